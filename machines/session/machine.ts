@@ -1,0 +1,254 @@
+/**
+ * The life of one content session. `init -> observing -> batching -> summarizing -> compacting -> closed`
+ *
+ * 1. The machine is pure. It has no `invoke`, no `after`, no clock and no dice: every event carries its time, a fresh
+ *    id and the policy in `tick`. Actions only assign. What it wants done outside it writes down: the one `effect`
+ *    that may be in flight, and `decided`, the changes that this event makes besides the snapshot.
+ * 2. An event that a state does not know changes nothing, and writes no decision: the host sees that by the key.
+ * 3. Hooks report in every state. Prompts, messages and ends of turns are counted where they arrive (the root's
+ *    handlers); their content is in the inbox, never in here, so a snapshot stays small however busy the session.
+ * 4. `observing` is the hub: whenever nothing is in flight it picks the oldest thing to do, else it gathers.
+ *    A batch holds messages of one turn. It goes to the observer when the turn or the session ends, on overflow,
+ *    at the next prompt, before the client compacts, after some silence, or when a person asks.
+ * 5. `batching`, `summarizing` and `compacting` have one effect in flight (`calling`) or wait for the provider
+ *    (`waiting`). Only a result that names the current effect counts; a late one is ignored.
+ * 6. Failures have an owner. The provider's: nothing is counted, the session waits. The message's: counted, the
+ *    batch is split until the culprit is alone, then set aside. "Too long" is neither's: the conversation is
+ *    compacted and the batch goes again; said once more right after that, it is the message's.
+ * 7. Silence ends a session: `interrupted` with a turn open, else `completed`. So does its own end. What is still
+ *    waiting is worked off first.
+ * 8. `closed` is an ordinary state: a prompt reopens it, and a late message is still observed.
+ */
+import { assign, setup } from 'xstate'
+import {
+  blameLength,
+  blameMessage,
+  blameTurn,
+  type EventOf,
+  goOn,
+  letGo,
+  MAX_WAKE_MS,
+  newContext,
+  nextWork,
+  pendingOf,
+  rebase,
+  settleBatch,
+  settleCompaction,
+  settleSummary,
+  startBatch,
+  startCompaction,
+  startSummary,
+  takeClear,
+  takeFlush,
+  takeMessage,
+  takePreCompact,
+  takePrompt,
+  takeRetry,
+  takeSessionEnd,
+  takeSilence,
+  takeStart,
+  takeTurnEnd,
+  waitAfterSilence,
+  waitForProvider,
+} from './rules.ts'
+import type { SessionContext, SessionEvent } from './types.ts'
+
+/** Goes up when a snapshot of the version before needs lifting: see migrations.ts. */
+export const SESSION_MACHINE_VERSION = 1
+
+/** A rule applies to events of its own type only; `machine` below hands it no other. */
+function rule<T extends SessionEvent['type']>(
+  types: T | readonly T[],
+  apply: (context: SessionContext, event: EventOf<T>) => SessionContext,
+) {
+  const known: readonly string[] = Array.isArray(types) ? types : [types]
+  const isKnown = (event: SessionEvent): event is EventOf<T> => known.includes(event.type)
+  return assign<SessionContext, SessionEvent, undefined, SessionEvent, never>(({ context, event }) =>
+    isKnown(event) ? apply(context, event) : context,
+  )
+}
+
+function start(apply: (context: SessionContext, event: SessionEvent) => SessionContext) {
+  return assign<SessionContext, SessionEvent, undefined, SessionEvent, never>(({ context, event }) =>
+    apply(context, event),
+  )
+}
+
+const isCurrent = (context: SessionContext, event: SessionEvent) =>
+  'effectId' in event && event.effectId === context.effect?.id
+
+/** The provider does not answer; time or a person tries again, by way of the hub. */
+const waiting = {
+  on: {
+    DEADLINE: { guard: 'wait is over', target: '#session.observing', actions: 'goOn' },
+    FLUSH: { target: '#session.observing', actions: 'takeFlush' },
+  },
+} as const
+
+export const sessionMachine = setup({
+  types: {
+    context: {} as SessionContext,
+    events: {} as SessionEvent,
+    input: {} as { at: number },
+  },
+  guards: {
+    'result is current': ({ context, event }) => isCurrent(context, event),
+    'provider failed': ({ context, event }) =>
+      event.type === 'FAILED' && isCurrent(context, event) && event.owner === 'provider',
+    'too long': ({ context, event }) =>
+      event.type === 'FAILED' &&
+      isCurrent(context, event) &&
+      event.owner === 'context' &&
+      context.compaction === 'none' &&
+      context.contextTokens > 0,
+    'effect is overdue': ({ context, event: { tick } }) =>
+      context.effect !== null &&
+      // A deadline further away than the effect may take was set before the clock went back.
+      (tick.at >= context.effect.deadline || context.effect.deadline - tick.at > context.effect.timeoutMs),
+    'wait is over': ({ context, event: { tick } }) =>
+      context.waiting === null || tick.at >= context.waiting.until || context.waiting.until - tick.at > MAX_WAKE_MS,
+    'clock went back': ({ context, event: { tick } }) => context.lastEventAt > tick.at,
+    'silent for long': ({ context, event: { tick } }) => tick.at - context.lastEventAt >= tick.policy.silenceMs,
+    'messages are idle': ({ context, event: { tick } }) =>
+      pendingOf(context) > 0 && tick.at - context.lastEventAt >= tick.policy.idleFlushMs,
+    'conversation too large': ({ context, event: { tick } }) =>
+      context.compaction === 'asked' ||
+      (context.compaction === 'none' &&
+        context.contextTokens > tick.policy.compactTokens &&
+        nextWork(context, tick.policy) !== null),
+    'batch due': ({ context, event: { tick } }) => nextWork(context, tick.policy)?.kind === 'observe',
+    'summary due': ({ context, event: { tick } }) => nextWork(context, tick.policy)?.kind === 'summarize',
+    'over and done': ({ context, event: { tick } }) => context.ended && nextWork(context, tick.policy) === null,
+  },
+  actions: {
+    takeStart: rule('SESSION_START', takeStart),
+    takePrompt: rule('PROMPT', takePrompt),
+    takeMessage: rule('MESSAGE', takeMessage),
+    takeTurnEnd: rule('TURN_END', takeTurnEnd),
+    takePreCompact: rule('PRE_COMPACT', takePreCompact),
+    takeSessionEnd: rule('SESSION_END', takeSessionEnd),
+    takeFlush: rule('FLUSH', takeFlush),
+    takeSilence: rule('DEADLINE', takeSilence),
+    rebase: rule('DEADLINE', rebase),
+    takeRetry: rule('RETRY', takeRetry),
+    takeClear: rule('CLEAR', takeClear),
+    startBatch: start(startBatch),
+    startSummary: start(startSummary),
+    startCompaction: start(startCompaction),
+    settleBatch: rule('OBSERVED', settleBatch),
+    settleSummary: rule('SUMMARIZED', settleSummary),
+    settleCompaction: rule('COMPACTED', settleCompaction),
+    waitForProvider: rule('FAILED', waitForProvider),
+    waitAfterSilence: rule('DEADLINE', waitAfterSilence),
+    goOn: rule('DEADLINE', goOn),
+    letGo: rule('DRAIN', letGo),
+    blameMessage: rule('FAILED', blameMessage),
+    blameTurn: rule('FAILED', blameTurn),
+    blameLength: rule('FAILED', blameLength),
+  },
+}).createMachine({
+  id: 'session',
+  context: ({ input }) => newContext(input.at),
+  initial: 'init',
+  on: {
+    SESSION_START: { actions: 'takeStart' },
+    PROMPT: { actions: 'takePrompt' },
+    MESSAGE: { actions: 'takeMessage' },
+    TURN_END: { actions: 'takeTurnEnd' },
+    PRE_COMPACT: { actions: 'takePreCompact' },
+    SESSION_END: { actions: 'takeSessionEnd' },
+    FLUSH: { actions: 'takeFlush' },
+    RETRY: { actions: 'takeRetry' },
+    CLEAR: { actions: 'takeClear' },
+  },
+  states: {
+    init: {
+      on: {
+        PROMPT: { target: 'observing', actions: 'takePrompt' },
+        MESSAGE: { target: 'observing', actions: 'takeMessage' },
+        TURN_END: { target: 'observing', actions: 'takeTurnEnd' },
+        SESSION_END: { target: 'observing', actions: 'takeSessionEnd' },
+        DEADLINE: [
+          { guard: 'clock went back', actions: 'rebase' },
+          { guard: 'silent for long', target: 'observing', actions: 'takeSilence' },
+        ],
+      },
+    },
+    observing: {
+      always: [
+        { guard: 'conversation too large', target: 'compacting' },
+        { guard: 'batch due', target: 'batching' },
+        { guard: 'summary due', target: 'summarizing' },
+        { guard: 'over and done', target: 'closed' },
+      ],
+      on: {
+        DEADLINE: [
+          { guard: 'clock went back', actions: 'rebase' },
+          { guard: 'silent for long', actions: 'takeSilence' },
+          { guard: 'messages are idle', actions: 'takeSilence' },
+        ],
+      },
+    },
+    batching: {
+      initial: 'calling',
+      states: {
+        calling: {
+          entry: 'startBatch',
+          on: {
+            OBSERVED: { guard: 'result is current', target: '#session.observing', actions: 'settleBatch' },
+            FAILED: [
+              { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
+              { guard: 'too long', target: '#session.observing', actions: 'blameLength' },
+              { guard: 'result is current', target: '#session.observing', actions: 'blameMessage' },
+            ],
+            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
+            DRAIN: { target: 'waiting', actions: 'letGo' },
+          },
+        },
+        waiting,
+      },
+    },
+    summarizing: {
+      initial: 'calling',
+      states: {
+        calling: {
+          entry: 'startSummary',
+          on: {
+            SUMMARIZED: { guard: 'result is current', target: '#session.observing', actions: 'settleSummary' },
+            FAILED: [
+              { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
+              { guard: 'too long', target: '#session.observing', actions: 'blameLength' },
+              { guard: 'result is current', target: '#session.observing', actions: 'blameTurn' },
+            ],
+            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
+            DRAIN: { target: 'waiting', actions: 'letGo' },
+          },
+        },
+        waiting,
+      },
+    },
+    compacting: {
+      initial: 'calling',
+      states: {
+        calling: {
+          entry: 'startCompaction',
+          on: {
+            COMPACTED: { guard: 'result is current', target: '#session.observing', actions: 'settleCompaction' },
+            FAILED: { guard: 'result is current', target: 'waiting', actions: 'waitForProvider' },
+            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
+            DRAIN: { target: 'waiting', actions: 'letGo' },
+          },
+        },
+        waiting,
+      },
+    },
+    closed: {
+      on: {
+        PROMPT: { target: 'observing', actions: 'takePrompt' },
+        MESSAGE: { target: 'observing', actions: 'takeMessage' },
+        TURN_END: { target: 'observing', actions: 'takeTurnEnd' },
+        RETRY: { target: 'observing', actions: 'takeRetry' },
+      },
+    },
+  },
+})

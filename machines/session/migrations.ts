@@ -1,0 +1,63 @@
+/**
+ * Lifts snapshots that older versions of the machine wrote, one step a version. `test/machines/fixtures` keeps one
+ * snapshot per released version, and each must still come up.
+ */
+import type { StateValue } from 'xstate'
+import { SESSION_MACHINE_VERSION } from './machine.ts'
+import { newContext } from './rules.ts'
+import type { SessionContext, StoredSnapshot } from './types.ts'
+
+export interface RawSnapshot {
+  version: number
+  value: unknown
+  context: Record<string, unknown>
+}
+
+/** `steps[n]` makes version n + 1 of version n. Append only. */
+export type Steps = Readonly<Record<number, (old: RawSnapshot) => RawSnapshot>>
+
+const STEPS: Steps = {}
+
+export function liftSnapshot(json: unknown, steps: Steps = STEPS, target = SESSION_MACHINE_VERSION): StoredSnapshot {
+  let snapshot = raw(json)
+  while (snapshot.version < target) {
+    const step = steps[snapshot.version]
+    if (step === undefined) {
+      throw new Error(`no way from version ${snapshot.version} of the session machine to ${target}`)
+    }
+    snapshot = step(snapshot)
+  }
+  if (snapshot.version > target) {
+    throw new Error(`written by a newer claude-mem (session machine ${snapshot.version}, this one knows ${target})`)
+  }
+  const { version, value, context } = snapshot
+  assertContext(context)
+  if (!isStateValue(value)) throw new Error('the snapshot has no state')
+  return { version, value, context }
+}
+
+function raw(json: unknown): RawSnapshot {
+  if (isRecord(json) && typeof json.version === 'number' && 'value' in json && isRecord(json.context)) {
+    return { version: json.version, value: json.value, context: json.context }
+  }
+  throw new Error('not a session snapshot')
+}
+
+/** XState restores whatever it is given and fails later, far from the cause: every field is looked at here. */
+function assertContext(context: Record<string, unknown>): asserts context is Record<string, unknown> & SessionContext {
+  for (const [name, example] of Object.entries(newContext(0))) {
+    const given = context[name]
+    const fits = example === null ? given !== undefined : typeof given === typeof example && given !== null
+    if (!fits || Array.isArray(example) !== Array.isArray(given)) {
+      throw new Error(`the snapshot's ${name} is ${given === undefined ? 'missing' : JSON.stringify(given)}`)
+    }
+  }
+}
+
+function isStateValue(value: unknown): value is StateValue {
+  return typeof value === 'string' || (isRecord(value) && Object.values(value).every(isStateValue))
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

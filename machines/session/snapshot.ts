@@ -1,0 +1,49 @@
+/** A session's state as it is kept: the machine's version, the state value and the context, as JSON. */
+import type { Snapshot, StateValue } from 'xstate'
+import { SESSION_MACHINE_VERSION, sessionMachine } from './machine.ts'
+import { liftSnapshot } from './migrations.ts'
+import { newContext } from './rules.ts'
+import type { SessionContext, Turn, TurnCount } from './types.ts'
+
+export function writeSnapshot(value: StateValue, context: SessionContext): string {
+  // The last decision is in the commit; the next one does not need it.
+  return JSON.stringify({ version: SESSION_MACHINE_VERSION, value, context: { ...context, decided: null } })
+}
+
+/** Throws where the snapshot cannot be used, with a reason for people: the session is then quarantined. */
+export function readSnapshot(json: string): Snapshot<unknown> {
+  const stored = liftSnapshot(JSON.parse(json))
+  return sessionMachine.resolveState({ value: stored.value, context: stored.context })
+}
+
+/** `batching.calling`: the state's name for people and queries. */
+export function stateName(value: StateValue): string {
+  if (typeof value === 'string') return value
+  return Object.entries(value)
+    .map(([parent, child]) => (child === undefined ? parent : `${parent}.${stateName(child)}`))
+    .join(' ')
+}
+
+export interface SessionRows {
+  at: number
+  prompts: number
+  generation: number
+  /** Messages that wait, by turn. */
+  pending: TurnCount[]
+  failed: number
+  /** Turns whose end waits for a summary. */
+  summaries: number[]
+}
+
+/** A new start for a session whose snapshot is lost: what its rows say is all that counts. */
+export function revivedSnapshot({ at, prompts, generation, pending, failed, summaries }: SessionRows): string {
+  const turns = new Map<number, Turn>()
+  const turnOf = (prompt: number) => turns.get(prompt) ?? { prompt, pending: 0, flush: true, summary: false }
+  for (const { prompt, count } of pending) {
+    const turn = turnOf(prompt)
+    turns.set(prompt, { ...turn, pending: turn.pending + count })
+  }
+  for (const prompt of summaries) turns.set(prompt, { ...turnOf(prompt), summary: true })
+  const sorted = [...turns.values()].sort((a, b) => a.prompt - b.prompt)
+  return writeSnapshot('observing', { ...newContext(at), prompt: prompts, generation, failed, turns: sorted })
+}

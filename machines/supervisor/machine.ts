@@ -1,0 +1,72 @@
+/**
+ * The life of the daemon. `restoring -> serving -> draining -> stopped`
+ *
+ * 1. Pure like the session machine: the host tells it what happened and does what the new state means.
+ * 2. `restoring`: the store is open, the spool is read, unfinished effects are found. Nobody is listened to yet.
+ * 3. `serving`: events are accepted.
+ * 4. `draining`: new events are refused (their hooks spool them); effects in flight may finish until `deadline`,
+ *    what has not is let go of. A second reason to drain changes nothing.
+ * 5. `stopped` is final: a daemon that has let go of its data directory never takes it up again.
+ */
+import { assign, setup } from 'xstate'
+
+/** How long effects in flight may take to finish once the daemon stops, in ms. */
+export const DRAIN_MS = 5_000
+
+export interface SupervisorContext {
+  startedAt: number
+  restored: { effects: number; stranded: number; spooled: number } | null
+  drain: { reason: string; deadline: number } | null
+  failure: string | null
+}
+
+export type SupervisorEvent =
+  | { type: 'RESTORED'; effects: number; stranded: number; spooled: number }
+  | { type: 'DRAIN'; reason: string; at: number }
+  | { type: 'DRAINED' }
+  | { type: 'FAILED'; reason: string }
+
+export const supervisorMachine = setup({
+  types: {
+    context: {} as SupervisorContext,
+    events: {} as SupervisorEvent,
+    input: {} as { at: number },
+  },
+  actions: {
+    noteRestored: assign(({ event }) =>
+      event.type === 'RESTORED'
+        ? { restored: { effects: event.effects, stranded: event.stranded, spooled: event.spooled } }
+        : {},
+    ),
+    noteDrain: assign(({ event }) =>
+      event.type === 'DRAIN' ? { drain: { reason: event.reason, deadline: event.at + DRAIN_MS } } : {},
+    ),
+    noteFailure: assign(({ event }) => (event.type === 'FAILED' ? { failure: event.reason } : {})),
+  },
+}).createMachine({
+  id: 'supervisor',
+  context: ({ input }) => ({ startedAt: input.at, restored: null, drain: null, failure: null }),
+  initial: 'restoring',
+  states: {
+    restoring: {
+      on: {
+        RESTORED: { target: 'serving', actions: 'noteRestored' },
+        DRAIN: { target: 'draining', actions: 'noteDrain' },
+        FAILED: { target: 'stopped', actions: 'noteFailure' },
+      },
+    },
+    serving: {
+      on: {
+        DRAIN: { target: 'draining', actions: 'noteDrain' },
+        FAILED: { target: 'stopped', actions: 'noteFailure' },
+      },
+    },
+    draining: {
+      on: {
+        DRAINED: { target: 'stopped' },
+        FAILED: { target: 'stopped', actions: 'noteFailure' },
+      },
+    },
+    stopped: { type: 'final' },
+  },
+})

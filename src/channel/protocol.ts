@@ -1,0 +1,92 @@
+/**
+ * The words of the channel: versioned JSON messages over WebSocket. Types and constants only, for both ends;
+ * the daemon checks what it gets with `schema.ts`. docs/hook-protocol.md has the rules in prose.
+ */
+import type { Notice } from '../actors/notices.ts'
+import type { StreamItem } from '../actors/stream.ts'
+import type { MemoryEvent } from '../memory/event.ts'
+import type {
+  BackupInfo,
+  Message,
+  QueueFilter,
+  QueueStats,
+  SessionFilter,
+  SessionListItem,
+  SessionView,
+} from '../store/port.ts'
+
+/** Raised when a message of an older program could be misunderstood. */
+export const PROTOCOL_VERSION = 1
+
+/** A request names what it wants; the answer carries the same `id`. */
+export type Request = { v: number; id: string } & (
+  | { type: 'hello'; version: string; token?: string }
+  /** What a hook reports. Answered once it is durable. */
+  | { type: 'event'; event: MemoryEvent; version: string; token?: string }
+  | { type: 'status' }
+  | { type: 'sessions'; filter: SessionFilter }
+  | { type: 'session'; session: string; trace: number }
+  | { type: 'queue'; filter: QueueFilter }
+  | { type: 'queue_retry'; session: string | null }
+  | { type: 'queue_clear'; session: string | null; pending: boolean }
+  | { type: 'flush'; session: string | null; wait: boolean }
+  | { type: 'close_session'; session: string }
+  | { type: 'backup' }
+  | { type: 'backups' }
+  /** Finish, let go of everything, and exit. */
+  | { type: 'stop' }
+  /** A newer program asks for the data directory. */
+  | { type: 'handover'; version: string }
+  /** The stream from the commit after `since` on, as far as it is remembered; null: from now on. */
+  | { type: 'subscribe'; since: number | null }
+)
+
+export interface Status {
+  version: string
+  pid: number
+  dataDir: string
+  socket: string
+  port: number | null
+  startedAt: number
+  /** `serving`, `draining`, … */
+  state: string
+  provider: string
+  /** Since when and why the observer is not answering; null when it is. */
+  waiting: { since: number; reason: string } | null
+  queue: QueueStats
+  observationsToday: number
+  observations: number
+  sessions: number
+  awake: number
+  databaseBytes: number
+  spooled: number
+  /** What people should know: recovered database, bad setting, spool file set aside, … newest last. */
+  notices: Notice[]
+}
+
+export type Answer = { v: number; id: string } & (
+  | { type: 'hello'; version: string; pid: number; dataDir: string }
+  | { type: 'ack'; duplicate: boolean; version: string; context?: string }
+  | { type: 'status'; status: Status }
+  | { type: 'sessions'; sessions: SessionListItem[] }
+  | { type: 'session'; view: SessionView }
+  | { type: 'queue'; messages: Message[]; stats: QueueStats }
+  | { type: 'done'; affected: number }
+  | { type: 'backups'; backups: BackupInfo[] }
+  | { type: 'subscribed'; seq: number }
+  | { type: 'error'; code: string; message: string; retryable: boolean }
+)
+
+/** What subscribers get after each commit. */
+export type StreamMessage = { v: number; type: 'commit' } & StreamItem
+
+/** How long the hook waits (ms) before it spools: DESIGN gives a hook 200 ms to connect and a second for its ack. */
+export const CONNECT_TIMEOUT_MS = 200
+export const ACK_TIMEOUT_MS = 1_000
+export const SESSION_START_TIMEOUT_MS = 2_000
+
+/** The file format of a spooled event. */
+export interface SpoolEnvelope {
+  v: number
+  event: MemoryEvent
+}

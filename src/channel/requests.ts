@@ -1,0 +1,75 @@
+/** From a request to its answer. */
+import { MemError, messageOf } from '../errors.ts'
+import { fault } from '../faults.ts'
+import { VERSION } from '../version.ts'
+import { type Answer, PROTOCOL_VERSION, type Request } from './protocol.ts'
+import type { Service } from './service.ts'
+
+type Body = Answer extends infer A ? (A extends Answer ? Omit<A, 'v' | 'id'> : never) : never
+
+export async function answer(
+  request: Exclude<Request, { type: 'subscribe' }>,
+  service: Service,
+  dataDir: string,
+): Promise<Answer> {
+  return { v: PROTOCOL_VERSION, id: request.id, ...(await body(request, service, dataDir)) }
+}
+
+export function errorAnswer(id: string, error: unknown): Answer {
+  const known = error instanceof MemError ? error : null
+  return {
+    v: PROTOCOL_VERSION,
+    id,
+    type: 'error',
+    code: known?.code ?? 'internal',
+    message: messageOf(error),
+    // A hook that is told "not now" spools: what we do not understand ourselves must not be lost either.
+    retryable: known?.retryable ?? true,
+  }
+}
+
+async function body(
+  request: Exclude<Request, { type: 'subscribe' }>,
+  service: Service,
+  dataDir: string,
+): Promise<Body> {
+  switch (request.type) {
+    case 'hello':
+      return { type: 'hello', version: VERSION, pid: process.pid, dataDir }
+    case 'event': {
+      const { duplicate } = await service.accept(request.event)
+      fault('ack')
+      return { type: 'ack', duplicate, version: VERSION }
+    }
+    case 'status':
+      return { type: 'status', status: await service.status() }
+    case 'sessions':
+      return { type: 'sessions', sessions: await service.store.sessions(request.filter) }
+    case 'session':
+      return { type: 'session', view: await service.view(request.session, request.trace) }
+    case 'queue': {
+      const { session, ...rest } = request.filter
+      const filter = session === undefined ? rest : { ...rest, session: await service.resolveSession(session) }
+      const [messages, stats] = await Promise.all([service.store.queue(filter), service.store.queueStats()])
+      return { type: 'queue', messages, stats }
+    }
+    case 'queue_retry':
+      return { type: 'done', affected: await service.retry(request.session) }
+    case 'queue_clear':
+      return { type: 'done', affected: await service.clear(request.session, request.pending) }
+    case 'flush':
+      return { type: 'done', affected: await service.flush(request.session, request.wait) }
+    case 'close_session':
+      return { type: 'session', view: await service.closeSession(request.session) }
+    case 'backup':
+      return { type: 'backups', backups: [await service.backup()] }
+    case 'backups':
+      return { type: 'backups', backups: await service.store.backups() }
+    case 'stop':
+      service.stop('asked to stop')
+      return { type: 'done', affected: 1 }
+    case 'handover':
+      service.handover(request.version)
+      return { type: 'done', affected: 1 }
+  }
+}

@@ -1,0 +1,114 @@
+/** What the daemon accepts at its door. Everything behind it may trust the types. */
+import { z } from 'zod'
+import { MemError } from '../errors.ts'
+import type { MemoryEvent } from '../memory/event.ts'
+import { PROTOCOL_VERSION, type Request } from './protocol.ts'
+
+/** Longest id that is stored; real ones have 36 characters. */
+const MAX_ID_CHARS = 200
+const id = z.string().min(1).max(MAX_ID_CHARS)
+const text = z.string()
+const version = z.string().max(100)
+const sessionOrAll = id.nullable()
+
+const base = {
+  id,
+  session: id,
+  at: z.number().int().nonnegative(),
+  client: z.string().min(1).max(100),
+  project: z.object({ key: z.string().min(1).max(4_096), name: z.string().max(1_024) }),
+  cwd: z.string().max(32_768),
+  transcriptPath: z.string().max(32_768).nullable(),
+  promptId: id.nullable(),
+  agent: z.object({ id: z.string().max(MAX_ID_CHARS), type: z.string().max(MAX_ID_CHARS) }).nullable(),
+}
+const tool = { tool: z.string().min(1).max(1_024), input: z.unknown(), durationMs: z.number().nullable() }
+
+export const eventSchema: z.ZodType<MemoryEvent> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('session_start'), ...base, source: text }),
+  z.object({ kind: z.literal('prompt'), ...base, text, private: z.boolean() }),
+  z.object({ kind: z.literal('tool_use'), ...base, ...tool, response: z.unknown() }),
+  z.object({ kind: z.literal('tool_failure'), ...base, ...tool, error: text, interrupted: z.boolean() }),
+  z.object({ kind: z.literal('subagent_end'), ...base, lastMessage: text }),
+  z.object({ kind: z.literal('pre_compact'), ...base, trigger: text }),
+  z.object({ kind: z.literal('turn_end'), ...base, lastMessage: text.nullable(), error: text.nullable() }),
+  z.object({ kind: z.literal('session_end'), ...base, reason: text }),
+])
+
+const envelope = { v: z.literal(PROTOCOL_VERSION), id: z.string().max(MAX_ID_CHARS) }
+const limit = z.number().int().min(1).max(10_000)
+
+const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
+  z.object({ ...envelope, type: z.literal('hello'), version, token: text.exactOptional() }),
+  z.object({ ...envelope, type: z.literal('event'), event: eventSchema, version, token: text.exactOptional() }),
+  z.object({ ...envelope, type: z.literal('status') }),
+  z.object({
+    ...envelope,
+    type: z.literal('sessions'),
+    filter: z.object({
+      status: z.enum(['active', 'completed', 'interrupted', 'failed']).exactOptional(),
+      project: text.exactOptional(),
+      limit: limit.exactOptional(),
+    }),
+  }),
+  z.object({ ...envelope, type: z.literal('session'), session: id, trace: z.number().int().min(0).max(10_000) }),
+  z.object({
+    ...envelope,
+    type: z.literal('queue'),
+    filter: z.object({
+      session: id.exactOptional(),
+      status: z.enum(['pending', 'processing', 'failed']).exactOptional(),
+      limit: limit.exactOptional(),
+    }),
+  }),
+  z.object({ ...envelope, type: z.literal('queue_retry'), session: sessionOrAll }),
+  z.object({ ...envelope, type: z.literal('queue_clear'), session: sessionOrAll, pending: z.boolean() }),
+  z.object({ ...envelope, type: z.literal('flush'), session: sessionOrAll, wait: z.boolean() }),
+  z.object({ ...envelope, type: z.literal('close_session'), session: id }),
+  z.object({ ...envelope, type: z.literal('backup') }),
+  z.object({ ...envelope, type: z.literal('backups') }),
+  z.object({ ...envelope, type: z.literal('stop') }),
+  z.object({ ...envelope, type: z.literal('handover'), version }),
+  z.object({ ...envelope, type: z.literal('subscribe'), since: z.number().int().nullable() }),
+])
+
+export function parseJson(input: string): unknown {
+  try {
+    return JSON.parse(input)
+  } catch (cause) {
+    throw new MemError('bad_request', 'that is not JSON', { cause })
+  }
+}
+
+export function parseRequest(json: unknown): Request {
+  const parsed = requestSchema.safeParse(json)
+  if (parsed.success) return parsed.data
+  if (hasOtherVersion(json)) {
+    throw new MemError('unsupported_version', `this daemon speaks version ${PROTOCOL_VERSION} of the protocol`, {
+      retryable: true,
+    })
+  }
+  throw new MemError('bad_request', complaint(parsed.error))
+}
+
+export function parseEvent(json: unknown): MemoryEvent {
+  const parsed = eventSchema.safeParse(json)
+  if (parsed.success) return parsed.data
+  throw new MemError('bad_request', complaint(parsed.error))
+}
+
+/** The id to answer to, where a request that cannot be understood has one. */
+export function requestId(json: unknown): string {
+  return typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' ? json.id : ''
+}
+
+function hasOtherVersion(json: unknown): boolean {
+  return typeof json === 'object' && json !== null && 'v' in json && json.v !== PROTOCOL_VERSION
+}
+
+/** The first complaint, with its place; never the content. */
+function complaint(error: z.ZodError): string {
+  const [issue] = error.issues
+  if (issue === undefined) return 'the request is not understood'
+  return `the request is not understood: ${issue.path.join('.') || 'message'}: ${issue.message}`
+}

@@ -1,0 +1,155 @@
+/** What can be asked of a daemon, whichever door the question came through. */
+import type { Supervisor } from '../actors/supervisor.ts'
+import { MemError } from '../errors.ts'
+import type { MemoryEvent } from '../memory/event.ts'
+import { chosenSession, noSession } from '../store/find-session.ts'
+import type { SessionView, Store } from '../store/port.ts'
+import { compareVersions, VERSION } from '../version.ts'
+import type { Status } from './protocol.ts'
+
+/** How long closing or flushing a session waits for its effect, in ms. */
+const SETTLE_MS = 5_000
+
+export interface ServiceOptions {
+  supervisor: Supervisor
+  store: Store
+  provider: () => string
+  dataDir: string
+  socket: string
+  port: () => number | null
+  /** Files that wait in the spool. */
+  spooled: () => number
+  keepBackups: () => number
+  /** Drain, let go of the data directory, exit. */
+  stop: (reason: string) => void
+  now?: () => number
+}
+
+export class Service {
+  readonly #options: ServiceOptions
+  readonly #now: () => number
+
+  constructor(options: ServiceOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+  }
+
+  get supervisor(): Supervisor {
+    return this.#options.supervisor
+  }
+  get store(): Store {
+    return this.#options.store
+  }
+
+  accept(event: MemoryEvent): Promise<{ duplicate: boolean }> {
+    return this.supervisor.accept(event)
+  }
+
+  async status(): Promise<Status> {
+    const { supervisor, store, provider, dataDir, socket, port, spooled } = this.#options
+    const stats = await store.stats(startOfDay(this.#now()))
+    const { pending, processing, failed, sessions, oldestAt } = stats
+    return {
+      version: VERSION,
+      pid: process.pid,
+      dataDir,
+      socket,
+      port: port(),
+      startedAt: supervisor.startedAt,
+      state: supervisor.state,
+      provider: provider(),
+      waiting: supervisor.waiting,
+      queue: { pending, processing, failed, sessions, oldestAt },
+      observationsToday: stats.observationsToday,
+      observations: stats.observations,
+      sessions: stats.sessionsTotal,
+      awake: supervisor.awake,
+      databaseBytes: stats.databaseBytes,
+      spooled: spooled(),
+      notices: [...supervisor.notices.list],
+    }
+  }
+
+  /** People type the first characters of an id. */
+  async resolveSession(prefix: string): Promise<string> {
+    return chosenSession(prefix, await this.store.findSessions(prefix))
+  }
+
+  async view(prefix: string, trace: number): Promise<SessionView> {
+    const session = await this.resolveSession(prefix)
+    const view = await this.store.view(session, trace)
+    if (view === null) throw noSession(prefix)
+    return view
+  }
+
+  async flush(prefix: string | null, wait: boolean): Promise<number> {
+    const session = await this.#resolveOrAll(prefix)
+    const sessions = await this.supervisor.flush(session)
+    if (wait) await this.#settled(session)
+    return sessions
+  }
+
+  async retry(prefix: string | null): Promise<number> {
+    return await this.supervisor.retry(await this.#resolveOrAll(prefix))
+  }
+
+  async clear(prefix: string | null, pending: boolean): Promise<number> {
+    return await this.supervisor.clear(await this.#resolveOrAll(prefix), pending)
+  }
+
+  /** Ends a session and waits a moment for what it still has to do; everything is kept. */
+  async closeSession(prefix: string): Promise<SessionView> {
+    const session = await this.resolveSession(prefix)
+    await this.supervisor.closeSession(session)
+    await this.#settled(session)
+    return await this.view(session, 0)
+  }
+
+  backup() {
+    return this.store.backup('manual', this.#options.keepBackups())
+  }
+
+  stop(reason: string): void {
+    this.#options.stop(reason)
+  }
+
+  handover(version: string): void {
+    if (compareVersions(version, VERSION) <= 0) {
+      throw new MemError(
+        'already_running',
+        `claude-mem ${VERSION} (pid ${process.pid}) serves ${this.#options.dataDir}`,
+      )
+    }
+    this.#options.stop(`claude-mem ${version} takes over`)
+  }
+
+  #resolveOrAll(prefix: string | null): Promise<string | null> {
+    return prefix === null ? Promise.resolve(null) : this.resolveSession(prefix)
+  }
+
+  /** Until the session (or every session) has nothing in flight, or time is up. */
+  async #settled(session: string | null): Promise<void> {
+    const { supervisor, store } = this.#options
+    const busy = async () => {
+      if (session === null) return (await store.unfinishedEffects()).length > 0
+      return (await store.session(session))?.effect != null
+    }
+    await new Promise<void>((resolve, reject) => {
+      const done = () => {
+        clearTimeout(timer)
+        unsubscribe()
+        resolve()
+      }
+      const look = () => busy().then((still) => (still ? undefined : done()), reject)
+      const timer = setTimeout(done, SETTLE_MS)
+      const unsubscribe = supervisor.subscribe((item) => {
+        if (session === null || item.session === session) void look()
+      })
+      void look()
+    })
+  }
+}
+
+export function startOfDay(now: number): number {
+  return new Date(now).setHours(0, 0, 0, 0)
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env node
+/** The command line. Commands load what they need when they run: `claude-mem --version` needs next to nothing. */
+import { systemCode } from '../errors.ts'
+import { type Cli, makeCli } from './cli.ts'
+import { backup } from './commands/backup.ts'
+import { config } from './commands/config.ts'
+import { flush } from './commands/flush.ts'
+import { hook, reportEvent } from './commands/hook.ts'
+import { inspect } from './commands/inspect.ts'
+import { logs } from './commands/logs.ts'
+import { queue } from './commands/queue.ts'
+import { restart } from './commands/restart.ts'
+import { start } from './commands/start.ts'
+import { status } from './commands/status.ts'
+import { stop } from './commands/stop.ts'
+import { exitCodeOf, failureText } from './failure.ts'
+import { parse } from './parse.ts'
+
+const COMMANDS = [start, stop, restart, status, inspect, logs, queue, flush, config, backup, hook]
+
+async function main(args: readonly string[], cli: Cli): Promise<number> {
+  // A client runs it with whatever arguments its settings hold; none of them may make it fail.
+  if (args[0] === 'hook' && !args.includes('--help')) return await reportEvent(cli)
+  try {
+    return await parse(args, COMMANDS, cli)
+  } catch (error) {
+    cli.tell(failureText(error, cli.env))
+    return exitCodeOf(error)
+  }
+}
+
+/** `claude-mem logs | head` is no error. */
+process.stdout.on('error', (error) => {
+  if (systemCode(error) !== 'EPIPE') throw error
+  process.exit(0)
+})
+
+process.exitCode = await main(process.argv.slice(2), makeCli(import.meta.url))

@@ -1,0 +1,111 @@
+/**
+ * What can be read with or without a daemon. A daemon that runs is asked; else the database file is read as it is,
+ * so that a memory can be looked at when its daemon does not start.
+ */
+import { ChannelClient } from '../channel/client.ts'
+import { MemError, systemCode } from '../errors.ts'
+import type { Paths } from '../paths.ts'
+import { chosenSession, noSession } from '../store/find-session.ts'
+import type {
+  Message,
+  QueueFilter,
+  QueueStats,
+  Reader,
+  SessionFilter,
+  SessionListItem,
+  SessionView,
+} from '../store/port.ts'
+
+export interface MemoryReader {
+  /** Null when the file is read. */
+  readonly daemon: ChannelClient | null
+  sessions(filter: SessionFilter): Promise<SessionListItem[]>
+  /** `prefix`: the first characters of an id. */
+  session(prefix: string, trace: number): Promise<SessionView>
+  queue(filter: QueueFilter): Promise<{ messages: Message[]; stats: QueueStats }>
+  close(): Promise<void>
+}
+
+export async function withReader<T>(paths: Paths, use: (reader: MemoryReader) => Promise<T>): Promise<T> {
+  const reader = await openReader(paths)
+  try {
+    return await use(reader)
+  } finally {
+    await reader.close()
+  }
+}
+
+export async function openReader(paths: Paths): Promise<MemoryReader> {
+  try {
+    return daemonReader(await ChannelClient.connect(paths))
+  } catch (error) {
+    if (error instanceof MemError && error.code === 'not_running') return await fileReader(paths)
+    throw error
+  }
+}
+
+/** Null where nobody listens. A daemon that is there and does not answer is an error. */
+export async function connectIfRunning(paths: Paths): Promise<ChannelClient | null> {
+  try {
+    return await ChannelClient.connect(paths)
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined
+    if (['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(systemCode(cause) ?? '')) return null
+    throw new MemError('not_running', `something listens on ${paths.socket} but does not answer; try again`, {
+      cause: error,
+      retryable: true,
+    })
+  }
+}
+
+export function daemonReader(client: ChannelClient): MemoryReader {
+  return {
+    daemon: client,
+    sessions: async (filter) => (await client.request('sessions', { type: 'sessions', filter })).sessions,
+    session: async (session, trace) => (await client.request('session', { type: 'session', session, trace })).view,
+    queue: async (filter) => {
+      const { messages, stats } = await client.request('queue', { type: 'queue', filter })
+      return { messages, stats }
+    },
+    close: async () => client.close(),
+  }
+}
+
+export async function fileReader(paths: Paths): Promise<MemoryReader> {
+  const { SqliteReader } = await import('../store/sqlite/reader.ts')
+  try {
+    return readerOf(await SqliteReader.open(paths.database))
+  } catch (error) {
+    if (error instanceof MemError && error.code === 'not_found') return nothingYet
+    throw error
+  }
+}
+
+function readerOf(file: Reader): MemoryReader {
+  const resolve = async (prefix: string) => chosenSession(prefix, await file.findSessions(prefix))
+  return {
+    daemon: null,
+    sessions: (filter) => file.sessions(filter),
+    session: async (prefix, trace) => {
+      const view = await file.view(await resolve(prefix), trace)
+      if (view === null) throw noSession(prefix)
+      return view
+    },
+    queue: async ({ session, ...rest }) => {
+      const filter = session === undefined ? rest : { ...rest, session: await resolve(session) }
+      return { messages: await file.queue(filter), stats: await file.queueStats() }
+    },
+    close: () => file.close(),
+  }
+}
+
+/** A data directory that no daemon ever served. */
+const nothingYet: MemoryReader = {
+  daemon: null,
+  sessions: async () => [],
+  session: async (prefix) => {
+    throw noSession(prefix)
+  },
+  queue: async () => ({ messages: [], stats: { pending: 0, processing: 0, failed: 0, sessions: 0, oldestAt: null } }),
+  close: async () => undefined,
+}

@@ -1,0 +1,11 @@
+/** What hooks and `claude-mem start` run in the background. */
+import { EXIT_ALREADY_RUNNING, runDaemon } from './daemon.ts'
+import { MemError } from './errors.ts'
+
+runDaemon(null, () => undefined).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    const code = error instanceof MemError ? error.code : 'internal'
+    process.exit(code === 'already_running' ? EXIT_ALREADY_RUNNING : 1)
+  },
+)

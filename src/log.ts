@@ -1,0 +1,74 @@
+/** Structured logs: one JSON object a line, in files that are rotated. No payload content above debug. */
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Logger, pino, stdSerializers } from 'pino'
+import type { Log } from './actors/supervisor.ts'
+
+const MAX_FILE_BYTES = 5 * 1024 * 1024
+export const LOG_FILE = 'daemon.log'
+
+/** Appends synchronously (a daemon that dies must not take its last words along) and starts a new file when full. */
+class RotatingFile {
+  readonly #path: string
+  readonly #keep: number
+  #fd: number
+  #bytes: number
+
+  constructor(directory: string, keep: number) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    this.#path = join(directory, LOG_FILE)
+    this.#keep = keep
+    this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#bytes = fstatSync(this.#fd).size
+  }
+
+  write(line: string): void {
+    try {
+      if (this.#bytes > MAX_FILE_BYTES) this.#rotate()
+      this.#bytes += writeSync(this.#fd, line)
+    } catch {
+      // A full disk must not stop the daemon; what it was about to say is lost, and status says the same.
+    }
+  }
+
+  #rotate(): void {
+    closeSync(this.#fd)
+    rmSync(`${this.#path}.${this.#keep - 1}`, { force: true })
+    for (let n = this.#keep - 2; n >= 1; n--) {
+      if (existsSync(`${this.#path}.${n}`)) renameSync(`${this.#path}.${n}`, `${this.#path}.${n + 1}`)
+    }
+    if (this.#keep > 1) renameSync(this.#path, `${this.#path}.1`)
+    else rmSync(this.#path, { force: true })
+    this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#bytes = 0
+  }
+}
+
+export function fileLogger(directory: string, level: string, keep: number): Logger {
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { error: stdSerializers.err },
+    },
+    new RotatingFile(directory, keep),
+  )
+}
+
+/** Also on the terminal, for people: `claude-mem start --foreground`. */
+export function logTo(logger: Logger, terminal: ((line: string) => void) | null): Log {
+  return (level, text, details = {}) => {
+    logger[level](details, text)
+    if (terminal !== null && level !== 'debug')
+      terminal(`${new Date().toLocaleTimeString()} ${level.padEnd(5)} ${text}${shown(text, details)}`)
+  }
+}
+
+function shown(text: string, details: Record<string, unknown>): string {
+  const words = Object.entries(details)
+    .map(([name, value]) => [name, value instanceof Error ? value.message : String(value)] as const)
+    .filter(([, value]) => !text.includes(value))
+    .map(([name, value]) => `${name}=${value}`)
+  return words.length === 0 ? '' : ` (${words.join(', ')})`
+}

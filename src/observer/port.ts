@@ -1,0 +1,74 @@
+/** The second agent: reads messages, answers with observations and summaries, never talks to the user. */
+import type { FailureOwner } from '../../machines/session/types.ts'
+import type { MessageEvent, TurnEndEvent } from '../memory/event.ts'
+import type { Observation, ObservationDraft, SummaryDraft, Usage } from '../memory/observation.ts'
+import type { Project } from '../memory/project.ts'
+import type { ObserverTurn } from '../store/commit.ts'
+
+/** What every request knows about the session. */
+export interface SessionMatter {
+  session: string
+  project: Project
+  promptNumber: number
+  /** Null where no prompt was seen. Private parts are gone. */
+  prompt: string | null
+  /** The memory session's conversation so far, this generation's. */
+  conversation: readonly ObserverTurn[]
+}
+
+export interface ObserveRequest extends SessionMatter {
+  messages: readonly MessageEvent[]
+}
+
+export interface SummarizeRequest extends SessionMatter {
+  /** Null where the turn ended without a word: the session was over. */
+  turnEnd: TurnEndEvent | null
+  observations: readonly Observation[]
+}
+
+interface Answer {
+  usage: Usage
+  /** What the conversation grows by; empty for an observer that keeps none. */
+  turns: readonly Omit<ObserverTurn, 'generation' | 'at'>[]
+  /** Size of the conversation after this, in tokens. */
+  contextTokens: number
+  model: string | null
+  promptVersion: string | null
+}
+
+export interface ObserveAnswer extends Answer {
+  observations: readonly ObservationDraft[]
+  /** What became of messages that no observation names as its source. */
+  folded: readonly { eventId: string; reason: string }[]
+  skipped: readonly { eventId: string; reason: string }[]
+}
+
+export interface SummarizeAnswer extends Answer {
+  /** Null: there was nothing to say, for `skipReason`. */
+  summary: SummaryDraft | null
+  skipReason: string | null
+}
+
+export interface CompactAnswer extends Answer {}
+
+export interface Observer {
+  /** One breaker per name. */
+  readonly provider: string
+  observe(request: ObserveRequest, signal: AbortSignal): Promise<ObserveAnswer>
+  summarize(request: SummarizeRequest, signal: AbortSignal): Promise<SummarizeAnswer>
+  /** Replaces the conversation by its digest; the digest is the first turn of the next generation. */
+  compact(matter: SessionMatter, signal: AbortSignal): Promise<CompactAnswer>
+}
+
+/** A failure with its owner: see DESIGN "failures have an owner". */
+export class ObserverError extends Error {
+  readonly owner: FailureOwner
+  readonly retryAfterMs: number | null
+
+  constructor(owner: FailureOwner, message: string, options: { cause?: unknown; retryAfterMs?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'ObserverError'
+    this.owner = owner
+    this.retryAfterMs = options.retryAfterMs ?? null
+  }
+}

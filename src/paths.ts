@@ -1,0 +1,88 @@
+/** Where everything lies. Read by the hook too, so nothing here may import a package. */
+import { lstatSync, mkdirSync } from 'node:fs'
+import { homedir, tmpdir, userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+
+export interface Paths {
+  dataDir: string
+  database: string
+  /** Held by the daemon for as long as it lives; the operating system lets go of it with the process. */
+  lock: string
+  /** What hooks, CLI and MCP connect to: a Unix socket or a Windows named pipe. */
+  socket: string
+  token: string
+  /** JSON with the TCP port in use. */
+  port: string
+  /** Made by a hook that is starting the daemon, so that others need not. */
+  starting: string
+  spool: string
+  /** One empty file for each session whose current turn is private. */
+  privateTurns: string
+  logs: string
+  backups: string
+  context: string
+}
+
+export function dataDirectory(env: NodeJS.ProcessEnv = process.env): string {
+  const configured = env.CLAUDE_MEM_DATA_DIR
+  return configured !== undefined && configured.trim() !== '' ? resolve(configured) : join(homedir(), '.claude-mem')
+}
+
+export function pathsOf(dataDir: string, platform: NodeJS.Platform = process.platform): Paths {
+  return {
+    dataDir,
+    database: join(dataDir, 'db.sqlite'),
+    lock: join(dataDir, 'daemon.lock'),
+    socket: socketPath(dataDir, platform),
+    token: join(dataDir, 'token'),
+    port: join(dataDir, 'port.json'),
+    starting: join(dataDir, 'starting'),
+    spool: join(dataDir, 'spool'),
+    privateTurns: join(dataDir, 'private-turns'),
+    logs: join(dataDir, 'logs'),
+    backups: join(dataDir, 'backups'),
+    context: join(dataDir, 'context'),
+  }
+}
+
+/** sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included. */
+const MAX_SOCKET_PATH_BYTES = 103
+
+function socketPath(dataDir: string, platform: NodeJS.Platform): string {
+  if (platform === 'win32') return `\\\\.\\pipe\\claude-mem-${shortHash(dataDir.toLowerCase())}`
+  const inDataDir = join(dataDir, 'daemon.sock')
+  if (Buffer.byteLength(inDataDir) <= MAX_SOCKET_PATH_BYTES) return inDataDir
+  return join(privateSocketDirectory(), `${shortHash(dataDir)}.sock`)
+}
+
+function privateSocketDirectory(): string {
+  return join(tmpdir(), `claude-mem-${userInfo().uid}`)
+}
+
+/**
+ * The directory of a socket whose own data directory is too deep. Anyone may make it first in a shared /tmp:
+ * it must be ours and nobody else's.
+ */
+export function prepareSocketDirectory(paths: Paths): void {
+  if (process.platform === 'win32' || paths.socket.startsWith(paths.dataDir)) return
+  const directory = privateSocketDirectory()
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const stat = lstatSync(directory)
+  if (!stat.isDirectory() || stat.uid !== userInfo().uid || (stat.mode & 0o077) !== 0) {
+    throw new Error(`${directory} is not a private directory of yours; remove it and try again`)
+  }
+}
+
+/** 64-bit FNV-1a in hex: names files after other names without loading crypto in the hook. */
+export function shortHash(text: string): string {
+  let high = 0xcbf29ce4
+  let low = 0x84222325
+  for (const byte of Buffer.from(text)) {
+    low = (low ^ byte) >>> 0
+    // times 0x100000001b3, in halves of 32 bits
+    const carried = low * 0x1b3
+    high = (Math.imul(high, 0x1b3) + (low << 8) + Math.floor(carried / 0x1_0000_0000)) >>> 0
+    low = carried >>> 0
+  }
+  return high.toString(16).padStart(8, '0') + (low >>> 0).toString(16).padStart(8, '0')
+}

@@ -1,0 +1,112 @@
+/** The store itself, synchronous, on the thread that calls it. Only a backup takes turns with other calls. */
+import type { Effect } from '../../../machines/session/types.ts'
+import { messageOf } from '../../errors.ts'
+import type { MemoryEvent } from '../../memory/event.ts'
+import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
+import type { BackupInfo, ClaimedMessage, MessageStatus, Retention, TurnMaterial } from '../port.ts'
+import { answer } from './answer.ts'
+import { listBackups, writeBackup } from './backup.ts'
+import { commitGroup } from './commit.ts'
+import { isCorruption } from './errors.ts'
+import type { Answer, Answers, Arguments, Method } from './facade.ts'
+import { markSuspect } from './files.ts'
+import { quickCheck } from './inspect.ts'
+import { selectObservationsOfPrompt, selectPrompt } from './memories.ts'
+import { type OpenOptions, openDatabase } from './open.ts'
+import { acceptForQuarantined, quarantineSession } from './quarantine.ts'
+import { SqliteQueries } from './queries.ts'
+import { countMessagesByPrompt, selectClaimed } from './queue.ts'
+import { retainWithin } from './retention.ts'
+import type { Connection } from './statement.ts'
+import { selectConversation } from './turns.ts'
+import { selectDueSessions, selectNextWakeAt, selectStrandedSessions, selectUnfinishedEffects } from './wakeups.ts'
+
+export class SqliteCore extends SqliteQueries implements Answers {
+  readonly #options: OpenOptions
+  readonly #notes: readonly string[]
+  /** One backup at a time: each begins by clearing away what a dead one left. */
+  #backups: Promise<unknown> = Promise.resolve()
+
+  constructor(db: Connection, notes: readonly string[], options: OpenOptions) {
+    super(db)
+    this.#notes = notes
+    this.#options = options
+  }
+
+  static async open(options: OpenOptions): Promise<SqliteCore> {
+    const { db, notes } = await openDatabase(options)
+    return new SqliteCore(db, notes, options)
+  }
+
+  /** Answers by name. Damage that any call meets is remembered for the next start, which mends it. */
+  async call<M extends Method>(method: M, args: Arguments<M>): Promise<Answer<M>> {
+    try {
+      return await answer<Method, M>(this, method, args)
+    } catch (error) {
+      if (isCorruption(error)) markSuspect(this.#options.databaseFile, messageOf(error))
+      throw error
+    }
+  }
+
+  commit(group: readonly Commit[]): CommitResult[] {
+    return commitGroup(this.db, group)
+  }
+  unfinishedEffects(): { session: string; effect: Effect }[] {
+    return selectUnfinishedEffects(this.db)
+  }
+  strandedSessions(): string[] {
+    return selectStrandedSessions(this.db)
+  }
+  dueSessions(now: number, horizonMs: number, limit: number): string[] {
+    return selectDueSessions(this.db, now, horizonMs, limit)
+  }
+  nextWakeAt(): number | null {
+    return selectNextWakeAt(this.db)
+  }
+  claimed(session: string, effectId: string): ClaimedMessage[] {
+    return selectClaimed(this.db, session, effectId)
+  }
+  turnMaterial(session: string, prompt: number): TurnMaterial {
+    return {
+      prompt: selectPrompt(this.db, session, prompt),
+      observations: selectObservationsOfPrompt(this.db, session, prompt),
+    }
+  }
+  conversation(session: string, generation: number): ObserverTurn[] {
+    return selectConversation(this.db, session, generation)
+  }
+  countByPrompt(session: string, status: MessageStatus): { prompt: number; count: number }[] {
+    return countMessagesByPrompt(this.db, session, status)
+  }
+  quarantine(session: string, reason: string, at: number): undefined {
+    quarantineSession(this.db, session, reason, at)
+  }
+  acceptQuarantined(session: string, event: MemoryEvent, at: number): 'accepted' | 'duplicate' {
+    return acceptForQuarantined(this.db, session, event, at)
+  }
+  retain(rules: Retention, now: number): number {
+    return retainWithin(this.db, rules, now)
+  }
+  backup(reason: string, keep: number): Promise<BackupInfo> {
+    const now = this.#options.now ?? Date.now
+    const written = this.#backups.then(() => writeBackup(this.db, this.#options.backupsDir, reason, keep, now()))
+    this.#backups = written.catch(() => {})
+    return written
+  }
+  backups(): BackupInfo[] {
+    return listBackups(this.#options.backupsDir)
+  }
+  startNotes(): string[] {
+    return [...this.#notes]
+  }
+  quickCheck(): string[] {
+    const problems = quickCheck(this.db)
+    const [first] = problems
+    if (first !== undefined) markSuspect(this.#options.databaseFile, first)
+    return problems
+  }
+  override async close(): Promise<void> {
+    await this.#backups
+    this.db.close()
+  }
+}

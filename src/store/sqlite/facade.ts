@@ -1,0 +1,143 @@
+/**
+ * The store port in front of something that answers calls by name: a core on this thread, or one on a worker. What
+ * a core answers directly, the facade answers with a promise.
+ */
+import type { Effect } from '../../../machines/session/types.ts'
+import type { MemoryEvent } from '../../memory/event.ts'
+import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
+import type {
+  BackupInfo,
+  ClaimedMessage,
+  MessageStatus,
+  QueueFilter,
+  Reader,
+  Retention,
+  SessionFilter,
+  Store,
+  TurnMaterial,
+} from '../port.ts'
+
+export interface SqliteStore extends Store {
+  /** What is wrong with the file, for databases too large to be checked at the start; empty when it is sound. */
+  quickCheck(): Promise<string[]>
+}
+
+export type Method = keyof SqliteStore
+export type Arguments<M extends Method> = Parameters<SqliteStore[M]>
+export type Answer<M extends Method> = Awaited<ReturnType<SqliteStore[M]>>
+
+/** What a core looks like: the port's methods, answered at once or later. */
+export type Answers<M extends Method = Method> = {
+  [K in M]: (...args: Arguments<K>) => Answer<K> | Promise<Answer<K>>
+}
+
+export type Call<Methods extends Method = Method> = <M extends Methods>(
+  method: M,
+  ...args: Arguments<M>
+) => Promise<Answer<M>>
+
+export class ReaderFacade implements Reader {
+  readonly #call: Call<keyof Reader>
+
+  constructor(call: Call<keyof Reader>) {
+    this.#call = call
+  }
+
+  session(id: string) {
+    return this.#call('session', id)
+  }
+  findSessions(prefix: string) {
+    return this.#call('findSessions', prefix)
+  }
+  sessions(filter: SessionFilter) {
+    return this.#call('sessions', filter)
+  }
+  view(session: string, traceLimit: number) {
+    return this.#call('view', session, traceLimit)
+  }
+  queue(filter: QueueFilter) {
+    return this.#call('queue', filter)
+  }
+  queueStats() {
+    return this.#call('queueStats')
+  }
+  stats(dayStart: number) {
+    return this.#call('stats', dayStart)
+  }
+  observation(id: number) {
+    return this.#call('observation', id)
+  }
+  observations(filter: Arguments<'observations'>[0]) {
+    return this.#call('observations', filter)
+  }
+  summaries(filter: Arguments<'summaries'>[0]) {
+    return this.#call('summaries', filter)
+  }
+  events(session: string, limit: number) {
+    return this.#call('events', session, limit)
+  }
+  lastSeq() {
+    return this.#call('lastSeq')
+  }
+  close() {
+    return this.#call('close')
+  }
+}
+
+export class StoreFacade extends ReaderFacade implements SqliteStore {
+  readonly #call: Call
+
+  constructor(call: Call) {
+    super(call)
+    this.#call = call
+  }
+
+  commit(group: readonly Commit[]): Promise<CommitResult[]> {
+    return this.#call('commit', group)
+  }
+  unfinishedEffects(): Promise<{ session: string; effect: Effect }[]> {
+    return this.#call('unfinishedEffects')
+  }
+  strandedSessions(): Promise<string[]> {
+    return this.#call('strandedSessions')
+  }
+  dueSessions(now: number, horizonMs: number, limit: number): Promise<string[]> {
+    return this.#call('dueSessions', now, horizonMs, limit)
+  }
+  nextWakeAt(): Promise<number | null> {
+    return this.#call('nextWakeAt')
+  }
+  claimed(session: string, effectId: string): Promise<ClaimedMessage[]> {
+    return this.#call('claimed', session, effectId)
+  }
+  turnMaterial(session: string, prompt: number): Promise<TurnMaterial> {
+    return this.#call('turnMaterial', session, prompt)
+  }
+  conversation(session: string, generation: number): Promise<ObserverTurn[]> {
+    return this.#call('conversation', session, generation)
+  }
+  countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]> {
+    return this.#call('countByPrompt', session, status)
+  }
+  quarantine(session: string, reason: string, at: number): Promise<void> {
+    return this.#call('quarantine', session, reason, at)
+  }
+  acceptQuarantined(session: string, event: MemoryEvent, at: number): Promise<'accepted' | 'duplicate'> {
+    return this.#call('acceptQuarantined', session, event, at)
+  }
+  retain(rules: Retention, now: number): Promise<number> {
+    return this.#call('retain', rules, now)
+  }
+  backup(reason: string, keep: number): Promise<BackupInfo> {
+    return this.#call('backup', reason, keep)
+  }
+  backups(): Promise<BackupInfo[]> {
+    return this.#call('backups')
+  }
+  startNotes(): Promise<string[]> {
+    return this.#call('startNotes')
+  }
+  quickCheck(): Promise<string[]> {
+    return this.#call('quickCheck')
+  }
+}

@@ -1,0 +1,6 @@
+export interface Migration {
+  /** What `PRAGMA user_version` is after it. */
+  version: number
+  name: string
+  sql: string
+}

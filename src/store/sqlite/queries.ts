@@ -1,0 +1,76 @@
+/** The reading half of the store, on a connection of its own. */
+import type { Observation, Summary } from '../../memory/observation.ts'
+import type {
+  EventRow,
+  Message,
+  QueueFilter,
+  QueueStats,
+  Reader,
+  SessionFilter,
+  SessionListItem,
+  SessionRow,
+  SessionView,
+  StoreStats,
+} from '../port.ts'
+import { selectEvents } from './events.ts'
+import type { Answers } from './facade.ts'
+import { type MemoryFilter, selectObservation, selectObservations, selectSummaries } from './memories.ts'
+import { seqNow } from './meta.ts'
+import { selectQueue, selectQueueStats } from './queue.ts'
+import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
+import type { Connection } from './statement.ts'
+import { selectStats, selectView } from './views.ts'
+
+export class SqliteQueries implements Answers<keyof Reader> {
+  readonly db: Connection
+
+  constructor(db: Connection) {
+    this.db = db
+  }
+
+  session(id: string): SessionRow | null {
+    return selectSession(this.db, id)
+  }
+  findSessions(prefix: string): string[] {
+    return sessionsWithPrefix(this.db, prefix)
+  }
+  sessions(filter: SessionFilter): SessionListItem[] {
+    return listSessions(this.db, filter)
+  }
+  view(session: string, traceLimit: number): SessionView | null {
+    return this.#atOnce(() => selectView(this.db, session, traceLimit))
+  }
+  queue(filter: QueueFilter): Message[] {
+    return selectQueue(this.db, filter)
+  }
+  queueStats(): QueueStats {
+    return selectQueueStats(this.db)
+  }
+  stats(dayStart: number): StoreStats {
+    return this.#atOnce(() => selectStats(this.db, dayStart))
+  }
+  observation(id: number): Observation | null {
+    return selectObservation(this.db, id)
+  }
+  observations(filter: MemoryFilter): Observation[] {
+    return selectObservations(this.db, filter)
+  }
+  summaries(filter: MemoryFilter): Summary[] {
+    return selectSummaries(this.db, filter)
+  }
+  events(session: string, limit: number): EventRow[] {
+    return selectEvents(this.db, session, limit)
+  }
+  lastSeq(): number {
+    return seqNow(this.db)
+  }
+  close(): Promise<void> | undefined {
+    this.db.close()
+    return undefined
+  }
+
+  /** Several statements of one answer see one state, though another process writes. */
+  #atOnce<T>(read: () => T): T {
+    return this.db.transaction(read)()
+  }
+}

@@ -1,0 +1,106 @@
+/** Keeps what is only kept for a while within its bounds, oldest first, a piece at a time. */
+import type { Retention } from '../port.ts'
+import { all, type Connection, count, run } from './statement.ts'
+
+/** Rows removed in one call: a commit waits a few milliseconds for it, not longer. */
+const MAX_ROWS = 2_000
+
+const DAY_MS = 86_400_000
+
+/** Returns how many rows went; `MAX_ROWS` means that there may be more. */
+export function retainWithin(db: Connection, rules: Retention, now: number): number {
+  return db
+    .transaction(() => {
+      let removed = 0
+      const left = () => MAX_ROWS - removed
+      removed += deleteOldPayloads(db, now - rules.payloadDays * DAY_MS, left())
+      removed += deletePayloadsOver(db, rules.payloadBytes, left())
+      removed += deleteOldTrace(db, now - rules.traceDays * DAY_MS, left())
+      removed += deleteTraceOver(db, rules.tracePerSession, left())
+      removed += deleteOldTurns(db, now - rules.observerTurnDays * DAY_MS, left())
+      return removed
+    })
+    .immediate()
+}
+
+/** A quarantined session's payloads are all that is left of some of its events. */
+function deleteOldPayloads(db: Connection, before: number, limit: number): number {
+  return run(
+    db,
+    `DELETE FROM payloads WHERE id IN (
+       SELECT p.id FROM payloads p JOIN sdk_sessions s USING (content_session_id)
+       WHERE p.kept_at <= @before AND s.quarantine IS NULL ORDER BY p.kept_at, p.id LIMIT @limit)`,
+    { before, limit },
+  ).changes
+}
+
+function deletePayloadsOver(db: Connection, maxBytes: number, limit: number): number {
+  if (count(db, 'SELECT sum(bytes) AS n FROM payloads') <= maxBytes) return 0
+  return run(
+    db,
+    `DELETE FROM payloads WHERE id IN (
+       SELECT id FROM (SELECT id, kept_at, sum(bytes) OVER (ORDER BY kept_at DESC, id DESC) AS total FROM payloads)
+       WHERE total > @maxBytes ORDER BY kept_at, id LIMIT @limit)`,
+    { maxBytes, limit },
+  ).changes
+}
+
+function deleteOldTrace(db: Connection, before: number, limit: number): number {
+  const gone = all<{ session: string }>(
+    db,
+    `DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at <= @before ORDER BY at, id LIMIT @limit)
+     RETURNING content_session_id AS session`,
+    { before, limit },
+  )
+  const bySession = new Map<string, number>()
+  for (const { session } of gone) bySession.set(session, (bySession.get(session) ?? 0) + 1)
+  for (const [session, dropped] of bySession) countDropped(db, session, dropped)
+  return gone.length
+}
+
+function deleteTraceOver(db: Connection, perSession: number, limit: number): number {
+  let removed = 0
+  for (const { session, over } of sessionsWithTraceOver(db, perSession)) {
+    if (removed >= limit) break
+    const dropped = deleteOldestTrace(db, session, Math.min(over, limit - removed))
+    countDropped(db, session, dropped)
+    removed += dropped
+  }
+  return removed
+}
+
+function sessionsWithTraceOver(db: Connection, perSession: number): { session: string; over: number }[] {
+  return all(
+    db,
+    `SELECT content_session_id AS session, trace_count - @perSession AS over FROM sdk_sessions
+     WHERE trace_count > @perSession ORDER BY trace_count DESC LIMIT ${MAX_ROWS}`,
+    { perSession },
+  )
+}
+
+function deleteOldestTrace(db: Connection, session: string, limit: number): number {
+  return run(
+    db,
+    `DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE content_session_id = ? ORDER BY id LIMIT ?)`,
+    [session, limit],
+  ).changes
+}
+
+function countDropped(db: Connection, session: string, dropped: number): void {
+  run(
+    db,
+    `UPDATE sdk_sessions SET trace_count = trace_count - @dropped, trace_dropped = trace_dropped + @dropped
+     WHERE content_session_id = @session`,
+    { session, dropped },
+  )
+}
+
+function deleteOldTurns(db: Connection, before: number, limit: number): number {
+  return run(
+    db,
+    `DELETE FROM observer_turns WHERE id IN (
+       SELECT t.id FROM observer_turns t JOIN sdk_sessions s USING (content_session_id)
+       WHERE t.at <= @before AND s.status <> 'active' ORDER BY t.at, t.id LIMIT @limit)`,
+    { before, limit },
+  ).changes
+}

@@ -1,0 +1,267 @@
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Program } from './program.ts'
+
+let program: Program
+
+beforeAll(async () => {
+  program = await Program.build()
+}, 60_000)
+afterAll(() => program.end(), 60_000)
+
+const prompt = { hook_event_name: 'UserPromptSubmit', prompt: 'Where is the port read?', prompt_id: 'turn-1' }
+const toolUse = (n: number) => ({
+  hook_event_name: 'PostToolUse',
+  tool_name: 'Read',
+  tool_use_id: `tool-${n}`,
+  prompt_id: 'turn-1',
+  tool_input: { file_path: `/repo/${n}.ts` },
+  tool_response: { content: `line ${n}` },
+})
+
+describe('the command line', () => {
+  it('explains itself', async () => {
+    const { code, stdout } = await program.run(['--help'])
+    expect(code).toBe(0)
+    for (const name of [
+      'start',
+      'stop',
+      'restart',
+      'status',
+      'inspect',
+      'queue',
+      'flush',
+      'logs',
+      'config',
+      'backup',
+      'hook',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'))
+    }
+    expect((await program.run([])).stdout).toBe(stdout)
+    const help = await program.run(['inspect', '--help'])
+    expect(help.stdout).toContain('claude-mem inspect 5f1c --watch')
+    expect((await program.run(['help', 'inspect'])).stdout).toBe(help.stdout)
+    expect((await program.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+/)
+  })
+
+  it.each([
+    [['statsu'], 'unknown command "statsu"; did you mean status?'],
+    [['status', '--jsn'], 'unknown option --jsn; did you mean --json?'],
+    [['queue', 'rety'], 'unknown action "rety"; did you mean retry?'],
+    [['config', 'get', 'batch-max-sise'], 'did you mean CLAUDE_MEM_BATCH_MAX_SIZE?'],
+    [['config', 'set', 'batch-max-size', '0'], 'must be a whole number from 1 to 500'],
+    [['inspect', '--limit', 'many'], '--limit takes a whole number from 1 to 9999'],
+    [['inspect', '--limit'], '--limit needs a value'],
+    [['inspect', 'a', 'b'], 'unexpected argument "b"'],
+    [['queue', 'clear', '--all'], 'say --yes'],
+    [['backup', 'restore'], 'needs a file'],
+  ])('refuses %j', async (args, message) => {
+    const { code, stdout, stderr } = await program.run(args)
+    expect(stderr).toContain(message)
+    expect(stderr).toMatch(/^claude-mem: [^\n]+\n$/)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+})
+
+describe('without a daemon', () => {
+  it('says so', async () => {
+    expect(await program.json('status')).toMatchObject({ running: false, stats: null, problem: null })
+    expect((await program.run(['status'])).stdout).toContain('is not running; start it with: claude-mem start')
+    expect(await program.json('inspect')).toEqual({ running: false, sessions: [] })
+    expect(await program.run(['stop'])).toMatchObject({ code: 0, stdout: 'claude-mem is not running\n' })
+  })
+
+  it.each([['flush'], ['queue', 'retry'], ['backup', 'now']])('cannot %s %s', async (...args) => {
+    const { code, stderr } = await program.run(args)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^claude-mem: .*start it with: claude-mem start\n$/)
+  })
+
+  it('shows a stack only to those who ask for it', async () => {
+    const { stderr } = await program.run(['flush'], { env: { CLAUDE_MEM_LOG_LEVEL: 'debug' } })
+    expect(stderr).toMatch(/\n\s+at /)
+  })
+})
+
+describe('settings', () => {
+  it('are set, seen and taken back', async () => {
+    expect((await program.run(['config', 'set', 'keep-backups', '3'])).stdout).toContain('claude-mem restart')
+    expect((await program.run(['config', 'get', 'keep-backups'])).stdout).toBe('3\n')
+    const { settings } = await program.json('config')
+    expect(settings).toContainEqual(
+      expect.objectContaining({ name: 'CLAUDE_MEM_KEEP_BACKUPS', value: 3, source: 'file', default: 7 }),
+    )
+    expect(await program.json('config', 'unset', 'keep-backups')).toMatchObject({ removed: true, value: 7 })
+  })
+
+  it('that the environment overrides are said to be', async () => {
+    const { stdout } = await program.run(['config', 'set', 'worker-port', '4000'])
+    expect(stdout).toContain('the environment says CLAUDE_MEM_WORKER_PORT=0, which wins')
+    await program.run(['config', 'unset', 'worker-port'])
+  })
+})
+
+describe('a daemon', () => {
+  it('starts once', async () => {
+    const started = await program.json('start')
+    expect(started).toMatchObject({ running: true, started: true, dataDir: program.dataDir })
+    expect(await program.json('start')).toMatchObject({ started: false, pid: started.pid })
+    expect(await program.json('status')).toMatchObject({ running: true, pid: started.pid, state: 'serving' })
+    const second = await program.run(['start', '--foreground'])
+    expect(second.code).toBe(3)
+    expect(second.stderr).toContain(`pid ${started.pid}`)
+  })
+
+  it('is told by hooks, and shows what waits', async () => {
+    await program.hook(prompt)
+    for (const n of [1, 2, 3]) await program.hook(toolUse(n))
+    const { sessions } = await program.json('inspect')
+    expect(sessions).toMatchObject([{ session: 'session-one', prompts: 1, pending: 3, state: 'observing' }])
+    const { messages, stats } = await program.json('queue')
+    expect(stats).toMatchObject({ pending: 3, failed: 0 })
+    expect(messages).toMatchObject([{ eventId: 'tool-1', tool: 'Read', status: 'pending' }, {}, {}])
+    expect((await program.json('queue', '--session', 'sess')).messages).toHaveLength(3)
+  })
+
+  it('shows one session by the first characters of its id', async () => {
+    const view = await program.json('inspect', 'session-o')
+    expect(view).toMatchObject({ running: true, row: { session: 'session-one', snapshot: { context: { prompt: 1 } } } })
+    expect(view.messages).toHaveLength(3)
+    const { stdout } = await program.run(['inspect', 'session-o'])
+    expect(stdout).toContain('init → [observing] → batching')
+    expect(stdout).toMatch(/PROMPT +init → observing/)
+    expect(stdout).not.toContain('\x1b')
+    expect((await program.run(['inspect', 'session-o'], { env: { FORCE_COLOR: '1' } })).stdout).toContain('\x1b[')
+    expect(await program.run(['inspect', 'nobody'])).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  it('observes what waits when asked to', async () => {
+    expect(await program.json('flush')).toMatchObject({ sessions: 1, left: 0 })
+    expect(await program.json('inspect', 'session-one')).toMatchObject({ messages: [], observations: 3 })
+    expect((await program.run(['flush'])).stdout).toBe('Nothing waits\n')
+  })
+
+  it('drops what waits only when told twice', async () => {
+    await program.hook(toolUse(4))
+    expect(await program.json('queue', 'clear')).toEqual({ dropped: 0 })
+    expect(await program.json('queue', 'clear', '--all', '--yes')).toEqual({ dropped: 1 })
+    expect(await program.json('queue', 'retry')).toEqual({ retried: 0 })
+  })
+
+  it('takes events from `claude-mem hook`, whatever its arguments', async () => {
+    const input = JSON.stringify({ session_id: 'session-two', cwd: program.dataDir, ...prompt })
+    const { code, stdout } = await program.run(['hook', '--unknown'], { input })
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ continue: true })
+    expect(await program.json('inspect', 'session-two')).toMatchObject({ row: { prompts: 1 } })
+    expect(await program.run(['hook'], { input: 'not json' })).toMatchObject({ code: 0 })
+  })
+
+  it('logs, readable for people and for programs', async () => {
+    const entries = await program.json('logs', '-n', '100')
+    expect(entries).toContainEqual(expect.objectContaining({ msg: 'listening' }))
+    expect((await program.run(['logs', '-n', '1'])).stdout.trimEnd().split('\n')).toHaveLength(1)
+    expect((await program.run(['logs'])).stdout).toMatch(/^\d\d:\d\d:\d\d info {2}/)
+  })
+
+  it('is not upset by a reader that has seen enough', async () => {
+    const reading = program.spawn(['logs'])
+    let stderr = ''
+    reading.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    reading.stdout.destroy()
+    expect((await once(reading, 'close'))[0]).toBe(0)
+    expect(stderr).toBe('')
+  })
+
+  it('is watched live', async () => {
+    const watching = program.spawn(['inspect', 'session-one', '--watch', '--json'])
+    const lines = createInterface({ input: watching.stdout })
+    try {
+      const next = async () => JSON.parse(String((await once(lines, 'line'))[0]))
+      expect((await next()).running).toBe(true)
+      const changed = next()
+      await program.hook(toolUse(5))
+      expect((await changed).messages).toMatchObject([{ eventId: 'tool-5' }])
+    } finally {
+      const ended = once(watching, 'exit')
+      watching.kill('SIGINT')
+      expect((await ended)[0]).toBe(0)
+    }
+  })
+})
+
+describe('backups', () => {
+  it('are made, listed and gone back to', async () => {
+    const made = await program.json('backup', 'now')
+    expect(existsSync(made.file)).toBe(true)
+    expect((await program.json('backup', 'list')).backups).toMatchObject([{ file: made.file, reason: 'manual' }])
+    await program.hook({ ...prompt, session_id: 'session-three' })
+    expect((await program.json('inspect')).sessions).toHaveLength(3)
+
+    const restored = await program.json('backup', 'restore', basename(made.file))
+    expect(restored).toMatchObject({ restored: made.file, running: true })
+    expect(existsSync(restored.before)).toBe(true)
+    expect((await program.json('inspect')).sessions).toHaveLength(2)
+    expect(await program.json('status')).toMatchObject({ running: true })
+
+    await program.json('backup', 'restore', restored.before)
+    expect((await program.json('inspect')).sessions).toHaveLength(3)
+  })
+
+  it('that are none leave everything as it is', async () => {
+    const { pid } = await program.json('status')
+    expect(await program.run(['backup', 'restore', 'missing.sqlite'])).toMatchObject({ code: 1 })
+    const noBackup = join(program.dataDir, 'no-backup')
+    writeFileSync(noBackup, 'text')
+    expect((await program.json('status')).pid).toBe(pid)
+    expect((await program.run(['backup', 'restore', noBackup])).code).toBe(1)
+    expect(await program.json('inspect')).toMatchObject({ running: true, sessions: [{}, {}, {}] })
+  })
+})
+
+describe('a daemon that stops', () => {
+  it('comes back as another process', async () => {
+    const { pid } = await program.json('status')
+    expect((await program.json('restart')).pid).not.toBe(pid)
+  })
+
+  it('leaves everything to be seen', async () => {
+    expect(await program.json('stop')).toMatchObject({ running: false, stopped: true })
+    expect(await program.json('status')).toMatchObject({ running: false, stats: { sessionsTotal: 3, observations: 3 } })
+    expect(await program.json('inspect', 'session-one')).toMatchObject({ running: false, observations: 3 })
+    expect((await program.run(['inspect', 'session-one'])).stdout).toContain('No daemon answers')
+    expect((await program.json('queue', '--session', 'session-one')).messages).toMatchObject([{ eventId: 'tool-5' }])
+  })
+
+  it('runs in the foreground until interrupted, and says what to do next', async () => {
+    const daemon = program.spawn(['start', '--foreground'])
+    const ended = once(daemon, 'exit')
+    let said = ''
+    for await (const line of createInterface({ input: daemon.stdout })) {
+      said += `${line}\n`
+      if (line.includes('claude-mem status')) break
+    }
+    expect(said).toContain('claude-mem hook')
+    expect(said).toContain('claude-mem inspect demo')
+    expect(said).toContain('Ctrl-C stops it')
+    daemon.stdout.resume()
+    daemon.kill('SIGINT')
+    expect((await ended)[0]).toBe(0)
+    expect(await program.json('status')).toMatchObject({ running: false })
+  })
+
+  it('says why it cannot start', async () => {
+    writeFileSync(join(program.dataDir, 'logs-file'), '')
+    const { code, stderr } = await program.run(['start'], {
+      env: { CLAUDE_MEM_DATA_DIR: join(program.dataDir, 'logs-file') },
+    })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^claude-mem: [^\n]+\n$/)
+  })
+})

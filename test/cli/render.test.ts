@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest'
+import { newContext } from '../../machines/session/rules.ts'
+import { writeSnapshot } from '../../machines/session/snapshot.ts'
+import type { SessionContext } from '../../machines/session/types.ts'
+import type { Status } from '../../src/channel/protocol.ts'
+import { chain, sessionViewLines } from '../../src/cli/render/session.ts'
+import { sessionLines, shortIds } from '../../src/cli/render/sessions.ts'
+import { runningLines, stoppedLines } from '../../src/cli/render/status.ts'
+import { type Look, styleOf } from '../../src/cli/style.ts'
+import { chosenSession } from '../../src/store/find-session.ts'
+import type { Message, SessionListItem, SessionRow, SessionView } from '../../src/store/port.ts'
+
+const NOW = 1_800_000_000_000
+const look: Look = { style: styleOf(false), columns: null, now: NOW }
+const effect = {
+  id: 'effect-1',
+  kind: 'observe',
+  prompt: 2,
+  limit: 3,
+  timeoutMs: 1_000,
+  deadline: NOW + 60_000,
+} as const
+
+function contextWith(changes: Partial<SessionContext>): SessionContext {
+  return { ...newContext(NOW - 5_000), prompt: 2, turnOpen: true, ...changes }
+}
+
+function viewWith(row: Partial<SessionRow>, rest: Partial<SessionView> = {}): SessionView {
+  return {
+    row: {
+      session: 'abcdef01-2345',
+      project: { key: 'git:/repo', name: 'repo' },
+      client: 'claude-code',
+      cwd: '/repo',
+      transcriptPath: null,
+      status: 'active',
+      state: 'batching.calling',
+      snapshot: writeSnapshot({ batching: 'calling' }, contextWith({})),
+      machineVersion: 1,
+      wakeAt: NOW + 60_000,
+      effect,
+      waiting: null,
+      prompts: 2,
+      generation: 1,
+      contextTokens: 900,
+      usage: { input: 10, output: 20, cacheRead: 30, cacheWrite: 40 },
+      revision: 7,
+      memorySession: 'abcdef01-2345:1',
+      createdAt: NOW - 3_600_000,
+      updatedAt: NOW - 5_000,
+      quarantine: null,
+      seq: 12,
+      ...row,
+    },
+    messages: [],
+    trace: [],
+    traceDropped: 0,
+    observations: 4,
+    summaries: 1,
+    ...rest,
+  }
+}
+
+const message: Message = {
+  id: 5,
+  session: 'abcdef01-2345',
+  eventId: 'event-5',
+  kind: 'tool_use',
+  tool: 'Read',
+  prompt: 2,
+  status: 'processing',
+  claimedAt: NOW - 2_000,
+  effectId: 'effect-1',
+  attempts: 1,
+  error: null,
+  createdAt: NOW - 9_000,
+}
+
+const shown = (view: SessionView, limit = 20) => sessionViewLines(view, limit, look).join('\n')
+
+describe('the life of a session', () => {
+  it('is one line with the active state marked', () => {
+    expect(chain('batching.calling', look)).toBe(
+      'init → observing → [batching: calling] → summarizing → compacting → closed',
+    )
+    expect(chain('closed', look)).toBe('init → observing → batching → summarizing → compacting → [closed]')
+  })
+
+  it('shows what is in flight, until when, and which messages it claimed', () => {
+    const text = shown(viewWith({}, { messages: [message] }))
+    expect(text).toContain('observe effect-1 for prompt 2, up to 3 messages, deadline in 1 min')
+    expect(text).toMatch(/5 {2}processing {2}tool_use Read +2 +1 {2}9 s ago {2}effect-1 2 s ago/)
+    expect(text).toContain('10 in, 20 out, 30 cache read, 40 cache write')
+  })
+
+  it('shows why it waits and what its context holds', () => {
+    const context = contextWith({
+      turns: [{ prompt: 2, pending: 4, flush: true, summary: true }],
+      failed: 1,
+      waiting: { since: NOW - 10_000, until: NOW + 30_000, reason: 'key rejected' },
+    })
+    const snapshot = writeSnapshot({ batching: 'waiting' }, context)
+    const text = shown(viewWith({ state: 'batching.waiting', waiting: 'key rejected', effect: null, snapshot }))
+    expect(text).toMatch(/waiting +key rejected/)
+    expect(text).toMatch(/turn 2 +4 messages, to be flushed, summary due/)
+    expect(text).toMatch(/set aside +1 message\n/)
+    expect(text).toContain('again in 30 s: key rejected')
+  })
+
+  it('shows transitions oldest first, with their reasons, and how many are gone', () => {
+    const entry = { eventId: null, effectId: null, at: NOW }
+    const trace = [
+      { ...entry, id: 2, event: 'FLUSH', from: 'observing', to: 'batching.calling', reason: 'flushed by hand' },
+      { ...entry, id: 1, event: 'MESSAGE', from: 'observing', to: 'observing', reason: 'queued' },
+    ]
+    const lines = shown(viewWith({}, { trace, traceDropped: 9 })).split('\n')
+    const first = lines.findIndex((line) => line.includes('MESSAGE'))
+    expect(lines[first + 1]).toMatch(/FLUSH +observing → batching\.calling +flushed by hand/)
+    expect(lines.at(-1)).toContain('9 older ones were removed')
+  })
+
+  it('is shown although its snapshot is broken', () => {
+    const text = shown(viewWith({ snapshot: '{broken', status: 'failed', quarantine: 'bad snapshot' }))
+    expect(text).toContain('bad snapshot')
+    expect(text).toContain('the snapshot cannot be read')
+  })
+
+  it('cannot act on the terminal, whatever is stored', () => {
+    const evil = '\x1b[2J\u009b31m\r\n'
+    const view = viewWith(
+      { session: evil, cwd: evil, waiting: evil, quarantine: evil, client: evil, project: { key: evil, name: evil } },
+      {
+        messages: [{ ...message, tool: evil, error: evil }],
+        trace: [{ id: 1, at: NOW, event: evil, eventId: null, from: evil, to: 'b', reason: evil, effectId: null }],
+      },
+    )
+    for (const line of sessionViewLines(view, 20, look)) expect(line).not.toMatch(/\p{Cc}/u)
+  })
+
+  it('says how many messages it does not show', () => {
+    const messages = [1, 2, 3].map((id) => ({ ...message, id }))
+    expect(shown(viewWith({}, { messages }), 2)).toContain('and 1 more: --limit N')
+  })
+})
+
+describe('the list of sessions', () => {
+  const item: SessionListItem = {
+    session: 'abcdef01-2345',
+    project: 'git:/repo',
+    projectName: 'repo',
+    status: 'active',
+    state: 'observing',
+    prompts: 1,
+    pending: 2,
+    processing: 1,
+    failed: 0,
+    observations: 4,
+    waiting: null,
+    quarantine: null,
+    wakeAt: null,
+    createdAt: NOW,
+    updatedAt: NOW - 60_000,
+  }
+
+  it('has one line a session', () => {
+    const lines = sessionLines([item, { ...item, session: 'ffff', waiting: 'no key' }], true, look)
+    expect(lines[1]).toMatch(/^abcdef01 +repo +active +observing +1 +4 +3 +0 +1 min ago$/)
+    expect(lines[2]).toContain('waiting: no key')
+    expect(lines.at(-1)).toContain('--limit')
+    expect(sessionLines([], false, look)[0]).toContain('No session yet')
+  })
+
+  it('shortens ids as long as they differ', () => {
+    expect(shortIds(['abcdefgh-1', 'abcdefgh-2'])).toEqual(['abcdefgh-1', 'abcdefgh-2'])
+    expect(shortIds(['short', 'short'])).toEqual(['short', 'short'])
+  })
+})
+
+describe('the first characters of an id', () => {
+  it('are enough where only one session has them', () => {
+    expect(chosenSession('ab', ['abc'])).toBe('abc')
+    expect(chosenSession('abc', ['abc', 'abcd'])).toBe('abc')
+    expect(() => chosenSession('ab', ['abc', 'abd'])).toThrow('2 sessions start with "ab"')
+    expect(() => chosenSession('x', [])).toThrow('no session starts with "x"')
+  })
+})
+
+describe('the status', () => {
+  const status: Status = {
+    version: '1.2.3',
+    pid: 42,
+    dataDir: '/data',
+    socket: '/data/daemon.sock',
+    port: 37777,
+    startedAt: NOW - 120_000,
+    state: 'serving',
+    provider: 'offline',
+    waiting: { since: NOW - 60_000, reason: 'key rejected' },
+    queue: { pending: 3, processing: 1, failed: 2, sessions: 2, oldestAt: NOW - 60_000 },
+    observationsToday: 1,
+    observations: 10,
+    sessions: 5,
+    awake: 1,
+    databaseBytes: 2048,
+    spooled: 1,
+    notices: [{ at: NOW - 1_000, level: 'warn', text: 'a \x1b[2Jnotice' }],
+  }
+
+  it('of a running daemon says what waits and what people should know', () => {
+    const text = runningLines(status, look).join('\n')
+    expect(text).toContain('claude-mem 1.2.3 is serving (pid 42, up 2 min)')
+    expect(text).toContain('offline, waiting for 1 min: key rejected')
+    expect(text).toContain('3 pending, 1 processing, 2 failed in 2 sessions, oldest 1 min ago')
+    expect(text).toContain('1 event to be read')
+    expect(text).toContain('warn   a \\x1b[2Jnotice (1 s ago)')
+  })
+
+  it('without a daemon says what the files hold, or what is wrong with them', () => {
+    const base = { dataDir: '/data', spooled: 0, notices: [] }
+    expect(stoppedLines({ ...base, stats: null, problem: null }, look).join('\n')).toMatch(/database +none yet/)
+    expect(stoppedLines({ ...base, stats: null, problem: 'damaged' }, look).join('\n')).toMatch(/database +damaged/)
+  })
+})

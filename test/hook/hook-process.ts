@@ -1,0 +1,146 @@
+/** The bundled hook as a real process, and a daemon's door for it to knock at. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Request } from '../../src/channel/protocol.ts'
+import type { MemoryEvent } from '../../src/memory/event.ts'
+
+export const VERSION = '1.2.3'
+
+export function temporary(name: string): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)))
+}
+
+/** As the build makes it; `daemon.js` only notes that it was started. */
+export async function buildHook(): Promise<string> {
+  const dist = temporary('dist')
+  await build({
+    entryPoints: { hook: 'src/hook/main.ts' },
+    outdir: dist,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    minify: true,
+    define: { __VERSION__: JSON.stringify(VERSION) },
+  })
+  const standIn = `require('node:fs').appendFileSync(require('node:path').join(process.cwd(), 'started'), process.pid + '\\n')`
+  writeFileSync(join(dist, 'daemon.js'), standIn)
+  return dist
+}
+
+export interface Ran {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export class Hook {
+  readonly dataDir = temporary('data')
+  readonly cwd = temporary('cwd')
+
+  constructor(readonly dist: string) {}
+
+  run(
+    payload: Record<string, unknown> | string | Buffer,
+    env: NodeJS.ProcessEnv = {},
+    onStart: (child: ChildProcess) => void = () => {},
+  ): Promise<Ran> {
+    const input =
+      typeof payload === 'string' || Buffer.isBuffer(payload)
+        ? payload
+        : JSON.stringify({ session_id: 'session-0001', cwd: this.cwd, ...payload })
+    return new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [join(this.dist, 'hook.cjs')], {
+        cwd: this.cwd,
+        env: { ...process.env, CLAUDE_MEM_DATA_DIR: this.dataDir, ...env },
+      })
+      const ran: Ran = { code: null, stdout: '', stderr: '' }
+      child.stdout.setEncoding('utf8')
+      child.stderr.setEncoding('utf8')
+      child.stdout.on('data', (chunk) => (ran.stdout += chunk))
+      child.stderr.on('data', (chunk) => (ran.stderr += chunk))
+      child.on('error', reject)
+      child.on('close', (code) => resolve({ ...ran, code }))
+      child.stdin.on('error', () => {})
+      child.stdin.end(input)
+      onStart(child)
+    })
+  }
+
+  spooled(): MemoryEvent[] {
+    const spool = join(this.dataDir, 'spool')
+    if (!existsSync(spool)) return []
+    const names = readdirSync(spool).filter((name) => name.endsWith('.json'))
+    return names.sort().map((name) => JSON.parse(readFileSync(join(spool, name), 'utf8')).event)
+  }
+
+  /** Resolves once the stand-in daemon has been started. */
+  async started(): Promise<number> {
+    const file = join(this.dataDir, 'started')
+    while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 10))
+    return readFileSync(file, 'utf8').trim().split('\n').length
+  }
+
+  wasStarted(): boolean {
+    return existsSync(join(this.dataDir, 'started')) || existsSync(join(this.dataDir, 'starting'))
+  }
+
+  context(key: string, text: string): void {
+    mkdirSync(join(this.dataDir, 'context'), { recursive: true })
+    writeFileSync(join(this.dataDir, 'context', `${key}.txt`), text)
+  }
+
+  remove(): void {
+    for (const directory of [this.dataDir, this.cwd]) rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+type EventRequest = Extract<Request, { type: 'event' }>
+
+export class Door {
+  readonly requests: EventRequest[] = []
+  private readonly http: Server = createServer()
+  private readonly sockets = new WebSocketServer({ server: this.http, maxPayload: 64 * 1024 * 1024 })
+
+  private constructor(answer: (request: EventRequest, socket: WebSocket) => void) {
+    this.sockets.on('connection', (socket) => {
+      socket.on('error', () => {})
+      socket.on('message', (data) => {
+        const request: EventRequest = JSON.parse(String(data))
+        this.requests.push(request)
+        answer(request, socket)
+      })
+    })
+  }
+
+  static async open(dataDir: string, answer: (request: EventRequest, socket: WebSocket) => void): Promise<Door> {
+    const door = new Door(answer)
+    await new Promise<void>((resolve) => door.http.listen(join(dataDir, 'daemon.sock'), resolve))
+    return door
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets.clients) socket.terminate()
+    this.http.closeAllConnections()
+    await new Promise<void>((resolve) => this.http.close(() => resolve()))
+  }
+}
+
+export function ack(request: EventRequest, more: Record<string, unknown> = {}): string {
+  return JSON.stringify({ v: 1, id: request.id, type: 'ack', duplicate: false, version: VERSION, ...more })
+}

@@ -1,0 +1,341 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { shortHash } from '../../src/paths.ts'
+import { ack, buildHook, Door, Hook, VERSION } from './hook-process.ts'
+
+const PLAIN = '{"continue":true,"suppressOutput":true}\n'
+const BASH = {
+  hook_event_name: 'PostToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: 'echo hi' },
+  tool_response: { stdout: 'hi' },
+  tool_use_id: 'toolu_1',
+}
+
+let dist: string
+let hook: Hook
+let door: Door | null = null
+const open = async (
+  ...arguments_: Parameters<typeof Door.open> extends [string, ...infer Rest] ? Rest : never
+): Promise<Door> => {
+  door = await Door.open(hook.dataDir, ...arguments_)
+  return door
+}
+const accept = (): Promise<Door> => open((request, socket) => socket.send(ack(request)))
+
+beforeAll(async () => {
+  dist = await buildHook()
+})
+afterAll(() => rmSync(dist, { recursive: true, force: true }))
+beforeEach(() => {
+  hook = new Hook(dist)
+})
+afterEach(async () => {
+  await door?.close()
+  door = null
+  hook.remove()
+})
+
+const quiet = { code: 0, stdout: PLAIN, stderr: '' }
+const withContext = (text: string): string =>
+  `${JSON.stringify({ continue: true, suppressOutput: true, hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: text } })}\n`
+
+describe('a daemon that answers', () => {
+  it('gets the event, and nothing is spooled', async () => {
+    const { requests } = await accept()
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(requests).toMatchObject([
+      {
+        v: 1,
+        id: 'toolu_1',
+        type: 'event',
+        version: VERSION,
+        event: { id: 'toolu_1', session: 'session-0001', kind: 'tool_use' },
+      },
+    ])
+    expect(requests[0]).not.toHaveProperty('token')
+    expect(hook.spooled()).toEqual([])
+    expect(hook.wasStarted()).toBe(false)
+  })
+
+  it('gives a starting session its context', async () => {
+    const text = `# Memory\n"quoted" ${'ü😀'.repeat(40_000)}`
+    await open((request, socket) => socket.send(ack(request, { context: text })))
+    expect((await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).stdout).toBe(withContext(text))
+    expect(await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: 'x' })).toEqual(quiet)
+  })
+
+  it('may have no context', async () => {
+    await open((request, socket) => socket.send(ack(request, { context: '' })))
+    expect(await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).toEqual(quiet)
+  })
+
+  it('may ping and say other things first', async () => {
+    await open((request, socket) => {
+      socket.ping('x')
+      socket.once('pong', () => {
+        socket.send(JSON.stringify({ v: 1, type: 'commit', seq: 1 }))
+        socket.send(ack(request).slice(0, 20), { fin: false })
+        socket.send(ack(request).slice(20))
+      })
+    })
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(hook.spooled()).toEqual([])
+  })
+
+  it('gets 50 MB of output cut to its bound', async () => {
+    const { requests } = await accept()
+    const stdout = 'a line of output that goes on and on\n'.repeat(1_400_000)
+    expect(await hook.run({ ...BASH, tool_response: { stdout } })).toEqual(quiet)
+    const length = JSON.stringify(requests[0]).length
+    expect(length).toBeGreaterThan(60_000)
+    expect(length).toBeLessThan(90_000)
+  })
+
+  it('gets a whole event of half a megabyte', async () => {
+    const { requests } = await accept()
+    const parts = Array.from({ length: 7 }, (_, i) => `${i}${'x'.repeat(60_000)}`)
+    await hook.run({ ...BASH, tool_response: parts })
+    expect(requests[0]?.event).toMatchObject({ response: parts })
+  })
+
+  it('gets valid text for invalid UTF-8', async () => {
+    const { requests } = await accept()
+    const [head, tail] = JSON.stringify({ session_id: 's', cwd: '/', ...BASH, tool_response: 'a@b' }).split('@')
+    await hook.run(Buffer.concat([Buffer.from(head ?? ''), Buffer.from([0xff, 0xc3]), Buffer.from(`\\ud800${tail}`)]))
+    expect(requests[0]?.event).toMatchObject({ response: expect.stringMatching(/^a\ufffd+b$/) })
+  })
+
+  it('that is older makes room for a new one', async () => {
+    await open((request, socket) => socket.send(ack(request, { version: '1.2.2' })))
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(await hook.started()).toBe(1)
+    expect(hook.spooled()).toEqual([])
+  })
+
+  it.each([
+    { code: 'storage', retryable: true, started: false },
+    { code: 'bad_request', retryable: false, started: false },
+    { code: 'draining', retryable: true, started: true },
+  ])('that answers $code leaves the event to the spool', async ({ code, retryable, started }) => {
+    await open((request, socket) =>
+      socket.send(JSON.stringify({ v: 1, id: request.id, type: 'error', code, message: 'no', retryable })),
+    )
+    expect(await hook.run({ ...BASH, tool_use_id: code })).toEqual(quiet)
+    expect(hook.spooled().map((event) => event.id)).toEqual([code])
+    if (started) await expect.poll(() => hook.wasStarted()).toBe(true)
+    else expect(hook.wasStarted()).toBe(false)
+  })
+
+  it('whose ack is lost leaves the event to the spool, with the same id', async () => {
+    const { requests } = await open((_request, socket) => socket.terminate())
+    expect(await hook.run({ hook_event_name: 'Stop', prompt_id: 'p-1' })).toEqual(quiet)
+    expect(hook.spooled()).toEqual(requests.map((request) => request.event))
+    expect(hook.spooled()).toHaveLength(1)
+  })
+
+  it('that never answers costs its second, and no more', async () => {
+    await open(() => {})
+    const began = Date.now()
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(Date.now() - began).toBeGreaterThan(900)
+    expect(hook.spooled().map((event) => event.id)).toEqual(['toolu_1'])
+    expect(hook.wasStarted()).toBe(false)
+  })
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'leaves the event to the spool when %s ends the wait',
+    async (signal) => {
+      let end = (): void => {}
+      await open(() => end())
+      const ran = await hook.run(BASH, {}, (child) => {
+        end = () => child.kill(signal)
+      })
+      expect(ran).toEqual(quiet)
+      expect(hook.spooled().map((event) => event.id)).toEqual(['toolu_1'])
+    },
+  )
+
+  it.each([
+    ['nothing', ''],
+    ['no WebSocket', 'HTTP/1.1 403 Forbidden\r\n\r\n'],
+    ['half an upgrade', 'HTTP/1.1 101 Switching'],
+    ['a wrong upgrade', 'HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\n\r\n'],
+    ['noise', '\0\xff'.repeat(20_000)],
+  ])('that says %s leaves the event to the spool', async (_what, text) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.write(text, 'latin1')
+    })
+    await new Promise<void>((resolve) => server.listen(join(hook.dataDir, 'daemon.sock'), resolve))
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(hook.spooled()).toHaveLength(1)
+    server.close()
+  })
+})
+
+describe('no daemon', () => {
+  it('spools the event and starts one', async () => {
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(hook.spooled()).toMatchObject([{ id: 'toolu_1', kind: 'tool_use' }])
+    expect(await hook.started()).toBe(1)
+    const spool = join(hook.dataDir, 'spool')
+    const [name = ''] = readdirSync(spool)
+    expect(name).toMatch(new RegExp(`^\\d{15}-\\d+-0-${shortHash('toolu_1')}\\.json$`))
+    expect(statSync(spool).mode & 0o777).toBe(0o700)
+    expect(statSync(join(spool, name)).mode & 0o777).toBe(0o600)
+  })
+
+  it('makes a data directory that is not there yet, for its owner only', async () => {
+    rmSync(hook.dataDir, { recursive: true })
+    await hook.run(BASH)
+    expect(hook.spooled()).toHaveLength(1)
+    expect(statSync(hook.dataDir).mode & 0o777).toBe(0o700)
+  })
+
+  it('gives a starting session what was rendered last', async () => {
+    hook.context(shortHash(`dir:${hook.cwd}`), 'what was known')
+    const ran = await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })
+    expect(ran).toEqual({ ...quiet, stdout: withContext('what was known') })
+    expect(hook.spooled()).toMatchObject([{ kind: 'session_start' }])
+  })
+
+  it('is started once by many hooks at the same time', async () => {
+    const runs = Array.from({ length: 40 }, (_, i) => hook.run({ ...BASH, tool_use_id: `toolu_${i}` }))
+    for (const ran of await Promise.all(runs)) expect(ran).toEqual(quiet)
+    expect(hook.spooled()).toHaveLength(40)
+    expect(await hook.started()).toBe(1)
+  }, 60_000)
+
+  it('is started anew when the one who tried has failed', async () => {
+    const lock = join(hook.dataDir, 'starting')
+    writeFileSync(lock, '{}')
+    await hook.run(BASH)
+    expect(existsSync(join(hook.dataDir, 'started'))).toBe(false)
+    utimesSync(lock, new Date(Date.now() - 20_000), new Date(Date.now() - 20_000))
+    await hook.run(BASH)
+    expect(await hook.started()).toBe(1)
+    expect(JSON.parse(readFileSync(lock, 'utf8'))).toMatchObject({ pid: expect.any(Number), at: expect.any(Number) })
+  })
+})
+
+describe('whatever comes', () => {
+  it.each([
+    ['nothing', ''],
+    ['no JSON', 'hello'],
+    ['half a JSON', '{"session_id":"s","hook_event_name":"Stop"'],
+    ['an unknown event', '{"session_id":"s","hook_event_name":"Whatever"}'],
+    ['no session id', '{"hook_event_name":"Stop"}'],
+    ['a nest of arrays', '['.repeat(1_000_000)],
+    ['more than it reads', `{"a":"${'x'.repeat(65 * 1024 * 1024)}"}`],
+  ])('%s: answers, keeps nothing', async (_what, input) => {
+    expect(await hook.run(input)).toEqual(quiet)
+    expect(readdirSync(hook.dataDir)).toEqual([])
+  })
+
+  it('a tool result nested beyond reason', async () => {
+    const { requests } = await accept()
+    const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const text = JSON.stringify({ session_id: 's', cwd: '/', ...BASH, tool_response: 0 }).replace(
+      '"tool_response":0',
+      `"tool_response":${nested}`,
+    )
+    expect(await hook.run(text)).toEqual(quiet)
+    expect(JSON.stringify(requests[0])).toContain('nested too deep')
+  })
+
+  it('a file where the data directory should be', async () => {
+    rmSync(hook.dataDir, { recursive: true })
+    writeFileSync(hook.dataDir, '')
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).toEqual(quiet)
+    expect(await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: '<private>s</private>' })).toEqual(quiet)
+  })
+
+  it('a spool that is a file', async () => {
+    writeFileSync(join(hook.dataDir, 'spool'), '')
+    expect(await hook.run(BASH)).toEqual(quiet)
+  })
+
+  it('a working directory that is gone', async () => {
+    await hook.run({ ...BASH, cwd: join(hook.cwd, 'gone') })
+    expect(hook.spooled()).toHaveLength(1)
+  })
+
+  it('settings that are no settings', async () => {
+    writeFileSync(join(hook.dataDir, 'settings.json'), '{"CLAUDE_MEM_MAX_FIELD_KB":')
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(hook.spooled()).toHaveLength(1)
+  })
+
+  it('a daemon that cannot be started', async () => {
+    mkdirSync(join(hook.dataDir, 'starting'))
+    expect(await hook.run(BASH)).toEqual(quiet)
+    expect(hook.spooled()).toHaveLength(1)
+  })
+
+  it('a hook that is switched off does nothing', async () => {
+    expect(await hook.run(BASH, { CLAUDE_MEM_HOOK_DISABLED: '1' })).toEqual(quiet)
+    expect(readdirSync(hook.dataDir)).toEqual([])
+  })
+
+  it('an excluded project leaves no trace', async () => {
+    const { requests } = await accept()
+    expect(await hook.run(BASH, { CLAUDE_MEM_EXCLUDED_PROJECTS: hook.cwd })).toEqual(quiet)
+    expect(
+      await hook.run(
+        { hook_event_name: 'UserPromptSubmit', prompt: '<private>s' },
+        { CLAUDE_MEM_EXCLUDED_PROJECTS: hook.cwd },
+      ),
+    ).toEqual(quiet)
+    expect(requests).toEqual([])
+    expect(readdirSync(hook.dataDir)).toEqual(['daemon.sock'])
+  })
+})
+
+describe('a private turn', () => {
+  const prompt = (text: string): Record<string, unknown> => ({ hook_event_name: 'UserPromptSubmit', prompt: text })
+
+  it('is not observed, and the next one is', async () => {
+    const { requests } = await accept()
+    await hook.run(prompt('<private>the whole of it</private>'))
+    expect(readdirSync(join(hook.dataDir, 'private-turns'))).toEqual(['session-0001'])
+    await hook.run(BASH)
+    await hook.run({ hook_event_name: 'Stop', last_assistant_message: 'whole' })
+    await hook.run({ hook_event_name: 'SessionStart', source: 'compact' })
+    await hook.run({ ...BASH, session_id: 'session-0002' })
+    await hook.run(BASH)
+    await hook.run(prompt('and now <private>x</private>'))
+    await hook.run(BASH)
+    const seen = requests.map(({ event }) => [event.session, event.kind])
+    expect(seen).toEqual([
+      ['session-0001', 'prompt'],
+      ['session-0001', 'session_start'],
+      ['session-0002', 'tool_use'],
+      ['session-0001', 'prompt'],
+      ['session-0001', 'tool_use'],
+    ])
+    expect(requests[0]?.event).toMatchObject({ text: '', private: true })
+    expect(requests[3]?.event).toMatchObject({ text: 'and now [private]', private: false })
+    expect(JSON.stringify(requests)).not.toContain('whole')
+    expect(readdirSync(join(hook.dataDir, 'private-turns'))).toEqual([])
+  })
+
+  it.each([
+    ['SessionEnd', { hook_event_name: 'SessionEnd', reason: 'other' }],
+    ['SessionStart', { hook_event_name: 'SessionStart', source: 'clear' }],
+  ])('ends with %s', async (_name, end) => {
+    const { requests } = await accept()
+    await hook.run(prompt('<private>x'))
+    await hook.run(end)
+    await hook.run(BASH)
+    expect(requests.map(({ event }) => event.kind)).toEqual(['prompt', expect.any(String), 'tool_use'])
+  })
+
+  it('keeps a session id from naming another file', async () => {
+    await hook.run({ ...prompt('<private>x'), session_id: '../../evil' })
+    expect(readdirSync(join(hook.dataDir, 'private-turns'))).toEqual([`s-${shortHash('../../evil')}`])
+  })
+})

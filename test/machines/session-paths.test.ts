@@ -1,0 +1,135 @@
+/** Every path that `xstate/graph` finds through the session machine, walked on a machine with an inbox beside it. */
+
+import { describe, expect, test } from 'vitest'
+import { getShortestPaths } from 'xstate/graph'
+import { sessionMachine } from '../../machines/session/machine.ts'
+import { pendingOf } from '../../machines/session/rules.ts'
+import { stateName } from '../../machines/session/snapshot.ts'
+import type { SessionContext, SessionEvent, SessionInput } from '../../machines/session/types.ts'
+import { POLICY, Session } from './inbox-model.ts'
+
+const START = 1_000_000
+const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
+
+/** Everything that can happen in a state; times are chosen so that a deadline is really due. */
+function inputsIn(state: { value: unknown; context: SessionContext }): (SessionInput & { at: number })[] {
+  const { context } = state
+  const at = Math.max(START, context.lastEventAt)
+  const effectId = context.effect?.id ?? 'stale'
+  const due = context.effect?.deadline ?? context.waiting?.until ?? at + POLICY.idleFlushMs
+  const inputs: SessionInput[] = [
+    { type: 'SESSION_START' },
+    { type: 'PROMPT', promptId: null, private: false },
+    { type: 'PROMPT', promptId: null, private: true },
+    { type: 'MESSAGE', promptId: null },
+    { type: 'TURN_END', promptId: null },
+    { type: 'PRE_COMPACT' },
+    { type: 'SESSION_END' },
+    { type: 'FLUSH' },
+    { type: 'DRAIN' },
+    { type: 'OBSERVED', effectId, usage, contextTokens: 0 },
+    { type: 'OBSERVED', effectId, usage, contextTokens: POLICY.compactTokens + 1 },
+    { type: 'SUMMARIZED', effectId, usage, contextTokens: 0 },
+    { type: 'COMPACTED', effectId, usage, contextTokens: 0 },
+    ...(['provider', 'message', 'context'] as const).map(
+      (owner) => ({ type: 'FAILED', effectId, owner, reason: owner, retryAt: at + 1 }) as const,
+    ),
+  ]
+  return [
+    ...inputs.map((input) => ({ ...input, at })),
+    { type: 'DEADLINE', at: due },
+    { type: 'DEADLINE', at: at + POLICY.silenceMs },
+    { type: 'DEADLINE', at: at - 1 },
+  ]
+}
+
+/** What tells two situations apart; counters only as far as they change what happens next. */
+function situation(state: { value: unknown; context: SessionContext }): string {
+  const { context } = state
+  return JSON.stringify([
+    state.value,
+    Math.min(pendingOf(context), POLICY.batchMaxSize + 1),
+    context.turns.length > 1,
+    context.turns.some((turn) => turn.summary),
+    context.turnOpen,
+    context.turnPrivate,
+    context.ended,
+    context.outcome,
+    context.compaction,
+    context.contextTokens > POLICY.compactTokens,
+    context.split?.attempts ?? 0,
+    context.summaryAttempts,
+    context.failed > 0,
+  ])
+}
+
+let key = 0
+const paths = getShortestPaths(sessionMachine, {
+  input: { at: START },
+  events: (state) =>
+    inputsIn(state).map(({ at, ...input }) => {
+      key++
+      const tick = { key: `k${key}`, at, random: 0.5, freshId: `e${key}`, policy: POLICY }
+      return { ...input, tick } as SessionEvent
+    }),
+  serializeState: situation,
+  stopWhen: (state) => state.context.failed > 1 || state.context.prompt > 2,
+  limit: 200_000,
+})
+
+describe('session.paths', () => {
+  test('reach every state', () => {
+    const reached = new Set(paths.map((path) => stateName(path.state.value)))
+    expect([...reached].sort()).toEqual([
+      'batching.calling',
+      'batching.waiting',
+      'closed',
+      'compacting.calling',
+      'compacting.waiting',
+      'init',
+      'observing',
+      'summarizing.calling',
+      'summarizing.waiting',
+    ])
+  })
+
+  test('keep what must always hold, on each of them, and end in the same state after a crash at every step', () => {
+    expect(paths.length).toBeGreaterThan(500)
+    for (const path of paths) {
+      const plain = new Session(START)
+      const crashed = new Session(START)
+      for (const step of path.steps) {
+        if (step.event.type.startsWith('xstate.')) continue
+        const { tick, ...input } = step.event as SessionEvent
+        for (const session of [plain, crashed]) {
+          session.now = tick.at
+          // Ids are made anew on this walk: what was current on the path is current here.
+          const effectId = 'effectId' in input && input.effectId !== 'stale' ? session.effectId : 'stale'
+          session.send('effectId' in input ? { ...input, effectId } : input)
+        }
+        crashed.crash()
+      }
+      expect(crashed.snapshot).toBe(plain.snapshot)
+      expect(plain.state).toBe(stateName(path.state.value))
+    }
+  })
+
+  test('every session can still be worked off and closed', () => {
+    for (const path of paths) {
+      const session = new Session(START)
+      for (const step of path.steps) {
+        if (step.event.type.startsWith('xstate.')) continue
+        const { tick, ...input } = step.event as SessionEvent
+        session.now = tick.at
+        session.send('effectId' in input ? { ...input, effectId: session.effectId } : input)
+      }
+      for (let i = 0; i < 50 && session.state !== 'closed'; i++) {
+        session.settle()
+        session.now = Math.max(session.now, session.wakeAt ?? 0)
+        session.send({ type: 'SESSION_END' })
+        session.send({ type: 'DEADLINE' })
+      }
+      expect(session.state).toBe('closed')
+    }
+  })
+})

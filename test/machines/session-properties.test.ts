@@ -1,0 +1,144 @@
+/** Random lives of a session: whatever comes in whatever order, and wherever the process dies. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { SessionInput } from '../../machines/session/types.ts'
+import { POLICY, Session } from './inbox-model.ts'
+
+type Step =
+  | { do: 'input'; input: SessionInput }
+  | { do: 'answer'; tokens: number }
+  | { do: 'fail'; owner: 'provider' | 'message' | 'context' }
+  | { do: 'retry' }
+  | { do: 'clear'; pending: boolean }
+  | { do: 'time'; ms: number }
+
+const promptId = fc.constantFrom(null, 'a', 'b', 'c')
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc
+      .oneof(
+        {
+          weight: 2,
+          arbitrary: fc.record({
+            type: fc.constant('PROMPT' as const),
+            promptId,
+            private: fc.nat(9).map((n) => n === 0),
+          }),
+        },
+        { weight: 6, arbitrary: fc.record({ type: fc.constant('MESSAGE' as const), promptId }) },
+        { weight: 2, arbitrary: fc.record({ type: fc.constant('TURN_END' as const), promptId }) },
+        fc.constantFrom<SessionInput>(
+          { type: 'SESSION_START' },
+          { type: 'PRE_COMPACT' },
+          { type: 'SESSION_END' },
+          { type: 'FLUSH' },
+          { type: 'DEADLINE' },
+          { type: 'DRAIN' },
+        ),
+      )
+      .map((input): Step => ({ do: 'input', input })),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('answer' as const),
+      tokens: fc.constantFrom(0, 10, POLICY.compactTokens + 1),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('fail' as const),
+      owner: fc.constantFrom('provider' as const, 'message' as const, 'context' as const),
+    }),
+  },
+  fc.constant<Step>({ do: 'retry' }),
+  fc.record({ do: fc.constant('clear' as const), pending: fc.boolean() }),
+  fc.record({
+    do: fc.constant('time' as const),
+    ms: fc.constantFrom(1, 1_000, 200_000, 700_000, 90_000_000, -5_000_000),
+  }),
+)
+
+function take(session: Session, { ...step }: Step): void {
+  switch (step.do) {
+    case 'input':
+      session.send(step.input)
+      return
+    case 'answer': {
+      const kind = session.context.effect?.kind
+      if (kind === 'observe') session.observed(step.tokens)
+      if (kind === 'summarize') session.summarized(step.tokens)
+      if (kind === 'compact') session.compacted(step.tokens)
+      return
+    }
+    case 'fail':
+      session.failed(step.owner)
+      return
+    case 'retry':
+      session.send({
+        type: 'RETRY',
+        messages: session.inbox.counts('failed'),
+        summaries: session.inbox.summariesSetAside(),
+      })
+      return
+    case 'clear':
+      session.send({
+        type: 'CLEAR',
+        failed: session.inbox.rows.filter((row) => row.status === 'failed').length,
+        pending: step.pending ? session.inbox.counts('pending') : null,
+      })
+      return
+    case 'time':
+      session.now += step.ms
+  }
+}
+
+describe('session.properties', () => {
+  test('no order of events loses, doubles or miscounts a message', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, batching) => {
+        const session = new Session(1e9, { ...POLICY, batching })
+        for (const one of steps) take(session, one)
+        session.check()
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('a crash anywhere gives the same final state as none', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(step, fc.boolean()), { maxLength: 100 }), (steps) => {
+        const plain = new Session(1e9)
+        const crashing = new Session(1e9)
+        for (const [one, crash] of steps) {
+          take(plain, one)
+          take(crashing, one)
+          if (crash) crashing.crash()
+        }
+        expect(crashing.snapshot).toBe(plain.snapshot)
+        expect(crashing.inbox.rows).toEqual(plain.inbox.rows)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('with a provider that answers, every session comes to rest with nothing waiting', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const session = new Session(1e9)
+        for (const one of steps) take(session, one)
+        session.send({ type: 'SESSION_END' })
+        for (let i = 0; i < 300 && session.state !== 'closed'; i++) {
+          session.settle()
+          session.now = Math.max(session.now, session.wakeAt ?? 0)
+          session.send({ type: 'DEADLINE' })
+        }
+        expect(session.state).toBe('closed')
+        expect(session.inbox.rows.every((row) => row.status === 'failed')).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

@@ -1,0 +1,351 @@
+import { describe, expect, test } from 'vitest'
+import { POLICY, Session } from './inbox-model.ts'
+
+const prompt = (promptId: string | null = null) => ({ type: 'PROMPT', promptId, private: false }) as const
+const message = (promptId: string | null = null) => ({ type: 'MESSAGE', promptId }) as const
+const turnEnd = (promptId: string | null = null) => ({ type: 'TURN_END', promptId }) as const
+
+function session(...inputs: Parameters<Session['send']>[0][]): Session {
+  const made = new Session()
+  for (const input of inputs) made.send(input)
+  return made
+}
+
+function many(count: number): ReturnType<typeof message>[] {
+  return Array.from({ length: count }, () => message())
+}
+
+describe('session.turn', () => {
+  test('messages gather until the turn ends, then cost one batch and one summary', () => {
+    const s = session(prompt(), message(), message())
+    expect(s.state).toBe('observing')
+    s.send(turnEnd())
+    expect(s.state).toBe('batching.calling')
+    expect(s.context.effect).toMatchObject({ kind: 'observe', limit: 2, prompt: 1 })
+    s.observed()
+    expect(s.state).toBe('summarizing.calling')
+    s.summarized()
+    expect(s.state).toBe('observing')
+    expect(s.inbox).toMatchObject({ batches: [2], summaries: [1], rows: [], ends: [] })
+  })
+
+  test.each([
+    [2, [2]],
+    [5, [3, 2]],
+    [10, [3, 3, 3, 1]],
+  ])('%i tools with a limit of 3 make batches of %j', (tools, batches) => {
+    const s = session(prompt())
+    for (const input of many(tools)) {
+      s.send(input)
+      if (s.context.effect !== null) s.observed()
+    }
+    s.send(turnEnd())
+    s.settle()
+    expect(s.inbox.batches).toEqual(batches)
+  })
+
+  test('messages that arrive while a batch is away wait for the next one', () => {
+    const s = session(prompt(), ...many(3))
+    expect(s.state).toBe('batching.calling')
+    for (const input of many(4)) s.send(input)
+    s.observed()
+    expect(s.context.effect).toMatchObject({ limit: 3 })
+    s.observed()
+    expect(s.state).toBe('observing')
+    expect(s.inbox.rows).toHaveLength(1)
+  })
+
+  test('with batching off every message is its own batch', () => {
+    const s = new Session(1_000_000, { ...POLICY, batching: false })
+    for (const input of [prompt(), ...many(3), turnEnd()]) s.send(input)
+    s.settle()
+    expect(s.inbox.batches).toEqual([1, 1, 1])
+  })
+
+  test('leftovers of an interrupted turn are observed at the next prompt, under their own number', () => {
+    const s = session(prompt(), message(), prompt())
+    expect(s.context.effect).toMatchObject({ kind: 'observe', prompt: 1, limit: 1 })
+    s.send(message())
+    s.observed()
+    expect(s.state).toBe('observing')
+    expect(s.inbox.rows).toMatchObject([{ prompt: 2 }])
+  })
+
+  test('a tool use that arrives after its Stop belongs to its own turn', () => {
+    const s = session(prompt('a'), turnEnd('a'))
+    s.settle()
+    s.send(prompt('b'))
+    s.send(message('a'))
+    expect(s.context.effect).toMatchObject({ kind: 'observe', prompt: 1 })
+    expect(s.inbox.rows).toMatchObject([{ prompt: 1, status: 'processing' }])
+  })
+
+  test('a late reply belongs to the prompt number its messages had', () => {
+    const s = session(prompt(), message(), turnEnd(), prompt(), message())
+    expect(s.context.effect).toMatchObject({ kind: 'observe', prompt: 1, limit: 1 })
+    s.observed()
+    expect(s.context.effect).toMatchObject({ kind: 'summarize', prompt: 1 })
+    s.summarized()
+    expect(s.inbox.summaries).toEqual([1])
+    expect(s.inbox.rows).toMatchObject([{ prompt: 2 }])
+  })
+
+  test('a turn that ends once more while its summary is made gets another one', () => {
+    const s = session(prompt(), turnEnd())
+    s.send(turnEnd())
+    s.summarized()
+    expect(s.state).toBe('summarizing.calling')
+    s.settle()
+    expect(s.inbox).toMatchObject({ summaries: [1, 1], ends: [] })
+  })
+
+  test('before the client compacts, what waits is observed', () => {
+    const s = session(prompt(), message(), { type: 'PRE_COMPACT' })
+    expect(s.context.effect).toMatchObject({ kind: 'observe', limit: 1 })
+  })
+
+  test('a private turn is not observed at all', () => {
+    const s = session({ type: 'PROMPT', promptId: null, private: true }, message(), turnEnd())
+    expect(s.inbox).toMatchObject({ added: 0, skipped: 2, ends: [] })
+    expect(s.state).toBe('observing')
+  })
+})
+
+describe('session.end', () => {
+  test('a session that ends works off what waits, then closes', () => {
+    const s = session(prompt(), message(), { type: 'SESSION_END' })
+    s.settle()
+    expect(s.state).toBe('closed')
+    expect(s.context.outcome).toBe('completed')
+    expect(s.inbox).toMatchObject({ batches: [1], summaries: [1] })
+  })
+
+  test('a prompt reopens a closed session', () => {
+    const s = session(prompt(), { type: 'SESSION_END' })
+    s.settle()
+    s.send(prompt())
+    expect(s.state).toBe('observing')
+    expect(s.context).toMatchObject({ ended: false, outcome: 'active', prompt: 2 })
+  })
+
+  test('a message that comes late to a closed session is observed, and it closes again', () => {
+    const s = session(prompt(), { type: 'SESSION_END' })
+    s.settle()
+    s.send(message())
+    expect(s.state).toBe('batching.calling')
+    s.observed()
+    expect(s.state).toBe('closed')
+  })
+
+  test('24 hours of silence interrupt an open turn and complete a closed one', () => {
+    const open = session(prompt(), message())
+    open.now += 600_000
+    open.send({ type: 'DEADLINE' })
+    open.settle()
+    open.now += POLICY.silenceMs
+    open.send({ type: 'DEADLINE' })
+    open.settle()
+    expect(open.state).toBe('closed')
+    expect(open.context.outcome).toBe('interrupted')
+    expect(open.inbox.summaries).toEqual([1])
+
+    const done = session(prompt(), turnEnd())
+    done.settle()
+    done.now += POLICY.silenceMs
+    done.send({ type: 'DEADLINE' })
+    expect(done.state).toBe('closed')
+    expect(done.context.outcome).toBe('completed')
+  })
+
+  test('idle messages are observed without ending the turn', () => {
+    const s = session(prompt(), message())
+    expect(s.wakeAt).toBe(s.now + POLICY.idleFlushMs)
+    expect(s.send({ type: 'DEADLINE' })).toBe(false)
+    s.now += POLICY.idleFlushMs
+    s.send({ type: 'DEADLINE' })
+    expect(s.state).toBe('batching.calling')
+    s.observed()
+    expect(s.context.turnOpen).toBe(true)
+  })
+
+  test('a clock that went back starts the silence anew', () => {
+    const s = session(prompt(), message())
+    s.now -= 365 * 86_400_000
+    s.send({ type: 'DEADLINE' })
+    expect(s.wakeAt).toBe(s.now + POLICY.idleFlushMs)
+  })
+})
+
+describe("session.failure: the provider's", () => {
+  test('nothing is counted, the session waits until the time it is told, and says why', () => {
+    const s = session(prompt(), message(), turnEnd())
+    s.failed('provider', s.now + 5_000)
+    expect(s.state).toBe('batching.waiting')
+    expect(s.context.waiting).toEqual({ since: s.now, until: s.now + 5_000, reason: "provider's fault" })
+    expect(s.wakeAt).toBe(s.now + 5_000)
+    expect(s.inbox.rows).toMatchObject([{ status: 'pending' }])
+    expect(s.send({ type: 'DEADLINE' })).toBe(false)
+    s.now += 5_000
+    s.send({ type: 'DEADLINE' })
+    expect(s.state).toBe('batching.calling')
+    s.settle()
+    expect(s.context.waiting).toBeNull()
+    expect(s.inbox.summaries).toEqual([1])
+  })
+
+  test('it waits since the first failure, however often it tries', () => {
+    const s = session(prompt(), message(), turnEnd())
+    const since = s.now
+    for (let i = 0; i < 5; i++) {
+      s.failed('provider')
+      s.now += 1_000
+      s.send({ type: 'DEADLINE' })
+    }
+    s.failed('provider')
+    expect(s.context.waiting?.since).toBe(since)
+    expect(s.context.failed).toBe(0)
+  })
+
+  test('an answer that never comes is given up at the deadline; coming later, it is ignored', () => {
+    const s = session(prompt(), message(), turnEnd())
+    const late = s.effectId
+    s.now += POLICY.effectTimeoutMs
+    s.send({ type: 'DEADLINE' })
+    expect(s.state).toBe('batching.waiting')
+    const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
+    expect(s.send({ type: 'OBSERVED', effectId: late, usage, contextTokens: 0 })).toBe(false)
+    expect(s.inbox.settled).toBe(0)
+  })
+
+  test('a person may try at once', () => {
+    const s = session(prompt(), message(), turnEnd())
+    s.failed('provider', s.now + 1e6)
+    s.send({ type: 'FLUSH' })
+    expect(s.state).toBe('batching.calling')
+  })
+
+  test('a draining daemon lets go of the batch; it is due at the next start', () => {
+    const s = session(prompt(), message(), turnEnd())
+    s.send({ type: 'DRAIN' })
+    expect(s.inbox.rows).toMatchObject([{ status: 'pending' }])
+    expect(s.wakeAt).toBe(s.now)
+    s.send({ type: 'DEADLINE' })
+    expect(s.state).toBe('batching.calling')
+  })
+})
+
+describe("session.failure: the message's", () => {
+  /** Answers like an observer that cannot stand one message. */
+  function poisoned(s: Session, culprit: number): number {
+    let calls = 0
+    while (s.context.effect !== null && calls < 100) {
+      if (s.context.effect.kind !== 'observe') {
+        s.settle()
+        break
+      }
+      calls++
+      const claimed = s.inbox.rows.filter((row) => row.effectId === s.effectId)
+      if (claimed.some((row) => row.id === culprit)) s.failed('message')
+      else s.observed()
+    }
+    return calls
+  }
+
+  test('a batch is split until the culprit is alone, which is set aside; the others are observed', () => {
+    const s = new Session(1_000_000, { ...POLICY, batchMaxSize: 8 })
+    for (const input of [prompt(), ...many(8)]) s.send(input)
+    const calls = poisoned(s, 5)
+    expect(calls).toBeLessThanOrEqual(10)
+    expect(s.inbox.rows).toMatchObject([{ id: 5, status: 'failed' }])
+    expect(s.inbox.settled).toBe(7)
+    expect(s.context.failed).toBe(1)
+  })
+
+  test('a message that is alone has three attempts', () => {
+    const s = session(prompt(), message(), turnEnd())
+    expect(poisoned(s, 0)).toBe(3)
+    expect(s.context.failed).toBe(1)
+    expect(s.inbox.summaries).toEqual([1])
+  })
+
+  test('what was set aside can be tried again or dropped', () => {
+    const s = session(prompt(), message(), turnEnd())
+    poisoned(s, 0)
+    s.send({ type: 'RETRY', messages: s.inbox.counts('failed'), summaries: [] })
+    expect(s.state).toBe('batching.calling')
+    s.settle()
+    expect(s.inbox).toMatchObject({ rows: [], settled: 1 })
+
+    const t = session(prompt(), message(), turnEnd())
+    poisoned(t, 0)
+    t.send({ type: 'CLEAR', failed: 1, pending: null })
+    expect(t.inbox).toMatchObject({ rows: [], dropped: 1 })
+  })
+
+  test('a summary that cannot be had is given up after three attempts', () => {
+    const s = session(prompt(), turnEnd())
+    for (let i = 0; i < 3; i++) s.failed('message')
+    expect(s.state).toBe('observing')
+    expect(s.inbox.summaries).toEqual([])
+    expect(s.inbox.ends).toMatchObject([{ status: 'failed' }])
+    s.send({ type: 'RETRY', messages: [], summaries: s.inbox.summariesSetAside() })
+    s.settle()
+    expect(s.inbox.summaries).toEqual([1])
+  })
+})
+
+describe('session.compaction', () => {
+  test('starts when the conversation has passed its limit and there is more to do', () => {
+    const s = session(prompt(), ...many(3))
+    s.observed(POLICY.compactTokens + 1)
+    expect(s.state).toBe('observing')
+    s.send(turnEnd())
+    expect(s.state).toBe('compacting.calling')
+    s.compacted(100)
+    expect(s.context).toMatchObject({ generation: 2, contextTokens: 100 })
+    expect(s.state).toBe('summarizing.calling')
+  })
+
+  test('"too long" compacts, then the batch goes again; said once more it is the message\'s fault', () => {
+    const s = session(prompt(), ...many(3))
+    s.observed(500)
+    for (const input of many(3)) s.send(input)
+    s.failed('context')
+    expect(s.state).toBe('compacting.calling')
+    s.compacted(100)
+    expect(s.state).toBe('batching.calling')
+    expect(s.context.effect).toMatchObject({ limit: 3 })
+    s.failed('context')
+    expect(s.state).toBe('batching.calling')
+    expect(s.context.effect).toMatchObject({ limit: 2 })
+    s.settle()
+    expect(s.inbox.settled).toBe(6)
+  })
+
+  test('a digest that is itself too large does not compact for ever', () => {
+    const s = session(prompt(), ...many(3))
+    s.observed(5_000)
+    s.send(turnEnd())
+    s.compacted(5_000)
+    expect(s.state).toBe('summarizing.calling')
+  })
+})
+
+describe('session.snapshot', () => {
+  test('stays under 4 KB with a thousand messages in a thousand turns', () => {
+    const s = session(prompt(), message(), turnEnd())
+    s.failed('provider', s.now + 1e9)
+    for (let i = 0; i < 999; i++) for (const input of [prompt(), message(), turnEnd()]) s.send(input)
+    expect(s.inbox.rows).toHaveLength(1_000)
+    expect(s.snapshot.length).toBeLessThan(4_096)
+    s.send({ type: 'FLUSH' })
+    s.settle()
+    expect(s.inbox).toMatchObject({ rows: [], settled: 1_000 })
+  })
+
+  test('stays under 4 KB with a thousand messages in one turn', () => {
+    const s = session(prompt(), ...many(1_000))
+    expect(s.inbox.rows).toHaveLength(1_000)
+    expect(s.snapshot.length).toBeLessThan(4_096)
+  })
+})

@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isWhollyPrivate, removePrivate, removePrivateDeep } from '../../src/memory/privacy.ts'
+
+const CASES: [what: string, text: string, left: string][] = [
+  ['plain text', 'nothing to hide, private or not', 'nothing to hide, private or not'],
+  ['one part', 'a <private>s</private> b', 'a [private] b'],
+  ['several parts', '<private>s</private>a<private>s</private>b', '[private]a[private]b'],
+  ['nested parts', 'a<private>s<private>s</private>s</private>b', 'a[private]b'],
+  ['an unclosed part', 'a <private>s and s', 'a [private]'],
+  ['an unclosed inner part', 'a<private>s<private>s</private>s', 'a[private]'],
+  ['a stray closing tag', 'a</private>b', 'a[private]b'],
+  ['attributes', 'a<private reason="x > y" id=1>s</private>b', 'a[private]b'],
+  ['an opening tag cut in its attributes', 'a<private reason="s', 'a[private]'],
+  ['any case', 'a<PRIVATE>s</Private>b', 'a[private]b'],
+  ['spaces in the tags', 'a< private >s</ private >b', 'a[private]b'],
+  ['several lines', 'a\n<private\n>\ns\ns\n</private\n>\nb', 'a\n[private]\nb'],
+  ['JSON with escaped tags', '{"a":"\\u003cprivate\\u003es\\u003c/private\\u003e b"}', '{"a":"[private] b"}'],
+  ['JSON in JSON', '"\\\\u003Cprivate\\\\u003Es\\\\u003C\\\\/private\\\\u003Eb"', '"\\[private]b"'],
+  ['an escaped slash', 'a<private>s<\\/private>b', 'a[private]b'],
+  [
+    'other tags',
+    '<private-key>a</private-key> <privates> i < private && j',
+    '<private-key>a</private-key> <privates> i < private && j',
+  ],
+  ['injected context', 'a<claude-mem-context>s\ns</claude-mem-context>b', 'ab'],
+  ['injected context, unclosed', 'a<claude-mem-context project="x">s', 'a'],
+  ['a tag around injected context', '<pri<claude-mem-context>s</claude-mem-context>vate>s', '[private]'],
+]
+
+describe('removePrivate', () => {
+  it.each(CASES)('%s', (_what, text, left) => {
+    expect(removePrivate(text)).toBe(left)
+    expect(removePrivate(left)).toBe(left)
+  })
+
+  it('lets nothing of a private part through', () => {
+    const secret = fc.constantFrom('S1', 'S\nS', 'SS <b>')
+    const shown = fc.constantFrom('a', 'b\n', '<i>', '')
+    const open = fc.constantFrom('<private>', '<PRIVATE x="1">', '\\u003cprivate\\u003e', '<private\n>')
+    const close = fc.constantFrom('</private>', '</Private >', '\\u003c/private\\u003e', '<\\/private>')
+    const part = fc.letrec<{ part: string }>((tie) => ({
+      part: fc
+        .tuple(open, secret, fc.option(tie('part'), { nil: '', maxDepth: 3 }), secret, close)
+        .map((pieces) => pieces.join('')),
+    })).part
+    fc.assert(
+      fc.property(fc.array(fc.oneof(part, shown)), fc.boolean(), (pieces, cut) => {
+        const text = pieces.join('')
+        const left = removePrivate(cut ? `${text}<private>S` : text)
+        expect(left).not.toContain('S')
+        expect(removePrivate(left)).toBe(left)
+      }),
+    )
+  })
+
+  it('takes linear time', () => {
+    const started = performance.now()
+    for (const piece of ['<private ', '</private ', '<', '\\', '< ', '</', 'x'.repeat(64), '<private></private>']) {
+      removePrivate(piece.repeat(Math.ceil(2_000_000 / piece.length)))
+    }
+    removePrivate('a line of plain output\n'.repeat(2_300_000))
+    expect(performance.now() - started).toBeLessThan(10_000)
+  })
+})
+
+describe('removePrivateDeep', () => {
+  it('cleans every string and key', () => {
+    const value = { 'a <private>s</private>': ['<private>s</private>', { b: 'c <private>s' }], n: 1, t: true, z: null }
+    expect(removePrivateDeep(value)).toEqual({
+      'a [private]': ['[private]', { b: 'c [private]' }],
+      n: 1,
+      t: true,
+      z: null,
+    })
+  })
+
+  it('sees an array of lines as one text', () => {
+    const hunks = [
+      { newStart: 1, lines: [' a', '+<private>', '+s1', ' s2'] },
+      { newStart: 9, lines: [' s3', ' </private>', ' b'] },
+    ]
+    expect(removePrivateDeep({ structuredPatch: hunks })).toEqual({
+      structuredPatch: [
+        { newStart: 1, lines: [' a', '+[private]', '[private]', '[private]'] },
+        { newStart: 9, lines: ['[private]', '[private]', ' b'] },
+      ],
+    })
+  })
+
+  it('hides the beginning of a fragment that starts inside a private part', () => {
+    expect(removePrivateDeep({ content: 's1\ns2\n</private>\nb' })).toEqual({ content: '[private]\nb' })
+    expect(removePrivateDeep(['s1', 's2', '</private>', 'b'])).toEqual(['[private]', '[private]', '[private]', 'b'])
+  })
+
+  it('keeps values whose keys become equal, and odd keys', () => {
+    const value = JSON.parse('{"<private>1":1,"<private>2":2,"__proto__":"<private>s"}')
+    const cleaned = JSON.stringify(removePrivateDeep(value))
+    expect(cleaned).toBe('{"[private]":1,"[private] (2)":2,"__proto__":"[private]"}')
+  })
+
+  it('survives any depth', () => {
+    const deep = JSON.parse(`${'['.repeat(100_000)}"<private>S"${']'.repeat(100_000)}`)
+    expect(JSON.stringify(removePrivateDeep(deep))).not.toContain('S')
+  })
+
+  it('does not copy what holds nothing', () => {
+    const value = { a: ['b', { c: 'd' }] }
+    expect(removePrivateDeep(value)).toBe(value)
+  })
+})
+
+describe('isWhollyPrivate', () => {
+  it.each([
+    ['<private>s</private>', true],
+    [' \n<private>s</private>\t<private>s', true],
+    ['<private>s</private>\u200b', true],
+    ['<private>s</private><claude-mem-context>x</claude-mem-context>', true],
+    ['<private>s</private>.', false],
+    ['', false],
+    ['  ', false],
+    ['[private]', false],
+    ['<claude-mem-context>x</claude-mem-context>', false],
+  ])('%j: %s', (text, wholly) => expect(isWhollyPrivate(text)).toBe(wholly))
+})

@@ -1,0 +1,28 @@
+/** Node 20 runs no TypeScript: what must run outside of vitest is bundled first. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Bundle {
+  file: string
+  dispose(): void
+}
+
+export function bundle(source: string, name: string): Bundle {
+  // Below the project, so that the bundle finds better-sqlite3.
+  const directory = mkdtempSync(join(ROOT, 'node_modules', '.claude-mem-test-'))
+  const file = join(directory, name)
+  buildSync({
+    entryPoints: [join(ROOT, source)],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    packages: 'external',
+  })
+  return { file, dispose: () => rmSync(directory, { recursive: true, force: true }) }
+}

@@ -1,0 +1,608 @@
+/** What every store does. Each implementation runs this suite. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Commit, CommitResult } from '../../src/store/commit.ts'
+import type { Retention, Store } from '../../src/store/port.ts'
+import {
+  accepting,
+  add,
+  claim,
+  commitOf,
+  DAY_MS,
+  effectOf,
+  NOW,
+  observationOf,
+  PROJECT,
+  promptOf,
+  record,
+  stateOf,
+  summaryOf,
+  toolUse,
+  traceOf,
+  turnEnd,
+  turnOf,
+} from './samples.ts'
+
+export interface OpenedStore {
+  store: Store
+  dispose(): Promise<void>
+}
+
+const KEEP_ALL: Retention = {
+  payloadDays: 7,
+  payloadBytes: 1_000_000_000,
+  traceDays: 30,
+  tracePerSession: 1_000,
+  observerTurnDays: 30,
+}
+
+type Success = Extract<CommitResult, { ok: true }>
+
+export async function committed(store: Store, commit: Commit): Promise<Success> {
+  const [result] = await store.commit([commit])
+  if (result?.ok !== true) throw new Error(`the commit did not land: ${JSON.stringify(result)}`)
+  return result
+}
+
+export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
+  describe(`${name}: the store contract`, () => {
+    let store: Store
+    let dispose: () => Promise<void>
+    beforeEach(async () => {
+      const opened = await open()
+      store = opened.store
+      dispose = () => opened.dispose()
+    })
+    afterEach(() => dispose())
+
+    const statuses = async (session = 's') =>
+      (await store.queue({ session })).map((message) => `${message.eventId}:${message.status}`)
+    const outcomes = async (session = 's') =>
+      Object.fromEntries((await store.events(session, 100)).map((event) => [event.eventId, event.outcome]))
+
+    describe('sessions', () => {
+      test('session.firstRevisionCreatesTheRow', async () => {
+        const effect = effectOf('e1')
+        const state = stateOf({
+          effect,
+          wakeAt: NOW + 5_000,
+          waiting: 'key rejected',
+          generation: 2,
+          usage: { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 },
+        })
+        const { seq } = await committed(store, commitOf('s', 1, { state }))
+        expect(await store.session('s')).toEqual({
+          ...state,
+          session: 's',
+          revision: 1,
+          memorySession: 's:2',
+          createdAt: NOW + 1,
+          updatedAt: NOW + 1,
+          quarantine: null,
+          seq,
+        })
+      })
+
+      test('session.laterRevisionReplacesTheRowAndKeepsItsBirth', async () => {
+        await committed(store, commitOf('s', 1))
+        await committed(store, commitOf('s', 2, { state: stateOf({ status: 'completed', snapshot: '{"n":2}' }) }))
+        expect(await store.session('s')).toMatchObject({
+          revision: 2,
+          status: 'completed',
+          snapshot: '{"n":2}',
+          createdAt: NOW + 1,
+          updatedAt: NOW + 2,
+        })
+      })
+
+      test('session.unknownIsNull', async () => {
+        expect(await store.session('nobody')).toBeNull()
+        expect(await store.view('nobody', 10)).toBeNull()
+        expect(await store.observation(1)).toBeNull()
+      })
+
+      test.each([1, 3, 7])('session.revision %i on a row at 1 is stale', async (revision) => {
+        await committed(store, commitOf('s', 1))
+        const [result] = await store.commit([commitOf('s', revision)])
+        expect(result).toMatchObject({ ok: false, why: 'stale' })
+        expect((await store.session('s'))?.revision).toBe(1)
+      })
+
+      test('session.revisionTwoWithoutARowIsStale', async () => {
+        expect(await store.commit([commitOf('s', 2)])).toMatchObject([{ ok: false, why: 'stale' }])
+        expect(await store.session('s')).toBeNull()
+      })
+
+      test('sessions.listedNewestFirstWithTheirCounts', async () => {
+        await committed(store, accepting('a', 1, [toolUse('a', '1'), toolUse('a', '2')]))
+        await committed(store, commitOf('b', 1, { at: NOW + 50, state: stateOf({ status: 'completed' }) }))
+        const other = stateOf({ project: { key: 'other', name: 'other' } })
+        await committed(store, commitOf('c', 1, { at: NOW + 60, state: other }))
+        expect((await store.sessions({})).map((item) => item.session)).toEqual(['c', 'b', 'a'])
+        expect((await store.sessions({ limit: 1 })).map((item) => item.session)).toEqual(['c'])
+        expect((await store.sessions({ status: 'completed' })).map((item) => item.session)).toEqual(['b'])
+        expect(await store.sessions({ project: PROJECT.key, status: 'active' })).toMatchObject([
+          { session: 'a', projectName: 'shop', pending: 2, processing: 0, failed: 0, observations: 0 },
+        ])
+      })
+
+      test('findSessions.matchesBeginnings', async () => {
+        for (const id of ['abc-1', 'abc-2', 'ab_3', 'xyz']) await committed(store, commitOf(id, 1))
+        expect(await store.findSessions('abc')).toEqual(['abc-1', 'abc-2'])
+        expect(await store.findSessions('ab_')).toEqual(['ab_3'])
+        expect(await store.findSessions('%')).toEqual([])
+      })
+    })
+
+    describe('a group', () => {
+      test('group.resultsInOrderAndSeqGrowsByOne', async () => {
+        expect(await store.lastSeq()).toBe(0)
+        const results = await store.commit([commitOf('a', 1), commitOf('b', 1), commitOf('a', 2)])
+        expect(results.map((result) => result.ok && result.seq)).toEqual([1, 2, 3])
+        expect((await committed(store, commitOf('b', 2))).seq).toBe(4)
+        expect(await store.lastSeq()).toBe(4)
+        expect((await store.session('a'))?.seq).toBe(3)
+      })
+
+      test('group.failingMemberFallsAlone', async () => {
+        await committed(store, commitOf('old', 1))
+        const broken = accepting('broken', 1, [toolUse('broken', 'x')])
+        broken.inbox.push(add(toolUse('broken', 'x')))
+        const results = await store.commit([
+          accepting('a', 1, [toolUse('a', '1')]),
+          broken,
+          commitOf('old', 1),
+          accepting('b', 1, [toolUse('b', '1')]),
+        ])
+        expect(results).toMatchObject([
+          { ok: true, seq: 2 },
+          { ok: false, why: 'failed', retryable: false },
+          { ok: false, why: 'stale' },
+          { ok: true, seq: 3 },
+        ])
+        expect(await store.session('broken')).toBeNull()
+        expect(await store.events('broken', 10)).toEqual([])
+        expect(await statuses('a')).toEqual(['1:pending'])
+        expect(await statuses('b')).toEqual(['1:pending'])
+      })
+
+      test('group.emptyIsNothing', async () => {
+        expect(await store.commit([])).toEqual([])
+        expect(await store.lastSeq()).toBe(0)
+      })
+
+      test('commit.appliesWholeOrNotAtAll', async () => {
+        await committed(store, accepting('s', 1, [toolUse('s', '1')]))
+        const [result] = await store.commit([
+          commitOf('s', 2, {
+            state: stateOf({ snapshot: '{"never":true}' }),
+            events: [record(promptOf('s', 'p1'), { kind: 'noted', reason: null })],
+            prompts: [
+              { eventId: 'p1', number: 1, text: 'one', private: false, at: NOW },
+              { eventId: 'p1', number: 1, text: 'same number', private: false, at: NOW },
+            ],
+            inbox: [claim('e1')],
+            observations: [observationOf(['1'])],
+            turns: [turnOf('user', 'hello')],
+            trace: [traceOf('never')],
+          }),
+        ])
+        expect(result).toMatchObject({ ok: false, why: 'failed' })
+        const view = await store.view('s', 10)
+        expect(view).toMatchObject({ row: { revision: 1, seq: 1 }, trace: [], observations: 0 })
+        expect(view?.row.snapshot).not.toContain('never')
+        expect(await statuses()).toEqual(['1:pending'])
+        expect(await store.conversation('s', 0)).toEqual([])
+        expect(await outcomes()).toEqual({ '1': null })
+        expect(await store.lastSeq()).toBe(1)
+      })
+    })
+
+    describe('events', () => {
+      test('event.acceptedTwiceNamesAllItsDuplicates', async () => {
+        await committed(store, accepting('s', 1, [toolUse('s', '1'), toolUse('s', '2')]))
+        const again = accepting('s', 2, [toolUse('s', '2'), toolUse('s', '3'), toolUse('s', '1')])
+        const [result] = await store.commit([again])
+        expect(result).toEqual({ ok: false, why: 'duplicate', eventIds: ['2', '1'] })
+        expect(await statuses()).toEqual(['1:pending', '2:pending'])
+        await committed(store, accepting('s', 2, [toolUse('s', '3')]))
+      })
+
+      test('event.sameIdInAnotherSessionIsAnotherEvent', async () => {
+        await committed(store, accepting('a', 1, [toolUse('a', '1')]))
+        await committed(store, accepting('b', 1, [toolUse('b', '1')]))
+      })
+
+      test('event.staysKnownAfterItIsSettled', async () => {
+        await committed(store, accepting('s', 1, [toolUse('s', '1')]))
+        await committed(store, commitOf('s', 2, { inbox: [claim('e')] }))
+        const settle = { do: 'settle' as const, effectId: 'e', outcomes: [], at: NOW }
+        await committed(store, commitOf('s', 3, { inbox: [settle] }))
+        const [result] = await store.commit([accepting('s', 4, [toolUse('s', '1')])])
+        expect(result).toEqual({ ok: false, why: 'duplicate', eventIds: ['1'] })
+      })
+
+      test('event.outcomeGivenAtAcceptIsKept', async () => {
+        const events = [
+          record(promptOf('s', 'p'), { kind: 'noted', reason: null }),
+          record(toolUse('s', 't'), { kind: 'skipped', reason: 'private turn' }),
+          record(toolUse('s', 'u')),
+        ]
+        await committed(store, commitOf('s', 1, { events }))
+        const rows = await store.events('s', 2)
+        expect(rows).toMatchObject([
+          { eventId: 't', kind: 'tool_use', tool: 'Read', outcome: 'skipped', reason: 'private turn', at: NOW },
+          { eventId: 'u', outcome: null, receivedAt: NOW + 5, observationIds: [] },
+        ])
+        expect(rows[0]?.payloadHash).toMatch(/^[0-9a-f]{64}$/)
+      })
+    })
+
+    describe('the inbox', () => {
+      beforeEach(async () => {
+        await committed(store, accepting('s', 1, [toolUse('s', '1'), turnEnd('s', 'end1'), toolUse('s', '2')]))
+        await committed(store, accepting('s', 2, [toolUse('s', '3'), turnEnd('s', 'end2')], 2))
+      })
+
+      test('claim.observeTakesTheOldestMessagesUpToAPrompt', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 20, 1)] }))
+        const claimed = await store.claimed('s', 'e1')
+        expect(claimed.map((message) => message.event)).toEqual([toolUse('s', '1'), toolUse('s', '2')])
+        expect(claimed[0]).toMatchObject({ status: 'processing', claimedAt: NOW + 10, effectId: 'e1', attempts: 0 })
+        expect(await statuses()).toEqual(['1:processing', 'end1:pending', '2:processing', '3:pending', 'end2:pending'])
+      })
+
+      test('claim.observeStopsAtItsLimit', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 2, 2)] }))
+        await committed(store, commitOf('s', 4, { inbox: [claim('e2', 'observe', 2, 2)] }))
+        expect((await store.claimed('s', 'e1')).map((message) => message.eventId)).toEqual(['1', '2'])
+        expect((await store.claimed('s', 'e2')).map((message) => message.eventId)).toEqual(['3'])
+      })
+
+      test('claim.summarizeTakesAllTurnEndsUpToAPromptAndNothingElse', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'summarize', 1, 1)] }))
+        expect((await store.claimed('s', 'e1')).map((message) => message.eventId)).toEqual(['end1'])
+        await committed(
+          store,
+          commitOf('s', 4, {
+            inbox: [{ do: 'release', effectId: 'e1', counted: false, error: 'down' }, claim('e2', 'summarize', 1, 2)],
+          }),
+        )
+        expect((await store.claimed('s', 'e2')).map((message) => message.eventId)).toEqual(['end1', 'end2'])
+      })
+
+      test('claim.leavesOtherSessionsAlone', async () => {
+        await committed(store, accepting('t', 1, [toolUse('t', '1')]))
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 20, 9)] }))
+        expect(await statuses('t')).toEqual(['1:pending'])
+        expect(await store.claimed('t', 'e1')).toEqual([])
+      })
+
+      test('release.countedAddsAnAttemptAndItsError', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
+        const release = { do: 'release' as const, effectId: 'e1', counted: true, error: 'not XML' }
+        await committed(store, commitOf('s', 4, { inbox: [release] }))
+        expect((await store.queue({ session: 's', limit: 1 }))[0]).toMatchObject({
+          eventId: '1',
+          status: 'pending',
+          attempts: 1,
+          error: 'not XML',
+          effectId: null,
+          claimedAt: null,
+        })
+        await committed(store, commitOf('s', 5, { inbox: [claim('e2', 'observe', 1)] }))
+        expect((await store.claimed('s', 'e2')).map((message) => message.eventId)).toEqual(['1'])
+      })
+
+      test('release.notCountedKeepsTheAttempts', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
+        const release = { do: 'release' as const, effectId: 'e1', counted: false, error: '503' }
+        await committed(store, commitOf('s', 4, { inbox: [release] }))
+        expect((await store.queue({ session: 's' }))[0]).toMatchObject({ status: 'pending', attempts: 0, error: null })
+      })
+
+      test('settle.setsOutcomesAndEmptiesTheClaim', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 20, 2)] }))
+        const result = await committed(
+          store,
+          commitOf('s', 4, {
+            inbox: [
+              {
+                do: 'settle',
+                effectId: 'e1',
+                at: NOW + 20,
+                outcomes: [
+                  { eventId: '1', kind: 'observed', reason: null },
+                  { eventId: '2', kind: 'folded', reason: null },
+                  { eventId: '3', kind: 'skipped', reason: 'nothing new' },
+                ],
+              },
+            ],
+            observations: [observationOf(['1']), observationOf(['1', 'elsewhere']), observationOf(['elsewhere'])],
+          }),
+        )
+        expect(result.observationIds).toHaveLength(3)
+        const rows = new Map((await store.events('s', 10)).map((row) => [row.eventId, row]))
+        expect(rows.get('1')).toMatchObject({ outcome: 'observed', observationIds: result.observationIds.slice(0, 2) })
+        expect(rows.get('2')).toMatchObject({ outcome: 'folded', observationIds: [] })
+        expect(rows.get('3')).toMatchObject({ outcome: 'skipped', reason: 'nothing new' })
+        expect(await statuses()).toEqual(['end1:pending', 'end2:pending'])
+        expect(await store.claimed('s', 'e1')).toEqual([])
+      })
+
+      test('settle.messageWithoutAnOutcomeIsStillDoneWith', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 2, 1), claim('e2', 'summarize')] }))
+        await committed(
+          store,
+          commitOf('s', 4, {
+            inbox: [
+              { do: 'settle', effectId: 'e1', outcomes: [], at: NOW },
+              { do: 'settle', effectId: 'e2', outcomes: [], at: NOW },
+            ],
+            observations: [observationOf(['2'])],
+            summaries: [summaryOf()],
+          }),
+        )
+        expect(await outcomes()).toEqual({ '1': 'folded', '2': 'observed', end1: 'folded', '3': null, end2: null })
+        expect(await statuses()).toEqual(['3:pending', 'end2:pending'])
+      })
+
+      test('setAside.failsTheClaimVisiblyAndRetryBringsItBack', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
+        const aside = { do: 'set_aside' as const, effectId: 'e1', error: 'bad reply' }
+        await committed(store, commitOf('s', 4, { inbox: [aside] }))
+        expect(await store.queue({ status: 'failed' })).toMatchObject([
+          { eventId: '1', attempts: 1, error: 'bad reply', effectId: null, claimedAt: null },
+        ])
+        expect((await outcomes())['1']).toBe('failed')
+        await committed(store, commitOf('s', 5, { inbox: [claim('e2', 'observe', 1)] }))
+        expect((await store.claimed('s', 'e2')).map((message) => message.eventId)).toEqual(['2'])
+
+        await committed(store, commitOf('s', 6, { inbox: [{ do: 'retry_failed' }] }))
+        expect(await store.queue({ status: 'failed' })).toEqual([])
+        expect((await store.queue({ session: 's' }))[0]).toMatchObject({ eventId: '1', status: 'pending', attempts: 0 })
+        expect((await outcomes())['1']).toBeNull()
+      })
+
+      test('clear.dropsWhatWasSetAside', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
+        await committed(store, commitOf('s', 4, { inbox: [{ do: 'set_aside', effectId: 'e1', error: 'bad' }] }))
+        await committed(store, commitOf('s', 5, { inbox: [{ do: 'clear', pending: false, at: NOW }] }))
+        expect(await statuses()).toEqual(['end1:pending', '2:pending', '3:pending', 'end2:pending'])
+        expect(await outcomes()).toMatchObject({ '1': 'dropped', '2': null })
+      })
+
+      test('clear.dropsWhatWaitsTooButNotWhatIsBeingObserved', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
+        await committed(store, commitOf('s', 4, { inbox: [{ do: 'clear', pending: true, at: NOW }] }))
+        expect(await statuses()).toEqual(['1:processing'])
+        expect(await outcomes()).toMatchObject({ '1': null, '2': 'dropped', end1: 'dropped', '3': 'dropped' })
+      })
+
+      test('countByPrompt.countsMessagesNotTurnEnds', async () => {
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
+        expect(await store.countByPrompt('s', 'pending')).toEqual([
+          { prompt: 1, count: 1 },
+          { prompt: 2, count: 1 },
+        ])
+        expect(await store.countByPrompt('s', 'processing')).toEqual([{ prompt: 1, count: 1 }])
+        expect(await store.countByPrompt('s', 'failed')).toEqual([])
+      })
+
+      test('queue.filtersAndCounts', async () => {
+        await committed(store, accepting('t', 1, [toolUse('t', '1')]))
+        await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
+        expect((await store.queue({ status: 'processing' })).map((message) => message.eventId)).toEqual(['1'])
+        expect(await store.queue({ limit: 2 })).toHaveLength(2)
+        expect(await store.queueStats()).toEqual({ pending: 5, processing: 1, failed: 0, sessions: 2, oldestAt: NOW })
+      })
+    })
+
+    describe('waking up', () => {
+      test('dueSessions.areDueOrImpossiblyFarAway', async () => {
+        const at = (wakeAt: number | null) => ({ state: stateOf({ wakeAt }) })
+        await store.commit([
+          commitOf('due', 1, at(NOW)),
+          commitOf('overdue', 1, at(NOW - 10)),
+          commitOf('later', 1, at(NOW + 1_000)),
+          commitOf('clock went back', 1, at(NOW + 2 * DAY_MS)),
+          commitOf('asleep', 1, at(null)),
+        ])
+        expect(await store.dueSessions(NOW, DAY_MS, 10)).toEqual(['overdue', 'due', 'clock went back'])
+        expect(await store.dueSessions(NOW, DAY_MS, 1)).toEqual(['overdue'])
+        expect(await store.nextWakeAt()).toBe(NOW - 10)
+      })
+
+      test('nextWakeAt.isNullWhenAllSleep', async () => {
+        await committed(store, commitOf('s', 1))
+        expect(await store.nextWakeAt()).toBeNull()
+      })
+
+      test('unfinishedEffects.areWhatTheRowsSay', async () => {
+        const effect = effectOf('e1')
+        await committed(store, commitOf('s', 1, { state: stateOf({ effect }) }))
+        await committed(store, commitOf('t', 1))
+        expect(await store.unfinishedEffects()).toEqual([{ session: 's', effect }])
+        await committed(store, commitOf('s', 2))
+        expect(await store.unfinishedEffects()).toEqual([])
+      })
+
+      test('strandedSessions.haveMessagesAndNothingThatWakesThem', async () => {
+        await store.commit([
+          accepting('stranded', 1, [toolUse('stranded', '1')]),
+          { ...accepting('waked', 1, [toolUse('waked', '1')]), state: stateOf({ wakeAt: NOW }) },
+          { ...accepting('acting', 1, [toolUse('acting', '1')]), state: stateOf({ effect: effectOf('e') }) },
+          commitOf('idle', 1),
+        ])
+        expect(await store.strandedSessions()).toEqual(['stranded'])
+      })
+    })
+
+    describe('what was learned', () => {
+      test('memories.comeBackAsTheyWereStored', async () => {
+        const observation = observationOf(['1'])
+        const summary = summaryOf()
+        const { observationIds, summaryIds } = await committed(
+          store,
+          commitOf('s', 1, {
+            events: [record(promptOf('s', 'p'), { kind: 'noted', reason: null })],
+            prompts: [{ eventId: 'p', number: 1, text: 'fix it', private: false, at: NOW }],
+            observations: [observation, observationOf([], { promptNumber: 2, createdAt: NOW + 99 })],
+            summaries: [summary],
+          }),
+        )
+        const { sources: _, ...draft } = observation.draft
+        const { draft: __, ...rest } = observation
+        const expected = { ...draft, ...rest, id: observationIds[0], session: 's', project: PROJECT.key }
+        expect(await store.observation(observationIds[0] ?? 0)).toEqual(expected)
+        expect(await store.turnMaterial('s', 1)).toEqual({
+          prompt: { number: 1, text: 'fix it', private: false, at: NOW },
+          observations: [expected],
+        })
+        expect(await store.turnMaterial('s', 7)).toEqual({ prompt: null, observations: [] })
+        expect((await store.observations({ session: 's' })).map((row) => row.id)).toEqual([...observationIds].reverse())
+        expect(await store.observations({ project: 'other' })).toEqual([])
+        expect(await store.observations({ project: PROJECT.key, limit: 1 })).toHaveLength(1)
+        const { draft: summaryDraft, ...summaryRest } = summary
+        expect(await store.summaries({ session: 's' })).toEqual([
+          { ...summaryDraft, ...summaryRest, id: summaryIds[0], session: 's', project: PROJECT.key },
+        ])
+        expect(await store.summaries({ project: 'other' })).toEqual([])
+      })
+
+      test('conversation.isKeptByGeneration', async () => {
+        const usage = { input: 10, output: 5, cacheRead: 1, cacheWrite: 2 }
+        const turns = [turnOf('user', 'look'), turnOf('assistant', '<skip/>', { model: 'm', usage })]
+        const next = turnOf('user', 'digest', { generation: 1 })
+        await committed(store, commitOf('s', 1, { turns: [...turns, next] }))
+        expect(await store.conversation('s', 0)).toEqual(turns)
+        expect(await store.conversation('s', 1)).toEqual([next])
+      })
+
+      test('stats.countTodayAndAll', async () => {
+        const observations = [observationOf([], { createdAt: NOW - DAY_MS }), observationOf([])]
+        await committed(store, commitOf('s', 1, { observations }))
+        const stats = await store.stats(NOW - 1_000)
+        expect(stats).toMatchObject({ observationsToday: 1, observations: 2, sessionsTotal: 1, pending: 0 })
+      })
+
+      test('view.showsTheNewestTraceInOrder', async () => {
+        const trace = [traceOf('one'), traceOf('two'), traceOf('three')]
+        await committed(store, { ...accepting('s', 1, [toolUse('s', '1')]), trace })
+        const view = await store.view('s', 2)
+        expect(view?.trace.map((entry) => entry.reason)).toEqual(['two', 'three'])
+        expect(view?.trace[0]).toMatchObject(traceOf('two'))
+        expect(view?.messages.map((message) => message.eventId)).toEqual(['1'])
+        expect(view).toMatchObject({ traceDropped: 0, observations: 0, summaries: 0, row: { session: 's' } })
+      })
+    })
+
+    describe('retention', () => {
+      test('trace.isBoundedPerSessionAndSaysWhatIsGone', async () => {
+        const trace = ['1', '2', '3', '4', '5'].map((reason) => traceOf(reason))
+        await committed(store, commitOf('s', 1, { trace }))
+        await committed(store, commitOf('t', 1, { trace: trace.slice(0, 2) }))
+        expect(await store.retain({ ...KEEP_ALL, tracePerSession: 2 }, NOW)).toBe(3)
+        const view = await store.view('s', 10)
+        expect(view?.trace.map((entry) => entry.reason)).toEqual(['4', '5'])
+        expect(view?.traceDropped).toBe(3)
+        expect((await store.view('t', 10))?.traceDropped).toBe(0)
+        expect(await store.retain({ ...KEEP_ALL, tracePerSession: 2 }, NOW)).toBe(0)
+      })
+
+      test('trace.growsOld', async () => {
+        await committed(store, commitOf('s', 1, { trace: [traceOf('old', NOW - 31 * DAY_MS), traceOf('new')] }))
+        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
+        const view = await store.view('s', 10)
+        expect(view).toMatchObject({ traceDropped: 1, trace: [{ reason: 'new' }] })
+      })
+
+      test('observerTurns.ofSessionsThatAreOverGrowOld', async () => {
+        const turns = [turnOf('user', 'old', { at: NOW - 31 * DAY_MS }), turnOf('user', 'new')]
+        await committed(store, commitOf('active', 1, { turns }))
+        await committed(store, commitOf('over', 1, { turns, state: stateOf({ status: 'completed' }) }))
+        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
+        expect(await store.conversation('active', 0)).toHaveLength(2)
+        expect((await store.conversation('over', 0)).map((turn) => turn.content)).toEqual(['new'])
+      })
+
+      test('payloads.goByAgeThenBySize', async () => {
+        await committed(
+          store,
+          accepting(
+            's',
+            1,
+            ['1', '2', '3'].map((id) => toolUse('s', id, 'x'.repeat(1_000))),
+          ),
+        )
+        for (const [index, at] of [NOW - 8 * DAY_MS, NOW - 2, NOW - 1].entries()) {
+          const effectId = `e${index}`
+          const settle = { do: 'settle' as const, effectId, outcomes: [], at }
+          await committed(store, commitOf('s', index + 2, { inbox: [claim(effectId, 'observe', 1), settle] }))
+        }
+        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
+        expect(await store.retain({ ...KEEP_ALL, payloadBytes: 2_000 }, NOW)).toBe(1)
+        expect(await store.retain({ ...KEEP_ALL, payloadBytes: 2_000 }, NOW)).toBe(0)
+        expect(await store.retain({ ...KEEP_ALL, payloadDays: 0 }, NOW)).toBe(1)
+      })
+
+      test('retention.leavesWhatWaitsAndWhatWasLearned', async () => {
+        const commit = accepting('s', 1, [toolUse('s', '1')])
+        await committed(store, { ...commit, observations: [observationOf([])], summaries: [summaryOf()] })
+        const nothing = { payloadDays: 0, payloadBytes: 0, traceDays: 0, tracePerSession: 0, observerTurnDays: 0 }
+        expect(await store.retain(nothing, NOW + 365 * DAY_MS)).toBe(0)
+        expect(await statuses()).toEqual(['1:pending'])
+        expect(await store.view('s', 1)).toMatchObject({ observations: 1, summaries: 1 })
+      })
+    })
+
+    describe('quarantine', () => {
+      const state = stateOf({ effect: effectOf('e1'), wakeAt: NOW - 1, prompts: 3 })
+
+      test('quarantine.keepsTheRowAndWakesItNoMore', async () => {
+        await committed(store, { ...accepting('s', 1, [toolUse('s', '1')]), state })
+        await store.quarantine('s', 'state "dreaming" does not exist', NOW + 9)
+        expect(await store.session('s')).toMatchObject({
+          ...state,
+          status: 'failed',
+          quarantine: 'state "dreaming" does not exist',
+          revision: 1,
+          updatedAt: NOW + 9,
+          seq: 2,
+        })
+        expect(await store.unfinishedEffects()).toEqual([])
+        expect(await store.dueSessions(NOW, DAY_MS, 10)).toEqual([])
+        expect(await store.nextWakeAt()).toBeNull()
+        expect(await store.strandedSessions()).toEqual([])
+        expect(await statuses()).toEqual(['1:pending'])
+      })
+
+      test('quarantine.acceptsEventsOnce', async () => {
+        await committed(store, commitOf('s', 1, { state }))
+        await store.quarantine('s', 'broken', NOW)
+        expect(await store.acceptQuarantined('s', toolUse('s', '1'), NOW)).toBe('accepted')
+        expect(await store.acceptQuarantined('s', toolUse('s', '1'), NOW)).toBe('duplicate')
+        expect(await store.acceptQuarantined('s', promptOf('s', 'p'), NOW)).toBe('accepted')
+        expect(await store.queue({ session: 's' })).toMatchObject([{ eventId: '1', status: 'pending', prompt: 3 }])
+        expect(await outcomes()).toEqual({ '1': null, p: 'noted' })
+      })
+
+      test('quarantine.endsWithTheNextCommit', async () => {
+        await committed(store, commitOf('s', 1, { state }))
+        await store.quarantine('s', 'broken', NOW)
+        await committed(store, commitOf('s', 2))
+        expect(await store.session('s')).toMatchObject({ quarantine: null, status: 'active' })
+      })
+
+      test('quarantine.ofAnUnknownSessionIsRefused', async () => {
+        await expect(store.quarantine('nobody', 'x', NOW)).rejects.toMatchObject({ code: 'not_found' })
+        await expect(store.acceptQuarantined('nobody', toolUse('nobody', '1'), NOW)).rejects.toMatchObject({
+          code: 'not_found',
+        })
+      })
+    })
+
+    test('startNotes.areEmptyAfterAnOrdinaryStart', async () => {
+      expect(await store.startNotes()).toEqual([])
+    })
+  })
+}

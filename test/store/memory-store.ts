@@ -1,0 +1,477 @@
+/** The contract in its plainest form: maps and arrays, copied before each commit so that a failing one leaves no trace. */
+import { createHash } from 'node:crypto'
+import type { Effect } from '../../machines/session/types.ts'
+import { MemError, messageOf } from '../../src/errors.ts'
+import { isMessage, type MemoryEvent, toolOf } from '../../src/memory/event.ts'
+import type { Observation, Summary } from '../../src/memory/observation.ts'
+import type { Commit, CommitResult, InboxChange, ObserverTurn } from '../../src/store/commit.ts'
+import type {
+  BackupInfo,
+  ClaimedMessage,
+  EventRow,
+  Message,
+  MessageStatus,
+  PromptRow,
+  QueueFilter,
+  QueueStats,
+  Retention,
+  SessionFilter,
+  SessionListItem,
+  SessionRow,
+  SessionView,
+  Store,
+  StoreStats,
+  TraceRow,
+  TurnMaterial,
+} from '../../src/store/port.ts'
+
+interface Data {
+  seq: number
+  lastId: number
+  sessions: Map<string, SessionRow>
+  events: EventRow[]
+  prompts: (PromptRow & { session: string })[]
+  messages: ClaimedMessage[]
+  payloads: { session: string; at: number; bytes: number }[]
+  observations: Observation[]
+  summaries: Summary[]
+  turns: (ObserverTurn & { session: string })[]
+  trace: (TraceRow & { session: string })[]
+  traceDropped: Map<string, number>
+}
+
+type Filter = { session?: string; project?: string; limit?: number }
+
+const DAY_MS = 86_400_000
+
+export class MemoryStore implements Store {
+  #data: Data = {
+    seq: 0,
+    lastId: 0,
+    sessions: new Map(),
+    events: [],
+    prompts: [],
+    messages: [],
+    payloads: [],
+    observations: [],
+    summaries: [],
+    turns: [],
+    trace: [],
+    traceDropped: new Map(),
+  }
+
+  async commit(group: readonly Commit[]): Promise<CommitResult[]> {
+    return group.map((commit) => {
+      const before = structuredClone(this.#data)
+      try {
+        return this.#refusal(commit) ?? this.#apply(commit)
+      } catch (error) {
+        this.#data = before
+        return { ok: false, why: 'failed', message: messageOf(error), retryable: false }
+      }
+    })
+  }
+
+  #refusal({ session, revision, events }: Commit): CommitResult | null {
+    const current = this.#data.sessions.get(session)?.revision ?? 0
+    if (current !== revision - 1) return { ok: false, why: 'stale', message: `it is at ${current}`, retryable: true }
+    const known = events.map(({ event }) => event.id).filter((id) => this.#event(session, id) !== undefined)
+    return known.length > 0 ? { ok: false, why: 'duplicate', eventIds: known } : null
+  }
+
+  #apply(commit: Commit): CommitResult {
+    const data = this.#data
+    const { session, at, state } = commit
+    data.seq += 1
+    data.sessions.set(session, {
+      ...structuredClone(state),
+      session,
+      revision: commit.revision,
+      memorySession: `${session}:${state.generation}`,
+      createdAt: data.sessions.get(session)?.createdAt ?? at,
+      updatedAt: at,
+      quarantine: null,
+      seq: data.seq,
+    })
+    for (const { event, receivedAt, outcome } of commit.events) this.#addEvent(session, event, receivedAt, outcome)
+    for (const { number, text, private: isPrivate, at } of commit.prompts) {
+      if (data.prompts.some((prompt) => prompt.session === session && prompt.number === number)) {
+        throw new Error(`prompt ${number} is there`)
+      }
+      data.prompts.push({ session, number, text, private: isPrivate, at })
+    }
+    const stored = commit.observations.map(({ draft, ...rest }): Observation => {
+      return { ...structuredClone(draft), ...rest, id: this.#nextId(), session, project: state.project.key }
+    })
+    data.observations.push(...stored)
+    for (const change of commit.inbox) this.#change(session, change, stored)
+    const summaries = commit.summaries.map(({ draft, ...rest }): Summary => {
+      return { ...structuredClone(draft), ...rest, id: this.#nextId(), session, project: state.project.key }
+    })
+    data.summaries.push(...summaries)
+    for (const turn of commit.turns) data.turns.push({ ...turn, session })
+    for (const entry of commit.trace) data.trace.push({ ...entry, id: this.#nextId(), session })
+    return {
+      ok: true,
+      seq: data.seq,
+      observationIds: stored.map(({ id }) => id),
+      summaryIds: summaries.map(({ id }) => id),
+    }
+  }
+
+  #change(session: string, change: InboxChange, stored: readonly Observation[]): void {
+    const data = this.#data
+    const ofStatus = (status: MessageStatus) =>
+      data.messages.filter((message) => message.session === session && message.status === status)
+    const ofEffect = (effectId: string) =>
+      data.messages.filter((message) => message.session === session && message.effectId === effectId)
+    const madeFrom = (eventId: string) => stored.filter(({ sources }) => sources.includes(eventId)).map(({ id }) => id)
+    switch (change.do) {
+      case 'add':
+        this.#addMessage(session, change.event, change.prompt, change.at)
+        break
+      case 'claim': {
+        const open = ofStatus('pending').filter(({ prompt }) => prompt <= change.prompt)
+        const chosen =
+          change.kind === 'observe'
+            ? open.filter(({ kind }) => kind !== 'turn_end').slice(0, change.limit)
+            : open.filter(({ kind }) => kind === 'turn_end')
+        for (const message of chosen) {
+          Object.assign(message, { status: 'processing', effectId: change.effectId, claimedAt: change.at })
+        }
+        break
+      }
+      case 'release':
+      case 'set_aside': {
+        const failed = change.do === 'set_aside'
+        for (const message of ofEffect(change.effectId)) {
+          Object.assign(message, { status: failed ? 'failed' : 'pending', effectId: null, claimedAt: null })
+          if (!failed && !change.counted) continue
+          message.attempts += 1
+          message.error = change.error
+          if (failed) this.#setOutcome(session, message.eventId, 'failed', change.error, [])
+        }
+        break
+      }
+      case 'settle': {
+        const claimed = ofEffect(change.effectId)
+        for (const { eventId } of claimed) {
+          const ids = madeFrom(eventId)
+          this.#setOutcome(session, eventId, ids.length > 0 ? 'observed' : 'folded', null, ids)
+        }
+        for (const { eventId, kind, reason } of change.outcomes) {
+          this.#setOutcome(session, eventId, kind, reason, kind === 'observed' ? madeFrom(eventId) : [])
+        }
+        for (const { event } of claimed) this.#keepPayload(session, event, change.at)
+        data.messages = data.messages.filter((message) => !claimed.includes(message))
+        break
+      }
+      case 'retry_failed':
+        for (const message of ofStatus('failed')) {
+          Object.assign(message, { status: 'pending', attempts: 0, error: null })
+          this.#setOutcome(session, message.eventId, null, null, [])
+        }
+        break
+      case 'clear': {
+        const gone = [...ofStatus('failed'), ...(change.pending ? ofStatus('pending') : [])]
+        for (const { eventId } of gone) this.#setOutcome(session, eventId, 'dropped', null, [])
+        data.messages = data.messages.filter((message) => !gone.includes(message))
+      }
+    }
+  }
+
+  #nextId(): number {
+    this.#data.lastId += 1
+    return this.#data.lastId
+  }
+
+  #event(session: string, eventId: string): EventRow | undefined {
+    return this.#data.events.find((row) => row.session === session && row.eventId === eventId)
+  }
+
+  #addEvent(
+    session: string,
+    event: MemoryEvent,
+    receivedAt: number,
+    outcome: { kind: string; reason: string | null } | null,
+  ): void {
+    if (this.#event(session, event.id) !== undefined) throw new Error(`event ${event.id} is there`)
+    this.#data.events.push({
+      eventId: event.id,
+      session,
+      kind: event.kind,
+      tool: toolOf(event),
+      at: event.at,
+      receivedAt,
+      payloadHash: createHash('sha256').update(JSON.stringify(event)).digest('hex'),
+      outcome: outcome?.kind ?? null,
+      reason: outcome?.reason ?? null,
+      observationIds: [],
+    })
+  }
+
+  #setOutcome(session: string, eventId: string, outcome: string | null, reason: string | null, ids: number[]): void {
+    const row = this.#event(session, eventId)
+    if (row !== undefined) Object.assign(row, { outcome, reason, observationIds: ids })
+  }
+
+  #addMessage(session: string, event: MemoryEvent, prompt: number, at: number): void {
+    const { messages } = this.#data
+    if (this.#event(session, event.id) === undefined) throw new Error(`event ${event.id} was never accepted`)
+    if (messages.some((message) => message.session === session && message.eventId === event.id)) {
+      throw new Error(`message ${event.id} is there`)
+    }
+    messages.push({
+      id: this.#nextId(),
+      session,
+      eventId: event.id,
+      kind: event.kind,
+      tool: toolOf(event),
+      prompt,
+      status: 'pending',
+      claimedAt: null,
+      effectId: null,
+      attempts: 0,
+      error: null,
+      createdAt: at,
+      event: structuredClone(event),
+    })
+  }
+
+  #keepPayload(session: string, event: MemoryEvent, at: number): void {
+    this.#data.payloads.push({ session, at, bytes: Buffer.byteLength(JSON.stringify(event)) })
+  }
+
+  #known(session: string): SessionRow {
+    const row = this.#data.sessions.get(session)
+    if (row === undefined) throw new MemError('not_found', `There is no session ${session}.`)
+    return row
+  }
+
+  #awake(): SessionRow[] {
+    return [...this.#data.sessions.values()].filter(({ quarantine }) => quarantine === null)
+  }
+
+  async session(id: string): Promise<SessionRow | null> {
+    return structuredClone(this.#data.sessions.get(id) ?? null)
+  }
+
+  async findSessions(prefix: string): Promise<string[]> {
+    return [...this.#data.sessions.keys()].filter((id) => id.startsWith(prefix)).sort()
+  }
+
+  async sessions(filter: SessionFilter): Promise<SessionListItem[]> {
+    const { messages, observations } = this.#data
+    return [...this.#data.sessions.values()]
+      .filter(({ status }) => filter.status === undefined || status === filter.status)
+      .filter(({ project }) => filter.project === undefined || project.key === filter.project)
+      .sort((a, b) => b.updatedAt - a.updatedAt)
+      .slice(0, filter.limit)
+      .map((row) => {
+        const count = (status: MessageStatus) =>
+          messages.filter((message) => message.session === row.session && message.status === status).length
+        return {
+          session: row.session,
+          project: row.project.key,
+          projectName: row.project.name,
+          status: row.status,
+          state: row.state,
+          prompts: row.prompts,
+          pending: count('pending'),
+          processing: count('processing'),
+          failed: count('failed'),
+          observations: observations.filter(({ session }) => session === row.session).length,
+          waiting: row.waiting,
+          quarantine: row.quarantine,
+          wakeAt: row.wakeAt,
+          createdAt: row.createdAt,
+          updatedAt: row.updatedAt,
+        }
+      })
+  }
+
+  async view(session: string, traceLimit: number): Promise<SessionView | null> {
+    const row = await this.session(session)
+    if (row === null) return null
+    const ofSession = (item: { session: string }) => item.session === session
+    return {
+      row,
+      messages: await this.queue({ session }),
+      trace: this.#data.trace
+        .filter(ofSession)
+        .slice(-traceLimit)
+        .map(({ session: _, ...entry }) => entry),
+      traceDropped: this.#data.traceDropped.get(session) ?? 0,
+      observations: this.#data.observations.filter(ofSession).length,
+      summaries: this.#data.summaries.filter(ofSession).length,
+    }
+  }
+
+  async queue(filter: QueueFilter): Promise<Message[]> {
+    return this.#data.messages
+      .filter(({ session }) => filter.session === undefined || session === filter.session)
+      .filter(({ status }) => filter.status === undefined || status === filter.status)
+      .slice(0, filter.limit)
+      .map(({ event: _, ...message }) => ({ ...message }))
+  }
+
+  async queueStats(): Promise<QueueStats> {
+    const { messages } = this.#data
+    const count = (status: MessageStatus) => messages.filter((message) => message.status === status).length
+    const waiting = messages.filter(({ status }) => status !== 'failed').map(({ createdAt }) => createdAt)
+    return {
+      pending: count('pending'),
+      processing: count('processing'),
+      failed: count('failed'),
+      sessions: new Set(messages.map(({ session }) => session)).size,
+      oldestAt: waiting.length === 0 ? null : Math.min(...waiting),
+    }
+  }
+
+  async stats(dayStart: number): Promise<StoreStats> {
+    const { observations, sessions } = this.#data
+    return {
+      ...(await this.queueStats()),
+      observationsToday: observations.filter(({ createdAt }) => createdAt >= dayStart).length,
+      observations: observations.length,
+      sessionsTotal: sessions.size,
+      databaseBytes: 0,
+    }
+  }
+
+  async observation(id: number): Promise<Observation | null> {
+    return structuredClone(this.#data.observations.find((row) => row.id === id) ?? null)
+  }
+
+  async observations(filter: Filter): Promise<Observation[]> {
+    return newestFirst(this.#data.observations, filter)
+  }
+
+  async summaries(filter: Filter): Promise<Summary[]> {
+    return newestFirst(this.#data.summaries, filter)
+  }
+
+  async events(session: string, limit: number): Promise<EventRow[]> {
+    return structuredClone(this.#data.events.filter((row) => row.session === session).slice(-limit))
+  }
+
+  async lastSeq(): Promise<number> {
+    return this.#data.seq
+  }
+
+  async unfinishedEffects(): Promise<{ session: string; effect: Effect }[]> {
+    return this.#awake().flatMap(({ session, effect }) => (effect === null ? [] : [{ session, effect }]))
+  }
+
+  async strandedSessions(): Promise<string[]> {
+    const waiting = new Set(this.#data.messages.filter((m) => m.status === 'pending').map((m) => m.session))
+    return this.#awake()
+      .filter(({ session, effect, wakeAt }) => waiting.has(session) && effect === null && wakeAt === null)
+      .map(({ session }) => session)
+  }
+
+  async dueSessions(now: number, horizonMs: number, limit: number): Promise<string[]> {
+    return this.#wakeUps()
+      .filter(({ wakeAt }) => wakeAt <= now || wakeAt > now + horizonMs)
+      .slice(0, limit)
+      .map(({ session }) => session)
+  }
+
+  async nextWakeAt(): Promise<number | null> {
+    return this.#wakeUps()[0]?.wakeAt ?? null
+  }
+
+  #wakeUps(): { session: string; wakeAt: number }[] {
+    return this.#awake()
+      .flatMap(({ session, wakeAt }) => (wakeAt === null ? [] : [{ session, wakeAt }]))
+      .sort((a, b) => a.wakeAt - b.wakeAt)
+  }
+
+  async claimed(session: string, effectId: string): Promise<ClaimedMessage[]> {
+    return structuredClone(this.#data.messages.filter((m) => m.session === session && m.effectId === effectId))
+  }
+
+  async turnMaterial(session: string, prompt: number): Promise<TurnMaterial> {
+    const found = this.#data.prompts.find((row) => row.session === session && row.number === prompt)
+    return structuredClone({
+      prompt: found === undefined ? null : { number: prompt, text: found.text, private: found.private, at: found.at },
+      observations: this.#data.observations.filter((row) => row.session === session && row.promptNumber === prompt),
+    })
+  }
+
+  async conversation(session: string, generation: number): Promise<ObserverTurn[]> {
+    return this.#data.turns
+      .filter((turn) => turn.session === session && turn.generation === generation)
+      .map(({ session: _, ...turn }) => turn)
+  }
+
+  async countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]> {
+    const counts = new Map<number, number>()
+    for (const message of this.#data.messages) {
+      if (message.session !== session || message.status !== status || message.kind === 'turn_end') continue
+      counts.set(message.prompt, (counts.get(message.prompt) ?? 0) + 1)
+    }
+    return [...counts].sort(([a], [b]) => a - b).map(([prompt, count]) => ({ prompt, count }))
+  }
+
+  async quarantine(session: string, reason: string, at: number): Promise<void> {
+    const row = this.#known(session)
+    this.#data.seq += 1
+    Object.assign(row, { status: 'failed', quarantine: reason, updatedAt: at, seq: this.#data.seq })
+  }
+
+  async acceptQuarantined(session: string, event: MemoryEvent, at: number): Promise<'accepted' | 'duplicate'> {
+    const row = this.#known(session)
+    if (this.#event(session, event.id) !== undefined) return 'duplicate'
+    if (isMessage(event) || event.kind === 'turn_end') {
+      this.#addEvent(session, event, at, null)
+      this.#addMessage(session, event, row.prompts, at)
+    } else {
+      this.#addEvent(session, event, at, { kind: 'noted', reason: 'the session is quarantined' })
+      this.#keepPayload(session, event, at)
+    }
+    return 'accepted'
+  }
+
+  async retain(rules: Retention, now: number): Promise<number> {
+    const data = this.#data
+    const size = () => data.payloads.length + data.trace.length + data.turns.length
+    const before = size()
+    const isOver = (session: string) => data.sessions.get(session)?.status !== 'active'
+    data.payloads = data.payloads.filter(({ at }) => at > now - rules.payloadDays * DAY_MS).sort((a, b) => a.at - b.at)
+    let bytes = data.payloads.reduce((sum, payload) => sum + payload.bytes, 0)
+    while (bytes > rules.payloadBytes) bytes -= data.payloads.shift()?.bytes ?? bytes
+    const young = data.trace.filter(({ at }) => at > now - rules.traceDays * DAY_MS)
+    const kept = young.filter((entry) => {
+      const newer = young.filter(({ session, id }) => session === entry.session && id > entry.id)
+      return newer.length < rules.tracePerSession
+    })
+    for (const entry of data.trace.filter((item) => !kept.includes(item))) {
+      data.traceDropped.set(entry.session, (data.traceDropped.get(entry.session) ?? 0) + 1)
+    }
+    data.trace = kept
+    data.turns = data.turns.filter(({ at, session }) => at > now - rules.observerTurnDays * DAY_MS || !isOver(session))
+    return before - size()
+  }
+
+  async backup(): Promise<BackupInfo> {
+    throw new MemError('storage', 'A store in memory has no backups.')
+  }
+  async backups(): Promise<BackupInfo[]> {
+    return []
+  }
+  async startNotes(): Promise<string[]> {
+    return []
+  }
+  async close(): Promise<void> {}
+}
+
+function newestFirst<T extends Observation | Summary>(rows: readonly T[], filter: Filter): T[] {
+  return structuredClone(
+    rows
+      .filter(({ session }) => filter.session === undefined || session === filter.session)
+      .filter(({ project }) => filter.project === undefined || project === filter.project)
+      .sort((a, b) => b.createdAt - a.createdAt || b.id - a.id)
+      .slice(0, filter.limit),
+  )
+}

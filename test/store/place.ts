@@ -1,0 +1,23 @@
+/** A data directory of its own for a test. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { OpenOptions } from '../../src/store/sqlite/open.ts'
+
+export interface Place {
+  directory: string
+  file: string
+  options: OpenOptions
+  dispose(): void
+}
+
+export function place(): Place {
+  const directory = mkdtempSync(join(tmpdir(), 'claude-mem-store-'))
+  const file = join(directory, 'data', 'db.sqlite')
+  return {
+    directory,
+    file,
+    options: { databaseFile: file, backupsDir: join(directory, 'data', 'backups') },
+    dispose: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,165 @@
+/** Small valid values that a test changes where it matters. */
+import type { Effect } from '../../machines/session/types.ts'
+import type { MemoryEvent, PromptEvent, ToolUseEvent, TurnEndEvent } from '../../src/memory/event.ts'
+import { NO_USAGE } from '../../src/memory/observation.ts'
+import type {
+  Commit,
+  EventRecord,
+  InboxChange,
+  NewObservation,
+  NewSummary,
+  ObserverTurn,
+  SessionState,
+  TraceEntry,
+} from '../../src/store/commit.ts'
+
+export const NOW = Date.UTC(2026, 10, 30, 12)
+export const DAY_MS = 86_400_000
+export const PROJECT = { key: 'git:/home/me/shop', name: 'shop' }
+
+function base(session: string, id: string) {
+  return {
+    id,
+    session,
+    at: NOW,
+    client: 'claude-code',
+    project: PROJECT,
+    cwd: '/home/me/shop',
+    transcriptPath: null,
+    promptId: null,
+    agent: null,
+  }
+}
+
+export function toolUse(session: string, id: string, response: unknown = 'ok'): ToolUseEvent {
+  return { ...base(session, id), kind: 'tool_use', tool: 'Read', input: { file: 'a.ts' }, response, durationMs: 3 }
+}
+
+export function turnEnd(session: string, id: string): TurnEndEvent {
+  return { ...base(session, id), kind: 'turn_end', lastMessage: 'done', error: null }
+}
+
+export function promptOf(session: string, id: string, text = 'fix the login'): PromptEvent {
+  return { ...base(session, id), kind: 'prompt', text, private: false }
+}
+
+export function record(event: MemoryEvent, outcome: EventRecord['outcome'] = null): EventRecord {
+  return { event, receivedAt: NOW + 5, outcome }
+}
+
+export function stateOf(over: Partial<SessionState> = {}): SessionState {
+  return {
+    project: PROJECT,
+    client: 'claude-code',
+    cwd: '/home/me/shop',
+    transcriptPath: '/t.jsonl',
+    status: 'active',
+    state: 'observing',
+    snapshot: '{"value":"observing"}',
+    machineVersion: 1,
+    wakeAt: null,
+    effect: null,
+    waiting: null,
+    prompts: 1,
+    generation: 0,
+    contextTokens: 0,
+    usage: NO_USAGE,
+    ...over,
+  }
+}
+
+export function effectOf(id: string): Effect {
+  return { id, kind: 'summarize', prompt: 1, timeoutMs: 60_000, deadline: NOW + 60_000 }
+}
+
+export function commitOf(session: string, revision: number, over: Partial<Commit> = {}): Commit {
+  return {
+    session,
+    revision,
+    at: NOW + revision,
+    state: stateOf(),
+    events: [],
+    prompts: [],
+    inbox: [],
+    observations: [],
+    summaries: [],
+    turns: [],
+    trace: [],
+    ...over,
+  }
+}
+
+export function add(event: MemoryEvent, prompt = 1): InboxChange {
+  return { do: 'add', event, prompt, at: NOW }
+}
+
+/** Accepts events, all of them into the inbox. */
+export function accepting(session: string, revision: number, events: readonly MemoryEvent[], prompt = 1): Commit {
+  return commitOf(session, revision, {
+    events: events.map((event) => record(event)),
+    inbox: events.map((event) => add(event, prompt)),
+  })
+}
+
+export function claim(
+  effectId: string,
+  kind: 'observe' | 'summarize' = 'observe',
+  limit = 20,
+  prompt = 1,
+): InboxChange {
+  return { do: 'claim', effectId, kind, prompt, limit, at: NOW + 10 }
+}
+
+export function observationOf(sources: string[], over: Partial<NewObservation> = {}): NewObservation {
+  return {
+    draft: {
+      type: 'bugfix',
+      title: 'Login fixed',
+      subtitle: null,
+      narrative: 'The token had expired.',
+      facts: ['tokens live an hour'],
+      concepts: ['auth'],
+      filesRead: ['a.ts'],
+      filesModified: [],
+      functionsChanged: [{ name: 'login', file: 'a.ts', action: 'modified' }],
+      agent: null,
+      discoveryTokens: 120,
+      discoveryEstimated: true,
+      sources,
+    },
+    sources,
+    promptNumber: 1,
+    contentHash: 'hash',
+    promptVersion: 'observe-1',
+    model: 'claude-haiku-4-5',
+    createdAt: NOW + 20,
+    ...over,
+  }
+}
+
+export function summaryOf(over: Partial<NewSummary> = {}): NewSummary {
+  return {
+    draft: {
+      request: 'fix the login',
+      investigated: null,
+      learned: 'tokens live an hour',
+      completed: 'fixed',
+      nextSteps: null,
+      notes: null,
+      filesRead: ['a.ts'],
+      filesEdited: [],
+    },
+    promptNumber: 1,
+    model: null,
+    createdAt: NOW + 30,
+    ...over,
+  }
+}
+
+export function turnOf(role: 'user' | 'assistant', content: string, over: Partial<ObserverTurn> = {}): ObserverTurn {
+  return { generation: 0, role, content, model: null, usage: null, at: NOW, ...over }
+}
+
+export function traceOf(reason: string, at = NOW): TraceEntry {
+  return { at, event: 'MESSAGE', eventId: null, from: 'observing', to: 'observing', reason, effectId: null }
+}

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openLocalStore } from '../../src/store/sqlite/local.ts'
+import { type Bundle, bundle } from './bundle.ts'
+import { committed } from './contract.ts'
+import { type Place, place } from './place.ts'
+import { commitOf } from './samples.ts'
+
+let child: Bundle
+let here: Place
+beforeAll(() => {
+  child = bundle('test/store/crash-child.ts', 'child.mjs')
+})
+afterAll(() => child.dispose())
+beforeEach(() => {
+  here = place()
+})
+afterEach(() => here.dispose())
+
+function run(fault: string, step: string) {
+  const { signal, stderr } = spawnSync(
+    process.execPath,
+    [child.file, here.options.databaseFile, here.options.backupsDir, step],
+    { env: { ...process.env, CLAUDE_MEM_FAULT: fault }, encoding: 'utf8' },
+  )
+  return { signal, stderr }
+}
+
+function killedAt(fault: string, step: string): void {
+  expect(run(fault, step)).toEqual({ signal: 'SIGKILL', stderr: '' })
+}
+
+test('sabotage.losesACommitThatItReportsAsDone', async () => {
+  expect(run('commit.lose:1', 'commit')).toEqual({ signal: null, stderr: '' })
+  const store = await openLocalStore(here.options)
+  expect(await store.sessions({})).toEqual([])
+  await store.close()
+})
+
+describe('a process killed', () => {
+  test.each(['commit.begin:1', 'commit.member:1', 'commit.member:2', 'commit.before:1'])(
+    'kill at %s leaves nothing of the group',
+    async (fault) => {
+      killedAt(fault, 'commit')
+      const store = await openLocalStore(here.options)
+      expect(await store.sessions({})).toEqual([])
+      expect(await store.queue({})).toEqual([])
+      expect(await store.lastSeq()).toBe(0)
+      expect(await store.startNotes()).toEqual([])
+      await committed(store, commitOf('a', 1))
+      await store.close()
+    },
+  )
+
+  test('kill at commit.after:1 leaves the whole group', async () => {
+    killedAt('commit.after:1', 'commit')
+    const store = await openLocalStore(here.options)
+    expect((await store.sessions({})).map(({ session }) => session).sort()).toEqual(['a', 'b'])
+    expect(await store.queue({})).toHaveLength(1)
+    expect(await store.lastSeq()).toBe(2)
+    await store.close()
+  })
+
+  test('kill at backup.written:1 leaves no half backup and the next one clears up', async () => {
+    killedAt('backup.written:1', 'backup')
+    const store = await openLocalStore(here.options)
+    expect(await store.backups()).toEqual([])
+    await store.backup('daily', 7)
+    expect(await store.backups()).toHaveLength(1)
+    await store.close()
+  })
+
+  test('kill at migrate.step:1 leaves a database that the next start makes', async () => {
+    killedAt('migrate.step:1', 'commit')
+    expect(existsSync(here.file)).toBe(true)
+    const store = await openLocalStore(here.options)
+    await committed(store, commitOf('a', 1))
+    expect(await store.startNotes()).toEqual([])
+    await store.close()
+  })
+})

@@ -1,0 +1,15 @@
+import { openLocalStore } from '../../src/store/sqlite/local.ts'
+import { storeContract } from './contract.ts'
+import { place } from './place.ts'
+
+storeContract('SQLite', async () => {
+  const { options, dispose } = place()
+  const store = await openLocalStore(options)
+  return {
+    store,
+    dispose: async () => {
+      await store.close()
+      dispose()
+    },
+  }
+})

@@ -1,0 +1,117 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MemError } from '../../src/errors.ts'
+import { openStore } from '../../src/store/sqlite/client.ts'
+import { type Bundle, bundle } from './bundle.ts'
+import { committed, storeContract } from './contract.ts'
+import { place } from './place.ts'
+import { accepting, commitOf, NOW, toolUse } from './samples.ts'
+
+let worker: Bundle
+beforeAll(() => {
+  worker = bundle('src/store/sqlite/worker.ts', 'store-worker.mjs')
+})
+afterAll(() => worker.dispose())
+
+storeContract('SQLite on its own thread', async () => {
+  const here = place()
+  const store = await openStore({ ...here.options, workerFile: worker.file })
+  return {
+    store,
+    dispose: async () => {
+      await store.close()
+      here.dispose()
+    },
+  }
+})
+
+describe('the store thread', () => {
+  test('thread.errorsKeepTheirCode', async () => {
+    const here = place()
+    const store = await openStore({ ...here.options, workerFile: worker.file })
+    const failure = await store.quarantine('nobody', 'x', NOW).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(MemError)
+    expect(failure).toMatchObject({ code: 'not_found', retryable: false, message: 'There is no session nobody.' })
+    await expect(store.backup('Not A Name', 1)).rejects.toMatchObject({ code: 'bad_request' })
+    await store.close()
+    here.dispose()
+  })
+
+  test('thread.refusalToOpenReachesTheCaller', async () => {
+    const here = place()
+    const first = await openStore({ ...here.options, workerFile: worker.file })
+    await first.close()
+    const raw = new BetterSqlite3(here.file)
+    raw.pragma('user_version = 99')
+    raw.close()
+    await expect(openStore({ ...here.options, workerFile: worker.file })).rejects.toMatchObject({
+      code: 'newer_database',
+    })
+    here.dispose()
+  })
+
+  test('thread.answersWhileABackupRuns', async () => {
+    const here = place()
+    const store = await openStore({ ...here.options, workerFile: worker.file })
+    for (let n = 1; n <= 200; n += 1) {
+      await committed(store, accepting('s', n, [toolUse('s', `${n}`, 'x'.repeat(20_000))]))
+    }
+    let done = false
+    const backup = store.backup('daily', 7).finally(() => {
+      done = true
+    })
+    await committed(store, commitOf('t', 1))
+    expect(done).toBe(false)
+    const info = await backup
+    expect(existsSync(info.file)).toBe(true)
+    await store.close()
+    here.dispose()
+  })
+
+  test('thread.closedStoreRefusesCalls', async () => {
+    const here = place()
+    let exits = 0
+    const store = await openStore({
+      ...here.options,
+      workerFile: worker.file,
+      onExit: () => {
+        exits += 1
+      },
+    })
+    await store.close()
+    await expect(store.lastSeq()).rejects.toMatchObject({ code: 'storage', retryable: false })
+    expect(exits).toBe(0)
+    here.dispose()
+  })
+
+  test('thread.deathRejectsWhatWaitsAndTellsTheCaller', async () => {
+    const here = place()
+    const dying = join(here.directory, 'dying-worker.mjs')
+    writeFileSync(
+      dying,
+      `import { parentPort } from 'node:worker_threads'
+       parentPort.on('message', () => { throw new Error('out of luck') })
+       parentPort.postMessage({ type: 'open' })`,
+    )
+    let tell: (error: MemError) => void = () => {}
+    const told = new Promise<MemError>((resolve) => {
+      tell = resolve
+    })
+    const store = await openStore({ ...here.options, workerFile: dying, onExit: tell })
+    const calls = await Promise.allSettled([store.commit([commitOf('s', 1)]), store.lastSeq()])
+    for (const call of calls) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage', retryable: true } })
+    }
+    expect((await told).message).toContain('out of luck')
+    await expect(store.lastSeq()).rejects.toMatchObject({ code: 'storage', retryable: true })
+    here.dispose()
+  })
+
+  test('thread.missingWorkerFileIsExplained', async () => {
+    const here = place()
+    await expect(openStore(here.options)).rejects.toThrow(/store-worker\.js is missing/)
+    here.dispose()
+  })
+})
