@@ -67,8 +67,7 @@ export function logTo(logger: Logger, terminal: ((line: string) => void) | null)
 
 function shown(text: string, details: Record<string, unknown>): string {
   const words = Object.entries(details)
-    .map(([name, value]) => [name, value instanceof Error ? value.message : String(value)] as const)
-    .filter(([, value]) => !text.includes(value))
-    .map(([name, value]) => `${name}=${value}`)
+    .filter(([, value]) => !(value instanceof Error && text.includes(value.message)))
+    .map(([name, value]) => `${name}=${value instanceof Error ? value.message : String(value)}`)
   return words.length === 0 ? '' : ` (${words.join(', ')})`
 }

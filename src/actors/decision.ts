@@ -15,7 +15,7 @@ export type Delivery =
   | { kind: 'event'; input: SessionInput; event: MemoryEvent }
   | { kind: 'plain'; input: SessionInput }
   | { kind: 'observed'; input: SessionInput; answer: ObserveAnswer; messages: readonly string[] }
-  | { kind: 'summarized'; input: SessionInput; answer: SummarizeAnswer }
+  | { kind: 'summarized'; input: SessionInput; answer: SummarizeAnswer; messages: readonly string[] }
   | { kind: 'compacted'; input: SessionInput; answer: CompactAnswer }
 
 export interface Machine {
@@ -177,9 +177,15 @@ function settle(commit: CommitParts, effectId: string, prompt: number, delivery:
     }
     commit.inbox.push({ do: 'settle', effectId, outcomes: outcomesOf(answer, messages), at })
   } else if (delivery.kind === 'summarized') {
-    const { summary, model } = delivery.answer
+    const { summary, model, skipReason } = delivery.answer
     if (summary !== null) commit.summaries.push({ draft: summary, promptNumber: prompt, model, createdAt: at })
-    commit.inbox.push({ do: 'settle', effectId, outcomes: [], at })
+    const outcomes = delivery.messages.map(
+      (eventId): EventOutcome =>
+        summary === null
+          ? { eventId, kind: 'skipped', reason: skipReason }
+          : { eventId, kind: 'folded', reason: 'the turn was summarised' },
+    )
+    commit.inbox.push({ do: 'settle', effectId, outcomes, at })
   }
 }
 

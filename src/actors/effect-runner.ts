@@ -182,7 +182,8 @@ export class EffectRunner {
       case 'summarize': {
         const turnEnd = claimed.map((message) => message.event).findLast((event) => event.kind === 'turn_end') ?? null
         const answer = await observer.summarize({ ...matter, turnEnd, observations: material.observations }, signal)
-        return { kind: 'summarized', input: { type: 'SUMMARIZED', ...result(answer) }, answer }
+        const messages = claimed.map((message) => message.eventId)
+        return { kind: 'summarized', input: { type: 'SUMMARIZED', ...result(answer) }, answer, messages }
       }
       case 'compact': {
         const answer = await observer.compact(matter, signal)
