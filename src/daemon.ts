@@ -1,6 +1,7 @@
 /** The daemon's process: puts the parts together, and takes them apart again. */
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
 import type { Policy } from '../machines/session/types.ts'
 import { type Log, Supervisor } from './actors/supervisor.ts'
 import { readOrMakeToken } from './channel/access.ts'
@@ -8,12 +9,15 @@ import { type DaemonLock, ownDataDirectory } from './channel/ownership.ts'
 import { ChannelServer } from './channel/server.ts'
 import { Service } from './channel/service.ts'
 import { SpoolReader } from './channel/spool-reader.ts'
+import { ContextKeeper } from './context/keeper.ts'
 import { messageOf } from './errors.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { fileLogger, logTo } from './log.ts'
+import { offlineObserver } from './observer/offline/index.ts'
 import { plainObserver } from './observer/plain.ts'
+import type { Observer } from './observer/port.ts'
 import { dataDirectory, type Paths, pathsOf } from './paths.ts'
-import { loadSettings, type SettingProblem, type Settings } from './settings.ts'
+import { type LoadedSettings, loadSettings } from './settings.ts'
 import { openStore } from './store/sqlite/client.ts'
 
 /** An exit that hangs is worse than one that forgets to say goodbye, in ms. */
@@ -35,7 +39,8 @@ export interface Daemon {
 export async function startDaemon(options: { terminal: ((line: string) => void) | null }): Promise<Daemon> {
   const paths = pathsOf(dataDirectory())
   prepareDataDirectory(paths)
-  const { values: settings, problems } = loadSettings(paths.dataDir)
+  const loaded = loadSettings(paths.dataDir)
+  const settings = loaded.values
   const log = logTo(
     fileLogger(paths.logs, settings.CLAUDE_MEM_LOG_LEVEL, settings.CLAUDE_MEM_KEEP_LOGS),
     options.terminal,
@@ -43,7 +48,7 @@ export async function startDaemon(options: { terminal: ((line: string) => void) 
   try {
     const lock = await ownDataDirectory(paths, log)
     try {
-      return await serve(paths, settings, problems, lock, log)
+      return await serve(paths, loaded, lock, log)
     } catch (error) {
       lock.release()
       throw error
@@ -57,13 +62,10 @@ export async function startDaemon(options: { terminal: ((line: string) => void) 
   }
 }
 
-async function serve(
-  paths: Paths,
-  settings: Settings,
-  problems: readonly SettingProblem[],
-  lock: DaemonLock,
-  log: Log,
-): Promise<Daemon> {
+async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log: Log): Promise<Daemon> {
+  const { values: settings, problems } = loaded
+  const observer = OBSERVERS[settings.CLAUDE_MEM_PROVIDER] ?? offlineObserver
+  const policy = policyOf(loaded)
   const store = await openStore({
     databaseFile: paths.database,
     backupsDir: paths.backups,
@@ -75,8 +77,8 @@ async function serve(
   const spool = new SpoolReader(paths.spool, log, (text) => supervisor.notice('warn', text))
   const supervisor: Supervisor = new Supervisor({
     store,
-    observer: () => plainObserver,
-    policy: () => policyOf(settings),
+    observer: () => observer,
+    policy: () => policy,
     concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
     spool,
     log,
@@ -91,13 +93,23 @@ async function serve(
     connections: () => channel.connections,
     stop: (reason) => void stop(reason),
   })
+  const keeper = new ContextKeeper({
+    reader: store,
+    directory: paths.context,
+    tokens: () => settings.CLAUDE_MEM_CONTEXT_TOKENS,
+    notice: (text, error) => supervisor.notice('warn', `${text}: ${messageOf(error)}`, { error }),
+  })
+  supervisor.subscribe(({ project, observations, summaries }) => {
+    if (observations.length + summaries.length > 0) keeper.changed(project)
+  })
   for (const note of await store.startNotes()) supervisor.notice('warn', note)
   for (const problem of problems) supervisor.notice('warn', problem.message)
 
   const service = new Service({
     supervisor,
     store,
-    provider: () => plainObserver.provider,
+    keeper,
+    provider: () => observer.provider,
     dataDir: paths.dataDir,
     socket: paths.socket,
     port: () => channel.port,
@@ -133,6 +145,7 @@ async function serve(
   async function shutDown(reason: string): Promise<void> {
     log('info', 'stopping', { reason })
     await supervisor.drain(reason)
+    await keeper.flush()
     await channel.close()
     await store.close()
   }
@@ -140,18 +153,28 @@ async function serve(
   await supervisor.restore()
   await channel.listen()
   await supervisor.serve()
+  // Whoever was killed may have left a file behind its database.
+  void keeper.refresh()
   return { paths, port: channel.port, service, stop, stopped }
 }
 
 function prepareDataDirectory(paths: Paths): void {
+  // Whatever is made from here on, by SQLite too, is its owner's alone.
+  if (process.platform !== 'win32') process.umask(0o077)
   mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
   if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
 }
 
-export function policyOf(settings: Settings): Policy {
+const OBSERVERS: Record<string, Observer> = { offline: offlineObserver, plain: plainObserver }
+
+/** Rules cost nothing, and see more the more they see at once: with them a whole turn is one batch. */
+const OFFLINE_BATCH_MAX_SIZE = 200
+
+export function policyOf({ values: settings, sources }: LoadedSettings): Policy {
+  const wholeTurns = settings.CLAUDE_MEM_PROVIDER === 'offline' && sources.CLAUDE_MEM_BATCH_MAX_SIZE === 'default'
   return {
     batching: settings.CLAUDE_MEM_BATCHING_ENABLED,
-    batchMaxSize: settings.CLAUDE_MEM_BATCH_MAX_SIZE,
+    batchMaxSize: wholeTurns ? OFFLINE_BATCH_MAX_SIZE : settings.CLAUDE_MEM_BATCH_MAX_SIZE,
     idleFlushMs: settings.CLAUDE_MEM_IDLE_FLUSH_MINUTES * 60_000,
     silenceMs: SILENCE_MS,
     effectTimeoutMs: settings.CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000,
@@ -165,14 +188,21 @@ export async function runDaemon(
   terminal: ((line: string) => void) | null,
   ready: (daemon: Daemon) => void,
 ): Promise<void> {
-  const daemon = await startDaemon({ terminal })
+  // A daemon waits most of its life: a heap that is kept small is worth more to its user than the last bit of speed.
+  setFlagsFromString('--optimize-for-size')
+  let daemon: Daemon | null = null
+  let asked: string | null = null
   const stop = (reason: string) => {
     setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref()
-    void daemon.stop(reason)
+    asked = reason
+    void daemon?.stop(reason)
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
   process.on('SIGHUP', () => undefined)
-  ready(daemon)
+  daemon = await startDaemon({ terminal })
+  // Told to stop while it was starting: it leaves the way it would have later.
+  if (asked !== null) void daemon.stop(asked)
+  else ready(daemon)
   await daemon.stopped
 }

@@ -28,11 +28,20 @@ export const SETTINGS = {
     65535,
     'TCP port on 127.0.0.1 for REST and viewer; 0 picks a free one; busy: another one, recorded',
   ),
+  CLAUDE_MEM_PROVIDER: {
+    rule: { kind: 'choice', default: 'offline', choices: ['offline', 'plain'] },
+    about: 'Who observes: `offline` (rules, no model) or `plain` (one bare note per tool use)',
+  },
   CLAUDE_MEM_BATCHING_ENABLED: {
     rule: { kind: 'boolean', default: true },
     about: 'Gather messages and observe them together; off makes every message its own batch',
   },
-  CLAUDE_MEM_BATCH_MAX_SIZE: integer(20, 1, 500, 'Messages after which a batch is observed before the turn ends'),
+  CLAUDE_MEM_BATCH_MAX_SIZE: integer(
+    20,
+    1,
+    500,
+    'Messages after which a batch is observed before the turn ends; 200 with `offline` unless it is set',
+  ),
   CLAUDE_MEM_IDLE_FLUSH_MINUTES: integer(10, 1, 1440, 'Silence after which waiting messages are observed'),
   CLAUDE_MEM_IDLE_EXIT_MINUTES: integer(30, 0, 10080, 'Idle time after which the daemon stops by itself; 0: never'),
   CLAUDE_MEM_EFFECT_CONCURRENCY: integer(2, 1, 16, 'Observer calls at the same time'),
@@ -42,6 +51,12 @@ export const SETTINGS = {
     2_000,
     1_000_000,
     "Size of the observer's conversation at which it is compacted",
+  ),
+  CLAUDE_MEM_CONTEXT_TOKENS: integer(
+    2_000,
+    0,
+    20_000,
+    'Tokens that the memory given to a starting session may take; 0 gives none',
   ),
   CLAUDE_MEM_MAX_MESSAGE_KB: integer(5_120, 64, 65_536, 'Largest message that the daemon accepts'),
   CLAUDE_MEM_MAX_FIELD_KB: integer(

@@ -36,7 +36,12 @@ export class Place {
   }
 
   get env(): NodeJS.ProcessEnv {
-    return { ...process.env, CLAUDE_MEM_DATA_DIR: this.dataDir, CLAUDE_MEM_WORKER_PORT: '0' }
+    return {
+      ...process.env,
+      CLAUDE_MEM_DATA_DIR: this.dataDir,
+      CLAUDE_MEM_WORKER_PORT: '0',
+      CLAUDE_MEM_PROVIDER: 'plain',
+    }
   }
 
   /** Starts without waiting. */

@@ -163,20 +163,10 @@ function apply(commit: CommitParts, change: Change, delivery: Delivery, at: numb
 
 function settle(commit: CommitParts, effectId: string, prompt: number, delivery: Delivery, at: number): void {
   if (delivery.kind === 'observed') {
-    const { answer, messages } = delivery
-    for (const draft of answer.observations) {
-      commit.observations.push({
-        draft,
-        sources: draft.sources.length > 0 ? draft.sources : [...messages],
-        promptNumber: prompt,
-        contentHash: contentHash(draft),
-        promptVersion: answer.promptVersion,
-        model: answer.model,
-        createdAt: at,
-      })
-    }
-    commit.inbox.push({ do: 'settle', effectId, outcomes: outcomesOf(answer, messages), at })
+    addObservations(commit, delivery, prompt, at)
+    commit.inbox.push({ do: 'settle', effectId, outcomes: outcomesOf(delivery.answer, delivery.messages), at })
   } else if (delivery.kind === 'summarized') {
+    addObservations(commit, delivery, prompt, at)
     const { summary, model, skipReason } = delivery.answer
     if (summary !== null) commit.summaries.push({ draft: summary, promptNumber: prompt, model, createdAt: at })
     const outcomes = delivery.messages.map(
@@ -186,6 +176,22 @@ function settle(commit: CommitParts, effectId: string, prompt: number, delivery:
           : { eventId, kind: 'folded', reason: 'the turn was summarised' },
     )
     commit.inbox.push({ do: 'settle', effectId, outcomes, at })
+  }
+}
+
+type Answered = Extract<Delivery, { kind: 'observed' | 'summarized' }>
+
+function addObservations(commit: CommitParts, { answer, messages }: Answered, prompt: number, at: number): void {
+  for (const draft of answer.observations) {
+    commit.observations.push({
+      draft,
+      sources: draft.sources.length > 0 ? draft.sources : [...messages],
+      promptNumber: prompt,
+      contentHash: contentHash(draft),
+      promptVersion: answer.promptVersion,
+      model: answer.model,
+      createdAt: at,
+    })
   }
 }
 

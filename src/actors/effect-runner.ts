@@ -54,6 +54,10 @@ export class EffectRunner {
   get queued(): number {
     return this.#queue.size
   }
+  /** It is taken care of here, timer and all: its deadline in the row is for a process that died. */
+  has(session: string): boolean {
+    return this.#queue.has(session) || this.#running.has(session)
+  }
   get waiting(): { since: number; reason: string } | null {
     return this.#breaker(this.#host.observer().provider).waiting
   }

@@ -134,7 +134,12 @@ export class Supervisor {
       throw new MemError('draining', 'the daemon is stopping; the event belongs in the spool', { retryable: true })
     }
     this.#lastActivity = this.#now()
-    return await this.#registry.get(event.session).accept(event)
+    try {
+      return await this.#registry.get(event.session).accept(event)
+    } catch (error) {
+      this.notice('error', `events cannot be stored and wait in the spool: ${messageOf(error)}`, { error })
+      throw error
+    }
   }
 
   tick(): Promise<void> {
@@ -234,8 +239,10 @@ export class Supervisor {
     try {
       await this.#drainSpool()
       const now = this.#now()
-      const due = await this.#store.dueSessions(now, MAX_WAKE_MS, WAKE_AT_ONCE)
-      await Promise.all(due.map((session) => this.#tell(session, { type: 'DEADLINE' }).catch(() => undefined)))
+      const busy = this.#effects.inFlight + this.#effects.queued
+      const due = await this.#store.dueSessions(now, MAX_WAKE_MS, WAKE_AT_ONCE + busy)
+      const alone = due.filter((session) => !this.#effects.has(session))
+      await Promise.all(alone.map((session) => this.#tell(session, { type: 'DEADLINE' }).catch(() => undefined)))
       this.#registry.sleep(now - SLEEP_AFTER_MS)
       await this.#options.housekeeping?.()
     } catch (error) {

@@ -4,6 +4,7 @@
  */
 import type { Notice } from '../actors/notices.ts'
 import type { StreamItem } from '../actors/stream.ts'
+import type { ContextView } from '../context/load.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type {
   BackupInfo,
@@ -26,6 +27,8 @@ export type Request = { v: number; id: string } & (
   | { type: 'status' }
   | { type: 'sessions'; filter: SessionFilter }
   | { type: 'session'; session: string; trace: number }
+  /** What a session of this project (its key or name) would get. */
+  | { type: 'context'; project: string }
   | { type: 'queue'; filter: QueueFilter }
   | { type: 'queue_retry'; session: string | null }
   | { type: 'queue_clear'; session: string | null; pending: boolean }
@@ -66,10 +69,12 @@ export interface Status {
 
 export type Answer = { v: number; id: string } & (
   | { type: 'hello'; version: string; pid: number; dataDir: string }
+  /** `context`: what a session that starts should know. */
   | { type: 'ack'; duplicate: boolean; version: string; context?: string }
   | { type: 'status'; status: Status }
   | { type: 'sessions'; sessions: SessionListItem[] }
   | { type: 'session'; view: SessionView }
+  | ({ type: 'context' } & ContextView)
   | { type: 'queue'; messages: Message[]; stats: QueueStats }
   | { type: 'done'; affected: number }
   | { type: 'backups'; backups: BackupInfo[] }

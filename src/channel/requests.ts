@@ -37,9 +37,9 @@ async function body(
     case 'hello':
       return { type: 'hello', version: VERSION, pid: process.pid, dataDir }
     case 'event': {
-      const { duplicate } = await service.accept(request.event)
+      const { duplicate, context } = await service.accept(request.event)
       fault('ack')
-      return { type: 'ack', duplicate, version: VERSION }
+      return { type: 'ack', duplicate, version: VERSION, ...(context === '' ? {} : { context }) }
     }
     case 'status':
       return { type: 'status', status: await service.status() }
@@ -47,6 +47,8 @@ async function body(
       return { type: 'sessions', sessions: await service.store.sessions(request.filter) }
     case 'session':
       return { type: 'session', view: await service.view(request.session, request.trace) }
+    case 'context':
+      return { type: 'context', ...(await service.context(request.project)) }
     case 'queue': {
       const { session, ...rest } = request.filter
       const filter = session === undefined ? rest : { ...rest, session: await service.resolveSession(session) }

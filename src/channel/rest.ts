@@ -50,6 +50,7 @@ const routes: Route[] = [
     path: /^\/api\/timeline$/,
     handle: ({ service, query }) => service.store.observations({ ...filterOf(query), limit: limitOf(query, 50) }),
   },
+  { method: 'GET', path: /^\/api\/context$/, handle: context },
   { method: 'POST', path: /^\/api\/sessions\/init$/, handle: (call) => accept(call, ['session_start', 'prompt']) },
   {
     method: 'POST',
@@ -130,6 +131,12 @@ async function observation({ service, params }: Call): Promise<unknown> {
   return found
 }
 
+async function context({ service, query }: Call): Promise<unknown> {
+  const project = query.get('project') ?? ''
+  if (project === '') throw new MemError('bad_request', 'say which project: ?project= with its key or name')
+  return await service.context(project)
+}
+
 /** An event without an id gets one here; a caller that may repeat itself sends its own. */
 async function accept({ service, body }: Call, kinds: readonly MemoryEvent['kind'][]): Promise<unknown> {
   const given = await body()
@@ -146,8 +153,8 @@ async function accept({ service, body }: Call, kinds: readonly MemoryEvent['kind
   if (!kinds.includes(event.kind)) {
     throw new MemError('bad_request', `${event.kind} does not belong here; this address takes ${kinds.join(', ')}`)
   }
-  const { duplicate } = await service.accept(event)
-  return { accepted: true, duplicate, id: event.id }
+  const { duplicate, context } = await service.accept(event)
+  return { accepted: true, duplicate, id: event.id, ...(context === '' ? {} : { context }) }
 }
 
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {

@@ -6,6 +6,8 @@ import { PROTOCOL_VERSION, type Request } from './protocol.ts'
 
 /** Longest id that is stored; real ones have 36 characters. */
 const MAX_ID_CHARS = 200
+/** A project's key holds a path. */
+const MAX_KEY_CHARS = 4_096
 const id = z.string().min(1).max(MAX_ID_CHARS)
 const text = z.string()
 const version = z.string().max(100)
@@ -16,7 +18,7 @@ const base = {
   session: id,
   at: z.number().int().nonnegative(),
   client: z.string().min(1).max(100),
-  project: z.object({ key: z.string().min(1).max(4_096), name: z.string().max(1_024) }),
+  project: z.object({ key: z.string().min(1).max(MAX_KEY_CHARS), name: z.string().max(1_024) }),
   cwd: z.string().max(32_768),
   transcriptPath: z.string().max(32_768).nullable(),
   promptId: id.nullable(),
@@ -52,6 +54,7 @@ const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ ...envelope, type: z.literal('session'), session: id, trace: z.number().int().min(0).max(10_000) }),
+  z.object({ ...envelope, type: z.literal('context'), project: z.string().min(1).max(MAX_KEY_CHARS) }),
   z.object({
     ...envelope,
     type: z.literal('queue'),

@@ -1,5 +1,8 @@
 /** What can be asked of a daemon, whichever door the question came through. */
 import type { Supervisor } from '../actors/supervisor.ts'
+import type { ContextKeeper } from '../context/keeper.ts'
+import { type ContextView, contextView } from '../context/load.ts'
+import { chosenProject } from '../context/project.ts'
 import { MemError } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import { chosenSession, noSession } from '../store/find-session.ts'
@@ -13,6 +16,7 @@ const SETTLE_MS = 5_000
 export interface ServiceOptions {
   supervisor: Supervisor
   store: Store
+  keeper: ContextKeeper
   provider: () => string
   dataDir: string
   socket: string
@@ -41,8 +45,17 @@ export class Service {
     return this.#options.store
   }
 
-  accept(event: MemoryEvent): Promise<{ duplicate: boolean }> {
-    return this.supervisor.accept(event)
+  /** `context` is for a session that starts; else, and where nothing is known, it is empty. */
+  async accept(event: MemoryEvent): Promise<{ duplicate: boolean; context: string }> {
+    const { duplicate } = await this.supervisor.accept(event)
+    const starts = event.kind === 'session_start'
+    return { duplicate, context: starts ? await this.#options.keeper.forSession(event.project.key) : '' }
+  }
+
+  /** `given`: a project's key or name. */
+  async context(given: string): Promise<ContextView> {
+    const project = await chosenProject(this.store, given)
+    return contextView(project, await this.#options.keeper.render(project.key))
   }
 
   async status(): Promise<Status> {

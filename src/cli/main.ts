@@ -4,19 +4,37 @@ import { systemCode } from '../errors.ts'
 import { type Cli, makeCli } from './cli.ts'
 import { backup } from './commands/backup.ts'
 import { config } from './commands/config.ts'
+import { context } from './commands/context.ts'
 import { flush } from './commands/flush.ts'
 import { hook, reportEvent } from './commands/hook.ts'
 import { inspect } from './commands/inspect.ts'
+import { install } from './commands/install.ts'
 import { logs } from './commands/logs.ts'
 import { queue } from './commands/queue.ts'
 import { restart } from './commands/restart.ts'
 import { start } from './commands/start.ts'
 import { status } from './commands/status.ts'
 import { stop } from './commands/stop.ts'
+import { uninstall } from './commands/uninstall.ts'
 import { exitCodeOf, failureText } from './failure.ts'
 import { parse } from './parse.ts'
 
-const COMMANDS = [start, stop, restart, status, inspect, logs, queue, flush, config, backup, hook]
+const COMMANDS = [
+  start,
+  stop,
+  restart,
+  status,
+  inspect,
+  context,
+  logs,
+  queue,
+  flush,
+  config,
+  backup,
+  install,
+  uninstall,
+  hook,
+]
 
 async function main(args: readonly string[], cli: Cli): Promise<number> {
   // A client runs it with whatever arguments its settings hold; none of them may make it fail.

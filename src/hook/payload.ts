@@ -10,6 +10,7 @@ import { projectOf } from '../memory/project.ts'
 import { shortHash } from '../paths.ts'
 import type { Settings } from '../settings.ts'
 import { isExcluded } from './excluded.ts'
+import { lastMessageIn } from './last-message.ts'
 
 export type Reading = { type: 'event'; event: MemoryEvent } | { type: 'ignored'; reason: string }
 
@@ -116,10 +117,11 @@ export function readPayload(raw: string, options: ReadOptions): Reading {
       return event({ ...base, kind: 'session_end', reason: name(payload.reason) || 'unknown' })
     default: {
       const error = hook === 'StopFailure' ? cleanText(text(payload.error) || 'unknown', max) : null
+      const said = lastMessage === '' && base.transcriptPath !== null ? lastMessageIn(base.transcriptPath) : lastMessage
       return event({
         ...base,
         kind: 'turn_end',
-        lastMessage: lastMessage === '' ? null : cleanText(lastMessage, max),
+        lastMessage: said === '' ? null : cleanText(said, max),
         error,
       })
     }

@@ -72,6 +72,10 @@ export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 
 /** Characters per token, a rule of thumb that needs no tokenizer. */
 const CHARS_PER_TOKEN = 4
 
+export function tokensOf(chars: number): number {
+  return Math.ceil(chars / CHARS_PER_TOKEN)
+}
+
 export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / CHARS_PER_TOKEN)
+  return tokensOf(text.length)
 }

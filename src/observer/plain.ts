@@ -24,6 +24,7 @@ export const plainObserver: Observer = {
     return {
       ...silent,
       skipReason: null,
+      observations: [],
       summary: {
         request: prompt,
         investigated: null,

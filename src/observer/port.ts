@@ -47,6 +47,8 @@ export interface SummarizeAnswer extends Answer {
   /** Null: there was nothing to say, for `skipReason`. */
   summary: SummaryDraft | null
   skipReason: string | null
+  /** What the turn's closing words add: decisions, above all. */
+  observations: readonly ObservationDraft[]
 }
 
 export interface CompactAnswer extends Answer {}

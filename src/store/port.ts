@@ -5,6 +5,7 @@
 import type { Effect } from '../../machines/session/types.ts'
 import type { EventKind, MemoryEvent } from '../memory/event.ts'
 import type { Observation, Summary } from '../memory/observation.ts'
+import type { Project } from '../memory/project.ts'
 import type { Commit, CommitResult, ObserverTurn, SessionState, SessionStatus, TraceEntry } from './commit.ts'
 
 export interface SessionRow extends SessionState {
@@ -112,6 +113,19 @@ export interface SessionFilter {
   project?: string
   limit?: number
 }
+/** A project as far as it is remembered, with its newest name. */
+export interface ProjectRow extends Project {
+  observations: number
+  /** When its oldest observation was made; null before the first. */
+  since: number | null
+  /** When a session of it was last heard of. */
+  updatedAt: number
+}
+export interface ProjectFilter {
+  key?: string
+  name?: string
+  limit?: number
+}
 export interface QueueFilter {
   session?: string
   status?: MessageStatus
@@ -131,6 +145,8 @@ export interface Reader {
   observation(id: number): Promise<Observation | null>
   observations(filter: { session?: string; project?: string; limit?: number }): Promise<Observation[]>
   summaries(filter: { session?: string; project?: string; limit?: number }): Promise<Summary[]>
+  /** The one that was last heard of first. */
+  projects(filter: ProjectFilter): Promise<ProjectRow[]>
   events(session: string, limit: number): Promise<EventRow[]>
   /** Sequence number of the newest commit; 0 before the first. */
   lastSeq(): Promise<number>

@@ -250,6 +250,7 @@ describe('supervisor.failures', () => {
     await accept(events.prompt('s', 'p'))
     full = true
     await expect(h.supervisor.accept(events.tool('s', 'a'))).rejects.toMatchObject({ code: 'storage', retryable: true })
+    expect(h.supervisor.notices.list.at(-1)?.text).toContain('the disk is full')
     full = false
     expect(await h.supervisor.accept(events.tool('s', 'a'))).toEqual({ duplicate: false })
     await accept(events.turnEnd('s', 'z'))

@@ -10,6 +10,7 @@ import { ChannelClient } from '../../src/channel/client.ts'
 import { PROTOCOL_VERSION, type StreamMessage } from '../../src/channel/protocol.ts'
 import { ChannelServer } from '../../src/channel/server.ts'
 import { Service } from '../../src/channel/service.ts'
+import { ContextKeeper } from '../../src/context/keeper.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import { events, Harness } from '../actors/harness.ts'
 
@@ -26,6 +27,12 @@ async function listen(port = 0, dataDir = dir): Promise<void> {
   const service = new Service({
     supervisor: h.supervisor,
     store: h.store,
+    keeper: new ContextKeeper({
+      reader: h.store,
+      directory: paths.context,
+      tokens: () => 2_000,
+      notice: () => undefined,
+    }),
     provider: () => 'plain',
     dataDir: paths.dataDir,
     socket: paths.socket,

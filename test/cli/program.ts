@@ -26,7 +26,12 @@ export class Program {
     this.dataDir = mkdtempSync(join(tmpdir(), 'claude-mem-cli-'))
     const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env
     const others = Object.entries(inherited).filter(([name]) => !name.startsWith('CLAUDE_MEM_'))
-    this.env = { ...Object.fromEntries(others), CLAUDE_MEM_DATA_DIR: this.dataDir, CLAUDE_MEM_WORKER_PORT: '0' }
+    this.env = {
+      ...Object.fromEntries(others),
+      CLAUDE_MEM_DATA_DIR: this.dataDir,
+      CLAUDE_MEM_WORKER_PORT: '0',
+      CLAUDE_MEM_PROVIDER: 'plain',
+    }
   }
 
   static async build(): Promise<Program> {

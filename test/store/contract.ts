@@ -125,6 +125,20 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         ])
       })
 
+      test('projects.areKnownByTheirNewestNameWithTheirCounts', async () => {
+        const named = (key: string, name: string) => stateOf({ project: { key, name } })
+        await committed(store, commitOf('a', 1, { state: named('git:/1', 'old'), observations: [observationOf([])] }))
+        await committed(store, commitOf('b', 1, { at: NOW + 50, state: named('git:/1', 'shop') }))
+        await committed(store, commitOf('c', 1, { at: NOW + 40, state: named('git:/2', 'shop') }))
+        const first = { key: 'git:/1', name: 'shop', observations: 1, since: NOW + 20, updatedAt: NOW + 50 }
+        const second = { key: 'git:/2', name: 'shop', observations: 0, since: null, updatedAt: NOW + 40 }
+        expect(await store.projects({})).toEqual([first, second])
+        expect(await store.projects({ limit: 1 })).toEqual([first])
+        expect(await store.projects({ key: 'git:/2' })).toEqual([second])
+        expect(await store.projects({ name: 'shop' })).toEqual([first, second])
+        expect(await store.projects({ name: 'old' })).toEqual([])
+      })
+
       test('findSessions.matchesBeginnings', async () => {
         for (const id of ['abc-1', 'abc-2', 'ab_3', 'xyz']) await committed(store, commitOf(id, 1))
         expect(await store.findSessions('abc')).toEqual(['abc-1', 'abc-2'])

@@ -11,6 +11,8 @@ import type {
   EventRow,
   Message,
   MessageStatus,
+  ProjectFilter,
+  ProjectRow,
   PromptRow,
   QueueFilter,
   QueueStats,
@@ -349,6 +351,20 @@ export class MemoryStore implements Store {
 
   async summaries(filter: Filter): Promise<Summary[]> {
     return newestFirst(this.#data.summaries, filter)
+  }
+
+  async projects({ key, name, limit }: ProjectFilter): Promise<ProjectRow[]> {
+    const newest = [...this.#data.sessions.values()].sort((a, b) => b.updatedAt - a.updatedAt)
+    const projects = new Map<string, ProjectRow>()
+    for (const { project, updatedAt } of newest) {
+      if (projects.has(project.key)) continue
+      const times = this.#data.observations.filter((row) => row.project === project.key).map((row) => row.createdAt)
+      const since = times.length === 0 ? null : Math.min(...times)
+      projects.set(project.key, { ...project, observations: times.length, since, updatedAt })
+    }
+    const asked = (row: ProjectRow) =>
+      (key === undefined || row.key === key) && (name === undefined || row.name === name)
+    return [...projects.values()].filter(asked).slice(0, limit)
   }
 
   async events(session: string, limit: number): Promise<EventRow[]> {

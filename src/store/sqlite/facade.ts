@@ -9,6 +9,7 @@ import type {
   BackupInfo,
   ClaimedMessage,
   MessageStatus,
+  ProjectFilter,
   QueueFilter,
   Reader,
   Retention,
@@ -72,6 +73,9 @@ export class ReaderFacade implements Reader {
   }
   summaries(filter: Arguments<'summaries'>[0]) {
     return this.#call('summaries', filter)
+  }
+  projects(filter: ProjectFilter) {
+    return this.#call('projects', filter)
   }
   events(session: string, limit: number) {
     return this.#call('events', session, limit)

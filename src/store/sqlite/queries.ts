@@ -3,6 +3,8 @@ import type { Observation, Summary } from '../../memory/observation.ts'
 import type {
   EventRow,
   Message,
+  ProjectFilter,
+  ProjectRow,
   QueueFilter,
   QueueStats,
   Reader,
@@ -16,6 +18,7 @@ import { selectEvents } from './events.ts'
 import type { Answers } from './facade.ts'
 import { type MemoryFilter, selectObservation, selectObservations, selectSummaries } from './memories.ts'
 import { seqNow } from './meta.ts'
+import { selectProjects } from './projects.ts'
 import { selectQueue, selectQueueStats } from './queue.ts'
 import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
 import type { Connection } from './statement.ts'
@@ -57,6 +60,9 @@ export class SqliteQueries implements Answers<keyof Reader> {
   }
   summaries(filter: MemoryFilter): Summary[] {
     return selectSummaries(this.db, filter)
+  }
+  projects(filter: ProjectFilter): ProjectRow[] {
+    return selectProjects(this.db, filter)
   }
   events(session: string, limit: number): EventRow[] {
     return selectEvents(this.db, session, limit)

@@ -1,0 +1,20 @@
+/** `npm run bench -- NAME [--json]`: installs and builds what is missing, then runs scripts/bench/NAME.ts. */
+import { join } from 'node:path'
+import { ensureBuilt, ensureInstalled, root, run } from './ensure.mjs'
+
+const BENCHES = {
+  hook: 'what a hook costs beside starting node, with the daemon up and down',
+  ingest: 'durable acks a second of 16 connections beside bare SQLite; draining a spool of 1,000 events',
+  quality: 'what the offline observer keeps of recorded sessions: --sessions DIR',
+  restore: 'starting on 10,000 sessions, 1,000 of them unfinished: first ack, memory, who is awake',
+}
+
+const [name, ...args] = process.argv.slice(2)
+if (name === undefined || !Object.hasOwn(BENCHES, name)) {
+  if (name !== undefined) process.stderr.write(`claude-mem: there is no bench "${name}"\n`)
+  for (const [known, about] of Object.entries(BENCHES)) process.stdout.write(`${known.padEnd(10)}${about}\n`)
+  process.exit(name === undefined ? 0 : 2)
+}
+ensureInstalled()
+if (process.env.CLAUDE_MEM_BUILD_DIR === undefined) ensureBuilt()
+run(process.execPath, [join(root, 'scripts', 'run.mjs'), `bench/${name}`, ...args])

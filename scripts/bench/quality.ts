@@ -1,0 +1,137 @@
+/**
+ * `npm run bench -- quality --sessions DIR [--json] [--show-missing] [--dump FILE] [--observer plain]`: every transcript
+ * in DIR through the transcript reader, the real actors and the offline observer. NAME.facts.json beside a transcript
+ * says what a good memory of it holds.
+ *
+ * - facts_recovered: share of the facts whose substrings all stand, in any case, in one observation or one summary
+ * - noise_rate: share of the observations that say nothing beyond "a tool ran" (scripts/quality/noise.ts)
+ * - per_100_tools: observations per 100 tool uses
+ * - compression: characters of prompts, tool inputs and responses in, per character of observations and summaries out
+ * - title_ok: share of the titles within the rules (scripts/quality/title.ts)
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { offlineObserver } from '../../src/observer/offline/index.ts'
+import { plainObserver } from '../../src/observer/plain.ts'
+import { type Figures, Progress, report, say } from '../lib/output.ts'
+import { ROOT } from '../lib/root.ts'
+import { rounded } from '../lib/stats.ts'
+import { dumped } from '../quality/dump.ts'
+import { type Measured, measure } from '../quality/measure.ts'
+import { factsFileOf, type Observed, observed } from '../quality/observed.ts'
+import type { Fact } from '../quality/scenario.ts'
+
+interface Session {
+  name: string
+  observed: Observed
+  measured: Measured
+}
+
+const OBSERVERS = { offline: offlineObserver, plain: plainObserver }
+
+function observerNamed(name: string) {
+  if (name === 'offline' || name === 'plain') return OBSERVERS[name]
+  throw new Error(`there is no observer "${name}": ${Object.keys(OBSERVERS).join(' or ')}`)
+}
+
+/** Files of subagents are read with the session that they belong to. */
+function transcriptsIn(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((file) => file.endsWith('.jsonl') && !file.startsWith('agent-'))
+    .sort()
+    .map((file) => basename(file, '.jsonl'))
+}
+
+function factsOf(directory: string, name: string): Fact[] {
+  const file = factsFileOf(directory, name)
+  const facts: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+  if (!Array.isArray(facts) || !facts.every(isFact)) throw new Error(`${file} is not a list of {ask, expect}`)
+  return facts
+}
+
+function isFact(value: unknown): value is Fact {
+  if (typeof value !== 'object' || value === null || !('ask' in value) || !('expect' in value)) return false
+  return (
+    Array.isArray(value.expect) && value.expect.length > 0 && value.expect.every((part) => typeof part === 'string')
+  )
+}
+
+function figuresOf(sessions: readonly Measured[]): Figures {
+  const sum = (figure: (measured: Measured) => number) => sessions.reduce((total, each) => total + figure(each), 0)
+  const share = (part: number, whole: number, digits = 3) => (whole === 0 ? null : rounded(part / whole, digits))
+  const facts = sum((each) => each.facts)
+  const observations = sum((each) => each.observations)
+  const tools = sum((each) => each.tools)
+  return {
+    facts_recovered: share(facts - sum((each) => each.missing.length), facts),
+    noise_rate: share(
+      sum((each) => each.noise.length),
+      observations,
+    ),
+    per_100_tools: share(100 * observations, tools, 1),
+    compression: share(
+      sum((each) => each.charsIn),
+      sum((each) => each.charsOut),
+      1,
+    ),
+    title_ok: share(observations - sum((each) => each.badTitles.length), observations),
+    sessions: sessions.length,
+    tools,
+    observations,
+    summaries: sum((each) => each.summaries),
+    facts,
+  }
+}
+
+function row(name: string, figures: Figures): string {
+  const { facts_recovered, noise_rate, per_100_tools, compression, title_ok, tools, observations } = figures
+  const cells = [facts_recovered, noise_rate, per_100_tools, compression, title_ok, tools, observations]
+  return `${name.padEnd(28)}${cells.map((cell) => String(cell).padStart(9)).join('')}\n`
+}
+
+function showRows(sessions: readonly Session[]): void {
+  const head = ['facts', 'noise', 'per 100', 'compr', 'titles', 'tools', 'obs']
+  process.stdout.write(`${'session'.padEnd(28)}${head.map((cell) => cell.padStart(9)).join('')}\n`)
+  for (const { name, measured } of sessions) process.stdout.write(row(name, figuresOf([measured])))
+  process.stdout.write('\n')
+}
+
+function showMissing({ name, measured }: Session): void {
+  for (const { ask, expect } of measured.missing) say(`${name}: missing: ${ask} (${expect.join(' + ')})`)
+  for (const { title } of measured.noise) say(`${name}: noise: ${title}`)
+  for (const { title, problem } of measured.badTitles) say(`${name}: title: ${JSON.stringify(title)}: ${problem}`)
+}
+
+async function main(): Promise<void> {
+  const { values: options } = parseArgs({
+    options: {
+      sessions: { type: 'string', default: join(ROOT, 'test', 'quality', 'check') },
+      json: { type: 'boolean', default: false },
+      'show-missing': { type: 'boolean', default: false },
+      dump: { type: 'string' },
+      observer: { type: 'string', default: 'offline' },
+    },
+  })
+  const directory = resolve(options.sessions)
+  const observer = observerNamed(options.observer)
+  const progress = new Progress()
+  const sessions: Session[] = []
+  for (const name of transcriptsIn(directory)) {
+    progress.show(name)
+    const seen = await observed(join(directory, `${name}.jsonl`), observer)
+    sessions.push({ name, observed: seen, measured: measure(seen, factsOf(directory, name)) })
+  }
+  progress.clear()
+  for (const session of sessions) {
+    for (const complaint of session.observed.complaints) say(`${session.name}: ${complaint}`)
+    if (options['show-missing']) showMissing(session)
+  }
+  if (options.dump !== undefined) {
+    writeFileSync(options.dump, `${sessions.map((s) => dumped(s.name, s.observed, s.measured)).join('\n\n')}\n`)
+  }
+  if (!options.json) showRows(sessions)
+  report(figuresOf(sessions.map(({ measured }) => measured)), options.json)
+}
+
+await main()

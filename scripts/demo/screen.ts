@@ -1,0 +1,129 @@
+/** What the demo shows: tools run on along a line, everything the daemon does gets a line of its own. */
+
+import { type Style, styleOf, wantsColour } from '../../src/cli/style.ts'
+import { clean, cut, widthOf, wrap } from '../../src/cli/text.ts'
+import { ICONS } from '../../src/context/lines.ts'
+import type { Observation, Summary } from '../../src/memory/observation.ts'
+
+const WIDEST = 110
+const TOOL_CHARS = 34
+const INDENT = '  '
+const LABEL_WIDTH = 15
+
+const STATES: Record<string, string> = {
+  observing: 'listens; what is reported gathers in the inbox',
+  batching: 'what was gathered goes to the observer',
+  summarizing: 'the turn is over: what came of it?',
+  compacting: "the observer's notes are condensed",
+  closed: 'the session is over',
+}
+
+export class Screen {
+  readonly #style: Style
+  readonly #columns: number
+  readonly #write: (text: string) => void
+  /** Columns used on the line of tools; 0 when none is open. */
+  #used = 0
+  #state = ''
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#style = styleOf(wantsColour(stream.isTTY === true, process.env))
+    this.#columns = Math.min(WIDEST, stream.columns ?? WIDEST)
+    this.#write = (text) => void stream.write(text)
+  }
+
+  title(text: string, about: string): void {
+    this.#line(`${this.#style.bold(text)}  ${this.#style.dim(about)}`)
+  }
+
+  step(number: number, text: string): void {
+    this.#line('')
+    for (const line of wrap(`${number}  ${text}`, this.#columns)) this.#line(this.#style.bold(line))
+  }
+
+  prompt(text: string): void {
+    this.#line('')
+    this.#labelled('prompt', this.#style.cyan, text, this.#style.cyan)
+  }
+
+  tool(name: string, about: string, failed: boolean): void {
+    const shown = cut(clean(`${name} ${about}`), TOOL_CHARS)
+    const text = failed ? `${shown} ✗` : shown
+    const width = widthOf(text) + 3
+    const full = this.#used + width > this.#columns
+    if (this.#used === 0) this.#write(this.#label('tools', this.#style.dim))
+    else this.#write(full ? `\n${' '.repeat(LABEL_WIDTH)}` : this.#style.dim(' · '))
+    this.#write(failed ? this.#style.red(text) : this.#style.dim(text))
+    this.#used = this.#used === 0 || full ? LABEL_WIDTH + width : this.#used + width
+  }
+
+  state(name: string): void {
+    const [top = name] = name.split('.')
+    if (top === this.#state || STATES[top] === undefined) return
+    this.#state = top
+    this.#labelled('state', this.#style.yellow, `${top}: ${STATES[top]}`, this.#style.yellow)
+  }
+
+  observation({ id, type, title, facts }: Observation): void {
+    const text = `${ICONS[type]} ${clean(title ?? '')}`
+    const [fact] = facts
+    const room = this.#columns - LABEL_WIDTH - widthOf(text) - 2
+    const more = fact === undefined || room < 20 ? '' : `  ${this.#style.dim(cut(clean(fact), room))}`
+    this.#line(
+      `${this.#label(`learned #${id}`, this.#style.green)}${this.#style.green(cut(text, this.#columns - LABEL_WIDTH))}${more}`,
+    )
+  }
+
+  summary({ learned, completed, nextSteps }: Summary): void {
+    const fields = [
+      ['learned', learned],
+      ['completed', completed],
+      ['next', nextSteps],
+    ] as const
+    let label = 'summary'
+    for (const [name, text] of fields) {
+      if (text === null) continue
+      this.#labelled(label, this.#style.green, `${name}: ${text}`, (line) => line)
+      label = ''
+    }
+  }
+
+  context(text: string): void {
+    this.#line('')
+    for (const line of text.split('\n')) {
+      const indent = line.startsWith(INDENT) ? INDENT : ''
+      for (const part of wrap(line.trimStart(), this.#columns - 6)) {
+        this.#line(`${INDENT}${this.#style.blue('│')} ${indent}${part}`)
+      }
+    }
+    this.#line('')
+  }
+
+  result(text: string): void {
+    this.#line(`${this.#style.green('✓')} ${text}`)
+  }
+
+  note(text: string): void {
+    this.#line(this.#style.dim(text))
+  }
+
+  #labelled(label: string, paintLabel: (text: string) => string, text: string, paint: (text: string) => string): void {
+    const [first = '', ...rest] = wrap(clean(text), this.#columns - LABEL_WIDTH)
+    this.#line(`${this.#label(label, paintLabel)}${paint(first)}`)
+    for (const line of rest) this.#line(`${' '.repeat(LABEL_WIDTH)}${paint(line)}`)
+  }
+
+  #label(text: string, paint: (text: string) => string): string {
+    return paint(`${INDENT}${text}`.padEnd(LABEL_WIDTH))
+  }
+
+  #line(text: string): void {
+    if (this.#used > 0) this.#end()
+    this.#write(`${text}\n`)
+  }
+
+  #end(): void {
+    this.#write('\n')
+    this.#used = 0
+  }
+}

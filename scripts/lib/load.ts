@@ -1,0 +1,101 @@
+/** Clients that keep a daemon busy: connections with a fixed number of events in flight each, in a process of their own. */
+import { fork } from 'node:child_process'
+import { WebSocket } from 'ws'
+import { PROTOCOL_VERSION } from '../../src/channel/protocol.ts'
+import { VERSION } from '../../src/version.ts'
+import { eventOf } from './events.ts'
+import { bash } from './payloads.ts'
+
+/** Sessions go on to a new one well before the largest batch overflows: what is measured is accepting events. */
+const EVENTS_PER_SESSION = 200
+const WARM_UP_MS = 1_000
+const PAYLOAD_BYTES = 500
+
+export interface Load {
+  socket: string
+  connections: number
+  inFlight: number
+  seconds: number
+}
+
+export interface LoadResult {
+  /** Events whose ack came within the measured time. */
+  acks: number
+  seconds: number
+  latenciesMs: number[]
+}
+
+const CHILD = '--load-clients'
+
+/** Runs the load in a child: the bundle that is running, with its own argument. */
+export function runLoad(load: Load): Promise<LoadResult> {
+  const script = process.argv[1]
+  if (script === undefined) throw new Error('there is no script to run again')
+  return new Promise((resolve, reject) => {
+    const child = fork(script, [CHILD, JSON.stringify(load)])
+    child.once('message', (result) => resolve(result as LoadResult))
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`the clients ended with exit code ${code}`)))
+  })
+}
+
+/** True in the child, once its work is done. */
+export async function isLoadChild(): Promise<boolean> {
+  const at = process.argv.indexOf(CHILD)
+  if (at === -1) return false
+  const result = await clients(JSON.parse(process.argv[at + 1] ?? ''))
+  process.send?.(result, () => process.exit(0))
+  return true
+}
+
+async function clients(load: Load): Promise<LoadResult> {
+  const result: LoadResult = { acks: 0, seconds: load.seconds, latenciesMs: [] }
+  const from = performance.now() + WARM_UP_MS
+  const until = from + load.seconds * 1_000
+  const acked = (sentAt: number, now: number) => {
+    if (now < from || now > until) return
+    result.acks += 1
+    result.latenciesMs.push(now - sentAt)
+  }
+  await Promise.all(Array.from({ length: load.connections }, (_, i) => connection(load, `c${i}`, until, acked)))
+  return result
+}
+
+/** Closed loop: the next event goes out when an ack comes in. */
+function connection(
+  load: Load,
+  name: string,
+  until: number,
+  acked: (sentAt: number, now: number) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`ws+unix:${load.socket}:/`, { perMessageDeflate: false })
+    const sentAt = new Map<string, number>()
+    const template = eventOf(
+      bash({ session: name, prompt: 'p', cwd: '/' }, 'id', 'npm test', 'x'.repeat(PAYLOAD_BYTES)),
+    )
+    let sent = 0
+    const send = () => {
+      const id = `${name}-${sent}`
+      const event = { ...template, id, session: `${name}-${Math.floor(sent / EVENTS_PER_SESSION)}`, at: Date.now() }
+      sent += 1
+      sentAt.set(id, performance.now())
+      socket.send(JSON.stringify({ v: PROTOCOL_VERSION, id, type: 'event', event, version: VERSION }))
+    }
+    socket.on('open', () => {
+      for (let n = 0; n < load.inFlight; n++) send()
+    })
+    socket.on('message', (data) => {
+      const answer: { id: string; type: string; message?: string } = JSON.parse(String(data))
+      if (answer.type !== 'ack')
+        return reject(new Error(`an event was answered with ${answer.type}: ${answer.message}`))
+      const now = performance.now()
+      acked(sentAt.get(answer.id) ?? now, now)
+      sentAt.delete(answer.id)
+      if (now < until) send()
+      else if (sentAt.size === 0) socket.close()
+    })
+    socket.on('close', () => (sentAt.size === 0 ? resolve() : reject(new Error('the daemon closed a connection'))))
+    socket.on('error', reject)
+  })
+}

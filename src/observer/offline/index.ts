@@ -1,0 +1,123 @@
+/**
+ * The observer without a model: deterministic rules over the tool events, free, instant, private. What it has to
+ * remember between batches (commands that still fail) is its conversation: one small turn each time.
+ */
+import { NO_USAGE, type ObservationDraft, tokensOf } from '../../memory/observation.ts'
+import type {
+  CompactAnswer,
+  ObserveAnswer,
+  ObserveRequest,
+  Observer,
+  SessionMatter,
+  SummarizeAnswer,
+  SummarizeRequest,
+} from '../port.ts'
+import { type Action, actionOf } from './actions.ts'
+import { fitted } from './budget.ts'
+import { observationOf } from './compose.ts'
+import { decisionNote } from './decided.ts'
+import { decisionsIn, rulesIn } from './decisions.ts'
+import { type Episode, episodesOf, openAfter } from './episodes.ts'
+import { type Memo, memoOf, memoTurn } from './memo.ts'
+import { summaryOf } from './summary.ts'
+
+/** Raised when the rules change what they write: stored with each observation. */
+const RULES_VERSION = 'offline-1'
+const quiet = { usage: NO_USAGE, contextTokens: 0, model: 'offline', promptVersion: RULES_VERSION }
+
+export const offlineObserver: Observer = {
+  provider: 'offline',
+
+  async observe(request): Promise<ObserveAnswer> {
+    return observe(request)
+  },
+
+  async summarize(request): Promise<SummarizeAnswer> {
+    return summarize(request)
+  },
+
+  async compact(matter: SessionMatter): Promise<CompactAnswer> {
+    return { ...quiet, turns: [memoTurn(memoOf(matter.conversation))] }
+  },
+}
+
+function observe({ messages, prompt, promptNumber, conversation }: ObserveRequest): ObserveAnswer {
+  const memo = memoOf(conversation)
+  const actions = messages.map((message) => actionOf(message, JSON.stringify(message).length))
+  const episodes = episodesOf(actions, memo.open)
+  const largest = largestOf(episodes)
+  const notes = episodes.map((episode) => observationOf(episode, { prompt, mayUseRequest: episode === largest }))
+  const rules = memo.decidedIn < promptNumber && prompt !== null ? rulesIn(prompt) : []
+  const decision = decisionNote(
+    rules,
+    'The user',
+    messages.slice(0, 1).map((message) => message.id),
+  )
+  const kept = notes.filter(saysSomething)
+  const charsIn = actions.reduce((total, action) => total + action.size, 0)
+  const observations = fitted([...kept, ...(decision === null ? [] : [decision])], charsIn)
+  const next: Memo = { open: openAfter(actions, memo.open), decidedIn: promptNumber }
+  const told = new Set(observations.flatMap((observation) => observation.sources))
+  return {
+    ...quiet,
+    observations,
+    folded: [],
+    skipped: actions
+      .filter((action) => !told.has(action.id))
+      .map((action) => ({ eventId: action.id, reason: whySkipped(action) })),
+    turns: [memoTurn(next)],
+  }
+}
+
+/** The request is the title of the work it asked for, not of each step on the way. */
+function largestOf(episodes: readonly Episode[]): Episode | undefined {
+  const weight = (episode: Episode) => episode.edits.length * 10 + episode.looked.length + episode.found.length
+  return [...episodes].filter((episode) => episode.kind !== 'open').sort((a, b) => weight(b) - weight(a))[0]
+}
+
+/** A look around that found nothing worth a fact is routine. */
+function saysSomething(note: ObservationDraft): boolean {
+  const fails = note.concepts.includes('gotcha')
+  return fails || note.facts.length > 0 || note.filesModified.length > 0 || note.filesRead.length >= 2
+}
+
+function whySkipped(action: Action): string {
+  switch (action.do) {
+    case 'nothing':
+      return action.reason
+    case 'command':
+      return action.result.kind === 'look' ? 'only showed something' : 'nothing in its output to keep'
+    case 'read':
+    case 'search':
+      return 'looked without a finding'
+    default:
+      return 'nothing to keep'
+  }
+}
+
+function summarize({ prompt, turnEnd, observations, conversation }: SummarizeRequest): SummarizeAnswer {
+  const lastMessage = turnEnd?.lastMessage ?? null
+  const decided = decisionsIn(lastMessage ?? '')
+  // Where no tool was used nobody has looked at the prompt yet.
+  const rules = observations.length === 0 && prompt !== null ? rulesIn(prompt) : []
+  const decision = decisionNote(
+    [...rules, ...decided],
+    rules.length > 0 ? 'The user' : 'The agent',
+    turnEnd === null ? [] : [turnEnd.id],
+  )
+  const summary = summaryOf({
+    prompt,
+    lastMessage,
+    error: turnEnd?.error ?? null,
+    observations,
+    told: new Set(decided),
+  })
+  return {
+    ...quiet,
+    contextTokens: tokensOf(JSON.stringify(memoOf(conversation)).length),
+    summary,
+    skipReason: null,
+    observations: decision === null ? [] : [decision],
+    turns: [],
+  }
+}

@@ -1,0 +1,107 @@
+/** Memories as an observer writes them. */
+import type { Observation, Summary } from '../../src/memory/observation.ts'
+import type { ProjectRow } from '../../src/store/port.ts'
+
+/** Local time: days and times are the user's. */
+export const at = (day: number, hour: number, minute: number) => new Date(2026, 10, day, hour, minute).getTime()
+export const NOW = at(17, 9, 5)
+
+export const SHOP: ProjectRow = {
+  key: 'git:/home/me/shop/.git',
+  name: 'shop',
+  observations: 5,
+  since: at(15, 10, 0),
+  updatedAt: NOW,
+}
+
+export function observation(id: number, over: Partial<Observation> = {}): Observation {
+  return {
+    id,
+    session: 'monday',
+    project: SHOP.key,
+    type: 'change',
+    title: `Change number ${id}`,
+    subtitle: null,
+    narrative: null,
+    facts: [],
+    concepts: [],
+    filesRead: [],
+    filesModified: [],
+    functionsChanged: [],
+    agent: null,
+    discoveryTokens: 0,
+    discoveryEstimated: true,
+    sources: [],
+    promptNumber: 1,
+    contentHash: `hash-${id}`,
+    promptVersion: null,
+    model: null,
+    createdAt: at(16, 14, 0) + id * 60_000,
+    ...over,
+  }
+}
+
+export function summary(over: Partial<Summary> = {}): Summary {
+  return {
+    id: 1,
+    session: 'monday',
+    project: SHOP.key,
+    promptNumber: 1,
+    model: null,
+    createdAt: at(16, 14, 52),
+    request: 'Find out why checkout fails for carts over 1000',
+    investigated: null,
+    learned: 'Totals were summed as floats; Stripe rejects amounts that are not whole cents.',
+    completed: 'Money is integer cents from cart to gateway; 48 tests pass.',
+    nextSteps: '- migrate the stored carts\n- remove toFixed from the invoice template',
+    notes: null,
+    filesRead: [],
+    filesEdited: [],
+    ...over,
+  }
+}
+
+/** Two days of work in two sessions. */
+export const MEMORIES: Observation[] = [
+  observation(5, {
+    type: 'decision',
+    title: 'Keep money as integer cents',
+    narrative: 'Floats lose cents, and Stripe wants integers.',
+    facts: [
+      'Money is integer cents everywhere; dollars exist only in the view.',
+      'decimal.js was rejected: 32 KB in the browser bundle.',
+    ],
+    filesModified: ['/home/me/shop/src/cart/total.ts'],
+    createdAt: at(16, 14, 48),
+  }),
+  observation(4, {
+    type: 'bugfix',
+    title: 'Fix rounding in cart total',
+    facts: [
+      '0.1 + 0.2 style sums made total() return 1000.0000000000001',
+      'Failing test: checkout.test.ts "large carts"',
+    ],
+    filesModified: ['/home/me/shop/src/cart/total.ts', '/home/me/shop/test/checkout.test.ts'],
+    createdAt: at(16, 14, 30),
+  }),
+  observation(3, {
+    type: 'discovery',
+    title: 'Stripe rejects amounts with fractions',
+    narrative: 'The gateway answers 400 invalid_integer.',
+    createdAt: at(16, 14, 10),
+  }),
+  observation(2, {
+    session: 'sunday',
+    type: 'feature',
+    title: 'Add coupon codes to the cart',
+    facts: ['POST /cart/coupon', 'Coupons live in src/cart/coupons.ts'],
+    filesModified: ['/home/me/shop/src/cart/coupons.ts'],
+    createdAt: at(15, 10, 20),
+  }),
+  observation(1, {
+    session: 'sunday',
+    title: 'Update the README',
+    filesModified: ['/home/me/shop/README.md'],
+    createdAt: at(15, 10, 0),
+  }),
+]

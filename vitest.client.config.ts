@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/client/**/*.client.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    pool: 'forks',
+    // One client at a time: each run is a story in order.
+    fileParallelism: false,
+    disableConsoleIntercept: true,
+  },
+})
