@@ -21,7 +21,7 @@ import { until } from './lib/until.ts'
 const SETTLE_MS = 15_000
 const PROJECT = projectOf(ROOT).key
 const screen = new Screen(process.stdout)
-const place = makePlace('demo')
+const place = makePlace('demo', { CLAUDE_MEM_PROVIDER: 'offline' })
 const counts = { tools: 0, observations: 0, summaries: 0 }
 
 async function main(): Promise<void> {

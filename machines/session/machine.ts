@@ -20,24 +20,19 @@
  * 8. `closed` is an ordinary state: a prompt reopens it, and a late message is still observed.
  */
 import { assign, setup } from 'xstate'
+import { type EventOf, MAX_WAKE_MS, newContext, pendingOf } from './context.ts'
 import {
-  blameLength,
-  blameMessage,
-  blameTurn,
-  type EventOf,
-  goOn,
-  letGo,
-  MAX_WAKE_MS,
-  newContext,
   nextWork,
-  pendingOf,
-  rebase,
   settleBatch,
   settleCompaction,
   settleSummary,
   startBatch,
   startCompaction,
   startSummary,
+} from './effects.ts'
+import { blameLength, blameMessage, blameTurn, goOn, letGo, waitAfterSilence, waitForProvider } from './failures.ts'
+import {
+  rebase,
   takeClear,
   takeFlush,
   takeMessage,
@@ -48,9 +43,7 @@ import {
   takeSilence,
   takeStart,
   takeTurnEnd,
-  waitAfterSilence,
-  waitForProvider,
-} from './rules.ts'
+} from './reports.ts'
 import type { SessionContext, SessionEvent } from './types.ts'
 
 /** Goes up when a snapshot of the version before needs lifting: see migrations.ts. */

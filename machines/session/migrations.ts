@@ -3,8 +3,8 @@
  * snapshot per released version, and each must still come up.
  */
 import type { StateValue } from 'xstate'
+import { newContext } from './context.ts'
 import { SESSION_MACHINE_VERSION } from './machine.ts'
-import { newContext } from './rules.ts'
 import type { SessionContext, StoredSnapshot } from './types.ts'
 
 export interface RawSnapshot {

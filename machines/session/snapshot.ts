@@ -1,8 +1,8 @@
 /** A session's state as it is kept: the machine's version, the state value and the context, as JSON. */
 import type { Snapshot, StateValue } from 'xstate'
+import { newContext } from './context.ts'
 import { SESSION_MACHINE_VERSION, sessionMachine } from './machine.ts'
 import { liftSnapshot } from './migrations.ts'
-import { newContext } from './rules.ts'
 import type { SessionContext, Turn, TurnCount } from './types.ts'
 
 export function writeSnapshot(value: StateValue, context: SessionContext): string {

@@ -1,8 +1,8 @@
 /** From what a machine decided to the rows that it changes. Pure: the commit is a value. */
 import { createHash } from 'node:crypto'
 import type { StateValue } from 'xstate'
+import { isWaiting, wakeAtOf } from '../../machines/session/context.ts'
 import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
-import { isWaiting, wakeAtOf } from '../../machines/session/rules.ts'
 import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
 import type { Change, Policy, SessionContext, SessionInput } from '../../machines/session/types.ts'
 import type { MemoryEvent } from '../memory/event.ts'

@@ -3,8 +3,8 @@
  * decided together into the next one. A commit that fails throws the machine in memory away: the row is the truth.
  */
 import { type Actor, createActor } from 'xstate'
+import { pendingOf } from '../../machines/session/context.ts'
 import { sessionMachine } from '../../machines/session/machine.ts'
-import { pendingOf } from '../../machines/session/rules.ts'
 import { readSnapshot, revivedSnapshot } from '../../machines/session/snapshot.ts'
 import type { Effect, Policy, SessionInput, Tick } from '../../machines/session/types.ts'
 import { MemError, messageOf } from '../errors.ts'

@@ -3,7 +3,7 @@
  * events are accepted. Everything outside (channel, CLI) goes through here; nothing in here knows a socket.
  */
 import { createActor } from 'xstate'
-import { MAX_WAKE_MS } from '../../machines/session/rules.ts'
+import { MAX_WAKE_MS } from '../../machines/session/context.ts'
 import type { Policy, SessionInput } from '../../machines/session/types.ts'
 import { DRAIN_MS, supervisorMachine } from '../../machines/supervisor/machine.ts'
 import { MemError, messageOf } from '../errors.ts'

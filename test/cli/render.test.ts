@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { newContext } from '../../machines/session/rules.ts'
+import { newContext } from '../../machines/session/context.ts'
 import { writeSnapshot } from '../../machines/session/snapshot.ts'
 import type { SessionContext } from '../../machines/session/types.ts'
 import type { Status } from '../../src/channel/protocol.ts'

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { getShortestPaths } from 'xstate/graph'
+import { pendingOf } from '../../machines/session/context.ts'
 import { sessionMachine } from '../../machines/session/machine.ts'
-import { pendingOf } from '../../machines/session/rules.ts'
 import { stateName } from '../../machines/session/snapshot.ts'
 import type { SessionContext, SessionEvent, SessionInput } from '../../machines/session/types.ts'
 import { POLICY, Session } from './inbox-model.ts'

@@ -97,13 +97,15 @@ function fixTitle(episode: Episode, changes: readonly CodeChange[]): string {
 
 /** The function that was mended, else the file. Tests are mended last. */
 function mainPlace(changes: readonly CodeChange[]): string | null {
-  const ranked = [...changes].sort(
-    (a, b) => Number(isTestFile(a.file)) - Number(isTestFile(b.file)) || weight(b) - weight(a),
-  )
-  const [main] = ranked
+  const [main] = ranked(changes)
   if (main === undefined) return null
   const symbol = main.symbols.find((one) => one.action === 'modified') ?? main.symbols[0]
   return symbol === undefined ? baseName(main.file) : `${symbol.name} in ${baseName(main.file)}`
+}
+
+/** The work before its tests, the most changed first. */
+function ranked(changes: readonly CodeChange[]): CodeChange[] {
+  return [...changes].sort((a, b) => Number(isTestFile(a.file)) - Number(isTestFile(b.file)) || weight(b) - weight(a))
 }
 
 function weight(change: CodeChange): number {
@@ -112,10 +114,9 @@ function weight(change: CodeChange): number {
 
 /** The name of the error, or its first words. */
 function errorWords(episode: Episode): string {
-  const errors = [...episode.failures.flatMap((failure) => failure.result.errors), ...(episode.carried?.errors ?? [])]
-  const [error = 'failure'] = errors
+  const [error = 'failure'] = errorsOf(episode)
   const named =
-    /\b(\w*(?:Error|Exception|Panic|Warning)|error\[\w+\]|TS\d{4}|E\d{4}|SIG[A-Z]+|segmentation fault)\b/i.exec(
+    /\b(\w+(?:Error|Exception|Panic|Warning)|error\[\w+\]|TS\d{4}|E\d{4}|SIG[A-Z]+|segmentation fault)\b/i.exec(
       error,
     )?.[1]
   return (
@@ -128,32 +129,38 @@ function errorWords(episode: Episode): string {
   )
 }
 
+/** What went wrong, most telling first. That make gave up says nothing; what it gave up on does. */
+function errorsOf({ failures, carried }: Episode): string[] {
+  const empty = /^make(?:\[\d+\])?:|\b0 (?:failures|errors|failed)\b|^(?:npm (?:ERR!|error)|exit code|error:? command)/i
+  const errors = unique([...failures.flatMap((failure) => failure.result.errors), ...(carried?.errors ?? [])])
+  return errors.sort((one, other) => Number(empty.test(one)) - Number(empty.test(other)))
+}
+
 function shortCommand(result: CommandResult | undefined): string {
   return (result?.command ?? 'command').split(' ').slice(0, 3).join(' ')
 }
 
 function lookTitle(episode: Episode, prompt: string | null): string {
-  const [found] = episode.found
-  if (found !== undefined && episode.looked.length === 0) return titleOf(`Note ${found.subject}`)
-  const search = episode.looked.find((action) => action.do === 'search')
-  if (search !== undefined && prompt === null) return titleOf(`Look for ${search.pattern}`)
-  const about = oneLine(prompt ?? '', 200).replace(
-    /^(?:how|why|what|where|when|which|who|is|are|does|do|can|could)\b\s*/i,
-    '',
-  )
+  const about = oneLine(prompt ?? '', 200).replace(QUESTION_WORD, '')
   if (about !== '') return titleOf(`Investigate ${about}`)
-  const files = unique(
-    episode.looked.flatMap((action) => (action.do === 'read' ? [baseName(action.file)] : action.files.map(baseName))),
-  )
-  const [command] = episode.commands
-  return titleOf(files.length > 0 ? `Read ${listed(files, 3)}` : `Run ${shortCommand(command?.result)}`)
+  const [found] = episode.found
+  if (found !== undefined)
+    return titleOf(found.do === 'web' ? `Consult ${siteOf(found.subject)}` : `Learn about ${found.subject}`)
+  const search = episode.looked.find((action) => action.do === 'search')
+  if (search !== undefined) return titleOf(`Look for ${search.pattern}`)
+  const files = unique(episode.looked.flatMap((action) => (action.do === 'read' ? [baseName(action.file)] : [])))
+  return titleOf(files.length > 0 ? `Read ${listed(files, 3)}` : `Run ${shortCommand(episode.commands[0]?.result)}`)
+}
+
+const QUESTION_WORD = /^(?:how|why|what|where|when|which|who|is|are|does|do|can|could)\b\s*/i
+
+/** An address is no title; whose it is may be one. */
+function siteOf(subject: string): string {
+  return /^https?:\/\/(?:www\.)?([^/\s]+)/.exec(subject)?.[1] ?? subject.replace(/^search /, '')
 }
 
 function changeTitle(changes: readonly CodeChange[], type: ObservationType): string {
-  const ranked = [...changes].sort(
-    (a, b) => Number(isTestFile(a.file)) - Number(isTestFile(b.file)) || weight(b) - weight(a),
-  )
-  const [main] = ranked
+  const [main] = ranked(changes)
   if (main === undefined) return 'Change files'
   const place = baseName(main.file)
   const [rename] = main.renamed
@@ -207,7 +214,8 @@ function narrativeFor(
   const place = episode.kind === 'fix' && changes.length > 0 ? [`Fixed in ${listed(changes.map(told), 2)}.`] : []
   const looked = episode.kind === 'look' ? lookedFor(episode) : []
   const sentences = [...(problem === null ? [] : [problem]), ...place, ...looked, ...why, ...asked]
-  return sentences.length > 0 ? sentences.join(' ') : `Changed ${listed(changes.map(told), 2)}.`
+  if (sentences.length > 0) return sentences.join(' ')
+  return changes.length > 0 ? `Changed ${listed(changes.map(told), 2)}.` : (episode.found.flatMap(foundFacts)[0] ?? '')
 }
 
 const MAX_BODY_SENTENCES = 5
@@ -223,7 +231,7 @@ function told(change: CodeChange): string {
 
 function problemOf(episode: Episode): string | null {
   const [first] = episode.failures
-  const error = first?.result.errors[0] ?? episode.carried?.errors[0]
+  const [error] = errorsOf(episode)
   const command = first?.result.command ?? episode.carried?.command
   if (command === undefined) return null
   const times = episode.failures.length > 1 ? ` (${episode.failures.length} times)` : ''
@@ -238,13 +246,7 @@ function lookedFor(episode: Episode): string[] {
 }
 
 function factsFor(episode: Episode, changes: readonly CodeChange[]): string[] {
-  const errors = unique([
-    ...episode.failures.flatMap((failure) => failure.result.errors),
-    ...(episode.carried?.errors ?? []),
-  ])
-  const ranked = [...changes].sort(
-    (a, b) => Number(isTestFile(a.file)) - Number(isTestFile(b.file)) || weight(b) - weight(a),
-  )
+  const errors = errorsOf(episode)
   const telling = (file: string) =>
     episode.edits.filter((edit) => edit.change.file === file).flatMap((edit) => edit.telling)
   return [
@@ -252,7 +254,9 @@ function factsFor(episode: Episode, changes: readonly CodeChange[]): string[] {
     ...(episode.commit === null ? [] : commandFacts(episode.commit).slice(0, 1)),
     // The first error is in the narrative.
     ...errors.slice(1, 3),
-    ...byTurns(ranked.map((change) => changeFacts(change, isTestFile(change.file) ? [] : telling(change.file)))),
+    ...byTurns(
+      ranked(changes).map((change) => changeFacts(change, isTestFile(change.file) ? [] : telling(change.file))),
+    ),
     ...episode.commands.flatMap(commandFacts),
     ...(episode.success?.result.facts ?? []),
     ...episode.found.flatMap(foundFacts),

@@ -31,7 +31,7 @@ export function decisionNote(found: readonly string[], source: string, sources: 
 
 /** The choice itself, as an imperative: "Use X instead of Y". */
 const CHOSEN =
-  /\b(use|keep|prefer|avoid|switch to|move to|go with|stick with|store|put|return|drop|replace|choose|pick|adopt|make)\b\s+(.+?)(?=[,;.]|\b(?:because|since|so that|as it|otherwise)\b|$)/i
+  /\b(use|keep|prefer|avoid|switch to|move to|go with|stick with|store|put|return|drop|replace|choose|pick|adopt|make)\b\s+(.+?)(?=[,;]|\.(?:\s|$)|\b(?:because|since|so that|as it|otherwise)\b|$)/i
 const GERUND: Record<string, string> = {
   used: 'use',
   using: 'use',
@@ -54,7 +54,10 @@ const GERUND: Record<string, string> = {
 }
 
 function decisionTitle(sentence: string): string {
-  const plain = sentence.replace(/`/g, '').replace(/^(?:decision|decided|note|important)\s*:\s*/i, '')
+  const plain = sentence
+    .replace(/`/g, '')
+    .replace(/\s*\([^)]*\)/g, '')
+    .replace(/^(?:decision|decided|note|important)\s*:\s*/i, '')
   const present = plain.replace(/\b[a-z]+\b/gi, (word) => GERUND[word.toLowerCase()] ?? word)
   if (startsWithVerb(present)) return titleOf(present.split(/\b(?:because|since|so that)\b/i)[0] ?? present)
   const chosen = CHOSEN.exec(present)

@@ -240,20 +240,29 @@ function gather(actions: readonly Action[], episodes: readonly Episode[]): void 
         return
       case 'web':
       case 'agent':
-      case 'tool':
-        ;(look ?? followed(i))?.found.push(action)
+      case 'tool': {
+        const owner = look ?? followed(i)
+        // A subagent's end says what the tool that started it says too.
+        if (owner?.found.some((known) => known.found === action.found) === false) owner.found.push(action)
         return
+      }
       case 'failed':
         ;(followed(i) ?? preceded(i))?.stumbles.push(action)
         return
       case 'command': {
         const owner = preceded(i)
         if (owner === undefined) return
-        if (action.result.kind === 'commit' && action.result.ok) owner.commit = action
+        if (action.result.kind === 'commit' && action.result.ok) largest(changing, i, owner).commit = action
         else if (!successes.has(action.id) && tells(action)) owner.commands.push(action)
       }
     }
   })
+}
+
+/** A commit is about the most that was done since the one before, not about the last touch. */
+function largest(changing: readonly Episode[], at: number, otherwise: Episode): Episode {
+  const since = changing.filter((one) => one.from <= at && one.commit === null)
+  return since.reduce((best, one) => (one.edits.length > best.edits.length ? one : best), since[0] ?? otherwise)
 }
 
 /** What failed and is still failing after these actions. */

@@ -95,9 +95,12 @@ function whySkipped(action: Action): string {
   }
 }
 
-function summarize({ prompt, turnEnd, observations, conversation }: SummarizeRequest): SummarizeAnswer {
+function summarize({ prompt, promptNumber, turnEnd, observations, conversation }: SummarizeRequest): SummarizeAnswer {
   const lastMessage = turnEnd?.lastMessage ?? null
   const decided = decisionsIn(lastMessage ?? '')
+  const memo = memoOf(conversation)
+  // Only what began to fail in this turn, or still does since: not an old story told again.
+  const failing = memo.decidedIn === promptNumber ? memo.open : []
   // Where no tool was used nobody has looked at the prompt yet.
   const rules = observations.length === 0 && prompt !== null ? rulesIn(prompt) : []
   const decision = decisionNote(
@@ -110,11 +113,12 @@ function summarize({ prompt, turnEnd, observations, conversation }: SummarizeReq
     lastMessage,
     error: turnEnd?.error ?? null,
     observations,
+    failing,
     told: new Set(decided),
   })
   return {
     ...quiet,
-    contextTokens: tokensOf(JSON.stringify(memoOf(conversation)).length),
+    contextTokens: tokensOf(JSON.stringify(memo).length),
     summary,
     skipReason: null,
     observations: decision === null ? [] : [decision],

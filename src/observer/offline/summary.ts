@@ -1,10 +1,11 @@
 /** What one turn came to, from the prompt, its observations, and the agent's closing words. */
 import type { Observation, SummaryDraft } from '../../memory/observation.ts'
+import type { OpenFailure } from './episodes.ts'
 import { weightOf } from './facts.ts'
 import { baseName, cut, listed, oneLine, sentencesOf, unique } from './text.ts'
 
 const NEXT =
-  /\b(?:next steps?|todo|to do|remaining|still (?:need|to|open|missing|fail)|follow[- ]?up|not yet|later|you (?:may|might|should|can now|could|need to)|left to do|want me to|before (?:this|it|we|you)|(?:have|has) not|haven'?t|not touched|left (?:out|alone|as)|not done|open question|consider|would be good|should also|recommend)\b/i
+  /^next\b|\b(?:next steps?|todo|to do|remaining|still (?:need|to|open|missing|fail)|follow[- ]?up|not yet|later|you (?:may|might|should|can now|could|need to)|left to do|want me to|before (?:this|it|we|you)|(?:have|has) not|haven'?t|not touched|left (?:out|alone|as)|not done|open question|consider|would be good|should also|recommend)\b/i
 const LEARNED =
   /\b(?:because|root cause|turns? out|turned out|caused? by|the (?:issue|problem|bug|reason|culprit) (?:is|was|were)|due to|means? that|found (?:that|out)|note that|discovered|realis|realiz|since|instead of|rather than|why|gotcha|important|only when|happens when|was (?:never|not)|were (?:never|not))\b/i
 const POLITE = /^(?:let me know|feel free|happy to|hope|great|perfect|done[.!]?$|all set|sure|i'?ll now|now let me)/i
@@ -14,11 +15,13 @@ export interface SummaryMatter {
   lastMessage: string | null
   error: string | null
   observations: readonly Observation[]
+  /** Commands that fail as the turn ends. */
+  failing: readonly OpenFailure[]
   /** Sentences that a note of their own holds already. */
   told: ReadonlySet<string>
 }
 
-export function summaryOf({ prompt, lastMessage, error, observations, told }: SummaryMatter): SummaryDraft {
+export function summaryOf({ prompt, lastMessage, error, observations, failing, told }: SummaryMatter): SummaryDraft {
   const room = roomFor(observations)
   const said = sentencesOf(lastMessage ?? '').filter((sentence) => !POLITE.test(sentence) && !told.has(sentence))
   const next = said.filter((sentence) => NEXT.test(sentence))
@@ -28,18 +31,23 @@ export function summaryOf({ prompt, lastMessage, error, observations, told }: Su
     observations.filter((one) => one.type !== 'discovery').flatMap((one) => (one.title === null ? [] : [one.title])),
   )
   const found = observations.filter((one) => one.type === 'discovery')
-  const failing = found.filter((one) => one.concepts.includes('gotcha')).flatMap((one) => one.facts.slice(0, 1))
   return {
     request: prompt === null || prompt.trim() === '' ? null : oneLine(prompt, 90),
     investigated: investigated(observations, found),
     learned: best(learned, room),
     completed: best(completed, room) ?? (titles.length > 0 ? cut(`${titles.join('. ')}.`, room) : null),
-    nextSteps:
-      best(next, room / 2) ?? (failing.length > 0 ? cut(`Still failing: ${failing.join('; ')}`, room / 2) : null),
+    nextSteps: best(next.map(withoutHeading), room / 2) ?? stillFailing(failing, room / 2),
     notes: error === null ? null : cut(`The turn ended with an error: ${oneLine(error, 160)}`, 200),
     filesRead: unique(observations.flatMap((one) => one.filesRead)).slice(0, 2),
     filesEdited: unique(observations.flatMap((one) => one.filesModified)).slice(0, 4),
   }
+}
+
+const withoutHeading = (sentence: string) => sentence.replace(/^(?:next steps?|next|todo|follow-?ups?)\s*:\s*/i, '')
+
+function stillFailing(failing: readonly OpenFailure[], room: number): string | null {
+  const told = failing.map(({ command, errors }) => `\`${cut(command, 60)}\` (${errors[0] ?? 'no reason given'})`)
+  return told.length === 0 ? null : cut(`Still failing: ${told.join('; ')}`, room)
 }
 
 /** Longer turns may say more: their events were longer by much. */
@@ -53,7 +61,8 @@ function roomFor(observations: readonly Observation[]): number {
 
 /** The most telling sentences that fit, in their own order. */
 function best(sentences: readonly string[], room: number): string | null {
-  const weighed = sentences.map((sentence, i) => ({ sentence, i, weight: weightOf(sentence) }))
+  // The first sentence says what it is all about.
+  const weighed = sentences.map((sentence, i) => ({ sentence, i, weight: weightOf(sentence) + (i === 0 ? 4 : 0) }))
   let left = room
   const chosen = weighed
     .sort((a, b) => b.weight - a.weight || a.i - b.i)

@@ -1,0 +1,113 @@
+/** What a session knows, how it changes its turns, and how a decision is written down. Pure functions. */
+import type { Change, Policy, SessionContext, SessionEvent, Tick, Turn } from './types.ts'
+
+/** Unfinished turns remembered one by one; beyond that the two oldest become one. Keeps the snapshot small. */
+export const MAX_TURNS = 32
+/** No wake-up is ever further away than this; one that is was set before the clock went back. */
+export const MAX_WAKE_MS = 25 * 3_600_000
+
+export type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
+
+export function newContext(at: number): SessionContext {
+  return {
+    prompt: 0,
+    promptId: null,
+    previousPromptId: null,
+    turnOpen: false,
+    turnPrivate: false,
+    turns: [],
+    lastEventAt: at,
+    ended: false,
+    outcome: 'active',
+    failed: 0,
+    effect: null,
+    waiting: null,
+    split: null,
+    summaryAttempts: 0,
+    compaction: 'none',
+    generation: 1,
+    contextTokens: 0,
+    usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    decided: null,
+  }
+}
+
+/** Writes down what an event came to. Several rules may add to the decision of one event. */
+export function decide(context: SessionContext, tick: Tick, reason: string, ...changes: Change[]): SessionContext {
+  const before = context.decided?.key === tick.key ? context.decided : { key: tick.key, reason: '', changes: [] }
+  return {
+    ...context,
+    decided: {
+      key: tick.key,
+      reason: before.reason === '' ? reason : `${before.reason}; ${reason}`,
+      changes: [...before.changes, ...changes],
+    },
+  }
+}
+
+export function withTurn(turns: readonly Turn[], prompt: number, change: (turn: Turn) => Turn): Turn[] {
+  if (turns.some((turn) => turn.prompt === prompt)) {
+    return turns.map((turn) => (turn.prompt === prompt ? change(turn) : turn))
+  }
+  const added = change({ prompt, pending: 0, flush: false, summary: false })
+  return [...turns, added].sort((a, b) => a.prompt - b.prompt)
+}
+
+export function withSummaryDue(turns: readonly Turn[], prompt: number): Turn[] {
+  return withTurn(turns, prompt, (turn) => ({ ...turn, summary: true }))
+}
+
+export function bounded(turns: Turn[]): Turn[] {
+  const [oldest, second, ...rest] = turns
+  if (turns.length <= MAX_TURNS || oldest === undefined || second === undefined) return turns
+  const merged: Turn = {
+    prompt: second.prompt,
+    pending: oldest.pending + second.pending,
+    flush: oldest.flush || second.flush,
+    summary: oldest.summary || second.summary,
+  }
+  return bounded([merged, ...rest])
+}
+
+/** Drops turns with nothing left to do; the open one stays. */
+export function tidy(context: SessionContext): SessionContext {
+  const isOpen = (turn: Turn) => context.turnOpen && turn.prompt === context.prompt
+  const turns = context.turns.filter((turn) => turn.pending > 0 || turn.summary || isOpen(turn))
+  return { ...context, turns: bounded(turns) }
+}
+
+export function heard(context: SessionContext, tick: Tick): SessionContext {
+  return { ...context, lastEventAt: tick.at }
+}
+
+export function flushed(turns: readonly Turn[]): Turn[] {
+  return turns.map((turn) => (turn.pending > 0 ? { ...turn, flush: true } : turn))
+}
+
+/** The turn may have been merged into the next one while its batch was away. */
+export function holding(turns: readonly Turn[], prompt: number): number {
+  return turns.find((turn) => turn.prompt >= prompt)?.prompt ?? prompt
+}
+
+export function withoutPending(turns: readonly Turn[], prompt: number, count: number): Turn[] {
+  return withTurn(turns, holding(turns, prompt), (turn) => {
+    const pending = Math.max(0, turn.pending - count)
+    return { ...turn, pending, flush: turn.flush && pending > 0 }
+  })
+}
+
+export function pendingOf(context: SessionContext): number {
+  return context.turns.reduce((total, turn) => total + turn.pending, 0)
+}
+
+export function isWaiting(state: string): boolean {
+  return state.endsWith('.waiting')
+}
+
+/** When the session wants to be woken; null: only by an event. */
+export function wakeAtOf(state: string, context: SessionContext, policy: Policy): number | null {
+  if (context.effect !== null) return context.effect.deadline
+  if (isWaiting(state) && context.waiting !== null) return context.waiting.until
+  if (state === 'closed') return null
+  return context.lastEventAt + (pendingOf(context) > 0 ? policy.idleFlushMs : policy.silenceMs)
+}
