@@ -110,6 +110,8 @@ export class EffectRunner {
   async #run(job: Job): Promise<void> {
     const { session, effect, abort } = job
     const timer = setTimeout(() => abort.abort(new ObserverError('provider', timedOut(effect))), effect.timeoutMs)
+    // A process that is done otherwise need not wait for an observer that never answers.
+    timer.unref()
     try {
       fault('effect.start')
       const result = await this.#guarded(session, effect, abort.signal)

@@ -2,10 +2,13 @@
  * The whole loop with the real Claude Code: install, sessions, memory, uninstall. Run by `npm run test:client`; not
  * part of `npm test`, which needs no client.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readTranscript } from '../../src/hook/transcript/index.ts'
+import type { MemoryEvent } from '../../src/memory/event.ts'
+import { loadSettings } from '../../src/settings.ts'
 import { ClientPlace } from './client-place.ts'
 import type { Scripts, ToolCall } from './messages-api.ts'
 
@@ -87,6 +90,36 @@ describe('a session with hooks installed', () => {
       rmSync(join(place.project, `${MARKER}.ts`))
     },
   )
+})
+
+describe("the client's own transcript", () => {
+  it('holds the same tool uses, prompt and last words as the hooks reported', async () => {
+    const issued = place.api.issued
+    const [file] = transcripts().filter((path) => issued.some(({ id }) => readFileSync(path, 'utf8').includes(id)))
+    if (file === undefined) throw new Error('the client left no transcript of the last run')
+    const { values: settings } = loadSettings('', {})
+    const events: MemoryEvent[] = []
+    for await (const event of readTranscript(file, { settings })) events.push(event)
+    const tools = events.filter((event) => event.kind === 'tool_use' || event.kind === 'tool_failure')
+    const stored = await place.events(events[0]?.session ?? '')
+    const reported = stored
+      .filter(({ kind }) => kind.startsWith('tool_'))
+      .map(({ eventId, kind }) => `${kind} ${eventId}`)
+    expect(tools.map(({ kind, id }) => `${kind} ${id}`).sort()).toEqual(reported.sort())
+    expect(events.find((event) => event.kind === 'prompt')).toMatchObject({ text: '[[script:work]] raise the limit' })
+    expect(events.filter((event) => event.kind === 'turn_end')).toMatchObject([
+      { lastMessage: `Set ${MARKER} to 2 because the old limit was too low.` },
+    ])
+  })
+
+  const transcripts = () => {
+    const projects = join(place.home, '.claude', 'projects')
+    return readdirSync(projects).flatMap((name) =>
+      readdirSync(join(projects, name))
+        .filter((entry) => entry.endsWith('.jsonl'))
+        .map((entry) => join(projects, name, entry)),
+    )
+  }
 })
 
 describe('the next session', () => {

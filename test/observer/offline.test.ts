@@ -59,6 +59,36 @@ describe('offline.fix', () => {
     expect(third.observations.filter((note) => note.type === 'bugfix')).toEqual([])
   })
 
+  test('a chain that succeeds is a success of each of its commands', async () => {
+    const { observations } = await observe([
+      bashFails('npx tsc --noEmit', "src/cart.ts(6,22): error TS2532: Object is possibly 'undefined'."),
+      edit('src/cart.ts', CART, '  return cart.coupon.percent', '  return cart.coupon?.percent ?? 0'),
+      bash('npx tsc --noEmit && npx vitest run', GREEN),
+    ])
+    expect(observations).toMatchObject([{ type: 'bugfix' }])
+    expect(observations[0]?.narrative).toContain('TS2532')
+  })
+
+  test('a commit names the work, not the last touch', async () => {
+    const planner = 'export function plan(day) {\n  return day\n}\n'
+    const { observations } = await observe([
+      bashFails('npm test', TYPE_ERROR),
+      edit(
+        'src/cart.ts',
+        CART,
+        '  return cart.coupon.percent',
+        '  if (cart.coupon === undefined) return 0\n  const { percent } = cart.coupon\n  return percent',
+      ),
+      bash('npm test', GREEN),
+      edit('src/plan.ts', planner, '  return day', '  // The office opens an hour later in winter.\n  return day + 1'),
+      write('src/other.ts', 'export const other = 1\n'),
+      bash('git commit -am "Handle carts without a coupon"', '[main 1a2b3c4] Handle carts without a coupon'),
+    ])
+    expect(observations.find((note) => note.title === 'Handle carts without a coupon')?.filesModified).toContain(
+      'src/cart.ts',
+    )
+  })
+
   test('a command that failed and then worked, with nothing done in between, is not a bug that was fixed', async () => {
     const { observations } = await observe([bashFails('npm test', TYPE_ERROR), bash('npm test', GREEN)])
     expect(observations.every((note) => note.type !== 'bugfix')).toBe(true)

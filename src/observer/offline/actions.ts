@@ -19,7 +19,8 @@ interface Base {
 export type Action = Base &
   (
     | { do: 'edit'; change: CodeChange; telling: Telling[] }
-    | { do: 'command'; result: CommandResult; said: string | null }
+    /** `keys`: every command of a chain that succeeded, by its key. */
+    | { do: 'command'; result: CommandResult; keys: string[]; said: string | null }
     | { do: 'read'; file: string }
     | { do: 'search'; pattern: string; files: string[]; count: number | null }
     | { do: 'web'; subject: string; found: string }
@@ -173,9 +174,22 @@ function commandOf(event: ToolEvent, input: Fields): Part {
     failed,
     error: failed ? event.error : null,
   })
-  if (result.kind === 'commit')
-    return { do: 'command', result: { ...result, message: commitMessageIn(command) }, said: null }
-  return { do: 'command', result, said: result.ok && SAYS.has(result.kind) ? saidBy(stdout) : null }
+  const keys = result.ok ? [result.key, ...chainKeys(command)] : [result.key]
+  if (result.kind === 'commit') {
+    return { do: 'command', result: { ...result, message: commitMessageIn(command) }, keys, said: null }
+  }
+  return { do: 'command', result, keys, said: result.ok && SAYS.has(result.kind) ? saidBy(stdout) : null }
+}
+
+/** Commands in one line that are looked at one by one. */
+const MAX_CHAIN = 6
+
+/** `a && b` that succeeds is a success of both. */
+function chainKeys(command: string): string[] {
+  const parts = command.split('&&')
+  if (parts.length === 1 || parts.length > MAX_CHAIN || command.includes('<<')) return []
+  const silent = { description: null, stdout: '', stderr: '', failed: false, error: null }
+  return parts.map((part) => readCommand({ command: part.trim(), ...silent }).key)
 }
 
 /** Kinds of command whose output is an answer: a query, a measurement, an address. */

@@ -4,7 +4,7 @@ import { reasonIn } from './decisions.ts'
 import type { Episode } from './episodes.ts'
 import { changeFacts, changesByFile, commandFacts, findingFacts, MAX_FUNCTIONS } from './facts.ts'
 import { baseName, cut, isTestFile, listed, oneLine, plural, sentencesOf, unique } from './text.ts'
-import { requestTitle, startsWithVerb, titleOf, withoutLabel } from './titles.ts'
+import { gistOf, requestTitle, startsWithVerb, titleOf, withoutLabel } from './titles.ts'
 import type { CodeChange, CommandResult } from './types.ts'
 
 export interface Setting {
@@ -141,7 +141,7 @@ function shortCommand(result: CommandResult | undefined): string {
 }
 
 function lookTitle(episode: Episode, prompt: string | null): string {
-  const about = oneLine(prompt ?? '', 200).replace(QUESTION_WORD, '')
+  const about = oneLine(gistOf(prompt ?? ''), 200).replace(QUESTION_WORD, '')
   if (about !== '') return titleOf(`Investigate ${about}`)
   const [found] = episode.found
   if (found !== undefined)

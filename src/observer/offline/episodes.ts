@@ -91,23 +91,26 @@ function fixesIn(actions: readonly Action[], open: readonly OpenFailure[]): Epis
   actions.forEach((action, i) => {
     if (action.do !== 'command' || !TELLING.has(action.result.kind)) return
     const { key, ok } = action.result
-    const before = failing.get(key)
     if (!ok) {
+      const before = failing.get(key)
       if (before === undefined) failing.set(key, { from: i, failures: [action], carried: null })
       else before.failures.push(action)
       return
     }
-    if (before === undefined) return
-    failing.delete(key)
-    const between = actions.slice(before.from, i)
-    const edits = between.filter((one): one is Of<'edit'> => one.do === 'edit' && !taken.has(one.id))
-    const remedies = between.filter((one) => one.do === 'command' && one.result.ok && REMEDIES.has(one.result.kind))
-    // Fixed by nothing that was seen: it came and went by itself.
-    if (edits.length === 0 && remedies.length === 0) return
-    for (const edit of edits) taken.add(edit.id)
-    fixes.push(
-      episode('fix', before.from, i, { edits, failures: before.failures, success: action, carried: before.carried }),
-    )
+    for (const mended of unique(action.keys)) {
+      const before = failing.get(mended)
+      failing.delete(mended)
+      if (before === undefined) continue
+      const between = actions.slice(before.from, i)
+      const edits = between.filter((one): one is Of<'edit'> => one.do === 'edit' && !taken.has(one.id))
+      const remedies = between.filter((one) => one.do === 'command' && one.result.ok && REMEDIES.has(one.result.kind))
+      // Fixed by nothing that was seen: it came and went by itself.
+      if (edits.length === 0 && remedies.length === 0) continue
+      for (const edit of edits) taken.add(edit.id)
+      fixes.push(
+        episode('fix', before.from, i, { edits, failures: before.failures, success: action, carried: before.carried }),
+      )
+    }
   })
   return mergeOverlapping(fixes)
 }
@@ -190,7 +193,7 @@ function failuresLeft(actions: readonly Action[], fixes: readonly Episode[]): Ep
   actions.forEach((action, i) => {
     if (action.do !== 'command' || !LASTING.has(action.result.kind)) return
     const { key, ok } = action.result
-    if (ok) last.delete(key)
+    if (ok) for (const mended of action.keys) last.delete(mended)
     else if (!told.has(action.id)) last.set(key, { at: i, failures: [...(last.get(key)?.failures ?? []), action] })
   })
   return [...last.values()]
@@ -262,7 +265,12 @@ function gather(actions: readonly Action[], episodes: readonly Episode[]): void 
 /** A commit is about the most that was done since the one before, not about the last touch. */
 function largest(changing: readonly Episode[], at: number, otherwise: Episode): Episode {
   const since = changing.filter((one) => one.from <= at && one.commit === null)
-  return since.reduce((best, one) => (one.edits.length > best.edits.length ? one : best), since[0] ?? otherwise)
+  return since.reduce((best, one) => (changedLines(one) > changedLines(best) ? one : best), since[0] ?? otherwise)
+}
+
+function changedLines({ edits }: Episode): number {
+  const work = edits.filter(({ change }) => !isTestFile(change.file) && change.language !== 'markdown')
+  return work.reduce((total, { change }) => total + change.linesAdded + change.linesRemoved, 0)
 }
 
 /** What failed and is still failing after these actions. */
@@ -271,7 +279,7 @@ export function openAfter(actions: readonly Action[], open: readonly OpenFailure
   for (const action of actions) {
     if (action.do !== 'command' || !TELLING.has(action.result.kind)) continue
     const { key, ok, command, errors } = action.result
-    if (ok) failing.delete(key)
+    if (ok) for (const mended of action.keys) failing.delete(mended)
     else if (errors.length > 0) failing.set(key, { key, command, errors: errors.slice(0, 3), at: action.at })
   }
   return [...failing.values()].slice(-MAX_OPEN)

@@ -33,9 +33,14 @@ export function withoutLabel(subject: string): string {
 }
 
 const POLITE =
-  /^(?:(?:hi|hello|hey|ok|okay|so|now|please|great|thanks|thank you|and|then|also|next|first|well)[,!.]?\s+)+/i
+  /^(?:(?:good|nice|perfect|second thing|one more thing|hi|hello|hey|ok|okay|so|now|please|great|thanks|thank you|and|then|also|next|first|well)[,!.:]*\s+)+/i
 const WRAPPED =
   /^(?:can|could|would|will) you(?: please)?\s+|^(?:i want|i need|i'd like|we need|we want|we should|let's|you should|go ahead and|try)(?: you)?(?: to)?\s+/i
+
+/** What a prompt is about, without its politeness. */
+export function gistOf(prompt: string): string {
+  return prompt.trim().replace(POLITE, '').replace(WRAPPED, '').replace(POLITE, '')
+}
 
 /** The request as an imperative, where the prompt is one. */
 export function requestTitle(prompt: string | null): string | null {
