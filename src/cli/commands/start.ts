@@ -1,3 +1,4 @@
+import { basename, relative } from 'node:path'
 import { MemError } from '../../errors.ts'
 import { dataDirectory } from '../../paths.ts'
 import type { Cli } from '../cli.ts'
@@ -71,24 +72,24 @@ function foregroundLines(cli: Cli, dataDir: string, port: number | null): string
   const { bold, dim } = cli.look().style
   const inThisDirectory = JSON.stringify(process.cwd())
   const payload = (rest: string) => `'{"session_id":"demo","cwd":${inThisDirectory},${rest}}'`
-  const pipe = (rest: string) => `  echo ${payload(rest)} | ${prefix(cli)}claude-mem hook`
+  const pipe = (rest: string) => `  echo ${payload(rest)} | ${program(cli)} hook`
   return [
     '',
     bold(`claude-mem is running (pid ${process.pid}); Ctrl-C stops it`),
     ...whereLines(cli, dataDir, port),
     '',
     'Try it from another terminal, as Claude Code would:',
-    clean(pipe('"hook_event_name":"UserPromptSubmit","prompt":"Where is the port read?"')),
+    clean(pipe('"hook_event_name":"UserPromptSubmit","prompt":"Do the tests pass?"')),
     clean(
       pipe(
-        '"hook_event_name":"PostToolUse","tool_name":"Read","tool_input":{"file_path":"a.ts"},"tool_response":"port = 1"',
+        '"hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_response":{"stdout":"Tests  12 passed (12)"}',
       ),
     ),
     clean(pipe('"hook_event_name":"Stop"')),
     '',
     'Then look at it:',
-    `  ${prefix(cli)}claude-mem inspect demo   ${dim('what the session went through')}`,
-    `  ${prefix(cli)}claude-mem status         ${dim('the daemon as a whole')}`,
+    `  ${program(cli)} inspect demo   ${dim('what the session went through')}`,
+    `  ${program(cli)} status         ${dim('the daemon as a whole')}`,
     '',
   ]
 }
@@ -103,10 +104,12 @@ function whereLines(cli: Cli, dataDir: string, port: number | null): string[] {
   )
 }
 
-/** Another terminal has to be told about a data directory that is not the usual one. */
-function prefix(cli: Cli): string {
-  if (cli.paths.dataDir === dataDirectory({})) return ''
-  return `CLAUDE_MEM_DATA_DIR=${quoted(cli.paths.dataDir)} `
+/** How this program is called from another terminal: by its name where it is installed, else the way it was started. */
+function program(cli: Cli): string {
+  const [, script = ''] = process.argv
+  const name = basename(script) === 'claude-mem' ? 'claude-mem' : `node ${quoted(relative(process.cwd(), script))}`
+  // Another terminal has to be told about a data directory that is not the usual one.
+  return cli.paths.dataDir === dataDirectory({}) ? name : `CLAUDE_MEM_DATA_DIR=${quoted(cli.paths.dataDir)} ${name}`
 }
 
 function quoted(path: string): string {

@@ -9,6 +9,12 @@ interface Example {
 }
 
 const EXAMPLES: Record<string, Example> = {
+  'plain words': {
+    command: 'npm test',
+    output: 'ran everything\n3 tests failed, 40 passed',
+    headline: '3 failed, 40 passed',
+    errors: ['ran everything', '3 tests failed, 40 passed'],
+  },
   jest: {
     command: 'npm test',
     output: `FAIL src/cart.test.ts

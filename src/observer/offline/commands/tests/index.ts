@@ -11,6 +11,7 @@ import { mocha } from './mocha.ts'
 import { catch2, ctest, googleTest } from './native.ts'
 import { ava, dart, exUnit, karma, swift } from './others.ts'
 import { pest, phpunit } from './php.ts'
+import { plainSummary } from './plain.ts'
 import { playwright } from './playwright.ts'
 import { pytest } from './pytest.ts'
 import { type TestReader, toReading } from './report.ts'
@@ -50,6 +51,7 @@ const RUNNERS: TestReader[] = [
   goTest,
   ava,
   tap,
+  plainSummary,
 ]
 
 export function readTests(run: Run, out: Output): Reading | null {
