@@ -10,7 +10,7 @@ import { ChannelServer } from './channel/server.ts'
 import { Service } from './channel/service.ts'
 import { SpoolReader } from './channel/spool-reader.ts'
 import { ContextKeeper } from './context/keeper.ts'
-import { messageOf } from './errors.ts'
+import { MemError, messageOf } from './errors.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { fileLogger, logTo } from './log.ts'
 import { offlineObserver } from './observer/offline/index.ts'
@@ -45,21 +45,27 @@ export async function startDaemon(options: { terminal: ((line: string) => void) 
     fileLogger(paths.logs, settings.CLAUDE_MEM_LOG_LEVEL, settings.CLAUDE_MEM_KEEP_LOGS),
     options.terminal,
   )
+  // Node ends the process as it would anyway; a detached daemon has no other way to say why.
+  process.on('uncaughtExceptionMonitor', (error) => log('error', `crashed: ${messageOf(error)}`, { error }))
   try {
     const lock = await ownDataDirectory(paths, log)
-    try {
-      return await serve(paths, loaded, lock, log)
-    } catch (error) {
+    const daemon = await serve(paths, loaded, lock, log).catch((error: unknown) => {
       lock.release()
       throw error
-    }
+    })
+    startIsOver(paths)
+    return daemon
   } catch (error) {
     log('error', `could not start: ${messageOf(error)}`, { error })
+    // Another one serves. After any other failure the mark stays: hooks try again in a while, not with every tool use.
+    if (error instanceof MemError && error.code === 'already_running') startIsOver(paths)
     throw error
-  } finally {
-    // However it went, this start is over: a hook that finds nobody may try the next one.
-    rmSync(paths.starting, { force: true })
   }
+}
+
+/** A hook that finds nobody may start the next one. */
+function startIsOver(paths: Paths): void {
+  rmSync(paths.starting, { force: true })
 }
 
 async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log: Log): Promise<Daemon> {

@@ -1,6 +1,6 @@
 /** Real daemons in data directories of their own, ended by their id whatever a test does. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChannelClient } from '../src/channel/client.ts'
@@ -16,6 +16,9 @@ export function buildVersion(version: string): string {
   execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.mjs')], { env, stdio: 'inherit' })
   return directory
 }
+
+/** Longer than any daemon takes to answer, in ms. */
+const STARTS_WITHIN_MS = 5_000
 
 export interface Finished {
   code: number | null
@@ -92,6 +95,12 @@ export class Place {
     return finished(child)
   }
 
+  /** A daemon that could not start leaves its mark behind. */
+  #starts(): boolean {
+    const mark = statSync(this.paths.starting, { throwIfNoEntry: false })
+    return mark !== undefined && Date.now() - mark.mtimeMs < STARTS_WITHIN_MS
+  }
+
   log(): string {
     const file = join(this.paths.logs, 'daemon.log')
     return existsSync(file) ? readFileSync(file, 'utf8') : '(no log)'
@@ -105,7 +114,7 @@ export class Place {
     await Promise.all(this.#children.map(exited))
     for (;;) {
       const other = await this.status().catch(() => null)
-      if (other === null && !existsSync(this.paths.starting)) break
+      if (other === null && !this.#starts()) break
       if (other !== null) {
         await this.ask((client) => client.request('done', { type: 'stop' })).catch(() => undefined)
         while (isAlive(other.pid)) await pause()

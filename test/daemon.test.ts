@@ -194,6 +194,13 @@ describe('daemon.trouble', () => {
     expect(await place.hook(prompt)).toMatchObject({ code: 0, stdout: ANSWER })
     expect(spool()).toHaveLength(1)
     expect(readFileSync(place.paths.database)).toEqual(before)
+    // One attempt, not one for every tool use.
+    const attempts = () => place.log().match(/could not start/g)?.length
+    await expect.poll(attempts).toBe(2)
+    await place.hook(tool('t1'))
+    await place.hook(tool('t2'))
+    expect(attempts()).toBe(2)
+    expect(spool()).toHaveLength(3)
   })
 
   test('a corrupt database is set aside, status says so, and the daemon serves', async () => {

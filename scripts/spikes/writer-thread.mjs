@@ -38,7 +38,6 @@ function summary(values) {
   return { p50: at(0.5), p99: at(0.99), max: at(1), sum: sorted.reduce((a, b) => a + b, 0) }
 }
 
-// ---- storage
 const SCHEMA = `
 CREATE TABLE observations(id INTEGER PRIMARY KEY, session INTEGER, body TEXT);
 CREATE VIRTUAL TABLE observations_fts USING fts5(body, content='observations', content_rowid='id');
@@ -93,7 +92,6 @@ function openStore({ file, autocheckpoint, syncMs }) {
   return { db, commit }
 }
 
-// ---- decision
 const note = assign({
   count: ({ context }) => context.count + 1,
   recent: ({ context, event }) => [...context.recent.slice(-11), { id: event.id, digest: event.payload.slice(0, 70) }],
@@ -107,7 +105,6 @@ const sessionMachine = setup({ actions: { note } }).createMachine({
   },
 })
 
-// ---- worker threads: a null message means stop
 const threads = {
   writer(data) {
     const { db, commit } = openStore(data)
@@ -155,7 +152,6 @@ async function stopThread(worker) {
   return last
 }
 
-// ---- child processes
 const connect = (socket, url) =>
   new WebSocket(`ws+unix:${socket}:${url}`, { perMessageDeflate: false }).on('error', () => {})
 const children = {
@@ -198,7 +194,6 @@ const children = {
   },
 }
 
-// ---- one measured run
 async function run({ file, dir, seconds, syncMs, withReader }, { writer, inFlight, checkpoint }, prefix) {
   const storeOptions = { file, syncMs, autocheckpoint: checkpoint === 'auto' ? 1000 : 0 }
   const store = writer === 'main' ? openStore(storeOptions) : null

@@ -109,9 +109,17 @@ export function addDecision(
     eventId: event?.id ?? null,
     from: stateName(before.value),
     to: stateName(after.value),
-    reason,
+    reason: delivery.kind === 'observed' ? `${reason}; ${toldOf(delivery.answer)}` : reason,
     effectId: after.context.effect?.id ?? before.context.effect?.id ?? null,
   })
+}
+
+/** How many notes came of a batch, and why the rest was left out. */
+function toldOf({ observations, skipped, folded }: ObserveAnswer): string {
+  const reasons = new Map<string, number>()
+  for (const { reason } of [...skipped, ...folded]) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  const left = [...reasons].map(([reason, count]) => `${count} ${reason}`).join(', ')
+  return `${observations.length} notes${left === '' ? '' : `; left out: ${left}`}`
 }
 
 function outcomeAtOnce(event: MemoryEvent, changes: readonly Change[]): Commit['events'][number]['outcome'] {

@@ -115,6 +115,22 @@ describe('supervisor.turn', () => {
   })
 })
 
+test('supervisor.trace: says how many notes came of a batch, and why the rest was left out', async () => {
+  h.observer = {
+    ...plainObserver,
+    observe: async (request, signal) => ({
+      ...(await plainObserver.observe({ ...request, messages: request.messages.slice(0, 1) }, signal)),
+      skipped: request.messages.slice(1).map((message) => ({ eventId: message.id, reason: 'a listing' })),
+    }),
+  }
+  await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.tool('s', 'b'), events.turnEnd('s', 'z'))
+  await h.settle()
+  const view = await h.store.view('s', 10)
+  expect(view?.trace.find((entry) => entry.event === 'OBSERVED')?.reason).toContain('1 notes; left out: 1 a listing')
+  const skipped = (await h.store.events('s', 10)).find((event) => event.eventId === 'b')
+  expect(skipped).toMatchObject({ outcome: 'skipped', reason: 'a listing' })
+})
+
 describe('supervisor.restart', () => {
   test('an effect in flight when the process died is done again, and its result counts once', async () => {
     const gate = gated()

@@ -245,10 +245,10 @@ describe('a daemon that stops', () => {
     let said = ''
     for await (const line of createInterface({ input: daemon.stdout })) {
       said += `${line}\n`
-      if (line.includes('claude-mem status')) break
+      if (line.includes('cli.js status')) break
     }
-    expect(said).toContain('claude-mem hook')
-    expect(said).toContain('claude-mem inspect demo')
+    expect(said).toMatch(/\| CLAUDE_MEM_DATA_DIR=\S+ node \S+cli\.js hook/)
+    expect(said).toMatch(/node \S+cli\.js inspect demo/)
     expect(said).toContain('Ctrl-C stops it')
     daemon.stdout.resume()
     daemon.kill('SIGINT')

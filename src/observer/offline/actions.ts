@@ -2,10 +2,10 @@
 import type { MessageEvent } from '../../memory/event.ts'
 import { readCommand } from './commands/index.ts'
 import { commitMessageIn } from './commit-message.ts'
-import { describeChange } from './languages/index.ts'
-import { type Telling, tellingLines } from './telling.ts'
+import { type Edited, edited, notebook } from './edits.ts'
+import { type Fields, recordOf, textIn } from './fields.ts'
 import { clean, oneLine, shortPath } from './text.ts'
-import type { CodeChange, CommandResult, FileEdit, Hunk } from './types.ts'
+import type { CommandResult } from './types.ts'
 
 interface Base {
   /** The event it comes from. */
@@ -18,7 +18,7 @@ interface Base {
 
 export type Action = Base &
   (
-    | { do: 'edit'; change: CodeChange; telling: Telling[] }
+    | Edited
     /** `keys`: every command of a chain that succeeded, by its key. */
     | { do: 'command'; result: CommandResult; keys: string[]; said: string | null }
     | { do: 'read'; file: string }
@@ -87,78 +87,6 @@ const READERS: Partial<Record<string, Reader>> = {
   ToolSearch: () => ({ do: 'nothing', reason: 'a look for tools' }),
   KillShell: () => ({ do: 'nothing', reason: 'a background command was ended' }),
 }
-
-// ---- edits -------------------------------------------------------------------------------------------------
-
-function edited(event: Extract<ToolEvent, { kind: 'tool_use' }>, input: Fields): Part {
-  const response = recordOf(event.response)
-  const file = shortPath(textIn(response, 'filePath') || textIn(input, 'file_path'), event.cwd)
-  const hunks = hunksOf(response.structuredPatch)
-  const content = 'content' in input ? textIn(input, 'content') : undefined
-  const original = response.originalFile
-  const before = typeof original === 'string' ? original : isNew(response, content, original) ? null : undefined
-  const after = content ?? applied(before, input)
-  const edit: FileEdit = { file, before, after, hunks: hunks.length > 0 ? hunks : replacedHunks(input) }
-  const whole = edit.hunks.length === 0 && content !== undefined ? [wholeFile(content)] : edit.hunks
-  return { do: 'edit', change: describeChange(edit), telling: tellingLines(whole) }
-}
-
-function isNew(response: Fields, content: string | undefined, original: unknown): boolean {
-  return content !== undefined && (response.type === 'create' || original === null)
-}
-
-/** The text after the edit, where the text before is known. */
-function applied(before: string | null | undefined, input: Fields): string | undefined {
-  if (typeof before !== 'string') return undefined
-  let text = before
-  for (const { from, to, all } of replacementsIn(input)) {
-    if (from === '') return undefined
-    text = all ? text.replaceAll(from, () => to) : text.replace(from, () => to)
-  }
-  return text
-}
-
-/** A client that sends no patch still says what was replaced by what. */
-function replacedHunks(input: Fields): Hunk[] {
-  return replacementsIn(input).map(({ from, to }) => ({
-    oldStart: 1,
-    newStart: 1,
-    lines: [...linesOf(from).map((line) => `-${line}`), ...linesOf(to).map((line) => `+${line}`)],
-  }))
-}
-
-function replacementsIn(input: Fields): { from: string; to: string; all: boolean }[] {
-  const edits = Array.isArray(input.edits) ? input.edits.map(recordOf) : 'old_string' in input ? [input] : []
-  return edits.map((edit) => ({
-    from: textIn(edit, 'old_string'),
-    to: textIn(edit, 'new_string'),
-    all: edit.replace_all === true,
-  }))
-}
-
-function notebook(event: Extract<ToolEvent, { kind: 'tool_use' }>, input: Fields): Part {
-  const source = textIn(input, 'new_source')
-  const hunk = wholeFile(source)
-  const file = pathIn(event, input, 'notebook_path')
-  const change = describeChange({ file: `${file}.py`, before: undefined, after: undefined, hunks: [hunk] })
-  return { do: 'edit', change: { ...change, file }, telling: tellingLines([hunk]) }
-}
-
-function wholeFile(content: string): Hunk {
-  return { oldStart: 1, newStart: 1, lines: linesOf(content).map((line) => `+${line}`) }
-}
-
-function hunksOf(patch: unknown): Hunk[] {
-  if (!Array.isArray(patch)) return []
-  return patch.map(recordOf).flatMap((hunk) => {
-    const lines = Array.isArray(hunk.lines) ? hunk.lines.filter((line): line is string => typeof line === 'string') : []
-    return lines.length === 0
-      ? []
-      : [{ oldStart: numberIn(hunk, 'oldStart'), newStart: numberIn(hunk, 'newStart'), lines }]
-  })
-}
-
-// ---- the rest ----------------------------------------------------------------------------------------------
 
 function commandOf(event: ToolEvent, input: Fields): Part {
   const failed = event.kind === 'tool_failure'
@@ -276,21 +204,4 @@ function textOf(response: unknown): string {
 
 function bounded(text: string): string {
   return clean(text.slice(0, MAX_FOUND_CHARS))
-}
-
-type Fields = Record<string, unknown>
-
-function recordOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-}
-function textIn(fields: Fields, name: string): string {
-  const value = fields[name]
-  return typeof value === 'string' ? value : ''
-}
-function numberIn(fields: Fields, name: string): number {
-  const value = fields[name]
-  return typeof value === 'number' ? value : 0
-}
-function linesOf(text: string): string[] {
-  return text === '' ? [] : text.split(/\r\n|\n|\r/)
 }
