@@ -242,6 +242,18 @@ describe('offline.summary', () => {
   })
 })
 
+test('offline.slices: a long turn lets others have their turn in between', async () => {
+  let turns = 0
+  const counter = setInterval(() => turns++, 0)
+  const many = Array.from({ length: 200 }, (_, i) =>
+    edit(`src/f${i}.ts`, CART.repeat(40), '  return cart.coupon.percent', `  return ${i}`),
+  )
+  const { observations } = await observe(many)
+  clearInterval(counter)
+  expect(turns).toBeGreaterThan(2)
+  expect(observations.length).toBeGreaterThan(0)
+})
+
 describe('offline.bad input', () => {
   const hostile: [string, MessageEvent][] = [
     ['a response of unknown shape', used('Edit', 7, ['x', { deep: [null] }])],

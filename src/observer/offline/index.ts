@@ -2,6 +2,7 @@
  * The observer without a model: deterministic rules over the tool events, free, instant, private. What it has to
  * remember between batches (commands that still fail) is its conversation: one small turn each time.
  */
+import type { MessageEvent } from '../../memory/event.ts'
 import { NO_USAGE, type ObservationDraft, tokensOf } from '../../memory/observation.ts'
 import type {
   CompactAnswer,
@@ -28,9 +29,7 @@ const quiet = { usage: NO_USAGE, contextTokens: 0, model: 'offline', promptVersi
 export const offlineObserver: Observer = {
   provider: 'offline',
 
-  async observe(request): Promise<ObserveAnswer> {
-    return observe(request)
-  },
+  observe,
 
   async summarize(request): Promise<SummarizeAnswer> {
     return summarize(request)
@@ -41,9 +40,10 @@ export const offlineObserver: Observer = {
   },
 }
 
-function observe({ messages, prompt, promptNumber, conversation }: ObserveRequest): ObserveAnswer {
+async function observe(request: ObserveRequest): Promise<ObserveAnswer> {
+  const { messages, prompt, promptNumber, conversation } = request
   const memo = memoOf(conversation)
-  const actions = messages.map((message) => actionOf(message, JSON.stringify(message).length))
+  const actions = await actionsOf(messages)
   const episodes = episodesOf(actions, memo.open)
   const largest = largestOf(episodes)
   const notes = episodes.map((episode) => observationOf(episode, { prompt, mayUseRequest: episode === largest }))
@@ -67,6 +67,21 @@ function observe({ messages, prompt, promptNumber, conversation }: ObserveReques
       .map((action) => ({ eventId: action.id, reason: whySkipped(action) })),
     turns: [memoTurn(next)],
   }
+}
+
+/** How long the daemon's thread may be held at a stretch, in ms: hooks wait for their acks meanwhile. */
+const SLICE_MS = 8
+
+async function actionsOf(messages: readonly MessageEvent[]): Promise<Action[]> {
+  const actions: Action[] = []
+  let since = performance.now()
+  for (const message of messages) {
+    actions.push(actionOf(message, JSON.stringify(message).length))
+    if (performance.now() - since < SLICE_MS) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    since = performance.now()
+  }
+  return actions
 }
 
 /** The request is the title of the work it asked for, not of each step on the way. */

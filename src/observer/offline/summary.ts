@@ -52,7 +52,7 @@ function stillFailing(failing: readonly OpenFailure[], room: number): string | n
 
 /** Longer turns may say more: their events were longer by much. */
 const MIN_ROOM_CHARS = 180
-const MAX_ROOM_CHARS = 600
+const MAX_ROOM_CHARS = 900
 
 function roomFor(observations: readonly Observation[]): number {
   const tokens = observations.reduce((total, one) => total + one.discoveryTokens, 0)
