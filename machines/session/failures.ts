@@ -78,18 +78,8 @@ export function blameTurn(context: SessionContext, event: EventOf<'FAILED'>): Se
   if (effect === null) return context
   const attempts = context.summaryAttempts + 1
   if (attempts >= event.tick.policy.maxAttempts) {
-    const turns = withTurn(context.turns, holding(context.turns, effect.prompt), (turn) => ({
-      ...turn,
-      summary: false,
-    }))
-    const next = tidy({
-      ...context,
-      effect: null,
-      waiting: null,
-      compaction: 'none' as const,
-      summaryAttempts: 0,
-      turns,
-    })
+    // What was being made is given up; a summary that became due meanwhile is another one.
+    const next = tidy({ ...context, effect: null, waiting: null, compaction: 'none' as const, summaryAttempts: 0 })
     return decide(next, event.tick, `no summary after ${attempts} attempts: ${event.reason}`, {
       do: 'set_aside',
       effectId: effect.id,

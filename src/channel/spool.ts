@@ -18,6 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { EVENT_KINDS, type MemoryEvent } from '../memory/event.ts'
 import { shortHash } from '../paths.ts'
+import { syncDirectory } from '../sync-directory.ts'
 import { PROTOCOL_VERSION, type SpoolEnvelope } from './protocol.ts'
 
 const FINISHED = '.json'
@@ -105,17 +106,6 @@ export function removeSpooled(file: string): void {
 
 function writeAll(descriptor: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
-}
-
-/** A rename is on disk once its directory is. Windows has no such call and needs none. */
-function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = openSync(directory, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 function namesIn(directory: string): string[] {

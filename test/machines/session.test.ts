@@ -282,6 +282,18 @@ describe("session.failure: the message's", () => {
     expect(t.inbox).toMatchObject({ rows: [], dropped: 1 })
   })
 
+  test('a turn that ends once more during the last attempt keeps its right to a summary', () => {
+    const s = session(turnEnd())
+    s.failed('message')
+    s.failed('message')
+    s.send(turnEnd())
+    s.failed('message')
+    expect(s.state).toBe('summarizing.calling')
+    s.settle()
+    expect(s.inbox.summaries).toEqual([0])
+    expect(s.inbox.ends).toMatchObject([{ status: 'failed' }])
+  })
+
   test('a summary that cannot be had is given up after three attempts', () => {
     const s = session(prompt(), turnEnd())
     for (let i = 0; i < 3; i++) s.failed('message')

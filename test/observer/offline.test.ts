@@ -69,6 +69,14 @@ describe('offline.fix', () => {
     expect(observations[0]?.narrative).toContain('TS2532')
   })
 
+  test('a chain that ends in another kind of command still says that the first one works', async () => {
+    const { observations } = await observe([
+      bashFails('npm test', TYPE_ERROR),
+      bash('npm test && git commit -am "Wip"', '[main 1a2b3c4] Wip'),
+    ])
+    expect(observations.filter((note) => note.concepts.includes('gotcha'))).toEqual([])
+  })
+
   test('a commit names the work, not the last touch', async () => {
     const planner = 'export function plan(day) {\n  return day\n}\n'
     const { observations } = await observe([

@@ -16,7 +16,7 @@ export function decisionNote(found: readonly string[], source: string, sources: 
     type: 'decision',
     title: decisionTitle(first),
     subtitle: `${source} said so${reason === null ? '' : ', with the reason'}`,
-    narrative: decisions[0] ?? null,
+    narrative: first,
     facts: decisions.slice(1),
     concepts: reason === null ? ['trade-off'] : ['trade-off', 'why-it-exists'],
     filesRead: [],

@@ -39,16 +39,21 @@ export interface OpenFailure {
 /** More files than this in one stretch of work are told area by area. */
 const MAX_FILES_TOGETHER = 8
 
-export function episodesOf(actions: readonly Action[], open: readonly OpenFailure[]): Episode[] {
-  const fixes = fixesIn(actions, open)
+export interface Told {
+  episodes: Episode[]
+  /** What fails and is still failing after these actions. */
+  open: OpenFailure[]
+}
+
+export function episodesOf(actions: readonly Action[], open: readonly OpenFailure[]): Told {
+  const { fixes, failing } = failuresIn(actions, open)
   const inFix = new Set(fixes.flatMap((fix) => fix.edits.map((edit) => edit.id)))
   const work = workIn(actions, inFix)
   const main = withoutMinor([...fixes, ...work].sort((a, b) => a.from - b.from || a.to - b.to))
-  const unresolved = failuresLeft(actions, fixes)
   const rest = lookIn(actions, main)
-  const all = [...main, ...unresolved, ...rest].sort((a, b) => a.from - b.from)
+  const all = [...main, ...unresolved(failing), ...rest].sort((a, b) => a.from - b.from)
   gather(actions, all)
-  return all
+  return { episodes: all, open: failing.flatMap(openFailure).slice(-MAX_OPEN) }
 }
 
 function episode(kind: Episode['kind'], from: number, to: number, more: Partial<Episode> = {}): Episode {
@@ -83,18 +88,30 @@ const TELLING = new Set<CommandResult['kind']>([
   'commit',
 ])
 
-function fixesIn(actions: readonly Action[], open: readonly OpenFailure[]): Episode[] {
-  const failing = new Map<string, { from: number; failures: Of<'command'>[]; carried: OpenFailure | null }>()
-  for (const known of open) failing.set(known.key, { from: 0, failures: [], carried: known })
+/** A command that has failed and not yet succeeded. */
+interface Failing {
+  from: number
+  to: number
+  failures: Of<'command'>[]
+  carried: OpenFailure | null
+}
+
+/** One walk: what was mended, and what is left failing at the end. */
+function failuresIn(
+  actions: readonly Action[],
+  open: readonly OpenFailure[],
+): { fixes: Episode[]; failing: Failing[] } {
+  const failing = new Map<string, Failing>()
+  for (const known of open) failing.set(known.key, { from: 0, to: 0, failures: [], carried: known })
   const fixes: Episode[] = []
   const taken = new Set<string>()
   actions.forEach((action, i) => {
     if (action.do !== 'command' || !TELLING.has(action.result.kind)) return
     const { key, ok } = action.result
     if (!ok) {
-      const before = failing.get(key)
-      if (before === undefined) failing.set(key, { from: i, failures: [action], carried: null })
-      else before.failures.push(action)
+      const known = failing.get(key) ?? { from: i, to: i, failures: [], carried: null }
+      known.failures.push(action)
+      failing.set(key, { ...known, to: i })
       return
     }
     for (const mended of unique(action.keys)) {
@@ -112,8 +129,19 @@ function fixesIn(actions: readonly Action[], open: readonly OpenFailure[]): Epis
       )
     }
   })
-  return mergeOverlapping(fixes)
+  return { fixes: mergeOverlapping(fixes), failing: [...failing.values()] }
 }
+
+/** As it is remembered: by its last run that said what was wrong. */
+function openFailure({ failures, carried }: Failing): OpenFailure[] {
+  const last = failures.findLast((failure) => failure.result.errors.length > 0)
+  if (last === undefined) return carried === null ? [] : [carried]
+  const { key, command, errors } = last.result
+  return [{ key, command, errors: errors.slice(0, 3), at: last.at }]
+}
+
+/** Failures remembered at a time: more are a broken machine, not a task. */
+const MAX_OPEN = 8
 
 const REMEDIES = new Set<CommandResult['kind']>(['install', 'migration', 'git', 'run', 'server', 'build'])
 
@@ -187,18 +215,11 @@ function byArea(edits: Of<'edit'>[]): Of<'edit'>[][] {
 /** Whose failure is still one tomorrow. */
 const LASTING = new Set<CommandResult['kind']>(['test', 'build', 'lint', 'typecheck', 'migration', 'server'])
 
-function failuresLeft(actions: readonly Action[], fixes: readonly Episode[]): Episode[] {
-  const told = new Set(fixes.flatMap((fix) => fix.failures.map((failure) => failure.id)))
-  const last = new Map<string, { at: number; failures: Of<'command'>[] }>()
-  actions.forEach((action, i) => {
-    if (action.do !== 'command' || !LASTING.has(action.result.kind)) return
-    const { key, ok } = action.result
-    if (ok) for (const mended of action.keys) last.delete(mended)
-    else if (!told.has(action.id)) last.set(key, { at: i, failures: [...(last.get(key)?.failures ?? []), action] })
-  })
-  return [...last.values()]
-    .filter(({ failures }) => failures.some((failure) => failure.result.errors.length > 0))
-    .map(({ at, failures }) => episode('open', at, at, { failures }))
+function unresolved(failing: readonly Failing[]): Episode[] {
+  const lasting = failing.filter(({ failures }) =>
+    failures.some(({ result }) => LASTING.has(result.kind) && result.errors.length > 0),
+  )
+  return lasting.map(({ to, failures }) => episode('open', to, to, { failures }))
 }
 
 /** Looking around that no edit followed, and what others found out, is worth a note of its own. */
@@ -272,18 +293,3 @@ function changedLines({ edits }: Episode): number {
   const work = edits.filter(({ change }) => !isTestFile(change.file) && change.language !== 'markdown')
   return work.reduce((total, { change }) => total + change.linesAdded + change.linesRemoved, 0)
 }
-
-/** What failed and is still failing after these actions. */
-export function openAfter(actions: readonly Action[], open: readonly OpenFailure[]): OpenFailure[] {
-  const failing = new Map(open.map((failure) => [failure.key, failure]))
-  for (const action of actions) {
-    if (action.do !== 'command' || !TELLING.has(action.result.kind)) continue
-    const { key, ok, command, errors } = action.result
-    if (ok) for (const mended of action.keys) failing.delete(mended)
-    else if (errors.length > 0) failing.set(key, { key, command, errors: errors.slice(0, 3), at: action.at })
-  }
-  return [...failing.values()].slice(-MAX_OPEN)
-}
-
-/** Failures remembered at a time: more are a broken machine, not a task. */
-const MAX_OPEN = 8

@@ -18,7 +18,7 @@ import { fitted } from './budget.ts'
 import { observationOf } from './compose.ts'
 import { decisionNote } from './decided.ts'
 import { decisionsIn, rulesIn } from './decisions.ts'
-import { type Episode, episodesOf, openAfter } from './episodes.ts'
+import { type Episode, episodesOf } from './episodes.ts'
 import { type Memo, memoOf, memoTurn } from './memo.ts'
 import { summaryOf } from './summary.ts'
 
@@ -44,7 +44,7 @@ async function observe(request: ObserveRequest): Promise<ObserveAnswer> {
   const { messages, prompt, promptNumber, conversation } = request
   const memo = memoOf(conversation)
   const actions = await actionsOf(messages)
-  const episodes = episodesOf(actions, memo.open)
+  const { episodes, open } = episodesOf(actions, memo.open)
   const largest = largestOf(episodes)
   const notes = episodes.map((episode) => observationOf(episode, { prompt, mayUseRequest: episode === largest }))
   const rules = memo.decidedIn < promptNumber && prompt !== null ? rulesIn(prompt) : []
@@ -56,7 +56,7 @@ async function observe(request: ObserveRequest): Promise<ObserveAnswer> {
   const kept = notes.filter(saysSomething)
   const charsIn = actions.reduce((total, action) => total + action.size, 0)
   const observations = fitted([...kept, ...(decision === null ? [] : [decision])], charsIn)
-  const next: Memo = { open: openAfter(actions, memo.open), decidedIn: promptNumber }
+  const next: Memo = { open, decidedIn: promptNumber }
   const told = new Set(observations.flatMap((observation) => observation.sources))
   return {
     ...quiet,

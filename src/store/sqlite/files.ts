@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncDirectory } from '../../sync-directory.ts'
 
 /** A database is up to three files; the log and its index belong to it by name. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -39,17 +40,6 @@ export function publish(finished: string, name: string): void {
 
 function syncFile(file: string): void {
   const descriptor = openSync(file, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-function syncDirectory(directory: string): void {
-  // Windows has no such thing: a rename there is as durable as it gets.
-  if (process.platform === 'win32') return
-  const descriptor = openSync(directory, 'r')
   try {
     fsyncSync(descriptor)
   } finally {

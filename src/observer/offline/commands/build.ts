@@ -1,16 +1,7 @@
 /** Builds: whether, how long, what came out, how many warnings. */
-import {
-  allLines,
-  clip,
-  int,
-  lastLine,
-  listed,
-  type Output,
-  parseSeconds,
-  plural,
-  showSeconds,
-  unique,
-} from './output.ts'
+
+import { plural, unique } from '../text.ts'
+import { allLines, clip, int, lastLine, listed, type Output, parseSeconds, showSeconds } from './output.ts'
 import { type Reader, reading } from './reading.ts'
 
 const FAILED: RegExp[] = [

@@ -1,5 +1,7 @@
 /** Linters and type checkers: how many errors and warnings. */
-import { int, lastLine, type Output, plural } from './output.ts'
+
+import { plural } from '../text.ts'
+import { int, lastLine, type Output } from './output.ts'
 import { type Reader, reading } from './reading.ts'
 
 interface Counts {

@@ -1,5 +1,7 @@
 /** Containers and infrastructure: images, containers, resources. */
-import { allLines, type Output, unique } from './output.ts'
+
+import { unique } from '../text.ts'
+import { allLines, type Output } from './output.ts'
 import { type Reader, reading } from './reading.ts'
 
 const RULES: [RegExp, (found: string[]) => string][] = [

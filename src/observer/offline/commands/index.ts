@@ -1,4 +1,6 @@
 /** What a shell command did: read from its line and its output by rules, without a model. */
+
+import { unique } from '../text.ts'
 import type { CommandKind, CommandResult } from '../types.ts'
 import { readBuild } from './build.ts'
 import { readChecks } from './checks.ts'
@@ -8,7 +10,7 @@ import { readGit } from './git.ts'
 import { readHttp } from './http.ts'
 import { readInstall } from './install/index.ts'
 import { readMigration } from './migration.ts'
-import { clip, int, lastLine, type Output, toOutput, unique } from './output.ts'
+import { clip, int, lastLine, type Output, toOutput } from './output.ts'
 import type { Reader, Reading, Run } from './reading.ts'
 import { readServer } from './server.ts'
 import { type Line, readLine, telling } from './shell/runs.ts'

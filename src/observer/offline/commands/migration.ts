@@ -1,5 +1,7 @@
 /** Database migrations: which were applied, rolled back or written. */
-import { allLines, lastLine, listed, type Output, unique } from './output.ts'
+
+import { unique } from '../text.ts'
+import { allLines, lastLine, listed, type Output } from './output.ts'
 import { type Reader, reading } from './reading.ts'
 
 const APPLIED: RegExp[] = [

@@ -86,10 +86,6 @@ export function showSeconds(seconds: number): string {
   return `${Number(seconds.toFixed(digits))} s`
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 /** The groups of the first line that matches, missing ones as ''. */
 export function firstLine(out: Output, rule: RegExp): string[] | null {
   for (const line of out.lines) {
@@ -118,10 +114,6 @@ export function allLines(out: Output, rule: RegExp): string[][] {
 
 function groups(found: RegExpExecArray): string[] {
   return Array.from(found, (group) => group ?? '')
-}
-
-export function unique<T>(items: T[]): T[] {
-  return [...new Set(items)]
 }
 
 /** `a, b, c and 4 more` */

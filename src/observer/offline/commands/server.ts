@@ -1,5 +1,7 @@
 /** Servers: where they listen, or why they could not. */
-import { type Output, unique } from './output.ts'
+
+import { unique } from '../text.ts'
+import type { Output } from './output.ts'
 import { fault, type Reader, reading } from './reading.ts'
 
 const LISTENS = /listen|running (?:on|at)|ready|\blocal:|started|serving|available|server|bound to|accessible|➜/i

@@ -1,5 +1,7 @@
 /** What went wrong, most telling first: what was asserted, what does not compile, what crashed, what was missing. */
-import { clip, type Output, unique } from '../output.ts'
+
+import { unique } from '../../text.ts'
+import { clip, type Output } from '../output.ts'
 import type { Fault } from '../reading.ts'
 import { bundlers, dotnet, elixir, go, jvm, native, rust, typescript } from './compilers.ts'
 import { linters } from './linters.ts'

@@ -1,5 +1,7 @@
 /** Installs: which packages at which version, and how many in all. */
-import { allLines, lastLine, listed, type Output, unique } from '../output.ts'
+
+import { unique } from '../../text.ts'
+import { allLines, lastLine, listed, type Output } from '../output.ts'
 import { type Reader, type Run, reading } from '../reading.ts'
 import { type Change, RULES } from './rules.ts'
 

@@ -1,5 +1,7 @@
 /** go test: `--- FAIL: TestTotal (0.00s)`, `ok  	shop/cart	0.012s`. */
-import { allLines, type Output, parseSeconds, plural } from '../output.ts'
+
+import { plural } from '../../text.ts'
+import { allLines, type Output, parseSeconds } from '../output.ts'
 import { fault } from '../reading.ts'
 import { report, type TestReport } from './report.ts'
 

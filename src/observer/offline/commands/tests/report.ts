@@ -1,5 +1,7 @@
 /** What every test runner says at its end, in one shape. */
-import { clip, type Output, plural, showSeconds } from '../output.ts'
+
+import { plural } from '../../text.ts'
+import { clip, type Output, showSeconds } from '../output.ts'
 import { type Fault, fault, type Reading, type Run, reading } from '../reading.ts'
 
 export interface TestReport {
