@@ -5,7 +5,8 @@ import { ensureBuilt, ensureInstalled, root, run } from './ensure.mjs'
 const BENCHES = {
   hook: 'what a hook costs beside starting node, with the daemon up and down',
   ingest: 'durable acks a second of 16 connections beside bare SQLite; draining a spool of 1,000 events',
-  quality: 'what the offline observer keeps of recorded sessions: --sessions DIR',
+  quality: 'what an observer keeps of recorded sessions: --sessions DIR [--provider NAME]',
+  tokens: 'what the observer with a model costs: tokens for each observation and tool use, facts that reach the model',
   restore: 'starting on 10,000 sessions, 1,000 of them unfinished: first ack, memory, who is awake',
 }
 

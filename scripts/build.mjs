@@ -20,6 +20,7 @@ const program = build({
     cli: 'src/cli/main.ts',
     daemon: 'src/daemon-process.ts',
     'store-worker': 'src/store/sqlite/worker.ts',
+    'claude-code-guard': 'src/observer/providers/claude-code/guard.ts',
   },
   outdir,
   bundle: true,

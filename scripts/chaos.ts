@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --kills 200 --json`: hooks report while the daemon is killed again and again, then a clean daemon
+ * `npm run chaos -- --kills 200 [--provider anthropic] --json`: hooks report while the daemon is killed again and again, then a clean daemon
  * works off what is left, and the clients' own log is compared with the database. docs/benchmarks.md says how to read it.
  */
 import { mkdirSync, watch } from 'node:fs'
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { FAULT_POINTS } from '../src/faults.ts'
 import { Clients } from './lib/chaos-clients.ts'
 import { Killer, type Way } from './lib/chaos-killer.ts'
+import { ChaosModel } from './lib/chaos-model.ts'
 import { judge, type Verdict } from './lib/chaos-verdict.ts'
 import { connect, startDaemon, statusOf } from './lib/daemon.ts'
 import { Progress, report, say } from './lib/output.ts'
@@ -29,6 +30,7 @@ const DRAIN_LIMIT_MS = 60_000
 const { values: options } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
+    provider: { type: 'string', default: 'plain' },
     seed: { type: 'string' },
     json: { type: 'boolean', default: false },
     sabotage: { type: 'boolean', default: false },
@@ -39,12 +41,14 @@ const { values: options } = parseArgs({
 async function main(): Promise<number> {
   const wanted = Number(options.kills)
   const seed = options.seed === undefined ? freshSeed() : Number(options.seed)
-  if (!Number.isInteger(wanted) || wanted < 1 || !Number.isInteger(seed)) {
-    say('usage: npm run chaos -- [--kills 200] [--seed 1] [--sabotage] [--keep] [--json]')
+  const known = options.provider === 'plain' || options.provider === 'anthropic'
+  if (!Number.isInteger(wanted) || wanted < 1 || !Number.isInteger(seed) || !known) {
+    say('usage: npm run chaos -- [--kills 200] [--seed 1] [--provider plain|anthropic] [--sabotage] [--keep] [--json]')
     return 2
   }
   say(`seed ${seed}`)
-  const place = makePlace('chaos', { CLAUDE_MEM_BATCH_MAX_SIZE: BATCH })
+  const model = options.provider === 'anthropic' ? await ChaosModel.listen() : null
+  const place = makePlace('chaos', { CLAUDE_MEM_BATCH_MAX_SIZE: BATCH, ...model?.settings })
   const began = performance.now()
   const endEverything = () => {
     for (const pid of processesIn(place)) kill(pid)
@@ -77,6 +81,8 @@ async function main(): Promise<number> {
         crashes: killer.crashes.length,
         hook_failures: clients.failures.length,
         damage: verdict.damage.length,
+        provider: options.provider,
+        ...model?.figures(place.paths.database),
         sabotage: options.sabotage,
         duration_s: rounded((performance.now() - began) / 1000, 1),
       },
@@ -87,6 +93,7 @@ async function main(): Promise<number> {
     return wrong.every((list) => list.length === 0) && clients.failures.length === 0 ? 0 : 1
   } finally {
     endEverything()
+    await model?.close()
     if (options.keep) say(`kept: ${place.paths.dataDir}`)
     else place.remove()
   }

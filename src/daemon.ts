@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import type { Policy } from '../machines/session/types.ts'
+import { Budget } from './actors/budget.ts'
 import { type Log, Supervisor } from './actors/supervisor.ts'
 import { readOrMakeToken } from './channel/access.ts'
 import { type DaemonLock, ownDataDirectory } from './channel/ownership.ts'
@@ -13,9 +14,8 @@ import { ContextKeeper } from './context/keeper.ts'
 import { MemError, messageOf } from './errors.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { fileLogger, logTo } from './log.ts'
+import { makeObserver } from './observer/make.ts'
 import { offlineObserver } from './observer/offline/index.ts'
-import { plainObserver } from './observer/plain.ts'
-import type { Observer } from './observer/port.ts'
 import { dataDirectory, type Paths, pathsOf } from './paths.ts'
 import { type LoadedSettings, loadSettings } from './settings.ts'
 import { openStore } from './store/sqlite/client.ts'
@@ -70,8 +70,8 @@ function startIsOver(paths: Paths): void {
 
 async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log: Log): Promise<Daemon> {
   const { values: settings, problems } = loaded
-  const observer = OBSERVERS[settings.CLAUDE_MEM_PROVIDER] ?? offlineObserver
-  const policy = policyOf(loaded)
+  const { observer, choice, problems: observerProblems } = await makeObserver(loaded, paths, process.env)
+  const policy = policyOf(loaded, choice.provider === 'offline')
   const store = await openStore({
     databaseFile: paths.database,
     backupsDir: paths.backups,
@@ -80,10 +80,21 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
       process.exit(1)
     },
   })
+  const budget = new Budget({
+    limits: () => ({ usd: settings.CLAUDE_MEM_DAILY_BUDGET_USD, tokens: settings.CLAUDE_MEM_DAILY_BUDGET_TOKENS }),
+    now: Date.now,
+    spentSince: (dayStart) => store.spentSince(dayStart),
+  })
+  await budget.load()
+  const asksModel = choice.setUp !== null
   const spool = new SpoolReader(paths.spool, log, (text) => supervisor.notice('warn', text))
   const supervisor: Supervisor = new Supervisor({
     store,
     observer: () => observer,
+    offlineObserver,
+    noModel: () => (asksModel ? budget.reason : null),
+    goesOffline: () => settings.CLAUDE_MEM_WHEN_UNAVAILABLE === 'offline',
+    spent: (calls) => budget.add(calls),
     policy: () => policy,
     concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
     spool,
@@ -109,13 +120,14 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     if (observations.length + summaries.length > 0) keeper.changed(project)
   })
   for (const note of await store.startNotes()) supervisor.notice('warn', note)
-  for (const problem of problems) supervisor.notice('warn', problem.message)
+  for (const text of [...problems.map(({ message }) => message), ...observerProblems]) supervisor.notice('warn', text)
 
   const service = new Service({
     supervisor,
     store,
     keeper,
-    provider: () => observer.provider,
+    provider: () => ({ name: choice.provider, model: choice.setUp?.model ?? null }),
+    budget: () => (asksModel ? budget.view : null),
     dataDir: paths.dataDir,
     socket: paths.socket,
     port: () => channel.port,
@@ -171,13 +183,11 @@ function prepareDataDirectory(paths: Paths): void {
   if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
 }
 
-const OBSERVERS: Record<string, Observer> = { offline: offlineObserver, plain: plainObserver }
-
 /** Rules cost nothing, and see more the more they see at once: with them a whole turn is one batch. */
 const OFFLINE_BATCH_MAX_SIZE = 200
 
-export function policyOf({ values: settings, sources }: LoadedSettings): Policy {
-  const wholeTurns = settings.CLAUDE_MEM_PROVIDER === 'offline' && sources.CLAUDE_MEM_BATCH_MAX_SIZE === 'default'
+export function policyOf({ values: settings, sources }: LoadedSettings, isOffline: boolean): Policy {
+  const wholeTurns = isOffline && sources.CLAUDE_MEM_BATCH_MAX_SIZE === 'default'
   return {
     batching: settings.CLAUDE_MEM_BATCHING_ENABLED,
     batchMaxSize: wholeTurns ? OFFLINE_BATCH_MAX_SIZE : settings.CLAUDE_MEM_BATCH_MAX_SIZE,

@@ -21,6 +21,8 @@ export interface Paths {
   logs: string
   backups: string
   context: string
+  /** Where the `claude-code` provider runs the program: empty. */
+  observer: string
 }
 
 export function dataDirectory(env: NodeJS.ProcessEnv = process.env): string {
@@ -42,6 +44,7 @@ export function pathsOf(dataDir: string, platform: NodeJS.Platform = process.pla
     logs: join(dataDir, 'logs'),
     backups: join(dataDir, 'backups'),
     context: join(dataDir, 'context'),
+    observer: join(dataDir, 'observer'),
   }
 }
 

@@ -1,98 +1,20 @@
 /**
- * Every setting: name, default, what it may be, and why one would change it. Read by the hook too, so nothing
- * here may import a package. The README's table is checked against this list.
+ * The settings as they hold: defaults, then `settings.json`, then the environment. Read by the hook too, so nothing
+ * here may import a package.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSecret, type ParsedSetting, parseByRule, type SettingValue } from './setting-rules.ts'
+import { SETTINGS } from './setting-table.ts'
 
-type Rule =
-  | { kind: 'boolean'; default: boolean }
-  | { kind: 'integer'; default: number; min: number; max: number }
-  | { kind: 'choice'; default: string; choices: readonly string[] }
-  | { kind: 'list'; default: readonly string[] }
-
-export interface SettingSpec {
-  rule: Rule
-  /** One line for people. */
-  about: string
-}
-
-const integer = (value: number, min: number, max: number, about: string) =>
-  ({ rule: { kind: 'integer', default: value, min, max }, about }) as const
-const list = (value: readonly string[], about: string) => ({ rule: { kind: 'list', default: value }, about }) as const
-
-export const SETTINGS = {
-  CLAUDE_MEM_WORKER_PORT: integer(
-    37777,
-    0,
-    65535,
-    'TCP port on 127.0.0.1 for REST and viewer; 0 picks a free one; busy: another one, recorded',
-  ),
-  CLAUDE_MEM_PROVIDER: {
-    rule: { kind: 'choice', default: 'offline', choices: ['offline', 'plain'] },
-    about: 'Who observes: `offline` (rules, no model) or `plain` (one bare note per tool use)',
-  },
-  CLAUDE_MEM_BATCHING_ENABLED: {
-    rule: { kind: 'boolean', default: true },
-    about: 'Gather messages and observe them together; off makes every message its own batch',
-  },
-  CLAUDE_MEM_BATCH_MAX_SIZE: integer(
-    20,
-    1,
-    500,
-    'Messages after which a batch is observed before the turn ends; 200 with `offline` unless it is set',
-  ),
-  CLAUDE_MEM_IDLE_FLUSH_MINUTES: integer(10, 1, 1440, 'Silence after which waiting messages are observed'),
-  CLAUDE_MEM_IDLE_EXIT_MINUTES: integer(30, 0, 10080, 'Idle time after which the daemon stops by itself; 0: never'),
-  CLAUDE_MEM_EFFECT_CONCURRENCY: integer(2, 1, 16, 'Observer calls at the same time'),
-  CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS: integer(120, 1, 3600, 'Time one observer call may take'),
-  CLAUDE_MEM_COMPACT_TOKENS: integer(
-    24_000,
-    2_000,
-    1_000_000,
-    "Size of the observer's conversation at which it is compacted",
-  ),
-  CLAUDE_MEM_CONTEXT_TOKENS: integer(
-    2_000,
-    0,
-    20_000,
-    'Tokens that the memory given to a starting session may take; 0 gives none',
-  ),
-  CLAUDE_MEM_MAX_MESSAGE_KB: integer(5_120, 64, 65_536, 'Largest message that the daemon accepts'),
-  CLAUDE_MEM_MAX_FIELD_KB: integer(
-    64,
-    1,
-    1_024,
-    'Longest text kept of one tool input or output field; the middle is cut out',
-  ),
-  CLAUDE_MEM_SKIP_TOOLS: list(
-    ['TodoWrite', 'ListMcpResourcesTool', 'AskUserQuestion'],
-    "Tools that are never observed; claude-mem's own are always left out",
-  ),
-  CLAUDE_MEM_EXCLUDED_PROJECTS: list([], 'Directories that leave no trace, with everything below them; ~ is your home'),
-  CLAUDE_MEM_KEEP_PAYLOADS_DAYS: integer(
-    7,
-    0,
-    3650,
-    'Days for which masked tool payloads are kept for provenance and replay; 0 keeps none',
-  ),
-  CLAUDE_MEM_KEEP_PAYLOADS_MB: integer(256, 0, 102_400, 'Size that kept payloads may have together'),
-  CLAUDE_MEM_KEEP_TRACE_DAYS: integer(30, 1, 3650, "Days for which a session's transitions are kept"),
-  CLAUDE_MEM_KEEP_OBSERVER_TURNS_DAYS: integer(30, 1, 3650, "Days for which the observer's conversations are kept"),
-  CLAUDE_MEM_KEEP_BACKUPS: integer(7, 1, 365, 'Daily backups kept'),
-  CLAUDE_MEM_KEEP_LOGS: integer(5, 1, 100, 'Log files kept, of 5 MB each'),
-  CLAUDE_MEM_LOG_LEVEL: {
-    rule: { kind: 'choice', default: 'info', choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] },
-    about: 'What is logged; only debug and trace show payload content',
-  },
-} as const satisfies Record<string, SettingSpec>
+export type { ParsedSetting, SettingSpec, SettingValue } from './setting-rules.ts'
+export { SETTINGS } from './setting-table.ts'
 
 export type SettingName = keyof typeof SETTINGS
-export type SettingValue = boolean | number | string | readonly string[]
 type ValueOf<N extends SettingName> = (typeof SETTINGS)[N]['rule'] extends { kind: infer K }
   ? K extends 'boolean'
     ? boolean
-    : K extends 'integer'
+    : K extends 'integer' | 'number'
       ? number
       : K extends 'list'
         ? readonly string[]
@@ -121,8 +43,8 @@ export interface LoadedSettings {
 export const SETTINGS_FILE = 'settings.json'
 
 /**
- * Defaults, then the file, then the environment. A value that is not valid is reported and the one below it
- * holds: a typing error in a settings file never stops the memory.
+ * A value that is not valid is reported and the one below it holds: a typing error in a settings file never stops
+ * the memory.
  */
 export function loadSettings(dataDir: string, env: NodeJS.ProcessEnv = process.env): LoadedSettings {
   const problems: SettingProblem[] = []
@@ -149,6 +71,9 @@ export function loadSettings(dataDir: string, env: NodeJS.ProcessEnv = process.e
   for (const name of Object.keys(file)) {
     if (!isSettingName(name)) problems.push({ name, message: `${name} is not a setting (in ${SETTINGS_FILE})` })
   }
+  if (SETTING_NAMES.some((name) => isSecretSetting(name) && typeof file[name] === 'string' && file[name] !== '')) {
+    problems.push(...openToOthers(join(dataDir, SETTINGS_FILE)))
+  }
   return { values: values as Settings, sources: sources as LoadedSettings['sources'], problems }
 }
 
@@ -166,50 +91,37 @@ function readSettingsFile(dataDir: string, problems: SettingProblem[]): Record<s
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
     problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} must hold a JSON object; it is ignored` })
   } catch (error) {
-    problems.push({
-      name: SETTINGS_FILE,
-      message: `${SETTINGS_FILE} is not valid JSON and is ignored: ${String(error)}`,
-    })
+    // The error quotes what stands around the fault, which may be a part of a key.
+    const position = /at position (\d+)/.exec(String(error))?.[1]
+    const line = position === undefined ? '' : ` in line ${text.slice(0, Number(position)).split('\n').length}`
+    problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} is not valid JSON${line}; all of it is ignored` })
   }
   return {}
 }
 
-export type ParsedSetting = { ok: true; value: SettingValue } | { ok: false; message: string }
+/** Windows has no such bits; there the user's own directory is the guard. */
+function openToOthers(file: string): SettingProblem[] {
+  if (process.platform === 'win32' || ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) === 0) return []
+  return [{ name: SETTINGS_FILE, message: `${SETTINGS_FILE} holds a key and is open to others: chmod 600 '${file}'` }]
+}
 
-/** Accepts what JSON, an environment variable or a command line would give. */
 export function parseSetting(name: SettingName, raw: unknown): ParsedSetting {
-  const rule: Rule = SETTINGS[name].rule
-  const wrong = (expected: string): ParsedSetting => ({
-    ok: false,
-    message: `${name} must be ${expected}, not ${JSON.stringify(raw)}`,
-  })
-  switch (rule.kind) {
-    case 'boolean': {
-      const text = String(raw).trim().toLowerCase()
-      if (['true', '1', 'yes', 'on'].includes(text)) return { ok: true, value: true }
-      if (['false', '0', 'no', 'off'].includes(text)) return { ok: true, value: false }
-      return wrong('true or false')
-    }
-    case 'integer': {
-      const value =
-        typeof raw === 'number' ? raw : typeof raw === 'string' && /^\s*-?\d+\s*$/.test(raw) ? Number(raw) : Number.NaN
-      if (Number.isInteger(value) && value >= rule.min && value <= rule.max) return { ok: true, value }
-      return wrong(`a whole number from ${rule.min} to ${rule.max}`)
-    }
-    case 'choice': {
-      const value = String(raw).trim()
-      return rule.choices.includes(value) ? { ok: true, value } : wrong(`one of ${rule.choices.join(', ')}`)
-    }
-    case 'list': {
-      if (Array.isArray(raw) && raw.every((item) => typeof item === 'string')) return { ok: true, value: raw }
-      if (typeof raw !== 'string') return wrong('a list of texts')
-      return {
-        ok: true,
-        value: raw
-          .split(',')
-          .map((item) => item.trim())
-          .filter((item) => item !== ''),
-      }
-    }
-  }
+  return parseByRule(name, SETTINGS[name].rule, raw)
+}
+
+export function isSecretSetting(name: SettingName): boolean {
+  return isSecret(SETTINGS[name].rule)
+}
+
+/** From here on the last characters tell a key from another without giving it away. */
+const LEAST_MASKED_CHARS = 20
+
+/** What may be shown of a setting: of a secret only that it is there, and its last characters. */
+export function shownValue(name: SettingName, value: SettingValue): SettingValue {
+  return isSecretSetting(name) && typeof value === 'string' ? maskedSecret(value) : value
+}
+
+export function maskedSecret(secret: string): string {
+  if (secret === '') return ''
+  return secret.length >= LEAST_MASKED_CHARS ? `…${secret.slice(-4)}` : '…'
 }

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dataDirectory, pathsOf, shortHash } from '../src/paths.ts'
-import { loadSettings, parseSetting } from '../src/settings.ts'
+import { loadSettings, parseSetting, SETTING_NAMES, SETTINGS, shownValue } from '../src/settings.ts'
 import { compareVersions } from '../src/version.ts'
 
 let directory: string
@@ -50,6 +50,64 @@ describe('settings.sources', () => {
     write('{"CLAUDE_MEM_BACH": 1}')
     expect(loadSettings(directory, {}).problems).toMatchObject([{ name: 'CLAUDE_MEM_BACH' }])
   })
+
+  test('every default is one that may be set', () => {
+    for (const name of SETTING_NAMES) {
+      const { default: value } = SETTINGS[name].rule
+      expect(parseSetting(name, value)).toEqual({ ok: true, value })
+      expect(parseSetting(name, Array.isArray(value) ? value.join(',') : String(value))).toEqual({ ok: true, value })
+    }
+  })
+})
+
+describe('settings.secrets', () => {
+  const KEY = 'sk-ant-0123456789-secret-wxyz'
+
+  test.each([
+    [KEY, '…wxyz'],
+    ['short-key', '…'],
+    ['', ''],
+  ])('%j is shown as %j', (key, shown) => {
+    expect(shownValue('CLAUDE_MEM_GEMINI_API_KEY', key)).toBe(shown)
+  })
+
+  test('no other setting is masked', () => {
+    expect(shownValue('CLAUDE_MEM_MODEL', KEY)).toBe(KEY)
+    expect(shownValue('CLAUDE_MEM_SKIP_TOOLS', ['A'])).toEqual(['A'])
+  })
+
+  test.each([
+    ['{"CLAUDE_MEM_ANTHROPIC_API_KEY": "two words"}', {}],
+    [`{"CLAUDE_MEM_ANTHROPIC_API_KEY": ["${KEY}"]}`, {}],
+    [`{"CLAUDE_MEM_ANTHROPIC_API_KEY": "${KEY}" "more": 1}`, {}],
+    [`{"CLAUDE_MEM_ANTHROPIC_API_KEY": ${KEY}}`, {}],
+    ['{}', { CLAUDE_MEM_OPENROUTER_API_KEY: `${KEY}\n${KEY}` }],
+    ['{}', { CLAUDE_MEM_OPENROUTER_API_KEY: `${KEY}é` }],
+    ['{"CLAUDE_MEM_ANTHROPIC_BASE_URL": "https://me:secret@host"}', {}],
+    ['{"CLAUDE_MEM_ANTHROPIC_BASE_URL": "ftp://me:secret@host"}', {}],
+  ])('a problem with %s and %j quotes nothing of it', (text, env) => {
+    write(text)
+    const { problems, values } = loadSettings(directory, env)
+    expect(problems.length).toBeGreaterThan(0)
+    expect(JSON.stringify(problems)).not.toMatch(/secret|words|sk-ant|wxyz/)
+    expect(values.CLAUDE_MEM_ANTHROPIC_API_KEY + values.CLAUDE_MEM_OPENROUTER_API_KEY).toBe('')
+  })
+
+  test.skipIf(process.platform === 'win32')('a file that holds one and is open to others is reported', () => {
+    const file = join(directory, 'settings.json')
+    write(`{"CLAUDE_MEM_ANTHROPIC_API_KEY": "${KEY}"}`)
+    for (const mode of [0o644, 0o640, 0o604]) {
+      chmodSync(file, mode)
+      expect(loadSettings(directory, {}).problems).toEqual([
+        { name: 'settings.json', message: `settings.json holds a key and is open to others: chmod 600 '${file}'` },
+      ])
+    }
+    chmodSync(file, 0o600)
+    expect(loadSettings(directory, {}).problems).toEqual([])
+    write('{"CLAUDE_MEM_ANTHROPIC_API_KEY": "", "CLAUDE_MEM_LOG_LEVEL": "warn"}')
+    chmodSync(file, 0o644)
+    expect(loadSettings(directory, {}).problems).toEqual([])
+  })
 })
 
 describe('settings.values', () => {
@@ -60,6 +118,16 @@ describe('settings.values', () => {
     ['CLAUDE_MEM_LOG_LEVEL', 'warn', 'warn'],
     ['CLAUDE_MEM_SKIP_TOOLS', 'A, B,,', ['A', 'B']],
     ['CLAUDE_MEM_SKIP_TOOLS', [], []],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', ' 0.5 ', 0.5],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', '.25', 0.25],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', 0, 0],
+    ['CLAUDE_MEM_MODEL', '  claude-haiku-4-5\n', 'claude-haiku-4-5'],
+    ['CLAUDE_MEM_MODEL', '', ''],
+    ['CLAUDE_MEM_ANTHROPIC_API_KEY', ' sk-ant-1 ', 'sk-ant-1'],
+    ['CLAUDE_MEM_ANTHROPIC_BASE_URL', 'http://127.0.0.1:8080/v1', 'http://127.0.0.1:8080/v1'],
+    ['CLAUDE_MEM_ANTHROPIC_BASE_URL', '', ''],
+    ['CLAUDE_MEM_OPENROUTER_BASE_URL', 'ollama', 'ollama'],
+    ['CLAUDE_MEM_PRICES', 'a=1/2, b/c:d=0.5/1/0.05/0.6', ['a=1/2', 'b/c:d=0.5/1/0.05/0.6']],
   ] as const)('%s takes %j', (name, raw, value) => {
     expect(parseSetting(name, raw)).toEqual({ ok: true, value })
   })
@@ -72,9 +140,37 @@ describe('settings.values', () => {
     ['CLAUDE_MEM_WORKER_PORT', null],
     ['CLAUDE_MEM_LOG_LEVEL', 'loud'],
     ['CLAUDE_MEM_SKIP_TOOLS', [1]],
+    ['CLAUDE_MEM_SKIP_TOOLS', { 0: 'A' }],
+    ['CLAUDE_MEM_SKIP_TOOLS', ['a\nb']],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', -1],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', ''],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', '2 dollars'],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', '1e3'],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', '0x10'],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', 'Infinity'],
+    ['CLAUDE_MEM_DAILY_BUDGET_USD', [2]],
+    ['CLAUDE_MEM_MODEL', 5],
+    ['CLAUDE_MEM_MODEL', 'two\nlines'],
+    ['CLAUDE_MEM_MODEL', 'x'.repeat(4_097)],
+    ['CLAUDE_MEM_ANTHROPIC_API_KEY', 'a b'],
+    ['CLAUDE_MEM_ANTHROPIC_BASE_URL', 'localhost:8080'],
+    ['CLAUDE_MEM_ANTHROPIC_BASE_URL', 'ollama'],
+    ['CLAUDE_MEM_ANTHROPIC_BASE_URL', 'file:///etc/passwd'],
+    ['CLAUDE_MEM_OPENROUTER_BASE_URL', 'llama'],
+    ['CLAUDE_MEM_PRICES', 'claude-haiku-4-5'],
+    ['CLAUDE_MEM_PRICES', 'claude-haiku-4-5=1'],
+    ['CLAUDE_MEM_PRICES', 'claude-haiku-4-5=-1/2'],
+    ['CLAUDE_MEM_PRICES', ['a=1/2', 'b']],
+    ['CLAUDE_MEM_PROVIDER', 'Anthropic'],
   ] as const)('%s refuses %j', (name, raw) => {
     expect(parseSetting(name, raw)).toMatchObject({ ok: false, message: expect.stringContaining(name) })
   })
+})
+
+test('settings.values: a huge value is refused with a short sentence', () => {
+  const parsed = parseSetting('CLAUDE_MEM_MODEL', 'x'.repeat(1_000_000))
+  expect(parsed).toMatchObject({ ok: false })
+  expect(JSON.stringify(parsed).length).toBeLessThan(300)
 })
 
 describe('paths', () => {

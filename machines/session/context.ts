@@ -22,6 +22,7 @@ export function newContext(at: number): SessionContext {
     failed: 0,
     effect: null,
     waiting: null,
+    offline: null,
     split: null,
     summaryAttempts: 0,
     compaction: 'none',

@@ -30,11 +30,14 @@ function effectBase(tick: Tick, prompt: number) {
     prompt,
     timeoutMs: tick.policy.effectTimeoutMs,
     deadline: tick.at + tick.policy.effectTimeoutMs,
+    offline: tick.offline,
   }
 }
 
 function started(context: SessionContext, tick: Tick, effect: Effect, reason: string): SessionContext {
-  return decide({ ...context, effect }, tick, reason, { do: 'claim', effect })
+  const offline = tick.offline === null ? null : { since: context.offline?.since ?? tick.at, reason: tick.offline }
+  const how = tick.offline === null ? reason : `${reason}, offline: ${tick.offline}`
+  return decide({ ...context, effect, offline }, tick, how, { do: 'claim', effect })
 }
 
 export function startBatch(context: SessionContext, { tick }: SessionEvent): SessionContext {

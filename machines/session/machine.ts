@@ -15,9 +15,11 @@
  * 6. Failures have an owner. The provider's: nothing is counted, the session waits. The message's: counted, the
  *    batch is split until the culprit is alone, then set aside. "Too long" is neither's: the conversation is
  *    compacted and the batch goes again; said once more right after that, it is the message's.
- * 7. Silence ends a session: `interrupted` with a turn open, else `completed`. So does its own end. What is still
+ * 7. Past the day's budget a session goes on without a model, and says so, until the day turns: each event says
+ *    whether a model may be asked, each effect carries the answer, and `offline` in the context holds since when.
+ * 8. Silence ends a session: `interrupted` with a turn open, else `completed`. So does its own end. What is still
  *    waiting is worked off first.
- * 8. `closed` is an ordinary state: a prompt reopens it, and a late message is still observed.
+ * 9. `closed` is an ordinary state: a prompt reopens it, and a late message is still observed.
  */
 import { assign, setup } from 'xstate'
 import { type EventOf, MAX_WAKE_MS, newContext, pendingOf } from './context.ts'
@@ -47,7 +49,7 @@ import {
 import type { SessionContext, SessionEvent } from './types.ts'
 
 /** Goes up when a snapshot of the version before needs lifting: see migrations.ts. */
-export const SESSION_MACHINE_VERSION = 1
+export const SESSION_MACHINE_VERSION = 2
 
 /** A rule applies to events of its own type only; `machine` below hands it no other. */
 function rule<T extends SessionEvent['type']>(
@@ -105,10 +107,12 @@ export const sessionMachine = setup({
     'messages are idle': ({ context, event: { tick } }) =>
       pendingOf(context) > 0 && tick.at - context.lastEventAt >= tick.policy.idleFlushMs,
     'conversation too large': ({ context, event: { tick } }) =>
-      context.compaction === 'asked' ||
-      (context.compaction === 'none' &&
-        context.contextTokens > tick.policy.compactTokens &&
-        nextWork(context, tick.policy) !== null),
+      // Without a model nobody reads the conversation: it is compacted when one does again.
+      tick.offline === null &&
+      (context.compaction === 'asked' ||
+        (context.compaction === 'none' &&
+          context.contextTokens > tick.policy.compactTokens &&
+          nextWork(context, tick.policy) !== null)),
     'batch due': ({ context, event: { tick } }) => nextWork(context, tick.policy)?.kind === 'observe',
     'summary due': ({ context, event: { tick } }) => nextWork(context, tick.policy)?.kind === 'summarize',
     'over and done': ({ context, event: { tick } }) => context.ended && nextWork(context, tick.policy) === null,

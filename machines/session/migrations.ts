@@ -16,7 +16,13 @@ export interface RawSnapshot {
 /** `steps[n]` makes version n + 1 of version n. Append only. */
 export type Steps = Readonly<Record<number, (old: RawSnapshot) => RawSnapshot>>
 
-const STEPS: Steps = {}
+const STEPS: Steps = {
+  // Sessions may go on without a model.
+  1: ({ context, ...old }) => {
+    const effect = isRecord(context.effect) ? { ...context.effect, offline: null } : null
+    return { ...old, version: 2, context: { ...context, effect, offline: null } }
+  },
+}
 
 export function liftSnapshot(json: unknown, steps: Steps = STEPS, target = SESSION_MACHINE_VERSION): StoredSnapshot {
   let snapshot = raw(json)

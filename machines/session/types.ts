@@ -28,6 +28,8 @@ export interface Tick {
   /** A fresh id, for the effect this event may start. */
   freshId: string
   policy: Policy
+  /** Why no model may be asked now: the day's budget is spent. Null: one may. */
+  offline: string | null
 }
 
 export type FailureOwner = 'provider' | 'message' | 'context'
@@ -77,6 +79,8 @@ interface EffectBase {
   prompt: number
   timeoutMs: number
   deadline: number
+  /** Done without a model, for this reason. */
+  offline: string | null
 }
 export type Effect =
   | (EffectBase & { kind: 'observe'; limit: number })
@@ -108,6 +112,12 @@ export interface Waiting {
   reason: string
 }
 
+/** Since when, and why, the session goes on without a model. */
+export interface Offline {
+  since: number
+  reason: string
+}
+
 export type Outcome = 'active' | 'completed' | 'interrupted'
 
 export interface SessionContext {
@@ -127,6 +137,8 @@ export interface SessionContext {
   failed: number
   effect: Effect | null
   waiting: Waiting | null
+  /** A state and not an error: it ends with the first effect that may use a model again. */
+  offline: Offline | null
   /** A batch that failed is being split: `limit` at a time for the next `left` messages. */
   split: { limit: number; left: number; attempts: number } | null
   /** Failed attempts at the summary that is due. */

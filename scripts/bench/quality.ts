@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- quality --sessions DIR [--json] [--show-missing] [--dump FILE] [--observer plain]`: every transcript
- * in DIR through the transcript reader, the real actors and the offline observer. NAME.facts.json beside a transcript
+ * `npm run bench -- quality --sessions DIR [--json] [--show-missing] [--dump FILE] [--provider NAME]`: every transcript
+ * in DIR through the transcript reader, the real actors and the offline observer, or the provider that is named, with your
+ * own settings: then every transcript is sent to it, and paid for. NAME.facts.json beside a transcript
  * says what a good memory of it holds.
  *
  * - facts_recovered: share of the facts whose substrings all stand, in any case, in one observation or one summary
@@ -12,14 +13,15 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { offlineObserver } from '../../src/observer/offline/index.ts'
-import { plainObserver } from '../../src/observer/plain.ts'
+import { makeObserver } from '../../src/observer/make.ts'
+import { dataDirectory, pathsOf } from '../../src/paths.ts'
+import { loadSettings } from '../../src/settings.ts'
 import { type Figures, Progress, report, say } from '../lib/output.ts'
 import { ROOT } from '../lib/root.ts'
 import { rounded } from '../lib/stats.ts'
 import { dumped } from '../quality/dump.ts'
 import { type Measured, measure } from '../quality/measure.ts'
-import { factsFileOf, type Observed, observed } from '../quality/observed.ts'
+import { factsFileOf, type Observed, type ObservedWith, observed } from '../quality/observed.ts'
 import type { Fact } from '../quality/scenario.ts'
 
 interface Session {
@@ -28,11 +30,15 @@ interface Session {
   measured: Measured
 }
 
-const OBSERVERS = { offline: offlineObserver, plain: plainObserver }
-
-function observerNamed(name: string) {
-  if (name === 'offline' || name === 'plain') return OBSERVERS[name]
-  throw new Error(`there is no observer "${name}": ${Object.keys(OBSERVERS).join(' or ')}`)
+/** Only a provider that is named looks at the user's settings: the others measure the same everywhere. */
+async function observerNamed(provider: string): Promise<ObservedWith> {
+  const ruled = provider === 'offline' || provider === 'plain'
+  const paths = pathsOf(ruled ? '' : dataDirectory())
+  const loaded = loadSettings(paths.dataDir, { ...(ruled ? {} : process.env), CLAUDE_MEM_PROVIDER: provider })
+  const { observer, problems } = await makeObserver(loaded, paths, process.env)
+  const [wrong] = [...loaded.problems.map(({ message }) => message), ...problems]
+  if (wrong !== undefined) throw new Error(wrong)
+  return { observer, loaded }
 }
 
 /** Files of subagents are read with the session that they belong to. */
@@ -110,16 +116,16 @@ async function main(): Promise<void> {
       json: { type: 'boolean', default: false },
       'show-missing': { type: 'boolean', default: false },
       dump: { type: 'string' },
-      observer: { type: 'string', default: 'offline' },
+      provider: { type: 'string', default: 'offline' },
     },
   })
   const directory = resolve(options.sessions)
-  const observer = observerNamed(options.observer)
+  const observing = await observerNamed(options.provider)
   const progress = new Progress()
   const sessions: Session[] = []
   for (const name of transcriptsIn(directory)) {
     progress.show(name)
-    const seen = await observed(join(directory, `${name}.jsonl`), observer)
+    const seen = await observed(join(directory, `${name}.jsonl`), observing)
     sessions.push({ name, observed: seen, measured: measure(seen, factsOf(directory, name)) })
   }
   progress.clear()

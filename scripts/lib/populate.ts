@@ -71,6 +71,7 @@ function supervisor(store: Store, observer: Observer): Supervisor {
   return new Supervisor({
     store,
     observer: () => observer,
+    offlineObserver: plainObserver,
     policy: () => POLICY,
     concurrency: () => 16,
     spool: { drain: async () => 0 },

@@ -1,12 +1,14 @@
-/** What becomes of a transcript: its events through the real actors on a real SQLite file, one after the other. */
+/** What becomes of a session: its events through the real actors on a real SQLite file, one after the other. */
 import { join } from 'node:path'
 import { Supervisor } from '../../src/actors/supervisor.ts'
 import { policyOf } from '../../src/daemon.ts'
 import { readTranscript } from '../../src/hook/transcript/index.ts'
 import type { MemoryEvent } from '../../src/memory/event.ts'
 import type { Observation, Summary } from '../../src/memory/observation.ts'
+import { offlineObserver } from '../../src/observer/offline/index.ts'
 import type { Observer } from '../../src/observer/port.ts'
-import { loadSettings } from '../../src/settings.ts'
+import { type LoadedSettings, loadSettings } from '../../src/settings.ts'
+import type { CallRow } from '../../src/store/accounting.ts'
 import type { Store } from '../../src/store/port.ts'
 import { openLocalStore } from '../../src/store/sqlite/local.ts'
 import { makePlace } from '../lib/place.ts'
@@ -15,6 +17,7 @@ export interface Observed {
   events: MemoryEvent[]
   observations: Observation[]
   summaries: Summary[]
+  calls: CallRow[]
   /** What the log said at warn or error. */
   complaints: string[]
 }
@@ -22,10 +25,24 @@ export interface Observed {
 const MOST = 100_000
 const SETTLE_MS = 60_000
 
-export async function observed(file: string, observer: Observer): Promise<Observed> {
+export interface ObservedWith {
+  observer: Observer
+  /** The defaults, where it is left out. */
+  loaded?: LoadedSettings
+}
+
+export async function observed(file: string, options: ObservedWith): Promise<Observed> {
+  const { values: settings } = options.loaded ?? loadSettings('', {})
+  const complaints: string[] = []
+  const skipped = (line: number, reason: string) => complaints.push(`${file}:${line}: ${reason}`)
+  const seen = await observedEvents(readTranscript(file, { settings, skipped }), options)
+  return { ...seen, complaints: [...complaints, ...seen.complaints] }
+}
+
+/** The clock is the events' own: that of the session when it was recorded. */
+export async function observedEvents(source: AsyncIterable<MemoryEvent>, options: ObservedWith): Promise<Observed> {
+  const { observer, loaded = loadSettings('', {}) } = options
   const place = makePlace('quality')
-  const loaded = loadSettings('', {})
-  const settings = loaded.values
   const complaints: string[] = []
   const events: MemoryEvent[] = []
   const store = await openLocalStore({ databaseFile: place.paths.database, backupsDir: place.paths.backups })
@@ -34,7 +51,8 @@ export async function observed(file: string, observer: Observer): Promise<Observ
     const supervisor = new Supervisor({
       store,
       observer: () => observer,
-      policy: () => policyOf(loaded),
+      offlineObserver,
+      policy: () => policyOf(loaded, observer.provider === 'offline'),
       concurrency: () => 1,
       spool: { drain: async () => 0 },
       log: (level, text, details) => {
@@ -45,8 +63,7 @@ export async function observed(file: string, observer: Observer): Promise<Observ
       freshId: () => `quality-${++ids}`,
     })
     await supervisor.restore()
-    const skipped = (line: number, reason: string) => complaints.push(`${file}:${line}: ${reason}`)
-    for await (const event of readTranscript(file, { settings, skipped })) {
+    for await (const event of source) {
       events.push(event)
       await supervisor.accept(event)
       // Between two tool uses of a real session the observer has all the time it needs.
@@ -54,9 +71,12 @@ export async function observed(file: string, observer: Observer): Promise<Observ
     }
     await supervisor.flush(null)
     await settled(store)
-    const observations = await store.observations({ limit: MOST })
-    const summaries = await store.summaries({ limit: MOST })
-    return { events, complaints, observations: inOrder(observations), summaries: inOrder(summaries) }
+    const [observations, summaries, calls] = await Promise.all([
+      store.observations({ limit: MOST }),
+      store.summaries({ limit: MOST }),
+      store.calls({ limit: MOST }),
+    ])
+    return { events, complaints, observations: inOrder(observations), summaries: inOrder(summaries), calls }
   } finally {
     await store.close()
     place.remove()

@@ -5,6 +5,7 @@ import { isWaiting, wakeAtOf } from '../../machines/session/context.ts'
 import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
 import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
 import type { Change, Policy, SessionContext, SessionInput } from '../../machines/session/types.ts'
+import type { ModelCall } from '../memory/call.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { ObservationDraft } from '../memory/observation.ts'
 import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../observer/port.ts'
@@ -14,9 +15,15 @@ import type { Commit, EventOutcome, SessionState } from '../store/commit.ts'
 export type Delivery =
   | { kind: 'event'; input: SessionInput; event: MemoryEvent }
   | { kind: 'plain'; input: SessionInput }
-  | { kind: 'observed'; input: SessionInput; answer: ObserveAnswer; messages: readonly string[] }
-  | { kind: 'summarized'; input: SessionInput; answer: SummarizeAnswer; messages: readonly string[] }
-  | { kind: 'compacted'; input: SessionInput; answer: CompactAnswer }
+  | ({ kind: 'failed'; input: SessionInput } & Called)
+  | ({ kind: 'observed'; input: SessionInput; answer: ObserveAnswer; messages: readonly string[] } & Called)
+  | ({ kind: 'summarized'; input: SessionInput; answer: SummarizeAnswer; messages: readonly string[] } & Called)
+  | ({ kind: 'compacted'; input: SessionInput; answer: CompactAnswer } & Called)
+
+/** What an effect cost, whatever came of it. */
+interface Called {
+  calls: readonly ModelCall[]
+}
 
 export interface Machine {
   value: StateValue
@@ -63,6 +70,8 @@ export function emptyCommit(session: string, revision: number, at: number): Comm
     observations: [],
     summaries: [],
     turns: [],
+    calls: [],
+    seen: [],
     trace: [],
   }
 }
@@ -102,6 +111,7 @@ export function addDecision(
   const event = delivery.kind === 'event' ? delivery.event : null
   if (event !== null) commit.events.push({ event, receivedAt: at, outcome: outcomeAtOnce(event, changes) })
   for (const change of changes) apply(commit, change, delivery, at)
+  addCalls(commit, delivery)
   addTurns(commit, delivery, before, after, at)
   commit.trace.push({
     at,
@@ -112,6 +122,11 @@ export function addDecision(
     reason: delivery.kind === 'observed' ? `${reason}; ${toldOf(delivery.answer)}` : reason,
     effectId: after.context.effect?.id ?? before.context.effect?.id ?? null,
   })
+}
+
+/** Money is spent even where nobody wants the answer any more. */
+export function addCalls(commit: CommitParts, delivery: Delivery): void {
+  if ('calls' in delivery) commit.calls.push(...delivery.calls)
 }
 
 /** How many notes came of a batch, and why the rest was left out. */
@@ -172,6 +187,7 @@ function apply(commit: CommitParts, change: Change, delivery: Delivery, at: numb
 function settle(commit: CommitParts, effectId: string, prompt: number, delivery: Delivery, at: number): void {
   if (delivery.kind === 'observed') {
     addObservations(commit, delivery, prompt, at)
+    commit.seen.push(...delivery.answer.seen)
     commit.inbox.push({ do: 'settle', effectId, outcomes: outcomesOf(delivery.answer, delivery.messages), at })
   } else if (delivery.kind === 'summarized') {
     addObservations(commit, delivery, prompt, at)
@@ -218,7 +234,7 @@ function outcomesOf(answer: ObserveAnswer, messages: readonly string[]): EventOu
 }
 
 function addTurns(commit: CommitParts, delivery: Delivery, before: Machine, after: Machine, at: number): void {
-  if (delivery.kind === 'event' || delivery.kind === 'plain' || after.context.decided === null) return
+  if (!('answer' in delivery) || after.context.decided === null) return
   const generation = delivery.kind === 'compacted' ? after.context.generation : before.context.generation
   commit.turns.push(...delivery.answer.turns.map((turn) => ({ ...turn, generation, at })))
 }

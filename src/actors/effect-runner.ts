@@ -5,22 +5,20 @@
 import type { Effect, FailureOwner } from '../../machines/session/types.ts'
 import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
-import { isMessage } from '../memory/event.ts'
-import {
-  type CompactAnswer,
-  type ObserveAnswer,
-  type Observer,
-  ObserverError,
-  type SessionMatter,
-  type SummarizeAnswer,
-} from '../observer/port.ts'
+import { type Observer, ObserverError } from '../observer/port.ts'
 import type { Store } from '../store/port.ts'
 import { Breaker } from './breaker.ts'
+import { EffectCalls } from './call-ledger.ts'
 import type { Delivery } from './decision.ts'
+import { perform } from './perform.ts'
 
 export interface EffectHost {
   store: Store
   observer(): Observer
+  /** Who observes while no model may be asked. */
+  offlineObserver: Observer
+  /** A provider that does not answer makes sessions go on without it, instead of waiting. */
+  goesOffline(): boolean
   now(): number
   random(): number
   concurrency(): number
@@ -60,6 +58,12 @@ export class EffectRunner {
   }
   get waiting(): { since: number; reason: string } | null {
     return this.#breaker(this.#host.observer().provider).waiting
+  }
+  /** Why the provider is not to be asked now, where that is a reason to go on without it. */
+  get unavailable(): string | null {
+    if (!this.#host.goesOffline()) return null
+    const breaker = this.#breaker(this.#host.observer().provider)
+    return breaker.openUntil > this.#host.now() ? (breaker.waiting?.reason ?? null) : null
   }
 
   /** Makes what is in flight for a session what its snapshot says. */
@@ -109,18 +113,19 @@ export class EffectRunner {
 
   async #run(job: Job): Promise<void> {
     const { session, effect, abort } = job
+    const calls = new EffectCalls(effect, this.#host.now)
     const timer = setTimeout(() => abort.abort(new ObserverError('provider', timedOut(effect))), effect.timeoutMs)
     // A process that is done otherwise need not wait for an observer that never answers.
     timer.unref()
     try {
       fault('effect.start')
-      const result = await this.#guarded(session, effect, abort.signal)
+      const result = await this.#guarded(session, effect, calls, abort.signal)
       fault('effect.result')
       if (abort.signal.aborted && !isTimeout(abort.signal.reason)) return
       await this.#host.deliver(session, result)
     } catch (error) {
       this.#host.log('warn', 'the result of an effect could not be stored', { session, effect: effect.id, error })
-      await this.#host.deliver(session, this.#failure(effect, error)).catch((again: unknown) => {
+      await this.#host.deliver(session, this.#failure(effect, calls, error)).catch((again: unknown) => {
         this.#host.log('warn', 'nor could its failure; its deadline will bring it back', { session, error: again })
       })
     } finally {
@@ -128,74 +133,43 @@ export class EffectRunner {
     }
   }
 
-  async #guarded(session: string, effect: Effect, signal: AbortSignal): Promise<Delivery> {
-    const observer = this.#host.observer()
+  async #guarded(session: string, effect: Effect, calls: EffectCalls, signal: AbortSignal): Promise<Delivery> {
+    const observer = this.#observerFor(effect)
     const breaker = this.#breaker(observer.provider)
     const now = this.#host.now()
     if (breaker.openUntil > now)
-      return failed(effect, 'provider', breaker.waiting?.reason ?? 'waits', breaker.openUntil)
+      return this.#failed(effect, calls, 'provider', breaker.waiting?.reason ?? 'waits', breaker.openUntil)
     try {
-      const result = await abortable(this.#perform(observer, session, effect, signal), signal)
+      const result = await abortable(
+        perform({ store: this.#host.store, observer, session, effect, calls, at: now }, signal),
+        signal,
+      )
       breaker.succeed()
       return result
     } catch (error) {
       if (!signal.aborted)
         this.#host.log('warn', 'an effect failed', { session, effect: effect.id, kind: effect.kind, error })
-      return this.#failure(effect, error)
+      return this.#failure(effect, calls, error)
     }
   }
 
-  #failure(effect: Effect, error: unknown): Delivery {
+  #observerFor(effect: Effect): Observer {
+    return effect.offline === null ? this.#host.observer() : this.#host.offlineObserver
+  }
+
+  #failure(effect: Effect, calls: EffectCalls, error: unknown): Delivery {
     const owner = ownerOf(error)
     const reason = messageOf(error)
-    if (owner !== 'provider') return failed(effect, owner, reason, this.#host.now())
+    if (owner !== 'provider') return this.#failed(effect, calls, owner, reason, this.#host.now())
     const retryAfterMs = error instanceof ObserverError ? error.retryAfterMs : null
-    const breaker = this.#breaker(this.#host.observer().provider)
-    return failed(effect, owner, reason, breaker.fail(this.#host.now(), this.#host.random(), reason, retryAfterMs))
+    const breaker = this.#breaker(this.#observerFor(effect).provider)
+    const retryAt = breaker.fail(this.#host.now(), this.#host.random(), reason, retryAfterMs)
+    return this.#failed(effect, calls, owner, reason, this.#host.goesOffline() ? this.#host.now() : retryAt)
   }
 
-  async #perform(observer: Observer, session: string, effect: Effect, signal: AbortSignal): Promise<Delivery> {
-    const { store } = this.#host
-    const [row, claimed, material] = await Promise.all([
-      store.session(session),
-      store.claimed(session, effect.id),
-      store.turnMaterial(session, effect.prompt),
-    ])
-    if (row === null) throw new ObserverError('message', `there is no session ${session}`)
-    const matter: SessionMatter = {
-      session,
-      project: row.project,
-      promptNumber: effect.prompt,
-      prompt: material.prompt?.text ?? null,
-      conversation: await store.conversation(session, row.generation),
-    }
-    const result = ({ usage, contextTokens }: ObserveAnswer | SummarizeAnswer | CompactAnswer) => ({
-      effectId: effect.id,
-      usage,
-      contextTokens,
-    })
-    switch (effect.kind) {
-      case 'observe': {
-        const messages = claimed.map((message) => message.event).filter(isMessage)
-        const answer = await observer.observe({ ...matter, messages }, signal)
-        return {
-          kind: 'observed',
-          input: { type: 'OBSERVED', ...result(answer) },
-          answer,
-          messages: messages.map((m) => m.id),
-        }
-      }
-      case 'summarize': {
-        const turnEnd = claimed.map((message) => message.event).findLast((event) => event.kind === 'turn_end') ?? null
-        const answer = await observer.summarize({ ...matter, turnEnd, observations: material.observations }, signal)
-        const messages = claimed.map((message) => message.eventId)
-        return { kind: 'summarized', input: { type: 'SUMMARIZED', ...result(answer) }, answer, messages }
-      }
-      case 'compact': {
-        const answer = await observer.compact(matter, signal)
-        return { kind: 'compacted', input: { type: 'COMPACTED', ...result(answer) }, answer }
-      }
-    }
+  #failed(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number): Delivery {
+    const input = { type: 'FAILED', effectId: effect.id, owner, reason, retryAt } as const
+    return { kind: 'failed', input, calls: calls.list(reason) }
   }
 
   #breaker(provider: string): Breaker {
@@ -211,10 +185,6 @@ export class EffectRunner {
 function ownerOf(error: unknown): FailureOwner {
   if (error instanceof ObserverError) return error.owner
   return error instanceof MemError && error.retryable ? 'provider' : 'message'
-}
-
-function failed(effect: Effect, owner: FailureOwner, reason: string, retryAt: number): Delivery {
-  return { kind: 'plain', input: { type: 'FAILED', effectId: effect.id, owner, reason, retryAt } }
 }
 
 function timedOut(effect: Effect): string {

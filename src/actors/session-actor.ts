@@ -14,6 +14,7 @@ import type { Commit, CommitResult } from '../store/commit.ts'
 import type { Store } from '../store/port.ts'
 import type { Committer } from './committer.ts'
 import {
+  addCalls,
   addDecision,
   type CommitParts,
   type Delivery,
@@ -35,6 +36,8 @@ export interface SessionHost {
   random(): number
   freshId(): string
   policy(): Policy
+  /** Why no model may be asked now, null: one may. */
+  offline(): string | null
   /** After a commit: the effect that the snapshot wants in flight, or none. */
   act(session: string, effect: Effect | null): void
   committed(commit: Commit, result: CommitResult & { ok: true }, pending: number): void
@@ -172,7 +175,7 @@ export class SessionActor {
 
     const deliveries = await Promise.all(items.map(prepared))
     const { parts, origin, repeated } = this.#decideAll(awake, deliveries)
-    if (parts.trace.length === 0) {
+    if (parts.trace.length + parts.calls.length === 0) {
       for (const item of items) item.resolve({ duplicate: false })
       return
     }
@@ -214,6 +217,7 @@ export class SessionActor {
       random: this.#host.random(),
       freshId: this.#host.freshId(),
       policy: this.#host.policy(),
+      offline: this.#host.offline(),
     }
     awake.actor.send({ ...delivery.input, tick })
     const snapshot = awake.actor.getSnapshot()
@@ -223,8 +227,8 @@ export class SessionActor {
         `the session machine ended on ${delivery.input.type}: ${messageOf(snapshot.error)}`,
       )
     }
-    if (snapshot.context.decided?.key !== tick.key) return
-    addDecision(parts, delivery, before, machineOf(awake), at)
+    if (snapshot.context.decided?.key === tick.key) addDecision(parts, delivery, before, machineOf(awake), at)
+    else addCalls(parts, delivery)
   }
 
   /** Nothing of this commit happened. The row says where we are; what may still be accepted goes again. */

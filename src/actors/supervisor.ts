@@ -8,6 +8,7 @@ import type { Policy, SessionInput } from '../../machines/session/types.ts'
 import { DRAIN_MS, supervisorMachine } from '../../machines/supervisor/machine.ts'
 import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
+import type { ModelCall } from '../memory/call.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { Observer } from '../observer/port.ts'
 import type { Store } from '../store/port.ts'
@@ -36,6 +37,12 @@ export interface Spool {
 export interface SupervisorOptions {
   store: Store
   observer: () => Observer
+  /** Who observes while no model may be asked. */
+  offlineObserver: Observer
+  /** Why no model may be asked now: the budget. Null: one may. */
+  noModel?: () => string | null
+  /** A provider that does not answer makes sessions go on without it, instead of waiting. */
+  goesOffline?: () => boolean
   policy: () => Policy
   concurrency: () => number
   spool: Spool
@@ -43,6 +50,8 @@ export interface SupervisorOptions {
   now?: () => number
   random?: () => number
   freshId: () => string
+  /** Calls to a model, once they are written down. */
+  spent?: (calls: readonly ModelCall[]) => void
   /** Called on every tick while serving, after the sessions: retention, backups, idle exit. */
   housekeeping?: () => Promise<void>
 }
@@ -69,6 +78,8 @@ export class Supervisor {
     this.#effects = new EffectRunner({
       store: options.store,
       observer: options.observer,
+      offlineObserver: options.offlineObserver,
+      goesOffline: () => options.goesOffline?.() ?? false,
       now: this.#now,
       random,
       concurrency: options.concurrency,
@@ -85,8 +96,12 @@ export class Supervisor {
       random,
       freshId: options.freshId,
       policy: options.policy,
+      offline: () => options.noModel?.() ?? this.#effects.unavailable,
       act: (session, effect) => this.#effects.reconcile(session, effect),
-      committed: (commit, result, pending) => this.#publish(streamItem(commit, result, pending)),
+      committed: (commit, result, pending) => {
+        options.spent?.(commit.calls)
+        this.#publish(streamItem(commit, result, pending))
+      },
       quarantined: (session, reason) => this.notice('error', `session ${session} is quarantined: ${reason}`),
     })
     this.#ticker = new Ticker(TICK_MS, () => this.#tick())

@@ -2,10 +2,12 @@
  * The words of the channel: versioned JSON messages over WebSocket. Types and constants only, for both ends;
  * the daemon checks what it gets with `schema.ts`. docs/hook-protocol.md has the rules in prose.
  */
+import type { BudgetView } from '../actors/budget.ts'
 import type { Notice } from '../actors/notices.ts'
 import type { StreamItem } from '../actors/stream.ts'
 import type { ContextView } from '../context/load.ts'
 import type { MemoryEvent } from '../memory/event.ts'
+import type { CallRow, UsageKey } from '../store/accounting.ts'
 import type {
   BackupInfo,
   Message,
@@ -15,6 +17,7 @@ import type {
   SessionListItem,
   SessionView,
 } from '../store/port.ts'
+import type { UsageView } from '../store/usage-view.ts'
 
 /** Raised when a message of an older program could be misunderstood. */
 export const PROTOCOL_VERSION = 1
@@ -30,6 +33,10 @@ export type Request = { v: number; id: string } & (
   /** What a session of this project (its key or name) would get. */
   | { type: 'context'; project: string }
   | { type: 'queue'; filter: QueueFilter }
+  /** What models cost in the last `days` days. */
+  | { type: 'usage'; by: UsageKey; days: number }
+  /** The newest calls of a session to a model, with their words. */
+  | { type: 'calls'; session: string; limit: number }
   | { type: 'queue_retry'; session: string | null }
   | { type: 'queue_clear'; session: string | null; pending: boolean }
   | { type: 'flush'; session: string | null; wait: boolean }
@@ -54,6 +61,10 @@ export interface Status {
   /** `serving`, `draining`, … */
   state: string
   provider: string
+  /** Null: no model is asked. */
+  model: string | null
+  /** What the model may spend today; null where none is asked. */
+  budget: BudgetView | null
   /** Since when and why the observer is not answering; null when it is. */
   waiting: { since: number; reason: string } | null
   queue: QueueStats
@@ -76,6 +87,8 @@ export type Answer = { v: number; id: string } & (
   | { type: 'session'; view: SessionView }
   | ({ type: 'context' } & ContextView)
   | { type: 'queue'; messages: Message[]; stats: QueueStats }
+  | { type: 'usage'; usage: UsageView }
+  | { type: 'calls'; session: string; calls: CallRow[] }
   | { type: 'done'; affected: number }
   | { type: 'backups'; backups: BackupInfo[] }
   | { type: 'subscribed'; seq: number }

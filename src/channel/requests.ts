@@ -55,6 +55,10 @@ async function body(
       const [messages, stats] = await Promise.all([service.store.queue(filter), service.store.queueStats()])
       return { type: 'queue', messages, stats }
     }
+    case 'usage':
+      return { type: 'usage', usage: await service.usage(request.by, request.days) }
+    case 'calls':
+      return { type: 'calls', ...(await service.calls(request.session, request.limit)) }
     case 'queue_retry':
       return { type: 'done', affected: await service.retry(request.session) }
     case 'queue_clear':

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ErrorCode, MemError, messageOf } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
+import { USAGE_KEYS } from '../store/accounting.ts'
+import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
 import { parseEvent, parseJson } from './schema.ts'
 import type { Service } from './service.ts'
 
@@ -21,6 +23,9 @@ interface Route {
 }
 
 const DEFAULT_TRACE = 50
+const DEFAULT_CALLS = 20
+const DEFAULT_USAGE_DAYS = 30
+const MAX_LIMIT = 10_000
 
 const routes: Route[] = [
   {
@@ -44,6 +49,12 @@ const routes: Route[] = [
     path: /^\/api\/sessions\/([^/]+)$/,
     handle: ({ service, params }) => service.closeSession(params[0] ?? ''),
   },
+  {
+    method: 'GET',
+    path: /^\/api\/sessions\/([^/]+)\/calls$/,
+    handle: ({ service, params, query }) => service.calls(params[0] ?? '', limitOf(query, DEFAULT_CALLS)),
+  },
+  { method: 'GET', path: /^\/api\/usage$/, handle: usage },
   { method: 'GET', path: /^\/api\/observations\/(\d+)$/, handle: observation },
   {
     method: 'GET',
@@ -137,6 +148,13 @@ async function context({ service, query }: Call): Promise<unknown> {
   return await service.context(project)
 }
 
+async function usage({ service, query }: Call): Promise<unknown> {
+  const given = query.get('by') ?? 'day'
+  const by = USAGE_KEYS.find((key) => key === given)
+  if (by === undefined) throw new MemError('bad_request', `by is one of ${USAGE_KEYS.join(', ')}`)
+  return await service.usage(by, wholeNumberOf(query, 'days', DEFAULT_USAGE_DAYS, MAX_USAGE_DAYS))
+}
+
 /** An event without an id gets one here; a caller that may repeat itself sends its own. */
 async function accept({ service, body }: Call, kinds: readonly MemoryEvent['kind'][]): Promise<unknown> {
   const given = await body()
@@ -175,12 +193,16 @@ function filterOf(query: URLSearchParams): { session?: string; project?: string 
 }
 
 function limitOf(query: URLSearchParams, standard: number): number {
-  const text = query.get('limit')
+  return wholeNumberOf(query, 'limit', standard, MAX_LIMIT)
+}
+
+function wholeNumberOf(query: URLSearchParams, name: string, standard: number, max: number): number {
+  const text = query.get(name)
   if (text === null) return standard
-  const limit = Number(text)
-  if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)
-    throw new MemError('bad_request', 'limit is a number from 1 to 10000')
-  return limit
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 1 || number > max)
+    throw new MemError('bad_request', `${name} is a number from 1 to ${max}`)
+  return number
 }
 
 export function sendError(response: ServerResponse, error: unknown): void {

@@ -2,6 +2,8 @@
 import { z } from 'zod'
 import { MemError } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
+import { USAGE_KEYS } from '../store/accounting.ts'
+import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
 import { PROTOCOL_VERSION, type Request } from './protocol.ts'
 
 /** Longest id that is stored; real ones have 36 characters. */
@@ -64,6 +66,13 @@ const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
       limit: limit.exactOptional(),
     }),
   }),
+  z.object({
+    ...envelope,
+    type: z.literal('usage'),
+    by: z.enum(USAGE_KEYS),
+    days: z.number().int().min(1).max(MAX_USAGE_DAYS),
+  }),
+  z.object({ ...envelope, type: z.literal('calls'), session: id, limit }),
   z.object({ ...envelope, type: z.literal('queue_retry'), session: sessionOrAll }),
   z.object({ ...envelope, type: z.literal('queue_clear'), session: sessionOrAll, pending: z.boolean() }),
   z.object({ ...envelope, type: z.literal('flush'), session: sessionOrAll, wait: z.boolean() }),

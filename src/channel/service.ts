@@ -1,12 +1,16 @@
 /** What can be asked of a daemon, whichever door the question came through. */
+import type { BudgetView } from '../actors/budget.ts'
 import type { Supervisor } from '../actors/supervisor.ts'
 import type { ContextKeeper } from '../context/keeper.ts'
 import { type ContextView, contextView } from '../context/load.ts'
 import { chosenProject } from '../context/project.ts'
 import { MemError } from '../errors.ts'
+import { startOfDay } from '../memory/day.ts'
 import type { MemoryEvent } from '../memory/event.ts'
+import type { CallRow, UsageKey } from '../store/accounting.ts'
 import { chosenSession, noSession } from '../store/find-session.ts'
 import type { SessionView, Store } from '../store/port.ts'
+import { type UsageView, usageView } from '../store/usage-view.ts'
 import { compareVersions, VERSION } from '../version.ts'
 import type { Status } from './protocol.ts'
 
@@ -17,7 +21,9 @@ export interface ServiceOptions {
   supervisor: Supervisor
   store: Store
   keeper: ContextKeeper
-  provider: () => string
+  provider: () => { name: string; model: string | null }
+  /** Null where no model is asked. */
+  budget: () => BudgetView | null
   dataDir: string
   socket: string
   port: () => number | null
@@ -59,7 +65,7 @@ export class Service {
   }
 
   async status(): Promise<Status> {
-    const { supervisor, store, provider, dataDir, socket, port, spooled } = this.#options
+    const { supervisor, store, provider, budget, dataDir, socket, port, spooled } = this.#options
     const stats = await store.stats(startOfDay(this.#now()))
     const { pending, processing, failed, sessions, oldestAt } = stats
     return {
@@ -70,7 +76,9 @@ export class Service {
       port: port(),
       startedAt: supervisor.startedAt,
       state: supervisor.state,
-      provider: provider(),
+      provider: provider().name,
+      model: provider().model,
+      budget: budget(),
       waiting: supervisor.waiting,
       queue: { pending, processing, failed, sessions, oldestAt },
       observationsToday: stats.observationsToday,
@@ -93,6 +101,16 @@ export class Service {
     const view = await this.store.view(session, trace)
     if (view === null) throw noSession(prefix)
     return view
+  }
+
+  usage(by: UsageKey, days: number): Promise<UsageView> {
+    return usageView(this.store, by, days, this.#now())
+  }
+
+  /** The newest `limit`, oldest of them first. */
+  async calls(prefix: string, limit: number): Promise<{ session: string; calls: CallRow[] }> {
+    const session = await this.resolveSession(prefix)
+    return { session, calls: await this.store.calls({ session, limit }) }
   }
 
   async flush(prefix: string | null, wait: boolean): Promise<number> {
@@ -161,8 +179,4 @@ export class Service {
       void look()
     })
   }
-}
-
-export function startOfDay(now: number): number {
-  return new Date(now).setHours(0, 0, 0, 0)
 }

@@ -48,7 +48,10 @@ export function command<const P extends Record<string, PositionalOptions>, const
         false,
         (builder) => {
           builder.usage(`claude-mem ${usage}\n\n${about}`).options(options)
-          for (const [name, positional] of Object.entries(positionals)) builder.positional(name, positional)
+          for (const [name, positional] of Object.entries(positionals)) {
+            // Without the number yargs takes `-` for an option that nobody wrote.
+            builder.positional(name, positional).nargs(name, 1)
+          }
           for (const [line, what] of examples) builder.example(line, what)
           return builder
         },

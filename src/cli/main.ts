@@ -10,12 +10,14 @@ import { hook, reportEvent } from './commands/hook.ts'
 import { inspect } from './commands/inspect.ts'
 import { install } from './commands/install.ts'
 import { logs } from './commands/logs.ts'
+import { providers } from './commands/providers.ts'
 import { queue } from './commands/queue.ts'
 import { restart } from './commands/restart.ts'
 import { start } from './commands/start.ts'
 import { status } from './commands/status.ts'
 import { stop } from './commands/stop.ts'
 import { uninstall } from './commands/uninstall.ts'
+import { usage } from './commands/usage.ts'
 import { exitCodeOf, failureText } from './failure.ts'
 import { parse } from './parse.ts'
 
@@ -25,12 +27,14 @@ const COMMANDS = [
   restart,
   status,
   inspect,
+  usage,
   context,
   logs,
   queue,
   flush,
   config,
   backup,
+  providers,
   install,
   uninstall,
   hook,

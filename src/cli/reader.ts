@@ -4,7 +4,9 @@
  */
 import { ChannelClient } from '../channel/client.ts'
 import { MemError, systemCode } from '../errors.ts'
+import { NO_USAGE } from '../memory/observation.ts'
 import type { Paths } from '../paths.ts'
+import type { CallRow, UsageKey } from '../store/accounting.ts'
 import { chosenSession, noSession } from '../store/find-session.ts'
 import type {
   Message,
@@ -15,6 +17,7 @@ import type {
   SessionListItem,
   SessionView,
 } from '../store/port.ts'
+import { type UsageView, usageView } from '../store/usage-view.ts'
 
 export interface MemoryReader {
   /** Null when the file is read. */
@@ -23,6 +26,10 @@ export interface MemoryReader {
   /** `prefix`: the first characters of an id. */
   session(prefix: string, trace: number): Promise<SessionView>
   queue(filter: QueueFilter): Promise<{ messages: Message[]; stats: QueueStats }>
+  /** What models cost in the last `days` days. */
+  usage(by: UsageKey, days: number): Promise<UsageView>
+  /** The newest `limit` calls of a session to a model, oldest of them first. */
+  calls(prefix: string, limit: number): Promise<{ session: string; calls: CallRow[] }>
   close(): Promise<void>
 }
 
@@ -67,6 +74,11 @@ export function daemonReader(client: ChannelClient): MemoryReader {
       const { messages, stats } = await client.request('queue', { type: 'queue', filter })
       return { messages, stats }
     },
+    usage: async (by, days) => (await client.request('usage', { type: 'usage', by, days })).usage,
+    calls: async (prefix, limit) => {
+      const { session, calls } = await client.request('calls', { type: 'calls', session: prefix, limit })
+      return { session, calls }
+    },
     close: async () => client.close(),
   }
 }
@@ -95,9 +107,16 @@ function readerOf(file: Reader): MemoryReader {
       const filter = session === undefined ? rest : { ...rest, session: await resolve(session) }
       return { messages: await file.queue(filter), stats: await file.queueStats() }
     },
+    usage: (by, days) => usageView(file, by, days, Date.now()),
+    calls: async (prefix, limit) => {
+      const session = await resolve(prefix)
+      return { session, calls: await file.calls({ session, limit }) }
+    },
     close: () => file.close(),
   }
 }
+
+const noCalls = { usage: async () => [], spentSince: async () => ({ cost: 0, usage: NO_USAGE }) }
 
 /** A data directory that no daemon ever served. */
 const nothingYet: MemoryReader = {
@@ -107,5 +126,9 @@ const nothingYet: MemoryReader = {
     throw noSession(prefix)
   },
   queue: async () => ({ messages: [], stats: { pending: 0, processing: 0, failed: 0, sessions: 0, oldestAt: null } }),
+  usage: (by, days) => usageView(noCalls, by, days, Date.now()),
+  calls: async (prefix) => {
+    throw noSession(prefix)
+  },
   close: async () => undefined,
 }

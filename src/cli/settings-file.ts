@@ -28,6 +28,7 @@ const PREFIX = 'CLAUDE_MEM_'
 /** `batch-max-size` will do for `CLAUDE_MEM_BATCH_MAX_SIZE`. */
 export function settingNamed(given: string): SettingName {
   const upper = given.trim().toUpperCase().replaceAll('-', '_')
+  if (isSettingName(upper)) return upper
   const full = upper.startsWith(PREFIX) ? upper : PREFIX + upper
   if (isSettingName(full)) return full
   throw new UsageError(`unknown setting "${given}"${didYouMean(full, SETTING_NAMES, 'claude-mem config lists them')}`)

@@ -1,7 +1,7 @@
 /** The installed Claude Code: which version its `claude` says it is. */
 import { execFile } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
+import { isProgram, programFiles } from '../find-program.ts'
 
 export interface Client {
   path: string
@@ -10,11 +10,12 @@ export interface Client {
 
 /** Starting it takes a second on a slow disk. */
 const ANSWER_MS = 15_000
-const NAMES = process.platform === 'win32' ? ['claude.exe', 'claude.cmd'] : ['claude']
+const NAME = 'claude'
 
 /** The first one that answers; null when there is none. */
 export async function findClient(env: NodeJS.ProcessEnv, home: string, configDir: string): Promise<Client | null> {
   for (const path of candidates(env, home, configDir)) {
+    if (!(await isProgram(path))) continue
     const version = await versionOf(path, env)
     if (version !== null) return { path, version }
   }
@@ -23,24 +24,16 @@ export async function findClient(env: NodeJS.ProcessEnv, home: string, configDir
 
 /** On the PATH, then where the client's own installers put it. */
 function candidates(env: NodeJS.ProcessEnv, home: string, configDir: string): string[] {
-  const onPath = (env.PATH ?? env.Path ?? '').split(delimiter).filter((directory) => directory !== '')
-  const directories = [...onPath, join(home, '.local', 'bin'), join(configDir, 'local')]
-  const files = directories.flatMap((directory) => NAMES.map((name) => join(directory, name)))
-  return [...new Set(files)].filter(isProgram)
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
-  } catch {
-    return false
-  }
+  const usual = [join(home, '.local', 'bin'), join(configDir, 'local')]
+  const files = usual.flatMap((directory) =>
+    programFiles(NAME, { PATHEXT: env.PATHEXT, PATH: directory }, process.platform),
+  )
+  return [...new Set([...programFiles(NAME, env, process.platform), ...files])]
 }
 
 function versionOf(path: string, env: NodeJS.ProcessEnv): Promise<string | null> {
   // Node runs a .cmd file only through the shell.
-  const shell = path.endsWith('.cmd')
+  const shell = /\.(?:cmd|bat)$/i.test(path)
   return new Promise((resolve) => {
     const child = execFile(
       shell ? `"${path}"` : path,

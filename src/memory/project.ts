@@ -29,6 +29,14 @@ export function projectOf(cwd: string, files: ProjectFiles = realFiles, path: ty
   return { key: `dir:${directory}`, name: path.basename(directory) || directory }
 }
 
+/** The top of the working tree that a directory is in; the directory itself where there is no repository. */
+export function projectRoot(cwd: string, files: ProjectFiles = realFiles, path: typeof nodePath = nodePath): string {
+  for (let at = cwd; ; at = path.dirname(at)) {
+    if (repositoryAt(at, files, path) !== null) return at
+    if (path.dirname(at) === at) return cwd
+  }
+}
+
 /** A directory that was deleted still has a place: that of what is left of its path. */
 function realDirectory(cwd: string, files: ProjectFiles, path: typeof nodePath): string {
   const absolute = path.isAbsolute(cwd) ? path.normalize(cwd) : resolveSafely(cwd, path)

@@ -16,7 +16,7 @@ export const plainObserver: Observer = {
   provider: 'plain',
 
   async observe({ messages }): Promise<ObserveAnswer> {
-    return { ...silent, observations: messages.map(observationOf), folded: [], skipped: [] }
+    return { ...silent, observations: messages.map(observationOf), folded: [], skipped: [], seen: [] }
   },
 
   async summarize({ prompt, turnEnd, observations }): Promise<SummarizeAnswer> {

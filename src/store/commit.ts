@@ -3,6 +3,7 @@
  * changes. A store applies it whole or not at all.
  */
 import type { Effect, Outcome } from '../../machines/session/types.ts'
+import type { ModelCall } from '../memory/call.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { ObservationDraft, SummaryDraft, Usage } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
@@ -115,6 +116,10 @@ export interface Commit {
   observations: NewObservation[]
   summaries: NewSummary[]
   turns: ObserverTurn[]
+  /** Calls to a model that ended, whatever came of them. */
+  calls: ModelCall[]
+  /** What tools were used on and showed; the newest digest of a subject counts. */
+  seen: { subject: string; digest: string }[]
   trace: TraceEntry[]
 }
 

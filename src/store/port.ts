@@ -6,6 +6,7 @@ import type { Effect } from '../../machines/session/types.ts'
 import type { EventKind, MemoryEvent } from '../memory/event.ts'
 import type { Observation, Summary } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
+import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from './accounting.ts'
 import type { Commit, CommitResult, ObserverTurn, SessionState, SessionStatus, TraceEntry } from './commit.ts'
 
 export interface SessionRow extends SessionState {
@@ -148,6 +149,12 @@ export interface Reader {
   /** The one that was last heard of first. */
   projects(filter: ProjectFilter): Promise<ProjectRow[]>
   events(session: string, limit: number): Promise<EventRow[]>
+  /** The newest `limit`, oldest of them first. */
+  calls(filter: CallFilter): Promise<CallRow[]>
+  /** Days in their order, anything else with the most expensive first. What has no calls is left out. */
+  usage(filter: UsageFilter): Promise<UsageRow[]>
+  /** What was spent from `since` (epoch ms) on. */
+  spentSince(since: number): Promise<Spent>
   /** Sequence number of the newest commit; 0 before the first. */
   lastSeq(): Promise<number>
   close(): Promise<void>
@@ -192,6 +199,8 @@ export interface Store extends Reader {
   claimed(session: string, effectId: string): Promise<ClaimedMessage[]>
   turnMaterial(session: string, prompt: number): Promise<TurnMaterial>
   conversation(session: string, generation: number): Promise<ObserverTurn[]>
+  /** The digests under which these subjects were seen last, by subject; what was never seen is not in it. */
+  seen(session: string, subjects: readonly string[]): Promise<ReadonlyMap<string, string>>
   countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]>
   /** Its snapshot cannot be restored: kept as it is, with the reason, until a person revives or erases it. */
   quarantine(session: string, reason: string, at: number): Promise<void>

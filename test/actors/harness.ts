@@ -3,8 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Policy } from '../../machines/session/types.ts'
+import type { Budget } from '../../src/actors/budget.ts'
 import { type Spool, Supervisor } from '../../src/actors/supervisor.ts'
 import type { MemoryEvent } from '../../src/memory/event.ts'
+import { offlineObserver } from '../../src/observer/offline/index.ts'
 import { plainObserver } from '../../src/observer/plain.ts'
 import type { Observer } from '../../src/observer/port.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -24,6 +26,8 @@ export class Harness {
   readonly directory = mkdtempSync(join(tmpdir(), 'claude-mem-actors-'))
   observer: Observer = plainObserver
   policy: Policy = POLICY
+  goesOffline = false
+  budget: Budget | null = null
   spooled: MemoryEvent[] = []
   log: { level: string; text: string; details: Record<string, unknown> | undefined }[] = []
   /** Real time plus this: tests move it, the machines see it. */
@@ -55,6 +59,10 @@ export class Harness {
     this.#supervisor = new Supervisor({
       store: this.#store,
       observer: () => this.observer,
+      offlineObserver,
+      noModel: () => this.budget?.reason ?? null,
+      goesOffline: () => this.goesOffline,
+      spent: (calls) => this.budget?.add(calls),
       policy: () => this.policy,
       concurrency: () => 2,
       spool,

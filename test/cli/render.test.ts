@@ -17,6 +17,7 @@ const effect = {
   kind: 'observe',
   prompt: 2,
   limit: 3,
+  offline: null,
   timeoutMs: 1_000,
   deadline: NOW + 60_000,
 } as const
@@ -194,7 +195,16 @@ describe('the status', () => {
     port: 37777,
     startedAt: NOW - 120_000,
     state: 'serving',
-    provider: 'offline',
+    provider: 'anthropic',
+    model: 'claude-haiku-4-5',
+    budget: {
+      spentUsd: 0.5,
+      limitUsd: 2,
+      spentTokens: 120_000,
+      limitTokens: 5_000_000,
+      reason: null,
+      until: NOW + 3_600_000,
+    },
     waiting: { since: NOW - 60_000, reason: 'key rejected' },
     queue: { pending: 3, processing: 1, failed: 2, sessions: 2, oldestAt: NOW - 60_000 },
     observationsToday: 1,
@@ -209,7 +219,7 @@ describe('the status', () => {
   it('of a running daemon says what waits and what people should know', () => {
     const text = runningLines(status, look).join('\n')
     expect(text).toContain('claude-mem 1.2.3 is serving (pid 42, up 2 min)')
-    expect(text).toContain('offline, waiting for 1 min: key rejected')
+    expect(text).toContain('anthropic (claude-haiku-4-5), waiting for 1 min: key rejected')
     expect(text).toContain('3 pending, 1 processing, 2 failed in 2 sessions, oldest 1 min ago')
     expect(text).toContain('1 event to be read')
     expect(text).toContain('warn   a \\x1b[2Jnotice (1 s ago)')

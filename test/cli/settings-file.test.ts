@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -22,6 +31,10 @@ describe('the name of a setting', () => {
       expect(settingNamed(name)).toBe('CLAUDE_MEM_BATCH_MAX_SIZE')
     },
   )
+
+  it.each(['CLAUDE_CODE_PATH', 'claude-code-path'])('may be %s, which has no prefix of ours', (name) => {
+    expect(settingNamed(name)).toBe('CLAUDE_CODE_PATH')
+  })
 
   it('that is unknown brings a suggestion', () => {
     expect(() => settingNamed('batch-max-sise')).toThrow('did you mean CLAUDE_MEM_BATCH_MAX_SIZE?')
@@ -50,6 +63,14 @@ describe('settings.json', () => {
     expect(unsetSetting(dataDir, 'CLAUDE_MEM_LOG_LEVEL')).toBe(true)
     expect(unsetSetting(dataDir, 'CLAUDE_MEM_LOG_LEVEL')).toBe(false)
     expect(content()).toEqual({ SOMETHING: { else: 1 }, CLAUDE_MEM_BATCHING_ENABLED: false })
+  })
+
+  it.skipIf(process.platform === 'win32')('is closed to others with the first key that is put into it', () => {
+    writeFileSync(file(), '{}')
+    chmodSync(file(), 0o644)
+    setSetting(dataDir, 'CLAUDE_MEM_ANTHROPIC_API_KEY', 'sk-ant-0123456789abcdef')
+    expect(statSync(file()).mode & 0o777).toBe(0o600)
+    expect(loadSettings(dataDir, {}).problems).toEqual([])
   })
 
   it('is not touched by a value that is not valid', () => {

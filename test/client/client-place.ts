@@ -50,6 +50,11 @@ export class ClientPlace {
     return this.#api
   }
 
+  /** What the build put beside the program. */
+  built(name: string): string {
+    return join(this.#dist, name)
+  }
+
   /** Nothing of the surroundings that could lead the client or claude-mem anywhere else. */
   get env(): NodeJS.ProcessEnv {
     const foreign = /^(?:CLAUDE|ANTHROPIC|AWS_|VERTEX|GOOGLE_)|_proxy$|^XDG_/i
@@ -141,7 +146,7 @@ export class ClientPlace {
   }
 }
 
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + WAIT_MS
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`waited ${WAIT_MS / 1000} s until ${what}`)

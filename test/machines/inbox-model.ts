@@ -110,6 +110,8 @@ export class Session {
   inbox = new Inbox()
   now: number
   policy: Policy
+  /** Why no model may be asked. */
+  offline: string | null = null
   #actor: ReturnType<typeof start>
   #ticks = 0
   reasons: string[] = []
@@ -136,7 +138,14 @@ export class Session {
   /** False when the machine ignored it. */
   send(input: SessionInput): boolean {
     const n = ++this.#ticks
-    const tick = { key: `k${n}`, at: this.now, random: 0.5, freshId: `e${n}`, policy: this.policy }
+    const tick = {
+      key: `k${n}`,
+      at: this.now,
+      random: 0.5,
+      freshId: `e${n}`,
+      policy: this.policy,
+      offline: this.offline,
+    }
     this.#actor.send({ ...input, tick } as SessionEvent)
     const { decided } = this.context
     if (decided?.key !== tick.key) return false

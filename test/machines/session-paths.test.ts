@@ -69,7 +69,7 @@ const paths = getShortestPaths(sessionMachine, {
   events: (state) =>
     inputsIn(state).map(({ at, ...input }) => {
       key++
-      const tick = { key: `k${key}`, at, random: 0.5, freshId: `e${key}`, policy: POLICY }
+      const tick = { key: `k${key}`, at, random: 0.5, freshId: `e${key}`, policy: POLICY, offline: null }
       return { ...input, tick } as SessionEvent
     }),
   serializeState: situation,

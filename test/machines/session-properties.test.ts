@@ -11,6 +11,7 @@ type Step =
   | { do: 'retry' }
   | { do: 'clear'; pending: boolean }
   | { do: 'time'; ms: number }
+  | { do: 'budget'; spent: boolean }
 
 const promptId = fc.constantFrom(null, 'a', 'b', 'c')
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -55,6 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   fc.constant<Step>({ do: 'retry' }),
   fc.record({ do: fc.constant('clear' as const), pending: fc.boolean() }),
+  fc.record({ do: fc.constant('budget' as const), spent: fc.boolean() }),
   fc.record({
     do: fc.constant('time' as const),
     ms: fc.constantFrom(1, 1_000, 200_000, 700_000, 90_000_000, -5_000_000),
@@ -75,6 +77,9 @@ function take(session: Session, { ...step }: Step): void {
     }
     case 'fail':
       session.failed(step.owner)
+      return
+    case 'budget':
+      session.offline = step.spent ? 'spent' : null
       return
     case 'retry':
       session.send({

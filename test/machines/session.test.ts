@@ -343,6 +343,55 @@ describe('session.compaction', () => {
   })
 })
 
+describe('session.budget', () => {
+  const SPENT = '2.01 of 2.00 US dollars spent today'
+
+  test('past it a session goes on without a model and says so, until it may ask one again', () => {
+    const s = session(prompt(), message())
+    s.offline = SPENT
+    s.send(turnEnd())
+    expect(s.context.effect).toMatchObject({ kind: 'observe', offline: SPENT })
+    expect(s.context.offline).toEqual({ since: s.now, reason: SPENT })
+    expect(s.reasons.at(-1)).toContain(`offline: ${SPENT}`)
+    s.observed()
+    expect(s.context.effect).toMatchObject({ kind: 'summarize', offline: SPENT })
+    s.summarized()
+    const since = s.context.offline?.since
+    s.now += 3_600_000
+    for (const input of [prompt(), message(), turnEnd()]) s.send(input)
+    expect(s.context.offline).toEqual({ since, reason: SPENT })
+    s.offline = null
+    s.observed()
+    expect(s.context.effect).toMatchObject({ kind: 'summarize', offline: null })
+    expect(s.context.offline).toBeNull()
+  })
+
+  test('what waits for a provider goes on without it, and the state survives a crash', () => {
+    const s = session(prompt(), message(), turnEnd())
+    s.failed('provider', s.now)
+    s.offline = 'the provider does not answer'
+    s.crash()
+    s.send({ type: 'DEADLINE' })
+    expect(s.context.effect).toMatchObject({ kind: 'observe', offline: 'the provider does not answer' })
+    s.crash()
+    expect(s.context.offline?.reason).toBe('the provider does not answer')
+  })
+
+  test('without a model nothing is compacted; with one again it is', () => {
+    const s = session(prompt(), message(), turnEnd())
+    s.observed(POLICY.compactTokens + 1)
+    expect(s.state).toBe('compacting.calling')
+    const held = session(prompt(), message(), turnEnd())
+    held.offline = SPENT
+    held.observed(POLICY.compactTokens + 1)
+    expect(held.state).toBe('summarizing.calling')
+    held.offline = null
+    held.summarized(POLICY.compactTokens + 1)
+    for (const input of [prompt(), message(), turnEnd()]) held.send(input)
+    expect(held.state).toBe('compacting.calling')
+  })
+})
+
 describe('session.snapshot', () => {
   test('stays under 4 KB with a thousand messages in a thousand turns', () => {
     const s = session(prompt(), message(), turnEnd())

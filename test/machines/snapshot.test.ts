@@ -20,7 +20,7 @@ describe('snapshot.migrations', () => {
     const text = readFileSync(new URL(file, FIXTURES), 'utf8')
     const actor = createActor(sessionMachine, { input: { at: 0 }, snapshot: readSnapshot(text) }).start()
     expect(stateName(actor.getSnapshot().value)).toBe('batching.waiting')
-    const tick = { key: 'k', at: 2e12, random: 0, freshId: 'next', policy: POLICY }
+    const tick = { key: 'k', at: 2e12, random: 0, freshId: 'next', policy: POLICY, offline: null }
     actor.send({ type: 'DEADLINE', tick })
     expect(stateName(actor.getSnapshot().value)).toBe('batching.calling')
     expect(actor.getSnapshot().context.effect).toMatchObject({ id: 'next', kind: 'observe', prompt: 2, limit: 2 })

@@ -8,9 +8,18 @@ import { bash, bashFails, edit, failed, grep, read, used, write } from './events
 
 const signal = new AbortController().signal
 const project = { key: 'dir:/home/dev/shop', name: 'shop' }
-const matter = { session: 's', project, promptNumber: 1, conversation: [] as ObserverTurn[] }
+const matter = {
+  session: 's',
+  project,
+  cwd: '/home/dev/shop',
+  at: 0,
+  promptNumber: 1,
+  conversation: [] as ObserverTurn[],
+  contextTokens: 0,
+  calls: { begin: () => () => undefined },
+}
 const observe = (messages: MessageEvent[], prompt: string | null = null, conversation: ObserverTurn[] = []) =>
-  offlineObserver.observe({ ...matter, prompt, messages, conversation }, signal)
+  offlineObserver.observe({ ...matter, prompt, messages, conversation, seen: async () => new Map() }, signal)
 const turnsOf = (turns: readonly Omit<ObserverTurn, 'generation' | 'at'>[]): ObserverTurn[] =>
   turns.map((turn) => ({ ...turn, generation: 1, at: 0 }))
 

@@ -1,10 +1,13 @@
 /** What every store does. Each implementation runs this suite. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { NO_USAGE } from '../../src/memory/observation.ts'
+import type { CallFilter } from '../../src/store/accounting.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
 import type { Retention, Store } from '../../src/store/port.ts'
 import {
   accepting,
   add,
+  callOf,
   claim,
   commitOf,
   DAY_MS,
@@ -510,7 +513,191 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       })
     })
 
+    describe('calls to a model', () => {
+      const settle = (effectId: string) => ({ do: 'settle' as const, effectId, outcomes: [], at: NOW })
+      const other = stateOf({ project: { key: 'git:/other', name: 'other' } })
+
+      test('calls.comeBackAsTheyWereMade', async () => {
+        const calls = [
+          callOf('e1', { error: 'no XML in it' }),
+          callOf('e1', { at: NOW + 1, promptVersion: null, cost: null }),
+          callOf('e2', { at: NOW + 2, kind: 'compact', error: 'connection reset', received: null }),
+        ]
+        const observations = [observationOf([]), observationOf([], { model: null })]
+        await committed(store, commitOf('s', 1, { calls, inbox: [settle('e1')], observations }))
+        const kept = { session: 's', project: PROJECT.key, projectName: PROJECT.name, observations: 0 }
+        const rows = await store.calls({})
+        expect(rows.map(({ id: _, ...row }) => row)).toEqual([
+          { ...calls[0], ...kept },
+          { ...calls[1], ...kept, observations: 1 },
+          { ...calls[2], ...kept },
+        ])
+        const ids = rows.map(({ id }) => id)
+        expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
+      })
+
+      test('calls.areFilteredAndTheNewestComeLast', async () => {
+        const calls = [callOf('e1'), callOf('e2', { at: NOW + 5 }), callOf('e2', { at: NOW + 6 })]
+        await committed(store, commitOf('s', 1, { calls }))
+        await committed(store, commitOf('t', 1, { calls: [callOf('e3', { at: NOW + 7 })] }))
+        const times = async (filter: CallFilter) => (await store.calls(filter)).map(({ at }) => at - NOW)
+        expect(await times({ session: 's' })).toEqual([0, 5, 6])
+        expect(await times({ session: 's', limit: 2 })).toEqual([5, 6])
+        expect(await times({ effectId: 'e2' })).toEqual([5, 6])
+        expect(await times({ since: NOW + 6 })).toEqual([6, 7])
+        expect(await times({ session: 'nobody' })).toEqual([])
+      })
+
+      test('calls.ofACommitThatFailsAreNotCounted', async () => {
+        await committed(store, commitOf('s', 1))
+        const duplicate = { eventId: 'p', number: 1, text: 'one', private: false, at: NOW }
+        const broken = commitOf('s', 2, {
+          calls: [callOf('e1')],
+          seen: [{ subject: 'a.ts', digest: '1' }],
+          prompts: [duplicate, duplicate],
+        })
+        expect(await store.commit([broken])).toMatchObject([{ ok: false, why: 'failed' }])
+        expect(await store.calls({})).toEqual([])
+        expect(await store.seen('s', ['a.ts'])).toEqual(new Map())
+      })
+
+      test('usage.isAddedUpByWhatIsAsked', async () => {
+        const local = { provider: 'openrouter', model: 'llama', cost: null }
+        const nothing = { usage: NO_USAGE, cost: null, error: 'refused', received: null }
+        await committed(
+          store,
+          commitOf('s', 1, {
+            calls: [callOf('e1'), callOf('e2', { at: NOW + 10, cost: 0.5 })],
+            inbox: [settle('e1')],
+            observations: [observationOf([]), observationOf([])],
+          }),
+        )
+        await committed(
+          store,
+          commitOf('t', 1, {
+            state: other,
+            calls: [callOf('e3', { ...local, at: NOW + 20 }), callOf('e4', { ...local, ...nothing, at: NOW + 30 })],
+          }),
+        )
+        const once = callOf('').usage
+        const twice = { input: 200, output: 40, cacheRead: 2_000, cacheWrite: 100 }
+        const paid = { at: NOW + 10, calls: 2, failed: 0, usage: twice, cost: 0.75, unpriced: 0, observations: 2 }
+        const unpaid = { at: NOW + 30, calls: 2, failed: 1, usage: once, cost: 0, unpriced: 1, observations: 0 }
+        expect(await store.usage({ by: 'project', since: NOW })).toEqual([
+          { key: PROJECT.key, name: PROJECT.name, ...paid },
+          { key: 'git:/other', name: 'other', ...unpaid },
+        ])
+        expect(await store.usage({ by: 'session', since: NOW })).toEqual([
+          { key: 's', name: PROJECT.name, ...paid },
+          { key: 't', name: 'other', ...unpaid },
+        ])
+        expect(await store.usage({ by: 'model', since: NOW })).toEqual([
+          { key: 'claude-haiku-4-5', name: 'anthropic', ...paid },
+          { key: 'llama', name: 'openrouter', ...unpaid },
+        ])
+        expect(await store.usage({ by: 'model', since: NOW + 10, until: NOW + 20 })).toMatchObject([
+          { key: 'claude-haiku-4-5', calls: 1, cost: 0.5 },
+        ])
+        expect(await store.usage({ by: 'session', since: NOW + 31 })).toEqual([])
+      })
+
+      test('usage.ofAProjectHasItsNewestName', async () => {
+        const named = (name: string) => stateOf({ project: { key: 'git:/1', name } })
+        await committed(store, commitOf('a', 1, { state: named('new'), calls: [callOf('e1', { at: NOW + 9 })] }))
+        await committed(store, commitOf('b', 1, { state: named('old'), calls: [callOf('e2')] }))
+        expect(await store.usage({ by: 'project', since: 0 })).toMatchObject([{ key: 'git:/1', name: 'new', calls: 2 }])
+      })
+
+      test('usage.ofDaysFollowsTheirBoundaries', async () => {
+        const hour = 3_600_000
+        const calls = [NOW - 1, NOW, NOW + 23 * hour - 1, NOW + 23 * hour, NOW + 90 * hour].map((at) =>
+          callOf('e', { at }),
+        )
+        await committed(store, commitOf('s', 1, { calls }))
+        // Clocks went forward on the first of them; on the third nothing was asked.
+        const dayStarts = [NOW, NOW + 23 * hour, NOW + 47 * hour, NOW + 71 * hour]
+        const rows = await store.usage({ by: 'day', dayStarts })
+        expect(rows.map(({ key, name, at, calls }) => ({ key, name, at, calls }))).toEqual([
+          { key: `${NOW}`, name: null, at: NOW, calls: 2 },
+          { key: `${NOW + 23 * hour}`, name: null, at: NOW + 23 * hour, calls: 1 },
+          { key: `${NOW + 71 * hour}`, name: null, at: NOW + 71 * hour, calls: 1 },
+        ])
+        expect(await store.usage({ by: 'day', dayStarts: [] })).toEqual([])
+      })
+
+      test('spentSince.countsFromThatMomentOn', async () => {
+        expect(await store.spentSince(0)).toEqual({ cost: 0, usage: NO_USAGE })
+        const calls = [callOf('e1', { at: NOW - 1 }), callOf('e2'), callOf('e3', { cost: null, error: 'cut off' })]
+        await committed(store, commitOf('s', 1, { calls }))
+        expect(await store.spentSince(NOW)).toEqual({
+          cost: 0.25,
+          usage: { input: 200, output: 40, cacheRead: 2_000, cacheWrite: 100 },
+        })
+      })
+    })
+
+    describe('what was seen', () => {
+      test('seen.isTheNewestDigestOfASubjectInItsSession', async () => {
+        const seen = (...pairs: [string, string][]) => pairs.map(([subject, digest]) => ({ subject, digest }))
+        await committed(store, commitOf('s', 1, { seen: seen(['a.ts', '1'], ['b.ts', '1'], ['a.ts', '2']) }))
+        await committed(store, commitOf('s', 2, { seen: seen(['b.ts', '2']) }))
+        await committed(store, commitOf('t', 1, { seen: seen(['a.ts', '9']) }))
+        expect(await store.seen('s', ['a.ts', 'b.ts', 'a.ts', 'never.ts'])).toEqual(
+          new Map([
+            ['a.ts', '2'],
+            ['b.ts', '2'],
+          ]),
+        )
+        expect(await store.seen('s', [])).toEqual(new Map())
+        expect(await store.seen('nobody', ['a.ts'])).toEqual(new Map())
+      })
+
+      test('seen.takesAnyTextForASubject', async () => {
+        const subjects = ['', 'it\'s "quoted"', 'żółw 🐢', 'x'.repeat(20_000), 'a\nb']
+        const seen = subjects.map((subject, i) => ({ subject, digest: `${i}` }))
+        await committed(store, commitOf('s', 1, { seen }))
+        expect([...(await store.seen('s', subjects)).entries()].sort()).toEqual(
+          subjects.map((subject, i) => [subject, `${i}`]).sort(),
+        )
+      })
+    })
+
     describe('retention', () => {
+      test('callTexts.growOldAndTheirCostStays', async () => {
+        const calls = [callOf('old', { at: NOW - 31 * DAY_MS }), callOf('new')]
+        await committed(store, commitOf('s', 1, { calls }))
+        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
+        expect(await store.calls({})).toMatchObject([
+          { effectId: 'old', sent: null, received: null, cost: 0.25, usage: calls[0]?.usage },
+          { effectId: 'new', sent: 'what happened', received: '<skip/>' },
+        ])
+        expect(await store.spentSince(0)).toMatchObject({ cost: 0.5 })
+        expect(await store.retain(KEEP_ALL, NOW)).toBe(0)
+      })
+
+      test('seen.ofSessionsThatAreLongOverIsForgotten', async () => {
+        const seen = [{ subject: 'a.ts', digest: '1' }]
+        const over = stateOf({ status: 'completed' })
+        await committed(store, commitOf('active', 1, { at: NOW - 31 * DAY_MS, seen }))
+        await committed(store, commitOf('over', 1, { at: NOW - 29 * DAY_MS, seen, state: over }))
+        await committed(store, commitOf('long over', 1, { at: NOW - 31 * DAY_MS, seen, state: over }))
+        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
+        expect((await store.seen('active', ['a.ts'])).size).toBe(1)
+        expect((await store.seen('over', ['a.ts'])).size).toBe(1)
+        expect((await store.seen('long over', ['a.ts'])).size).toBe(0)
+      })
+
+      test('seen.isBoundedPerSession', async () => {
+        const subjects = (from: number, to: number) =>
+          Array.from({ length: to - from }, (_, i) => ({ subject: `${from + i}`, digest: 'x' }))
+        await committed(store, commitOf('s', 1, { seen: subjects(0, 3_000) }))
+        await committed(store, commitOf('s', 2, { seen: subjects(3_000, 5_002) }))
+        await committed(store, commitOf('s', 3, { seen: subjects(0, 2_999) }))
+        expect(await store.retain(KEEP_ALL, NOW)).toBe(2)
+        const left = await store.seen('s', ['0', '2999', '3000', '3001', '5001'])
+        expect([...left.keys()].sort()).toEqual(['0', '3001', '5001'])
+      })
+
       test('trace.isBoundedPerSessionAndSaysWhatIsGone', async () => {
         const trace = ['1', '2', '3', '4', '5'].map((reason) => traceOf(reason))
         await committed(store, commitOf('s', 1, { trace }))

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import type { Effect } from '../../machines/session/types.ts'
 import { MemError, messageOf } from '../../src/errors.ts'
 import { isMessage, type MemoryEvent, toolOf } from '../../src/memory/event.ts'
-import type { Observation, Summary } from '../../src/memory/observation.ts'
+import { NO_USAGE, type Observation, type Summary } from '../../src/memory/observation.ts'
+import type { CallFilter, CallRow, Spending, Spent, UsageFilter, UsageRow } from '../../src/store/accounting.ts'
 import type { Commit, CommitResult, InboxChange, ObserverTurn } from '../../src/store/commit.ts'
 import type {
   BackupInfo,
@@ -38,6 +39,9 @@ interface Data {
   observations: Observation[]
   summaries: Summary[]
   turns: (ObserverTurn & { session: string })[]
+  calls: CallRow[]
+  /** By session and subject. */
+  seen: Map<string, { session: string; subject: string; digest: string; at: number }>
   trace: (TraceRow & { session: string })[]
   traceDropped: Map<string, number>
 }
@@ -45,6 +49,7 @@ interface Data {
 type Filter = { session?: string; project?: string; limit?: number }
 
 const DAY_MS = 86_400_000
+const SEEN_PER_SESSION = 5_000
 
 export class MemoryStore implements Store {
   #data: Data = {
@@ -58,6 +63,8 @@ export class MemoryStore implements Store {
     observations: [],
     summaries: [],
     turns: [],
+    calls: [],
+    seen: new Map(),
     trace: [],
     traceDropped: new Map(),
   }
@@ -112,12 +119,32 @@ export class MemoryStore implements Store {
     })
     data.summaries.push(...summaries)
     for (const turn of commit.turns) data.turns.push({ ...turn, session })
+    this.#addCalls(commit)
+    for (const { subject, digest } of commit.seen) {
+      data.seen.set(seenKey(session, subject), { session, subject, digest, at })
+    }
     for (const entry of commit.trace) data.trace.push({ ...entry, id: this.#nextId(), session })
     return {
       ok: true,
       seq: data.seq,
       observationIds: stored.map(({ id }) => id),
       summaryIds: summaries.map(({ id }) => id),
+    }
+  }
+
+  #addCalls({ session, state, calls, observations, inbox }: Commit): void {
+    const settled = inbox.flatMap((change) => (change.do === 'settle' ? [change.effectId] : []))
+    const answered = calls.findLast(({ error, effectId }) => error === null && settled.includes(effectId))
+    const made = observations.filter(({ model }) => model !== null).length
+    for (const call of calls) {
+      this.#data.calls.push({
+        ...structuredClone(call),
+        id: this.#nextId(),
+        session,
+        project: state.project.key,
+        projectName: state.project.name,
+        observations: call === answered ? made : 0,
+      })
     }
   }
 
@@ -371,6 +398,53 @@ export class MemoryStore implements Store {
     return structuredClone(this.#data.events.filter((row) => row.session === session).slice(-limit))
   }
 
+  async calls({ session, effectId, since, limit }: CallFilter): Promise<CallRow[]> {
+    const asked = (row: CallRow) =>
+      (session === undefined || row.session === session) &&
+      (effectId === undefined || row.effectId === effectId) &&
+      (since === undefined || row.at >= since)
+    return structuredClone(this.#data.calls.filter(asked).slice(limit === undefined ? 0 : -limit))
+  }
+
+  async usage(filter: UsageFilter): Promise<UsageRow[]> {
+    const within = (since: number, until = Number.POSITIVE_INFINITY) =>
+      this.#data.calls.filter(({ at }) => at >= since && at < until)
+    if (filter.by === 'day') {
+      const { dayStarts } = filter
+      return dayStarts
+        .map((start, i) => ({ key: `${start}`, name: null, at: start, ...summed(within(start, dayStarts[i + 1])) }))
+        .filter(({ calls }) => calls > 0)
+    }
+    const groups = new Map<string, CallRow[]>()
+    for (const call of within(filter.since, filter.until)) {
+      const group = { project: call.project, session: `${call.session}`, model: `${call.provider} ${call.model}` }
+      const calls = groups.get(group[filter.by]) ?? []
+      groups.set(group[filter.by], [...calls, call])
+    }
+    const rows = [...groups.values()].flatMap((calls) => {
+      const newest = calls.reduce((a, b) => (b.at > a.at ? b : a))
+      const { at, project, projectName, session, model, provider } = newest
+      const named = {
+        project: { key: project, name: projectName },
+        session: { key: session ?? '', name: projectName },
+        model: { key: model, name: provider },
+      }
+      return [{ ...named[filter.by], at, ...summed(calls) }]
+    })
+    const tokens = ({ usage }: Spending) => Object.values(usage).reduce((sum, n) => sum + n, 0)
+    return rows.sort((a, b) => b.cost - a.cost || tokens(b) - tokens(a) || (a.key < b.key ? -1 : 1))
+  }
+
+  async spentSince(since: number): Promise<Spent> {
+    const { cost, usage } = summed(this.#data.calls.filter(({ at }) => at >= since))
+    return { cost, usage }
+  }
+
+  async seen(session: string, subjects: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = subjects.flatMap((subject) => this.#data.seen.get(seenKey(session, subject)) ?? [])
+    return new Map(rows.map(({ subject, digest }) => [subject, digest]))
+  }
+
   async lastSeq(): Promise<number> {
     return this.#data.seq
   }
@@ -451,7 +525,12 @@ export class MemoryStore implements Store {
 
   async retain(rules: Retention, now: number): Promise<number> {
     const data = this.#data
-    const size = () => data.payloads.length + data.trace.length + data.turns.length
+    const size = () =>
+      data.payloads.length +
+      data.trace.length +
+      data.turns.length +
+      data.seen.size +
+      data.calls.filter(({ sent }) => sent !== null).length
     const before = size()
     const isOver = (session: string) => data.sessions.get(session)?.status !== 'active'
     data.payloads = data.payloads.filter(({ at }) => at > now - rules.payloadDays * DAY_MS).sort((a, b) => a.at - b.at)
@@ -467,6 +546,16 @@ export class MemoryStore implements Store {
     }
     data.trace = kept
     data.turns = data.turns.filter(({ at, session }) => at > now - rules.observerTurnDays * DAY_MS || !isOver(session))
+    for (const call of data.calls) {
+      if (call.at <= now - rules.observerTurnDays * DAY_MS) Object.assign(call, { sent: null, received: null })
+    }
+    for (const [session, { updatedAt }] of data.sessions) {
+      const oldest = [...data.seen.entries()].filter(([, row]) => row.session === session)
+      const long = isOver(session) && updatedAt <= now - rules.observerTurnDays * DAY_MS
+      const kept = long ? 0 : SEEN_PER_SESSION
+      oldest.sort(([, a], [, b]) => a.at - b.at)
+      for (const [key] of oldest.slice(0, Math.max(0, oldest.length - kept))) data.seen.delete(key)
+    }
     return before - size()
   }
 
@@ -490,4 +579,27 @@ function newestFirst<T extends Observation | Summary>(rows: readonly T[], filter
       .sort((a, b) => b.createdAt - a.createdAt || b.id - a.id)
       .slice(0, filter.limit),
   )
+}
+
+function summed(calls: readonly CallRow[]): Spending {
+  const usage = { ...NO_USAGE }
+  for (const call of calls) {
+    usage.input += call.usage.input
+    usage.output += call.usage.output
+    usage.cacheRead += call.usage.cacheRead
+    usage.cacheWrite += call.usage.cacheWrite
+  }
+  const isUnpriced = (call: CallRow) => call.cost === null && Object.values(call.usage).some((n) => n > 0)
+  return {
+    calls: calls.length,
+    failed: calls.filter(({ error }) => error !== null).length,
+    usage,
+    cost: calls.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+    unpriced: calls.filter(isUnpriced).length,
+    observations: calls.reduce((sum, { observations }) => sum + observations, 0),
+  }
+}
+
+function seenKey(session: string, subject: string): string {
+  return JSON.stringify([session, subject])
 }

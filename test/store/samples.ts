@@ -1,5 +1,6 @@
 /** Small valid values that a test changes where it matters. */
 import type { Effect } from '../../machines/session/types.ts'
+import type { ModelCall } from '../../src/memory/call.ts'
 import type { MemoryEvent, PromptEvent, ToolUseEvent, TurnEndEvent } from '../../src/memory/event.ts'
 import { NO_USAGE } from '../../src/memory/observation.ts'
 import type {
@@ -69,7 +70,7 @@ export function stateOf(over: Partial<SessionState> = {}): SessionState {
 }
 
 export function effectOf(id: string): Effect {
-  return { id, kind: 'summarize', prompt: 1, timeoutMs: 60_000, deadline: NOW + 60_000 }
+  return { id, kind: 'summarize', prompt: 1, timeoutMs: 60_000, deadline: NOW + 60_000, offline: null }
 }
 
 export function commitOf(session: string, revision: number, over: Partial<Commit> = {}): Commit {
@@ -84,6 +85,8 @@ export function commitOf(session: string, revision: number, over: Partial<Commit
     observations: [],
     summaries: [],
     turns: [],
+    calls: [],
+    seen: [],
     trace: [],
     ...over,
   }
@@ -162,4 +165,22 @@ export function turnOf(role: 'user' | 'assistant', content: string, over: Partia
 
 export function traceOf(reason: string, at = NOW): TraceEntry {
   return { at, event: 'MESSAGE', eventId: null, from: 'observing', to: 'observing', reason, effectId: null }
+}
+
+export function callOf(effectId: string, over: Partial<ModelCall> = {}): ModelCall {
+  return {
+    effectId,
+    kind: 'observe',
+    provider: 'anthropic',
+    model: 'claude-haiku-4-5',
+    promptVersion: 'observe-1',
+    at: NOW,
+    durationMs: 900,
+    usage: { input: 100, output: 20, cacheRead: 1_000, cacheWrite: 50 },
+    cost: 0.25,
+    error: null,
+    sent: 'what happened',
+    received: '<skip/>',
+    ...over,
+  }
 }

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -16,6 +17,7 @@ import {
 import { dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Commit } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 import { listBackups } from '../../src/store/sqlite/backup.ts'
 import { commitGroup } from '../../src/store/sqlite/commit.ts'
@@ -30,6 +32,7 @@ import { committed } from './contract.ts'
 import { type Place, place } from './place.ts'
 import {
   accepting,
+  callOf,
   claim,
   commitOf,
   effectOf,
@@ -90,6 +93,15 @@ async function learn(into: Store, from: number, to: number): Promise<void> {
       }),
     )
   }
+}
+/** A database as the first version left it. */
+function versionOne(commits: readonly Commit[]): void {
+  mkdirSync(dirname(here.file), { recursive: true })
+  const db = new BetterSqlite3(here.file)
+  db.pragma('journal_mode = WAL')
+  migrate(db, MIGRATIONS.slice(0, 1))
+  expect(commitGroup(db, commits).every(({ ok }) => ok)).toBe(true)
+  db.close()
 }
 async function learned(from: Store): Promise<number[]> {
   const rows = await from.observations({})
@@ -183,12 +195,95 @@ describe('migrations', () => {
     await core.close()
   })
 
+  test('migration.ofAVersionOneDatabaseKeepsItsRowsAndCountsCallsFromNowOn', async () => {
+    versionOne([accepting('s', 1, [toolUse('s', '1')]), commitOf('s', 2, { observations: [observationOf([])] })])
+    const lifted = await open()
+    expect((await lifted.startNotes()).join(' ')).toContain(`from version 1 to ${SCHEMA_VERSION}`)
+    expect(await lifted.backups()).toMatchObject([{ reason: 'migration' }])
+    expect(await lifted.view('s', 10)).toMatchObject({ row: { revision: 2 }, messages: [{ eventId: '1' }] })
+    expect(await lifted.observations({})).toHaveLength(1)
+    expect(await lifted.calls({})).toEqual([])
+    const seen = [{ subject: 'a.ts', digest: '1' }]
+    await committed(lifted, commitOf('s', 3, { calls: [callOf('e1')], seen }))
+    expect(await lifted.spentSince(0)).toMatchObject({ cost: 0.25 })
+    expect(await lifted.seen('s', ['a.ts'])).toEqual(new Map([['a.ts', '1']]))
+  })
+
   test('migrations.areNumberedWithoutGaps', () => {
     expect(MIGRATIONS.map(({ version }) => version)).toEqual(range(1, MIGRATIONS.length))
   })
 })
 
+describe('a session that is erased', () => {
+  test('erased.leavesItsCallsOnTheBillWithoutTheirWords', async () => {
+    const core = await SqliteCore.open(here.options)
+    const calls = [callOf('e1'), callOf('e2', { error: 'not XML: my secret plan' })]
+    const seen = [{ subject: 'a.ts', digest: '1' }]
+    core.commit([commitOf('gone', 1, { calls, seen }), commitOf('kept', 1, { calls: [callOf('e3')], seen })])
+    core.db.prepare('DELETE FROM sdk_sessions WHERE content_session_id = ?').run('gone')
+    const nameless = { session: null, sent: null, received: null, cost: 0.25 }
+    expect(core.calls({})).toMatchObject([
+      { ...nameless, effectId: 'e1', error: null },
+      { ...nameless, effectId: 'e2', error: 'erased with its session' },
+      { session: 'kept', effectId: 'e3', sent: 'what happened' },
+    ])
+    expect(core.usage({ by: 'session', since: 0 })).toMatchObject([
+      { key: '', calls: 2, cost: 0.5 },
+      { key: 'kept', calls: 1 },
+    ])
+    expect(core.seen('gone', ['a.ts']).size).toBe(0)
+    expect(core.seen('kept', ['a.ts']).size).toBe(1)
+    await core.close()
+  })
+})
+
 describe('a damaged database', () => {
+  test('damage.keepsTheBillAndForgetsWhatWasSeen', async () => {
+    const first = await open()
+    const seen = [{ subject: 'a.ts', digest: '1' }]
+    await committed(first, commitOf('s', 1, { calls: [callOf('e1')], seen }))
+    await first.backup('daily', 7)
+    await committed(first, commitOf('s', 2, { calls: [callOf('e2'), callOf('e2')] }))
+    await close()
+    overwrite(0, 16)
+    const again = await open()
+    expect((await again.calls({})).map(({ effectId }) => effectId)).toEqual(['e1', 'e2', 'e2'])
+    expect((await again.seen('s', ['a.ts'])).size).toBe(0)
+    expect((await again.startNotes()).join(' ')).toContain('model calls 2')
+  })
+
+  test('damage.toAVersionOneDatabaseMissesNoTableItNeverHad', async () => {
+    versionOne([accepting('s', 1, [toolUse('s', '1')]), commitOf('s', 2, { observations: [observationOf([])] })])
+    overwrite(0, 100)
+    const again = await open()
+    expect(await again.observations({})).toHaveLength(1)
+    expect(await again.queue({})).toMatchObject([{ eventId: '1' }])
+    expect((await again.startNotes()).join(' ')).not.toContain('could not be read')
+  })
+
+  test('damage.inTheHeaderOfAMigratedDatabaseWithoutBackupsLosesNothing', async () => {
+    versionOne(range(1, 50).map((n) => commitOf(`s${n}`, 1, { observations: [observationOf([])] })))
+    const lifted = await open()
+    await committed(lifted, commitOf('s1', 2, { calls: [callOf('e1')] }))
+    for (const { file } of await lifted.backups()) rmSync(file)
+    await close()
+    overwrite(0, 100)
+    const again = await open()
+    expect(await again.observations({})).toHaveLength(50)
+    expect(await again.calls({})).toHaveLength(1)
+  })
+
+  test('damage.ofTheWholeFirstPageIsHealedFromTheBackupBeforeTheMigration', async () => {
+    versionOne(range(1, 50).map((n) => commitOf(`s${n}`, 1, { observations: [observationOf([])] })))
+    const lifted = await open()
+    await committed(lifted, commitOf('s1', 2, { calls: [callOf('e1')], observations: [observationOf([])] }))
+    await close()
+    overwrite(0, PAGE_BYTES)
+    const again = await open()
+    expect(await again.observations({})).toHaveLength(51)
+    expect(await again.calls({})).toHaveLength(1)
+  })
+
   test('damage.inTheHeaderWithoutABackupLosesNothing', async () => {
     await learn(await open(), 1, 50)
     await close()

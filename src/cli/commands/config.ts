@@ -1,8 +1,9 @@
-import { loadSettings } from '../../settings.ts'
+import { isSecretSetting, loadSettings, type SettingName, shownValue } from '../../settings.ts'
 import type { Cli } from '../cli.ts'
 import { command, jsonOption } from '../command.ts'
 import { oneOf, UsageError } from '../failure.ts'
 import { problemLines, settingLines, settingView, settingViews, valueText } from '../render/settings.ts'
+import { askHidden, readValue } from '../secret-input.ts'
 import { setSetting, settingNamed, unsetSetting } from '../settings-file.ts'
 import { clean } from '../text.ts'
 
@@ -14,18 +15,22 @@ export const config = command({
   summary: 'Settings: list, get, set, unset',
   about:
     'Settings are kept in settings.json in the data directory; an environment variable of the same name wins. A name may ' +
-    'be written short: batch-max-size is CLAUDE_MEM_BATCH_MAX_SIZE.',
+    'be written short: batch-max-size is CLAUDE_MEM_BATCH_MAX_SIZE. A key is better not typed as an argument, which the ' +
+    'shell remembers: leave the value out and you are asked for it, or give - and it is read from stdin. Of a key only ' +
+    'its last characters are ever shown.',
   examples: [
     ['claude-mem config', 'every setting, its value and where that comes from'],
     ['claude-mem config get batch-max-size', ''],
     ['claude-mem config set batch-max-size 50', ''],
     ['claude-mem config set skip-tools TodoWrite,Glob', 'a list'],
+    ['claude-mem config set anthropic-api-key', 'asks for it, without showing what you type'],
+    ['pass show anthropic | claude-mem config set anthropic-api-key -', 'from a password store'],
     ['claude-mem config unset batch-max-size', 'back to the default'],
   ],
   positionals: {
     action: { type: 'string', describe: 'list, get, set or unset', default: 'list' },
     name: { type: 'string', describe: 'A setting' },
-    value: { type: 'string', describe: 'Its new value' },
+    value: { type: 'string', describe: 'Its new value; - reads it from stdin' },
   },
   options: { json: jsonOption },
   run: async ({ action, name, value, json }, cli) => {
@@ -39,8 +44,7 @@ export const config = command({
       case 'get':
         return get(cli, given(name, chosen), json === true)
       case 'set':
-        if (value === undefined) throw new UsageError('config set needs a value: claude-mem config set NAME VALUE')
-        return set(cli, given(name, chosen), value, json === true)
+        return await set(cli, settingNamed(given(name, chosen)), value, json === true)
       case 'unset':
         return unset(cli, given(name, chosen), json === true)
     }
@@ -73,12 +77,24 @@ function get(cli: Cli, name: string, json: boolean): number {
   return 0
 }
 
-function set(cli: Cli, given: string, raw: string, json: boolean): number {
-  const name = settingNamed(given)
-  const value = setSetting(cli.paths.dataDir, name, raw)
+async function set(cli: Cli, name: SettingName, given: string | undefined, json: boolean): Promise<number> {
+  const raw = await newValue(cli, name, given)
+  const value = shownValue(name, setSetting(cli.paths.dataDir, name, raw))
   if (json) cli.printJson({ name, value })
   else cli.print(`${name} is now ${clean(valueText(value)) || '(none)'}`, ...whenItHolds(cli, name))
   return 0
+}
+
+async function newValue(cli: Cli, name: SettingName, given: string | undefined): Promise<string> {
+  const asks = cli.interactive && isSecretSetting(name)
+  if (asks && (given === undefined || given === '-')) return await askHidden(`${name}: `, process.stdin, process.stderr)
+  if (given === '-') return await readValue(process.stdin)
+  if (given !== undefined) return given
+  throw new UsageError(
+    isSecretSetting(name)
+      ? `config set needs a value, or - to read it from stdin: claude-mem config set ${name} -`
+      : 'config set needs a value: claude-mem config set NAME VALUE',
+  )
 }
 
 function unset(cli: Cli, given: string, json: boolean): number {
@@ -91,8 +107,9 @@ function unset(cli: Cli, given: string, json: boolean): number {
   return 0
 }
 
-function whenItHolds(cli: Cli, name: string): string[] {
-  if (cli.env[name] !== undefined)
-    return [`But the environment says ${name}=${clean(cli.env[name] ?? '')}, which wins.`]
+function whenItHolds(cli: Cli, name: SettingName): string[] {
+  const inEnvironment = cli.env[name]
+  if (inEnvironment !== undefined)
+    return [`But the environment says ${name}=${clean(valueText(shownValue(name, inEnvironment)))}, which wins.`]
   return ['A running daemon takes it up at its next start: claude-mem restart']
 }

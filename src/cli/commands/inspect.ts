@@ -1,8 +1,9 @@
 import type { SessionListItem, SessionView } from '../../store/port.ts'
 import type { Cli } from '../cli.ts'
 import { command, jsonOption } from '../command.ts'
-import { wholeNumber } from '../failure.ts'
+import { UsageError, wholeNumber } from '../failure.ts'
 import type { MemoryReader } from '../reader.ts'
+import type { SessionCalls } from '../render/calls.ts'
 
 const MOST = 10_000
 
@@ -12,11 +13,13 @@ export const inspect = command({
   summary: 'Sessions, or the life of one: state, messages, transitions and why',
   about:
     'Without a session: the sessions, newest first. With one (the first characters of its id are enough): its state, ' +
-    'what it waits for, its messages, its tokens and its last transitions. Works without a daemon too.',
+    'what it waits for, its messages, its tokens and its last transitions. With --sent: every call it made to a model, and ' +
+    'the words that left this machine. Works without a daemon too.',
   examples: [
     ['claude-mem inspect', 'all sessions'],
     ['claude-mem inspect 5f1c --watch', 'one session, live'],
     ['claude-mem inspect 5f1c --trace 100', 'with its last hundred transitions'],
+    ['claude-mem inspect 5f1c --sent', 'what was sent to a model, and what came back'],
     ['claude-mem inspect --watch --json', 'one line for each change'],
   ],
   positionals: { session: { type: 'string', describe: 'The first characters of its id' } },
@@ -33,15 +36,21 @@ export const inspect = command({
       type: 'number',
       requiresArg: true,
       alias: 'n',
-      describe: 'Sessions, or messages of a session, shown',
+      describe: 'Sessions shown, or messages or calls of a session',
       default: 20,
       coerce: wholeNumber('--limit', 1, MOST - 1),
     },
+    sent: { type: 'boolean', describe: 'What the session sent to a model, and what came back' },
+    full: { type: 'boolean', describe: '--sent: whole texts' },
     json: jsonOption,
   },
-  run: async ({ session, watch, trace, limit, json }, cli) => {
+  run: async ({ session, watch, trace, limit, sent, full, json }, cli) => {
+    if (full === true && sent !== true) throw new UsageError('--full goes with --sent')
+    if (sent === true && session === undefined)
+      throw new UsageError('--sent needs a session; claude-mem inspect lists them')
     const show = watch === true ? watchSubject : showOnce
     if (session === undefined) await show(listOf(limit), cli, json === true)
+    else if (sent === true) await show(sentBy(session, limit, full === true), cli, json === true)
     else await show(lifeOf(session, trace, limit), cli, json === true)
     return 0
   },
@@ -78,6 +87,22 @@ function lifeOf(prefix: string, trace: number, limit: number): Subject<SessionVi
     lines: async (view, cli) => {
       const { sessionViewLines } = await import('../render/session.ts')
       return sessionViewLines(view, limit, cli.look())
+    },
+    concerns: (session) => session.startsWith(prefix),
+  }
+}
+
+function sentBy(prefix: string, limit: number, full: boolean): Subject<SessionCalls> {
+  return {
+    // One more than is shown tells whether there are more.
+    load: async (reader) => {
+      const { session, calls } = await reader.calls(prefix, limit + 1)
+      return { session, calls: calls.slice(-limit), more: calls.length > limit }
+    },
+    json: (calls) => calls,
+    lines: async (calls, cli) => {
+      const { sentLines } = await import('../render/calls.ts')
+      return sentLines(calls, full, cli.look())
     },
     concerns: (session) => session.startsWith(prefix),
   }

@@ -1,6 +1,6 @@
-import { startOfDay } from '../../channel/service.ts'
 import { listSpool } from '../../channel/spool.ts'
 import { MemError, messageOf } from '../../errors.ts'
+import { startOfDay } from '../../memory/day.ts'
 import { loadSettings } from '../../settings.ts'
 import type { Cli } from '../cli.ts'
 import { command, jsonOption } from '../command.ts'

@@ -103,7 +103,7 @@ function turnFields(context: SessionContext, { now }: Look): [string, string][] 
 }
 
 function troubleFields(
-  { failed, split, summaryAttempts, compaction, waiting }: SessionContext,
+  { failed, split, summaryAttempts, compaction, waiting, offline }: SessionContext,
   look: Look,
 ): [string, string][] {
   const { style, now } = look
@@ -114,6 +114,9 @@ function troubleFields(
   }
   if (summaryAttempts > 0) lines.push(['summary', counted(summaryAttempts, 'failed attempt')])
   if (compaction !== 'none') lines.push(['compaction', compaction])
+  if (offline !== null) {
+    lines.push(['offline', style.yellow(`since ${clockTime(offline.since, now)}: ${clean(offline.reason)}`)])
+  }
   if (waiting !== null) {
     const { since, until, reason } = waiting
     lines.push(['waiting', style.yellow(`since ${clockTime(since, now)}, again ${due(until, now)}: ${clean(reason)}`)])

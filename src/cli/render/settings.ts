@@ -1,11 +1,19 @@
 /** Settings for people. */
-import { type LoadedSettings, SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '../../settings.ts'
+import {
+  type LoadedSettings,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type SettingValue,
+  shownValue,
+} from '../../settings.ts'
 import type { Look } from '../style.ts'
 import { type Cell, type Column, table } from '../table.ts'
 import { clean } from '../text.ts'
 
 export interface SettingView {
   name: SettingName
+  /** Of a secret, what may be shown of it. */
   value: SettingValue
   source: LoadedSettings['sources'][SettingName]
   default: SettingValue
@@ -14,7 +22,7 @@ export interface SettingView {
 
 export function settingView(name: SettingName, { values, sources }: LoadedSettings): SettingView {
   const { rule, about } = SETTINGS[name]
-  return { name, value: values[name], source: sources[name], default: rule.default, about }
+  return { name, value: shownValue(name, values[name]), source: sources[name], default: rule.default, about }
 }
 
 export function settingViews(loaded: LoadedSettings): SettingView[] {

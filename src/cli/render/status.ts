@@ -1,6 +1,7 @@
 /** `claude-mem status` for people. */
 import type { Status } from '../../channel/protocol.ts'
 import type { QueueStats, StoreStats } from '../../store/port.ts'
+import { money, tokens } from '../amounts.ts'
 import type { Look } from '../style.ts'
 import { fields } from '../table.ts'
 import { clean, counted } from '../text.ts'
@@ -19,11 +20,6 @@ export interface StoppedStatus {
 
 export function runningLines(status: Status, look: Look): string[] {
   const { style, now } = look
-  const { waiting } = status
-  const observer =
-    waiting === null
-      ? clean(status.provider)
-      : `${clean(status.provider)}, ${style.yellow(`waiting for ${duration(now - waiting.since)}: ${clean(waiting.reason)}`)}`
   return [
     `${style.bold('claude-mem')} ${clean(status.version)} is ${stateWord(status.state, look)} (pid ${status.pid}, up ${duration(now - status.startedAt)})`,
     ...fields(
@@ -31,7 +27,8 @@ export function runningLines(status: Status, look: Look): string[] {
         ['data', `${clean(status.dataDir)} (${bytes(status.databaseBytes)})`],
         ['socket', clean(status.socket)],
         ['port', status.port === null ? style.yellow('none') : `127.0.0.1:${status.port}`],
-        ['observer', observer],
+        ['observer', observerText(status, look)],
+        ...budgetField(status, look),
         ['sessions', `${status.sessions}, ${status.awake} awake`],
         ['memory', `${counted(status.observations, 'observation')}, ${status.observationsToday} today`],
         ['queue', queueText(status.queue, look)],
@@ -60,6 +57,21 @@ export function stoppedLines(status: StoppedStatus, look: Look): string[] {
     ...fields([['data', clean(status.dataDir)], ...database, ...spoolField(status.spooled, look)], look),
     ...status.notices.map((text) => style.yellow(`! ${clean(text)}`)),
   ]
+}
+
+function observerText({ provider, model, waiting, budget }: Status, { style, now }: Look): string {
+  const name = clean(model === null ? provider : `${provider} (${model})`)
+  if (budget !== null && budget.reason !== null) {
+    return `${style.yellow('offline')} instead of ${name} for another ${duration(budget.until - now)}: ${clean(budget.reason)}`
+  }
+  if (waiting === null) return name
+  return `${name}, ${style.yellow(`waiting for ${duration(now - waiting.since)}: ${clean(waiting.reason)}`)}`
+}
+
+function budgetField({ budget }: Status, { style }: Look): [string, string][] {
+  if (budget === null) return []
+  const text = `${money(budget.spentUsd)} of ${money(budget.limitUsd)}, ${tokens(budget.spentTokens)} of ${tokens(budget.limitTokens)} tokens today`
+  return [['budget', budget.reason === null ? text : style.yellow(text)]]
 }
 
 export function queueText(queue: QueueStats, { style, now }: Look): string {

@@ -3,13 +3,12 @@
  * remember between batches (commands that still fail) is its conversation: one small turn each time.
  */
 import type { MessageEvent } from '../../memory/event.ts'
-import { NO_USAGE, type ObservationDraft, tokensOf } from '../../memory/observation.ts'
+import { NO_USAGE, type ObservationDraft } from '../../memory/observation.ts'
 import type {
   CompactAnswer,
   ObserveAnswer,
   ObserveRequest,
   Observer,
-  SessionMatter,
   SummarizeAnswer,
   SummarizeRequest,
 } from '../port.ts'
@@ -24,7 +23,8 @@ import { summaryOf } from './summary.ts'
 
 /** Raised when the rules change what they write: stored with each observation. */
 const RULES_VERSION = 'offline-1'
-const quiet = { usage: NO_USAGE, contextTokens: 0, model: 'offline', promptVersion: RULES_VERSION }
+/** The size of the conversation is what it was: that of a model which may have begun it. */
+const quiet = { usage: NO_USAGE, model: 'offline', promptVersion: RULES_VERSION }
 
 export const offlineObserver: Observer = {
   provider: 'offline',
@@ -35,8 +35,8 @@ export const offlineObserver: Observer = {
     return summarize(request)
   },
 
-  async compact(matter: SessionMatter): Promise<CompactAnswer> {
-    return { ...quiet, turns: [memoTurn(memoOf(matter.conversation))] }
+  async compact(matter): Promise<CompactAnswer> {
+    return { ...quiet, contextTokens: 0, turns: [memoTurn(memoOf(matter.conversation))] }
   },
 }
 
@@ -60,8 +60,10 @@ async function observe(request: ObserveRequest): Promise<ObserveAnswer> {
   const told = new Set(observations.flatMap((observation) => observation.sources))
   return {
     ...quiet,
+    contextTokens: request.contextTokens,
     observations,
     folded: [],
+    seen: [],
     skipped: actions
       .filter((action) => !told.has(action.id))
       .map((action) => ({ eventId: action.id, reason: whySkipped(action) })),
@@ -110,7 +112,14 @@ function whySkipped(action: Action): string {
   }
 }
 
-function summarize({ prompt, promptNumber, turnEnd, observations, conversation }: SummarizeRequest): SummarizeAnswer {
+function summarize({
+  prompt,
+  promptNumber,
+  turnEnd,
+  observations,
+  conversation,
+  contextTokens,
+}: SummarizeRequest): SummarizeAnswer {
   const lastMessage = turnEnd?.lastMessage ?? null
   const decided = decisionsIn(lastMessage ?? '')
   const memo = memoOf(conversation)
@@ -133,7 +142,7 @@ function summarize({ prompt, promptNumber, turnEnd, observations, conversation }
   })
   return {
     ...quiet,
-    contextTokens: tokensOf(JSON.stringify(memo).length),
+    contextTokens,
     summary,
     skipReason: null,
     observations: decision === null ? [] : [decision],

@@ -15,9 +15,9 @@ export function memoTurn(memo: Memo): Omit<ObserverTurn, 'generation' | 'at'> {
   return { role: 'assistant', content: JSON.stringify(memo), model: null, usage: null }
 }
 
-/** A conversation that another provider had begun says nothing to us. */
+/** What a model said in between says nothing to us. */
 export function memoOf(conversation: readonly ObserverTurn[]): Memo {
-  const last = conversation.at(-1)
+  const last = conversation.findLast((turn) => turn.model === null)
   if (last === undefined) return NOTHING
   try {
     const memo: unknown = JSON.parse(last.content)

@@ -2,11 +2,13 @@
 import { messageOf } from '../../errors.ts'
 import { fault, sabotaged } from '../../faults.ts'
 import type { Commit, CommitResult } from '../commit.ts'
+import { insertCalls } from './calls.ts'
 import { failsTheGroup, storageError } from './errors.ts'
 import { eventKnown, insertEvent } from './events.ts'
 import { applyInboxChange, type StoredObservation } from './inbox.ts'
 import { insertObservation, insertPrompt, insertSummary, type Origin } from './memories.ts'
 import { nextSeq, seqNow } from './meta.ts'
+import { upsertSeen } from './seen.ts'
 import { insertSession, revisionOf, updateSession } from './sessions.ts'
 import { type Connection, run } from './statement.ts'
 import { insertTrace, insertTurn } from './turns.ts'
@@ -73,6 +75,8 @@ function apply(db: Connection, commit: Commit): CommitResult {
   for (const change of commit.inbox) applyInboxChange(db, session, change, stored)
   const summaryIds = commit.summaries.map((summary) => insertSummary(db, origin, summary))
   for (const turn of commit.turns) insertTurn(db, session, turn)
+  insertCalls(db, commit)
+  for (const { subject, digest } of commit.seen) upsertSeen(db, session, subject, digest, commit.at)
   for (const entry of commit.trace) insertTrace(db, session, entry)
   return { ok: true, seq, observationIds: stored.map(({ id }) => id), summaryIds }
 }

@@ -17,6 +17,7 @@ import { acceptForQuarantined, quarantineSession } from './quarantine.ts'
 import { SqliteQueries } from './queries.ts'
 import { countMessagesByPrompt, selectClaimed } from './queue.ts'
 import { retainWithin } from './retention.ts'
+import { selectSeen } from './seen.ts'
 import type { Connection } from './statement.ts'
 import { selectConversation } from './turns.ts'
 import { selectDueSessions, selectNextWakeAt, selectStrandedSessions, selectUnfinishedEffects } from './wakeups.ts'
@@ -74,6 +75,9 @@ export class SqliteCore extends SqliteQueries implements Answers {
   }
   conversation(session: string, generation: number): ObserverTurn[] {
     return selectConversation(this.db, session, generation)
+  }
+  seen(session: string, subjects: readonly string[]): Map<string, string> {
+    return selectSeen(this.db, session, subjects)
   }
   countByPrompt(session: string, status: MessageStatus): { prompt: number; count: number }[] {
     return countMessagesByPrompt(this.db, session, status)

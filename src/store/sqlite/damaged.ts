@@ -6,16 +6,18 @@ import { type Connection, get } from './statement.ts'
 
 export interface Source {
   db: Connection
+  /** Its list of tables is a donor's, which may know fewer than there are. */
+  borrowedSchema: boolean
   close(): void
 }
 
 /** Null when not even that helps. */
 export function openDamaged(file: string, donorFile: string): Source | null {
   if (sizeOf(file) === 0) return null
-  return openReadable(file) ?? openWithBorrowedHeader(file, donorFile)
+  return openReadable(file) ?? openWithBorrowedPage(file, donorFile)
 }
 
-function openReadable(file: string, cleanUp: () => void = () => {}): Source | null {
+function openReadable(file: string, borrowedSchema = false): Source | null {
   let db: Connection | undefined
   try {
     db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
@@ -23,27 +25,26 @@ function openReadable(file: string, cleanUp: () => void = () => {}): Source | nu
     const opened = db
     return {
       db: opened,
-      close: () => {
-        opened.close()
-        cleanUp()
-      },
+      borrowedSchema,
+      close: () => opened.close(),
     }
   } catch {
     db?.close()
-    cleanUp()
     return null
   }
 }
 
+const HEADER_BYTES = 100
 const HEADER_PAGE_SIZE_AT = 16
 const HEADER_FORMAT_AT = 18
 const HEADER_PAGE_COUNT_AT = 28
 
 /**
- * The first page holds the header and the roots of all tables. Backups are page by page copies and migrations
- * run in one order, so the donor's first page fits; it is put before a copy, the damaged file stays as it is.
+ * The first page holds the header and, behind it, the roots of all tables. The header fits any database of ours. The
+ * rest is borrowed only where it is lost too: it fits if both files went through the same migrations at the same
+ * size, as a file and its own backup did. The donor's bytes go into a copy, the damaged file stays as it is.
  */
-function openWithBorrowedHeader(file: string, donorFile: string): Source | null {
+function openWithBorrowedPage(file: string, donorFile: string): Source | null {
   const copy = `${file}.borrowed-header`
   removeDatabase(copy)
   copyFileSync(file, copy)
@@ -52,16 +53,39 @@ function openWithBorrowedHeader(file: string, donorFile: string): Source | null 
   const page = firstPage(donorFile)
   page.writeUInt32BE(Math.floor(sizeOf(copy) / page.length), HEADER_PAGE_COUNT_AT)
   page.fill(hasLog ? 2 : 1, HEADER_FORMAT_AT, HEADER_FORMAT_AT + 2)
-  const descriptor = openSync(copy, 'r+')
-  writeSync(descriptor, page, 0, page.length, 0)
-  closeSync(descriptor)
-  return openReadable(copy, () => removeDatabase(copy))
+  overwriteStart(copy, page.subarray(0, HEADER_BYTES))
+  let source = openReadable(copy)
+  if (source === null) {
+    overwriteStart(copy, page)
+    source = openReadable(copy, true)
+  }
+  if (source === null) {
+    removeDatabase(copy)
+    return null
+  }
+  const { close } = source
+  return {
+    ...source,
+    close: () => {
+      close()
+      removeDatabase(copy)
+    },
+  }
+}
+
+function overwriteStart(file: string, bytes: Buffer): void {
+  const descriptor = openSync(file, 'r+')
+  try {
+    writeSync(descriptor, bytes, 0, bytes.length, 0)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function firstPage(file: string): Buffer {
   const descriptor = openSync(file, 'r')
   try {
-    const header = Buffer.alloc(100)
+    const header = Buffer.alloc(HEADER_BYTES)
     readSync(descriptor, header, 0, header.length, 0)
     const size = header.readUInt16BE(HEADER_PAGE_SIZE_AT)
     const page = Buffer.alloc(size === 1 ? 65_536 : size)

@@ -4,6 +4,7 @@
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../memory/event.ts'
+import type { CallFilter, UsageFilter } from '../accounting.ts'
 import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
 import type {
   BackupInfo,
@@ -80,6 +81,15 @@ export class ReaderFacade implements Reader {
   events(session: string, limit: number) {
     return this.#call('events', session, limit)
   }
+  calls(filter: CallFilter) {
+    return this.#call('calls', filter)
+  }
+  usage(filter: UsageFilter) {
+    return this.#call('usage', filter)
+  }
+  spentSince(since: number) {
+    return this.#call('spentSince', since)
+  }
   lastSeq() {
     return this.#call('lastSeq')
   }
@@ -119,6 +129,9 @@ export class StoreFacade extends ReaderFacade implements SqliteStore {
   }
   conversation(session: string, generation: number): Promise<ObserverTurn[]> {
     return this.#call('conversation', session, generation)
+  }
+  seen(session: string, subjects: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.#call('seen', session, subjects)
   }
   countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]> {
     return this.#call('countByPrompt', session, status)

@@ -1,5 +1,6 @@
 /** The reading half of the store, on a connection of its own. */
 import type { Observation, Summary } from '../../memory/observation.ts'
+import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from '../accounting.ts'
 import type {
   EventRow,
   Message,
@@ -14,6 +15,7 @@ import type {
   SessionView,
   StoreStats,
 } from '../port.ts'
+import { selectCalls } from './calls.ts'
 import { selectEvents } from './events.ts'
 import type { Answers } from './facade.ts'
 import { type MemoryFilter, selectObservation, selectObservations, selectSummaries } from './memories.ts'
@@ -22,6 +24,7 @@ import { selectProjects } from './projects.ts'
 import { selectQueue, selectQueueStats } from './queue.ts'
 import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
 import type { Connection } from './statement.ts'
+import { selectSpentSince, selectUsage } from './usage.ts'
 import { selectStats, selectView } from './views.ts'
 
 export class SqliteQueries implements Answers<keyof Reader> {
@@ -66,6 +69,15 @@ export class SqliteQueries implements Answers<keyof Reader> {
   }
   events(session: string, limit: number): EventRow[] {
     return selectEvents(this.db, session, limit)
+  }
+  calls(filter: CallFilter): CallRow[] {
+    return selectCalls(this.db, filter)
+  }
+  usage(filter: UsageFilter): UsageRow[] {
+    return this.#atOnce(() => selectUsage(this.db, filter))
+  }
+  spentSince(since: number): Spent {
+    return selectSpentSince(this.db, since)
   }
   lastSeq(): number {
     return seqNow(this.db)

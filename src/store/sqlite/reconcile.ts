@@ -1,5 +1,6 @@
 /** Makes rows of two ages fit together after a recovery. */
 import { raiseSeq } from './meta.ts'
+import { forgetSeen } from './seen.ts'
 import { type Connection, run } from './statement.ts'
 
 /** Returns how many accepted events lost their content. */
@@ -8,6 +9,7 @@ export function reconcile(db: Connection): number {
     deleteSettledMessages(db)
     releaseForgottenClaims(db)
     countTraces(db)
+    forgetSeen(db)
     raiseSeq(db)
     return failLostEvents(db)
   })()

@@ -5,6 +5,9 @@ import { all, type Connection, count, run } from './statement.ts'
 /** Rows removed in one call: a commit waits a few milliseconds for it, not longer. */
 const MAX_ROWS = 2_000
 
+/** Subjects remembered of one session: more than a long one looks at, and still a small table. */
+const SEEN_PER_SESSION = 5_000
+
 const DAY_MS = 86_400_000
 
 /** Returns how many rows went; `MAX_ROWS` means that there may be more. */
@@ -17,7 +20,11 @@ export function retainWithin(db: Connection, rules: Retention, now: number): num
       removed += deletePayloadsOver(db, rules.payloadBytes, left())
       removed += deleteOldTrace(db, now - rules.traceDays * DAY_MS, left())
       removed += deleteTraceOver(db, rules.tracePerSession, left())
-      removed += deleteOldTurns(db, now - rules.observerTurnDays * DAY_MS, left())
+      const turnsBefore = now - rules.observerTurnDays * DAY_MS
+      removed += deleteOldTurns(db, turnsBefore, left())
+      removed += clearOldCallTexts(db, turnsBefore, left())
+      removed += deleteOldSeen(db, turnsBefore, left())
+      removed += deleteSeenOver(db, SEEN_PER_SESSION, left())
       return removed
     })
     .immediate()
@@ -102,5 +109,52 @@ function deleteOldTurns(db: Connection, before: number, limit: number): number {
        SELECT t.id FROM observer_turns t JOIN sdk_sessions s USING (content_session_id)
        WHERE t.at <= @before AND s.status <> 'active' ORDER BY t.at, t.id LIMIT @limit)`,
     { before, limit },
+  ).changes
+}
+
+/** The words of a call are part of the observer's conversation and go with it; what it cost stays. */
+function clearOldCallTexts(db: Connection, before: number, limit: number): number {
+  return run(
+    db,
+    `UPDATE calls SET sent = NULL, received = NULL WHERE id IN (
+       SELECT id FROM calls WHERE at <= @before AND sent IS NOT NULL ORDER BY at, id LIMIT @limit)`,
+    { before, limit },
+  ).changes
+}
+
+function deleteOldSeen(db: Connection, before: number, limit: number): number {
+  return run(
+    db,
+    `DELETE FROM seen WHERE (content_session_id, subject) IN (
+       SELECT n.content_session_id, n.subject FROM seen n JOIN sdk_sessions s USING (content_session_id)
+       WHERE s.status <> 'active' AND s.updated_at_epoch <= @before LIMIT @limit)`,
+    { before, limit },
+  ).changes
+}
+
+function deleteSeenOver(db: Connection, perSession: number, limit: number): number {
+  let removed = 0
+  for (const { session, over } of sessionsWithSeenOver(db, perSession)) {
+    if (removed >= limit) break
+    removed += deleteOldestSeen(db, session, Math.min(over, limit - removed))
+  }
+  return removed
+}
+
+function sessionsWithSeenOver(db: Connection, perSession: number): { session: string; over: number }[] {
+  return all(
+    db,
+    `SELECT content_session_id AS session, count(*) - @perSession AS over FROM seen
+     GROUP BY content_session_id HAVING count(*) > @perSession`,
+    { perSession },
+  )
+}
+
+function deleteOldestSeen(db: Connection, session: string, limit: number): number {
+  return run(
+    db,
+    `DELETE FROM seen WHERE content_session_id = @session AND subject IN (
+       SELECT subject FROM seen WHERE content_session_id = @session ORDER BY at, subject LIMIT @limit)`,
+    { session, limit },
   ).changes
 }

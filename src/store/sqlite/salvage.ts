@@ -1,5 +1,5 @@
 /** Reads what is left of a damaged database, row by row, into a sound one. Nothing read here is trusted. */
-import { openDamaged } from './damaged.ts'
+import { openDamaged, type Source } from './damaged.ts'
 import { failsTheGroup } from './errors.ts'
 import { payloadHash } from './events.ts'
 import { all, type Connection, count, run } from './statement.ts'
@@ -47,6 +47,7 @@ const PLANS: readonly Plan[] = [
   { table: 'observer_turns', what: 'observer turns', conflict: IGNORE },
   { table: 'embeddings', what: 'embeddings', conflict: IGNORE },
   { table: 'trace', what: 'trace entries', conflict: IGNORE },
+  { table: 'calls', what: 'model calls', conflict: IGNORE },
 ]
 
 /** `targetFile` is the file behind `target`: it lends its first page to a damaged file that lost its own. */
@@ -59,7 +60,7 @@ export function salvage(target: Connection, targetFile: string, damaged: string,
   }
   try {
     target.transaction(() => {
-      for (const plan of PLANS) result.tables.push(salvageTable(source.db, target, plan, at, result))
+      for (const plan of PLANS) result.tables.push(salvageTable(source, target, plan, at, result))
       raiseSeqTo(target, seqIn(source.db))
     })()
   } finally {
@@ -69,14 +70,16 @@ export function salvage(target: Connection, targetFile: string, damaged: string,
 }
 
 function salvageTable(
-  source: Connection,
+  { db: source, borrowedSchema }: Source,
   target: Connection,
   plan: Plan,
   at: number,
   result: Salvaged,
 ): Salvaged['tables'][number] {
   const columns = commonColumns(source, target, plan.table)
-  if (columns.length === 0) return { what: plan.what, rows: 0, complete: false }
+  if (columns === null) return { what: plan.what, rows: 0, complete: false }
+  // An older version wrote the file: it has no such table. A borrowed list of tables cannot tell.
+  if (columns.length === 0) return { what: plan.what, rows: 0, complete: !borrowedSchema }
   const insert = `INSERT INTO ${plan.table} (${columns.join(', ')}) VALUES (${columns.map((c) => `@${c}`).join(', ')})
     ${plan.conflict === 'newest' ? newestWins(columns) : plan.conflict}`
   const sessions = new Set(sessionIds(target))
@@ -145,12 +148,13 @@ function sessionIds(db: Connection): string[] {
   return all<{ id: string }>(db, 'SELECT content_session_id AS id FROM sdk_sessions').map((row) => row.id)
 }
 
-function commonColumns(source: Connection, target: Connection, table: string): string[] {
+/** Null where the schema itself is damaged. */
+function commonColumns(source: Connection, target: Connection, table: string): string[] | null {
   const known = new Set(columnsOf(target, table))
   try {
     return columnsOf(source, table).filter((column) => known.has(column))
   } catch {
-    return [] // the schema itself is damaged
+    return null
   }
 }
 

@@ -138,7 +138,8 @@ function toSession(row: StoredSession): SessionRow {
 }
 
 export function parseEffect(json: string): Effect {
-  return JSON.parse(json)
+  // Effects that an older version left in flight do not say it.
+  return { offline: null, ...JSON.parse(json) }
 }
 
 /** More than anyone would choose from. */

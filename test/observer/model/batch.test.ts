@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+import type { MessageEvent } from '../../../src/memory/event.ts'
+import { clockOf, dateOf } from '../../../src/observer/model/clock.ts'
+import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
+import { ENDED, filler, only, render } from './batches.ts'
+
+describe('batch.block', () => {
+  test('each has its number, tool and time, its directory below the project, and its agent', () => {
+    const first: MessageEvent = { ...bash('npm test', 'ok'), cwd: '/home/dev/shop/packages/api' }
+    const second: MessageEvent = { ...bash('ls'), cwd: '/tmp', agent: { id: 'a1', type: 'Explore' } }
+    const text = render([first, second])
+    expect(text).toContain(`2 tool uses of ${dateOf(first.at)}:`)
+    expect(text).toContain(`<tool_use n="1" tool="Bash" time="${clockOf(first.at)}" dir="packages/api">`)
+    expect(text).toContain(`<tool_use n="2" tool="Bash" time="${clockOf(second.at)}" dir="/tmp" agent="Explore">`)
+  })
+
+  test("the project's own directory goes without saying", () => {
+    expect(only(bash('ls'))).not.toContain('dir=')
+    expect(only({ ...bash('ls'), cwd: 'C:\\dev\\shop\\src' }, { projectDir: 'C:\\dev\\shop\\' })).toContain('dir="src"')
+  })
+
+  test('what was folded and withheld is counted', () => {
+    const text = only(bash('ls'), { folded: 4, withheld: 1 })
+    expect(text).toContain('4 more tool uses left out: they only repeat')
+    expect(text).toContain('1 more tool use withheld')
+    expect(render([], { folded: 2 })).toBe('2 more tool uses left out: they only repeat what was shown before.')
+    expect(render([])).toBe('')
+  })
+})
+
+describe('batch.tools', () => {
+  test('an edit is its patch and the names of what it touched, never the whole file', () => {
+    const before = 'export function discount(cart) {\n  return cart.coupon.percent\n}\n// far away\n'
+    const text = only(edit('src/cart.ts', before, '  return cart.coupon.percent', '  return cart.coupon?.percent ?? 0'))
+    expect(text).toContain(
+      'file: src/cart.ts\n@@ line 2\n-  return cart.coupon.percent\n+  return cart.coupon?.percent ?? 0',
+    )
+    expect(text).toContain('symbols: modified discount')
+    expect(text).not.toContain('far away')
+  })
+
+  test('an edit without a patch tells only the lines that differ, and one around them', () => {
+    const input = {
+      file_path: '/home/dev/shop/a.py',
+      edits: [
+        { old_string: 'a\nb\nc\nd\ne', new_string: 'a\nb\nX\nd\ne' },
+        { old_string: 'red', new_string: 'blue', replace_all: true },
+      ],
+    }
+    const text = only(used('MultiEdit', input, { filePath: '/home/dev/shop/a.py' }))
+    expect(text).toContain('@@ edit 1\n b\n-c\n+X\n d\n@@ edit 2 (everywhere)\n-red\n+blue\n')
+  })
+
+  test('a failed edit tells what was tried and why it did not work', () => {
+    const text = only(
+      failed('Edit', { file_path: '/home/dev/shop/a.ts', old_string: 'x', new_string: 'y' }, 'String not found'),
+    )
+    expect(text).toContain('file: a.ts\n-x\n+y\n<outcome failed="yes">\nString not found\n</outcome>')
+  })
+
+  test('a new file is its content, once', () => {
+    const text = only(write('src/tax.ts', 'export const VAT = 0.19\n'))
+    expect(text).toContain('file: src/tax.ts\ncontent: export const VAT = 0.19\n<outcome>\nnew file\n')
+    expect(text.match(/VAT = 0\.19/g)).toHaveLength(1)
+  })
+
+  test('reading is told by file, lines and a shorter piece of the content', () => {
+    const content = filler(10_000)
+    const text = only(
+      used(
+        'Read',
+        { file_path: '/home/dev/shop/src/a.ts', offset: 100, limit: 50 },
+        { type: 'text', file: { content } },
+      ),
+    )
+    expect(text).toContain('file: src/a.ts\nlines: 100-149\n')
+    expect(text.length).toBeLessThan(2_400)
+    const picture = { type: 'image', file: { base64: 'iVBORw0KGgo'.repeat(500), type: 'image/png' } }
+    expect(only(used('Read', { file_path: '/home/dev/shop/logo.png' }, picture))).toContain('<outcome>\n[image]\n')
+  })
+
+  test('a command has its reason, both outputs, and says when there were none', () => {
+    const text = only(
+      used(
+        'Bash',
+        { command: 'npm run build', description: 'Build it' },
+        { stdout: '\u001b[32mdone\u001b[0m\r\n10%\r50%\r100% built', stderr: 'warning: slow', interrupted: false },
+      ),
+    )
+    expect(text).toContain(
+      'command: npm run build\nwhy: Build it\n<outcome>\ndone\n100% built\nstderr: warning: slow\n',
+    )
+    expect(only(bash('true'))).toContain('<outcome>\n(no output)\n</outcome>')
+  })
+
+  test('a command that fails or is interrupted says so', () => {
+    expect(only(bashFails('npm test', 'boom', 3))).toContain('<outcome failed="yes">\nExit code 3\nboom\n')
+    const stopped = used('Bash', { command: 'sleep 99' }, { stdout: '', stderr: '', interrupted: true })
+    expect(only(stopped)).toContain('<outcome interrupted="yes">')
+  })
+
+  test('a search is its pattern and what it found', () => {
+    expect(only(grep('coupon', ['/home/dev/shop/src/cart.ts', 'b.ts']))).toContain(
+      'pattern: coupon\n<outcome>\nsrc/cart.ts\nb.ts\n',
+    )
+    const lines = used(
+      'Grep',
+      { pattern: 'x', path: '/home/dev/shop', glob: '*.ts' },
+      { mode: 'content', content: 'a.ts:1:x' },
+    )
+    expect(only(lines)).toContain('pattern: x\nin: .\nfiles: *.ts\n<outcome>\na.ts:1:x\n')
+    expect(only(used('Glob', { pattern: '**/*.zig' }, { filenames: [], numFiles: 0 }))).toContain('(no match)')
+  })
+
+  test('a delegated task is what was asked and what came back, without the bookkeeping', () => {
+    const text = only(
+      used(
+        'Agent',
+        { description: 'Find routes', prompt: 'Where are the routes?', subagent_type: 'Explore' },
+        {
+          status: 'completed',
+          content: [{ type: 'text', text: 'In src/api/routes.ts' }],
+          usage: { input_tokens: 100 },
+          totalTokens: 120,
+        },
+      ),
+    )
+    expect(text).toContain('agent: Explore\ntask: Find routes\nprompt: Where are the routes?\n')
+    expect(text).toContain('status: completed\nIn src/api/routes.ts\n')
+    expect(text).not.toMatch(/tokens/i)
+    expect(only(ENDED)).toMatch(/agent="Explore">\n<outcome>\nRoutes are in src\/api\/routes\.ts\n/)
+  })
+
+  test('a page is its address, the question and the answer', () => {
+    const text = only(
+      used(
+        'WebFetch',
+        { url: 'https://x.test/a', prompt: 'Limits?' },
+        { code: 404, codeText: 'Not Found', result: 'gone' },
+      ),
+    )
+    expect(text).toContain('url: https://x.test/a\nasked: Limits?\n<outcome>\nstatus: 404 Not Found\ngone\n')
+  })
+
+  test('any other tool is told field by field, without empty ones and without blobs', () => {
+    const text = only(
+      used('mcp__tickets__get', { id: 42, filter: null, tags: [], expand: { author: true, note: '' } }, [
+        { type: 'text', text: 'Ticket 42: login fails' },
+        { type: 'image', data: 'x1y2z3'.repeat(900), mimeType: 'image/png' },
+      ]),
+    )
+    expect(text).toContain('id: 42\nexpand: {"author":true}\n<outcome>\nTicket 42: login fails\n[image]\n</outcome>')
+    const blob = `start ${'aB3+/x9Q'.repeat(200)} end`
+    expect(only(bash('cat blob', blob))).toContain('start [data, 1,600 characters] end')
+  })
+
+  test('a client that speaks in plain words or other shapes is heard', () => {
+    expect(only(used('Bash', 'npm test', '12 passed'))).toContain('npm test\n<outcome>\n12 passed\n')
+    expect(only(used('Edit', { target: 'a.ts', diff: '+x' }, 'applied'))).toContain(
+      'target: a.ts\ndiff: +x\n<outcome>\napplied',
+    )
+    expect(only(used('Read', { file_path: '/x/y.ts' }, null))).toMatch(/file: \/x\/y\.ts\n<\/tool_use>$/)
+  })
+})

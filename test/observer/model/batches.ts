@@ -1,0 +1,30 @@
+/** Batches with the bounds that hold by default. */
+import type { MessageEvent, SubagentEndEvent } from '../../../src/memory/event.ts'
+import { type BatchOptions, renderBatch } from '../../../src/observer/model/batch.ts'
+
+const DEFAULTS: BatchOptions = {
+  projectDir: '/home/dev/shop',
+  fieldChars: 4_000,
+  totalChars: 40_000,
+  folded: 0,
+  withheld: 0,
+}
+export const render = (messages: MessageEvent[], options: Partial<BatchOptions> = {}) =>
+  renderBatch(messages, { ...DEFAULTS, ...options })
+export const only = (message: MessageEvent, options: Partial<BatchOptions> = {}) => render([message], options)
+export const filler = (chars: number) =>
+  Array.from({ length: Math.ceil(chars / 36) }, (_, i) => `row ${i}: nothing to see here, carry on`).join('\n')
+
+export const ENDED: SubagentEndEvent = {
+  id: 'end',
+  session: 's',
+  at: 1_000,
+  client: 'claude-code',
+  project: { key: 'dir:/home/dev/shop', name: 'shop' },
+  cwd: '/home/dev/shop',
+  transcriptPath: null,
+  promptId: null,
+  agent: { id: 'a1', type: 'Explore' },
+  kind: 'subagent_end',
+  lastMessage: 'Routes are in src/api/routes.ts',
+}

@@ -1,0 +1,301 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { MessageEvent } from '../../../src/memory/event.ts'
+import { noveltyOf, subjectsOf } from '../../../src/observer/model/novelty.ts'
+import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
+
+const NOTHING: ReadonlyMap<string, string> = new Map()
+
+function reads(file: string, content: string, range: { offset?: number; limit?: number } = {}): MessageEvent {
+  const path = `/home/dev/shop/${file}`
+  const shown = { filePath: path, content, numLines: 1, startLine: range.offset ?? 1, totalLines: 9 }
+  return used('Read', { file_path: path, ...range }, { type: 'text', file: shown })
+}
+
+/** Why each event was folded, null where it is fresh. */
+function foldsOf(events: MessageEvent[], known = NOTHING): (string | null)[] {
+  const { folded } = noveltyOf(events, known)
+  return events.map((event) => folded.find((one) => one.eventId === event.id)?.reason ?? null)
+}
+
+const AGAIN = 'read again, unchanged'
+const SAME = 'the same command with the same result'
+
+describe('novelty.reads', () => {
+  test('a file read again unchanged is folded, a changed one is not', () => {
+    expect(foldsOf([reads('a.ts', 'one'), reads('a.ts', 'one'), reads('a.ts', 'two')])).toEqual([null, AGAIN, null])
+  })
+  test('another part of a file is another subject', () => {
+    const part = (offset: number) => reads('a.ts', 'one', { offset, limit: 1 })
+    expect(foldsOf([reads('a.ts', 'one'), part(1), part(2), part(1)])).toEqual([null, null, null, AGAIN])
+  })
+  test('what was just written need not be read', () => {
+    expect(foldsOf([write('a.ts', 'one\n'), reads('a.ts', 'one')])).toEqual([null, AGAIN])
+    expect(foldsOf([write('a.ts', 'one\n'), reads('a.ts', 'formatted')])).toEqual([null, null])
+  })
+  test('after an edit a known file is known as edited', () => {
+    const before = 'const a = 1\nconst b = 2\n'
+    const change = edit('a.ts', before, 'a = 1', 'a = $&7')
+    expect(foldsOf([reads('a.ts', before), change, reads('a.ts', 'const a = $&7\nconst b = 2')])).toEqual([
+      null,
+      null,
+      AGAIN,
+    ])
+    expect(foldsOf([reads('a.ts', before), change, reads('a.ts', before)])).toEqual([null, null, null])
+  })
+  test('an edit of a file that was never read does not make it known', () => {
+    expect(foldsOf([edit('a.ts', 'a = 1\nb', 'a = 1', 'a = 2'), reads('a.ts', 'a = 2\nb')])).toEqual([null, null])
+  })
+  test('a replacement that would grow without end is not followed', () => {
+    const many = 'a'.repeat(60_000)
+    const change = used(
+      'Edit',
+      { file_path: '/home/dev/shop/a', old_string: 'a', new_string: many, replace_all: true },
+      { originalFile: many },
+    )
+    expect(foldsOf([reads('a', many), change, reads('a', many)])).toEqual([null, null, null])
+  })
+  test('the client itself says that nothing changed', () => {
+    const stub = used('Read', { file_path: '/home/dev/shop/a.ts' }, { type: 'file_unchanged', file: {} })
+    expect(foldsOf([reads('a.ts', 'one'), stub, reads('a.ts', 'one')])).toEqual([null, AGAIN, AGAIN])
+  })
+  test('a file whose middle was cut out is always told', () => {
+    const cut = `head[… 12,345 characters left out …]tail`
+    expect(foldsOf([reads('a.ts', cut), reads('a.ts', cut)])).toEqual([null, null])
+  })
+  test('a file too large to compare is always told', () => {
+    const huge = 'x'.repeat(300_000)
+    expect(foldsOf([reads('a.ts', huge), reads('a.ts', huge)])).toEqual([null, null])
+  })
+})
+
+describe('novelty.commands', () => {
+  test('the last result is the one that counts', () => {
+    const red = () => bashFails('npm test', '1 failed')
+    const green = () => bash('npm test', '3 passed')
+    expect(foldsOf([red(), green(), green(), red(), green()])).toEqual([null, null, SAME, null, null])
+  })
+  test('another directory is another subject', () => {
+    const elsewhere = { ...bash('npm test', 'ok'), cwd: '/home/dev/api' }
+    expect(foldsOf([bash('npm test', 'ok'), elsewhere])).toEqual([null, null])
+  })
+  test('a failure is a repetition until something was done about it', () => {
+    const red = () => bashFails('npm test', '1 failed')
+    const again = 'the same failure again'
+    expect(foldsOf([red(), red(), bashFails('npm test', '2 failed'), red()])).toEqual([null, again, null, null])
+    expect(foldsOf([red(), edit('a.ts', 'a', 'a', 'b'), red(), red()])).toEqual([null, null, null, again])
+    expect(foldsOf([red(), bash('npm install left-pad', 'added 1'), red()])).toEqual([null, null, null])
+    expect(foldsOf([red(), reads('a.ts', 'a'), red()])).toEqual([null, null, again])
+  })
+  test.each([
+    ['npm test', ' ✓ a.test.ts (3 tests) 12ms\n Duration  1.20s', ' ✓ a.test.ts (3 tests) 9ms\n Duration  2.31s'],
+    ['python -m pytest', '===== 3 passed in 0.12s =====', '===== 3 passed in 0.40s ====='],
+    ['go test ./...', 'ok  \tshop/cart\t0.012s', 'ok  \tshop/cart\t0.034s'],
+    ['cargo build', '    Finished `dev` profile in 0.05s', '    Finished `dev` profile in 1.15s'],
+    ['npm test', '\u001b[32mok\u001b[39m   \n', 'ok\n'],
+    ['npm run build', '2026-01-02T10:00:00Z done', '2026-01-02T10:07:01.123Z done'],
+    ['npm run build', 'wrote /tmp/build-a81/out.js', 'wrote /tmp/build-c33/out.js'],
+    ['node a.js', '<Object at 0x7f3a2c1b4d30> pid 4711', '<Object at 0x7f3a2c1b0000> pid 4712'],
+  ])('%s: "%s" and "%s" are the same', (command, first, second) => {
+    expect(foldsOf([bash(command, first), bash(command, second)])).toEqual([null, SAME])
+  })
+  test.each([
+    ['./build/bench', 'blur in 2657 ms', 'blur in 312 ms'],
+    ['make all && ./build/bench', 'blur (2657 ms)', 'blur (312 ms)'],
+    ['npm run bench', 'Time: 12 ms', 'Time: 3 ms'],
+    ['psql -c "select max(created_at) from orders"', '2026-01-02 10:00:00', '2026-01-03 11:00:00'],
+    ['npm test', 'expected 30 s, received 60 s', 'expected 30 s, received 90 s'],
+    ['curl -s localhost', 'error 0x80070005', 'error 0x80004005'],
+    ['npm test', '3 passed', '4 passed'],
+  ])('%s: "%s" and "%s" are not', (command, first, second) => {
+    expect(foldsOf([bash(command, first), bash(command, second)])).toEqual([null, null])
+  })
+  test('what runs in the background is always told', () => {
+    const dev = () =>
+      used('Bash', { command: 'npm run dev', run_in_background: true }, { stdout: '', backgroundTaskId: 'b1' })
+    expect(foldsOf([dev(), dev()])).toEqual([null, null])
+  })
+})
+
+describe('novelty.routine', () => {
+  test.each([
+    ['ls -la src', 'only listed files'],
+    ['ls', 'only listed files'],
+    ['find . -name "*.ts" | head -20', 'only listed files'],
+    ['tree -L 2 2>/dev/null', 'only listed files'],
+    ['git ls-files | wc -l', 'only listed files'],
+    ['cd packages/api && ls; pwd', 'only listed files'],
+    ['ls; echo ---; git status --short', 'only listed files'],
+    ['git status', 'status only'],
+    ['git -C ../api status -sb 2>&1', 'status only'],
+    ['git --no-pager branch --show-current', 'status only'],
+    ['pwd', 'only looked around'],
+    ['which node', 'only looked around'],
+    ['/usr/bin/ls', 'only listed files'],
+  ])('%s: %s', (command, reason) => {
+    expect(foldsOf([bash(command, 'src\nerrors.ts')])).toEqual([reason])
+  })
+  test.each([
+    'ls && npm test',
+    'ls > files.txt',
+    'ls | tee files.txt',
+    'ls | xargs rm',
+    'ls $(cat list)',
+    'ls `cat list`',
+    'ls | sort -o files.txt',
+    'find . -name x -delete',
+    'find . -exec rm {} ;',
+    'find . -execdir rm +',
+    'fd -x rm',
+    'tree -o out.txt',
+    'sed -i s/a/b/ x',
+    'git status -v',
+    'git branch new-one',
+    'git branch -D old -v',
+    'git log --oneline',
+    'git diff',
+    'git stash',
+    'sudo ls',
+    './ls',
+    'cat a.ts',
+    'npm run status &',
+    'ls & rm x',
+    'echo "We keep the mutex because a channel would block the reader here"; ls',
+    'echo $TOKEN; ls',
+    'sleep 5',
+    'echo done',
+    `ls ${'a '.repeat(600)}`,
+    '',
+    '   ',
+  ])('%s is told', (command) => {
+    expect(foldsOf([bash(command, 'src')])).toEqual([null])
+  })
+  test.each([
+    ['ls src 2>&1 | head', 'ls: cannot access src: No such file or directory'],
+    ['git status', 'You have unmerged paths.'],
+    ['git status --short', 'UU src/a.ts'],
+    ['git status', 'HEAD detached at 1f3a'],
+  ])('%s is told when it says that something is wrong', (command, stdout) => {
+    expect(foldsOf([bash(command, stdout)])).toEqual([null])
+  })
+  test('a listing that failed is told', () => {
+    expect(foldsOf([bashFails('ls nowhere', 'No such file'), failed('Glob', { pattern: '*' }, 'no access')])).toEqual([
+      null,
+      null,
+    ])
+  })
+  test('listings by tools, and searches that found nothing', () => {
+    const nothing = 'a search that found nothing'
+    expect(foldsOf([used('LS', { path: '/' }, '- a'), used('Glob', { pattern: '*' }, { filenames: ['a'] })])).toEqual([
+      'only listed files',
+      'only listed files',
+    ])
+    expect(foldsOf([grep('x', []), grep('x', ['a.ts']), grep('x', ['a.ts'])])).toEqual([
+      nothing,
+      null,
+      'the same search with the same result',
+    ])
+    expect(foldsOf([bash('rg -n unitPrice src'), bash('rg -n unitPrice src', 'src/a.ts:1:unitPrice')])).toEqual([
+      nothing,
+      null,
+    ])
+    expect(foldsOf([bash('grep -q x a.ts')])).toEqual([null])
+    const content = { mode: 'content', numFiles: 0, filenames: [], content: 'a.ts:1:x', numLines: 1 }
+    expect(foldsOf([used('Grep', { pattern: 'x' }, content)])).toEqual([null])
+    expect(foldsOf([used('Grep', { pattern: 'x' }, {}), used('Grep', { pattern: 'y' }, 'No matches found')])).toEqual([
+      null,
+      nothing,
+    ])
+  })
+})
+
+describe('novelty.other tools', () => {
+  test('edits, agents and plans are always told', () => {
+    const events = ['Agent', 'Task', 'ExitPlanMode', 'NotebookEdit'].flatMap((tool) => [
+      used(tool, { prompt: 'a' }, 'b'),
+      used(tool, { prompt: 'a' }, 'b'),
+    ])
+    const end: MessageEvent = { ...bash(''), kind: 'subagent_end', lastMessage: 'found it' }
+    const twice = [write('a.ts', 'x'), write('a.ts', 'x'), ...events, end, { ...end, id: 'end-2' }]
+    expect(noveltyOf(twice, NOTHING).fresh).toEqual(twice)
+  })
+  test('the same request with the same answer is folded, however long it took', () => {
+    const ask = (durationMs: number, result: string) => used('WebFetch', { url: 'https://a' }, { durationMs, result })
+    expect(foldsOf([ask(1, 'a'), ask(2, 'a'), ask(3, 'b')])).toEqual([
+      null,
+      'the same tool use with the same result',
+      null,
+    ])
+  })
+})
+
+const path = fc.constantFrom('a.ts', 'b.ts', 'é\n.ts', `${'d/'.repeat(80)}c.ts`)
+const text = fc.oneof(fc.constantFrom('', 'one', 'two\n', '3 passed in 1.2s'), fc.string({ unit: 'binary' }))
+const COMMANDS = ['ls', 'git status', 'npm test', 'cat a | tee b', '"', '$(', 'rg x', 'cd a && make', '']
+const anyMessage: fc.Arbitrary<MessageEvent> = fc.oneof(
+  fc.tuple(path, text).map(([file, content]) => reads(file, content)),
+  fc.tuple(path, text).map(([file, content]) => write(file, content)),
+  fc.tuple(fc.oneof(fc.constantFrom(...COMMANDS), fc.string()), text).map(([line, out]) => bash(line, out)),
+  fc.tuple(fc.constantFrom(...COMMANDS), text).map(([line, out]) => bashFails(line, out)),
+  fc
+    .tuple(fc.constantFrom('Read', 'Bash', 'Grep', 'Edit', 'MultiEdit', 'mcp__a__b'), fc.jsonValue(), fc.jsonValue())
+    .map(([tool, input, response]) => used(tool, input, response)),
+)
+/** Events of a batch that come a second time have ids of their own. */
+const secondTime = (events: MessageEvent[]) => events.map((event) => ({ ...event, id: `${event.id}'` }))
+/** The store holds only the subjects that were asked for. */
+function lookedUp(events: readonly MessageEvent[], seen: Iterable<{ subject: string; digest: string }>) {
+  const store = new Map([...seen].map(({ subject, digest }) => [subject, digest]))
+  return new Map(
+    subjectsOf(events).flatMap((subject) => {
+      const digest = store.get(subject)
+      return digest === undefined ? [] : [[subject, digest] as const]
+    }),
+  )
+}
+
+describe('novelty.any batch', () => {
+  test('is divided in order, and every subject is short and asked for', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage, { maxLength: 12 }), (events) => {
+        const { fresh, folded, seen } = noveltyOf(events, NOTHING)
+        const gone = new Set(folded.map((one) => one.eventId))
+        expect(fresh).toEqual(events.filter((event) => !gone.has(event.id)))
+        expect(folded.map((one) => one.eventId)).toEqual(events.map((event) => event.id).filter((id) => gone.has(id)))
+        for (const { subject, digest } of seen) {
+          expect(subject.length).toBeLessThanOrEqual(100)
+          expect(digest).toMatch(/^[\da-f]{32}$/)
+        }
+        for (const subject of subjectsOf(events)) expect(subject.length).toBeLessThanOrEqual(100)
+        expect(new Set(seen.map((one) => one.subject)).size).toBe(seen.length)
+      }),
+    )
+  })
+  test('comes to the same whole or in two parts', () => {
+    fc.assert(
+      fc.property(fc.array(anyMessage, { maxLength: 8 }), fc.array(anyMessage, { maxLength: 8 }), (one, two) => {
+        const whole = noveltyOf([...one, ...two], NOTHING)
+        const first = noveltyOf(one, NOTHING)
+        const second = noveltyOf(two, lookedUp(two, first.seen))
+        expect([...first.fresh, ...second.fresh]).toEqual(whole.fresh)
+        expect([...first.folded, ...second.folded]).toEqual(whole.folded)
+      }),
+    )
+  })
+  test('of reads and commands that follow each other twice folds the second time', () => {
+    const repeatable = fc.oneof(
+      fc.tuple(path, fc.constantFrom('one', 'two')).map(([file, content]) => reads(file, content)),
+      fc.constantFrom('npm test', 'cat a', 'ls').map((line) => bash(line, 'out')),
+    )
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(repeatable, { selector: (event) => subjectsOf([event])[0] ?? event.id, maxLength: 6 }),
+        (events) => {
+          const first = noveltyOf(events, NOTHING)
+          const again = secondTime(events)
+          expect(noveltyOf(again, lookedUp(again, first.seen)).fresh).toEqual([])
+        },
+      ),
+    )
+  })
+})
