@@ -75,9 +75,12 @@ function figuresOf({ observations, calls }: Observed) {
   }
 }
 
-function factsInPrompts({ facts }: LongSession, { calls, events }: Observed, missing: (text: string) => void): number {
-  const prompts = events.filter((event) => event.kind === 'prompt').map((event) => event.at)
-  const turnOf = (at: number) => prompts.filter((start) => start <= at).length - 1
+function factsInPrompts(
+  { facts, turnStarts }: LongSession,
+  { calls }: Observed,
+  missing: (text: string) => void,
+): number {
+  const turnOf = (at: number) => turnStarts.filter((start) => start <= at).length - 1
   const sent = new Map<number, string>()
   for (const call of calls) sent.set(turnOf(call.at), `${sent.get(turnOf(call.at)) ?? ''}\n${call.sent ?? ''}`)
   const held = facts.filter((fact) => {

@@ -23,7 +23,8 @@ export interface Observed {
 }
 
 const MOST = 100_000
-const SETTLE_MS = 60_000
+/** A slow local model may take minutes for one answer. */
+const SETTLE_MS = 600_000
 
 export interface ObservedWith {
   observer: Observer

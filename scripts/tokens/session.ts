@@ -28,6 +28,8 @@ export interface PlantedFact extends Fact {
 
 export interface LongSession {
   events: MemoryEvent[]
+  /** When each turn began. */
+  turnStarts: number[]
   facts: PlantedFact[]
 }
 
@@ -38,6 +40,7 @@ export async function longSession(): Promise<LongSession> {
   const random = new Random(1)
   const seen: ToolUseEvent[] = []
   const events: MemoryEvent[] = []
+  const turnStarts: number[] = []
   let shift = 0
   for (const [n, turn] of turns.entries()) {
     const [first] = turn.events
@@ -45,10 +48,11 @@ export async function longSession(): Promise<LongSession> {
     const last = events.at(-1)
     // Recordings were made on different days: here each goes on where the one before ended.
     if (last !== undefined && turn.startsSession) shift = last.at + PAUSE_MS - first.at
+    turnStarts.push(first.at + shift)
     const moved = turn.events.map((event) => ({ ...event, at: event.at + shift }))
     events.push(...withLooksAgain(moved, again[n] ?? 0, n, seen, random))
   }
-  return { events, facts: turns.flatMap((turn, n) => turn.facts.map((fact) => ({ ...fact, turn: n }))) }
+  return { events, turnStarts, facts: turns.flatMap((turn, n) => turn.facts.map((fact) => ({ ...fact, turn: n }))) }
 }
 
 interface RecordedTurn {

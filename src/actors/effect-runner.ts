@@ -2,6 +2,7 @@
  * Does what snapshots say: one observer call per session, a few at the same time. A call may be made twice (the process
  * died in between); its result counts once, because only the current effect's id does.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, FailureOwner } from '../../machines/session/types.ts'
 import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
@@ -11,6 +12,9 @@ import { Breaker } from './breaker.ts'
 import { EffectCalls } from './call-ledger.ts'
 import type { Delivery } from './decision.ts'
 import { perform } from './perform.ts'
+
+/** What an effect that was cut off may take to write down what it cost, in ms. */
+const LET_GO_MS = 500
 
 export interface EffectHost {
   store: Store
@@ -32,6 +36,8 @@ interface Job {
   session: string
   effect: Effect
   abort: AbortController
+  /** Settles once it has let go, whatever came of it. */
+  done: Promise<void>
 }
 
 export class EffectRunner {
@@ -73,7 +79,7 @@ export class EffectRunner {
     running?.abort.abort(new Error('no longer wanted'))
     this.#queue.delete(session)
     if (effect === null) return
-    this.#queue.set(session, { session, effect, abort: new AbortController() })
+    this.#queue.set(session, { session, effect, abort: new AbortController(), done: Promise.resolve() })
     this.#pump()
   }
 
@@ -93,6 +99,7 @@ export class EffectRunner {
     const unfinished = [...this.#running.values(), ...this.#queue.values()]
     for (const job of unfinished) job.abort.abort(new Error('the daemon stops'))
     this.#queue.clear()
+    await Promise.race([Promise.all(unfinished.map((job) => job.done)), sleep(LET_GO_MS, undefined, { ref: false })])
     return unfinished.map((job) => job.session)
   }
 
@@ -103,7 +110,7 @@ export class EffectRunner {
       if (job === undefined) return
       this.#queue.delete(job.session)
       this.#running.set(job.session, job)
-      void this.#run(job).finally(() => {
+      job.done = this.#run(job).finally(() => {
         this.#running.delete(job.session)
         if (this.#running.size === 0) for (const resolve of this.#settled.splice(0)) resolve()
         this.#pump()
@@ -121,8 +128,9 @@ export class EffectRunner {
       fault('effect.start')
       const result = await this.#guarded(session, effect, calls, abort.signal)
       fault('effect.result')
-      if (abort.signal.aborted && !isTimeout(abort.signal.reason)) return
-      await this.#host.deliver(session, result)
+      // Nobody may wait for it any more, but what it cost is written down.
+      const cost = 'calls' in result ? result.calls.length : 0
+      if (!isUnwanted(abort.signal) || cost > 0) await this.#host.deliver(session, result)
     } catch (error) {
       this.#host.log('warn', 'the result of an effect could not be stored', { session, effect: effect.id, error })
       await this.#host.deliver(session, this.#failure(effect, calls, error)).catch((again: unknown) => {
@@ -147,6 +155,7 @@ export class EffectRunner {
       breaker.succeed()
       return result
     } catch (error) {
+      if (isUnwanted(signal)) return this.#failed(effect, calls, 'provider', messageOf(signal.reason), this.#host.now())
       if (!signal.aborted)
         this.#host.log('warn', 'an effect failed', { session, effect: effect.id, kind: effect.kind, error })
       return this.#failure(effect, calls, error)
@@ -191,8 +200,9 @@ function timedOut(effect: Effect): string {
   return `no answer within ${Math.round(effect.timeoutMs / 1000)} s`
 }
 
-function isTimeout(reason: unknown): boolean {
-  return reason instanceof ObserverError
+/** Given up for another reason than its own deadline. */
+function isUnwanted(signal: AbortSignal): boolean {
+  return signal.aborted && !(signal.reason instanceof ObserverError)
 }
 
 /** An observer that does not listen to its signal must not hold its place for ever. */

@@ -107,7 +107,7 @@ function withoutCustomHeaders(custom: string | undefined): Record<string, undefi
 }
 
 /**
- * Marks say up to where the prompt is kept in the cache: the fixed part, which all sessions share; the conversation
+ * Marks say up to where the prompt is kept in the cache: the fixed part, which all sessions share (where it is long enough for the model: 4,096 tokens for Haiku 4.5); the conversation
  * before the newest message, which whatever is asked next can build on, even where this message is taken back; and the
  * newest message, which the next call follows. A prefix that is marked twice is paid once.
  */

@@ -264,6 +264,21 @@ describe('model.accounting', () => {
   })
 })
 
+test('model.drain: a call that a stop cuts off is written down, counted against nothing, and made again', async () => {
+  place = await ModelPlace.make('anthropic')
+  place.script = ({ index }) => (index === 0 ? { fault: 'hang' } : null)
+  await accept(events.prompt('s', 'p1'))
+  await tools('s', 1)
+  await accept(events.turnEnd('s', 'end'))
+  await place.server.arrived(1)
+  await place.harness.supervisor.drain('a test')
+  expect(await place.calls('s')).toMatchObject([{ error: 'the daemon stops', received: null }])
+  expect(await place.harness.store.queue({ session: 's' })).toMatchObject([{ attempts: 0 }, { attempts: 0 }])
+  await place.harness.crash()
+  await place.later(1_000)
+  expect(await place.told('s')).toEqual({ t1: 1 })
+}, 20_000)
+
 describe('model.novelty', () => {
   test('what adds nothing is not sent, the batch counts it, and the trace says so', async () => {
     place = await ModelPlace.make('anthropic')
