@@ -57,6 +57,14 @@ function addressFault(given: string, words: readonly string[]): string | null {
 /** `claude-haiku-4-5=1/5`: US dollars for a million tokens in and out, then read from and written to a cache. */
 const PRICE = /^[^=\s]+=\d+(?:\.\d+)?(?:\/\d+(?:\.\d+)?){1,3}$/
 
+/** Paths in the small language of src/observer/model/withheld/patterns.ts. */
+export const pathPatterns = (about: string) =>
+  ({ rule: { kind: 'list', default: [], fits: pathFault }, about }) as const
+
+function pathFault(item: string): string | null {
+  return item.includes('[') ? 'a list of names and patterns with * and ? (brackets are not understood)' : null
+}
+
 function priceFault(item: string): string | null {
   return PRICE.test(item) ? null : 'a list of MODEL=INPUT/OUTPUT[/CACHE_READ/CACHE_WRITE]'
 }

@@ -1,5 +1,5 @@
 /** What the observer is asked next, and what its answer changes. */
-import type { Usage } from '../../src/memory/observation.ts'
+import { addUsage, type Usage } from '../../src/memory/observation.ts'
 import { decide, type EventOf, tidy, withoutPending, withTurn } from './context.ts'
 import type { Effect, Policy, SessionContext, SessionEvent, Tick, Turn } from './types.ts'
 
@@ -77,15 +77,6 @@ function answered(context: SessionContext, result: Result): SessionContext {
     compaction: 'none',
     contextTokens: result.contextTokens,
     usage: addUsage(context.usage, result.usage),
-  }
-}
-
-function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
   }
 }
 

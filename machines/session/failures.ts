@@ -1,4 +1,5 @@
 /** Failures have an owner: the provider, a message, or the length of the conversation. */
+import { addUsage } from '../../src/memory/observation.ts'
 import { decide, type EventOf, holding, tidy, withoutPending, withSummaryDue, withTurn } from './context.ts'
 import type { Change, SessionContext } from './types.ts'
 
@@ -10,6 +11,17 @@ function released(context: SessionContext, counted: boolean, reason: string): [S
   if (effect === null) return [context, []]
   const turns = effect.kind === 'summarize' ? withSummaryDue(context.turns, effect.prompt) : context.turns
   return [{ ...context, effect: null, turns }, [{ do: 'release', effectId: effect.id, counted, reason }]]
+}
+
+/** A failure that is current costs what it costs, whoever owns it. */
+export function paid(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+  return { ...context, usage: addUsage(context.usage, event.usage) }
+}
+
+/** The digest could not be made: the conversation stays as it is until the next answer. */
+export function giveUpCompaction(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+  const next: SessionContext = { ...context, effect: null, waiting: null, compaction: 'done' }
+  return decide(next, event.tick, `not compacted: ${event.reason}`)
 }
 
 /** The provider's: nothing is counted, the session waits until the breaker's time. */

@@ -32,7 +32,17 @@ import {
   startCompaction,
   startSummary,
 } from './effects.ts'
-import { blameLength, blameMessage, blameTurn, goOn, letGo, waitAfterSilence, waitForProvider } from './failures.ts'
+import {
+  blameLength,
+  blameMessage,
+  blameTurn,
+  giveUpCompaction,
+  goOn,
+  letGo,
+  paid,
+  waitAfterSilence,
+  waitForProvider,
+} from './failures.ts'
 import {
   rebase,
   takeClear,
@@ -61,6 +71,10 @@ function rule<T extends SessionEvent['type']>(
   return assign<SessionContext, SessionEvent, undefined, SessionEvent, never>(({ context, event }) =>
     isKnown(event) ? apply(context, event) : context,
   )
+}
+
+function failure(apply: (context: SessionContext, event: EventOf<'FAILED'>) => SessionContext) {
+  return rule('FAILED', (context, event: EventOf<'FAILED'>) => apply(paid(context, event), event))
 }
 
 function start(apply: (context: SessionContext, event: SessionEvent) => SessionContext) {
@@ -94,8 +108,7 @@ export const sessionMachine = setup({
       event.type === 'FAILED' &&
       isCurrent(context, event) &&
       event.owner === 'context' &&
-      context.compaction === 'none' &&
-      context.contextTokens > 0,
+      context.compaction === 'none',
     'effect is overdue': ({ context, event: { tick } }) =>
       context.effect !== null &&
       // A deadline further away than the effect may take was set before the clock went back.
@@ -135,13 +148,14 @@ export const sessionMachine = setup({
     settleBatch: rule('OBSERVED', settleBatch),
     settleSummary: rule('SUMMARIZED', settleSummary),
     settleCompaction: rule('COMPACTED', settleCompaction),
-    waitForProvider: rule('FAILED', waitForProvider),
+    waitForProvider: failure(waitForProvider),
     waitAfterSilence: rule('DEADLINE', waitAfterSilence),
     goOn: rule('DEADLINE', goOn),
     letGo: rule('DRAIN', letGo),
-    blameMessage: rule('FAILED', blameMessage),
-    blameTurn: rule('FAILED', blameTurn),
-    blameLength: rule('FAILED', blameLength),
+    blameMessage: failure(blameMessage),
+    blameTurn: failure(blameTurn),
+    blameLength: failure(blameLength),
+    giveUpCompaction: failure(giveUpCompaction),
   },
 }).createMachine({
   id: 'session',
@@ -231,7 +245,10 @@ export const sessionMachine = setup({
           entry: 'startCompaction',
           on: {
             COMPACTED: { guard: 'result is current', target: '#session.observing', actions: 'settleCompaction' },
-            FAILED: { guard: 'result is current', target: 'waiting', actions: 'waitForProvider' },
+            FAILED: [
+              { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
+              { guard: 'result is current', target: '#session.observing', actions: 'giveUpCompaction' },
+            ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
             DRAIN: { target: 'waiting', actions: 'letGo' },
           },

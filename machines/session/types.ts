@@ -51,7 +51,8 @@ export type SessionInput =
   | { type: 'OBSERVED'; effectId: string; usage: Usage; contextTokens: number }
   | { type: 'SUMMARIZED'; effectId: string; usage: Usage; contextTokens: number }
   | { type: 'COMPACTED'; effectId: string; usage: Usage; contextTokens: number }
-  | { type: 'FAILED'; effectId: string; owner: FailureOwner; reason: string; retryAt: number }
+  /** `usage`: what was paid for all the same. */
+  | { type: 'FAILED'; effectId: string; owner: FailureOwner; reason: string; retryAt: number; usage: Usage }
 
 export type SessionEvent = SessionInput & { tick: Tick }
 

@@ -58,7 +58,8 @@ export class Budget {
   get reason(): string | null {
     this.#turnDay()
     const { usd, tokens } = this.#host.limits()
-    if (this.#usd >= usd) return `${this.#usd.toFixed(2)} of ${usd.toFixed(2)} US dollars spent today`
+    if (usd === 0 || tokens === 0) return 'the budget is 0'
+    if (this.#usd >= usd) return `${dollars(this.#usd)} of ${dollars(usd)} US dollars spent today`
     if (this.#tokens >= tokens) return `${Math.round(this.#tokens)} of ${tokens} tokens used today`
     return null
   }
@@ -76,11 +77,16 @@ export class Budget {
     }
   }
 
+  /** A clock that goes back over midnight does not give the day's money back. */
   #turnDay(): void {
     const day = startOfDay(this.#host.now())
-    if (day === this.#day) return
+    if (day <= this.#day) return
     this.#day = day
     this.#usd = 0
     this.#tokens = 0
   }
+}
+
+function dollars(amount: number): string {
+  return amount >= 0.1 ? amount.toFixed(2) : amount.toPrecision(2)
 }

@@ -1,7 +1,6 @@
 /** The calls that one effect makes. What is still open when the effect ends was sent, but never answered. */
 import type { Effect } from '../../machines/session/types.ts'
 import type { CallEnd, CallLedger, CallStart, ModelCall } from '../memory/call.ts'
-import { NO_USAGE } from '../memory/observation.ts'
 
 interface Entry {
   call: CallStart
@@ -30,11 +29,10 @@ export class EffectCalls implements CallLedger {
   /** `failure`: why the effect as a whole did not come to anything. */
   list(failure: string | null): ModelCall[] {
     const { id, kind } = this.#effect
-    return this.#calls.map(({ call, at, end }) => {
+    return this.#calls.map(({ call: { expected, ...call }, at, end }) => {
       const { at: endedAt, ...result } = end ?? {
         at: this.#now(),
-        usage: NO_USAGE,
-        cost: 0,
+        ...expected,
         error: failure ?? 'never ended',
         received: null,
       }

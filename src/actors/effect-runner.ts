@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, FailureOwner } from '../../machines/session/types.ts'
 import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
+import { addUsage, NO_USAGE } from '../memory/observation.ts'
 import { type Observer, ObserverError } from '../observer/port.ts'
 import type { Store } from '../store/port.ts'
 import { Breaker } from './breaker.ts'
@@ -21,6 +22,8 @@ export interface EffectHost {
   observer(): Observer
   /** Who observes while no model may be asked. */
   offlineObserver: Observer
+  /** Why no model may be asked now, whatever the effect was decided on: it may have waited for long. */
+  noModel(): string | null
   /** A provider that does not answer makes sessions go on without it, instead of waiting. */
   goesOffline(): boolean
   now(): number
@@ -145,8 +148,12 @@ export class EffectRunner {
     const observer = this.#observerFor(effect)
     const breaker = this.#breaker(observer.provider)
     const now = this.#host.now()
-    if (breaker.openUntil > now)
-      return this.#failed(effect, calls, 'provider', breaker.waiting?.reason ?? 'waits', breaker.openUntil)
+    const spent = effect.offline === null ? this.#host.noModel() : null
+    if (spent !== null) return this.#failed(effect, calls, 'provider', spent, now)
+    if (breaker.openUntil > now) {
+      const reason = breaker.waiting?.reason ?? 'waits'
+      return this.#failed(effect, calls, 'provider', reason, this.#retryAt(effect, breaker.openUntil))
+    }
     try {
       const result = await abortable(
         perform({ store: this.#host.store, observer, session, effect, calls, at: now }, signal),
@@ -173,12 +180,22 @@ export class EffectRunner {
     const retryAfterMs = error instanceof ObserverError ? error.retryAfterMs : null
     const breaker = this.#breaker(this.#observerFor(effect).provider)
     const retryAt = breaker.fail(this.#host.now(), this.#host.random(), reason, retryAfterMs)
-    return this.#failed(effect, calls, owner, reason, this.#host.goesOffline() ? this.#host.now() : retryAt)
+    return this.#failed(effect, calls, owner, reason, this.#retryAt(effect, retryAt))
+  }
+
+  /** A session that goes on without the provider need not wait for it. */
+  #retryAt(effect: Effect, providerAt: number): number {
+    return this.#host.goesOffline() && effect.offline === null ? this.#host.now() : providerAt
   }
 
   #failed(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number): Delivery {
-    const input = { type: 'FAILED', effectId: effect.id, owner, reason, retryAt } as const
-    return { kind: 'failed', input, calls: calls.list(reason) }
+    const made = calls.list(reason)
+    const usage = made.reduce((sum, call) => addUsage(sum, call.usage), NO_USAGE)
+    return {
+      kind: 'failed',
+      input: { type: 'FAILED', effectId: effect.id, owner, reason, retryAt, usage },
+      calls: made,
+    }
   }
 
   #breaker(provider: string): Breaker {

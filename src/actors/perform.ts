@@ -1,6 +1,7 @@
 /** Does one effect: reads what the observer needs, asks it, and makes a delivery of its answer. */
 import type { Effect } from '../../machines/session/types.ts'
 import { isMessage } from '../memory/event.ts'
+import { untoldDeed } from '../observer/model/novelty.ts'
 import {
   type CompactAnswer,
   type ObserveAnswer,
@@ -57,10 +58,11 @@ export async function perform(
       const messages = claimed.map((message) => message.event).filter(isMessage)
       const seen = (subjects: readonly string[]) => store.seen(session, subjects)
       const answer = await observer.observe({ ...matter, messages, seen }, signal)
+      const marked = effect.offline === null ? answer : { ...answer, seen: [untoldDeed(effect.id)] }
       return {
         kind: 'observed',
         input: { type: 'OBSERVED', ...result(answer) },
-        answer,
+        answer: marked,
         messages: messages.map((m) => m.id),
         calls: calls.list(null),
       }

@@ -79,6 +79,7 @@ export class Supervisor {
       store: options.store,
       observer: options.observer,
       offlineObserver: options.offlineObserver,
+      noModel: () => options.noModel?.() ?? null,
       goesOffline: () => options.goesOffline?.() ?? false,
       now: this.#now,
       random,
@@ -116,8 +117,10 @@ export class Supervisor {
   get awake(): number {
     return this.#registry.size
   }
-  get waiting(): { since: number; reason: string } | null {
-    return this.#effects.waiting
+  /** `offline`: sessions go on without the provider meanwhile. */
+  get waiting(): { since: number; reason: string; offline: boolean } | null {
+    const { waiting } = this.#effects
+    return waiting === null ? null : { ...waiting, offline: this.#options.goesOffline?.() ?? false }
   }
   /** Nothing in flight, nothing heard since. */
   get idleSince(): number | null {

@@ -66,7 +66,7 @@ export interface Status {
   /** What the model may spend today; null where none is asked. */
   budget: BudgetView | null
   /** Since when and why the observer is not answering; null when it is. */
-  waiting: { since: number; reason: string } | null
+  waiting: { since: number; reason: string; offline: boolean } | null
   queue: QueueStats
   observationsToday: number
   observations: number

@@ -21,10 +21,13 @@ export interface ModelCall {
 }
 
 /** What is known before a call is made. */
-export type CallStart = Pick<ModelCall, 'provider' | 'model' | 'promptVersion' | 'sent'>
+export interface CallStart extends Pick<ModelCall, 'provider' | 'model' | 'promptVersion' | 'sent'> {
+  /** What it costs if nobody ever says: a call that is cut off is paid for all the same. */
+  expected: Pick<ModelCall, 'usage' | 'cost'>
+}
 export type CallEnd = Pick<ModelCall, 'usage' | 'cost' | 'error' | 'received'>
 
-/** Every call is begun here before a byte leaves the machine. One that is never ended counts as failed. */
+/** Every call is begun here before a byte leaves the machine. One that is never ended counts as failed, and as paid. */
 export interface CallLedger {
   begin(call: CallStart): (end: CallEnd) => void
 }

@@ -51,8 +51,10 @@ const CONFIGURING: Readonly<Record<ModelProvider, readonly (SettingName & `CLAUD
 }
 
 /** The setting that makes a provider one that the user set up for claude-mem. */
-export function configuredBy(provider: ModelProvider, { values }: LoadedSettings): SettingName | null {
-  return CONFIGURING[provider].find((name) => values[name] !== '') ?? null
+export function configuredBy(provider: ModelProvider, { values, sources }: LoadedSettings): SettingName | null {
+  // Its name is not ours alone: in the environment it may be meant for another program.
+  const isOurs = (name: SettingName) => name !== 'CLAUDE_CODE_PATH' || sources[name] === 'file'
+  return CONFIGURING[provider].find((name) => values[name] !== '' && isOurs(name)) ?? null
 }
 
 /** Something that is there and is not used. */

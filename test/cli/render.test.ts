@@ -205,7 +205,7 @@ describe('the status', () => {
       reason: null,
       until: NOW + 3_600_000,
     },
-    waiting: { since: NOW - 60_000, reason: 'key rejected' },
+    waiting: { since: NOW - 60_000, reason: 'key rejected', offline: false },
     queue: { pending: 3, processing: 1, failed: 2, sessions: 2, oldestAt: NOW - 60_000 },
     observationsToday: 1,
     observations: 10,

@@ -171,7 +171,14 @@ export class Session {
     return this.send({ type: 'COMPACTED', effectId: this.effectId, usage: usage(), contextTokens })
   }
   failed(owner: 'provider' | 'message' | 'context', retryAt = this.now + 1_000): boolean {
-    return this.send({ type: 'FAILED', effectId: this.effectId, owner, reason: `${owner}'s fault`, retryAt })
+    return this.send({
+      type: 'FAILED',
+      effectId: this.effectId,
+      owner,
+      reason: `${owner}'s fault`,
+      retryAt,
+      usage: usage(),
+    })
   }
   get effectId(): string {
     return this.context.effect?.id ?? 'none'

@@ -6,6 +6,7 @@ import { pendingOf } from '../../machines/session/context.ts'
 import { sessionMachine } from '../../machines/session/machine.ts'
 import { stateName } from '../../machines/session/snapshot.ts'
 import type { SessionContext, SessionEvent, SessionInput } from '../../machines/session/types.ts'
+import { NO_USAGE } from '../../src/memory/observation.ts'
 import { POLICY, Session } from './inbox-model.ts'
 
 const START = 1_000_000
@@ -32,7 +33,7 @@ function inputsIn(state: { value: unknown; context: SessionContext }): (SessionI
     { type: 'SUMMARIZED', effectId, usage, contextTokens: 0 },
     { type: 'COMPACTED', effectId, usage, contextTokens: 0 },
     ...(['provider', 'message', 'context'] as const).map(
-      (owner) => ({ type: 'FAILED', effectId, owner, reason: owner, retryAt: at + 1 }) as const,
+      (owner) => ({ type: 'FAILED', effectId, owner, reason: owner, usage: NO_USAGE, retryAt: at + 1 }) as const,
     ),
   ]
   return [
@@ -57,8 +58,8 @@ function situation(state: { value: unknown; context: SessionContext }): string {
     context.outcome,
     context.compaction,
     context.contextTokens > POLICY.compactTokens,
-    context.split?.attempts ?? 0,
-    context.summaryAttempts,
+    Math.min(context.split?.attempts ?? 0, POLICY.maxAttempts),
+    context.summaryAttempts > 0,
     context.failed > 0,
   ])
 }
@@ -74,7 +75,7 @@ const paths = getShortestPaths(sessionMachine, {
     }),
   serializeState: situation,
   stopWhen: (state) => state.context.failed > 1 || state.context.prompt > 2,
-  limit: 200_000,
+  limit: 400_000,
 })
 
 describe('session.paths', () => {

@@ -65,6 +65,7 @@ function observerText({ provider, model, waiting, budget }: Status, { style, now
     return `${style.yellow('offline')} instead of ${name} for another ${duration(budget.until - now)}: ${clean(budget.reason)}`
   }
   if (waiting === null) return name
+  if (waiting.offline) return `${style.yellow('offline')} instead of ${name} for now: ${clean(waiting.reason)}`
   return `${name}, ${style.yellow(`waiting for ${duration(now - waiting.since)}: ${clean(waiting.reason)}`)}`
 }
 

@@ -20,11 +20,15 @@ export function messagesOf(turns: readonly ObserverTurn[], said: string): ChatMe
   return messages[0]?.role === 'assistant' ? messages.slice(1) : messages
 }
 
-/** How large the conversation is after a call: the next one begins with all of it. */
-export function sizeAfter({ input, output, cacheRead, cacheWrite }: Usage): number {
-  return input + output + cacheRead + cacheWrite
+/** Servers that count only what they had not read before say too little; ours is a rule of thumb, and may say too much. */
+const TRUST_IN_ESTIMATE = 0.75
+
+export function requestTokens(system: string, messages: readonly ChatMessage[]): number {
+  return messages.reduce((sum, { content }) => sum + estimateTokens(content), estimateTokens(system))
 }
 
-export function sizeOf(system: string, said: string): number {
-  return estimateTokens(system) + estimateTokens(said)
+/** How large the conversation is after a call: the next one begins with all of it. */
+export function sizeAfter({ input, output, cacheRead, cacheWrite }: Usage, asked: number, answer: string): number {
+  const estimate = Math.floor((asked + estimateTokens(answer)) * TRUST_IN_ESTIMATE)
+  return Math.max(input + output + cacheRead + cacheWrite, estimate)
 }

@@ -14,13 +14,20 @@ export interface DigestOptions {
 }
 
 export function digestOf(request: CompactRequest, { maxTokens, withheld }: DigestOptions): string {
+  const mentions = (files: readonly string[]) => withheld.mentions(files, request.cwd)
   const observations = request.observations.filter(
-    ({ filesRead, filesModified, functionsChanged }) =>
-      !withheld.mentions([...filesRead, ...filesModified, ...functionsChanged.map((one) => one.file)]),
+    ({ model, filesRead, filesModified, functionsChanged }) =>
+      isTold(model) && !mentions([...filesRead, ...filesModified, ...functionsChanged.map((one) => one.file)]),
   )
-  const sections = sectionsOf({ ...request, observations }, (file) => !withheld.mentions([file]))
-  const opening = openingOf(observations.length, request.summaries.length)
+  const summaries = request.summaries.filter(({ model }) => isTold(model))
+  const sections = sectionsOf({ ...request, observations, summaries }, (file) => !mentions([file]))
+  const opening = openingOf(observations.length, summaries.length)
   return fill(opening, sections, maxTokens)
+}
+
+/** What was noted without a model may tell of what no model is to be told. */
+function isTold(model: string | null): boolean {
+  return model !== null && model !== 'offline'
 }
 
 function openingOf(observations: number, summaries: number): string {

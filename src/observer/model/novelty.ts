@@ -23,6 +23,11 @@ export interface Novelty {
 /** Under it stands the last thing that was done, so that a failure after it is news even if it is the same. */
 const LAST_DEED = 'deed'
 
+/** For a batch that a model was not told: whatever failed before it may have been mended in it. */
+export function untoldDeed(id: string): Seen {
+  return { subject: LAST_DEED, digest: printOf(id) }
+}
+
 type Look =
   | { is: 'fresh'; deed: boolean }
   /** Folded at once. */
@@ -31,6 +36,17 @@ type Look =
   | { is: 'repeatable'; subject: string; shown: string | null; again: string; failed: boolean; deed: boolean }
   /** Always told; afterwards the file holds `after`, if it held `before` (null: whatever it held). */
   | { is: 'edit'; subject: string; before: string | null; after: string | null }
+
+/** Reading an output takes time: a look that was taken for its subject is the one that is compared. */
+const taken = new WeakMap<MessageEvent, Look>()
+
+function lookAt(event: MessageEvent): Look {
+  const known = taken.get(event)
+  if (known !== undefined) return known
+  const look = freshLook(event)
+  taken.set(event, look)
+  return look
+}
 
 /** The subjects to look up before `noveltyOf`. */
 export function subjectsOf(messages: readonly MessageEvent[]): string[] {
@@ -96,7 +112,7 @@ const ALWAYS_FRESH = new Set(['Agent', 'Task', 'ExitPlanMode'])
 const EDITS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
 const LISTINGS = new Set(['LS', 'Glob'])
 
-function lookAt(event: MessageEvent): Look {
+function freshLook(event: MessageEvent): Look {
   if (event.kind === 'subagent_end' || ALWAYS_FRESH.has(event.tool)) return NEWS
   const input = recordOf(event.input)
   if (event.kind === 'tool_failure') return failure(event, input)

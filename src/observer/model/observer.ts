@@ -22,7 +22,7 @@ import {
 import { costOf, type Price } from '../prices.ts'
 import { renderBatch } from './batch.ts'
 import type { ChatModel, ChatReply } from './chat.ts'
-import { messagesOf, modelTurns, sizeAfter } from './conversation.ts'
+import { messagesOf, modelTurns, requestTokens, sizeAfter } from './conversation.ts'
 import { digestOf } from './digest.ts'
 import { draftsOf } from './drafts.ts'
 import { noveltyOf, subjectsOf } from './novelty.ts'
@@ -30,6 +30,7 @@ import { isTold, renderCompaction, renderObservation, renderOpening, renderSumma
 import type { Prompts } from './prompts.ts'
 import { isAnswer, type ParsedReply, parseReply } from './reply/index.ts'
 import { technologiesOf } from './technologies.ts'
+import { faultOf, Unusable } from './unusable.ts'
 import type { Withheld } from './withheld.ts'
 
 export interface ModelObserverOptions {
@@ -58,18 +59,12 @@ const DIGEST_SHARE = 0.25
 const ANSWER_TOKENS = 8_192
 const DIGEST_TOKENS = 4_000
 const CHARS_PER_TOKEN = 4
-/**
- * Unusable answers in a row, over all sessions, after which it is the model's fault and no message's. Halving a batch of
- * 500 until the culprit is alone takes ten.
- */
-const HOPELESS_AFTER = 12
-
 export function modelObserver(options: ModelObserverOptions): Observer {
   const { chat, prompts, system, compactTokens, withheld } = options
   const promptVersion = prompts.version
   const batchChars = Math.min(BATCH_CHARS, Math.floor(compactTokens * CHARS_PER_TOKEN * BATCH_SHARE))
   const maxTokens = Math.min(ANSWER_TOKENS, Math.floor(compactTokens * ANSWER_SHARE))
-  let unusable = 0
+  const unusable = new Unusable(chat.model)
 
   function costAt(model: string, usage: Usage): number | null {
     const price = options.priceOf(model)
@@ -83,32 +78,39 @@ export function modelObserver(options: ModelObserverOptions): Observer {
     signal: AbortSignal,
     understand: (reply: ParsedReply) => T | null,
   ) {
-    const end = matter.calls.begin({ provider: chat.provider, model: chat.model, promptVersion, sent: said })
+    const messages = messagesOf(modelTurns(matter.conversation), said)
+    const asked = requestTokens(system, messages)
+    const usage = { ...NO_USAGE, input: asked }
+    const end = matter.calls.begin({
+      provider: chat.provider,
+      model: chat.model,
+      promptVersion,
+      // With the digest before it, where one opens the conversation.
+      sent: messages.at(-1)?.content ?? said,
+      expected: { usage, cost: costAt(chat.model, usage) },
+    })
     let reply: ChatReply
     try {
-      const messages = messagesOf(modelTurns(matter.conversation), said)
       reply = await chat.complete({ system, messages, maxTokens }, signal)
     } catch (error) {
-      const usage = (error instanceof ObserverError ? error.usage : null) ?? NO_USAGE
-      end({ usage, cost: costAt(chat.model, usage), error: messageOf(error), received: null })
+      const paid = (error instanceof ObserverError ? error.usage : null) ?? NO_USAGE
+      end({ usage: paid, cost: costAt(chat.model, paid), error: messageOf(error), received: null })
       throw error
     }
-    const { text, usage, model } = reply
-    const cost = reply.cost ?? costAt(model, usage) ?? costAt(chat.model, usage)
+    const { text, model } = reply
+    const cost = reply.cost ?? costAt(model, reply.usage) ?? costAt(chat.model, reply.usage)
     const parsed = parseReply(text)
     const answer = isAnswer(parsed) ? understand(parsed) : null
     const fault = answer === null ? faultOf(reply) : null
-    end({ usage, cost, error: fault, received: text })
-    if (answer === null) {
-      unusable += 1
-      throw unusableAnswer(fault ?? '', unusable, chat.model)
-    }
-    unusable = 0
+    end({ usage: reply.usage, cost, error: fault, received: text })
+    if (answer === null) throw unusable.failure(fault ?? '', reply, matter.session)
+    unusable.forget()
     const turns: Omit<ObserverTurn, 'generation' | 'at'>[] = [
       { role: 'user', content: said, model, usage: null },
-      { role: 'assistant', content: text.trim(), model, usage },
+      { role: 'assistant', content: text.trim(), model, usage: reply.usage },
     ]
-    return { answer, common: { usage, turns, contextTokens: sizeAfter(usage), model, promptVersion } }
+    const contextTokens = sizeAfter(reply.usage, asked, text)
+    return { answer, common: { usage: reply.usage, turns, contextTokens, model, promptVersion } }
   }
 
   async function observe(request: ObserveRequest, signal: AbortSignal): Promise<ObserveAnswer> {
@@ -198,23 +200,4 @@ function untold(fresh: readonly MessageEvent[], observations: readonly Observati
 
 function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n')
-}
-
-/** The first words of what came instead: they say most about why. */
-const QUOTED_CHARS = 120
-
-function faultOf({ text, stop }: ChatReply): string {
-  if (stop === 'refused') return 'the model refused to answer'
-  const words = text.replace(/\s+/g, ' ').trim()
-  if (stop === 'length') return 'the answer was cut off before it said anything'
-  if (words === '') return 'the answer was empty'
-  return `the answer is not in the asked format: "${words.length > QUOTED_CHARS ? `${words.slice(0, QUOTED_CHARS)}…` : words}"`
-}
-
-function unusableAnswer(fault: string, inARow: number, model: string): ObserverError {
-  if (inARow < HOPELESS_AFTER) return new ObserverError('message', fault)
-  return new ObserverError(
-    'provider',
-    `${model} gave ${inARow} answers in a row that cannot be used; choose another model: claude-mem config set model NAME. The last: ${fault}`,
-  )
 }

@@ -2,24 +2,25 @@
 import type { MessageEvent } from '../../memory/event.ts'
 import { globMatches, pathPatterns } from './withheld/patterns.ts'
 import { namedFiles, quotedFiles } from './withheld/places.ts'
+import { USUAL_PATHS } from './withheld/usual.ts'
 
 export interface WithheldLists {
   /** Names, or patterns with `*`. */
   tools: readonly string[]
-  /** See `withheld/patterns.ts`. */
+  /** Beside those that are never sent anyway; see `withheld/patterns.ts`. */
   paths: readonly string[]
 }
 
 export interface Withheld {
   /** Why an event is not sent, or null. */
   reasonFor(event: MessageEvent): string | null
-  /** Whether one of these files is on the list. */
-  mentions(files: readonly string[]): boolean
+  /** Whether one of these files is on the list. Relative paths are looked at from `from`. */
+  mentions(files: readonly string[], from: string): boolean
 }
 
 export function makeWithheld({ tools, paths }: WithheldLists): Withheld {
   const toolPatterns = tools.map((tool) => tool.trim()).filter((tool) => tool !== '')
-  const patterns = pathPatterns(paths)
+  const patterns = pathPatterns([...USUAL_PATHS, ...paths])
   const firstMatch = (files: readonly string[], from: string): string | null => {
     for (const file of new Set(files)) {
       const pattern = patterns.match(file, from)
@@ -36,7 +37,7 @@ export function makeWithheld({ tools, paths }: WithheldLists): Withheld {
       const path = firstMatch(namedFiles(event), event.cwd) ?? firstMatch(quotedFiles(event), event.cwd)
       return path === null ? null : because(path, 'CLAUDE_MEM_NEVER_SEND_PATHS')
     },
-    mentions: (files) => firstMatch(files, '') !== null,
+    mentions: (files, from) => firstMatch(files, from) !== null,
   }
 }
 

@@ -55,7 +55,10 @@ export function anthropicModel({ apiKey, baseUrl, model }: AnthropicOptions): Ch
     async complete(request, signal) {
       signal.throwIfAborted()
       const key = keyOf(endpoint)
-      client ??= connect(endpoint, key, baseUrl)
+      client ??= connect(endpoint, key, baseUrl).catch((error: unknown) => {
+        client = null
+        throw error
+      })
       // The SDK's listener on a signal outlives a response that is read here, so it gets a signal of its own.
       const linked = new AbortController()
       const abort = () => linked.abort()

@@ -7,6 +7,7 @@ import type { Usage } from '../../memory/observation.ts'
 import { maskSecrets } from '../../memory/secrets.ts'
 import { ObserverError } from '../port.ts'
 import { type Endpoint, SET_MODEL, setAddress, setKey, shownAddress } from './endpoint.ts'
+import { errorText, sentenceIn } from './error-body.ts'
 import { retryAfterMs, type Said } from './retry-after.ts'
 import { saysTooLong } from './too-long.ts'
 
@@ -24,7 +25,7 @@ const FLAGGED = /flagged|moderation/i
 export function httpFailure(endpoint: Endpoint, said: Said, now: number = Date.now()): ObserverError {
   const { provider, model, url } = endpoint
   const { status } = said
-  const text = said.text.slice(0, MAX_TEXT)
+  const text = errorText(said.text)
   const words = wordsOf(said.text, endpoint)
   const what = words === '' ? `HTTP ${status}` : `HTTP ${status}: ${words}`
   const wait = retryAfterMs(said, now)
@@ -138,39 +139,4 @@ function jsonText(value: unknown): string {
     // Nested deeper than the stack.
     return ''
   }
-}
-
-function sentenceIn(body: string): string {
-  try {
-    return messageIn(JSON.parse(body)) ?? body
-  } catch {
-    return plainText(body)
-  }
-}
-
-/** `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, or a list of one of them. */
-function messageIn(value: unknown): string | null {
-  if (typeof value === 'string') return value
-  if (Array.isArray(value)) return messageIn(value[0])
-  if (typeof value !== 'object' || value === null) return null
-  for (const name of ['error', 'message', 'detail']) {
-    const found = messageIn(Reflect.get(value, name))
-    if (found === null || found === '') continue
-    // OpenRouter says "Provider returned error" and hides what it was told beside it.
-    const raw: unknown = Reflect.get(Object(Reflect.get(value, 'metadata')), 'raw')
-    return typeof raw === 'string' ? `${found}: ${sentenceIn(raw)}` : found
-  }
-  return null
-}
-
-/** Characters of a page in which its first words stand; the patterns below need the square of it in time. */
-const MAX_PAGE = 8_192
-
-/** What a page says, without its markup. */
-function plainText(body: string): string {
-  if (!/^\s{0,64}</.test(body)) return body
-  return body
-    .slice(0, MAX_PAGE)
-    .replace(/<(?:style|script)\b[\s\S]*?<\/(?:style|script)>/gi, ' ')
-    .replace(/<[^<>]*>/g, ' ')
 }

@@ -17,7 +17,10 @@ export function makeChat(setUp: SetUp, options: ChatOptions): ChatModel {
     complete: async (request, signal) => {
       if (setUp.problems.length > 0)
         throw new ObserverError('provider', `${setUp.provider}: ${setUp.problems.join('; ')}`)
-      loaded ??= load(setUp, options)
+      loaded ??= load(setUp, options).catch((error: unknown) => {
+        loaded = null
+        throw error
+      })
       return await (await loaded).complete(request, signal)
     },
   }

@@ -10,9 +10,10 @@ export function usageOf(
   text: string,
   said: { prompt: Count; cached?: Count; written?: Count; output: Count },
 ): Usage {
-  const prompt =
-    said.prompt ?? messages.reduce((sum, { content }) => sum + estimateTokens(content), estimateTokens(system))
+  const estimate = messages.reduce((sum, { content }) => sum + estimateTokens(content), estimateTokens(system))
+  // Nobody reads a prompt of no tokens: some servers say 0 for "not counted".
+  const prompt = said.prompt || estimate
   const cacheRead = Math.min(said.cached ?? 0, prompt)
   const cacheWrite = Math.min(said.written ?? 0, prompt - cacheRead)
-  return { input: prompt - cacheRead - cacheWrite, output: said.output ?? estimateTokens(text), cacheRead, cacheWrite }
+  return { input: prompt - cacheRead - cacheWrite, output: said.output || estimateTokens(text), cacheRead, cacheWrite }
 }

@@ -1,5 +1,6 @@
 /** What a user ends up with when a model's API goes wrong: nothing lost, nothing doubled, the reason visible. */
 import { afterEach, describe, expect, test } from 'vitest'
+import { toolUsesIn } from '../../observer/servers/answers.ts'
 import type { Fault } from '../../observer/servers/fault.ts'
 import { events, POLICY } from '../harness.ts'
 import { APIS, type Api, ModelPlace } from './place.ts'
@@ -89,7 +90,6 @@ describe.each(APIS)('model.faults with %s', (api: Api) => {
     { name: 'refusal in prose', fault: { fault: 'refusal' }, reason: /refused|not in the asked format/ },
     { name: 'no text', fault: { fault: 'no-text' }, reason: /./ },
     { name: 'a request that it does not take', fault: { fault: 'status', status: 400 }, reason: /400/ },
-    { name: 'too long at the first call', fault: { fault: 'too-long' }, reason: /too long/ },
   ])('$name: the batch is halved and goes again', async ({ fault, reason }) => {
     place = await ModelPlace.make(api)
     place.script = ({ index }) => (index === 0 ? fault : null)
@@ -98,6 +98,22 @@ describe.each(APIS)('model.faults with %s', (api: Api) => {
     const calls = await place.calls('s')
     expect(calls[0]?.error).toMatch(reason)
     expect(calls.slice(1).map((call) => call.error)).toEqual([null, null, null])
+  })
+
+  test('too long at the first call: compacted, which costs nothing, and then the same batch', async () => {
+    place = await ModelPlace.make(api)
+    place.script = ({ index }) => (index === 0 ? { fault: 'too-long' } : null)
+    await turn()
+    await expectAllTold()
+    expect((await place.calls('s')).map((call) => call.error)).toEqual([expect.stringMatching(/too long/), null, null])
+  })
+
+  test('too long whatever is left out: the batch is halved until it fits', async () => {
+    place = await ModelPlace.make(api)
+    place.script = ({ messages }) =>
+      toolUsesIn(messages.at(-1)?.content ?? '').length > 1 ? { fault: 'too-long' } : null
+    await turn()
+    await expectAllTold()
   })
 
   test('prose instead of the format: a failed attempt, quoted, then the halves', async () => {

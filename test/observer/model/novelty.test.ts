@@ -299,3 +299,9 @@ describe('novelty.any batch', () => {
     )
   })
 })
+
+test('novelty.hostile: a long run of blanks takes no more time than any other text', () => {
+  const blanks = bash('npm run report', `a${' '.repeat(250_000)}x\n${'\n'.repeat(200_000)}`)
+  expect(subjectsOf([blanks])).toHaveLength(1)
+  expect(noveltyOf([blanks], new Map()).fresh).toEqual([blanks])
+})

@@ -1,16 +1,15 @@
 import { homedir } from 'node:os'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { pathPatterns } from '../../../src/observer/model/withheld/patterns.ts'
 import { makeWithheld } from '../../../src/observer/model/withheld.ts'
-import { SETTINGS } from '../../../src/settings.ts'
 import { bash, bashFails, failed, grep, used, write } from '../events.ts'
 
-const PATHS = SETTINGS.CLAUDE_MEM_NEVER_SEND_PATHS.rule.default
 const usual = makeWithheld({
   tools: ['mcp__mail__*', 'WebFetch'],
-  paths: [...PATHS, '!.env.example', '!.env.sample', '!.env.template'],
+  paths: [],
 })
-const isListed = (paths: string[], file: string) => makeWithheld({ tools: [], paths }).mentions([file])
+const isListed = (paths: string[], file: string) => pathPatterns(paths).match(file, '') !== null
 
 describe('withheld.tools', () => {
   test.each(['mcp__mail__send', 'MCP__Mail__read', 'webfetch'])('%s is', (tool) => {
@@ -83,9 +82,9 @@ describe('withheld.patterns', () => {
     expect(isListed(['!.env'], '.env')).toBe(false)
   })
   test('one file on the list is enough', () => {
-    expect(usual.mentions(['src/a.ts', 'deploy/.env'])).toBe(true)
-    expect(usual.mentions(['src/a.ts'])).toBe(false)
-    expect(usual.mentions([])).toBe(false)
+    expect(usual.mentions(['src/a.ts', 'deploy/.env'], '')).toBe(true)
+    expect(usual.mentions(['src/a.ts'], '')).toBe(false)
+    expect(usual.mentions([], '')).toBe(false)
   })
 })
 
@@ -230,7 +229,7 @@ describe('withheld.any input', () => {
             if (reason !== null)
               expect(reason).toMatch(/^not sent: [\s\S]* is on your list \(CLAUDE_MEM_NEVER_SEND_\w+\)$/)
           }
-          expect(typeof withheld.mentions([line])).toBe('boolean')
+          expect(typeof withheld.mentions([line], '')).toBe('boolean')
         },
       ),
     )
@@ -247,7 +246,7 @@ describe('withheld.any input', () => {
           const file = [...folders, name].join(separator)
           expect(usual.reasonFor(used('Read', { file_path: file }, ''))).not.toBeNull()
           expect(usual.reasonFor(bash(`cat "${file}"`))).not.toBeNull()
-          expect(usual.mentions([file])).toBe(true)
+          expect(usual.mentions([file], '')).toBe(true)
         },
       ),
     )
@@ -263,4 +262,11 @@ describe('withheld.any input', () => {
     expect(usual.reasonFor(bash('rg value', '-1'.repeat(500_000)))).toBeNull()
     expect(usual.reasonFor(bash('<<a\n'.repeat(10_000)))).toBeNull()
   })
+})
+
+test('withheld.headings: lines below the name of a listed file are its content', () => {
+  const found = 'src/a.ts\n3:const a = 1\n\n.env\n3:API=abc\n4-OTHER=1\n'
+  expect(usual.reasonFor(bash('rg --heading API', found))).toMatch(/\.env/)
+  expect(usual.reasonFor(bash('rg --heading API', 'src/a.ts\n3:const a = 1\n'))).toBeNull()
+  expect(usual.reasonFor(bash('rg -l API', 'src/a.ts\n.env\n'))).toBeNull()
 })

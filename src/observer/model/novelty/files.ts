@@ -54,5 +54,8 @@ function listOf(value: unknown): Fields[] {
 
 /** Tools disagree on the newline at the end, and on its kind. */
 function sameEnd(content: string): string {
-  return content.replace(/\r\n/g, '\n').replace(/\n+$/, '')
+  const text = content.replace(/\r\n/g, '\n')
+  let end = text.length
+  while (text[end - 1] === '\n') end--
+  return text.slice(0, end)
 }

@@ -68,13 +68,20 @@ const ADDRESS = /\b0x[\da-f]{9,16}\b/gi
 const PROCESS = /\b(pid|process id)([ =:#]{1,3})\d{1,10}\b/gi
 /** What a run prints, without colours, progress, addresses, process numbers and names of temporary files. */
 export function plainOutput(text: string): string {
-  return clean(text.replace(/\r\n/g, '\n').replace(/^[^\n]*\r(?=[^\n])/gm, ''))
+  return trimmedLines(clean(text.replace(/\r\n/g, '\n').replace(/^[^\n]*\r(?=[^\n])/gm, '')))
     .replace(TEMPORARY, '<temporary>')
     .replace(TEMPORARY_WINDOWS, '<temporary>')
     .replace(ADDRESS, '<address>')
     .replace(PROCESS, '$1$2<number>')
-    .replace(/[ \t]+$/gm, '')
     .trim()
+}
+
+/** Line by line: an expression for blank ends takes the square of a long run of blanks. */
+function trimmedLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
 }
 
 const AMOUNT = String.raw`\d{1,9}(?:[.,]\d{1,9})?\s?(?:ns|µs|us|ms|s|secs?|seconds?|m|min|minutes?)\b`

@@ -33,7 +33,13 @@ export function quotedFiles(event: MessageEvent): string[] {
   if (event.kind === 'subagent_end' || OF_ONE_FILE.has(event.tool)) return []
   const found = new Set<string>()
   const read = (text: string) => {
-    for (const line of text.split(/\r\n|[\n\r]/)) for (const path of quotedBy(line)) found.add(path)
+    let before = ''
+    for (const line of text.split(/\r\n|[\n\r]/)) {
+      for (const path of quotedBy(line)) found.add(path)
+      // `rg --heading`: the path stands alone above its lines.
+      if (/^\d+[:-]/.test(line) && before.length <= MAX_PREFIX_CHARS) found.add(before.trim())
+      if (!/^\d+[:-]/.test(line)) before = line
+    }
   }
   if (event.kind === 'tool_failure') read(event.error)
   else walk(event.response, '', 0, (field, text) => (field === 'filenames' ? null : read(text)))
