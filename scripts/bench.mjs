@@ -6,7 +6,9 @@ const BENCHES = {
   hook: 'what a hook costs beside starting node, with the daemon up and down',
   ingest: 'durable acks a second of 16 connections beside bare SQLite; draining a spool of 1,000 events',
   quality: 'what an observer keeps of recorded sessions: --sessions DIR [--provider NAME]',
+  retrieval: 'does the search find what answers a question: --data FILE (LoCoMo format), --code',
   tokens: 'what the observer with a model costs: tokens for each observation and tool use, facts that reach the model',
+  search: 'how fast the search is at 1k, 10k and 100k observations, beside plain FTS5, and what hooks notice of it',
   restore: 'starting on 10,000 sessions, 1,000 of them unfinished: first ack, memory, who is awake',
 }
 

@@ -6,6 +6,7 @@ import type { Policy } from '../machines/session/types.ts'
 import { Budget } from './actors/budget.ts'
 import { type Log, Supervisor } from './actors/supervisor.ts'
 import { readOrMakeToken } from './channel/access.ts'
+import { LiveMemory } from './channel/live-memory.ts'
 import { type DaemonLock, ownDataDirectory } from './channel/ownership.ts'
 import { ChannelServer } from './channel/server.ts'
 import { Service } from './channel/service.ts'
@@ -17,6 +18,9 @@ import { fileLogger, logTo } from './log.ts'
 import { makeObserver } from './observer/make.ts'
 import { offlineObserver } from './observer/offline/index.ts'
 import { dataDirectory, type Paths, pathsOf } from './paths.ts'
+import { SearchGate } from './search/gate.ts'
+import { Indexer } from './search/indexer.ts'
+import { searchOptions } from './search/options.ts'
 import { type LoadedSettings, loadSettings } from './settings.ts'
 import { openStore } from './store/sqlite/client.ts'
 
@@ -116,8 +120,20 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     tokens: () => settings.CLAUDE_MEM_CONTEXT_TOKENS,
     notice: (text, error) => supervisor.notice('warn', `${text}: ${messageOf(error)}`, { error }),
   })
+  const search = new SearchGate({
+    options: () => searchOptions(settings, paths),
+    notice: (text) => supervisor.notice('warn', text),
+    log: (text) => log('info', text),
+  })
+  const indexer = new Indexer({
+    store,
+    search: () => search.open(),
+    notice: (text) => supervisor.notice('warn', text),
+    now: Date.now,
+  })
   supervisor.subscribe(({ project, observations, summaries }) => {
     if (observations.length + summaries.length > 0) keeper.changed(project)
+    if (observations.length > 0) indexer.wake()
   })
   for (const note of await store.startNotes()) supervisor.notice('warn', note)
   for (const text of [...problems.map(({ message }) => message), ...observerProblems]) supervisor.notice('warn', text)
@@ -125,6 +141,13 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
   const service = new Service({
     supervisor,
     store,
+    memory: new LiveMemory({
+      store,
+      search: () => search.open(),
+      indexer,
+      keeper,
+      keepBackups: () => settings.CLAUDE_MEM_KEEP_BACKUPS,
+    }),
     keeper,
     provider: () => ({ name: choice.provider, model: choice.setUp?.model ?? null }),
     budget: () => (asksModel ? budget.view : null),
@@ -163,6 +186,8 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
   async function shutDown(reason: string): Promise<void> {
     log('info', 'stopping', { reason })
     await supervisor.drain(reason)
+    await indexer.stop()
+    await search.close()
     await keeper.flush()
     await channel.close()
     await store.close()
@@ -173,6 +198,7 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
   await supervisor.serve()
   // Whoever was killed may have left a file behind its database.
   void keeper.refresh()
+  indexer.wake()
   return { paths, port: channel.port, service, stop, stopped }
 }
 

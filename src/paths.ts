@@ -21,6 +21,10 @@ export interface Paths {
   logs: string
   backups: string
   context: string
+  /** Indexes of vectors; can be deleted at any time. */
+  vectors: string
+  /** Embedding models that were fetched. */
+  models: string
   /** Where the `claude-code` provider runs the program: empty. */
   observer: string
 }
@@ -44,6 +48,8 @@ export function pathsOf(dataDir: string, platform: NodeJS.Platform = process.pla
     logs: join(dataDir, 'logs'),
     backups: join(dataDir, 'backups'),
     context: join(dataDir, 'context'),
+    vectors: join(dataDir, 'vectors'),
+    models: join(dataDir, 'models'),
     observer: join(dataDir, 'observer'),
   }
 }

@@ -100,6 +100,22 @@ export const SETTINGS = {
     1_000_000,
     "Size of the observer's conversation at which it is compacted",
   ),
+  CLAUDE_MEM_EMBEDDER: text(
+    'static',
+    'What makes vectors of memories: `static` (word vectors that come with the program) or a model (`claude-mem models`)',
+  ),
+  CLAUDE_MEM_SEARCH_LEXICAL: number(1, 0, 10, 'What words count in the ranking of a search; see docs/retrieval.md'),
+  CLAUDE_MEM_SEARCH_SEMANTIC: number(0.7, 0, 10, 'What meaning counts: more with a better embedder than `static`'),
+  CLAUDE_MEM_SEARCH_SESSION: number(0.3, 0, 10, 'What the part of its session that a memory stands in counts'),
+  CLAUDE_MEM_SEARCH_RECENCY: number(0.05, 0, 10, 'What being new counts; 0 treats all times alike'),
+  CLAUDE_MEM_SEARCH_TYPE: number(0.05, 0, 10, 'What its type counts: decisions and mended faults before mere changes'),
+  CLAUDE_MEM_SEARCH_HALF_LIFE_DAYS: integer(90, 1, 36_500, 'Days after which a memory counts half as new'),
+  CLAUDE_MEM_VECTOR_INDEX_FROM: integer(
+    20_000,
+    100,
+    100_000_000,
+    'Vectors of a project from which on an index is kept for them; below, they are looked through one by one',
+  ),
   CLAUDE_MEM_CONTEXT_TOKENS: integer(
     2_000,
     0,

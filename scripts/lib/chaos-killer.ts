@@ -142,9 +142,9 @@ export class Killer {
 
   async #killLaunched(): Promise<void> {
     this.letHooksStart()
-    const pid = await servingPid(this.#place, FAULT_LIMIT_MS)
+    const pid = await servingPid(this.#place, SERVE_LIMIT_MS)
     if (pid === null) {
-      this.crashes.push(`no hook started a daemon within ${FAULT_LIMIT_MS / 1000} s`)
+      this.crashes.push(`no hook started a daemon within ${SERVE_LIMIT_MS / 1000} s`)
       return
     }
     this.starts += 1

@@ -1,13 +1,12 @@
 /** From what a machine decided to the rows that it changes. Pure: the commit is a value. */
-import { createHash } from 'node:crypto'
 import type { StateValue } from 'xstate'
 import { isWaiting, wakeAtOf } from '../../machines/session/context.ts'
 import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
 import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
 import type { Change, Policy, SessionContext, SessionInput } from '../../machines/session/types.ts'
 import type { ModelCall } from '../memory/call.ts'
+import { contentHash } from '../memory/content-hash.ts'
 import type { MemoryEvent } from '../memory/event.ts'
-import type { ObservationDraft } from '../memory/observation.ts'
 import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../observer/port.ts'
 import type { Commit, EventOutcome, SessionState } from '../store/commit.ts'
 
@@ -215,6 +214,7 @@ function addObservations(commit: CommitParts, { answer, messages }: Answered, pr
       promptVersion: answer.promptVersion,
       model: answer.model,
       createdAt: at,
+      links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
     })
   }
 }
@@ -237,9 +237,4 @@ function addTurns(commit: CommitParts, delivery: Delivery, before: Machine, afte
   if (!('answer' in delivery) || after.context.decided === null) return
   const generation = delivery.kind === 'compacted' ? after.context.generation : before.context.generation
   commit.turns.push(...delivery.answer.turns.map((turn) => ({ ...turn, generation, at })))
-}
-
-function contentHash(draft: ObservationDraft): string {
-  const content = [draft.type, draft.title, draft.subtitle, draft.narrative, draft.facts]
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
 }

@@ -7,6 +7,9 @@ import type { Notice } from '../actors/notices.ts'
 import type { StreamItem } from '../actors/stream.ts'
 import type { ContextView } from '../context/load.ts'
 import type { MemoryEvent } from '../memory/event.ts'
+import type { ObservationType, Summary } from '../memory/observation.ts'
+import type { Project } from '../memory/project.ts'
+import type { SearchAnswer, SearchFilters, SearchRequest } from '../search/query.ts'
 import type { CallRow, UsageKey } from '../store/accounting.ts'
 import type {
   BackupInfo,
@@ -18,6 +21,7 @@ import type {
   SessionView,
 } from '../store/port.ts'
 import type { UsageView } from '../store/usage-view.ts'
+import type { ForgetReport, IndexProgress, MemoryStats, ObservationView, ReindexPart, TimelineItem } from './memory.ts'
 
 /** Raised when a message of an older program could be misunderstood. */
 export const PROTOCOL_VERSION = 1
@@ -49,7 +53,44 @@ export type Request = { v: number; id: string } & (
   | { type: 'handover'; version: string }
   /** The stream from the commit after `since` on, as far as it is remembered; null: from now on. */
   | { type: 'subscribe'; since: number | null }
+  | MemoryRequest
 )
+
+/** About the memory itself. A project is a key or a name, null means all; a session the first characters of its id. */
+export type MemoryRequest =
+  | { type: 'search'; request: SearchRequest }
+  | { type: 'observations'; ids: readonly number[] }
+  /** Around an observation, or around the best hit of a query; with neither, the newest. */
+  | {
+      type: 'timeline'
+      anchor: number | null
+      query: string | null
+      project: string | null
+      before: number
+      after: number
+    }
+  | { type: 'summaries'; session: string | null; project: string | null; limit: number }
+  /** Without a title, the first words of the text. */
+  | {
+      type: 'remember'
+      project: Project
+      cwd: string
+      title: string | null
+      text: string
+      kind: ObservationType
+      concepts: readonly string[]
+      files: readonly string[]
+    }
+  /** By ids or by filters. Without `confirm` nothing goes: the report says what would. */
+  | { type: 'forget'; ids: readonly number[]; filters?: SearchFilters; confirm: boolean }
+  | { type: 'pin'; ids: readonly number[]; on: boolean }
+  /** `from`, the newer one, replaces `to`; `on: false` takes that back. */
+  | { type: 'link'; from: number; to: number; kind: 'supersedes'; on: boolean }
+  | { type: 'memory_stats'; project: string | null }
+  /** Answered once it has begun. */
+  | { type: 'reindex'; what: ReindexPart }
+  /** How far indexing is. */
+  | { type: 'indexing' }
 
 export interface Status {
   version: string
@@ -74,6 +115,8 @@ export interface Status {
   awake: number
   databaseBytes: number
   spooled: number
+  /** What search still has to take in; null when it has everything. */
+  indexing: IndexProgress | null
   /** What people should know: recovered database, bad setting, spool file set aside, … newest last. */
   notices: Notice[]
 }
@@ -92,8 +135,23 @@ export type Answer = { v: number; id: string } & (
   | { type: 'done'; affected: number }
   | { type: 'backups'; backups: BackupInfo[] }
   | { type: 'subscribed'; seq: number }
+  | MemoryAnswer
   | { type: 'error'; code: string; message: string; retryable: boolean }
 )
+
+export type MemoryAnswer =
+  | { type: 'found'; answer: SearchAnswer }
+  | { type: 'observations'; observations: ObservationView[]; missing: number[] }
+  | { type: 'timeline'; anchor: number | null; items: TimelineItem[] }
+  | { type: 'summaries'; summaries: Summary[] }
+  /** The new observation; `id` is the message's own. */
+  | { type: 'remembered'; observation: number }
+  | { type: 'forgotten'; report: ForgetReport }
+  | { type: 'pinned'; changed: number; missing: number[] }
+  | { type: 'linked' }
+  | { type: 'memory_stats'; stats: MemoryStats }
+  /** Null: nothing has to be indexed. */
+  | { type: 'indexing'; progress: IndexProgress | null }
 
 /** What subscribers get after each commit. */
 export type StreamMessage = { v: number; type: 'commit' } & StreamItem

@@ -2,6 +2,7 @@
 import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
 import { VERSION } from '../version.ts'
+import { memoryAnswer } from './memory-requests.ts'
 import { type Answer, PROTOCOL_VERSION, type Request } from './protocol.ts'
 import type { Service } from './service.ts'
 
@@ -77,5 +78,7 @@ async function body(
     case 'handover':
       service.handover(request.version)
       return { type: 'done', affected: 1 }
+    default:
+      return await memoryAnswer(request, service.memory)
   }
 }

@@ -6,26 +6,14 @@ import { type ErrorCode, MemError, messageOf } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import { USAGE_KEYS } from '../store/accounting.ts'
 import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
+import { memoryRoutes } from './rest-memory.ts'
+import { type Call, limitOf, type Route, wholeNumberOf } from './rest-route.ts'
 import { parseEvent, parseJson } from './schema.ts'
 import type { Service } from './service.ts'
-
-interface Call {
-  service: Service
-  params: string[]
-  query: URLSearchParams
-  body: () => Promise<unknown>
-}
-
-interface Route {
-  method: string
-  path: RegExp
-  handle: (call: Call) => Promise<unknown>
-}
 
 const DEFAULT_TRACE = 50
 const DEFAULT_CALLS = 20
 const DEFAULT_USAGE_DAYS = 30
-const MAX_LIMIT = 10_000
 
 const routes: Route[] = [
   {
@@ -47,7 +35,8 @@ const routes: Route[] = [
   {
     method: 'DELETE',
     path: /^\/api\/sessions\/([^/]+)$/,
-    handle: ({ service, params }) => service.closeSession(params[0] ?? ''),
+    handle: ({ service, params, query }) =>
+      query.get('purge') === '1' ? service.purgeSession(params[0] ?? '') : service.closeSession(params[0] ?? ''),
   },
   {
     method: 'GET',
@@ -55,12 +44,6 @@ const routes: Route[] = [
     handle: ({ service, params, query }) => service.calls(params[0] ?? '', limitOf(query, DEFAULT_CALLS)),
   },
   { method: 'GET', path: /^\/api\/usage$/, handle: usage },
-  { method: 'GET', path: /^\/api\/observations\/(\d+)$/, handle: observation },
-  {
-    method: 'GET',
-    path: /^\/api\/timeline$/,
-    handle: ({ service, query }) => service.store.observations({ ...filterOf(query), limit: limitOf(query, 50) }),
-  },
   { method: 'GET', path: /^\/api\/context$/, handle: context },
   { method: 'POST', path: /^\/api\/sessions\/init$/, handle: (call) => accept(call, ['session_start', 'prompt']) },
   {
@@ -73,6 +56,7 @@ const routes: Route[] = [
     path: /^\/api\/sessions\/summarize$/,
     handle: (call) => accept(call, ['turn_end', 'pre_compact', 'session_end']),
   },
+  ...memoryRoutes,
 ]
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
@@ -124,7 +108,7 @@ function decode(part: string): string {
 }
 
 async function health(service: Service) {
-  const { version, state, startedAt, queue, observationsToday, provider, waiting } = await service.status()
+  const { version, state, startedAt, queue, observationsToday, provider, waiting, indexing } = await service.status()
   return {
     version,
     state,
@@ -133,13 +117,8 @@ async function health(service: Service) {
     observationsToday,
     provider,
     waiting,
+    indexing,
   }
-}
-
-async function observation({ service, params }: Call): Promise<unknown> {
-  const found = await service.store.observation(Number(params[0]))
-  if (found === null) throw new MemError('not_found', `there is no observation ${params[0]}`)
-  return found
 }
 
 async function context({ service, query }: Call): Promise<unknown> {
@@ -184,25 +163,6 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<unk
     chunks.push(chunk)
   }
   return parseJson(Buffer.concat(chunks).toString('utf8'))
-}
-
-function filterOf(query: URLSearchParams): { session?: string; project?: string } {
-  const session = query.get('session')
-  const project = query.get('project')
-  return { ...(session === null ? {} : { session }), ...(project === null ? {} : { project }) }
-}
-
-function limitOf(query: URLSearchParams, standard: number): number {
-  return wholeNumberOf(query, 'limit', standard, MAX_LIMIT)
-}
-
-function wholeNumberOf(query: URLSearchParams, name: string, standard: number, max: number): number {
-  const text = query.get(name)
-  if (text === null) return standard
-  const number = Number(text)
-  if (!Number.isInteger(number) || number < 1 || number > max)
-    throw new MemError('bad_request', `${name} is a number from 1 to ${max}`)
-  return number
 }
 
 export function sendError(response: ServerResponse, error: unknown): void {

@@ -2,8 +2,11 @@
 import { z } from 'zod'
 import { MemError } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
+import type { SearchRequest } from '../search/query.ts'
 import { USAGE_KEYS } from '../store/accounting.ts'
 import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
+import type { TimelineRequest } from './memory.ts'
+import { memoryRequestSchemas, type Note, noteSchema, searchSchema, timelineSchema } from './memory-schema.ts'
 import { PROTOCOL_VERSION, type Request } from './protocol.ts'
 
 /** Longest id that is stored; real ones have 36 characters. */
@@ -82,6 +85,7 @@ const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
   z.object({ ...envelope, type: z.literal('stop') }),
   z.object({ ...envelope, type: z.literal('handover'), version }),
   z.object({ ...envelope, type: z.literal('subscribe'), since: z.number().int().nullable() }),
+  ...memoryRequestSchemas(envelope),
 ])
 
 export function parseJson(input: string): unknown {
@@ -103,8 +107,13 @@ export function parseRequest(json: unknown): Request {
   throw new MemError('bad_request', complaint(parsed.error))
 }
 
-export function parseEvent(json: unknown): MemoryEvent {
-  const parsed = eventSchema.safeParse(json)
+export const parseEvent = (json: unknown): MemoryEvent => parsedBy(eventSchema, json)
+export const parseSearch = (json: unknown): SearchRequest => parsedBy(searchSchema, json)
+export const parseTimeline = (json: unknown): TimelineRequest => parsedBy(timelineSchema, json)
+export const parseNote = (json: unknown): Note => parsedBy(noteSchema, json)
+
+function parsedBy<T>(schema: z.ZodType<T>, json: unknown): T {
+  const parsed = schema.safeParse(json)
   if (parsed.success) return parsed.data
   throw new MemError('bad_request', complaint(parsed.error))
 }

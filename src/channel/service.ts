@@ -12,6 +12,8 @@ import { chosenSession, noSession } from '../store/find-session.ts'
 import type { SessionView, Store } from '../store/port.ts'
 import { type UsageView, usageView } from '../store/usage-view.ts'
 import { compareVersions, VERSION } from '../version.ts'
+import type { ForgetReport, Memory } from './memory.ts'
+import { NamedMemory } from './named-memory.ts'
 import type { Status } from './protocol.ts'
 
 /** How long closing or flushing a session waits for its effect, in ms. */
@@ -20,6 +22,7 @@ const SETTLE_MS = 5_000
 export interface ServiceOptions {
   supervisor: Supervisor
   store: Store
+  memory: Memory
   keeper: ContextKeeper
   provider: () => { name: string; model: string | null }
   /** Null where no model is asked. */
@@ -36,11 +39,13 @@ export interface ServiceOptions {
 }
 
 export class Service {
+  readonly memory: NamedMemory
   readonly #options: ServiceOptions
   readonly #now: () => number
 
   constructor(options: ServiceOptions) {
     this.#options = options
+    this.memory = new NamedMemory(options.memory, options.store)
     this.#now = options.now ?? Date.now
   }
 
@@ -87,6 +92,7 @@ export class Service {
       awake: supervisor.awake,
       databaseBytes: stats.databaseBytes,
       spooled: spooled(),
+      indexing: this.memory.indexing(),
       notices: [...supervisor.notices.list],
     }
   }
@@ -134,6 +140,21 @@ export class Service {
     await this.supervisor.closeSession(session)
     await this.#settled(session)
     return await this.view(session, 0)
+  }
+
+  /** Ends a session, drops what waits, forgets everything that it left behind, and the session itself. */
+  async purgeSession(prefix: string): Promise<ForgetReport> {
+    const session = await this.resolveSession(prefix)
+    try {
+      await this.supervisor.clear(session, true)
+      await this.closeSession(session)
+    } catch (error) {
+      // A quarantined one has no actor that could be ended.
+      if (!(error instanceof MemError && error.code === 'quarantined')) throw error
+    }
+    const report = await this.memory.forgetSession(session)
+    await this.store.eraseSession(session)
+    return report
   }
 
   backup() {

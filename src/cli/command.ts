@@ -2,13 +2,15 @@
 import type { Argv, InferredOptionType, Options, PositionalOptions } from 'yargs'
 import type { Cli } from './cli.ts'
 
-export const GROUPS = ['Run it', 'See what it does', 'Keep it in shape', 'Connect it'] as const
+export const GROUPS = ['Use the memory', 'Run it', 'See what it does', 'Keep it in shape', 'Connect it'] as const
 
 type Inferred<O> = { [K in keyof O]: O[K] extends Options | PositionalOptions ? InferredOptionType<O[K]> : never }
 
 export interface Spec<P, O> {
   /** `inspect [session]` */
   usage: string
+  /** It takes any number of words: they are in `rest`, as they were typed. */
+  takesRest?: boolean
   group: (typeof GROUPS)[number]
   /** One line in the list of commands. */
   summary: string
@@ -18,7 +20,7 @@ export interface Spec<P, O> {
   positionals: P
   options: O
   /** The exit code. */
-  run(args: Inferred<P> & Inferred<O>, cli: Cli): Promise<number>
+  run(args: Inferred<P> & Inferred<O> & { rest: string[] }, cli: Cli): Promise<number>
 }
 
 export interface Command {
@@ -34,20 +36,23 @@ export interface Command {
 export function command<const P extends Record<string, PositionalOptions>, const O extends Record<string, Options>>(
   spec: Spec<P, O>,
 ): Command {
-  const { usage, group, summary, about, examples, positionals, options, run } = spec
+  const { usage, takesRest = false, group, summary, about, examples, positionals, options, run } = spec
+  const name = usage.split(' ', 1)[0] ?? usage
   return {
-    name: usage.split(' ', 1)[0] ?? usage,
+    name,
     usage,
     group,
     summary,
     optionNames: Object.keys(options),
     add: (yargs, cli, ended) =>
       yargs.command(
-        usage,
+        takesRest ? name : usage,
         // The list of commands is our own, in groups.
         false,
         (builder) => {
           builder.usage(`claude-mem ${usage}\n\n${about}`).options(options)
+          // Words that yargs does not know are wanted here; options are not. Its own lists keep only the last word.
+          if (takesRest) builder.strict(false).strictOptions()
           for (const [name, positional] of Object.entries(positionals)) {
             // Without the number yargs takes `-` for an option that nobody wrote.
             builder.positional(name, positional).nargs(name, 1)
@@ -56,7 +61,10 @@ export function command<const P extends Record<string, PositionalOptions>, const
           return builder
         },
         // yargs parsed the arguments by this very spec; its types cannot follow a loop over positionals.
-        async (args) => ended(await run(args as unknown as Inferred<P> & Inferred<O>, cli)),
+        async (args) => {
+          const known = args as unknown as Inferred<P> & Inferred<O>
+          ended(await run({ ...known, rest: args._.slice(1).map(String) }, cli))
+        },
       ),
   }
 }

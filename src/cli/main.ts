@@ -6,22 +6,41 @@ import { backup } from './commands/backup.ts'
 import { config } from './commands/config.ts'
 import { context } from './commands/context.ts'
 import { flush } from './commands/flush.ts'
+import { forget } from './commands/forget.ts'
 import { hook, reportEvent } from './commands/hook.ts'
 import { inspect } from './commands/inspect.ts'
 import { install } from './commands/install.ts'
 import { logs } from './commands/logs.ts'
+import { mcp } from './commands/mcp.ts'
+import { models } from './commands/models.ts'
+import { pin } from './commands/pin.ts'
 import { providers } from './commands/providers.ts'
 import { queue } from './commands/queue.ts'
+import { reindex } from './commands/reindex.ts'
+import { remember } from './commands/remember.ts'
 import { restart } from './commands/restart.ts'
+import { search } from './commands/search.ts'
+import { show } from './commands/show.ts'
 import { start } from './commands/start.ts'
+import { stats } from './commands/stats.ts'
 import { status } from './commands/status.ts'
 import { stop } from './commands/stop.ts'
+import { supersede } from './commands/supersede.ts'
+import { timeline } from './commands/timeline.ts'
 import { uninstall } from './commands/uninstall.ts'
 import { usage } from './commands/usage.ts'
 import { exitCodeOf, failureText } from './failure.ts'
 import { parse } from './parse.ts'
 
 const COMMANDS = [
+  search,
+  show,
+  timeline,
+  remember,
+  forget,
+  pin,
+  supersede,
+  stats,
   start,
   stop,
   restart,
@@ -32,11 +51,14 @@ const COMMANDS = [
   logs,
   queue,
   flush,
+  reindex,
   config,
   backup,
   providers,
+  models,
   install,
   uninstall,
+  mcp,
   hook,
 ]
 

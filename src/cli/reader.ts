@@ -3,9 +3,11 @@
  * so that a memory can be looked at when its daemon does not start.
  */
 import { ChannelClient } from '../channel/client.ts'
+import type { ReadableMemory } from '../channel/memory.ts'
 import { MemError, systemCode } from '../errors.ts'
 import { NO_USAGE } from '../memory/observation.ts'
 import type { Paths } from '../paths.ts'
+import { loadSettings } from '../settings.ts'
 import type { CallRow, UsageKey } from '../store/accounting.ts'
 import { chosenSession, noSession } from '../store/find-session.ts'
 import type {
@@ -18,10 +20,13 @@ import type {
   SessionView,
 } from '../store/port.ts'
 import { type UsageView, usageView } from '../store/usage-view.ts'
+import type { FileMemory } from './file-memory.ts'
+import { daemonMemory, emptyMemory } from './memory.ts'
 
 export interface MemoryReader {
   /** Null when the file is read. */
   readonly daemon: ChannelClient | null
+  readonly memory: ReadableMemory
   sessions(filter: SessionFilter): Promise<SessionListItem[]>
   /** `prefix`: the first characters of an id. */
   session(prefix: string, trace: number): Promise<SessionView>
@@ -68,6 +73,7 @@ export async function connectIfRunning(paths: Paths): Promise<ChannelClient | nu
 export function daemonReader(client: ChannelClient): MemoryReader {
   return {
     daemon: client,
+    memory: daemonMemory(client),
     sessions: async (filter) => (await client.request('sessions', { type: 'sessions', filter })).sessions,
     session: async (session, trace) => (await client.request('session', { type: 'session', session, trace })).view,
     queue: async (filter) => {
@@ -84,19 +90,26 @@ export function daemonReader(client: ChannelClient): MemoryReader {
 }
 
 export async function fileReader(paths: Paths): Promise<MemoryReader> {
-  const { SqliteReader } = await import('../store/sqlite/reader.ts')
+  const [{ SqliteReader }, { openFileMemory }, { searchOptions }] = await Promise.all([
+    import('../store/sqlite/reader.ts'),
+    import('./file-memory.ts'),
+    import('../search/options.ts'),
+  ])
   try {
-    return readerOf(await SqliteReader.open(paths.database))
+    const file = await SqliteReader.open(paths.database)
+    const { values } = loadSettings(paths.dataDir)
+    return readerOf(file, await openFileMemory(searchOptions(values, paths), file))
   } catch (error) {
     if (error instanceof MemError && error.code === 'not_found') return nothingYet
     throw error
   }
 }
 
-function readerOf(file: Reader): MemoryReader {
+function readerOf(file: Reader, memory: FileMemory): MemoryReader {
   const resolve = async (prefix: string) => chosenSession(prefix, await file.findSessions(prefix))
   return {
     daemon: null,
+    memory,
     sessions: (filter) => file.sessions(filter),
     session: async (prefix, trace) => {
       const view = await file.view(await resolve(prefix), trace)
@@ -112,7 +125,10 @@ function readerOf(file: Reader): MemoryReader {
       const session = await resolve(prefix)
       return { session, calls: await file.calls({ session, limit }) }
     },
-    close: () => file.close(),
+    close: async () => {
+      memory.close()
+      await file.close()
+    },
   }
 }
 
@@ -121,6 +137,7 @@ const noCalls = { usage: async () => [], spentSince: async () => ({ cost: 0, usa
 /** A data directory that no daemon ever served. */
 const nothingYet: MemoryReader = {
   daemon: null,
+  memory: emptyMemory,
   sessions: async () => [],
   session: async (prefix) => {
     throw noSession(prefix)

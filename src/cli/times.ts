@@ -45,11 +45,23 @@ export function bytes(count: number): string {
   return `${(megabytes / 1024).toFixed(1)} GB`
 }
 
+/** `2026-11-16 14:30` */
+export function minute(at: number): string {
+  const date = new Date(at)
+  return `${dayText(date)} ${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
 /** `12:30:05`, with the date in front when it is not today's. */
 export function clockTime(at: number, now: number): string {
   const date = new Date(at)
-  const two = (n: number) => String(n).padStart(2, '0')
   const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
-  if (date.toDateString() === new Date(now).toDateString()) return time
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
+  return date.toDateString() === new Date(now).toDateString() ? time : `${dayText(date)} ${time}`
+}
+
+function dayText(date: Date): string {
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0')
 }

@@ -27,7 +27,7 @@ export const GENERAL = 'General'
 
 export const OPEN = `<${CONTEXT_TAG}>`
 export const CLOSE = `</${CONTEXT_TAG}>`
-export const MORE = 'More: `claude-mem inspect` in a shell lists the sessions behind this.'
+export const MORE = 'More: the tool `search_memory`, or in a shell `claude-mem search "…"` and `claude-mem show ID`.'
 
 export function titleLine({ name, key, observations, since }: ProjectRow, now: number): string {
   const count = `${observations} observation${observations === 1 ? '' : 's'}`

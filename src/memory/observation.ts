@@ -26,6 +26,8 @@ export interface ObservationDraft {
   discoveryEstimated: boolean
   /** Event ids it was made from: why it exists. Empty means the whole batch. */
   sources: string[]
+  /** Ids of earlier observations that it replaces, where the observer says so. */
+  supersedes?: readonly number[]
 }
 
 export interface Observation extends ObservationDraft {

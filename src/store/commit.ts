@@ -7,6 +7,7 @@ import type { ModelCall } from '../memory/call.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { ObservationDraft, SummaryDraft, Usage } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
+import type { LinkKind, LinkMaker } from './search-port.ts'
 
 export type SessionStatus = Outcome | 'failed'
 
@@ -56,6 +57,13 @@ export type InboxChange =
   /** A person dropped what was set aside, or what waits too. */
   | { do: 'clear'; pending: boolean; at: number }
 
+/** From a new observation to an older one of the same project; one that is not there is left out. */
+export interface NewLink {
+  to: number
+  kind: LinkKind
+  by: LinkMaker
+}
+
 export interface NewObservation {
   draft: ObservationDraft
   /** Event ids this observation is the outcome of. */
@@ -65,6 +73,7 @@ export interface NewObservation {
   promptVersion: string | null
   model: string | null
   createdAt: number
+  links?: NewLink[]
 }
 
 export interface NewSummary {

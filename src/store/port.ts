@@ -8,6 +8,7 @@ import type { Observation, Summary } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
 import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from './accounting.ts'
 import type { Commit, CommitResult, ObserverTurn, SessionState, SessionStatus, TraceEntry } from './commit.ts'
+import type { SearchStore } from './search-port.ts'
 
 export interface SessionRow extends SessionState {
   session: string
@@ -183,7 +184,7 @@ export interface BackupInfo {
   reason: string
 }
 
-export interface Store extends Reader {
+export interface Store extends Reader, SearchStore {
   /**
    * Applies a group in one durable transaction, each member in a savepoint of its own. Results are in the
    * members' order. It rejects only when the transaction as a whole could not be made durable.
@@ -204,6 +205,8 @@ export interface Store extends Reader {
   countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]>
   /** Its snapshot cannot be restored: kept as it is, with the reason, until a person revives or erases it. */
   quarantine(session: string, reason: string, at: number): Promise<void>
+  /** The session is gone with everything that hangs on it; what its calls cost stays. False where it was not there. */
+  eraseSession(session: string): Promise<boolean>
   /** An event for a quarantined session: stored and readable, without an actor. */
   acceptQuarantined(session: string, event: MemoryEvent, at: number): Promise<'accepted' | 'duplicate'>
   /** Removes what is older or larger than it may be, a bounded piece at a time; how many rows went. */

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PROTOCOL_VERSION } from '../../src/channel/protocol.ts'
 import { answer } from '../../src/channel/requests.ts'
@@ -8,6 +9,7 @@ import { Service } from '../../src/channel/service.ts'
 import { ContextKeeper } from '../../src/context/keeper.ts'
 import { Harness } from '../actors/harness.ts'
 import { callOf, commitOf } from '../store/samples.ts'
+import { storeMemory } from './store-memory.ts'
 
 const NOW = new Date(2026, 10, 16, 15).getTime()
 const YESTERDAY = new Date(2026, 10, 15, 15).getTime()
@@ -22,6 +24,7 @@ beforeEach(async () => {
   service = new Service({
     supervisor: h.supervisor,
     store: h.store,
+    memory: storeMemory(h.store, join(h.directory, 'db.sqlite')),
     keeper: new ContextKeeper({
       reader: h.store,
       directory: h.directory,

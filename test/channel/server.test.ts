@@ -13,20 +13,24 @@ import { Service } from '../../src/channel/service.ts'
 import { ContextKeeper } from '../../src/context/keeper.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import { events, Harness } from '../actors/harness.ts'
+import { type StoreMemory, storeMemory } from './store-memory.ts'
 
 let h: Harness
 let dir: string
 let paths: Paths
 let server: ChannelServer
 let token: string
+let memory: StoreMemory
 const stops: string[] = []
 
 async function listen(port = 0, dataDir = dir): Promise<void> {
   paths = pathsOf(dataDir)
   token = readOrMakeToken(join(dir, 'token'))
+  memory = storeMemory(h.store, join(h.directory, 'db.sqlite'))
   const service = new Service({
     supervisor: h.supervisor,
     store: h.store,
+    memory,
     keeper: new ContextKeeper({
       reader: h.store,
       directory: paths.context,
@@ -61,6 +65,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await server.close()
+  await memory.close()
   await h.dispose()
   rmSync(dir, { recursive: true, force: true })
 })
@@ -341,8 +346,7 @@ describe('channel.rest', () => {
       status: 200,
     })
     await h.settle()
-    const timeline = await rest('GET', '/api/timeline?session=s')
-    expect(timeline.body).toMatchObject([{ title: 'Edit w' }])
+    expect((await rest('GET', '/api/search?session=s')).body).toMatchObject({ hits: [{ title: 'Edit w' }] })
     expect(await rest('GET', '/api/observations/1')).toMatchObject({ body: { id: 1, sources: ['a'] } })
     expect(await rest('GET', '/api/sessions/s')).toMatchObject({ body: { row: { state: 'observing' }, summaries: 1 } })
     expect(await rest('GET', '/api/queue/stats')).toMatchObject({ body: { pending: 0 } })
@@ -355,7 +359,7 @@ describe('channel.rest', () => {
     ['POST', '/api/health', undefined, 404],
     ['GET', '/api/sessions/%E0%A4%A', undefined, 400],
     ['GET', '/api/observations/999', undefined, 404],
-    ['GET', '/api/timeline?limit=0', undefined, 400],
+    ['GET', '/api/sessions?limit=0', undefined, 400],
     ['POST', '/api/sessions/init', '{"half', 400],
     ['POST', '/api/sessions/init', 'null', 400],
     ['POST', '/api/sessions/init', event('turn_end', { lastMessage: null, error: null }), 400],

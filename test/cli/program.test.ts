@@ -49,7 +49,7 @@ describe('the command line', () => {
   })
 
   it.each([
-    [['statsu'], 'unknown command "statsu"; did you mean status?'],
+    [['statuss'], 'unknown command "statuss"; did you mean status?'],
     [['status', '--jsn'], 'unknown option --jsn; did you mean --json?'],
     [['queue', 'rety'], 'unknown action "rety"; did you mean retry?'],
     [['config', 'get', 'batch-max-sise'], 'did you mean CLAUDE_MEM_BATCH_MAX_SIZE?'],

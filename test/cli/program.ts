@@ -42,9 +42,10 @@ export class Program {
     return program
   }
 
-  run(args: readonly string[], options: { env?: NodeJS.ProcessEnv; input?: string } = {}): Promise<Ran> {
+  run(args: readonly string[], options: { env?: NodeJS.ProcessEnv; input?: string; cwd?: string } = {}): Promise<Ran> {
+    const { input = '', cwd = root } = options
     const env = { ...this.env, ...options.env }
-    return run(process.execPath, [join(this.dist, 'cli.js'), ...args], { env, input: options.input ?? '' })
+    return run(process.execPath, [join(this.dist, 'cli.js'), ...args], { env, input, cwd })
   }
 
   async json(...args: string[]) {
@@ -83,10 +84,10 @@ export class Program {
 function run(
   file: string,
   args: readonly string[],
-  { env, input }: { env: NodeJS.ProcessEnv; input: string },
+  { env, input, cwd = root }: { env: NodeJS.ProcessEnv; input: string; cwd?: string },
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { env, stdio: 'pipe', cwd: root })
+    const child = spawn(file, args, { env, stdio: 'pipe', cwd })
     const out: Buffer[] = []
     const err: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk))

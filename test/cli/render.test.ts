@@ -213,6 +213,7 @@ describe('the status', () => {
     awake: 1,
     databaseBytes: 2048,
     spooled: 1,
+    indexing: { what: 'vectors', done: 120, total: 400, embedder: 'static-1' },
     notices: [{ at: NOW - 1_000, level: 'warn', text: 'a \x1b[2Jnotice' }],
   }
 

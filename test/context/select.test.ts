@@ -43,7 +43,7 @@ src/cart/coupons.ts
 README.md
 | #1 | 10:00 | 📝 | Update the README | ~11 |
 
-More: \`claude-mem inspect\` in a shell lists the sessions behind this.
+More: the tool \`search_memory\`, or in a shell \`claude-mem search "…"\` and \`claude-mem show ID\`.
 </claude-mem-context>`)
   })
 

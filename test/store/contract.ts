@@ -4,6 +4,7 @@ import { NO_USAGE } from '../../src/memory/observation.ts'
 import type { CallFilter } from '../../src/store/accounting.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
 import type { Retention, Store } from '../../src/store/port.ts'
+import { memoryContract } from './memory-contract.ts'
 import {
   accepting,
   add,
@@ -756,6 +757,27 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       })
     })
 
+    describe('erase', () => {
+      test('erase.takesEverythingOfTheSessionAndLeavesWhatItCost', async () => {
+        for (const session of ['s', 'other']) {
+          await committed(store, {
+            ...accepting(session, 1, [toolUse(session, '1')]),
+            calls: [callOf('e1', { cost: 0.5 })],
+          })
+        }
+        expect(await store.eraseSession('s')).toBe(true)
+        expect(await store.eraseSession('s')).toBe(false)
+        expect(await store.session('s')).toBeNull()
+        expect(await store.events('s', 10)).toEqual([])
+        expect(await store.queue({ session: 's' })).toEqual([])
+        expect(await store.session('other')).not.toBeNull()
+        expect(await store.events('other', 10)).toHaveLength(1)
+        expect((await store.spentSince(0)).cost).toBe(1)
+        await committed(store, accepting('s', 1, [toolUse('s', '1')]))
+        expect(await store.events('s', 10)).toHaveLength(1)
+      })
+    })
+
     describe('quarantine', () => {
       const state = stateOf({ effect: effectOf('e1'), wakeAt: NOW - 1, prompts: 3 })
 
@@ -801,6 +823,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         })
       })
     })
+
+    memoryContract(() => store, committed)
 
     test('startNotes.areEmptyAfterAnOrdinaryStart', async () => {
       expect(await store.startNotes()).toEqual([])

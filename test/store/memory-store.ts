@@ -27,15 +27,25 @@ import type {
   TraceRow,
   TurnMaterial,
 } from '../../src/store/port.ts'
+import type {
+  ForgetRequest,
+  Forgotten,
+  IndexState,
+  Link,
+  LinkKind,
+  NewVector,
+  UnembeddedPage,
+} from '../../src/store/search-port.ts'
+import { type Filtered, passes } from './search-oracle.ts'
 
 interface Data {
   seq: number
   lastId: number
   sessions: Map<string, SessionRow>
   events: EventRow[]
-  prompts: (PromptRow & { session: string })[]
+  prompts: (PromptRow & { id: number; session: string; project: string })[]
   messages: ClaimedMessage[]
-  payloads: { session: string; at: number; bytes: number }[]
+  payloads: { session: string; eventId: string; at: number; bytes: number }[]
   observations: Observation[]
   summaries: Summary[]
   turns: (ObserverTurn & { session: string })[]
@@ -44,6 +54,9 @@ interface Data {
   seen: Map<string, { session: string; subject: string; digest: string; at: number }>
   trace: (TraceRow & { session: string })[]
   traceDropped: Map<string, number>
+  vectors: NewVector[]
+  links: Link[]
+  pins: Set<number>
 }
 
 type Filter = { session?: string; project?: string; limit?: number }
@@ -67,6 +80,9 @@ export class MemoryStore implements Store {
     seen: new Map(),
     trace: [],
     traceDropped: new Map(),
+    vectors: [],
+    links: [],
+    pins: new Set(),
   }
 
   async commit(group: readonly Commit[]): Promise<CommitResult[]> {
@@ -107,12 +123,23 @@ export class MemoryStore implements Store {
       if (data.prompts.some((prompt) => prompt.session === session && prompt.number === number)) {
         throw new Error(`prompt ${number} is there`)
       }
-      data.prompts.push({ session, number, text, private: isPrivate, at })
+      data.prompts.push({
+        id: this.#nextId(),
+        session,
+        project: state.project.key,
+        number,
+        text,
+        private: isPrivate,
+        at,
+      })
     }
-    const stored = commit.observations.map(({ draft, ...rest }): Observation => {
+    const stored = commit.observations.map(({ draft, links: _, ...rest }): Observation => {
       return { ...structuredClone(draft), ...rest, id: this.#nextId(), session, project: state.project.key }
     })
     data.observations.push(...stored)
+    for (const [index, { links = [] }] of commit.observations.entries()) {
+      for (const link of links) this.#addLink({ ...link, from: stored[index]?.id ?? 0, at })
+    }
     for (const change of commit.inbox) this.#change(session, change, stored)
     const summaries = commit.summaries.map(({ draft, ...rest }): Summary => {
       return { ...structuredClone(draft), ...rest, id: this.#nextId(), session, project: state.project.key }
@@ -268,7 +295,7 @@ export class MemoryStore implements Store {
   }
 
   #keepPayload(session: string, event: MemoryEvent, at: number): void {
-    this.#data.payloads.push({ session, at, bytes: Buffer.byteLength(JSON.stringify(event)) })
+    this.#data.payloads.push({ session, eventId: event.id, at, bytes: Buffer.byteLength(JSON.stringify(event)) })
   }
 
   #known(session: string): SessionRow {
@@ -504,6 +531,30 @@ export class MemoryStore implements Store {
     return [...counts].sort(([a], [b]) => a - b).map(([prompt, count]) => ({ prompt, count }))
   }
 
+  async eraseSession(session: string): Promise<boolean> {
+    const data = this.#data
+    if (!data.sessions.delete(session)) return false
+    const others = <T extends { session: string }>(rows: T[]) => rows.filter((row) => row.session !== session)
+    const gone = new Set(data.observations.filter((one) => one.session === session).map(({ id }) => id))
+    this.#data = {
+      ...data,
+      events: others(data.events),
+      prompts: others(data.prompts),
+      messages: others(data.messages),
+      payloads: others(data.payloads),
+      observations: others(data.observations),
+      summaries: others(data.summaries),
+      turns: others(data.turns),
+      trace: others(data.trace),
+      vectors: data.vectors.filter(({ observationId }) => !gone.has(observationId)),
+      links: data.links.filter(({ from, to }) => !gone.has(from) && !gone.has(to)),
+      calls: data.calls.map((call) =>
+        call.session === session ? { ...call, session: null, sent: null, received: null } : call,
+      ),
+    }
+    return true
+  }
+
   async quarantine(session: string, reason: string, at: number): Promise<void> {
     const row = this.#known(session)
     this.#data.seq += 1
@@ -559,6 +610,167 @@ export class MemoryStore implements Store {
     return before - size()
   }
 
+  async putEmbeddings(vectors: readonly NewVector[]): Promise<number> {
+    const known = vectors.filter(({ observationId }) => this.#observed(observationId) !== undefined)
+    const keyOf = ({ observationId, fragment, embedder }: NewVector) => `${embedder} ${observationId} ${fragment}`
+    const replaced = new Set(known.map(keyOf))
+    this.#data.vectors = [...this.#data.vectors.filter((vector) => !replaced.has(keyOf(vector))), ...known]
+    return known.length
+  }
+
+  async missingEmbeddings(embedder: string, afterId: number, limit: number): Promise<UnembeddedPage> {
+    const { observations, vectors } = this.#data
+    const hasOne = (id: number) => vectors.some((row) => row.observationId === id && row.embedder === embedder)
+    const missing = observations.filter(({ id }) => id > afterId && !hasOne(id))
+    const page = missing.slice(0, limit).map(({ id, project, title, subtitle, narrative, facts }) => {
+      return { id, project, title, subtitle, narrative, facts }
+    })
+    return { observations: page, next: missing.length > limit ? (page.at(-1)?.id ?? afterId) : null }
+  }
+
+  async dropEmbeddings(embedder: string | null): Promise<number> {
+    const before = this.#data.vectors.length
+    this.#data.vectors = this.#data.vectors.filter((row) => embedder !== null && row.embedder !== embedder)
+    return before - this.#data.vectors.length
+  }
+
+  async link(link: Link): Promise<boolean> {
+    const { from, to, kind } = link
+    if (from === to) throw new MemError('bad_request', 'it is the same one')
+    for (const id of [from, to]) {
+      if (this.#observed(id) === undefined) throw new MemError('not_found', `There is no observation ${id}.`)
+    }
+    if (this.#observed(from)?.project !== this.#observed(to)?.project) throw new MemError('bad_request', 'two projects')
+    if (kind === 'supersedes' && this.#link(to, from, kind) !== undefined) throw new MemError('bad_request', 'a circle')
+    return this.#addLink(link)
+  }
+
+  #addLink(link: Link): boolean {
+    const [newer, older] = [this.#observed(link.from), this.#observed(link.to)]
+    if (newer === undefined || newer === older || newer.project !== older?.project) return false
+    if (this.#link(link.from, link.to, link.kind) !== undefined) return false
+    this.#data.links.push(link)
+    return true
+  }
+
+  #link(from: number, to: number, kind: LinkKind): Link | undefined {
+    return this.#data.links.find((row) => row.from === from && row.to === to && row.kind === kind)
+  }
+
+  #observed(id: number): Observation | undefined {
+    return this.#data.observations.find((row) => row.id === id)
+  }
+
+  async unlink(from: number, to: number, kind: LinkKind): Promise<boolean> {
+    const found = this.#link(from, to, kind)
+    this.#data.links = this.#data.links.filter((row) => row !== found)
+    return found !== undefined
+  }
+
+  async pin(ids: readonly number[], on: boolean): Promise<{ changed: number; missing: number[] }> {
+    const { pins } = this.#data
+    const missing = ids.filter((id) => this.#observed(id) === undefined)
+    const changed = ids.filter((id) => !missing.includes(id) && pins.has(id) !== on)
+    for (const id of changed) on ? pins.add(id) : pins.delete(id)
+    return { changed: changed.length, missing }
+  }
+
+  async forget({ ids, filters, dryRun }: ForgetRequest): Promise<Forgotten> {
+    const data = this.#data
+    const gone = this.#memories().filter(
+      (memory) =>
+        (memory.kind === 'observation' && ids.includes(memory.id)) || (filters !== null && passes(filters, memory)),
+    )
+    const goneIds = (kind: Filtered['kind']) => gone.filter((memory) => memory.kind === kind).map(({ id }) => id)
+    const [observations, summaries, prompts] = [goneIds('observation'), goneIds('summary'), goneIds('prompt')]
+    const sessions = new Set(gone.map(({ session }) => session))
+    const report: Forgotten = {
+      dryRun,
+      observations: observations.length,
+      summaries: summaries.length,
+      prompts: prompts.length,
+      ids: observations,
+      missing: ids.filter((id) => this.#observed(id) === undefined),
+      summariesBeside: data.summaries
+        .filter((row) => !summaries.includes(row.id))
+        .filter((row) => observations.some((id) => sameTurn(this.#observed(id), row)))
+        .map(({ id }) => id),
+      embeddings: 0,
+      links: 0,
+      payloads: 0,
+      observerTurns: 0,
+      callTexts: 0,
+      backups: [],
+      cleared: true,
+    }
+    if (dryRun) return report
+    const before = { ...data }
+    const kept =
+      <T>(goes: (row: T) => boolean) =>
+      (row: T) =>
+        !goes(row)
+    const isGone = (id: number) => observations.includes(id)
+    data.observations = data.observations.filter(kept(({ id }) => isGone(id)))
+    data.summaries = data.summaries.filter(kept(({ id }) => summaries.includes(id)))
+    data.prompts = data.prompts.filter(kept(({ id }) => prompts.includes(id)))
+    data.vectors = data.vectors.filter(kept(({ observationId }) => isGone(observationId)))
+    data.links = data.links.filter(kept(({ from, to }) => isGone(from) || isGone(to)))
+    data.turns = data.turns.filter(kept(({ session }) => sessions.has(session)))
+    for (const id of observations) data.pins.delete(id)
+    const orphaned = new Set<string>()
+    for (const event of data.events) {
+      if (!event.observationIds.some(isGone)) continue
+      const observationIds = event.observationIds.filter((id) => !isGone(id))
+      Object.assign(event, { reason: 'forgotten', observationIds })
+      if (observationIds.length === 0) orphaned.add(JSON.stringify([event.session, event.eventId]))
+    }
+    const isQuarantined = (session: string) => data.sessions.get(session)?.quarantine !== null
+    data.payloads = data.payloads.filter(({ session, eventId }) => {
+      if (!sessions.has(session)) return true
+      return isQuarantined(session) && !orphaned.has(JSON.stringify([session, eventId]))
+    })
+    for (const call of data.calls) {
+      if (call.session === null || !sessions.has(call.session) || (call.sent ?? call.error) === null) continue
+      report.callTexts += 1
+      const error = call.error === null ? null : 'forgotten with what it was about'
+      Object.assign(call, { sent: null, received: null, error })
+    }
+    return {
+      ...report,
+      embeddings: before.vectors.length - data.vectors.length,
+      links: before.links.length - data.links.length,
+      payloads: before.payloads.length - data.payloads.length,
+      observerTurns: before.turns.length - data.turns.length,
+    }
+  }
+
+  #memories(): Filtered[] {
+    const { observations, summaries, prompts, pins } = this.#data
+    const none = { type: null, agent: null, concepts: [], files: [], pinned: false }
+    return [
+      ...observations.map((row): Filtered => {
+        const files = [...row.filesRead, ...row.filesModified]
+        return { ...row, kind: 'observation', files, pinned: pins.has(row.id) }
+      }),
+      ...summaries.map((row): Filtered => {
+        return { ...none, ...row, kind: 'summary', files: [...row.filesRead, ...row.filesEdited] }
+      }),
+      ...prompts
+        .filter((row) => !row.private)
+        .map(({ at, ...row }): Filtered => ({ ...none, ...row, kind: 'prompt', createdAt: at })),
+    ]
+  }
+
+  async indexNext(): Promise<IndexState> {
+    return await this.indexState()
+  }
+  async indexState(): Promise<IndexState> {
+    return { done: 0, total: 0 }
+  }
+  async rebuildSearch(): Promise<IndexState> {
+    return await this.indexState()
+  }
+
   async backup(): Promise<BackupInfo> {
     throw new MemError('storage', 'A store in memory has no backups.')
   }
@@ -579,6 +791,10 @@ function newestFirst<T extends Observation | Summary>(rows: readonly T[], filter
       .sort((a, b) => b.createdAt - a.createdAt || b.id - a.id)
       .slice(0, filter.limit),
   )
+}
+
+function sameTurn(observation: Observation | undefined, summary: Summary): boolean {
+  return observation?.session === summary.session && observation.promptNumber === summary.promptNumber
 }
 
 function summed(calls: readonly CallRow[]): Spending {

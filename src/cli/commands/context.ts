@@ -1,10 +1,9 @@
-import { isAbsolute, join, resolve } from 'node:path'
 import type { ContextView } from '../../context/load.ts'
 import { MemError } from '../../errors.ts'
-import { projectOf } from '../../memory/project.ts'
 import { loadSettings } from '../../settings.ts'
 import type { Cli } from '../cli.ts'
 import { command, jsonOption } from '../command.ts'
+import { projectAsked } from '../project.ts'
 import { clean } from '../text.ts'
 
 export const context = command({
@@ -37,14 +36,6 @@ export const context = command({
     return 0
   },
 })
-
-/** A key or a name. What looks like a path is one: a name has no slash. */
-function projectAsked(given: string | undefined, env: NodeJS.ProcessEnv): string {
-  if (given === undefined) return projectOf(process.cwd()).key
-  if (/^(?:git|dir):/.test(given)) return given
-  if (/^~(?:[/\\]|$)/.test(given)) return projectOf(join(env.HOME ?? '', given.slice(1))).key
-  return isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given) ? projectOf(resolve(given)).key : given
-}
 
 async function load(asked: string, cli: Cli): Promise<{ running: boolean; view: ContextView }> {
   const { connectIfRunning } = await import('../reader.ts')

@@ -6,6 +6,7 @@ import type { Look } from '../style.ts'
 import { fields } from '../table.ts'
 import { clean, counted } from '../text.ts'
 import { ago, bytes, duration } from '../times.ts'
+import { subjectText } from './indexing.ts'
 
 /** What the files say while no daemon runs. */
 export interface StoppedStatus {
@@ -32,6 +33,7 @@ export function runningLines(status: Status, look: Look): string[] {
         ['sessions', `${status.sessions}, ${status.awake} awake`],
         ['memory', `${counted(status.observations, 'observation')}, ${status.observationsToday} today`],
         ['queue', queueText(status.queue, look)],
+        ...indexField(status, look),
         ...spoolField(status.spooled, look),
       ],
       look,
@@ -86,6 +88,12 @@ export function queueText(queue: QueueStats, { style, now }: Look): string {
 
 function stateWord(state: string, { style }: Look): string {
   return state === 'serving' ? style.green('serving') : style.yellow(clean(state))
+}
+
+function indexField({ indexing }: Status, { style }: Look): [string, string][] {
+  if (indexing === null) return []
+  const { what, done, total, embedder } = indexing
+  return [['search', style.yellow(`takes in ${subjectText(what, embedder)}: ${done} of ${total}`)]]
 }
 
 function spoolField(spooled: number, { style }: Look): [string, string][] {

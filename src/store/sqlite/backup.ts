@@ -1,6 +1,6 @@
 /** Online backups: whole, checked copies under names that sort by time. */
 import { readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../errors.ts'
 import { fault } from '../../faults.ts'
@@ -34,6 +34,17 @@ export function listBackups(directory: string): BackupInfo[] {
       return at === '' ? [] : [{ file, at: parseTimestamp(at), bytes: sizeOf(file), reason }]
     })
     .sort((a, b) => b.at - a.at)
+}
+
+/** Damaged databases that were set aside: nothing ever deletes them. */
+export function listSetAside(databaseFile: string): BackupInfo[] {
+  const directory = dirname(databaseFile)
+  const prefix = `${basename(databaseFile)}.corrupt-`
+  return filesIn(directory).flatMap((name) => {
+    const at = name.startsWith(prefix) ? parseTimestamp(name.slice(prefix.length)) : Number.NaN
+    const file = join(directory, name)
+    return Number.isNaN(at) ? [] : [{ file, at, bytes: sizeOf(file), reason: 'damaged' }]
+  })
 }
 
 /** Commits go on while the copy is made: it ends up as the database is at its end. */
@@ -77,7 +88,7 @@ function makeStandalone(file: string): void {
   const copy = new BetterSqlite3(file)
   try {
     copy.pragma('journal_mode = DELETE')
-    const [problem] = quickCheck(copy)
+    const [problem] = quickCheck(copy).problems
     if (problem !== undefined) {
       throw new MemError(
         'corrupt_database',

@@ -8,6 +8,8 @@ import { eventKnown, insertEvent } from './events.ts'
 import { applyInboxChange, type StoredObservation } from './inbox.ts'
 import { insertObservation, insertPrompt, insertSummary, type Origin } from './memories.ts'
 import { nextSeq, seqNow } from './meta.ts'
+import { indexAddedSafely } from './search/indexing.ts'
+import { addLinks } from './search/links.ts'
 import { upsertSeen } from './seen.ts'
 import { insertSession, revisionOf, updateSession } from './sessions.ts'
 import { type Connection, run } from './statement.ts'
@@ -67,7 +69,7 @@ function apply(db: Connection, commit: Commit): CommitResult {
   if (commit.revision === 1) insertSession(db, commit, seq)
   else updateSession(db, commit, seq)
   for (const { event, receivedAt, outcome } of commit.events) insertEvent(db, session, event, receivedAt, outcome)
-  for (const prompt of commit.prompts) insertPrompt(db, origin, prompt)
+  const promptIds = commit.prompts.map((prompt) => insertPrompt(db, origin, prompt))
   const stored: StoredObservation[] = commit.observations.map((observation) => ({
     id: insertObservation(db, origin, observation),
     observation,
@@ -78,5 +80,8 @@ function apply(db: Connection, commit: Commit): CommitResult {
   insertCalls(db, commit)
   for (const { subject, digest } of commit.seen) upsertSeen(db, session, subject, digest, commit.at)
   for (const entry of commit.trace) insertTrace(db, session, entry)
-  return { ok: true, seq, observationIds: stored.map(({ id }) => id), summaryIds }
+  for (const { id, observation } of stored) addLinks(db, id, observation.links ?? [], commit.at)
+  const observationIds = stored.map(({ id }) => id)
+  indexAddedSafely(db, { session, observations: observationIds, summaries: summaryIds, prompts: promptIds })
+  return { ok: true, seq, observationIds, summaryIds }
 }

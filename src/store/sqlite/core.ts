@@ -4,8 +4,9 @@ import { messageOf } from '../../errors.ts'
 import type { MemoryEvent } from '../../memory/event.ts'
 import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
 import type { BackupInfo, ClaimedMessage, MessageStatus, Retention, TurnMaterial } from '../port.ts'
+import type { ForgetRequest, Forgotten, IndexState, Link, LinkKind, NewVector, UnembeddedPage } from '../search-port.ts'
 import { answer } from './answer.ts'
-import { listBackups, writeBackup } from './backup.ts'
+import { listBackups, listSetAside, writeBackup } from './backup.ts'
 import { commitGroup } from './commit.ts'
 import { isCorruption } from './errors.ts'
 import type { Answer, Answers, Arguments, Method } from './facade.ts'
@@ -17,7 +18,14 @@ import { acceptForQuarantined, quarantineSession } from './quarantine.ts'
 import { SqliteQueries } from './queries.ts'
 import { countMessagesByPrompt, selectClaimed } from './queue.ts'
 import { retainWithin } from './retention.ts'
+import { forgetMemories } from './search/forget.ts'
+import { distrustIndex } from './search/index-version.ts'
+import { addLink, removeLink, setPins } from './search/links.ts'
+import { indexNext, indexState } from './search/progress.ts'
+import { resetIndex } from './search/reset.ts'
+import { deleteVectors, putVectors, selectUnembedded } from './search/vectors.ts'
 import { selectSeen } from './seen.ts'
+import { deleteSession } from './sessions.ts'
 import type { Connection } from './statement.ts'
 import { selectConversation } from './turns.ts'
 import { selectDueSessions, selectNextWakeAt, selectStrandedSessions, selectUnfinishedEffects } from './wakeups.ts'
@@ -82,6 +90,9 @@ export class SqliteCore extends SqliteQueries implements Answers {
   countByPrompt(session: string, status: MessageStatus): { prompt: number; count: number }[] {
     return countMessagesByPrompt(this.db, session, status)
   }
+  eraseSession(session: string): boolean {
+    return deleteSession(this.db, session)
+  }
   quarantine(session: string, reason: string, at: number): undefined {
     quarantineSession(this.db, session, reason, at)
   }
@@ -90,6 +101,38 @@ export class SqliteCore extends SqliteQueries implements Answers {
   }
   retain(rules: Retention, now: number): number {
     return retainWithin(this.db, rules, now)
+  }
+  putEmbeddings(vectors: readonly NewVector[]): number {
+    return putVectors(this.db, vectors)
+  }
+  missingEmbeddings(embedder: string, afterId: number, limit: number): UnembeddedPage {
+    return selectUnembedded(this.db, embedder, afterId, limit)
+  }
+  dropEmbeddings(embedder: string | null): number {
+    return deleteVectors(this.db, embedder)
+  }
+  link(link: Link): boolean {
+    return addLink(this.db, link)
+  }
+  unlink(from: number, to: number, kind: LinkKind): boolean {
+    return removeLink(this.db, from, to, kind)
+  }
+  pin(ids: readonly number[], on: boolean, at: number): { changed: number; missing: number[] } {
+    return setPins(this.db, ids, on, at)
+  }
+  forget(request: ForgetRequest): Forgotten {
+    const aside = listSetAside(this.#options.databaseFile)
+    return forgetMemories(this.db, request, [...this.backups(), ...aside])
+  }
+  indexNext(limit: number): IndexState {
+    return indexNext(this.db, limit)
+  }
+  indexState(): IndexState {
+    return indexState(this.db)
+  }
+  rebuildSearch(): IndexState {
+    this.db.transaction(() => resetIndex(this.db)).immediate()
+    return indexState(this.db)
   }
   backup(reason: string, keep: number): Promise<BackupInfo> {
     const now = this.#options.now ?? Date.now
@@ -104,7 +147,8 @@ export class SqliteCore extends SqliteQueries implements Answers {
     return [...this.#notes]
   }
   quickCheck(): string[] {
-    const problems = quickCheck(this.db)
+    const { problems, indexDamaged } = quickCheck(this.db)
+    if (indexDamaged) distrustIndex(this.db)
     const [first] = problems
     if (first !== undefined) markSuspect(this.#options.databaseFile, first)
     return problems

@@ -18,6 +18,7 @@ import type {
   Store,
   TurnMaterial,
 } from '../port.ts'
+import type { ForgetRequest, Forgotten, IndexState, Link, LinkKind, NewVector, UnembeddedPage } from '../search-port.ts'
 
 export interface SqliteStore extends Store {
   /** What is wrong with the file, for databases too large to be checked at the start; empty when it is sound. */
@@ -136,6 +137,9 @@ export class StoreFacade extends ReaderFacade implements SqliteStore {
   countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]> {
     return this.#call('countByPrompt', session, status)
   }
+  eraseSession(session: string): Promise<boolean> {
+    return this.#call('eraseSession', session)
+  }
   quarantine(session: string, reason: string, at: number): Promise<void> {
     return this.#call('quarantine', session, reason, at)
   }
@@ -156,5 +160,35 @@ export class StoreFacade extends ReaderFacade implements SqliteStore {
   }
   quickCheck(): Promise<string[]> {
     return this.#call('quickCheck')
+  }
+  putEmbeddings(vectors: readonly NewVector[]): Promise<number> {
+    return this.#call('putEmbeddings', vectors)
+  }
+  missingEmbeddings(embedder: string, afterId: number, limit: number): Promise<UnembeddedPage> {
+    return this.#call('missingEmbeddings', embedder, afterId, limit)
+  }
+  dropEmbeddings(embedder: string | null): Promise<number> {
+    return this.#call('dropEmbeddings', embedder)
+  }
+  link(link: Link): Promise<boolean> {
+    return this.#call('link', link)
+  }
+  unlink(from: number, to: number, kind: LinkKind): Promise<boolean> {
+    return this.#call('unlink', from, to, kind)
+  }
+  pin(ids: readonly number[], on: boolean, at: number): Promise<{ changed: number; missing: number[] }> {
+    return this.#call('pin', ids, on, at)
+  }
+  forget(request: ForgetRequest): Promise<Forgotten> {
+    return this.#call('forget', request)
+  }
+  indexNext(limit: number): Promise<IndexState> {
+    return this.#call('indexNext', limit)
+  }
+  indexState(): Promise<IndexState> {
+    return this.#call('indexState')
+  }
+  rebuildSearch(): Promise<IndexState> {
+    return this.#call('rebuildSearch')
   }
 }

@@ -78,8 +78,8 @@ export function insertSummary(db: Connection, origin: Origin, summary: NewSummar
   ).id
 }
 
-export function insertPrompt(db: Connection, origin: Origin, prompt: NewPrompt): void {
-  run(
+export function insertPrompt(db: Connection, origin: Origin, prompt: NewPrompt): number {
+  return run(
     db,
     `INSERT INTO user_prompts (content_session_id, event_id, prompt_number, prompt_text, private, seq, created_at,
        created_at_epoch)
@@ -94,7 +94,7 @@ export function insertPrompt(db: Connection, origin: Origin, prompt: NewPrompt):
       at: prompt.at,
       createdAt: new Date(prompt.at).toISOString(),
     },
-  )
+  ).id
 }
 
 export function selectPrompt(db: Connection, session: string, number: number): PromptRow | null {
@@ -107,7 +107,7 @@ export function selectPrompt(db: Connection, session: string, number: number): P
   return row === undefined ? null : { ...row, private: row.private === 1 }
 }
 
-interface StoredObservation {
+export interface ObservationRow {
   id: number
   content_session_id: string
   project: string
@@ -131,7 +131,7 @@ interface StoredObservation {
   created_at_epoch: number
 }
 
-function toObservation(row: StoredObservation): Observation {
+export function toObservation(row: ObservationRow): Observation {
   return {
     id: row.id,
     session: row.content_session_id,
@@ -158,14 +158,14 @@ function toObservation(row: StoredObservation): Observation {
 }
 
 export function selectObservation(db: Connection, id: number): Observation | null {
-  const row = get<StoredObservation>(db, 'SELECT * FROM observations WHERE id = ?', [id])
+  const row = get<ObservationRow>(db, 'SELECT * FROM observations WHERE id = ?', [id])
   return row === undefined ? null : toObservation(row)
 }
 
 /** Newest first. */
 export function selectObservations(db: Connection, filter: MemoryFilter): Observation[] {
   const { where, values } = memoryConditions(filter)
-  return all<StoredObservation>(
+  return all<ObservationRow>(
     db,
     `SELECT * FROM observations WHERE ${where} ORDER BY created_at_epoch DESC, id DESC LIMIT @limit`,
     values,
@@ -174,14 +174,14 @@ export function selectObservations(db: Connection, filter: MemoryFilter): Observ
 
 /** In the order in which they were learned. */
 export function selectObservationsOfPrompt(db: Connection, session: string, prompt: number): Observation[] {
-  return all<StoredObservation>(
+  return all<ObservationRow>(
     db,
     'SELECT * FROM observations WHERE content_session_id = ? AND prompt_number = ? ORDER BY id',
     [session, prompt],
   ).map(toObservation)
 }
 
-interface StoredSummary {
+export interface SummaryRow {
   id: number
   content_session_id: string
   project: string
@@ -201,11 +201,15 @@ interface StoredSummary {
 /** Newest first. */
 export function selectSummaries(db: Connection, filter: MemoryFilter): Summary[] {
   const { where, values } = memoryConditions(filter)
-  return all<StoredSummary>(
+  return all<SummaryRow>(
     db,
     `SELECT * FROM session_summaries WHERE ${where} ORDER BY created_at_epoch DESC, id DESC LIMIT @limit`,
     values,
-  ).map((row) => ({
+  ).map(toSummary)
+}
+
+export function toSummary(row: SummaryRow): Summary {
+  return {
     id: row.id,
     session: row.content_session_id,
     project: row.project,
@@ -220,7 +224,7 @@ export function selectSummaries(db: Connection, filter: MemoryFilter): Summary[]
     promptNumber: row.prompt_number,
     model: row.model,
     createdAt: row.created_at_epoch,
-  }))
+  }
 }
 
 function memoryConditions(filter: MemoryFilter): { where: string; values: Record<string, Value> } {

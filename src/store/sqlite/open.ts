@@ -5,9 +5,10 @@ import BetterSqlite3 from 'better-sqlite3'
 import { listBackups } from './backup.ts'
 import { storageError } from './errors.ts'
 import { clearSuspect, ensurePrivateDirectory, ensurePrivateFile, isSuspect, sizeOf } from './files.ts'
-import { inspectFile } from './inspect.ts'
+import { type Inspection, inspectFile } from './inspect.ts'
 import { refuseNewer } from './migrate.ts'
 import { finishReplacement, recover } from './recovery.ts'
+import { distrustIndex } from './search/index-version.ts'
 import type { Connection } from './statement.ts'
 import { upgrade } from './upgrade.ts'
 
@@ -36,10 +37,14 @@ export interface Opened {
 export async function openDatabase(options: OpenOptions): Promise<Opened> {
   const now = options.now ?? Date.now
   try {
-    const notes = makeReady(options, now)
+    const { notes, indexDamaged } = makeReady(options, now)
     const db = connect(options.databaseFile)
     try {
       notes.push(...(await upgrade(db, options, now())))
+      if (indexDamaged) {
+        distrustIndex(db)
+        notes.push('The index of words was damaged. It is being made anew; nothing is lost.')
+      }
       return { db, notes }
     } catch (error) {
       db.close()
@@ -51,26 +56,26 @@ export async function openDatabase(options: OpenOptions): Promise<Opened> {
 }
 
 /** Leaves a file that can be opened: an empty one, a sound one, or a recovered one. */
-function makeReady(options: OpenOptions, now: () => number): string[] {
+function makeReady(options: OpenOptions, now: () => number): { notes: string[]; indexDamaged: boolean } {
   const file = options.databaseFile
   ensurePrivateDirectory(dirname(file))
   const notes: string[] = []
   const aside = finishReplacement(file, now())
   if (aside !== null) notes.push(`An interrupted recovery was finished. The file it replaced was kept as ${aside}.`)
-  const damage = damageOf(options)
+  const { damage, indexDamaged } = damageOf(options)
   if (damage !== null) notes.push(...recover(options, damage, now()))
   ensurePrivateFile(file)
   clearSuspect(file)
-  return notes
+  return { notes, indexDamaged }
 }
 
-function damageOf(options: OpenOptions): string | null {
+function damageOf(options: OpenOptions): Pick<Inspection, 'damage' | 'indexDamaged'> {
   const file = options.databaseFile
-  if (sizeOf(file) === 0) return emptyThoughUsed(options)
+  if (sizeOf(file) === 0) return { damage: emptyThoughUsed(options), indexDamaged: false }
   const limit = options.checkUpToBytes ?? CHECK_UP_TO_BYTES
-  const { version, damage } = inspectFile(file, sizeOf(file) <= limit || isSuspect(file))
-  refuseNewer(version, file)
-  return damage
+  const inspection = inspectFile(file, sizeOf(file) <= limit || isSuspect(file))
+  refuseNewer(inspection.version, file)
+  return inspection
 }
 
 /** A file that was cut to nothing looks like a new one to SQLite, which would then delete its log. */

@@ -17,16 +17,20 @@ export class SqliteReader extends ReaderFacade implements Reader {
   }
 
   static async open(file: string): Promise<SqliteReader> {
-    if (!existsSync(file)) throw nothingYet(file)
-    let db: Connection | undefined
-    try {
-      db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
-      refuseOtherVersions(schemaVersion(db), file)
-      return new SqliteReader(new SqliteQueries(db))
-    } catch (error) {
-      db?.close()
-      throw storageError(error)
-    }
+    return new SqliteReader(new SqliteQueries(openForReading(file)))
+  }
+}
+
+export function openForReading(file: string): Connection {
+  if (!existsSync(file)) throw nothingYet(file)
+  let db: Connection | undefined
+  try {
+    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
+    refuseOtherVersions(schemaVersion(db), file)
+    return db
+  } catch (error) {
+    db?.close()
+    throw storageError(error)
   }
 }
 

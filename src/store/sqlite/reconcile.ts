@@ -1,5 +1,6 @@
 /** Makes rows of two ages fit together after a recovery. */
 import { raiseSeq } from './meta.ts'
+import { forgetAgain } from './search/forgotten.ts'
 import { forgetSeen } from './seen.ts'
 import { type Connection, run } from './statement.ts'
 
@@ -10,6 +11,7 @@ export function reconcile(db: Connection): number {
     releaseForgottenClaims(db)
     countTraces(db)
     forgetSeen(db)
+    forgetAgain(db)
     raiseSeq(db)
     return failLostEvents(db)
   })()

@@ -45,6 +45,7 @@ function fill(building: string, damaged: string, at: number): Salvaged {
   const db = new BetterSqlite3(building)
   try {
     db.pragma('foreign_keys = ON')
+    db.pragma('secure_delete = ON')
     migrate(db)
     const salvaged = salvage(db, building, damaged, at)
     return { ...salvaged, lostMessages: reconcile(db) }

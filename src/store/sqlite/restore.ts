@@ -15,8 +15,9 @@ import {
   sizeOf,
 } from './files.ts'
 import { inspectFile } from './inspect.ts'
-import { refuseNewer } from './migrate.ts'
+import { migrate, refuseNewer } from './migrate.ts'
 import { finishReplacement, recoveredName } from './recovery.ts'
+import { addTombstones, forgetAgain, tombstonesIn } from './search/forgotten.ts'
 
 export interface Restored {
   /** Where what was there before went, null when there was nothing. */
@@ -36,6 +37,7 @@ export async function restoreBackup(
     removeDatabase(building)
     copyFileSync(file, building)
     ensurePrivateFile(building)
+    keepForgotten(building, paths.database)
     const before = await keepCurrent(paths, now())
     keepAsNewest(paths.backups, building, now())
     publish(building, recoveredName(paths.database))
@@ -55,6 +57,24 @@ function refuseUnusable(file: string): void {
   }
   refuseNewer(version, file)
   if (version === 0) throw new MemError('bad_request', `${file} is not a backup of claude-mem.`)
+}
+
+/** What was forgotten since the backup was made does not come back with it. */
+function keepForgotten(building: string, current: string): void {
+  const tombstones = tombstonesIn(current)
+  if (tombstones.length === 0) return
+  const db = new BetterSqlite3(building)
+  try {
+    db.pragma('foreign_keys = ON')
+    db.pragma('secure_delete = ON')
+    migrate(db)
+    db.transaction(() => {
+      addTombstones(db, tombstones)
+      forgetAgain(db)
+    })()
+  } finally {
+    db.close()
+  }
 }
 
 /** A database too damaged for a backup is set aside as it is. */

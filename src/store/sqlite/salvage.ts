@@ -46,6 +46,9 @@ const PLANS: readonly Plan[] = [
   { table: 'payloads', what: 'payloads', conflict: IGNORE },
   { table: 'observer_turns', what: 'observer turns', conflict: IGNORE },
   { table: 'embeddings', what: 'embeddings', conflict: IGNORE },
+  { table: 'links', what: 'links', conflict: IGNORE },
+  { table: 'pins', what: 'pins', conflict: IGNORE },
+  { table: 'forgotten', what: 'marks of what was forgotten', conflict: IGNORE },
   { table: 'trace', what: 'trace entries', conflict: IGNORE },
   { table: 'calls', what: 'model calls', conflict: IGNORE },
 ]

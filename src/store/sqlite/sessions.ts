@@ -181,3 +181,8 @@ export function listSessions(db: Connection, filter: SessionFilter): SessionList
     values,
   )
 }
+
+/** Whatever refers to it goes with it. */
+export function deleteSession(db: Connection, session: string): boolean {
+  return run(db, 'DELETE FROM sdk_sessions WHERE content_session_id = ?', [session]).changes > 0
+}

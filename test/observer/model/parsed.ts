@@ -14,6 +14,7 @@ export function observation(fields: Partial<ParsedObservation>): ParsedObservati
     filesModified: [],
     functionsChanged: [],
     from: [],
+    supersedes: [],
     ...fields,
   }
 }

@@ -31,7 +31,8 @@ function fieldsOf(o: ParsedObservation, encode: Escape = escaped): string[] {
 }
 
 function rendered(o: ParsedObservation, encode: Escape = escaped): string {
-  const from = o.from.length === 0 ? '' : ` from="${o.from.join(' ')}"`
+  const numbers = (name: string, list: readonly number[]) => (list.length === 0 ? '' : ` ${name}="${list.join(' ')}"`)
+  const from = numbers('from', o.from) + numbers('supersedes', o.supersedes)
   return `<observation${from}>\n${fieldsOf(o, encode).join('\n')}\n</observation>`
 }
 
@@ -74,6 +75,7 @@ const observationFrom = (words: readonly string[]): fc.Arbitrary<ParsedObservati
       { maxLength: 3, selector: (change) => JSON.stringify(change) },
     ),
     from: fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { maxLength: 4 }),
+    supersedes: fc.uniqueArray(fc.integer({ min: 1, max: 99_999 }), { maxLength: 2 }),
   })
 
 const anyObservation = observationFrom([...WORDS, ...GRAMMAR])
@@ -176,7 +178,7 @@ describe('reply: damage', () => {
     fc.assert(
       fc.property(anyObservation, phrase(WORDS.filter((word) => word !== '```')), (o, words) => {
         const xml = `<observation>${fieldsOf({ ...o, narrative: null }).join('')}<narrative>${escaped(words)}`
-        expect(parseReply(xml).observations).toEqual([{ ...o, narrative: words, from: [] }])
+        expect(parseReply(xml).observations).toEqual([{ ...o, narrative: words, from: [], supersedes: [] }])
       }),
     )
   })

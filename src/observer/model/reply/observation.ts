@@ -19,6 +19,8 @@ export interface ParsedObservation {
   functionsChanged: FunctionChange[]
   /** Numbers of the tool uses it came from; empty: not said. */
   from: number[]
+  /** Ids of earlier observations that are no longer true because of it. */
+  supersedes: number[]
 }
 
 /** Null where it says nothing: an example that was repeated, or a tag that prose mentions. */
@@ -35,6 +37,7 @@ export function observationOf(element: Element): ParsedObservation | null {
     filesModified: filesOf(entries(element, 'files_modified')),
     functionsChanged: functionsOf(entries(element, 'functions_changed')),
     from: numbersOf(texts(element, 'from', MAX_TITLE_CHARS).join(' ')),
+    supersedes: numbersOf(texts(element, 'supersedes', MAX_TITLE_CHARS).join(' ')),
   }
   return saysSomething(observation) ? observation : null
 }

@@ -7,6 +7,7 @@ export type TextName =
   | 'subtitle'
   | 'narrative'
   | 'from'
+  | 'supersedes'
   | 'request'
   | 'investigated'
   | 'learned'
@@ -77,6 +78,7 @@ const ROLES = new Map<string, Role>([
   ['narrative', text('narrative')],
   ['description', text('narrative')],
   ['from', text('from')],
+  ['supersedes', text('supersedes')],
   ['request', text('request')],
   ['investigated', text('investigated')],
   ['learned', text('learned')],

@@ -1,8 +1,9 @@
 /** Every change to the schema, oldest first. Append only: a released migration is never edited. */
 import { initial } from './0001-initial.ts'
 import { calls } from './0002-calls.ts'
+import { search } from './0003-search.ts'
 import type { Migration } from './migration.ts'
 
-export const MIGRATIONS: readonly Migration[] = [initial, calls]
+export const MIGRATIONS: readonly Migration[] = [initial, calls, search]
 
 export const SCHEMA_VERSION = MIGRATIONS.reduce((highest, migration) => Math.max(highest, migration.version), 0)

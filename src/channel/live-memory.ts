@@ -1,0 +1,164 @@
+/** The memory as the daemon keeps it: rows in the store, questions to the search thread, the rest derived behind them. */
+import type { ContextKeeper } from '../context/keeper.ts'
+import { MemError } from '../errors.ts'
+import type { ObservationDraft, Summary } from '../memory/observation.ts'
+import { estimateTokens } from '../memory/observation.ts'
+import type { SearchCalls } from '../search/client.ts'
+import type { Indexer, IndexProgress } from '../search/indexer.ts'
+import type { SearchAnswer, SearchRequest } from '../search/query.ts'
+import type { Store } from '../store/port.ts'
+import { remember } from '../store/remember.ts'
+import type {
+  ForgetReport,
+  ForgetRequest,
+  Memory,
+  MemoryStats,
+  ObservationView,
+  ReindexPart,
+  RememberRequest,
+  SummaryFilter,
+  Timeline,
+  TimelineRequest,
+} from './memory.ts'
+import { statsOf } from './memory-stats.ts'
+import { timelineOf } from './timeline.ts'
+
+export interface LiveMemoryOptions {
+  store: Store
+  search: () => Promise<SearchCalls>
+  indexer: Indexer
+  keeper: ContextKeeper
+  /** Days for which a daily backup is kept. */
+  keepBackups: () => number
+  now?: () => number
+}
+
+const DAY_MS = 86_400_000
+/** More than anybody has. */
+const MAX_PROJECTS = 10_000
+
+export class LiveMemory implements Memory {
+  readonly #options: LiveMemoryOptions
+  readonly #now: () => number
+
+  constructor(options: LiveMemoryOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+  }
+
+  async search(request: SearchRequest): Promise<SearchAnswer> {
+    return await (await this.#options.search()).search(request)
+  }
+
+  async observations(ids: readonly number[]): Promise<{ observations: ObservationView[]; missing: number[] }> {
+    const observations = await (await this.#options.search()).observations(ids)
+    const there = new Set(observations.map(({ id }) => id))
+    return { observations, missing: ids.filter((id) => !there.has(id)) }
+  }
+
+  async timeline(request: TimelineRequest): Promise<Timeline> {
+    return await timelineOf(await this.#options.search(), request)
+  }
+
+  async summaries({ session, project, limit }: SummaryFilter): Promise<Summary[]> {
+    return await this.#options.store.summaries({
+      limit,
+      ...(session === null ? {} : { session }),
+      ...(project === null ? {} : { project }),
+    })
+  }
+
+  async stats(project: string | null): Promise<MemoryStats> {
+    return await statsOf(this.#options.store, await this.#options.search(), project, this.#now())
+  }
+
+  async remember({ project, cwd, title, text, kind, concepts, files }: RememberRequest): Promise<{ id: number }> {
+    const draft: ObservationDraft = {
+      type: kind,
+      title,
+      subtitle: null,
+      narrative: text,
+      facts: [],
+      concepts: [...concepts],
+      filesRead: [...files],
+      filesModified: [],
+      functionsChanged: [],
+      agent: null,
+      discoveryTokens: estimateTokens(text),
+      discoveryEstimated: true,
+      sources: [],
+    }
+    const id = await remember(this.#options.store, draft, project, cwd, this.#now())
+    this.#changed(project.key)
+    return { id }
+  }
+
+  async forget({ ids, filters, confirm }: ForgetRequest): Promise<ForgetReport> {
+    const { store, keepBackups } = this.#options
+    const projects = await this.#projectsOf(ids)
+    const gone = await store.forget({ ids, filters, dryRun: !confirm, at: this.#now() })
+    const oldest = Math.max(0, ...gone.backups.map(({ at }) => at))
+    const report: ForgetReport = {
+      dryRun: gone.dryRun,
+      observations: gone.observations,
+      summaries: gone.summaries,
+      prompts: gone.prompts,
+      ids: gone.ids,
+      missing: gone.missing,
+      backupsUntil: gone.backups.length === 0 ? null : oldest + keepBackups() * DAY_MS,
+    }
+    if (!confirm) return report
+    // What a session starts with must not hold it any more: that goes first, and does not need the search.
+    for (const project of filters === null ? projects : await this.#rendered(filters.project)) this.#changed(project)
+    await this.#options.keeper.flush()
+    this.#options.indexer.wake()
+    await (await this.#options.search()).forget(gone.ids)
+    return report
+  }
+
+  async pin(ids: readonly number[], on: boolean): Promise<{ changed: number; missing: number[] }> {
+    const projects = await this.#projectsOf(ids)
+    const changed = await this.#options.store.pin(ids, on, this.#now())
+    for (const project of projects) this.#changed(project)
+    return changed
+  }
+
+  async link(from: number, to: number, kind: 'supersedes', on: boolean): Promise<void> {
+    const { store } = this.#options
+    const { observations, missing } = await this.observations([from, to])
+    if (missing.length > 0) throw new MemError('not_found', `there is no observation ${missing.join(', ')}`)
+    if (on) await store.link({ from, to, kind, by: 'person', at: this.#now() })
+    else await store.unlink(from, to, kind)
+    for (const { project } of observations) this.#changed(project)
+  }
+
+  async reindex(what: ReindexPart): Promise<void> {
+    const { store, indexer } = this.#options
+    if (what !== 'vectors') await store.rebuildSearch()
+    if (what !== 'lexical') {
+      while ((await store.dropEmbeddings(null)) > 0);
+      await (await this.#options.search()).reset()
+    }
+    indexer.startOver()
+  }
+
+  indexing(): IndexProgress | null {
+    return this.#options.indexer.progress
+  }
+
+  #changed(project: string): void {
+    this.#options.keeper.changed(project)
+    this.#options.indexer.wake()
+  }
+
+  /** Projects whose rendered memory may hold what a filter took. */
+  async #rendered(project: string | null): Promise<string[]> {
+    if (project !== null) return [project]
+    return (await this.#options.store.projects({ limit: MAX_PROJECTS })).map(({ key }) => key)
+  }
+
+  async #projectsOf(ids: readonly number[]): Promise<string[]> {
+    const { observations } = await this.observations(ids)
+    return [...new Set(observations.map(({ project }) => project))]
+  }
+}

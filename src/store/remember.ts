@@ -1,0 +1,94 @@
+/** A memory that somebody writes down by hand: an observation like any other, in a session of its project's own. */
+import { createHash } from 'node:crypto'
+import { newContext } from '../../machines/session/context.ts'
+import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
+import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
+import { MemError } from '../errors.ts'
+import { contentHash } from '../memory/content-hash.ts'
+import { NO_USAGE, type ObservationDraft } from '../memory/observation.ts'
+import type { Project } from '../memory/project.ts'
+import type { Commit } from './commit.ts'
+import type { Store } from './port.ts'
+
+/** Two people at once are two tries; more than this is not a race any more. */
+const MAX_TRIES = 10
+
+/** Returns the observation's id. `cwd`: where it was written. */
+export async function remember(
+  store: Pick<Store, 'session' | 'commit'>,
+  draft: ObservationDraft,
+  project: Project,
+  cwd: string,
+  at: number,
+): Promise<number> {
+  const session = rememberedSession(project)
+  for (let tries = 1; ; tries += 1) {
+    const revision = ((await store.session(session))?.revision ?? 0) + 1
+    const [result] = await store.commit([rememberingCommit(session, revision, draft, project, cwd, at)])
+    const id = result?.ok === true ? result.observationIds[0] : undefined
+    if (id !== undefined) return id
+    const stale = result?.ok === false && result.why === 'stale'
+    if (stale && tries < MAX_TRIES) continue
+    const why = result?.ok === false && 'message' in result ? result.message : 'the store gave no reason'
+    throw new MemError('storage', `It could not be remembered (${why}). Try again.`, { retryable: stale })
+  }
+}
+
+/** One a project, closed from its first moment: no observer ever reads it. */
+export function rememberedSession(project: Project): string {
+  return `remember:${createHash('sha256').update(project.key).digest('hex').slice(0, 16)}`
+}
+
+function rememberingCommit(
+  session: string,
+  revision: number,
+  draft: ObservationDraft,
+  project: Project,
+  cwd: string,
+  at: number,
+): Commit {
+  const context = { ...newContext(at), ended: true, outcome: 'completed' as const }
+  return {
+    session,
+    revision,
+    at,
+    state: {
+      project,
+      client: 'claude-mem',
+      cwd,
+      transcriptPath: null,
+      status: 'completed',
+      state: stateName('closed'),
+      snapshot: writeSnapshot('closed', context),
+      machineVersion: SESSION_MACHINE_VERSION,
+      wakeAt: null,
+      effect: null,
+      waiting: null,
+      prompts: context.prompt,
+      generation: context.generation,
+      contextTokens: 0,
+      usage: NO_USAGE,
+    },
+    events: [],
+    prompts: [],
+    inbox: [],
+    observations: [
+      {
+        draft,
+        sources: draft.sources,
+        promptNumber: context.prompt,
+        contentHash: contentHash(draft),
+        promptVersion: null,
+        model: null,
+        createdAt: at,
+      },
+    ],
+    summaries: [],
+    turns: [],
+    calls: [],
+    seen: [],
+    trace: [
+      { at, event: 'REMEMBER', eventId: null, from: 'closed', to: 'closed', reason: 'written by hand', effectId: null },
+    ],
+  }
+}

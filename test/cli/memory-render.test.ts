@@ -1,0 +1,422 @@
+import { describe, expect, it } from 'vitest'
+import type { MemoryStats, ObservationView, Timeline, TimelineItem } from '../../src/channel/memory.ts'
+import { explanationLines } from '../../src/cli/render/explanation.ts'
+import { forgottenLines, missingText, wouldForgetLines } from '../../src/cli/render/forgotten.ts'
+import { highlighted } from '../../src/cli/render/highlight.ts'
+import { hitLines, type Shown } from '../../src/cli/render/hits.ts'
+import { progressText } from '../../src/cli/render/indexing.ts'
+import { memoryStatsLines } from '../../src/cli/render/memory-stats.ts'
+import { observationLines } from '../../src/cli/render/observation.ts'
+import { timelineLines } from '../../src/cli/render/timeline.ts'
+import { type Look, styleOf } from '../../src/cli/style.ts'
+import { widthOf } from '../../src/cli/text.ts'
+import type { SearchAnswer, SearchHit } from '../../src/search/query.ts'
+
+const NOW = new Date(2026, 10, 16, 15).getTime()
+const AT = new Date(2026, 10, 14, 9, 5).getTime()
+const look: Look = { style: styleOf(false), columns: null, now: NOW }
+const coloured: Look = { ...look, style: styleOf(true) }
+const HOSTILE = 'a\x1b[2Jb\nc\u202ed'
+const ESCAPES = new RegExp(`[${String.fromCharCode(27)}\u202e]`)
+
+const hit = (id: number, over: Partial<SearchHit> = {}): SearchHit => ({
+  kind: 'observation',
+  id,
+  session: 'session-one',
+  project: 'git:/shop',
+  projectName: 'shop',
+  type: 'bugfix',
+  title: `Title ${id}`,
+  snippet: 'The token had expired.',
+  files: [],
+  createdAt: AT,
+  promptNumber: 1,
+  pinned: false,
+  supersededBy: null,
+  similar: [],
+  tokens: 45,
+  explanation: {
+    lexical: 0.85,
+    semantic: 0.3,
+    session: 0.1,
+    recency: 0.5,
+    type: 1,
+    score: 1.234,
+    matched: ['token'],
+    fragment: 'fact 2',
+  },
+  completes: false,
+  ...over,
+})
+const answerOf = (hits: SearchHit[], over: Partial<SearchAnswer> = {}): SearchAnswer => ({
+  mode: 'hybrid',
+  notes: [],
+  hits,
+  total: hits.length,
+  tookMs: 12,
+  embedder: 'static-1',
+  ...over,
+})
+const shown = (answer: SearchAnswer, over: Partial<Shown & Look> = {}) => {
+  const { style = look.style, columns = null, ...rest } = over
+  return hitLines(answer, { oneProject: true, explain: false, offset: 0, ...rest }, { ...look, style, columns })
+}
+
+describe('hits', () => {
+  it('are rows with the words around what was found', () => {
+    expect(shown(answerOf([hit(12)]))).toEqual([
+      ' ID  WHEN                  TITLE     TOKENS',
+      '#12  2026-11-14 09:05  🐛  Title 12     ~45',
+      '      The token had expired.',
+      '',
+      '1 of 1; by words and meaning (hybrid) with static-1, 12 ms',
+      'Read them whole: claude-mem show 12',
+    ])
+  })
+
+  it('name their projects where there may be several', () => {
+    expect(shown(answerOf([hit(1)]), { oneProject: false })[1]).toContain('shop')
+  })
+
+  it('say what is special about them', () => {
+    const text = shown(answerOf([hit(1, { pinned: true, supersededBy: 40, similar: [2, 3, 4, 5] })])).join('\n')
+    expect(text).toContain('pinned; replaced by #40; nearly the same: #2, #3, #4 and 1 more')
+  })
+
+  it('that only complete the list come after the others, marked', () => {
+    const lines = shown(answerOf([hit(1), hit(2, { completes: true })], { total: 1 }))
+    expect(lines.indexOf('The newest that pass the filters:')).toBe(3)
+    expect(lines.join('\n')).toContain('1 of 1;')
+    const alone = shown(answerOf([hit(2, { completes: true })], { total: 0 }))
+    expect(alone[1]).toBe('Nothing was found by these words; the newest that pass the filters:')
+  })
+
+  it('show what else there is, and what to know', () => {
+    const lines = shown(answerOf([hit(1)], { total: 30, notes: ['the embedder is missing'] }), { offset: 10 })
+    expect(lines).toContain('! the embedder is missing')
+    expect(lines).toContain('More: --offset 11')
+    expect(lines.join('\n')).toContain('1 of 30, from 11 on')
+  })
+
+  it('of other kinds are named, not numbered', () => {
+    const lines = shown(answerOf([hit(1, { kind: 'summary', type: null }), hit(2, { kind: 'prompt', type: null })]))
+    expect(lines[1]).toMatch(/^summary .*📋/)
+    expect(lines[3]).toMatch(/^ prompt .*💬/)
+    expect(lines.join('\n')).not.toContain('claude-mem show')
+  })
+
+  it('say that meaning was not looked at', () => {
+    expect(shown(answerOf([hit(1)], { embedder: null })).join('\n')).toContain('1 of 1; by words alone (hybrid), 12 ms')
+  })
+
+  it('may be none', () => {
+    expect(shown(answerOf([], { mode: 'strict' }))).toEqual(['Nothing found; every word, newest first (strict), 12 ms'])
+  })
+
+  it('fit a narrow terminal, and nothing in them acts on it', () => {
+    const wide = hit(1, { title: 'x'.repeat(300), snippet: `${HOSTILE} ${'登录'.repeat(200)}`, projectName: HOSTILE })
+    const lines = shown(answerOf([wide, hit(123_456)], { notes: [HOSTILE] }), {
+      columns: 60,
+      oneProject: false,
+      explain: true,
+    })
+    for (const line of lines.slice(0, 12)) expect(widthOf(line)).toBeLessThanOrEqual(60)
+    expect(lines.join('\n')).not.toMatch(ESCAPES)
+  })
+})
+
+describe('an explanation', () => {
+  it('has a bar for each part', () => {
+    expect(explanationLines(hit(1).explanation, 200, look)).toEqual([
+      'words █████▏ 0.85  meaning █▊     0.30  session ▋      0.10  recency ███    0.50  type ██████ 1.00',
+      'score 1.234, words: token, closest: fact 2',
+    ])
+  })
+
+  it('takes more lines where there is less room', () => {
+    const lines = explanationLines(hit(1).explanation, 40, look)
+    expect(lines).toHaveLength(4)
+    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(45)
+  })
+})
+
+describe('words that were found', () => {
+  const marked = (text: string, words: string[]) =>
+    highlighted(text, words, { ...look.style, bold: (word) => `[${word}]`, yellow: (word) => word })
+
+  it.each([
+    ['The Token expired', ['token'], 'The [Token] expired'],
+    ['tokens and a betoken', ['token'], '[tokens] and a betoken'],
+    ['a login expires', ['logins', 'expired'], 'a [login] [expires]'],
+    ['修复登录问题', ['登录'], '修复[登录]问题'],
+    ['a.b*c (x)', ['b*c', '(x)'], 'a.[b*c] [(x)]'],
+    ['nothing', [], 'nothing'],
+    ['nothing', ['', ' '], 'nothing'],
+    ['a+b [c] {d} \\e ^f$ |', ['[c]', '{d}', '\\e', '^f$', '|', '-'], 'a+b [[c]] [{d}] [\\e] [^f$] [|]'],
+  ])('%j with %j', (text, words, expected) => expect(marked(text, words)).toBe(expected))
+
+  it('may be thousands', () => {
+    expect(
+      marked(
+        'w1 w2',
+        Array.from({ length: 5_000 }, (_, i) => `w${i}`),
+      ),
+    ).toContain('[w1]')
+  })
+
+  it('are coloured on a terminal', () => {
+    expect(shown(answerOf([hit(1)]), { style: coloured.style }).join('\n')).toContain('\x1b[33mtoken\x1b[39m')
+  })
+})
+
+const view = (over: Partial<ObservationView> = {}): ObservationView => ({
+  id: 12,
+  session: 'session-one',
+  project: 'git:/shop',
+  projectName: 'shop',
+  type: 'bugfix',
+  title: 'Login fixed',
+  subtitle: 'The token had expired',
+  narrative: 'First paragraph.\n\nSecond paragraph.',
+  facts: ['tokens live an hour'],
+  concepts: ['auth'],
+  filesRead: ['src/a.ts'],
+  filesModified: ['src/b.ts'],
+  functionsChanged: [{ name: 'login', file: 'src/b.ts', action: 'modified' }],
+  agent: null,
+  discoveryTokens: 3_400,
+  discoveryEstimated: true,
+  sources: ['e1', 'e2', 'e3', 'e4'],
+  promptNumber: 3,
+  contentHash: 'hash',
+  promptVersion: 'observe-1',
+  model: 'claude-haiku-4-5',
+  createdAt: AT,
+  pinned: true,
+  supersededBy: 40,
+  supersedes: [3],
+  repeats: [7],
+  tokens: 120,
+  ...over,
+})
+
+describe('an observation', () => {
+  it('is shown whole', () => {
+    expect(observationLines(view(), look)).toEqual([
+      '#12  🐛 bugfix  Login fixed',
+      '  The token had expired',
+      '  First paragraph.',
+      '  Second paragraph.',
+      '  - tokens live an hour',
+      '',
+      '  concepts   auth',
+      '  read       src/a.ts',
+      '  changed    src/b.ts',
+      '  functions  login in src/b.ts (modified)',
+      '  project    shop git:/shop',
+      '  learned    2026-11-14 09:05 (2 d ago), session session-one, prompt 3',
+      '  by         claude-haiku-4-5, prompts observe-1, from 4 events: e1, e2, e3, …',
+      '  links      pinned; replaced by #40; replaces #3; repeats #7',
+      '  cost       ~120 tokens to read; about 3.4k to learn',
+    ])
+  })
+
+  it('says that it was written by hand', () => {
+    const lines = observationLines(view({ session: 'remember:8fc5', promptNumber: 0, model: null, sources: [] }), look)
+    expect(lines).toContain('  learned    2026-11-14 09:05 (2 d ago), written by hand')
+    expect(lines.join('\n')).not.toContain('no model')
+  })
+
+  it('may have nothing but its type', () => {
+    const empty = view({
+      title: null,
+      subtitle: null,
+      narrative: null,
+      facts: [],
+      concepts: [],
+      filesRead: [],
+      filesModified: [],
+      functionsChanged: [],
+      model: null,
+      promptVersion: null,
+      sources: [],
+      pinned: false,
+      supersededBy: null,
+      supersedes: [],
+      repeats: [],
+    })
+    const text = observationLines(empty, look).join('\n')
+    expect(text).toContain('(untitled)')
+    expect(text).toContain('no model')
+    expect(text).not.toContain('links')
+  })
+
+  it('is wrapped, and does nothing to the terminal', () => {
+    const lines = observationLines(
+      view({
+        title: HOSTILE,
+        subtitle: HOSTILE,
+        narrative: `${HOSTILE} ${'word '.repeat(100)}`,
+        facts: [HOSTILE, 'long '.repeat(50)],
+        concepts: [HOSTILE],
+        filesRead: [HOSTILE],
+        session: HOSTILE,
+        model: HOSTILE,
+        agent: HOSTILE,
+        projectName: HOSTILE,
+        sources: [HOSTILE],
+      }),
+      { ...look, columns: 50 },
+    )
+    expect(lines.join('\n')).not.toMatch(ESCAPES)
+    for (const line of lines.slice(1, lines.indexOf(''))) expect(widthOf(line)).toBeLessThanOrEqual(50)
+  })
+})
+
+describe('a timeline', () => {
+  const item = (id: number, at: number, over: Partial<TimelineItem> = {}): TimelineItem => ({
+    kind: 'observation',
+    id,
+    session: 's',
+    project: 'git:/shop',
+    projectName: 'shop',
+    type: 'decision',
+    title: `Title ${id}`,
+    createdAt: at,
+    promptNumber: 1,
+    tokens: 40,
+    ...over,
+  })
+  const DAY = 86_400_000
+
+  it('is grouped by day, its anchor marked', () => {
+    const timeline: Timeline = {
+      anchor: 10,
+      items: [item(9, AT - DAY), item(10, AT), item(3, AT + 60_000, { kind: 'prompt', type: null })],
+    }
+    expect(timelineLines(timeline, look)).toEqual([
+      'Nov 13, 2026',
+      '      #9  09:05  🏛️ Title 9  ~40',
+      '',
+      'Nov 14, 2026',
+      '▶    #10  09:05  🏛️ Title 10  ~40',
+      '  prompt  09:06  💬 Title 3  ~40',
+      '',
+      '3 in all, ~120 tokens to read; claude-mem show ID',
+    ])
+  })
+
+  it('names projects only where there are several', () => {
+    const items = [item(1, AT), item(2, AT, { project: 'git:/blog', projectName: 'blog' })]
+    expect(timelineLines({ anchor: null, items }, look)[1]).toContain('  shop  ~40')
+  })
+
+  it('fits the terminal', () => {
+    const items = [item(1, AT, { title: `${HOSTILE}${'x'.repeat(500)}` })]
+    const lines = timelineLines({ anchor: 1, items }, { ...look, columns: 60 })
+    expect(widthOf(lines[1] ?? '')).toBeLessThanOrEqual(60)
+    expect(lines.join('\n')).not.toMatch(ESCAPES)
+  })
+})
+
+describe('what is forgotten', () => {
+  const report = {
+    dryRun: true,
+    observations: 12,
+    summaries: 1,
+    prompts: 2,
+    ids: [12],
+    missing: [],
+    backupsUntil: AT,
+  }
+
+  it('is shown before it goes', () => {
+    const lines = wouldForgetLines({ report, some: [view()], observationsOnly: true }, look)
+    expect(lines[0]).toBe('To be forgotten: 12 observations, 1 summary, 2 prompts')
+    expect(lines[2]).toContain('Login fixed')
+    expect(lines).toContain('and 11 more observations')
+    expect(lines.at(-1)).toContain('--kind all')
+  })
+
+  it('still stands in backups, or not', () => {
+    expect(forgottenLines(report, look)[1]).toContain('Backups still hold it until 2026-11-14 09:05')
+    expect(forgottenLines({ ...report, backupsUntil: null }, look)[1]).toBe('No backup holds it.')
+  })
+
+  it('is named where it was not there', () => {
+    expect(missingText([7])).toBe('there is no observation #7')
+    expect(missingText([7, 8])).toBe('there are no observations #7, #8')
+  })
+})
+
+describe('figures', () => {
+  const stats: MemoryStats = {
+    project: null,
+    observations: 30,
+    summaries: 1,
+    prompts: 12,
+    sessions: 4,
+    oldestAt: AT,
+    newestAt: NOW,
+    projects: Array.from({ length: 20 }, (_, i) => ({
+      key: `git:/${i}`,
+      name: i === 0 ? '' : `project-${i}`,
+      observations: 20 - i,
+      updatedAt: NOW,
+    })),
+    types: { bugfix: 20, feature: 0, refactor: 0, decision: 10, discovery: 0, change: 0 },
+    months: [
+      { month: '2026-10', observations: 10 },
+      { month: '2026-11', observations: 20 },
+    ],
+    pinned: 2,
+    links: { repeats: 3, supersedes: 1 },
+    databaseBytes: 5_000_000,
+    index: {
+      lexical: { done: 43, total: 43 },
+      vectors: { done: 10, total: 30, fragments: 55, bytes: 22_000 },
+      embedder: { name: 'static-1', dimensions: 100 },
+      method: 'exact',
+    },
+  }
+
+  it('count by type, month and project, and say what can be found', () => {
+    const text = memoryStatsLines(stats, look).join('\n')
+    expect(text).toContain('What is remembered of all projects')
+    expect(text).toContain('1 summary, 12 prompts of 4 sessions')
+    expect(text).toContain('2 pinned, 1 replaced by newer ones, 3 nearly the same as an earlier one')
+    expect(text).toContain('all 43 can be found')
+    expect(text).toContain('10 of 30 can be found; 55 vectors, 21 KB, exact search')
+    expect(text).toContain('static-1, 100 dimensions')
+    expect(text).toMatch(/bugfix +20 +█{24}/)
+    expect(text).toMatch(/2026-10 +10 +█{12}\n/)
+    expect(text).toContain('git:/0')
+    expect(text).toContain('and 5 more: --json')
+  })
+
+  it('of one project leave the others out', () => {
+    const text = memoryStatsLines({ ...stats, project: { key: 'git:/shop', name: 'shop' } }, look).join('\n')
+    expect(text).toContain('of shop')
+    expect(text).not.toContain('PROJECT')
+  })
+
+  it('say where there is nothing, and where meaning is not looked at', () => {
+    const none = { ...stats, observations: 0, summaries: 0, prompts: 0 }
+    expect(memoryStatsLines(none, look)[0]).toBe('Nothing is remembered of all projects yet.')
+    const wordsOnly = { ...stats, index: { ...stats.index, embedder: null, method: null } }
+    const text = memoryStatsLines(wordsOnly, look).join('\n')
+    expect(text).toContain('not looked through now')
+    expect(text).toContain('none yet: search goes by words alone')
+  })
+})
+
+describe('the progress of indexing', () => {
+  it('is a bar', () => {
+    expect(progressText({ what: 'lexical', done: 50, total: 100, embedder: null })).toBe(
+      `words ▕${'█'.repeat(12)}${' '.repeat(12)}▏ 50 of 100`,
+    )
+    expect(progressText({ what: 'vectors', done: 0, total: 0, embedder: 'static-1' })).toContain(
+      'vectors of static-1 ▕',
+    )
+  })
+})

@@ -1,0 +1,245 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ChannelServer } from '../../src/channel/server.ts'
+import { Service } from '../../src/channel/service.ts'
+import { ContextKeeper } from '../../src/context/keeper.ts'
+import { projectOf } from '../../src/memory/project.ts'
+import { pathsOf } from '../../src/paths.ts'
+import { openLocalStore } from '../../src/store/sqlite/local.ts'
+import { Harness } from '../actors/harness.ts'
+import { storeMemory } from '../channel/store-memory.ts'
+import { commitOf, observationOf, stateOf, summaryOf } from '../store/samples.ts'
+import { Program } from './program.ts'
+
+const AT = new Date(2026, 10, 10, 12).getTime()
+/** A directory of its own, so that it is a project of its own. */
+const shopDir = mkdtempSync(join(tmpdir(), 'claude-mem-shop-'))
+const shop = projectOf(shopDir)
+const blog = { key: 'git:/home/me/blog', name: 'blog' }
+
+const learned = (title: string, narrative: string, minutes: number, over: object = {}) => {
+  const { draft, ...rest } = observationOf([], { createdAt: AT + minutes * 60_000 })
+  return { ...rest, draft: { ...draft, title, narrative, facts: [], ...over } }
+}
+const commits = () => [
+  commitOf('session-shop', 1, {
+    state: stateOf({ project: shop }),
+    observations: [
+      learned('Login fixed', 'The JWT had expired: getUserById ran too late.', 0),
+      learned('Pool enlarged', 'Connections ran out under load.', 60, { type: 'change' }),
+    ],
+    summaries: [summaryOf({ createdAt: AT + 70 * 60_000 })],
+  }),
+  commitOf('session-blog', 1, {
+    state: stateOf({ project: blog }),
+    observations: [learned('Posts \x1b[2Jpaged', 'Zebras are shown ten at a time.', 120)],
+  }),
+]
+
+let program: Program
+beforeAll(async () => {
+  program = await Program.build()
+  mkdirSync(program.dataDir, { recursive: true })
+}, 60_000)
+afterAll(async () => {
+  await program.end()
+  rmSync(shopDir, { recursive: true, force: true })
+}, 60_000)
+
+const inShop = (...args: string[]) => program.run(args, { cwd: shopDir })
+const jsonInShop = async (...args: string[]) => JSON.parse((await inShop(...args, '--json')).stdout)
+
+describe('a command line that is wrong', () => {
+  it.each([
+    [['search', 'x', '--type', 'bugfx'], 'unknown type "bugfx"; did you mean bugfix?'],
+    [['search', 'x', '--mode', 'fuzzy'], 'unknown mode "fuzzy"; it is one of auto, strict, semantic, hybrid'],
+    [['search', 'x', '--since', 'soon'], '--since "soon" is no date; it is a date or time such as 2026-11-01'],
+    [['search', 'x', '--limt', '3'], 'unknown option --limt; did you mean --limit?'],
+    [['search', 'x'.repeat(10_001)], 'a query has at most 10000 characters'],
+    [['show'], 'show needs the id of an observation'],
+    [['show', 'twelve'], '"twelve" is no id of an observation'],
+    [['timeline', '12', '--before', '-1'], '--before takes a whole number from 0 to 200'],
+    [['remember'], 'remember needs a text'],
+    [['remember', 'x', '--type', 'fact'], 'unknown type "fact"'],
+    [['forget'], 'say what to forget'],
+    [['forget', '--kind', 'all'], 'say what to forget'],
+    [['forget', '1', '--type', 'bugfix'], 'ids or filters, not both'],
+    [['supersede', '1'], 'claude-mem supersede OLD --by NEW'],
+    [['supersede', '1', '--by', '1'], 'cannot replace itself'],
+    [['reindex', '--what', 'world'], 'it is one of all, lexical, vectors'],
+  ])('%j is refused before anybody is asked', async (args, message) => {
+    const { code, stdout, stderr } = await program.run(args)
+    expect(stderr).toContain(message)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  })
+})
+
+describe('without a daemon', () => {
+  it('nothing is remembered before the first start', async () => {
+    expect(await inShop('search', 'jwt')).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing found') })
+    expect(await inShop('show', '1')).toMatchObject({ code: 1, stderr: 'claude-mem: there is no observation #1\n' })
+    expect((await inShop('stats')).stdout).toContain('Nothing is remembered')
+    expect((await inShop('timeline')).stderr).toContain('Nothing is remembered')
+  })
+
+  it('the file is read', async () => {
+    const { database, backups } = pathsOf(program.dataDir)
+    const store = await openLocalStore({ databaseFile: database, backupsDir: backups })
+    await store.commit(commits())
+    await store.close()
+    expect(await jsonInShop('search', 'jwt')).toMatchObject({
+      running: false,
+      project: shop.key,
+      mode: 'hybrid',
+      notes: ['no daemon answers: this was found by words alone'],
+      hits: [{ id: 1 }, { id: 2 }],
+    })
+    expect(await jsonInShop('search', 'jwt', '--mode', 'strict')).toMatchObject({ hits: [{ id: 1 }], total: 1 })
+    expect((await inShop('show', '2', '1')).stdout).toMatch(/^#2 {2}📝 change {2}Pool enlarged\n(?:.*\n)+#1 {2}🐛/)
+    expect(await jsonInShop('timeline', '2', '--after', '0')).toMatchObject({
+      anchor: 2,
+      items: [{ id: 1 }, { id: 2 }],
+    })
+    expect(await jsonInShop('stats')).toMatchObject({ running: false, observations: 3, projects: [{}, {}] })
+    expect((await inShop('stats', '--project', '.')).stdout).toMatch(/by words +all 3 can be found/)
+  })
+})
+
+describe('with a daemon', () => {
+  const h = new Harness()
+  let server: ChannelServer
+  let memory: ReturnType<typeof storeMemory>
+  beforeAll(async () => {
+    await h.start()
+    await h.store.commit(commits())
+    const paths = pathsOf(program.dataDir)
+    memory = storeMemory(h.store, join(h.directory, 'db.sqlite'))
+    const service = new Service({
+      supervisor: h.supervisor,
+      store: h.store,
+      memory,
+      keeper: new ContextKeeper({
+        reader: h.store,
+        directory: paths.context,
+        tokens: () => 2_000,
+        notice: () => undefined,
+      }),
+      provider: () => ({ name: 'plain', model: null }),
+      budget: () => null,
+      dataDir: paths.dataDir,
+      socket: paths.socket,
+      port: () => server.port,
+      spooled: () => 0,
+      keepBackups: () => 3,
+      stop: () => undefined,
+    })
+    server = new ChannelServer({
+      paths,
+      token: 'token',
+      service,
+      port: 0,
+      maxMessageBytes: 2_000_000,
+      seq: 0,
+      log: () => undefined,
+    })
+    await server.listen()
+  })
+  afterAll(async () => {
+    await memory.close()
+    await server.close()
+    await h.dispose()
+  })
+
+  it('search shows rows of the project one stands in', async () => {
+    const { code, stdout } = await inShop('search', 'jwt', 'expired', '--mode', 'strict')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/#1 {2}2026-11-10 12:00 {2}🐛 {2}Login fixed/)
+    expect(stdout).toContain('1 of 1; every word, newest first (strict)')
+    expect(stdout).toContain('claude-mem show 1')
+    expect((await inShop('search', 'jwt', '--explain')).stdout).toMatch(/words ██████ 1\.00/)
+  })
+
+  it('search says that there is more elsewhere', async () => {
+    const { stdout, stderr } = await inShop('search', 'zebras')
+    expect(stdout).toContain('Nothing found')
+    expect(stderr).toBe('Nothing in this project, but 1 in others: --project all\n')
+    const everywhere = await inShop('search', 'zebras', '--project', 'all')
+    expect(everywhere.stdout).toMatch(/Posts \\x1b\[2Jpaged {2}blog/)
+    expect((await inShop('search', '--project', 'blog')).stdout).toContain('#3')
+  })
+
+  it('search without words filters, newest first', async () => {
+    expect(
+      await jsonInShop('search', '--type', 'change,bugfix', '--since', '2026-11-10', '--limit', '1'),
+    ).toMatchObject({
+      running: true,
+      mode: 'filter',
+      total: 2,
+      hits: [{ id: 2 }],
+    })
+    expect(await jsonInShop('search', '--session', 'session-b')).toMatchObject({ hits: [{ id: 3 }] })
+    expect((await inShop('search', '--session', 'nope')).stderr).toContain('no session starts with "nope"')
+    expect((await inShop('search', '--project', 'nope')).stderr).toContain('no project is called "nope"')
+  })
+
+  it('show names what is not there, and shows the rest', async () => {
+    const { code, stdout, stderr } = await inShop('show', '1,98', '#99')
+    expect(stdout).toContain('Login fixed')
+    expect(stderr).toBe('claude-mem: there are no observations #98, #99\n')
+    expect(code).toBe(1)
+  })
+
+  it('timeline marks the moment that was meant', async () => {
+    expect((await inShop('timeline', 'connections', 'ran')).stdout).toMatch(
+      /Nov 10, 2026\n(?:.*\n)*▶ +#2 {2}13:00 {2}📝 Pool/,
+    )
+    expect(await inShop('timeline', '99')).toMatchObject({
+      code: 1,
+      stderr: 'claude-mem: there is no observation 99\n',
+    })
+  })
+
+  it('remember, pin and supersede', async () => {
+    const { id, project } = await jsonInShop('remember', 'Staging has', 'port 5433.', '--type', 'decision')
+    expect(project).toBe(shop.key)
+    expect((await inShop('show', String(id))).stdout).toContain('Staging has port 5433.')
+    const piped = await program.run(['remember', '-', '--title', 'From git'], {
+      cwd: shopDir,
+      input: 'Deploys wait.\n',
+    })
+    expect(piped.stdout).toMatch(/^Remembered as #\d+; claude-mem forget \d+ takes it back\n$/)
+    expect((await inShop('search', 'deploys', '--mode', 'strict')).stdout).toContain('From git')
+    expect((await inShop('pin', '1', '99')).stdout).toBe('1 observation pinned\n')
+    expect((await inShop('pin', '1')).stdout).toBe('Pinned already\n')
+    expect((await inShop('supersede', '1', '--by', String(id))).stdout).toBe(`#${id} replaces #1\n`)
+    expect((await inShop('show', '1')).stdout).toContain(`pinned; replaced by #${id}`)
+    expect((await inShop('supersede', '1', '--by', String(id), '--undo')).code).toBe(0)
+    expect((await inShop('pin', '1', '--off')).stdout).toBe('1 observation no longer pinned\n')
+  })
+
+  it('forget shows first, and does it only when told to', async () => {
+    const dry = await inShop('forget', '--file', 'a.ts', '--type', 'change')
+    expect(dry.stdout).toContain('To be forgotten: 1 observation\n')
+    expect(dry.stdout).toContain('Pool enlarged')
+    expect(dry).toMatchObject({ code: 0, stderr: 'Nothing was forgotten: say --yes if you mean it\n' })
+    expect(await jsonInShop('forget', '2')).toMatchObject({ dryRun: true, ids: [2] })
+    const done = await inShop('forget', '2', '99', '--yes')
+    expect(done.stdout).toContain('Forgotten: 1 observation.\nNo backup holds it.')
+    expect(done).toMatchObject({ code: 1, stderr: 'claude-mem: there is no observation #99\n' })
+    expect((await inShop('show', '2')).code).toBe(1)
+    expect((await inShop('forget', '--type', 'change', '--yes')).stdout).toBe('There is nothing to forget\n')
+    expect(await inShop('forget', '--project', 'all', '--yes')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('say what to forget'),
+    })
+    expect(await jsonInShop('stats')).toMatchObject({ types: { change: 0 } })
+  })
+
+  it('reindex waits until everything can be found again', async () => {
+    expect(await jsonInShop('reindex', '--what', 'lexical')).toMatchObject({ what: 'lexical' })
+    expect(memory.indexing()).toBeNull()
+    expect((await inShop('search', 'jwt', '--mode', 'strict')).stdout).toContain('#1')
+  })
+})

@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ObservationView } from '../../src/channel/memory.ts'
+import { TestDesk } from './desk.ts'
+import { observation } from './stand-in-daemon.ts'
+
+let desk: TestDesk
+afterEach(() => desk?.close())
+
+describe('get_observations', () => {
+  const withMemories = async (all: ObservationView[]) => {
+    desk = await TestDesk.open({
+      memory: {
+        observations: async (ids) => ({
+          observations: all.filter(({ id }) => ids.includes(id)),
+          missing: ids.filter((wanted) => !all.some(({ id }) => id === wanted)),
+        }),
+      },
+    })
+  }
+
+  it('reads memories whole, and says which are not there', async () => {
+    await withMemories([observation({ supersededBy: 130, repeats: [7] })])
+    const { data, text } = await desk.call('get_observations', { ids: [123, 9, 123] })
+    expect(data).toEqual({
+      observations: [
+        {
+          id: 123,
+          type: 'bugfix',
+          title: 'Fix JWT expiry',
+          narrative: 'The clock was read in local time.',
+          facts: ['exp is in seconds'],
+          concepts: ['jwt'],
+          files_modified: ['src/auth/jwt.ts'],
+          functions_changed: ['modified verify in src/auth/jwt.ts'],
+          at: '2026-11-16 14:30',
+          project: 'shop',
+          session: '5f1c0a1e',
+          prompt: 2,
+          superseded_by: 130,
+          repeats: [7],
+        },
+      ],
+      missing: [9],
+      tokens: expect.any(Number),
+    })
+    expect(text).toContain('#123 bugfix: Fix JWT expiry\n2026-11-16 14:30, shop, session 5f1c0a1e, prompt 2')
+    expect(text).toContain('Superseded by #130')
+    expect(text).toContain('Not there: #9.')
+  })
+
+  it('keeps paragraphs, and shows a fragment as what it is', async () => {
+    const bare = {
+      title: null,
+      narrative: 'One.\n\nTwo.',
+      facts: [],
+      concepts: [],
+      filesModified: [],
+      functionsChanged: [],
+    }
+    await withMemories([observation(bare)])
+    const { data, text } = await desk.call('get_observations', { ids: [123] })
+    expect(data.observations).toEqual([
+      {
+        id: 123,
+        type: 'bugfix',
+        narrative: 'One.\nTwo.',
+        at: '2026-11-16 14:30',
+        project: 'shop',
+        session: '5f1c0a1e',
+        prompt: 2,
+      },
+    ])
+    expect(text).toContain('#123 bugfix: (untitled)')
+  })
+
+  it('has a bound; what does not fit is named in the order it was asked for', async () => {
+    const long = 'some words that go on. '.repeat(1_000)
+    const all = Array.from({ length: 10 }, (_, i) => observation({ id: i + 1, narrative: long }))
+    await withMemories(all)
+    const { data, text } = await desk.call('get_observations', { ids: all.map(({ id }) => id) })
+    expect(data.observations).toHaveLength(3)
+    expect(data.left_out).toEqual([4, 5, 6, 7, 8, 9, 10])
+    expect(data.tokens).toBeLessThanOrEqual(8_000)
+    expect(JSON.stringify(data)).toContain('characters left out')
+    expect(text).toContain('ask for them next: #4, #5')
+    expect(text.length).toBeLessThan(40_000)
+  })
+
+  it('shows one whatever its size', async () => {
+    const long = 'word '.repeat(2_000)
+    const many = Array.from({ length: 100 }, () => long)
+    const functionsChanged = many.map((name) => ({ name, file: name, action: 'new' as const }))
+    const huge = { title: long, subtitle: long, narrative: long, facts: many, concepts: many, filesRead: many }
+    await withMemories([observation({ ...huge, filesModified: many, functionsChanged, agent: long, session: long })])
+    const { data } = await desk.call('get_observations', { ids: [123] })
+    expect(data.left_out).toBeUndefined()
+    expect(JSON.stringify(data).length).toBeLessThan(45_000)
+    expect(data.observations).toMatchObject([{ facts: expect.arrayContaining(['… 80 more']) }])
+  })
+
+  it.each([
+    [{}],
+    [{ ids: [] }],
+    [{ ids: [0] }],
+    [{ ids: ['1'] }],
+    [{ ids: Array.from({ length: 51 }, (_, i) => i + 1) }],
+  ])('refuses %j', async (args) => {
+    await withMemories([])
+    expect(await desk.call('get_observations', args)).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('ids'),
+    })
+    expect(desk.daemon.asked).toEqual([])
+  })
+})

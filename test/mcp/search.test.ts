@@ -1,0 +1,203 @@
+import { resolve, sep } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { SearchAnswer, SearchHit, SearchRequest } from '../../src/search/query.ts'
+import { TestDesk } from './desk.ts'
+import { hit } from './stand-in-daemon.ts'
+
+let desk: TestDesk
+afterEach(() => desk?.close())
+
+const PROJECT = { key: 'git:/home/me/shop/.git', name: 'shop', observations: 9, since: 1, updatedAt: 1 }
+
+function answered(hits: SearchHit[], fields: Partial<SearchAnswer> = {}): SearchAnswer {
+  return { mode: 'hybrid', notes: [], hits, total: hits.length, tookMs: 1, embedder: 'static-1', ...fields }
+}
+
+async function withHits(hits: SearchHit[], fields: Partial<SearchAnswer> = {}): Promise<void> {
+  desk = await TestDesk.open({ memory: { search: async () => answered(hits, fields) }, projects: [PROJECT] })
+}
+
+/** What the daemon was asked last. */
+function asked(): SearchRequest {
+  const request = desk.daemon.asked.at(-1)
+  if (request?.type !== 'search') throw new Error('no search was asked for')
+  return request.request
+}
+
+describe('search_memory', () => {
+  it('answers with rows: what it is, when it was, what reading it costs', async () => {
+    await withHits([hit()], { total: 42 })
+    const { data, text, isError } = await desk.call('search_memory', { query: 'why did tokens expire' })
+    expect(isError).toBe(false)
+    expect(data).toEqual({
+      total: 42,
+      mode: 'hybrid',
+      results: [
+        {
+          id: 123,
+          type: 'bugfix',
+          title: 'Fix JWT expiry',
+          at: '2026-11-16 14:30',
+          tokens: 45,
+          snippet: 'tokens expired an hour early because the clock was read in local time',
+          files: ['src/auth/jwt.ts'],
+        },
+      ],
+      tokens: 45,
+      next: expect.stringContaining('get_observations'),
+    })
+    expect(text.split('\n')).toEqual([
+      '1 of 42 found (hybrid); all of these whole: ~45 tokens',
+      '#123 2026-11-16 14:30 bugfix ~45 Fix JWT expiry | tokens expired an hour early because the clock was read in local time | (src/auth/jwt.ts)',
+      expect.stringContaining('More: offset 1.'),
+    ])
+  })
+
+  it('looks into the project of its directory unless told otherwise', async () => {
+    await withHits([])
+    await desk.call('search_memory', { query: 'x' })
+    expect(asked()).toMatchObject({ query: 'x', mode: 'auto', limit: 10, offset: 0 })
+    expect(asked().filters).toMatchObject({ project: desk.project, kinds: ['observation'], types: [], since: null })
+    await desk.call('search_memory', { query: 'x', project: 'shop' })
+    expect(asked().filters.project).toBe('shop')
+    await desk.call('search_memory', { query: 'x', project: 'all' })
+    expect(asked().filters.project).toBeNull()
+    const elsewhere = resolve('/nowhere/at/all')
+    await desk.call('search_memory', { query: 'x', project: elsewhere })
+    expect(asked().filters.project).toBe(`dir:${elsewhere}`)
+    await desk.call('search_memory', { query: 'x', project: './part' })
+    expect(asked().filters.project).toBe(`${desk.project}${sep}part`)
+    await desk.call('search_memory', { query: 'x', project: PROJECT.key })
+    expect(asked().filters.project).toBe(PROJECT.key)
+  })
+
+  it('names the project of each row where there may be several', async () => {
+    await withHits([hit()])
+    const { data, text } = await desk.call('search_memory', { query: 'x', project: 'all' })
+    expect(data.results).toMatchObject([{ project: 'shop' }])
+    expect(text).toContain('[shop] Fix JWT expiry')
+  })
+
+  it('passes filters on, days as whole days', async () => {
+    await withHits([])
+    await desk.call('search_memory', {
+      types: ['bugfix', 'decision'],
+      concepts: ['jwt'],
+      files: ['src/auth'],
+      since: '2026-11-16',
+      until: '2026-11-16',
+      pinned: true,
+      kinds: ['observation', 'summary'],
+      mode: 'strict',
+      limit: 3,
+      offset: 6,
+    })
+    expect(asked()).toEqual({
+      query: '',
+      mode: 'strict',
+      limit: 3,
+      offset: 6,
+      filters: {
+        project: desk.project,
+        kinds: ['observation', 'summary'],
+        types: ['bugfix', 'decision'],
+        concepts: ['jwt'],
+        files: ['src/auth'],
+        since: new Date(2026, 10, 16).getTime(),
+        until: new Date(2026, 10, 17).getTime() - 1,
+        agent: null,
+        session: null,
+        pinned: true,
+      },
+    })
+  })
+
+  it('says what one should know about a row', async () => {
+    await withHits([hit({ pinned: true, supersededBy: 130, similar: [7, 8], completes: true, files: [] })], {
+      notes: ['no model is there: by words alone'],
+    })
+    const { data, text } = await desk.call('search_memory', { query: 'x' })
+    expect(data).toMatchObject({
+      notes: ['no model is there: by words alone'],
+      results: [{ pinned: true, superseded_by: 130, similar: [7, 8], filler: true }],
+    })
+    expect(text).toContain('(pinned; superseded by #130; like #7, #8; only passes the filters)')
+    expect(text).toContain('no model is there: by words alone')
+  })
+
+  it('leaves out a snippet that only repeats the title', async () => {
+    await withHits([hit({ snippet: '… fix JWT expiry' })])
+    const { data } = await desk.call('search_memory', { query: 'x' })
+    expect(data.results).toEqual([expect.not.objectContaining({ snippet: expect.anything() })])
+  })
+
+  it('gives the session of a summary, which is how to read it', async () => {
+    await withHits([hit({ kind: 'summary', id: 9, type: null })])
+    const { data, text } = await desk.call('search_memory', { query: 'x', kinds: ['summary'] })
+    expect(data).toMatchObject({
+      results: [{ kind: 'summary', session: '5f1c0a1e' }],
+      next: expect.stringContaining('get_session_summary'),
+    })
+    // Its number is none that get_observations knows.
+    expect(data.results).toEqual([expect.not.objectContaining({ id: expect.anything() })])
+    expect(text).toContain('\n2026-11-16 14:30 summary of session 5f1c0a1e')
+  })
+
+  it('says what to try where nothing was found', async () => {
+    await withHits([])
+    expect((await desk.call('search_memory', { query: 'x' })).text).toBe(
+      'Nothing found (hybrid).\nTry other words, fewer filters, or project "all".',
+    )
+    expect((await desk.call('search_memory', { query: 'x', project: 'all' })).text).not.toContain('or project')
+    expect((await desk.call('search_memory', { query: 'x', offset: 50 })).text).toContain('smaller offset')
+  })
+
+  it('stays small however much there is', async () => {
+    const long = 'a word and another '.repeat(200)
+    const rows = Array.from({ length: 100 }, (_, i) =>
+      hit({
+        id: i + 1,
+        title: long,
+        snippet: long,
+        projectName: long,
+        files: Array.from({ length: 20 }, () => long),
+        similar: Array.from({ length: 500 }, (_, n) => n + 1),
+        session: long,
+      }),
+    )
+    await withHits(rows, { notes: Array.from({ length: 100 }, () => long), total: 1_000_000 })
+    const { data, text } = await desk.call('search_memory', { query: 'x', project: 'all', limit: 50 })
+    expect(data.results).toHaveLength(50)
+    expect(JSON.stringify(data).length).toBeLessThan(50_000)
+    expect(text.length).toBeLessThan(50_000)
+  })
+
+  it('takes a question of ten thousand characters, and no longer one', async () => {
+    await withHits([hit()])
+    expect((await desk.call('search_memory', { query: 'x'.repeat(10_000) })).isError).toBe(false)
+    const { isError, text } = await desk.call('search_memory', { query: 'x'.repeat(10_001) })
+    expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining('<=10000 characters at query') })
+  })
+
+  it.each([
+    [{ q: 'x' }, 'Unrecognized key: "q"'],
+    [{ query: 7 }, 'expected string'],
+    [{ limit: 0 }, 'limit'],
+    [{ limit: 51 }, 'limit'],
+    [{ limit: 1.5 }, 'limit'],
+    [{ offset: -1 }, 'offset'],
+    [{ types: ['bug'] }, '"bugfix"'],
+    [{ kinds: [] }, 'kinds'],
+    [{ files: [' '] }, 'files[0]'],
+    [{ since: 'last week' }, 'since has to be a date or time such as 2026-11-01'],
+    [{ until: '2026-02-30' }, 'until has to be a date'],
+    [{ since: '2026-11-17', until: '2026-11-16' }, 'nothing lies between since and until'],
+    [{ project: 'nosuch' }, 'no project is called "nosuch"'],
+    [{ session: 'ffff' }, 'no session starts with "ffff"'],
+  ])('refuses %j with a sentence that says why', async (args, message) => {
+    await withHits([])
+    const { isError, text } = await desk.call('search_memory', args)
+    expect(isError).toBe(true)
+    expect(text).toContain(message)
+  })
+})

@@ -1,0 +1,186 @@
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ForgetRequest } from '../../../src/store/search-port.ts'
+import { restoreBackup } from '../../../src/store/sqlite/restore.ts'
+import { purge, startPurge } from '../../../src/store/sqlite/search/purge.ts'
+import { SearchReader } from '../../../src/store/sqlite/search/reader.ts'
+import { accepting, callOf, claim, NOW, summaryOf, toolUse, turnOf } from '../samples.ts'
+import { ALL, bareObservation, SearchPlace } from './place.ts'
+
+let at: SearchPlace
+beforeEach(async () => {
+  at = await SearchPlace.open()
+})
+afterEach(() => at.dispose())
+
+const forget = (over: Partial<ForgetRequest>) =>
+  at.core.forget({ ids: [], filters: null, dryRun: false, at: NOW, ...over })
+
+/** How often a word stands in the database's files. The full-text index leaves out how a word begins. */
+function occurrences(word: string): number {
+  const directory = dirname(at.here.file)
+  const files = readdirSync(directory).filter((name) => name.startsWith('db.sqlite'))
+  return files.reduce(
+    (sum, name) => sum + readFileSync(join(directory, name)).toString('latin1').split(word).length - 1,
+    0,
+  )
+}
+
+describe('forgetting', () => {
+  test('forget.leavesNoWordInTheFiles', () => {
+    const filler = (from: number) =>
+      Array.from({ length: 30 }, (_, n) => ({ title: `filler ${from + n}`, narrative: 'so it goes' }))
+    at.learn('s', ...filler(0))
+    const event = toolUse('s', '1', 'the quokkavlatigo was seen')
+    const { events, inbox } = accepting('s', 1, [event])
+    at.commit('s', { events, inbox })
+    at.commit('s', { inbox: [claim('e1')] })
+    const secret = bareObservation({
+      title: 'quokkavlatigo',
+      narrative: 'where quokkavlatigo lives',
+      facts: ['quokkavlatigo bites'],
+      concepts: ['quokkavlatigo'],
+      filesRead: ['src/quokkavlatigo.ts'],
+    })
+    const [id = 0] = at.commit('s', {
+      observations: [{ ...secret, sources: ['1'] }],
+      inbox: [{ do: 'settle', effectId: 'e1', outcomes: [], at: NOW }],
+      turns: [turnOf('user', 'quokkavlatigo'), turnOf('assistant', 'quokkavlatigo')],
+      calls: [callOf('e1', { sent: 'quokkavlatigo', received: 'quokkavlatigo', error: 'quokkavlatigo' })],
+    })
+    // Its neighbours are indexed again and again: older versions of them hold the word, too.
+    for (let n = 0; n < 5; n += 1) at.learn('s', ...filler(100 * n).slice(0, 3))
+    expect(occurrences('vlatigo')).toBeGreaterThan(10)
+    expect(at.find('quokkavlatigo', 'any').length).toBeGreaterThan(1)
+    expect(forget({ ids: [id] })).toMatchObject({ observations: 1, cleared: true, backups: [] })
+    expect(occurrences('vlatigo')).toBe(0)
+    expect(at.find('quokkavlatigo', 'any')).toEqual([])
+    expect(at.reader.chunks('quokkavlatigo', null, 9)).toEqual([])
+    expect(at.core.indexState()).toMatchObject({ done: at.core.indexState().total })
+    expect(at.find('filler')).toHaveLength(45)
+  })
+
+  test('forget.aSummaryLeavesNoWordInTheFiles', () => {
+    const { draft } = summaryOf()
+    at.commit('s', { summaries: [summaryOf({ draft: { ...draft, learned: 'the quokkavlatigo' } })] })
+    expect(forget({ filters: { ...ALL, kinds: ['summary'] } })).toMatchObject({ summaries: 1, cleared: true })
+    expect(occurrences('vlatigo')).toBe(0)
+  })
+
+  test('forget.whileSomebodyReadsIsFinishedAfterwards', () => {
+    const [id = 0] = at.learn('s', { title: 'quokkavlatigo' }, { title: 'other' })
+    const reader = SearchReader.open(at.here.file)
+    reader.atOnce(() => {
+      reader.count(ALL)
+      expect(forget({ ids: [id] })).toMatchObject({ observations: 1, cleared: false })
+      const { done, total } = at.core.indexState()
+      expect(done).toBe(total - 1)
+    })
+    reader.close()
+    at.indexAll()
+    expect(occurrences('vlatigo')).toBe(0)
+  })
+
+  test('forget.inALargeMemoryGoesOnStepByStepAndAfterARestart', async () => {
+    const words = (n: number) => Array.from({ length: 40 }, (_, k) => `w${(n * 31 + k * 17) % 900}`).join(' ')
+    for (let n = 0; n < 20; n += 1) {
+      at.learn(`s${n}`, ...Array.from({ length: 20 }, (_, k) => ({ title: words(n * 20 + k), narrative: words(k) })))
+    }
+    startPurge(at.core.db)
+    expect(purge(at.core.db, 1)).toBe(false)
+    await at.reopen()
+    let steps = 0
+    while (!purge(at.core.db, 1)) steps += 1
+    expect(steps).toBeGreaterThan(3)
+    expect(at.core.quickCheck()).toEqual([])
+    expect(at.find('w31', 'any').length).toBeGreaterThan(0)
+  })
+
+  test('forget.manyAtOnceMakesTheIndexAnew', () => {
+    for (let n = 0; n < 4; n += 1) {
+      at.learn(`s${n}`, ...Array.from({ length: 300 }, () => ({ title: 'quokkavlatigo' })))
+    }
+    const kept = at.learn('t', { title: 'numbat' })
+    expect(forget({ filters: { ...ALL, session: 's0' } })).toMatchObject({ observations: 300 })
+    expect(at.find('quokkavlatigo')).toHaveLength(900)
+    at.learn('u', ...Array.from({ length: 200 }, () => ({ title: 'quokkavlatigo' })))
+    const ids = at.core.observations({}).flatMap(({ id }) => (kept.includes(id) ? [] : [id]))
+    expect(forget({ ids })).toMatchObject({ observations: 1_100 })
+    expect(occurrences('vlatigo')).toBe(0)
+    at.indexAll()
+    expect(at.find('numbat')).toEqual(kept)
+    expect(at.core.observations({})).toHaveLength(1)
+  })
+
+  test('forget.namesTheBackupsThatMayStillHoldIt', async () => {
+    const before = await at.core.backup('daily', 7)
+    const [id = 0] = at.commit('s', { observations: [bareObservation({ title: 'x' }, before.at + 1)] })
+    expect(forget({ ids: [id], dryRun: true }).backups).toEqual([])
+    const after = await at.core.backup('manual', 7)
+    const { file, at: made, reason } = after
+    expect(forget({ ids: [id] }).backups).toEqual(made > before.at ? [{ file, at: made, reason }] : [])
+  })
+
+  test('forget.nothingIsNoChange', () => {
+    at.learn('s', { title: 'x' })
+    const none = { observations: 0, summaries: 0, prompts: 0, ids: [], missing: [7, -1], backups: [], cleared: true }
+    expect(forget({ ids: [7, -1] })).toMatchObject(none)
+    expect(forget({ filters: { ...ALL, project: 'nowhere' } })).toMatchObject({ observations: 0, cleared: true })
+  })
+})
+
+describe('what was forgotten stays so', () => {
+  async function forgottenAfterABackup(): Promise<{ id: number; kept: number; backup: string }> {
+    const [id = 0, kept = 0] = at.learn('s', { title: 'quokkavlatigo' }, { title: 'numbat' })
+    const { draft } = summaryOf()
+    at.commit('s', { summaries: [summaryOf({ draft: { ...draft, notes: 'quokkavlatigo' } })] })
+    const { file } = await at.core.backup('daily', 7)
+    forget({ ids: [id], filters: { ...ALL, kinds: ['summary'] } })
+    return { id, kept, backup: file }
+  }
+
+  function expectForgotten(id: number, kept: number): void {
+    at.indexAll()
+    expect(at.core.observation(id)).toBeNull()
+    expect(at.core.observation(kept)).toMatchObject({ title: 'numbat' })
+    expect(at.core.summaries({})).toEqual([])
+    expect(at.find('quokkavlatigo', 'any')).toEqual([])
+    expect(at.find('numbat')).toEqual([kept])
+  }
+
+  test('forgotten.doesNotComeBackWithARecovery', async () => {
+    const { id, kept } = await forgottenAfterABackup()
+    at.learn('s', { title: 'later' })
+    await at.close()
+    const descriptor = openSync(at.here.file, 'r+')
+    writeSync(descriptor, Buffer.alloc(100, 0xa5), 0, 100, 0)
+    closeSync(descriptor)
+    await at.reopen()
+    expect(at.core.startNotes().join(' ')).toContain('was restored')
+    expectForgotten(id, kept)
+    expect(at.find('later')).toHaveLength(1)
+  })
+
+  test('forgotten.doesNotComeBackWithARestoredBackup', async () => {
+    const { id, kept, backup } = await forgottenAfterABackup()
+    await at.close()
+    await restoreBackup({ database: at.here.file, backups: at.here.options.backupsDir }, backup)
+    await at.reopen()
+    expectForgotten(id, kept)
+  })
+
+  test('forgotten.canBeLearnedAgain', async () => {
+    const { kept } = await forgottenAfterABackup()
+    const [again = 0] = at.learn('s', { title: 'quokkavlatigo' })
+    await at.core.backup('daily', 7)
+    await at.close()
+    const descriptor = openSync(at.here.file, 'r+')
+    writeSync(descriptor, Buffer.alloc(100, 0xa5), 0, 100, 0)
+    closeSync(descriptor)
+    await at.reopen()
+    at.indexAll()
+    expect(at.find('quokkavlatigo')).toEqual([again])
+    expect(at.find('numbat')).toEqual([kept])
+  })
+})

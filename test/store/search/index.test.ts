@@ -1,0 +1,229 @@
+import BetterSqlite3 from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { EVEN_WEIGHTS } from '../../../src/store/search-port.ts'
+import { commitGroup } from '../../../src/store/sqlite/commit.ts'
+import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { isIndexDamage } from '../../../src/store/sqlite/search/damage.ts'
+import { INDEX_VERSION, indexVersion, setIndexVersion } from '../../../src/store/sqlite/search/index-version.ts'
+import { type Place, place } from '../place.ts'
+import { commitOf, NOW, promptOf, record, summaryOf } from '../samples.ts'
+import { ALL, bareObservation, SearchPlace } from './place.ts'
+
+let here: Place
+let at: SearchPlace
+beforeEach(async () => {
+  here = place()
+  at = await SearchPlace.open(here)
+})
+afterEach(() => at.dispose())
+
+const WORDS = ['amber', 'birch', 'cedar', 'getUserById', '认证失败', 'src/auth/jwt.ts', 'ember', 'fern']
+
+/** Sessions that grew side by side, with all kinds of memories. */
+function fill(sessions: number, rounds: number): void {
+  for (let round = 0; round < rounds; round += 1) {
+    for (let n = 0; n < sessions; n += 1) {
+      const word = (offset: number) => WORDS[(round * 3 + n * 5 + offset) % WORDS.length] ?? ''
+      const drafts = [0, 1, 2].map((k) => ({
+        title: `${word(k)} ${word(k + 2)}`,
+        narrative: `${word(k + 3)} ${round}`,
+      }))
+      const prompts = [{ eventId: `p${round}`, number: round, text: word(1), private: false, at: NOW }]
+      at.commit(`s${n}`, {
+        observations: drafts.map((draft, k) => bareObservation(draft, NOW + round * 10 + k)),
+        summaries: [summaryOf()],
+        prompts,
+        events: [record(promptOf(`s${n}`, `p${round}`))],
+      })
+    }
+  }
+}
+
+/** Every answer there is; chunks by what is in them, since their numbers mean nothing. */
+function answers(): unknown {
+  const ids = at.core.observations({}).map(({ id }) => id)
+  const places = at.reader.chunksOf(ids)
+  const members = (chunk: number) => ids.filter((id) => places.get(id) === chunk)
+  return WORDS.flatMap((word, n) => {
+    const text = `${word} ${WORDS[(n + 1) % WORDS.length]}`
+    return [
+      at.reader.lexical({ text, how: 'any' }, ALL, EVEN_WEIGHTS, 1_000),
+      at.reader.lexical({ text, how: 'every' }, ALL, EVEN_WEIGHTS, 1_000),
+      at.reader.chunks(text, null, 100).map(({ chunk, score }) => ({ score, members: members(chunk) })),
+    ]
+  })
+}
+
+describe('the index', () => {
+  test('index.isInStepWithEveryCommit', () => {
+    fill(2, 3)
+    const state = at.core.indexState()
+    expect(state.done).toBe(state.total)
+  })
+
+  test('index.madeAnewGivesTheSameAnswers', () => {
+    fill(4, 15)
+    const before = answers()
+    const state = at.core.rebuildSearch()
+    expect(state.done).toBeLessThan(state.total)
+    expect(at.find('amber', 'any')).toEqual([])
+    at.indexAll(37)
+    expect(answers()).toEqual(before)
+  })
+
+  test('index.isMadeInPiecesNewestFirstAndGoesOnAfterARestart', async () => {
+    const ids = at.learn('s', ...Array.from({ length: 10 }, () => ({ title: 'quokka' })))
+    at.core.rebuildSearch()
+    const { done } = at.core.indexNext(3)
+    expect(at.find('quokka')).toEqual(ids.slice(-3).reverse())
+    await at.reopen()
+    expect(at.core.indexState().done).toBe(done)
+    at.indexAll(1)
+    expect(at.find('quokka')).toHaveLength(10)
+  })
+
+  test('index.whileItIsBeingMadeTakesInWhatIsNew', () => {
+    fill(2, 6)
+    at.core.rebuildSearch()
+    at.core.indexNext(5)
+    at.learn('s0', { title: 'numbat' })
+    expect(at.find('numbat')).toHaveLength(1)
+    at.indexAll(7)
+    const before = answers()
+    at.core.rebuildSearch()
+    at.indexAll()
+    expect(answers()).toEqual(before)
+  })
+
+  test('index.ofAnOlderProgramIsMadeAnew', () => {
+    at.learn('s', { title: 'quokka' })
+    setIndexVersion(at.core.db, INDEX_VERSION + 1)
+    at.core.indexNext(1)
+    expect(indexVersion(at.core.db)).toBe(INDEX_VERSION)
+    at.indexAll()
+    expect(at.find('quokka')).toHaveLength(1)
+  })
+
+  test('index.aWriteTouchesTheSameNumberOfRowsHoweverLongTheSession', () => {
+    const touched: string[] = []
+    const db = new BetterSqlite3(':memory:', { verbose: (sql) => touched.push(String(sql)) })
+    migrate(db)
+    const add = (revision: number, count: number): number => {
+      touched.length = 0
+      const observations = Array.from({ length: count }, (_, n) => bareObservation({ title: `n${revision} ${n}` }))
+      expect(commitGroup(db, [commitOf('s', revision, { observations })])).toMatchObject([{ ok: true }])
+      return touched.filter((sql) => /(INTO|FROM) (memory|chunk)_fts\b/.test(sql)).length
+    }
+    const counts = Array.from({ length: 10 }, (_, n) => add(n + 1, 1))
+    for (let n = 0; n < 10; n += 1) add(11 + n, 500)
+    expect(db.prepare('SELECT count(*) AS n FROM observations').get()).toEqual({ n: 5_010 })
+    expect(add(21, 1)).toBe(counts.at(-1))
+    // Itself, the two before it, and its chunk: each taken out and put in.
+    expect(counts.at(-1)).toBe(8)
+    db.close()
+  })
+})
+
+describe('a database from before there was search', () => {
+  test('migration.keepsFiltersExactAtOnceAndIndexesInTheBackground', async () => {
+    fill(2, 4)
+    const before = answers()
+    const filters = { ...ALL, files: ['A.TS'] }
+    const passing = at.reader.passing(filters, 100, 0)
+    expect(passing.length).toBeGreaterThan(0)
+    // Undone, as far as the second version goes.
+    at.core.db.exec(`
+      DROP TABLE memory_fts; DROP TABLE chunk_fts; DROP TABLE links; DROP TABLE pins; DROP TABLE forgotten;
+      DROP TABLE search_rows; DROP TABLE session_chunks; DROP INDEX observations_order; DROP INDEX embeddings_embedder;
+      DELETE FROM meta WHERE name <> 'seq';
+      ${['observation', 'summary', 'prompt'].map((kind) => `DROP TRIGGER search_${kind}_added; DROP TRIGGER search_${kind}_removed;`).join(' ')}
+      PRAGMA user_version = 2;
+    `)
+    await at.reopen()
+    expect(at.core.startNotes().join(' ')).toContain('from version 2 to 3')
+    expect(at.reader.passing(filters, 100, 0)).toEqual(passing)
+    expect(at.core.indexState().done).toBe(0)
+    at.indexAll(11)
+    expect(answers()).toEqual(before)
+  })
+})
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  return null
+}
+
+describe('a damaged index', () => {
+  function damage(): void {
+    at.core.db.unsafeMode(true)
+    at.core.db.exec('UPDATE memory_fts_data SET block = zeroblob(length(block)) WHERE id > 1000')
+    at.core.db.unsafeMode(false)
+  }
+
+  test('index.thatIsDamagedSaysSoAndIsMadeAnew', () => {
+    fill(2, 3)
+    damage()
+    const [id] = at.learn('s0', { title: 'quokka' })
+    expect(at.core.observations({})).toHaveLength(19)
+    const failure = thrownBy(() => at.find('amber'))
+    expect(failure).toMatchObject({ code: 'storage', message: expect.stringContaining('claude-mem reindex') })
+    expect(isIndexDamage(failure)).toBe(true)
+    expect(at.core.quickCheck()).toEqual([])
+    at.core.indexNext(10)
+    at.indexAll()
+    expect(at.find('quokka')).toEqual([id])
+    expect(at.find('amber').length).toBeGreaterThan(0)
+  })
+
+  test('index.thatIsDamagedNeverKeepsAMemoryFromBeingStored', () => {
+    fill(1, 1)
+    at.core.db.unsafeMode(true)
+    at.core.db.exec('UPDATE memory_fts_data SET block = zeroblob(4) WHERE id = 10')
+    at.core.db.unsafeMode(false)
+    const [id] = at.learn('s0', { title: 'quokka' })
+    expect(indexVersion(at.core.db)).toBe(0)
+    expect(at.core.observations({})).toHaveLength(4)
+    at.core.indexNext(10)
+    at.indexAll()
+    expect(at.find('quokka')).toEqual([id])
+  })
+
+  test('index.thatIsDamagedIsNoReasonToRestoreABackup', async () => {
+    fill(2, 3)
+    const before = answers()
+    await at.core.backup('daily', 7)
+    damage()
+    await at.reopen()
+    expect(at.core.startNotes().join(' ')).toMatch(/index of words was damaged/)
+    expect(at.core.startNotes().join(' ')).not.toContain('restored')
+    at.core.indexNext(10)
+    at.indexAll()
+    expect(answers()).toEqual(before)
+  })
+
+  test('index.thatIsDamagedIsNoReasonNotToForget', () => {
+    fill(2, 3)
+    damage()
+    const [{ id } = { id: 0 }] = at.core.observations({})
+    expect(at.core.forget({ ids: [id], filters: null, dryRun: false, at: NOW })).toMatchObject({ observations: 1 })
+    at.indexAll()
+    expect(at.find('amber', 'any')).not.toContain(id)
+  })
+})
+
+describe('a session that is erased', () => {
+  test('erased.isFoundByNoPath', () => {
+    fill(2, 3)
+    at.core.db.prepare('DELETE FROM sdk_sessions WHERE content_session_id = ?').run('s0')
+    at.indexAll()
+    expect(at.reader.count({ ...ALL, session: 's0' })).toBe(0)
+    const rows = at.reader.lexical({ text: WORDS.join(' '), how: 'any' }, ALL, EVEN_WEIGHTS, 1_000)
+    expect(at.reader.found(rows.map(({ row }) => row)).every(({ session }) => session === 's1')).toBe(true)
+    expect(at.core.db.prepare('SELECT count(*) AS n FROM session_chunks').get()).toEqual({ n: 1 })
+    expect(at.core.db.prepare('SELECT count(*) AS n FROM chunk_fts').get()).toEqual({ n: 1 })
+  })
+})
