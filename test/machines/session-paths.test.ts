@@ -74,7 +74,7 @@ const paths = getShortestPaths(sessionMachine, {
       return { ...input, tick } as SessionEvent
     }),
   serializeState: situation,
-  stopWhen: (state) => state.context.failed > 1 || state.context.prompt > 2,
+  stopWhen: (state) => state.context.failed > 0 || state.context.prompt > 2,
   limit: 400_000,
 })
 

@@ -12,22 +12,22 @@ const COMMON_FROM = 10_000
 export const TELLING_FACTOR = 2
 
 /** Its scores are `TELLING_FACTOR` times as high. Null where it would be no narrower than the whole question. */
-export function tellingExpression(db: Connection, text: string): string | null {
-  if (mostMemories(db) <= COMMON_FROM) return null
+export function tellingExpression(db: Connection, text: string, commonFrom = COMMON_FROM): string | null {
+  if (mostMemories(db) <= commonFrom) return null
   const terms = anyTerms(text)
-  const common = new Set(terms.filter((term) => isCommon(db, term)))
+  const common = new Set(terms.filter((term) => isCommon(db, term, commonFrom)))
   const telling = terms.filter((term) => !common.has(term))
   if (common.size === 0 || telling.length === 0) return null
   return `(${telling.join(' OR ')}) AND (${[...telling, ...common, ...common].join(' OR ')})`
 }
 
-function isCommon(db: Connection, term: string): boolean {
+function isCommon(db: Connection, term: string, commonFrom: number): boolean {
   const found = count(
     db,
-    `SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH @term LIMIT ${COMMON_FROM + 1})`,
-    { term },
+    'SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH @term LIMIT @most)',
+    { term, most: commonFrom + 1 },
   )
-  return found > COMMON_FROM
+  return found > commonFrom
 }
 
 /** There are no more than this: every one has a number of its own. */
