@@ -130,6 +130,7 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     search: () => search.open(),
     notice: (text) => supervisor.notice('warn', text),
     now: Date.now,
+    busy: () => supervisor.idleSince === null,
   })
   supervisor.subscribe(({ project, observations, summaries }) => {
     if (observations.length + summaries.length > 0) keeper.changed(project)

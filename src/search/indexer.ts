@@ -2,6 +2,7 @@
  * Brings what is derived up to date in the background, a little at a time: words that wait to be indexed, vectors that are
  * missing for the embedder in use, and links from what repeats something to what it repeats.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { MemError, messageOf } from '../errors.ts'
 import type { NewVector, SearchStore, Unembedded } from '../store/search-port.ts'
 import { rowOf } from '../store/sqlite/search/rows.ts'
@@ -21,8 +22,13 @@ export interface IndexerOptions {
   search: () => Promise<SearchCalls>
   notice(text: string): void
   now(): number
+  /** The observer is at work. */
+  busy?: () => boolean
 }
 
+/** A session that never rests is indexed all the same, in ms. */
+const MAX_DEFERRED_MS = 60_000
+const LOOK_EVERY_MS = 500
 /** Rows of one step: commits wait no longer than for one of them. */
 const WORDS_AT_ONCE = 100
 const TEXTS_AT_ONCE = 50
@@ -83,12 +89,19 @@ export class Indexer {
   async #work(): Promise<void> {
     this.#again = false
     try {
+      await this.#quiet()
       await this.#indexWords()
       await this.#embed()
       this.#told = null
     } catch (error) {
       this.#tell(`the index is behind: ${messageOf(error)}`)
     }
+  }
+
+  /** While the observer is at work, memory and processor are its: what is derived can wait a while. */
+  async #quiet(): Promise<void> {
+    const until = performance.now() + MAX_DEFERRED_MS
+    while (!this.#stopped && this.#options.busy?.() === true && performance.now() < until) await sleep(LOOK_EVERY_MS)
   }
 
   #tell(problem: string): void {

@@ -4,7 +4,7 @@ import type { ColumnWeights, LexicalQuery, ScoredChunk, ScoredRow } from '../../
 import { all, type Connection, count } from '../statement.ts'
 import { conditionsOf, kindsOnly } from './filters.ts'
 import { chunkExpression, MAX_TERMS, matchExpression, queryWords, wordExpression } from './match.ts'
-import { TELLING_FACTOR, tellingExpression } from './telling.ts'
+import { tellingExpression } from './telling.ts'
 
 const SCORE = '-bm25(memory_fts, @title, @body, @facts, @names, @grams, @neighbours)'
 
@@ -19,9 +19,9 @@ export function selectMatches(
   if (match === null) return []
   if (query.how === 'every') return selectNewest(db, match, filters, weights, limit)
   const telling = tellingExpression(db, query.text)
-  const found = telling === null ? [] : selectBest(db, telling, filters, weights, limit)
+  const found = telling === null ? [] : selectBest(db, telling.match, filters, weights, limit)
   if (telling === null || found.length < limit) return selectBest(db, match, filters, weights, limit)
-  return found.map(({ row, score }) => ({ row, score: score / TELLING_FACTOR }))
+  return found.map(({ row, score }) => ({ row, score: score / telling.factor }))
 }
 
 function selectNewest(

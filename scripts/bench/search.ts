@@ -1,0 +1,133 @@
+/**
+ * `npm run bench -- search [--sizes 1000,10000,100000] [--json]`: how fast the search is, at what price, and what it costs
+ * those who do not search. docs/benchmarks.md says what each figure means.
+ */
+import { parseArgs } from 'node:util'
+import { type Figures, Progress, report, say } from '../lib/output.ts'
+import { kill, processesIn } from '../lib/place.ts'
+import { Random } from '../lib/random.ts'
+import { rounded } from '../lib/stats.ts'
+import { observedSessions } from '../retrieval/code-queries.ts'
+import { type Answered, ask } from '../search/asked.ts'
+import { type Beside, besideSearches } from '../search/beside.ts'
+import { Corpus } from '../search/corpus.ts'
+import { type Filled, fill, loadMs, openSearch, rebuildS } from '../search/memory.ts'
+import { plainOf } from '../search/plain.ts'
+import { queriesOf } from '../search/queries.ts'
+import { recallAt10 } from '../search/recall.ts'
+import { isSearchChild } from '../search/searchers.ts'
+
+const SEED = 20_261_116
+const QUERIES = 100
+/** Above, facts have no vectors of their own: building an index of so many takes too long for a bench. */
+const MOST_APART = 20_000
+
+const progress = new Progress()
+
+interface Measured {
+  observations: number
+  filled: Filled
+  vectorsEach: number
+  rebuildS: number | null
+  loadMs: number
+  recall: number | null
+  answered: Answered
+  queries: string[]
+}
+
+async function measure(observations: number, corpus: Corpus, random: Random): Promise<Measured> {
+  const apart = observations <= MOST_APART
+  const filled = await fill(observations, { corpus, apart, progress: (text) => progress.show(text) })
+  const { place, samples, sessions } = filled
+  const queries = queriesOf(random.shuffled(samples).slice(0, QUERIES), random)
+  progress.show(`${observations}: making the index of vectors anew`)
+  const rebuilt = await rebuildS(place)
+  const loaded = await loadMs(place)
+  const recall = rebuilt === null ? null : await recallAt10(place, queries)
+  progress.show(`${observations}: asking`)
+  const plain = plainOf(place)
+  const search = await openSearch(place)
+  const answered = await ask(search, plain, queries, sessions)
+  const { observations: kept, vectors } = await search.counts(null)
+  await search.close()
+  plain.close()
+  if (kept !== observations) throw new Error(`${observations} observations were to be kept, there are ${kept}`)
+  const vectorsEach = (vectors?.fragments ?? 0) / observations
+  return { observations, filled, vectorsEach, rebuildS: rebuilt, loadMs: loaded, recall, answered, queries }
+}
+
+function figuresOf({ observations, filled, vectorsEach, rebuildS: built, loadMs: loaded, recall, answered }: Measured) {
+  return {
+    observations,
+    vectors_each: rounded(vectorsEach, 1),
+    keep_s: rounded(filled.keepS, 1),
+    vectors_s: rounded(filled.vectorsS, 1),
+    index_build_s: built === null ? null : rounded(built, 1),
+    load_ms: rounded(loaded, 0),
+    hnsw_recall_at_10: recall === null ? null : rounded(recall, 4),
+    hybrid_p50_over_fts5: overFts5(answered),
+    ...Object.fromEntries(answered),
+  }
+}
+
+function overFts5(answered: Answered): number {
+  return rounded((answered.get('hybrid')?.p50_ms ?? Number.NaN) / (answered.get('fts5')?.p50_ms ?? Number.NaN))
+}
+
+function besideFigures(beside: Beside): Figures {
+  return {
+    ack_p99_under_search_ratio: beside.ratio,
+    ack_p99_idle_ms: beside.ackIdleP99Ms,
+    ack_p99_under_search_ms: beside.ackSearchingP99Ms,
+    max_stall_ms: beside.searching?.stall ?? null,
+    max_stall_idle_ms: beside.idle?.stall ?? null,
+    max_work_ms: beside.searching?.work ?? null,
+    max_work_idle_ms: beside.idle?.work ?? null,
+    answers_per_s: beside.answersPerS,
+    rss_mb: beside.rssMb,
+    peak_rss_mb: beside.peakRssMb,
+  }
+}
+
+async function main(): Promise<void> {
+  const { values: options } = parseArgs({
+    options: { json: { type: 'boolean', default: false }, sizes: { type: 'string', default: '1000,10000,100000' } },
+  })
+  const sizes = options.sizes.split(',').map(Number)
+  if (sizes.some((size) => !Number.isInteger(size) || size < 1)) {
+    say('claude-mem: --sizes takes numbers of observations: --sizes 1000,10000')
+    process.exit(2)
+  }
+  const random = new Random(SEED)
+  progress.show('observing the recorded sessions')
+  const sources = (await observedSessions()).flatMap(({ observed }) => observed.observations)
+  const corpus = new Corpus(sources, random)
+  const measured: Measured[] = []
+  let beside: Beside | null = null
+  try {
+    for (const size of sizes) measured.push(await measure(size, corpus, random))
+    const largest = measured.reduce((a, b) => (b.observations > a.observations ? b : a))
+    progress.show('hooks beside searches')
+    beside = await besideSearches(largest.filled.place, largest.queries)
+    progress.clear()
+    const recalls = measured.flatMap(({ recall }) => recall ?? [])
+    report(
+      {
+        hybrid_p50_over_fts5: overFts5(largest.answered),
+        hnsw_recall_at_10: recalls.length === 0 ? null : rounded(Math.min(...recalls), 4),
+        ...besideFigures(beside),
+        sizes: measured.map(figuresOf),
+        queries: QUERIES,
+        seed: SEED,
+      },
+      options.json,
+    )
+  } finally {
+    for (const { filled } of measured) {
+      for (const pid of processesIn(filled.place)) kill(pid)
+      filled.place.remove()
+    }
+  }
+}
+
+if (!(await isSearchChild())) await main()
