@@ -134,7 +134,8 @@ export class Indexer {
       const { observations, next } = await store.missingEmbeddings(embedder.name, embedded.to, TEXTS_AT_ONCE)
       if (observations.length > 0) {
         await store.putEmbeddings(await vectorsOf(observations, embedder.name, search))
-        for (const observation of observations) await this.#linkRepetition(search, observation)
+        // Of a backlog each would have to be compared with all: only what is new is.
+        if (next === null) for (const observation of observations) await this.#linkRepetition(search, observation)
       }
       embedded.to = next ?? observations.at(-1)?.id ?? embedded.to
       if (next === null) return

@@ -6,11 +6,16 @@
 import type { HierarchicalNSW } from 'hnswlib-node'
 import { messageOf } from '../../errors.ts'
 
-/** Neighbours of each point, and the width of the search while it is built: FACTS for 100 to 400 dimensions. */
-const LINKS = 16
+/** Neighbours of each point, and the width of the search while it is built: with 16 a search has to be half as wide again. */
+const LINKS = 24
 const BUILD_WIDTH = 200
-/** Width of a search: the package's own, 10, misses every second neighbour. */
-const SEARCH_WIDTH = 200
+/**
+ * Width of a search. A question is short and close to nothing: among 90,000 observations 200 finds .88 of its ten
+ * closest, 1,200 finds .98, this .99 in 4 ms.
+ */
+export const SEARCH_WIDTH = 2_000
+/** For what is nearly the same: that is on the straight way. */
+export const SAME_WIDTH = 200
 const SEED = 100
 const FIRST_CAPACITY = 1_024
 const GROWTH = 1.5
@@ -34,7 +39,6 @@ export class Graph {
   private constructor(index: HierarchicalNSW, capacity: number) {
     this.#index = index
     this.#capacity = capacity
-    index.setEf(SEARCH_WIDTH)
   }
 
   static empty(library: GraphLibrary, dimensions: number): Graph {
@@ -68,10 +72,10 @@ export class Graph {
   }
 
   /** Labels, closest first. */
-  nearest(query: Float32Array, count: number): number[] {
+  nearest(query: Float32Array, count: number, width: number): number[] {
     const most = Math.min(count, this.size)
     if (most === 0) return []
-    this.#index.setEf(Math.max(SEARCH_WIDTH, most))
+    this.#index.setEf(Math.max(width, most))
     return this.#index.searchKnn(Array.from(query), most).neighbors
   }
 

@@ -67,8 +67,8 @@ export class LabelledGraph {
   }
 
   /** Of the `count` closest fragments, each once, closest first. */
-  nearest(query: Float32Array, count: number): Set<number> {
-    const ids = this.#graph.nearest(query, count).flatMap((label) => this.#labels[label]?.observationId ?? [])
+  nearest(query: Float32Array, count: number, width: number): Set<number> {
+    const ids = this.#graph.nearest(query, count, width).flatMap((label) => this.#labels[label]?.observationId ?? [])
     return new Set(ids)
   }
 

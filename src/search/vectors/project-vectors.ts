@@ -6,7 +6,7 @@
  */
 import { messageOf } from '../../errors.ts'
 import type { SearchReader } from '../../store/sqlite/search/reader.ts'
-import type { GraphLibrary } from './graph.ts'
+import { type GraphLibrary, SEARCH_WIDTH } from './graph.ts'
 import { type GraphKey, removeGraph } from './graph-file.ts'
 import { LabelledGraph } from './labelled-graph.ts'
 import { type FoundVector, VectorSet } from './vector-set.ts'
@@ -103,14 +103,19 @@ export class ProjectVectors {
     else removeGraph(this.#options.directory, this.key)
   }
 
-  /** Best first. `allowed` null: all of the project. */
-  nearest(query: Float32Array, limit: number, allowed: ReadonlySet<number> | null): FoundVector[] {
+  /** Best first. `allowed` null: all of the project. `width`: how thoroughly the graph is searched. */
+  nearest(
+    query: Float32Array,
+    limit: number,
+    allowed: ReadonlySet<number> | null,
+    width = SEARCH_WIDTH,
+  ): FoundVector[] {
     const graph = this.#graph
     const few = allowed !== null && allowed.size <= FEW_ALLOWED
     if (graph === null || few || this.#waiting.size > MAX_BESIDE) return this.#set.nearest(query, limit, allowed)
     const all = this.#set.observations
     const wanted = allowed === null ? limit : Math.min(all, Math.ceil((limit * all) / allowed.size))
-    const near = graph.nearest(query, wanted * FRAGMENTS_EACH)
+    const near = graph.nearest(query, wanted * FRAGMENTS_EACH, width)
     for (const id of this.#waiting) near.add(id)
     if (allowed !== null) for (const id of near) if (!allowed.has(id)) near.delete(id)
     // Scored with the vectors themselves.

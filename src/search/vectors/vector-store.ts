@@ -5,7 +5,7 @@ import { isNarrow } from '../asked.ts'
 import type { Embedder } from '../embedder.ts'
 import type { SearchFilters } from '../query.ts'
 import { dot } from './dot.ts'
-import { type GraphLibrary, graphLibrary } from './graph.ts'
+import { type GraphLibrary, graphLibrary, SAME_WIDTH } from './graph.ts'
 import { removeGraphs, removeGraphsWith, removeLeftovers } from './graph-file.ts'
 import { ProjectVectors, type VectorOptions } from './project-vectors.ts'
 import type { FoundVector } from './vector-set.ts'
@@ -90,7 +90,7 @@ export class VectorStore {
     const [vector] = project.vectorsOf(observationId)
     if (vector === undefined) return []
     return project
-      .nearest(vector, limit + 1, null)
+      .nearest(vector, limit + 1, null, SAME_WIDTH)
       .filter((found) => found.observationId !== observationId)
       .slice(0, limit)
   }
