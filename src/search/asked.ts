@@ -18,7 +18,7 @@ export function chosenMode({ query, mode }: Pick<SearchRequest, 'query' | 'mode'
   const quoted = QUOTED.exec(text)?.[1]
   if (mode === 'auto' && quoted !== undefined) return { mode: 'strict', text: quoted, notes: [] }
   if (hasVectors) return { mode: mode === 'semantic' ? 'semantic' : 'hybrid', text, notes: [] }
-  const notes = ['no embedder could be loaded: found by words alone (claude-mem doctor says why)']
+  const notes = ['no embedder could be loaded: found by words alone (claude-mem status says why)']
   return { mode: 'hybrid', text, notes }
 }
 
