@@ -7,7 +7,7 @@ import { NO_FILTERS, type SearchFilters } from '../../src/search/query.ts'
 import { VectorStore, type VectorStoreOptions } from '../../src/search/vectors/vector-store.ts'
 import { SearchReader } from '../../src/store/sqlite/search/reader.ts'
 import { PROJECT } from '../store/samples.ts'
-import { learn, OTHER_PROJECT, type Place, place, randomFrom, randomVector } from './place.ts'
+import { HAS_GRAPH, learn, OTHER_PROJECT, type Place, place, randomFrom, randomVector } from './place.ts'
 
 const DIMENSIONS = 24
 const OF_SHOP = { ...NO_FILTERS, project: PROJECT.key }
@@ -86,7 +86,7 @@ function built(store: VectorStore): VectorStore {
   return store
 }
 
-describe('the graph', () => {
+describe.skipIf(!HAS_GRAPH)('the graph', () => {
   test('finds what looking through all would find, in the same order', async () => {
     await many(1_500)
     const exact = await open({ library: null })
@@ -224,7 +224,7 @@ describe('what is forgotten', () => {
     expect(files()).toEqual([])
   })
 
-  test('goes from files of projects and embedders that nobody has in memory', async () => {
+  test.skipIf(!HAS_GRAPH)('goes from files of projects and embedders that nobody has in memory', async () => {
     const ids = await many(60)
     await embed(ids, 'two')
     await many(60, OTHER_PROJECT)
@@ -255,7 +255,7 @@ describe('what is forgotten', () => {
     expect(files()).toEqual([])
   })
 
-  test('in large numbers has the graph made anew, without them', async () => {
+  test.skipIf(!HAS_GRAPH)('in large numbers has the graph made anew, without them', async () => {
     const ids = await many(200)
     const store = built(await open())
     const gone = ids.slice(0, 100)

@@ -5,7 +5,7 @@ import { NO_FILTERS } from '../../src/search/query.ts'
 import { VectorStore } from '../../src/search/vectors/vector-store.ts'
 import { SearchReader } from '../../src/store/sqlite/search/reader.ts'
 import { PROJECT } from '../store/samples.ts'
-import { learn, type Place, place, randomFrom, randomVector } from './place.ts'
+import { HAS_GRAPH, learn, type Place, place, randomFrom, randomVector } from './place.ts'
 
 const DIMENSIONS = 16
 const EMBEDDER: Embedder = { name: 'one', dimensions: DIMENSIONS, embed: async (texts) => texts.map(() => null) }
@@ -48,7 +48,7 @@ const openStore = () =>
     log: (text) => here.said.push(text),
   })
 
-test('what waits for its place in the graph is found beside it', async () => {
+test.skipIf(!HAS_GRAPH)('what waits for its place in the graph is found beside it', async () => {
   await some('old', 120)
   const store = await openStore()
   store.nearest(randomVector(random, DIMENSIONS), OF_SHOP, 1)
