@@ -3,17 +3,15 @@
  * the settings that are shipped.
  */
 import { join } from 'node:path'
-import { newContext } from '../../machines/session/context.ts'
-import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
-import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
 import { contentHash } from '../../src/memory/content-hash.ts'
-import { NO_USAGE, type ObservationDraft, type SummaryDraft } from '../../src/memory/observation.ts'
+import type { ObservationDraft, SummaryDraft } from '../../src/memory/observation.ts'
 import type { Project } from '../../src/memory/project.ts'
 import { openSearchThread, type SearchCalls } from '../../src/search/client.ts'
 import { Indexer } from '../../src/search/indexer.ts'
 import { searchOptions } from '../../src/search/options.ts'
 import { NO_FILTERS, type SearchFilters, type SearchHit } from '../../src/search/query.ts'
 import { loadSettings } from '../../src/settings.ts'
+import { closedState } from '../../src/store/closed-session.ts'
 import type { Commit, NewObservation, NewSummary } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 import { openLocalStore } from '../../src/store/sqlite/local.ts'
@@ -126,28 +124,11 @@ function newSummary({ draft, promptNumber, at }: Dated<SummaryDraft>): NewSummar
 type Part = Pick<Commit, 'at' | 'observations' | 'summaries'>
 
 function commitOf({ id, project }: KeptSession, revision: number, part: Part): Commit {
-  const context = { ...newContext(part.at), ended: true, outcome: 'completed' as const }
   return {
     session: id,
     revision,
     ...part,
-    state: {
-      project,
-      client: 'claude-mem',
-      cwd: project.name,
-      transcriptPath: null,
-      status: 'completed',
-      state: stateName('closed'),
-      snapshot: writeSnapshot('closed', context),
-      machineVersion: SESSION_MACHINE_VERSION,
-      wakeAt: null,
-      effect: null,
-      waiting: null,
-      prompts: context.prompt,
-      generation: context.generation,
-      contextTokens: 0,
-      usage: NO_USAGE,
-    },
+    state: closedState({ project, client: 'claude-mem', cwd: project.name, heardAt: part.at }),
     events: [],
     prompts: [],
     inbox: [],

@@ -1,10 +1,8 @@
 /** Fills a store with closed sessions, many at once, through its commits: what search finds is the program's own index. */
-import { newContext } from '../../machines/session/context.ts'
-import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
-import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
 import { contentHash } from '../../src/memory/content-hash.ts'
-import { NO_USAGE, type ObservationDraft } from '../../src/memory/observation.ts'
+import type { ObservationDraft } from '../../src/memory/observation.ts'
 import type { Project } from '../../src/memory/project.ts'
+import { closedState } from '../../src/store/closed-session.ts'
 import type { Commit } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 
@@ -27,28 +25,11 @@ export async function keepSessions(store: Store, sessions: readonly ClosedSessio
 }
 
 function commitOf({ id, project, observations, at }: ClosedSession): Commit {
-  const context = { ...newContext(at), ended: true, outcome: 'completed' as const }
   return {
     session: id,
     revision: 1,
     at,
-    state: {
-      project,
-      client: 'claude-mem',
-      cwd: project.name,
-      transcriptPath: null,
-      status: 'completed',
-      state: stateName('closed'),
-      snapshot: writeSnapshot('closed', context),
-      machineVersion: SESSION_MACHINE_VERSION,
-      wakeAt: null,
-      effect: null,
-      waiting: null,
-      prompts: context.prompt,
-      generation: context.generation,
-      contextTokens: 0,
-      usage: NO_USAGE,
-    },
+    state: closedState({ project, client: 'claude-mem', cwd: project.name, heardAt: at }),
     events: [],
     prompts: [],
     inbox: [],

@@ -15,9 +15,12 @@ export type Delivery =
   | { kind: 'event'; input: SessionInput; event: MemoryEvent }
   | { kind: 'plain'; input: SessionInput }
   | ({ kind: 'failed'; input: SessionInput } & Called)
-  | ({ kind: 'observed'; input: SessionInput; answer: ObserveAnswer; messages: readonly string[] } & Called)
-  | ({ kind: 'summarized'; input: SessionInput; answer: SummarizeAnswer; messages: readonly string[] } & Called)
+  | ({ kind: 'observed'; input: SessionInput; answer: ObserveAnswer; messages: readonly Told[] } & Called)
+  | ({ kind: 'summarized'; input: SessionInput; answer: SummarizeAnswer; messages: readonly Told[] } & Called)
   | ({ kind: 'compacted'; input: SessionInput; answer: CompactAnswer } & Called)
+
+/** An event that the observer was told about, and when it happened. */
+export type Told = Pick<MemoryEvent, 'id' | 'at'>
 
 /** What an effect cost, whatever came of it. */
 interface Called {
@@ -30,10 +33,12 @@ export interface Machine {
 }
 
 /** Who and where the session is; the newest event says. */
-export type SessionOrigin = Pick<SessionState, 'project' | 'client' | 'cwd' | 'transcriptPath'>
+export type SessionOrigin = Pick<SessionState, 'project' | 'client' | 'cwd' | 'transcriptPath' | 'heardAt'>
 
-export function originOf(event: MemoryEvent): SessionOrigin {
-  return { project: event.project, client: event.client, cwd: event.cwd, transcriptPath: event.transcriptPath }
+/** `now` bounds a clock that is ahead. */
+export function originOf(event: MemoryEvent, now: number): SessionOrigin {
+  const { project, client, cwd, transcriptPath, at } = event
+  return { project, client, cwd, transcriptPath, heardAt: Math.min(at, now) }
 }
 
 export function inputOf(event: MemoryEvent): SessionInput {
@@ -191,9 +196,10 @@ function settle(commit: CommitParts, effectId: string, prompt: number, delivery:
   } else if (delivery.kind === 'summarized') {
     addObservations(commit, delivery, prompt, at)
     const { summary, model, skipReason } = delivery.answer
-    if (summary !== null) commit.summaries.push({ draft: summary, promptNumber: prompt, model, createdAt: at })
+    const createdAt = learnedAt(delivery.messages, at)
+    if (summary !== null) commit.summaries.push({ draft: summary, promptNumber: prompt, model, createdAt })
     const outcomes = delivery.messages.map(
-      (eventId): EventOutcome =>
+      ({ id: eventId }): EventOutcome =>
         summary === null
           ? { eventId, kind: 'skipped', reason: skipReason }
           : { eventId, kind: 'folded', reason: 'the turn was summarised' },
@@ -206,23 +212,30 @@ type Answered = Extract<Delivery, { kind: 'observed' | 'summarized' }>
 
 function addObservations(commit: CommitParts, { answer, messages }: Answered, prompt: number, at: number): void {
   for (const draft of answer.observations) {
+    const named = messages.filter(({ id }) => draft.sources.includes(id))
+    const told = named.length > 0 ? named : messages
     commit.observations.push({
       draft,
-      sources: draft.sources.length > 0 ? draft.sources : [...messages],
+      sources: draft.sources.length > 0 ? draft.sources : messages.map(({ id }) => id),
       promptNumber: prompt,
       contentHash: contentHash(draft),
       promptVersion: answer.promptVersion,
       model: answer.model,
-      createdAt: at,
+      createdAt: learnedAt(told, at),
       links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
     })
   }
 }
 
-function outcomesOf(answer: ObserveAnswer, messages: readonly string[]): EventOutcome[] {
+/** When it happened, not when it was observed: a spool, a provider that is down or a transcript may lie between. */
+function learnedAt(told: readonly Told[], now: number): number {
+  return told.length === 0 ? now : Math.min(now, Math.max(...told.map(({ at }) => at)))
+}
+
+function outcomesOf(answer: ObserveAnswer, messages: readonly Told[]): EventOutcome[] {
   const folded = new Map(answer.folded.map((item) => [item.eventId, item.reason]))
   const skipped = new Map(answer.skipped.map((item) => [item.eventId, item.reason]))
-  return messages.map((eventId) => {
+  return messages.map(({ id: eventId }) => {
     const fold = folded.get(eventId)
     if (fold !== undefined) return { eventId, kind: 'folded', reason: fold }
     const skip = skipped.get(eventId)

@@ -63,14 +63,14 @@ export async function perform(
         kind: 'observed',
         input: { type: 'OBSERVED', ...result(answer) },
         answer: marked,
-        messages: messages.map((m) => m.id),
+        messages: messages.map(({ id, at: happenedAt }) => ({ id, at: happenedAt })),
         calls: calls.list(null),
       }
     }
     case 'summarize': {
       const turnEnd = claimed.map((message) => message.event).findLast((event) => event.kind === 'turn_end') ?? null
       const answer = await observer.summarize({ ...matter, turnEnd, observations: material.observations }, signal)
-      const messages = claimed.map((message) => message.eventId)
+      const messages = claimed.map(({ eventId, event }) => ({ id: eventId, at: event.at }))
       const input = { type: 'SUMMARIZED', ...result(answer) } as const
       return { kind: 'summarized', input, answer, messages, calls: calls.list(null) }
     }

@@ -116,8 +116,8 @@ export class SessionActor {
       failed: failed.reduce((total, { count }) => total + count, 0),
       summaries: messages.filter((m) => m.kind === 'turn_end' && m.status !== 'failed').map((m) => m.prompt),
     })
-    const { project, client, cwd, transcriptPath } = row
-    const awake = this.#start(snapshot, row.revision, { project, client, cwd, transcriptPath })
+    const { project, client, cwd, transcriptPath, heardAt } = row
+    const awake = this.#start(snapshot, row.revision, { project, client, cwd, transcriptPath, heardAt })
     const parts = emptyCommit(this.session, row.revision + 1, at)
     if (row.effect !== null) {
       parts.inbox.push({ do: 'release', effectId: row.effect.id, counted: false, error: reason })
@@ -202,7 +202,7 @@ export class SessionActor {
           continue
         }
         seen.add(delivery.event.id)
-        origin = originOf(delivery.event)
+        origin = originOf(delivery.event, at)
       }
       this.#decide(awake, parts, delivery, at)
     }
@@ -265,14 +265,14 @@ export class SessionActor {
     if (row === null) {
       const first = items.find((item) => item.delivery.kind === 'event')?.delivery
       if (first?.kind !== 'event') throw new MemError('not_found', `there is no session ${this.session}`)
-      this.#awake = this.#start(null, 0, originOf(first.event))
+      this.#awake = this.#start(null, 0, originOf(first.event, this.#host.now()))
       return this.#awake
     }
     this.#quarantine = row.quarantine
     if (row.quarantine !== null) return null
-    const { project, client, cwd, transcriptPath } = row
+    const { project, client, cwd, transcriptPath, heardAt } = row
     try {
-      this.#awake = this.#start(row.snapshot, row.revision, { project, client, cwd, transcriptPath })
+      this.#awake = this.#start(row.snapshot, row.revision, { project, client, cwd, transcriptPath, heardAt })
       return this.#awake
     } catch (error) {
       const reason = `its snapshot cannot be restored: ${messageOf(error)}`

@@ -17,6 +17,8 @@ export interface SessionState {
   client: string
   cwd: string
   transcriptPath: string | null
+  /** When the client last reported something: of work read from a transcript, long ago. */
+  heardAt: number
   status: SessionStatus
   /** `batching.calling`: for people and queries; the snapshot is what counts. */
   state: string

@@ -15,7 +15,6 @@ export interface SessionRow extends SessionState {
   revision: number
   memorySession: string
   createdAt: number
-  updatedAt: number
   /** Why it is quarantined, null when it is not. */
   quarantine: string | null
   /** Sequence number of the commit that wrote it last. */

@@ -1,12 +1,10 @@
 /** A memory that somebody writes down by hand: an observation like any other, in a session of its project's own. */
 import { createHash } from 'node:crypto'
-import { newContext } from '../../machines/session/context.ts'
-import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
-import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
 import { MemError } from '../errors.ts'
 import { contentHash } from '../memory/content-hash.ts'
-import { NO_USAGE, type ObservationDraft } from '../memory/observation.ts'
+import type { ObservationDraft } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
+import { closedState } from './closed-session.ts'
 import type { Commit } from './commit.ts'
 import type { Store } from './port.ts'
 
@@ -47,28 +45,11 @@ function rememberingCommit(
   cwd: string,
   at: number,
 ): Commit {
-  const context = { ...newContext(at), ended: true, outcome: 'completed' as const }
   return {
     session,
     revision,
     at,
-    state: {
-      project,
-      client: 'claude-mem',
-      cwd,
-      transcriptPath: null,
-      status: 'completed',
-      state: stateName('closed'),
-      snapshot: writeSnapshot('closed', context),
-      machineVersion: SESSION_MACHINE_VERSION,
-      wakeAt: null,
-      effect: null,
-      waiting: null,
-      prompts: context.prompt,
-      generation: context.generation,
-      contextTokens: 0,
-      usage: NO_USAGE,
-    },
+    state: closedState({ project, client: 'claude-mem', cwd, heardAt: at }),
     events: [],
     prompts: [],
     inbox: [],
@@ -76,7 +57,7 @@ function rememberingCommit(
       {
         draft,
         sources: draft.sources,
-        promptNumber: context.prompt,
+        promptNumber: 0,
         contentHash: contentHash(draft),
         promptVersion: null,
         model: null,

@@ -48,7 +48,7 @@ function viewWith(row: Partial<SessionRow>, rest: Partial<SessionView> = {}): Se
       revision: 7,
       memorySession: 'abcdef01-2345:1',
       createdAt: NOW - 3_600_000,
-      updatedAt: NOW - 5_000,
+      heardAt: NOW - 5_000,
       quarantine: null,
       seq: 12,
       ...row,

@@ -80,7 +80,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
           revision: 1,
           memorySession: 's:2',
           createdAt: NOW + 1,
-          updatedAt: NOW + 1,
+          heardAt: NOW + 1,
           quarantine: null,
           seq,
         })
@@ -94,7 +94,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
           status: 'completed',
           snapshot: '{"n":2}',
           createdAt: NOW + 1,
-          updatedAt: NOW + 2,
+          heardAt: NOW + 2,
         })
       })
 
@@ -789,7 +789,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
           status: 'failed',
           quarantine: 'state "dreaming" does not exist',
           revision: 1,
-          updatedAt: NOW + 9,
+          heardAt: NOW + 9,
           seq: 2,
         })
         expect(await store.unfinishedEffects()).toEqual([])

@@ -113,8 +113,7 @@ export class MemoryStore implements Store {
       session,
       revision: commit.revision,
       memorySession: `${session}:${state.generation}`,
-      createdAt: data.sessions.get(session)?.createdAt ?? at,
-      updatedAt: at,
+      createdAt: data.sessions.get(session)?.createdAt ?? state.heardAt,
       quarantine: null,
       seq: data.seq,
     })
@@ -321,7 +320,7 @@ export class MemoryStore implements Store {
     return [...this.#data.sessions.values()]
       .filter(({ status }) => filter.status === undefined || status === filter.status)
       .filter(({ project }) => filter.project === undefined || project.key === filter.project)
-      .sort((a, b) => b.updatedAt - a.updatedAt)
+      .sort((a, b) => b.heardAt - a.heardAt)
       .slice(0, filter.limit)
       .map((row) => {
         const count = (status: MessageStatus) =>
@@ -341,7 +340,7 @@ export class MemoryStore implements Store {
           quarantine: row.quarantine,
           wakeAt: row.wakeAt,
           createdAt: row.createdAt,
-          updatedAt: row.updatedAt,
+          updatedAt: row.heardAt,
         }
       })
   }
@@ -408,9 +407,9 @@ export class MemoryStore implements Store {
   }
 
   async projects({ key, name, limit }: ProjectFilter): Promise<ProjectRow[]> {
-    const newest = [...this.#data.sessions.values()].sort((a, b) => b.updatedAt - a.updatedAt)
+    const newest = [...this.#data.sessions.values()].sort((a, b) => b.heardAt - a.heardAt)
     const projects = new Map<string, ProjectRow>()
-    for (const { project, updatedAt } of newest) {
+    for (const { project, heardAt: updatedAt } of newest) {
       if (projects.has(project.key)) continue
       const times = this.#data.observations.filter((row) => row.project === project.key).map((row) => row.createdAt)
       const since = times.length === 0 ? null : Math.min(...times)
@@ -558,7 +557,7 @@ export class MemoryStore implements Store {
   async quarantine(session: string, reason: string, at: number): Promise<void> {
     const row = this.#known(session)
     this.#data.seq += 1
-    Object.assign(row, { status: 'failed', quarantine: reason, updatedAt: at, seq: this.#data.seq })
+    Object.assign(row, { status: 'failed', quarantine: reason, heardAt: at, seq: this.#data.seq })
   }
 
   async acceptQuarantined(session: string, event: MemoryEvent, at: number): Promise<'accepted' | 'duplicate'> {
@@ -600,9 +599,9 @@ export class MemoryStore implements Store {
     for (const call of data.calls) {
       if (call.at <= now - rules.observerTurnDays * DAY_MS) Object.assign(call, { sent: null, received: null })
     }
-    for (const [session, { updatedAt }] of data.sessions) {
+    for (const [session, { heardAt }] of data.sessions) {
       const oldest = [...data.seen.entries()].filter(([, row]) => row.session === session)
-      const long = isOver(session) && updatedAt <= now - rules.observerTurnDays * DAY_MS
+      const long = isOver(session) && heardAt <= now - rules.observerTurnDays * DAY_MS
       const kept = long ? 0 : SEEN_PER_SESSION
       oldest.sort(([, a], [, b]) => a.at - b.at)
       for (const [key] of oldest.slice(0, Math.max(0, oldest.length - kept))) data.seen.delete(key)

@@ -54,6 +54,7 @@ export function stateOf(over: Partial<SessionState> = {}): SessionState {
     client: 'claude-code',
     cwd: '/home/me/shop',
     transcriptPath: '/t.jsonl',
+    heardAt: NOW,
     status: 'active',
     state: 'observing',
     snapshot: '{"value":"observing"}',
@@ -73,8 +74,9 @@ export function effectOf(id: string): Effect {
   return { id, kind: 'summarize', prompt: 1, timeoutMs: 60_000, deadline: NOW + 60_000, offline: null }
 }
 
+/** What it holds was heard at the moment of the commit. */
 export function commitOf(session: string, revision: number, over: Partial<Commit> = {}): Commit {
-  return {
+  const commit: Commit = {
     session,
     revision,
     at: NOW + revision,
@@ -90,6 +92,7 @@ export function commitOf(session: string, revision: number, over: Partial<Commit
     trace: [],
     ...over,
   }
+  return { ...commit, state: { ...commit.state, heardAt: commit.at } }
 }
 
 export function add(event: MemoryEvent, prompt = 1): InboxChange {

@@ -47,7 +47,7 @@ function identity({ row, observations, summaries }: SessionView, look: Look): [s
     ['prompts', String(row.prompts)],
     ['memory', `${counted(observations, 'observation')}, ${summaries === 1 ? '1 summary' : `${summaries} summaries`}`],
     ['began', ago(row.createdAt, now)],
-    ['updated', `${ago(row.updatedAt, now)}, revision ${row.revision}`],
+    ['heard of', `${ago(row.heardAt, now)}, revision ${row.revision}`],
   ]
 }
 

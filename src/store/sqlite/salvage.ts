@@ -49,6 +49,7 @@ const PLANS: readonly Plan[] = [
   { table: 'links', what: 'links', conflict: IGNORE },
   { table: 'pins', what: 'pins', conflict: IGNORE },
   { table: 'forgotten', what: 'marks of what was forgotten', conflict: IGNORE },
+  { table: 'projects', what: 'projects', conflict: IGNORE },
   { table: 'trace', what: 'trace entries', conflict: IGNORE },
   { table: 'calls', what: 'model calls', conflict: IGNORE },
 ]

@@ -47,7 +47,7 @@ export function insertSession(db: Connection, commit: Commit, seq: number): void
        created_at_epoch, updated_at_epoch, effect, snapshot)
      VALUES (@session, @memorySession, @project, @projectName, @client, @cwd, @transcriptPath, @status, @state,
        @revision, @machineVersion, @wakeAt, @waiting, @prompts, @generation, @contextTokens, @input, @output,
-       @cacheRead, @cacheWrite, @traces, @seq, @at, @at, @effect, @snapshot)`,
+       @cacheRead, @cacheWrite, @traces, @seq, @heardAt, @heardAt, @effect, @snapshot)`,
     sessionValues(commit, seq),
   )
 }
@@ -61,7 +61,7 @@ export function updateSession(db: Connection, commit: Commit, seq: number): void
        revision = @revision, machine_version = @machineVersion, wake_at = @wakeAt, waiting = @waiting,
        quarantine = NULL, prompts = @prompts, generation = @generation, context_tokens = @contextTokens,
        input_tokens = @input, output_tokens = @output, cache_read_tokens = @cacheRead,
-       cache_write_tokens = @cacheWrite, trace_count = trace_count + @traces, seq = @seq, updated_at_epoch = @at,
+       cache_write_tokens = @cacheWrite, trace_count = trace_count + @traces, seq = @seq, updated_at_epoch = @heardAt,
        effect = @effect, snapshot = @snapshot
      WHERE content_session_id = @session`,
     sessionValues(commit, seq),
@@ -94,7 +94,7 @@ function sessionValues(commit: Commit, seq: number): Record<string, Value> {
     cacheWrite: state.usage.cacheWrite,
     traces: commit.trace.length,
     seq,
-    at: commit.at,
+    heardAt: state.heardAt,
     effect: state.effect === null ? null : JSON.stringify(state.effect),
     snapshot: state.snapshot,
   }
@@ -111,13 +111,13 @@ function toSession(row: StoredSession): SessionRow {
     revision: row.revision,
     memorySession: row.memory_session_id,
     createdAt: row.created_at_epoch,
-    updatedAt: row.updated_at_epoch,
     quarantine: row.quarantine,
     seq: row.seq,
     project: { key: row.project, name: row.project_name },
     client: row.client,
     cwd: row.cwd,
     transcriptPath: row.transcript_path,
+    heardAt: row.updated_at_epoch,
     status: row.status,
     state: row.state,
     snapshot: row.snapshot,
