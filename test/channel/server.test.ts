@@ -363,9 +363,10 @@ describe('channel.rest', () => {
     ['POST', '/api/sessions/init', '{"half', 400],
     ['POST', '/api/sessions/init', 'null', 400],
     ['POST', '/api/sessions/init', event('turn_end', { lastMessage: null, error: null }), 400],
-    ['POST', '/api/sessions/init', JSON.stringify({ filler: 'x'.repeat(300_000) }), 413],
-  ])('%s %s with %s is %i', async (method, path, body, status) => {
+    ['POST', '/api/sessions/init', { filler: 300_000 }, 413],
+  ])('%s %s with %j is %i', async (method, path, given, status) => {
     await listen()
+    const body = typeof given === 'object' ? JSON.stringify({ filler: 'x'.repeat(given.filler) }) : given
     const reply = await rest(method, path, body === undefined ? {} : { body })
     expect(reply).toMatchObject({ status, body: { error: { message: expect.any(String) } } })
   })

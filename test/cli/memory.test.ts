@@ -57,7 +57,6 @@ describe('a command line that is wrong', () => {
     [['search', 'x', '--mode', 'fuzzy'], 'unknown mode "fuzzy"; it is one of auto, strict, semantic, hybrid'],
     [['search', 'x', '--since', 'soon'], '--since "soon" is no date; it is a date or time such as 2026-11-01'],
     [['search', 'x', '--limt', '3'], 'unknown option --limt; did you mean --limit?'],
-    [['search', 'x'.repeat(10_001)], 'a query has at most 10000 characters'],
     [['show'], 'show needs the id of an observation'],
     [['show', 'twelve'], '"twelve" is no id of an observation'],
     [['timeline', '12', '--before', '-1'], '--before takes a whole number from 0 to 200'],
@@ -69,11 +68,16 @@ describe('a command line that is wrong', () => {
     [['supersede', '1'], 'claude-mem supersede OLD --by NEW'],
     [['supersede', '1', '--by', '1'], 'cannot replace itself'],
     [['reindex', '--what', 'world'], 'it is one of all, lexical, vectors'],
-  ])('%j is refused before anybody is asked', async (args, message) => {
+  ])('%j is refused before anybody is asked', (args, message) => refused(args, message))
+
+  it('a query that is too long, too', () =>
+    refused(['search', 'x'.repeat(10_001)], 'a query has at most 10000 characters'))
+
+  const refused = async (args: string[], message: string) => {
     const { code, stdout, stderr } = await program.run(args)
     expect(stderr).toContain(message)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  })
+  }
 })
 
 describe('without a daemon', () => {
