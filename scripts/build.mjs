@@ -20,6 +20,7 @@ const program = build({
     cli: 'src/cli/main.ts',
     daemon: 'src/daemon-process.ts',
     'store-worker': 'src/store/sqlite/worker.ts',
+    'backup-worker': 'src/store/sqlite/backup-worker.ts',
     'search-worker': 'src/search/worker.ts',
     'embedder-worker': 'src/search/embedders/transformers-worker.ts',
     'claude-code-guard': 'src/observer/providers/claude-code/guard.ts',

@@ -11,18 +11,21 @@ export interface Bundle {
   dispose(): void
 }
 
-export function bundle(source: string, name: string): Bundle {
+/** `beside`: others that it looks for in its own directory, by the name that they have there. */
+export function bundle(source: string, name: string, beside: Record<string, string> = {}): Bundle {
   // Below the project, so that the bundle finds better-sqlite3.
   const directory = mkdtempSync(join(ROOT, 'node_modules', '.claude-mem-test-'))
   const file = join(directory, name)
-  buildSync({
-    entryPoints: [join(ROOT, source)],
-    outfile: file,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    packages: 'external',
-  })
+  for (const [made, from] of Object.entries({ ...beside, [name]: source })) {
+    buildSync({
+      entryPoints: [join(ROOT, from)],
+      outfile: join(directory, made),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      packages: 'external',
+    })
+  }
   return { file, dispose: () => rmSync(directory, { recursive: true, force: true }) }
 }

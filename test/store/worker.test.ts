@@ -11,7 +11,9 @@ import { accepting, commitOf, NOW, toolUse } from './samples.ts'
 
 let worker: Bundle
 beforeAll(() => {
-  worker = bundle('src/store/sqlite/worker.ts', 'store-worker.mjs')
+  worker = bundle('src/store/sqlite/worker.ts', 'store-worker.mjs', {
+    'backup-worker.js': 'src/store/sqlite/backup-worker.ts',
+  })
 })
 afterAll(() => worker.dispose())
 

@@ -17,7 +17,6 @@ import {
   timestamp,
 } from './files.ts'
 import { quickCheck } from './inspect.ts'
-import type { Connection } from './statement.ts'
 
 const NAME = /^db-(\d{8}T\d{9}Z)-([a-z][a-z-]*)\.sqlite$/
 const PARTIAL = /\.partial(-journal|-wal|-shm)?$/
@@ -47,9 +46,11 @@ export function listSetAside(databaseFile: string): BackupInfo[] {
   })
 }
 
-/** Commits go on while the copy is made: it ends up as the database is at its end. */
+/** Makes a copy of the database, whole and checked, in an empty file. */
+export type CopyTo = (file: string) => Promise<void>
+
 export async function writeBackup(
-  db: Connection,
+  copyTo: CopyTo,
   directory: string,
   reason: string,
   keep: number,
@@ -61,8 +62,7 @@ export async function writeBackup(
     ensurePrivateDirectory(directory)
     removePartials(directory)
     ensurePrivateFile(partial)
-    await db.backup(partial)
-    makeStandalone(partial)
+    await copyTo(partial)
     fault('backup.written')
     publish(partial, file)
   } catch (error) {
@@ -81,6 +81,23 @@ export function backupName(directory: string, reason: string, at: number): strin
     throw new MemError('bad_request', `A backup's reason is lower-case letters and dashes, not "${reason}".`)
   }
   return freeName((n) => join(directory, name(n)))
+}
+
+/** More pages than any file has. */
+const ALL_PAGES = 2 ** 31 - 1
+
+/**
+ * Page by page, so that a damaged database can borrow from its copy. In one step: between two of them a commit of
+ * another connection would make it begin anew.
+ */
+export async function copyDatabase(databaseFile: string, to: string): Promise<void> {
+  const db = new BetterSqlite3(databaseFile, { readonly: true, fileMustExist: true })
+  try {
+    await db.backup(to, { progress: () => ALL_PAGES })
+  } finally {
+    db.close()
+  }
+  makeStandalone(to)
 }
 
 /** One file with no log beside it. A damaged copy is refused here, before it can push a good one out. */

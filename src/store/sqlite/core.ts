@@ -6,7 +6,7 @@ import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
 import type { BackupInfo, ClaimedMessage, MessageStatus, Retention, TurnMaterial } from '../port.ts'
 import type { ForgetRequest, Forgotten, IndexState, Link, LinkKind, NewVector, UnembeddedPage } from '../search-port.ts'
 import { answer } from './answer.ts'
-import { listBackups, listSetAside, writeBackup } from './backup.ts'
+import { type CopyTo, copyDatabase, listBackups, listSetAside, writeBackup } from './backup.ts'
 import { commitGroup } from './commit.ts'
 import { isCorruption } from './errors.ts'
 import type { Answer, Answers, Arguments, Method } from './facade.ts'
@@ -30,19 +30,24 @@ import type { Connection } from './statement.ts'
 import { selectConversation } from './turns.ts'
 import { selectDueSessions, selectNextWakeAt, selectStrandedSessions, selectUnfinishedEffects } from './wakeups.ts'
 
+export interface CoreOptions extends OpenOptions {
+  /** Makes the copies for backups; by default on the thread that asks for them. */
+  copyTo?: CopyTo
+}
+
 export class SqliteCore extends SqliteQueries implements Answers {
-  readonly #options: OpenOptions
+  readonly #options: CoreOptions
   readonly #notes: readonly string[]
   /** One backup at a time: each begins by clearing away what a dead one left. */
   #backups: Promise<unknown> = Promise.resolve()
 
-  constructor(db: Connection, notes: readonly string[], options: OpenOptions) {
+  constructor(db: Connection, notes: readonly string[], options: CoreOptions) {
     super(db)
     this.#notes = notes
     this.#options = options
   }
 
-  static async open(options: OpenOptions): Promise<SqliteCore> {
+  static async open(options: CoreOptions): Promise<SqliteCore> {
     const { db, notes } = await openDatabase(options)
     return new SqliteCore(db, notes, options)
   }
@@ -135,8 +140,9 @@ export class SqliteCore extends SqliteQueries implements Answers {
     return indexState(this.db)
   }
   backup(reason: string, keep: number): Promise<BackupInfo> {
-    const now = this.#options.now ?? Date.now
-    const written = this.#backups.then(() => writeBackup(this.db, this.#options.backupsDir, reason, keep, now()))
+    const { databaseFile, backupsDir, now = Date.now } = this.#options
+    const { copyTo = (file: string) => copyDatabase(databaseFile, file) } = this.#options
+    const written = this.#backups.then(() => writeBackup(copyTo, backupsDir, reason, keep, now()))
     this.#backups = written.catch(() => {})
     return written
   }

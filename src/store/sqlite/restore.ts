@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../errors.ts'
 import type { Paths } from '../../paths.ts'
-import { backupName, rotate, writeBackup } from './backup.ts'
+import { backupName, copyDatabase, rotate, writeBackup } from './backup.ts'
 import { isCorruption, storageError } from './errors.ts'
 import {
   ensurePrivateDirectory,
@@ -81,12 +81,8 @@ function keepForgotten(building: string, current: string): void {
 async function keepCurrent(paths: Pick<Paths, 'database' | 'backups'>, at: number): Promise<string | null> {
   if (sizeOf(paths.database) === 0) return null
   try {
-    const db = new BetterSqlite3(paths.database)
-    try {
-      return (await writeBackup(db, paths.backups, 'before-restore', 1, at)).file
-    } finally {
-      db.close()
-    }
+    const copyTo = (file: string) => copyDatabase(paths.database, file)
+    return (await writeBackup(copyTo, paths.backups, 'before-restore', 1, at)).file
   } catch (error) {
     if (isCorruption(error)) return setDatabaseAside(paths.database, at)
     throw error

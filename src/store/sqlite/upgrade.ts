@@ -1,6 +1,6 @@
 /** Brings an opened database to this version's schema, with a backup from before where there is something to lose. */
 import { MemError } from '../../errors.ts'
-import { writeBackup } from './backup.ts'
+import { copyDatabase, writeBackup } from './backup.ts'
 import { hasTables, migrate, schemaVersion } from './migrate.ts'
 import { MIGRATIONS } from './migrations/index.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -26,7 +26,8 @@ export async function upgrade(
       `${place.databaseFile} belongs to another program. Move it away, or set CLAUDE_MEM_DATA_DIR to another directory.`,
     )
   }
-  const backup = await writeBackup(db, place.backupsDir, 'migration', 1, at)
+  const copyTo = (file: string) => copyDatabase(place.databaseFile, file)
+  const backup = await writeBackup(copyTo, place.backupsDir, 'migration', 1, at)
   migrate(db, migrations)
   return [
     `The database was upgraded from version ${from} to ${schemaVersion(db)}; a backup from before is ${backup.file}.`,

@@ -3,8 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EVEN_WEIGHTS } from '../../../src/store/search-port.ts'
 import { commitGroup } from '../../../src/store/sqlite/commit.ts'
 import { migrate } from '../../../src/store/sqlite/migrate.ts'
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/sqlite/migrations/index.ts'
 import { isIndexDamage } from '../../../src/store/sqlite/search/damage.ts'
 import { INDEX_VERSION, indexVersion, setIndexVersion } from '../../../src/store/sqlite/search/index-version.ts'
+import { all, type Connection } from '../../../src/store/sqlite/statement.ts'
 import { type Place, place } from '../place.ts'
 import { commitOf, NOW, promptOf, record, summaryOf } from '../samples.ts'
 import { ALL, bareObservation, SearchPlace } from './place.ts'
@@ -131,22 +133,36 @@ describe('a database from before there was search', () => {
     const filters = { ...ALL, files: ['A.TS'] }
     const passing = at.reader.passing(filters, 100, 0)
     expect(passing.length).toBeGreaterThan(0)
-    // Undone, as far as the second version goes.
-    at.core.db.exec(`
-      DROP TABLE memory_fts; DROP TABLE chunk_fts; DROP TABLE links; DROP TABLE pins; DROP TABLE forgotten;
-      DROP TABLE search_rows; DROP TABLE session_chunks; DROP INDEX observations_order; DROP INDEX embeddings_embedder;
-      DELETE FROM meta WHERE name <> 'seq';
-      ${['observation', 'summary', 'prompt'].map((kind) => `DROP TRIGGER search_${kind}_added; DROP TRIGGER search_${kind}_removed;`).join(' ')}
-      PRAGMA user_version = 2;
-    `)
+    backTo(2, at.core.db)
     await at.reopen()
-    expect(at.core.startNotes().join(' ')).toContain('from version 2 to 3')
+    expect(at.core.startNotes().join(' ')).toContain(`from version 2 to ${SCHEMA_VERSION}`)
     expect(at.reader.passing(filters, 100, 0)).toEqual(passing)
     expect(at.core.indexState().done).toBe(0)
     at.indexAll(11)
     expect(answers()).toEqual(before)
   })
 })
+
+/** Undoes what later versions added; what is derived comes back with them. */
+function backTo(version: number, db: Connection): void {
+  const old = new BetterSqlite3(':memory:')
+  migrate(
+    old,
+    MIGRATIONS.filter((migration) => migration.version <= version),
+  )
+  const namesIn = (of: Connection, type: string) =>
+    all<{ name: string }>(of, 'SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL', [type]).map(
+      ({ name }) => name,
+    )
+  for (const type of ['trigger', 'index', 'table']) {
+    const kept = new Set(namesIn(old, type))
+    // A virtual table takes its own tables with it.
+    const added = namesIn(db, type).filter((name) => !kept.has(name) && !/_fts_[a-z]+$/.test(name))
+    for (const name of added) db.exec(`DROP ${type} ${name}`)
+  }
+  db.exec(`DELETE FROM meta WHERE name <> 'seq'; PRAGMA user_version = ${version}`)
+  old.close()
+}
 
 function thrownBy(work: () => unknown): unknown {
   try {
