@@ -1,6 +1,7 @@
 /**
- * Builds `dist/`: the program as ES modules that find their packages in node_modules, and the hook as one
- * CommonJS file with no dependency (a hook must cost hardly more than starting node).
+ * Builds `dist/`: the program as ES modules that find their packages in node_modules, the MCP server as one file with
+ * its packages inside (a client asks for its tools once, and an agent whose server starts late goes without), and the
+ * hook as one CommonJS file with no dependency (a hook must cost hardly more than starting node).
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,6 +14,8 @@ const define = { __VERSION__: JSON.stringify(process.env.CLAUDE_MEM_BUILD_VERSIO
 const outdir = process.env.CLAUDE_MEM_BUILD_DIR ?? join(root, 'dist')
 
 rmSync(outdir, { recursive: true, force: true })
+
+const MCP_SERVER = 'mcp-server'
 
 const program = build({
   absWorkingDir: root,
@@ -36,6 +39,32 @@ const program = build({
   define,
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
+  plugins: [
+    {
+      name: MCP_SERVER,
+      setup: ({ onResolve }) =>
+        onResolve({ filter: /\/mcp\/server\.ts$/ }, () => ({ path: `./${MCP_SERVER}.js`, external: true })),
+    },
+  ],
+})
+
+const mcpServer = build({
+  absWorkingDir: root,
+  entryPoints: { [MCP_SERVER]: 'src/mcp/server.ts' },
+  outdir,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  minify: true,
+  define,
+  // Optional parts of `ws`, which does without them.
+  external: ['bufferutil', 'utf-8-validate'],
+  // Some of the packages are CommonJS and ask for Node's own modules.
+  banner: {
+    js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
 })
 
 const hook = build({
@@ -52,4 +81,4 @@ const hook = build({
   logLevel: 'warning',
 })
 
-await Promise.all([program, hook])
+await Promise.all([program, mcpServer, hook])

@@ -11,7 +11,7 @@ import { hook, reportEvent } from './commands/hook.ts'
 import { inspect } from './commands/inspect.ts'
 import { install } from './commands/install.ts'
 import { logs } from './commands/logs.ts'
-import { mcp } from './commands/mcp.ts'
+import { mcp, serveMcp } from './commands/mcp.ts'
 import { models } from './commands/models.ts'
 import { pin } from './commands/pin.ts'
 import { providers } from './commands/providers.ts'
@@ -65,6 +65,8 @@ const COMMANDS = [
 async function main(args: readonly string[], cli: Cli): Promise<number> {
   // A client runs it with whatever arguments its settings hold; none of them may make it fail.
   if (args[0] === 'hook' && !args.includes('--help')) return await reportEvent(cli)
+  // An agent that starts waits for its tools: nothing is parsed where there is nothing to parse.
+  if (args[0] === 'mcp' && args.length === 1) return await serveMcp(cli)
   try {
     return await parse(args, COMMANDS, cli)
   } catch (error) {

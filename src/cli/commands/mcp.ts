@@ -1,3 +1,4 @@
+import type { Cli } from '../cli.ts'
 import { command } from '../command.ts'
 
 export const mcp = command({
@@ -14,22 +15,24 @@ export const mcp = command({
   ],
   positionals: {},
   options: {},
-  run: async (_, cli) => {
-    if (process.stdin.isTTY === true)
-      cli.tell('claude-mem mcp speaks MCP, not to people: an agent runs it. Ctrl-C ends it.')
-    const { serveMemory } = await import('../../mcp/server.ts')
-    await serveMemory({
-      paths: cli.paths,
-      env: cli.env,
-      input: process.stdin,
-      output: process.stdout,
-      start: async () => {
-        const { ensureStarted } = await import('../daemon-process.ts')
-        await ensureStarted(cli)
-      },
-      log: cli.tell,
-    })
-    // A daemon that is being started goes on without us, and nobody is left to tell.
-    process.exit(0)
-  },
+  run: (_, cli) => serveMcp(cli),
 })
+
+export async function serveMcp(cli: Cli): Promise<number> {
+  if (process.stdin.isTTY === true)
+    cli.tell('claude-mem mcp speaks MCP, not to people: an agent runs it. Ctrl-C ends it.')
+  const { serveMemory } = await import('../../mcp/server.ts')
+  await serveMemory({
+    paths: cli.paths,
+    env: cli.env,
+    input: process.stdin,
+    output: process.stdout,
+    start: async () => {
+      const { ensureStarted } = await import('../daemon-process.ts')
+      await ensureStarted(cli)
+    },
+    log: cli.tell,
+  })
+  // A daemon that is being started goes on without us, and nobody is left to tell.
+  process.exit(0)
+}
