@@ -12,6 +12,9 @@ const SEARCH = 'mcp__claude-mem__search_memory'
 
 const search = { name: SEARCH, input: { query: MARKER } }
 
+/** The client does not hold its first request back for a server that starts slowly on a busy machine. */
+const wait = { name: 'Bash', input: { command: 'sleep 3', description: 'a moment' } }
+
 const scripts = (project: string): Scripts => {
   const file = join(project, `${MARKER}.ts`)
   return {
@@ -19,10 +22,11 @@ const scripts = (project: string): Scripts => {
       { tools: [{ name: 'Write', input: { file_path: file, content: `export const ${MARKER} = 1\n` } }] },
       { text: `Set ${MARKER} to 1.` },
     ],
-    look: [{ text: 'Nothing to do.' }],
-    direct: [{ tools: [search] }, { text: 'Found it.' }],
+    look: [{ tools: [wait] }, { text: 'Nothing to do.' }],
+    direct: [{ tools: [wait] }, { tools: [search] }, { text: 'Found it.' }],
     // Newer clients name the tools of a server and show their schemas when asked.
     deferred: [
+      { tools: [wait] },
       { tools: [{ name: 'ToolSearch', input: { query: `select:${SEARCH}`, max_results: 1 } }] },
       { tools: [search] },
       { text: 'Found it.' },
@@ -61,9 +65,8 @@ describe('Claude Code with the MCP server', () => {
 
   it('offers its tools to the model, whole or by name', async () => {
     await place.claude('[[script:look]] what can you do?')
-    const [first] = requestsOf('look')
-    const known = JSON.stringify(first?.body)
-    for (const name of [
+    const known = JSON.stringify(requestsOf('look').at(-1)?.body)
+    const tools = [
       'search_memory',
       'timeline',
       'get_observations',
@@ -71,14 +74,13 @@ describe('Claude Code with the MCP server', () => {
       'get_project_context',
       'remember',
       'forget',
-    ]) {
-      expect(known).toContain(`mcp__claude-mem__${name}`)
-    }
+    ]
+    expect(tools.filter((name) => !known.includes(`mcp__claude-mem__${name}`))).toEqual([])
   })
 
   it('calls search_memory and shows the model what it found', async () => {
     await place.claude('[[script:look]] what can you do?')
-    const script = offered(requestsOf('look')[0]).includes(SEARCH) ? 'direct' : 'deferred'
+    const script = offered(requestsOf('look').at(-1)).includes(SEARCH) ? 'direct' : 'deferred'
     const session = await place.claude(`[[script:${script}]] what do you know about the quota?`)
     const last = requestsOf(script).at(-1)
     const result = toolResult(last, place.api.issued.find(({ name }) => name === SEARCH)?.id)
