@@ -8,7 +8,10 @@ const BENCHES = {
   quality: 'what an observer keeps of recorded sessions: --sessions DIR [--provider NAME]',
   retrieval: 'does the search find what answers a question: --data FILE (LoCoMo format), --code',
   tokens: 'what the observer with a model costs: tokens for each observation and tool use, facts that reach the model',
+  year: 'a year of a busy developer read in by backfill: duration, memory, search and context beside a small memory',
   search: 'how fast the search is at 1k, 10k and 100k observations, beside plain FTS5, and what hooks notice of it',
+  context: 'what a session that starts waits for its memory, at 100, 10k and 100k observations, warm and cold',
+  prompts: 'which prompts are given memories at which floor: those about the project, and those about something else',
   restore: 'starting on 10,000 sessions, 1,000 of them unfinished: first ack, memory, who is awake',
 }
 

@@ -1,16 +1,18 @@
 /**
  * Builds `dist/`: the program as ES modules that find their packages in node_modules, the MCP server as one file with
  * its packages inside (a client asks for its tools once, and an agent whose server starts late goes without), and the
- * hook as one CommonJS file with no dependency (a hook must cost hardly more than starting node).
+ * hook as one CommonJS file with no dependency (a hook must cost hardly more than starting node). Beside them, in
+ * `plugin/`, the Claude Code plugin that runs them.
  */
-import { readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const define = { __VERSION__: JSON.stringify(process.env.CLAUDE_MEM_BUILD_VERSION ?? version) }
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const version = process.env.CLAUDE_MEM_BUILD_VERSION ?? manifest.version
+const define = { __VERSION__: JSON.stringify(version) }
 const outdir = process.env.CLAUDE_MEM_BUILD_DIR ?? join(root, 'dist')
 
 rmSync(outdir, { recursive: true, force: true })
@@ -69,7 +71,7 @@ const mcpServer = build({
 
 const hook = build({
   absWorkingDir: root,
-  entryPoints: { hook: 'src/hook/main.ts' },
+  entryPoints: { hook: 'src/hook/main.ts', 'plugin/hook': 'src/plugin/hook.ts' },
   outdir,
   outExtension: { '.js': '.cjs' },
   bundle: true,
@@ -82,3 +84,28 @@ const hook = build({
 })
 
 await Promise.all([program, mcpServer, hook])
+await writePlugin(join(outdir, 'plugin'))
+
+async function writePlugin(directory) {
+  const { pluginFiles } = await loaded('src/plugin/files.ts')
+  for (const [path, content] of Object.entries(pluginFiles({ ...manifest, version }))) {
+    const file = join(directory, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`)
+  }
+}
+
+/** A source that the build itself needs: it says which events there are. */
+async function loaded(source) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [source],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    define,
+    logLevel: 'warning',
+  })
+  return await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
+}

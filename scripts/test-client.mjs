@@ -17,7 +17,7 @@ console.log(`Claude Code ${version}: ${client}`)
 run(
   process.execPath,
   [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', 'vitest.client.config.ts', ...rest],
-  { ...process.env, CLAUDE_MEM_TEST_CLIENT: client },
+  { ...process.env, CLAUDE_MEM_TEST_CLIENT: client, CLAUDE_MEM_TEST_CLIENT_VERSION: version },
 )
 
 function ensureClient(wanted) {

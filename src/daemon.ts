@@ -8,10 +8,15 @@ import { type Log, Supervisor } from './actors/supervisor.ts'
 import { readOrMakeToken } from './channel/access.ts'
 import { LiveMemory } from './channel/live-memory.ts'
 import { type DaemonLock, ownDataDirectory } from './channel/ownership.ts'
+import { Projects } from './channel/projects.ts'
 import { ChannelServer } from './channel/server.ts'
 import { Service } from './channel/service.ts'
 import { SpoolReader } from './channel/spool-reader.ts'
+import { fileLimits } from './context/files/limits.ts'
+import { FileProjections } from './context/files/projections.ts'
 import { ContextKeeper } from './context/keeper.ts'
+import { contextSettings } from './context/options.ts'
+import { Recall } from './context/recall.ts'
 import { MemError, messageOf } from './errors.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { fileLogger, logTo } from './log.ts'
@@ -91,6 +96,15 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
   })
   await budget.load()
   const asksModel = choice.setUp !== null
+  const projects: Projects = new Projects({
+    store,
+    changed: (project) => {
+      keeper.changed(project)
+      files.changed(project)
+    },
+    moved: async (from, into) => await (await search.open()).moved(from, into),
+    notice: (level, text) => supervisor.notice(level, text),
+  })
   const spool = new SpoolReader(paths.spool, log, (text) => supervisor.notice('warn', text))
   const supervisor: Supervisor = new Supervisor({
     store,
@@ -102,6 +116,7 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     policy: () => policy,
     concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
     spool,
+    filing: projects,
     log,
     freshId: randomUUID,
     housekeeping: () => housekeeping.run(),
@@ -117,8 +132,15 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
   const keeper = new ContextKeeper({
     reader: store,
     directory: paths.context,
-    tokens: () => settings.CLAUDE_MEM_CONTEXT_TOKENS,
+    settings: () => contextSettings(settings),
+    waiting: () =>
+      asksModel && budget.reason !== null ? { reason: budget.reason, offline: true } : supervisor.waiting,
     notice: (text, error) => supervisor.notice('warn', `${text}: ${messageOf(error)}`, { error }),
+  })
+  const files = new FileProjections({
+    store,
+    limits: () => fileLimits(settings),
+    notice: (text) => supervisor.notice('warn', text),
   })
   const search = new SearchGate({
     options: () => searchOptions(settings, paths),
@@ -132,8 +154,12 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     now: Date.now,
     busy: () => supervisor.idleSince === null,
   })
-  supervisor.subscribe(({ project, observations, summaries }) => {
-    if (observations.length + summaries.length > 0) keeper.changed(project)
+  supervisor.subscribe(({ project, observations, summaries, waiting }) => {
+    if (observations.length + summaries.length > 0) {
+      keeper.changed(project)
+      files.changed(project)
+    }
+    keeper.waits(project, waiting)
     if (observations.length > 0) indexer.wake()
   })
   for (const note of await store.startNotes()) supervisor.notice('warn', note)
@@ -147,9 +173,27 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
       search: () => search.open(),
       indexer,
       keeper,
+      files,
+      keyOf: (project) => projects.keyOf(project),
       keepBackups: () => settings.CLAUDE_MEM_KEEP_BACKUPS,
     }),
     keeper,
+    projects,
+    files,
+    imported: (changed) => {
+      for (const project of changed) {
+        keeper.changed(project)
+        files.changed(project)
+      }
+      indexer.wake()
+    },
+    recall: new Recall({
+      store,
+      search: () => search.open(),
+      settings,
+      keyOf: (project) => projects.keyOf(project),
+      log: (text, error) => log('warn', `${text}: ${messageOf(error)}`, { error }),
+    }),
     provider: () => ({ name: choice.provider, model: choice.setUp?.model ?? null }),
     budget: () => (asksModel ? budget.view : null),
     dataDir: paths.dataDir,
@@ -187,18 +231,22 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
   async function shutDown(reason: string): Promise<void> {
     log('info', 'stopping', { reason })
     await supervisor.drain(reason)
+    await projects.stop()
     await indexer.stop()
     await search.close()
     await keeper.flush()
+    await files.flush()
     await channel.close()
     await store.close()
   }
 
+  await projects.load()
   await supervisor.restore()
   await channel.listen()
   await supervisor.serve()
   // Whoever was killed may have left a file behind its database.
   void keeper.refresh()
+  void files.refresh()
   indexer.wake()
   return { paths, port: channel.port, service, stop, stopped }
 }

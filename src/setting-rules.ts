@@ -32,12 +32,19 @@ export const choice = (value: string, choices: readonly string[], about: string)
   ({ rule: { kind: 'choice', default: value, choices }, about }) as const
 export const list = (value: readonly string[], about: string) =>
   ({ rule: { kind: 'list', default: value }, about }) as const
+/** A list of some of these words. */
+export const some = (value: readonly string[], words: readonly string[], about: string) =>
+  ({ rule: { kind: 'list', default: value, fits: (item: string) => wordFault(item, words) }, about }) as const
 export const text = (value: string, about: string) => ({ rule: { kind: 'text', default: value }, about }) as const
 export const secret = (about: string) =>
   ({ rule: { kind: 'text', default: '', secret: true, fits: secretFault }, about }) as const
 export const address = (about: string, words: readonly string[] = []) =>
   ({ rule: { kind: 'text', default: '', fits: (given: string) => addressFault(given, words) }, about }) as const
 export const prices = (about: string) => ({ rule: { kind: 'list', default: [], fits: priceFault }, about }) as const
+
+function wordFault(item: string, words: readonly string[]): string | null {
+  return words.includes(item) ? null : `a list of some of ${words.join(', ')}`
+}
 
 /** It becomes a header of a request, which takes nothing else. */
 function secretFault(given: string): string | null {

@@ -1,4 +1,6 @@
 /** Every setting: name, default, what it may be, and why one would change it. The README's table is made from this. */
+import { CONTEXT_MESSAGES, CONTEXT_PARTS } from './memory/context-parts.ts'
+import { OBSERVATION_TYPES } from './memory/observation.ts'
 import {
   address,
   boolean,
@@ -10,6 +12,7 @@ import {
   prices,
   type SettingSpec,
   secret,
+  some,
   text,
 } from './setting-rules.ts'
 
@@ -122,6 +125,50 @@ export const SETTINGS = {
     20_000,
     'Tokens that the memory given to a starting session may take; 0 gives none',
   ),
+  CLAUDE_MEM_CONTEXT_OBSERVATIONS: integer(
+    50,
+    0,
+    500,
+    'Rows that it may have beside pinned ones: more only say something with more tokens, fewer leave room for details',
+  ),
+  CLAUDE_MEM_CONTEXT_SUMMARIES: integer(3, 0, 20, 'Turns before the last one that it tells of in a line each'),
+  CLAUDE_MEM_CONTEXT_PARTS: some(
+    CONTEXT_PARTS,
+    CONTEXT_PARTS,
+    'What it is made of; a part that is left out makes room',
+  ),
+  CLAUDE_MEM_CONTEXT_TYPES: some(
+    OBSERVATION_TYPES,
+    OBSERVATION_TYPES,
+    'Types of observations in its rows; pinned ones are shown whatever they are',
+  ),
+  CLAUDE_MEM_CONTEXT_MESSAGE: choice(
+    'full',
+    CONTEXT_MESSAGES,
+    'What you are told when a session starts: `full`, only `problems`, or nothing (`off`)',
+  ),
+  CLAUDE_MEM_PROMPT_CONTEXT: boolean(
+    false,
+    'Give a prompt the memories that are about the same, each once a session; see docs/context.md',
+  ),
+  CLAUDE_MEM_PROMPT_CONTEXT_FLOOR: number(
+    0.4,
+    0,
+    1,
+    'How much of what a prompt says a memory must say too: lower gives more, and more that does not belong',
+  ),
+  CLAUDE_MEM_PROMPT_CONTEXT_ITEMS: integer(3, 1, 10, 'Memories that a prompt is given at most'),
+  CLAUDE_MEM_FILE_CONTEXT: boolean(
+    false,
+    'Say what is known about a file before it is read, as far as it is newer than the file; then run `claude-mem install` again',
+  ),
+  CLAUDE_MEM_FILES_ROWS: integer(
+    8,
+    1,
+    50,
+    'Rows of the section that `claude-mem files on` keeps in `CLAUDE.md`: every session pays for them',
+  ),
+  CLAUDE_MEM_FILES_FOLDERS: integer(10, 1, 200, 'Folders that have a section of their own, those touched last'),
   CLAUDE_MEM_MAX_MESSAGE_KB: integer(5_120, 64, 65_536, 'Largest message that the daemon accepts'),
   CLAUDE_MEM_MAX_FIELD_KB: integer(
     64,

@@ -7,7 +7,8 @@ import { ChannelClient } from '../src/channel/client.ts'
 import { type Paths, pathsOf } from '../src/paths.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-export const DIST = join(ROOT, 'dist')
+/** The build that is tested; the variable is the one that `scripts/build.mjs` reads. */
+export const DIST = process.env.CLAUDE_MEM_BUILD_DIR ?? join(ROOT, 'dist')
 
 /** The program as another version. It lies inside node_modules so that it finds its packages. */
 export function buildVersion(version: string): string {

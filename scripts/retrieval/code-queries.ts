@@ -94,7 +94,7 @@ const dated = <T extends Observation | Summary>(draft: T) => ({
   at: draft.createdAt,
 })
 
-function isHeld(text: string, expected: readonly string[]): boolean {
+export function isHeld(text: string, expected: readonly string[]): boolean {
   return expected.every((part) => text.includes(part.toLowerCase()))
 }
 

@@ -1,6 +1,6 @@
 /** Fills a store with closed sessions, many at once, through its commits: what search finds is the program's own index. */
 import { contentHash } from '../../src/memory/content-hash.ts'
-import type { ObservationDraft } from '../../src/memory/observation.ts'
+import type { ObservationDraft, SummaryDraft } from '../../src/memory/observation.ts'
 import type { Project } from '../../src/memory/project.ts'
 import { closedState } from '../../src/store/closed-session.ts'
 import type { Commit } from '../../src/store/commit.ts'
@@ -10,6 +10,8 @@ export interface ClosedSession {
   id: string
   project: Project
   observations: readonly ObservationDraft[]
+  /** Of its one turn. */
+  summary?: SummaryDraft
   /** Epoch ms of its first observation. */
   at: number
 }
@@ -24,7 +26,7 @@ export async function keepSessions(store: Store, sessions: readonly ClosedSessio
   }
 }
 
-function commitOf({ id, project, observations, at }: ClosedSession): Commit {
+function commitOf({ id, project, observations, summary, at }: ClosedSession): Commit {
   return {
     session: id,
     revision: 1,
@@ -42,7 +44,10 @@ function commitOf({ id, project, observations, at }: ClosedSession): Commit {
       model: null,
       createdAt: at + i * STEP_MS,
     })),
-    summaries: [],
+    summaries:
+      summary === undefined
+        ? []
+        : [{ draft: summary, promptNumber: 1, model: null, createdAt: at + observations.length * STEP_MS }],
     turns: [],
     calls: [],
     seen: [],

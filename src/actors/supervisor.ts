@@ -11,6 +11,7 @@ import { fault } from '../faults.ts'
 import type { ModelCall } from '../memory/call.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { Observer } from '../observer/port.ts'
+import type { Commit } from '../store/commit.ts'
 import type { Store } from '../store/port.ts'
 import { Committer } from './committer.ts'
 import { EffectRunner } from './effect-runner.ts'
@@ -34,6 +35,13 @@ export interface Spool {
   drain(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number>
 }
 
+/** Where the memory of a project is kept: people, or a repository that moved, may have decided about it. */
+export interface Filing {
+  keyOf(project: string): string
+  /** A session starts, maybe in a repository that was elsewhere before. Never rejects. */
+  arrives(event: MemoryEvent): Promise<void>
+}
+
 export interface SupervisorOptions {
   store: Store
   observer: () => Observer
@@ -46,6 +54,7 @@ export interface SupervisorOptions {
   policy: () => Policy
   concurrency: () => number
   spool: Spool
+  filing?: Filing
   log: Log
   now?: () => number
   random?: () => number
@@ -101,7 +110,7 @@ export class Supervisor {
       act: (session, effect) => this.#effects.reconcile(session, effect),
       committed: (commit, result, pending) => {
         options.spent?.(commit.calls)
-        this.#publish(streamItem(commit, result, pending))
+        this.#publish(streamItem(this.#filed(commit), result, pending))
       },
       quarantined: (session, reason) => this.notice('error', `session ${session} is quarantined: ${reason}`),
     })
@@ -153,7 +162,7 @@ export class Supervisor {
     }
     this.#lastActivity = this.#now()
     try {
-      return await this.#registry.get(event.session).accept(event)
+      return await this.#take(event)
     } catch (error) {
       this.notice('error', `events cannot be stored and wait in the spool: ${messageOf(error)}`, { error })
       throw error
@@ -272,8 +281,20 @@ export class Supervisor {
     return await this.#options.spool.drain((event) => {
       fault('spool.read')
       this.#lastActivity = this.#now()
-      return this.#registry.get(event.session).accept(event)
+      return this.#take(event)
     })
+  }
+
+  async #take(event: MemoryEvent): Promise<Accepted> {
+    if (event.kind === 'session_start') await this.#options.filing?.arrives(event)
+    return await this.#registry.get(event.session).accept(event)
+  }
+
+  /** As the store filed it, whatever key the session's actor still holds. */
+  #filed(commit: Commit): Commit {
+    const { project } = commit.state
+    const key = this.#options.filing?.keyOf(project.key) ?? project.key
+    return key === project.key ? commit : { ...commit, state: { ...commit.state, project: { ...project, key } } }
   }
 
   async #rebuild(session: string, reason: string): Promise<void> {

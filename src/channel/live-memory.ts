@@ -1,4 +1,5 @@
 /** The memory as the daemon keeps it: rows in the store, questions to the search thread, the rest derived behind them. */
+import type { FileProjections } from '../context/files/projections.ts'
 import type { ContextKeeper } from '../context/keeper.ts'
 import { MemError } from '../errors.ts'
 import type { ObservationDraft, Summary } from '../memory/observation.ts'
@@ -28,6 +29,10 @@ export interface LiveMemoryOptions {
   search: () => Promise<SearchCalls>
   indexer: Indexer
   keeper: ContextKeeper
+  /** What shows the memory elsewhere, and must not show what was forgotten. */
+  files?: Pick<FileProjections, 'changed' | 'flush'>
+  /** The key under which a project's memory is kept. */
+  keyOf?: (project: string) => string
   /** Days for which a daily backup is kept. */
   keepBackups: () => number
   now?: () => number
@@ -89,7 +94,7 @@ export class LiveMemory implements Memory {
       sources: [],
     }
     const id = await remember(this.#options.store, draft, project, cwd, this.#now())
-    this.#changed(project.key)
+    this.#changed(this.#options.keyOf?.(project.key) ?? project.key)
     return { id }
   }
 
@@ -111,6 +116,7 @@ export class LiveMemory implements Memory {
     // What a session starts with must not hold it any more: that goes first, and does not need the search.
     for (const project of filters === null ? projects : await this.#rendered(filters.project)) this.#changed(project)
     await this.#options.keeper.flush()
+    await this.#options.files?.flush()
     this.#options.indexer.wake()
     await (await this.#options.search()).forget(gone.ids)
     return report
@@ -148,6 +154,7 @@ export class LiveMemory implements Memory {
 
   #changed(project: string): void {
     this.#options.keeper.changed(project)
+    this.#options.files?.changed(project)
     this.#options.indexer.wake()
   }
 

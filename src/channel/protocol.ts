@@ -5,12 +5,15 @@
 import type { BudgetView } from '../actors/budget.ts'
 import type { Notice } from '../actors/notices.ts'
 import type { StreamItem } from '../actors/stream.ts'
-import type { ContextView } from '../context/load.ts'
+import type { ContextPreview } from '../context/load.ts'
 import type { MemoryEvent } from '../memory/event.ts'
+import type { FileQuestion } from '../memory/file-question.ts'
 import type { ObservationType, Summary } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
+import type { AskedSession, ReportedSession } from '../memory/reported.ts'
 import type { SearchAnswer, SearchFilters, SearchRequest } from '../search/query.ts'
 import type { CallRow, UsageKey } from '../store/accounting.ts'
+import type { ImportBatch, ImportOutcome } from '../store/import-port.ts'
 import type {
   BackupInfo,
   Message,
@@ -21,7 +24,10 @@ import type {
   SessionView,
 } from '../store/port.ts'
 import type { UsageView } from '../store/usage-view.ts'
+import type { FilesReport, FilesRequest } from './files.ts'
 import type { ForgetReport, IndexProgress, MemoryStats, ObservationView, ReindexPart, TimelineItem } from './memory.ts'
+import type { ProjectView } from './project-list.ts'
+import type { MergeReport } from './projects.ts'
 
 /** Raised when a message of an older program could be misunderstood. */
 export const PROTOCOL_VERSION = 1
@@ -31,11 +37,13 @@ export type Request = { v: number; id: string } & (
   | { type: 'hello'; version: string; token?: string }
   /** What a hook reports. Answered once it is durable. */
   | { type: 'event'; event: MemoryEvent; version: string; token?: string }
+  /** What is known about a file that is about to be read. Nothing of it is kept but what the session was given. */
+  | ({ type: 'file_context'; token?: string } & FileQuestion)
   | { type: 'status' }
   | { type: 'sessions'; filter: SessionFilter }
   | { type: 'session'; session: string; trace: number }
-  /** What a session of this project (its key or name) would get. */
-  | { type: 'context'; project: string }
+  /** What a session of this project (its key or name) would get, or would get with so many tokens. */
+  | { type: 'context'; project: string; tokens?: number }
   | { type: 'queue'; filter: QueueFilter }
   /** What models cost in the last `days` days. */
   | { type: 'usage'; by: UsageKey; days: number }
@@ -45,6 +53,10 @@ export type Request = { v: number; id: string } & (
   | { type: 'queue_clear'; session: string | null; pending: boolean }
   | { type: 'flush'; session: string | null; wait: boolean }
   | { type: 'close_session'; session: string }
+  /** Which of these sessions are in the memory already; asked before their transcripts are read. */
+  | { type: 'reported'; sessions: readonly AskedSession[] }
+  /** Memories of another store. Answered once they are durable, with what became of each. */
+  | { type: 'import'; batch: ImportBatch }
   | { type: 'backup' }
   | { type: 'backups' }
   /** Finish, let go of everything, and exit. */
@@ -54,6 +66,8 @@ export type Request = { v: number; id: string } & (
   /** The stream from the commit after `since` on, as far as it is remembered; null: from now on. */
   | { type: 'subscribe'; since: number | null }
   | MemoryRequest
+  | ProjectRequest
+  | FilesRequest
 )
 
 /** About the memory itself. A project is a key or a name, null means all; a session the first characters of its id. */
@@ -92,6 +106,14 @@ export type MemoryRequest =
   /** How far indexing is. */
   | { type: 'indexing' }
 
+/** A project is a key or a name. */
+export type ProjectRequest =
+  | { type: 'projects' }
+  /** Null: back to what its sessions say. */
+  | { type: 'project_rename'; project: string; name: string | null }
+  /** Everything of one goes to the other, now and later. Without `confirm` the report says what would. */
+  | { type: 'project_merge'; from: string; into: string; confirm: boolean }
+
 export interface Status {
   version: string
   pid: number
@@ -123,21 +145,35 @@ export interface Status {
 
 export type Answer = { v: number; id: string } & (
   | { type: 'hello'; version: string; pid: number; dataDir: string }
-  /** `context`: what a session that starts should know. */
-  | { type: 'ack'; duplicate: boolean; version: string; context?: string }
+  /** `context`: what a session that starts, or a prompt, should know; `message`: what its person should, with colours. */
+  | { type: 'ack'; duplicate: boolean; version: string; context?: string; message?: string }
+  /** Empty where there is nothing to say. */
+  | { type: 'recalled'; context: string }
   | { type: 'status'; status: Status }
   | { type: 'sessions'; sessions: SessionListItem[] }
   | { type: 'session'; view: SessionView }
-  | ({ type: 'context' } & ContextView)
+  | ({ type: 'context' } & ContextPreview)
   | { type: 'queue'; messages: Message[]; stats: QueueStats }
   | { type: 'usage'; usage: UsageView }
   | { type: 'calls'; session: string; calls: CallRow[] }
+  /** Those that are known. */
+  | { type: 'reported'; sessions: ReportedSession[] }
+  /** In the order of the records. */
+  | { type: 'imported'; outcomes: ImportOutcome[] }
   | { type: 'done'; affected: number }
   | { type: 'backups'; backups: BackupInfo[] }
   | { type: 'subscribed'; seq: number }
   | MemoryAnswer
+  | ProjectAnswer
+  | { type: 'files'; report: FilesReport }
   | { type: 'error'; code: string; message: string; retryable: boolean }
 )
+
+export type ProjectAnswer =
+  /** The one that was last heard of first. */
+  | { type: 'projects'; projects: ProjectView[] }
+  | { type: 'project'; project: Project }
+  | { type: 'project_merged'; report: MergeReport }
 
 export type MemoryAnswer =
   | { type: 'found'; answer: SearchAnswer }
@@ -160,6 +196,8 @@ export type StreamMessage = { v: number; type: 'commit' } & StreamItem
 export const CONNECT_TIMEOUT_MS = 200
 export const ACK_TIMEOUT_MS = 1_000
 export const SESSION_START_TIMEOUT_MS = 2_000
+/** A tool call waits for it: what is known about a file is not worth more. */
+export const FILE_CONTEXT_TIMEOUT_MS = 400
 
 /** The file format of a spooled event. */
 export interface SpoolEnvelope {

@@ -3,6 +3,7 @@ import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
 import { VERSION } from '../version.ts'
 import { memoryAnswer } from './memory-requests.ts'
+import { projectAnswer } from './project-requests.ts'
 import { type Answer, PROTOCOL_VERSION, type Request } from './protocol.ts'
 import type { Service } from './service.ts'
 
@@ -38,18 +39,21 @@ async function body(
     case 'hello':
       return { type: 'hello', version: VERSION, pid: process.pid, dataDir }
     case 'event': {
-      const { duplicate, context } = await service.accept(request.event)
+      const { duplicate, context, message } = await service.accept(request.event)
       fault('ack')
-      return { type: 'ack', duplicate, version: VERSION, ...(context === '' ? {} : { context }) }
+      const told = { ...(context === '' ? {} : { context }), ...(message === '' ? {} : { message }) }
+      return { type: 'ack', duplicate, version: VERSION, ...told }
     }
+    case 'file_context':
+      return { type: 'recalled', context: await service.fileContext(request) }
     case 'status':
       return { type: 'status', status: await service.status() }
     case 'sessions':
-      return { type: 'sessions', sessions: await service.store.sessions(request.filter) }
+      return { type: 'sessions', sessions: await service.sessions(request.filter) }
     case 'session':
       return { type: 'session', view: await service.view(request.session, request.trace) }
     case 'context':
-      return { type: 'context', ...(await service.context(request.project)) }
+      return { type: 'context', ...(await service.context(request.project, request.tokens)) }
     case 'queue': {
       const { session, ...rest } = request.filter
       const filter = session === undefined ? rest : { ...rest, session: await service.resolveSession(session) }
@@ -68,10 +72,20 @@ async function body(
       return { type: 'done', affected: await service.flush(request.session, request.wait) }
     case 'close_session':
       return { type: 'session', view: await service.closeSession(request.session) }
+    case 'reported':
+      return { type: 'reported', sessions: await service.store.reported(request.sessions) }
+    case 'import':
+      return { type: 'imported', outcomes: await service.import(request.batch) }
     case 'backup':
       return { type: 'backups', backups: [await service.backup()] }
     case 'backups':
       return { type: 'backups', backups: await service.store.backups() }
+    case 'files':
+      return { type: 'files', report: await service.files(request) }
+    case 'projects':
+    case 'project_rename':
+    case 'project_merge':
+      return await projectAnswer(request, service.projects)
     case 'stop':
       service.stop('asked to stop')
       return { type: 'done', affected: 1 }

@@ -45,6 +45,7 @@ const routes: Route[] = [
   },
   { method: 'GET', path: /^\/api\/usage$/, handle: usage },
   { method: 'GET', path: /^\/api\/context$/, handle: context },
+  { method: 'GET', path: /^\/api\/projects$/, handle: ({ service }) => service.projects.list() },
   { method: 'POST', path: /^\/api\/sessions\/init$/, handle: (call) => accept(call, ['session_start', 'prompt']) },
   {
     method: 'POST',
@@ -150,8 +151,9 @@ async function accept({ service, body }: Call, kinds: readonly MemoryEvent['kind
   if (!kinds.includes(event.kind)) {
     throw new MemError('bad_request', `${event.kind} does not belong here; this address takes ${kinds.join(', ')}`)
   }
-  const { duplicate, context } = await service.accept(event)
-  return { accepted: true, duplicate, id: event.id, ...(context === '' ? {} : { context }) }
+  const { duplicate, context, message } = await service.accept(event)
+  const told = { ...(context === '' ? {} : { context }), ...(message === '' ? {} : { message }) }
+  return { accepted: true, duplicate, id: event.id, ...told }
 }
 
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {

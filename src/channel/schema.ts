@@ -3,16 +3,24 @@ import { z } from 'zod'
 import { MemError } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { SearchRequest } from '../search/query.ts'
+import { SETTINGS } from '../settings.ts'
 import { USAGE_KEYS } from '../store/accounting.ts'
 import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
+import { filesRequestSchemas } from './files.ts'
+import { importSchema } from './import-schema.ts'
 import type { TimelineRequest } from './memory.ts'
 import { memoryRequestSchemas, type Note, noteSchema, searchSchema, timelineSchema } from './memory-schema.ts'
+import { projectRequestSchemas } from './project-requests.ts'
 import { PROTOCOL_VERSION, type Request } from './protocol.ts'
 
 /** Longest id that is stored; real ones have 36 characters. */
 const MAX_ID_CHARS = 200
 /** A project's key holds a path. */
 const MAX_KEY_CHARS = 4_096
+/** As the setting has it. */
+const MAX_CONTEXT_TOKENS = SETTINGS.CLAUDE_MEM_CONTEXT_TOKENS.rule.max
+/** Sessions asked about at once. */
+const MAX_REPORTED = 1_000
 const id = z.string().min(1).max(MAX_ID_CHARS)
 const text = z.string()
 const version = z.string().max(100)
@@ -48,6 +56,16 @@ const limit = z.number().int().min(1).max(10_000)
 const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
   z.object({ ...envelope, type: z.literal('hello'), version, token: text.exactOptional() }),
   z.object({ ...envelope, type: z.literal('event'), event: eventSchema, version, token: text.exactOptional() }),
+  z.object({
+    ...envelope,
+    type: z.literal('file_context'),
+    session: id,
+    project: base.project,
+    cwd: base.cwd,
+    file: z.string().min(1).max(32_768),
+    changedAt: base.at,
+    token: text.exactOptional(),
+  }),
   z.object({ ...envelope, type: z.literal('status') }),
   z.object({
     ...envelope,
@@ -59,7 +77,12 @@ const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ ...envelope, type: z.literal('session'), session: id, trace: z.number().int().min(0).max(10_000) }),
-  z.object({ ...envelope, type: z.literal('context'), project: z.string().min(1).max(MAX_KEY_CHARS) }),
+  z.object({
+    ...envelope,
+    type: z.literal('context'),
+    project: z.string().min(1).max(MAX_KEY_CHARS),
+    tokens: z.number().int().min(0).max(MAX_CONTEXT_TOKENS).exactOptional(),
+  }),
   z.object({
     ...envelope,
     type: z.literal('queue'),
@@ -80,12 +103,20 @@ const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
   z.object({ ...envelope, type: z.literal('queue_clear'), session: sessionOrAll, pending: z.boolean() }),
   z.object({ ...envelope, type: z.literal('flush'), session: sessionOrAll, wait: z.boolean() }),
   z.object({ ...envelope, type: z.literal('close_session'), session: id }),
+  z.object({
+    ...envelope,
+    type: z.literal('reported'),
+    sessions: z.array(z.object({ session: id, end: z.string().max(2 * MAX_ID_CHARS) })).max(MAX_REPORTED),
+  }),
+  importSchema(envelope),
   z.object({ ...envelope, type: z.literal('backup') }),
   z.object({ ...envelope, type: z.literal('backups') }),
   z.object({ ...envelope, type: z.literal('stop') }),
   z.object({ ...envelope, type: z.literal('handover'), version }),
   z.object({ ...envelope, type: z.literal('subscribe'), since: z.number().int().nullable() }),
   ...memoryRequestSchemas(envelope),
+  ...projectRequestSchemas(envelope),
+  ...filesRequestSchemas(envelope),
 ])
 
 export function parseJson(input: string): unknown {

@@ -1,19 +1,28 @@
 /** What can be asked of a daemon, whichever door the question came through. */
 import type { BudgetView } from '../actors/budget.ts'
 import type { Supervisor } from '../actors/supervisor.ts'
+import type { FileProjections } from '../context/files/projections.ts'
 import type { ContextKeeper } from '../context/keeper.ts'
-import { type ContextView, contextView } from '../context/load.ts'
+import type { SessionContext } from '../context/kept-file.ts'
+import type { ContextPreview } from '../context/load.ts'
 import { chosenProject } from '../context/project.ts'
+import type { Recall } from '../context/recall.ts'
 import { MemError } from '../errors.ts'
 import { startOfDay } from '../memory/day.ts'
 import type { MemoryEvent } from '../memory/event.ts'
+import type { FileQuestion } from '../memory/file-question.ts'
+import { isTranscriptId } from '../memory/transcript-ids.ts'
 import type { CallRow, UsageKey } from '../store/accounting.ts'
 import { chosenSession, noSession } from '../store/find-session.ts'
-import type { SessionView, Store } from '../store/port.ts'
+import type { ImportBatch, ImportOutcome } from '../store/import-port.ts'
+import type { SessionFilter, SessionListItem, SessionView, Store } from '../store/port.ts'
 import { type UsageView, usageView } from '../store/usage-view.ts'
 import { compareVersions, VERSION } from '../version.ts'
+import { type FilesReport, type FilesRequest, filesReport } from './files.ts'
+import { cleanedBatch } from './import.ts'
 import type { ForgetReport, Memory } from './memory.ts'
 import { NamedMemory } from './named-memory.ts'
+import { Projects } from './projects.ts'
 import type { Status } from './protocol.ts'
 
 /** How long closing or flushing a session waits for its effect, in ms. */
@@ -24,6 +33,14 @@ export interface ServiceOptions {
   store: Store
   memory: Memory
   keeper: ContextKeeper
+  /** Those that the supervisor files by. */
+  projects?: Projects
+  /** Without it prompts and files are told nothing. */
+  recall?: Recall
+  /** Without it no files are written. */
+  files?: FileProjections
+  /** Something of these projects was imported. */
+  imported?: (projects: readonly string[]) => void
   provider: () => { name: string; model: string | null }
   /** Null where no model is asked. */
   budget: () => BudgetView | null
@@ -40,12 +57,14 @@ export interface ServiceOptions {
 
 export class Service {
   readonly memory: NamedMemory
+  readonly projects: Projects
   readonly #options: ServiceOptions
   readonly #now: () => number
 
   constructor(options: ServiceOptions) {
     this.#options = options
     this.memory = new NamedMemory(options.memory, options.store)
+    this.projects = options.projects ?? new Projects({ store: options.store })
     this.#now = options.now ?? Date.now
   }
 
@@ -56,17 +75,37 @@ export class Service {
     return this.#options.store
   }
 
-  /** `context` is for a session that starts; else, and where nothing is known, it is empty. */
-  async accept(event: MemoryEvent): Promise<{ duplicate: boolean; context: string }> {
-    const { duplicate } = await this.supervisor.accept(event)
-    const starts = event.kind === 'session_start'
-    return { duplicate, context: starts ? await this.#options.keeper.forSession(event.project.key) : '' }
+  /** `context` and `message` are for a session that starts, `context` for a prompt too; else they are empty. */
+  async accept(event: MemoryEvent): Promise<{ duplicate: boolean } & SessionContext> {
+    const accepted = this.supervisor.accept(event)
+    const recalled = this.#recalled(event, accepted)
+    const { duplicate } = await accepted
+    // A session of the past is not starting now.
+    if (event.kind !== 'session_start' || isTranscriptId(event.id)) {
+      return { duplicate, context: await recalled, message: '' }
+    }
+    await this.#options.recall?.sessionStarts(event.session, event.source)
+    return { duplicate, ...(await this.#options.keeper.forSession(this.projects.keyOf(event.project.key))) }
   }
 
-  /** `given`: a project's key or name. */
-  async context(given: string): Promise<ContextView> {
+  async fileContext(question: FileQuestion): Promise<string> {
+    return (await this.#options.recall?.forFile(question)) ?? ''
+  }
+
+  /** Looked for while the prompt is being stored. */
+  async #recalled(event: MemoryEvent, accepted: Promise<{ duplicate: boolean }>): Promise<string> {
+    if (event.kind !== 'prompt' || isTranscriptId(event.id)) return ''
+    const isNew = accepted.then(
+      ({ duplicate }) => !duplicate,
+      () => false,
+    )
+    return (await this.#options.recall?.forPrompt(event, isNew)) ?? ''
+  }
+
+  /** `given`: a project's key or name; `tokens`: another budget than the one that is set. */
+  async context(given: string, tokens?: number): Promise<ContextPreview> {
     const project = await chosenProject(this.store, given)
-    return contextView(project, await this.#options.keeper.render(project.key))
+    return await this.#options.keeper.preview(project, tokens === undefined ? {} : { tokens })
   }
 
   async status(): Promise<Status> {
@@ -95,6 +134,13 @@ export class Service {
       indexing: this.memory.indexing(),
       notices: [...supervisor.notices.list],
     }
+  }
+
+  /** `filter.project`: a key or a name. */
+  async sessions(filter: SessionFilter): Promise<SessionListItem[]> {
+    const { project: given, ...rest } = filter
+    const project = given === undefined ? {} : { project: (await chosenProject(this.store, given)).key }
+    return await this.store.sessions({ ...rest, ...project })
   }
 
   /** People type the first characters of an id. */
@@ -155,6 +201,19 @@ export class Service {
     const report = await this.memory.forgetSession(session)
     await this.store.eraseSession(session)
     return report
+  }
+
+  async files(request: FilesRequest): Promise<FilesReport> {
+    const { files } = this.#options
+    if (files === undefined) throw new MemError('bad_request', 'this daemon writes no files')
+    return await filesReport(request, files, this.store)
+  }
+
+  /** What became of each record, in their order. */
+  async import(batch: ImportBatch): Promise<ImportOutcome[]> {
+    const { outcomes, projects } = await this.store.importBatch(cleanedBatch(batch), this.#now())
+    this.#options.imported?.(projects)
+    return outcomes
   }
 
   backup() {

@@ -4,6 +4,7 @@
  */
 import { ChannelClient } from '../channel/client.ts'
 import type { ReadableMemory } from '../channel/memory.ts'
+import { type ProjectView, projectViews } from '../channel/project-list.ts'
 import { MemError, systemCode } from '../errors.ts'
 import { NO_USAGE } from '../memory/observation.ts'
 import type { Paths } from '../paths.ts'
@@ -28,6 +29,8 @@ export interface MemoryReader {
   readonly daemon: ChannelClient | null
   readonly memory: ReadableMemory
   sessions(filter: SessionFilter): Promise<SessionListItem[]>
+  /** The one that was last heard of first. */
+  projects(): Promise<ProjectView[]>
   /** `prefix`: the first characters of an id. */
   session(prefix: string, trace: number): Promise<SessionView>
   queue(filter: QueueFilter): Promise<{ messages: Message[]; stats: QueueStats }>
@@ -75,6 +78,7 @@ export function daemonReader(client: ChannelClient): MemoryReader {
     daemon: client,
     memory: daemonMemory(client),
     sessions: async (filter) => (await client.request('sessions', { type: 'sessions', filter })).sessions,
+    projects: async () => (await client.request('projects', { type: 'projects' })).projects,
     session: async (session, trace) => (await client.request('session', { type: 'session', session, trace })).view,
     queue: async (filter) => {
       const { messages, stats } = await client.request('queue', { type: 'queue', filter })
@@ -111,6 +115,7 @@ function readerOf(file: Reader, memory: FileMemory): MemoryReader {
     daemon: null,
     memory,
     sessions: (filter) => file.sessions(filter),
+    projects: () => projectViews(file),
     session: async (prefix, trace) => {
       const view = await file.view(await resolve(prefix), trace)
       if (view === null) throw noSession(prefix)
@@ -139,6 +144,7 @@ const nothingYet: MemoryReader = {
   daemon: null,
   memory: emptyMemory,
   sessions: async () => [],
+  projects: async () => [],
   session: async (prefix) => {
     throw noSession(prefix)
   },

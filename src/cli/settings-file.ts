@@ -34,7 +34,8 @@ export function settingNamed(given: string): SettingName {
   throw new UsageError(`unknown setting "${given}"${didYouMean(full, SETTING_NAMES, 'claude-mem config lists them')}`)
 }
 
-export function setSetting(dataDir: string, name: SettingName, raw: string): SettingValue {
+/** `raw`: as people write it; a list may be given as one. */
+export function setSetting(dataDir: string, name: SettingName, raw: string | readonly string[]): SettingValue {
   const parsed = parseSetting(name, raw)
   if (!parsed.ok) throw new UsageError(parsed.message)
   writeSettings(dataDir, { ...readSettings(dataDir), [name]: parsed.value })

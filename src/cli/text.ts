@@ -2,6 +2,7 @@
  * Text as a terminal shows it. What is stored came from programs and web pages: it may hold escape sequences that
  * move the cursor, rewrite lines or set the clipboard, so nothing is printed before `clean`.
  */
+export { counted } from '../memory/counts.ts'
 
 /** C0, DEL and C1 controls, line separators, and the marks that reverse what is written after them. */
 const UNSAFE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
@@ -86,9 +87,4 @@ export function padEnd(text: string, width: number): string {
 
 export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text
-}
-
-/** `1 session`, `2 sessions`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

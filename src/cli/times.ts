@@ -1,4 +1,5 @@
 /** Times and sizes for people. Programs get epoch milliseconds and bytes. */
+export { bytes } from '../memory/counts.ts'
 
 const UNITS = [
   ['d', 86_400_000],
@@ -34,15 +35,6 @@ export function due(at: number, now: number): string {
 function coarse(ms: number): string {
   const unit = UNITS.find(([, size]) => ms >= size)
   return unit === undefined ? '0 s' : `${Math.floor(ms / unit[1])} ${unit[0]}`
-}
-
-export function bytes(count: number): string {
-  if (count < 1024) return `${count} B`
-  const kilobytes = count / 1024
-  if (kilobytes < 1024) return `${kilobytes.toFixed(kilobytes < 10 ? 1 : 0)} KB`
-  const megabytes = kilobytes / 1024
-  if (megabytes < 1024) return `${megabytes.toFixed(megabytes < 10 ? 1 : 0)} MB`
-  return `${(megabytes / 1024).toFixed(1)} GB`
 }
 
 /** `2026-11-16 14:30` */

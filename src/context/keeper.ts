@@ -2,10 +2,12 @@
  * Keeps each project's context beside the database, so that a hook can deliver it while no daemon runs. The files are
  * derived: one that is lost comes back with the next change or session of its project.
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { shortHash } from '../paths.ts'
-import { type ContextReader, contextOf } from './load.ts'
+import type { Project } from '../memory/project.ts'
+import type { Reader } from '../store/port.ts'
+import { keptFile, readKept, removeOldTexts, type SessionContext, writeKept } from './kept-file.ts'
+import { type ContextPreview, type ContextReader, previewOf } from './load.ts'
+import { NO_TROUBLE, type Trouble } from './message.ts'
+import type { ContextSettings } from './options.ts'
 
 /** A turn's observations and its summary are committed one after the other: one file for all of them, in ms. */
 const SETTLE_MS = 200
@@ -15,9 +17,11 @@ const ANSWER_MS = 300
 const REFRESHED = 5
 
 export interface KeeperOptions {
-  reader: ContextReader
+  reader: ContextReader & Pick<Reader, 'projects' | 'aliases' | 'queueStats'>
   directory: string
-  tokens: () => number
+  settings: () => ContextSettings
+  /** Why the model is not asked, and whether the offline observer goes on without it; null while it is. */
+  waiting?: () => { reason: string; offline: boolean } | null
   /** Something went wrong that people should know of. */
   notice: (text: string, error: unknown) => void
   now?: () => number
@@ -28,23 +32,36 @@ export class ContextKeeper {
   readonly #waiting = new Map<string, NodeJS.Timeout>()
   /** The last write of each project: an older text must not come after a newer one. */
   readonly #writing = new Map<string, Promise<void>>()
+  /** Why a project's sessions wait, as last heard. */
+  readonly #reasons = new Map<string, string>()
 
   constructor(options: KeeperOptions) {
     this.#options = options
   }
 
   fileOf(project: string): string {
-    return join(this.#options.directory, `${shortHash(project)}.txt`)
+    return keptFile(this.#options.directory, project)
   }
 
-  /** What a session of this project would get now. */
-  render(project: string): Promise<string> {
-    const { reader, tokens, now = Date.now } = this.#options
-    return contextOf(reader, project, { tokens: tokens(), now: now() })
+  /** What a session of this project would get now, with other settings where they are given. */
+  async preview(project: Project, over: Partial<ContextSettings> = {}): Promise<ContextPreview> {
+    const { reader, settings, now = Date.now } = this.#options
+    const options = { ...settings(), ...over, now: now() }
+    return await previewOf(reader, project, options, options.message === 'off' ? NO_TROUBLE : await this.#trouble())
   }
 
-  /** For a session that starts: what is known now, or what was rendered last where that takes too long or fails. */
-  async forSession(project: string): Promise<string> {
+  async render(project: string): Promise<SessionContext> {
+    const { context, message } = await this.preview({ key: project, name: project })
+    return { context, message }
+  }
+
+  /**
+   * For a session that starts: what is known now, or what was rendered last where that takes too long or fails.
+   *
+   * However it starts: after `clear` and `compact` what an earlier start was given is gone from the client's
+   * conversation, and what a session that is resumed was given may be days old.
+   */
+  async forSession(project: string): Promise<SessionContext> {
     this.changed(project)
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
@@ -54,7 +71,7 @@ export class ContextKeeper {
       return await Promise.race([this.render(project), late])
     } catch (error) {
       this.#options.notice('a session started without its newest memory', error)
-      return (await this.#written(project)) ?? ''
+      return (await readKept(this.#options.directory, project)) ?? { context: '', message: '' }
     } finally {
       clearTimeout(timer)
     }
@@ -67,8 +84,17 @@ export class ContextKeeper {
     this.#waiting.set(project, timer)
   }
 
+  /** A session of the project waits for the model, or (null) does not any more: its person should know. */
+  waits(project: string, reason: string | null): void {
+    if ((this.#reasons.get(project) ?? null) === reason) return
+    if (reason === null) this.#reasons.delete(project)
+    else this.#reasons.set(project, reason)
+    this.changed(project)
+  }
+
   async refresh(): Promise<void> {
     try {
+      await removeOldTexts(this.#options.directory)
       for (const { key } of await this.#options.reader.projects({ limit: REFRESHED })) this.changed(key)
     } catch (error) {
       this.#options.notice('the rendered memory could not be looked after', error)
@@ -81,12 +107,18 @@ export class ContextKeeper {
     await Promise.all(this.#writing.values())
   }
 
+  async #trouble(): Promise<Trouble> {
+    const { reader, waiting } = this.#options
+    const { pending, failed } = await reader.queueStats()
+    return { pending, failed, ...(waiting?.() ?? { reason: null, offline: false }) }
+  }
+
   #write(project: string): Promise<void> {
     clearTimeout(this.#waiting.get(project))
     this.#waiting.delete(project)
     const before = this.#writing.get(project) ?? Promise.resolve()
     const written = before
-      .then(() => this.#renderFile(project))
+      .then(() => this.#renderFiles(project))
       .catch((error: unknown) => this.#options.notice('the memory could not be rendered to a file', error))
       .finally(() => {
         if (this.#writing.get(project) === written) this.#writing.delete(project)
@@ -95,25 +127,10 @@ export class ContextKeeper {
     return written
   }
 
-  async #renderFile(project: string): Promise<void> {
-    const text = await this.render(project)
-    const file = this.fileOf(project)
-    const old = await this.#written(project)
-    if (old === (text === '' ? null : text)) return
-    if (text === '') return await rm(file, { force: true })
-    await mkdir(this.#options.directory, { recursive: true, mode: 0o700 })
-    // A hook may read at any moment: it sees the old text or the new one.
-    const beside = `${file}.new`
-    await writeFile(beside, text, { mode: 0o600 })
-    await rename(beside, file)
-  }
-
-  async #written(project: string): Promise<string | null> {
-    try {
-      return await readFile(this.fileOf(project), 'utf8')
-    } catch {
-      // Not there, or not readable: it is written again.
-      return null
-    }
+  /** A hook knows only the key of where it runs: projects that were merged into this one have its text too. */
+  async #renderFiles(project: string): Promise<void> {
+    const { reader, directory } = this.#options
+    const [rendered, aliases] = await Promise.all([this.render(project), reader.aliases(project)])
+    for (const key of [project, ...aliases]) await writeKept(directory, key, rendered)
   }
 }

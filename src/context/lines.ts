@@ -1,10 +1,11 @@
 /** The lines of the timeline, one function a line. What a line costs is its length: selection and rendering agree. */
+import { shortCount } from '../memory/amounts.ts'
 import { type Observation, type ObservationType, type Summary, tokensOf } from '../memory/observation.ts'
 import { CONTEXT_TAG } from '../memory/privacy.ts'
 import type { Project } from '../memory/project.ts'
-import type { ProjectRow } from '../store/port.ts'
+import type { ProjectTotals } from '../store/context-port.ts'
 import { line, plain, shorten } from './text.ts'
-import { dayOf, timeOf } from './times.ts'
+import { dayIn, dayOf, timeOf } from './times.ts'
 
 export const ICONS: Record<ObservationType, string> = {
   bugfix: '🐛',
@@ -14,6 +15,7 @@ export const ICONS: Record<ObservationType, string> = {
   discovery: '🔍',
   change: '📝',
 }
+export const PIN = '📌'
 
 const NAME_CHARS = 80
 const TITLE_CHARS = 100
@@ -27,17 +29,32 @@ export const GENERAL = 'General'
 
 export const OPEN = `<${CONTEXT_TAG}>`
 export const CLOSE = `</${CONTEXT_TAG}>`
-export const MORE = 'More: the tool `search_memory`, or in a shell `claude-mem search "…"` and `claude-mem show ID`.'
+export const MORE =
+  'More: the tools `search_memory`, `timeline` (around an #id), `get_observations` (#ids in full), or in a shell ' +
+  '`claude-mem search "…"`, `claude-mem show ID`.'
+export const PINNED = '### Pinned'
 
-export function titleLine({ name, key, observations, since }: ProjectRow, now: number): string {
-  const count = `${observations} observation${observations === 1 ? '' : 's'}`
-  const from = since === null || dayOf(since) === dayOf(now) ? '' : ` since ${dayOf(since)}`
-  return `# ${line(name, NAME_CHARS) || line(key, NAME_CHARS)}: memory of earlier sessions, as of ${dayOf(now)}: ${count}${from}`
+/** For people to read in a list or a sentence: as they called it, or where it is. */
+export function projectName({ name, key }: Project): string {
+  return line(name, NAME_CHARS) || line(key, NAME_CHARS)
 }
 
-export function legendLine(): string {
-  const icons = Object.entries(ICONS).map(([type, icon]) => `${icon} ${type}`)
-  return `${icons.join(' ')}; rows: #id, time, type, title, ~tokens in full`
+export function titleLine(project: Project, now: number): string {
+  return `# ${projectName(project)}: memory of earlier sessions, as of ${dayOf(now)}`
+}
+
+/** `cost`: the tokens of the whole text. */
+export function totalsLine({ observations, discoveryTokens, since }: ProjectTotals, now: number, cost: number): string {
+  const count = `${observations} observation${observations === 1 ? '' : 's'}`
+  const from = since === null || dayOf(since) === dayOf(now) ? '' : ` since ${dayIn(since, now)}`
+  const learned = discoveryTokens === 0 ? '' : `, learned with ~${shortCount(discoveryTokens)} tokens`
+  return `${count}${from}${learned}; this text: ~${shortCount(cost)} tokens`
+}
+
+/** Only what is used has to be explained. */
+export function legendLine(types: readonly ObservationType[], pinned: boolean): string {
+  const icons = types.map((type) => `${ICONS[type]} ${type}`)
+  return `${[...icons, ...(pinned ? [`${PIN} pinned`] : [])].join(' ')}; rows: #id, time, type, title, ~tokens in full`
 }
 
 export function dayLine(day: string): string {
@@ -49,11 +66,19 @@ export function rowLine(observation: Observation): string {
   return `| #${id} | ${timeOf(createdAt)} | ${ICONS[type]} | ${titleOf(observation)} | ~${fullTokens(observation)} |`
 }
 
+/** Apart from the days: it says its own. */
+export function pinnedLine(observation: Observation, now: number): string {
+  const { id, type, createdAt } = observation
+  const cells = [`#${id}`, dayIn(createdAt, now), `${PIN}${ICONS[type]}`, titleOf(observation)]
+  return `| ${cells.join(' | ')} | ~${fullTokens(observation)} |`
+}
+
 export function titleOf({ title, subtitle, narrative }: Observation): string {
-  return (
-    [title, subtitle, narrative].map((text) => line(text ?? '', TITLE_CHARS)).find((text) => text !== '') ??
-    '(untitled)'
-  )
+  for (const text of [title, subtitle, narrative]) {
+    const shown = line(text ?? '', TITLE_CHARS)
+    if (shown !== '') return shown
+  }
+  return '(untitled)'
 }
 
 function fullTokens({
@@ -126,13 +151,13 @@ const SUMMARY_FIELDS = [
 const LEAST_CHARS = 24
 
 /** At most about `chars` characters, shared among the fields by what they may have at most. */
-export function summaryLines(summary: Summary, chars: number): string[] {
+export function summaryLines(summary: Summary, chars: number, now: number): string[] {
   const given = SUMMARY_FIELDS.map(([label, field, most]) => ({
     label,
     most,
     text: plain(summary[field] ?? ''),
   })).filter(({ text }) => text !== '')
-  const heading = `## Last turn, ${dayOf(summary.createdAt)} ${timeOf(summary.createdAt)}`
+  const heading = `## Last turn, ${dayIn(summary.createdAt, now)} ${timeOf(summary.createdAt)}`
   const scale = Math.min(1, (chars - heading.length) / given.reduce((sum, { most }) => sum + most, 1))
   const lines = given
     .map(({ label, most, text }) => ({ label, text, max: Math.floor(most * scale) - label.length - 3 }))
@@ -143,11 +168,11 @@ export function summaryLines(summary: Summary, chars: number): string[] {
 
 const EARLIER_REQUEST_CHARS = 100
 const EARLIER_OUTCOME_CHARS = 240
-export const EARLIER = '## Before that'
+export const EARLIER = '## Earlier turns'
 
 /** An earlier turn in one line: what was asked and what came of it. */
-export function earlierLine({ createdAt, request, completed, learned, nextSteps }: Summary): string {
+export function earlierLine({ createdAt, request, completed, learned, nextSteps }: Summary, now: number): string {
   const asked = line(request ?? '', EARLIER_REQUEST_CHARS)
   const outcome = line(completed ?? learned ?? nextSteps ?? '', EARLIER_OUTCOME_CHARS)
-  return `${dayOf(createdAt)} ${timeOf(createdAt)}: ${asked === '' ? outcome : `${asked} → ${outcome}`}`
+  return `${dayIn(createdAt, now)} ${timeOf(createdAt)}: ${asked === '' ? outcome : `${asked} → ${outcome}`}`
 }

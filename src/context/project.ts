@@ -1,12 +1,12 @@
 /** The project that somebody meant by its name or key. */
 import { MemError } from '../errors.ts'
 import type { Project } from '../memory/project.ts'
-import type { ContextReader } from './load.ts'
+import type { Reader } from '../store/port.ts'
 
 /** Keys say what they are: of a project that nobody remembers, too. */
 const KEY = /^(?:git|dir):/
 
-export async function chosenProject(reader: ContextReader, given: string): Promise<Project> {
+export async function chosenProject(reader: Pick<Reader, 'projects'>, given: string): Promise<Project> {
   const [known] = await reader.projects({ key: given, limit: 1 })
   if (known !== undefined) return { key: known.key, name: known.name }
   if (KEY.test(given)) return { key: given, name: given.replace(KEY, '') }

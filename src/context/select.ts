@@ -1,14 +1,15 @@
 /**
- * What a starting session gets to know, under a budget of tokens. Pure: the same memory and the same `now` give the
+ * What a starting session gets to know, under a budget of tokens. Pure: the same memory and the same day give the
  * same selection.
  *
- * The frame and what the last turns came to are first. Then rows, most useful first: what kind of thing it is, how long ago,
- * and how much of its session is in already, so that one long session does not crowd out the others. A part of the
- * room is kept for details: the facts of the best rows, which spare the next session from finding them again. What
- * is left after that goes to further rows.
+ * The frame is first, then what people pinned, then what the last turns came to. Then rows, most useful first: what kind
+ * of thing it is, how long ago, and how much of its session is in already, so that one long session does not crowd out
+ * the others. A part of the room is kept for details: the facts of the best rows, which spare the next session from
+ * finding them again. What is left after that goes to further rows.
  */
-import type { Observation, ObservationType, Summary } from '../memory/observation.ts'
-import type { ProjectRow } from '../store/port.ts'
+import type { ContextPart } from '../memory/context-parts.ts'
+import { OBSERVATION_TYPES, type Observation, type Summary } from '../memory/observation.ts'
+import type { ContextMaterial } from '../store/context-port.ts'
 import {
   CLOSE,
   dayLine,
@@ -19,121 +20,138 @@ import {
   legendLine,
   MORE,
   OPEN,
+  PINNED,
+  pinnedLine,
   rowLine,
   summaryLines,
   titleLine,
-  titleOf,
+  totalsLine,
 } from './lines.ts'
+import type { ContextOptions } from './options.ts'
+import { type ContextEntry, mostUsefulFirst, newestFirst, withoutRepeats } from './rank.ts'
+import { Room } from './room.ts'
 import { plain } from './text.ts'
-import { dayOf } from './times.ts'
+import { dayIn } from './times.ts'
 
-/** What there is to choose from, newest first. */
-export interface ContextMaterial {
-  project: ProjectRow
-  observations: readonly Observation[]
-  summaries: readonly Summary[]
-}
+export type { ContextEntry } from './rank.ts'
 
-export interface ContextEntry {
-  day: string
-  /** The file it is filed under. */
-  group: string
-  observation: Observation
-  row: string
-  detail: string | null
+/** Observations that are not in the text, by the reason. With those that are, they are all of the project. */
+export interface LeftOut {
+  /** A newer one replaces them. */
+  superseded: number
+  /** They say what another one says. */
+  repeats: number
+  /** There are as many rows as there may be. */
+  rows: number
+  /** The tokens are used up. */
+  budget: number
+  /** The part that would show them is left out. */
+  parts: number
+  /** Too old, or of a type that is left out: they were not looked at. */
+  unread: number
 }
 
 export interface ContextSelection {
-  head: readonly string[]
+  material: ContextMaterial
+  options: ContextOptions
+  /** The one that was pinned last first. */
+  pinned: readonly ContextEntry[]
+  /** Lines about the last turn, and about those before it. */
   summary: readonly string[]
+  earlier: readonly string[]
   /** Newest first. */
   entries: readonly ContextEntry[]
-  foot: readonly string[]
-}
-
-export interface ContextOptions {
-  /** Tokens of the whole text, as `estimateTokens` counts them. */
-  tokens: number
-  now: number
+  leftOut: LeftOut
 }
 
 /** As `estimateTokens` counts. */
 const CHARS_PER_TOKEN = 4
-const WEIGHTS: Record<ObservationType, number> = {
-  decision: 4,
-  bugfix: 4,
-  feature: 3,
-  refactor: 3,
-  discovery: 2,
-  change: 1,
-}
-const DAY_MS = 86_400_000
-/** Age at which an observation counts half, in days. */
-const HALF_AFTER_DAYS = 7
-/** So many observations of a session count in full; as many more halve the weight of the next. */
-const SESSION_SHARE = 3
 /** Parts of all the room that the last turn and those before it may take. */
 const SUMMARY_PART = 0.3
 const EARLIER_PART = 0.15
-const MOST_EARLIER = 3
 /** Part of what is left then that rows take before details. */
 const ROWS_PART = 0.6
 const MOST_DETAILS = 12
+/** No cost is written with more characters than this one. */
+const WIDEST_COST = 9_900
 
 /** Null where nothing is known, or nothing fits. */
-export function selectContext(material: ContextMaterial, { tokens, now }: ContextOptions): ContextSelection | null {
-  const head = [OPEN, titleLine(material.project, now), legendLine()]
-  const foot = ['', MORE, CLOSE]
+export function selectContext(material: ContextMaterial, options: ContextOptions): ContextSelection | null {
+  const chars = options.tokens * CHARS_PER_TOKEN
   // The last line has no line end.
-  const room = new Room(tokens * CHARS_PER_TOKEN + 1)
-  if (!room.take([...head, ...foot])) return null
-  const summary = chooseSummaries(material.summaries, tokens * CHARS_PER_TOKEN, room)
-  const entries = chooseEntries(material, room)
-  return entries.length === 0 && summary.length === 0 ? null : { head, summary, entries, foot }
+  const room = new Room(chars + 1)
+  if (!room.take(frameOf(material, options))) return null
+  const pinned = choosePinned(material, options, room)
+  const { summary, earlier } = chooseSummaries(material.summaries, chars, options, room)
+  const rows = chooseRows(material, pinned, options, room)
+  if (pinned.length + rows.entries.length + summary.length + earlier.length === 0) return null
+  return { material, options, summary, earlier, ...rows }
 }
 
-class Room {
-  left: number
+export function shows({ parts }: Pick<ContextOptions, 'parts'>, part: ContextPart): boolean {
+  return parts.includes(part)
+}
 
-  constructor(chars: number) {
-    this.left = chars
-  }
+/** At its longest. */
+function frameOf({ project, totals }: ContextMaterial, options: ContextOptions): string[] {
+  return [
+    OPEN,
+    titleLine(project, options.now),
+    ...(shows(options, 'legend') ? [legendLine(OBSERVATION_TYPES, true)] : []),
+    ...(shows(options, 'totals') ? [totalsLine(totals, options.now, WIDEST_COST)] : []),
+    ...(shows(options, 'more') ? ['', MORE] : []),
+    CLOSE,
+  ]
+}
 
-  take(lines: readonly string[], reserve = 0): boolean {
-    const cost = lines.reduce((sum, text) => sum + text.length + 1, 0)
-    if (cost > this.left - reserve) return false
-    this.left -= cost
-    return true
+function choosePinned(material: ContextMaterial, options: ContextOptions, room: Room): ContextEntry[] {
+  if (!shows(options, 'pinned')) return []
+  const chosen: ContextEntry[] = []
+  for (const observation of material.pinned) {
+    const entry = { ...entryOf(observation, material, options), row: pinnedLine(observation, options.now) }
+    if (room.take(chosen.length === 0 ? ['', PINNED, entry.row] : [entry.row])) chosen.push(entry)
   }
+  return chosen
 }
 
 /**
  * The newest summary that says what came of its turn, and those before it in a line each: a turn of pleasantries does
  * not hide the work before it.
  */
-function chooseSummaries(summaries: readonly Summary[], chars: number, room: Room): string[] {
+function chooseSummaries(
+  summaries: readonly Summary[],
+  chars: number,
+  options: ContextOptions,
+  room: Room,
+): { summary: string[]; earlier: string[] } {
   const telling = summaries.filter(
     ({ learned, completed, nextSteps }) => plain(`${learned ?? ''}${completed ?? ''}${nextSteps ?? ''}`) !== '',
   )
   const [last = summaries[0], ...before] = telling
-  if (last === undefined) return []
-  const earlier = ['', EARLIER, ...before.slice(0, MOST_EARLIER).map(earlierLine)]
+  if (last === undefined) return { summary: [], earlier: [] }
+  const wanted = shows(options, 'summary')
+  const lines = wanted ? summaryLines(last, chars * SUMMARY_PART, options.now) : []
+  const summary = room.take(lines) ? lines : []
+  if (!shows(options, 'earlier') || (wanted && summary.length === 0)) return { summary, earlier: [] }
+  const told = (wanted ? before : telling).slice(0, options.summaries)
+  const earlier = ['', EARLIER, ...told.map((one) => earlierLine(one, options.now))]
   while (earlier.join('\n').length > chars * EARLIER_PART) earlier.pop()
-  const lines = summaryLines(last, chars * SUMMARY_PART)
-  if (lines.length === 0 || !room.take(lines)) return []
-  return earlier.length > 2 && room.take(earlier) ? [...lines, ...earlier] : lines
+  return { summary, earlier: earlier.length > 2 && room.take(earlier) ? earlier : [] }
 }
 
-function chooseEntries({ observations, project }: ContextMaterial, room: Room): ContextEntry[] {
-  const candidates = mostUsefulFirst(
-    observations.map((observation) => ({
-      day: dayOf(observation.createdAt),
-      group: groupOf(observation, project),
-      observation,
-      row: rowLine(observation),
-      detail: null,
-    })),
-  )
+type Rows = Pick<ContextSelection, 'pinned' | 'entries' | 'leftOut'>
+
+function chooseRows(
+  material: ContextMaterial,
+  pinned: readonly ContextEntry[],
+  options: ContextOptions,
+  room: Room,
+): Rows {
+  const { observations, pinned: allPinned, superseded, repeats, totals } = material
+  const others = [...observations, ...(shows(options, 'pinned') ? [] : allPinned)]
+  const all = others.map((observation) => entryOf(observation, material, options))
+  const candidates = mostUsefulFirst(withoutRepeats(all, pinned, repeats))
+  const most = shows(options, 'timeline') ? options.observations : 0
   const chosen: ContextEntry[] = []
   const headings = new Set<string>()
   const add = (entry: ContextEntry, reserve: number): boolean => {
@@ -141,58 +159,49 @@ function chooseEntries({ observations, project }: ContextMaterial, room: Room): 
     const lines = [entry.row]
     if (!headings.has(entry.day)) lines.push('', dayLine(entry.day))
     if (!headings.has(group)) lines.push(entry.group)
-    if (!room.take(lines, reserve)) return false
+    if (chosen.length >= most || !room.take(lines, reserve)) return false
     headings.add(entry.day).add(group)
     chosen.push(entry)
     return true
   }
-  const reserve = Math.floor(room.left * (1 - ROWS_PART))
+  const reserve = shows(options, 'details') ? Math.floor(room.left * (1 - ROWS_PART)) : 0
   const firstLeft = candidates.findIndex((entry) => !add(entry, reserve))
-  const detailed = withDetails(chosen, room)
+  const detailed = shows(options, 'details') ? withDetails([...pinned, ...chosen], pinned.length, room) : []
   if (firstLeft !== -1) for (const entry of candidates.slice(firstLeft)) add(entry, 0)
-  return [...detailed, ...chosen.slice(detailed.length)].sort(newestFirst)
+  const entries = [...pinned, ...chosen].map((entry, i) => detailed[i] ?? entry)
+  const left = candidates.length - chosen.length
+  const isFull = chosen.length >= most
+  return {
+    pinned: entries.slice(0, pinned.length),
+    entries: entries.slice(pinned.length).sort(newestFirst),
+    leftOut: {
+      superseded,
+      repeats: all.length - candidates.length,
+      rows: isFull && shows(options, 'timeline') ? left : 0,
+      budget: (isFull ? 0 : left) + (shows(options, 'pinned') ? allPinned.length - pinned.length : 0),
+      parts: shows(options, 'timeline') ? 0 : left,
+      unread: totals.observations - observations.length - allPinned.length - superseded,
+    },
+  }
 }
 
-function withDetails(chosen: readonly ContextEntry[], room: Room): ContextEntry[] {
-  let details = 0
-  return chosen.map((entry) => {
-    const detail = details < MOST_DETAILS ? detailLine(entry.observation) : null
+/** What is pinned has its details before the others, and beside the number that they may have. */
+function withDetails(entries: readonly ContextEntry[], pinned: number, room: Room): ContextEntry[] {
+  let others = 0
+  return entries.map((entry, i) => {
+    const detail = i < pinned || others < MOST_DETAILS ? detailLine(entry.observation) : null
     if (detail === null || !room.take([detail])) return entry
-    details++
+    if (i >= pinned) others++
     return { ...entry, detail }
   })
 }
 
-function mostUsefulFirst(entries: readonly ContextEntry[]): ContextEntry[] {
-  const newest = Math.max(...entries.map(({ observation }) => observation.createdAt))
-  const scored = withoutRepeats([...entries].sort(newestFirst))
-    .map((entry) => ({ entry, score: worth(entry.observation, newest) }))
-    .sort((a, b) => b.score - a.score)
-  const seen = new Map<string, number>()
-  return scored
-    .map(({ entry, score }) => {
-      const before = seen.get(entry.observation.session) ?? 0
-      seen.set(entry.observation.session, before + 1)
-      return { entry, score: score / (1 + Math.floor(before / SESSION_SHARE)) }
-    })
-    .sort((a, b) => b.score - a.score || newestFirst(a.entry, b.entry))
-    .map(({ entry }) => entry)
-}
-
-/** Measured from the newest memory, not from now: after a holiday the last day of work is as near as ever. */
-function worth({ type, createdAt }: Observation, newest: number): number {
-  return WEIGHTS[type] / (1 + (newest - createdAt) / DAY_MS / HALF_AFTER_DAYS)
-}
-
-/** The same said again about the same file: the newest counts. */
-function withoutRepeats(entries: readonly ContextEntry[]): ContextEntry[] {
-  const said = new Set<string>()
-  return entries.filter(({ observation, group }) => {
-    const key = `${observation.type}\n${group}\n${titleOf(observation).toLowerCase()}`
-    return !said.has(key) && said.add(key)
-  })
-}
-
-function newestFirst(a: ContextEntry, b: ContextEntry): number {
-  return b.observation.createdAt - a.observation.createdAt || b.observation.id - a.observation.id
+function entryOf(observation: Observation, { project }: ContextMaterial, { now }: ContextOptions): ContextEntry {
+  return {
+    day: dayIn(observation.createdAt, now),
+    group: groupOf(observation, project),
+    observation,
+    row: rowLine(observation),
+    detail: null,
+  }
 }

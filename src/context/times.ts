@@ -7,6 +7,13 @@ export function dayOf(at: number): string {
   return `${MONTHS[date.getMonth()]} ${date.getDate()}, ${date.getFullYear()}`
 }
 
+/** `Nov 16`, with the year where it is not that of `now`. */
+export function dayIn(at: number, now: number): string {
+  const date = new Date(at)
+  if (date.getFullYear() !== new Date(now).getFullYear()) return dayOf(at)
+  return `${MONTHS[date.getMonth()]} ${date.getDate()}`
+}
+
 /** `14:30` */
 export function timeOf(at: number): string {
   const date = new Date(at)

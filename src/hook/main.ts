@@ -1,13 +1,12 @@
-/** What Claude Code runs. Exit code 0 and one line of output, always. */
-import { runHook, writeAnswer } from './run.ts'
+/** What the client runs. Exit code 0 and one line of output, always. */
+import { type HookIo, runHook, writePlainAnswer } from './run.ts'
 
-const STDIN = 0
-const STDOUT = 1
+const io: HookIo = { stdin: 0, stdout: 1, env: process.env, dist: __dirname, args: process.argv.slice(2) }
 
 process.on('uncaughtException', () => {
-  writeAnswer(STDOUT, null)
+  writePlainAnswer(io)
   process.exit(0)
 })
 
 // Waiting for the socket to close would cost more than the rest of the work.
-runHook({ stdin: STDIN, stdout: STDOUT, env: process.env, dist: __dirname }).then(() => process.exit(0))
+runHook(io).then(() => process.exit(0))

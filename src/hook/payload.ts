@@ -9,6 +9,7 @@ import { isWhollyPrivate } from '../memory/privacy.ts'
 import { projectOf } from '../memory/project.ts'
 import { shortHash } from '../paths.ts'
 import type { Settings } from '../settings.ts'
+import type { Payload } from './clients/client.ts'
 import { isExcluded } from './excluded.ts'
 import { lastMessageIn } from './last-message.ts'
 
@@ -40,15 +41,23 @@ const OBSERVED_EVENTS: ReadonlySet<string> = new Set([
 const OWN_TOOL = /^mcp__(?:plugin_)?claude-mem_/
 
 export function readPayload(raw: string, options: ReadOptions): Reading {
+  const payload = parsePayload(raw)
+  return payload === null ? ignored('the payload is not a JSON object') : readFields(payload, raw, options)
+}
+
+/** Null where it is no JSON object. */
+export function parsePayload(raw: string): Payload | null {
   let parsed: unknown
   try {
     parsed = JSON.parse(raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw)
   } catch {
-    return ignored('the payload is not JSON')
+    return null
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    return ignored('the payload is not an object')
-  const payload: Payload = { ...parsed }
+  return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : null
+}
+
+/** `raw` is what the client sent: where it names nothing, its own words tell one event from another. */
+export function readFields(payload: Payload, raw: string, options: ReadOptions): Reading {
   const hook = name(payload.hook_event_name)
   if (!OBSERVED_EVENTS.has(hook)) return ignored(`${hook || 'an event without a name'} is not observed`)
   const session = name(payload.session_id)
@@ -59,7 +68,7 @@ export function readPayload(raw: string, options: ReadOptions): Reading {
     if (OWN_TOOL.test(tool)) return ignored("claude-mem's own tools are not observed")
     if (options.settings.CLAUDE_MEM_SKIP_TOOLS.includes(tool)) return ignored(`${tool} is in CLAUDE_MEM_SKIP_TOOLS`)
   }
-  const cwd = name(payload.cwd) || currentDirectory()
+  const cwd = directoryOf(payload)
   const project = projectOf(cwd)
   if (isExcluded(cwd, project, options.settings.CLAUDE_MEM_EXCLUDED_PROJECTS)) return ignored('the project is excluded')
 
@@ -134,14 +143,12 @@ function boundsOf(settings: ReadOptions['settings']): Bounds {
   return { ...DEFAULT_BOUNDS, total, text: Math.min(settings.CLAUDE_MEM_MAX_FIELD_KB * 1024, total / 4) }
 }
 
-type Payload = Record<string, unknown>
-
 const event = (value: MemoryEvent): Reading => ({ type: 'event', event: value })
 const ignored = (reason: string): Reading => ({ type: 'ignored', reason })
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 /** Ids, names and paths: none is longer than a path may be. */
 const MAX_NAME = 4_096
-const name = (value: unknown): string => wellFormed(text(value).slice(0, MAX_NAME))
+export const name = (value: unknown): string => wellFormed(text(value).slice(0, MAX_NAME))
 const duration = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null)
 const isToolEvent = (hook: string): boolean => hook === 'PostToolUse' || hook === 'PostToolUseFailure'
 
@@ -177,7 +184,10 @@ function randomId(): string {
   return `random:${parts.map((part) => part.toString(36)).join('-')}`
 }
 
-function currentDirectory(): string {
+/** Where the client works. */
+export function directoryOf(payload: Payload): string {
+  const given = name(payload.cwd)
+  if (given !== '') return given
   try {
     return process.cwd()
   } catch {

@@ -26,6 +26,10 @@ export function mayLeave(event: MemoryEvent, directory: string): boolean {
   }
 }
 
+export function isPrivateTurn(session: string, directory: string): boolean {
+  return existsSync(join(directory, safeName(session)))
+}
+
 function setMark(directory: string, mark: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })

@@ -2,11 +2,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { isProgram, programFiles } from '../find-program.ts'
-
-export interface Client {
-  path: string
-  version: string
-}
+import type { Client } from './clients/adapter.ts'
 
 /** Starting it takes a second on a slow disk. */
 const ANSWER_MS = 15_000

@@ -7,8 +7,10 @@ interface EventSpec {
   /** The first client that knows it, as found in the published packages. */
   since: string
   timeoutSeconds: number
-  /** Events about a tool say which tools: all. The others have nothing to match, or mean everything without it. */
+  /** Events about a tool say which tools. The others have nothing to match, or mean everything without it. */
   matcher?: string
+  /** Registered only where the user asked for what it does: it costs a process before each such tool. */
+  optional?: true
 }
 
 /** A hook gives up after two seconds at the most; the rest is for a machine under load. */
@@ -20,6 +22,8 @@ const usual = (since: string): EventSpec => ({ since, timeoutSeconds: USUAL_TIME
 export const EVENTS = {
   SessionStart: { since: '1.0.62', timeoutSeconds: START_TIMEOUT_SECONDS },
   UserPromptSubmit: usual('1.0.54'),
+  // Known since 1.0.38, but what it answers reaches the model only from here on.
+  PreToolUse: { ...usual('2.1.9'), matcher: 'Read', optional: true },
   PostToolUse: { ...usual('1.0.38'), matcher: '*' },
   PostToolUseFailure: { ...usual('2.0.56'), matcher: '*' },
   SubagentStop: usual('1.0.41'),
@@ -36,11 +40,14 @@ export const EVENT_NAMES = Object.keys(EVENTS) as EventName[]
 const ASSUMED_VERSION = '1.0.85'
 const FIRST_WITH_HOOKS = '1.0.38'
 
+/** Context for a file, before it is read. */
+export const FILE_CONTEXT_EVENT: EventName = 'PreToolUse'
+
 /**
  * What a client may be given. An event name that it does not know makes an older one switch off all hooks, without
  * a word, so a client that was not found gets only what all of them know.
  */
-export function eventsFor(version: string | null): EventName[] {
+export function eventsFor(version: string | null, optional: readonly EventName[] = []): EventName[] {
   const known = version ?? ASSUMED_VERSION
   if (compareVersions(known, FIRST_WITH_HOOKS) < 0) {
     throw new MemError(
@@ -48,14 +55,20 @@ export function eventsFor(version: string | null): EventName[] {
       `Claude Code ${known} has no hooks; update it to ${FIRST_WITH_HOOKS} or newer, then run: claude-mem install`,
     )
   }
-  return EVENT_NAMES.filter((name) => compareVersions(known, EVENTS[name].since) >= 0)
+  return wantedEvents(optional).filter((name) => compareVersions(known, EVENTS[name].since) >= 0)
+}
+
+/** Everything that a client of any version would be given. */
+export function wantedEvents(optional: readonly EventName[] = []): EventName[] {
+  const isOptional = (spec: EventSpec) => spec.optional === true
+  return EVENT_NAMES.filter((name) => !isOptional(EVENTS[name]) || optional.includes(name))
 }
 
 export function hookEntry(event: EventName, command: string): { readonly [key: string]: Json } {
   return { type: 'command', command, timeout: EVENTS[event].timeoutSeconds }
 }
 
-export function groupFor(event: EventName, command: string): Json {
+export function groupFor(event: EventName, command: string): { readonly [key: string]: Json } {
   const spec: EventSpec = EVENTS[event]
   const hooks = [hookEntry(event, command)]
   return spec.matcher === undefined ? { hooks } : { matcher: spec.matcher, hooks }

@@ -1,21 +1,19 @@
-/** Our entries in the text of a settings file: put in, brought up to date, taken out. */
+/** Our entries in the text of Claude Code's settings: put in, brought up to date, taken out. */
 import { isDeepStrictEqual } from 'node:util'
 import { MemError } from '../errors.ts'
 import { type EventName, groupFor, hookEntry } from './events.ts'
+import { dropAll, dropSurplus, type Entries, type IsOurs, listsOf, wrongOutline } from './hook-lists.ts'
 import {
   type ArrayNode,
   addItem,
   addMember,
   memberOf,
   type Node,
-  type ObjectNode,
   parsedAt,
   removePart,
   replaceNode,
   scan,
 } from './json-text.ts'
-
-export type IsOurs = (command: unknown) => boolean
 
 /** One of our entries, by its place in the lists of the file. */
 interface Place {
@@ -34,49 +32,32 @@ export function mergeHooks(
   file: string,
 ): string {
   checkShape(text, file)
-  const isSurplus = ({ event }: Place, index: number, places: readonly Place[]): boolean =>
-    !events.some((wanted) => wanted === event) || places.slice(index + 1).some((other) => other.event === event)
-  let merged = text
-  for (;;) {
-    const surplus = ourPlaces(merged, isOurs).find(isSurplus)
-    if (surplus === undefined) break
-    merged = removePlace(merged, surplus)
-  }
+  let merged = dropSurplus(text, events, entriesOf(isOurs))
   for (const event of events) merged = mergeEvent(merged, event, command, isOurs)
   return merged
 }
 
 export function removeHooks(text: string, isOurs: IsOurs, file: string): string {
   checkShape(text, file)
-  let left = text
-  for (;;) {
-    const place = ourPlaces(left, isOurs).at(-1)
-    if (place === undefined) return left
-    left = removePlace(left, place)
-  }
+  return dropAll(text, entriesOf(isOurs))
 }
 
-/** The events under which there is an entry of ours. */
+/** The events under which there is an entry of ours; one that is there twice is named twice. */
 export function registeredEvents(text: string, isOurs: IsOurs): string[] {
-  return [...new Set(ourPlaces(text, isOurs).map(({ event }) => event))]
+  return ourPlaces(text, isOurs).map(({ event }) => event)
 }
 
 /** A file that is laid out in another way than we know is left to its owner. */
 function checkShape(text: string, file: string): void {
-  const wrong = wrongShape(text)
+  const wrong = wrongOutline(text)
   if (wrong === null) return
   throw new MemError('bad_setting', `${file} ${wrong}; repair it, then try again. Nothing was changed.`)
 }
 
-function wrongShape(text: string): string | null {
-  const root = scan(text)
-  if (root.kind !== 'object') return 'does not hold a JSON object'
-  const hooks = memberOf(root, 'hooks')?.value
-  if (hooks === undefined) return null
-  if (hooks.kind !== 'object') return 'has "hooks" that are not an object'
-  const odd = hooks.members.find(({ value }) => value.kind !== 'array')
-  return odd === undefined ? null : `has "hooks" in which ${JSON.stringify(odd.key)} is not a list`
-}
+const entriesOf = (isOurs: IsOurs): Entries<Place> => ({
+  places: (text) => ourPlaces(text, isOurs),
+  remove: removePlace,
+})
 
 function mergeEvent(text: string, event: EventName, command: string, isOurs: IsOurs): string {
   const place = ourPlaces(text, isOurs).find((found) => found.event === event)
@@ -120,13 +101,6 @@ function removePlace(text: string, { member, group, hook }: Place): string {
     root,
     root.members.findLastIndex(({ key }) => key === 'hooks'),
   )
-}
-
-/** The lists of groups by event: `hooks` in the settings. */
-function listsOf(text: string): ObjectNode | undefined {
-  const root = scan(text)
-  const hooks = root.kind === 'object' ? memberOf(root, 'hooks')?.value : undefined
-  return hooks?.kind === 'object' ? hooks : undefined
 }
 
 const groupsOf = (list: Node): readonly Node[] => (list.kind === 'array' ? list.items : [])

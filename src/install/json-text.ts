@@ -2,6 +2,7 @@
  * Changes JSON as text: one value goes in, out or is replaced, and every other byte stays. Parsing and writing it
  * anew would lose how its owner laid it out, keys that are there twice, and numbers too long for a double.
  */
+import { MemError } from '../errors.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -17,21 +18,26 @@ export type Node =
   | (Span & { kind: 'object'; members: Member[] })
   | (Span & { kind: 'array'; items: Node[] })
   | (Span & { kind: 'scalar' })
+  | (Span & { kind: 'passed' })
 export type ObjectNode = Extract<Node, { kind: 'object' }>
 export type ArrayNode = Extract<Node, { kind: 'array' }>
 
 const SPACE = /[ \t\r\n]*/y
-const STRING = /"(?:[^"\\]|\\.)*"/y
 const WORD = /[^,\]}\s]*/y
+const NO_BRACKET = /[^"{}[\]]*/y
 
-/** Where everything is in text that `JSON.parse` accepts. */
-export function scan(text: string): Node {
+/** A file nested deeper than this was made by no program that keeps settings, and would exhaust the stack. */
+const MAX_DEPTH = 500
+
+/**
+ * Where everything is in text that `JSON.parse` accepts. With `only`, what the outermost object holds under other keys
+ * is passed over: a client's own file may be tens of megabytes, of which we need a few lines.
+ */
+export function scan(text: string, only: string | null = null): Node {
   let at = 0
-  const take = (pattern: RegExp): string => {
+  const take = (pattern: RegExp): void => {
     pattern.lastIndex = at
-    const found = pattern.exec(text)?.[0] ?? ''
-    at += found.length
-    return found
+    at += pattern.exec(text)?.[0].length ?? 0
   }
   /** Calls `one` for each part until the closing bracket, and goes behind it. */
   const parts = (close: string, one: () => void) => {
@@ -45,30 +51,73 @@ export function scan(text: string): Node {
     }
     at++
   }
-  const value = (): Node => {
+  const scalar = () => {
+    if (text[at] === '"') at = stringEnd(text, at)
+    else take(WORD)
+  }
+  const value = (depth: number): Node => {
+    if (depth > MAX_DEPTH) {
+      throw new MemError('bad_setting', `the settings are nested more than ${MAX_DEPTH} deep. Nothing was changed.`)
+    }
     take(SPACE)
     const start = at
     if (text[at] === '{') {
       const members: Member[] = []
       parts('}', () => {
         const from = at
-        const key: string = JSON.parse(take(STRING))
+        at = stringEnd(text, at)
+        const key: string = JSON.parse(text.slice(from, at))
         take(SPACE)
         at++
-        const held = value()
+        const held = depth > 0 || only === null || key === only ? value(depth + 1) : passed()
         members.push({ start: from, end: held.end, key, value: held })
       })
       return { kind: 'object', start, end: at, members }
     }
     if (text[at] === '[') {
       const items: Node[] = []
-      parts(']', () => items.push(value()))
+      parts(']', () => items.push(value(depth + 1)))
       return { kind: 'array', start, end: at, items }
     }
-    take(text[at] === '"' ? STRING : WORD)
+    scalar()
     return { kind: 'scalar', start, end: at }
   }
-  return value()
+  const passed = (): Node => {
+    take(SPACE)
+    const start = at
+    if (text[at] !== '{' && text[at] !== '[') scalar()
+    else {
+      let open = 0
+      do {
+        if (text[at] === '"') at = stringEnd(text, at)
+        else open += '{['.includes(text.charAt(at++)) ? 1 : -1
+        if (open > 0) take(NO_BRACKET)
+      } while (open > 0)
+    }
+    return { kind: 'passed', start, end: at }
+  }
+  return value(0)
+}
+
+/** Behind the string that begins at `at`. By hand: a pattern gives up on one of some megabytes. */
+function stringEnd(text: string, at: number): number {
+  for (let quote = text.indexOf('"', at + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslash = quote
+    while (text[backslash - 1] === '\\') backslash--
+    if ((quote - backslash) % 2 === 0) return quote + 1
+  }
+  return text.length
+}
+
+/** The text with every string empty: what is left is how it is laid out, and what does not belong there. */
+export function withoutStrings(text: string): string {
+  const kept: string[] = []
+  let at = 0
+  for (let quote = text.indexOf('"'); quote !== -1; quote = text.indexOf('"', at)) {
+    kept.push(text.slice(at, quote))
+    at = stringEnd(text, quote)
+  }
+  return [...kept, text.slice(at)].join('""')
 }
 
 /** The last one counts where a key is there twice, as for JSON.parse. */
@@ -142,7 +191,7 @@ function isOneLine(text: string): boolean {
 }
 
 function isCompact(text: string): boolean {
-  return !/[,:] /.test(text.replace(/"(?:[^"\\]|\\.)*"/g, '""'))
+  return !/[,:] /.test(withoutStrings(text))
 }
 
 function oneLine(text: string, value: Json): string {

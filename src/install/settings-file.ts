@@ -21,6 +21,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { MemError, messageOf, systemCode } from '../errors.ts'
+import { withoutStrings } from './json-text.ts'
 
 const BOM = '\uFEFF'
 const NOTHING_CHANGED = 'Nothing was changed.'
@@ -49,17 +50,22 @@ export function readSettingsFile(file: string): SettingsFile {
   return { file, target, bytes, bom, text }
 }
 
-export function writeSettingsFile(before: SettingsFile, bytes: Buffer): void {
+/** `mode` is for a file that is not there yet. */
+export function writeSettingsFile(before: SettingsFile, bytes: Buffer, mode: number): void {
   const { file, target } = before
   refuseReadOnly(file, target)
   const beside = `${target}.claude-mem-${process.pid}`
   try {
     mkdirSync(dirname(target), { recursive: true })
-    writeBeside(beside, bytes, statSync(target, { throwIfNoEntry: false }))
+    writeBeside(beside, bytes, statSync(target, { throwIfNoEntry: false }), mode)
     refuseChanged(before)
     renameSync(beside, target)
   } catch (error) {
-    rmSync(beside, { force: true })
+    try {
+      rmSync(beside, { force: true })
+    } catch {
+      // What went wrong first is what people have to know.
+    }
     throw cannotWrite(file, error)
   }
 }
@@ -74,8 +80,8 @@ export function removeSettingsFile(before: SettingsFile): void {
   }
 }
 
-function writeBeside(beside: string, bytes: Buffer, old: Stats | undefined): void {
-  const fd = openSync(beside, 'w', old === undefined ? 0o600 : old.mode & 0o777)
+function writeBeside(beside: string, bytes: Buffer, old: Stats | undefined, mode: number): void {
+  const fd = openSync(beside, 'w', old === undefined ? mode : old.mode & 0o777)
   try {
     writeFileSync(fd, bytes)
     fsyncSync(fd)
@@ -122,8 +128,14 @@ function readBytes(target: string): Buffer | null {
     return readFileSync(target)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
-    throw new MemError('bad_setting', `${target} cannot be read: ${messageOf(error)}`, { cause: error })
+    throw cannotRead(target, error)
   }
+}
+
+function cannotRead(file: string, error: unknown): MemError {
+  return new MemError('bad_setting', `${file} cannot be read: ${messageOf(error)}. ${NOTHING_CHANGED}`, {
+    cause: error,
+  })
 }
 
 function decode(bytes: Buffer, file: string): string {
@@ -152,15 +164,23 @@ function checkJson(text: string, file: string): void {
 }
 
 function hasComments(text: string): boolean {
-  return /\/\/|\/\*/.test(text.replace(/"(?:[^"\\\n]|\\.)*"/g, '""'))
+  return /\/\/|\/\*/.test(withoutStrings(text))
 }
 
-function targetOf(file: string): string {
+/** Where a link leads, also to a file that is yet to be made. */
+export function targetOf(file: string): string {
   try {
     return realpathSync(file)
   } catch {
-    // A link to a file that is yet to be made.
+    return unmadeTarget(file)
+  }
+}
+
+function unmadeTarget(file: string): string {
+  try {
     const stat = lstatSync(file, { throwIfNoEntry: false })
     return stat?.isSymbolicLink() === true ? resolve(dirname(file), readlinkSync(file)) : file
+  } catch (error) {
+    throw cannotRead(file, error)
   }
 }

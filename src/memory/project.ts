@@ -37,6 +37,18 @@ export function projectRoot(cwd: string, files: ProjectFiles = realFiles, path: 
   }
 }
 
+/** Where a key says that its project lies: git's common directory, or the directory itself. Null: nowhere. */
+export function placeOf(key: string): string | null {
+  return /^(?:git|dir):(.+)$/s.exec(key)?.[1] ?? null
+}
+
+/** The main working tree, as far as the key of a project tells; else what it says at all. */
+export function treeOf(key: string, path: typeof nodePath = nodePath): string | null {
+  const place = placeOf(key)
+  if (place === null || key.startsWith('dir:')) return place
+  return ['.git', '.bare'].includes(path.basename(place)) ? path.dirname(place) : place
+}
+
 /** A directory that was deleted still has a place: that of what is left of its path. */
 function realDirectory(cwd: string, files: ProjectFiles, path: typeof nodePath): string {
   const absolute = path.isAbsolute(cwd) ? path.normalize(cwd) : resolveSafely(cwd, path)

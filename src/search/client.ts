@@ -24,6 +24,8 @@ export interface SearchCalls {
   forget(observationIds: readonly number[]): Promise<void>
   /** Vectors were thrown away: they are read anew. */
   reset(): Promise<void>
+  /** Everything of one project is filed under another now. */
+  moved(from: string, into: string): Promise<void>
   close(): Promise<void>
 }
 export type SearchMethod = keyof SearchCalls
@@ -71,6 +73,7 @@ export async function openSearchThread(
     counts: call('counts'),
     forget: call('forget'),
     reset: call('reset'),
+    moved: call('moved'),
     close: () => thread.end('close'),
   }
 }

@@ -108,6 +108,11 @@ export class SearchEngine {
     this.#vectors?.reset()
   }
 
+  /** Everything of one project is filed under another now. */
+  moved(from: string, into: string): void {
+    this.#vectors?.moved(from, into)
+  }
+
   /** What an index still holds of them goes, in memory and on disk. */
   forget(observationIds: readonly number[]): void {
     if (this.#vectors === null) removeGraphsWith(this.#options.vectorsDirectory, observationIds)

@@ -43,6 +43,7 @@ async function open(options: SearchThreadOptions, say: (value: unknown) => void)
     counts: (project: string | null) => engine.reader.counts(project, engine.state().embedder?.name ?? null),
     forget: (ids: readonly number[]) => engine.forget(ids),
     reset: () => engine.reset(),
+    moved: (from: string, into: string) => engine.moved(from, into),
     close: async () => {
       engine.close()
       await engine.vectors?.embedder.close?.()

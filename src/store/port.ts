@@ -6,9 +6,14 @@ import type { Effect } from '../../machines/session/types.ts'
 import type { EventKind, MemoryEvent } from '../memory/event.ts'
 import type { Observation, Summary } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
+import type { AskedSession, ReportedSession } from '../memory/reported.ts'
 import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from './accounting.ts'
 import type { Commit, CommitResult, ObserverTurn, SessionState, SessionStatus, TraceEntry } from './commit.ts'
+import type { ContextMaterial, ContextQuery } from './context-port.ts'
+import type { ImportStore } from './import-port.ts'
+import type { ProjectReader, ProjectStore } from './project-port.ts'
 import type { SearchStore } from './search-port.ts'
+import type { ShownStore } from './shown-port.ts'
 
 export interface SessionRow extends SessionState {
   session: string
@@ -114,7 +119,7 @@ export interface SessionFilter {
   project?: string
   limit?: number
 }
-/** A project as far as it is remembered, with its newest name. */
+/** A project as far as it is remembered, with the name by hand or its newest one. */
 export interface ProjectRow extends Project {
   observations: number
   /** When its oldest observation was made; null before the first. */
@@ -123,6 +128,7 @@ export interface ProjectRow extends Project {
   updatedAt: number
 }
 export interface ProjectFilter {
+  /** Of a merged project: finds the one that it was merged into. */
   key?: string
   name?: string
   limit?: number
@@ -133,7 +139,7 @@ export interface QueueFilter {
   limit?: number
 }
 
-export interface Reader {
+export interface Reader extends ProjectReader {
   session(id: string): Promise<SessionRow | null>
   /** Full ids that start with `prefix`; people type the first characters. */
   findSessions(prefix: string): Promise<string[]>
@@ -148,7 +154,13 @@ export interface Reader {
   summaries(filter: { session?: string; project?: string; limit?: number }): Promise<Summary[]>
   /** The one that was last heard of first. */
   projects(filter: ProjectFilter): Promise<ProjectRow[]>
+  /** Null where nobody has heard of the project. Reads as much at a hundred observations as at a hundred thousand. */
+  contextMaterial(query: ContextQuery): Promise<ContextMaterial | null>
+  /** Keys of projects that were merged into this one. */
+  aliases(key: string): Promise<string[]>
   events(session: string, limit: number): Promise<EventRow[]>
+  /** Of those that are known: where they came from. */
+  reported(sessions: readonly AskedSession[]): Promise<ReportedSession[]>
   /** The newest `limit`, oldest of them first. */
   calls(filter: CallFilter): Promise<CallRow[]>
   /** Days in their order, anything else with the most expensive first. What has no calls is left out. */
@@ -183,7 +195,7 @@ export interface BackupInfo {
   reason: string
 }
 
-export interface Store extends Reader, SearchStore {
+export interface Store extends Reader, SearchStore, ShownStore, ProjectStore, ImportStore {
   /**
    * Applies a group in one durable transaction, each member in a savepoint of its own. Results are in the
    * members' order. It rejects only when the transaction as a whole could not be made durable.

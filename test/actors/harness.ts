@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Policy } from '../../machines/session/types.ts'
 import type { Budget } from '../../src/actors/budget.ts'
-import { type Spool, Supervisor } from '../../src/actors/supervisor.ts'
+import { type Filing, type Spool, Supervisor } from '../../src/actors/supervisor.ts'
 import type { MemoryEvent } from '../../src/memory/event.ts'
 import { offlineObserver } from '../../src/observer/offline/index.ts'
 import { plainObserver } from '../../src/observer/plain.ts'
@@ -28,6 +28,8 @@ export class Harness {
   policy: Policy = POLICY
   goesOffline = false
   budget: Budget | null = null
+  /** Made for each start. */
+  filing: ((store: Store) => Promise<Filing>) | null = null
   spooled: MemoryEvent[] = []
   log: { level: string; text: string; details: Record<string, unknown> | undefined }[] = []
   /** Real time plus this: tests move it, the machines see it. */
@@ -66,6 +68,7 @@ export class Harness {
       policy: () => this.policy,
       concurrency: () => 2,
       spool,
+      ...(this.filing === null ? {} : { filing: await this.filing(this.#store) }),
       log: (level, text, details) => this.log.push({ level, text, details }),
       now: this.now,
       freshId: () => `id-${++this.#ids}-${Math.random().toString(36).slice(2)}`,

@@ -8,6 +8,7 @@ import { parseRequest } from '../../src/channel/schema.ts'
 import { Service } from '../../src/channel/service.ts'
 import { ContextKeeper } from '../../src/context/keeper.ts'
 import { Harness } from '../actors/harness.ts'
+import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { callOf, commitOf } from '../store/samples.ts'
 import { storeMemory } from './store-memory.ts'
 
@@ -28,7 +29,7 @@ beforeEach(async () => {
     keeper: new ContextKeeper({
       reader: h.store,
       directory: h.directory,
-      tokens: () => 2_000,
+      settings: () => CONTEXT_SETTINGS,
       notice: () => undefined,
     }),
     provider: () => ({ name: 'plain', model: null }),

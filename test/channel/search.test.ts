@@ -11,6 +11,7 @@ import { ContextKeeper } from '../../src/context/keeper.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import { NO_FILTERS, type SearchFilters, type SearchRequest } from '../../src/search/query.ts'
 import { events, Harness } from '../actors/harness.ts'
+import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { commitOf, observationOf, PROJECT, stateOf, summaryOf } from '../store/samples.ts'
 import { type StoreMemory, storeMemory } from './store-memory.ts'
 
@@ -34,7 +35,7 @@ beforeEach(async () => {
   const keeper = new ContextKeeper({
     reader: h.store,
     directory: paths.context,
-    tokens: () => 2_000,
+    settings: () => CONTEXT_SETTINGS,
     notice: () => undefined,
   })
   const service = new Service({

@@ -13,6 +13,7 @@ import { Service } from '../../src/channel/service.ts'
 import { ContextKeeper } from '../../src/context/keeper.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import { events, Harness } from '../actors/harness.ts'
+import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { type StoreMemory, storeMemory } from './store-memory.ts'
 
 let h: Harness
@@ -34,7 +35,7 @@ async function listen(port = 0, dataDir = dir): Promise<void> {
     keeper: new ContextKeeper({
       reader: h.store,
       directory: paths.context,
-      tokens: () => 2_000,
+      settings: () => CONTEXT_SETTINGS,
       notice: () => undefined,
     }),
     provider: () => ({ name: 'plain', model: null }),

@@ -41,16 +41,35 @@ describe('claude-mem context', () => {
     expect(injected).toContain('port.ts')
 
     const given = { project: { key: `dir:${shop}`, name: 'shop' }, context: injected }
-    for (const project of ['shop', shop, `dir:${shop}`]) {
+    for (const project of ['shop', shop]) {
       expect(await program.json('context', '--project', project)).toMatchObject({ running: true, ...given })
     }
     expect((await program.run(['context', '-p', 'shop'])).stdout).toBe(`${injected}\n`)
 
-    await program.run(['stop'])
-    for (const project of ['shop', shop, `dir:${shop}`]) {
-      expect(await program.json('context', '--project', project)).toMatchObject({ running: false, ...given })
+    const said = /^claude-mem: 1 memory of shop, last worked on .*, ~\d+ tokens given to the session/
+    const preview = async (running: boolean) => {
+      const { report, totals, message, ...rest } = await program.json('context', '-p', 'shop', '--tokens', '300')
+      expect(rest).toMatchObject({ running, project: given.project })
+      expect(rest.tokens).toBeLessThanOrEqual(300)
+      expect(totals).toMatchObject({ observations: 1 })
+      expect(report).toMatchObject({ counts: { observations: 1, pinned: 0 }, leftOut: { superseded: 0, budget: 0 } })
+      expect(message).toMatch(said)
+      expect((await program.run(['context', '-p', 'shop', '--message'])).stdout).toMatch(said)
     }
+    await preview(true)
+    await program.run(['stop'])
+    expect(await program.json('context', '--project', shop)).toMatchObject({ running: false, ...given })
     expect((await program.run(['context', '-p', 'shop'])).stdout).toBe(`${injected}\n`)
+    await preview(false)
+  })
+
+  it('says what is wrong with a budget', async () => {
+    const { code, stderr } = await program.run(['context', '-p', 'shop', '--tokens', 'lots'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('--tokens takes a whole number from 0 to 20000')
+    const none = await program.run(['context', '-p', 'shop', '--tokens', '0'])
+    expect(none).toMatchObject({ code: 0, stdout: '' })
+    expect(none.stderr).toContain('CLAUDE_MEM_CONTEXT_TOKENS is too small')
   })
 
   it('is about the directory it runs in', async () => {

@@ -10,6 +10,7 @@ import { pathsOf } from '../../src/paths.ts'
 import { openLocalStore } from '../../src/store/sqlite/local.ts'
 import { Harness } from '../actors/harness.ts'
 import { storeMemory } from '../channel/store-memory.ts'
+import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { commitOf, observationOf, stateOf, summaryOf } from '../store/samples.ts'
 import { Program } from './program.ts'
 
@@ -127,7 +128,7 @@ describe('with a daemon', () => {
       keeper: new ContextKeeper({
         reader: h.store,
         directory: paths.context,
-        tokens: () => 2_000,
+        settings: () => CONTEXT_SETTINGS,
         notice: () => undefined,
       }),
       provider: () => ({ name: 'plain', model: null }),

@@ -1,17 +1,36 @@
 /** Memories as an observer writes them. */
+import { type ContextOptions, contextSettings } from '../../src/context/options.ts'
 import type { Observation, Summary } from '../../src/memory/observation.ts'
-import type { ProjectRow } from '../../src/store/port.ts'
+import { loadSettings } from '../../src/settings.ts'
+import type { ContextMaterial } from '../../src/store/context-port.ts'
 
 /** Local time: days and times are the user's. */
 export const at = (day: number, hour: number, minute: number) => new Date(2026, 10, day, hour, minute).getTime()
 export const NOW = at(17, 9, 5)
 
-export const SHOP: ProjectRow = {
-  key: 'git:/home/me/shop/.git',
-  name: 'shop',
-  observations: 5,
-  since: at(15, 10, 0),
-  updatedAt: NOW,
+export const SHOP = { key: 'git:/home/me/shop/.git', name: 'shop' }
+
+/** The defaults. */
+export const CONTEXT_SETTINGS = contextSettings(loadSettings('', {}).values)
+export const OPTIONS: ContextOptions = { ...CONTEXT_SETTINGS, now: NOW }
+
+/** Nothing but a project that is known. */
+export function material(over: Partial<ContextMaterial> = {}): ContextMaterial {
+  const { observations = [], pinned = [], superseded = 0 } = over
+  return {
+    project: SHOP,
+    totals: {
+      observations: observations.length + pinned.length + superseded,
+      discoveryTokens: 12_400,
+      since: at(15, 10, 0),
+    },
+    observations,
+    pinned,
+    summaries: [],
+    repeats: [],
+    superseded,
+    ...over,
+  }
 }
 
 export function observation(id: number, over: Partial<Observation> = {}): Observation {

@@ -48,7 +48,7 @@ async function contextFrom(payload: object): Promise<string | null> {
 }
 
 const files = () =>
-  existsSync(place.paths.context) ? readdirSync(place.paths.context).filter((name) => name.endsWith('.txt')) : []
+  existsSync(place.paths.context) ? readdirSync(place.paths.context).filter((name) => name.endsWith('.json')) : []
 /** Whatever observer writes it, the turn's own words come back. */
 const memory = () =>
   expect.stringMatching(/^<claude-mem-context>\n# shop: [\s\S]*integer cents[\s\S]*<\/claude-mem-context>$/)
@@ -57,7 +57,9 @@ describe('the second session', () => {
   test('session.daemonUp: gets the memory of the first with its acknowledgement', async () => {
     await place.start()
     await firstSession()
-    expect(await contextFrom(startOf('second'))).toEqual(memory())
+    for (const source of ['startup', 'resume', 'clear', 'compact']) {
+      expect(await contextFrom({ ...startOf(source), source })).toEqual(memory())
+    }
     expect(await contextFrom({ ...startOf('other'), cwd: '/nowhere/other' })).toBeNull()
   })
 
@@ -73,7 +75,9 @@ describe('the second session', () => {
     const daemon = await place.start()
     await firstSession()
     await expect.poll(files).toHaveLength(1)
-    await expect.poll(() => readFileSync(join(place.paths.context, files()[0] ?? ''), 'utf8')).toEqual(memory())
+    await expect
+      .poll(() => JSON.parse(readFileSync(join(place.paths.context, files()[0] ?? ''), 'utf8')).context)
+      .toEqual(memory())
     daemon.kill('SIGKILL')
     await exited(daemon)
     expect(await contextFrom(startOf('second'))).toEqual(memory())

@@ -59,13 +59,14 @@ export class Hook {
     payload: Record<string, unknown> | string | Buffer,
     env: NodeJS.ProcessEnv = {},
     onStart: (child: ChildProcess) => void = () => {},
+    args: readonly string[] = [],
   ): Promise<Ran> {
     const input =
       typeof payload === 'string' || Buffer.isBuffer(payload)
         ? payload
         : JSON.stringify({ session_id: 'session-0001', cwd: this.cwd, ...payload })
     return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [join(this.dist, 'hook.cjs')], {
+      const child = spawn(process.execPath, [join(this.dist, 'hook.cjs'), ...args], {
         cwd: this.cwd,
         env: { ...process.env, CLAUDE_MEM_DATA_DIR: this.dataDir, ...env },
       })
@@ -100,9 +101,10 @@ export class Hook {
     return existsSync(join(this.dataDir, 'started')) || existsSync(join(this.dataDir, 'starting'))
   }
 
-  context(key: string, text: string): void {
+  /** What a daemon rendered last, in a file of this name. */
+  context(name: string, text: string): void {
     mkdirSync(join(this.dataDir, 'context'), { recursive: true })
-    writeFileSync(join(this.dataDir, 'context', `${key}.txt`), text)
+    writeFileSync(join(this.dataDir, 'context', name), text)
   }
 
   remove(): void {
@@ -111,9 +113,11 @@ export class Hook {
 }
 
 type EventRequest = Extract<Request, { type: 'event' }>
+type FileRequest = Extract<Request, { type: 'file_context' }>
 
 export class Door {
   readonly requests: EventRequest[] = []
+  readonly questions: FileRequest[] = []
   private readonly http: Server = createServer()
   private readonly sockets = new WebSocketServer({ server: this.http, maxPayload: 64 * 1024 * 1024 })
 
@@ -121,8 +125,9 @@ export class Door {
     this.sockets.on('connection', (socket) => {
       socket.on('error', () => {})
       socket.on('message', (data) => {
-        const request: EventRequest = JSON.parse(String(data))
-        this.requests.push(request)
+        const request = JSON.parse(String(data))
+        if (request.type === 'file_context') this.questions.push(request)
+        else this.requests.push(request)
         answer(request, socket)
       })
     })
@@ -141,6 +146,6 @@ export class Door {
   }
 }
 
-export function ack(request: EventRequest, more: Record<string, unknown> = {}): string {
+export function ack(request: Pick<EventRequest, 'id'>, more: Record<string, unknown> = {}): string {
   return JSON.stringify({ v: 1, id: request.id, type: 'ack', duplicate: false, version: VERSION, ...more })
 }

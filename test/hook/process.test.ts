@@ -39,8 +39,10 @@ afterEach(async () => {
 })
 
 const quiet = { code: 0, stdout: PLAIN, stderr: '' }
-const withContext = (text: string): string =>
-  `${JSON.stringify({ continue: true, suppressOutput: true, hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: text } })}\n`
+const answer = (more: Record<string, unknown>): string =>
+  `${JSON.stringify({ continue: true, suppressOutput: true, ...more })}\n`
+const withContext = (text: string, event = 'SessionStart'): string =>
+  answer({ hookSpecificOutput: { hookEventName: event, additionalContext: text } })
 
 describe('a daemon that answers', () => {
   it('gets the event, and nothing is spooled', async () => {
@@ -64,7 +66,33 @@ describe('a daemon that answers', () => {
     const text = `# Memory\n"quoted" ${'ü😀'.repeat(40_000)}`
     await open((request, socket) => socket.send(ack(request, { context: text })))
     expect((await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).stdout).toBe(withContext(text))
-    expect(await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: 'x' })).toEqual(quiet)
+    const prompted = await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: 'x' })
+    expect(prompted.stdout).toBe(withContext(text, 'UserPromptSubmit'))
+    expect(await hook.run(BASH)).toEqual(quiet)
+  })
+
+  it('tells the person, with the context or alone', async () => {
+    const said: Record<string, unknown>[] = [
+      { message: 'two wait' },
+      { message: 'two wait', context: 'known' },
+      { message: 7 },
+    ]
+    await open((request, socket) => socket.send(ack(request, said.shift())))
+    const started = async () => (await hook.run({ hook_event_name: 'SessionStart', source: 'resume' })).stdout
+    expect(await started()).toBe(answer({ systemMessage: 'two wait' }))
+    expect(JSON.parse(await started())).toMatchObject({
+      hookSpecificOutput: { additionalContext: 'known' },
+      systemMessage: 'two wait',
+    })
+    expect(await started()).toBe(PLAIN)
+  })
+
+  it('tells it without colours where none are wanted', async () => {
+    await open((request, socket) => socket.send(ack(request, { message: '\u001b[1mtwo\u001b[22m wait' })))
+    const start = { hook_event_name: 'SessionStart', source: 'startup' }
+    const told = async (env: NodeJS.ProcessEnv) => JSON.parse((await hook.run(start, env)).stdout).systemMessage
+    expect(await told({ NO_COLOR: '1' })).toBe('two wait')
+    expect(await told({ NO_COLOR: '' })).toBe('\u001b[1mtwo\u001b[22m wait')
   })
 
   it('may have no context', async () => {
@@ -196,10 +224,22 @@ describe('no daemon', () => {
   })
 
   it('gives a starting session what was rendered last', async () => {
-    hook.context(shortHash(`dir:${hook.cwd}`), 'what was known')
-    const ran = await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })
-    expect(ran).toEqual({ ...quiet, stdout: withContext('what was known') })
-    expect(hook.spooled()).toMatchObject([{ kind: 'session_start' }])
+    const name = shortHash(`dir:${hook.cwd}`)
+    const started = async () => (await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).stdout
+    hook.context(`${name}.txt`, 'from an older daemon')
+    expect(await started()).toBe(withContext('from an older daemon'))
+    hook.context(`${name}.json`, JSON.stringify({ v: 1, context: 'what was known', message: 'two wait' }))
+    expect(JSON.parse(await started())).toEqual({
+      continue: true,
+      suppressOutput: true,
+      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: 'what was known' },
+      systemMessage: 'two wait',
+    })
+    for (const broken of ['{"v":1,"context":"half', '[]', '{"v":2,"context":"newer"}', '{"v":1,"context":{}}', '']) {
+      hook.context(`${name}.json`, broken)
+      expect(await started()).toBe(PLAIN)
+    }
+    expect(hook.spooled()).toHaveLength(7)
   })
 
   it('is started once by many hooks at the same time', async () => {

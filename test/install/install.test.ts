@@ -1,9 +1,10 @@
 import { rmSync, statSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
-import { EVENT_NAMES } from '../../src/install/events.ts'
+import { wantedEvents } from '../../src/install/events.ts'
 import { COMMAND, INPUTS } from './inputs.ts'
 import { SettingsPlace } from './settings-place.ts'
 
+const EVENT_NAMES = wantedEvents()
 const places: SettingsPlace[] = []
 function at(settings: string | Buffer | null = null): SettingsPlace {
   const place = new SettingsPlace(settings)

@@ -11,15 +11,30 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Installed, install, type Uninstalled, uninstall, type Where } from '../../src/install/claude-code.ts'
+import type { Ground } from '../../src/install/change.ts'
+import type { Adapter, Program, Scope, Where } from '../../src/install/clients/adapter.ts'
+import { claudeCode } from '../../src/install/clients/claude-code.ts'
+import { install, uninstall } from '../../src/install/install.ts'
+
+interface More {
+  adapter?: Adapter
+  scope?: Scope
+  dryRun?: boolean
+  fileContext?: boolean
+}
 
 export class SettingsPlace {
   readonly home = mkdtempSync(join(tmpdir(), 'claude-mem-install-'))
   readonly dataDir = join(this.home, '.claude-mem')
   readonly file = join(this.home, '.claude', 'settings.json')
   readonly bin = join(this.home, 'bin')
+  /** Of the client itself: what it keeps, MCP servers among it. */
+  readonly state = join(this.home, '.claude.json')
+  readonly root = join(this.home, 'shop')
   node = '/usr/bin/node'
   hook = '/opt/claude-mem/dist/hook.cjs'
+  cli = '/opt/claude-mem/dist/cli.js'
+  env: NodeJS.ProcessEnv = {}
 
   /** Null: no file, and no directory for it. */
   constructor(settings: string | Buffer | null = null) {
@@ -28,17 +43,34 @@ export class SettingsPlace {
     writeFileSync(this.file, settings, { mode: 0o640 })
   }
 
-  where(more: Partial<Where> = {}): Where {
-    const { file, dataDir, node, hook } = this
-    return { file, dataDir, node, hook, dryRun: false, now: new Date('2026-11-16T10:00:00Z'), ...more }
+  get program(): Program {
+    return { node: this.node, hook: this.hook, cli: this.cli }
   }
 
-  install(version: string | null = '2.1.197', more: Partial<Where> = {}): Installed {
-    return install(this.where(more), version)
+  where(scope: Scope = 'user'): Where {
+    return { scope, env: this.env, home: this.home, root: this.root }
   }
 
-  uninstall(more: Partial<Where> = {}): Uninstalled {
-    return uninstall(this.where(more))
+  ground(dryRun = false): Ground {
+    return { dataDir: this.dataDir, now: new Date('2026-11-16T10:00:00Z'), dryRun }
+  }
+
+  /** With what became of the settings, the first of the client's files. */
+  install(version: string | null = '2.1.197', more: More = {}) {
+    const { adapter = claudeCode, scope, dryRun, fileContext = false } = more
+    const found = { version, fileContext }
+    const result = install(adapter, this.where(scope), this.program, found, this.ground(dryRun))
+    const [first] = result.files
+    if (first === undefined) throw new Error('no file')
+    return { ...result, backup: first.backup, diff: first.diff }
+  }
+
+  uninstall(more: More = {}) {
+    const { adapter = claudeCode, scope, dryRun } = more
+    const result = uninstall(adapter, this.where(scope), this.program, this.ground(dryRun))
+    const [first] = result.files
+    if (first === undefined) throw new Error('no file')
+    return { ...result, backup: first.backup, diff: first.diff, how: first.how }
   }
 
   get bytes(): Buffer {

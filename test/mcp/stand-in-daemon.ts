@@ -11,9 +11,10 @@ import { NamedMemory } from '../../src/channel/named-memory.ts'
 import { PROTOCOL_VERSION, type Request } from '../../src/channel/protocol.ts'
 import { errorAnswer } from '../../src/channel/requests.ts'
 import { parseJson, parseRequest, requestId } from '../../src/channel/schema.ts'
-import { contextView } from '../../src/context/load.ts'
+import { nothingKnown } from '../../src/context/load.ts'
 import { chosenProject } from '../../src/context/project.ts'
 import { MemError } from '../../src/errors.ts'
+import { estimateTokens } from '../../src/memory/observation.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import type { SearchHit } from '../../src/search/query.ts'
 import type { ProjectRow } from '../../src/store/port.ts'
@@ -94,7 +95,12 @@ export class StandInDaemon {
       case 'hello':
         return { type: 'hello', version, pid: process.pid, dataDir: '' }
       case 'context':
-        return { type: 'context', ...contextView(await chosenProject(names, request.project), context) }
+        return {
+          type: 'context',
+          ...nothingKnown(await chosenProject(names, request.project)),
+          context,
+          tokens: estimateTokens(context),
+        }
       case 'search':
       case 'observations':
       case 'timeline':

@@ -25,6 +25,15 @@ const CASES: [what: string, text: string, left: string][] = [
   ],
   ['injected context', 'a<claude-mem-context>s\ns</claude-mem-context>b', 'ab'],
   ['injected context, unclosed', 'a<claude-mem-context project="x">s', 'a'],
+  ['a section of ours in a file', 'a\n<!-- claude-mem:begin (x) -->\ns\n<!-- claude-mem:end -->\nb', 'a\n\nb'],
+  ['a section, unclosed', 'a <!-- claude-mem:begin (x', 'a '],
+  ['a section in JSON', '"\\u003c!-- claude-mem:begin (x) --\\u003es\\u003c!-- claude-mem:end --\\u003eb"', '"b"'],
+  ['a stray end of a section', 'a<!-- claude-mem:end -->b', 'ab'],
+  [
+    'other comments',
+    '<!-- claude-mem: see docs --> claude-mem:begin',
+    '<!-- claude-mem: see docs --> claude-mem:begin',
+  ],
   ['a tag around injected context', '<pri<claude-mem-context>s</claude-mem-context>vate>s', '[private]'],
 ]
 
@@ -56,7 +65,17 @@ describe('removePrivate', () => {
 
   it('takes linear time', () => {
     const started = performance.now()
-    for (const piece of ['<private ', '</private ', '<', '\\', '< ', '</', 'x'.repeat(64), '<private></private>']) {
+    for (const piece of [
+      '<private ',
+      '</private ',
+      '<',
+      '\\',
+      '< ',
+      '</',
+      'x'.repeat(64),
+      '<private></private>',
+      '<!-- claude-mem:begin-',
+    ]) {
       removePrivate(piece.repeat(Math.ceil(2_000_000 / piece.length)))
     }
     removePrivate('a line of plain output\n'.repeat(2_300_000))
@@ -86,6 +105,13 @@ describe('removePrivateDeep', () => {
         { newStart: 9, lines: ['[private]', '[private]', ' b'] },
       ],
     })
+  })
+
+  it('does not take what a file shows of the memory for something new', () => {
+    const part = { content: '#12 Fix the login\n```\n<!-- claude-mem:end -->\nmine' }
+    expect(removePrivateDeep(part)).toEqual({ content: '\nmine' })
+    const lines = ['+mine', '+<!-- claude-mem:begin (x) -->', '+#12 Fix the login', '+<!-- claude-mem:end -->', ' b']
+    expect(removePrivateDeep({ lines })).toEqual({ lines: ['+mine', '+', '', '', ' b'] })
   })
 
   it('hides the beginning of a fragment that starts inside a private part', () => {

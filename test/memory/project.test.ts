@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, win32 } from 'node:path'
+import { join, resolve, win32 } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ProjectFiles, projectOf } from '../../src/memory/project.ts'
+import { type ProjectFiles, placeOf, projectOf, treeOf } from '../../src/memory/project.ts'
+import { git, repository as realRepository } from '../repository.ts'
 
 let root: string
 beforeEach(() => {
@@ -46,6 +47,14 @@ describe('projectOf', () => {
     expect(projectOf(join(root, 'shop', '.git', 'worktrees'))).toEqual(shop)
   })
 
+  it('is another one for a repository of the same name', () => {
+    file('ref: refs/heads/main\n', 'a', 'shop', '.git', 'HEAD')
+    file('ref: refs/heads/main\n', 'b', 'shop', '.git', 'HEAD')
+    const [one, other] = ['a', 'b'].map((parent) => projectOf(join(root, parent, 'shop')))
+    expect([one?.name, other?.name]).toEqual(['shop', 'shop'])
+    expect(one?.key).not.toBe(other?.key)
+  })
+
   it('is one for all worktrees', () => {
     const { main, worktree } = repository()
     expect(projectOf(worktree)).toEqual(projectOf(main))
@@ -74,6 +83,18 @@ describe('projectOf', () => {
     file('ref: refs/heads/main\n', 'store', 'a.git', 'HEAD')
     file(`gitdir: ${join(root, 'store/a.git')}`, 'work', '.git')
     expect(projectOf(join(root, 'work')).name).toBe('work')
+  })
+
+  it('is as git itself sees it', () => {
+    const main = realRepository(directory('real', 'shop'))
+    const library = realRepository(directory('real', 'lib'))
+    git(main, 'worktree', 'add', '--quiet', join(root, 'real', 'fix'))
+    git(main, 'submodule', '--quiet', 'add', library, 'vendor/lib')
+    for (const cwd of [main, join(root, 'real', 'fix'), join(main, 'vendor', 'lib')]) {
+      const common = git(cwd, 'rev-parse', '--git-common-dir').trim()
+      expect(projectOf(cwd).key).toBe(`git:${realpathSync(resolve(cwd, common))}`)
+    }
+    expect(projectOf(join(root, 'real', 'fix'))).toEqual(projectOf(main))
   })
 
   it('is the same through a symbolic link', () => {
@@ -121,5 +142,19 @@ describe('projectOf', () => {
     expect(projectOf('c:\\dev\\shop\\src', files, win32)).toEqual({ key: 'git:C:\\dev\\main\\.git', name: 'main' })
     expect(projectOf('D:\\x', files, win32)).toEqual({ key: 'dir:D:\\x', name: 'x' })
     expect(projectOf('D:\\', files, win32)).toEqual({ key: 'dir:D:\\', name: 'D:\\' })
+  })
+})
+
+describe('treeOf', () => {
+  it('is where people would look for the project of a key', () => {
+    expect(treeOf('git:/home/me/shop/.git')).toBe('/home/me/shop')
+    expect(treeOf('git:/home/me/tool/.bare')).toBe('/home/me/tool')
+    expect(treeOf('git:/srv/api.git')).toBe('/srv/api.git')
+    expect(treeOf('dir:/home/me/notes/.git')).toBe('/home/me/notes/.git')
+    expect(treeOf('git:C:\\dev\\shop\\.git', win32)).toBe('C:\\dev\\shop')
+  })
+
+  it('is nowhere for a key that names no place', () => {
+    for (const key of ['import:shop', 'shop', 'git:', '']) expect([placeOf(key), treeOf(key)]).toEqual([null, null])
   })
 })

@@ -8,6 +8,7 @@ import { ContextKeeper } from '../../src/context/keeper.ts'
 import type { Indexer } from '../../src/search/indexer.ts'
 import { MEMORY_KINDS, NO_FILTERS, type SearchMode } from '../../src/search/query.ts'
 import { rowOf } from '../../src/store/sqlite/search/rows.ts'
+import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { NOW, PROJECT, promptOf, record, stateOf, summaryOf } from '../store/samples.ts'
 import { corpus, store } from './corpus.ts'
 import { nameOf } from './oracle.ts'
@@ -38,7 +39,7 @@ async function living(): Promise<Living> {
   const keeper = new ContextKeeper({
     reader: made.store,
     directory: join(made.directory, 'context'),
-    tokens: () => 2_000,
+    settings: () => CONTEXT_SETTINGS,
     notice: (text) => made.said.push(text),
     now: () => NOW,
   })

@@ -142,6 +142,7 @@ export function callsOf(engine: SearchEngine): SearchCalls {
     counts: async (project) => reader.counts(project, engine.state().embedder?.name ?? null),
     forget: async (ids) => engine.forget(ids),
     reset: async () => engine.reset(),
+    moved: async (from, into) => engine.moved(from, into),
     close: async () => engine.close(),
   }
 }

@@ -1,10 +1,14 @@
 /** What every store does. Each implementation runs this suite. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NO_USAGE } from '../../src/memory/observation.ts'
+import { endId, startId } from '../../src/memory/transcript-ids.ts'
 import type { CallFilter } from '../../src/store/accounting.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
 import type { Retention, Store } from '../../src/store/port.ts'
+import { contextContract } from './context-contract.ts'
+import { importContract } from './import-contract.ts'
 import { memoryContract } from './memory-contract.ts'
+import { projectContract } from './project-contract.ts'
 import {
   accepting,
   add,
@@ -25,6 +29,7 @@ import {
   turnEnd,
   turnOf,
 } from './samples.ts'
+import { shownContract } from './shown-contract.ts'
 
 export interface OpenedStore {
   store: Store
@@ -252,6 +257,26 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
           { eventId: 'u', outcome: null, receivedAt: NOW + 5, observationIds: [] },
         ])
         expect(rows[0]?.payloadHash).toMatch(/^[0-9a-f]{64}$/)
+      })
+
+      test('event.tellsHooksAndTranscriptsApart', async () => {
+        const start = (session: string) => record({ ...promptOf(session, startId(session)) })
+        const end = (session: string) => ({ session, end: endId(session, 'last') })
+        await committed(store, commitOf('hooked', 1, { events: [record(promptOf('hooked', 'UserPromptSubmit:1'))] }))
+        await committed(store, commitOf('begun', 1, { events: [start('begun'), record(toolUse('begun', 'toolu_1'))] }))
+        const read = [start('read'), record(promptOf('read', endId('read', 'last')))]
+        await committed(store, commitOf('read', 1, { events: read }))
+        const both = [start('both'), record(promptOf('both', 'random:2'))]
+        await committed(store, commitOf('both', 1, { events: both }))
+        expect(await store.reported(['read', 'nowhere', 'hooked', 'begun', 'both'].map(end))).toEqual([
+          { session: 'read', hooks: false, transcript: true, finished: true },
+          { session: 'hooked', hooks: true, transcript: false, finished: false },
+          { session: 'begun', hooks: false, transcript: true, finished: false },
+          { session: 'both', hooks: true, transcript: true, finished: false },
+        ])
+        expect(await store.reported([{ session: 'read', end: endId('read', 'a later line') }])).toMatchObject([
+          { transcript: true, finished: false },
+        ])
       })
     })
 
@@ -825,6 +850,10 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     })
 
     memoryContract(() => store, committed)
+    projectContract(() => store, committed)
+    contextContract(() => store, committed)
+    importContract(() => store)
+    shownContract(() => store, committed)
 
     test('startNotes.areEmptyAfterAnOrdinaryStart', async () => {
       expect(await store.startNotes()).toEqual([])

@@ -4,8 +4,13 @@ import type { Effect } from '../../machines/session/types.ts'
 import { MemError, messageOf } from '../../src/errors.ts'
 import { isMessage, type MemoryEvent, toolOf } from '../../src/memory/event.ts'
 import { NO_USAGE, type Observation, type Summary } from '../../src/memory/observation.ts'
+import type { Project } from '../../src/memory/project.ts'
+import type { AskedSession, ReportedSession } from '../../src/memory/reported.ts'
+import { isTranscriptId, startId } from '../../src/memory/transcript-ids.ts'
 import type { CallFilter, CallRow, Spending, Spent, UsageFilter, UsageRow } from '../../src/store/accounting.ts'
 import type { Commit, CommitResult, InboxChange, ObserverTurn } from '../../src/store/commit.ts'
+import type { ContextMaterial, ContextQuery } from '../../src/store/context-port.ts'
+import type { ImportBatch, ImportResult } from '../../src/store/import-port.ts'
 import type {
   BackupInfo,
   ClaimedMessage,
@@ -27,6 +32,7 @@ import type {
   TraceRow,
   TurnMaterial,
 } from '../../src/store/port.ts'
+import type { ListedProject, ProjectChange, ProjectContents, ProjectDecision } from '../../src/store/project-port.ts'
 import type {
   ForgetRequest,
   Forgotten,
@@ -36,6 +42,7 @@ import type {
   NewVector,
   UnembeddedPage,
 } from '../../src/store/search-port.ts'
+import { importInto } from './memory-import.ts'
 import { type Filtered, passes } from './search-oracle.ts'
 
 interface Data {
@@ -57,6 +64,8 @@ interface Data {
   vectors: NewVector[]
   links: Link[]
   pins: Set<number>
+  decisions: Map<string, ProjectDecision>
+  shown: { session: string; observation: number }[]
 }
 
 type Filter = { session?: string; project?: string; limit?: number }
@@ -83,6 +92,8 @@ export class MemoryStore implements Store {
     vectors: [],
     links: [],
     pins: new Set(),
+    decisions: new Map(),
+    shown: [],
   }
 
   async commit(group: readonly Commit[]): Promise<CommitResult[]> {
@@ -104,9 +115,11 @@ export class MemoryStore implements Store {
     return known.length > 0 ? { ok: false, why: 'duplicate', eventIds: known } : null
   }
 
-  #apply(commit: Commit): CommitResult {
+  #apply(decided: Commit): CommitResult {
     const data = this.#data
-    const { session, at, state } = commit
+    const { session, at } = decided
+    const state = { ...decided.state, project: this.#filedUnder(decided.state.project) }
+    const commit = { ...decided, state }
     data.seq += 1
     data.sessions.set(session, {
       ...structuredClone(state),
@@ -328,7 +341,7 @@ export class MemoryStore implements Store {
         return {
           session: row.session,
           project: row.project.key,
-          projectName: row.project.name,
+          projectName: this.#shownName(row.project),
           status: row.status,
           state: row.state,
           prompts: row.prompts,
@@ -350,7 +363,7 @@ export class MemoryStore implements Store {
     if (row === null) return null
     const ofSession = (item: { session: string }) => item.session === session
     return {
-      row,
+      row: { ...row, project: { ...row.project, name: this.#shownName(row.project) } },
       messages: await this.queue({ session }),
       trace: this.#data.trace
         .filter(ofSession)
@@ -407,21 +420,152 @@ export class MemoryStore implements Store {
   }
 
   async projects({ key, name, limit }: ProjectFilter): Promise<ProjectRow[]> {
-    const newest = [...this.#data.sessions.values()].sort((a, b) => b.heardAt - a.heardAt)
+    const asked = key === undefined ? undefined : (this.#data.decisions.get(key)?.mergedInto ?? key)
     const projects = new Map<string, ProjectRow>()
-    for (const { project, heardAt: updatedAt } of newest) {
+    for (const { project, heardAt: updatedAt } of this.#newestSessions()) {
       if (projects.has(project.key)) continue
       const times = this.#data.observations.filter((row) => row.project === project.key).map((row) => row.createdAt)
       const since = times.length === 0 ? null : Math.min(...times)
-      projects.set(project.key, { ...project, observations: times.length, since, updatedAt })
+      const shown = { key: project.key, name: this.#shownName(project) }
+      projects.set(project.key, { ...shown, observations: times.length, since, updatedAt })
     }
-    const asked = (row: ProjectRow) =>
-      (key === undefined || row.key === key) && (name === undefined || row.name === name)
-    return [...projects.values()].filter(asked).slice(0, limit)
+    const fits = (row: ProjectRow) =>
+      (asked === undefined || row.key === asked) && (name === undefined || row.name === name)
+    return [...projects.values()].filter(fits).slice(0, limit)
+  }
+
+  async contextMaterial(query: ContextQuery): Promise<ContextMaterial | null> {
+    const { project: key, types } = query
+    const [project] = await this.projects({ key })
+    if (project === undefined) return null
+    const { observations, links, pins } = this.#data
+    const own = newestFirst(observations, { project: key })
+    const pinned = [...pins]
+      .reverse()
+      .flatMap((id) => own.find((one) => one.id === id) ?? [])
+      .slice(0, query.pinned)
+    const isSuperseded = (one: Observation) => links.some(({ to, kind }) => to === one.id && kind === 'supersedes')
+    const wanted = own.filter(({ type }) => types.includes(type))
+    const ofEach = types.flatMap((type) => own.filter((one) => one.type === type).slice(0, query.ofEachType))
+    const read = new Set([...wanted.slice(0, query.observations), ...ofEach])
+    const seen = own.filter((one) => read.has(one) && !pinned.includes(one))
+    const chosen = seen.filter((one) => !isSuperseded(one))
+    return structuredClone({
+      project: { key, name: project.name },
+      totals: {
+        observations: own.length,
+        discoveryTokens: own.reduce((sum, { discoveryTokens }) => sum + discoveryTokens, 0),
+        since: own.at(-1)?.createdAt ?? null,
+      },
+      observations: chosen,
+      pinned,
+      summaries: newestFirst(this.#data.summaries, { project: key, limit: query.summaries }),
+      repeats: links
+        .filter(({ kind, from }) => kind === 'repeats' && [...chosen, ...pinned].some(({ id }) => id === from))
+        .map(({ from, to }) => ({ from, to }))
+        .sort((a, b) => a.from - b.from || a.to - b.to),
+      superseded: seen.length - chosen.length,
+    })
+  }
+
+  async aliases(key: string): Promise<string[]> {
+    const merged = [...this.#data.decisions.values()].filter(({ mergedInto }) => mergedInto === key)
+    return merged.map((decision) => decision.key).sort()
+  }
+
+  #shownName({ key, name }: Project): string {
+    return this.#data.decisions.get(key)?.name ?? name
+  }
+
+  #filedUnder(project: Project): Project {
+    const key = this.#data.decisions.get(project.key)?.mergedInto ?? null
+    return key === null ? project : { key, name: this.#newestName(key) ?? project.name }
+  }
+
+  /** Of projects that are not merged. */
+  #newestSessions(): SessionRow[] {
+    const { sessions, decisions } = this.#data
+    return [...sessions.values()]
+      .filter(({ project }) => (decisions.get(project.key)?.mergedInto ?? null) === null)
+      .sort((a, b) => b.heardAt - a.heardAt)
+  }
+
+  #newestName(key: string): string | null {
+    return this.#newestSessions().find(({ project }) => project.key === key)?.project.name ?? null
+  }
+
+  async projectDecisions(): Promise<ProjectDecision[]> {
+    return structuredClone([...this.#data.decisions.values()].sort((a, b) => (a.key < b.key ? -1 : 1)))
+  }
+
+  async listProjects(): Promise<ListedProject[]> {
+    const { decisions } = this.#data
+    const projects = await this.projects({})
+    return await Promise.all(
+      projects.map(async ({ key, name, observations, updatedAt }) => ({
+        key,
+        name,
+        named: (decisions.get(key)?.name ?? null) !== null,
+        observations,
+        sessions: this.#newestSessions().filter(({ project }) => project.key === key).length,
+        updatedAt,
+        root: decisions.get(key)?.root ?? null,
+        merged: await this.aliases(key),
+      })),
+    )
+  }
+
+  async projectContents(key: string): Promise<ProjectContents> {
+    const { sessions, observations, summaries, prompts } = this.#data
+    const own = ({ project }: { project: string }) => project === key
+    return {
+      sessions: [...sessions.values()].filter(({ project }) => project.key === key).length,
+      observations: observations.filter(own).length,
+      summaries: summaries.filter(own).length,
+      prompts: prompts.filter((prompt) => own(prompt) && !prompt.private).length,
+    }
+  }
+
+  async decideProjects(changes: readonly ProjectChange[], _at: number): Promise<void> {
+    const { decisions } = this.#data
+    for (const change of changes) {
+      const undecided = { name: null, mergedInto: null, root: null, fingerprint: null, files: [] }
+      decisions.set(change.key, { ...undecided, ...decisions.get(change.key), ...structuredClone(change) })
+    }
+  }
+
+  async refileNext(limit: number): Promise<number> {
+    const { sessions, observations, summaries, prompts, calls, decisions } = this.#data
+    for (const { key: from, mergedInto: into } of decisions.values()) {
+      if (into === null) continue
+      const name = this.#newestName(into)
+      const calling = calls.filter(({ project }) => project === from)
+      const filed = [...observations, ...summaries, ...prompts].filter(({ project }) => project === from)
+      const left = [...sessions.values()].filter(({ project }) => project.key === from)
+      if (filed.length + left.length === 0) continue
+      for (const call of calling) Object.assign(call, { project: into, projectName: name ?? call.projectName })
+      const some = filed.slice(0, limit)
+      for (const row of some) row.project = into
+      const moved = left.slice(0, limit - some.length)
+      for (const row of moved) row.project = { key: into, name: name ?? row.project.name }
+      return some.length + moved.length
+    }
+    return 0
   }
 
   async events(session: string, limit: number): Promise<EventRow[]> {
     return structuredClone(this.#data.events.filter((row) => row.session === session).slice(-limit))
+  }
+
+  async reported(asked: readonly AskedSession[]): Promise<ReportedSession[]> {
+    return asked.flatMap(({ session, end }) => {
+      if (!this.#data.sessions.has(session)) return []
+      const rows = this.#data.events.filter((row) => row.session === session)
+      const transcript = rows.some(({ eventId }) => eventId === startId(session))
+      const isTool = (kind: string) => kind === 'tool_use' || kind === 'tool_failure'
+      const hooks = !transcript || rows.some(({ kind, eventId }) => !isTool(kind) && !isTranscriptId(eventId))
+      return [{ session, hooks, transcript, finished: rows.some(({ eventId }) => eventId === end) }]
+    })
   }
 
   async calls({ session, effectId, since, limit }: CallFilter): Promise<CallRow[]> {
@@ -429,7 +573,8 @@ export class MemoryStore implements Store {
       (session === undefined || row.session === session) &&
       (effectId === undefined || row.effectId === effectId) &&
       (since === undefined || row.at >= since)
-    return structuredClone(this.#data.calls.filter(asked).slice(limit === undefined ? 0 : -limit))
+    const found = structuredClone(this.#data.calls.filter(asked).slice(limit === undefined ? 0 : -limit))
+    return found.map((row) => ({ ...row, projectName: this.#shownName({ key: row.project, name: row.projectName }) }))
   }
 
   async usage(filter: UsageFilter): Promise<UsageRow[]> {
@@ -449,7 +594,8 @@ export class MemoryStore implements Store {
     }
     const rows = [...groups.values()].flatMap((calls) => {
       const newest = calls.reduce((a, b) => (b.at > a.at ? b : a))
-      const { at, project, projectName, session, model, provider } = newest
+      const { at, project, session, model, provider } = newest
+      const projectName = this.#shownName({ key: project, name: newest.projectName })
       const named = {
         project: { key: project, name: projectName },
         session: { key: session ?? '', name: projectName },
@@ -545,6 +691,7 @@ export class MemoryStore implements Store {
       summaries: others(data.summaries),
       turns: others(data.turns),
       trace: others(data.trace),
+      shown: others(data.shown),
       vectors: data.vectors.filter(({ observationId }) => !gone.has(observationId)),
       links: data.links.filter(({ from, to }) => !gone.has(from) && !gone.has(to)),
       calls: data.calls.map((call) =>
@@ -634,6 +781,10 @@ export class MemoryStore implements Store {
   }
 
   async link(link: Link): Promise<boolean> {
+    return this.#checkedLink(link)
+  }
+
+  #checkedLink(link: Link): boolean {
     const { from, to, kind } = link
     if (from === to) throw new MemError('bad_request', 'it is the same one')
     for (const id of [from, to]) {
@@ -760,6 +911,16 @@ export class MemoryStore implements Store {
     ]
   }
 
+  async importBatch(batch: ImportBatch): Promise<ImportResult> {
+    const before = structuredClone(this.#data)
+    const link = (asked: Link) => this.#checkedLink(asked)
+    const result = importInto(this.#data, batch, { nextId: () => this.#nextId(), link })
+    if (!batch.dryRun) return result
+    this.#data = before
+    const outcomes = result.outcomes.map((outcome) => (outcome.is === 'added' ? { ...outcome, id: null } : outcome))
+    return { outcomes, projects: [] }
+  }
+
   async indexNext(): Promise<IndexState> {
     return await this.indexState()
   }
@@ -768,6 +929,26 @@ export class MemoryStore implements Store {
   }
   async rebuildSearch(): Promise<IndexState> {
     return await this.indexState()
+  }
+
+  async shown(session: string): Promise<number[]> {
+    const there = new Set(this.#data.observations.map(({ id }) => id))
+    return this.#data.shown.flatMap((one) =>
+      one.session === session && there.has(one.observation) ? [one.observation] : [],
+    )
+  }
+
+  async markShown(session: string, observations: readonly number[], _at: number): Promise<number[]> {
+    const there = new Set(this.#data.observations.map(({ id }) => id))
+    const isShown = (id: number) => this.#data.shown.some((one) => one.session === session && one.observation === id)
+    const isNew = (id: number) => this.#data.sessions.has(session) && there.has(id) && !isShown(id)
+    const marked = [...new Set(observations)].filter(isNew)
+    this.#data.shown.push(...marked.map((observation) => ({ session, observation })))
+    return marked
+  }
+
+  async clearShown(session: string): Promise<void> {
+    this.#data.shown = this.#data.shown.filter((one) => one.session !== session)
   }
 
   async backup(): Promise<BackupInfo> {

@@ -83,7 +83,7 @@ function headOf(value: Fields): EntryHead {
     session: text(value.sessionId),
     uuid: text(value.uuid),
     parent: text(value.parentUuid),
-    at: Number.isNaN(at) ? null : at,
+    at: at >= 0 ? at : null,
     cwd: text(value.cwd),
     promptId: text(value.promptId),
     sidechain: value.isSidechain === true,

@@ -104,7 +104,7 @@ class Sessions {
 }
 
 /** Newer clients keep each subagent's lines in a file beside the session's; its result names it. */
-function agentFiles(file: string, entry: Entry): string[] {
+export function agentFiles(file: string, entry: Entry): string[] {
   if (entry.kind !== 'results' || entry.sidechain) return []
   const directory = dirname(file)
   return entry.results.flatMap((result) => {

@@ -9,8 +9,10 @@
  */
 import type { Agent, MemoryEvent } from '../../memory/event.ts'
 import type { Usage } from '../../memory/observation.ts'
+import { endId, startId, transcriptId } from '../../memory/transcript-ids.ts'
 import { type ReadOptions, readPayload } from '../payload.ts'
-import { type Entry, type EntryHead, fieldsOf, type ToolCall, type ToolResult, text } from './entry.ts'
+import { type Entry, type EntryHead, fieldsOf, type ToolResult, text } from './entry.ts'
+import { agentTypeOf, isAgentTool, type OpenCall, OpenCalls, Threads, UNKNOWN_AGENT } from './threads.ts'
 
 /** What the main agent spent on the request that made a tool use. */
 export interface ToolUsage {
@@ -28,28 +30,15 @@ export interface SessionOptions {
   usage(usage: ToolUsage): void
 }
 
-interface OpenCall extends ToolCall {
-  agent: Agent | null
-}
-
-interface Thread {
-  agent: Agent
-  lastText: string
-}
-
 /** Before the first line that knows better. */
 const UNKNOWN_DIRECTORY = '/'
-const UNKNOWN_AGENT = 'subagent'
-const AGENT_TOOLS = new Set(['Agent', 'Task'])
 const REJECTED = /\[Request interrupted by user|The user doesn't want to (?:proceed|take this action)/
 
 export class SessionReader {
   readonly #session: string
   readonly #options: SessionOptions
-  readonly #open = new Map<string, OpenCall>()
-  readonly #threads = new Map<string, Thread>()
-  /** Lines of sidechains written before they had an agent's id: which thread a line belongs to. */
-  readonly #threadOf = new Map<string, string>()
+  readonly #open = new OpenCalls()
+  readonly #threads = new Threads(this.#open)
   readonly #reported = new Set<string>()
   #at: number
   #cwd = UNKNOWN_DIRECTORY
@@ -61,6 +50,7 @@ export class SessionReader {
   #lastMessage: string | null = null
   #lastUuid: string | null = null
   #lastFailed = false
+  #lastLine: string | number = 'unknown'
   #boundary = false
 
   constructor(session: string, at: number, options: SessionOptions) {
@@ -74,10 +64,11 @@ export class SessionReader {
       // A prompt closes the turn before it: that Stop has the time of what was said last.
       if (entry.kind !== 'prompt' || !this.#started) this.#at = entry.at ?? this.#at
       this.#cwd = entry.cwd ?? this.#cwd
+      this.#lastLine = lineOf(entry)
     }
     if (!this.#started) {
       this.#started = true
-      yield* this.#event('SessionStart', { source: 'startup' }, `transcript:start:${this.#session}`)
+      yield* this.#event('SessionStart', { source: 'startup' }, startId(this.#session))
     }
     if (entry.sidechain) {
       yield* this.#sidechain(entry)
@@ -116,7 +107,7 @@ export class SessionReader {
 
   *end(): Generator<MemoryEvent> {
     yield* this.#endTurn()
-    if (this.#started) yield* this.#event('SessionEnd', { reason: 'other' }, `transcript:end:${this.#session}`)
+    if (this.#started) yield* this.#event('SessionEnd', { reason: 'other' }, endId(this.#session, this.#lastLine))
   }
 
   #speak(entry: Extract<Entry, { kind: 'assistant' }>): void {
@@ -135,7 +126,7 @@ export class SessionReader {
     this.#inTurn = false
     this.#lastText = ''
     if (!open || said === '') return
-    const id = `transcript:stop:${this.#lastUuid ?? this.#at}`
+    const id = transcriptId('stop', this.#lastUuid ?? this.#at)
     if (this.#lastFailed) yield* this.#event('StopFailure', { error: said }, id)
     else yield* this.#event('Stop', { last_assistant_message: said }, id)
   }
@@ -143,23 +134,22 @@ export class SessionReader {
   #call(entry: Extract<Entry, { kind: 'assistant' }>, agent: Agent | null): void {
     for (const call of entry.calls) {
       if (call.id === null) continue
-      this.#open.set(call.id, { ...call, agent })
+      this.#open.add(call.id, { ...call, agent })
       if (entry.usage === null) continue
       this.#options.usage({ session: this.#session, toolUse: call.id, usage: entry.usage, message: entry.message })
     }
   }
 
   *#finish(result: ToolResult): Generator<MemoryEvent> {
-    const call = this.#open.get(result.id)
-    if (call === undefined) return
-    this.#open.delete(result.id)
+    const call = this.#open.take(result.id)
+    if (call === null) return
     const fields = { tool_name: call.tool, tool_input: call.input, tool_use_id: result.id, ...agentFields(call.agent) }
     if (result.error) {
       const error = result.text.replace(/^<tool_use_error>([\s\S]*)<\/tool_use_error>$/, '$1')
       yield* this.#event('PostToolUseFailure', { ...fields, error, is_interrupt: REJECTED.test(error) }, result.id)
       return
     }
-    if (AGENT_TOOLS.has(call.tool)) yield* this.#agentDone(call, result)
+    if (isAgentTool(call.tool)) yield* this.#agentDone(call, result)
     const duration = fieldsOf(result.response)
     const durationMs = duration.totalDurationMs ?? duration.durationMs ?? null
     yield* this.#event('PostToolUse', { ...fields, tool_response: result.response, duration_ms: durationMs }, result.id)
@@ -170,17 +160,16 @@ export class SessionReader {
     // An agent in the background has only been started.
     if (response.status === 'async_launched') return
     const key = text(response.agentId) ?? result.id
-    const thread = this.#threads.get(key)
-    const agent = thread?.agent ?? { id: key, type: typeOf(call) ?? text(response.agentType) ?? UNKNOWN_AGENT }
+    const thread = this.#threads.take(key)
+    const agent = thread?.agent ?? { id: key, type: agentTypeOf(call) ?? text(response.agentType) ?? UNKNOWN_AGENT }
     const last = thread?.lastText || result.text
-    this.#threads.delete(key)
     if (last === '') return
     const fields = { ...agentFields(agent), last_assistant_message: last }
-    yield* this.#event('SubagentStop', fields, `transcript:agent:${result.id}`)
+    yield* this.#event('SubagentStop', fields, transcriptId('agent', result.id))
   }
 
   *#sidechain(entry: Entry): Generator<MemoryEvent> {
-    const thread = this.#thread(entry)
+    const thread = this.#threads.of(entry)
     this.#at = Math.max(this.#at, entry.at ?? 0)
     if (entry.kind === 'assistant') {
       if (entry.text !== '') thread.lastText = entry.text
@@ -188,33 +177,6 @@ export class SessionReader {
     } else if (entry.kind === 'results') {
       for (const result of entry.results) yield* this.#finish(result)
     }
-  }
-
-  #thread(entry: Entry): Thread {
-    const key = this.#threadKey(entry)
-    if (entry.agentId === null && entry.uuid !== null) this.#threadOf.set(entry.uuid, key)
-    const known = this.#threads.get(key)
-    if (known !== undefined) return known
-    const call = entry.kind === 'prompt' ? this.#callWith(entry.text) : (this.#open.get(key) ?? null)
-    const thread = { agent: { id: key, type: (call && typeOf(call)) ?? UNKNOWN_AGENT }, lastText: '' }
-    this.#threads.set(key, thread)
-    return thread
-  }
-
-  #threadKey(entry: Entry): string {
-    if (entry.agentId !== null) return entry.agentId
-    const parent = entry.parent === null ? undefined : this.#threadOf.get(entry.parent)
-    if (parent !== undefined) return parent
-    const call = entry.kind === 'prompt' ? this.#callWith(entry.text) : null
-    return call?.id ?? entry.uuid ?? 'sidechain'
-  }
-
-  /** A sidechain begins with the prompt that the main agent gave its tool. */
-  #callWith(prompt: string): OpenCall | null {
-    for (const call of this.#open.values()) {
-      if (AGENT_TOOLS.has(call.tool) && text(fieldsOf(call.input).prompt)?.trim() === prompt.trim()) return call
-    }
-    return null
   }
 
   *#event(hook: string, fields: Record<string, unknown>, id: string): Generator<MemoryEvent> {
@@ -241,9 +203,11 @@ export class SessionReader {
 }
 
 const agentFields = (agent: Agent | null) => (agent === null ? {} : { agent_id: agent.id, agent_type: agent.type })
-const typeOf = (call: ToolCall): string | null => text(fieldsOf(call.input).subagent_type)
 /**
  * Tool uses have the client's id, as in the hook. The hook's id of a prompt or a Stop is made of its whole payload, which
  * no transcript has: these have ids of their own, the same every time the file is read.
  */
-const idOf = (what: string, entry: EntryHead): string => `transcript:${what}:${entry.uuid ?? entry.at ?? 'unknown'}`
+const idOf = (what: string, entry: EntryHead): string => transcriptId(what, lineOf(entry))
+
+/** What tells a line from the others of its session. */
+export const lineOf = (entry: EntryHead): string | number => entry.uuid ?? entry.at ?? 'unknown'

@@ -27,7 +27,8 @@ export const getProjectContext = tool({
       throw new MemError('bad_request', 'this is about one project; search_memory can look through all')
     const { project: found, context, tokens } = await memory.context(asked)
     // Of a project that nobody remembers the daemon knows only its key.
-    const name = words(found.key === here.project.key ? here.project.name : found.name, NAME_CHARS)
+    const isUnknown = context === '' && found.key === here.project.key
+    const name = words(isUnknown ? here.project.name : found.name, NAME_CHARS)
     const nothing = `Nothing is remembered of ${name} yet; search_memory with project "all" looks elsewhere.`
     const data = { project: name, context: context === '' ? nothing : context, tokens }
     return { data, text: context === '' ? nothing : `${context}\n${cost(tokens)}` }

@@ -6,7 +6,7 @@ import type { Embedder } from '../embedder.ts'
 import type { SearchFilters } from '../query.ts'
 import { dot } from './dot.ts'
 import { type GraphLibrary, graphLibrary, SAME_WIDTH } from './graph.ts'
-import { removeGraphs, removeGraphsWith, removeLeftovers } from './graph-file.ts'
+import { removeGraph, removeGraphs, removeGraphsWith, removeLeftovers } from './graph-file.ts'
 import { ProjectVectors, type VectorOptions } from './project-vectors.ts'
 import type { FoundVector } from './vector-set.ts'
 
@@ -99,6 +99,17 @@ export class VectorStore {
   reset(): void {
     this.#projects.clear()
     removeGraphs(this.#options.directory)
+  }
+
+  /**
+   * Everything of one project is filed under another now: both are read again when somebody asks. What the other has
+   * in its file is still true; the rest is added to it.
+   */
+  moved(from: string, into: string): void {
+    this.#projects.get(into)?.write()
+    for (const key of [from, into]) this.#projects.delete(key)
+    const { name, dimensions } = this.embedder
+    removeGraph(this.#options.directory, { project: from, embedder: name, dimensions })
   }
 
   forget(observationIds: readonly number[]): void {

@@ -2,6 +2,7 @@
 import type { ModelCall } from '../../memory/call.ts'
 import type { CallFilter, CallRow } from '../accounting.ts'
 import type { Commit } from '../commit.ts'
+import { shownName } from './projects.ts'
 import { all, type Connection, run, type Value } from './statement.ts'
 
 export function insertCalls(db: Connection, commit: Commit): void {
@@ -45,7 +46,7 @@ interface StoredCall {
   id: number
   content_session_id: string | null
   project: string
-  project_name: string
+  shown_name: string
   effect_id: string
   kind: ModelCall['kind']
   provider: string
@@ -82,7 +83,8 @@ export function selectCalls(db: Connection, filter: CallFilter): CallRow[] {
   }
   return all<StoredCall>(
     db,
-    `SELECT * FROM calls WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT @limit`,
+    `SELECT *, ${shownName('project', 'project_name')} AS shown_name FROM calls
+     WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT @limit`,
     values,
   )
     .reverse()
@@ -94,7 +96,7 @@ function toCall(row: StoredCall): CallRow {
     id: row.id,
     session: row.content_session_id,
     project: row.project,
-    projectName: row.project_name,
+    projectName: row.shown_name,
     effectId: row.effect_id,
     kind: row.kind,
     provider: row.provider,

@@ -8,6 +8,7 @@ import { eventKnown, insertEvent } from './events.ts'
 import { applyInboxChange, type StoredObservation } from './inbox.ts'
 import { insertObservation, insertPrompt, insertSummary, type Origin } from './memories.ts'
 import { nextSeq, seqNow } from './meta.ts'
+import { filedUnder } from './projects.ts'
 import { indexAddedSafely } from './search/indexing.ts'
 import { addLinks } from './search/links.ts'
 import { upsertSeen } from './seen.ts'
@@ -62,8 +63,11 @@ function refusal(db: Connection, commit: Commit): CommitResult | null {
   return known.length > 0 ? { ok: false, why: 'duplicate', eventIds: known } : null
 }
 
-function apply(db: Connection, commit: Commit): CommitResult {
-  const { session } = commit
+function apply(db: Connection, decided: Commit): CommitResult {
+  const { session } = decided
+  // An actor may still hold the key of a project that was merged meanwhile: here nothing can come in between.
+  const state = { ...decided.state, project: filedUnder(db, decided.state.project) }
+  const commit = { ...decided, state }
   const seq = nextSeq(db)
   const origin: Origin = { session, project: commit.state.project.key, seq }
   if (commit.revision === 1) insertSession(db, commit, seq)

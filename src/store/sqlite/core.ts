@@ -3,7 +3,9 @@ import type { Effect } from '../../../machines/session/types.ts'
 import { messageOf } from '../../errors.ts'
 import type { MemoryEvent } from '../../memory/event.ts'
 import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
+import type { ImportBatch, ImportResult } from '../import-port.ts'
 import type { BackupInfo, ClaimedMessage, MessageStatus, Retention, TurnMaterial } from '../port.ts'
+import type { ProjectChange } from '../project-port.ts'
 import type { ForgetRequest, Forgotten, IndexState, Link, LinkKind, NewVector, UnembeddedPage } from '../search-port.ts'
 import { answer } from './answer.ts'
 import { type CopyTo, copyDatabase, listBackups, listSetAside, writeBackup } from './backup.ts'
@@ -11,9 +13,11 @@ import { commitGroup } from './commit.ts'
 import { isCorruption } from './errors.ts'
 import type { Answer, Answers, Arguments, Method } from './facade.ts'
 import { markSuspect } from './files.ts'
+import { importBatch } from './import.ts'
 import { quickCheck } from './inspect.ts'
 import { selectObservationsOfPrompt, selectPrompt } from './memories.ts'
 import { type OpenOptions, openDatabase } from './open.ts'
+import { decideProjects, refileNext } from './project-decisions.ts'
 import { acceptForQuarantined, quarantineSession } from './quarantine.ts'
 import { SqliteQueries } from './queries.ts'
 import { countMessagesByPrompt, selectClaimed } from './queue.ts'
@@ -26,6 +30,7 @@ import { resetIndex } from './search/reset.ts'
 import { deleteVectors, putVectors, selectUnembedded } from './search/vectors.ts'
 import { selectSeen } from './seen.ts'
 import { deleteSession } from './sessions.ts'
+import { deleteShown, insertShown, selectShown } from './shown.ts'
 import type { Connection } from './statement.ts'
 import { selectConversation } from './turns.ts'
 import { selectDueSessions, selectNextWakeAt, selectStrandedSessions, selectUnfinishedEffects } from './wakeups.ts'
@@ -138,6 +143,24 @@ export class SqliteCore extends SqliteQueries implements Answers {
   rebuildSearch(): IndexState {
     this.db.transaction(() => resetIndex(this.db)).immediate()
     return indexState(this.db)
+  }
+  shown(session: string): number[] {
+    return selectShown(this.db, session)
+  }
+  markShown(session: string, observations: readonly number[], at: number): number[] {
+    return insertShown(this.db, session, observations, at)
+  }
+  clearShown(session: string): undefined {
+    deleteShown(this.db, session)
+  }
+  decideProjects(changes: readonly ProjectChange[], at: number): undefined {
+    decideProjects(this.db, changes, at)
+  }
+  refileNext(limit: number): number {
+    return refileNext(this.db, limit)
+  }
+  importBatch(batch: ImportBatch, at: number): ImportResult {
+    return importBatch(this.db, batch, at)
   }
   backup(reason: string, keep: number): Promise<BackupInfo> {
     const { databaseFile, backupsDir, now = Date.now } = this.#options

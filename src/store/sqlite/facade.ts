@@ -6,6 +6,8 @@ import type { Effect } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../memory/event.ts'
 import type { CallFilter, UsageFilter } from '../accounting.ts'
 import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
+import type { ContextQuery } from '../context-port.ts'
+import type { ImportBatch, ImportResult } from '../import-port.ts'
 import type {
   BackupInfo,
   ClaimedMessage,
@@ -18,6 +20,7 @@ import type {
   Store,
   TurnMaterial,
 } from '../port.ts'
+import type { ProjectChange } from '../project-port.ts'
 import type { ForgetRequest, Forgotten, IndexState, Link, LinkKind, NewVector, UnembeddedPage } from '../search-port.ts'
 
 export interface SqliteStore extends Store {
@@ -79,8 +82,26 @@ export class ReaderFacade implements Reader {
   projects(filter: ProjectFilter) {
     return this.#call('projects', filter)
   }
+  contextMaterial(query: ContextQuery) {
+    return this.#call('contextMaterial', query)
+  }
+  projectDecisions() {
+    return this.#call('projectDecisions')
+  }
+  listProjects() {
+    return this.#call('listProjects')
+  }
+  projectContents(key: string) {
+    return this.#call('projectContents', key)
+  }
+  aliases(key: string) {
+    return this.#call('aliases', key)
+  }
   events(session: string, limit: number) {
     return this.#call('events', session, limit)
+  }
+  reported(sessions: Arguments<'reported'>[0]) {
+    return this.#call('reported', sessions)
   }
   calls(filter: CallFilter) {
     return this.#call('calls', filter)
@@ -190,5 +211,23 @@ export class StoreFacade extends ReaderFacade implements SqliteStore {
   }
   rebuildSearch(): Promise<IndexState> {
     return this.#call('rebuildSearch')
+  }
+  shown(session: string): Promise<number[]> {
+    return this.#call('shown', session)
+  }
+  markShown(session: string, observations: readonly number[], at: number): Promise<number[]> {
+    return this.#call('markShown', session, observations, at)
+  }
+  clearShown(session: string): Promise<void> {
+    return this.#call('clearShown', session)
+  }
+  decideProjects(changes: readonly ProjectChange[], at: number): Promise<void> {
+    return this.#call('decideProjects', changes, at)
+  }
+  refileNext(limit: number): Promise<number> {
+    return this.#call('refileNext', limit)
+  }
+  importBatch(batch: ImportBatch, at: number): Promise<ImportResult> {
+    return this.#call('importBatch', batch, at)
   }
 }

@@ -1,6 +1,8 @@
 /** The reading half of the store, on a connection of its own. */
 import type { Observation, Summary } from '../../memory/observation.ts'
+import type { AskedSession, ReportedSession } from '../../memory/reported.ts'
 import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from '../accounting.ts'
+import type { ContextMaterial, ContextQuery } from '../context-port.ts'
 import type {
   EventRow,
   Message,
@@ -15,13 +17,17 @@ import type {
   SessionView,
   StoreStats,
 } from '../port.ts'
+import type { ListedProject, ProjectContents, ProjectDecision } from '../project-port.ts'
 import { selectCalls } from './calls.ts'
+import { selectAliases, selectContextMaterial } from './context.ts'
 import { selectEvents } from './events.ts'
 import type { Answers } from './facade.ts'
 import { type MemoryFilter, selectObservation, selectObservations, selectSummaries } from './memories.ts'
 import { seqNow } from './meta.ts'
-import { selectProjects } from './projects.ts'
+import { selectDecisions } from './project-decisions.ts'
+import { selectContents, selectListed, selectProjects } from './projects.ts'
 import { selectQueue, selectQueueStats } from './queue.ts'
+import { selectReported } from './reported.ts'
 import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
 import type { Connection } from './statement.ts'
 import { selectSpentSince, selectUsage } from './usage.ts'
@@ -67,8 +73,26 @@ export class SqliteQueries implements Answers<keyof Reader> {
   projects(filter: ProjectFilter): ProjectRow[] {
     return selectProjects(this.db, filter)
   }
+  contextMaterial(query: ContextQuery): ContextMaterial | null {
+    return this.#atOnce(() => selectContextMaterial(this.db, query))
+  }
+  projectDecisions(): ProjectDecision[] {
+    return selectDecisions(this.db)
+  }
+  listProjects(): ListedProject[] {
+    return selectListed(this.db)
+  }
+  projectContents(key: string): ProjectContents {
+    return this.#atOnce(() => selectContents(this.db, key))
+  }
+  aliases(key: string): string[] {
+    return selectAliases(this.db, key)
+  }
   events(session: string, limit: number): EventRow[] {
     return selectEvents(this.db, session, limit)
+  }
+  reported(sessions: readonly AskedSession[]): ReportedSession[] {
+    return this.#atOnce(() => selectReported(this.db, sessions))
   }
   calls(filter: CallFilter): CallRow[] {
     return selectCalls(this.db, filter)

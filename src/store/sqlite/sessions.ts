@@ -2,6 +2,7 @@
 import type { Effect } from '../../../machines/session/types.ts'
 import type { Commit, SessionStatus } from '../commit.ts'
 import type { SessionFilter, SessionListItem, SessionRow } from '../port.ts'
+import { shownName } from './projects.ts'
 import { all, type Connection, get, run, type Value } from './statement.ts'
 
 interface StoredSession {
@@ -172,7 +173,8 @@ export function listSessions(db: Connection, filter: SessionFilter): SessionList
     `(SELECT count(*) FROM pending_messages m WHERE m.content_session_id = s.content_session_id AND m.status = '${status}')`
   return all<SessionListItem>(
     db,
-    `SELECT s.content_session_id AS session, s.project, s.project_name AS projectName, s.status, s.state, s.prompts,
+    `SELECT s.content_session_id AS session, s.project,
+       ${shownName('s.project', 's.project_name')} AS projectName, s.status, s.state, s.prompts,
        ${waiting('pending')} AS pending, ${waiting('processing')} AS processing, ${waiting('failed')} AS failed,
        (SELECT count(*) FROM observations o WHERE o.content_session_id = s.content_session_id) AS observations,
        s.waiting, s.quarantine, s.wake_at AS wakeAt, s.created_at_epoch AS createdAt, s.updated_at_epoch AS updatedAt

@@ -1,5 +1,6 @@
 /** Calls added up: by day, project, session or model, and what counts against today's budget. */
 import type { Spending, Spent, UsageFilter, UsageKey, UsageRow } from '../accounting.ts'
+import { shownName } from './projects.ts'
 import { all, type Connection, get } from './statement.ts'
 
 interface Sums {
@@ -23,8 +24,11 @@ const SUMS = `count(*) AS calls, count(error) AS failed, coalesce(sum(input_toke
 
 /** Beside max(), SQLite takes bare columns from the row that holds the maximum: a project's newest name. */
 const GROUPS: Record<Exclude<UsageKey, 'day'>, { columns: string; by: string }> = {
-  project: { columns: 'project AS key, project_name AS name', by: 'project' },
-  session: { columns: `coalesce(content_session_id, '') AS key, project_name AS name`, by: 'content_session_id' },
+  project: { columns: `project AS key, ${shownName('project', 'project_name')} AS name`, by: 'project' },
+  session: {
+    columns: `coalesce(content_session_id, '') AS key, ${shownName('project', 'project_name')} AS name`,
+    by: 'content_session_id',
+  },
   model: { columns: 'model AS key, provider AS name', by: 'provider, model' },
 }
 

@@ -1,15 +1,17 @@
 /** Answers that bring several tables together. */
+import type { Project } from '../../memory/project.ts'
 import type { SessionView, StoreStats } from '../port.ts'
+import { shownName } from './projects.ts'
 import { selectQueue, selectQueueStats } from './queue.ts'
 import { selectSession } from './sessions.ts'
-import { type Connection, count } from './statement.ts'
+import { type Connection, count, get } from './statement.ts'
 import { selectTrace } from './turns.ts'
 
 export function selectView(db: Connection, session: string, traceLimit: number): SessionView | null {
   const row = selectSession(db, session)
   if (row === null) return null
   return {
-    row,
+    row: { ...row, project: { ...row.project, name: nameOf(db, row.project) } },
     messages: selectQueue(db, { session }),
     trace: selectTrace(db, session, traceLimit),
     traceDropped: traceDropped(db, session),
@@ -26,6 +28,11 @@ export function selectStats(db: Connection, dayStart: number): StoreStats {
     sessionsTotal: countSessions(db),
     databaseBytes: databaseBytes(db),
   }
+}
+
+/** Only people see it: what an actor is restored from keeps the name that its session said. */
+function nameOf(db: Connection, { key, name }: Project): string {
+  return get<{ name: string }>(db, `SELECT ${shownName('@key', '@name')} AS name`, { key, name })?.name ?? name
 }
 
 function traceDropped(db: Connection, session: string): number {

@@ -3,6 +3,7 @@ import { estimateTokens, type Observation, tokensOf } from '../../../memory/obse
 import type { MemoryKind } from '../../../search/query.ts'
 import type { FoundMemory, LinkedObservation } from '../../search-port.ts'
 import { type ObservationRow, type SummaryRow, toObservation, toSummary } from '../memories.ts'
+import { shownName } from '../projects.ts'
 import { all, type Connection } from '../statement.ts'
 import { idOf, kindOf, rowOf } from './rows.ts'
 import { charsOf, textOfObservation, textOfSummary } from './texts.ts'
@@ -148,7 +149,7 @@ function beginning(text: string): string {
 function selectWithExtras(db: Connection, ids: string): (ObservationRow & Extra)[] {
   return all(
     db,
-    `SELECT o.*, s.project_name, r.chunk, EXISTS (SELECT 1 FROM pins p WHERE p.id = o.id) AS pinned,
+    `SELECT o.*, ${shownName('o.project', 's.project_name')} AS project_name, r.chunk, EXISTS (SELECT 1 FROM pins p WHERE p.id = o.id) AS pinned,
        (SELECT max(from_id) FROM links WHERE to_id = o.id AND kind = 'supersedes') AS superseded_by,
        (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'supersedes') AS supersedes,
        (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'repeats') AS repeats
@@ -161,7 +162,7 @@ function selectWithExtras(db: Connection, ids: string): (ObservationRow & Extra)
 function selectSummaries(db: Connection, ids: string): (SummaryRow & { project_name: string })[] {
   return all(
     db,
-    `SELECT m.*, s.project_name FROM json_each(?) wanted CROSS JOIN session_summaries m ON m.id = wanted.value
+    `SELECT m.*, ${shownName('m.project', 's.project_name')} AS project_name FROM json_each(?) wanted CROSS JOIN session_summaries m ON m.id = wanted.value
        JOIN sdk_sessions s USING (content_session_id)`,
     [ids],
   )
@@ -170,7 +171,8 @@ function selectSummaries(db: Connection, ids: string): (SummaryRow & { project_n
 function selectPrompts(db: Connection, ids: string): StoredPrompt[] {
   return all(
     db,
-    `SELECT p.id, p.content_session_id AS session, r.project, s.project_name, p.prompt_text AS text,
+    `SELECT p.id, p.content_session_id AS session, r.project,
+       ${shownName('r.project', 's.project_name')} AS project_name, p.prompt_text AS text,
        p.prompt_number AS number, p.created_at_epoch AS at
      FROM json_each(?) wanted CROSS JOIN user_prompts p ON p.id = wanted.value
        JOIN search_rows r ON r.id = p.id * 4 + 2 JOIN sdk_sessions s USING (content_session_id)`,

@@ -74,7 +74,7 @@ function linkExists(db: Connection, from: number, to: number, kind: LinkKind): b
   )
 }
 
-function projectOf(db: Connection, id: number): string {
+export function projectOf(db: Connection, id: number): string {
   const row = get<{ project: string }>(db, 'SELECT project FROM observations WHERE id = ?', [id])
   if (row === undefined) throw new MemError('not_found', `There is no observation ${id}.`)
   return row.project

@@ -1,0 +1,41 @@
+/** Which decisions a merge or a move comes to. Pure: the store writes them down. */
+import { placeOf } from '../memory/project.ts'
+import type { ProjectChange, ProjectDecision } from '../store/project-port.ts'
+
+export type Decisions = ReadonlyMap<string, ProjectDecision>
+
+/** The key under which a project's memory is kept. */
+export function keptUnder(decisions: Decisions, key: string): string {
+  return decisions.get(key)?.mergedInto ?? key
+}
+
+/** By hand: both stay where they are. `from` and `into` are merged into no other. */
+export function mergeChanges(decisions: Decisions, from: string, into: string): ProjectChange[] {
+  // A root tells it apart from one that moved away: a session that starts there belongs to the other project all the same.
+  const root = decisions.get(from)?.root ?? placeOf(from) ?? from
+  return [{ key: from, mergedInto: into, root }, ...reroutes(decisions, from, into)]
+}
+
+/** A repository is at `home` now, and the place of `left` is gone: name and files that people wanted come along. */
+export function moveChanges(decisions: Decisions, left: ProjectDecision, home: string): ProjectChange[] {
+  const there = decisions.get(home)
+  const name = there?.name ?? left.name
+  const files = there === undefined || there.files.length === 0 ? left.files : there.files
+  return [
+    { key: left.key, mergedInto: home, name: null, root: null, fingerprint: null, files: [] },
+    ...reroutes(decisions, left.key, home),
+    { key: home, name, files },
+  ]
+}
+
+/** Something is again where a repository moved away from: it is a project of its own. */
+export function isBack(decision: ProjectDecision | undefined): boolean {
+  return decision !== undefined && decision.mergedInto !== null && decision.root === null
+}
+
+/** Nothing is ever merged into what is merged itself. */
+function reroutes(decisions: Decisions, from: string, into: string): ProjectChange[] {
+  return [...decisions.values()]
+    .filter(({ key, mergedInto }) => mergedInto === from && key !== into)
+    .map(({ key }) => ({ key, mergedInto: into }))
+}

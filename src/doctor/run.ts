@@ -1,0 +1,43 @@
+/** One short run of a program, with what it said and how long it took. */
+import { spawn } from 'node:child_process'
+
+export interface Run {
+  /** Null where a signal ended it, or it did not start. */
+  code: number | null
+  stdout: string
+  stderr: string
+  ms: number
+}
+
+/** As long as a client waits for a hook. */
+const PATIENCE_MS = 10_000
+
+/** `args` null: `command` is a line for the shell, as a client runs it. */
+export function runOnce(
+  command: string,
+  args: readonly string[] | null,
+  input: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Run> {
+  const began = performance.now()
+  const options = { env, windowsHide: true, timeout: PATIENCE_MS, killSignal: 'SIGKILL' } as const
+  const child = args === null ? spawn(command, { ...options, shell: true }) : spawn(command, args, options)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk
+  })
+  // One that does not read its input is judged by what it says.
+  child.stdin.on('error', () => undefined).end(input)
+  return new Promise((resolve) => {
+    const end = (code: number | null) => resolve({ code, stdout, stderr, ms: performance.now() - began })
+    child.on('error', (error) => {
+      stderr += error.message
+      end(null)
+    })
+    child.on('close', end)
+  })
+}

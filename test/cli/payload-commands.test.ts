@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, realpathSync, utimesSync, writeFileSync } from 'node:fs'
+import { devNull } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Program } from './program.ts'
+
+const PLAIN = { code: 0, stdout: '{"continue":true,"suppressOutput":true}\n', stderr: '' }
+const ON = { CLAUDE_MEM_PROMPT_CONTEXT: '1', CLAUDE_MEM_FILE_CONTEXT: '1' }
+
+let program: Program
+let shop: string
+
+beforeAll(async () => {
+  program = await Program.build()
+  Object.assign(program.env, ON)
+  mkdirSync(join(program.dataDir, 'work', 'shop'), { recursive: true })
+  shop = realpathSync(join(program.dataDir, 'work', 'shop'))
+  await program.json('start')
+}, 60_000)
+afterAll(() => program.end(), 60_000)
+
+const told = (command: string, payload: Record<string, unknown>, session = 'session-one') =>
+  program.run([command], { input: JSON.stringify({ session_id: session, cwd: shop, ...payload }) })
+const context = (stdout: string) => JSON.parse(stdout).hookSpecificOutput
+
+describe('hooks that were registered by hand', () => {
+  it('report a turn, and what it taught reaches a session that starts, its prompt and its file', async () => {
+    const file = join(shop, 'gateway.ts')
+    writeFileSync(file, 'const gatewayTimeout = 30')
+    utimesSync(file, 1_700_000_000, 1_700_000_000)
+    expect(await told('new', { prompt: 'Where does gatewayTimeout come from?', prompt_id: 'turn-1' })).toEqual(PLAIN)
+    expect(
+      await told('save', {
+        tool_name: 'Read',
+        tool_use_id: 'tool-1',
+        prompt_id: 'turn-1',
+        tool_input: { file_path: file },
+        tool_response: { content: 'const gatewayTimeout = 30' },
+      }),
+    ).toEqual(PLAIN)
+    expect(await told('summary', { prompt_id: 'turn-1', last_assistant_message: 'From gateway.ts.' })).toEqual(PLAIN)
+    expect((await program.run(['flush'])).code).toBe(0)
+
+    const { sessions } = await program.json('inspect')
+    expect(sessions).toMatchObject([{ session: 'session-one', prompts: 1, observations: 1 }])
+
+    const started = await told('context', { source: 'startup' }, 'session-two')
+    expect(context(started.stdout)).toMatchObject({
+      hookEventName: 'SessionStart',
+      additionalContext: expect.stringContaining('gateway.ts'),
+    })
+    // The index follows the observation by a moment, and on a busy machine an answer may come too late to be given.
+    const eventually = async (payload: Record<string, unknown>): Promise<unknown> => {
+      let answer: unknown
+      await expect
+        .poll(
+          async () => {
+            answer = context((await program.hook({ cwd: shop, ...payload })).stdout)
+            return answer
+          },
+          { timeout: 20_000 },
+        )
+        .toBeDefined()
+      return answer
+    }
+    const prompt = { hook_event_name: 'UserPromptSubmit', prompt: 'What is in gateway.ts?' }
+    expect(await eventually({ ...prompt, session_id: 'session-two' })).toMatchObject({
+      hookEventName: 'UserPromptSubmit',
+      additionalContext: expect.stringMatching(/^<claude-mem-context>[\s\S]*\| #1 \|[\s\S]*<\/claude-mem-context>$/),
+    })
+    expect(await told('new', prompt, 'session-two')).toEqual(PLAIN)
+
+    const reading = { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: file } }
+    expect(await told('hook', reading, 'session-two')).toEqual(PLAIN)
+    await told('new', { prompt: 'thanks' }, 'session-three')
+    expect(await eventually({ ...reading, session_id: 'session-three' })).toEqual({
+      hookEventName: 'PreToolUse',
+      additionalContext: expect.stringContaining('about gateway.ts, newer than its last change'),
+    })
+  }, 60_000)
+
+  it('go by the name that a payload has', async () => {
+    await told('summary', { hook_event_name: 'UserPromptSubmit', prompt: 'Hi' }, 'session-named')
+    const { sessions } = await program.json('inspect')
+    expect(sessions).toContainEqual(expect.objectContaining({ session: 'session-named', prompts: 1 }))
+  })
+
+  it('answer whatever comes', async () => {
+    for (const [command, input] of [
+      ['new', ''],
+      ['save', 'hello'],
+      ['summary', '{"session_id":7}'],
+    ] as const) {
+      expect(await program.run([command, '--odd', 'arguments'], { input })).toEqual(PLAIN)
+    }
+  })
+})
+
+describe('claude-mem context without a payload', () => {
+  const printed = (stdin: 'pipe' | number): Promise<{ code: number | null; stdout: string }> =>
+    new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [join(program.dist, 'cli.js'), 'context'], {
+        env: program.env,
+        cwd: shop,
+        stdio: [stdin, 'pipe', 'ignore'],
+      })
+      let stdout = ''
+      child.stdout?.on('data', (chunk) => (stdout += chunk))
+      child.on('error', reject)
+      child.on('close', (code) => resolve({ code, stdout }))
+    })
+  const isContext = { code: 0, stdout: expect.stringMatching(/^<claude-mem-context>[\s\S]*gateway\.ts/) }
+
+  it('prints it: nothing, silence, a device, or no payload on standard input', async () => {
+    expect(await program.run(['context'], { cwd: shop })).toMatchObject(isContext)
+    expect(await program.run(['context'], { cwd: shop, input: 'a line of a list' })).toMatchObject(isContext)
+    // The pipe stays open: nobody writes to it and nobody closes it.
+    expect(await printed('pipe')).toEqual(isContext)
+    const nothing = openSync(devNull, 'r')
+    expect(await printed(nothing)).toEqual(isContext)
+    closeSync(nothing)
+  }, 30_000)
+})

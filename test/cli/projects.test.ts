@@ -1,0 +1,202 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Cli } from '../../src/cli/cli.ts'
+import { projects } from '../../src/cli/commands/projects.ts'
+import { exitCodeOf, failureText } from '../../src/cli/failure.ts'
+import { parse } from '../../src/cli/parse.ts'
+import { styleOf } from '../../src/cli/style.ts'
+import { jsonLine } from '../../src/cli/text.ts'
+import { isExcluded } from '../../src/hook/excluded.ts'
+import type { Project } from '../../src/memory/project.ts'
+import { pathsOf } from '../../src/paths.ts'
+import { loadSettings } from '../../src/settings.ts'
+import { type Served, served } from '../channel/served.ts'
+import { commitOf, NOW, observationOf, stateOf, summaryOf } from '../store/samples.ts'
+
+let s: Served
+beforeEach(async () => {
+  s = await served()
+})
+afterEach(() => s.close())
+
+interface Ran {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+interface Place {
+  answer?: boolean
+  env?: NodeJS.ProcessEnv
+  dataDir?: string
+}
+
+/** The command as people run it, on this thread. */
+async function run(args: readonly string[], { answer, env = {}, dataDir = s.paths.dataDir }: Place = {}): Promise<Ran> {
+  let stdout = ''
+  let stderr = ''
+  const cli: Cli = {
+    paths: pathsOf(dataDir),
+    env,
+    dist: '',
+    interactive: answer !== undefined,
+    look: () => ({ style: styleOf(false), columns: null, now: NOW + 60_000 }),
+    rows: () => null,
+    print: (...lines) => {
+      stdout += `${lines.join('\n')}\n`
+    },
+    printJson: (value) => {
+      stdout += `${jsonLine(value)}\n`
+    },
+    write: (text) => {
+      stdout += text
+    },
+    tell: (line) => {
+      stderr += `${line}\n`
+    },
+    progress: () => undefined,
+    confirm: async () => answer === true,
+  }
+  try {
+    return { code: await parse(['projects', ...args], [projects], cli), stdout, stderr }
+  } catch (error) {
+    return { code: exitCodeOf(error), stdout, stderr: `${stderr}${failureText(error, env)}` }
+  }
+}
+const json = async (...args: string[]) => JSON.parse((await run([...args, '--json'])).stdout)
+
+/** The shop is there, the blog is not. */
+async function twoProjects(): Promise<{ shop: Project; blog: Project }> {
+  mkdirSync(join(s.directory, 'shop'))
+  const shop = { key: `dir:${join(s.directory, 'shop')}`, name: 'shop' }
+  const blog = { key: `dir:${join(s.directory, 'blog')}`, name: 'blog' }
+  for (const [project, at] of [
+    [blog, 1],
+    [shop, 2],
+  ] as const) {
+    const observations = [observationOf([], { createdAt: NOW })]
+    const rows = { observations, summaries: [summaryOf({ createdAt: NOW })] }
+    await s.h.store.commit([commitOf(project.name, 1, { at: NOW + at, state: stateOf({ project }), ...rows })])
+  }
+  return { shop, blog }
+}
+
+describe('claude-mem projects', () => {
+  it('lists them with their places, and whether those are gone', async () => {
+    const { shop, blog } = await twoProjects()
+    expect(await json()).toMatchObject({
+      running: true,
+      excluded: [],
+      projects: [
+        { ...shop, observations: 1, sessions: 1, gone: false, excluded: false, place: join(s.directory, 'shop') },
+        { ...blog, observations: 1, sessions: 1, gone: true },
+      ],
+    })
+    const { stdout } = await run(['list'])
+    expect(stdout).toMatch(/^PROJECT +OBS +SESSIONS +LAST +PLACE +KEY *\nshop +1 +1 +59 s ago +\/.*\/shop +dir:/)
+    expect(stdout).toMatch(/\nblog .* gone\n$/)
+  })
+
+  it('says where nothing is remembered yet, without a daemon', async () => {
+    const { code, stdout } = await run([], { dataDir: join(s.directory, 'never') })
+    expect([code, stdout]).toEqual([0, 'No project yet: one begins with its first session.\n'])
+  })
+
+  it('prints names without what they could do to a terminal', async () => {
+    const project = { key: 'git:/x/\u001b[2J/.git', name: 'evil\u001b[2J' }
+    await s.h.store.commit([commitOf('s', 1, { state: stateOf({ project }) })])
+    expect((await run([])).stdout).not.toContain('\u001b')
+  })
+
+  it('renames, and takes it back', async () => {
+    const { shop } = await twoProjects()
+    expect((await run(['rename', 'shop', 'Web store'])).stdout).toBe(`${shop.key} is called Web store now\n`)
+    expect(await json('rename', 'Web store', '--reset')).toEqual(shop)
+    expect(await run(['rename', 'shop', 'blog'])).toMatchObject({ code: 1, stderr: expect.stringContaining('merge') })
+  })
+
+  it('merges only when somebody means it', async () => {
+    const { shop, blog } = await twoProjects()
+    const planned = await run(['merge', 'blog', join(s.directory, 'shop')])
+    expect(planned.stdout).toContain('To be merged: blog into shop')
+    expect(planned.stdout).toContain('1 observation, 1 summary, 0 prompts, 1 session of blog would belong to shop')
+    expect(planned.stderr).toBe('Nothing was merged: say --yes if you mean it\n')
+    expect(await run(['merge', 'blog', 'shop'], { answer: false })).toMatchObject({
+      code: 1,
+      stderr: 'Nothing was merged\n',
+    })
+    expect(await json('merge', 'blog', 'shop')).toMatchObject({ dryRun: true, from: blog, into: shop })
+    expect((await json()).projects).toHaveLength(2)
+    const done = await run(['merge', 'blog', 'shop'], { answer: true })
+    expect(done.stdout).toContain('blog is part of shop now: 1 observation, 1 summary')
+    expect((await json()).projects).toMatchObject([{ ...shop, observations: 2, merged: [blog.key] }])
+    expect((await run([])).stdout).toContain('with 1 merged')
+  })
+
+  it.each([
+    [['rename', 'shop'], 'rename needs a new name, or --reset'],
+    [['rename', 'shop', 'x', '--reset'], 'a new name or --reset, not both'],
+    [['rename'], 'projects rename needs a project'],
+    [['merge', 'shop'], 'merge needs two projects'],
+    [['list', 'shop'], 'projects list takes nothing more'],
+    [['exclude', 'a', 'b'], 'takes one project or directory'],
+    [['merge', 'a', 'b', '--remove'], '--remove goes with exclude'],
+    [['exclude', 'a', '--yes'], '--yes goes with merge'],
+    [['split', 'shop'], 'unknown action "split"'],
+  ])('%j is not understood', async (args, why) => {
+    expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
+  })
+})
+
+describe('claude-mem projects exclude', () => {
+  const excluded = () => loadSettings(s.paths.dataDir, {}).values.CLAUDE_MEM_EXCLUDED_PROJECTS
+  const at = (...parts: string[]) => join(s.directory, ...parts)
+
+  it('takes a project by its name, says what stays, and shows it', async () => {
+    const { shop } = await twoProjects()
+    const { stdout } = await run(['exclude', 'shop'])
+    expect(stdout).toBe(
+      `${at('shop')} leaves no trace from now on, with everything below it\n` +
+        `What is known of it stays. To forget it: claude-mem forget --kind all --project ${at('shop')}\n`,
+    )
+    expect(excluded()).toEqual([at('shop')])
+    expect(isExcluded(at('shop', 'src'), shop, excluded())).toBe(true)
+    expect((await run([])).stdout).toMatch(/\bshop .* excluded\n/)
+    expect((await run(['exclude', 'shop'])).stdout).toContain('is excluded already')
+    expect((await run(['exclude', 'shop', '--remove'])).stdout).toBe(`${at('shop')} is remembered again\n`)
+    expect(excluded()).toEqual([])
+  })
+
+  it('takes any directory, with a comma in its name too, and keeps what else the settings hold', async () => {
+    const file = join(s.paths.dataDir, 'settings.json')
+    writeFileSync(file, JSON.stringify({ CLAUDE_MEM_EXCLUDED_PROJECTS: ['~/old'], CLAUDE_MEM_KEEP_BACKUPS: 3 }))
+    expect(await json('exclude', at('a, b'))).toEqual({ place: at('a, b'), excluded: true, changed: true })
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      CLAUDE_MEM_EXCLUDED_PROJECTS: ['~/old', at('a, b')],
+      CLAUDE_MEM_KEEP_BACKUPS: 3,
+    })
+    expect((await json()).excluded).toEqual(['~/old', at('a, b')])
+    expect((await run([])).stdout).toContain('Excluded, with everything below:\n  ~/old\n')
+    expect(await json('exclude', '~/old', '--remove')).toMatchObject({ excluded: false, changed: true })
+    expect(await json('exclude', '~/old', '--remove')).toMatchObject({ changed: false })
+  })
+
+  it('refuses what it cannot do', async () => {
+    await twoProjects()
+    await run(['exclude', s.directory])
+    expect(await run(['exclude', 'shop', '--remove'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`lies in ${s.directory}, which is excluded with everything below it`),
+    })
+    expect(await run(['exclude', 'nope'])).toMatchObject({ code: 1, stderr: expect.stringContaining('./nope') })
+    writeFileSync(join(s.paths.dataDir, 'settings.json'), '{ half')
+    expect(await run(['exclude', at('x')])).toMatchObject({ code: 1, stderr: expect.stringContaining('settings.json') })
+    expect(readFileSync(join(s.paths.dataDir, 'settings.json'), 'utf8')).toBe('{ half')
+  })
+
+  it('says when the environment has the last word', async () => {
+    const { stdout } = await run(['exclude', at('x')], { env: { CLAUDE_MEM_EXCLUDED_PROJECTS: '/y' } })
+    expect(stdout).toContain('But the environment says CLAUDE_MEM_EXCLUDED_PROJECTS=/y, which wins.')
+  })
+})

@@ -1,0 +1,116 @@
+import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildHook, Door, Hook } from './hook-process.ts'
+
+const PLAIN = '{"continue":true,"suppressOutput":true}\n'
+const ON = { CLAUDE_MEM_FILE_CONTEXT: '1' }
+let dist: string
+let hook: Hook
+let door: Door | null = null
+let file: string
+
+beforeAll(async () => {
+  dist = await buildHook()
+})
+afterAll(() => rmSync(dist, { recursive: true, force: true }))
+beforeEach(() => {
+  hook = new Hook(dist)
+  file = join(hook.cwd, 'total.ts')
+  writeFileSync(file, 'export const total = 1')
+  utimesSync(file, 1_700_000_000, 1_700_000_000.25)
+})
+afterEach(async () => {
+  await door?.close()
+  door = null
+  hook.remove()
+})
+
+const reading = (input: unknown, more: Record<string, unknown> = {}) => ({
+  hook_event_name: 'PreToolUse',
+  tool_name: 'Read',
+  tool_use_id: 'toolu_1',
+  tool_input: input,
+  ...more,
+})
+const knows = async (context: unknown): Promise<Door> => {
+  door = await Door.open(hook.dataDir, ({ id }, socket) =>
+    socket.send(JSON.stringify({ v: 1, id, type: 'recalled', context })),
+  )
+  return door
+}
+
+describe('before a file is read', () => {
+  it('says what is known about it, and decides nothing', async () => {
+    const { questions, requests } = await knows('noted')
+    const ran = await hook.run(reading({ file_path: file }), ON)
+    expect({ ...ran, stdout: JSON.parse(ran.stdout) }).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: {
+        continue: true,
+        suppressOutput: true,
+        hookSpecificOutput: { hookEventName: 'PreToolUse', additionalContext: 'noted' },
+      },
+    })
+    expect(questions).toMatchObject([
+      {
+        v: 1,
+        type: 'file_context',
+        session: 'session-0001',
+        project: { key: `dir:${hook.cwd}` },
+        cwd: hook.cwd,
+        file,
+        changedAt: Math.floor(statSync(file).mtimeMs),
+      },
+    ])
+    expect(requests).toEqual([])
+    await hook.run(reading({ file_path: 'total.ts' }), ON)
+    expect(questions[1]).toMatchObject({ file })
+  })
+
+  it('asks nothing unless it was asked for, or of anything but a file that is there', async () => {
+    const { questions } = await knows('noted')
+    mkdirSync(join(hook.cwd, 'folder'))
+    expect((await hook.run(reading({ file_path: file }))).stdout).toBe(PLAIN)
+    const nothing = [
+      reading({ file_path: join(hook.cwd, 'missing.ts') }),
+      reading({ file_path: join(file, 'below') }),
+      reading({ file_path: join(hook.cwd, 'folder') }),
+      reading({ file_path: 7 }),
+      reading({}),
+      reading(null),
+      reading({ file_path: file }, { tool_name: 'Bash' }),
+      reading({ file_path: file }, { session_id: '' }),
+    ]
+    for (const payload of nothing) expect((await hook.run(payload, ON)).stdout).toBe(PLAIN)
+    const excluded = { ...ON, CLAUDE_MEM_EXCLUDED_PROJECTS: hook.cwd }
+    expect((await hook.run(reading({ file_path: file }), excluded)).stdout).toBe(PLAIN)
+    expect(questions).toEqual([])
+  })
+
+  it('says nothing during a private turn', async () => {
+    const { questions } = await knows('noted')
+    await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: '<private>mine</private>' })
+    expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
+    expect(questions).toEqual([])
+  })
+
+  it('answers at once where nobody knows, answers or listens, and keeps and starts nothing', async () => {
+    expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
+    for (const said of ['', null, ['x']]) {
+      await knows(said)
+      expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
+      await door?.close()
+    }
+    door = await Door.open(hook.dataDir, (_request, socket) =>
+      socket.send(JSON.stringify({ v: 1, id: 'file', type: 'error', code: 'bad_request', message: 'too old' })),
+    )
+    expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
+    await door.close()
+    door = await Door.open(hook.dataDir, () => {})
+    expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
+    expect(hook.spooled()).toEqual([])
+    expect(hook.wasStarted()).toBe(false)
+  })
+})

@@ -1,0 +1,113 @@
+/** What the context of a session is chosen from. Part of the contract. */
+import { describe, expect, test } from 'vitest'
+import { OBSERVATION_TYPES, type ObservationType } from '../../src/memory/observation.ts'
+import type { Commit, CommitResult, NewObservation } from '../../src/store/commit.ts'
+import type { ContextQuery } from '../../src/store/context-port.ts'
+import type { Store } from '../../src/store/port.ts'
+import { commitOf, NOW, observationOf, PROJECT, stateOf, summaryOf } from './samples.ts'
+
+type Committed = (store: Store, commit: Commit) => Promise<Extract<CommitResult, { ok: true }>>
+
+const MINUTE_MS = 60_000
+const QUERY: ContextQuery = {
+  project: PROJECT.key,
+  types: OBSERVATION_TYPES,
+  observations: 100,
+  ofEachType: 10,
+  summaries: 5,
+  pinned: 5,
+}
+
+export function contextContract(current: () => Store, committed: Committed): void {
+  const made = (type: ObservationType, minute: number): NewObservation => {
+    const { draft, ...rest } = observationOf([])
+    return { ...rest, draft: { ...draft, type }, createdAt: NOW + minute * MINUTE_MS }
+  }
+  const learn = async (observations: NewObservation[], over: Partial<Commit> = {}, session = 's') =>
+    (await committed(current(), commitOf(session, 1, { observations, ...over }))).observationIds
+  const asked = async (over: Partial<ContextQuery> = {}) => {
+    const material = await current().contextMaterial({ ...QUERY, ...over })
+    if (material === null) throw new Error('nothing is known')
+    return material
+  }
+  const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id)
+
+  describe('context material', () => {
+    test('material.ofAProjectThatNobodyKnowsIsNull', async () => {
+      expect(await current().contextMaterial(QUERY)).toBeNull()
+      await committed(current(), commitOf('s', 1))
+      expect(await asked()).toEqual({
+        project: PROJECT,
+        totals: { observations: 0, discoveryTokens: 0, since: null },
+        observations: [],
+        pinned: [],
+        summaries: [],
+        repeats: [],
+        superseded: 0,
+      })
+      expect(await current().aliases(PROJECT.key)).toEqual([])
+    })
+
+    test('material.isTheProjectsOwnNewestFirstWithItsTotals', async () => {
+      const [a = 0, b = 0, c = 0] = await learn([made('change', 3), made('bugfix', 1), made('change', 2)], {
+        summaries: [summaryOf(), summaryOf({ createdAt: NOW + 99 })],
+      })
+      const other = stateOf({ project: { key: 'git:/other', name: 'other' } })
+      await learn([made('change', 9)], { state: other }, 'o')
+      const material = await asked({ summaries: 1 })
+      expect(idsOf(material.observations)).toEqual([a, c, b])
+      expect(material.totals).toEqual({ observations: 3, discoveryTokens: 360, since: NOW + MINUTE_MS })
+      expect(material.summaries).toMatchObject([{ createdAt: NOW + 99 }])
+      expect(material.observations[0]).toEqual(await current().observation(a))
+    })
+
+    test('material.holdsTheNewestOfAllAndSomeOfEachType', async () => {
+      const changes = Array.from({ length: 6 }, (_, i) => made('change', 10 + i))
+      const ids = await learn([made('decision', 1), made('decision', 2), made('decision', 3), ...changes])
+      const [, second, third] = ids
+      const newest = ids.slice(-4).reverse()
+      expect(idsOf((await asked({ observations: 4, ofEachType: 2 })).observations)).toEqual([...newest, third, second])
+      expect(idsOf((await asked({ observations: 4, ofEachType: 0 })).observations)).toEqual(newest)
+      const decisions = await asked({ types: ['decision'], observations: 2, ofEachType: 1 })
+      expect(idsOf(decisions.observations)).toEqual([third, second])
+      expect(decisions.totals.observations).toBe(9)
+      expect((await asked({ types: [] })).observations).toEqual([])
+    })
+
+    test('material.leavesOutWhatWasReplacedAndTellsWhatRepeats', async () => {
+      const [a = 0, b = 0, c = 0] = await learn([made('change', 1), made('change', 2), made('change', 3)])
+      await current().link({ from: c, to: a, kind: 'supersedes', by: 'person', at: NOW })
+      await current().link({ from: c, to: b, kind: 'repeats', by: 'search', at: NOW })
+      expect(await asked()).toMatchObject({
+        observations: [{ id: c }, { id: b }],
+        repeats: [{ from: c, to: b }],
+        superseded: 1,
+        totals: { observations: 3 },
+      })
+      await current().unlink(c, a, 'supersedes')
+      expect(await asked()).toMatchObject({ observations: [{ id: c }, { id: b }, { id: a }], superseded: 0 })
+    })
+
+    test('material.hasWhatIsPinnedApartHoweverOldItIs', async () => {
+      const [a = 0, b = 0, c = 0, d = 0] = await learn([1, 2, 3, 4].map((minute) => made('change', minute)))
+      await current().link({ from: d, to: b, kind: 'supersedes', by: 'model', at: NOW })
+      await current().pin([b], true, NOW + 1)
+      await current().pin([a], true, NOW + 2)
+      const material = await asked({ observations: 1, ofEachType: 0, types: ['change'] })
+      expect(idsOf(material.pinned)).toEqual([a, b])
+      expect(idsOf(material.observations)).toEqual([d])
+      expect(material.superseded).toBe(0)
+      expect(idsOf((await asked({ types: ['decision'], pinned: 1 })).pinned)).toEqual([a])
+      expect(idsOf((await asked()).observations)).toEqual([d, c])
+    })
+
+    test('material.totalsFollowWhatIsForgottenAndErased', async () => {
+      const [a = 0] = await learn([made('change', 1), made('change', 2)])
+      await learn([made('change', 3)], {}, 't')
+      await current().forget({ ids: [a], filters: null, dryRun: false, at: NOW })
+      expect((await asked()).totals).toEqual({ observations: 2, discoveryTokens: 240, since: NOW + 2 * MINUTE_MS })
+      await current().eraseSession('s')
+      expect((await asked()).totals).toEqual({ observations: 1, discoveryTokens: 120, since: NOW + 3 * MINUTE_MS })
+    })
+  })
+}
