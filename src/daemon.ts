@@ -133,6 +133,7 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     reader: store,
     directory: paths.context,
     settings: () => contextSettings(settings),
+    keyOf: (project) => projects.keyOf(project),
     waiting: () =>
       asksModel && budget.reason !== null ? { reason: budget.reason, offline: true } : supervisor.waiting,
     notice: (text, error) => supervisor.notice('warn', `${text}: ${messageOf(error)}`, { error }),

@@ -119,10 +119,11 @@ export const SETTINGS = {
     100_000_000,
     'Vectors of a project from which on an index is kept for them; below, they are looked through one by one',
   ),
+  // 10,000 characters: of a longer text Claude Code gives its model the first two thousand, and a path.
   CLAUDE_MEM_CONTEXT_TOKENS: integer(
     2_000,
     0,
-    20_000,
+    2_500,
     'Tokens that the memory given to a starting session may take; 0 gives none',
   ),
   CLAUDE_MEM_CONTEXT_OBSERVATIONS: integer(

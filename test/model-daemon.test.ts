@@ -91,7 +91,7 @@ describe('model.daemon', () => {
   })
 
   test('a rejected key: nothing is lost, status says why and what to do, and a mended one goes on', async () => {
-    script = ({ index }) => (index < 1 ? { fault: 'status', status: 401 } : null)
+    script = () => ({ fault: 'status', status: 401 })
     await place.start(env())
     await turn(1)
     await expect
@@ -99,6 +99,7 @@ describe('model.daemon', () => {
       .toContain('config set anthropic-api-key')
     expect((await mem(['status'])).stdout).toContain('rejected the key')
     expect(place.log()).toContain('rejected the key')
+    script = () => null
     expect((await mem(['flush'])).code).toBe(0)
     await idle()
     expect(await place.status()).toMatchObject({ observations: 2, waiting: null })

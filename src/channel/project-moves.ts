@@ -39,3 +39,26 @@ function reroutes(decisions: Decisions, from: string, into: string): ProjectChan
     .filter(({ key, mergedInto }) => mergedInto === from && key !== into)
     .map(({ key }) => ({ key, mergedInto: into }))
 }
+
+/**
+ * Nothing is merged into what is merged itself, except where a recovery brought back one decision of several: then
+ * what is merged into one another is apart again, and a chain is as short as it should be.
+ */
+export function straightened(decisions: Decisions): ProjectChange[] {
+  const ends = new Map([...decisions.keys()].map((key) => [key, endOf(decisions, key)]))
+  return [...decisions.values()]
+    .filter(({ key, mergedInto }) => mergedInto !== null && ends.get(key) !== mergedInto)
+    .map(({ key }) => ({ key, mergedInto: ends.get(key) ?? null }))
+}
+
+/** Null: it is where it is, or leads back to itself. */
+function endOf(decisions: Decisions, key: string): string | null {
+  const passed = new Set<string>()
+  let at: string = key
+  for (let next = decisions.get(at)?.mergedInto ?? null; next !== null; next = decisions.get(at)?.mergedInto ?? null) {
+    if (passed.has(next)) return null
+    passed.add(next)
+    at = next
+  }
+  return at === key ? null : at
+}

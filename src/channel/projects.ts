@@ -8,11 +8,11 @@ import type { Filing } from '../actors/supervisor.ts'
 import { chosenProject } from '../context/project.ts'
 import { MemError, messageOf } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
-import { type Project, projectRoot, treeOf } from '../memory/project.ts'
+import { type Project, placeOf, projectRoot, treeOf } from '../memory/project.ts'
 import type { Store } from '../store/port.ts'
 import type { ProjectChange, ProjectContents, ProjectDecision } from '../store/project-port.ts'
 import { type ProjectView, projectViews } from './project-list.ts'
-import { type Decisions, isBack, keptUnder, mergeChanges, moveChanges } from './project-moves.ts'
+import { type Decisions, isBack, keptUnder, mergeChanges, moveChanges, straightened } from './project-moves.ts'
 import { checkedName } from './project-name.ts'
 import { fingerprintOf, isGone } from './project-place.ts'
 import { Refiling, type RefilingOptions } from './refiling.ts'
@@ -55,6 +55,8 @@ export class Projects implements Filing {
   /** Before anything is accepted. */
   async load(): Promise<void> {
     await this.#read()
+    const straight = straightened(this.#decisions)
+    if (straight.length > 0) await this.#decide(straight)
     const merged = [...this.#decisions.values()].flatMap(({ key: from, mergedInto: into }) =>
       into === null ? [] : [{ from, into }],
     )
@@ -103,8 +105,8 @@ export class Projects implements Filing {
     try {
       const fingerprint = await within(this.#patience.look, fingerprintOf(key), null)
       const known = this.#decisions.get(key)
-      if (fingerprint === null && !isBack(known)) return
-      if (fingerprint === known?.fingerprint && known?.root !== null) return
+      if (known !== undefined && fingerprint === null && !isBack(known)) return
+      if (known !== undefined && fingerprint === known.fingerprint && known.root !== null) return
       const left = await this.#inTurn(() => this.#settle(key, cwd, fingerprint))
       if (left.length === 0) return
       const filed = this.#refiling.after(left.map((from) => ({ from, into: this.keyOf(key) })))
@@ -125,33 +127,53 @@ export class Projects implements Filing {
     await this.#read()
     const known = this.#decisions.get(key)
     const back = isBack(known)
-    const home = back ? key : this.keyOf(key)
     // A key whose repository is known already keeps to itself: then the other one was a copy, and was deleted.
     const isNew = fingerprint !== null && (known?.fingerprint ?? null) === null
-    const left = isNew ? await this.#leftBehind(fingerprint, home) : []
+    const elsewhere = isNew ? await this.#leftBehind(fingerprint, key) : []
+    const mergedByHand = elsewhere.find(({ mergedInto: into }) => into !== null && into !== key)?.mergedInto ?? null
+    const mergedInto = back || known === undefined ? mergedByHand : known.mergedInto
+    const home = mergedInto ?? key
+    const left = [
+      ...elsewhere.filter((other) => other.mergedInto === null && other.key !== home),
+      ...(known === undefined ? await this.#beforeGit(key) : []),
+    ]
     const root = known?.root ?? rootOf(key, cwd)
     await this.#decide([
-      { key, fingerprint, root, ...(back ? { mergedInto: null } : {}) },
+      { key, fingerprint, root, mergedInto },
       ...left.flatMap((old) => moveChanges(this.#decisions, old, home)),
     ])
     for (const old of left) await this.#tellMoved(old, home)
     return left.map((old) => old.key)
   }
 
-  async #leftBehind(fingerprint: string, home: string): Promise<ProjectDecision[]> {
+  /** Where the same repository was seen before, and is no more. */
+  async #leftBehind(fingerprint: string, here: string): Promise<ProjectDecision[]> {
     const same = [...this.#decisions.values()].filter(
-      (other) => other.fingerprint === fingerprint && other.key !== home && other.mergedInto === null,
+      (other) => other.fingerprint === fingerprint && other.key !== here,
     )
     const gone = await Promise.all(same.map(({ key }) => within(this.#patience.look, isGone(key), false)))
     return same.filter((_, i) => gone[i] === true)
   }
 
+  /** What was remembered of the directory before somebody made a repository of it. */
+  async #beforeGit(key: string): Promise<ProjectDecision[]> {
+    const tree = treeOf(key)
+    if (tree === null) return []
+    const before = `dir:${tree}`
+    const decided = this.#decisions.get(before)
+    if (decided !== undefined && decided.mergedInto !== null) return []
+    const { sessions } = await this.#store.projectContents(before)
+    if (sessions === 0) return []
+    return [decided ?? { key: before, name: null, mergedInto: null, root: null, fingerprint: null, files: [] }]
+  }
+
   async #tellMoved({ key, name, root }: ProjectDecision, home: string): Promise<void> {
     const { observations, sessions } = await this.#store.projectContents(key)
     if (observations + sessions === 0) return
-    const place = (of: string) => treeOf(of) ?? of
+    const place = (of: string) => treeOf(of) ?? placeOf(of) ?? of
     const called = name ?? basename(root ?? place(key))
-    this.#options.notice?.('info', `${called} moved from ${place(key)} to ${place(home)}: its memory came along`)
+    const how = place(key) === place(home) ? 'is a repository now' : `moved from ${place(key)} to ${place(home)}`
+    this.#options.notice?.('info', `${called} ${how}: its memory came along`)
   }
 
   async #known(given: string): Promise<Project> {

@@ -19,10 +19,17 @@ export function exitCodeOf(error: unknown): number {
 }
 
 export function failureText(error: unknown, env: NodeJS.ProcessEnv): string {
-  const line = `claude-mem: ${clean(messageOf(error))}`
+  const line = `claude-mem: ${clean(isNowhere(error) ? NOWHERE : messageOf(error))}`
   const wantsStack = env.CLAUDE_MEM_LOG_LEVEL === 'debug' || env.CLAUDE_MEM_LOG_LEVEL === 'trace'
   if (!wantsStack || !(error instanceof Error) || error instanceof UsageError) return line
   return [line, ...stackOf(error)].join('\n')
+}
+
+const NOWHERE = 'the directory that you are in was deleted; go to another one, then try again'
+
+/** How node says that there is no working directory. */
+function isNowhere(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd'
 }
 
 function stackOf(error: Error): string[] {

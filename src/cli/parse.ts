@@ -36,7 +36,8 @@ async function parseWithYargs(
   // Loading it takes longer than printing a version.
   const { default: yargs } = await import('yargs')
   let exitCode = 0
-  const parser = yargs([...args])
+  // Where it looks for nothing: without this it asks for the working directory, which may have been deleted.
+  const parser = yargs([...args], cli.dist)
     .scriptName('claude-mem')
     .locale('en')
     .version(VERSION)

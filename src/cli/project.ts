@@ -1,4 +1,5 @@
 /** The project that somebody means on the command line. */
+import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { projectOf } from '../memory/project.ts'
 
@@ -6,7 +7,7 @@ import { projectOf } from '../memory/project.ts'
 export function projectAsked(given: string | undefined, env: NodeJS.ProcessEnv): string {
   if (given === undefined) return projectOf(process.cwd()).key
   if (/^(?:git|dir|import):/.test(given)) return given
-  if (/^~(?:[/\\]|$)/.test(given)) return projectOf(join(env.HOME ?? '', given.slice(1))).key
+  if (/^~(?:[/\\]|$)/.test(given)) return projectOf(join(env.HOME ?? homedir(), given.slice(1))).key
   return isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given) ? projectOf(resolve(given)).key : given
 }
 

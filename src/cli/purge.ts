@@ -32,10 +32,14 @@ export async function purgeAll(cli: Cli, asked: Asked, { dryRun, json, yes }: Ho
   const places = placesOf(asked, allRecords(dataDir))
   const planned = takeOut(places, { dataDir, now: new Date(), dryRun: true })
   if (dryRun) {
-    if (json) cli.printJson({ dryRun, dataDir, exists: entries !== null, ...planned })
+    const projections = await removeFiles(cli, dryRun)
+    if (json) cli.printJson({ dryRun, dataDir, exists: entries !== null, ...planned, projections })
     else {
-      cli.print(...planned.installations.flatMap(({ files }) => dryRunLines(files, cli.look())))
-      cli.print(entries === null ? `There is no ${clean(dataDir)}` : `${clean(dataDir)} would be deleted`)
+      cli.print(
+        ...planned.installations.flatMap(({ files }) => dryRunLines(files, cli.look())),
+        ...projections.flatMap(projectionLines),
+        entries === null ? `There is no ${clean(dataDir)}` : `${clean(dataDir)} would be deleted`,
+      )
       for (const failure of planned.failures) cli.tell(`claude-mem: ${clean(failure)}`)
     }
     return planned.failures.length === 0 ? 0 : EXIT_FAILED
@@ -46,7 +50,7 @@ export async function purgeAll(cli: Cli, asked: Asked, { dryRun, json, yes }: Ho
   // The records of what could not be taken out are in the data directory.
   if (failures.length > 0) throw stopped(failures)
   const pids = await stopForGood(cli)
-  const projections = await removeFiles(cli)
+  const projections = await removeFiles(cli, dryRun)
   eraseDataDirectory(cli.paths, home)
   const left = projections.filter(({ what }) => what === 'left')
   if (json) cli.printJson({ dryRun, dataDir, deleted: entries !== null, stopped: pids, installations, projections })
@@ -123,13 +127,13 @@ async function agreed(cli: Cli, installations: Taken['installations']): Promise<
 }
 
 /** What `claude-mem files` wrote into projects. Without a database that can be read nobody knows where. */
-async function removeFiles(cli: Cli): Promise<FileOutcome[]> {
+async function removeFiles(cli: Cli, dryRun: boolean): Promise<FileOutcome[]> {
   const { SqliteReader } = await import('../store/sqlite/reader.ts')
   const { removeProjections } = await import('../context/files/remove.ts')
   try {
     const reader = await SqliteReader.open(cli.paths.database)
     try {
-      return await removeProjections(reader)
+      return await removeProjections(reader, dryRun)
     } finally {
       await reader.close()
     }
@@ -139,6 +143,12 @@ async function removeFiles(cli: Cli): Promise<FileOutcome[]> {
     }
     return []
   }
+}
+
+function projectionLines({ file, what, why }: FileOutcome): string[] {
+  if (what === 'cleaned') return [`Our section would be taken out of ${clean(file)}`]
+  if (what === 'deleted') return [`${clean(file)} would be deleted`]
+  return what === 'left' ? [`${clean(file)} would keep its section of ours: ${clean(why ?? '')}`] : []
 }
 
 function doneLines(

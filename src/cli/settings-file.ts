@@ -51,7 +51,7 @@ export function unsetSetting(dataDir: string, name: SettingName): boolean {
 }
 
 /** A file that cannot be understood is left to its owner: writing would lose what is in it. */
-function readSettings(dataDir: string): Record<string, unknown> {
+export function readSettings(dataDir: string): Record<string, unknown> {
   const file = join(dataDir, SETTINGS_FILE)
   let text: string
   try {

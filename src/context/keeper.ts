@@ -4,10 +4,11 @@
  */
 import type { Project } from '../memory/project.ts'
 import type { Reader } from '../store/port.ts'
-import { keptFile, readKept, removeOldTexts, type SessionContext, writeKept } from './kept-file.ts'
+import { keptFile, NOTHING_SAID, readKept, removeOldTexts, type SessionContext, writeKept } from './kept-file.ts'
 import { type ContextPreview, type ContextReader, previewOf } from './load.ts'
 import { NO_TROUBLE, type Trouble } from './message.ts'
 import type { ContextSettings } from './options.ts'
+import { Settling } from './settling.ts'
 
 /** A turn's observations and its summary are committed one after the other: one file for all of them, in ms. */
 const SETTLE_MS = 200
@@ -20,6 +21,8 @@ export interface KeeperOptions {
   reader: ContextReader & Pick<Reader, 'projects' | 'aliases' | 'queueStats'>
   directory: string
   settings: () => ContextSettings
+  /** The key under which a project's memory is kept. */
+  keyOf?: (project: string) => string
   /** Why the model is not asked, and whether the offline observer goes on without it; null while it is. */
   waiting?: () => { reason: string; offline: boolean } | null
   /** Something went wrong that people should know of. */
@@ -29,14 +32,13 @@ export interface KeeperOptions {
 
 export class ContextKeeper {
   readonly #options: KeeperOptions
-  readonly #waiting = new Map<string, NodeJS.Timeout>()
-  /** The last write of each project: an older text must not come after a newer one. */
-  readonly #writing = new Map<string, Promise<void>>()
+  readonly #settling: Settling
   /** Why a project's sessions wait, as last heard. */
   readonly #reasons = new Map<string, string>()
 
   constructor(options: KeeperOptions) {
     this.#options = options
+    this.#settling = new Settling(SETTLE_MS, (project) => this.#write(project))
   }
 
   fileOf(project: string): string {
@@ -71,7 +73,7 @@ export class ContextKeeper {
       return await Promise.race([this.render(project), late])
     } catch (error) {
       this.#options.notice('a session started without its newest memory', error)
-      return (await readKept(this.#options.directory, project)) ?? { context: '', message: '' }
+      return (await readKept(this.#options.directory, project)) ?? NOTHING_SAID
     } finally {
       clearTimeout(timer)
     }
@@ -79,9 +81,7 @@ export class ContextKeeper {
 
   /** Something was learned about the project, or its file may be missing. */
   changed(project: string): void {
-    if (this.#waiting.has(project)) return
-    const timer = setTimeout(() => void this.#write(project), SETTLE_MS)
-    this.#waiting.set(project, timer)
+    this.#settling.changed(this.#home(project))
   }
 
   /** A session of the project waits for the model, or (null) does not any more: its person should know. */
@@ -102,9 +102,8 @@ export class ContextKeeper {
   }
 
   /** Everything that waits to be written is. */
-  async flush(): Promise<void> {
-    for (const project of [...this.#waiting.keys()]) void this.#write(project)
-    await Promise.all(this.#writing.values())
+  flush(): Promise<void> {
+    return this.#settling.flush()
   }
 
   async #trouble(): Promise<Trouble> {
@@ -113,24 +112,28 @@ export class ContextKeeper {
     return { pending, failed, ...(waiting?.() ?? { reason: null, offline: false }) }
   }
 
-  #write(project: string): Promise<void> {
-    clearTimeout(this.#waiting.get(project))
-    this.#waiting.delete(project)
-    const before = this.#writing.get(project) ?? Promise.resolve()
-    const written = before
-      .then(() => this.#renderFiles(project))
-      .catch((error: unknown) => this.#options.notice('the memory could not be rendered to a file', error))
-      .finally(() => {
-        if (this.#writing.get(project) === written) this.#writing.delete(project)
-      })
-    this.#writing.set(project, written)
-    return written
+  #home(project: string): string {
+    return this.#options.keyOf?.(project) ?? project
   }
 
-  /** A hook knows only the key of where it runs: projects that were merged into this one have its text too. */
+  async #write(project: string): Promise<void> {
+    // Merged since it changed: the other one's text is for it too, and must not be followed by an older one.
+    if (this.#home(project) !== project) return
+    try {
+      await this.#renderFiles(project)
+    } catch (error) {
+      this.#options.notice('the memory could not be rendered to a file', error)
+    }
+  }
+
+  /**
+   * A hook knows only the key of where it runs: projects that were merged into this one have its text too. A place that
+   * it moved away from has none: the next repository there is another one.
+   */
   async #renderFiles(project: string): Promise<void> {
     const { reader, directory } = this.#options
     const [rendered, aliases] = await Promise.all([this.render(project), reader.aliases(project)])
-    for (const key of [project, ...aliases]) await writeKept(directory, key, rendered)
+    await writeKept(directory, project, rendered)
+    for (const { key, moved } of aliases) await writeKept(directory, key, moved ? NOTHING_SAID : rendered)
   }
 }

@@ -10,6 +10,8 @@ export interface SessionContext {
   message: string
 }
 
+export const NOTHING_SAID: SessionContext = { context: '', message: '' }
+
 /** Raised when an older hook would misread it. */
 const FORMAT = 1
 
@@ -43,8 +45,14 @@ export async function writeKept(
   await mkdir(directory, { recursive: true, mode: 0o700 })
   // A hook may read at any moment: it sees the old text or the new one.
   const beside = `${file}.new`
-  await writeFile(beside, JSON.stringify({ v: FORMAT, context, message }), { mode: 0o600 })
-  await rename(beside, file)
+  try {
+    await writeFile(beside, JSON.stringify({ v: FORMAT, context, message }), { mode: 0o600 })
+    await rename(beside, file)
+  } catch (error) {
+    // The old text may hold what was forgotten: on a full disk a session rather starts with less.
+    await rm(file, { force: true })
+    throw error
+  }
 }
 
 /** Earlier versions kept plain texts, which nobody would ever clear of what is forgotten. */

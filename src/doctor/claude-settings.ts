@@ -1,6 +1,7 @@
 /** What else in Claude Code's settings decides whether hooks run, and where they report to. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { BOTH_REMEMBER, enabledPlugins, KEEP_ONE } from '../install/clients/plugin.ts'
 import type { Finding } from './check.ts'
 import { advice, problem } from './check.ts'
 import type { Surroundings } from './facts.ts'
@@ -12,6 +13,8 @@ interface Switches {
   /** Hooks of users are passed over; holds only where an organisation says so. */
   allowManagedHooksOnly: boolean
   plugin: boolean
+  /** The plugin of the original claude-mem. */
+  original: boolean
   /** Null: it says nothing about it. */
   dataDir: string | null
 }
@@ -43,25 +46,27 @@ function read(file: string, managed: boolean): Switches | null {
     // Not there, or it cannot be understood: said where our own entries are looked for.
     return null
   }
-  const plugins = Object.entries(Object(given.enabledPlugins))
+  const plugins = enabledPlugins(given)
   const dataDir: unknown = Object(given.env).CLAUDE_MEM_DATA_DIR
   return {
     file,
     disableAllHooks: given.disableAllHooks === true,
     allowManagedHooksOnly: managed && given.allowManagedHooksOnly === true,
-    plugin: plugins.some(([name, on]) => /^claude-mem(?:@|$)/.test(name) && on === true),
+    plugin: plugins.own,
+    original: plugins.original,
     dataDir: typeof dataDir === 'string' && dataDir.trim() !== '' ? dataDir : null,
   }
 }
 
 export function switchFaults(switches: readonly Switches[], { paths }: Surroundings): Finding[] {
-  return switches.flatMap(({ file, disableAllHooks, allowManagedHooksOnly, dataDir }) => [
+  return switches.flatMap(({ file, disableAllHooks, allowManagedHooksOnly, original, dataDir }) => [
     ...(disableAllHooks
       ? [problem(`"disableAllHooks" is true in ${file}: no hook runs`, `take it out of ${file}`)]
       : []),
     ...(allowManagedHooksOnly
       ? [problem(`${file} allows only hooks of your organisation`, 'ask its administrator to allow ours')]
       : []),
+    ...(original ? [advice(`${BOTH_REMEMBER} (${file})`, KEEP_ONE)] : []),
     ...(dataDir !== null && resolve(dataDir) !== paths.dataDir
       ? [
           advice(

@@ -19,9 +19,10 @@ export function firing(facts: Facts, name: string, title: string): Examination {
     look: async () => {
       const connection = (await facts.connections()).find((one) => one.name === name)
       if (connection === undefined) return []
+      const entries = hookEntries(connection.files)
       const faults: Finding[] = []
       const ratios: string[] = []
-      for (const { command, file } of firstOfEach(hookEntries(connection.files))) {
+      for (const { command, file } of firstOfEach(entries.filter(({ isOwn }) => isOwn))) {
         const { missing } = await programFile(command, facts.around)
         // Said where the hooks are looked at.
         if (missing.length > 0) continue
@@ -33,10 +34,18 @@ export function firing(facts: Facts, name: string, title: string): Examination {
           if (outcome >= SLOW_RATIO) faults.push(slow(ratio))
         }
       }
-      if (faults.length === 0 && ratios.length === 0) return []
-      return faultsOr(faults, `answers, and takes ${ratios.join(' and ')} times as long as an empty node`)
+      const well = [
+        ...(ratios.length === 0 ? [] : [`answers, and takes ${ratios.join(' and ')} times as long as an empty node`]),
+        ...new Set(entries.filter(({ isOwn }) => !isOwn).map(({ file }) => notRun(file.path))),
+      ]
+      return faults.length === 0 && well.length === 0 ? [] : faultsOr(faults, well.join('; '))
     },
   }
+}
+
+/** Whoever looks into a project that they do not know must not run what it says. */
+function notRun(path: string): string {
+  return `hooks in ${path} were not installed from here and are not tried`
 }
 
 function slow(ratio: string): Finding {

@@ -20,6 +20,8 @@ export interface Entry {
   command: string
   /** Somebody wrote `claude-mem hook` there. */
   byHand: boolean
+  /** Its user wrote it, or our installer. What else a project's settings hold came with the project, from anyone: it is never run. */
+  isOwn: boolean
 }
 
 export interface InstalledFile {
@@ -118,7 +120,8 @@ function look(
     const all = kind === 'server' ? servers(json) : format === 'hooks' ? grouped(json) : flat(json)
     const entries = all.flatMap(({ event, command }) => {
       const byHand = isByHand(command)
-      return byHand || isOurCommand(command, written) ? [{ event, command, byHand }] : []
+      const isOwn = scope === 'user' || written.includes(command)
+      return byHand || isOurCommand(command, written) ? [{ event, command, byHand, isOwn }] : []
     })
     return { ...base, entries, taken: kind === 'server' && all.length > entries.length, record, json }
   } catch (error) {

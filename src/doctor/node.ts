@@ -31,7 +31,8 @@ async function otherNodes(facts: Facts): Promise<Map<string, string>> {
   const { around } = facts
   const nodes = new Map<string, string>()
   for (const { files } of await facts.connections()) {
-    for (const { command } of hookEntries(files)) {
+    for (const { command, isOwn } of hookEntries(files)) {
+      if (!isOwn) continue
       const { node, file, missing } = await programFile(command, around)
       // What is missing is said where the hooks are looked at.
       if (node !== null && missing.length === 0 && !isSame(node, around.node)) nodes.set(node, file)

@@ -32,6 +32,8 @@ export interface ImportReport {
   refused: number
   /** The first of them. */
   problems: Problem[]
+  /** Of excluded projects, which leave no trace: not taken in. */
+  excluded: number
 }
 
 /** Each is indexed with its batch, in about a millisecond: a hook that waits behind it gets its answer in time. */
@@ -42,6 +44,8 @@ const PROBLEMS_KEPT = 100
 export interface ImportOptions {
   send(batch: ImportBatch): Promise<ImportOutcome[]>
   projects: ProjectMap
+  /** Whether a session in this directory, of this project as it is here, leaves no trace. */
+  isExcluded(cwd: string, project: Project): boolean
   dryRun: boolean
   /** What the records of a request may come to together, and the largest that one of them may be. */
   batchBytes: number
@@ -65,11 +69,13 @@ interface Packed {
 
 class Importer {
   readonly #options: ImportOptions
-  readonly #report: ImportReport = { added: noCounts(), known: noCounts(), refused: 0, problems: [] }
+  readonly #report: ImportReport = { added: noCounts(), known: noCounts(), refused: 0, problems: [], excluded: 0 }
   readonly #names = new Map<string, string>()
   readonly #sessions = new Map<string, ImportedSession>()
   /** From an id in the file to the one here; null where a dry run would give one. */
   readonly #ids = new Map<number, number | null>()
+  /** Sessions of excluded projects, and ids in the file of what was learned there. */
+  readonly #silent = new Set<string | number>()
   /** They come last, when every id is known. */
   readonly #marks: { at: string; record: LinkRecord | PinRecord }[] = []
   #packed: Packed[] = []
@@ -93,10 +99,15 @@ class Importer {
         this.#marks.push({ at, record })
         return
       case 'prompt':
+        if (this.#silent.has(record.session)) return this.#leaveOut()
         return await this.#pack(at, record)
       default: {
-        const { key } = await this.#projectOf(record.project)
-        await this.#pack(at, { ...record, project: key })
+        const project = await this.#projectOf(record.project)
+        if (this.#silent.has(record.session) || this.#options.isExcluded('', project)) {
+          if (record.kind === 'observation') this.#silent.add(record.id)
+          return this.#leaveOut()
+        }
+        await this.#pack(at, { ...record, project: project.key })
       }
     }
   }
@@ -114,8 +125,10 @@ class Importer {
     await this.#projectOf(key)
   }
 
-  async #session({ kind: _, project, ...session }: SessionRecord): Promise<void> {
-    this.#sessions.set(session.id, { ...session, project: await this.#projectOf(project) })
+  async #session({ kind: _, project: key, ...session }: SessionRecord): Promise<void> {
+    const project = await this.#projectOf(key)
+    if (this.#options.isExcluded(session.cwd, project)) this.#silent.add(session.id)
+    else this.#sessions.set(session.id, { ...session, project })
   }
 
   #projectOf(key: string): Promise<Project> {
@@ -125,6 +138,7 @@ class Importer {
   /** With the ids that its observations have here. */
   async #mark(at: string, record: LinkRecord | PinRecord): Promise<void> {
     const old = record.kind === 'link' ? [record.from, record.to] : [record.observation]
+    if (old.some((id) => this.#silent.has(id))) return this.#leaveOut()
     const [first, second] = old.map((id) => this.#ids.get(id))
     if (first === undefined || (record.kind === 'link' && second === undefined))
       return this.#refuse(at, `observation ${old.find((id) => !this.#ids.has(id))} is not in the file`)
@@ -172,6 +186,10 @@ class Importer {
 
   #count(kind: CountedKind, is: 'added' | 'known'): void {
     this.#report[is][kind] += 1
+  }
+
+  #leaveOut(): void {
+    this.#report.excluded += 1
   }
 
   #refuse(at: string, problem: string): void {

@@ -1,8 +1,9 @@
 /** A file that is whole or not there: private, written beside its name and renamed at the end. */
 
 import { once } from 'node:events'
-import { createWriteStream, lstatSync, realpathSync, rmSync, statSync, type WriteStream } from 'node:fs'
+import { createWriteStream, existsSync, lstatSync, realpathSync, rmSync, statSync, type WriteStream } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { isInside } from '../context/files/place.ts'
 import { MemError, messageOf } from '../errors.ts'
 import { publish } from '../store/sqlite/files.ts'
 
@@ -41,6 +42,13 @@ export function outputFile(given: string, force: boolean): string {
     throw new MemError('bad_request', `${file} is no file; name one, or - for the standard output`)
   if (!force) throw new MemError('bad_request', `${file} is there already; --force replaces it`)
   return realpathSync(file)
+}
+
+/** `--force` and a wrong name must not replace the memory itself; and what is in there goes with `uninstall --purge`. */
+export function refuseInside(file: string, dataDir: string): void {
+  if (!existsSync(dataDir)) return
+  if (!isInside(realpathSync(dataDir), join(realpathSync(dirname(file)), basename(file)))) return
+  throw new MemError('bad_request', `${dataDir} is where claude-mem keeps its own files; name another place`)
 }
 
 export async function writeFileWhole(file: string, force: boolean, texts: Iterable<string>): Promise<number> {

@@ -8,7 +8,7 @@ import { writeSpool } from '../channel/spool.ts'
 import { withoutColours } from '../memory/colours.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import { dataDirectory, type Paths, pathsOf } from '../paths.ts'
-import { loadSettings } from '../settings.ts'
+import { loadSettings, type Settings } from '../settings.ts'
 import { compareVersions, VERSION } from '../version.ts'
 import { type Client, clientIn, NOTHING, type Outcome, type Payload } from './clients/index.ts'
 import { askAboutFile, report } from './daemon.ts'
@@ -66,7 +66,7 @@ async function handle(io: HookIo, client: Client): Promise<Outcome> {
   }
   const reading = readFields(payload, raw, { settings, at: Date.now(), client: client.name })
   if (reading.type === 'ignored' || !mayLeave(reading.event, paths.privateTurns)) return NOTHING
-  const { context, message } = await deliver(reading.event, paths, io)
+  const { context, message } = await deliver(reading.event, paths, settings, io)
   return { event, context, message: message === null || coloursWanted(io.env) ? message : withoutColours(message) }
 }
 
@@ -79,7 +79,7 @@ function named(payload: Payload, event: string | undefined): Payload {
   return event === undefined || payload.hook_event_name !== undefined ? payload : { ...payload, hook_event_name: event }
 }
 
-async function deliver(event: MemoryEvent, paths: Paths, io: HookIo): Promise<Said> {
+async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io: HookIo): Promise<Said> {
   const release = spoolWhenKilled(event, paths, io)
   const starts = event.kind === 'session_start'
   const sent = await report(event, paths, starts ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS)
@@ -93,7 +93,7 @@ async function deliver(event: MemoryEvent, paths: Paths, io: HookIo): Promise<Sa
     mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
     await launchDaemon(paths, io.dist, io.env)
   }
-  return starts ? renderedContext(paths.context, event.project.key) : { context: null, message: null }
+  return starts ? renderedContext(paths.context, event.project.key, settings) : { context: null, message: null }
 }
 
 /** A read-only or full disk: nothing more can be done, and the client goes on. */

@@ -12,6 +12,9 @@ const PROMPTS = 'prompts'
 /** Others stand beside these for a moment, or for good: `db.sqlite-wal`, `db.sqlite.corrupt-…`, `settings.json.4711`. */
 const BESIDE = /^(?:db\.sqlite|daemon\.lock|settings\.json|starting|port\.json|token)[.-]/
 
+/** File browsers leave these wherever somebody looks. */
+const BROWSED = /^(?:\.DS_Store|\.directory|Thumbs\.db|desktop\.ini)$/i
+
 /** What is in it, each name one of ours; null when there is no such directory. Throws where it is not ours to delete. */
 export function ownEntries(paths: Paths, home: string): string[] | null {
   const directory = realDirectory(paths.dataDir)
@@ -28,7 +31,7 @@ export function ownEntries(paths: Paths, home: string): string[] | null {
     RECORDS_DIRECTORY,
     PROMPTS,
   ])
-  const foreign = entries.filter((name) => !known.has(name) && !BESIDE.test(name))
+  const foreign = entries.filter((name) => !known.has(name) && !BESIDE.test(name) && !BROWSED.test(name))
   if (foreign.length > 0) {
     throw refusal(paths.dataDir, `it holds what is not claude-mem's: ${foreign.slice(0, SHOWN).join(', ')}`)
   }

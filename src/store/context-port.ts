@@ -34,3 +34,10 @@ export interface ContextMaterial {
   /** Observations that were looked at and left out because a newer one replaces them. */
   superseded: number
 }
+
+/** A key whose memory is kept under another. */
+export interface Alias {
+  key: string
+  /** Its repository moved away: whatever starts there next is a project of its own. */
+  moved: boolean
+}

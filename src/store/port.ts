@@ -9,7 +9,7 @@ import type { Project } from '../memory/project.ts'
 import type { AskedSession, ReportedSession } from '../memory/reported.ts'
 import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from './accounting.ts'
 import type { Commit, CommitResult, ObserverTurn, SessionState, SessionStatus, TraceEntry } from './commit.ts'
-import type { ContextMaterial, ContextQuery } from './context-port.ts'
+import type { Alias, ContextMaterial, ContextQuery } from './context-port.ts'
 import type { ImportStore } from './import-port.ts'
 import type { ProjectReader, ProjectStore } from './project-port.ts'
 import type { SearchStore } from './search-port.ts'
@@ -156,8 +156,8 @@ export interface Reader extends ProjectReader {
   projects(filter: ProjectFilter): Promise<ProjectRow[]>
   /** Null where nobody has heard of the project. Reads as much at a hundred observations as at a hundred thousand. */
   contextMaterial(query: ContextQuery): Promise<ContextMaterial | null>
-  /** Keys of projects that were merged into this one. */
-  aliases(key: string): Promise<string[]>
+  /** Projects that were merged into this one, and places that it moved away from. */
+  aliases(key: string): Promise<Alias[]>
   events(session: string, limit: number): Promise<EventRow[]>
   /** Of those that are known: where they came from. */
   reported(sessions: readonly AskedSession[]): Promise<ReportedSession[]>

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { MemoryEvent } from '../../src/memory/event.ts'
@@ -97,7 +97,10 @@ test('another repository at the place that was left begins anew', async () => {
   await session(place)
   move(place, at('away'))
   await session(at('away'))
+  await s.keeper.flush()
   repository(place)
+  // Nor from the file, while no daemon runs.
+  expect(existsSync(s.keeper.fileOf(projectOf(place).key))).toBe(false)
   expect(await session(place)).toBe('')
   expect(await places()).toEqual([
     { place, sessions: 1, gone: false },
@@ -114,6 +117,28 @@ test('what was merged by hand stays merged, whatever starts there', async () => 
   repository(blog)
   expect(await session(blog)).toContain('login.ts')
   expect(await places()).toEqual([{ place: shop, sessions: 3, gone: false }])
+})
+
+test('what was merged by hand and moves stays with the other', async () => {
+  const [shop, blog] = [repository(at('shop')), repository(at('blog'))]
+  await session(shop)
+  await session(blog)
+  await s.projects.merge('blog', 'shop', true)
+  move(blog, at('elsewhere'))
+  expect(await session(at('elsewhere'))).toContain('login.ts')
+  expect(await places()).toEqual([{ place: shop, sessions: 3, gone: false }])
+})
+
+test('a directory that becomes a repository takes its memory along', async () => {
+  mkdirSync(at('notes'))
+  await session(at('notes'))
+  git(at('notes'), 'init', '--quiet')
+  expect(await session(at('notes'))).toContain('login.ts')
+  expect(await places()).toEqual([{ place: at('notes'), sessions: 2, gone: false }])
+  expect(s.notices).toEqual(['notes is a repository now: its memory came along'])
+  git(at('notes'), 'commit', '--quiet', '--allow-empty', '-m', 'first')
+  await session(at('notes'))
+  expect(s.notices).toHaveLength(1)
 })
 
 test('two moves make one project of three keys', async () => {

@@ -57,6 +57,7 @@ export async function served(): Promise<Served> {
     reader: h.store,
     directory: paths.context,
     settings: () => settings,
+    keyOf: (project) => projects.keyOf(project),
     notice: (text) => void notices.push(text),
   })
   const memory = storeMemory(h.store, join(h.directory, 'db.sqlite'))

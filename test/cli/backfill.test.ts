@@ -21,7 +21,7 @@ let past: Past
 let dataDir: string
 let env: NodeJS.ProcessEnv
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
 }, 60_000)
 afterAll(() => program.end(), 60_000)
 beforeEach(() => {

@@ -7,7 +7,7 @@ let program: Program
 let shop: string
 
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
   shop = join(program.dataDir, 'work', 'shop')
   mkdirSync(shop, { recursive: true })
 }, 60_000)
@@ -66,7 +66,7 @@ describe('claude-mem context', () => {
   it('says what is wrong with a budget', async () => {
     const { code, stderr } = await program.run(['context', '-p', 'shop', '--tokens', 'lots'])
     expect(code).toBe(2)
-    expect(stderr).toContain('--tokens takes a whole number from 0 to 20000')
+    expect(stderr).toContain('--tokens takes a whole number from 0 to 2500')
     const none = await program.run(['context', '-p', 'shop', '--tokens', '0'])
     expect(none).toMatchObject({ code: 0, stdout: '' })
     expect(none.stderr).toContain('CLAUDE_MEM_CONTEXT_TOKENS is too small')

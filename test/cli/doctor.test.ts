@@ -14,7 +14,7 @@ describe.skipIf(process.platform === 'win32')('claude-mem doctor', () => {
   let patient: Patient
   let env: NodeJS.ProcessEnv
   beforeAll(async () => {
-    program = await Program.build()
+    program = await Program.make()
     built = new Built()
     patient = new Patient(built)
     patient.use(program.dist)

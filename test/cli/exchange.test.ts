@@ -21,7 +21,7 @@ const kindsIn = (text: string) =>
     .map((line) => JSON.parse(line).kind ?? 'header')
 
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
   directory = mkdtempSync(join(tmpdir(), 'claude-mem-exchange-'))
   other = join(directory, 'other')
   mkdirSync(other)
@@ -61,6 +61,14 @@ describe('export', () => {
     expect(again).toMatchObject({ code: 1, stdout: '' })
     expect(again.stderr).toContain('--force replaces it')
     expect(await program.run(['export', at('memory.jsonl'), '--force'])).toMatchObject({ code: 0 })
+  })
+
+  it('does not take the memory itself for a file to replace', async () => {
+    const database = join(program.dataDir, 'db.sqlite')
+    const bytes = readFileSync(database)
+    const { code, stderr } = await program.run(['export', database, '--force'])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('keeps its own files') })
+    expect(readFileSync(database).equals(bytes)).toBe(true)
   })
 
   it('goes to the standard output, filtered, and nothing in it acts on a terminal', async () => {

@@ -12,7 +12,7 @@ describe('claude-mem files', () => {
   const memoryFile = () => join(shop, 'CLAUDE.md')
 
   beforeAll(async () => {
-    program = await Program.build()
+    program = await Program.make()
     shop = join(program.dataDir, 'work', 'shop')
     mkdirSync(shop, { recursive: true })
     writeFileSync(memoryFile(), '# Shop\r\nno line end')

@@ -41,7 +41,7 @@ const commits = () => [
 
 let program: Program
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
   mkdirSync(program.dataDir, { recursive: true })
 }, 60_000)
 afterAll(async () => {

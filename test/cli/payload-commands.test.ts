@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, realpathSync, utimesSync, writeFileSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ let program: Program
 let shop: string
 
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
   Object.assign(program.env, ON)
   mkdirSync(join(program.dataDir, 'work', 'shop'), { recursive: true })
   shop = realpathSync(join(program.dataDir, 'work', 'shop'))
@@ -120,5 +120,25 @@ describe('claude-mem context without a payload', () => {
     const nothing = openSync(devNull, 'r')
     expect(await printed(nothing)).toEqual(isContext)
     closeSync(nothing)
+  }, 30_000)
+})
+
+describe.skipIf(process.platform === 'win32')('in a directory that was deleted', () => {
+  const ranThere = (words: string, input: string) => {
+    const line = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" $2'
+    const args = ['-c', line, process.execPath, join(program.dist, 'cli.js'), words]
+    const { status, stdout, stderr } = spawnSync('/bin/sh', args, { env: program.env, cwd: shop, input })
+    return { code: status, stdout: String(stdout), stderr: String(stderr) }
+  }
+
+  it('a payload is reported, and other commands say what is wrong', async () => {
+    const payload = JSON.stringify({ session_id: 'session-gone', cwd: join(shop, 'gone'), source: 'startup' })
+    expect(ranThere('context', payload)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\{"continue":true/) })
+    expect(ranThere('status --json', '')).toMatchObject({ code: 0, stderr: '' })
+    expect(ranThere('doctor', '')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'claude-mem: the directory that you are in was deleted; go to another one, then try again\n',
+    })
   }, 30_000)
 })

@@ -8,7 +8,7 @@ import { Program } from './program.ts'
 let program: Program
 
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
 }, 60_000)
 afterAll(() => program.end(), 60_000)
 

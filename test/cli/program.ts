@@ -1,10 +1,10 @@
 /** The built program, run as people run it: real processes on a data directory of their own. */
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { DIST } from '../daemon-process.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
@@ -15,14 +15,12 @@ export interface Ran {
 }
 
 export class Program {
-  readonly dist: string
+  readonly dist = DIST
   readonly dataDir: string
   readonly env: NodeJS.ProcessEnv
   readonly #pids = new Set<number>()
 
   private constructor() {
-    // Inside node_modules, so that the build finds its packages.
-    this.dist = join(root, 'node_modules', '.cache', `claude-mem-cli-test-${randomUUID()}`)
     this.dataDir = mkdtempSync(join(tmpdir(), 'claude-mem-cli-'))
     const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env
     const others = Object.entries(inherited).filter(([name]) => !name.startsWith('CLAUDE_MEM_'))
@@ -34,12 +32,9 @@ export class Program {
     }
   }
 
-  static async build(): Promise<Program> {
-    const program = new Program()
-    const env = { ...program.env, CLAUDE_MEM_BUILD_DIR: program.dist }
-    const { code, stderr } = await run(process.execPath, [join(root, 'scripts', 'build.mjs')], { env, input: '' })
-    if (code !== 0) throw new Error(`the build failed: ${stderr}`)
-    return program
+  static async make(): Promise<Program> {
+    if (!existsSync(join(DIST, 'cli.js'))) throw new Error(`${DIST} is missing; npm test makes it, or npm run build`)
+    return new Program()
   }
 
   run(args: readonly string[], options: { env?: NodeJS.ProcessEnv; input?: string; cwd?: string } = {}): Promise<Ran> {
@@ -77,7 +72,6 @@ export class Program {
       }
     }
     rmSync(this.dataDir, { recursive: true, force: true })
-    rmSync(this.dist, { recursive: true, force: true })
   }
 }
 

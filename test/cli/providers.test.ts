@@ -33,7 +33,7 @@ let program: Program
 const closing: { close(): Promise<void> }[] = []
 
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
 }, 60_000)
 afterAll(() => program.end(), 60_000)
 afterEach(async () => {

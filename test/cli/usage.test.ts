@@ -213,7 +213,7 @@ function noonZone(utcHour: number): string {
 describe('claude-mem usage', () => {
   let program: Program
   beforeAll(async () => {
-    program = await Program.build()
+    program = await Program.make()
     // Far from midnight, so that today stays today.
     program.env.TZ = noonZone(new Date().getUTCHours())
   }, 60_000)

@@ -157,12 +157,37 @@ describe('keeper', () => {
 
   test('keeper.aliases: sessions of a project that was merged into it find its memory', async () => {
     await learn(1, 'Fix the login')
-    const merged = keeperOn(readerWith({ aliases: async () => ['git:/old', 'git:/older'] }))
+    const keys = ['git:/old', 'git:/older']
+    const merged = keeperOn(readerWith({ aliases: async () => keys.map((key) => ({ key, moved: false })) }))
     merged.changed(PROJECT.key)
     await merged.flush()
-    for (const key of ['git:/old', 'git:/older']) {
+    for (const key of keys) {
       expect(JSON.parse(readFileSync(keeper.fileOf(key), 'utf8'))).toEqual(written())
     }
+  })
+
+  test('keeper.moved: nothing is left at the place for whatever begins there next', async () => {
+    await learn(1, 'Fix the login')
+    await keeper.flush()
+    writeFileSync(keeper.fileOf('git:/left'), readFileSync(file()))
+    const moved = keeperOn(readerWith({ aliases: async () => [{ key: 'git:/left', moved: true }] }))
+    moved.changed(PROJECT.key)
+    await moved.flush()
+    expect(existsSync(keeper.fileOf('git:/left'))).toBe(false)
+    expect(written()).toEqual(context('Fix the login'))
+  })
+
+  test('keeper.merged: what still waited of the old key does not take the text of the whole away', async () => {
+    await learn(1, 'Fix the login')
+    let into: string | null = null
+    const late = keeperOn(readerWith({ aliases: async () => [{ key: 'git:/old', moved: false }] }), {
+      keyOf: (key) => (key === 'git:/old' && into !== null ? into : key),
+    })
+    late.changed(PROJECT.key)
+    late.changed('git:/old')
+    into = PROJECT.key
+    await late.flush()
+    expect(JSON.parse(readFileSync(keeper.fileOf('git:/old'), 'utf8'))).toEqual(written())
   })
 
   test('keeper.waits: the person is told why, and when it is over, the model never', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Recall, type RecallOptions } from '../../src/context/recall.ts'
+import { aboutFile } from '../../src/context/recall-lines.ts'
 import type { FileQuestion } from '../../src/memory/file-question.ts'
 import { removePrivate } from '../../src/memory/privacy.ts'
 import { learn, OTHER_PROJECT, type Place, place, wordEmbedder } from '../search/place.ts'
@@ -210,6 +211,16 @@ describe('context for a file', () => {
     const off = recallOf({ settings: { ...SETTINGS, CLAUDE_MEM_FILE_CONTEXT: false } })
     expect(await off.forFile(question())).toBe('')
     expect(idsIn(await recall.forFile(question()))).toEqual([current])
+  })
+
+  test.each([
+    ['/home/me/shop', '/home/me/shop/src/total.ts', 'about src/total.ts,'],
+    ['/home/me/shop/', '/home/me/shop/src/total.ts', 'about src/total.ts,'],
+    ['/home/me/shop', '/home/me/shop-old/total.ts', 'about /home/me/shop-old/total.ts,'],
+    ['/', '/etc/hosts', 'about etc/hosts,'],
+    ['C:\\shop', 'C:\\shop\\total.ts', 'about total.ts,'],
+  ])('file.isNamedAsSeenFrom %s: %s', (cwd, file, named) => {
+    expect(aboutFile({ cwd, file })).toContain(named)
   })
 
   test('file.hasAFewOfMany', async () => {

@@ -6,7 +6,7 @@ import { selectContext } from '../../src/context/select.ts'
 import { CONTEXT_PARTS } from '../../src/memory/context-parts.ts'
 import { estimateTokens, OBSERVATION_TYPES, type Observation } from '../../src/memory/observation.ts'
 import { removePrivate } from '../../src/memory/privacy.ts'
-import { loadSettings } from '../../src/settings.ts'
+import { loadSettings, SETTINGS } from '../../src/settings.ts'
 import type { ContextMaterial } from '../../src/store/context-port.ts'
 import { at, CONTEXT_SETTINGS, MEMORIES, material, NOW, OPTIONS, observation, SHOP, summary } from './samples.ts'
 
@@ -358,6 +358,14 @@ describe('whatever is stored', () => {
       }),
       { numRuns: 200 },
     )
+  })
+
+  test('budget.largest is one that Claude Code hands on whole: 10,000 characters', () => {
+    const tokens = SETTINGS.CLAUDE_MEM_CONTEXT_TOKENS.rule.max
+    const observations = Array.from({ length: 400 }, (_, i) => observation(i + 1, { narrative: 'why '.repeat(80) }))
+    const text = rendered({ observations, summaries: [summary()] }, { tokens, observations: 400 })
+    expect(text.length).toBeGreaterThan(9_500)
+    expect(text.length).toBeLessThanOrEqual(10_000)
   })
 
   test('text.isTheSame for the same memory on the same day, in whatever order it was loaded', () => {

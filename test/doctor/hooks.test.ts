@@ -1,5 +1,5 @@
 /** What the doctor says about hooks and tools in the clients' settings. */
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cursor } from '../../src/install/clients/cursor.ts'
@@ -82,6 +82,16 @@ describe.skipIf(process.platform === 'win32')('the doctor on hooks', () => {
     expect(plugin).toMatchObject({ state: 'ok', detail: expect.stringContaining('through the plugin') })
   })
 
+  it('does not take the plugin of the original claude-mem for ours', async () => {
+    const settings = JSON.stringify({ enabledPlugins: { 'claude-mem@thedotmack': true } })
+    patient.write(patient.file, settings)
+    expect(await only()).toContain('hooks.claude-code problem: no hook is registered in Claude Code')
+    expect(patient.install().notes).toEqual([
+      expect.stringContaining('the plugin of the original claude-mem is enabled'),
+    ])
+    expect(await only()).toMatch(/^hooks.claude-code advice: the plugin of the original claude-mem is enabled too/)
+  })
+
   it('says that what hooks and server run is gone, or is another version', async () => {
     const older = built.copy('0.0.0-older')
     patient.use(older)
@@ -155,6 +165,26 @@ describe.skipIf(process.platform === 'win32')('the doctor on hooks', () => {
       ),
       expect.stringMatching(/^mcp.claude-code advice: the MCP server is not registered/),
     ])
+  })
+
+  it('runs nothing that came with a project, whatever it looks like', async () => {
+    const trace = join(patient.home, 'trace')
+    const node = patient.write(join(patient.root, 'node'), `#!/bin/sh\ntouch ${trace}\n`, 0o755)
+    const hook = patient.write(join(patient.root, 'claude-mem', 'hook.cjs'), `fs.writeFileSync('${trace}', '')`)
+    const commands = [`claude-mem hook ; touch ${trace}`, `node "${hook}"`, `"${node}" "${hook}"`]
+    const Stop = commands.map((command) => ({ hooks: [{ type: 'command', command }] }))
+    patient.write(join(patient.bin, 'claude-mem'), '#!/bin/sh\necho {}\n', 0o755)
+    const file = patient.write(join(patient.root, '.claude', 'settings.json'), JSON.stringify({ hooks: { Stop } }))
+    const checks = await patient.checks({ env: { ...patient.env, PATH: `${patient.bin}:/bin:/usr/bin` } })
+    expect(existsSync(trace)).toBe(false)
+    expect(checks.find(({ id }) => id === 'hook-run.claude-code')).toMatchObject({
+      state: 'ok',
+      detail: `hooks in ${file} were not installed from here and are not tried`,
+    })
+    rmSync(file)
+    patient.install('2.1.197', { scope: 'project' })
+    const own = (await patient.checks()).find(({ id }) => id === 'hook-run.claude-code')
+    expect(own?.detail).toMatch(SLOW)
   })
 
   it('says that another server has our name', async () => {

@@ -1,7 +1,7 @@
 /** Export and import between two real stores, without a daemon in between. */
 import { cleanedBatch } from '../../src/channel/import.ts'
 import { exportLines, readExport } from '../../src/exchange/export-file.ts'
-import { type ImportReport, importFrom } from '../../src/exchange/importer.ts'
+import { type ImportOptions, type ImportReport, importFrom } from '../../src/exchange/importer.ts'
 import { ProjectMap } from '../../src/exchange/project-map.ts'
 import type { Source } from '../../src/exchange/source.ts'
 import { linesOfText } from '../../src/hook/transcript/lines.ts'
@@ -39,6 +39,7 @@ export interface Importing {
   map?: Record<string, Project>
   dryRun?: boolean
   batchBytes?: number
+  isExcluded?: ImportOptions['isExcluded']
   /** Called before each batch: throws where the process should die. */
   before?: (batch: ImportBatch) => void
 }
@@ -46,7 +47,7 @@ export interface Importing {
 export async function importInto(
   store: Store,
   source: Source,
-  { map = {}, dryRun = false, batchBytes = 8_192, before }: Importing = {},
+  { map = {}, dryRun = false, batchBytes = 8_192, isExcluded = () => false, before }: Importing = {},
 ): Promise<ImportReport & { projects: ProjectMap['projects'] }> {
   const projects = new ProjectMap(store, new Map(Object.entries(map)))
   const report = await importFrom(source, {
@@ -55,6 +56,7 @@ export async function importInto(
       return (await store.importBatch(cleanedBatch(batch), NOW)).outcomes
     },
     projects,
+    isExcluded,
     dryRun,
     batchBytes,
     recordBytes: 1_000_000,

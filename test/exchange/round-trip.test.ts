@@ -207,6 +207,24 @@ describe('exchange.import', () => {
     expect(await into.store.observations({ project: OTHER_PROJECT.key })).toHaveLength(1)
   })
 
+  test('leaves out what belongs to an excluded project, with everything that hangs on it', async () => {
+    const [kept = 0] = await from.commit('s', { observations: [observationOf([])] })
+    const state = stateOf({ project: OTHER_PROJECT, prompts: 1 })
+    const prompts = [{ eventId: 'p', number: 1, text: 'a secret', private: false, at: NOW }]
+    const learned = { state, prompts, observations: [observationOf([]), observationOf([])], summaries: [summaryOf()] }
+    const [a = 0, b = 0] = await from.commit('t', learned)
+    await from.store.link({ from: b, to: a, kind: 'supersedes', by: 'person', at: NOW })
+    await from.store.pin([kept, a], true, NOW)
+    const source = () => textSource(fileText(recordsOf(from.database)))
+    const isExcluded = (_: string, { key }: { key: string }) => key === OTHER_PROJECT.key
+    const report = await importInto(into.store, source(), { isExcluded })
+    expect(report).toMatchObject({ added: { ...NOTHING, observation: 1, pin: 1 }, refused: 0, excluded: 6 })
+    expect(recordsOf(into.database)).toEqual(recordsOf(from.database, { session: 's' }))
+    // Judged by where it goes.
+    const map = { [PROJECT.name]: OTHER_PROJECT }
+    expect(await importInto(into.store, source(), { isExcluded, map })).toMatchObject({ added: NOTHING, excluded: 8 })
+  })
+
   test('files what belongs to a merged project where that was merged into', async () => {
     await into.commit('live', { state: stateOf({ project: OTHER_PROJECT }) })
     await into.store.decideProjects([{ key: PROJECT.key, mergedInto: OTHER_PROJECT.key }], NOW)

@@ -242,6 +242,16 @@ describe('no daemon', () => {
     expect(hook.spooled()).toHaveLength(7)
   })
 
+  it('gives nothing that was switched off since it was rendered', async () => {
+    const kept = JSON.stringify({ v: 1, context: 'what was known', message: 'two wait' })
+    hook.context(`${shortHash(`dir:${hook.cwd}`)}.json`, kept)
+    const start = { hook_event_name: 'SessionStart', source: 'startup' }
+    expect((await hook.run(start, { CLAUDE_MEM_CONTEXT_TOKENS: '0' })).stdout).toBe(
+      answer({ systemMessage: 'two wait' }),
+    )
+    expect((await hook.run(start, { CLAUDE_MEM_CONTEXT_MESSAGE: 'off' })).stdout).toBe(withContext('what was known'))
+  })
+
   it('is started once by many hooks at the same time', async () => {
     const runs = Array.from({ length: 40 }, (_, i) => hook.run({ ...BASH, tool_use_id: `toolu_${i}` }))
     for (const ran of await Promise.all(runs)) expect(ran).toEqual(quiet)

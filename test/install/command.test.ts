@@ -1,6 +1,15 @@
 /** `claude-mem install` and `uninstall` as people run them. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { wantedEvents } from '../../src/install/events.ts'
@@ -13,7 +22,7 @@ let program: Program
 const places: SettingsPlace[] = []
 
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
 }, 60_000)
 afterAll(() => program.end(), 60_000)
 afterEach(() => {
@@ -81,6 +90,18 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     expect(place.text).toBe(TWO_SPACES)
     expect(existsSync(place.dataDir)).toBe(false)
     expect((await run('uninstall', '--dry-run')).stdout).toContain('Nothing would change')
+    const offline = (await run('install', '--dry-run', '--provider', 'offline')).stdout
+    expect(offline).toContain(`CLAUDE_MEM_PROVIDER would be set in ${join(place.dataDir, 'settings.json')}`)
+  })
+
+  it('registers nothing where the observer could not be set', async () => {
+    const { place, run } = at(TWO_SPACES)
+    mkdirSync(place.dataDir)
+    writeFileSync(join(place.dataDir, 'settings.json'), '{ half')
+    const { code, stderr } = await run('install', '--provider', 'offline')
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('does not hold a JSON object') })
+    expect(place.text).toBe(TWO_SPACES)
+    expect(existsSync(place.state)).toBe(false)
   })
 
   it.each([
@@ -174,11 +195,14 @@ describe.skipIf(process.platform === 'win32')('claude-mem uninstall --purge', ()
     await run('install')
     await program.run(['install', '--client', 'cursor', '--scope', 'project'], { env, cwd: place.root })
     const { pid } = JSON.parse((await run('start', '--json')).stdout)
+    await program.run(['remember', 'Prices are cents'], { env, cwd: place.root })
+    expect(await program.run(['files', 'on'], { env, cwd: place.root })).toMatchObject({ code: 0 })
     const refused = await run('uninstall', '--purge')
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toContain('Say --yes')
     const dry = await run('uninstall', '--purge', '--dry-run')
-    expect(dry.stdout).toContain('would be deleted')
+    expect(dry.stdout).toContain(`${place.dataDir} would be deleted`)
+    expect(dry.stdout).toContain(`${join(realpathSync(place.root), 'CLAUDE.md')} would be deleted`)
     expect(dry.stdout.match(/^\+\+\+ /gm)).toHaveLength(4)
     const { code, stdout } = await run('uninstall', '--purge', '--yes', '--json')
     expect(code).toBe(0)

@@ -33,6 +33,7 @@ describe('a data directory', () => {
     put(paths.dataDir, 'db.sqlite', 'db.sqlite-wal', 'db.sqlite-shm', 'backups/')
     takeLock(paths.lock)?.release()
     put(paths.dataDir, 'db.sqlite.corrupt-2026', 'settings.json', 'starting', 'starting.7.8', 'port.json', 'token')
+    put(paths.dataDir, '.DS_Store')
     put(
       paths.dataDir,
       'logs/',

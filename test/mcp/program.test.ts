@@ -13,7 +13,7 @@ import { type Called, called } from './desk.ts'
 let program: Program
 const work = mkdtempSync(join(tmpdir(), 'claude-mem-mcp-work-'))
 beforeAll(async () => {
-  program = await Program.build()
+  program = await Program.make()
 }, 60_000)
 afterAll(async () => {
   await program.end()

@@ -9,7 +9,7 @@ import type { AskedSession, ReportedSession } from '../../src/memory/reported.ts
 import { isTranscriptId, startId } from '../../src/memory/transcript-ids.ts'
 import type { CallFilter, CallRow, Spending, Spent, UsageFilter, UsageRow } from '../../src/store/accounting.ts'
 import type { Commit, CommitResult, InboxChange, ObserverTurn } from '../../src/store/commit.ts'
-import type { ContextMaterial, ContextQuery } from '../../src/store/context-port.ts'
+import type { Alias, ContextMaterial, ContextQuery } from '../../src/store/context-port.ts'
 import type { ImportBatch, ImportResult } from '../../src/store/import-port.ts'
 import type {
   BackupInfo,
@@ -468,9 +468,11 @@ export class MemoryStore implements Store {
     })
   }
 
-  async aliases(key: string): Promise<string[]> {
+  async aliases(key: string): Promise<Alias[]> {
     const merged = [...this.#data.decisions.values()].filter(({ mergedInto }) => mergedInto === key)
-    return merged.map((decision) => decision.key).sort()
+    return merged
+      .map((decision) => ({ key: decision.key, moved: decision.root === null }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
   #shownName({ key, name }: Project): string {
@@ -510,7 +512,7 @@ export class MemoryStore implements Store {
         sessions: this.#newestSessions().filter(({ project }) => project.key === key).length,
         updatedAt,
         root: decisions.get(key)?.root ?? null,
-        merged: await this.aliases(key),
+        merged: (await this.aliases(key)).map((alias) => alias.key),
       })),
     )
   }

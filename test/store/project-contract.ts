@@ -96,10 +96,21 @@ export function projectContract(current: () => Store, committed: Committed): voi
       expect(await current().projects({})).toMatchObject([{ ...PROJECT, observations: 3 }])
       expect((await current().session('old'))?.project).toEqual(PROJECT)
       expect(await current().calls({ session: 'old' })).toMatchObject([{ project: PROJECT.key, projectName: 'shop' }])
-      expect(await current().aliases(PROJECT.key)).toEqual([OLD.key])
+      expect(await current().aliases(PROJECT.key)).toEqual([{ key: OLD.key, moved: true }])
       expect(await current().listProjects()).toMatchObject([{ key: PROJECT.key, sessions: 2, merged: [OLD.key] }])
       const gone = { ids: [], filters: { ...NO_FILTERS, project: PROJECT.key }, dryRun: true, at: NOW }
       expect((await current().forget(gone)).observations).toBe(3)
+    })
+
+    test('merge.byHandIsToldFromAMove', async () => {
+      await current().decideProjects([{ key: OLD.key, mergedInto: PROJECT.key, root: '/old' }], NOW)
+      await current().decideProjects([{ key: 'git:/left', mergedInto: PROJECT.key }], NOW)
+      expect(await current().aliases(PROJECT.key)).toEqual(
+        expect.arrayContaining([
+          { key: OLD.key, moved: false },
+          { key: 'git:/left', moved: true },
+        ]),
+      )
     })
 
     test('merge.ofAKeyIsFoundByIt', async () => {

@@ -277,6 +277,27 @@ describe('a damaged database', () => {
     expect((await again.startNotes()).join(' ')).toContain('model calls 2')
   })
 
+  test('damage.keepsWhatWasDecidedAboutAProjectSinceTheBackup', async () => {
+    const made = await open()
+    await made.decideProjects([{ key: 'git:/old', root: '/old', fingerprint: 'f' }], NOW)
+    await made.backup('daily', 3)
+    await made.decideProjects([{ key: 'git:/old', name: 'Shop', mergedInto: 'git:/new', files: ['project'] }], NOW + 1)
+    await close()
+    overwrite(0, 100)
+    const [decision] = await (await open()).projectDecisions()
+    const decided = { name: 'Shop', mergedInto: 'git:/new', root: '/old', fingerprint: 'f', files: ['project'] }
+    expect(decision).toEqual({ key: 'git:/old', ...decided })
+  })
+
+  test('damage.toTheFilesOfAProjectKeepsNobodyFromStarting', async () => {
+    await (await open()).decideProjects([{ key: 'git:/old', name: 'Shop', files: ['project'] }], NOW)
+    await close()
+    const raw = new BetterSqlite3(here.file)
+    raw.exec(`UPDATE projects SET files = '["proj'`)
+    raw.close()
+    expect(await (await open()).projectDecisions()).toMatchObject([{ name: 'Shop', files: [] }])
+  })
+
   test('damage.toAVersionOneDatabaseMissesNoTableItNeverHad', async () => {
     versionOne([accepting('s', 1, [toolUse('s', '1')]), commitOf('s', 2, { observations: [observationOf([])] })])
     overwrite(0, 100)

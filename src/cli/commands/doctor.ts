@@ -14,8 +14,9 @@ export const doctor = command({
   about:
     'Looks at node and native modules, settings, the data directory and who may read it, the disk, the database, the daemon, ' +
     'what waits, the observer, the embedder, and for each client whether its hooks and tools are registered once, are of ' +
-    'this version and really fire. It changes nothing, starts no daemon and asks no model; of what it finds registered ' +
-    'it runs the hook, with an event that is passed over. Exit code 1 where there is a problem (✗); advice (!) is none.',
+    'this version and really fire. It changes nothing, starts no daemon and asks no model. It runs the hook that is ' +
+    'registered, with an event that is passed over; what came with a project and was not installed from here is not run. ' +
+    'Exit code 1 where there is a problem (✗); advice (!) is none.',
   examples: [
     ['claude-mem doctor', ''],
     ['claude-mem doctor --deep', 'also reads through the whole database'],

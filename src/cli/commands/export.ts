@@ -44,8 +44,9 @@ export const exportMemory = command({
     const toFile = output !== STANDARD_OUTPUT
     if (json === true && !toFile) throw new UsageError('--json tells about a file; name one')
     const filters = filtersOf({ ...args, project: args.project ?? 'all' }, cli.env, cli.look().now)
-    const { outputFile, writeAll, writeFileWhole } = await import('../../exchange/output-file.ts')
+    const { outputFile, refuseInside, writeAll, writeFileWhole } = await import('../../exchange/output-file.ts')
     const target = toFile ? outputFile(output, force === true) : null
+    if (target !== null) refuseInside(target, cli.paths.dataDir)
     const source = await openExport(filters, cli)
     try {
       const bytes = await interruptible(async (signal) => {

@@ -1,9 +1,11 @@
+import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import type { ChannelClient } from '../../channel/client.ts'
 import { MemError } from '../../errors.ts'
 import type { ImportReport } from '../../exchange/importer.ts'
 import type { ProjectMap } from '../../exchange/project-map.ts'
 import type { Source } from '../../exchange/source.ts'
+import { isExcluded } from '../../hook/excluded.ts'
 import { type Project, projectOf } from '../../memory/project.ts'
 import { loadSettings } from '../../settings.ts'
 import type { Reader } from '../../store/port.ts'
@@ -23,8 +25,8 @@ export const importMemory = command({
     'export of this claude-mem (jsonl), or the database of the original claude-mem (usually ~/.claude-mem/claude-mem.db), ' +
     'which is only read, even while the original runs. Sessions that are here already are not changed. A project of the ' +
     'original is only a name: it goes to your project of that name where there is exactly one, else to import:NAME. Secrets ' +
-    'are masked on the way in. Memories that you have forgotten since the export come back. Lines that cannot be used are ' +
-    'told at the end, and the exit code is 1. Starts the daemon if none runs.',
+    'are masked on the way in; excluded projects are left out. Memories that you have forgotten since the export come back. ' +
+    'Lines that cannot be used are told at the end, and the exit code is 1. Starts the daemon if none runs.',
   examples: [
     ['claude-mem import memory.jsonl', ''],
     ['claude-mem import ~/.claude-mem/claude-mem.db --dry-run', 'what would come in'],
@@ -138,7 +140,7 @@ async function wantedProjects(pairs: Pairs, reader: Reader, cli: Cli): Promise<M
     const asked = projectAsked(given, cli.env)
     const isPath = asked !== given
     const [known] = isPath ? await reader.projects({ key: asked, limit: 1 }) : []
-    const path = given.replace(/^~(?=[/\\]|$)/, cli.env.HOME ?? '~')
+    const path = given.replace(/^~(?=[/\\]|$)/, cli.env.HOME ?? homedir())
     wanted.set(from, known ?? (isPath ? projectOf(resolve(path)) : await chosenProject(reader, asked)))
   }
   return wanted
@@ -155,12 +157,13 @@ async function send(asked: Asked, projects: ProjectMap, cli: Cli): Promise<Impor
     import('../../exchange/importer.ts'),
     import('../render/exchange.ts'),
   ])
-  const { CLAUDE_MEM_MAX_MESSAGE_KB } = loadSettings(cli.paths.dataDir).values
+  const { CLAUDE_MEM_MAX_MESSAGE_KB, CLAUDE_MEM_EXCLUDED_PROJECTS } = loadSettings(cli.paths.dataDir).values
   let shown = ''
   try {
     return await importFrom(source, {
       send: async (batch) => (await client.request('imported', { type: 'import', batch }, BATCH_MS)).outcomes,
       projects,
+      isExcluded: (cwd, project) => isExcluded(cwd, project, CLAUDE_MEM_EXCLUDED_PROJECTS),
       dryRun,
       // What stands around the records has room in the other half.
       batchBytes: Math.min(BATCH_BYTES, CLAUDE_MEM_MAX_MESSAGE_KB * 512),

@@ -5,11 +5,12 @@ import { MemError } from '../../errors.ts'
 import type { Adapter, Client, Program, Scope, Where } from '../../install/clients/adapter.ts'
 import type { Installed } from '../../install/install.ts'
 import { dataDirectory } from '../../paths.ts'
-import { type LoadedSettings, loadSettings } from '../../settings.ts'
+import { type LoadedSettings, loadSettings, SETTINGS_FILE } from '../../settings.ts'
 import type { Cli } from '../cli.ts'
 import { command, jsonOption } from '../command.ts'
 import { oneOf, UsageError } from '../failure.ts'
 import type { ObserverPlan } from '../observer-choice.ts'
+import { clean } from '../text.ts'
 
 export const dryRunOption = { type: 'boolean', describe: 'Show the change, make none' } as const
 export const placeOptions = {
@@ -56,6 +57,8 @@ export const install = command({
     const found = await adapter.find(where)
     const quiet = json === true || dryRun === true
     const observer = await planOf(cli, { provider, keyStdin: keyStdin === true, quiet }, loaded, found)
+    // Before anything is written: what cannot be understood could not be set afterwards.
+    if (observer !== null) (await import('../settings-file.ts')).readSettings(cli.paths.dataDir)
     const circumstances = { version: found?.version ?? null, fileContext: loaded.values.CLAUDE_MEM_FILE_CONTEXT }
     const ground = { dataDir: cli.paths.dataDir, now: new Date(), dryRun: dryRun === true }
     const result = installEntries(adapter, where, program, circumstances, ground)
@@ -64,8 +67,10 @@ export const install = command({
     const view = { client: adapter.name, scope: where.scope, dryRun: dryRun === true, program: found, ...result, notes }
     if (json === true)
       cli.printJson({ ...view, observer: observer?.provider ?? null, restarted: set?.restarted ?? false })
-    else if (dryRun === true) cli.print(...dryRunLines(result.files, cli.look()), ...noteLines(notes, cli.look()))
-    else {
+    else if (dryRun === true) {
+      const set = observer === null ? [] : [wouldSet(cli, observer)]
+      cli.print(...dryRunLines(result.files, cli.look()), ...set, ...noteLines(notes, cli.look()))
+    } else {
       const done = { title: adapter.title, found, result, observer, restarted: set?.restarted ?? false }
       cli.print(...installedLines(done, undoCommand(adapter, where.scope), cli.look()), ...noteLines(notes, cli.look()))
     }
@@ -154,6 +159,12 @@ async function setObserver(cli: Cli, plan: ObserverPlan | null): Promise<{ resta
   await stopDaemon(cli)
   await ensureStarted(cli)
   return { restarted: true }
+}
+
+/** Without the values: one may be a key. */
+function wouldSet(cli: Cli, { provider, settings }: ObserverPlan): string {
+  const names = settings.map(([name]) => name).join(' and ')
+  return `${names} would be set in ${clean(join(cli.paths.dataDir, SETTINGS_FILE))}: ${provider} observes`
 }
 
 function observerNotes(cli: Cli, plan: ObserverPlan | null): string[] {

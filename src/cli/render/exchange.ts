@@ -37,12 +37,13 @@ export function importLines(
   dryRun: boolean,
   { style }: Look,
 ): string[] {
-  const { added, known, refused } = report
+  const { added, known, refused, excluded } = report
   const has = Object.values(known).some((count) => count > 0)
   return [
     `${dryRun ? 'Would import' : 'Imported'} ${style.bold(countsText(added))}`,
     ...(has ? [style.dim(`${countsText(known)} ${dryRun ? 'are' : 'were'} there already`)] : []),
     ...projectLines(projects),
+    ...(excluded === 0 ? [] : [`${excluded} of excluded projects left out (claude-mem projects lists them)`]),
     ...(refused === 0 ? [] : problemLines(report, style.yellow)),
   ]
 }

@@ -10,7 +10,7 @@ import { changeFile, type FileOutcome } from './change.ts'
 import { removeDirectories } from './directories.ts'
 import { type FilePart, notesOf, type Projection, type ProjectionRow, projectionsIn } from './projection.ts'
 import { cleanFiles, cleanTree } from './remove.ts'
-import { homeOf } from './root.ts'
+import { homeOf, isTaken } from './root.ts'
 import { withSection } from './section.ts'
 import { survey } from './survey.ts'
 import { type FileLimits, headerOf, type ProjectionReader, wantedFiles } from './wanted.ts'
@@ -84,8 +84,7 @@ export class FileProjections {
     return this.#alone(async () => {
       const row = await this.#rowOf(whose)
       if (row === null) return NOTHING
-      const home = await homeOf(row)
-      return { projection: row, files: home === null ? [gone(row)] : (await this.#written(home, true)).files }
+      return { projection: row, files: await this.#upToDate(row, true) }
     })
   }
 
@@ -128,11 +127,16 @@ export class FileProjections {
     await this.#alone(async () => {
       for (const row of await this.#rows()) {
         if (row.project !== project || row.parts.length === 0) continue
-        const home = await homeOf(row)
-        const files = home === null ? [gone(row)] : (await this.#written(home, false)).files
-        for (const outcome of files) this.#tell(outcome)
+        for (const outcome of await this.#upToDate(row, false)) this.#tell(outcome)
       }
     }).catch((error: unknown) => this.#options.notice(`the memory could not be written to files: ${messageOf(error)}`))
+  }
+
+  async #upToDate(row: ProjectionRow, dryRun: boolean): Promise<FileOutcome[]> {
+    const home = await homeOf(row)
+    if (home === null) return [ended(row, 'it is gone')]
+    if (isTaken(home)) return [ended(home, 'it belongs to another project now')]
+    return (await this.#written(home, dryRun)).files
   }
 
   async #written(row: ProjectionRow, dryRun: boolean): Promise<Projected> {
@@ -194,8 +198,9 @@ export class FileProjections {
 }
 
 /** Said like anything else that cannot be written: once. */
-function gone({ root }: Projection): FileOutcome {
-  return { file: root, what: 'left', why: 'it is gone; `claude-mem files off` ends it' }
+function ended({ root, repository }: Projection, how: string): FileOutcome {
+  const off = `claude-mem files off --project ${repository}`
+  return { file: root, what: 'left', why: `${how}; \`${off}\` ends it` }
 }
 
 const NOTHING: Projected = { projection: null, files: [] }

@@ -38,13 +38,16 @@ export async function cleanTree(root: string, known: ReadonlySet<string>, dryRun
 }
 
 /** Every file of every project: what `uninstall --purge` removes. Works on the database file, without a daemon. */
-export async function removeProjections(reader: Pick<Reader, 'projectDecisions'>): Promise<FileOutcome[]> {
+export async function removeProjections(
+  reader: Pick<Reader, 'projectDecisions'>,
+  dryRun = false,
+): Promise<FileOutcome[]> {
   const outcomes: FileOutcome[] = []
   for (const row of projectionsIn(await reader.projectDecisions())) {
     const home = await homeOf(row)
     if (home === null) continue
-    outcomes.push(...(await cleanFiles(home.root, home.written, false)))
-    await removeDirectories(home.root, home.made)
+    outcomes.push(...(await cleanFiles(home.root, home.written, dryRun)))
+    if (!dryRun) await removeDirectories(home.root, home.made)
   }
   return outcomes
 }

@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { parse } from 'node:path'
 import { MemError } from '../../errors.ts'
 import { type Project, projectOf, projectRoot, treeOf } from '../../memory/project.ts'
-import type { ProjectionRow } from './projection.ts'
+import type { Projection, ProjectionRow } from './projection.ts'
 
 /** The project and the top of the working tree that a directory is in. */
 export async function treeAt(path: string): Promise<{ project: Project; root: string }> {
@@ -19,6 +19,11 @@ export async function homeOf<P extends ProjectionRow>(row: P): Promise<P | null>
   if ((await realDirectory(row.root)) === row.root) return row
   const root = row.project === row.repository ? null : await treeOfKey(row.project)
   return root === null ? null : { ...row, root, repository: row.project }
+}
+
+/** A place that another repository has taken since must not get the memory of this one. */
+export function isTaken({ root, repository }: Projection): boolean {
+  return projectOf(root).key !== repository
 }
 
 /** The working tree that a key names, if it is still there. */

@@ -7,6 +7,7 @@ import { eventsFor, FILE_CONTEXT_EVENT, wantedEvents } from '../events.ts'
 import { mergeHooks } from '../hooks.ts'
 import { mergeServer } from '../mcp-server.ts'
 import type { Adapter, Where } from './adapter.ts'
+import { BOTH_REMEMBER, enabledPlugins, KEEP_ONE } from './plugin.ts'
 
 export const claudeCode: Adapter = {
   name: 'claude-code',
@@ -48,13 +49,13 @@ const SHARED = [
 
 function settingsNotes(where: Where, text: string): string[] {
   const settings: { disableAllHooks?: unknown; enabledPlugins?: unknown } = JSON.parse(text)
-  const plugins = Object.entries(Object(settings.enabledPlugins))
-  const isOn = plugins.some(([name, on]) => /^claude-mem(?:@|$)/.test(name) && on === true)
+  const { own, original } = enabledPlugins(settings)
   return [
     ...(settings.disableAllHooks === true
       ? [`"disableAllHooks" is true in ${settingsFile(where)}: no hook runs until that is removed.`]
       : []),
-    ...(isOn
+    ...(original ? [`Note that ${BOTH_REMEMBER}. ${KEEP_ONE}.`] : []),
+    ...(own
       ? [
           'The claude-mem plugin is enabled too, so each event is reported twice. It is counted once (with Claude Code 2.1 or ' +
             'newer), but costs twice the time: one of the two is enough.',

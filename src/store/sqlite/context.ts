@@ -1,7 +1,7 @@
 /** What the context of a session is chosen from: every statement here reads an index's beginning, never a whole project. */
 import { OBSERVATION_TYPES, type Observation, type ObservationType } from '../../memory/observation.ts'
 import type { Project } from '../../memory/project.ts'
-import type { ContextMaterial, ContextQuery, ProjectTotals } from '../context-port.ts'
+import type { Alias, ContextMaterial, ContextQuery, ProjectTotals } from '../context-port.ts'
 import { type ObservationRow, selectSummaries, toObservation } from './memories.ts'
 import { all, type Connection, get } from './statement.ts'
 
@@ -24,11 +24,9 @@ export function selectContextMaterial(db: Connection, query: ContextQuery): Cont
   }
 }
 
-/** Keys that were merged into this one: their sessions get its context. */
-export function selectAliases(db: Connection, key: string): string[] {
-  return all<{ key: string }>(db, 'SELECT key FROM projects WHERE merged_into = ? ORDER BY key', [key]).map(
-    (row) => row.key,
-  )
+export function selectAliases(db: Connection, key: string): Alias[] {
+  const sql = 'SELECT key, root IS NULL AS moved FROM projects WHERE merged_into = ? ORDER BY key'
+  return all<{ key: string; moved: number }>(db, sql, [key]).map((row) => ({ key: row.key, moved: row.moved === 1 }))
 }
 
 /** A name that was given by hand counts before the one that the newest session had. */

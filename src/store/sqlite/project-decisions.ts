@@ -19,7 +19,17 @@ export function selectDecisions(db: Connection): ProjectDecision[] {
 }
 
 function toDecision(row: StoredDecision): ProjectDecision {
-  return { ...row, files: JSON.parse(row.files) }
+  return { ...row, files: filesIn(row.files) }
+}
+
+/** Of a row that was salvaged nothing is certain, and without the decisions no daemon starts. */
+function filesIn(json: string): string[] {
+  try {
+    const files: unknown = JSON.parse(json)
+    return Array.isArray(files) ? files.filter((file) => typeof file === 'string') : []
+  } catch {
+    return []
+  }
 }
 
 const UNDECIDED: Omit<ProjectDecision, 'key'> = {

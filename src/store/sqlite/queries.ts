@@ -2,7 +2,7 @@
 import type { Observation, Summary } from '../../memory/observation.ts'
 import type { AskedSession, ReportedSession } from '../../memory/reported.ts'
 import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from '../accounting.ts'
-import type { ContextMaterial, ContextQuery } from '../context-port.ts'
+import type { Alias, ContextMaterial, ContextQuery } from '../context-port.ts'
 import type {
   EventRow,
   Message,
@@ -85,7 +85,7 @@ export class SqliteQueries implements Answers<keyof Reader> {
   projectContents(key: string): ProjectContents {
     return this.#atOnce(() => selectContents(this.db, key))
   }
-  aliases(key: string): string[] {
+  aliases(key: string): Alias[] {
     return selectAliases(this.db, key)
   }
   events(session: string, limit: number): EventRow[] {

@@ -49,7 +49,13 @@ const PLANS: readonly Plan[] = [
   { table: 'links', what: 'links', conflict: IGNORE },
   { table: 'pins', what: 'pins', conflict: IGNORE },
   { table: 'forgotten', what: 'marks of what was forgotten', conflict: IGNORE },
-  { table: 'projects', what: 'projects', conflict: IGNORE },
+  {
+    table: 'projects',
+    what: 'projects',
+    conflict: `ON CONFLICT (key) DO UPDATE SET name = excluded.name, merged_into = excluded.merged_into,
+      root = excluded.root, fingerprint = excluded.fingerprint, files = excluded.files, at = excluded.at
+      WHERE excluded.at > projects.at`,
+  },
   { table: 'trace', what: 'trace entries', conflict: IGNORE },
   { table: 'calls', what: 'model calls', conflict: IGNORE },
 ]

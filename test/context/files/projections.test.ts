@@ -46,6 +46,14 @@ function replaceByDirectory(file: string): void {
   rmSync(file)
   mkdirSync(file)
 }
+/** As `git worktree add` makes one. */
+function worktree(): string {
+  const own = join('.git', 'worktrees', 'other')
+  tree.write(join(own, 'HEAD'), 'ref: refs/heads/other\n')
+  tree.write(join(own, 'commondir'), '../..\n')
+  tree.write('../worktree/.git', `gitdir: ${join(tree.root, own)}\n`)
+  return join(tree.directory, 'worktree')
+}
 const posix = process.platform !== 'win32'
 
 describe('projections.project', () => {
@@ -381,14 +389,30 @@ describe('projections.traces', () => {
   })
 
   test('another working tree takes over, the first one is clean again', async () => {
-    const other = join(tree.directory, 'worktree')
-    mkdirSync(other)
+    const other = worktree()
     await tree.learn('Fix the login')
     await tree.turnOn(files, ['project', 'cursor'])
     await tree.turnOn(files, null, other)
     expect(listed()).toEqual([])
     expect(listed(other)).toContain('CLAUDE.md')
     expect(await files.status(tree.whose)).toMatchObject({ projection: { root: other, parts: ['project', 'cursor'] } })
+  })
+
+  test('a working tree that gives way to another repository does not get the memory of the first', async () => {
+    const other = worktree()
+    await tree.learn('Fix the login')
+    await tree.turnOn(files, null, other)
+    rmSync(other, { recursive: true })
+    tree.repository('../worktree')
+    await tree.learn('Learn a secret')
+    await tree.follow(files)
+    expect(listed(other)).toEqual([])
+    expect(tree.notices).toEqual([expect.stringContaining(`${other} does not show the newest memory`)])
+    expect(outcomes(await files.status(tree.whose))).toHaveLength(1)
+    writeFileSync(join(other, 'CLAUDE.md'), 'mine')
+    await files.turnOff(tree.whose, null, false)
+    expect(await files.status(tree.whose)).toEqual({ projection: null, files: [] })
+    expect(readFileSync(join(other, 'CLAUDE.md'), 'utf8')).toBe('mine')
   })
 
   test('a repository that moves keeps its files up to date', async () => {
