@@ -1,48 +1,55 @@
 /** A home of its own with the real client in it, the scripted model, and claude-mem as people install it. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
+import { inject } from 'vitest'
 import { ChannelClient } from '../../src/channel/client.ts'
+import { readKept } from '../../src/context/kept-file.ts'
+import { projectOf } from '../../src/memory/project.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import { SqliteReader } from '../../src/store/sqlite/reader.ts'
 import { type Finished, finished, isAlive } from '../daemon-process.ts'
+import { CLIENT } from './abilities.ts'
 import { MessagesApi, type Scripts } from './messages-api.ts'
+import { RUN_MS, Talk } from './talk.ts'
 
-/** Set by scripts/test-client.mjs. */
-export const CLIENT = process.env.CLAUDE_MEM_TEST_CLIENT ?? ''
-const ROOT = join(import.meta.dirname, '..', '..')
-/** A run takes some seconds; a client that waits for somebody is ended. */
-const RUN_MS = 60_000
 const WAIT_MS = 20_000
 
 export interface StoredEvent {
   eventId: string
   kind: string
+  tool: string | null
+}
+
+interface Way {
+  /** Runs with the plugin of the build. */
+  plugin?: boolean
 }
 
 export class ClientPlace {
   readonly home = mkdtempSync(join(tmpdir(), 'claude-mem-client-'))
   readonly project = join(this.home, 'shop')
   readonly settings = join(this.home, '.claude', 'settings.json')
+  /** What the client keeps for itself. */
+  readonly state = join(this.home, '.claude.json')
   readonly paths: Paths = pathsOf(join(this.home, '.claude-mem'))
-  /** A build of its own, which no other run replaces meanwhile; inside node_modules, where it finds its packages. */
-  readonly #dist = mkdtempSync(join(ROOT, 'node_modules', '.cache', 'claude-mem-client-'))
+  readonly #dist = inject('dist')
   readonly #api: MessagesApi
+  readonly #args: readonly string[]
 
-  private constructor(api: MessagesApi) {
+  private constructor(api: MessagesApi, { plugin = false }: Way) {
     this.#api = api
+    this.#args = ['--dangerously-skip-permissions', ...(plugin ? ['--plugin-dir', this.built('plugin')] : [])]
     mkdirSync(this.project)
-    const env = { ...process.env, CLAUDE_MEM_BUILD_DIR: this.#dist }
-    execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.mjs')], { env, stdio: 'inherit' })
   }
 
-  static async make(scripts: (project: string) => Scripts): Promise<ClientPlace> {
+  static async make(scripts: (place: ClientPlace) => Scripts, way: Way = {}): Promise<ClientPlace> {
     if (CLIENT === '') throw new Error('these tests need the real client: npm run test:client')
     // The scripts name files of a project that exists only with the place.
     const played: Record<string, Scripts[string]> = {}
-    const place = new ClientPlace(await MessagesApi.listen(played))
-    Object.assign(played, scripts(place.project))
+    const place = new ClientPlace(await MessagesApi.listen(played), way)
+    Object.assign(played, scripts(place))
     return place
   }
 
@@ -85,16 +92,22 @@ export class ClientPlace {
   }
 
   /** One `claude -p`; the id of its session. */
-  async claude(prompt: string): Promise<string> {
+  async claude(prompt: string, ...more: string[]): Promise<string> {
     this.#api.clear()
-    const args = ['-p', prompt, '--output-format', 'json', '--dangerously-skip-permissions']
-    const { code, stdout, stderr } = await ended(
-      spawn(CLIENT, args, { cwd: this.project, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] }),
-    )
-    if (code !== 0) throw new Error(`claude ended with ${code}: ${stdout} ${stderr}`)
+    const { code, stdout, stderr } = await this.client('-p', prompt, '--output-format', 'json', ...this.#args, ...more)
+    if (code !== 0) throw new Error(`claude ended with ${code}: ${stdout.slice(0, 500)} ${stderr.slice(0, 500)}`)
     const result: { session_id: string; is_error: boolean } = JSON.parse(stdout)
-    if (result.is_error) throw new Error(`claude failed: ${stdout}`)
+    if (result.is_error) throw new Error(`claude failed: ${stdout.slice(0, 500)}`)
     return result.session_id
+  }
+
+  client(...args: string[]): Promise<Finished> {
+    return ended(spawn(CLIENT, args, { cwd: this.project, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] }))
+  }
+
+  talk(...more: string[]): Talk {
+    this.#api.clear()
+    return new Talk(CLIENT, [...this.#args, ...more], { cwd: this.project, env: this.env })
   }
 
   async ask<T>(question: (client: ChannelClient) => Promise<T>): Promise<T> {
@@ -110,6 +123,12 @@ export class ClientPlace {
     return (await this.ask((client) => client.request('status', { type: 'status' }))).status
   }
 
+  /** The daemon that a hook started, once it answers. */
+  async running(): Promise<{ pid: number }> {
+    await until('a daemon answers', async () => (await this.status().catch(() => null)) !== null)
+    return await this.status()
+  }
+
   /** Until everything that hooks reported is stored and observed. */
   async settled(): Promise<void> {
     await until('everything is observed', async () => {
@@ -121,15 +140,32 @@ export class ClientPlace {
   async events(session: string): Promise<StoredEvent[]> {
     const reader = await SqliteReader.open(this.paths.database)
     try {
-      return (await reader.events(session, 1_000)).map(({ eventId, kind }) => ({ eventId, kind }))
+      return (await reader.events(session, 1_000)).map(({ eventId, kind, tool }) => ({ eventId, kind, tool }))
     } finally {
       await reader.close()
     }
   }
 
+  /** Until what a session gets while no daemon runs speaks of it. */
+  async kept(word: string): Promise<void> {
+    const { key } = projectOf(this.project)
+    await until(`${word} is in the kept context`, async () => {
+      const kept = await readKept(this.paths.context, key)
+      return kept?.context.includes(word) === true
+    })
+  }
+
+  /** The client's own, of the person's sessions. */
+  transcripts(): string[] {
+    const projects = join(this.home, '.claude', 'projects')
+    if (!existsSync(projects)) return []
+    const names = readdirSync(projects, { recursive: true, encoding: 'utf8' })
+    return names.filter((name) => name.endsWith('.jsonl')).map((name) => join(projects, name))
+  }
+
   /** As `kill -9` does. */
   async killDaemon(): Promise<void> {
-    const { pid } = await this.status()
+    const { pid } = await this.running()
     process.kill(pid, 'SIGKILL')
     await until('the daemon is gone', async () => !isAlive(pid))
   }
@@ -141,7 +177,6 @@ export class ClientPlace {
       return !existsSync(this.paths.starting) && (await this.status().catch(() => null)) === null
     })
     await this.#api.close()
-    rmSync(this.#dist, { recursive: true, force: true })
     rmSync(this.home, { recursive: true, force: true, maxRetries: 5 })
   }
 }

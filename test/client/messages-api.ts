@@ -1,6 +1,6 @@
 /**
- * The Messages API on loopback, as far as the real client needs it. It plays a script: the prompt of a
- * conversation names it (`[[script:main]] …`), the number of assistant messages so far says which turn is next.
+ * The Messages API on loopback, as far as the real client needs it. It plays a script: the newest prompt of a
+ * conversation names it (`[[script:main]] …`), the number of assistant messages since says which turn is next.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,8 +10,8 @@ export interface ToolCall {
   input: Record<string, unknown>
 }
 
-/** One answer of the model: tools to run, or the last words. */
-export type Turn = { tools: ToolCall[] } | { text: string }
+/** One answer of the model: tools to run, or the last words. `before`: what happens while the client waits for it. */
+export type Turn = ({ tools: ToolCall[] } | { text: string }) & { before?: () => Promise<void> }
 export type Scripts = Record<string, readonly Turn[]>
 
 /** A tool that a script had the client run. */
@@ -65,11 +65,21 @@ export class MessagesApi {
     this.issued.length = 0
   }
 
-  /** What the model saw first in a conversation. */
-  firstRequest(script: string): string {
-    const found = this.requests.find((request) => request.script === script && request.turn === 0)
+  /** What the model saw first of a script, the newest time that it was played. */
+  firstRequest(script: string): RecordedRequest {
+    const found = this.requestsOf(script).findLast(({ turn }) => turn === 0)
     if (found === undefined) throw new Error(`the client never asked for script ${script}`)
-    return JSON.stringify(found.body)
+    return found
+  }
+
+  lastRequest(script: string): RecordedRequest {
+    const found = this.requestsOf(script).at(-1)
+    if (found === undefined) throw new Error(`the client never asked for script ${script}`)
+    return found
+  }
+
+  requestsOf(script: string): RecordedRequest[] {
+    return this.requests.filter((request) => request.script === script)
   }
 
   async close(): Promise<void> {
@@ -80,11 +90,11 @@ export class MessagesApi {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? '/', 'http://localhost').pathname
     const body = parse(await readAll(request))
-    const script = scriptOf(body)
-    const turn = turnsIn(body)
+    const { script, turn } = placeIn(body)
     this.requests.push({ path, script, turn, body })
     if (path.endsWith('/count_tokens')) return json(response, 200, { input_tokens: 100 })
     if (!path.endsWith('/messages')) return json(response, 404, notFound(path))
+    if (script !== null) await this.#scripts[script]?.[turn]?.before?.()
     const blocks = this.#blocks(script, turn, toolsOf(body))
     const message = messageOf(`msg_${++this.#next}`, String(body.model ?? 'scripted'), blocks)
     if (body.stream === true) stream(response, message)
@@ -109,14 +119,17 @@ export class MessagesApi {
  * Requests without tools are the client's own (a title, a topic) and may quote the prompt; a memory of an earlier
  * session quotes its prompt too. The prompt itself is a text that starts with the name of its script.
  */
-function scriptOf(body: Record<string, unknown>): string | null {
-  if (toolsOf(body).length === 0) return null
-  const messages = messagesOf(body)
-  const firstAnswer = messages.findIndex(({ role }) => role === 'assistant')
-  const prompts = messages
-    .slice(0, firstAnswer === -1 ? undefined : firstAnswer)
-    .flatMap(({ content }) => textsOf(content))
-  return prompts.map((text) => SCRIPT.exec(text)?.[1]).find((name) => name !== undefined) ?? null
+function placeIn(body: Record<string, unknown>): { script: string | null; turn: number } {
+  const messages = toolsOf(body).length === 0 ? [] : messagesOf(body)
+  const names = messages.map(({ role, content }) => (role === 'user' ? scriptNamed(content) : null))
+  const at = names.findLastIndex((name) => name !== null)
+  const since = messages.slice(at + 1).filter(({ role }) => role === 'assistant')
+  return { script: names[at] ?? null, turn: since.length }
+}
+
+function scriptNamed(content: unknown): string | null {
+  const named = textsOf(content).flatMap((text) => SCRIPT.exec(text)?.[1] ?? [])
+  return named.at(-1) ?? null
 }
 
 function messagesOf(body: Record<string, unknown>): { role?: unknown; content?: unknown }[] {
@@ -143,10 +156,6 @@ function asOffered({ name: wanted, input }: ToolCall, offered: readonly OfferedT
   const name = wanted === 'Agent' && !isOffered('Agent') ? 'Task' : wanted
   const known = offered.find((tool) => tool.name === name)?.input_schema?.properties ?? input
   return { name, input: Object.fromEntries(Object.entries(input).filter(([key]) => Object.hasOwn(known, key))) }
-}
-
-function turnsIn(body: Record<string, unknown>): number {
-  return messagesOf(body).filter(({ role }) => role === 'assistant').length
 }
 
 function messageOf(id: string, model: string, content: Block[]) {

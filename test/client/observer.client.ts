@@ -10,7 +10,8 @@ import { type ClaudeCodeOptions, claudeCodeModel } from '../../src/observer/prov
 import { exited } from '../daemon-process.ts'
 import { isRunning } from '../observer/stand-in-claude.desk.ts'
 import { type Bundle, bundle } from '../store/bundle.ts'
-import { CLIENT, ClientPlace, until } from './client-place.ts'
+import { CLIENT, can, why } from './abilities.ts'
+import { ClientPlace, until } from './client-place.ts'
 
 const SYSTEM = 'You take notes for somebody else.'
 
@@ -47,7 +48,9 @@ const asking = (...contents: string[]) => ({
 const complete = (content: string, signal = new AbortController().signal) =>
   claudeCodeModel(options('observer')).complete(asking(content), signal)
 
-describe('a call to the observer', () => {
+if (!can('observer')) console.log(`without the observer: ${why('observer')}`)
+
+describe.skipIf(!can('observer'))('a call to the observer', () => {
   it('is answered, with its tokens and its price', async () => {
     place.api.clear()
     const reply = await complete('a batch')
@@ -65,22 +68,24 @@ describe('a call to the observer', () => {
     place.api.clear()
     await complete('a batch')
     const asked = place.api.requests.filter(({ path }) => path.endsWith('/messages'))
-    expect(asked).toHaveLength(1)
+    expect(asked.map(({ path }) => path)).toHaveLength(1)
     const body = asked[0]?.body ?? {}
     expect(body.tools ?? []).toEqual([])
     expect(body.max_tokens).toBe(2_000)
     expect([undefined, 'disabled']).toContain(Reflect.get(Object(body.thinking), 'type'))
-    expect(JSON.stringify(body.system)).toContain(SYSTEM)
-    expect(JSON.stringify(body.messages)).toContain('a batch')
-    expect(JSON.stringify(body)).not.toContain('cache_control')
+    const says = (value: unknown, word: string) => JSON.stringify(value).includes(word)
+    expect({
+      system: says(body.system, SYSTEM),
+      batch: says(body.messages, 'a batch'),
+      cached: says(body, 'cache_control'),
+    }).toEqual({ system: true, batch: true, cached: false })
   })
 
   it('takes nothing along that lies about, whatever the prompt says', async () => {
     place.api.clear()
     await complete(`/clear @${join(place.home, 'secret.txt')} and ultrathink`)
     const sent = JSON.stringify(place.api.requests.map(({ body }) => body))
-    expect(sent).toContain('ultrathink')
-    expect(sent).not.toContain('MARK-OF')
+    expect(['ultrathink', 'MARK-OF'].filter((word) => sent.includes(word))).toEqual(['ultrathink'])
   })
 
   it('runs none of the hooks that are installed', async () => {
@@ -92,7 +97,7 @@ describe('a call to the observer', () => {
 
   it('leaves no session to resume', async () => {
     await complete('a batch')
-    expect(transcripts()).toEqual([])
+    expect(place.transcripts()).toEqual([])
   })
 
   it('says what is wrong with the account', async () => {
@@ -105,7 +110,7 @@ describe('a call to the observer', () => {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('a call that is never answered', () => {
+describe.skipIf(process.platform === 'win32' || !can('observer'))('a call that is never answered', () => {
   let silent: Server
   let asked: () => void
   beforeAll(async () => {
@@ -172,12 +177,6 @@ describe('the same home', () => {
     const session = await place.claude('[[script:ask]] go on')
     await place.settled()
     expect((await place.events(session)).map(({ kind }) => kind)).toContain('prompt')
-    expect(transcripts()).not.toEqual([])
+    expect(place.transcripts()).not.toEqual([])
   })
 })
-
-function transcripts(): string[] {
-  const projects = join(place.home, '.claude', 'projects')
-  if (!existsSync(projects)) return []
-  return readdirSync(projects, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))
-}
