@@ -6,6 +6,7 @@ import { claudeSwitches, switchFaults } from './claude-settings.ts'
 import type { Facts } from './facts.ts'
 import { type Connection, type Entry, hookEntries, type InstalledFile } from './installed.ts'
 import { programFile } from './program-file.ts'
+import { isReported } from './sessions.ts'
 
 const CLAUDE_CODE = 'claude-code'
 
@@ -24,7 +25,7 @@ export function hooks(facts: Facts, name: string, title: string): Examination {
       const plugins = switches.filter(({ plugin }) => plugin).map(({ file }) => file)
       const unreadable = unreadableFaults(connection)
       if (entries.length === 0 && plugins.length === 0) {
-        return unreadable.length > 0 ? unreadable : unconnected(connection, connections)
+        return unreadable.length > 0 ? unreadable : await unconnected(connection, connections, facts)
       }
       const faults = [
         ...unreadable,
@@ -59,10 +60,14 @@ function unreadableFaults({ files }: Connection): Finding[] {
 }
 
 /** A memory that hears of nothing is no memory; which client somebody uses is theirs to say. */
-function unconnected(connection: Connection, all: readonly Connection[]): Finding[] {
+async function unconnected(connection: Connection, all: readonly Connection[], facts: Facts): Promise<Finding[]> {
   const { title, client, installCommand } = connection
   const isFirst = all[0] === connection
   const others = all.some(({ files }) => hookEntries(files).length > 0)
+  if (isFirst && !others && connection.name === CLAUDE_CODE && (await isReported(facts))) {
+    const text = 'none is registered, but the newest session was reported: it was started with --plugin-dir, it seems'
+    return [advice(text, `for every session: ${installCommand('user')}`)]
+  }
   if (isFirst && !others) {
     return [problem(`no hook is registered in ${title}: its sessions are not remembered`, installCommand('user'))]
   }

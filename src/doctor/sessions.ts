@@ -16,6 +16,7 @@ import { spooledFiles } from './waiting.ts'
 const NEWEST = 20
 /** A larger transcript takes seconds to read, and others tell as much. */
 const MAX_BYTES = 32 * 1024 * 1024
+const WEEK_MS = 7 * 24 * 3_600_000
 
 export function sessions(facts: Facts, name: string, title: string): Examination {
   return {
@@ -36,6 +37,12 @@ export function sessions(facts: Facts, name: string, title: string): Examination
       return [problem(`${text}, the newest among them (${newest.cwd})`, `${WHY}. ${BACKFILL}`)]
     },
   }
+}
+
+/** Whether the newest session of the last week was reported, however that came about. */
+export async function isReported(facts: Facts): Promise<boolean> {
+  const [newest] = await sessionsSince([{ at: Date.now() - WEEK_MS, root: null }], facts)
+  return newest !== undefined && ((await reportedOf([newest], facts))?.has(newest.session) ?? false)
 }
 
 const WHY =

@@ -13,7 +13,6 @@ const ABILITIES = {
   toolFailures: { since: '2.0.76', without: 'reports no tool that failed' },
   observer: { since: '2.0.76', without: 'has not the options that the observer needs' },
   contextAfterCompact: { since: '2.0.76', without: 'drops what a hook says after a compaction' },
-  promptIds: { since: '2.1.197', without: 'reports turns without an id' },
   clear: { since: '2.1.197', without: 'passes over /clear without a terminal' },
   hookOutput: { since: '2.1.197', without: 'does not show what hooks did' },
   fileContext: { since: '2.1.197', without: 'drops what a hook says before a tool' },

@@ -196,4 +196,17 @@ describe.skipIf(process.platform === 'win32')('the doctor on sessions', () => {
     await remember('silent')
     expect(await unreported()).toEqual([])
   })
+
+  it('takes a session that was reported for a sign of the plugin, where nothing is registered', async () => {
+    const around = { env: { ...patient.env, CLAUDE_CONFIG_DIR: past.configDir } }
+    patient.env = around.env
+    patient.uninstall()
+    const hooks = async () => (await patient.faults(around)).filter((fault) => fault.startsWith('hooks.claude-code'))
+    past.session('with-the-plugin', Date.now() - DAY_MS, [{ prompt: 'mend it', tools: 1 }])
+    expect(await hooks()).toEqual([expect.stringContaining('problem: no hook is registered')])
+    await remember('with-the-plugin')
+    expect(await hooks()).toEqual([
+      expect.stringContaining('advice: none is registered, but the newest session was reported'),
+    ])
+  })
 })

@@ -260,4 +260,20 @@ describe.skipIf(process.platform === 'win32')('the plugin', () => {
     cpSync(plugin, alone, { recursive: true })
     expect(run(alone).systemMessage).toContain('copied without the program')
   })
+
+  it('steps aside where the hook is installed too', () => {
+    const { place } = at('{}')
+    const config = join(place.home, 'config')
+    const untouched = join(place.home, 'untouched')
+    mkdirSync(config)
+    const command = `"${process.execPath}" "${join(program.dist, 'hook.cjs')}"`
+    const hooks = { SessionStart: [{ hooks: [{ type: 'command', command }] }] }
+    writeFileSync(join(config, 'settings.json'), JSON.stringify({ hooks }))
+    const input = JSON.stringify({ hook_event_name: 'SessionStart', session_id: 'one', cwd: place.home })
+    const env = { ...process.env, CLAUDE_CONFIG_DIR: config, CLAUDE_MEM_DATA_DIR: untouched }
+    const hook = join(program.dist, 'plugin', 'hook.cjs')
+    const said = execFileSync(process.execPath, [hook], { input, env, encoding: 'utf8' })
+    expect(JSON.parse(said)).toEqual({ continue: true, suppressOutput: true })
+    expect(existsSync(untouched)).toBe(false)
+  })
 })
