@@ -42,7 +42,9 @@ describe.skipIf(process.platform === 'win32')('claude-mem doctor', () => {
     const { code, stdout } = await run('doctor', '--json', '--deep')
     const { checks, ...rest }: { checks: Check[] } = JSON.parse(stdout)
     expect({ code, ...rest }).toMatchObject({ code: 0, ok: true, dataDir: patient.dataDir })
-    expect(checks.filter(({ state, detail }) => state !== 'ok' && !SLOW.test(detail))).toEqual([])
+    // Without the optional packages it says what would be better with them.
+    const told = checks.filter(({ id, state }) => state !== 'ok' && !(id === 'native-modules' && state === 'advice'))
+    expect(told.filter(({ detail }) => !SLOW.test(detail))).toEqual([])
     expect(checks.find(({ id }) => id === 'daemon')?.detail).toMatch(/^\S+ serving, pid \d+$/)
     patient.write(join(patient.dataDir, 'settings.json'), '{"CLAUDE_MEM_PROVIDER": "offline"}')
     // From the sources the program calls itself 0.0.0.
