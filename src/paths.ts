@@ -1,7 +1,7 @@
 /** Where everything lies. Read by the hook too, so nothing here may import a package. */
 import { lstatSync, mkdirSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 export interface Paths {
   dataDir: string
@@ -94,4 +94,10 @@ export function shortHash(text: string): string {
     low = carried >>> 0
   }
   return high.toString(16).padStart(8, '0') + (low >>> 0).toString(16).padStart(8, '0')
+}
+
+/** At or below a directory; both are real paths. */
+export function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }

@@ -2,13 +2,13 @@
  * A start on 10,000 sessions of which 1,000 are unfinished: when the first new event is acknowledged, how much memory
  * the daemon takes until all is worked off, and whether sessions without work are awake.
  */
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Status } from '../../src/channel/protocol.ts'
 import { VERSION } from '../../src/version.ts'
-import { connect, type DaemonProcess, spawnDaemon, statusOf, stopServing } from '../lib/daemon.ts'
+import { connect, spawnDaemon, statusOf, stopServing } from '../lib/daemon.ts'
 import { eventOf } from '../lib/events.ts'
+import { memoryMb } from '../lib/memory-use.ts'
 import { Progress, report, say } from '../lib/output.ts'
 import { bash } from '../lib/payloads.ts'
 import { kill, makePlace, type Place, processesIn } from '../lib/place.ts'
@@ -45,7 +45,7 @@ try {
   await firstAck(place)
   const firstAckMs = performance.now() - started
   const { workedOffMs, peakAwake } = await workedOff(place, started)
-  const peakRss = peakRssMb(daemon)
+  const peakRss = memoryMb(daemon, 'VmHWM')
   const awakeAtLast = await asleep(place)
   const status = await statusOf(place)
   await stopServing(place)
@@ -105,13 +105,6 @@ async function asleep(at: Place): Promise<number> {
     progress.show(`falling asleep: ${awake} awake`)
     await sleep(500)
   }
-}
-
-/** The most the process ever had in memory. Linux only. */
-function peakRssMb(daemon: DaemonProcess): number | null {
-  if (process.platform !== 'linux') return null
-  const line = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${daemon.pid}/status`, 'utf8'))
-  return line?.[1] === undefined ? null : rounded(Number(line[1]) / 1024, 1)
 }
 
 function check({ observations, queue, sessions: stored }: Status): void {

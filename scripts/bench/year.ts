@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { startDaemon, statusOf, stopServing } from '../lib/daemon.ts'
+import { memoryMb } from '../lib/memory-use.ts'
 import { Progress, report } from '../lib/output.ts'
 import { kill, makePlace, type Place, processesIn } from '../lib/place.ts'
 import { DIST } from '../lib/root.ts'
 import { rounded } from '../lib/stats.ts'
 import { until } from '../lib/until.ts'
 import { type Answers, answersOf } from '../year/answers.ts'
-import { peakRssMb } from '../year/rss.ts'
 import { type Written, writeYear } from '../year/transcripts.ts'
 
 const SEED = 20_261_116
@@ -72,7 +72,7 @@ async function year(size: { sessions: number; toolUses: number }): Promise<Year>
     const answers = await answersOf(place, root, SEED)
     const { databaseBytes, observations, queue } = await statusOf(place)
     if (queue.failed > 0) throw new Error(`${queue.failed} messages failed`)
-    const daemonPeakMb = peakRssMb(daemon.pid)
+    const daemonPeakMb = memoryMb(daemon, 'VmHWM')
     await stopServing(place)
     const databaseMb = databaseBytes / 2 ** 20
     return {

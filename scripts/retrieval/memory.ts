@@ -12,7 +12,7 @@ import { searchOptions } from '../../src/search/options.ts'
 import { NO_FILTERS, type SearchFilters, type SearchHit } from '../../src/search/query.ts'
 import { loadSettings } from '../../src/settings.ts'
 import { closedState } from '../../src/store/closed-session.ts'
-import type { Commit, NewObservation, NewSummary } from '../../src/store/commit.ts'
+import { type Commit, emptyCommit, type NewObservation, type NewSummary } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 import { openLocalStore } from '../../src/store/sqlite/local.ts'
 import { makePlace, type Place } from '../lib/place.ts'
@@ -125,16 +125,8 @@ type Part = Pick<Commit, 'at' | 'observations' | 'summaries'>
 
 function commitOf({ id, project }: KeptSession, revision: number, part: Part): Commit {
   return {
-    session: id,
-    revision,
+    ...emptyCommit(id, revision, part.at),
     ...part,
     state: closedState({ project, client: 'claude-mem', cwd: project.name, heardAt: part.at }),
-    events: [],
-    prompts: [],
-    inbox: [],
-    turns: [],
-    calls: [],
-    seen: [],
-    trace: [],
   }
 }

@@ -10,6 +10,7 @@ import type { MemoryEvent } from '../../src/memory/event.ts'
 import { VERSION } from '../../src/version.ts'
 import { connect, type DaemonProcess, spawnDaemon, statusOf, stopServing } from '../lib/daemon.ts'
 import { eventOf } from '../lib/events.ts'
+import { memoryMb } from '../lib/memory-use.ts'
 import { bash, stop } from '../lib/payloads.ts'
 import { kill, type Place } from '../lib/place.ts'
 import { ROOT } from '../lib/root.ts'
@@ -165,11 +166,4 @@ function longest(stalls: readonly Stall[]): Stall | null {
   if (stalls.length === 0) return null
   const most = (of: (one: Stall) => number) => rounded(Math.max(...stalls.map(of)), 1)
   return { stall: most((one) => one.stall), work: most((one) => one.work) }
-}
-
-/** Linux only. */
-function memoryMb({ pid }: DaemonProcess, field: 'VmRSS' | 'VmHWM'): number | null {
-  if (process.platform !== 'linux') return null
-  const line = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  return line?.[1] === undefined ? null : rounded(Number(line[1]) / 1024, 1)
 }

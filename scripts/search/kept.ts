@@ -3,7 +3,7 @@ import { contentHash } from '../../src/memory/content-hash.ts'
 import type { ObservationDraft, SummaryDraft } from '../../src/memory/observation.ts'
 import type { Project } from '../../src/memory/project.ts'
 import { closedState } from '../../src/store/closed-session.ts'
-import type { Commit } from '../../src/store/commit.ts'
+import { type Commit, emptyCommit } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 
 export interface ClosedSession {
@@ -28,13 +28,8 @@ export async function keepSessions(store: Store, sessions: readonly ClosedSessio
 
 function commitOf({ id, project, observations, summary, at }: ClosedSession): Commit {
   return {
-    session: id,
-    revision: 1,
-    at,
+    ...emptyCommit(id, 1, at),
     state: closedState({ project, client: 'claude-mem', cwd: project.name, heardAt: at }),
-    events: [],
-    prompts: [],
-    inbox: [],
     observations: observations.map((draft, i) => ({
       draft,
       sources: [],
@@ -48,9 +43,5 @@ function commitOf({ id, project, observations, summary, at }: ClosedSession): Co
       summary === undefined
         ? []
         : [{ draft: summary, promptNumber: 1, model: null, createdAt: at + observations.length * STEP_MS }],
-    turns: [],
-    calls: [],
-    seen: [],
-    trace: [],
   }
 }

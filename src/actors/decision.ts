@@ -8,7 +8,7 @@ import type { ModelCall } from '../memory/call.ts'
 import { contentHash } from '../memory/content-hash.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../observer/port.ts'
-import type { Commit, EventOutcome, SessionState } from '../store/commit.ts'
+import type { Commit, CommitParts, EventOutcome, SessionState } from '../store/commit.ts'
 
 /** What reaches a session's mailbox: the machine's input and the content behind it. */
 export type Delivery =
@@ -57,26 +57,6 @@ export function inputOf(event: MemoryEvent): SessionInput {
       return { type: 'PRE_COMPACT' }
     case 'session_end':
       return { type: 'SESSION_END' }
-  }
-}
-
-/** A commit that is being put together: the state comes last, when everything is decided. */
-export type CommitParts = Omit<Commit, 'state'>
-
-export function emptyCommit(session: string, revision: number, at: number): CommitParts {
-  return {
-    session,
-    revision,
-    at,
-    events: [],
-    prompts: [],
-    inbox: [],
-    observations: [],
-    summaries: [],
-    turns: [],
-    calls: [],
-    seen: [],
-    trace: [],
   }
 }
 

@@ -10,15 +10,13 @@ import type { Effect, Policy, SessionInput, Tick } from '../../machines/session/
 import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
 import type { MemoryEvent } from '../memory/event.ts'
-import type { Commit, CommitResult } from '../store/commit.ts'
+import { type Commit, type CommitParts, type CommitResult, emptyCommit } from '../store/commit.ts'
 import type { Store } from '../store/port.ts'
 import type { Committer } from './committer.ts'
 import {
   addCalls,
   addDecision,
-  type CommitParts,
   type Delivery,
-  emptyCommit,
   inputOf,
   type Machine,
   originOf,

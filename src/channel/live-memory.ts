@@ -2,13 +2,12 @@
 import type { FileProjections } from '../context/files/projections.ts'
 import type { ContextKeeper } from '../context/keeper.ts'
 import { MemError } from '../errors.ts'
-import type { ObservationDraft, Summary } from '../memory/observation.ts'
-import { estimateTokens } from '../memory/observation.ts'
+import type { Summary } from '../memory/observation.ts'
 import type { SearchCalls } from '../search/client.ts'
 import type { Indexer, IndexProgress } from '../search/indexer.ts'
 import type { SearchAnswer, SearchRequest } from '../search/query.ts'
 import type { Store } from '../store/port.ts'
-import { remember } from '../store/remember.ts'
+import { noteDraft, remember } from '../store/remember.ts'
 import type {
   ForgetReport,
   ForgetRequest,
@@ -77,23 +76,8 @@ export class LiveMemory implements Memory {
     return await statsOf(this.#options.store, await this.#options.search(), project, this.#now())
   }
 
-  async remember({ project, cwd, title, text, kind, concepts, files }: RememberRequest): Promise<{ id: number }> {
-    const draft: ObservationDraft = {
-      type: kind,
-      title,
-      subtitle: null,
-      narrative: text,
-      facts: [],
-      concepts: [...concepts],
-      filesRead: [...files],
-      filesModified: [],
-      functionsChanged: [],
-      agent: null,
-      discoveryTokens: estimateTokens(text),
-      discoveryEstimated: true,
-      sources: [],
-    }
-    const id = await remember(this.#options.store, draft, project, cwd, this.#now())
+  async remember({ project, cwd, ...note }: RememberRequest): Promise<{ id: number }> {
+    const id = await remember(this.#options.store, noteDraft(note), project, cwd, this.#now())
     this.#changed(this.#options.keyOf?.(project.key) ?? project.key)
     return { id }
   }

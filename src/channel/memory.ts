@@ -1,8 +1,8 @@
 /** What the daemon can be asked about the memory itself, and told to do with it. The doors speak to this, whoever does it. */
 import type { ObservationType, Summary } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
-import type { MemoryKind, SearchAnswer, SearchFilters, SearchRequest } from '../search/query.ts'
-import type { LinkedObservation, MemoryCounts } from '../store/search-port.ts'
+import type { SearchAnswer, SearchFilters, SearchHit, SearchRequest } from '../search/query.ts'
+import type { Forgotten, LinkedObservation, MemoryCounts } from '../store/search-port.ts'
 
 /** An observation with everything that is known about it. */
 export type ObservationView = LinkedObservation
@@ -19,19 +19,10 @@ export interface TimelineRequest {
   after: number
 }
 
-export interface TimelineItem {
-  kind: MemoryKind
-  id: number
-  session: string
-  project: string
-  projectName: string
-  /** Null for summaries and prompts. */
-  type: ObservationType | null
-  title: string
-  createdAt: number
-  promptNumber: number
-  tokens: number
-}
+export type TimelineItem = Pick<
+  SearchHit,
+  'kind' | 'id' | 'session' | 'project' | 'projectName' | 'type' | 'title' | 'createdAt' | 'promptNumber' | 'tokens'
+>
 
 export interface Timeline {
   /** The observation in the middle; null where the newest was asked for, or the query found nothing. */
@@ -66,15 +57,8 @@ export interface ForgetRequest {
   confirm: boolean
 }
 
-export interface ForgetReport {
-  dryRun: boolean
-  observations: number
-  summaries: number
-  prompts: number
-  /** Of the observations. */
-  ids: number[]
-  /** Ids that were asked for and are not there. */
-  missing: number[]
+export interface ForgetReport
+  extends Pick<Forgotten, 'dryRun' | 'observations' | 'summaries' | 'prompts' | 'ids' | 'missing'> {
   /** When the last backup that still holds any of it will be gone; null: none does. */
   backupsUntil: number | null
 }

@@ -2,7 +2,7 @@
 import { shortCount } from '../memory/amounts.ts'
 import { type Observation, type ObservationType, type Summary, tokensOf } from '../memory/observation.ts'
 import { CONTEXT_TAG } from '../memory/privacy.ts'
-import type { Project } from '../memory/project.ts'
+import { type Project, treeOf } from '../memory/project.ts'
 import type { ProjectTotals } from '../store/context-port.ts'
 import { line, plain, shorten } from './text.ts'
 import { dayIn, dayOf, timeOf } from './times.ts'
@@ -128,11 +128,7 @@ export function groupOf({ filesModified, title }: Observation, project: Project)
 
 /** The working tree of a key like `git:/home/me/shop/.git` or `dir:/home/me/notes`. */
 function rootOf({ key }: Project): string {
-  return key
-    .replace(/^(?:git|dir):/, '')
-    .replaceAll('\\', '/')
-    .replace(/\/\.(?:git|bare)$/, '')
-    .replace(/\/$/, '')
+  return (treeOf(key.replaceAll('\\', '/')) ?? '').replace(/\/$/, '')
 }
 
 function seenFrom(root: string, file: string): string {

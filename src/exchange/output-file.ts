@@ -3,8 +3,8 @@
 import { once } from 'node:events'
 import { createWriteStream, existsSync, lstatSync, realpathSync, rmSync, statSync, type WriteStream } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { isInside } from '../context/files/place.ts'
 import { MemError, messageOf } from '../errors.ts'
+import { isInside } from '../paths.ts'
 import { publish } from '../store/sqlite/files.ts'
 
 /** Written at once: a line alone is far too little. */

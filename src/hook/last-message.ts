@@ -1,5 +1,5 @@
 /** What the agent said last, from the end of its transcript: older clients do not send it with Stop. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { endOf } from '../file-end.ts'
 
 /** The last message is in the last lines; a hook reads no more than this of a transcript. */
 const TAIL_BYTES = 256 * 1024
@@ -12,23 +12,12 @@ export function lastMessageIn(transcript: string): string {
   return ''
 }
 
+/** No transcript, no last message: the turn still ends. */
 function tail(file: string): string {
-  let descriptor: number
   try {
-    descriptor = openSync(file, 'r')
-  } catch {
-    // No transcript, no last message: the turn still ends.
-    return ''
-  }
-  try {
-    const { size } = fstatSync(descriptor)
-    const length = Math.min(size, TAIL_BYTES)
-    const bytes = Buffer.alloc(length)
-    return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, length, size - length))
+    return endOf(file, TAIL_BYTES)
   } catch {
     return ''
-  } finally {
-    closeSync(descriptor)
   }
 }
 

@@ -1,8 +1,8 @@
 /** The data directory as something to delete: everything in it must be ours, and it must be no place that others use. */
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 import { MemError, systemCode } from '../errors.ts'
-import type { Paths } from '../paths.ts'
+import { isInside, type Paths } from '../paths.ts'
 import { isSettingName, SETTINGS_FILE } from '../settings.ts'
 import { RECORDS_DIRECTORY } from './record.ts'
 
@@ -19,7 +19,7 @@ const BROWSED = /^(?:\.DS_Store|\.directory|Thumbs\.db|desktop\.ini)$/i
 export function ownEntries(paths: Paths, home: string): string[] | null {
   const directory = realDirectory(paths.dataDir)
   if (directory === null) return null
-  if (contains(directory, realDirectory(home) ?? home)) {
+  if (isInside(directory, realDirectory(home) ?? home)) {
     throw refusal(paths.dataDir, 'it is your home directory or lies above it')
   }
   const entries = readdirSync(directory)
@@ -60,11 +60,6 @@ function realDirectory(path: string): string | null {
     throw error
   }
   throw refusal(path, 'it is not a directory')
-}
-
-function contains(directory: string, path: string): boolean {
-  const way = relative(directory, path)
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !/^[A-Za-z]:|^[\\/]/.test(way))
 }
 
 /** A name like `logs` is anybody's; these are made by no other program. */

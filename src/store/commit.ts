@@ -134,6 +134,26 @@ export interface Commit {
   trace: TraceEntry[]
 }
 
+/** A commit that is being put together: the state comes last, when everything is decided. */
+export type CommitParts = Omit<Commit, 'state'>
+
+export function emptyCommit(session: string, revision: number, at: number): CommitParts {
+  return {
+    session,
+    revision,
+    at,
+    events: [],
+    prompts: [],
+    inbox: [],
+    observations: [],
+    summaries: [],
+    turns: [],
+    calls: [],
+    seen: [],
+    trace: [],
+  }
+}
+
 /**
  * What became of one member of a group. `duplicate` names the events that the session has already accepted:
  * the caller decides again without them. `stale`: someone else wrote the row.

@@ -2,14 +2,41 @@
 import { createHash } from 'node:crypto'
 import { MemError } from '../errors.ts'
 import { contentHash } from '../memory/content-hash.ts'
-import type { ObservationDraft } from '../memory/observation.ts'
+import { estimateTokens, type ObservationDraft, type ObservationType } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
 import { closedState } from './closed-session.ts'
-import type { Commit } from './commit.ts'
+import { type Commit, emptyCommit } from './commit.ts'
 import type { Store } from './port.ts'
+
+export interface Note {
+  kind: ObservationType
+  title: string | null
+  text: string
+  concepts: readonly string[]
+  files: readonly string[]
+}
 
 /** Two people at once are two tries; more than this is not a race any more. */
 const MAX_TRIES = 10
+
+/** What somebody wrote, as an observation. */
+export function noteDraft({ kind, title, text, concepts, files }: Note): ObservationDraft {
+  return {
+    type: kind,
+    title,
+    subtitle: null,
+    narrative: text,
+    facts: [],
+    concepts: [...concepts],
+    filesRead: [...files],
+    filesModified: [],
+    functionsChanged: [],
+    agent: null,
+    discoveryTokens: estimateTokens(text),
+    discoveryEstimated: true,
+    sources: [],
+  }
+}
 
 /** Returns the observation's id. `cwd`: where it was written. */
 export async function remember(
@@ -46,13 +73,8 @@ function rememberingCommit(
   at: number,
 ): Commit {
   return {
-    session,
-    revision,
-    at,
+    ...emptyCommit(session, revision, at),
     state: closedState({ project, client: 'claude-mem', cwd, heardAt: at }),
-    events: [],
-    prompts: [],
-    inbox: [],
     observations: [
       {
         draft,
@@ -64,10 +86,6 @@ function rememberingCommit(
         createdAt: at,
       },
     ],
-    summaries: [],
-    turns: [],
-    calls: [],
-    seen: [],
     trace: [
       { at, event: 'REMEMBER', eventId: null, from: 'closed', to: 'closed', reason: 'written by hand', effectId: null },
     ],

@@ -6,13 +6,11 @@ import { readOrMakeToken } from '../../src/channel/access.ts'
 import { ChannelClient } from '../../src/channel/client.ts'
 import { MAX_QUERY_CHARS, MAX_REMEMBERED_CHARS } from '../../src/channel/memory-limits.ts'
 import { ChannelServer } from '../../src/channel/server.ts'
-import { Service } from '../../src/channel/service.ts'
-import { ContextKeeper } from '../../src/context/keeper.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import { NO_FILTERS, type SearchFilters, type SearchRequest } from '../../src/search/query.ts'
 import { events, Harness } from '../actors/harness.ts'
-import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { commitOf, observationOf, PROJECT, stateOf, summaryOf } from '../store/samples.ts'
+import { serviceOver } from './service.ts'
 import { type StoreMemory, storeMemory } from './store-memory.ts'
 
 const OTHER = { key: 'git:/home/me/blog', name: 'blog' }
@@ -32,26 +30,7 @@ beforeEach(async () => {
   paths = pathsOf(dir)
   memory = storeMemory(h.store, join(h.directory, 'db.sqlite'))
   token = readOrMakeToken(join(dir, 'token'))
-  const keeper = new ContextKeeper({
-    reader: h.store,
-    directory: paths.context,
-    settings: () => CONTEXT_SETTINGS,
-    notice: () => undefined,
-  })
-  const service = new Service({
-    supervisor: h.supervisor,
-    store: h.store,
-    memory,
-    keeper,
-    provider: () => ({ name: 'plain', model: null }),
-    budget: () => null,
-    dataDir: paths.dataDir,
-    socket: paths.socket,
-    port: () => server.port,
-    spooled: () => 0,
-    keepBackups: () => 3,
-    stop: () => undefined,
-  })
+  const service = serviceOver(h, memory, paths, { port: () => server.port })
   server = new ChannelServer({
     paths,
     token,

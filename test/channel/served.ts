@@ -6,12 +6,13 @@ import { readOrMakeToken } from '../../src/channel/access.ts'
 import { ChannelClient } from '../../src/channel/client.ts'
 import { Projects } from '../../src/channel/projects.ts'
 import { ChannelServer } from '../../src/channel/server.ts'
-import { Service } from '../../src/channel/service.ts'
+import type { Service } from '../../src/channel/service.ts'
 import { ContextKeeper } from '../../src/context/keeper.ts'
 import { contextSettings } from '../../src/context/options.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import { loadSettings } from '../../src/settings.ts'
 import { Harness } from '../actors/harness.ts'
+import { serviceOver } from './service.ts'
 import { storeMemory } from './store-memory.ts'
 
 export interface Served {
@@ -62,21 +63,7 @@ export async function served(): Promise<Served> {
   })
   const memory = storeMemory(h.store, join(h.directory, 'db.sqlite'))
   const token = readOrMakeToken(paths.token)
-  const service = new Service({
-    supervisor: h.supervisor,
-    store: h.store,
-    memory,
-    keeper,
-    projects,
-    provider: () => ({ name: 'plain', model: null }),
-    budget: () => null,
-    dataDir: paths.dataDir,
-    socket: paths.socket,
-    port: () => server.port,
-    spooled: () => 0,
-    keepBackups: () => 3,
-    stop: () => undefined,
-  })
+  const service = serviceOver(h, memory, paths, { keeper, projects, port: () => server.port })
   const server: ChannelServer = new ChannelServer({
     paths,
     token,

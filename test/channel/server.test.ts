@@ -9,11 +9,9 @@ import { readOrMakeToken } from '../../src/channel/access.ts'
 import { ChannelClient } from '../../src/channel/client.ts'
 import { PROTOCOL_VERSION, type StreamMessage } from '../../src/channel/protocol.ts'
 import { ChannelServer } from '../../src/channel/server.ts'
-import { Service } from '../../src/channel/service.ts'
-import { ContextKeeper } from '../../src/context/keeper.ts'
 import { type Paths, pathsOf } from '../../src/paths.ts'
 import { events, Harness } from '../actors/harness.ts'
-import { CONTEXT_SETTINGS } from '../context/samples.ts'
+import { serviceOver } from './service.ts'
 import { type StoreMemory, storeMemory } from './store-memory.ts'
 
 let h: Harness
@@ -28,25 +26,7 @@ async function listen(port = 0, dataDir = dir): Promise<void> {
   paths = pathsOf(dataDir)
   token = readOrMakeToken(join(dir, 'token'))
   memory = storeMemory(h.store, join(h.directory, 'db.sqlite'))
-  const service = new Service({
-    supervisor: h.supervisor,
-    store: h.store,
-    memory,
-    keeper: new ContextKeeper({
-      reader: h.store,
-      directory: paths.context,
-      settings: () => CONTEXT_SETTINGS,
-      notice: () => undefined,
-    }),
-    provider: () => ({ name: 'plain', model: null }),
-    budget: () => null,
-    dataDir: paths.dataDir,
-    socket: paths.socket,
-    port: () => server.port,
-    spooled: () => 0,
-    keepBackups: () => 3,
-    stop: (reason) => stops.push(reason),
-  })
+  const service = serviceOver(h, memory, paths, { port: () => server.port, stop: (reason) => stops.push(reason) })
   server = new ChannelServer({
     paths: { ...paths, port: join(dir, 'port.json') },
     token,

@@ -6,7 +6,7 @@ import { pathsOf } from '../../src/paths.ts'
 import { searchOptions } from '../../src/search/options.ts'
 import { loadSettings } from '../../src/settings.ts'
 import type { Store } from '../../src/store/port.ts'
-import { remember } from '../../src/store/remember.ts'
+import { noteDraft, remember } from '../../src/store/remember.ts'
 import { DAY_MS } from '../store/samples.ts'
 
 /** Backups of these tests go after a week. */
@@ -40,24 +40,9 @@ export function storeMemory(store: Store, databaseFile: string): StoreMemory {
     timeline: async (request) => await (await file()).timeline(request),
     summaries: async (filter) => await (await file()).summaries(filter),
     stats: async (project) => await (await file()).stats(project),
-    remember: async ({ project, cwd, title, text, kind, concepts, files }) => {
-      const draft = {
-        type: kind,
-        title,
-        subtitle: null,
-        narrative: text,
-        facts: [],
-        concepts: [...concepts],
-        filesRead: [...files],
-        filesModified: [],
-        functionsChanged: [],
-        agent: null,
-        discoveryTokens: 0,
-        discoveryEstimated: true,
-        sources: [],
-      }
-      return { id: await remember(store, draft, project, cwd, Date.now()) }
-    },
+    remember: async ({ project, cwd, ...note }) => ({
+      id: await remember(store, noteDraft(note), project, cwd, Date.now()),
+    }),
     forget: async ({ ids, filters, confirm }) => {
       const gone = await store.forget({ ids, filters, dryRun: !confirm, at: Date.now() })
       const { dryRun, observations, summaries, prompts, missing, backups } = gone

@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ChannelServer } from '../../src/channel/server.ts'
-import { Service } from '../../src/channel/service.ts'
-import { ContextKeeper } from '../../src/context/keeper.ts'
 import { projectOf } from '../../src/memory/project.ts'
 import { pathsOf } from '../../src/paths.ts'
 import { openLocalStore } from '../../src/store/sqlite/local.ts'
 import { Harness } from '../actors/harness.ts'
+import { serviceOver } from '../channel/service.ts'
 import { storeMemory } from '../channel/store-memory.ts'
-import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { commitOf, observationOf, stateOf, summaryOf } from '../store/samples.ts'
 import { Program } from './program.ts'
 
@@ -121,25 +119,7 @@ describe('with a daemon', () => {
     await h.store.commit(commits())
     const paths = pathsOf(program.dataDir)
     memory = storeMemory(h.store, join(h.directory, 'db.sqlite'))
-    const service = new Service({
-      supervisor: h.supervisor,
-      store: h.store,
-      memory,
-      keeper: new ContextKeeper({
-        reader: h.store,
-        directory: paths.context,
-        settings: () => CONTEXT_SETTINGS,
-        notice: () => undefined,
-      }),
-      provider: () => ({ name: 'plain', model: null }),
-      budget: () => null,
-      dataDir: paths.dataDir,
-      socket: paths.socket,
-      port: () => server.port,
-      spooled: () => 0,
-      keepBackups: () => 3,
-      stop: () => undefined,
-    })
+    const service = serviceOver(h, memory, paths, { port: () => server.port })
     server = new ChannelServer({
       paths,
       token: 'token',

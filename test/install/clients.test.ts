@@ -1,7 +1,7 @@
 /** Clients and scopes: Cursor's files, those of a project, and the records that know them all. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Adapter, Scope } from '../../src/install/clients/adapter.ts'
 import { claudeCode } from '../../src/install/clients/claude-code.ts'
 import { cursor } from '../../src/install/clients/cursor.ts'
@@ -9,17 +9,7 @@ import { uninstallRecorded } from '../../src/install/install.ts'
 import { allRecords, readRecord } from '../../src/install/record.ts'
 import { shortHash } from '../../src/paths.ts'
 import { COMMAND, INPUTS } from './inputs.ts'
-import { SettingsPlace } from './settings-place.ts'
-
-const places: SettingsPlace[] = []
-function at(settings: string | Buffer | null = null): SettingsPlace {
-  const place = new SettingsPlace(settings)
-  places.push(place)
-  return place
-}
-afterEach(() => {
-  for (const place of places.splice(0)) place.dispose()
-})
+import { settingsAt as at, type SettingsPlace } from './settings-place.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
 const SERVER = { type: 'stdio', command: '/usr/bin/node', args: ['/opt/claude-mem/dist/cli.js', 'mcp'] }

@@ -1,20 +1,10 @@
 import { rmSync, statSync } from 'node:fs'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { wantedEvents } from '../../src/install/events.ts'
 import { COMMAND, INPUTS } from './inputs.ts'
-import { SettingsPlace } from './settings-place.ts'
+import { settingsAt as at } from './settings-place.ts'
 
 const EVENT_NAMES = wantedEvents()
-const places: SettingsPlace[] = []
-function at(settings: string | Buffer | null = null): SettingsPlace {
-  const place = new SettingsPlace(settings)
-  places.push(place)
-  return place
-}
-afterEach(() => {
-  for (const place of places.splice(0)) place.dispose()
-})
-
 const inputs = Object.entries(INPUTS)
 
 describe('install', () => {

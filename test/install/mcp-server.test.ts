@@ -1,22 +1,12 @@
 /** The MCP server beside the hooks, in a file that is the client's own: both files change, or none. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Adapter } from '../../src/install/clients/adapter.ts'
 import { claudeCode } from '../../src/install/clients/claude-code.ts'
 import { allRecords } from '../../src/install/record.ts'
 import { INPUTS } from './inputs.ts'
-import { SettingsPlace } from './settings-place.ts'
-
-const places: SettingsPlace[] = []
-function at(settings: string | Buffer | null = null): SettingsPlace {
-  const place = new SettingsPlace(settings)
-  places.push(place)
-  return place
-}
-afterEach(() => {
-  for (const place of places.splice(0)) place.dispose()
-})
+import { settingsAt as at } from './settings-place.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
 const SERVER = { type: 'stdio', command: '/usr/bin/node', args: ['/opt/claude-mem/dist/cli.js', 'mcp'] }

@@ -1,16 +1,6 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
-import { afterEach, describe, expect, it } from 'vitest'
-import { SettingsPlace } from './settings-place.ts'
-
-const places: SettingsPlace[] = []
-function at(settings: string | Buffer | null = null): SettingsPlace {
-  const place = new SettingsPlace(settings)
-  places.push(place)
-  return place
-}
-afterEach(() => {
-  for (const place of places.splice(0)) place.dispose()
-})
+import { describe, expect, it } from 'vitest'
+import { settingsAt as at } from './settings-place.ts'
 
 describe('settings that are left alone', () => {
   const bad: [string, string | Buffer, string][] = [

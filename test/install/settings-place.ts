@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach } from 'vitest'
 import type { Ground } from '../../src/install/change.ts'
 import type { Adapter, Program, Scope, Where } from '../../src/install/clients/adapter.ts'
 import { claudeCode } from '../../src/install/clients/claude-code.ts'
@@ -111,3 +112,16 @@ export class SettingsPlace {
     rmSync(this.home, { recursive: true, force: true })
   }
 }
+
+const places: SettingsPlace[] = []
+
+/** A place of its own, gone after the test. */
+export function settingsAt(settings: string | Buffer | null = null): SettingsPlace {
+  const place = new SettingsPlace(settings)
+  places.push(place)
+  return place
+}
+
+afterEach(() => {
+  for (const place of places.splice(0)) place.dispose()
+})

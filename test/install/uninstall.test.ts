@@ -1,18 +1,8 @@
 import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND, INPUTS } from './inputs.ts'
-import { SettingsPlace } from './settings-place.ts'
-
-const places: SettingsPlace[] = []
-function at(settings: string | Buffer | null = null): SettingsPlace {
-  const place = new SettingsPlace(settings)
-  places.push(place)
-  return place
-}
-afterEach(() => {
-  for (const place of places.splice(0)) place.dispose()
-})
+import { settingsAt as at } from './settings-place.ts'
 
 describe('uninstall', () => {
   it('keeps what was changed since', () => {

@@ -3,15 +3,16 @@ import type { Effect } from '../../machines/session/types.ts'
 import type { ModelCall } from '../../src/memory/call.ts'
 import type { MemoryEvent, PromptEvent, ToolUseEvent, TurnEndEvent } from '../../src/memory/event.ts'
 import { NO_USAGE } from '../../src/memory/observation.ts'
-import type {
-  Commit,
-  EventRecord,
-  InboxChange,
-  NewObservation,
-  NewSummary,
-  ObserverTurn,
-  SessionState,
-  TraceEntry,
+import {
+  type Commit,
+  type EventRecord,
+  emptyCommit,
+  type InboxChange,
+  type NewObservation,
+  type NewSummary,
+  type ObserverTurn,
+  type SessionState,
+  type TraceEntry,
 } from '../../src/store/commit.ts'
 
 export const NOW = Date.UTC(2026, 10, 30, 12)
@@ -77,19 +78,8 @@ export function effectOf(id: string): Effect {
 /** What it holds was heard at the moment of the commit. */
 export function commitOf(session: string, revision: number, over: Partial<Commit> = {}): Commit {
   const commit: Commit = {
-    session,
-    revision,
-    at: NOW + revision,
+    ...emptyCommit(session, revision, NOW + revision),
     state: stateOf(),
-    events: [],
-    prompts: [],
-    inbox: [],
-    observations: [],
-    summaries: [],
-    turns: [],
-    calls: [],
-    seen: [],
-    trace: [],
     ...over,
   }
   return { ...commit, state: { ...commit.state, heardAt: commit.at } }

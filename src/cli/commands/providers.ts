@@ -3,6 +3,7 @@ import { loadSettings } from '../../settings.ts'
 import type { Cli } from '../cli.ts'
 import { command, jsonOption } from '../command.ts'
 import { EXIT_FAILED, oneOf, UsageError } from '../failure.ts'
+import { interruptible } from '../interruptible.ts'
 import type { ProvidersView } from '../render/providers.ts'
 import { clean } from '../text.ts'
 
@@ -109,6 +110,7 @@ async function test(cli: Cli, name: string | undefined, json: boolean): Promise<
   const { testProvider } = await import('../provider-test.ts')
   const { answerLines } = await import('../render/providers.ts')
   if (!json && setUp.problems.length === 0) cli.tell(`One tiny call to ${clean(setUp.model)} through ${provider} …`)
+  // A provider that is a program must be ended with us.
   const answer = await interruptible((signal) =>
     testProvider(setUp, {
       prices: loaded.values.CLAUDE_MEM_PRICES,
@@ -119,16 +121,4 @@ async function test(cli: Cli, name: string | undefined, json: boolean): Promise<
   if (json) cli.printJson({ provider, called: setUp.problems.length === 0, ...answer, notes: setUp.notes, problems })
   else cli.print(...answerLines(provider, answer, cli.look()))
   return answer.ok ? 0 : EXIT_FAILED
-}
-
-/** A provider that is a program must be ended with us. */
-async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const interrupted = new AbortController()
-  const stop = () => interrupted.abort(new Error('it was interrupted'))
-  process.on('SIGINT', stop).on('SIGTERM', stop)
-  try {
-    return await run(interrupted.signal)
-  } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop)
-  }
 }

@@ -2,7 +2,8 @@
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { Observation } from '../../memory/observation.ts'
-import { directoryAt, isInside, isMissing } from './place.ts'
+import { isInside } from '../../paths.ts'
+import { directoryAt, isMissing } from './place.ts'
 
 /** Made by tools, or other people's code: nobody reads or keeps notes there. Hidden ones are left out by their dot. */
 const NOT_OURS = new Set([

@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs'
 import { lstat, readFile, realpath, stat } from 'node:fs/promises'
 import { extname, isAbsolute, join, relative, sep } from 'node:path'
 import { systemCode } from '../../errors.ts'
+import { isInside } from '../../paths.ts'
 
 export type Place =
   /** `missing`: directories that would have to be made first, seen from the root. */
@@ -32,11 +33,6 @@ export async function placeOf(root: string, file: string): Promise<Place> {
     directory = next
   }
   return await fileAt(root, directory, name)
-}
-
-export function isInside(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
 }
 
 /** The directory without links, null where there is none. */

@@ -1,7 +1,7 @@
 /** The session that imported memories belong to: closed from its first moment, or one that is there already. */
 import { MemError } from '../../errors.ts'
 import { closedState } from '../closed-session.ts'
-import type { Commit } from '../commit.ts'
+import { type Commit, emptyCommit } from '../commit.ts'
 import type { ImportedSession } from '../import-port.ts'
 import type { SessionRow } from '../port.ts'
 import { filedUnder } from './projects.ts'
@@ -61,18 +61,8 @@ function write(db: Connection, commit: Commit, seq: number): void {
 
 function importCommit(session: string, revision: number, state: Commit['state'], at: number): Commit {
   return {
-    session,
-    revision,
-    at,
+    ...emptyCommit(session, revision, at),
     state,
-    events: [],
-    prompts: [],
-    inbox: [],
-    observations: [],
-    summaries: [],
-    turns: [],
-    calls: [],
-    seen: [],
     trace: [{ at, event: 'IMPORT', eventId: null, from: 'closed', to: 'closed', reason: 'imported', effectId: null }],
   }
 }
