@@ -12,6 +12,7 @@ const BENCHES = {
   search: 'how fast the search is at 1k, 10k and 100k observations, beside plain FTS5, and what hooks notice of it',
   context: 'what a session that starts waits for its memory, at 100, 10k and 100k observations, warm and cold',
   prompts: 'which prompts are given memories at which floor: those about the project, and those about something else',
+  viewer: 'the page: its weight, frames while events pour in, memory, and what hooks notice of fifty viewers',
   restore: 'starting on 10,000 sessions, 1,000 of them unfinished: first ack, memory, who is awake',
 }
 

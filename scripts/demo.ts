@@ -64,7 +64,9 @@ async function main(): Promise<void> {
 async function follow(where: Place): Promise<ChannelClient> {
   const client = await connect(where, SETTLE_MS)
   if (client === null) throw new Error('the daemon does not answer')
-  client.onStream = ({ state, observations, summaries }) => {
+  client.onStream = (item) => {
+    if (item.type !== 'commit') return
+    const { state, observations, summaries } = item
     for (const observation of observations) screen.observation(observation)
     for (const summary of summaries) screen.summary(summary)
     screen.state(state)

@@ -1,8 +1,9 @@
 /** The daemon's process: puts the parts together, and takes them apart again. */
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
-import type { Policy } from '../machines/session/types.ts'
 import { Budget } from './actors/budget.ts'
 import { type Log, Supervisor } from './actors/supervisor.ts'
 import { readOrMakeToken } from './channel/access.ts'
@@ -12,6 +13,7 @@ import { Projects } from './channel/projects.ts'
 import { ChannelServer } from './channel/server.ts'
 import { Service } from './channel/service.ts'
 import { SpoolReader } from './channel/spool-reader.ts'
+import { viewerDirectory } from './channel/viewer-files.ts'
 import { fileLimits } from './context/files/limits.ts'
 import { FileProjections } from './context/files/projections.ts'
 import { ContextKeeper } from './context/keeper.ts'
@@ -19,10 +21,12 @@ import { contextSettings } from './context/options.ts'
 import { Recall } from './context/recall.ts'
 import { MemError, messageOf } from './errors.ts'
 import { Housekeeping } from './housekeeping.ts'
+import { LiveSettings } from './live-settings.ts'
 import { fileLogger, logTo } from './log.ts'
 import { makeObserver } from './observer/make.ts'
 import { offlineObserver } from './observer/offline/index.ts'
 import { dataDirectory, type Paths, pathsOf } from './paths.ts'
+import { policyOf } from './policy.ts'
 import { SearchGate } from './search/gate.ts'
 import { Indexer } from './search/indexer.ts'
 import { searchOptions } from './search/options.ts'
@@ -31,8 +35,6 @@ import { openStore } from './store/sqlite/client.ts'
 
 /** An exit that hangs is worse than one that forgets to say goodbye, in ms. */
 const FORCED_EXIT_MS = 8_000
-const SILENCE_MS = 24 * 3_600_000
-const MAX_ATTEMPTS = 3
 /** Exit code when another daemon serves the data directory. */
 export const EXIT_ALREADY_RUNNING = 3
 
@@ -80,7 +82,6 @@ function startIsOver(paths: Paths): void {
 async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log: Log): Promise<Daemon> {
   const { values: settings, problems } = loaded
   const { observer, choice, problems: observerProblems } = await makeObserver(loaded, paths, process.env)
-  const policy = policyOf(loaded, choice.provider === 'offline')
   const store = await openStore({
     databaseFile: paths.database,
     backupsDir: paths.backups,
@@ -103,6 +104,7 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
       files.changed(project)
     },
     moved: async (from, into) => await (await search.open()).moved(from, into),
+    numbered: (seq) => supervisor.publish({ type: 'change', seq, at: Date.now(), change: 'projects' }),
     notice: (level, text) => supervisor.notice(level, text),
   })
   const spool = new SpoolReader(paths.spool, log, (text) => supervisor.notice('warn', text))
@@ -113,7 +115,7 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     noModel: () => (asksModel ? budget.reason : null),
     goesOffline: () => settings.CLAUDE_MEM_WHEN_UNAVAILABLE === 'offline',
     spent: (calls) => budget.add(calls),
-    policy: () => policy,
+    policy: () => policyOf(loaded, choice.provider === 'offline'),
     concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
     spool,
     filing: projects,
@@ -155,7 +157,10 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     now: Date.now,
     busy: () => supervisor.idleSince === null,
   })
-  supervisor.subscribe(({ project, observations, summaries, waiting }) => {
+  supervisor.subscribe((item) => {
+    // What people change by hand is told to the keeper where it is done.
+    if (item.type !== 'commit') return
+    const { project, observations, summaries, waiting } = item
     if (observations.length + summaries.length > 0) {
       keeper.changed(project)
       files.changed(project)
@@ -166,9 +171,19 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
   for (const note of await store.startNotes()) supervisor.notice('warn', note)
   for (const text of [...problems.map(({ message }) => message), ...observerProblems]) supervisor.notice('warn', text)
 
+  const liveSettings = new LiveSettings({
+    dataDir: paths.dataDir,
+    loaded,
+    env: process.env,
+    changed: () => {
+      void keeper.refresh()
+      void files.refresh()
+    },
+  })
   const service = new Service({
     supervisor,
     store,
+    settings: liveSettings,
     memory: new LiveMemory({
       store,
       search: () => search.open(),
@@ -176,6 +191,7 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
       keeper,
       files,
       keyOf: (project) => projects.keyOf(project),
+      publish: (item) => supervisor.publish(item),
       keepBackups: () => settings.CLAUDE_MEM_KEEP_BACKUPS,
     }),
     keeper,
@@ -211,6 +227,7 @@ async function serve(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log
     port: settings.CLAUDE_MEM_WORKER_PORT,
     maxMessageBytes: settings.CLAUDE_MEM_MAX_MESSAGE_KB * 1024,
     seq: await store.lastSeq(),
+    viewerDir: viewerDirectory(dirname(fileURLToPath(import.meta.url))),
     log,
   })
 
@@ -257,22 +274,6 @@ function prepareDataDirectory(paths: Paths): void {
   if (process.platform !== 'win32') process.umask(0o077)
   mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
   if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
-}
-
-/** Rules cost nothing, and see more the more they see at once: with them a whole turn is one batch. */
-const OFFLINE_BATCH_MAX_SIZE = 200
-
-export function policyOf({ values: settings, sources }: LoadedSettings, isOffline: boolean): Policy {
-  const wholeTurns = isOffline && sources.CLAUDE_MEM_BATCH_MAX_SIZE === 'default'
-  return {
-    batching: settings.CLAUDE_MEM_BATCHING_ENABLED,
-    batchMaxSize: wholeTurns ? OFFLINE_BATCH_MAX_SIZE : settings.CLAUDE_MEM_BATCH_MAX_SIZE,
-    idleFlushMs: settings.CLAUDE_MEM_IDLE_FLUSH_MINUTES * 60_000,
-    silenceMs: SILENCE_MS,
-    effectTimeoutMs: settings.CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000,
-    compactTokens: settings.CLAUDE_MEM_COMPACT_TOKENS,
-    maxAttempts: MAX_ATTEMPTS,
-  }
 }
 
 /** Runs a daemon until it is told to stop. SIGHUP is left alone: a closed terminal must not end a detached daemon. */

@@ -1,4 +1,4 @@
-/** What is done now and then, on the ticker: retention, the daily backup, and leaving when nobody needs us. */
+/** What is done now and then, on the ticker: the queue's length, retention, the daily backup, and leaving when nobody needs us. */
 import type { Log, Supervisor } from './actors/supervisor.ts'
 import { messageOf } from './errors.ts'
 import type { Settings } from './settings.ts'
@@ -6,6 +6,8 @@ import type { Store } from './store/port.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+/** Often enough for a chart of a day, and a write at most six times a minute. */
+const SAMPLE_MS = 10_000
 /** One session's transitions that are worth reading; older ones are counted. */
 const TRACE_PER_SESSION = 1_000
 
@@ -23,6 +25,7 @@ export class Housekeeping {
   readonly #options: HousekeepingOptions
   readonly #now: () => number
   #nextAt: number
+  #nextSampleAt = 0
 
   constructor(options: HousekeepingOptions) {
     this.#options = options
@@ -34,11 +37,18 @@ export class Housekeeping {
   async run(): Promise<void> {
     const now = this.#now()
     this.#leaveWhenIdle(now)
+    await this.#sampleQueue(now)
     // The second test is for a clock that went back.
     if (now < this.#nextAt && this.#nextAt - now <= HOUR_MS) return
     this.#nextAt = now + HOUR_MS
     await this.#retain(now)
     await this.#backup(now)
+  }
+
+  async #sampleQueue(now: number): Promise<void> {
+    if (now < this.#nextSampleAt && this.#nextSampleAt - now <= SAMPLE_MS) return
+    this.#nextSampleAt = now + SAMPLE_MS
+    await this.#options.store.sampleQueue(now)
   }
 
   #leaveWhenIdle(now: number): void {

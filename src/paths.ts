@@ -27,6 +27,8 @@ export interface Paths {
   models: string
   /** Where the `claude-code` provider runs the program: empty. */
   observer: string
+  /** Leads a browser to the viewer; only its owner can read it. */
+  viewerPage: string
 }
 
 export function dataDirectory(env: NodeJS.ProcessEnv = process.env): string {
@@ -51,6 +53,7 @@ export function pathsOf(dataDir: string, platform: NodeJS.Platform = process.pla
     vectors: join(dataDir, 'vectors'),
     models: join(dataDir, 'models'),
     observer: join(dataDir, 'observer'),
+    viewerPage: join(dataDir, 'open-viewer.html'),
   }
 }
 

@@ -67,3 +67,21 @@ test('housekeeping.retention: payloads go when their time is over, the memory st
   expect(await h.store.retain(rules, h.now())).toBe(0)
   expect(await h.store.observations({ session: 's' })).toHaveLength(1)
 })
+
+test('housekeeping.queue: how long it is is written down every ten seconds at most, also after the clock went back', async () => {
+  const start = h.now()
+  const samples = async () => (await h.store.activity([start - 60 * MINUTE], start + 60 * MINUTE)).queue.length
+  await h.supervisor.accept(events.prompt('s', 'p'))
+  await h.supervisor.accept(events.tool('s', 'a'))
+  await keeper.run()
+  expect(await samples()).toBe(1)
+  await h.supervisor.accept(events.tool('s', 'b'))
+  await keeper.run()
+  expect(await samples()).toBe(1)
+  h.clockOffset += 11_000
+  await keeper.run()
+  expect(await samples()).toBe(2)
+  h.clockOffset -= 30 * MINUTE
+  await keeper.run()
+  expect(await samples()).toBe(3)
+})

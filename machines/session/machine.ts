@@ -19,7 +19,8 @@
  *    whether a model may be asked, each effect carries the answer, and `offline` in the context holds since when.
  * 8. Silence ends a session: `interrupted` with a turn open, else `completed`. So does its own end. What is still
  *    waiting is worked off first.
- * 9. `closed` is an ordinary state: a prompt reopens it, and a late message is still observed.
+ * 9. `closed` is an ordinary state: a prompt or a person reopens it, and a late message is still observed. A session that
+ *    ended and is still being worked off is reopened by taking its end back.
  */
 import { assign, setup } from 'xstate'
 import { type EventOf, MAX_WAKE_MS, newContext, pendingOf } from './context.ts'
@@ -50,6 +51,7 @@ import {
   takeMessage,
   takePreCompact,
   takePrompt,
+  takeReopen,
   takeRetry,
   takeSessionEnd,
   takeSilence,
@@ -128,6 +130,7 @@ export const sessionMachine = setup({
           nextWork(context, tick.policy) !== null)),
     'batch due': ({ context, event: { tick } }) => nextWork(context, tick.policy)?.kind === 'observe',
     'summary due': ({ context, event: { tick } }) => nextWork(context, tick.policy)?.kind === 'summarize',
+    'has ended': ({ context }) => context.ended,
     'over and done': ({ context, event: { tick } }) => context.ended && nextWork(context, tick.policy) === null,
   },
   actions: {
@@ -137,6 +140,7 @@ export const sessionMachine = setup({
     takeTurnEnd: rule('TURN_END', takeTurnEnd),
     takePreCompact: rule('PRE_COMPACT', takePreCompact),
     takeSessionEnd: rule('SESSION_END', takeSessionEnd),
+    takeReopen: rule('REOPEN', takeReopen),
     takeFlush: rule('FLUSH', takeFlush),
     takeSilence: rule('DEADLINE', takeSilence),
     rebase: rule('DEADLINE', rebase),
@@ -168,6 +172,7 @@ export const sessionMachine = setup({
     TURN_END: { actions: 'takeTurnEnd' },
     PRE_COMPACT: { actions: 'takePreCompact' },
     SESSION_END: { actions: 'takeSessionEnd' },
+    REOPEN: { guard: 'has ended', actions: 'takeReopen' },
     FLUSH: { actions: 'takeFlush' },
     RETRY: { actions: 'takeRetry' },
     CLEAR: { actions: 'takeClear' },
@@ -261,6 +266,7 @@ export const sessionMachine = setup({
         PROMPT: { target: 'observing', actions: 'takePrompt' },
         MESSAGE: { target: 'observing', actions: 'takeMessage' },
         TURN_END: { target: 'observing', actions: 'takeTurnEnd' },
+        REOPEN: { target: 'observing', actions: 'takeReopen' },
         RETRY: { target: 'observing', actions: 'takeRetry' },
       },
     },

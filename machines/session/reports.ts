@@ -61,6 +61,11 @@ export function takeSessionEnd(context: SessionContext, { tick }: EventOf<'SESSI
   return decide(ended(heard(context, tick), 'completed'), tick, 'session ended')
 }
 
+/** As if its user had come back: silence is counted from now. */
+export function takeReopen(context: SessionContext, { tick }: EventOf<'REOPEN'>): SessionContext {
+  return decide({ ...heard(context, tick), ended: false, outcome: 'active' }, tick, 'reopened by hand')
+}
+
 /** What is still open is observed and summarised, then the session closes. */
 function ended(context: SessionContext, outcome: 'completed' | 'interrupted'): SessionContext {
   const summarise = context.turnOpen && !context.turnPrivate && context.prompt > 0

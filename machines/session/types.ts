@@ -41,6 +41,8 @@ export type SessionInput =
   | { type: 'TURN_END'; promptId: string | null }
   | { type: 'PRE_COMPACT' }
   | { type: 'SESSION_END' }
+  /** A person says that the session is not over. */
+  | { type: 'REOPEN' }
   | { type: 'FLUSH' }
   | { type: 'DEADLINE' }
   | { type: 'DRAIN' }

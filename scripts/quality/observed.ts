@@ -1,12 +1,12 @@
 /** What becomes of a session: its events through the real actors on a real SQLite file, one after the other. */
 import { join } from 'node:path'
 import { Supervisor } from '../../src/actors/supervisor.ts'
-import { policyOf } from '../../src/daemon.ts'
 import { readTranscript } from '../../src/hook/transcript/index.ts'
 import type { MemoryEvent } from '../../src/memory/event.ts'
 import type { Observation, Summary } from '../../src/memory/observation.ts'
 import { offlineObserver } from '../../src/observer/offline/index.ts'
 import type { Observer } from '../../src/observer/port.ts'
+import { policyOf } from '../../src/policy.ts'
 import { type LoadedSettings, loadSettings } from '../../src/settings.ts'
 import type { CallRow } from '../../src/store/accounting.ts'
 import type { Store } from '../../src/store/port.ts'

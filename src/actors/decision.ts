@@ -170,14 +170,14 @@ function apply(commit: CommitParts, change: Change, delivery: Delivery, at: numb
 
 function settle(commit: CommitParts, effectId: string, prompt: number, delivery: Delivery, at: number): void {
   if (delivery.kind === 'observed') {
-    addObservations(commit, delivery, prompt, at)
+    addObservations(commit, delivery, effectId, prompt, at)
     commit.seen.push(...delivery.answer.seen)
     commit.inbox.push({ do: 'settle', effectId, outcomes: outcomesOf(delivery.answer, delivery.messages), at })
   } else if (delivery.kind === 'summarized') {
-    addObservations(commit, delivery, prompt, at)
+    addObservations(commit, delivery, effectId, prompt, at)
     const { summary, model, skipReason } = delivery.answer
     const createdAt = learnedAt(delivery.messages, at)
-    if (summary !== null) commit.summaries.push({ draft: summary, promptNumber: prompt, model, createdAt })
+    if (summary !== null) commit.summaries.push({ draft: summary, promptNumber: prompt, model, effectId, createdAt })
     const outcomes = delivery.messages.map(
       ({ id: eventId }): EventOutcome =>
         summary === null
@@ -190,7 +190,13 @@ function settle(commit: CommitParts, effectId: string, prompt: number, delivery:
 
 type Answered = Extract<Delivery, { kind: 'observed' | 'summarized' }>
 
-function addObservations(commit: CommitParts, { answer, messages }: Answered, prompt: number, at: number): void {
+function addObservations(
+  commit: CommitParts,
+  { answer, messages }: Answered,
+  effectId: string,
+  prompt: number,
+  at: number,
+): void {
   for (const draft of answer.observations) {
     const named = messages.filter(({ id }) => draft.sources.includes(id))
     const told = named.length > 0 ? named : messages
@@ -201,6 +207,7 @@ function addObservations(commit: CommitParts, { answer, messages }: Answered, pr
       contentHash: contentHash(draft),
       promptVersion: answer.promptVersion,
       model: answer.model,
+      effectId,
       createdAt: learnedAt(told, at),
       links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
     })

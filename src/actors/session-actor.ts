@@ -38,8 +38,8 @@ export interface SessionHost {
   offline(): string | null
   /** After a commit: the effect that the snapshot wants in flight, or none. */
   act(session: string, effect: Effect | null): void
-  committed(commit: Commit, result: CommitResult & { ok: true }, pending: number): void
-  quarantined(session: string, reason: string): void
+  committed(commit: Commit, result: CommitResult & { ok: true }, counts: { pending: number; failed: number }): void
+  quarantined(session: string, reason: string, seq: number, at: number): void
 }
 
 export interface Accepted {
@@ -129,12 +129,14 @@ export class SessionActor {
       reason,
       effectId: null,
     })
-    const commit = { ...parts, state: stateOf(machineOf(awake), awake.origin, this.#host.policy()) }
+    const machine = machineOf(awake)
+    const commit = { ...parts, state: stateOf(machine, awake.origin, this.#host.policy()) }
     const result = await this.#host.committer.submit(commit)
     if (!result.ok) return false
     this.#forget()
     this.#quarantine = null
     this.#awake = { ...awake, revision: row.revision + 1 }
+    this.#host.committed(commit, result, countsOf(machine))
     await this.deliver({ kind: 'plain', input: { type: 'FLUSH' } })
     return true
   }
@@ -182,7 +184,7 @@ export class SessionActor {
     const result = await this.#host.committer.submit(commit)
     if (!result.ok) return this.#recover(items, deliveries, result)
     this.#awake = { actor: awake.actor, revision: commit.revision, origin }
-    this.#host.committed(commit, result, pendingOf(machine.context))
+    this.#host.committed(commit, result, countsOf(machine))
     for (const [i, item] of items.entries()) item.resolve({ duplicate: repeated.has(i) })
     this.#host.act(this.session, commit.state.effect)
   }
@@ -274,9 +276,10 @@ export class SessionActor {
       return this.#awake
     } catch (error) {
       const reason = `its snapshot cannot be restored: ${messageOf(error)}`
-      await this.#host.store.quarantine(this.session, reason, this.#host.now())
+      const at = this.#host.now()
+      const { seq } = await this.#host.store.quarantine(this.session, reason, at)
       this.#quarantine = reason
-      this.#host.quarantined(this.session, reason)
+      this.#host.quarantined(this.session, reason, seq, at)
       return null
     }
   }
@@ -309,6 +312,10 @@ export class SessionActor {
 function machineOf(awake: Awake): Machine {
   const { value, context } = awake.actor.getSnapshot()
   return { value, context }
+}
+
+function countsOf({ context }: Machine): { pending: number; failed: number } {
+  return { pending: pendingOf(context), failed: context.failed }
 }
 
 async function prepared(item: Item): Promise<Delivery> {

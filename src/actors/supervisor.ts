@@ -18,7 +18,7 @@ import { EffectRunner } from './effect-runner.ts'
 import { Notices } from './notices.ts'
 import { Registry } from './registry.ts'
 import type { Accepted } from './session-actor.ts'
-import { type StreamItem, streamItem } from './stream.ts'
+import { commitNews, type StreamItem } from './stream.ts'
 import { Ticker } from './ticker.ts'
 
 const TICK_MS = 1_000
@@ -108,11 +108,14 @@ export class Supervisor {
       policy: options.policy,
       offline: () => options.noModel?.() ?? this.#effects.unavailable,
       act: (session, effect) => this.#effects.reconcile(session, effect),
-      committed: (commit, result, pending) => {
+      committed: (commit, result, counts) => {
         options.spent?.(commit.calls)
-        this.#publish(streamItem(this.#filed(commit), result, pending))
+        this.publish(commitNews(this.#filed(commit), result, counts))
       },
-      quarantined: (session, reason) => this.notice('error', `session ${session} is quarantined: ${reason}`),
+      quarantined: (session, reason, seq, at) => {
+        this.notice('error', `session ${session} is quarantined: ${reason}`)
+        this.publish({ type: 'change', change: 'quarantined', seq, at, session, reason })
+      },
     })
     this.#ticker = new Ticker(TICK_MS, () => this.#tick())
   }
@@ -183,6 +186,11 @@ export class Supervisor {
     return () => this.#listeners.delete(listener)
   }
 
+  /** What is durable becomes visible. Also for changes that no session makes: those come from whoever made them. */
+  publish(item: StreamItem): void {
+    for (const listener of this.#listeners) listener(item)
+  }
+
   /** What waits goes to the observer now, and the provider is asked again. How many sessions had something. */
   async flush(session: string | null): Promise<number> {
     this.#effects.resetBreakers()
@@ -237,6 +245,11 @@ export class Supervisor {
   /** The session is over; what waits is still observed. */
   closeSession(session: string): Promise<unknown> {
     return this.#tell(session, { type: 'SESSION_END' })
+  }
+
+  /** A closed session goes on as if its user had come back; one that is open stays as it is. */
+  reopenSession(session: string): Promise<unknown> {
+    return this.#tell(session, { type: 'REOPEN' })
   }
 
   /** Accepts nothing more, lets effects finish for a while, lets go of the rest. */
@@ -310,10 +323,6 @@ export class Supervisor {
   async #sessionsWith(status: 'pending' | 'failed'): Promise<string[]> {
     const messages = await this.#store.queue({ status })
     return [...new Set(messages.map((message) => message.session))]
-  }
-
-  #publish(item: StreamItem): void {
-    for (const listener of this.#listeners) listener(item)
   }
 }
 

@@ -1,21 +1,18 @@
 /** A program's end of the channel: requests and their answers over one WebSocket. */
 import { readFileSync } from 'node:fs'
 import { WebSocket } from 'ws'
-import { type ErrorCode, MemError } from '../errors.ts'
+import { MemError } from '../errors.ts'
 import type { Paths } from '../paths.ts'
 import { VERSION } from '../version.ts'
-import { type Answer, PROTOCOL_VERSION, type Request, type StreamMessage } from './protocol.ts'
+import type { Answer, StreamMessage } from './protocol.ts'
+import { type AnswerOf, Questions, type RequestBody } from './questions.ts'
 
 const CONNECT_MS = 1_000
 const ANSWER_MS = 30_000
 
-type RequestBody = Request extends infer R ? (R extends Request ? Omit<R, 'v' | 'id'> : never) : never
-type AnswerOf<T extends Answer['type']> = Extract<Answer, { type: T }>
-
 export class ChannelClient {
   readonly #socket: WebSocket
-  readonly #waiting = new Map<string, { resolve: (answer: Answer) => void; reject: (error: unknown) => void }>()
-  #next = 0
+  readonly #questions = new Questions()
   onStream: (message: StreamMessage) => void = () => undefined
   onClose: () => void = () => undefined
 
@@ -23,9 +20,7 @@ export class ChannelClient {
     this.#socket = socket
     socket.on('message', (data) => this.#take(String(data)))
     socket.on('close', () => {
-      const gone = new MemError('not_running', 'the daemon closed the connection', { retryable: true })
-      for (const { reject } of this.#waiting.values()) reject(gone)
-      this.#waiting.clear()
+      this.#questions.giveUp()
       this.onClose()
     })
     socket.on('error', () => undefined)
@@ -59,25 +54,8 @@ export class ChannelClient {
     return client
   }
 
-  async request<T extends Answer['type']>(expected: T, body: RequestBody, timeoutMs = ANSWER_MS): Promise<AnswerOf<T>> {
-    const id = String(++this.#next)
-    let timer: NodeJS.Timeout | undefined
-    const answer = await new Promise<Answer>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      timer = setTimeout(
-        () => reject(new MemError('not_running', `the daemon gave no answer within ${timeoutMs / 1000} s`)),
-        timeoutMs,
-      )
-      this.#socket.send(JSON.stringify({ v: PROTOCOL_VERSION, id, ...body }))
-    }).finally(() => {
-      clearTimeout(timer)
-      this.#waiting.delete(id)
-    })
-    if (answer.type === 'error')
-      throw new MemError(answer.code as ErrorCode, answer.message, { retryable: answer.retryable })
-    if (!isAnswer(answer, expected))
-      throw new MemError('internal', `the daemon answered with ${answer.type}, not ${expected}`)
-    return answer
+  request<T extends Answer['type']>(expected: T, body: RequestBody, timeoutMs = ANSWER_MS): Promise<AnswerOf<T>> {
+    return this.#questions.ask(expected, body, timeoutMs, (text) => this.#socket.send(text))
   }
 
   close(): void {
@@ -86,11 +64,7 @@ export class ChannelClient {
 
   #take(text: string): void {
     const message: Answer | StreamMessage = JSON.parse(text)
-    if (message.type === 'commit') this.onStream(message)
-    else this.#waiting.get(message.id)?.resolve(message)
+    if (message.type === 'commit' || message.type === 'change') this.onStream(message)
+    else this.#questions.answered(message)
   }
-}
-
-function isAnswer<T extends Answer['type']>(answer: Answer, type: T): answer is AnswerOf<T> {
-  return answer.type === type
 }

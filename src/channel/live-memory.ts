@@ -1,14 +1,17 @@
 /** The memory as the daemon keeps it: rows in the store, questions to the search thread, the rest derived behind them. */
+import { commitNews, type MemoryChange, type StreamItem } from '../actors/stream.ts'
 import type { FileProjections } from '../context/files/projections.ts'
 import type { ContextKeeper } from '../context/keeper.ts'
 import { MemError } from '../errors.ts'
-import type { Summary } from '../memory/observation.ts'
+import type { ObservationDraft, Summary } from '../memory/observation.ts'
+import type { Project } from '../memory/project.ts'
 import type { SearchCalls } from '../search/client.ts'
 import type { Indexer, IndexProgress } from '../search/indexer.ts'
 import type { SearchAnswer, SearchRequest } from '../search/query.ts'
 import type { Store } from '../store/port.ts'
-import { noteDraft, remember } from '../store/remember.ts'
+import { correctedDraft, noteDraft, remember } from '../store/remember.ts'
 import type {
+  CorrectRequest,
   ForgetReport,
   ForgetRequest,
   Memory,
@@ -32,6 +35,8 @@ export interface LiveMemoryOptions {
   files?: Pick<FileProjections, 'changed' | 'flush'>
   /** The key under which a project's memory is kept. */
   keyOf?: (project: string) => string
+  /** Tells those who follow what has changed. */
+  publish?: (item: StreamItem) => void
   /** Days for which a daily backup is kept. */
   keepBackups: () => number
   now?: () => number
@@ -77,8 +82,18 @@ export class LiveMemory implements Memory {
   }
 
   async remember({ project, cwd, ...note }: RememberRequest): Promise<{ id: number }> {
-    const id = await remember(this.#options.store, noteDraft(note), project, cwd, this.#now())
-    this.#changed(this.#options.keyOf?.(project.key) ?? project.key)
+    return { id: await this.#writeDown(noteDraft(note), project, cwd) }
+  }
+
+  async correct({ observation, ...correction }: CorrectRequest): Promise<{ id: number }> {
+    const { observations } = await this.observations([observation])
+    const [old] = observations
+    if (old === undefined) throw new MemError('not_found', `there is no observation ${observation}`)
+    const id = await this.#writeDown(correctedDraft(old, correction), { key: old.project, name: old.projectName }, '')
+    if (old.pinned) {
+      await this.pin([id], true)
+      await this.pin([old.id], false)
+    }
     return { id }
   }
 
@@ -86,6 +101,8 @@ export class LiveMemory implements Memory {
     const { store, keepBackups } = this.#options
     const projects = await this.#projectsOf(ids)
     const gone = await store.forget({ ids, filters, dryRun: !confirm, at: this.#now() })
+    const { summaries, prompts } = gone
+    this.#tell(gone.seq, { change: 'forgotten', ids: gone.ids, summaries, prompts })
     const oldest = Math.max(0, ...gone.backups.map(({ at }) => at))
     const report: ForgetReport = {
       dryRun: gone.dryRun,
@@ -108,17 +125,21 @@ export class LiveMemory implements Memory {
 
   async pin(ids: readonly number[], on: boolean): Promise<{ changed: number; missing: number[] }> {
     const projects = await this.#projectsOf(ids)
-    const changed = await this.#options.store.pin(ids, on, this.#now())
+    const { changed, missing, seq } = await this.#options.store.pin(ids, on, this.#now())
+    const gone = new Set(missing)
+    this.#tell(seq, { change: 'pinned', ids: ids.filter((id) => !gone.has(id)), on })
     for (const project of projects) this.#changed(project)
-    return changed
+    return { changed, missing }
   }
 
   async link(from: number, to: number, kind: 'supersedes', on: boolean): Promise<void> {
     const { store } = this.#options
     const { observations, missing } = await this.observations([from, to])
     if (missing.length > 0) throw new MemError('not_found', `there is no observation ${missing.join(', ')}`)
-    if (on) await store.link({ from, to, kind, by: 'person', at: this.#now() })
-    else await store.unlink(from, to, kind)
+    const { seq } = on
+      ? await store.link({ from, to, kind, by: 'person', at: this.#now() })
+      : await store.unlink(from, to, kind)
+    this.#tell(seq, { change: 'linked', from, to, on })
     for (const { project } of observations) this.#changed(project)
   }
 
@@ -134,6 +155,22 @@ export class LiveMemory implements Memory {
 
   indexing(): IndexProgress | null {
     return this.#options.indexer.progress
+  }
+
+  /** `seq` null: nothing has changed. */
+  #tell(seq: number | null, change: MemoryChange): void {
+    if (seq !== null) this.#options.publish?.({ type: 'change', seq, at: this.#now(), ...change })
+  }
+
+  async #writeDown(draft: ObservationDraft, project: Project, cwd: string): Promise<number> {
+    const { store, publish } = this.#options
+    const { id, commit, result } = await remember(store, draft, project, cwd, this.#now())
+    // As the store filed it.
+    const filed = { ...project, key: this.#options.keyOf?.(project.key) ?? project.key }
+    const state = { ...commit.state, project: filed }
+    publish?.(commitNews({ ...commit, state }, result, { pending: 0, failed: 0 }))
+    this.#changed(filed.key)
+    return id
   }
 
   #changed(project: string): void {

@@ -4,7 +4,8 @@
 export const MAX_QUERY_CHARS = 10_000
 /** Hits are rows: a page of them is a few hundred KB at most. */
 export const MAX_HITS = 500
-export const MAX_OFFSET = 100_000
+/** Beyond the end of any memory: a list that is scrolled asks for pages wherever the reader stops. */
+export const MAX_OFFSET = 1_000_000
 /** Whole observations, each a few KB. */
 export const MAX_SHOWN = 200
 /** Ids to forget or pin; more of them are a filter. */

@@ -21,6 +21,10 @@ export async function memoryAnswer(request: MemoryRequest, memory: NamedMemory):
       const { id } = await memory.remember({ project, cwd, title, text, kind, concepts, files })
       return { type: 'remembered', observation: id }
     }
+    case 'correct': {
+      const { id } = await memory.correct(request)
+      return { type: 'remembered', observation: id }
+    }
     case 'forget': {
       const { ids, filters = null, confirm } = request
       return { type: 'forgotten', report: await memory.forget({ ids, filters, confirm }) }

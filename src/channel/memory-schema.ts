@@ -19,6 +19,8 @@ import {
 const MAX_WORD_CHARS = 200
 const MAX_PATH_CHARS = 4_096
 const MAX_NAME_CHARS = 1_024
+/** A fact is a sentence. */
+const MAX_FACT_CHARS = 2_000
 /** The last moment that a Date can hold, in ms. */
 const MAX_EPOCH_MS = 8_640_000_000_000_000
 
@@ -99,6 +101,16 @@ export function memoryRequestSchemas<E extends z.ZodRawShape>(envelope: E) {
       project: z.object({ key: path, name: z.string().max(MAX_NAME_CHARS) }),
       cwd: z.string().max(32_768),
       ...rememberFields,
+    }),
+    z.object({
+      ...envelope,
+      type: z.literal('correct'),
+      observation: memoryId,
+      kind: rememberFields.kind.exactOptional(),
+      title: z.string().max(MAX_TITLE_CHARS).exactOptional(),
+      text: rememberFields.text.exactOptional(),
+      facts: z.array(z.string().max(MAX_FACT_CHARS)).max(MAX_VALUES).exactOptional(),
+      concepts: rememberFields.concepts.exactOptional(),
     }),
     z.object({
       ...envelope,

@@ -48,6 +48,16 @@ export interface RememberRequest {
   files: readonly string[]
 }
 
+/** What an observation should have said. A field that is not given stays as it was. */
+export interface CorrectRequest {
+  observation: number
+  kind?: ObservationType
+  title?: string
+  text?: string
+  facts?: readonly string[]
+  concepts?: readonly string[]
+}
+
 export interface ForgetRequest {
   /** Of observations. */
   ids: readonly number[]
@@ -108,6 +118,8 @@ export interface ReadableMemory {
 
 export interface Memory extends ReadableMemory {
   remember(request: RememberRequest): Promise<{ id: number }>
+  /** A new one, which supersedes the other. One that does not exist is `not_found`. */
+  correct(request: CorrectRequest): Promise<{ id: number }>
   forget(request: ForgetRequest): Promise<ForgetReport>
   pin(ids: readonly number[], on: boolean): Promise<{ changed: number; missing: number[] }>
   /** `from` is the newer one. An id that does not exist is `not_found`. */

@@ -13,6 +13,7 @@ import { MEMORY_KINDS, NO_FILTERS, type SearchAnswer, type SearchFilters, type S
 import { chosenSession } from '../store/find-session.ts'
 import type { Reader } from '../store/port.ts'
 import type {
+  CorrectRequest,
   ForgetReport,
   ForgetRequest,
   IndexProgress,
@@ -94,13 +95,23 @@ export class NamedMemory extends NamedReadableMemory {
 
   /** Without a title, the first words of the text. */
   async remember(request: Omit<RememberRequest, 'title'> & { title: string | null }): Promise<{ id: number }> {
-    if (isWhollyPrivate(request.text)) throw new MemError('bad_request', 'all of it is private: nothing was remembered')
-    const text = cleanText(request.text).trim()
-    if (text === '') throw new MemError('bad_request', 'there is nothing to remember: the text is empty')
-    const title = shorten(plain(cleanText(request.title ?? '')), TITLE_CHARS) || titleFrom(text)
-    const words = (list: readonly string[]) => [...new Set(list.map((word) => cleanText(word).trim()))].filter(Boolean)
+    const text = cleanedText(request.text)
+    const title = cleanedTitle(request.title ?? '') || titleFrom(text)
     const { concepts, files } = request
-    return await this.#memory.remember({ ...request, title, text, concepts: words(concepts), files: words(files) })
+    return await this.#memory.remember({ ...request, title, text, concepts: cleaned(concepts), files: cleaned(files) })
+  }
+
+  async correct({ observation, kind, title, text, facts, concepts }: CorrectRequest): Promise<{ id: number }> {
+    const named = title === undefined ? undefined : cleanedTitle(title)
+    if (named === '') throw new MemError('bad_request', 'the title is empty')
+    return await this.#memory.correct({
+      observation,
+      ...(kind === undefined ? {} : { kind }),
+      ...(named === undefined ? {} : { title: named }),
+      ...(text === undefined ? {} : { text: cleanedText(text) }),
+      ...(facts === undefined ? {} : { facts: cleaned(facts) }),
+      ...(concepts === undefined ? {} : { concepts: cleaned(concepts) }),
+    })
   }
 
   async forget({ ids, filters, confirm }: ForgetRequest): Promise<ForgetReport> {
@@ -141,6 +152,22 @@ export class NamedMemory extends NamedReadableMemory {
 /** A filter that everything passes would empty the memory by mistake. */
 function narrows({ kinds: _, pinned, ...filters }: SearchFilters): boolean {
   return pinned || Object.values(filters).some((value) => (Array.isArray(value) ? value.length > 0 : value !== null))
+}
+
+function cleanedText(given: string): string {
+  if (isWhollyPrivate(given)) throw new MemError('bad_request', 'all of it is private: nothing was remembered')
+  const text = cleanText(given).trim()
+  if (text === '') throw new MemError('bad_request', 'there is nothing to remember: the text is empty')
+  return text
+}
+
+function cleanedTitle(given: string): string {
+  return shorten(plain(cleanText(given)), TITLE_CHARS)
+}
+
+/** Each once, and none that is empty. */
+function cleaned(words: readonly string[]): string[] {
+  return [...new Set(words.map((word) => cleanText(word).trim()))].filter(Boolean)
 }
 
 /** The first sentence, or as much of it as a title holds. */

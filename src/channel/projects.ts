@@ -197,7 +197,8 @@ export class Projects implements Filing {
   }
 
   async #decide(changes: readonly ProjectChange[]): Promise<void> {
-    await this.#store.decideProjects(changes, (this.#options.now ?? Date.now)())
+    const { seq } = await this.#store.decideProjects(changes, (this.#options.now ?? Date.now)())
+    if (seq !== null) this.#options.numbered?.(seq)
     await this.#read()
   }
 

@@ -6,14 +6,18 @@ import type { BudgetView } from '../actors/budget.ts'
 import type { Notice } from '../actors/notices.ts'
 import type { StreamItem } from '../actors/stream.ts'
 import type { ContextPreview } from '../context/load.ts'
+import type { ContextPart } from '../memory/context-parts.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { FileQuestion } from '../memory/file-question.ts'
 import type { ObservationType, Summary } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
 import type { AskedSession, ReportedSession } from '../memory/reported.ts'
 import type { SearchAnswer, SearchFilters, SearchRequest } from '../search/query.ts'
+import type { Rule, SettingValue } from '../setting-rules.ts'
+import type { SettingProblem } from '../settings.ts'
 import type { CallRow, UsageKey } from '../store/accounting.ts'
 import type { ImportBatch, ImportOutcome } from '../store/import-port.ts'
+import type { Activity, EventView, KeptEvent, Origin, SessionStory } from '../store/origin-port.ts'
 import type {
   BackupInfo,
   Message,
@@ -42,8 +46,8 @@ export type Request = { v: number; id: string } & (
   | { type: 'status' }
   | { type: 'sessions'; filter: SessionFilter }
   | { type: 'session'; session: string; trace: number }
-  /** What a session of this project (its key or name) would get, or would get with so many tokens. */
-  | { type: 'context'; project: string; tokens?: number }
+  /** What a session of this project (its key or name) would get, or would get with other settings. */
+  | ({ type: 'context'; project: string } & ContextWish)
   | { type: 'queue'; filter: QueueFilter }
   /** What models cost in the last `days` days. */
   | { type: 'usage'; by: UsageKey; days: number }
@@ -53,6 +57,8 @@ export type Request = { v: number; id: string } & (
   | { type: 'queue_clear'; session: string | null; pending: boolean }
   | { type: 'flush'; session: string | null; wait: boolean }
   | { type: 'close_session'; session: string }
+  /** A closed session goes on as if its user had come back. */
+  | { type: 'reopen_session'; session: string }
   /** Which of these sessions are in the memory already; asked before their transcripts are read. */
   | { type: 'reported'; sessions: readonly AskedSession[] }
   /** Memories of another store. Answered once they are durable, with what became of each. */
@@ -68,6 +74,8 @@ export type Request = { v: number; id: string } & (
   | MemoryRequest
   | ProjectRequest
   | FilesRequest
+  | LookRequest
+  | SettingsRequest
 )
 
 /** About the memory itself. A project is a key or a name, null means all; a session the first characters of its id. */
@@ -95,6 +103,19 @@ export type MemoryRequest =
       concepts: readonly string[]
       files: readonly string[]
     }
+  /**
+   * What an observation should have said, in whole: a new one, written by hand, that supersedes it. A field that is
+   * not given stays as it was.
+   */
+  | {
+      type: 'correct'
+      observation: number
+      kind?: ObservationType
+      title?: string
+      text?: string
+      facts?: readonly string[]
+      concepts?: readonly string[]
+    }
   /** By ids or by filters. Without `confirm` nothing goes: the report says what would. */
   | { type: 'forget'; ids: readonly number[]; filters?: SearchFilters; confirm: boolean }
   | { type: 'pin'; ids: readonly number[]; on: boolean }
@@ -105,6 +126,35 @@ export type MemoryRequest =
   | { type: 'reindex'; what: ReindexPart }
   /** How far indexing is. */
   | { type: 'indexing' }
+
+/** What `claude-mem inspect` and the viewer look into. */
+export type LookRequest =
+  /** Where an observation comes from. */
+  | { type: 'origin'; observation: number }
+  /** What became of an event; without a session, of whichever has one with this id. */
+  | { type: 'event_view'; event: string; session: string | null }
+  /** One session whole: `rows` of each kind at most. */
+  | { type: 'story'; session: string; trace: number; rows: number }
+  /** How much was learned in the last `days` days, and how long the queue was. */
+  | { type: 'activity'; days: number }
+  /** The session's events after this one (0: from the first), with what is kept of each; as many as fit. */
+  | { type: 'payloads'; session: string; after: number; limit: number }
+  /** An address of the viewer that opens it once. Answered on the local door only. */
+  | { type: 'viewer_link' }
+
+export type SettingsRequest =
+  | { type: 'settings' }
+  /** As people write it; null takes it out of the file again. */
+  | { type: 'setting_set'; name: string; value: string | readonly string[] | null }
+
+/** What a preview of the context may change for a moment. */
+export interface ContextWish {
+  tokens?: number
+  observations?: number
+  summaries?: number
+  parts?: readonly ContextPart[]
+  types?: readonly ObservationType[]
+}
 
 /** A project is a key or a name. */
 export type ProjectRequest =
@@ -162,12 +212,45 @@ export type Answer = { v: number; id: string } & (
   | { type: 'imported'; outcomes: ImportOutcome[] }
   | { type: 'done'; affected: number }
   | { type: 'backups'; backups: BackupInfo[] }
-  | { type: 'subscribed'; seq: number }
+  /**
+   * `seq`: the newest there is. `resumed: false`: what lies between `since` and now is no longer remembered; whoever
+   * follows loads again what it shows, and is told everything from `seq` on.
+   */
+  | { type: 'subscribed'; seq: number; resumed: boolean }
   | MemoryAnswer
   | ProjectAnswer
+  | LookAnswer
+  | { type: 'settings'; settings: SettingInfo[]; problems: SettingProblem[] }
   | { type: 'files'; report: FilesReport }
   | { type: 'error'; code: string; message: string; retryable: boolean }
 )
+
+export type LookAnswer =
+  | { type: 'origin'; observation: ObservationView; origin: Origin }
+  | { type: 'event_view'; view: EventView }
+  | { type: 'story'; story: SessionStory }
+  | { type: 'activity'; activity: Activity }
+  /** Empty: there are no more. */
+  | { type: 'payloads'; session: string; events: KeptEvent[] }
+  | { type: 'viewer_link'; url: string; expiresAt: number }
+
+export interface SettingInfo {
+  name: string
+  /** Of a secret, what may be shown of it. */
+  value: SettingValue
+  default: SettingValue
+  source: 'default' | 'file' | 'environment'
+  about: string
+  kind: Rule['kind']
+  secret: boolean
+  min: number | null
+  max: number | null
+  choices: readonly string[] | null
+  /** When a new value holds: at once, or at the daemon's next start. */
+  holds: 'now' | 'restart'
+  /** Why it cannot be changed here; null: it can. */
+  locked: string | null
+}
 
 export type ProjectAnswer =
   /** The one that was last heard of first. */
@@ -189,8 +272,8 @@ export type MemoryAnswer =
   /** Null: nothing has to be indexed. */
   | { type: 'indexing'; progress: IndexProgress | null }
 
-/** What subscribers get after each commit. */
-export type StreamMessage = { v: number; type: 'commit' } & StreamItem
+/** What subscribers get after each change. */
+export type StreamMessage = { v: number } & StreamItem
 
 /** How long the hook waits (ms) before it spools: DESIGN gives a hook 200 ms to connect and a second for its ack. */
 export const CONNECT_TIMEOUT_MS = 200

@@ -14,11 +14,13 @@ export interface Merge {
 }
 
 export interface RefilingOptions {
-  store: Pick<ProjectStore, 'refileNext'>
+  store: Pick<ProjectStore, 'refileNext' | 'takeSeq'>
   /** What a session of this project starts with is not the same any more. */
   changed?: (project: string) => void
   /** Everything of one project is filed under another now. */
   moved?: (from: string, into: string) => Promise<void>
+  /** Projects are not what they were: a number for those who follow. */
+  numbered?: (seq: number) => void
   notice?: (level: 'info' | 'warn', text: string) => void
 }
 
@@ -35,7 +37,7 @@ export class Refiling {
   after(merges: readonly Merge[]): Promise<void> {
     return this.#inTurn(async () => {
       await this.#moveRows()
-      for (const merge of merges) await this.#tell(merge)
+      await this.#tellAll(merges)
     })
   }
 
@@ -43,8 +45,7 @@ export class Refiling {
   resume(merges: readonly Merge[]): void {
     if (merges.length === 0) return
     void this.#inTurn(async () => {
-      if ((await this.#moveRows()) === 0) return
-      for (const merge of merges) await this.#tell(merge)
+      if ((await this.#moveRows()) > 0) await this.#tellAll(merges)
     })
   }
 
@@ -71,6 +72,11 @@ export class Refiling {
       rows += moved
     }
     return rows
+  }
+
+  async #tellAll(merges: readonly Merge[]): Promise<void> {
+    for (const merge of merges) await this.#tell(merge)
+    if (merges.length > 0 && !this.#stopped) this.#options.numbered?.(await this.#options.store.takeSeq())
   }
 
   async #tell({ from, into }: Merge): Promise<void> {

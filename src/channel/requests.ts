@@ -2,6 +2,7 @@
 import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
 import { VERSION } from '../version.ts'
+import { lookAnswer } from './look-requests.ts'
 import { memoryAnswer } from './memory-requests.ts'
 import { projectAnswer } from './project-requests.ts'
 import { type Answer, PROTOCOL_VERSION, type Request } from './protocol.ts'
@@ -9,11 +10,10 @@ import type { Service } from './service.ts'
 
 type Body = Answer extends infer A ? (A extends Answer ? Omit<A, 'v' | 'id'> : never) : never
 
-export async function answer(
-  request: Exclude<Request, { type: 'subscribe' }>,
-  service: Service,
-  dataDir: string,
-): Promise<Answer> {
+/** What does not depend on the connection that it came over. */
+type Answerable = Exclude<Request, { type: 'subscribe' | 'viewer_link' }>
+
+export async function answer(request: Answerable, service: Service, dataDir: string): Promise<Answer> {
   return { v: PROTOCOL_VERSION, id: request.id, ...(await body(request, service, dataDir)) }
 }
 
@@ -30,11 +30,7 @@ export function errorAnswer(id: string, error: unknown): Answer {
   }
 }
 
-async function body(
-  request: Exclude<Request, { type: 'subscribe' }>,
-  service: Service,
-  dataDir: string,
-): Promise<Body> {
+async function body(request: Answerable, service: Service, dataDir: string): Promise<Body> {
   switch (request.type) {
     case 'hello':
       return { type: 'hello', version: VERSION, pid: process.pid, dataDir }
@@ -52,8 +48,10 @@ async function body(
       return { type: 'sessions', sessions: await service.sessions(request.filter) }
     case 'session':
       return { type: 'session', view: await service.view(request.session, request.trace) }
-    case 'context':
-      return { type: 'context', ...(await service.context(request.project, request.tokens)) }
+    case 'context': {
+      const { v: _, id: __, type, project, ...wish } = request
+      return { type, ...(await service.context(project, wish)) }
+    }
     case 'queue': {
       const { session, ...rest } = request.filter
       const filter = session === undefined ? rest : { ...rest, session: await service.resolveSession(session) }
@@ -64,6 +62,10 @@ async function body(
       return { type: 'usage', usage: await service.usage(request.by, request.days) }
     case 'calls':
       return { type: 'calls', ...(await service.calls(request.session, request.limit)) }
+    case 'payloads': {
+      const session = await service.resolveSession(request.session)
+      return { type: 'payloads', session, events: await service.store.payloads(session, request.after, request.limit) }
+    }
     case 'queue_retry':
       return { type: 'done', affected: await service.retry(request.session) }
     case 'queue_clear':
@@ -72,6 +74,8 @@ async function body(
       return { type: 'done', affected: await service.flush(request.session, request.wait) }
     case 'close_session':
       return { type: 'session', view: await service.closeSession(request.session) }
+    case 'reopen_session':
+      return { type: 'session', view: await service.reopenSession(request.session) }
     case 'reported':
       return { type: 'reported', sessions: await service.store.reported(request.sessions) }
     case 'import':
@@ -86,6 +90,16 @@ async function body(
     case 'project_rename':
     case 'project_merge':
       return await projectAnswer(request, service.projects)
+    case 'origin':
+    case 'event_view':
+    case 'story':
+    case 'activity':
+      return await lookAnswer(request, service)
+    case 'settings':
+      return { type: 'settings', ...service.settings.list() }
+    case 'setting_set':
+      service.settings.set(request.name, request.value)
+      return { type: 'settings', ...service.settings.list() }
     case 'stop':
       service.stop('asked to stop')
       return { type: 'done', affected: 1 }

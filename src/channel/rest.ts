@@ -6,6 +6,7 @@ import { type ErrorCode, MemError, messageOf } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import { USAGE_KEYS } from '../store/accounting.ts'
 import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
+import { lookRoutes } from './rest-look.ts'
 import { memoryRoutes } from './rest-memory.ts'
 import { type Call, limitOf, type Route, wholeNumberOf } from './rest-route.ts'
 import { parseEvent, parseJson } from './schema.ts'
@@ -15,7 +16,7 @@ const DEFAULT_TRACE = 50
 const DEFAULT_CALLS = 20
 const DEFAULT_USAGE_DAYS = 30
 
-const routes: Route[] = [
+export const ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: /^\/api\/health$/,
@@ -58,15 +59,18 @@ const routes: Route[] = [
     handle: (call) => accept(call, ['turn_end', 'pre_compact', 'session_end']),
   },
   ...memoryRoutes,
+  ...lookRoutes,
 ]
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
   bad_request: 400,
+  bad_setting: 400,
   unsupported_version: 400,
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
   already_running: 409,
+  quarantined: 409,
   too_large: 413,
   draining: 503,
   storage: 503,
@@ -88,7 +92,7 @@ export async function handleRest(
 }
 
 async function route(request: IncomingMessage, url: URL, service: Service, maxBytes: number): Promise<unknown> {
-  const known = routes.filter(({ path }) => path.test(url.pathname))
+  const known = ROUTES.filter(({ path }) => path.test(url.pathname))
   const found = known.find(({ method }) => method === request.method)
   if (found === undefined) {
     throw new MemError(
@@ -156,7 +160,7 @@ async function accept({ service, body }: Call, kinds: readonly MemoryEvent['kind
   return { accepted: true, duplicate, id: event.id, ...told }
 }
 
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request) {
@@ -172,7 +176,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
   send(response, STATUS[code] ?? 500, { error: { code, message: messageOf(error) } })
 }
 
-function send(response: ServerResponse, status: number, body: unknown): void {
+export function send(response: ServerResponse, status: number, body: unknown): void {
   if (response.headersSent || response.destroyed) return
   const text = JSON.stringify(body)
   response.writeHead(status, {

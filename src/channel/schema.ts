@@ -3,22 +3,21 @@ import { z } from 'zod'
 import { MemError } from '../errors.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { SearchRequest } from '../search/query.ts'
-import { SETTINGS } from '../settings.ts'
 import { USAGE_KEYS } from '../store/accounting.ts'
 import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
 import { filesRequestSchemas } from './files.ts'
 import { importSchema } from './import-schema.ts'
+import { lookRequestSchemas } from './look-schema.ts'
 import type { TimelineRequest } from './memory.ts'
 import { memoryRequestSchemas, type Note, noteSchema, searchSchema, timelineSchema } from './memory-schema.ts'
 import { projectRequestSchemas } from './project-requests.ts'
 import { PROTOCOL_VERSION, type Request } from './protocol.ts'
+import { contextWishFields, settingsRequestSchemas, settingValueSchema } from './settings-schema.ts'
 
 /** Longest id that is stored; real ones have 36 characters. */
 const MAX_ID_CHARS = 200
 /** A project's key holds a path. */
 const MAX_KEY_CHARS = 4_096
-/** As the setting has it. */
-const MAX_CONTEXT_TOKENS = SETTINGS.CLAUDE_MEM_CONTEXT_TOKENS.rule.max
 /** Sessions asked about at once. */
 const MAX_REPORTED = 1_000
 const id = z.string().min(1).max(MAX_ID_CHARS)
@@ -81,7 +80,7 @@ const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
     ...envelope,
     type: z.literal('context'),
     project: z.string().min(1).max(MAX_KEY_CHARS),
-    tokens: z.number().int().min(0).max(MAX_CONTEXT_TOKENS).exactOptional(),
+    ...contextWishFields,
   }),
   z.object({
     ...envelope,
@@ -99,10 +98,12 @@ const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
     days: z.number().int().min(1).max(MAX_USAGE_DAYS),
   }),
   z.object({ ...envelope, type: z.literal('calls'), session: id, limit }),
+  z.object({ ...envelope, type: z.literal('payloads'), session: id, after: z.number().int().min(0), limit }),
   z.object({ ...envelope, type: z.literal('queue_retry'), session: sessionOrAll }),
   z.object({ ...envelope, type: z.literal('queue_clear'), session: sessionOrAll, pending: z.boolean() }),
   z.object({ ...envelope, type: z.literal('flush'), session: sessionOrAll, wait: z.boolean() }),
   z.object({ ...envelope, type: z.literal('close_session'), session: id }),
+  z.object({ ...envelope, type: z.literal('reopen_session'), session: id }),
   z.object({
     ...envelope,
     type: z.literal('reported'),
@@ -117,6 +118,8 @@ const requestSchema: z.ZodType<Request> = z.discriminatedUnion('type', [
   ...memoryRequestSchemas(envelope),
   ...projectRequestSchemas(envelope),
   ...filesRequestSchemas(envelope),
+  ...lookRequestSchemas(envelope),
+  ...settingsRequestSchemas(envelope),
 ])
 
 export function parseJson(input: string): unknown {
@@ -141,6 +144,7 @@ export function parseRequest(json: unknown): Request {
 export const parseEvent = (json: unknown): MemoryEvent => parsedBy(eventSchema, json)
 export const parseSearch = (json: unknown): SearchRequest => parsedBy(searchSchema, json)
 export const parseTimeline = (json: unknown): TimelineRequest => parsedBy(timelineSchema, json)
+export const parseSettingValue = (json: unknown) => parsedBy(settingValueSchema, json)
 export const parseNote = (json: unknown): Note => parsedBy(noteSchema, json)
 
 function parsedBy<T>(schema: z.ZodType<T>, json: unknown): T {

@@ -3,20 +3,23 @@
  * request needs the token. Both speak WebSocket and REST.
  */
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Log } from '../actors/supervisor.ts'
 import { MemError, messageOf, systemCode } from '../errors.ts'
 import { type Paths, prepareSocketDirectory } from '../paths.ts'
-import { checkAccess, tokenMatches } from './access.ts'
+import { checkPlace, checkToken, checkUpgrade, SUBPROTOCOL, tokenMatches } from './access.ts'
 import { removeStaleSocket } from './ownership.ts'
+import { type Answer, PROTOCOL_VERSION } from './protocol.ts'
 import { answer, errorAnswer } from './requests.ts'
 import { handleRest, sendError } from './rest.ts'
 import { parseJson, parseRequest, requestId } from './schema.ts'
 import type { Service } from './service.ts'
-import { Subscriptions } from './subscriptions.ts'
+import { CLOSE_TOO_SLOW, Subscriptions } from './subscriptions.ts'
+import { ViewerDoor } from './viewer-door.ts'
+import { pageHeaders } from './viewer-files.ts'
 
 /** Connections that may wait to be accepted: a thousand hooks at once. */
 const BACKLOG = 4_096
@@ -31,13 +34,20 @@ export interface ChannelOptions {
   port: number
   maxMessageBytes: number
   seq: number
+  /** Where the viewer's page was built; null: it was not. */
+  viewerDir?: string | null
   log: Log
+  now?: () => number
 }
+
+/** The local one is guarded by the file system, except on Windows, where anyone may open a named pipe. */
+type Door = 'local' | 'tcp'
 
 export class ChannelServer {
   readonly #options: ChannelOptions
   readonly #sockets: WebSocketServer
   readonly #subscriptions: Subscriptions
+  readonly #viewer: ViewerDoor
   readonly #local: Server
   readonly #tcp: Server
   #port: number | null = null
@@ -49,9 +59,15 @@ export class ChannelServer {
       noServer: true,
       maxPayload: options.maxMessageBytes,
       perMessageDeflate: false,
+      handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     })
-    this.#local = this.#server(() => undefined)
-    this.#tcp = this.#server((request) => checkAccess(request, this.#port ?? 0, options.token))
+    this.#viewer = new ViewerDoor({
+      token: options.token,
+      directory: options.viewerDir ?? null,
+      now: options.now ?? Date.now,
+    })
+    this.#local = this.#server('local')
+    this.#tcp = this.#server('tcp')
     options.service.supervisor.subscribe((item) => this.#subscriptions.publish(item))
   }
 
@@ -81,6 +97,7 @@ export class ChannelServer {
   }
 
   async close(): Promise<void> {
+    this.#subscriptions.close()
     for (const socket of this.#sockets.clients) socket.close(1001, 'the daemon stops')
     const closed = [this.#local, this.#tcp].filter((server) => server.listening).map(closing)
     setTimeout(() => {
@@ -109,39 +126,56 @@ export class ChannelServer {
     writeFileSync(paths.port, `${JSON.stringify({ port: this.#port, pid: process.pid })}\n`, { mode: 0o600 })
   }
 
-  #server(check: (request: IncomingMessage) => void): Server {
-    const { service, maxMessageBytes } = this.#options
-    const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS * 3 }, (request, response) => {
-      try {
-        check(request)
-      } catch (error) {
-        request.resume()
-        return sendError(response, error)
-      }
-      void handleRest(request, response, service, maxMessageBytes)
-    })
+  #server(door: Door): Server {
+    const server = createServer(
+      { headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS * 3 },
+      (request, response) => void this.#handle(request, response, door),
+    )
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => undefined)
       try {
-        check(request)
+        if (door === 'tcp') checkUpgrade(request, this.#port ?? 0, this.#options.token)
       } catch (error) {
-        return refuse(socket, error)
+        return refuse(socket, error, pageHeaders(request.headers.host, this.#port ?? 0))
       }
-      this.#sockets.handleUpgrade(request, socket, head, (client) => this.#welcome(client, server === this.#local))
+      this.#sockets.handleUpgrade(request, socket, head, (client) => this.#welcome(client, door))
     })
     server.on('clientError', (_error, socket) => socket.destroy())
     return server
   }
 
-  #welcome(client: WebSocket, local: boolean): void {
-    // On Windows anyone may open a named pipe: the first message has to bring the token.
-    const state = { trusted: !(local && process.platform === 'win32') }
-    client.on('message', (data) => void this.#take(client, String(data), state))
+  async #handle(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
+    const { service, maxMessageBytes, token } = this.#options
+    const port = this.#port ?? 0
+    try {
+      if (door === 'tcp') {
+        for (const [name, value] of Object.entries(pageHeaders(request.headers.host, port))) {
+          response.setHeader(name, value)
+        }
+        checkPlace(request, port)
+        if (await this.#viewer.answers(request, response, port)) return
+      }
+      if (door === 'tcp' || process.platform === 'win32') checkToken(request, token)
+    } catch (error) {
+      request.resume()
+      return sendError(response, error)
+    }
+    await handleRest(request, response, service, maxMessageBytes)
+  }
+
+  #welcome(client: WebSocket, door: Door): void {
+    // On Windows the first message has to bring the token.
+    const state = { door, trusted: !(door === 'local' && process.platform === 'win32') }
+    client.on('message', (data, isBinary) => {
+      if (isBinary) client.close(CLOSE_NOT_TEXT, 'messages are text')
+      else void this.#take(client, String(data), state)
+    })
     client.on('error', (error) => this.#options.log('debug', 'a connection failed', { error }))
   }
 
-  async #take(client: WebSocket, text: string, state: { trusted: boolean }): Promise<void> {
+  async #take(client: WebSocket, text: string, state: { door: Door; trusted: boolean }): Promise<void> {
     const { service, paths, token } = this.#options
+    if (client.readyState !== client.OPEN) return
     let id = ''
     try {
       const json = parseJson(text)
@@ -153,14 +187,29 @@ export class ChannelServer {
         state.trusted = true
       }
       if (request.type === 'subscribe') return this.#subscriptions.add(client, request.id, request.since)
-      client.send(JSON.stringify(await answer(request, service, paths.dataDir)))
+      if (request.type === 'viewer_link') {
+        if (state.door !== 'local') throw new MemError('forbidden', 'a link is made by claude-mem viewer only')
+        const link = this.#viewer.link(this.#port)
+        return client.send(JSON.stringify({ v: PROTOCOL_VERSION, id, type: 'viewer_link', ...link }))
+      }
+      reply(client, await answer(request, service, paths.dataDir))
     } catch (error) {
       this.#options.log('debug', 'a request failed', { error })
-      client.send(JSON.stringify(errorAnswer(id, error)))
+      reply(client, errorAnswer(id, error))
     }
   }
 }
 
+/** Whoever asks and asks and reads nothing is let go of: its answers would fill the memory of the daemon. */
+function reply(client: WebSocket, message: Answer): void {
+  if (client.bufferedAmount > MAX_UNREAD_BYTES) client.close(CLOSE_TOO_SLOW, 'too slow; read your answers')
+  else client.send(JSON.stringify(message))
+}
+
+/** Answers that wait for one client to read them, in bytes: several of the largest there are. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024
+/** WebSocket close code "unsupported data". */
+const CLOSE_NOT_TEXT = 1003
 /** How long connections may take to say goodbye, in ms. */
 const CLOSE_MS = 500
 
@@ -185,7 +234,9 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
 }
 
-function refuse(socket: Duplex, error: unknown): void {
+function refuse(socket: Duplex, error: unknown, headers: Record<string, string>): void {
   const status = error instanceof MemError && error.code === 'unauthorized' ? 401 : 403
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  const lines = Object.entries({ ...headers, connection: 'close', 'content-length': '0' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`)
 }

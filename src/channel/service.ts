@@ -1,5 +1,6 @@
 /** What can be asked of a daemon, whichever door the question came through. */
 import type { BudgetView } from '../actors/budget.ts'
+import type { MemoryChange } from '../actors/stream.ts'
 import type { Supervisor } from '../actors/supervisor.ts'
 import type { FileProjections } from '../context/files/projections.ts'
 import type { ContextKeeper } from '../context/keeper.ts'
@@ -8,6 +9,7 @@ import type { ContextPreview } from '../context/load.ts'
 import { chosenProject } from '../context/project.ts'
 import type { Recall } from '../context/recall.ts'
 import { MemError } from '../errors.ts'
+import type { LiveSettings } from '../live-settings.ts'
 import { startOfDay } from '../memory/day.ts'
 import type { MemoryEvent } from '../memory/event.ts'
 import type { FileQuestion } from '../memory/file-question.ts'
@@ -23,10 +25,8 @@ import { cleanedBatch } from './import.ts'
 import type { ForgetReport, Memory } from './memory.ts'
 import { NamedMemory } from './named-memory.ts'
 import { Projects } from './projects.ts'
-import type { Status } from './protocol.ts'
-
-/** How long closing or flushing a session waits for its effect, in ms. */
-const SETTLE_MS = 5_000
+import type { ContextWish, Status } from './protocol.ts'
+import { settled } from './settled.ts'
 
 export interface ServiceOptions {
   supervisor: Supervisor
@@ -39,6 +39,8 @@ export interface ServiceOptions {
   recall?: Recall
   /** Without it no files are written. */
   files?: FileProjections
+  /** Without it settings can be neither seen nor changed. */
+  settings?: LiveSettings
   /** Something of these projects was imported. */
   imported?: (projects: readonly string[]) => void
   provider: () => { name: string; model: string | null }
@@ -74,6 +76,11 @@ export class Service {
   get store(): Store {
     return this.#options.store
   }
+  get settings(): LiveSettings {
+    const { settings } = this.#options
+    if (settings === undefined) throw new MemError('bad_request', 'this daemon shows no settings')
+    return settings
+  }
 
   /** `context` and `message` are for a session that starts, `context` for a prompt too; else they are empty. */
   async accept(event: MemoryEvent): Promise<{ duplicate: boolean } & SessionContext> {
@@ -102,10 +109,13 @@ export class Service {
     return (await this.#options.recall?.forPrompt(event, isNew)) ?? ''
   }
 
-  /** `given`: a project's key or name; `tokens`: another budget than the one that is set. */
-  async context(given: string, tokens?: number): Promise<ContextPreview> {
-    const project = await chosenProject(this.store, given)
-    return await this.#options.keeper.preview(project, tokens === undefined ? {} : { tokens })
+  now(): number {
+    return this.#now()
+  }
+
+  /** `given`: a project's key or name; `wish`: other than what is set. */
+  async context(given: string, wish: ContextWish = {}): Promise<ContextPreview> {
+    return await this.#options.keeper.preview(await chosenProject(this.store, given), wish)
   }
 
   async status(): Promise<Status> {
@@ -168,7 +178,7 @@ export class Service {
   async flush(prefix: string | null, wait: boolean): Promise<number> {
     const session = await this.#resolveOrAll(prefix)
     const sessions = await this.supervisor.flush(session)
-    if (wait) await this.#settled(session)
+    if (wait) await settled(this.supervisor, this.store, session)
     return sessions
   }
 
@@ -184,7 +194,13 @@ export class Service {
   async closeSession(prefix: string): Promise<SessionView> {
     const session = await this.resolveSession(prefix)
     await this.supervisor.closeSession(session)
-    await this.#settled(session)
+    await settled(this.supervisor, this.store, session)
+    return await this.view(session, 0)
+  }
+
+  async reopenSession(prefix: string): Promise<SessionView> {
+    const session = await this.resolveSession(prefix)
+    await this.supervisor.reopenSession(session)
     return await this.view(session, 0)
   }
 
@@ -199,7 +215,8 @@ export class Service {
       if (!(error instanceof MemError && error.code === 'quarantined')) throw error
     }
     const report = await this.memory.forgetSession(session)
-    await this.store.eraseSession(session)
+    const erased = await this.store.eraseSession(session)
+    if (erased !== null) this.#changed(erased.seq, { change: 'erased', session })
     return report
   }
 
@@ -211,7 +228,8 @@ export class Service {
 
   /** What became of each record, in their order. */
   async import(batch: ImportBatch): Promise<ImportOutcome[]> {
-    const { outcomes, projects } = await this.store.importBatch(cleanedBatch(batch), this.#now())
+    const { outcomes, projects, seq } = await this.store.importBatch(cleanedBatch(batch), this.#now())
+    if (seq !== null) this.#changed(seq, { change: 'imported', projects })
     this.#options.imported?.(projects)
     return outcomes
   }
@@ -234,29 +252,11 @@ export class Service {
     this.#options.stop(`claude-mem ${version} takes over`)
   }
 
-  #resolveOrAll(prefix: string | null): Promise<string | null> {
-    return prefix === null ? Promise.resolve(null) : this.resolveSession(prefix)
+  #changed(seq: number, change: MemoryChange): void {
+    this.supervisor.publish({ type: 'change', seq, at: this.#now(), ...change })
   }
 
-  /** Until the session (or every session) has nothing in flight, or time is up. */
-  async #settled(session: string | null): Promise<void> {
-    const { supervisor, store } = this.#options
-    const busy = async () => {
-      if (session === null) return (await store.unfinishedEffects()).length > 0
-      return (await store.session(session))?.effect != null
-    }
-    await new Promise<void>((resolve, reject) => {
-      const done = () => {
-        clearTimeout(timer)
-        unsubscribe()
-        resolve()
-      }
-      const look = () => busy().then((still) => (still ? undefined : done()), reject)
-      const timer = setTimeout(done, SETTLE_MS)
-      const unsubscribe = supervisor.subscribe((item) => {
-        if (session === null || item.session === session) void look()
-      })
-      void look()
-    })
+  #resolveOrAll(prefix: string | null): Promise<string | null> {
+    return prefix === null ? Promise.resolve(null) : this.resolveSession(prefix)
   }
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { dataDirectory, type Paths, pathsOf } from '../paths.ts'
-import { type Look, styleOf, wantsColour } from './style.ts'
+import { isAscii, type Look, styleOf, wantsColour } from './style.ts'
 import { clean, jsonLine } from './text.ts'
 
 export interface Cli {
@@ -40,7 +40,12 @@ export function makeCli(mainUrl: string): Cli {
     env,
     dist: dirname(fileURLToPath(mainUrl)),
     interactive: stdin.isTTY === true && stderr.isTTY === true,
-    look: () => ({ style, columns: stdout.isTTY === true ? stdout.columns || USUAL_COLUMNS : null, now: Date.now() }),
+    look: () => ({
+      style,
+      columns: stdout.isTTY === true ? stdout.columns || USUAL_COLUMNS : null,
+      now: Date.now(),
+      ascii: isAscii(env),
+    }),
     rows: () => (stdout.isTTY === true ? stdout.rows || USUAL_ROWS : null),
     print: (...lines) => void stdout.write(`${lines.join('\n')}\n`),
     printJson: (value) => void stdout.write(`${jsonLine(value)}\n`),

@@ -25,6 +25,7 @@ import { providers } from './commands/providers.ts'
 import { queue } from './commands/queue.ts'
 import { reindex } from './commands/reindex.ts'
 import { remember } from './commands/remember.ts'
+import { replay } from './commands/replay.ts'
 import { restart } from './commands/restart.ts'
 import { save } from './commands/save.ts'
 import { search } from './commands/search.ts'
@@ -38,6 +39,7 @@ import { supersede } from './commands/supersede.ts'
 import { timeline } from './commands/timeline.ts'
 import { uninstall } from './commands/uninstall.ts'
 import { usage } from './commands/usage.ts'
+import { viewer } from './commands/viewer.ts'
 import { exitCodeOf, failureText } from './failure.ts'
 import { parse } from './parse.ts'
 import { payloadEvent } from './payload-command.ts'
@@ -55,7 +57,9 @@ const COMMANDS = [
   stop,
   restart,
   status,
+  viewer,
   inspect,
+  replay,
   usage,
   context,
   logs,

@@ -1,45 +1,10 @@
-/**
- * What can be read with or without a daemon. A daemon that runs is asked; else the database file is read as it is,
- * so that a memory can be looked at when its daemon does not start.
- */
+/** A daemon that runs is asked; else the database file is read. */
 import { ChannelClient } from '../channel/client.ts'
-import type { ReadableMemory } from '../channel/memory.ts'
-import { type ProjectView, projectViews } from '../channel/project-list.ts'
 import { MemError, systemCode } from '../errors.ts'
-import { NO_USAGE } from '../memory/observation.ts'
 import type { Paths } from '../paths.ts'
-import { loadSettings } from '../settings.ts'
-import type { CallRow, UsageKey } from '../store/accounting.ts'
-import { chosenSession, noSession } from '../store/find-session.ts'
-import type {
-  Message,
-  QueueFilter,
-  QueueStats,
-  Reader,
-  SessionFilter,
-  SessionListItem,
-  SessionView,
-} from '../store/port.ts'
-import { type UsageView, usageView } from '../store/usage-view.ts'
-import type { FileMemory } from './file-memory.ts'
-import { daemonMemory, emptyMemory } from './memory.ts'
-
-export interface MemoryReader {
-  /** Null when the file is read. */
-  readonly daemon: ChannelClient | null
-  readonly memory: ReadableMemory
-  sessions(filter: SessionFilter): Promise<SessionListItem[]>
-  /** The one that was last heard of first. */
-  projects(): Promise<ProjectView[]>
-  /** `prefix`: the first characters of an id. */
-  session(prefix: string, trace: number): Promise<SessionView>
-  queue(filter: QueueFilter): Promise<{ messages: Message[]; stats: QueueStats }>
-  /** What models cost in the last `days` days. */
-  usage(by: UsageKey, days: number): Promise<UsageView>
-  /** The newest `limit` calls of a session to a model, oldest of them first. */
-  calls(prefix: string, limit: number): Promise<{ session: string; calls: CallRow[] }>
-  close(): Promise<void>
-}
+import { fileReader } from './file-reader.ts'
+import { daemonMemory } from './memory.ts'
+import type { MemoryReader } from './memory-reader.ts'
 
 export async function withReader<T>(paths: Paths, use: (reader: MemoryReader) => Promise<T>): Promise<T> {
   const reader = await openReader(paths)
@@ -89,69 +54,17 @@ export function daemonReader(client: ChannelClient): MemoryReader {
       const { session, calls } = await client.request('calls', { type: 'calls', session: prefix, limit })
       return { session, calls }
     },
+    origin: async (id) => {
+      const { observation, origin } = await client.request('origin', { type: 'origin', observation: id })
+      return { observation, origin }
+    },
+    eventView: async (event, session) =>
+      (await client.request('event_view', { type: 'event_view', event, session })).view,
+    story: async (session, limits) => (await client.request('story', { type: 'story', session, ...limits })).story,
+    payloads: async (prefix, after, limit) => {
+      const { session, events } = await client.request('payloads', { type: 'payloads', session: prefix, after, limit })
+      return { session, events }
+    },
     close: async () => client.close(),
   }
-}
-
-export async function fileReader(paths: Paths): Promise<MemoryReader> {
-  const [{ SqliteReader }, { openFileMemory }, { searchOptions }] = await Promise.all([
-    import('../store/sqlite/reader.ts'),
-    import('./file-memory.ts'),
-    import('../search/options.ts'),
-  ])
-  try {
-    const file = await SqliteReader.open(paths.database)
-    const { values } = loadSettings(paths.dataDir)
-    return readerOf(file, await openFileMemory(searchOptions(values, paths), file))
-  } catch (error) {
-    if (error instanceof MemError && error.code === 'not_found') return nothingYet
-    throw error
-  }
-}
-
-function readerOf(file: Reader, memory: FileMemory): MemoryReader {
-  const resolve = async (prefix: string) => chosenSession(prefix, await file.findSessions(prefix))
-  return {
-    daemon: null,
-    memory,
-    sessions: (filter) => file.sessions(filter),
-    projects: () => projectViews(file),
-    session: async (prefix, trace) => {
-      const view = await file.view(await resolve(prefix), trace)
-      if (view === null) throw noSession(prefix)
-      return view
-    },
-    queue: async ({ session, ...rest }) => {
-      const filter = session === undefined ? rest : { ...rest, session: await resolve(session) }
-      return { messages: await file.queue(filter), stats: await file.queueStats() }
-    },
-    usage: (by, days) => usageView(file, by, days, Date.now()),
-    calls: async (prefix, limit) => {
-      const session = await resolve(prefix)
-      return { session, calls: await file.calls({ session, limit }) }
-    },
-    close: async () => {
-      memory.close()
-      await file.close()
-    },
-  }
-}
-
-const noCalls = { usage: async () => [], spentSince: async () => ({ cost: 0, usage: NO_USAGE }) }
-
-/** A data directory that no daemon ever served. */
-const nothingYet: MemoryReader = {
-  daemon: null,
-  memory: emptyMemory,
-  sessions: async () => [],
-  projects: async () => [],
-  session: async (prefix) => {
-    throw noSession(prefix)
-  },
-  queue: async () => ({ messages: [], stats: { pending: 0, processing: 0, failed: 0, sessions: 0, oldestAt: null } }),
-  usage: (by, days) => usageView(noCalls, by, days, Date.now()),
-  calls: async (prefix) => {
-    throw noSession(prefix)
-  },
-  close: async () => undefined,
 }

@@ -43,4 +43,12 @@ export interface Look {
   /** Width of the terminal; null when the output goes elsewhere and nothing needs to be cut. */
   columns: number | null
   now: number
+  /** The terminal has no signs to draw with. */
+  ascii?: boolean
+}
+
+/** A terminal that says nothing about itself is taken for one of today. */
+export function isAscii(env: NodeJS.ProcessEnv): boolean {
+  const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((value) => (value ?? '') !== '') ?? ''
+  return env.TERM === 'dumb' || (locale !== '' && !/utf-?8/i.test(locale))
 }

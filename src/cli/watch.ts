@@ -7,7 +7,8 @@ import type { StreamMessage } from '../channel/protocol.ts'
 import { MemError } from '../errors.ts'
 import type { Paths } from '../paths.ts'
 import type { Cli } from './cli.ts'
-import { type MemoryReader, openReader } from './reader.ts'
+import type { MemoryReader } from './memory-reader.ts'
+import { openReader } from './reader.ts'
 
 /** Five times a second is as fast as anyone reads. */
 const LEAST_MS = 200

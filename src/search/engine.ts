@@ -145,7 +145,10 @@ export class SearchEngine {
     const { text, notes } = mode === 'hybrid' ? respelt(asked, this.#reader.alike(asked.text)) : asked
     const { hits: found, total } = this.#found(mode, text, query, request)
     const compared = mode === 'semantic' || mode === 'hybrid' ? MAX_COLLAPSED : 0
-    const page = pageOf(found, request, compared, (a, b) => this.#meansTheSame(a, b), this.#reader)
+    // What only passes the filters was read from the offset on.
+    const offset = mode === 'filter' ? 0 : request.offset
+    const window = { offset, limit: request.limit }
+    const page = pageOf(found, window, compared, (a, b) => this.#meansTheSame(a, b), this.#reader)
     const words =
       text === ''
         ? new Map<number, string[]>()
@@ -162,7 +165,7 @@ export class SearchEngine {
     const most = offset + limit
     switch (mode) {
       case 'filter':
-        return { hits: this.#plain(this.#reader.passing(filters, most, 0)), total: this.#reader.count(filters) }
+        return { hits: this.#plain(this.#reader.passing(filters, limit, offset)), total: this.#reader.count(filters) }
       case 'strict': {
         const rows = this.#reader.lexical({ text, how: 'every' }, filters, this.#options.columns, most)
         const total = this.#reader.countLexical({ text, how: 'every' }, filters, MAX_COUNTED)

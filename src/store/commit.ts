@@ -74,6 +74,8 @@ export interface NewObservation {
   contentHash: string
   promptVersion: string | null
   model: string | null
+  /** The effect whose answer it is; absent where nobody was asked. */
+  effectId?: string
   createdAt: number
   links?: NewLink[]
 }
@@ -82,6 +84,7 @@ export interface NewSummary {
   draft: SummaryDraft
   promptNumber: number
   model: string | null
+  effectId?: string
   createdAt: number
 }
 
@@ -159,6 +162,6 @@ export function emptyCommit(session: string, revision: number, at: number): Comm
  * the caller decides again without them. `stale`: someone else wrote the row.
  */
 export type CommitResult =
-  | { ok: true; seq: number; observationIds: number[]; summaryIds: number[] }
+  | { ok: true; seq: number; observationIds: number[]; summaryIds: number[]; promptIds: number[] }
   | { ok: false; why: 'duplicate'; eventIds: string[] }
   | { ok: false; why: 'stale' | 'failed'; message: string; retryable: boolean }

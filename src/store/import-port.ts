@@ -100,6 +100,8 @@ export interface ImportResult {
   outcomes: ImportOutcome[]
   /** Keys of the projects that have changed. */
   projects: string[]
+  /** Null where nothing changed. */
+  seq: number | null
 }
 
 export interface ImportStore {

@@ -11,6 +11,7 @@ import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from './accoun
 import type { Commit, CommitResult, ObserverTurn, SessionState, SessionStatus, TraceEntry } from './commit.ts'
 import type { Alias, ContextMaterial, ContextQuery } from './context-port.ts'
 import type { ImportStore } from './import-port.ts'
+import type { OriginReader, QueueDepthStore } from './origin-port.ts'
 import type { ProjectReader, ProjectStore } from './project-port.ts'
 import type { SearchStore } from './search-port.ts'
 import type { ShownStore } from './shown-port.ts'
@@ -64,6 +65,10 @@ export interface EventRow {
   outcome: string | null
   reason: string | null
   observationIds: number[]
+  /** The effect that settled it; null while it waits, or where none had to. */
+  effectId: string | null
+  /** Attempts that failed before. */
+  attempts: number
 }
 
 export interface SessionListItem {
@@ -139,7 +144,7 @@ export interface QueueFilter {
   limit?: number
 }
 
-export interface Reader extends ProjectReader {
+export interface Reader extends ProjectReader, OriginReader {
   session(id: string): Promise<SessionRow | null>
   /** Full ids that start with `prefix`; people type the first characters. */
   findSessions(prefix: string): Promise<string[]>
@@ -195,7 +200,7 @@ export interface BackupInfo {
   reason: string
 }
 
-export interface Store extends Reader, SearchStore, ShownStore, ProjectStore, ImportStore {
+export interface Store extends Reader, SearchStore, ShownStore, ProjectStore, ImportStore, QueueDepthStore {
   /**
    * Applies a group in one durable transaction, each member in a savepoint of its own. Results are in the
    * members' order. It rejects only when the transaction as a whole could not be made durable.
@@ -215,9 +220,9 @@ export interface Store extends Reader, SearchStore, ShownStore, ProjectStore, Im
   seen(session: string, subjects: readonly string[]): Promise<ReadonlyMap<string, string>>
   countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]>
   /** Its snapshot cannot be restored: kept as it is, with the reason, until a person revives or erases it. */
-  quarantine(session: string, reason: string, at: number): Promise<void>
-  /** The session is gone with everything that hangs on it; what its calls cost stays. False where it was not there. */
-  eraseSession(session: string): Promise<boolean>
+  quarantine(session: string, reason: string, at: number): Promise<{ seq: number }>
+  /** The session is gone with everything that hangs on it; what its calls cost stays. Null where it was not there. */
+  eraseSession(session: string): Promise<{ seq: number } | null>
   /** An event for a quarantined session: stored and readable, without an actor. */
   acceptQuarantined(session: string, event: MemoryEvent, at: number): Promise<'accepted' | 'duplicate'>
   /** Removes what is older or larger than it may be, a bounded piece at a time; how many rows went. */

@@ -48,11 +48,16 @@ export interface ProjectReader {
 }
 
 export interface ProjectStore extends ProjectReader {
-  /** All of them or none. From then on commits of a merged key are filed under the other. */
-  decideProjects(changes: readonly ProjectChange[], at: number): Promise<void>
+  /**
+   * All of them or none. From then on commits of a merged key are filed under the other. `seq`: null where none was
+   * renamed, merged or moved.
+   */
+  decideProjects(changes: readonly ProjectChange[], at: number): Promise<{ seq: number | null }>
   /**
    * Moves some of what is still filed under merged keys to where it belongs; how many rows it were. Called again and
    * again until none is left. A process that dies in between leaves the rest to the next one.
    */
   refileNext(limit: number): Promise<number>
+  /** A number for those who follow, for what took several pieces and is done now. */
+  takeSeq(): Promise<number>
 }

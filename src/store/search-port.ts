@@ -138,6 +138,20 @@ export interface Forgotten {
   backups: { file: string; at: number; reason: string }[]
   /** False while a reader keeps old pages in the log: the next housekeeping clears them. */
   cleared: boolean
+  /** Null where nothing went. */
+  seq: number | null
+}
+
+/** `seq`: the number of the change, for those who follow; null where nothing changed, or only a search said so. */
+export interface Changed {
+  changed: boolean
+  seq: number | null
+}
+
+export interface Pinned {
+  changed: number
+  missing: number[]
+  seq: number | null
 }
 
 /** How far the index is behind the rows. */
@@ -173,11 +187,11 @@ export interface SearchStore {
   missingEmbeddings(embedder: string, afterId: number, limit: number): Promise<UnembeddedPage>
   /** A bounded number of vectors of one embedder, or of all; 0: none is left. */
   dropEmbeddings(embedder: string | null): Promise<number>
-  /** False where it was there already. Both must exist and be of one project. */
-  link(link: Link): Promise<boolean>
-  unlink(from: number, to: number, kind: LinkKind): Promise<boolean>
+  /** Not changed where it was there already. Both must exist and be of one project. */
+  link(link: Link): Promise<Changed>
+  unlink(from: number, to: number, kind: LinkKind): Promise<Changed>
   /** How many changed, and which do not exist. */
-  pin(ids: readonly number[], on: boolean, at: number): Promise<{ changed: number; missing: number[] }>
+  pin(ids: readonly number[], on: boolean, at: number): Promise<Pinned>
   forget(request: ForgetRequest): Promise<Forgotten>
   /** Indexes some of what waits. Called again and again until all is done. */
   indexNext(limit: number): Promise<IndexState>

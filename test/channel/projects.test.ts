@@ -117,7 +117,9 @@ describe('a merge', () => {
 
   test('holds for a session that is awake and observed while it happens', async () => {
     const heard: string[] = []
-    s.h.supervisor.subscribe(({ project, observations }) => {
+    s.h.supervisor.subscribe((item) => {
+      if (item.type !== 'commit') return
+      const { project, observations } = item
       if (observations.length > 0) heard.push(project)
     })
     let answer: () => void = () => undefined

@@ -243,8 +243,11 @@ describe('channel.stream', () => {
     await h.supervisor.accept(events.tool('s', 'a'))
     await listen()
     const client = await ChannelClient.connect(paths)
-    await expect(client.request('subscribed', { type: 'subscribe', since: 0 })).rejects.toThrow('no longer remembered')
-    expect(await client.request('subscribed', { type: 'subscribe', since: 2 })).toMatchObject({ seq: 2 })
+    expect(await client.request('subscribed', { type: 'subscribe', since: 0 })).toMatchObject({
+      seq: 2,
+      resumed: false,
+    })
+    expect(await client.request('subscribed', { type: 'subscribe', since: 2 })).toMatchObject({ seq: 2, resumed: true })
     client.close()
   })
 })

@@ -2,11 +2,12 @@
 import { dirname } from 'node:path'
 import type { IndexProgress, Memory } from '../../src/channel/memory.ts'
 import { type FileMemory, openFileMemory } from '../../src/cli/file-memory.ts'
+import { MemError } from '../../src/errors.ts'
 import { pathsOf } from '../../src/paths.ts'
 import { searchOptions } from '../../src/search/options.ts'
 import { loadSettings } from '../../src/settings.ts'
 import type { Store } from '../../src/store/port.ts'
-import { noteDraft, remember } from '../../src/store/remember.ts'
+import { correctedDraft, noteDraft, remember } from '../../src/store/remember.ts'
 import { DAY_MS } from '../store/samples.ts'
 
 /** Backups of these tests go after a week. */
@@ -41,8 +42,14 @@ export function storeMemory(store: Store, databaseFile: string): StoreMemory {
     summaries: async (filter) => await (await file()).summaries(filter),
     stats: async (project) => await (await file()).stats(project),
     remember: async ({ project, cwd, ...note }) => ({
-      id: await remember(store, noteDraft(note), project, cwd, Date.now()),
+      id: (await remember(store, noteDraft(note), project, cwd, Date.now())).id,
     }),
+    correct: async ({ observation, ...correction }) => {
+      const [old] = (await (await file()).observations([observation])).observations
+      if (old === undefined) throw new MemError('not_found', `there is no observation ${observation}`)
+      const project = { key: old.project, name: old.projectName }
+      return { id: (await remember(store, correctedDraft(old, correction), project, '', Date.now())).id }
+    },
     forget: async ({ ids, filters, confirm }) => {
       const gone = await store.forget({ ids, filters, dryRun: !confirm, at: Date.now() })
       const { dryRun, observations, summaries, prompts, missing, backups } = gone
@@ -50,7 +57,10 @@ export function storeMemory(store: Store, databaseFile: string): StoreMemory {
       const backupsUntil = backups.length === 0 ? null : last + KEPT_MS
       return { dryRun, observations, summaries, prompts, ids: gone.ids, missing, backupsUntil }
     },
-    pin: (ids, on) => store.pin(ids, on, Date.now()),
+    pin: async (ids, on) => {
+      const { changed, missing } = await store.pin(ids, on, Date.now())
+      return { changed, missing }
+    },
     link: async (from, to, kind, on) => {
       if (on) await store.link({ from, to, kind, by: 'person', at: Date.now() })
       else await store.unlink(from, to, kind)

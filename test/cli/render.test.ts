@@ -87,6 +87,32 @@ describe('the life of a session', () => {
     expect(chain('closed', look)).toBe('init → observing → batching → summarizing → compacting → [closed]')
   })
 
+  it('is drawn with the way it came and the ways it can go', () => {
+    const step = { id: 1, at: NOW - 3_000, eventId: null, effectId: null, reason: 'turn ended' }
+    const trace = [{ ...step, event: 'TURN_END', from: 'observing', to: 'batching.calling' }]
+    const text = shown(viewWith({}, { trace }))
+    expect(text).toContain('┃ calling ┃')
+    expect(text).toContain('last  observing → batching.calling on TURN_END, 3 s ago: turn ended')
+    expect(text).toMatch(/next {2}→ observing on OBSERVED when result is current/)
+  })
+
+  it.each([
+    ['on a narrow terminal', viewWith({}), { ...look, columns: 50 }, '[batching: calling]'],
+    ['without signs to draw with', viewWith({}), { ...look, ascii: true }, '[batching: calling]'],
+    ['in a state that this version does not know', viewWith({ state: 'dreaming' }), look, 'closed → [dreaming]'],
+  ])('is one line %s', (_, view, how, line) => {
+    const text = sessionViewLines(view, 20, how).join('\n')
+    expect(text).toContain(line)
+    expect(text).not.toContain('╭')
+  })
+
+  it('names the messages that are with the observer, and since when', () => {
+    const messages = [1, 2].map((id) => ({ ...message, id }))
+    expect(shown(viewWith({}, { messages }))).toMatch(
+      /claimed +2 messages \(#1, #2\), with the observer since [\d: -]+\n/,
+    )
+  })
+
   it('shows what is in flight, until when, and which messages it claimed', () => {
     const text = shown(viewWith({}, { messages: [message] }))
     expect(text).toContain('observe effect-1 for prompt 2, up to 3 messages, deadline in 1 min')

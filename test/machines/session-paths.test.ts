@@ -26,6 +26,7 @@ function inputsIn(state: { value: unknown; context: SessionContext }): (SessionI
     { type: 'TURN_END', promptId: null },
     { type: 'PRE_COMPACT' },
     { type: 'SESSION_END' },
+    { type: 'REOPEN' },
     { type: 'FLUSH' },
     { type: 'DRAIN' },
     { type: 'OBSERVED', effectId, usage, contextTokens: 0 },

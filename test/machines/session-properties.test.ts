@@ -33,6 +33,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
           { type: 'SESSION_START' },
           { type: 'PRE_COMPACT' },
           { type: 'SESSION_END' },
+          { type: 'REOPEN' },
           { type: 'FLUSH' },
           { type: 'DEADLINE' },
           { type: 'DRAIN' },

@@ -128,6 +128,40 @@ describe('session.end', () => {
     expect(s.context).toMatchObject({ ended: false, outcome: 'active', prompt: 2 })
   })
 
+  test('a person reopens a closed session, and it closes again after a day of silence', () => {
+    const s = session(prompt(), message(), { type: 'SESSION_END' })
+    s.settle()
+    expect(s.state).toBe('closed')
+    s.now += 3_600_000
+    expect(s.send({ type: 'REOPEN' })).toBe(true)
+    expect(s.state).toBe('observing')
+    expect(s.context).toMatchObject({ ended: false, outcome: 'active', lastEventAt: s.now })
+    expect(s.reasons.at(-1)).toBe('reopened by hand')
+    s.now += POLICY.silenceMs
+    s.send({ type: 'DEADLINE' })
+    expect(s.state).toBe('closed')
+    expect(s.context.outcome).toBe('completed')
+  })
+
+  test('a person takes back the end of a session that is still worked off', () => {
+    const s = session(prompt(), message(), { type: 'SESSION_END' })
+    expect(s.state).toBe('batching.calling')
+    expect(s.send({ type: 'REOPEN' })).toBe(true)
+    expect(s.state).toBe('batching.calling')
+    s.settle()
+    expect(s.state).toBe('observing')
+    expect(s.inbox).toMatchObject({ batches: [1], summaries: [1] })
+  })
+
+  test('a session that is open is not reopened', () => {
+    for (const inputs of [[], [prompt()], [prompt(), ...many(3)]]) {
+      const s = session(...inputs)
+      const before = s.snapshot
+      expect(s.send({ type: 'REOPEN' })).toBe(false)
+      expect(s.snapshot).toBe(before)
+    }
+  })
+
   test('a message that comes late to a closed session is observed, and it closes again', () => {
     const s = session(prompt(), { type: 'SESSION_END' })
     s.settle()

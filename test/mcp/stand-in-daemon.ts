@@ -124,6 +124,7 @@ const nothing: Memory = {
   summaries: unasked,
   stats: unasked,
   remember: unasked,
+  correct: unasked,
   forget: unasked,
   pin: unasked,
   link: unasked,

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OBSERVATION_TYPES } from '../../src/memory/observation.ts'
 import { SqliteCore } from '../../src/store/sqlite/core.ts'
 import { SqliteQueries } from '../../src/store/sqlite/queries.ts'
+import { backTo } from './older.ts'
 import { type Place, place } from './place.ts'
 import { commitOf, NOW, observationOf, PROJECT, summaryOf } from './samples.ts'
 
@@ -78,12 +79,7 @@ describe('context material', () => {
   })
 
   test('totals.ofWhatWasThereBefore are counted once', async () => {
-    core.db.exec(`
-      DROP TABLE project_totals; DROP INDEX observations_type;
-      DROP TRIGGER totals_observation_added; DROP TRIGGER totals_observation_removed;
-      DROP TRIGGER totals_observation_moved;
-      PRAGMA user_version = 4;
-    `)
+    backTo(4, core.db)
     await core.close()
     core = await SqliteCore.open(at.options)
     expect(totals()).toEqual([{ project: PROJECT.key, observations: 300, tokens: 36_000 }])

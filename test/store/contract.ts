@@ -5,9 +5,13 @@ import { endId, startId } from '../../src/memory/transcript-ids.ts'
 import type { CallFilter } from '../../src/store/accounting.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
 import type { Retention, Store } from '../../src/store/port.ts'
+import { activityContract } from './activity-contract.ts'
 import { contextContract } from './context-contract.ts'
 import { importContract } from './import-contract.ts'
 import { memoryContract } from './memory-contract.ts'
+import { numberContract } from './number-contract.ts'
+import { originContract } from './origin-contract.ts'
+import { payloadContract } from './payload-contract.ts'
 import { projectContract } from './project-contract.ts'
 import {
   accepting,
@@ -153,6 +157,15 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         expect(await store.findSessions('abc')).toEqual(['abc-1', 'abc-2'])
         expect(await store.findSessions('ab_')).toEqual(['ab_3'])
         expect(await store.findSessions('%')).toEqual([])
+      })
+
+      test('findEvents.matchesBeginningsOfEventIdsOnce', async () => {
+        await committed(store, accepting('a', 1, [toolUse('a', 'toolu_1'), toolUse('a', 'toolu_2')]))
+        await committed(store, accepting('b', 1, [toolUse('b', 'toolu_1'), toolUse('b', 'tool%')]))
+        expect(await store.findEvents('toolu_', null)).toEqual(['toolu_1', 'toolu_2'])
+        expect(await store.findEvents('toolu_', 'b')).toEqual(['toolu_1'])
+        expect(await store.findEvents('tool%', null)).toEqual(['tool%'])
+        expect(await store.findEvents('TOOLU', null)).toEqual([])
       })
     })
 
@@ -790,8 +803,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
             calls: [callOf('e1', { cost: 0.5 })],
           })
         }
-        expect(await store.eraseSession('s')).toBe(true)
-        expect(await store.eraseSession('s')).toBe(false)
+        expect(await store.eraseSession('s')).toEqual({ seq: await store.lastSeq() })
+        expect(await store.eraseSession('s')).toBeNull()
         expect(await store.session('s')).toBeNull()
         expect(await store.events('s', 10)).toEqual([])
         expect(await store.queue({ session: 's' })).toEqual([])
@@ -854,6 +867,10 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     contextContract(() => store, committed)
     importContract(() => store)
     shownContract(() => store, committed)
+    originContract(() => store, committed)
+    payloadContract(() => store, committed)
+    activityContract(() => store, committed)
+    numberContract(() => store, committed)
 
     test('startNotes.areEmptyAfterAnOrdinaryStart', async () => {
       expect(await store.startNotes()).toEqual([])

@@ -143,7 +143,7 @@ export function importContract(current: () => Store): void {
       const back = { ...link, from: old, to: newer }
       const records = [link, link, pin, pin, { ...pin, observation: 999 }, { ...link, to: 999 }, back]
       expect(await whatBecame(records)).toEqual(['added', 'known', 'added', 'known', 'refused', 'refused', 'refused'])
-      expect(await current().unlink(newer, old, 'supersedes')).toBe(true)
+      expect(await current().unlink(newer, old, 'supersedes')).toMatchObject({ changed: true })
       expect(await current().pin([old], false, NOW)).toMatchObject({ changed: 1 })
     })
 

@@ -112,7 +112,9 @@ export function importInto(data: ImportData, { sessions, records }: ImportBatch,
     if (outcome.is === 'added') projects.add(projectChanged(data, record))
     return outcome
   })
-  return { outcomes, projects: [...projects] }
+  const keeps = outcomes.some(({ is }) => is === 'added')
+  if (!keeps) data.seq -= 1
+  return { outcomes, projects: [...projects], seq: keeps ? data.seq : null }
 }
 
 function projectChanged(data: ImportData, record: ImportedRecord): string {

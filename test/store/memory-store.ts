@@ -11,6 +11,7 @@ import type { CallFilter, CallRow, Spending, Spent, UsageFilter, UsageRow } from
 import type { Commit, CommitResult, InboxChange, ObserverTurn } from '../../src/store/commit.ts'
 import type { Alias, ContextMaterial, ContextQuery } from '../../src/store/context-port.ts'
 import type { ImportBatch, ImportResult } from '../../src/store/import-port.ts'
+import type { Activity, EventView, KeptEvent, Origin, QueueSample, SessionStory } from '../../src/store/origin-port.ts'
 import type {
   BackupInfo,
   ClaimedMessage,
@@ -34,15 +35,19 @@ import type {
 } from '../../src/store/port.ts'
 import type { ListedProject, ProjectChange, ProjectContents, ProjectDecision } from '../../src/store/project-port.ts'
 import type {
+  Changed,
   ForgetRequest,
   Forgotten,
   IndexState,
   Link,
   LinkKind,
   NewVector,
+  Pinned,
   UnembeddedPage,
 } from '../../src/store/search-port.ts'
 import { importInto } from './memory-import.ts'
+import { activityOf, eventViewOf, type KeptPayload, type OriginData, originOf, storyOf } from './memory-origin.ts'
+import { keptEventsOf } from './memory-payloads.ts'
 import { type Filtered, passes } from './search-oracle.ts'
 
 interface Data {
@@ -52,7 +57,7 @@ interface Data {
   events: EventRow[]
   prompts: (PromptRow & { id: number; session: string; project: string })[]
   messages: ClaimedMessage[]
-  payloads: { session: string; eventId: string; at: number; bytes: number }[]
+  payloads: KeptPayload[]
   observations: Observation[]
   summaries: Summary[]
   turns: (ObserverTurn & { session: string })[]
@@ -66,6 +71,11 @@ interface Data {
   pins: Set<number>
   decisions: Map<string, ProjectDecision>
   shown: { session: string; observation: number }[]
+  /** By the id of a prompt: the event that it was. */
+  promptEvents: Map<number, string>
+  /** By the id of an observation or summary: the effect that made it. */
+  effects: Map<number, string>
+  samples: QueueSample[]
 }
 
 type Filter = { session?: string; project?: string; limit?: number }
@@ -94,6 +104,9 @@ export class MemoryStore implements Store {
     pins: new Set(),
     decisions: new Map(),
     shown: [],
+    promptEvents: new Map(),
+    effects: new Map(),
+    samples: [],
   }
 
   async commit(group: readonly Commit[]): Promise<CommitResult[]> {
@@ -131,12 +144,16 @@ export class MemoryStore implements Store {
       seq: data.seq,
     })
     for (const { event, receivedAt, outcome } of commit.events) this.#addEvent(session, event, receivedAt, outcome)
-    for (const { number, text, private: isPrivate, at } of commit.prompts) {
+    const promptIds: number[] = []
+    for (const { eventId, number, text, private: isPrivate, at } of commit.prompts) {
       if (data.prompts.some((prompt) => prompt.session === session && prompt.number === number)) {
         throw new Error(`prompt ${number} is there`)
       }
+      const id = this.#nextId()
+      promptIds.push(id)
+      data.promptEvents.set(id, eventId)
       data.prompts.push({
-        id: this.#nextId(),
+        id,
         session,
         project: state.project.key,
         number,
@@ -145,16 +162,20 @@ export class MemoryStore implements Store {
         at,
       })
     }
-    const stored = commit.observations.map(({ draft, links: _, ...rest }): Observation => {
-      return { ...structuredClone(draft), ...rest, id: this.#nextId(), session, project: state.project.key }
+    const stored = commit.observations.map(({ draft, links: _, effectId, ...rest }): Observation => {
+      const id = this.#nextId()
+      if (effectId !== undefined) data.effects.set(id, effectId)
+      return { ...structuredClone(draft), ...rest, id, session, project: state.project.key }
     })
     data.observations.push(...stored)
     for (const [index, { links = [] }] of commit.observations.entries()) {
       for (const link of links) this.#addLink({ ...link, from: stored[index]?.id ?? 0, at })
     }
     for (const change of commit.inbox) this.#change(session, change, stored)
-    const summaries = commit.summaries.map(({ draft, ...rest }): Summary => {
-      return { ...structuredClone(draft), ...rest, id: this.#nextId(), session, project: state.project.key }
+    const summaries = commit.summaries.map(({ draft, effectId, ...rest }): Summary => {
+      const id = this.#nextId()
+      if (effectId !== undefined) data.effects.set(id, effectId)
+      return { ...structuredClone(draft), ...rest, id, session, project: state.project.key }
     })
     data.summaries.push(...summaries)
     for (const turn of commit.turns) data.turns.push({ ...turn, session })
@@ -168,6 +189,7 @@ export class MemoryStore implements Store {
       seq: data.seq,
       observationIds: stored.map(({ id }) => id),
       summaryIds: summaries.map(({ id }) => id),
+      promptIds,
     }
   }
 
@@ -217,18 +239,23 @@ export class MemoryStore implements Store {
           if (!failed && !change.counted) continue
           message.attempts += 1
           message.error = change.error
-          if (failed) this.#setOutcome(session, message.eventId, 'failed', change.error, [])
+          if (failed) {
+            this.#setOutcome(session, message.eventId, 'failed', change.error, [], change.effectId, message.attempts)
+          }
         }
         break
       }
       case 'settle': {
         const claimed = ofEffect(change.effectId)
-        for (const { eventId } of claimed) {
+        for (const { eventId, attempts } of claimed) {
           const ids = madeFrom(eventId)
-          this.#setOutcome(session, eventId, ids.length > 0 ? 'observed' : 'folded', null, ids)
+          const kind = ids.length > 0 ? 'observed' : 'folded'
+          this.#setOutcome(session, eventId, kind, null, ids, change.effectId, attempts)
         }
         for (const { eventId, kind, reason } of change.outcomes) {
-          this.#setOutcome(session, eventId, kind, reason, kind === 'observed' ? madeFrom(eventId) : [])
+          const attempts = data.messages.find((one) => one.session === session && one.eventId === eventId)?.attempts
+          const ids = kind === 'observed' ? madeFrom(eventId) : []
+          this.#setOutcome(session, eventId, kind, reason, ids, change.effectId, attempts)
         }
         for (const { event } of claimed) this.#keepPayload(session, event, change.at)
         data.messages = data.messages.filter((message) => !claimed.includes(message))
@@ -237,7 +264,7 @@ export class MemoryStore implements Store {
       case 'retry_failed':
         for (const message of ofStatus('failed')) {
           Object.assign(message, { status: 'pending', attempts: 0, error: null })
-          this.#setOutcome(session, message.eventId, null, null, [])
+          this.#setOutcome(session, message.eventId, null, null, [], null, 0)
         }
         break
       case 'clear': {
@@ -246,6 +273,11 @@ export class MemoryStore implements Store {
         data.messages = data.messages.filter((message) => !gone.includes(message))
       }
     }
+  }
+
+  #nextSeq(): number {
+    this.#data.seq += 1
+    return this.#data.seq
   }
 
   #nextId(): number {
@@ -275,12 +307,26 @@ export class MemoryStore implements Store {
       outcome: outcome?.kind ?? null,
       reason: outcome?.reason ?? null,
       observationIds: [],
+      effectId: null,
+      attempts: 0,
     })
   }
 
-  #setOutcome(session: string, eventId: string, outcome: string | null, reason: string | null, ids: number[]): void {
+  /** What is not given stays as it was. */
+  #setOutcome(
+    session: string,
+    eventId: string,
+    outcome: string | null,
+    reason: string | null,
+    ids: number[],
+    effectId?: string | null,
+    attempts?: number,
+  ): void {
     const row = this.#event(session, eventId)
-    if (row !== undefined) Object.assign(row, { outcome, reason, observationIds: ids })
+    if (row === undefined) return
+    Object.assign(row, { outcome, reason, observationIds: ids })
+    if (effectId !== undefined) row.effectId = effectId
+    if (attempts !== undefined) row.attempts = attempts
   }
 
   #addMessage(session: string, event: MemoryEvent, prompt: number, at: number): void {
@@ -307,7 +353,8 @@ export class MemoryStore implements Store {
   }
 
   #keepPayload(session: string, event: MemoryEvent, at: number): void {
-    this.#data.payloads.push({ session, eventId: event.id, at, bytes: Buffer.byteLength(JSON.stringify(event)) })
+    const bytes = Buffer.byteLength(JSON.stringify(event))
+    this.#data.payloads.push({ session, eventId: event.id, at, bytes, event: structuredClone(event) })
   }
 
   #known(session: string): SessionRow {
@@ -326,6 +373,13 @@ export class MemoryStore implements Store {
 
   async findSessions(prefix: string): Promise<string[]> {
     return [...this.#data.sessions.keys()].filter((id) => id.startsWith(prefix)).sort()
+  }
+
+  async findEvents(prefix: string, session: string | null): Promise<string[]> {
+    const found = this.#data.events
+      .filter((event) => event.eventId.startsWith(prefix) && (session === null || event.session === session))
+      .map(({ eventId }) => eventId)
+    return [...new Set(found)].sort().slice(0, 10)
   }
 
   async sessions(filter: SessionFilter): Promise<SessionListItem[]> {
@@ -528,14 +582,22 @@ export class MemoryStore implements Store {
     }
   }
 
-  async decideProjects(changes: readonly ProjectChange[], _at: number): Promise<void> {
+  async decideProjects(changes: readonly ProjectChange[], _at: number): Promise<{ seq: number | null }> {
     const { decisions } = this.#data
+    let seen = false
     for (const change of changes) {
       const undecided = { name: null, mergedInto: null, root: null, fingerprint: null, files: [] }
-      decisions.set(change.key, { ...undecided, ...decisions.get(change.key), ...structuredClone(change) })
+      const before = { ...undecided, ...decisions.get(change.key) }
+      const after = { ...before, ...structuredClone(change) }
+      decisions.set(change.key, after)
+      seen ||= before.name !== after.name || before.mergedInto !== after.mergedInto || before.root !== after.root
     }
+    return { seq: seen ? this.#nextSeq() : null }
   }
 
+  async takeSeq(): Promise<number> {
+    return this.#nextSeq()
+  }
   async refileNext(limit: number): Promise<number> {
     const { sessions, observations, summaries, prompts, calls, decisions } = this.#data
     for (const { key: from, mergedInto: into } of decisions.values()) {
@@ -678,9 +740,9 @@ export class MemoryStore implements Store {
     return [...counts].sort(([a], [b]) => a - b).map(([prompt, count]) => ({ prompt, count }))
   }
 
-  async eraseSession(session: string): Promise<boolean> {
+  async eraseSession(session: string): Promise<{ seq: number } | null> {
     const data = this.#data
-    if (!data.sessions.delete(session)) return false
+    if (!data.sessions.delete(session)) return null
     const others = <T extends { session: string }>(rows: T[]) => rows.filter((row) => row.session !== session)
     const gone = new Set(data.observations.filter((one) => one.session === session).map(({ id }) => id))
     this.#data = {
@@ -700,13 +762,18 @@ export class MemoryStore implements Store {
         call.session === session ? { ...call, session: null, sent: null, received: null } : call,
       ),
     }
-    return true
+    return { seq: this.#nextSeq() }
   }
 
-  async quarantine(session: string, reason: string, at: number): Promise<void> {
+  async quarantine(session: string, reason: string, at: number): Promise<{ seq: number }> {
     const row = this.#known(session)
-    this.#data.seq += 1
-    Object.assign(row, { status: 'failed', quarantine: reason, heardAt: at, seq: this.#data.seq })
+    const seq = this.#nextSeq()
+    const from = row.quarantine === null ? row.state : 'quarantine'
+    const effectId = row.effect?.id ?? null
+    const entry = { at, event: 'QUARANTINE', eventId: null, from, to: 'quarantine', reason, effectId }
+    this.#data.trace.push({ ...entry, id: this.#nextId(), session })
+    Object.assign(row, { status: 'failed', quarantine: reason, heardAt: at, seq })
+    return { seq }
   }
 
   async acceptQuarantined(session: string, event: MemoryEvent, at: number): Promise<'accepted' | 'duplicate'> {
@@ -729,6 +796,7 @@ export class MemoryStore implements Store {
       data.trace.length +
       data.turns.length +
       data.seen.size +
+      data.samples.length +
       data.calls.filter(({ sent }) => sent !== null).length
     const before = size()
     const isOver = (session: string) => data.sessions.get(session)?.status !== 'active'
@@ -744,6 +812,7 @@ export class MemoryStore implements Store {
       data.traceDropped.set(entry.session, (data.traceDropped.get(entry.session) ?? 0) + 1)
     }
     data.trace = kept
+    data.samples = data.samples.filter(({ at }) => at > now - rules.traceDays * DAY_MS)
     data.turns = data.turns.filter(({ at, session }) => at > now - rules.observerTurnDays * DAY_MS || !isOver(session))
     for (const call of data.calls) {
       if (call.at <= now - rules.observerTurnDays * DAY_MS) Object.assign(call, { sent: null, received: null })
@@ -782,8 +851,9 @@ export class MemoryStore implements Store {
     return before - this.#data.vectors.length
   }
 
-  async link(link: Link): Promise<boolean> {
-    return this.#checkedLink(link)
+  async link(link: Link): Promise<Changed> {
+    const changed = this.#checkedLink(link)
+    return { changed, seq: changed && link.by !== 'search' ? this.#nextSeq() : null }
   }
 
   #checkedLink(link: Link): boolean {
@@ -793,7 +863,7 @@ export class MemoryStore implements Store {
       if (this.#observed(id) === undefined) throw new MemError('not_found', `There is no observation ${id}.`)
     }
     if (this.#observed(from)?.project !== this.#observed(to)?.project) throw new MemError('bad_request', 'two projects')
-    if (kind === 'supersedes' && this.#link(to, from, kind) !== undefined) throw new MemError('bad_request', 'a circle')
+    if (kind === 'supersedes' && this.#replaces(to, from)) throw new MemError('bad_request', 'a circle')
     return this.#addLink(link)
   }
 
@@ -809,22 +879,28 @@ export class MemoryStore implements Store {
     return this.#data.links.find((row) => row.from === from && row.to === to && row.kind === kind)
   }
 
+  #replaces(from: number, to: number): boolean {
+    return this.#data.links.some(
+      (row) => row.kind === 'supersedes' && row.from === from && (row.to === to || this.#replaces(row.to, to)),
+    )
+  }
+
   #observed(id: number): Observation | undefined {
     return this.#data.observations.find((row) => row.id === id)
   }
 
-  async unlink(from: number, to: number, kind: LinkKind): Promise<boolean> {
+  async unlink(from: number, to: number, kind: LinkKind): Promise<Changed> {
     const found = this.#link(from, to, kind)
     this.#data.links = this.#data.links.filter((row) => row !== found)
-    return found !== undefined
+    return { changed: found !== undefined, seq: found === undefined ? null : this.#nextSeq() }
   }
 
-  async pin(ids: readonly number[], on: boolean): Promise<{ changed: number; missing: number[] }> {
+  async pin(ids: readonly number[], on: boolean): Promise<Pinned> {
     const { pins } = this.#data
     const missing = ids.filter((id) => this.#observed(id) === undefined)
     const changed = ids.filter((id) => !missing.includes(id) && pins.has(id) !== on)
     for (const id of changed) on ? pins.add(id) : pins.delete(id)
-    return { changed: changed.length, missing }
+    return { changed: changed.length, missing, seq: changed.length > 0 ? this.#nextSeq() : null }
   }
 
   async forget({ ids, filters, dryRun }: ForgetRequest): Promise<Forgotten> {
@@ -854,8 +930,9 @@ export class MemoryStore implements Store {
       callTexts: 0,
       backups: [],
       cleared: true,
+      seq: null,
     }
-    if (dryRun) return report
+    if (dryRun || gone.length === 0) return report
     const before = { ...data }
     const kept =
       <T>(goes: (row: T) => boolean) =>
@@ -893,6 +970,7 @@ export class MemoryStore implements Store {
       links: before.links.length - data.links.length,
       payloads: before.payloads.length - data.payloads.length,
       observerTurns: before.turns.length - data.turns.length,
+      seq: this.#nextSeq(),
     }
   }
 
@@ -920,7 +998,46 @@ export class MemoryStore implements Store {
     if (!batch.dryRun) return result
     this.#data = before
     const outcomes = result.outcomes.map((outcome) => (outcome.is === 'added' ? { ...outcome, id: null } : outcome))
-    return { outcomes, projects: [] }
+    return { outcomes, projects: [], seq: null }
+  }
+
+  async origin(observation: number): Promise<Origin | null> {
+    return originOf(this.#originData(), observation)
+  }
+
+  async eventView(eventId: string, session: string | null): Promise<EventView | null> {
+    return eventViewOf(this.#originData(), eventId, session)
+  }
+
+  async story(session: string, { trace, rows }: { trace: number; rows: number }): Promise<SessionStory | null> {
+    const view = await this.view(session, trace)
+    return view === null ? null : storyOf(this.#originData(), view, rows)
+  }
+
+  async activity(dayStarts: readonly number[], until: number): Promise<Activity> {
+    const nameOf = (key: string) => this.#shownName({ key, name: this.#newestName(key) ?? key })
+    return activityOf(this.#originData(), dayStarts, until, nameOf)
+  }
+
+  async payloads(session: string, afterId: number, limit: number): Promise<KeptEvent[]> {
+    return keptEventsOf(this.#data, session)
+      .filter(({ id }) => id > afterId)
+      .slice(0, limit)
+  }
+
+  #originData(): OriginData {
+    const named = this.#data.calls.map((call) => {
+      return { ...call, projectName: this.#shownName({ key: call.project, name: call.projectName }) }
+    })
+    return { ...this.#data, calls: named }
+  }
+
+  async sampleQueue(at: number): Promise<void> {
+    const { pending, processing, failed } = await this.queueStats()
+    const last = this.#data.samples.findLast((sample) => sample.at <= at) ?? { pending: 0, processing: 0, failed: 0 }
+    if (last.pending === pending && last.processing === processing && last.failed === failed) return
+    const others = this.#data.samples.filter((sample) => sample.at !== at)
+    this.#data.samples = [...others, { at, pending, processing, failed }].sort((a, b) => a.at - b.at)
   }
 
   async indexNext(): Promise<IndexState> {

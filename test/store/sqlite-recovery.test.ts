@@ -29,6 +29,7 @@ import { SqliteReader } from '../../src/store/sqlite/reader.ts'
 import { restoreBackup } from '../../src/store/sqlite/restore.ts'
 import { upgrade } from '../../src/store/sqlite/upgrade.ts'
 import { committed } from './contract.ts'
+import { columnsOf } from './older.ts'
 import { type Place, place } from './place.ts'
 import {
   accepting,
@@ -123,7 +124,8 @@ function versionOne(commits: readonly Commit[]): void {
     "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND (name NOT LIKE 'sqlite_%' OR name = 'sqlite_sequence')",
   )
   for (const { name } of tables.all()) {
-    db.exec(`DELETE FROM main.${name}; INSERT INTO main.${name} SELECT * FROM today.${name}`)
+    const columns = name === 'sqlite_sequence' ? 'name, seq' : columnsOf(db, name).join(', ')
+    db.exec(`DELETE FROM main.${name}; INSERT INTO main.${name} (${columns}) SELECT ${columns} FROM today.${name}`)
   }
   db.exec('DELETE FROM sqlite_sequence WHERE name NOT IN (SELECT name FROM sqlite_schema); DETACH today')
   db.close()

@@ -4,7 +4,7 @@ import type { Cli } from '../cli.ts'
 import { command, jsonOption } from '../command.ts'
 import { oneOf, UsageError, wholeNumber } from '../failure.ts'
 import { filterOptions, filtersOf } from '../filters.ts'
-import type { MemoryReader } from '../reader.ts'
+import type { MemoryReader } from '../memory-reader.ts'
 
 export const search = command({
   usage: 'search [words..]',

@@ -1,5 +1,6 @@
 /** What left the machine, and what came back: every call of a session to a model, with its words. */
 import type { CallRow } from '../../store/accounting.ts'
+import type { CallFigures } from '../../store/origin-port.ts'
 import { money, tokens } from '../amounts.ts'
 import type { Look } from '../style.ts'
 import { clean, counted, cut } from '../text.ts'
@@ -33,6 +34,11 @@ export function sentLines({ session, calls, more }: SessionCalls, full: boolean,
 }
 
 function callLines(call: CallRow, full: boolean, look: Look): string[] {
+  return [...callFigureLines(call, look), ...words(call, full, look)]
+}
+
+/** A call without its words: when, what for, with which model, at what price, and what came of it. */
+export function callFigureLines(call: CallFigures, look: Look): string[] {
   const { style, now } = look
   const { usage } = call
   const head = [
@@ -56,12 +62,11 @@ function callLines(call: CallRow, full: boolean, look: Look): string[] {
     head.join('  '),
     `  ${style.dim(counts.join(', '))}`,
     ...(call.error === null ? [] : [`  ${style.red(`failed: ${clean(call.error)}`)}`]),
-    ...words(call, full, look),
   ]
 }
 
 /** A call that used nothing cost nothing, whatever the price. */
-function priceOf({ cost, usage }: CallRow): string {
+function priceOf({ cost, usage }: CallFigures): string {
   if (cost !== null) return money(cost)
   return Object.values(usage).some((count) => count > 0) ? 'price not known' : money(0)
 }

@@ -1,30 +1,71 @@
 /** One session for people: where it is in its life, what it knows, what it waits for, and how it got there. */
 import { liftSnapshot } from '../../../machines/session/migrations.ts'
 import type { Effect, SessionContext } from '../../../machines/session/types.ts'
+import { CHARTS } from '../../chart/charts.ts'
 import { messageOf } from '../../errors.ts'
-import type { SessionRow, SessionView, TraceRow } from '../../store/port.ts'
+import type { Message, SessionRow, SessionView, TraceRow } from '../../store/port.ts'
 import type { Look } from '../style.ts'
-import { type Cell, type Column, fields, table } from '../table.ts'
-import { clean, counted } from '../text.ts'
+import { fields } from '../table.ts'
+import { clean, counted, wrap } from '../text.ts'
 import { ago, clockTime, due } from '../times.ts'
+import { arrowsFrom } from './arrows.ts'
+import { canDraw, chartLines } from './chart.ts'
 import { messageLines } from './messages.ts'
+import { indented, section } from './section.ts'
 import { statusPaint } from './sessions.ts'
+import { inOrder, traceLines } from './trace.ts'
 
-const CHAIN = ['init', 'observing', 'batching', 'summarizing', 'compacting', 'closed']
+const CHART = CHARTS.session
+const CHAIN = CHART.states.filter(({ parent }) => parent === null).map(({ name }) => name)
+/** Longer lines are hard to read however wide the terminal is. */
+const MAX_COLUMNS = 100
 
 export function sessionViewLines(view: SessionView, messageLimit: number, look: Look): string[] {
   const { row } = view
   return [
     `${look.style.bold('Session')} ${clean(row.session)}`,
     '',
-    `  ${chain(row.state, look)}`,
+    ...whereLines(view, look),
     '',
-    ...fields([...identity(view, look), ...work(row, look), ...tokens(row)], look),
+    // What it does now comes first: a watched terminal may not be high enough for all of it.
+    ...fields([statusField(row, look), ...work(view, look), ...identity(view, look), ...tokens(row)], look),
     ...section('Context', contextLines(row.snapshot, look), look),
     ...section('Messages', messagesOf(view, messageLimit, look), look),
-    ...section('Transitions', traceLines(view, look), look),
+    ...section('Transitions', traceLines(view.trace, view.traceDropped, look), look),
   ]
 }
+
+/** Where it is in its life, how it came there, and where it can go from there. */
+function whereLines({ row, trace }: SessionView, look: Look): string[] {
+  const isKnown = CHART.states.some(({ id }) => id === row.state)
+  if (!canDraw(look) || !isKnown) return [`  ${chain(row.state, look)}`]
+  const last = inOrder(trace).findLast(({ from, to }) => from !== to) ?? null
+  // It is in none of these states, and goes nowhere by itself.
+  if (row.quarantine !== null) return [...chartLines(CHART, null, look), '', ...lastLines(last, look)]
+  return [...chartLines(CHART, { state: row.state, last }, look), '', ...wayLines(row.state, last, look)]
+}
+
+function wayLines(state: string, last: TraceRow | null, look: Look): string[] {
+  const next = arrowsFrom(CHART, state)
+  return [
+    ...lastLines(last, look),
+    ...next.flatMap(({ to, when }, i) => wayLine(i === 0 ? 'next' : '', `→ ${to} ${when}`, look)),
+  ]
+}
+
+function lastLines(last: TraceRow | null, look: Look): string[] {
+  if (last === null) return []
+  const { from, to, event, at, reason } = last
+  return wayLine('last', clean(`${from} → ${to} on ${event}, ${ago(at, look.now)}: ${reason}`), look)
+}
+
+function wayLine(label: string, text: string, { style, columns }: Look): string[] {
+  const width = Math.min(columns ?? MAX_COLUMNS, MAX_COLUMNS) - WAY_INDENT
+  return wrap(text, Math.max(width, 1)).map((line, i) => `  ${style.dim((i === 0 ? label : '').padEnd(4))}  ${line}`)
+}
+
+/** Columns before the words about a way. */
+const WAY_INDENT = 8
 
 /** `init → observing → [batching: calling] → …`: the brackets say it without colours too. */
 export function chain(state: string, { style }: Look): string {
@@ -38,10 +79,13 @@ export function chain(state: string, { style }: Look): string {
     .join(style.dim(' → '))
 }
 
+function statusField({ status }: SessionRow, look: Look): [string, string] {
+  return ['status', statusPaint(status, look)(status)]
+}
+
 function identity({ row, observations, summaries }: SessionView, look: Look): [string, string][] {
   const { now } = look
   return [
-    ['status', statusPaint(row.status, look)(row.status)],
     ['project', `${clean(row.project.name)} ${look.style.dim(clean(row.project.key))}`],
     ['client', `${clean(row.client)} in ${clean(row.cwd)}`],
     ['prompts', String(row.prompts)],
@@ -51,16 +95,30 @@ function identity({ row, observations, summaries }: SessionView, look: Look): [s
   ]
 }
 
-function work(row: SessionRow, { style, now }: Look): [string, string][] {
+function work({ row, messages }: SessionView, { style, now }: Look): [string, string][] {
   const lines: [string, string][] = []
   if (row.quarantine !== null) {
     lines.push(['quarantine', style.red(`${clean(row.quarantine)}; claude-mem queue retry --session revives it`)])
   }
   if (row.effect !== null) lines.push(['in flight', effectText(row.effect, now)])
+  lines.push(...claims(messages, now))
   if (row.waiting !== null) lines.push(['waiting', style.yellow(clean(row.waiting))])
-  if (row.wakeAt !== null) lines.push(['wakes', due(row.wakeAt, now)])
+  if (row.wakeAt !== null && row.quarantine === null) lines.push(['wakes', due(row.wakeAt, now)])
   return lines
 }
+
+/** Which messages are with the observer, and since when. */
+function claims(messages: readonly Message[], now: number): [string, string][] {
+  const claimed = messages.filter(({ status }) => status === 'processing')
+  const since = Math.min(...claimed.map(({ claimedAt, createdAt }) => claimedAt ?? createdAt))
+  if (claimed.length === 0) return []
+  const ids = claimed.slice(0, SHOWN_CLAIMS).map(({ id }) => `#${id}`)
+  const more = claimed.length > SHOWN_CLAIMS ? ', …' : ''
+  const which = `${counted(claimed.length, 'message')} (${ids.join(', ')}${more})`
+  return [['claimed', `${which}, with the observer since ${clockTime(since, now)}`]]
+}
+
+const SHOWN_CLAIMS = 6
 
 function effectText(effect: Effect, now: number): string {
   const batch = effect.kind === 'observe' ? `, up to ${counted(effect.limit, 'message')}` : ''
@@ -129,36 +187,4 @@ function messagesOf({ messages }: SessionView, limit: number, look: Look): strin
   const lines = indented((narrow) => messageLines(messages.slice(0, limit), narrow, false), look)
   const left = messages.length - limit
   return left > 0 ? [...lines, look.style.dim(`  and ${left} more: --limit N`)] : lines
-}
-
-function traceLines({ trace, traceDropped }: SessionView, look: Look): string[] {
-  const rows = [...trace].sort((a, b) => a.id - b.id).map((entry) => traceCells(entry, look))
-  const columns: Column[] = [
-    { title: 'TIME' },
-    { title: 'EVENT' },
-    { title: 'FROM → TO' },
-    { title: 'REASON', narrow: 'wrap' },
-  ]
-  const lines =
-    rows.length === 0 ? [`  ${look.style.dim('none shown')}`] : indented((narrow) => table(columns, rows, narrow), look)
-  return traceDropped > 0 ? [...lines, look.style.dim(`  ${traceDropped} older ones were removed`)] : lines
-}
-
-function traceCells({ at, event, from, to, reason }: TraceRow, { style, now }: Look): Cell[] {
-  return [
-    { text: clockTime(at, now), paint: style.dim },
-    event,
-    from === to ? { text: to, paint: style.dim } : { text: `${from} → ${to}`, paint: style.cyan },
-    reason,
-  ]
-}
-
-/** In line with the fields above it. */
-function indented(render: (narrow: Look) => string[], look: Look): string[] {
-  const columns = look.columns === null ? null : look.columns - 2
-  return render({ ...look, columns }).map((line) => `  ${line}`)
-}
-
-function section(title: string, lines: readonly string[], { style }: Look): string[] {
-  return ['', style.bold(title), ...lines]
 }

@@ -2,6 +2,7 @@
 import type { ModelCall } from '../../memory/call.ts'
 import type { CallFilter, CallRow } from '../accounting.ts'
 import type { Commit } from '../commit.ts'
+import type { CallFigures } from '../origin-port.ts'
 import { shownName } from './projects.ts'
 import { all, type Connection, run, type Value } from './statement.ts'
 
@@ -42,7 +43,7 @@ function insertCall(db: Connection, { session, state }: Commit, call: ModelCall,
   )
 }
 
-interface StoredCall {
+interface StoredFigures {
   id: number
   content_session_id: string | null
   project: string
@@ -61,8 +62,40 @@ interface StoredCall {
   cost: number | null
   observations: number
   error: string | null
+}
+
+interface StoredCall extends StoredFigures {
   sent: string | null
   received: string | null
+}
+
+const FIGURES = `id, content_session_id, project, ${shownName('project', 'project_name')} AS shown_name, effect_id,
+  kind, provider, model, prompt_version, at, duration_ms, input_tokens, output_tokens, cache_read_tokens,
+  cache_write_tokens, cost, observations, error`
+
+/** An effect is asked for a handful of times at most; this keeps an answer small whatever happened. */
+const MAX_CALLS_OF_EFFECT = 100
+
+/** Without their words, in their order. */
+export function selectCallsOfEffect(db: Connection, session: string, effectId: string): CallFigures[] {
+  return all<StoredFigures>(
+    db,
+    // The plus leaves the choice to the index of effects: a session may have very many calls.
+    `SELECT ${FIGURES} FROM calls WHERE effect_id = @effectId AND +content_session_id = @session
+     ORDER BY id LIMIT ${MAX_CALLS_OF_EFFECT}`,
+    { session, effectId },
+  ).map(toFigures)
+}
+
+/** The newest `limit` without their words, oldest of them first. */
+export function selectCallFigures(db: Connection, session: string, limit: number): CallFigures[] {
+  return all<StoredFigures>(
+    db,
+    `SELECT ${FIGURES} FROM calls WHERE content_session_id = @session ORDER BY id DESC LIMIT @limit`,
+    { session, limit },
+  )
+    .reverse()
+    .map(toFigures)
 }
 
 /** The newest `limit`, oldest of them first. */
@@ -92,6 +125,10 @@ export function selectCalls(db: Connection, filter: CallFilter): CallRow[] {
 }
 
 function toCall(row: StoredCall): CallRow {
+  return { ...toFigures(row), sent: row.sent, received: row.received }
+}
+
+function toFigures(row: StoredFigures): CallFigures {
   return {
     id: row.id,
     session: row.content_session_id,
@@ -113,7 +150,5 @@ function toCall(row: StoredCall): CallRow {
     cost: row.cost,
     observations: row.observations,
     error: row.error,
-    sent: row.sent,
-    received: row.received,
   }
 }

@@ -37,7 +37,7 @@ function rollBack(db: Connection): void {
 }
 
 function applyMember(db: Connection, commit: Commit): CommitResult {
-  if (sabotaged('commit.lose')) return { ok: true, seq: seqNow(db), observationIds: [], summaryIds: [] }
+  if (sabotaged('commit.lose')) return { ok: true, seq: seqNow(db), observationIds: [], summaryIds: [], promptIds: [] }
   run(db, 'SAVEPOINT member')
   try {
     const refused = refusal(db, commit)
@@ -87,5 +87,5 @@ function apply(db: Connection, decided: Commit): CommitResult {
   for (const { id, observation } of stored) addLinks(db, id, observation.links ?? [], commit.at)
   const observationIds = stored.map(({ id }) => id)
   indexAddedSafely(db, { session, observations: observationIds, summaries: summaryIds, prompts: promptIds })
-  return { ok: true, seq, observationIds, summaryIds }
+  return { ok: true, seq, observationIds, summaryIds, promptIds }
 }

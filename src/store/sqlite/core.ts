@@ -6,7 +6,17 @@ import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
 import type { ImportBatch, ImportResult } from '../import-port.ts'
 import type { BackupInfo, ClaimedMessage, MessageStatus, Retention, TurnMaterial } from '../port.ts'
 import type { ProjectChange } from '../project-port.ts'
-import type { ForgetRequest, Forgotten, IndexState, Link, LinkKind, NewVector, UnembeddedPage } from '../search-port.ts'
+import type {
+  Changed,
+  ForgetRequest,
+  Forgotten,
+  IndexState,
+  Link,
+  LinkKind,
+  NewVector,
+  Pinned,
+  UnembeddedPage,
+} from '../search-port.ts'
 import { answer } from './answer.ts'
 import { type CopyTo, copyDatabase, listBackups, listSetAside, writeBackup } from './backup.ts'
 import { commitGroup } from './commit.ts'
@@ -16,20 +26,22 @@ import { markSuspect } from './files.ts'
 import { importBatch } from './import.ts'
 import { quickCheck } from './inspect.ts'
 import { selectObservationsOfPrompt, selectPrompt } from './memories.ts'
+import { nextSeq } from './meta.ts'
 import { type OpenOptions, openDatabase } from './open.ts'
 import { decideProjects, refileNext } from './project-decisions.ts'
 import { acceptForQuarantined, quarantineSession } from './quarantine.ts'
 import { SqliteQueries } from './queries.ts'
 import { countMessagesByPrompt, selectClaimed } from './queue.ts'
+import { sampleQueue } from './queue-depth.ts'
 import { retainWithin } from './retention.ts'
 import { forgetMemories } from './search/forget.ts'
 import { distrustIndex } from './search/index-version.ts'
-import { addLink, removeLink, setPins } from './search/links.ts'
+import { linkObservations, pinObservations, unlinkObservations } from './search/links.ts'
 import { indexNext, indexState } from './search/progress.ts'
 import { resetIndex } from './search/reset.ts'
 import { deleteVectors, putVectors, selectUnembedded } from './search/vectors.ts'
 import { selectSeen } from './seen.ts'
-import { deleteSession } from './sessions.ts'
+import { eraseSession } from './sessions.ts'
 import { deleteShown, insertShown, selectShown } from './shown.ts'
 import type { Connection } from './statement.ts'
 import { selectConversation } from './turns.ts'
@@ -100,11 +112,11 @@ export class SqliteCore extends SqliteQueries implements Answers {
   countByPrompt(session: string, status: MessageStatus): { prompt: number; count: number }[] {
     return countMessagesByPrompt(this.db, session, status)
   }
-  eraseSession(session: string): boolean {
-    return deleteSession(this.db, session)
+  eraseSession(session: string): { seq: number } | null {
+    return eraseSession(this.db, session)
   }
-  quarantine(session: string, reason: string, at: number): undefined {
-    quarantineSession(this.db, session, reason, at)
+  quarantine(session: string, reason: string, at: number): { seq: number } {
+    return quarantineSession(this.db, session, reason, at)
   }
   acceptQuarantined(session: string, event: MemoryEvent, at: number): 'accepted' | 'duplicate' {
     return acceptForQuarantined(this.db, session, event, at)
@@ -121,14 +133,14 @@ export class SqliteCore extends SqliteQueries implements Answers {
   dropEmbeddings(embedder: string | null): number {
     return deleteVectors(this.db, embedder)
   }
-  link(link: Link): boolean {
-    return addLink(this.db, link)
+  link(link: Link): Changed {
+    return linkObservations(this.db, link)
   }
-  unlink(from: number, to: number, kind: LinkKind): boolean {
-    return removeLink(this.db, from, to, kind)
+  unlink(from: number, to: number, kind: LinkKind): Changed {
+    return unlinkObservations(this.db, from, to, kind)
   }
-  pin(ids: readonly number[], on: boolean, at: number): { changed: number; missing: number[] } {
-    return setPins(this.db, ids, on, at)
+  pin(ids: readonly number[], on: boolean, at: number): Pinned {
+    return pinObservations(this.db, ids, on, at)
   }
   forget(request: ForgetRequest): Forgotten {
     const aside = listSetAside(this.#options.databaseFile)
@@ -153,11 +165,17 @@ export class SqliteCore extends SqliteQueries implements Answers {
   clearShown(session: string): undefined {
     deleteShown(this.db, session)
   }
-  decideProjects(changes: readonly ProjectChange[], at: number): undefined {
-    decideProjects(this.db, changes, at)
+  decideProjects(changes: readonly ProjectChange[], at: number): { seq: number | null } {
+    return decideProjects(this.db, changes, at)
   }
   refileNext(limit: number): number {
     return refileNext(this.db, limit)
+  }
+  takeSeq(): number {
+    return nextSeq(this.db)
+  }
+  sampleQueue(at: number): undefined {
+    sampleQueue(this.db, at)
   }
   importBatch(batch: ImportBatch, at: number): ImportResult {
     return importBatch(this.db, batch, at)

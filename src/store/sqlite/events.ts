@@ -1,6 +1,7 @@
 /** One row per accepted event: what makes an event count once, and what became of it. */
 import { createHash } from 'node:crypto'
 import { type EventKind, type MemoryEvent, toolOf } from '../../memory/event.ts'
+import type { EventOutcome } from '../commit.ts'
 import type { EventRow } from '../port.ts'
 import { all, type Connection, get, run } from './statement.ts'
 
@@ -41,23 +42,25 @@ export function insertEvent(
   )
 }
 
-export function setOutcome(
+/** Before its message goes: that knows how many attempts it took. */
+export function settleEvent(
   db: Connection,
   session: string,
-  eventId: string,
-  outcome: StoredOutcome,
-  reason: string | null,
+  effectId: string,
+  { eventId, kind, reason }: EventOutcome,
   observationIds: readonly number[],
 ): void {
   run(
     db,
-    `UPDATE events SET outcome = @outcome, reason = @reason, observation_ids = @ids
+    `UPDATE events SET outcome = @kind, reason = @reason, observation_ids = @ids, effect_id = @effectId,
+       attempts = coalesce((SELECT m.attempts FROM pending_messages m
+         WHERE m.content_session_id = @session AND m.event_id = @eventId), attempts)
      WHERE content_session_id = @session AND event_id = @eventId`,
-    { session, eventId, outcome, reason, ids: JSON.stringify(observationIds) },
+    { session, eventId, kind, reason, effectId, ids: JSON.stringify(observationIds) },
   )
 }
 
-interface StoredEvent {
+export interface StoredEvent {
   event_id: string
   content_session_id: string
   kind: EventKind
@@ -68,6 +71,8 @@ interface StoredEvent {
   outcome: string | null
   reason: string | null
   observation_ids: string
+  effect_id: string | null
+  attempts: number
 }
 
 /** The newest `limit`, oldest of them first. */
@@ -77,18 +82,35 @@ export function selectEvents(db: Connection, session: string, limit: number): Ev
     limit,
   ])
     .reverse()
-    .map((row) => ({
-      eventId: row.event_id,
-      session: row.content_session_id,
-      kind: row.kind,
-      tool: row.tool,
-      at: row.at,
-      receivedAt: row.received_at,
-      payloadHash: row.payload_hash,
-      outcome: row.outcome,
-      reason: row.reason,
-      observationIds: JSON.parse(row.observation_ids),
-    }))
+    .map(toEvent)
+}
+
+export function toEvent(row: StoredEvent): EventRow {
+  return {
+    eventId: row.event_id,
+    session: row.content_session_id,
+    kind: row.kind,
+    tool: row.tool,
+    at: row.at,
+    receivedAt: row.received_at,
+    payloadHash: row.payload_hash,
+    outcome: row.outcome,
+    reason: row.reason,
+    observationIds: JSON.parse(row.observation_ids),
+    effectId: row.effect_id,
+    attempts: row.attempts,
+  }
+}
+
+/** Nothing that was kept is certain after damage: what cannot be read counts as gone. */
+export function parsePayload(json: string | null): MemoryEvent | null {
+  if (json === null) return null
+  try {
+    const event = JSON.parse(json)
+    return typeof event?.kind === 'string' ? event : null
+  } catch {
+    return null
+  }
 }
 
 export function insertPayload(db: Connection, session: string, event: MemoryEvent, at: number): void {

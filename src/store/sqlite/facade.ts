@@ -4,24 +4,22 @@
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../memory/event.ts'
-import type { CallFilter, UsageFilter } from '../accounting.ts'
 import type { Commit, CommitResult, ObserverTurn } from '../commit.ts'
-import type { ContextQuery } from '../context-port.ts'
 import type { ImportBatch, ImportResult } from '../import-port.ts'
-import type {
-  BackupInfo,
-  ClaimedMessage,
-  MessageStatus,
-  ProjectFilter,
-  QueueFilter,
-  Reader,
-  Retention,
-  SessionFilter,
-  Store,
-  TurnMaterial,
-} from '../port.ts'
+import type { BackupInfo, ClaimedMessage, MessageStatus, Retention, Store, TurnMaterial } from '../port.ts'
 import type { ProjectChange } from '../project-port.ts'
-import type { ForgetRequest, Forgotten, IndexState, Link, LinkKind, NewVector, UnembeddedPage } from '../search-port.ts'
+import type {
+  Changed,
+  ForgetRequest,
+  Forgotten,
+  IndexState,
+  Link,
+  LinkKind,
+  NewVector,
+  Pinned,
+  UnembeddedPage,
+} from '../search-port.ts'
+import { ReaderFacade } from './reader-facade.ts'
 
 export interface SqliteStore extends Store {
   /** What is wrong with the file, for databases too large to be checked at the start; empty when it is sound. */
@@ -41,84 +39,6 @@ export type Call<Methods extends Method = Method> = <M extends Methods>(
   method: M,
   ...args: Arguments<M>
 ) => Promise<Answer<M>>
-
-export class ReaderFacade implements Reader {
-  readonly #call: Call<keyof Reader>
-
-  constructor(call: Call<keyof Reader>) {
-    this.#call = call
-  }
-
-  session(id: string) {
-    return this.#call('session', id)
-  }
-  findSessions(prefix: string) {
-    return this.#call('findSessions', prefix)
-  }
-  sessions(filter: SessionFilter) {
-    return this.#call('sessions', filter)
-  }
-  view(session: string, traceLimit: number) {
-    return this.#call('view', session, traceLimit)
-  }
-  queue(filter: QueueFilter) {
-    return this.#call('queue', filter)
-  }
-  queueStats() {
-    return this.#call('queueStats')
-  }
-  stats(dayStart: number) {
-    return this.#call('stats', dayStart)
-  }
-  observation(id: number) {
-    return this.#call('observation', id)
-  }
-  observations(filter: Arguments<'observations'>[0]) {
-    return this.#call('observations', filter)
-  }
-  summaries(filter: Arguments<'summaries'>[0]) {
-    return this.#call('summaries', filter)
-  }
-  projects(filter: ProjectFilter) {
-    return this.#call('projects', filter)
-  }
-  contextMaterial(query: ContextQuery) {
-    return this.#call('contextMaterial', query)
-  }
-  projectDecisions() {
-    return this.#call('projectDecisions')
-  }
-  listProjects() {
-    return this.#call('listProjects')
-  }
-  projectContents(key: string) {
-    return this.#call('projectContents', key)
-  }
-  aliases(key: string) {
-    return this.#call('aliases', key)
-  }
-  events(session: string, limit: number) {
-    return this.#call('events', session, limit)
-  }
-  reported(sessions: Arguments<'reported'>[0]) {
-    return this.#call('reported', sessions)
-  }
-  calls(filter: CallFilter) {
-    return this.#call('calls', filter)
-  }
-  usage(filter: UsageFilter) {
-    return this.#call('usage', filter)
-  }
-  spentSince(since: number) {
-    return this.#call('spentSince', since)
-  }
-  lastSeq() {
-    return this.#call('lastSeq')
-  }
-  close() {
-    return this.#call('close')
-  }
-}
 
 export class StoreFacade extends ReaderFacade implements SqliteStore {
   readonly #call: Call
@@ -158,10 +78,10 @@ export class StoreFacade extends ReaderFacade implements SqliteStore {
   countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]> {
     return this.#call('countByPrompt', session, status)
   }
-  eraseSession(session: string): Promise<boolean> {
+  eraseSession(session: string): Promise<{ seq: number } | null> {
     return this.#call('eraseSession', session)
   }
-  quarantine(session: string, reason: string, at: number): Promise<void> {
+  quarantine(session: string, reason: string, at: number): Promise<{ seq: number }> {
     return this.#call('quarantine', session, reason, at)
   }
   acceptQuarantined(session: string, event: MemoryEvent, at: number): Promise<'accepted' | 'duplicate'> {
@@ -191,13 +111,13 @@ export class StoreFacade extends ReaderFacade implements SqliteStore {
   dropEmbeddings(embedder: string | null): Promise<number> {
     return this.#call('dropEmbeddings', embedder)
   }
-  link(link: Link): Promise<boolean> {
+  link(link: Link): Promise<Changed> {
     return this.#call('link', link)
   }
-  unlink(from: number, to: number, kind: LinkKind): Promise<boolean> {
+  unlink(from: number, to: number, kind: LinkKind): Promise<Changed> {
     return this.#call('unlink', from, to, kind)
   }
-  pin(ids: readonly number[], on: boolean, at: number): Promise<{ changed: number; missing: number[] }> {
+  pin(ids: readonly number[], on: boolean, at: number): Promise<Pinned> {
     return this.#call('pin', ids, on, at)
   }
   forget(request: ForgetRequest): Promise<Forgotten> {
@@ -221,11 +141,17 @@ export class StoreFacade extends ReaderFacade implements SqliteStore {
   clearShown(session: string): Promise<void> {
     return this.#call('clearShown', session)
   }
-  decideProjects(changes: readonly ProjectChange[], at: number): Promise<void> {
+  decideProjects(changes: readonly ProjectChange[], at: number): Promise<{ seq: number | null }> {
     return this.#call('decideProjects', changes, at)
   }
   refileNext(limit: number): Promise<number> {
     return this.#call('refileNext', limit)
+  }
+  takeSeq(): Promise<number> {
+    return this.#call('takeSeq')
+  }
+  sampleQueue(at: number): Promise<void> {
+    return this.#call('sampleQueue', at)
   }
   importBatch(batch: ImportBatch, at: number): Promise<ImportResult> {
     return this.#call('importBatch', batch, at)

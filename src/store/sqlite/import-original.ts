@@ -2,12 +2,11 @@
  * The database of the original claude-mem, read and never written. Its versions differ in their columns: what a version
  * does not have is null. Values are as they are found; whoever takes them in checks them.
  */
-import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../errors.ts'
 import { isCorruption, storageError } from './errors.ts'
+import { type PrivateCopy, privateCopy } from './private-copy.ts'
 import { all, type Connection, each, run } from './statement.ts'
 import { readableRows } from './survivors.ts'
 
@@ -190,38 +189,7 @@ function unreadable(error: unknown, file: string): MemError {
  * A database whose log is open is read in place, as SQLite has many programs read one. Without a log, opening it would
  * leave one behind: then a copy is read, and the directory may even be read-only.
  */
-function untouched(file: string): { readable: string; dispose: () => void } {
+function untouched(file: string): PrivateCopy {
   if (existsSync(`${file}-wal`) && existsSync(`${file}-shm`)) return { readable: file, dispose: () => undefined }
-  const directory = mkdtempSync(join(tmpdir(), 'claude-mem-import-'))
-  const dispose = () => rmSync(directory, { recursive: true, force: true })
-  try {
-    const readable = join(directory, 'original.db')
-    copyWhole(file, readable)
-    return { readable, dispose }
-  } catch (error) {
-    dispose()
-    throw error
-  }
-}
-
-const COPY_TRIES = 5
-
-/** A program that opens it meanwhile may write between two reads of ours: then it is copied again. */
-function copyWhole(file: string, copy: string): void {
-  for (let tries = 1; ; tries += 1) {
-    const before = stateOf(file)
-    for (const part of ['', '-wal', '-journal']) {
-      if (existsSync(file + part)) copyFileSync(file + part, copy + part, constants.COPYFILE_FICLONE)
-    }
-    if (stateOf(file) === before) return
-    if (tries === COPY_TRIES)
-      throw new MemError('storage', `${file} is being written all the time. Try again.`, { retryable: true })
-  }
-}
-
-function stateOf(file: string): string {
-  return ['', '-wal', '-journal']
-    .map((part) => statSync(file + part, { throwIfNoEntry: false }))
-    .map((stat) => (stat === undefined ? '' : `${stat.size} ${stat.mtimeMs}`))
-    .join('; ')
+  return privateCopy(file)
 }

@@ -24,8 +24,7 @@ export function importBatch(db: Connection, batch: ImportBatch, at: number): Imp
   run(db, 'BEGIN IMMEDIATE')
   try {
     const result = new Import(db, batch, at).run()
-    const keeps = !batch.dryRun && result.outcomes.some(({ is }) => is === 'added')
-    run(db, keeps ? 'COMMIT' : 'ROLLBACK')
+    run(db, result.seq === null ? 'ROLLBACK' : 'COMMIT')
     return result
   } catch (error) {
     // SQLite has often rolled back by itself when the disk failed.
@@ -59,13 +58,16 @@ class Import {
 
   run(): ImportResult {
     const outcomes = this.#batch.records.map((record) => this.#take(record))
-    if (this.#batch.dryRun)
-      return { outcomes: outcomes.map((outcome) => (outcome.is === 'added' ? ADDED : outcome)), projects: [] }
+    if (this.#batch.dryRun) {
+      const shown = outcomes.map((outcome) => (outcome.is === 'added' ? ADDED : outcome))
+      return { outcomes: shown, projects: [], seq: null }
+    }
     for (const [session, ids] of this.#added) {
       const added: Added = { session, ...ids }
       indexAddedSafely(this.#db, added)
     }
-    return { outcomes, projects: [...this.#projects] }
+    const keeps = outcomes.some(({ is }) => is === 'added')
+    return { outcomes, projects: [...this.#projects], seq: keeps ? this.#seq : null }
   }
 
   /** One that cannot be taken in leaves no trace and keeps no other out. */

@@ -1,7 +1,7 @@
 /** The inbox: events that wait for the observer, and what a commit does with them. */
 import { type MemoryEvent, toolOf } from '../../memory/event.ts'
 import type { EventOutcome, InboxChange, NewObservation } from '../commit.ts'
-import { setOutcome } from './events.ts'
+import { settleEvent } from './events.ts'
 import { all, type Connection, run } from './statement.ts'
 
 /** An observation of the commit that is being applied, with the id it got. */
@@ -117,9 +117,9 @@ function settle(
   for (const eventId of claimedEventIds(db, session, change.effectId)) {
     if (!listed.has(eventId)) listed.set(eventId, defaultOutcome(eventId, stored))
   }
-  for (const { eventId, kind, reason } of listed.values()) {
-    const ids = kind === 'observed' ? madeFrom(eventId, stored) : []
-    setOutcome(db, session, eventId, kind, reason, ids)
+  for (const outcome of listed.values()) {
+    const ids = outcome.kind === 'observed' ? madeFrom(outcome.eventId, stored) : []
+    settleEvent(db, session, change.effectId, outcome, ids)
   }
   keepPayloads(db, session, change.effectId, change.at)
   deleteClaimed(db, session, change.effectId)
@@ -166,11 +166,14 @@ function setAside(db: Connection, session: string, effectId: string, error: stri
   )
 }
 
+/** The attempt that set them aside counts. */
 function failEvents(db: Connection, session: string, effectId: string, error: string): void {
   run(
     db,
-    `UPDATE events SET outcome = 'failed', reason = @error WHERE content_session_id = @session AND event_id IN (
-       SELECT event_id FROM pending_messages WHERE content_session_id = @session AND effect_id = @effectId)`,
+    `UPDATE events SET outcome = 'failed', reason = @error, effect_id = @effectId, attempts = m.attempts + 1
+     FROM (SELECT event_id, attempts FROM pending_messages
+           WHERE content_session_id = @session AND effect_id = @effectId) m
+     WHERE events.content_session_id = @session AND events.event_id = m.event_id`,
     { session, effectId, error },
   )
 }
@@ -178,7 +181,8 @@ function failEvents(db: Connection, session: string, effectId: string, error: st
 function reopenEvents(db: Connection, session: string): void {
   run(
     db,
-    `UPDATE events SET outcome = NULL, reason = NULL WHERE content_session_id = @session AND event_id IN (
+    `UPDATE events SET outcome = NULL, reason = NULL, effect_id = NULL, attempts = 0
+     WHERE content_session_id = @session AND event_id IN (
        SELECT event_id FROM pending_messages WHERE content_session_id = @session AND status = 'failed')`,
     { session },
   )

@@ -23,10 +23,10 @@ export function insertObservation(db: Connection, origin: Origin, observation: N
     db,
     `INSERT INTO observations (content_session_id, project, type, title, subtitle, narrative, facts, concepts,
        files_read, files_modified, functions_changed, agent, discovery_tokens, discovery_estimated, sources,
-       prompt_number, content_hash, prompt_version, model, seq, created_at, created_at_epoch)
+       prompt_number, content_hash, prompt_version, model, effect_id, seq, created_at, created_at_epoch)
      VALUES (@session, @project, @type, @title, @subtitle, @narrative, @facts, @concepts, @filesRead, @filesModified,
        @functionsChanged, @agent, @discoveryTokens, @discoveryEstimated, @sources, @promptNumber, @contentHash,
-       @promptVersion, @model, @seq, @createdAt, @createdAtEpoch)`,
+       @promptVersion, @model, @effectId, @seq, @createdAt, @createdAtEpoch)`,
     {
       ...origin,
       type: draft.type,
@@ -46,6 +46,7 @@ export function insertObservation(db: Connection, origin: Origin, observation: N
       contentHash: observation.contentHash,
       promptVersion: observation.promptVersion,
       model: observation.model,
+      effectId: observation.effectId ?? null,
       createdAt: new Date(observation.createdAt).toISOString(),
       createdAtEpoch: observation.createdAt,
     },
@@ -57,9 +58,9 @@ export function insertSummary(db: Connection, origin: Origin, summary: NewSummar
   return run(
     db,
     `INSERT INTO session_summaries (content_session_id, project, request, investigated, learned, completed, next_steps,
-       notes, files_read, files_edited, prompt_number, model, seq, created_at, created_at_epoch)
+       notes, files_read, files_edited, prompt_number, model, effect_id, seq, created_at, created_at_epoch)
      VALUES (@session, @project, @request, @investigated, @learned, @completed, @nextSteps, @notes, @filesRead,
-       @filesEdited, @promptNumber, @model, @seq, @createdAt, @createdAtEpoch)`,
+       @filesEdited, @promptNumber, @model, @effectId, @seq, @createdAt, @createdAtEpoch)`,
     {
       ...origin,
       request: draft.request,
@@ -72,6 +73,7 @@ export function insertSummary(db: Connection, origin: Origin, summary: NewSummar
       filesEdited: JSON.stringify(draft.filesEdited),
       promptNumber: summary.promptNumber,
       model: summary.model,
+      effectId: summary.effectId ?? null,
       createdAt: new Date(summary.createdAt).toISOString(),
       createdAtEpoch: summary.createdAt,
     },
@@ -128,6 +130,7 @@ export interface ObservationRow {
   content_hash: string
   prompt_version: string | null
   model: string | null
+  effect_id: string | null
   created_at_epoch: number
 }
 
@@ -195,6 +198,7 @@ export interface SummaryRow {
   files_edited: string
   prompt_number: number
   model: string | null
+  effect_id: string | null
   created_at_epoch: number
 }
 

@@ -1,5 +1,6 @@
 /** What was decided about projects, and the work that a merge leaves behind. */
 import type { ProjectChange, ProjectDecision } from '../project-port.ts'
+import { nextSeq } from './meta.ts'
 import { newestName } from './projects.ts'
 import { all, type Connection, get, run, type Value } from './statement.ts'
 
@@ -12,6 +13,7 @@ interface StoredDecision {
   files: string
 }
 
+const SEEN = ['name', 'mergedInto', 'root'] as const
 const COLUMNS = 'key, name, merged_into AS mergedInto, root, fingerprint, files'
 
 export function selectDecisions(db: Connection): ProjectDecision[] {
@@ -40,23 +42,30 @@ const UNDECIDED: Omit<ProjectDecision, 'key'> = {
   files: [],
 }
 
-export function decideProjects(db: Connection, changes: readonly ProjectChange[], at: number): void {
-  db.transaction(() => {
-    for (const change of changes) upsertDecision(db, change, at)
-  }).immediate()
+export function decideProjects(db: Connection, changes: readonly ProjectChange[], at: number): { seq: number | null } {
+  return db
+    .transaction(() => {
+      const seen = changes.filter((change) => upsertDecision(db, change, at))
+      return { seq: seen.length > 0 ? nextSeq(db) : null }
+    })
+    .immediate()
 }
 
-function upsertDecision(db: Connection, change: ProjectChange, at: number): void {
+/** True where people see the difference. */
+function upsertDecision(db: Connection, change: ProjectChange, at: number): boolean {
   const known = get<StoredDecision>(db, `SELECT ${COLUMNS} FROM projects WHERE key = ?`, [change.key])
   const { files, ...decision } = { ...UNDECIDED, ...(known === undefined ? {} : toDecision(known)), ...change }
+  const wanted: StoredDecision = { ...decision, files: JSON.stringify(files) }
   run(
     db,
     `INSERT INTO projects (key, name, merged_into, root, fingerprint, files, at)
      VALUES (@key, @name, @mergedInto, @root, @fingerprint, @files, @at)
      ON CONFLICT (key) DO UPDATE SET name = excluded.name, merged_into = excluded.merged_into, root = excluded.root,
        fingerprint = excluded.fingerprint, files = excluded.files, at = excluded.at`,
-    { ...decision, files: JSON.stringify(files), at },
+    { ...wanted, at },
   )
+  const before = known ?? UNDECIDED
+  return SEEN.some((column) => before[column] !== wanted[column])
 }
 
 /** Whatever names its project and can be found by it: as long as one of them has rows there is work left. */

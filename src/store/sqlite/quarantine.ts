@@ -6,21 +6,41 @@ import { insertMessage } from './inbox.ts'
 import { nextSeq } from './meta.ts'
 import { selectSession } from './sessions.ts'
 import { type Connection, run } from './statement.ts'
+import { insertTrace } from './turns.ts'
 
-export function quarantineSession(db: Connection, session: string, reason: string, at: number): void {
-  db.transaction(() => {
-    if (!setQuarantine(db, session, reason, at, nextSeq(db))) throw unknownSession(session)
-  }).immediate()
+/** It is a transition like any other: the trace has it. */
+export function quarantineSession(db: Connection, session: string, reason: string, at: number): { seq: number } {
+  return db
+    .transaction(() => {
+      const row = selectSession(db, session)
+      if (row === null) throw unknownSession(session)
+      const seq = nextSeq(db)
+      setQuarantine(db, session, reason, at, seq)
+      const from = row.quarantine === null ? row.state : QUARANTINE
+      insertTrace(db, session, {
+        at,
+        event: 'QUARANTINE',
+        eventId: null,
+        from,
+        to: QUARANTINE,
+        reason,
+        effectId: row.effect?.id ?? null,
+      })
+      return { seq }
+    })
+    .immediate()
 }
 
-function setQuarantine(db: Connection, session: string, reason: string, at: number, seq: number): boolean {
-  return (
-    run(
-      db,
-      `UPDATE sdk_sessions SET status = 'failed', quarantine = @reason, updated_at_epoch = @at, seq = @seq
-       WHERE content_session_id = @session`,
-      { session, reason, at, seq },
-    ).changes === 1
+/** What the trace says of a session that is in none of its machine's states. */
+const QUARANTINE = 'quarantine'
+
+function setQuarantine(db: Connection, session: string, reason: string, at: number, seq: number): void {
+  run(
+    db,
+    `UPDATE sdk_sessions SET status = 'failed', quarantine = @reason, updated_at_epoch = @at, seq = @seq,
+       trace_count = trace_count + 1
+     WHERE content_session_id = @session`,
+    { session, reason, at, seq },
   )
 }
 

@@ -3,6 +3,7 @@ import type { Observation, Summary } from '../../memory/observation.ts'
 import type { AskedSession, ReportedSession } from '../../memory/reported.ts'
 import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from '../accounting.ts'
 import type { Alias, ContextMaterial, ContextQuery } from '../context-port.ts'
+import type { Activity, EventView, KeptEvent, Origin, SessionStory } from '../origin-port.ts'
 import type {
   EventRow,
   Message,
@@ -18,18 +19,22 @@ import type {
   StoreStats,
 } from '../port.ts'
 import type { ListedProject, ProjectContents, ProjectDecision } from '../project-port.ts'
+import { selectActivity } from './activity.ts'
 import { selectCalls } from './calls.ts'
 import { selectAliases, selectContextMaterial } from './context.ts'
 import { selectEvents } from './events.ts'
 import type { Answers } from './facade.ts'
 import { type MemoryFilter, selectObservation, selectObservations, selectSummaries } from './memories.ts'
 import { seqNow } from './meta.ts'
+import { selectEventIds, selectEventView, selectOrigin } from './origin.ts'
+import { selectKeptEvents } from './payload-rows.ts'
 import { selectDecisions } from './project-decisions.ts'
 import { selectContents, selectListed, selectProjects } from './projects.ts'
 import { selectQueue, selectQueueStats } from './queue.ts'
 import { selectReported } from './reported.ts'
 import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
 import type { Connection } from './statement.ts'
+import { selectStory } from './story.ts'
 import { selectSpentSince, selectUsage } from './usage.ts'
 import { selectStats, selectView } from './views.ts'
 
@@ -102,6 +107,24 @@ export class SqliteQueries implements Answers<keyof Reader> {
   }
   spentSince(since: number): Spent {
     return selectSpentSince(this.db, since)
+  }
+  origin(observation: number): Origin | null {
+    return this.#atOnce(() => selectOrigin(this.db, observation))
+  }
+  eventView(eventId: string, session: string | null): EventView | null {
+    return this.#atOnce(() => selectEventView(this.db, eventId, session))
+  }
+  findEvents(prefix: string, session: string | null): string[] {
+    return selectEventIds(this.db, prefix, session)
+  }
+  story(session: string, limits: { trace: number; rows: number }): SessionStory | null {
+    return this.#atOnce(() => selectStory(this.db, session, limits))
+  }
+  activity(dayStarts: readonly number[], until: number): Activity {
+    return this.#atOnce(() => selectActivity(this.db, dayStarts, until))
+  }
+  payloads(session: string, afterId: number, limit: number): KeptEvent[] {
+    return this.#atOnce(() => selectKeptEvents(this.db, session, afterId, limit))
   }
   lastSeq(): number {
     return seqNow(this.db)

@@ -57,6 +57,15 @@ export function selectQueue(db: Connection, filter: QueueFilter): Message[] {
   ).map(toMessage)
 }
 
+export function selectMessage(db: Connection, session: string, eventId: string): Message | null {
+  const row = get<StoredMessage>(
+    db,
+    `SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE content_session_id = ? AND event_id = ?`,
+    [session, eventId],
+  )
+  return row === undefined ? null : toMessage(row)
+}
+
 export function selectClaimed(db: Connection, session: string, effectId: string): ClaimedMessage[] {
   return all<StoredMessage & { payload: string }>(
     db,

@@ -5,10 +5,11 @@ import { MemError } from '../../errors.ts'
 import type { Reader } from '../port.ts'
 import { answer } from './answer.ts'
 import { storageError } from './errors.ts'
-import { type Answers, ReaderFacade } from './facade.ts'
+import type { Answers } from './facade.ts'
 import { refuseNewer, schemaVersion } from './migrate.ts'
 import { SCHEMA_VERSION } from './migrations/index.ts'
 import { SqliteQueries } from './queries.ts'
+import { ReaderFacade } from './reader-facade.ts'
 import type { Connection } from './statement.ts'
 
 export class SqliteReader extends ReaderFacade implements Reader {

@@ -8,6 +8,9 @@ const MAX_ROWS = 2_000
 /** Subjects remembered of one session: more than a long one looks at, and still a small table. */
 const SEEN_PER_SESSION = 5_000
 
+/** Five days in which the queue changes every ten seconds; about a megabyte. */
+const QUEUE_SAMPLES = 40_000
+
 const DAY_MS = 86_400_000
 
 /** Returns how many rows went; `MAX_ROWS` means that there may be more. */
@@ -25,6 +28,8 @@ export function retainWithin(db: Connection, rules: Retention, now: number): num
       removed += clearOldCallTexts(db, turnsBefore, left())
       removed += deleteOldSeen(db, turnsBefore, left())
       removed += deleteSeenOver(db, SEEN_PER_SESSION, left())
+      removed += deleteOldSamples(db, now - rules.traceDays * DAY_MS, left())
+      removed += deleteSamplesOver(db, QUEUE_SAMPLES, left())
       return removed
     })
     .immediate()
@@ -157,4 +162,20 @@ function deleteOldestSeen(db: Connection, session: string, limit: number): numbe
        SELECT subject FROM seen WHERE content_session_id = @session ORDER BY at, subject LIMIT @limit)`,
     { session, limit },
   ).changes
+}
+
+function deleteOldSamples(db: Connection, before: number, limit: number): number {
+  return run(
+    db,
+    'DELETE FROM queue_depth WHERE at IN (SELECT at FROM queue_depth WHERE at <= @before ORDER BY at LIMIT @limit)',
+    { before, limit },
+  ).changes
+}
+
+function deleteSamplesOver(db: Connection, max: number, limit: number): number {
+  const over = count(db, 'SELECT count(*) AS n FROM queue_depth') - max
+  if (over <= 0) return 0
+  return run(db, 'DELETE FROM queue_depth WHERE at IN (SELECT at FROM queue_depth ORDER BY at LIMIT ?)', [
+    Math.min(over, limit),
+  ]).changes
 }

@@ -2,6 +2,7 @@
 import type { Effect } from '../../../machines/session/types.ts'
 import type { Commit, SessionStatus } from '../commit.ts'
 import type { SessionFilter, SessionListItem, SessionRow } from '../port.ts'
+import { nextSeq } from './meta.ts'
 import { shownName } from './projects.ts'
 import { all, type Connection, get, run, type Value } from './statement.ts'
 
@@ -184,7 +185,11 @@ export function listSessions(db: Connection, filter: SessionFilter): SessionList
   )
 }
 
+export function eraseSession(db: Connection, session: string): { seq: number } | null {
+  return db.transaction(() => (deleteSession(db, session) ? { seq: nextSeq(db) } : null)).immediate()
+}
+
 /** Whatever refers to it goes with it. */
-export function deleteSession(db: Connection, session: string): boolean {
+function deleteSession(db: Connection, session: string): boolean {
   return run(db, 'DELETE FROM sdk_sessions WHERE content_session_id = ?', [session]).changes > 0
 }

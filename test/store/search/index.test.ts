@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EVEN_WEIGHTS } from '../../../src/store/search-port.ts'
 import { commitGroup } from '../../../src/store/sqlite/commit.ts'
 import { migrate } from '../../../src/store/sqlite/migrate.ts'
-import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/sqlite/migrations/index.ts'
+import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations/index.ts'
 import { isIndexDamage } from '../../../src/store/sqlite/search/damage.ts'
 import { INDEX_VERSION, indexVersion, setIndexVersion } from '../../../src/store/sqlite/search/index-version.ts'
-import { all, type Connection } from '../../../src/store/sqlite/statement.ts'
+import { backTo } from '../older.ts'
 import { type Place, place } from '../place.ts'
 import { commitOf, NOW, promptOf, record, summaryOf } from '../samples.ts'
 import { ALL, bareObservation, SearchPlace } from './place.ts'
@@ -142,27 +142,6 @@ describe('a database from before there was search', () => {
     expect(answers()).toEqual(before)
   })
 })
-
-/** Undoes what later versions added; what is derived comes back with them. */
-function backTo(version: number, db: Connection): void {
-  const old = new BetterSqlite3(':memory:')
-  migrate(
-    old,
-    MIGRATIONS.filter((migration) => migration.version <= version),
-  )
-  const namesIn = (of: Connection, type: string) =>
-    all<{ name: string }>(of, 'SELECT name FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL', [type]).map(
-      ({ name }) => name,
-    )
-  for (const type of ['trigger', 'index', 'table']) {
-    const kept = new Set(namesIn(old, type))
-    // A virtual table takes its own tables with it.
-    const added = namesIn(db, type).filter((name) => !kept.has(name) && !/_fts_[a-z]+$/.test(name))
-    for (const name of added) db.exec(`DROP ${type} ${name}`)
-  }
-  db.exec(`DELETE FROM meta WHERE name <> 'seq'; PRAGMA user_version = ${version}`)
-  old.close()
-}
 
 function thrownBy(work: () => unknown): unknown {
   try {

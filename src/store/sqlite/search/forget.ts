@@ -2,6 +2,7 @@
 import type { MemoryKind } from '../../../search/query.ts'
 import type { BackupInfo } from '../../port.ts'
 import type { ForgetRequest, Forgotten } from '../../search-port.ts'
+import { nextSeq } from '../meta.ts'
 import { all, type Connection, count } from '../statement.ts'
 import { isIndexDamage } from './damage.ts'
 import { insertTombstones } from './forgotten.ts'
@@ -55,11 +56,11 @@ function removeAndReport(
         summariesBeside: summariesBeside(db, observations).filter((id) => !rows.includes(rowOf('summary', id))),
         backups: holding(backups, oldest(db, rows)),
       }
-      if (dryRun || rows.length === 0) return { ...about, ...NOTHING_REMOVED }
+      if (dryRun || rows.length === 0) return { ...about, ...NOTHING_REMOVED, seq: null }
       insertTombstones(db, rows, at)
       const removed = removeMemories(db, rows)
       startPurge(db)
-      return { ...about, ...removed }
+      return { ...about, ...removed, seq: nextSeq(db) }
     })
     .immediate()
 }

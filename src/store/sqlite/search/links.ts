@@ -1,9 +1,39 @@
 /** What people, models and search say about observations: pins, and links from a newer one to an older. */
 import { MemError } from '../../../errors.ts'
 import type { NewLink } from '../../commit.ts'
-import type { Link, LinkKind } from '../../search-port.ts'
+import type { Changed, Link, LinkKind, Pinned } from '../../search-port.ts'
+import { nextSeq } from '../meta.ts'
 import { all, type Connection, get, run } from '../statement.ts'
 
+/** What a search says is derived and comes by the thousand: nobody follows it, and it takes no number. */
+export function linkObservations(db: Connection, link: Link): Changed {
+  if (link.by === 'search') return { changed: addLink(db, link), seq: null }
+  return numbered(db, () => addLink(db, link))
+}
+
+export function unlinkObservations(db: Connection, from: number, to: number, kind: LinkKind): Changed {
+  return numbered(db, () => removeLink(db, from, to, kind))
+}
+
+export function pinObservations(db: Connection, ids: readonly number[], on: boolean, at: number): Pinned {
+  return db
+    .transaction(() => {
+      const pins = setPins(db, ids, on, at)
+      return { ...pins, seq: pins.changed > 0 ? nextSeq(db) : null }
+    })
+    .immediate()
+}
+
+function numbered(db: Connection, change: () => boolean): Changed {
+  return db
+    .transaction((): Changed => {
+      const changed = change()
+      return { changed, seq: changed ? nextSeq(db) : null }
+    })
+    .immediate()
+}
+
+/** Without a number of its own: it is part of something that has one. */
 export function addLink(db: Connection, link: Link): boolean {
   const { from, to, kind } = link
   if (from === to) throw new MemError('bad_request', `Observation ${from} cannot be linked to itself.`)
@@ -12,7 +42,7 @@ export function addLink(db: Connection, link: Link): boolean {
       if (projectOf(db, from) !== projectOf(db, to)) {
         throw new MemError('bad_request', `Observations ${from} and ${to} are of different projects.`)
       }
-      if (kind === 'supersedes' && linkExists(db, to, from, kind)) {
+      if (kind === 'supersedes' && leadsTo(db, to, from)) {
         throw new MemError('bad_request', `Observation ${to} replaces ${from} already; take that back first.`)
       }
       return insertLink(db, link)
@@ -27,7 +57,7 @@ export function addLinks(db: Connection, from: number, links: readonly NewLink[]
   }
 }
 
-export function removeLink(db: Connection, from: number, to: number, kind: LinkKind): boolean {
+function removeLink(db: Connection, from: number, to: number, kind: LinkKind): boolean {
   return run(db, 'DELETE FROM links WHERE from_id = ? AND to_id = ? AND kind = ?', [from, to, kind]).changes > 0
 }
 
@@ -68,10 +98,17 @@ function insertLink(db: Connection, { from, to, kind, by, at }: Link): boolean {
   )
 }
 
-function linkExists(db: Connection, from: number, to: number, kind: LinkKind): boolean {
-  return (
-    get(db, 'SELECT 1 AS n FROM links WHERE from_id = ? AND to_id = ? AND kind = ?', [from, to, kind]) !== undefined
+/** Over others too: of observations that replace each other in a circle none would be current. */
+function leadsTo(db: Connection, from: number, to: number): boolean {
+  const found = get(
+    db,
+    `WITH RECURSIVE replaced (id) AS (
+       SELECT to_id FROM links WHERE from_id = @from AND kind = 'supersedes'
+       UNION SELECT l.to_id FROM replaced r CROSS JOIN links l ON l.from_id = r.id AND l.kind = 'supersedes')
+     SELECT 1 AS n FROM replaced WHERE id = @to`,
+    { from, to },
   )
+  return found !== undefined
 }
 
 export function projectOf(db: Connection, id: number): string {

@@ -1,0 +1,155 @@
+/**
+ * `npm run screenshots [-- --out DIR] [--only VIEW]`: every view of the viewer as a picture, light and dark, wide and narrow, from the
+ * demo's memory. A real daemon, a real Chromium; the model is a server on loopback that takes its time.
+ */
+
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { ChannelClient } from '../../src/channel/client.ts'
+import { NO_FILTERS } from '../../src/search/query.ts'
+import { VERSION } from '../../src/version.ts'
+import { fillMonth } from '../demo/month/month.ts'
+import { launchBrowser } from '../lib/browser.ts'
+import { startDaemon, stopServing } from '../lib/daemon.ts'
+import { eventOf } from '../lib/events.ts'
+import { say as tell } from '../lib/output.ts'
+import * as say from '../lib/payloads.ts'
+import { kill, makePlace, type Place, processesIn } from '../lib/place.ts'
+import { ROOT } from '../lib/root.ts'
+import { openViewer } from './page.ts'
+
+const { values: options } = parseArgs({
+  options: { out: { type: 'string', default: join(ROOT, 'docs', 'screenshots') }, only: { type: 'string' } },
+})
+
+const WIDE = { width: 1280, height: 800 }
+const NARROW = { width: 390, height: 844 }
+
+interface Shot {
+  name: string
+  hash: string
+  /** What stands there once the view is complete. */
+  ready: string
+  prepare?(page: Page): Promise<void>
+}
+
+async function shots(client: ChannelClient): Promise<Shot[]> {
+  const { sessions } = await client.request('sessions', { type: 'sessions', filter: { limit: 50 } })
+  const told = sessions.find(({ observations }) => observations > 1)
+  const { answer } = await client.request('found', {
+    type: 'search',
+    request: { query: 'float dollars', mode: 'auto', filters: NO_FILTERS, limit: 1, offset: 0 },
+  })
+  const best = answer.hits[0]
+  if (told === undefined || best === undefined) throw new Error('the demo has no memory')
+  return [
+    { name: 'now', hash: '#/now', ready: '[data-testid=session-card] svg [data-active=true]' },
+    { name: 'memory', hash: '#/memory', ready: '[data-testid=memory-row]' },
+    { name: 'search', hash: '#/memory?q=why%20was%20it%20slow', ready: '[data-testid=memory-row]' },
+    { name: 'observation', hash: `#/memory/${best.id}`, ready: '[data-testid=memory-open]' },
+    { name: 'session', hash: `#/session/${told.session}`, ready: '[data-testid=story]' },
+    { name: 'usage', hash: '#/usage?days=30', ready: '.usage-card svg' },
+    { name: 'settings', hash: '#/settings', ready: '[data-testid=context-preview]' },
+  ]
+}
+
+/** Three sessions at work: one is with the observer, one gathers, one has just begun. */
+async function work(client: ChannelClient): Promise<void> {
+  const report = async (payload: say.Payload, at: number) => {
+    await client.request('ack', { type: 'event', event: eventOf(payload, at), version: VERSION })
+  }
+  const turnOf = (session: string, project: string) => ({
+    session,
+    prompt: `${session}-1`,
+    cwd: `/home/dev/${project}`,
+  })
+  const now = Date.now()
+  const pocket = turnOf('b7d0c1f2-5a66-4c1e-9c0e-1d7d9f3a2c11', 'pocket')
+  await report(say.sessionStart(pocket), now - 1_500_000)
+  const gateway = turnOf('4f9a7e30-81bb-4d52-a1f3-6b1de2a90c57', 'gateway')
+  await report(say.sessionStart(gateway), now - 900_000)
+  await report(say.userPrompt(gateway, 'Return retry-after with 429.'), now - 890_000)
+  for (const [i, what] of ['rg 429 src', 'cat src/limit.ts', 'npm test -- limit'].entries()) {
+    await report(say.bash(gateway, `toolu_gateway_${i}`, what, 'done'), now - 300_000 + i * 40_000)
+  }
+  const shop = turnOf('0c2d8f41-9e5b-4a7d-b3c6-7af1e08d5b92', 'shop')
+  await report(say.sessionStart(shop), now - 420_000)
+  await report(say.userPrompt(shop, 'The export still uses offsets: page it by key too.'), now - 400_000)
+  for (const [i, what] of ['src/orders/export.ts', 'src/orders/list.ts', 'test/orders/export.test.ts'].entries()) {
+    await report(say.edit(shop, `toolu_shop_${i}`, `${shop.cwd}/${what}`), now - 300_000 + i * 60_000)
+  }
+  await report(say.bash(shop, 'toolu_shop_9', 'npm test -- orders', '12 passed'), now - 60_000)
+  await report(say.stop(shop, 'The export pages by key.'), now - 20_000)
+}
+
+async function picture(browser: Browser, place: Place, shot: Shot, colorScheme: 'light' | 'dark', narrow: boolean) {
+  const page = await openViewer(browser, place, shot.hash, {
+    viewport: narrow ? NARROW : WIDE,
+    colorScheme,
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    deviceScaleFactor: narrow ? 2 : 1,
+  })
+  try {
+    await page.locator(shot.ready).first().waitFor()
+    await shot.prepare?.(page)
+    await page.evaluate(() => document.fonts.ready)
+    const name = `${shot.name}-${colorScheme}${narrow ? '-narrow' : ''}.png`
+    await page.screenshot({ path: join(options.out, name) })
+    tell(name)
+  } finally {
+    await page.context().close()
+  }
+}
+
+/** It listens and never answers: what is asked of it stays under way. */
+async function slowModel(): Promise<{ url: string; close(): void }> {
+  const server = createServer(() => undefined)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+async function main(): Promise<void> {
+  mkdirSync(options.out, { recursive: true })
+  const model = await slowModel()
+  const place = makePlace('screenshots', {
+    CLAUDE_MEM_PROVIDER: 'anthropic',
+    CLAUDE_MEM_ANTHROPIC_API_KEY: 'demo-key-for-pictures-only',
+    CLAUDE_MEM_ANTHROPIC_BASE_URL: model.url,
+  })
+  let browser: Browser | null = null
+  try {
+    await fillMonth(place)
+    await startDaemon(place)
+    const client = await ChannelClient.connect(place.paths)
+    await work(client)
+    browser = await launchBrowser(['--font-render-hinting=none'])
+    for (const shot of await shots(client)) {
+      if (options.only !== undefined && options.only !== shot.name) continue
+      for (const scheme of ['light', 'dark'] as const) {
+        await picture(browser, place, shot, scheme, false)
+        await picture(browser, place, shot, scheme, true)
+      }
+    }
+    client.close()
+  } finally {
+    await browser?.close()
+    await stopServing(place)
+    for (const pid of processesIn(place)) kill(pid)
+    model.close()
+    place.remove()
+  }
+}
+
+await main()

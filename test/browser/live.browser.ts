@@ -1,0 +1,139 @@
+/** What is watched as it happens: sessions, states, memories; and what becomes of the page when the daemon dies. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { bash, edit, sessionEnd, sessionStart, stop, userPrompt } from '../../scripts/lib/payloads.ts'
+import { Stage, type Watched } from './stage.ts'
+
+let stage: Stage
+const open: Watched[] = []
+/** What Chromium itself says when nobody listens; not the page's doing. */
+const NOBODY_LISTENS = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|WebSocket connection to .* failed/
+
+beforeAll(async () => {
+  stage = await Stage.set({ CLAUDE_MEM_PROVIDER: 'offline' })
+})
+afterEach(async () => {
+  for (const { page } of open.splice(0)) await page.context().close()
+})
+afterAll(() => stage.strike())
+
+async function watch(hash: string): Promise<Watched> {
+  const watched = await stage.open(hash)
+  open.push(watched)
+  return watched
+}
+
+function turnOf(cwd = '/tmp/harbour') {
+  return { session: randomUUID(), prompt: randomUUID(), cwd }
+}
+
+/** Enough for the offline observer to learn something. */
+function work(turn: ReturnType<typeof turnOf>, word: string) {
+  const failing = `FAIL test/${word}.test.ts > ${word} adds up\nAssertionError: expected 3 to be 4\n\nTests  1 failed | 4 passed (5)`
+  return [
+    bash(turn, `toolu_${word}_1`, 'npm test', failing),
+    edit(turn, `toolu_${word}_2`, `${turn.cwd}/src/${word}.ts`),
+    bash(turn, `toolu_${word}_3`, 'npm test', 'Tests  5 passed (5)'),
+    bash(turn, `toolu_${word}_4`, `git commit -m "Fix ${word}: totals are whole cents"`, `[main 1234567] Fix ${word}`),
+  ]
+}
+
+describe('viewer.live', () => {
+  test('a session that real hooks report appears, and its states light up in order', async () => {
+    const { page, complaints } = await watch('#/now')
+    const turn = turnOf()
+    await page.evaluate(recordStates)
+    await stage.report(sessionStart(turn), userPrompt(turn, 'Why does the harbour test fail?'))
+    const card = page.locator(`[data-testid=session-card][data-session="${turn.session}"]`)
+    await card.waitFor()
+    await stage.report(...work(turn, 'harbour'), stop(turn, 'Fixed: totals are whole cents now.'), sessionEnd(turn))
+    await page.waitForFunction(statesInclude, { session: turn.session, state: 'closed' })
+    const lit = await page.evaluate(litStates, turn.session)
+    expect(inOrder(lit, ['observing', 'batching.calling', 'summarizing.calling', 'closed']), lit.join(', ')).toBe(true)
+    expect(complaints).toEqual([])
+  })
+
+  test('an observation arrives without a reload', async () => {
+    const { page, complaints } = await watch('#/memory')
+    await page.evaluate(() => {
+      document.documentElement.dataset.mark = 'the same page'
+    })
+    const turn = turnOf()
+    await stage.report(
+      userPrompt(turn, 'Mend the lantern'),
+      ...work(turn, 'lantern'),
+      stop(turn, 'The lantern is mended.'),
+    )
+    await page
+      .locator('[data-testid=memory-row][data-kind=observation]', { hasText: /lantern/i })
+      .first()
+      .waitFor()
+    await page.locator('[data-testid=memory-row][data-kind=prompt]', { hasText: 'Mend the lantern' }).first().waitFor()
+    expect(await page.evaluate(() => document.documentElement.dataset.mark)).toBe('the same page')
+    expect(complaints).toEqual([])
+  })
+
+  test('a killed daemon makes the page stale; restarted, nothing is missing and nothing is there twice', async () => {
+    const { page, complaints } = await watch('#/memory')
+    const before = turnOf()
+    await stage.report(userPrompt(before, 'Before the storm'), stop(before, 'Nothing done.'))
+    await page.locator('[data-testid=memory-row][data-kind=summary]', { hasText: 'Before the storm' }).waitFor()
+    const { pid } = await stage.place.status()
+    process.kill(pid, 'SIGKILL')
+    await page.locator('[data-testid=connection][data-state=stale]').waitFor()
+    // The hook finds nobody: it keeps the event and starts a daemon.
+    const during = turnOf()
+    await stage.report(userPrompt(during, 'During the storm'), ...work(during, 'anchor'), stop(during, 'Anchored.'))
+    await stage.live(page)
+    const after = turnOf()
+    await stage.report(userPrompt(after, 'After the storm'), stop(after, 'Calm.'))
+    for (const text of ['Before the storm', 'During the storm', 'After the storm']) {
+      const rows = page.locator('[data-testid=memory-row][data-kind=prompt]', { hasText: text })
+      await rows.first().waitFor()
+      expect(await rows.count()).toBe(1)
+    }
+    await page
+      .locator('[data-testid=memory-row]', { hasText: /anchor/i })
+      .first()
+      .waitFor()
+    const ids = await page
+      .locator('[data-testid=memory-row]')
+      .evaluateAll((rows) => rows.map((row) => `${row.getAttribute('data-kind')} ${row.getAttribute('data-id')}`))
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(complaints.filter((text) => !NOBODY_LISTENS.test(text))).toEqual([])
+  })
+})
+
+/** Runs in the page: writes down each state that a card's chart shows. */
+function recordStates(): void {
+  const seen: Record<string, string[]> = {}
+  Object.assign(window, { litStates: seen })
+  const look = () => {
+    for (const card of document.querySelectorAll('[data-testid=session-card]')) {
+      const session = card.getAttribute('data-session') ?? ''
+      const state = card.querySelector('[data-state]')?.getAttribute('data-state')
+      const list = seen[session] ?? []
+      seen[session] = list
+      if (state !== null && state !== undefined && list.at(-1) !== state) list.push(state)
+    }
+  }
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true })
+  look()
+}
+
+function litStates(session: string): string[] {
+  const { litStates: seen } = window as unknown as { litStates: Record<string, string[]> }
+  return seen[session] ?? []
+}
+
+function statesInclude({ session, state }: { session: string; state: string }): boolean {
+  const { litStates: seen } = window as unknown as { litStates: Record<string, string[]> }
+  return seen[session]?.includes(state) === true
+}
+
+/** Whether `wanted` stand in `seen` in this order, whatever stands between. */
+function inOrder(seen: readonly string[], wanted: readonly string[]): boolean {
+  let at = 0
+  for (const state of seen) if (state === wanted[at]) at += 1
+  return at === wanted.length
+}

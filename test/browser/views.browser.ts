@@ -1,0 +1,162 @@
+/** What people do on the page: search, filter, open, forget, correct, retry, change a setting; by mouse and by keyboard. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { ChannelClient } from '../../src/channel/client.ts'
+import { projectOf } from '../../src/memory/project.ts'
+import { Stage, type Watched } from './stage.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const VIEWS = ['#/now', '#/memory', '#/session', '#/usage', '#/settings'] as const
+const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u202Egnp.exe \u001b[2Jescape`
+
+let stage: Stage
+let ids: Record<'lamp' | 'ferry' | 'hostile', number>
+const open: Watched[] = []
+
+beforeAll(async () => {
+  stage = await Stage.set({ CLAUDE_MEM_PROVIDER: 'offline' })
+  ids = await stage.place.ask(async (client) => ({
+    lamp: await remember(client, 'The lamp needs three volts', 'bugfix', ['power'], ['src/lamp.ts']),
+    ferry: await remember(client, 'The ferry leaves at nine', 'decision', ['schedule'], ['docs/ferry.md']),
+    hostile: await remember(client, HOSTILE, 'discovery', ['<b>bold</b>'], ['src/<svg onload=alert(1)>.ts']),
+  }))
+})
+afterEach(async () => {
+  for (const { page } of open.splice(0)) await page.context().close()
+})
+afterAll(() => stage.strike())
+
+async function remember(
+  client: ChannelClient,
+  title: string,
+  kind: 'bugfix' | 'decision' | 'discovery',
+  concepts: string[],
+  files: string[],
+): Promise<number> {
+  const project = projectOf('/tmp/island')
+  const text = `${title}, as was found out on the island.`
+  const request = { type: 'remember', project, cwd: '/tmp/island', title, text, kind, concepts, files } as const
+  return (await client.request('remembered', request)).observation
+}
+
+async function watch(hash: string, options = {}): Promise<Watched> {
+  const watched = await stage.open(hash, options)
+  open.push(watched)
+  return watched
+}
+
+const row = (id: number) => `[data-testid=memory-row][data-kind=observation][data-id="${id}"]`
+
+describe('viewer.memory', () => {
+  test('search finds by words and shows why; filters leave out the rest', async () => {
+    const { page, complaints } = await watch('#/memory')
+    await page.locator(row(ids.lamp)).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('volts')
+    await page.locator(row(ids.lamp)).locator('mark', { hasText: 'volts' }).first().waitFor()
+    expect(page.url()).toContain('q=volts')
+    expect(await page.locator('[data-testid=memory-row]').first().getAttribute('data-id')).toBe(String(ids.lamp))
+    await page.locator(row(ids.lamp)).getByRole('button', { name: /why/i }).click()
+    await page.getByText('Words', { exact: true }).first().waitFor()
+    await page.keyboard.press('Escape')
+    await stage.goTo(page, '#/memory?type=decision')
+    await page.locator(row(ids.ferry)).waitFor()
+    await page.locator(row(ids.lamp)).waitFor({ state: 'detached' })
+    await stage.goTo(page, '#/memory?file=lamp.ts')
+    await page.locator(row(ids.lamp)).waitFor()
+    await page.locator(row(ids.ferry)).waitFor({ state: 'detached' })
+    await stage.goTo(page, '#/memory?concept=schedule')
+    await page.locator(row(ids.ferry)).waitFor()
+    await page.locator(row(ids.lamp)).waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+
+  test('HTML, scripts and escapes in what is stored are shown as text', async () => {
+    const { page, complaints } = await watch(`#/memory/${ids.hostile}`)
+    await page.locator('[data-testid=memory-open]').getByText('<img src=x onerror=').first().waitFor()
+    expect(await page.locator('[data-testid=memory-open] img, [data-testid=memory-open] script').count()).toBe(0)
+    expect(await page.title()).not.toContain('owned')
+    const shown = `${await page.locator('[data-testid=memory-open]').textContent()}${await page.locator(row(ids.hostile)).textContent()}`
+    for (const acts of ['\u202e', '\u001b']) expect(shown.includes(acts)).toBe(false)
+    expect(complaints).toEqual([])
+  })
+
+  test('what is forgotten disappears from every page at once', async () => {
+    const id = await stage.place.ask((client) => remember(client, 'A secret to forget', 'discovery', [], []))
+    const list = await watch('#/memory')
+    const found = await watch('#/memory?q=secret')
+    const opened = await watch(`#/memory/${id}`)
+    await list.page.locator(row(id)).waitFor()
+    await found.page.locator(row(id)).waitFor()
+    await opened.page.locator(`[data-testid=memory-open]`).waitFor()
+    await opened.page
+      .locator('[data-testid=memory-open]')
+      .getByRole('button', { name: /forget/i })
+      .click()
+    const dialog = opened.page.getByRole('dialog')
+    await dialog.getByRole('button', { name: /forget/i }).click()
+    await list.page.locator(row(id)).waitFor({ state: 'detached' })
+    await found.page.locator(row(id)).waitFor({ state: 'detached' })
+    await opened.page
+      .locator('[data-testid=memory-open]')
+      .getByText('A secret to forget')
+      .waitFor({ state: 'detached' })
+    const left = await stage.place.ask((client) => client.request('observations', { type: 'observations', ids: [id] }))
+    expect(left.missing).toEqual([id])
+    for (const { complaints } of [list, found, opened]) expect(complaints).toEqual([])
+  })
+})
+
+describe('viewer.access', () => {
+  test.each(['light', 'dark'] as const)('axe finds no serious fault in any view (%s)', async (colorScheme) => {
+    const faults: string[] = []
+    for (const hash of [...VIEWS, `#/memory/${ids.lamp}`]) {
+      for (const viewport of [
+        { width: 1280, height: 800 },
+        { width: 390, height: 844 },
+      ]) {
+        const { page } = await watch(hash, { colorScheme, viewport, reducedMotion: 'reduce', bypassCSP: true })
+        await page.locator('main').waitFor()
+        await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null)
+        await page.evaluate(AXE)
+        faults.push(...(await page.evaluate(runAxe)).map((fault) => `${hash} ${viewport.width}: ${fault}`))
+      }
+    }
+    expect(faults).toEqual([])
+  })
+
+  test('every view is reached by keyboard, and fits a phone without scrolling sideways', async () => {
+    const { page, complaints } = await watch('#/now', { viewport: { width: 360, height: 740 } })
+    for (const [key, view] of [
+      ['2', 'memory'],
+      ['3', 'session'],
+      ['4', 'usage'],
+      ['5', 'settings'],
+      ['1', 'now'],
+    ]) {
+      await page.keyboard.press(key ?? '')
+      await page.locator(`main.view-${view}`).waitFor()
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      expect(`${view} ${over}`).toBe(`${view} 0`)
+    }
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+})
+
+/** Runs in the page. */
+async function runAxe(): Promise<string[]> {
+  const { axe } = window as unknown as {
+    axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> }
+  }
+  const { violations } = await axe.run()
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+}
