@@ -1,7 +1,7 @@
 /** What every store does with memories beside storing them: vectors, links, pins, forgetting. Part of the contract. */
 import { describe, expect, test } from 'vitest'
 import { NO_FILTERS } from '../../src/search/query.ts'
-import type { Commit, CommitResult } from '../../src/store/commit.ts'
+import type { Commit, CommitResult, TraceEntry } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 import { remember, rememberedSession } from '../../src/store/remember.ts'
 import type { ForgetRequest, Link } from '../../src/store/search-port.ts'
@@ -123,6 +123,11 @@ export function memoryContract(current: () => Store, committed: Committed): void
   })
 
   describe('forgetting', () => {
+    const failedStep = (reason: string): TraceEntry => {
+      const state = 'batching.calling'
+      return { at: NOW, event: 'FAILED', eventId: null, from: state, to: state, reason, effectId: 'e2' }
+    }
+
     /** One observation with everything that hangs on it. */
     async function known(): Promise<{ old: number; id: number }> {
       const old = first(await learn('s', 1))
@@ -136,6 +141,7 @@ export function memoryContract(current: () => Store, committed: Committed): void
           summaries: [summaryOf()],
           turns: [turnOf('user', 'what happened'), turnOf('assistant', 'the token')],
           calls: [callOf('e1'), callOf('e2', { error: 'not XML: the token' })],
+          trace: [failedStep('attempt 1 failed: not XML: the token; batch of 1'), failedStep('gave up')],
         }),
       )
       const id = first(observationIds)
@@ -169,6 +175,10 @@ export function memoryContract(current: () => Store, committed: Committed): void
       expect(await current().calls({})).toMatchObject([
         { sent: null, received: null, error: null, cost: 0.25 },
         { sent: null, received: null, error: 'forgotten with what it was about' },
+      ])
+      expect((await current().view('s', 2))?.trace).toMatchObject([
+        { event: 'FAILED', reason: 'attempt 1 failed: forgotten with what it was about' },
+        { event: 'FAILED', reason: 'gave up' },
       ])
       expect(await current().events('s', 10)).toMatchObject([
         { eventId: '1', outcome: 'observed', reason: 'forgotten', observationIds: [] },

@@ -958,6 +958,10 @@ export class MemoryStore implements Store {
       if (!sessions.has(session)) return true
       return isQuarantined(session) && !orphaned.has(JSON.stringify([session, eventId]))
     })
+    for (const entry of data.trace) {
+      if (entry.event !== 'FAILED' || !sessions.has(entry.session)) continue
+      entry.reason = entry.reason.replace(/:.*/s, ': forgotten with what it was about')
+    }
     for (const call of data.calls) {
       if (call.session === null || !sessions.has(call.session) || (call.sent ?? call.error) === null) continue
       report.callTexts += 1

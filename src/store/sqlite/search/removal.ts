@@ -31,6 +31,7 @@ export function removeMemories(db: Connection, rows: readonly number[]): Removed
     removed.payloads += deletePayloads(db, session, orphaned)
     removed.observerTurns += deleteConversation(db, session)
     removed.callTexts += clearCallTexts(db, session)
+    clearFailures(db, session)
     for (const row of rowsWithOldText(db, session)) indexRow(db, row)
     for (const chunk of chunksWithOldText(db, session)) indexChunk(db, chunk)
   }
@@ -104,6 +105,16 @@ function clearCallTexts(db: Connection, session: string): number {
      WHERE content_session_id = ? AND (sent IS NOT NULL OR error IS NOT NULL)`,
     [session],
   ).changes
+}
+
+/** So may the reason of the transition that followed: what stands before the quotation stays. */
+function clearFailures(db: Connection, session: string): void {
+  run(
+    db,
+    `UPDATE trace SET reason = substr(reason, 1, instr(reason, ':')) || ' forgotten with what it was about'
+     WHERE content_session_id = ? AND event = 'FAILED' AND instr(reason, ':') > 0`,
+    [session],
+  )
 }
 
 /** What stood beside a removed one and still says so. */
