@@ -57,6 +57,7 @@ import {
   takeSilence,
   takeStart,
   takeTurnEnd,
+  wakeLater,
 } from './reports.ts'
 import type { SessionContext, SessionEvent } from './types.ts'
 
@@ -144,6 +145,7 @@ export const sessionMachine = setup({
     takeFlush: rule('FLUSH', takeFlush),
     takeSilence: rule('DEADLINE', takeSilence),
     rebase: rule('DEADLINE', rebase),
+    wakeLater: rule('DEADLINE', wakeLater),
     takeRetry: rule('RETRY', takeRetry),
     takeClear: rule('CLEAR', takeClear),
     startBatch: start(startBatch),
@@ -187,6 +189,7 @@ export const sessionMachine = setup({
         DEADLINE: [
           { guard: 'clock went back', actions: 'rebase' },
           { guard: 'silent for long', target: 'observing', actions: 'takeSilence' },
+          { actions: 'wakeLater' },
         ],
       },
     },
@@ -202,6 +205,7 @@ export const sessionMachine = setup({
           { guard: 'clock went back', actions: 'rebase' },
           { guard: 'silent for long', actions: 'takeSilence' },
           { guard: 'messages are idle', actions: 'takeSilence' },
+          { actions: 'wakeLater' },
         ],
       },
     },

@@ -93,6 +93,11 @@ export function rebase(context: SessionContext, { tick }: EventOf<'DEADLINE'>): 
   return decide({ ...context, lastEventAt: tick.at }, tick, 'the clock went back')
 }
 
+/** The wake-up was set when less silence was enough: it is set anew, or it would be due with every tick until then. */
+export function wakeLater(context: SessionContext, { tick }: EventOf<'DEADLINE'>): SessionContext {
+  return decide(context, tick, 'not silent long enough yet')
+}
+
 export function takeRetry(context: SessionContext, event: EventOf<'RETRY'>): SessionContext {
   const count = sum(event.messages)
   const messages = event.messages.reduce<Turn[]>(

@@ -194,12 +194,19 @@ describe('session.end', () => {
   test('idle messages are observed without ending the turn', () => {
     const s = session(prompt(), message())
     expect(s.wakeAt).toBe(s.now + POLICY.idleFlushMs)
-    expect(s.send({ type: 'DEADLINE' })).toBe(false)
     s.now += POLICY.idleFlushMs
     s.send({ type: 'DEADLINE' })
     expect(s.state).toBe('batching.calling')
     s.observed()
     expect(s.context.turnOpen).toBe(true)
+  })
+
+  test('a wake-up that was set for less silence is set anew', () => {
+    const s = session(prompt(), message())
+    s.now += POLICY.idleFlushMs / 2
+    expect(s.send({ type: 'DEADLINE' })).toBe(true)
+    expect(s.state).toBe('observing')
+    expect(s.wakeAt).toBe(s.now + POLICY.idleFlushMs / 2)
   })
 
   test('a clock that went back starts the silence anew', () => {
