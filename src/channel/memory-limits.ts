@@ -8,6 +8,8 @@ export const MAX_HITS = 500
 export const MAX_OFFSET = 1_000_000
 /** Whole observations, each a few KB. */
 export const MAX_SHOWN = 200
+/** Of each kind, of one session: a long day makes some hundred. */
+export const MAX_STORY_ROWS = 10_000
 /** Ids to forget or pin; more of them are a filter. */
 export const MAX_IDS = 10_000
 /** Of a timeline, on either side. */

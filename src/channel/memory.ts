@@ -2,6 +2,7 @@
 import type { ObservationType, Summary } from '../memory/observation.ts'
 import type { Project } from '../memory/project.ts'
 import type { SearchAnswer, SearchFilters, SearchHit, SearchRequest } from '../search/query.ts'
+import type { Correction } from '../store/remember.ts'
 import type { Forgotten, LinkedObservation, MemoryCounts } from '../store/search-port.ts'
 
 /** An observation with everything that is known about it. */
@@ -48,14 +49,9 @@ export interface RememberRequest {
   files: readonly string[]
 }
 
-/** What an observation should have said. A field that is not given stays as it was. */
-export interface CorrectRequest {
+/** What an observation should have said. */
+export interface CorrectRequest extends Correction {
   observation: number
-  kind?: ObservationType
-  title?: string
-  text?: string
-  facts?: readonly string[]
-  concepts?: readonly string[]
 }
 
 export interface ForgetRequest {

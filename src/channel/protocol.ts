@@ -29,7 +29,15 @@ import type {
 } from '../store/port.ts'
 import type { UsageView } from '../store/usage-view.ts'
 import type { FilesReport, FilesRequest } from './files.ts'
-import type { ForgetReport, IndexProgress, MemoryStats, ObservationView, ReindexPart, TimelineItem } from './memory.ts'
+import type {
+  CorrectRequest,
+  ForgetReport,
+  IndexProgress,
+  MemoryStats,
+  ObservationView,
+  ReindexPart,
+  TimelineItem,
+} from './memory.ts'
 import type { ProjectView } from './project-list.ts'
 import type { MergeReport } from './projects.ts'
 
@@ -107,15 +115,7 @@ export type MemoryRequest =
    * What an observation should have said, in whole: a new one, written by hand, that supersedes it. A field that is
    * not given stays as it was.
    */
-  | {
-      type: 'correct'
-      observation: number
-      kind?: ObservationType
-      title?: string
-      text?: string
-      facts?: readonly string[]
-      concepts?: readonly string[]
-    }
+  | ({ type: 'correct' } & CorrectRequest)
   /** By ids or by filters. Without `confirm` nothing goes: the report says what would. */
   | { type: 'forget'; ids: readonly number[]; filters?: SearchFilters; confirm: boolean }
   | { type: 'pin'; ids: readonly number[]; on: boolean }

@@ -1,13 +1,13 @@
 /** Looking inside, and settings, as plain HTTP. */
 import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
 import { activityOf, eventView, originOf, storyOf } from './look-requests.ts'
+import { MAX_STORY_ROWS } from './memory-limits.ts'
 import { type Call, onlyKnown, type Route, textOf, wholeNumberOf } from './rest-route.ts'
 import { parseSettingValue } from './schema.ts'
 
 const DEFAULT_DAYS = 30
 const DEFAULT_TRACE = 200
 const DEFAULT_ROWS = 200
-const MAX_ROWS = 10_000
 
 export const lookRoutes: Route[] = [
   {
@@ -34,8 +34,8 @@ export const lookRoutes: Route[] = [
 async function story({ service, params, query }: Call): Promise<unknown> {
   onlyKnown(query, ['trace', 'rows'])
   return await storyOf(service, params[0] ?? '', {
-    trace: wholeNumberOf(query, 'trace', DEFAULT_TRACE, MAX_ROWS, 0),
-    rows: wholeNumberOf(query, 'rows', DEFAULT_ROWS, MAX_ROWS, 0),
+    trace: wholeNumberOf(query, 'trace', DEFAULT_TRACE, MAX_STORY_ROWS, 0),
+    rows: wholeNumberOf(query, 'rows', DEFAULT_ROWS, MAX_STORY_ROWS, 0),
   })
 }
 

@@ -38,6 +38,7 @@ export function noteDraft({ kind, title, text, concepts, files }: Note): Observa
   }
 }
 
+/** A field that is not given stays as it was. */
 export interface Correction {
   kind?: ObservationType
   title?: string

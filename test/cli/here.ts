@@ -9,6 +9,13 @@ import { type Paths, pathsOf } from '../../src/paths.ts'
 import { DIST } from '../daemon-process.ts'
 import type { Ran } from './program.ts'
 
+interface Situation {
+  env?: NodeJS.ProcessEnv
+  /** What is said when it asks; without it nobody is there to be asked. */
+  answer?: boolean
+  now?: number
+}
+
 export class Here {
   readonly #commands: readonly Command[]
   readonly #paths: Paths
@@ -18,15 +25,15 @@ export class Here {
     this.#paths = pathsOf(dataDir)
   }
 
-  async run(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Ran> {
+  async run(args: readonly string[], { env = process.env, answer, now }: Situation = {}): Promise<Ran> {
     let stdout = ''
     let stderr = ''
     const cli: Cli = {
       paths: this.#paths,
       env,
       dist: DIST,
-      interactive: false,
-      look: () => ({ style: styleOf(false), columns: null, now: Date.now() }),
+      interactive: answer !== undefined,
+      look: () => ({ style: styleOf(false), columns: null, now: now ?? Date.now() }),
       rows: () => null,
       print: (...lines) => {
         stdout += `${lines.join('\n')}\n`
@@ -41,7 +48,7 @@ export class Here {
         stderr += `${line}\n`
       },
       progress: () => undefined,
-      confirm: async () => false,
+      confirm: async () => answer === true,
     }
     try {
       return { code: await parse(args, this.#commands, cli), stdout, stderr }

@@ -201,7 +201,7 @@ describe.skipIf(process.platform === 'win32')('the viewer', () => {
 
   it('is opened by a file that only its owner can read: a process list shows no code', async () => {
     browser(`printf '%s' "$1" > '${opened}'`)
-    const { code, stdout } = await program.run(['viewer'], display())
+    const { code, stdout } = await program.run(['viewer'], { env: display() })
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('opens in your browser') })
     const target = readFileSync(opened, 'utf8')
     const page = join(place.dataDir, 'open-viewer.html')
@@ -214,14 +214,14 @@ describe.skipIf(process.platform === 'win32')('the viewer', () => {
 
   it('is a link where no browser is, or where only a link is asked for', async () => {
     browser('exit 3')
-    const failed = await program.run(['viewer'], display())
+    const failed = await program.run(['viewer'], { env: display() })
     expect(failed.stdout).toContain('ended with 3')
     expect(failed.stdout).toContain('/#open=')
-    const printed = await program.run(['viewer', '--print'], display())
+    const printed = await program.run(['viewer', '--print'], { env: display() })
     expect(printed.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#open=[\w-]+\n$/)
     if (process.platform === 'linux') {
       const blind = { ...display(), DISPLAY: '', WAYLAND_DISPLAY: '' }
-      expect((await program.run(['viewer'], blind)).stdout).toContain('there is no display here')
+      expect((await program.run(['viewer'], { env: blind })).stdout).toContain('there is no display here')
     }
     expect(await program.json('viewer', '--print')).toMatchObject({ opened: false, url: expect.any(String) })
   })

@@ -1,30 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Cli } from '../../src/cli/cli.ts'
 import { projects } from '../../src/cli/commands/projects.ts'
-import { exitCodeOf, failureText } from '../../src/cli/failure.ts'
-import { parse } from '../../src/cli/parse.ts'
-import { styleOf } from '../../src/cli/style.ts'
-import { jsonLine } from '../../src/cli/text.ts'
 import { isExcluded } from '../../src/hook/excluded.ts'
 import type { Project } from '../../src/memory/project.ts'
-import { pathsOf } from '../../src/paths.ts'
 import { loadSettings } from '../../src/settings.ts'
 import { type Served, served } from '../channel/served.ts'
 import { commitOf, NOW, observationOf, stateOf, summaryOf } from '../store/samples.ts'
+import { Here } from './here.ts'
+import type { Ran } from './program.ts'
 
 let s: Served
 beforeEach(async () => {
   s = await served()
 })
 afterEach(() => s.close())
-
-interface Ran {
-  code: number
-  stdout: string
-  stderr: string
-}
 
 interface Place {
   answer?: boolean
@@ -34,35 +24,8 @@ interface Place {
 
 /** The command as people run it, on this thread. */
 async function run(args: readonly string[], { answer, env = {}, dataDir = s.paths.dataDir }: Place = {}): Promise<Ran> {
-  let stdout = ''
-  let stderr = ''
-  const cli: Cli = {
-    paths: pathsOf(dataDir),
-    env,
-    dist: '',
-    interactive: answer !== undefined,
-    look: () => ({ style: styleOf(false), columns: null, now: NOW + 60_000 }),
-    rows: () => null,
-    print: (...lines) => {
-      stdout += `${lines.join('\n')}\n`
-    },
-    printJson: (value) => {
-      stdout += `${jsonLine(value)}\n`
-    },
-    write: (text) => {
-      stdout += text
-    },
-    tell: (line) => {
-      stderr += `${line}\n`
-    },
-    progress: () => undefined,
-    confirm: async () => answer === true,
-  }
-  try {
-    return { code: await parse(['projects', ...args], [projects], cli), stdout, stderr }
-  } catch (error) {
-    return { code: exitCodeOf(error), stdout, stderr: `${stderr}${failureText(error, env)}` }
-  }
+  const here = new Here(dataDir, [projects])
+  return await here.run(['projects', ...args], { env, now: NOW + 60_000, ...(answer === undefined ? {} : { answer }) })
 }
 const json = async (...args: string[]) => JSON.parse((await run([...args, '--json'])).stdout)
 
