@@ -16,6 +16,8 @@ export interface Load {
   connections: number
   inFlight: number
   seconds: number
+  /** Tells a run from the one before it on the same memory: an event that is known already is not stored again. */
+  run?: number
 }
 
 export interface LoadResult {
@@ -57,7 +59,9 @@ async function clients(load: Load): Promise<LoadResult> {
     result.acks += 1
     result.latenciesMs.push(now - sentAt)
   }
-  await Promise.all(Array.from({ length: load.connections }, (_, i) => connection(load, `c${i}`, until, acked)))
+  await Promise.all(
+    Array.from({ length: load.connections }, (_, i) => connection(load, `r${load.run ?? 0}-c${i}`, until, acked)),
+  )
   return result
 }
 

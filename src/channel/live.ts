@@ -85,11 +85,14 @@ export class LiveChannel {
     return await this.#questions.ask(expected, body, timeoutMs, (text) => socket.send(text))
   }
 
-  /** Tries now instead of after the pause: somebody came back to the page. */
+  /** Somebody came back: a connection that is gone is tried now, and one that seems to be there is asked. */
   hurry(): void {
-    if (this.#socket !== null || this.#state === 'closed') return
-    clearTimeout(this.#timer)
-    this.#connect()
+    if (this.#state === 'live') {
+      this.#askWhetherThere()
+    } else if (this.#socket === null && this.#state !== 'closed') {
+      clearTimeout(this.#timer)
+      this.#connect()
+    }
   }
 
   #connect(): void {
@@ -147,12 +150,14 @@ export class LiveChannel {
   /** Something was heard: the other end is there. */
   #listen(): void {
     clearTimeout(this.#probe)
-    this.#probe = setTimeout(() => {
-      const socket = this.#socket
-      this.request('indexing', { type: 'indexing' }, PROBE_MS).catch(() => {
-        if (socket !== null && this.#socket === socket) this.#broken()
-      })
-    }, QUIET_MS)
+    this.#probe = setTimeout(() => this.#askWhetherThere(), QUIET_MS)
+  }
+
+  #askWhetherThere(): void {
+    const socket = this.#socket
+    this.request('indexing', { type: 'indexing' }, PROBE_MS).catch(() => {
+      if (socket !== null && this.#socket === socket) this.#broken()
+    })
   }
 
   #broken(): void {

@@ -23,6 +23,13 @@ export async function enter(): Promise<Entry> {
   return { token: body.token }
 }
 
+/** Another link, pasted into a tab that is open already, changes nothing but what stands behind the `#`. */
+export function followLinks(): void {
+  addEventListener('hashchange', () => {
+    if (CODE.test(location.hash)) location.reload()
+  })
+}
+
 function kept(): Entry {
   const token = sessionStorage.getItem(KEPT_AS)
   return token === null ? { token: null, why: '' } : { token }

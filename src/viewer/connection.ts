@@ -6,8 +6,6 @@ import { isWelcome, leave } from './access.ts'
 import { Cell } from './cell.ts'
 
 export const connectionState = new Cell<LiveState>('connecting')
-/** The newest change that this page knows of. */
-export const seenSeq = new Cell(0)
 /** Grows whenever everything that is shown has to be asked for anew. */
 export const generation = new Cell(0)
 /** Since when nothing is heard any more; null while the connection is live. */
@@ -57,7 +55,6 @@ export function onItems(listener: Listener): () => void {
 function hand(): void {
   const items = handful
   handful = []
-  seenSeq.set(channel?.seq ?? 0)
   for (const listener of [...listeners]) listener(items)
 }
 

@@ -4,7 +4,7 @@ import './styles/base.css'
 import './styles/shell.css'
 import './styles/parts.css'
 import { render } from 'preact'
-import { enter } from './access.ts'
+import { enter, followLinks } from './access.ts'
 import { App, Locked } from './app.tsx'
 import { connect } from './connection.ts'
 import { followKeys } from './keys.ts'
@@ -14,6 +14,7 @@ import { followStatus } from './model/status.ts'
 const root = document.getElementById('app')
 if (root === null) throw new Error('the page has no place for the application')
 
+followLinks()
 const entry = await enter().catch(() => ({ token: null, why: 'The daemon does not answer.' }))
 if (entry.token === null) {
   render(<Locked why={entry.why} />, root)

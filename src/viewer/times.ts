@@ -13,7 +13,7 @@ const shortDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'sh
 export function ago(at: number, now: number): string {
   const ms = at - now
   const size = Math.abs(ms)
-  if (size < 5 * SECOND) return 'now'
+  if (size < 5 * SECOND) return 'just now'
   if (size < MINUTE) return relative.format(Math.round(ms / SECOND), 'second')
   if (size < HOUR) return relative.format(Math.round(ms / MINUTE), 'minute')
   if (size < DAY) return relative.format(Math.round(ms / HOUR), 'hour')
@@ -38,6 +38,11 @@ const whole = new Intl.NumberFormat(undefined)
 
 export const short = (n: number) => compact.format(n)
 export const count = (n: number) => whole.format(n)
+
+/** `1 session`, `2,000 sessions`. */
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`
+}
 
 export function money(usd: number): string {
   if (usd === 0) return '$0'

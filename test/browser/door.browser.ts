@@ -53,6 +53,14 @@ describe('viewer.door', () => {
     expect(complaints).toEqual([])
   })
 
+  test('a link that is pasted into a tab that is open lets it in', async () => {
+    const { page } = await stage.blank()
+    await page.goto(stage.origin)
+    await page.getByText('claude-mem viewer', { exact: true }).waitFor()
+    await page.goto(await stage.link())
+    await stage.live(page)
+  })
+
   test('a reload keeps the page open, another tab needs a link of its own', async () => {
     const { page } = await stage.open()
     await page.reload()

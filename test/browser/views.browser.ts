@@ -109,6 +109,22 @@ describe('viewer.memory', () => {
 })
 
 describe('viewer.access', () => {
+  test('a window takes the focus to its first field and gives it back, however it is closed', async () => {
+    const { page } = await watch(`#/memory/${ids.lamp}`)
+    const correct = page.locator('[data-testid=memory-open]').getByRole('button', { name: 'Correct' })
+    const dialog = page.getByRole('dialog')
+    const leave = [() => page.keyboard.press('Escape'), () => dialog.getByRole('button', { name: 'Cancel' }).click()]
+    for (const close of leave) {
+      await correct.focus()
+      await page.keyboard.press('Enter')
+      await dialog.waitFor()
+      await page.waitForFunction(() => document.activeElement?.matches('dialog select') === true)
+      await close()
+      await dialog.waitFor({ state: 'detached' })
+      await page.waitForFunction(() => document.activeElement?.textContent === 'Correct')
+    }
+  })
+
   test.each(['light', 'dark'] as const)('axe finds no serious fault in any view (%s)', async (colorScheme) => {
     const faults: string[] = []
     for (const hash of [...VIEWS, `#/memory/${ids.lamp}`]) {

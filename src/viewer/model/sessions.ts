@@ -41,6 +41,8 @@ export interface LiveSession {
 const TRANSITIONS = 30
 /** Sessions at work that are looked at closely; nobody has more. */
 const MOST = 40
+/** Sessions that are over are let go beyond so many: a page stays open for weeks. */
+const MOST_KEPT = 200
 
 /** By id, the one that was last heard of first. */
 export const sessions = new Cell<ReadonlyMap<string, LiveSession>>(new Map())
@@ -51,8 +53,12 @@ export function followSessions(): void {
   onItems((items) => {
     const next = new Map(sessions.value)
     for (const item of items) {
-      if (item.type === 'commit') next.set(item.session, afterCommit(next.get(item.session), item))
-      else if (item.change === 'erased') next.delete(item.session)
+      if (item.type === 'commit') {
+        const before = next.get(item.session)
+        next.set(item.session, afterCommit(before, item))
+        // It may have begun long ago: what came before is not in the stream.
+        if (before === undefined && sessionsLoaded.value) void loadOne(item.session)
+      } else if (item.change === 'erased') next.delete(item.session)
       else if (item.change === 'quarantined') void loadOne(item.session)
     }
     show(next)
@@ -68,8 +74,7 @@ async function load(): Promise<void> {
   // What was heard while this was being asked for is newer, and may be of a session that is not in the answer.
   for (const [id, session] of sessions.value) {
     const loaded = next.get(id)
-    const wasHeard = before.get(id) !== session
-    if (wasHeard && (loaded === undefined || session.updatedAt > loaded.updatedAt)) next.set(id, session)
+    if (before.get(id) !== session) next.set(id, loaded === undefined ? session : together(loaded, session))
   }
   show(next)
   sessionsLoaded.set(true)
@@ -86,7 +91,30 @@ async function activeOnes() {
 
 async function loadOne(id: string): Promise<void> {
   const view = await viewOf(id)
-  if (view !== null) show(new Map(sessions.value).set(id, ofView(view)))
+  if (view === null) return
+  const heard = sessions.value.get(id)
+  show(new Map(sessions.value).set(id, heard === undefined ? ofView(view) : together(ofView(view), heard)))
+}
+
+/** What was asked for knows the whole past; what was heard meanwhile may be newer. */
+function together(loaded: LiveSession, heard: LiveSession): LiveSession {
+  const newest = heard.transitions.at(-1)
+  const isNewer = loaded.quarantine === null && newest !== undefined && !holds(loaded.transitions, newest)
+  if (!isNewer) return { ...loaded, heard: heard.heard }
+  const { createdAt, observations, summaries } = loaded
+  return {
+    ...heard,
+    createdAt,
+    observations: Math.max(observations, heard.observations),
+    summaries: Math.max(summaries, heard.summaries),
+  }
+}
+
+function holds(transitions: readonly Transition[], one: Transition): boolean {
+  return transitions.some(
+    ({ at, event, eventId, from, to }) =>
+      at === one.at && event === one.event && eventId === one.eventId && from === one.from && to === one.to,
+  )
 }
 
 async function viewOf(session: string): Promise<SessionView | null> {
@@ -99,7 +127,8 @@ async function viewOf(session: string): Promise<SessionView | null> {
 }
 
 function show(all: Map<string, LiveSession>): void {
-  sessions.set(new Map([...all].sort(([, a], [, b]) => b.updatedAt - a.updatedAt)))
+  const sorted = [...all].sort(([, a], [, b]) => b.updatedAt - a.updatedAt)
+  sessions.set(new Map(sorted.filter(([, { status }], i) => i < MOST_KEPT || status === 'active')))
 }
 
 function ofView({ row, messages, trace, observations, summaries }: SessionView): LiveSession {
@@ -131,7 +160,17 @@ function ofView({ row, messages, trace, observations, summaries }: SessionView):
   }
 }
 
+const NOTHING_NEW: Pick<Commit, 'observations' | 'summaries' | 'transitions'> = {
+  observations: [],
+  summaries: [],
+  transitions: [],
+}
+
 function afterCommit(before: LiveSession | undefined, item: Commit): LiveSession {
+  const last = item.transitions.at(-1)
+  // What was asked for may hold it already.
+  const isKnown = before !== undefined && last !== undefined && holds(before.transitions, last)
+  const news = isKnown ? NOTHING_NEW : item
   return {
     id: item.session,
     project: item.project,
@@ -149,12 +188,12 @@ function afterCommit(before: LiveSession | undefined, item: Commit): LiveSession
     generation: item.generation,
     contextTokens: item.contextTokens,
     usage: item.usage,
-    observations: (before?.observations ?? 0) + item.observations.length,
-    summaries: (before?.summaries ?? 0) + item.summaries.length,
+    observations: (before?.observations ?? 0) + news.observations.length,
+    summaries: (before?.summaries ?? 0) + news.summaries.length,
     createdAt: before?.createdAt ?? item.at,
     updatedAt: item.at,
     quarantine: null,
-    transitions: [...(before?.transitions ?? []), ...item.transitions].slice(-TRANSITIONS),
-    heard: (before?.heard ?? 0) + item.transitions.length,
+    transitions: [...(before?.transitions ?? []), ...news.transitions].slice(-TRANSITIONS),
+    heard: (before?.heard ?? 0) + news.transitions.length,
   }
 }

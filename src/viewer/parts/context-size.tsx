@@ -1,8 +1,7 @@
 /** How long the observer's conversation is, against the length at which it is compacted. */
-import { counted } from '../../memory/counts.ts'
 import { useCell } from '../cell.ts'
 import { settings, settingValue } from '../model/status.ts'
-import { short } from '../times.ts'
+import { counted, short } from '../times.ts'
 import { Meter } from './plain.tsx'
 
 export function ContextSize({ tokens, generation }: { tokens: number; generation: number }) {

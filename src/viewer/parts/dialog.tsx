@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './icon.tsx'
+import { Toasts } from './toast.tsx'
 
 interface DialogProps {
   title: string
@@ -11,10 +12,21 @@ interface DialogProps {
   actions?: ComponentChildren
 }
 
+/** What somebody came for: its first field, else the button that changes nothing. */
+const FIRST = '.dialog-body :is(input, select, textarea), footer button'
+
 export function Dialog({ title, onClose, children, actions }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    dialog.current?.showModal()
+    const before = document.activeElement
+    const at = dialog.current
+    at?.showModal()
+    at?.querySelector<HTMLElement>(FIRST)?.focus()
+    // Taken off the page without being closed it leaves the focus nowhere.
+    return () => {
+      const isNowhere = document.activeElement === null || document.activeElement === document.body
+      if (isNowhere && before instanceof HTMLElement) before.focus({ preventScroll: true })
+    }
   }, [])
   return (
     <dialog ref={dialog} class="dialog" aria-label={title} onClose={onClose}>
@@ -26,6 +38,8 @@ export function Dialog({ title, onClose, children, actions }: DialogProps) {
       </header>
       <div class="dialog-body">{children}</div>
       {actions === undefined ? null : <footer>{actions}</footer>}
+      {/* What lies below the window is neither seen well nor read out. */}
+      <Toasts />
     </dialog>
   )
 }

@@ -1,8 +1,7 @@
 /** What a session has under way, how long already, and how long it may take: a bar that shrinks. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Effect } from '../../../machines/session/types.ts'
-import { counted } from '../../memory/counts.ts'
-import { duration, exactTime } from '../times.ts'
+import { counted, duration, exactTime } from '../times.ts'
 import { safeLine } from './safe-text.ts'
 import './flight.css'
 

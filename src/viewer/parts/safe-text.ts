@@ -28,6 +28,11 @@ export function safeLine(text: string, longest = LONGEST_LINE): string {
   )
 }
 
+/** A state, `batching.calling`, as people read it. */
+export function inWords(state: string): string {
+  return safeLine(state).replaceAll('.', ', ')
+}
+
 /** By its number, as in the terminal: not every font has pictures of these. */
 function shown(char: string): string {
   const code = (char.codePointAt(0) ?? 0).toString(16)

@@ -6,6 +6,7 @@ import { isWithin } from '../../chart/columns.ts'
 import { type Layout, layout, type Route } from '../../chart/layout.ts'
 import { headOf, labelAt, pathOf } from './arrow-path.ts'
 import { type Played, type Shown, usePlayed } from './played.ts'
+import { inWords } from './safe-text.ts'
 import './statechart.css'
 
 interface StatechartProps extends Played {
@@ -18,6 +19,9 @@ interface StatechartProps extends Played {
   /** Beside a large one. */
   children?: ComponentChildren
 }
+
+/** A capital letter of a label, in px. */
+const LETTER = 7.8
 
 const layouts = new WeakMap<Chart, Layout>()
 
@@ -97,7 +101,7 @@ function Glow({ drawn, shown }: { drawn: Layout; shown: Shown }) {
     return <rect key={step} class="machine-beat" x={box.x} y={box.y} width={box.width} height={box.height} rx={9} />
   }
   const label = labelOf(route, shown.event)
-  const width = label.length * 6.7 + 14
+  const width = label.length * LETTER + 14
   const { x, y } = labelAt(route.points, drawn.boxes, width, drawn.width)
   return (
     <g key={step} class="machine-glow">
@@ -176,11 +180,6 @@ function layoutOf(chart: Chart): Layout {
 }
 
 const keyOf = ({ from, to }: Pick<Route, 'from' | 'to'>) => `${from}>${to}`
-
-/** `batching.calling` as people read it. */
-function inWords(state: string): string {
-  return state.replaceAll('.', ', ')
-}
 
 function reasons({ edges }: Route): string[] {
   return edges.map(({ event, guard }) =>

@@ -1,10 +1,10 @@
 /** What can be done with an observation. What came of it is told in passing; the stream brings the change itself. */
 import { useState } from 'preact/hooks'
 import { ask } from '../../connection.ts'
+import { attempt } from '../../parts/attempt.ts'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { go } from '../../route.ts'
 import { type Asked, memoryHref } from './asked.ts'
-import { attempt } from './attempt.ts'
 import { CorrectDialog } from './correct-dialog.tsx'
 import { ForgetDialog } from './forget-dialog.tsx'
 import type { Observation } from './observation.tsx'

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks'
 import { MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } from '../../../channel/memory-limits.ts'
 import { ask } from '../../connection.ts'
+import { attempt } from '../../parts/attempt.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-import { attempt } from './attempt.ts'
 import { linesOf, TextField, TypeField, wordsOf } from './fields.tsx'
 import type { Observation } from './observation.tsx'
 

@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../../connection.ts'
 import { useLoaded } from '../../loaded.ts'
+import { attempt } from '../../parts/attempt.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Trouble, Waiting } from '../../parts/plain.tsx'
 import { safeLine } from '../../parts/safe-text.ts'
 import { exactTime } from '../../times.ts'
-import { attempt } from './attempt.ts'
 import type { Observation } from './observation.tsx'
 
 export function ForgetDialog({ observation, onClose }: { observation: Observation; onClose(): void }) {

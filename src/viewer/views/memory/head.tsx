@@ -5,13 +5,14 @@ import { MEMORY_KINDS, type MemoryKind } from '../../../search/query.ts'
 import { useCell } from '../../cell.ts'
 import { ask } from '../../connection.ts'
 import { useLoaded } from '../../loaded.ts'
+import { useNews } from '../../news.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { safeLine } from '../../parts/safe-text.ts'
 import { replace } from '../../route.ts'
 import { count, duration, short } from '../../times.ts'
 import { type Asked, filterCount, memoryHref } from './asked.ts'
 import { ActiveFilters, MoreFilters } from './filters.tsx'
-import { useReloading } from './reloading.ts'
+import { changesMemory } from './news.ts'
 import type { Answered, MemoryRows } from './rows.ts'
 import { SearchField } from './search-field.tsx'
 
@@ -36,7 +37,7 @@ export function MemoryHead({ asked, open, rows, onRemember }: HeadProps) {
     `stats ${project}`,
     async () => (await ask('memory_stats', { type: 'memory_stats', project })).stats,
   )
-  useReloading(reload, COUNT_AGAIN_MS)
+  useNews(changesMemory, COUNT_AGAIN_MS, reload)
   const set = (change: Partial<Asked>) => replace(memoryHref({ ...asked, ...change }, open))
   const hidden = filterCount({ ...asked, kinds: [], types: [], pinned: false, project: '' })
   return (

@@ -1,13 +1,13 @@
 /** What stands before and after an observation, in time. */
 import { ask } from '../../connection.ts'
 import { useLoaded } from '../../loaded.ts'
+import { useNews } from '../../news.ts'
 import { KindMark } from '../../parts/icon.tsx'
 import { safeLine } from '../../parts/safe-text.ts'
 import { clockTime, exactTime, shortDayOf } from '../../times.ts'
 import { type Asked, memoryHref } from './asked.ts'
-import { placeOf } from './news.ts'
+import { changesMemory, placeOf } from './news.ts'
 import { Part } from './panel.tsx'
-import { useReloading } from './reloading.ts'
 
 /** On either side. */
 const AROUND = 4
@@ -18,7 +18,7 @@ export function Neighbours({ id, asked }: { id: number; asked: Asked }) {
   const { data, reload } = useLoaded(`timeline ${id}`, () =>
     ask('timeline', { type: 'timeline', anchor: id, query: null, project: null, before: AROUND, after: AROUND }),
   )
-  useReloading(reload, SETTLE_MS)
+  useNews(changesMemory, SETTLE_MS, reload)
   if (data === null || data.items.length < 2) return null
   return (
     <Part title="Around it" about="in its project, oldest first">

@@ -31,6 +31,11 @@ export function rowKey({ kind, id }: { kind: MemoryKind; id: number }): string {
   return `${kind}:${id}`
 }
 
+/** Most commits only move a session along. */
+export function changesMemory(item: StreamMessage): boolean {
+  return item.type === 'change' || item.observations.length + item.summaries.length + item.newPrompts.length > 0
+}
+
 /** What stands in the address for it. */
 export function placeOf({
   kind,

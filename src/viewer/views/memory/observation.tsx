@@ -50,7 +50,8 @@ export function OpenedObservation({ id, asked, rows, onClose }: ObservationProps
     )
   }
   const { observation, origin } = found
-  const hit = asked.text === '' ? undefined : rows.kept.at(rows.kept.indexOf(`observation:${id}`))
+  const isSearch = rows.answered !== null && rows.answered.mode !== 'filter'
+  const hit = isSearch ? rows.kept.at(rows.kept.indexOf(`observation:${id}`)) : undefined
   return (
     <Panel label={label} onClose={onClose} actions={<Actions observation={observation} asked={asked} />}>
       <Said observation={observation} asked={asked} />

@@ -4,9 +4,9 @@ import { MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } from '../../../channel/memory-l
 import type { ObservationType } from '../../../memory/observation.ts'
 import { ask } from '../../connection.ts'
 import { useLoaded } from '../../loaded.ts'
+import { attempt } from '../../parts/attempt.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { safeLine } from '../../parts/safe-text.ts'
-import { attempt } from './attempt.ts'
 import { linesOf, TextField, TypeField, wordsOf } from './fields.tsx'
 
 interface RememberProps {

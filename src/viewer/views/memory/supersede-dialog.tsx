@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { NO_FILTERS } from '../../../search/query.ts'
 import { ask } from '../../connection.ts'
 import { useLoaded } from '../../loaded.ts'
+import { attempt } from '../../parts/attempt.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { KindMark } from '../../parts/icon.tsx'
 import { Trouble } from '../../parts/plain.tsx'
 import { safeLine } from '../../parts/safe-text.ts'
 import { clockTime, shortDayOf } from '../../times.ts'
-import { attempt } from './attempt.ts'
 import type { Observation } from './observation.tsx'
 
 /** As in the search field, in ms. */

@@ -1,16 +1,17 @@
 /** One session at work: where it is, what it is doing, what it learned. */
+import { useMemo } from 'preact/hooks'
 import { CHARTS } from '../../charts.ts'
 import type { LiveSession, Transition } from '../../model/sessions.ts'
 import { Clock } from '../../parts/clock.tsx'
 import { ContextSize } from '../../parts/context-size.tsx'
 import { Flight } from '../../parts/flight.tsx'
 import { Icon, KindMark } from '../../parts/icon.tsx'
-import { safeLine } from '../../parts/safe-text.ts'
+import { inWords, safeLine } from '../../parts/safe-text.ts'
 import { Statechart } from '../../parts/statechart.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { hrefOf } from '../../route.ts'
 import { clockTime, count, exactTime, short } from '../../times.ts'
-import { inWords, lineOf, StatusChip, shortId } from '../session/row.tsx'
+import { lineOf, StatusChip, shortId } from '../session/row.tsx'
 import { useLatest } from './latest.ts'
 
 /** `large`: alone on the page. `dense`: one of many. */
@@ -18,7 +19,17 @@ export type CardSize = 'large' | 'usual' | 'dense'
 
 const SHOWN_TRANSITIONS = 3
 
-export function SessionCard({ session, size }: { session: LiveSession; size: CardSize }) {
+interface CardProps {
+  session: LiveSession
+  size: CardSize
+}
+
+/** Each commit draws the view: only the card that it is of has changed. */
+export function SessionCard({ session, size }: CardProps) {
+  return useMemo(() => <Card session={session} size={size} />, [session, size])
+}
+
+function Card({ session, size }: CardProps) {
   const name = safeLine(session.projectName)
   return (
     <article
@@ -64,7 +75,7 @@ export function SessionCard({ session, size }: { session: LiveSession; size: Car
   )
 }
 
-export function toneOf({ quarantine, waiting, status }: LiveSession): 'live' | 'warn' | 'bad' | 'rest' {
+function toneOf({ quarantine, waiting, status }: LiveSession): 'live' | 'warn' | 'bad' | 'rest' {
   if (quarantine !== null) return 'bad'
   if (status !== 'active') return 'rest'
   return waiting === null ? 'live' : 'warn'

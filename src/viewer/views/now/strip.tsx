@@ -1,6 +1,5 @@
 /** The day at a glance: what was learned, what waits, what it cost, who observes. */
 import type { Status } from '../../../channel/protocol.ts'
-import { counted } from '../../../memory/counts.ts'
 import { useCell } from '../../cell.ts'
 import { status } from '../../model/status.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -8,7 +7,7 @@ import { Meter } from '../../parts/plain.tsx'
 import { safe, safeLine } from '../../parts/safe-text.ts'
 import { Ago } from '../../parts/time.tsx'
 import { hrefOf } from '../../route.ts'
-import { clockTime, count, exactTime, money, short } from '../../times.ts'
+import { clockTime, count, counted, exactTime, money, short } from '../../times.ts'
 
 /** In characters. */
 const LONGEST_REASON = 1_000

@@ -1,16 +1,15 @@
 /** What one effect did: its calls to a model, and what was learned from them. */
-import { counted } from '../../../memory/counts.ts'
 import { KindMark } from '../../parts/icon.tsx'
 import { safe, safeLine } from '../../parts/safe-text.ts'
 import { hrefOf } from '../../route.ts'
-import { count, duration, money } from '../../times.ts'
-import type { Batch, CallLine, SummaryLine } from './timeline.ts'
+import { count, counted, duration, money } from '../../times.ts'
+import type { Batch, CallLine, SummaryLine, Told } from './timeline.ts'
 
 const NAMES = { observe: 'Batch', summarize: 'Summary', compact: 'Compaction', hand: 'By hand' } as const
 /** In characters. */
 const LONGEST_ERROR = 600
 
-export function BatchBox({ batch, isNew }: { batch: Batch; isNew(key: string): boolean }) {
+export function BatchBox({ batch, isNew }: { batch: Batch; isNew(kind: Told, id: number): boolean }) {
   const { what, calls, observations, summaries } = batch
   return (
     <div class={`story-batch ${what}`}>
@@ -21,14 +20,14 @@ export function BatchBox({ batch, isNew }: { batch: Batch; isNew(key: string): b
       {calls.length === 0 ? null : (
         <ul class="story-calls">
           {calls.map((call) => (
-            <Call key={call.id} call={call} arrived={isNew(`call ${call.id}`)} />
+            <Call key={call.id} call={call} arrived={isNew('call', call.id)} />
           ))}
         </ul>
       )}
       {observations.length === 0 ? null : (
         <ul class="story-learned">
           {observations.map(({ id, type, title, subtitle }) => (
-            <li key={id} class={isNew(`observation ${id}`) ? 'arrived' : ''}>
+            <li key={id} class={isNew('observation', id) ? 'arrived' : ''}>
               <a href={hrefOf('memory', id)} data-row>
                 <KindMark kind={type} />
                 <span>
@@ -41,7 +40,7 @@ export function BatchBox({ batch, isNew }: { batch: Batch; isNew(key: string): b
         </ul>
       )}
       {summaries.map((summary) => (
-        <Told key={summary.id} summary={summary} arrived={isNew(`summary ${summary.id}`)} />
+        <SummaryTold key={summary.id} summary={summary} arrived={isNew('summary', summary.id)} />
       ))}
     </div>
   )
@@ -88,7 +87,7 @@ const PARTS = [
   ['notes', 'Notes'],
 ] as const satisfies readonly (readonly [keyof SummaryLine, string])[]
 
-function Told({ summary, arrived }: { summary: SummaryLine; arrived: boolean }) {
+function SummaryTold({ summary, arrived }: { summary: SummaryLine; arrived: boolean }) {
   return (
     <dl class={arrived ? 'story-summary arrived' : 'story-summary'}>
       {PARTS.map(([part, name]) => {

@@ -1,12 +1,11 @@
 /** Messages that were set aside: why, and what to do with them. */
 import { useState } from 'preact/hooks'
-import { messageOf } from '../../../errors.ts'
-import { counted } from '../../../memory/counts.ts'
 import { ask } from '../../connection.ts'
+import { attempt } from '../../parts/attempt.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { safe, safeLine } from '../../parts/safe-text.ts'
 import { Ago } from '../../parts/time.tsx'
-import { tell } from '../../parts/toast.tsx'
+import { counted } from '../../times.ts'
 import type { Story } from './timeline.ts'
 
 /** The rest is told as a number. */
@@ -22,23 +21,19 @@ export function FailedMessages({ story: { row, messages }, reload }: { story: St
   if (failed.length === 0 && !revives) return null
   const send = async (what: 'retry' | 'drop') => {
     setBusy(true)
-    try {
+    await attempt(async () => {
       const { affected } = await ask(
         'done',
         what === 'retry'
           ? { type: 'queue_retry', session: row.session }
           : { type: 'queue_clear', session: row.session, pending: false },
       )
-      tell(
-        what === 'retry' ? `${counted(affected, 'message')} tried again.` : `${counted(affected, 'message')} dropped.`,
-      )
       reload()
-    } catch (error) {
-      tell(messageOf(error), true)
-    } finally {
-      setBusy(false)
-      setAsking(false)
-    }
+      if (revives && what === 'retry') return 'The session is at work again.'
+      return `${counted(affected, 'message')} ${what === 'retry' ? 'tried again' : 'dropped'}.`
+    })
+    setBusy(false)
+    setAsking(false)
   }
   return (
     <section class="card story-failed" aria-labelledby="story-failed">
@@ -55,6 +50,11 @@ export function FailedMessages({ story: { row, messages }, reload }: { story: St
           </button>
         )}
       </div>
+      {revives ? (
+        <p class="soft">
+          What it wrote down of its own state cannot be read. Revived, it goes on with what it has kept.
+        </p>
+      ) : null}
       <ul>
         {failed.slice(0, SHOWN).map((message) => (
           <li key={message.id}>

@@ -1,13 +1,11 @@
 /** Who and where a session is, what it cost, and how it is ended or taken up again. */
 import { useState } from 'preact/hooks'
-import { messageOf } from '../../../errors.ts'
-import { counted } from '../../../memory/counts.ts'
 import { ask } from '../../connection.ts'
+import { attempt } from '../../parts/attempt.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { safeLine } from '../../parts/safe-text.ts'
 import { Ago } from '../../parts/time.tsx'
-import { tell } from '../../parts/toast.tsx'
-import { count, duration, money, short } from '../../times.ts'
+import { count, counted, duration, money, short } from '../../times.ts'
 import { StatusChip } from './row.tsx'
 import type { Story } from './timeline.ts'
 
@@ -46,12 +44,24 @@ function Totals({ story: { row, observations, summaries, calls, outcomes } }: { 
   const reported = outcomes.reduce((sum, { count: some }) => sum + some, 0)
   return (
     <dl class="story-totals">
-      <Total name="prompts" value={count(row.prompts)} about="What its user wrote" />
-      <Total name="events" value={count(reported)} about={outcomes.map(toldOutcome).join('\n')} />
-      <Total name="observations" value={count(observations)} about="What was learned" />
-      <Total name="summaries" value={count(summaries)} about="One for each turn that was worth it" />
+      <Total name={row.prompts === 1 ? 'prompt' : 'prompts'} value={count(row.prompts)} about="What its user wrote" />
       <Total
-        name="calls"
+        name={reported === 1 ? 'event' : 'events'}
+        value={count(reported)}
+        about={outcomes.map(toldOutcome).join('\n')}
+      />
+      <Total
+        name={observations === 1 ? 'observation' : 'observations'}
+        value={count(observations)}
+        about="What was learned"
+      />
+      <Total
+        name={summaries === 1 ? 'summary' : 'summaries'}
+        value={count(summaries)}
+        about="One for each turn that was worth it"
+      />
+      <Total
+        name={calls.length === 1 ? 'call' : 'calls'}
         value={count(calls.length)}
         about={`Calls to a model, ${duration(calls.reduce((sum, call) => sum + call.durationMs, 0))} together`}
       />
@@ -88,16 +98,13 @@ function Ending({ story: { row }, reload }: HeadProps) {
   const [busy, setBusy] = useState(false)
   const send = async (type: 'close_session' | 'reopen_session') => {
     setBusy(true)
-    try {
+    await attempt(async () => {
       const { view } = await ask('session', { type, session: row.session })
-      tell(type === 'reopen_session' ? 'The session is open again.' : toldClosed(view.row.status))
       reload()
-    } catch (error) {
-      tell(messageOf(error), true)
-    } finally {
-      setBusy(false)
-      setAsking(false)
-    }
+      return type === 'reopen_session' ? 'The session is open again.' : toldClosed(view.row.status)
+    })
+    setBusy(false)
+    setAsking(false)
   }
   if (row.quarantine !== null) return null
   if (row.status !== 'active') {

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { StreamMessage } from '../../../channel/protocol.ts'
 import { ask, onItems } from '../../connection.ts'
 import { useLoaded } from '../../loaded.ts'
+import { useNews } from '../../news.ts'
 import type { SessionLine } from './row.tsx'
 
 export interface Wish {
@@ -28,8 +29,31 @@ export interface Lines {
 
 type Commit = Extract<StreamMessage, { type: 'commit' }>
 
+/** What was heard of a session since the last answer, added up: a busy day must not be kept whole. */
+interface News {
+  last: Commit
+  learned: number
+  firstAt: number
+}
+
+function newerThan(lines: readonly SessionLine[], news: ReadonlyMap<string, News>): ReadonlyMap<string, News> {
+  const answered = new Map(lines.map(({ session, updatedAt }) => [session, updatedAt]))
+  const left = [...news].filter(([session, { last }]) => last.at > (answered.get(session) ?? 0))
+  return new Map(left.map(([session, one]) => [session, answered.has(session) ? { ...one, learned: 0 } : one]))
+}
+
+function newsAfter(before: News | undefined, item: Commit): News {
+  return {
+    last: item,
+    learned: (before?.learned ?? 0) + item.observations.length,
+    firstAt: before?.firstAt ?? item.at,
+  }
+}
+
 /** What only the page can look for is looked for in so many: years of sessions. */
 const SEARCHED = 5_000
+/** Changes in a row are one question, in ms. */
+const SETTLE_MS = 350
 
 export function useLines(wish: Wish, most: number): Lines {
   const { status, project, words, onlyFailed } = wish
@@ -39,10 +63,10 @@ export function useLines(wish: Wish, most: number): Lines {
     const { sessions } = await ask('sessions', { type: 'sessions', filter })
     return { at: Date.now(), sessions }
   })
-  const [news, setNews] = useState<ReadonlyMap<string, Commit[]>>(new Map())
+  const [news, setNews] = useState<ReadonlyMap<string, News>>(new Map())
   const [erased, setErased] = useState<ReadonlySet<string>>(new Set())
-  // What an answer holds need not be told again.
-  useEffect(() => setNews(new Map()), [loaded.data])
+  // What an answer holds need not be told again; what came while it was on its way stays.
+  useEffect(() => setNews((before) => newerThan(loaded.data?.sessions ?? [], before)), [loaded.data])
   useEffect(
     () =>
       onItems((items) => {
@@ -52,17 +76,22 @@ export function useLines(wish: Wish, most: number): Lines {
         if (commits.length === 0) return
         setNews((before) => {
           const next = new Map(before)
-          for (const item of commits) next.set(item.session, [...(next.get(item.session) ?? []), item])
+          for (const item of commits) next.set(item.session, newsAfter(next.get(item.session), item))
           return next
         })
       }),
     [],
   )
   const { data, error, loading, reload } = loaded
+  useNews(isOfOthers, SETTLE_MS, reload)
   if (data === null) return { lines: null, more: false, arrived: new Set(), error, loading, reload }
   const known = new Map(data.sessions.map((line) => [line.session, line]))
-  for (const [session, commits] of news) {
-    for (const item of commits) known.set(session, after(known.get(session), item))
+  for (const [session, { last, learned, firstAt }] of news) {
+    const line = known.get(session)
+    // The answer was given after it.
+    if (line !== undefined && line.updatedAt >= last.at) continue
+    const observations = (line?.observations ?? 0) + learned
+    known.set(session, { ...lineOf(last), observations, createdAt: line?.createdAt ?? firstAt })
   }
   const fitting = [...known.values()]
     .filter((line) => !erased.has(line.session) && fits(line, wish))
@@ -77,6 +106,11 @@ export function useLines(wish: Wish, most: number): Lines {
   }
 }
 
+/** What no commit tells: one was set aside, imported, or has another project's name. */
+function isOfOthers(item: StreamMessage): boolean {
+  return item.type === 'change' && ['quarantined', 'imported', 'projects'].includes(item.change)
+}
+
 function fits(line: SessionLine, { status, project, words, onlyFailed }: Wish): boolean {
   const wanted = words.trim().toLowerCase()
   return (
@@ -87,7 +121,7 @@ function fits(line: SessionLine, { status, project, words, onlyFailed }: Wish): 
   )
 }
 
-function after(line: SessionLine | undefined, item: Commit): SessionLine {
+function lineOf(item: Commit): Omit<SessionLine, 'observations' | 'createdAt'> {
   const { session, project, projectName, status, state, prompts, pending, failed, waiting, wakeAt, at } = item
   return {
     session,
@@ -101,9 +135,7 @@ function after(line: SessionLine | undefined, item: Commit): SessionLine {
     failed,
     waiting,
     wakeAt,
-    observations: (line?.observations ?? 0) + item.observations.length,
     quarantine: null,
-    createdAt: line?.createdAt ?? at,
     updatedAt: at,
   }
 }

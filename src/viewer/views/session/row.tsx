@@ -1,11 +1,10 @@
 /** One session on one line, wherever sessions are listed. */
 import type { Answer } from '../../../channel/protocol.ts'
-import { counted } from '../../../memory/counts.ts'
 import type { LiveSession } from '../../model/sessions.ts'
-import { safeLine } from '../../parts/safe-text.ts'
+import { inWords, safeLine } from '../../parts/safe-text.ts'
 import { Ago } from '../../parts/time.tsx'
 import { hrefOf } from '../../route.ts'
-import { count } from '../../times.ts'
+import { count, counted } from '../../times.ts'
 import './row.css'
 
 export type SessionLine = Extract<Answer, { type: 'sessions' }>['sessions'][number]
@@ -60,9 +59,4 @@ export const STATUSES = ['active', 'completed', 'interrupted', 'failed'] as cons
 /** The first characters of an id are enough to tell it from others, and to ask for it in a terminal. */
 export function shortId(id: string): string {
   return id.length > 13 ? id.slice(0, 8) : id
-}
-
-/** `batching.calling` as people read it. */
-export function inWords(state: string): string {
-  return safeLine(state).replaceAll('.', ', ')
 }

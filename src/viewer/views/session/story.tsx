@@ -1,6 +1,5 @@
 /** One session from its first prompt to its last summary. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { counted } from '../../../memory/counts.ts'
 import { useCell } from '../../cell.ts'
 import { CHARTS } from '../../charts.ts'
 import { ask, onItems } from '../../connection.ts'
@@ -14,10 +13,10 @@ import { useRowKeys } from '../../parts/row-keys.ts'
 import { safe, safeLine } from '../../parts/safe-text.ts'
 import { Statechart } from '../../parts/statechart.tsx'
 import { hrefOf } from '../../route.ts'
-import { count } from '../../times.ts'
+import { count, counted } from '../../times.ts'
 import { FailedMessages } from './failed.tsx'
 import { StoryHead } from './head.tsx'
-import { countShown, filtered, SHOWN, type Shown, type Story, turnsOf } from './timeline.ts'
+import { countShown, filtered, SHOWN, type Shown, type Story, type Told, turnsOf } from './timeline.ts'
 import { TurnSection } from './turn.tsx'
 import './session.css'
 
@@ -116,7 +115,7 @@ interface TimelineProps {
 
 function Timeline({ story, turn, isAll, all }: TimelineProps) {
   const [shown, setShown] = useState<Shown>('all')
-  const known = useKnown(story)
+  const isNew = useNewest(story)
   const turns = turnsOf(story)
   const left = turns.flatMap((one) => filtered(one, shown) ?? [])
   const firstOpen = left.length - OPEN_TURNS
@@ -139,11 +138,11 @@ function Timeline({ story, turn, isAll, all }: TimelineProps) {
       <ol class="story-turns">
         {left.map((one, i) => (
           <TurnSection
-            key={one.number}
+            key={`${shown} ${one.number}`}
             turn={one}
             open={one.number === turn || (Number.isNaN(turn) && i >= firstOpen) || shown !== 'all'}
             isTarget={one.number === turn}
-            isNew={(key) => known !== null && !known.has(key)}
+            isNew={isNew}
           />
         ))}
       </ol>
@@ -151,18 +150,21 @@ function Timeline({ story, turn, isAll, all }: TimelineProps) {
   )
 }
 
-/** What was there when the page was opened: whatever comes later is new. */
-function useKnown(story: Story): ReadonlySet<string> | null {
-  const first = useRef<ReadonlySet<string> | null>(null)
-  const before = first.current
-  if (before !== null) return before
-  first.current = new Set([
-    ...story.trace.map(({ id }) => `trace ${id}`),
-    ...story.observationRows.map(({ id }) => `observation ${id}`),
-    ...story.summaryRows.map(({ id }) => `summary ${id}`),
-    ...story.calls.map(({ id }) => `call ${id}`),
-  ])
-  return null
+/** Whatever came after the page was opened is new; what is older is not, however late it is asked for. */
+function useNewest({ trace, observationRows, summaryRows, calls }: Story): (kind: Told, id: number) => boolean {
+  const first = useRef<Record<Told, number> | null>(null)
+  first.current ??= {
+    trace: newestOf(trace),
+    observation: newestOf(observationRows),
+    summary: newestOf(summaryRows),
+    call: newestOf(calls),
+  }
+  const known = first.current
+  return (kind, id) => id > known[kind]
+}
+
+function newestOf(rows: readonly { id: number }[]): number {
+  return rows.reduce((newest, { id }) => Math.max(newest, id), 0)
 }
 
 /** Nothing is left out in silence. */

@@ -4,7 +4,7 @@ import type { Answer } from '../../../channel/protocol.ts'
 export type Story = Extract<Answer, { type: 'story' }>['story']
 export type TraceLine = Story['trace'][number]
 export type CallLine = Story['calls'][number]
-export type ObservationLine = Story['observationRows'][number]
+type ObservationLine = Story['observationRows'][number]
 export type SummaryLine = Story['summaryRows'][number]
 
 /** What one effect did: its calls, and what was learned from them. */
@@ -34,6 +34,9 @@ export interface Turn {
   prompt: Story['prompts'][number] | null
   entries: Entry[]
 }
+
+/** What the story tells of, each with numbers of its own. */
+export type Told = 'trace' | 'observation' | 'summary' | 'call'
 
 export type Shown = 'all' | 'transitions' | 'memory' | 'calls' | 'errors'
 export const SHOWN: readonly Shown[] = ['all', 'transitions', 'memory', 'calls', 'errors']

@@ -1,22 +1,20 @@
 /** One turn: what was asked, what the actor did about it, what was learned. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { counted } from '../../../memory/counts.ts'
 import { Clock } from '../../parts/clock.tsx'
 import { KindMark } from '../../parts/icon.tsx'
-import { LONGEST_TEXT, safe, safeLine } from '../../parts/safe-text.ts'
+import { inWords, LONGEST_TEXT, safe, safeLine } from '../../parts/safe-text.ts'
 import { Ago } from '../../parts/time.tsx'
-import { clockTime, count } from '../../times.ts'
+import { clockTime, count, counted } from '../../times.ts'
 import { BatchBox } from './batch.tsx'
-import { inWords } from './row.tsx'
-import { type Entry, isFailure, type Moves, type TraceLine, type Turn } from './timeline.ts'
+import { type Entry, isFailure, type Moves, type Told, type TraceLine, type Turn } from './timeline.ts'
 
 interface TurnProps {
   turn: Turn
   open: boolean
   /** A link led here. */
   isTarget: boolean
-  isNew(key: string): boolean
+  isNew(kind: Told, id: number): boolean
 }
 
 /** Shown whole up to here, in characters and lines. */
@@ -29,7 +27,10 @@ export function TurnSection({ turn, open, isTarget, isNew }: TurnProps) {
   const { number, prompt, entries } = turn
   const [isOpen, setOpen] = useState(open)
   const place = useRef<HTMLLIElement>(null)
-  useEffect(() => setOpen(open), [open])
+  // What somebody reads stays open when later turns come.
+  useEffect(() => {
+    if (open) setOpen(true)
+  }, [open])
   useEffect(() => {
     if (isTarget) place.current?.scrollIntoView({ block: 'start' })
   }, [isTarget])
@@ -81,7 +82,7 @@ function PromptText({ text }: { text: string }) {
   )
 }
 
-function EntryItem({ entry, isNew }: { entry: Entry; isNew(key: string): boolean }) {
+function EntryItem({ entry, isNew }: { entry: Entry; isNew(kind: Told, id: number): boolean }) {
   if (entry.kind === 'batch') {
     return (
       <li class="story-entry story-batch-entry">
@@ -94,11 +95,11 @@ function EntryItem({ entry, isNew }: { entry: Entry; isNew(key: string): boolean
 }
 
 /** Several alike: one line that opens. */
-function Run({ entry: { moves }, isNew }: { entry: Moves; isNew(key: string): boolean }) {
+function Run({ entry: { moves }, isNew }: { entry: Moves; isNew(kind: Told, id: number): boolean }) {
   const [first, last] = [moves[0], moves.at(-1)]
   if (first === undefined || last === undefined) return null
   return (
-    <li class={isNew(`trace ${last.id}`) ? 'story-entry arrived' : 'story-entry'}>
+    <li class={isNew('trace', last.id) ? 'story-entry arrived' : 'story-entry'}>
       <Clock at={first.at} />
       <details class="story-run">
         <summary class="story-run-head">
@@ -119,9 +120,9 @@ function Run({ entry: { moves }, isNew }: { entry: Moves; isNew(key: string): bo
   )
 }
 
-function Move({ line, isNew }: { line: TraceLine | undefined; isNew(key: string): boolean }) {
+function Move({ line, isNew }: { line: TraceLine | undefined; isNew(kind: Told, id: number): boolean }) {
   if (line === undefined) return null
-  const classes = ['story-entry', isFailure(line) ? 'bad' : '', isNew(`trace ${line.id}`) ? 'arrived' : '']
+  const classes = ['story-entry', isFailure(line) ? 'bad' : '', isNew('trace', line.id) ? 'arrived' : '']
   return (
     <li class={classes.join(' ')}>
       <Clock at={line.at} />

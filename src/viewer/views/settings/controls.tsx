@@ -1,5 +1,6 @@
 /** The field of a setting, by what it may be. */
 import { useState } from 'preact/hooks'
+import { short } from '../../times.ts'
 import { type ControlProps, fieldProps } from './field.ts'
 import { nameOf, sameValue, wordsOf } from './groups.ts'
 import { ListField, SomeField } from './lists.tsx'
@@ -98,9 +99,6 @@ function TextField(props: ControlProps) {
     </span>
   )
 }
-
-const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
-const short = (n: number) => compact.format(n)
 
 /** Goes one way: what is there is never shown, only that it is. */
 function SecretField(props: ControlProps) {

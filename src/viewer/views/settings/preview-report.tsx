@@ -2,7 +2,7 @@
 import type { Answer } from '../../../channel/protocol.ts'
 import { withoutColours } from '../../../memory/colours.ts'
 import { safe, safeLine } from '../../parts/safe-text.ts'
-import { count } from '../../times.ts'
+import { count, counted } from '../../times.ts'
 
 export type ContextAnswer = Extract<Answer, { type: 'context' }>
 type Report = NonNullable<ContextAnswer['report']>
@@ -137,8 +137,4 @@ function Line({ text }: { text: string }) {
       {'\n'}
     </span>
   )
-}
-
-function counted(n: number, one: string): string {
-  return `${count(n)} ${one}${n === 1 ? '' : 's'}`
 }

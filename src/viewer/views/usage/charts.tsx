@@ -5,7 +5,7 @@ import { BarChart } from '../../parts/chart-bars.tsx'
 import type { ChartData, Column, Series } from '../../parts/chart-data.ts'
 import { LineChart } from '../../parts/chart-lines.tsx'
 import { safeLine } from '../../parts/safe-text.ts'
-import { clockTime, count, dayOf, duration, money, short, shortDayOf } from '../../times.ts'
+import { clockTime, count, counted, dayOf, duration, money, short, shortDayOf } from '../../times.ts'
 import {
   byProject,
   byType,
@@ -161,8 +161,4 @@ function coloured(all: readonly Values[], colourOf: (values: Values, i: number) 
 function columnOf({ first, last }: { first: number; last: number }): Column {
   if (first === last) return { short: shortDayOf(first), long: dayOf(first) }
   return { short: shortDayOf(last), long: `${shortDayOf(first)} – ${shortDayOf(last)}` }
-}
-
-function counted(n: number, one: string): string {
-  return `${count(n)} ${one}${n === 1 ? '' : 's'}`
 }

@@ -5,7 +5,7 @@ import type { Status } from '../../../channel/protocol.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Meter } from '../../parts/plain.tsx'
 import { hrefOf } from '../../route.ts'
-import { clockTime, count, money, short } from '../../times.ts'
+import { clockTime, count, counted, money, short } from '../../times.ts'
 import { sumOf, type UsageData } from './series.ts'
 
 const WORK_TITLE =
@@ -136,8 +136,4 @@ function Budget({ budget }: { budget: NonNullable<Status['budget']> }) {
       />
     </section>
   )
-}
-
-function counted(n: number, one: string, many: string): string {
-  return `${count(n)} ${n === 1 ? one : many}`
 }
