@@ -158,7 +158,7 @@ async function main(): Promise<void> {
     const heapBefore = await heapMb(now)
     const stream = await streaming(now, feed)
     progress.show(`memory after ${EVENTS} events`)
-    await feed.run({ perSecond: EVENTS_PER_SECOND * 4, count: EVENTS - feed.acked })
+    await feed.run({ perSecond: EVENTS_PER_SECOND, count: EVENTS - feed.acked })
     const heapAfter = await heapMb(now)
     await now.context().close()
     client.close()

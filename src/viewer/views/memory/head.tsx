@@ -1,5 +1,5 @@
 /** What the list is asked for: a text, filters, and what the answer says of itself. */
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { OBSERVATION_TYPES } from '../../../memory/observation.ts'
 import { MEMORY_KINDS, type MemoryKind } from '../../../search/query.ts'
 import { useCell } from '../../cell.ts'
@@ -33,9 +33,11 @@ export function MemoryHead({ asked, open, rows, onRemember }: HeadProps) {
   useCell(rows.version)
   const [more, setMore] = useState(false)
   const project = asked.project === '' ? null : asked.project
-  const { data: stats, reload } = useLoaded(
-    `stats ${project}`,
-    async () => (await ask('memory_stats', { type: 'memory_stats', project })).stats,
+  // Counting a large memory takes half a second: the first rows go before it.
+  const hasRows = useRef(false)
+  hasRows.current ||= rows.answered !== null
+  const { data: stats, reload } = useLoaded(`stats ${project} ${hasRows.current}`, async () =>
+    hasRows.current ? (await ask('memory_stats', { type: 'memory_stats', project })).stats : null,
   )
   useNews(changesMemory, COUNT_AGAIN_MS, reload)
   const set = (change: Partial<Asked>) => replace(memoryHref({ ...asked, ...change }, open))

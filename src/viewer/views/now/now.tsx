@@ -16,6 +16,8 @@ import './now.css'
 
 /** A session that ended is still seen as it ends, in ms. */
 const LINGERS_MS = 60_000
+/** Of those that ended, at most so many: where sessions come and go by the second, those at work matter. */
+const LINGERING = 6
 /** Without a word for so long a session takes a line instead of a card, in ms. */
 const QUIET_MS = 30 * 60_000
 /** From here on cards say less, so that all of them can be seen. */
@@ -28,7 +30,7 @@ export function NowView() {
   const now = useNow()
   const view = useRef<HTMLDivElement>(null)
   useRowKeys(view)
-  const live = [...all.values()].filter((session) => isShown(session, now)).sort(byBeginning)
+  const live = shownOf([...all.values()], now).sort(byBeginning)
   const atWork = live.filter((session) => !isQuiet(session, now))
   const quiet = live.filter((session) => isQuiet(session, now))
   return (
@@ -99,6 +101,13 @@ function Recent({ without }: { without: readonly LiveSession[] }) {
       </ul>
     </section>
   )
+}
+
+/** `all`: the one that was last heard of first. */
+function shownOf(all: readonly LiveSession[], now: number): LiveSession[] {
+  const shown = all.filter((session) => isShown(session, now))
+  const lingering = new Set(shown.filter(({ status }) => status !== 'active').slice(0, LINGERING))
+  return shown.filter((session) => session.status === 'active' || lingering.has(session))
 }
 
 function isShown({ status, updatedAt, quarantine }: LiveSession, now: number): boolean {
