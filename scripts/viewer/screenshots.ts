@@ -50,7 +50,7 @@ async function shots(client: ChannelClient): Promise<Shot[]> {
     { name: 'now', hash: '#/now', ready: '[data-testid=session-card] svg [data-active=true]' },
     { name: 'memory', hash: '#/memory', ready: '[data-testid=memory-row]' },
     { name: 'search', hash: '#/memory?q=why%20was%20it%20slow', ready: '[data-testid=memory-row]' },
-    { name: 'observation', hash: `#/memory/${best.id}`, ready: '[data-testid=memory-open]' },
+    { name: 'observation', hash: `#/memory/${best.id}`, ready: '[data-testid=memory-open] .memory-part' },
     { name: 'session', hash: `#/session/${told.session}`, ready: '[data-testid=story]' },
     { name: 'usage', hash: '#/usage?days=30', ready: '.usage-card svg' },
     { name: 'settings', hash: '#/settings', ready: '[data-testid=context-preview]' },
@@ -96,6 +96,7 @@ async function picture(browser: Browser, place: Place, shot: Shot, colorScheme: 
   })
   try {
     await page.locator(shot.ready).first().waitFor()
+    await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null)
     await shot.prepare?.(page)
     await page.evaluate(() => document.fonts.ready)
     const name = `${shot.name}-${colorScheme}${narrow ? '-narrow' : ''}.png`

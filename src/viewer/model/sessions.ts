@@ -1,7 +1,5 @@
 /** The sessions that are at work, as the stream tells of them. */
-import type { Effect } from '../../../machines/session/types.ts'
 import type { StreamMessage } from '../../channel/protocol.ts'
-import type { Usage } from '../../memory/observation.ts'
 import { Cell } from '../cell.ts'
 import { ask, generation, onItems } from '../connection.ts'
 
@@ -9,23 +7,26 @@ type Commit = Extract<StreamMessage, { type: 'commit' }>
 type SessionView = Awaited<ReturnType<typeof ask<'session'>>>['view']
 export type Transition = Commit['transitions'][number]
 
-export interface LiveSession {
+/** What a commit says of its session as it is. */
+type Told =
+  | 'project'
+  | 'projectName'
+  | 'client'
+  | 'cwd'
+  | 'status'
+  | 'state'
+  | 'prompts'
+  | 'pending'
+  | 'failed'
+  | 'waiting'
+  | 'wakeAt'
+  | 'effect'
+  | 'generation'
+  | 'contextTokens'
+  | 'usage'
+
+export interface LiveSession extends Pick<Commit, Told> {
   id: string
-  project: string
-  projectName: string
-  client: string
-  cwd: string
-  status: string
-  state: string
-  prompts: number
-  pending: number
-  failed: number
-  waiting: string | null
-  wakeAt: number | null
-  effect: Effect | null
-  generation: number
-  contextTokens: number
-  usage: Usage
   observations: number
   summaries: number
   createdAt: number
