@@ -10,6 +10,11 @@ import { type AnswerOf, Questions, type RequestBody } from './questions.ts'
 const CONNECT_MS = 1_000
 const ANSWER_MS = 30_000
 
+/** The daemon's local door. */
+export function localSocket(paths: Paths): WebSocket {
+  return new WebSocket(`ws+unix:${paths.socket}:/`, { handshakeTimeout: CONNECT_MS, perMessageDeflate: false })
+}
+
 export class ChannelClient {
   readonly #socket: WebSocket
   readonly #questions = new Questions()
@@ -28,10 +33,7 @@ export class ChannelClient {
 
   /** Rejects with `not_running` where no daemon answers. */
   static async connect(paths: Paths): Promise<ChannelClient> {
-    const socket = new WebSocket(`ws+unix:${paths.socket}:/`, {
-      handshakeTimeout: CONNECT_MS,
-      perMessageDeflate: false,
-    })
+    const socket = localSocket(paths)
     await new Promise<void>((resolve, reject) => {
       socket.once('open', resolve)
       socket.once('error', (cause) =>

@@ -1,8 +1,7 @@
 /** From a request that looks inside to its answer. */
 import { MemError } from '../errors.ts'
-import { chosenEvent, noEvent } from '../store/find-event.ts'
-import { noSession } from '../store/find-session.ts'
-import type { Activity, EventView, Origin, SessionStory } from '../store/origin-port.ts'
+import { eventNamed, storyNamed } from '../store/named.ts'
+import type { Activity, Origin } from '../store/origin-port.ts'
 import { lastDays } from '../store/usage-view.ts'
 import type { ObservationView } from './memory.ts'
 import type { LookAnswer, LookRequest } from './protocol.ts'
@@ -16,9 +15,9 @@ export async function lookAnswer(
     case 'origin':
       return { type: 'origin', ...(await originOf(service, request.observation)) }
     case 'event_view':
-      return { type: 'event_view', view: await eventView(service, request.event, request.session) }
+      return { type: 'event_view', view: await eventNamed(service.store, request.event, request.session) }
     case 'story':
-      return { type: 'story', story: await storyOf(service, request.session, request) }
+      return { type: 'story', story: await storyNamed(service.store, request.session, request) }
     case 'activity':
       return { type: 'activity', activity: await activityOf(service, request.days) }
   }
@@ -33,25 +32,6 @@ export async function originOf(
   const origin = observation === undefined ? null : await service.store.origin(id)
   if (observation === undefined || origin === null) throw new MemError('not_found', `there is no observation ${id}`)
   return { observation, origin }
-}
-
-/** `event`: the first characters of its id; `prefix`: those of a session's; null: whichever has the event. */
-export async function eventView(service: Service, event: string, prefix: string | null): Promise<EventView> {
-  const session = prefix === null ? null : await service.resolveSession(prefix)
-  const found = await service.store.findEvents(event, session)
-  const view = await service.store.eventView(chosenEvent(event, found), session)
-  if (view === null) throw noEvent(event)
-  return view
-}
-
-export async function storyOf(
-  service: Service,
-  prefix: string,
-  { trace, rows }: { trace: number; rows: number },
-): Promise<SessionStory> {
-  const story = await service.store.story(await service.resolveSession(prefix), { trace, rows })
-  if (story === null) throw noSession(prefix)
-  return story
 }
 
 export async function activityOf(service: Service, days: number): Promise<Activity> {

@@ -10,7 +10,7 @@ import type { Summary } from '../memory/observation.ts'
 import { isWhollyPrivate } from '../memory/privacy.ts'
 import type { Project } from '../memory/project.ts'
 import { MEMORY_KINDS, NO_FILTERS, type SearchAnswer, type SearchFilters, type SearchRequest } from '../search/query.ts'
-import { chosenSession } from '../store/find-session.ts'
+import { sessionNamed } from '../store/named.ts'
 import type { Reader } from '../store/port.ts'
 import type {
   CorrectRequest,
@@ -81,7 +81,7 @@ export class NamedReadableMemory implements ReadableMemory {
   }
 
   async #session(prefix: string | null): Promise<string | null> {
-    return prefix === null ? null : chosenSession(prefix, await this.#names.findSessions(prefix))
+    return prefix === null ? null : await sessionNamed(this.#names, prefix)
   }
 }
 

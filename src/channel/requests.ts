@@ -1,6 +1,7 @@
 /** From a request to its answer. */
 import { MemError, messageOf } from '../errors.ts'
 import { fault } from '../faults.ts'
+import { payloadsNamed } from '../store/named.ts'
 import { VERSION } from '../version.ts'
 import { lookAnswer } from './look-requests.ts'
 import { memoryAnswer } from './memory-requests.ts'
@@ -63,8 +64,8 @@ async function body(request: Answerable, service: Service, dataDir: string): Pro
     case 'calls':
       return { type: 'calls', ...(await service.calls(request.session, request.limit)) }
     case 'payloads': {
-      const session = await service.resolveSession(request.session)
-      return { type: 'payloads', session, events: await service.store.payloads(session, request.after, request.limit) }
+      const { session, after, limit } = request
+      return { type: 'payloads', ...(await payloadsNamed(service.store, session, after, limit)) }
     }
     case 'queue_retry':
       return { type: 'done', affected: await service.retry(request.session) }

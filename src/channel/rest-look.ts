@@ -1,6 +1,7 @@
 /** Looking inside, and settings, as plain HTTP. */
+import { eventNamed, storyNamed } from '../store/named.ts'
 import { MAX_USAGE_DAYS } from '../store/usage-view.ts'
-import { activityOf, eventView, originOf, storyOf } from './look-requests.ts'
+import { activityOf, originOf } from './look-requests.ts'
 import { MAX_STORY_ROWS } from './memory-limits.ts'
 import { type Call, onlyKnown, type Route, textOf, wholeNumberOf } from './rest-route.ts'
 import { parseSettingValue } from './schema.ts'
@@ -18,7 +19,7 @@ export const lookRoutes: Route[] = [
   {
     method: 'GET',
     path: /^\/api\/events\/([^/]+)$/,
-    handle: ({ service, params, query }) => eventView(service, params[0] ?? '', textOf(query, 'session')),
+    handle: ({ service, params, query }) => eventNamed(service.store, params[0] ?? '', textOf(query, 'session')),
   },
   { method: 'GET', path: /^\/api\/sessions\/([^/]+)\/story$/, handle: story },
   {
@@ -33,7 +34,7 @@ export const lookRoutes: Route[] = [
 
 async function story({ service, params, query }: Call): Promise<unknown> {
   onlyKnown(query, ['trace', 'rows'])
-  return await storyOf(service, params[0] ?? '', {
+  return await storyNamed(service.store, params[0] ?? '', {
     trace: wholeNumberOf(query, 'trace', DEFAULT_TRACE, MAX_STORY_ROWS, 0),
     rows: wholeNumberOf(query, 'rows', DEFAULT_ROWS, MAX_STORY_ROWS, 0),
   })

@@ -190,7 +190,7 @@ export class ChannelServer {
       if (request.type === 'viewer_link') {
         if (state.door !== 'local') throw new MemError('forbidden', 'a link is made by claude-mem viewer only')
         const link = this.#viewer.link(this.#port)
-        return client.send(JSON.stringify({ v: PROTOCOL_VERSION, id, type: 'viewer_link', ...link }))
+        return reply(client, { v: PROTOCOL_VERSION, id, type: 'viewer_link', ...link })
       }
       reply(client, await answer(request, service, paths.dataDir))
     } catch (error) {

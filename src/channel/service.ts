@@ -15,8 +15,8 @@ import type { MemoryEvent } from '../memory/event.ts'
 import type { FileQuestion } from '../memory/file-question.ts'
 import { isTranscriptId } from '../memory/transcript-ids.ts'
 import type { CallRow, UsageKey } from '../store/accounting.ts'
-import { chosenSession, noSession } from '../store/find-session.ts'
 import type { ImportBatch, ImportOutcome } from '../store/import-port.ts'
+import { callsNamed, sessionNamed, viewNamed } from '../store/named.ts'
 import type { SessionFilter, SessionListItem, SessionView, Store } from '../store/port.ts'
 import { type UsageView, usageView } from '../store/usage-view.ts'
 import { compareVersions, VERSION } from '../version.ts'
@@ -154,15 +154,12 @@ export class Service {
   }
 
   /** People type the first characters of an id. */
-  async resolveSession(prefix: string): Promise<string> {
-    return chosenSession(prefix, await this.store.findSessions(prefix))
+  resolveSession(prefix: string): Promise<string> {
+    return sessionNamed(this.store, prefix)
   }
 
-  async view(prefix: string, trace: number): Promise<SessionView> {
-    const session = await this.resolveSession(prefix)
-    const view = await this.store.view(session, trace)
-    if (view === null) throw noSession(prefix)
-    return view
+  view(prefix: string, trace: number): Promise<SessionView> {
+    return viewNamed(this.store, prefix, trace)
   }
 
   usage(by: UsageKey, days: number): Promise<UsageView> {
@@ -170,9 +167,8 @@ export class Service {
   }
 
   /** The newest `limit`, oldest of them first. */
-  async calls(prefix: string, limit: number): Promise<{ session: string; calls: CallRow[] }> {
-    const session = await this.resolveSession(prefix)
-    return { session, calls: await this.store.calls({ session, limit }) }
+  calls(prefix: string, limit: number): Promise<{ session: string; calls: CallRow[] }> {
+    return callsNamed(this.store, prefix, limit)
   }
 
   async flush(prefix: string | null, wait: boolean): Promise<number> {

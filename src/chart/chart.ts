@@ -33,6 +33,11 @@ export interface Chart {
   everywhere: string[]
 }
 
+/** The state itself, or one inside of it. */
+export function isWithin(id: string, parent: string): boolean {
+  return id === parent || id.startsWith(`${parent}.`)
+}
+
 export function chartOf(machine: AnyStateMachine): Chart {
   const states = descendants(machine.root)
   return {

@@ -1,5 +1,5 @@
 /** Which state stands in which column: as far from the first one as the longest way that never turns back. */
-import type { Chart, ChartState } from './chart.ts'
+import { type Chart, type ChartState, isWithin } from './chart.ts'
 
 /** The states inside of one (null: of the machine), in columns, each in the order of definition. */
 export function columnsOf(chart: Chart, parent: string | null): ChartState[][] {
@@ -45,9 +45,4 @@ function onwards(chart: Chart, states: readonly ChartState[]): Map<string, strin
   }
   for (const { id } of [...states].sort((a, b) => Number(b.initial) - Number(a.initial))) visit(id, [])
   return kept
-}
-
-/** The state itself, or one inside of it. */
-export function isWithin(id: string, parent: string): boolean {
-  return id === parent || id.startsWith(`${parent}.`)
 }

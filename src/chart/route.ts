@@ -3,7 +3,7 @@
  * arrows lie on each other. The shortest go first, they have the least choice.
  */
 import { type Box, type Point, TITLE, UNIT } from './box.ts'
-import { isWithin } from './columns.ts'
+import { isWithin } from './chart.ts'
 import { Heap } from './heap.ts'
 
 interface Way {

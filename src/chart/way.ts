@@ -1,6 +1,5 @@
 /** Which arrows a transition took: the one of its event, then those that are taken by themselves. */
-import type { Chart, ChartEdge } from './chart.ts'
-import { isWithin } from './columns.ts'
+import { type Chart, type ChartEdge, isWithin } from './chart.ts'
 
 export interface Step {
   /** Where it led to. */

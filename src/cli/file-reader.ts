@@ -4,8 +4,9 @@ import { MemError, systemCode } from '../errors.ts'
 import { NO_USAGE } from '../memory/observation.ts'
 import type { Paths } from '../paths.ts'
 import { loadSettings } from '../settings.ts'
-import { chosenEvent, noEvent } from '../store/find-event.ts'
-import { chosenSession, noSession } from '../store/find-session.ts'
+import { noEvent } from '../store/find-event.ts'
+import { noSession } from '../store/find-session.ts'
+import { callsNamed, eventNamed, payloadsNamed, sessionNamed, storyNamed, viewNamed } from '../store/named.ts'
 import type { Reader } from '../store/port.ts'
 import type { PrivateCopy } from '../store/sqlite/private-copy.ts'
 import { usageView } from '../store/usage-view.ts'
@@ -64,47 +65,27 @@ function isReadOnly(error: unknown): boolean {
 }
 
 function readerOf(file: Reader, memory: FileMemory): MemoryReader {
-  const resolve = async (prefix: string) => chosenSession(prefix, await file.findSessions(prefix))
   return {
     daemon: null,
     memory,
     sessions: (filter) => file.sessions(filter),
     projects: () => projectViews(file),
-    session: async (prefix, trace) => {
-      const view = await file.view(await resolve(prefix), trace)
-      if (view === null) throw noSession(prefix)
-      return view
-    },
+    session: (prefix, trace) => viewNamed(file, prefix, trace),
     queue: async ({ session, ...rest }) => {
-      const filter = session === undefined ? rest : { ...rest, session: await resolve(session) }
+      const filter = session === undefined ? rest : { ...rest, session: await sessionNamed(file, session) }
       return { messages: await file.queue(filter), stats: await file.queueStats() }
     },
     usage: (by, days) => usageView(file, by, days, Date.now()),
-    calls: async (prefix, limit) => {
-      const session = await resolve(prefix)
-      return { session, calls: await file.calls({ session, limit }) }
-    },
+    calls: (prefix, limit) => callsNamed(file, prefix, limit),
     origin: async (id) => {
       const [{ observations }, origin] = await Promise.all([memory.observations([id]), file.origin(id)])
       const [observation] = observations
       if (observation === undefined || origin === null) throw noObservation(id)
       return { observation, origin }
     },
-    eventView: async (prefix, within) => {
-      const session = within === null ? null : await resolve(within)
-      const view = await file.eventView(chosenEvent(prefix, await file.findEvents(prefix, session)), session)
-      if (view === null) throw noEvent(prefix)
-      return view
-    },
-    story: async (prefix, limits) => {
-      const story = await file.story(await resolve(prefix), limits)
-      if (story === null) throw noSession(prefix)
-      return story
-    },
-    payloads: async (prefix, after, limit) => {
-      const session = await resolve(prefix)
-      return { session, events: await file.payloads(session, after, limit) }
-    },
+    eventView: (prefix, within) => eventNamed(file, prefix, within),
+    story: (prefix, limits) => storyNamed(file, prefix, limits),
+    payloads: (prefix, after, limit) => payloadsNamed(file, prefix, after, limit),
     close: async () => {
       memory.close()
       await file.close()

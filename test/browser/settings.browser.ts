@@ -122,6 +122,7 @@ describe('viewer.usage', () => {
     await page.waitForFunction(told, '0 observations')
     await page.getByText('Show as table').first().click()
     const table = page.getByRole('region', { name: 'Observations a day, as a table' })
+    await table.getByRole('row').nth(7).waitFor()
     expect(await table.getByRole('row').count()).toBe(8)
     expect(await table.getByRole('row').nth(1).getByRole('cell').allTextContents()).toEqual(['4'])
     expect(complaints).toEqual([])

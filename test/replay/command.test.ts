@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Cli, makeCli } from '../../src/cli/cli.ts'
 import { replay } from '../../src/cli/commands/replay.ts'
-import { exitCodeOf, failureText } from '../../src/cli/failure.ts'
-import { parse } from '../../src/cli/parse.ts'
-import { jsonLine } from '../../src/cli/text.ts'
-import { pathsOf } from '../../src/paths.ts'
+import { Here } from '../cli/here.ts'
 import { goodAnswer } from '../observer/servers/answers.ts'
 import { MessagesServer } from '../observer/servers/messages-server.ts'
 import { asks, edits, end, Recorded, says, WORK } from './recorded.ts'
@@ -20,29 +16,9 @@ afterEach(async () => {
   await recorded.dispose()
 })
 
-async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
-  let stdout = ''
-  let stderr = ''
-  const cli: Cli = {
-    ...makeCli(import.meta.url),
-    paths: pathsOf(recorded.harness.directory),
-    env: { CLAUDE_MEM_PROVIDER: 'offline', ...env },
-    interactive: false,
-    print: (...lines) => {
-      stdout += `${lines.join('\n')}\n`
-    },
-    printJson: (value) => {
-      stdout += `${jsonLine(value)}\n`
-    },
-    tell: (line) => {
-      stderr += `${line}\n`
-    },
-  }
-  const code = await parse(['replay', ...args], [replay], cli).catch((error: unknown) => {
-    cli.tell(failureText(error, cli.env))
-    return exitCodeOf(error)
-  })
-  return { code, stdout, stderr }
+function run(args: string[], env: NodeJS.ProcessEnv = {}) {
+  const here = new Here(recorded.harness.directory, [replay])
+  return here.run(['replay', ...args], { env: { CLAUDE_MEM_PROVIDER: 'offline', ...env } })
 }
 
 async function model() {

@@ -1,8 +1,7 @@
 /** The arrows of a statechart in words: `observing → batching  when batch due`. */
-import type { Chart, ChartEdge } from '../../chart/chart.ts'
+import { type Chart, type ChartEdge, isWithin } from '../../chart/chart.ts'
 import type { Look } from '../style.ts'
 import { type Cell, table } from '../table.ts'
-import { isWithin } from './chart.ts'
 
 /** Where a state leads, one entry for each state that it leads to. */
 export function arrowsFrom(chart: Chart, state: string): { to: string; when: string }[] {

@@ -2,7 +2,7 @@
  * A statechart on a terminal: boxes in the order of definition, as many a row as fit, children inside their parent. It
  * is laid out from the chart, so a new state appears by itself.
  */
-import type { Chart, ChartEdge, ChartState } from '../../chart/chart.ts'
+import { type Chart, type ChartEdge, type ChartState, isWithin } from '../../chart/chart.ts'
 import type { Look, Paint } from '../style.ts'
 
 /** Where the output goes elsewhere, it is drawn for a terminal of the usual width. */
@@ -141,11 +141,6 @@ class Drawing {
   #leads(edges: readonly Pick<ChartEdge, 'from' | 'to'>[], from: Box, to: Box): boolean {
     return edges.some((edge) => from.ids.includes(edge.from) && to.ids.includes(edge.to))
   }
-}
-
-/** The state itself, or one inside of it. */
-export function isWithin(id: string, parent: string): boolean {
-  return id === parent || id.startsWith(`${parent}.`)
 }
 
 /** As few rows as the width allows, and those as even as they can be. */

@@ -7,25 +7,20 @@ type Commit = Extract<StreamMessage, { type: 'commit' }>
 type SessionView = Awaited<ReturnType<typeof ask<'session'>>>['view']
 export type Transition = Commit['transitions'][number]
 
-/** What a commit says of its session as it is. */
-type Told =
-  | 'project'
-  | 'projectName'
-  | 'client'
-  | 'cwd'
-  | 'status'
-  | 'state'
-  | 'prompts'
-  | 'pending'
-  | 'failed'
-  | 'waiting'
-  | 'wakeAt'
-  | 'effect'
-  | 'generation'
-  | 'contextTokens'
-  | 'usage'
+/** What a commit brings; everything else in it is its session as it is. */
+type Brought =
+  | 'v'
+  | 'type'
+  | 'seq'
+  | 'at'
+  | 'session'
+  | 'transitions'
+  | 'newPrompts'
+  | 'observations'
+  | 'summaries'
+  | 'calls'
 
-export interface LiveSession extends Pick<Commit, Told> {
+export interface LiveSession extends Omit<Commit, Brought> {
   id: string
   observations: number
   summaries: number
@@ -172,27 +167,14 @@ function afterCommit(before: LiveSession | undefined, item: Commit): LiveSession
   // What was asked for may hold it already.
   const isKnown = before !== undefined && last !== undefined && holds(before.transitions, last)
   const news = isKnown ? NOTHING_NEW : item
+  const { v: _v, type: _type, seq: _seq, at, session, newPrompts: _prompts, calls: _calls, ...rest } = item
   return {
-    id: item.session,
-    project: item.project,
-    projectName: item.projectName,
-    client: item.client,
-    cwd: item.cwd,
-    status: item.status,
-    state: item.state,
-    prompts: item.prompts,
-    pending: item.pending,
-    failed: item.failed,
-    waiting: item.waiting,
-    wakeAt: item.wakeAt,
-    effect: item.effect,
-    generation: item.generation,
-    contextTokens: item.contextTokens,
-    usage: item.usage,
+    ...rest,
+    id: session,
     observations: (before?.observations ?? 0) + news.observations.length,
     summaries: (before?.summaries ?? 0) + news.summaries.length,
-    createdAt: before?.createdAt ?? item.at,
-    updatedAt: item.at,
+    createdAt: before?.createdAt ?? at,
+    updatedAt: at,
     quarantine: null,
     transitions: [...(before?.transitions ?? []), ...news.transitions].slice(-TRANSITIONS),
     heard: (before?.heard ?? 0) + news.transitions.length,

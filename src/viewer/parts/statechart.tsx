@@ -1,8 +1,7 @@
 /** A machine as it stands: laid out from its chart, the active state lit, the arrow that was just taken glowing. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Chart } from '../../chart/chart.ts'
-import { isWithin } from '../../chart/columns.ts'
+import { type Chart, isWithin } from '../../chart/chart.ts'
 import { type Layout, layout, type Route } from '../../chart/layout.ts'
 import { headOf, labelAt, pathOf } from './arrow-path.ts'
 import { type Played, type Shown, usePlayed } from './played.ts'
