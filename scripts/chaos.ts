@@ -1,30 +1,36 @@
 /**
- * `npm run chaos -- --kills 200 [--provider anthropic] --json`: hooks report while the daemon is killed again and again, then a clean daemon
- * works off what is left, and the clients' own log is compared with the database. docs/benchmarks.md says how to read it.
+ * `npm run chaos -- --kills 200 [--provider anthropic] --json`: hooks report while the daemon is killed again and again; then
+ * a clean daemon finishes the work, and the log of the clients is compared with the database. docs/benchmarks.md describes
+ * the result.
  */
 import { mkdirSync, watch } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { FAULT_POINTS } from '../src/faults.ts'
-import { Clients } from './lib/chaos-clients.ts'
-import { Killer, type Way } from './lib/chaos-killer.ts'
-import { ChaosModel } from './lib/chaos-model.ts'
-import { judge, type Verdict } from './lib/chaos-verdict.ts'
-import { connect, startDaemon, statusOf } from './lib/daemon.ts'
-import { Progress, report, say } from './lib/output.ts'
-import { kill, makePlace, type Place, processesIn } from './lib/place.ts'
+import { FAULT_POINTS } from '../src/lib/faults.ts'
+import { ChaosModel, Clients } from './chaos/clients.ts'
+import { Killer, type Way } from './chaos/killer.ts'
+import { judge, type Verdict } from './chaos/verdict.ts'
 import { freshSeed, Random } from './lib/random.ts'
-import { rounded } from './lib/stats.ts'
-import { until } from './lib/until.ts'
+import { Progress, printNote, report, rounded } from './lib/report.ts'
+import {
+  connect,
+  daemonStatus,
+  kill,
+  makeSandbox,
+  processesIn,
+  type Sandbox,
+  startDaemon,
+  until,
+} from './lib/sandbox.ts'
 
 const CLIENTS = 4
-/** Small, so that the observer is at work all the time. */
+/** Small, so that the observer is always busy. */
 const BATCH = '3'
-/** Share of commits that a sabotaged store pretends to make. */
+/** Share of commits that a sabotaged store drops but reports as done. */
 const LOSE = 0.4
-/** A sabotaged run goes on until clients have reported so many events. */
+/** A sabotaged run ends after this many reported events. */
 const SABOTAGED_EVENTS = 80
-/** By then a clean daemon has worked off everything, or never will. */
+/** Time for a clean daemon to finish all work, in ms. */
 const DRAIN_LIMIT_MS = 60_000
 
 const { values: options } = parseArgs({
@@ -43,25 +49,27 @@ async function main(): Promise<number> {
   const seed = options.seed === undefined ? freshSeed() : Number(options.seed)
   const known = options.provider === 'plain' || options.provider === 'anthropic'
   if (!Number.isInteger(wanted) || wanted < 1 || !Number.isInteger(seed) || !known) {
-    say('usage: npm run chaos -- [--kills 200] [--seed 1] [--provider plain|anthropic] [--sabotage] [--keep] [--json]')
+    printNote(
+      'usage: npm run chaos -- [--kills 200] [--seed 1] [--provider plain|anthropic] [--sabotage] [--keep] [--json]',
+    )
     return 2
   }
-  say(`seed ${seed}`)
+  printNote(`seed ${seed}`)
   const model = options.provider === 'anthropic' ? await ChaosModel.listen() : null
-  const place = makePlace('chaos', { CLAUDE_MEM_BATCH_MAX_SIZE: BATCH, ...model?.settings })
+  const sandbox = makeSandbox('chaos', { CLAUDE_MEM_BATCH_MAX_SIZE: BATCH, ...model?.settings })
   const began = performance.now()
   const endEverything = () => {
-    for (const pid of processesIn(place)) kill(pid)
+    for (const pid of processesIn(sandbox)) kill(pid)
   }
   process.once('SIGINT', () => {
     endEverything()
     process.exit(130)
   })
   try {
-    const { clients, killer, spooled } = await wreck(place, wanted, seed)
-    await workOff(place)
-    const orphans = await leftovers(place)
-    const verdict = judge(place.paths.database, clients.log)
+    const { clients, killer, spooled } = await wreck(sandbox, wanted, seed)
+    await workOff(sandbox)
+    const orphans = await leftovers(sandbox)
+    const verdict = judge(sandbox.paths.database, clients.log)
     explain(verdict, killer, clients)
     const reported = clients.log.filter((entry) => entry.reported).length
     report(
@@ -82,7 +90,7 @@ async function main(): Promise<number> {
         hook_failures: clients.failures.length,
         damage: verdict.damage.length,
         provider: options.provider,
-        ...model?.figures(place.paths.database),
+        ...model?.figures(sandbox.paths.database),
         sabotage: options.sabotage,
         duration_s: rounded((performance.now() - began) / 1000, 1),
       },
@@ -94,28 +102,28 @@ async function main(): Promise<number> {
   } finally {
     endEverything()
     await model?.close()
-    if (options.keep) say(`kept: ${place.paths.dataDir}`)
-    else place.remove()
+    if (options.keep) printNote(`kept: ${sandbox.paths.dataDir}`)
+    else sandbox.remove()
   }
 }
 
-/** Clients and killer at work until enough daemons have died. */
-async function wreck(place: Place, wanted: number, seed: number) {
+/** Runs clients and killer until enough daemons were killed. */
+async function wreck(sandbox: Sandbox, wanted: number, seed: number) {
   const random = new Random(seed)
-  const killer = new Killer(place, random, options.sabotage ? `commit.lose:${LOSE}` : '')
-  const clients = new Clients(place, seed, () => killer.serving)
-  const spooled = watchSpool(place)
+  const killer = new Killer(sandbox, random, options.sabotage ? `commit.lose:${LOSE}` : '')
+  const clients = new Clients(sandbox, seed, () => killer.serving)
+  const spooled = watchSpool(sandbox)
   const progress = new Progress()
   killer.holdStart()
   clients.start(CLIENTS)
   for (const way of plan(wanted, random)) {
     if (killer.total >= wanted || killer.crashes.length > 0) break
-    // Two may die of it, and the number of kills is what was asked for.
+    // One fault may kill two daemons; the number of kills must not exceed the request.
     if (way === 'twins' && wanted - killer.total < 2) continue
     progress.show(`${killer.total} of ${wanted} kills, ${clients.log.length} events, now: ${way}`)
     await killer.kill(way)
   }
-  // Enough commits for some of them to be pretended, however early the others died.
+  // Enough commits that some of them are dropped, however early the daemons were killed.
   if (options.sabotage) await killer.serveUntil(() => clients.log.length >= SABOTAGED_EVENTS)
   await clients.stop()
   killer.letHooksStart()
@@ -123,7 +131,7 @@ async function wreck(place: Place, wanted: number, seed: number) {
   return { clients, killer, spooled: spooled() }
 }
 
-/** Every point again and again in ever new order. A migration happens only at first: its turn comes before the others. */
+/** Every fault point again and again in random order. A migration runs only once, so its point comes first. */
 function* plan(kills: number, random: Random): Generator<Way> {
   const points: Way[] = FAULT_POINTS.filter((point) => point !== 'migrate.step')
   const ways: Way[] = [...points, 'random', 'random', 'random', 'twins', 'launched']
@@ -132,11 +140,11 @@ function* plan(kills: number, random: Random): Generator<Way> {
   for (;;) yield* random.shuffled(ways)
 }
 
-/** How many events went through the spool. */
-function watchSpool(place: Place): () => number {
-  mkdirSync(place.paths.spool, { recursive: true, mode: 0o700 })
+/** Number of events that went through the spool. */
+function watchSpool(sandbox: Sandbox): () => number {
+  mkdirSync(sandbox.paths.spool, { recursive: true, mode: 0o700 })
   const seen = new Set<string>()
-  const watcher = watch(place.paths.spool, (_, name) => {
+  const watcher = watch(sandbox.paths.spool, (_, name) => {
     if (name?.endsWith('.json') === true) seen.add(name)
   })
   return () => {
@@ -145,40 +153,43 @@ function watchSpool(place: Place): () => number {
   }
 }
 
-/** A clean daemon, until nothing waits anywhere; then it is stopped as people stop it. */
-async function workOff(place: Place): Promise<void> {
-  await until(() => processesIn(place).length === 0, 1_000, 50)
-  for (const pid of processesIn(place)) kill(pid, 'SIGTERM')
-  await until(() => processesIn(place).length === 0, 10_000, 50)
-  const daemon = await startDaemon(place, DRAIN_LIMIT_MS)
+/** Runs a clean daemon until no work is left, then stops it as a user does. */
+async function workOff(sandbox: Sandbox): Promise<void> {
+  await until(() => processesIn(sandbox).length === 0, 1_000, 50)
+  for (const pid of processesIn(sandbox)) kill(pid, 'SIGTERM')
+  await until(() => processesIn(sandbox).length === 0, 10_000, 50)
+  const daemon = await startDaemon(sandbox, DRAIN_LIMIT_MS)
   const done = await until(
     async () => {
-      const { queue, spooled } = await statusOf(place)
-      if (queue.pending > 0) await flush(place)
+      const { queue, spooled } = await daemonStatus(sandbox)
+      if (queue.pending > 0) await flush(sandbox)
       return queue.pending + queue.processing + spooled === 0
     },
     DRAIN_LIMIT_MS,
     200,
   )
-  if (!done) say(`not worked off within ${DRAIN_LIMIT_MS / 1000} s: ${JSON.stringify((await statusOf(place)).queue)}`)
+  if (!done)
+    printNote(
+      `not worked off within ${DRAIN_LIMIT_MS / 1000} s: ${JSON.stringify((await daemonStatus(sandbox)).queue)}`,
+    )
   daemon.child.kill('SIGTERM')
   await Promise.race([daemon.exited, sleep(10_000, null, { ref: false })])
 }
 
-async function flush(place: Place): Promise<void> {
-  const client = await connect(place, 1_000)
-  await client?.request('done', { type: 'flush', session: null, wait: true })
+async function flush(sandbox: Sandbox): Promise<void> {
+  const client = await connect(sandbox, 1_000)
+  await client?.call('flush', { session: null, wait: true })
   client?.close()
 }
 
-async function leftovers(place: Place): Promise<number[]> {
-  await until(() => processesIn(place).length === 0, 2_000, 50)
-  return processesIn(place)
+async function leftovers(sandbox: Sandbox): Promise<number[]> {
+  await until(() => processesIn(sandbox).length === 0, 2_000, 50)
+  return processesIn(sandbox)
 }
 
 function explain(verdict: Verdict, killer: Killer, clients: Clients): void {
   const some = (what: string, list: readonly string[]) => {
-    if (list.length > 0) say(`${what}: ${list.slice(0, 10).join(', ')}${list.length > 10 ? ', …' : ''}`)
+    if (list.length > 0) printNote(`${what}: ${list.slice(0, 10).join(', ')}${list.length > 10 ? ', …' : ''}`)
   }
   some('lost', verdict.lost)
   some('duplicated', verdict.duplicated)

@@ -1,68 +1,66 @@
 /**
- * The product in twenty seconds: a recorded session goes through the real hook, one process an event, and the real
- * daemon, in a data directory of its own that is gone afterwards.
+ * The product in twenty seconds: a recorded session goes through the real hook, one process per event, and the real
+ * daemon, in a temporary data directory that is removed afterwards.
  */
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { ChannelClient } from '../src/channel/client.ts'
-import { estimateTokens } from '../src/memory/observation.ts'
-import { projectOf } from '../src/memory/project.ts'
-import { shortHash } from '../src/paths.ts'
-import { ROOT } from './demo/files.ts'
+import { existsSync } from 'node:fs'
+import { estimateTokens } from '../src/domain/observation.ts'
+import { projectOfDirectory } from '../src/domain/project.ts'
+import { readLastRenderedContext } from '../src/hook/run.ts'
+import { loadSettings } from '../src/settings/settings.ts'
+import type { DaemonClient } from '../src/transport/client.ts'
 import { Screen } from './demo/screen.ts'
-import { STORY, type StoryTurn } from './demo/story.ts'
-import { connect, servingPid, startDaemon, stopServing } from './lib/daemon.ts'
-import { runHook } from './lib/hook.ts'
-import { type Payload, sessionEnd, sessionStart, stop, type Turn, userPrompt } from './lib/payloads.ts'
-import { makePlace, type Place } from './lib/place.ts'
-import { until } from './lib/until.ts'
+import { readDemoSession, toolSubject } from './demo/session.ts'
+import { type Payload, sessionStart } from './lib/payloads.ts'
+import { connect, makeSandbox, runHook, servingPid, startDaemon, stopServing, until } from './lib/sandbox.ts'
 
-const SETTLE_MS = 15_000
-const PROJECT = projectOf(ROOT).key
+const TIMEOUT_MS = 15_000
+const SESSION = readDemoSession()
+const CWD = SESSION[0]?.cwd ?? ''
+const PROJECT = projectOfDirectory(CWD).key
 const screen = new Screen(process.stdout)
-const place = makePlace('demo', { CLAUDE_MEM_PROVIDER: 'offline' })
-const counts = { tools: 0, observations: 0, summaries: 0 }
+const sandbox = makeSandbox('demo', { CLAUDE_MEM_PROVIDER: 'offline' })
+const counts = { tools: 0, turns: 0, observations: 0, summaries: 0 }
 
 async function main(): Promise<void> {
-  const begun = performance.now()
-  screen.title('claude-mem demo', 'real hooks, a real daemon, a data directory that is gone afterwards')
-  const daemon = await startDaemon(place)
-  const client = await follow(place)
+  const startedAt = performance.now()
+  screen.title('claude-mem demo', 'real hooks, a real daemon, a temporary data directory')
+  const daemon = await startDaemon(sandbox)
+  const client = await followCommits()
 
-  screen.step(1, 'You work with Claude Code. A hook reports each tool use and waits until it is safe on disk.')
-  const session = randomUUID()
-  await report(sessionStart({ session, prompt: '', cwd: ROOT }))
-  for (const [index, turn] of STORY.entries())
-    await replay(turn, { session, prompt: randomUUID(), cwd: ROOT }, index + 1)
-  await report(sessionEnd({ session, prompt: randomUUID(), cwd: ROOT }))
+  screen.step(1, 'You work with Claude Code. A hook reports each tool use and waits until it is on disk.')
+  for (const payload of SESSION) await replay(payload)
 
-  // On a busy machine a hook may give up on the daemon and deliver the file instead: it is to say the same.
-  if (!(await until(async () => renderedFile() === (await currentContext(client)), SETTLE_MS))) {
-    throw new Error('the context was not rendered')
-  }
-
-  screen.step(2, 'A new session starts. It forgot everything, but the hook tells it this before the first prompt:')
-  const context = await contextOfNewSession()
+  screen.step(2, 'A new session starts without any memory. The hook gives it this context before the first prompt:')
+  const context = await contextFromHook(client)
   screen.context(context)
   client.close()
-  screen.result(`${count()} became ${estimateTokens(context)} tokens for the next session`)
+  const { tools, observations, summaries } = counts
+  const tokens = estimateTokens(context)
+  screen.result(
+    `${tools} tool uses, ${observations} observations, ${summaries} summaries became ${tokens} tokens for the next session`,
+  )
 
+  // The daemon writes the context for hooks to disk after a debounce; wait for it with the function the hook uses.
+  if (!(await until(() => contextOnDisk() === context, TIMEOUT_MS))) {
+    throw new Error(`the daemon did not write the context to ${sandbox.paths.context} within ${TIMEOUT_MS / 1000} s`)
+  }
   daemon.child.kill('SIGKILL')
   await daemon.exited
-  const same = (await contextOfNewSession()) === context
-  if (!same) throw new Error('without a daemon the context is another one')
-  screen.result('kill -9 the daemon: the next session gets the same, and its hook starts a new daemon')
-  await servingPid(place, SETTLE_MS)
+  if ((await startSession()) !== context) throw new Error('without a daemon the hook returned another context')
+  screen.result('kill -9 the daemon: the next session gets the same context, and its hook starts a new daemon')
+  await servingPid(sandbox, TIMEOUT_MS)
 
-  const seconds = Math.round((performance.now() - begun) / 100) / 10
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10
   screen.note(`${seconds} s. For your own sessions: node dist/cli.js install`)
-  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ ...counts, seconds })}\n`)
+  if (process.argv.includes('--json')) {
+    process.stdout.write(`${JSON.stringify({ tools, observations, summaries, seconds })}\n`)
+  }
 }
 
-/** Commits become visible as they are made. */
-async function follow(where: Place): Promise<ChannelClient> {
-  const client = await connect(where, SETTLE_MS)
+/** Prints observations, summaries and states as the daemon commits them. */
+async function followCommits(): Promise<DaemonClient> {
+  const client = await connect(sandbox, TIMEOUT_MS)
   if (client === null) throw new Error('the daemon does not answer')
   client.onStream = (item) => {
     if (item.type !== 'commit') return
@@ -73,73 +71,70 @@ async function follow(where: Place): Promise<ChannelClient> {
     counts.observations += observations.length
     counts.summaries += summaries.length
   }
-  await client.request('subscribed', { type: 'subscribe', since: null })
+  await client.call('subscribe', { since: null })
   return client
 }
 
-async function replay({ prompt, steps, lastMessage }: StoryTurn, turn: Turn, number: number): Promise<void> {
-  screen.prompt(prompt)
-  await report(userPrompt(turn, prompt))
-  for (const { tool, input, shown, response, error } of steps) {
-    screen.tool(tool, shown, error !== undefined)
-    const { prompt: _, ...common } = userPrompt(turn, '')
-    const id = `toolu_${String(++counts.tools).padStart(6, '0')}`
-    const what = { tool_name: tool, tool_input: input, tool_use_id: id, duration_ms: 40 }
-    await report(
-      error === undefined
-        ? { ...common, ...what, hook_event_name: 'PostToolUse', tool_response: response }
-        : { ...common, ...what, hook_event_name: 'PostToolUseFailure', error, is_interrupt: false },
-    )
+async function replay(payload: Payload): Promise<void> {
+  const { prompt, tool_name, error, hook_event_name } = payload
+  if (typeof prompt === 'string') screen.prompt(prompt)
+  if (typeof tool_name === 'string') {
+    counts.tools++
+    screen.tool(tool_name, toolSubject(payload), error !== undefined)
   }
-  await report(stop(turn, lastMessage))
-  if (!(await until(() => counts.summaries >= number, SETTLE_MS))) throw new Error('the turn was not summarised')
+  await report(payload)
+  if (hook_event_name !== 'Stop') return
+  counts.turns++
+  if (!(await until(() => counts.summaries >= counts.turns, TIMEOUT_MS))) {
+    throw new Error(`turn ${counts.turns} has no summary after ${TIMEOUT_MS / 1000} s`)
+  }
 }
 
 async function report(payload: Payload): Promise<string> {
-  const run = await runHook(place, payload)
+  const run = await runHook(sandbox, payload)
   if (!run.reported) throw new Error(`the hook failed on ${payload.hook_event_name}: ${run.stdout}`)
   return run.stdout
 }
 
-async function contextOfNewSession(): Promise<string> {
-  const answer = JSON.parse(await report(sessionStart({ session: randomUUID(), prompt: '', cwd: ROOT })))
+/** Starts another session; returns the context that its hook gives to the client. */
+async function startSession(): Promise<string> {
+  const answer = JSON.parse(await report(sessionStart({ session: randomUUID(), prompt: '', cwd: CWD })))
   return String(answer.hookSpecificOutput?.additionalContext ?? '')
 }
 
-async function currentContext(client: ChannelClient): Promise<string> {
-  return (await client.request('context', { type: 'context', project: PROJECT })).context
-}
-
-function renderedFile(): string | null {
-  try {
-    return readFileSync(join(place.paths.context, `${shortHash(PROJECT)}.txt`), 'utf8')
-  } catch {
-    return null
+/** Retries: on a busy machine a hook may reach its timeout and deliver an older context from disk. */
+async function contextFromHook(client: DaemonClient): Promise<string> {
+  let context = ''
+  const isCurrent = async () => {
+    context = await startSession()
+    return context === (await client.call('context', { project: PROJECT })).context
   }
+  if (!(await until(isCurrent, TIMEOUT_MS))) throw new Error('the hook and the daemon return different contexts')
+  return context
 }
 
-function count(): string {
-  return `${counts.tools} tool uses, ${counts.observations} observations, ${counts.summaries} summaries`
+/** What a hook delivers while no daemon runs. */
+function contextOnDisk(): string {
+  const settings = loadSettings(sandbox.paths.dataDir, sandbox.env).values
+  return readLastRenderedContext(sandbox.paths.context, PROJECT, settings).context
 }
 
-let ending: Promise<void> | null = null
+let cleaned: Promise<void> | null = null
 
-function end(): Promise<void> {
-  ending ??= cleanUp()
-  return ending
+/** Runs once: a terminal sends Ctrl-C to every process of its group, and the parent process forwards it again. */
+function cleanUp(): Promise<void> {
+  cleaned ??= (async () => {
+    // A daemon that a hook is starting would outlive its data directory.
+    await until(() => !existsSync(sandbox.paths.starting), TIMEOUT_MS)
+    await stopServing(sandbox)
+    sandbox.remove()
+  })()
+  return cleaned
 }
 
-async function cleanUp(): Promise<void> {
-  // A daemon that a hook is starting would live on in a directory that is gone.
-  await until(() => !existsSync(place.paths.starting), SETTLE_MS)
-  await stopServing(place)
-  place.remove()
-}
-
-// A terminal sends Ctrl-C to every process of its group, and the one above passes it on again.
-process.on('SIGINT', () => void end().finally(() => process.exit(130)))
+process.on('SIGINT', () => void cleanUp().finally(() => process.exit(130)))
 try {
   await main()
 } finally {
-  await end()
+  await cleanUp()
 }

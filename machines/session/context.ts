@@ -1,9 +1,9 @@
-/** What a session knows, how it changes its turns, and how a decision is written down. Pure functions. */
+/** Operations on a session's context: turns, decisions and wake-ups. Pure functions. */
 import type { Change, Policy, SessionContext, SessionEvent, Tick, Turn } from './types.ts'
 
 /** Unfinished turns remembered one by one; beyond that the two oldest become one. Keeps the snapshot small. */
 export const MAX_TURNS = 32
-/** No wake-up is ever further away than this; one that is was set before the clock went back. */
+/** Upper bound of a wake-up, in ms; a later one was set before the clock was set back. */
 export const MAX_WAKE_MS = 25 * 3_600_000
 
 export type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
@@ -33,7 +33,7 @@ export function newContext(at: number): SessionContext {
   }
 }
 
-/** Writes down what an event came to. Several rules may add to the decision of one event. */
+/** Records the decision about an event. Several rules may add to the decision of one event. */
 export function decide(context: SessionContext, tick: Tick, reason: string, ...changes: Change[]): SessionContext {
   const before = context.decided?.key === tick.key ? context.decided : { key: tick.key, reason: '', changes: [] }
   return {
@@ -77,7 +77,7 @@ export function tidy(context: SessionContext): SessionContext {
   return { ...context, turns: bounded(turns) }
 }
 
-export function heard(context: SessionContext, tick: Tick): SessionContext {
+export function recordActivity(context: SessionContext, tick: Tick): SessionContext {
   return { ...context, lastEventAt: tick.at }
 }
 
@@ -85,7 +85,7 @@ export function flushed(turns: readonly Turn[]): Turn[] {
   return turns.map((turn) => (turn.pending > 0 ? { ...turn, flush: true } : turn))
 }
 
-/** The turn may have been merged into the next one while its batch was away. */
+/** The turn may have been merged into the next one while its batch was in flight. */
 export function holding(turns: readonly Turn[], prompt: number): number {
   return turns.find((turn) => turn.prompt >= prompt)?.prompt ?? prompt
 }

@@ -1,11 +1,11 @@
-/** What the observer is asked next, and what its answer changes. */
-import { addUsage, type Usage } from '../../src/memory/observation.ts'
+/** Which effect is started next, and what its result changes. */
+import { addUsage, type Usage } from '../../src/domain/observation.ts'
 import { decide, type EventOf, tidy, withoutPending, withTurn } from './context.ts'
 import type { Effect, Policy, SessionContext, SessionEvent, Tick, Turn } from './types.ts'
 
 export type Work = { kind: 'observe' | 'summarize'; turn: Turn }
 
-/** The oldest thing to do when nothing is in flight. */
+/** The oldest work that is due while nothing is in flight. */
 export function nextWork(context: SessionContext, policy: Policy): Work | null {
   for (const turn of context.turns) {
     if (turn.pending > 0) return flushReason(context, turn, policy) === null ? null : { kind: 'observe', turn }
@@ -14,7 +14,7 @@ export function nextWork(context: SessionContext, policy: Policy): Work | null {
   return null
 }
 
-/** Why what a turn has gathered goes to the observer now; null: it goes on gathering. */
+/** Why the messages of a turn are flushed now; null: they keep collecting. */
 function flushReason(context: SessionContext, turn: Turn, policy: Policy): string | null {
   if (!policy.batching) return 'batching is off'
   if (turn.flush) return 'flush'
@@ -45,7 +45,8 @@ export function startBatch(context: SessionContext, { tick }: SessionEvent): Ses
   if (work === null) return context
   const most = tick.policy.batching ? Math.min(tick.policy.batchMaxSize, context.split?.limit ?? Infinity) : 1
   const limit = Math.min(work.turn.pending, most)
-  const why = context.split === null ? flushReason(context, work.turn, tick.policy) : 'split to find the culprit'
+  const why =
+    context.split === null ? flushReason(context, work.turn, tick.policy) : 'split to find the failing message'
   const effect: Effect = { ...effectBase(tick, work.turn.prompt), kind: 'observe', limit }
   return started(context, tick, effect, `batch of ${limit} (${why})`)
 }

@@ -1,9 +1,9 @@
 /** Failures have an owner: the provider, a message, or the length of the conversation. */
-import { addUsage } from '../../src/memory/observation.ts'
+import { addUsage } from '../../src/domain/observation.ts'
 import { decide, type EventOf, holding, tidy, withoutPending, withSummaryDue, withTurn } from './context.ts'
 import type { Change, SessionContext } from './types.ts'
 
-/** How long to wait after an effect whose answer never came: long enough for a busy machine, short for a person. */
+/** Pause after an effect that was never answered, in ms. */
 const RETRY_AFTER_SILENCE_MS = 30_000
 
 function released(context: SessionContext, counted: boolean, reason: string): [SessionContext, Change[]] {
@@ -13,18 +13,18 @@ function released(context: SessionContext, counted: boolean, reason: string): [S
   return [{ ...context, effect: null, turns }, [{ do: 'release', effectId: effect.id, counted, reason }]]
 }
 
-/** A failure that is current costs what it costs, whoever owns it. */
-export function paid(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+/** The usage of a failed effect counts, with any owner of the failure. */
+export function recordUsage(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   return { ...context, usage: addUsage(context.usage, event.usage) }
 }
 
-/** The digest could not be made: the conversation stays as it is until the next answer. */
+/** The digest failed: the conversation stays as it is until the next answer. */
 export function giveUpCompaction(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const next: SessionContext = { ...context, effect: null, waiting: null, compaction: 'done' }
   return decide(next, event.tick, `not compacted: ${event.reason}`)
 }
 
-/** The provider's: nothing is counted, the session waits until the breaker's time. */
+/** Owned by the provider: nothing is counted, the session waits until the breaker closes. */
 export function waitForProvider(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const [next, changes] = released(context, false, event.reason)
   const since = context.waiting?.since ?? event.tick.at
@@ -40,18 +40,18 @@ export function waitAfterSilence(context: SessionContext, { tick }: EventOf<'DEA
   return decide({ ...next, waiting }, tick, `waits: ${reason}`, ...changes)
 }
 
-export function goOn(context: SessionContext, { tick }: EventOf<'DEADLINE'>): SessionContext {
+export function resumeAfterWait(context: SessionContext, { tick }: EventOf<'DEADLINE'>): SessionContext {
   return decide(context, tick, 'tries again')
 }
 
-/** The daemon stops: what is claimed is let go of, and due at once at the next start. */
-export function letGo(context: SessionContext, { tick }: EventOf<'DRAIN'>): SessionContext {
+/** The daemon stops: claimed messages are released and due at once at the next start. */
+export function releaseClaims(context: SessionContext, { tick }: EventOf<'DRAIN'>): SessionContext {
   const [next, changes] = released(context, false, 'the daemon stopped')
   const waiting = { since: tick.at, until: tick.at, reason: 'the daemon stopped' }
-  return decide({ ...next, waiting }, tick, 'let go of: the daemon stops', ...changes)
+  return decide({ ...next, waiting }, tick, 'released: the daemon stops', ...changes)
 }
 
-/** The message's: counted. A batch is split until the culprit is alone; then it is set aside. */
+/** Owned by the message: counted. A batch is split until the failing message is alone; then it is set aside. */
 export function blameMessage(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const effect = context.effect
   if (effect?.kind !== 'observe') return context
@@ -74,7 +74,7 @@ export function blameMessage(context: SessionContext, event: EventOf<'FAILED'>):
   }
   const [next, changes] = released(context, true, event.reason)
   const left = Math.max(context.split?.left ?? 0, effect.limit)
-  // A batch is one decision: what was claimed together stays due although its count may be below the overflow.
+  // Messages that were claimed together stay due, although their number may be below the overflow.
   const turns = withTurn(next.turns, holding(next.turns, effect.prompt), (turn) => ({ ...turn, flush: true }))
   const split = { limit: Math.max(1, Math.ceil(effect.limit / 2)), left, attempts }
   return decide(
@@ -90,7 +90,7 @@ export function blameTurn(context: SessionContext, event: EventOf<'FAILED'>): Se
   if (effect === null) return context
   const attempts = context.summaryAttempts + 1
   if (attempts >= event.tick.policy.maxAttempts) {
-    // What was being made is given up; a summary that became due meanwhile is another one.
+    // This summary is given up; one that became due meanwhile is separate.
     const next = tidy({ ...context, effect: null, waiting: null, compaction: 'none' as const, summaryAttempts: 0 })
     return decide(next, event.tick, `no summary after ${attempts} attempts: ${event.reason}`, {
       do: 'set_aside',
@@ -107,8 +107,8 @@ export function blameTurn(context: SessionContext, event: EventOf<'FAILED'>): Se
   )
 }
 
-/** Neither's: the conversation has grown too long and is replaced by its digest, then the batch goes again. */
-export function blameLength(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+/** Owned by neither: the conversation is too long and is replaced by its digest, then the batch is sent again. */
+export function requestCompaction(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const [next, changes] = released(context, false, event.reason)
   return decide({ ...next, compaction: 'asked' }, event.tick, 'too long', ...changes)
 }

@@ -1,26 +1,27 @@
 /**
- * The life of one content session. `init -> observing -> batching -> summarizing -> compacting -> closed`
+ * The life of one session. States: `init`, `observing`, `batching`, `summarizing`, `compacting`, `closed`.
  *
- * 1. The machine is pure. It has no `invoke`, no `after`, no clock and no dice: every event carries its time, a fresh
- *    id and the policy in `tick`. Actions only assign. What it wants done outside it writes down: the one `effect`
- *    that may be in flight, and `decided`, the changes that this event makes besides the snapshot.
- * 2. An event that a state does not know changes nothing, and writes no decision: the host sees that by the key.
+ * 1. The machine is pure. It has no `invoke`, no `after`, no clock and no random numbers: every event carries its time, a
+ *    fresh id and the policy in `tick`. Actions only assign. What must happen outside is data in the context: the one
+ *    `effect` that may be in flight, and `decided`, the changes that this event makes besides the snapshot.
+ * 2. An event that a state does not handle changes nothing and writes no decision; the host sees that by the key.
  * 3. Hooks report in every state. Prompts, messages and ends of turns are counted where they arrive (the root's
- *    handlers); their content is in the inbox, never in here, so a snapshot stays small however busy the session.
- * 4. `observing` is the hub: whenever nothing is in flight it picks the oldest thing to do, else it gathers.
- *    A batch holds messages of one turn. It goes to the observer when the turn or the session ends, on overflow,
- *    at the next prompt, before the client compacts, after some silence, or when a person asks.
+ *    handlers); their content is in the inbox, never in here, so a snapshot stays small however busy the session is.
+ * 4. `observing` is the hub: whenever nothing is in flight it starts the oldest work that is due, else messages collect.
+ *    A batch contains messages of one turn. It is flushed when the turn or the session ends, on overflow, at the next
+ *    prompt, before the client compacts, after some idle time, by `claude-mem flush` or a retry, and at once when
+ *    batching is off. `flushReason` in effects.ts decides.
  * 5. `batching`, `summarizing` and `compacting` have one effect in flight (`calling`) or wait for the provider
  *    (`waiting`). Only a result that names the current effect counts; a late one is ignored.
- * 6. Failures have an owner. The provider's: nothing is counted, the session waits. The message's: counted, the
- *    batch is split until the culprit is alone, then set aside. "Too long" is neither's: the conversation is
- *    compacted and the batch goes again; said once more right after that, it is the message's.
- * 7. Past the day's budget a session goes on without a model, and says so, until the day turns: each event says
- *    whether a model may be asked, each effect carries the answer, and `offline` in the context holds since when.
- * 8. Silence ends a session: `interrupted` with a turn open, else `completed`. So does its own end. What is still
- *    waiting is worked off first.
- * 9. `closed` is an ordinary state: a prompt or a person reopens it, and a late message is still observed. A session that
- *    ended and is still being worked off is reopened by taking its end back.
+ * 6. Failures have an owner. The provider: nothing is counted, the session waits. The message: counted, the batch is
+ *    split until the failing message is alone, then it is set aside. "Too long" is owned by neither: the conversation
+ *    is compacted and the batch is sent again; if that fails with "too long" again, the message owns it.
+ * 7. Past the daily budget a session continues without a model until the next day: each event says whether a model may
+ *    be called, each effect carries the answer, and `offline` in the context holds since when.
+ * 8. Idle time ends a session: `interrupted` with an open turn, else `completed`. So does its own end. Work that is
+ *    still due is done first.
+ * 9. `closed` is an ordinary state: a prompt or a user reopens it, and a late message is still observed. A session that
+ *    has ended but still has work is reopened by clearing its end.
  */
 import { assign, setup } from 'xstate'
 import { type EventOf, MAX_WAKE_MS, newContext, pendingOf } from './context.ts'
@@ -34,13 +35,13 @@ import {
   startSummary,
 } from './effects.ts'
 import {
-  blameLength,
   blameMessage,
   blameTurn,
   giveUpCompaction,
-  goOn,
-  letGo,
-  paid,
+  recordUsage,
+  releaseClaims,
+  requestCompaction,
+  resumeAfterWait,
   waitAfterSilence,
   waitForProvider,
 } from './failures.ts'
@@ -77,7 +78,7 @@ function rule<T extends SessionEvent['type']>(
 }
 
 function failure(apply: (context: SessionContext, event: EventOf<'FAILED'>) => SessionContext) {
-  return rule('FAILED', (context, event: EventOf<'FAILED'>) => apply(paid(context, event), event))
+  return rule('FAILED', (context, event: EventOf<'FAILED'>) => apply(recordUsage(context, event), event))
 }
 
 function start(apply: (context: SessionContext, event: SessionEvent) => SessionContext) {
@@ -92,7 +93,7 @@ const isCurrent = (context: SessionContext, event: SessionEvent) =>
 /** The provider does not answer; time or a person tries again, by way of the hub. */
 const waiting = {
   on: {
-    DEADLINE: { guard: 'wait is over', target: '#session.observing', actions: 'goOn' },
+    DEADLINE: { guard: 'wait is over', target: '#session.observing', actions: 'resumeAfterWait' },
     FLUSH: { target: '#session.observing', actions: 'takeFlush' },
   },
 } as const
@@ -123,7 +124,7 @@ export const sessionMachine = setup({
     'messages are idle': ({ context, event: { tick } }) =>
       pendingOf(context) > 0 && tick.at - context.lastEventAt >= tick.policy.idleFlushMs,
     'conversation too large': ({ context, event: { tick } }) =>
-      // Without a model nobody reads the conversation: it is compacted when one does again.
+      // Without a model the conversation is not read; it is compacted when a model is used again.
       tick.offline === null &&
       (context.compaction === 'asked' ||
         (context.compaction === 'none' &&
@@ -156,11 +157,11 @@ export const sessionMachine = setup({
     settleCompaction: rule('COMPACTED', settleCompaction),
     waitForProvider: failure(waitForProvider),
     waitAfterSilence: rule('DEADLINE', waitAfterSilence),
-    goOn: rule('DEADLINE', goOn),
-    letGo: rule('DRAIN', letGo),
+    resumeAfterWait: rule('DEADLINE', resumeAfterWait),
+    releaseClaims: rule('DRAIN', releaseClaims),
     blameMessage: failure(blameMessage),
     blameTurn: failure(blameTurn),
-    blameLength: failure(blameLength),
+    requestCompaction: failure(requestCompaction),
     giveUpCompaction: failure(giveUpCompaction),
   },
 }).createMachine({
@@ -218,11 +219,11 @@ export const sessionMachine = setup({
             OBSERVED: { guard: 'result is current', target: '#session.observing', actions: 'settleBatch' },
             FAILED: [
               { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
-              { guard: 'too long', target: '#session.observing', actions: 'blameLength' },
+              { guard: 'too long', target: '#session.observing', actions: 'requestCompaction' },
               { guard: 'result is current', target: '#session.observing', actions: 'blameMessage' },
             ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
-            DRAIN: { target: 'waiting', actions: 'letGo' },
+            DRAIN: { target: 'waiting', actions: 'releaseClaims' },
           },
         },
         waiting,
@@ -237,11 +238,11 @@ export const sessionMachine = setup({
             SUMMARIZED: { guard: 'result is current', target: '#session.observing', actions: 'settleSummary' },
             FAILED: [
               { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
-              { guard: 'too long', target: '#session.observing', actions: 'blameLength' },
+              { guard: 'too long', target: '#session.observing', actions: 'requestCompaction' },
               { guard: 'result is current', target: '#session.observing', actions: 'blameTurn' },
             ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
-            DRAIN: { target: 'waiting', actions: 'letGo' },
+            DRAIN: { target: 'waiting', actions: 'releaseClaims' },
           },
         },
         waiting,
@@ -259,7 +260,7 @@ export const sessionMachine = setup({
               { guard: 'result is current', target: '#session.observing', actions: 'giveUpCompaction' },
             ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
-            DRAIN: { target: 'waiting', actions: 'letGo' },
+            DRAIN: { target: 'waiting', actions: 'releaseClaims' },
           },
         },
         waiting,

@@ -1,5 +1,5 @@
-/** What hooks report, and what people and time ask: context and event in, new context out. */
-import { decide, type EventOf, flushed, heard, pendingOf, tidy, withSummaryDue, withTurn } from './context.ts'
+/** Handlers for events of hooks, users and time: context and event in, new context out. */
+import { decide, type EventOf, flushed, pendingOf, recordActivity, tidy, withSummaryDue, withTurn } from './context.ts'
 import type { SessionContext, Turn, TurnCount } from './types.ts'
 
 /** The turn a late event belongs to: the one before, where the client says so; else the newest. */
@@ -9,7 +9,7 @@ function promptFor(context: SessionContext, promptId: string | null): number {
 }
 
 export function takeStart(context: SessionContext, { tick }: EventOf<'SESSION_START'>): SessionContext {
-  return decide(heard(context, tick), tick, 'session started')
+  return decide(recordActivity(context, tick), tick, 'session started')
 }
 
 export function takePrompt(context: SessionContext, event: EventOf<'PROMPT'>): SessionContext {
@@ -17,7 +17,7 @@ export function takePrompt(context: SessionContext, event: EventOf<'PROMPT'>): S
   const leftovers = pendingOf(context)
   const reason = event.private ? `prompt ${number} is private: its turn is not observed` : `prompt ${number}`
   const next: SessionContext = {
-    ...heard(context, event.tick),
+    ...recordActivity(context, event.tick),
     prompt: number,
     promptId: event.promptId,
     previousPromptId: context.promptId,
@@ -33,7 +33,7 @@ export function takePrompt(context: SessionContext, event: EventOf<'PROMPT'>): S
 
 export function takeMessage(context: SessionContext, event: EventOf<'MESSAGE'>): SessionContext {
   const prompt = promptFor(context, event.promptId)
-  const next = heard(context, event.tick)
+  const next = recordActivity(context, event.tick)
   if (context.turnPrivate && prompt === context.prompt) {
     return decide(next, event.tick, 'not observed: private turn', { do: 'skip_event', reason: 'private turn' })
   }
@@ -45,7 +45,7 @@ export function takeMessage(context: SessionContext, event: EventOf<'MESSAGE'>):
 export function takeTurnEnd(context: SessionContext, event: EventOf<'TURN_END'>): SessionContext {
   const prompt = promptFor(context, event.promptId)
   const current = prompt === context.prompt
-  const next: SessionContext = { ...heard(context, event.tick), turnOpen: context.turnOpen && !current }
+  const next: SessionContext = { ...recordActivity(context, event.tick), turnOpen: context.turnOpen && !current }
   if (current && context.turnPrivate) {
     return decide(tidy(next), event.tick, 'private turn ended', { do: 'skip_event', reason: 'private turn' })
   }
@@ -54,19 +54,23 @@ export function takeTurnEnd(context: SessionContext, event: EventOf<'TURN_END'>)
 }
 
 export function takePreCompact(context: SessionContext, { tick }: EventOf<'PRE_COMPACT'>): SessionContext {
-  return decide({ ...heard(context, tick), turns: flushed(context.turns) }, tick, 'the client is about to compact')
+  return decide(
+    { ...recordActivity(context, tick), turns: flushed(context.turns) },
+    tick,
+    'the client is about to compact',
+  )
 }
 
 export function takeSessionEnd(context: SessionContext, { tick }: EventOf<'SESSION_END'>): SessionContext {
-  return decide(ended(heard(context, tick), 'completed'), tick, 'session ended')
+  return decide(ended(recordActivity(context, tick), 'completed'), tick, 'session ended')
 }
 
-/** As if its user had come back: silence is counted from now. */
+/** Idle time is counted from now. */
 export function takeReopen(context: SessionContext, { tick }: EventOf<'REOPEN'>): SessionContext {
-  return decide({ ...heard(context, tick), ended: false, outcome: 'active' }, tick, 'reopened by hand')
+  return decide({ ...recordActivity(context, tick), ended: false, outcome: 'active' }, tick, 'reopened by hand')
 }
 
-/** What is still open is observed and summarised, then the session closes. */
+/** Pending work is observed and summarised, then the session closes. */
 function ended(context: SessionContext, outcome: 'completed' | 'interrupted'): SessionContext {
   const summarise = context.turnOpen && !context.turnPrivate && context.prompt > 0
   const turns = summarise
@@ -83,17 +87,17 @@ export function takeSilence(context: SessionContext, { tick }: EventOf<'DEADLINE
   const silentMs = tick.at - context.lastEventAt
   if (silentMs >= tick.policy.silenceMs) {
     const outcome = context.turnOpen ? 'interrupted' : 'completed'
-    return decide(ended(context, outcome), tick, `nothing heard for ${hours(silentMs)}: ${outcome}`)
+    return decide(ended(context, outcome), tick, `no event for ${hours(silentMs)}: ${outcome}`)
   }
   return decide({ ...context, turns: flushed(context.turns) }, tick, 'idle: what waits is observed')
 }
 
-/** Counts silence from now: what was heard last lies in the future of a clock that went back. */
+/** Counts idle time from now: after the clock was set back, the last activity is in the future. */
 export function rebase(context: SessionContext, { tick }: EventOf<'DEADLINE'>): SessionContext {
   return decide({ ...context, lastEventAt: tick.at }, tick, 'the clock went back')
 }
 
-/** The wake-up was set when less silence was enough: it is set anew, or it would be due with every tick until then. */
+/** The wake-up was set with a shorter idle setting: it is set again, or it would be due with every tick. */
 export function wakeLater(context: SessionContext, { tick }: EventOf<'DEADLINE'>): SessionContext {
   return decide(context, tick, 'not silent long enough yet')
 }

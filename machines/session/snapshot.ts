@@ -35,7 +35,7 @@ export interface SessionRows {
   summaries: number[]
 }
 
-/** A new start for a session whose snapshot is lost: what its rows say is all that counts. */
+/** The state of a session whose snapshot is lost, rebuilt from its rows. */
 export function revivedSnapshot({ at, prompts, generation, pending, failed, summaries }: SessionRows): string {
   const turns = new Map<number, Turn>()
   const turnOf = (prompt: number) => turns.get(prompt) ?? { prompt, pending: 0, flush: true, summary: false }

@@ -1,6 +1,7 @@
-/** The words of the session machine: what it knows, what it is told, what it wants done. */
+/** Types of the session machine: context, events, effects and changes. */
 import type { StateValue } from 'xstate'
-import type { Usage } from '../../src/memory/observation.ts'
+import type { FailureOwner } from '../../src/domain/model-call.ts'
+import type { Usage } from '../../src/domain/observation.ts'
 
 /** The settings a decision depends on. They come with each event, so a changed setting holds from the next event on. */
 export interface Policy {
@@ -19,7 +20,7 @@ export interface Policy {
   maxAttempts: number
 }
 
-/** What the host adds to every event: the machine has no clock and no dice. */
+/** What the host adds to every event: the machine has no clock and no random numbers. */
 export interface Tick {
   /** Unique for each decision. The machine ignores an event by not writing a decision with this key. */
   key: string
@@ -28,11 +29,9 @@ export interface Tick {
   /** A fresh id, for the effect this event may start. */
   freshId: string
   policy: Policy
-  /** Why no model may be asked now: the day's budget is spent. Null: one may. */
+  /** Why no model may be called now: the daily budget is spent. Null: one may. */
   offline: string | null
 }
-
-export type FailureOwner = 'provider' | 'message' | 'context'
 
 export type SessionInput =
   | { type: 'SESSION_START' }
@@ -41,19 +40,19 @@ export type SessionInput =
   | { type: 'TURN_END'; promptId: string | null }
   | { type: 'PRE_COMPACT' }
   | { type: 'SESSION_END' }
-  /** A person says that the session is not over. */
+  /** A user reopens the session. */
   | { type: 'REOPEN' }
   | { type: 'FLUSH' }
   | { type: 'DEADLINE' }
   | { type: 'DRAIN' }
   /** What was set aside goes back into the inbox: messages counted by turn, and turns without their summary. */
   | { type: 'RETRY'; messages: TurnCount[]; summaries: number[] }
-  /** What a person dropped. Null: what waits stays. */
+  /** What a user dropped. Null: pending messages stay. */
   | { type: 'CLEAR'; pending: TurnCount[] | null; failed: number }
   | { type: 'OBSERVED'; effectId: string; usage: Usage; contextTokens: number }
   | { type: 'SUMMARIZED'; effectId: string; usage: Usage; contextTokens: number }
   | { type: 'COMPACTED'; effectId: string; usage: Usage; contextTokens: number }
-  /** `usage`: what was paid for all the same. */
+  /** `usage`: what the failed effect cost. */
   | { type: 'FAILED'; effectId: string; owner: FailureOwner; reason: string; retryAt: number; usage: Usage }
 
 export type SessionEvent = SessionInput & { tick: Tick }
@@ -71,9 +70,9 @@ export interface Turn {
   prompt: number
   /** Messages in the inbox, claimed ones included. */
   pending: number
-  /** What waits goes to the observer now, however little it is. */
+  /** Pending messages are flushed now, however few they are. */
   flush: boolean
-  /** A summary is due once nothing waits. False while it is being made: the turn may end once more meanwhile. */
+  /** A summary is due once no message is pending. False while it is being made: the turn may end again meanwhile. */
   summary: boolean
 }
 
@@ -90,7 +89,7 @@ export type Effect =
   | (EffectBase & { kind: 'summarize' })
   | (EffectBase & { kind: 'compact' })
 
-/** What a decision changes besides the snapshot; the host makes rows of it. */
+/** What a decision changes besides the snapshot. The store applies these changes to the rows as they are. */
 export type Change =
   | { do: 'add_prompt'; number: number; private: boolean }
   | { do: 'add_message'; prompt: number }
@@ -115,7 +114,7 @@ export interface Waiting {
   reason: string
 }
 
-/** Since when, and why, the session goes on without a model. */
+/** Since when, and why, the session continues without a model. */
 export interface Offline {
   since: number
   reason: string
@@ -133,7 +132,7 @@ export interface SessionContext {
   /** Unfinished turns, oldest first; at most MAX_TURNS. */
   turns: Turn[]
   lastEventAt: number
-  /** The session is over for its user; what waits is still worked off. */
+  /** The session has ended for its user; pending work is still done. */
   ended: boolean
   outcome: Outcome
   /** Messages set aside. */

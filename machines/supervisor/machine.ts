@@ -2,11 +2,11 @@
  * The life of the daemon. `restoring -> serving -> draining -> stopped`
  *
  * 1. Pure like the session machine: the host tells it what happened and does what the new state means.
- * 2. `restoring`: the store is open, the spool is read, unfinished effects are found. Nobody is listened to yet.
+ * 2. `restoring`: the store is open, the spool is read, unfinished effects are found. The server does not listen yet.
  * 3. `serving`: events are accepted.
  * 4. `draining`: new events are refused (their hooks spool them); effects in flight may finish until `deadline`,
- *    what has not is let go of. A second reason to drain changes nothing.
- * 5. `stopped` is final: a daemon that has let go of its data directory never takes it up again.
+ *    unfinished ones are released. A second reason to drain changes nothing.
+ * 5. `stopped` is final: a daemon that has released its data directory never uses it again.
  */
 import { assign, setup } from 'xstate'
 

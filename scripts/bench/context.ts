@@ -1,36 +1,122 @@
 /**
- * `npm run bench -- context [--sizes 100,10000,100000] [--runs 30] [--json]`: what a session that starts waits for its
- * memory, and what it gets.
+ * `npm run bench -- context [--sizes 100,10000,100000] [--runs 30] [--json]`: how long a starting session waits for its
+ * context, and what it gets.
  *
- * - warm_ratio: SessionStart with the real hook process and a daemon that runs, beside `node -e 0` in turn; the worst size
- * - cold_extra_ms: the same with no daemon there, less `node -e 0`; the worst size. The context must be in the answer
- * - render_ms_LARGE_over_SMALL: ack of a SessionStart that was reported before, of the largest size over the smallest: nothing
- *   has to be stored again, so that this is reading, choosing and rendering
- * - context_compression: characters of tool input and output that the text stands for, for each character of it
+ * - warm_ratio: SessionStart with the real hook process and a running daemon, compared with `node -e 0`; the worst size
+ * - cold_extra_ms: the same without a daemon, minus `node -e 0`; the worst size. The context must be in the answer
+ * - render_ms_LARGE_over_SMALL: ack of a SessionStart that was reported before, largest size over smallest: nothing is
+ *   stored again, so this is reading, selecting and rendering
+ * - context_compression: characters of tool input and output behind the rows of the context, per character of context
  */
 import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { ChannelClient } from '../../src/channel/client.ts'
-import type { MemoryEvent } from '../../src/memory/event.ts'
-import { estimateTokens } from '../../src/memory/observation.ts'
-import { VERSION } from '../../src/version.ts'
-import { compression } from '../context/compression.ts'
-import { fill } from '../context/filled.ts'
-import { connect, servingPid, startDaemon, statusOf, stopServing } from '../lib/daemon.ts'
-import { eventOf } from '../lib/events.ts'
-import { Progress, report, say } from '../lib/output.ts'
-import { sessionStart } from '../lib/payloads.ts'
-import { kill, type Place, processesIn } from '../lib/place.ts'
+import { buildContext } from '../../src/context/build.ts'
+import { NO_OBSERVER_PROBLEMS } from '../../src/context/rendering.ts'
+import { contextSettings } from '../../src/context/selection.ts'
+import type { MemoryEvent } from '../../src/domain/event.ts'
+import { estimateTokens } from '../../src/domain/observation.ts'
+import { VERSION } from '../../src/lib/version.ts'
+import { offlineObserver } from '../../src/observer/rules/index.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
+import type { ContextMaterial } from '../../src/store/port.ts'
+import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
+import type { DaemonClient } from '../../src/transport/client.ts'
+import { eventOf, sessionStart } from '../lib/payloads.ts'
 import { Random } from '../lib/random.ts'
-import { HOOK } from '../lib/root.ts'
-import { median, rounded } from '../lib/stats.ts'
-import { until } from '../lib/until.ts'
-import { observedSessions } from '../retrieval/code-queries.ts'
+import { median, Progress, printNote, report, rounded } from '../lib/report.ts'
+import {
+  connect,
+  daemonStatus,
+  HOOK,
+  kill,
+  processesIn,
+  ROOT,
+  type Sandbox,
+  servingPid,
+  startDaemon,
+  stopServing,
+  until,
+} from '../lib/sandbox.ts'
+import { type Observed, observedEvents } from '../quality/observed.ts'
+import { observedSessions } from '../search/code-queries.ts'
 import { Corpus } from '../search/corpus.ts'
+import { fillProject } from '../search/filled-project.ts'
+
+const RECORDINGS = join(ROOT, 'test', 'quality', 'dev')
+const PROJECT = { key: 'dir:/home/dev', name: 'dev' }
+const settings = loadSettings('', {}).values
+
+interface Compression {
+  /** Characters of tool input and output. */
+  rawChars: number
+  contextChars: number
+  toolUses: number
+  /** Observations that have a row. */
+  shown: number
+  observations: number
+}
+
+async function compression(): Promise<Compression> {
+  const observed = await observedEvents(recorded(), { observer: offlineObserver })
+  const options = { ...contextSettings(settings), now: observed.events.at(-1)?.at ?? 0 }
+  const reader = { contextMaterial: async () => materialOf(observed) }
+  const { context } = await buildContext(reader, PROJECT, options, NO_OBSERVER_PROBLEMS)
+  const shown = new Set([...context.matchAll(/^\| #(\d+) \|/gm)].map((match) => Number(match[1])))
+  const sources = new Set(observed.observations.flatMap(({ id, sources: made }) => (shown.has(id) ? made : [])))
+  return {
+    rawChars: observed.events.reduce((sum, event) => sum + (sources.has(event.id) ? rawChars(event) : 0), 0),
+    contextChars: context.length,
+    toolUses: sources.size,
+    shown: shown.size,
+    observations: observed.observations.length,
+  }
+}
+
+async function* recorded(): AsyncGenerator<MemoryEvent> {
+  for (const name of readdirSync(RECORDINGS).sort()) {
+    if (!name.endsWith('.jsonl')) continue
+    for await (const event of readTranscriptEvents(join(RECORDINGS, name), { settings, skipped: () => undefined })) {
+      yield { ...event, project: PROJECT }
+    }
+  }
+}
+
+/** As the observer gets them: without private parts, and with long fields shortened. */
+function rawChars(event: MemoryEvent): number {
+  if (event.kind === 'tool_use') return textChars(event.input) + textChars(event.response)
+  return event.kind === 'tool_failure' ? textChars(event.input) + event.error.length : 0
+}
+
+/** Only the values, without names and punctuation of JSON. */
+function textChars(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return String(value).length
+  return Object.values(value).reduce((sum: number, part) => sum + textChars(part), 0)
+}
+
+function materialOf({ observations, summaries }: Observed): ContextMaterial {
+  const newestFirst = <T extends { createdAt: number; id: number }>(rows: readonly T[]): T[] =>
+    [...rows].sort((a, b) => b.createdAt - a.createdAt || b.id - a.id)
+  return {
+    project: PROJECT,
+    totals: {
+      observations: observations.length,
+      discoveryTokens: observations.reduce((sum, { discoveryTokens }) => sum + discoveryTokens, 0),
+      since: Math.min(...observations.map(({ createdAt }) => createdAt)),
+    },
+    observations: newestFirst(observations),
+    pinned: [],
+    summaries: newestFirst(summaries),
+    repeats: [],
+    superseded: 0,
+  }
+}
 
 const SEED = 20_261_116
 const WARM_UP = 3
-/** Each of them starts a daemon and stops it again. */
+/** Each cold run starts a daemon and stops it. */
 const COLD_RUNS = 8
 const RENDERED = 100
 const MOST_WARM = 1.5
@@ -38,10 +124,10 @@ const MOST_COLD_MS = 1_000
 
 const progress = new Progress()
 
-/** A memory and what was measured with it. All sizes take turns: whatever else the machine does, it does to all of them. */
+/** A memory and its samples. The sizes are measured in turn, so that other load on the machine affects all of them. */
 interface Memory {
   observations: number
-  place: Place
+  sandbox: Sandbox
   warm: number[]
   cold: number[]
   rendered: number[]
@@ -56,32 +142,32 @@ function timed(args: readonly string[], env: NodeJS.ProcessEnv, input: string): 
 
 const baseline = (): number => timed(['-e', '0'], process.env, '').ms
 
-const startOf = (place: Place, session: string) => sessionStart({ session, prompt: '', cwd: place.paths.dataDir })
+const startOf = (sandbox: Sandbox, session: string) => sessionStart({ session, prompt: '', cwd: sandbox.paths.dataDir })
 
-/** The time of one hook, whose answer must hold the memory. */
-function start(place: Place, session: string): number {
-  const { ms, stdout } = timed([HOOK], place.env, JSON.stringify(startOf(place, session)))
+/** Time of one hook; its answer must contain the context. */
+function start(sandbox: Sandbox, session: string): number {
+  const { ms, stdout } = timed([HOOK], sandbox.env, JSON.stringify(startOf(sandbox, session)))
   checked(JSON.parse(stdout).hookSpecificOutput?.additionalContext)
   return ms
 }
 
 function checked(context: unknown): string {
   if (typeof context === 'string' && context.includes('\n| #')) return context
-  throw new Error(`the session got no memory: ${JSON.stringify(context)}`)
+  throw new Error(`the answer of the hook has no context: ${JSON.stringify(context)}`)
 }
 
 async function rendering(memories: readonly Memory[]): Promise<void> {
-  const open: { memory: Memory; client: ChannelClient; event: MemoryEvent }[] = []
+  const open: { memory: Memory; client: DaemonClient; event: MemoryEvent }[] = []
   for (const memory of memories) {
-    const client = await connect(memory.place, 0)
-    if (client === null) throw new Error('nobody serves')
-    open.push({ memory, client, event: eventOf(startOf(memory.place, 'rendered')) })
+    const client = await connect(memory.sandbox, 0)
+    if (client === null) throw new Error('the daemon does not answer')
+    open.push({ memory, client, event: eventOf(startOf(memory.sandbox, 'rendered')) })
   }
   for (let n = 0; n < RENDERED + WARM_UP; n++) {
     progress.show(`${n} of ${RENDERED + WARM_UP} rendered`)
     for (const { memory, client, event } of open) {
       const began = performance.now()
-      const { context } = await client.request('ack', { type: 'event', event, version: VERSION })
+      const { context } = await client.call('event', { event, version: VERSION })
       memory.rendered.push(performance.now() - began)
       memory.tokens = estimateTokens(checked(context))
     }
@@ -89,11 +175,11 @@ async function rendering(memories: readonly Memory[]): Promise<void> {
   for (const { client } of open) client.close()
 }
 
-/** How long `node -e 0` took meanwhile. */
+/** Times of `node -e 0` in the same period. */
 function warm(memories: readonly Memory[], runs: number): number[] {
   return Array.from({ length: runs + WARM_UP }, (_, n) => {
     progress.show(`${n} of ${runs + WARM_UP} sessions started`)
-    for (const { place, warm: times } of memories) times.push(start(place, `warm-${n}`))
+    for (const { sandbox, warm: times } of memories) times.push(start(sandbox, `warm-${n}`))
     return baseline()
   })
 }
@@ -103,11 +189,11 @@ async function cold(memories: readonly Memory[]): Promise<number[]> {
   for (let n = 0; n < COLD_RUNS; n++) {
     progress.show(`${n} of ${COLD_RUNS} sessions started without a daemon`)
     baselines.push(baseline())
-    for (const { place, cold: times } of memories) {
-      times.push(start(place, `cold-${n}`))
-      if ((await servingPid(place, 15_000)) === null) throw new Error('the hook started no daemon')
-      await until(async () => (await statusOf(place)).spooled === 0, 5_000)
-      if (!(await stopServing(place))) throw new Error('the daemon did not stop')
+    for (const { sandbox, cold: times } of memories) {
+      times.push(start(sandbox, `cold-${n}`))
+      if ((await servingPid(sandbox, 15_000)) === null) throw new Error('the hook started no daemon')
+      await until(async () => (await daemonStatus(sandbox)).spooled === 0, 5_000)
+      if (!(await stopServing(sandbox))) throw new Error('the daemon did not stop')
     }
   }
   return baselines
@@ -119,10 +205,10 @@ interface Baselines {
 }
 
 async function measure(memories: readonly Memory[], runs: number): Promise<Baselines> {
-  for (const { place } of memories) await startDaemon(place)
+  for (const { sandbox } of memories) await startDaemon(sandbox)
   await rendering(memories)
   const beside = warm(memories, runs)
-  for (const { place } of memories) await stopServing(place)
+  for (const { sandbox } of memories) await stopServing(sandbox)
   return { warm: median(beside.slice(WARM_UP)), cold: median(await cold(memories)) }
 }
 
@@ -151,7 +237,7 @@ async function main(): Promise<number> {
   const sizes = options.sizes.split(',').map(Number)
   const runs = Number(options.runs)
   if ([...sizes, runs].some((size) => !Number.isInteger(size) || size < 1)) {
-    say('claude-mem: --sizes takes numbers of observations, --runs a number: --sizes 100,10000 --runs 30')
+    printNote('claude-mem: --sizes needs numbers of observations, --runs a number: --sizes 100,10000 --runs 30')
     return 2
   }
   progress.show('observing the recorded sessions')
@@ -162,14 +248,14 @@ async function main(): Promise<number> {
   let baselines: Baselines
   try {
     for (const size of [...sizes].sort((a, b) => a - b)) {
-      const place = await fill(size, corpus, (text) => progress.show(text))
-      memories.push({ observations: size, place, warm: [], cold: [], rendered: [], tokens: 0 })
+      const sandbox = await fillProject(size, corpus, (text) => progress.show(text))
+      memories.push({ observations: size, sandbox, warm: [], cold: [], rendered: [], tokens: 0 })
     }
     baselines = await measure(memories, runs)
   } finally {
-    for (const { place } of memories) {
-      for (const pid of processesIn(place)) kill(pid)
-      place.remove()
+    for (const { sandbox } of memories) {
+      for (const pid of processesIn(sandbox)) kill(pid)
+      sandbox.remove()
     }
   }
   progress.clear()
@@ -194,8 +280,8 @@ async function main(): Promise<number> {
     },
     options.json,
   )
-  if (warmRatio > MOST_WARM) say(`above the bound of ${MOST_WARM} with the daemon up`)
-  if (coldExtra > MOST_COLD_MS) say(`above the bound of ${MOST_COLD_MS} ms with the daemon down`)
+  if (warmRatio > MOST_WARM) printNote(`above the bound of ${MOST_WARM} with the daemon up`)
+  if (coldExtra > MOST_COLD_MS) printNote(`above the bound of ${MOST_COLD_MS} ms with the daemon down`)
   return 0
 }
 

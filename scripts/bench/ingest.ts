@@ -1,25 +1,123 @@
 /**
- * How many durable acks a second 16 connections get, beside bare better-sqlite3 that writes the same rows in single
- * FULL transactions; and how long a start takes longer when one session's spool holds 1,000 events.
+ * `npm run bench -- ingest [--json]`: durable acks per second on 16 connections, compared with bare better-sqlite3 that
+ * writes the same rows in single FULL transactions; and how much longer a start takes with 1,000 events in the spool.
  */
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
-import { writeSpool } from '../../src/channel/spool.ts'
-import { bareRate, type Rows, readRows } from '../lib/bare.ts'
-import { startDaemon, statusOf, stopServing } from '../lib/daemon.ts'
-import { eventOf } from '../lib/events.ts'
+import { writeSpool } from '../../src/hook/spool.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { isLoadChild, type LoadResult, runLoad } from '../lib/load.ts'
-import { Progress, report } from '../lib/output.ts'
-import { bash } from '../lib/payloads.ts'
-import { kill, makePlace, type Place, processesIn } from '../lib/place.ts'
-import { median, percentile, rounded } from '../lib/stats.ts'
-import { until } from '../lib/until.ts'
+import { bash, eventOf } from '../lib/payloads.ts'
+import { median, Progress, percentile, report, rounded } from '../lib/report.ts'
+import {
+  daemonStatus,
+  kill,
+  makeSandbox,
+  processesIn,
+  type Sandbox,
+  startDaemon,
+  stopServing,
+  until,
+} from '../lib/sandbox.ts'
+
+type Row = Record<string, string | number | null>
+
+interface Rows {
+  events: Row[]
+  messages: Row[]
+  traces: Row[]
+  sessions: Map<unknown, Row>
+}
+
+/** Transactions per second of bare better-sqlite3: one durable transaction per event, with the daemon's own rows. */
+async function bareRate(rows: Rows, seconds: number): Promise<number> {
+  const sandbox = makeSandbox('bench-bare')
+  try {
+    const made = await openLocalStore({ databaseFile: sandbox.paths.database, backupsDir: sandbox.paths.backups })
+    await made.close()
+    return write(sandbox.paths.database, rows, seconds)
+  } finally {
+    sandbox.remove()
+  }
+}
+
+function readRows(file: string): Rows {
+  const db = new Database(file, { readonly: true })
+  const all = (sql: string) => db.prepare<[], Row>(sql).all()
+  try {
+    const sessions = all('SELECT * FROM sdk_sessions')
+    return {
+      events: all('SELECT * FROM events ORDER BY id'),
+      messages: all('SELECT * FROM pending_messages ORDER BY event_id'),
+      traces: all('SELECT * FROM trace WHERE event_id IS NOT NULL ORDER BY event_id'),
+      sessions: new Map(sessions.map((session) => [session.content_session_id, session])),
+    }
+  } finally {
+    db.close()
+  }
+}
+
+function write(file: string, rows: Rows, seconds: number): number {
+  const db = new Database(file)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  const messageOf = new Map(rows.messages.map((row) => [row.event_id, row]))
+  const traceOf = new Map(rows.traces.map((row) => [row.event_id, row]))
+  const insertSession = inserter(db, 'sdk_sessions', [...rows.sessions.values()])
+  for (const session of rows.sessions.values()) insertSession(session)
+  const insertEvent = inserter(db, 'events', rows.events)
+  const insertMessage = inserter(db, 'pending_messages', rows.messages)
+  const insertTrace = inserter(db, 'trace', rows.traces)
+  const columns = columnsOf([...rows.sessions.values()]).filter((name) => name !== 'content_session_id')
+  const updateSession = db.prepare<[Row]>(
+    `UPDATE sdk_sessions SET ${columns.map((name) => `${name} = @${name}`).join(', ')}
+     WHERE content_session_id = @content_session_id`,
+  )
+  const countUp = db.prepare(`UPDATE meta SET value = value + 1 WHERE name = 'seq'`)
+  const one = db.transaction((event: Row) => {
+    const message = messageOf.get(event.event_id ?? null)
+    const trace = traceOf.get(event.event_id ?? null)
+    const session = rows.sessions.get(event.content_session_id)
+    if (message === undefined || trace === undefined || session === undefined) {
+      throw new Error(`the daemon wrote only some rows of ${event.event_id}`)
+    }
+    countUp.run()
+    updateSession.run(session)
+    insertEvent(event)
+    insertMessage(message)
+    insertTrace(trace)
+  })
+  try {
+    const began = performance.now()
+    let done = 0
+    for (const event of rows.events) {
+      one.immediate(event)
+      done += 1
+      if (performance.now() - began > seconds * 1_000) break
+    }
+    return done / ((performance.now() - began) / 1_000)
+  } finally {
+    db.close()
+  }
+}
+
+function columnsOf(rows: readonly Row[]): string[] {
+  return Object.keys(rows[0] ?? {}).filter((name) => name !== 'id')
+}
+
+function inserter(db: Database.Database, table: string, rows: readonly Row[]): (row: Row) => void {
+  const columns = columnsOf(rows)
+  const statement = db.prepare<[Row]>(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((name) => `@${name}`).join(', ')})`,
+  )
+  return (row) => void statement.run(row)
+}
 
 const CONNECTIONS = 16
 const QUEUED = 8
 const SECONDS = 3
 const SPOOLED = 1_000
-/** The largest there is: sessions of the load never fill a batch, so the observer stays out of the measurement. */
+/** The maximum: sessions of the load never fill a batch, so that the observer is not measured. */
 const BATCH = '500'
 
 const progress = new Progress()
@@ -31,7 +129,7 @@ interface Round {
   drainMs: number
 }
 
-/** Bare SQLite before and after the queued load: the disk is not equally fast all the time. */
+/** Bare SQLite before and after the load, because the speed of a disk varies. */
 async function oneRound(): Promise<Round> {
   const single = await loaded(1)
   const before = await bareRate(single.rows, SECONDS)
@@ -41,11 +139,11 @@ async function oneRound(): Promise<Round> {
 }
 
 async function loaded(inFlight: number): Promise<{ result: LoadResult; rows: Rows }> {
-  return await inPlace('bench-ingest', { CLAUDE_MEM_BATCH_MAX_SIZE: BATCH }, async (place) => {
-    await startDaemon(place)
-    const result = await runLoad({ socket: place.paths.socket, connections: CONNECTIONS, inFlight, seconds: SECONDS })
-    if (!(await stopServing(place))) throw new Error('the daemon did not stop')
-    const rows = readRows(place.paths.database)
+  return await inPlace('bench-ingest', { CLAUDE_MEM_BATCH_MAX_SIZE: BATCH }, async (sandbox) => {
+    await startDaemon(sandbox)
+    const result = await runLoad({ socket: sandbox.paths.socket, connections: CONNECTIONS, inFlight, seconds: SECONDS })
+    if (!(await stopServing(sandbox))) throw new Error('the daemon did not stop')
+    const rows = readRows(sandbox.paths.database)
     if (rows.events.length < result.acks) {
       throw new Error(`${result.acks} events were acknowledged, ${rows.events.length} are stored`)
     }
@@ -53,36 +151,36 @@ async function loaded(inFlight: number): Promise<{ result: LoadResult; rows: Row
   })
 }
 
-/** What a spool adds to the time between the start of the process and its first answer. */
+/** How much a spool adds to the time between the start of the process and its first answer. */
 async function spoolDrainMs(): Promise<number> {
-  return await inPlace('bench-spool', {}, async (place) => {
-    await startMs(place)
-    const empty = await startMs(place)
+  return await inPlace('bench-spool', {}, async (sandbox) => {
+    await startMs(sandbox)
+    const empty = await startMs(sandbox)
     for (let n = 0; n < SPOOLED; n++) {
       const turn = { session: 'bench-spool', prompt: 'p', cwd: '/' }
-      writeSpool(place.paths.spool, eventOf(bash(turn, `spooled-${n}`, 'npm test', 'x'.repeat(500))))
+      writeSpool(sandbox.paths.spool, eventOf(bash(turn, `spooled-${n}`, 'npm test', 'x'.repeat(500))))
     }
-    const full = await startMs(place)
-    const stored = countEvents(place)
+    const full = await startMs(sandbox)
+    const stored = countEvents(sandbox)
     if (stored !== SPOOLED) throw new Error(`${SPOOLED} events were spooled, ${stored} are stored`)
     return full - empty
   })
 }
 
-/** The spool is read before the door opens: the first answer says that it is empty. */
-async function startMs(place: Place): Promise<number> {
+/** The daemon reads the spool before it accepts connections, so its first answer reports an empty spool. */
+async function startMs(sandbox: Sandbox): Promise<number> {
   const began = performance.now()
-  await startDaemon(place)
+  await startDaemon(sandbox)
   const ms = performance.now() - began
-  const { spooled } = await statusOf(place)
+  const { spooled } = await daemonStatus(sandbox)
   if (spooled > 0) throw new Error(`${spooled} events were still in the spool`)
-  await until(async () => (await statusOf(place)).queue.processing === 0, 30_000)
-  if (!(await stopServing(place))) throw new Error('the daemon did not stop')
+  await until(async () => (await daemonStatus(sandbox)).queue.processing === 0, 30_000)
+  if (!(await stopServing(sandbox))) throw new Error('the daemon did not stop')
   return ms
 }
 
-function countEvents(place: Place): number {
-  const db = new Database(place.paths.database, { readonly: true })
+function countEvents(sandbox: Sandbox): number {
+  const db = new Database(sandbox.paths.database, { readonly: true })
   try {
     return db.prepare<[], number>('SELECT count(*) FROM events').pluck().get() ?? 0
   } finally {
@@ -93,14 +191,14 @@ function countEvents(place: Place): number {
 async function inPlace<T>(
   name: string,
   settings: Record<string, string>,
-  work: (place: Place) => Promise<T>,
+  work: (sandbox: Sandbox) => Promise<T>,
 ): Promise<T> {
-  const place = makePlace(name, settings)
+  const sandbox = makeSandbox(name, settings)
   try {
-    return await work(place)
+    return await work(sandbox)
   } finally {
-    for (const pid of processesIn(place)) kill(pid)
-    place.remove()
+    for (const pid of processesIn(sandbox)) kill(pid)
+    sandbox.remove()
   }
 }
 

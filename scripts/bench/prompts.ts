@@ -1,30 +1,34 @@
 /**
- * `npm run bench -- prompts [--json]`: which prompts are given memories, at which floor (CLAUDE_MEM_PROMPT_CONTEXT_FLOOR)? Over what the
- * offline observer kept of the recorded sessions, each a project of its own.
+ * `npm run bench -- prompts [--json]`: which prompts get memories at which floor (CLAUDE_MEM_PROMPT_CONTEXT_FLOOR), over
+ * what the offline observer keeps of the recorded sessions, each in a project of its own.
  *
- * - own: share of the sessions' own prompts, asked again in their project, that are given something
- * - foreign: the same prompts in the other projects: they should be given nothing
- * - everyday: what people say in any project: it should be given nothing
- * - questions: share of the questions about code (test/retrieval) that are given the answer, in the project that knows it
+ * - own: share of the prompts of the sessions, repeated in their project, that get something
+ * - foreign: the same prompts in the other projects: they should get nothing
+ * - everyday: prompts that fit any project (test/retrieval/everyday-prompts.json): they should get nothing
+ * - questions: share of the questions about code (test/retrieval/code-queries.json) that get the answer
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { relevance } from '../../src/context/relevance.ts'
-import { SETTINGS } from '../../src/settings.ts'
-import { Progress, report } from '../lib/output.ts'
-import { rounded } from '../lib/stats.ts'
-import { isHeld, keepSessions, observedSessions, readCodeQueries } from '../retrieval/code-queries.ts'
-import { EVERYDAY_PROMPTS } from '../retrieval/everyday.ts'
-import { SearchedMemory } from '../retrieval/memory.ts'
+import { relevance } from '../../src/context/recall.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
+import { Progress, report, rounded } from '../lib/report.ts'
+import { ROOT } from '../lib/sandbox.ts'
+import { isHeld, keepSessions, observedSessions, readCodeQueries } from '../search/code-queries.ts'
+import { SearchedMemory } from '../search/searched-memory.ts'
 
 const { values: options } = parseArgs({ options: { json: { type: 'boolean', default: false } } })
-/** As `src/context/recall.ts` asks. */
+/** As many as `src/context/recall.ts` requests. */
 const CANDIDATES = 10
 const ITEMS = SETTINGS.CLAUDE_MEM_PROMPT_CONTEXT_ITEMS.rule.default
+const EVERYDAY_PROMPTS: readonly string[] = JSON.parse(
+  readFileSync(join(ROOT, 'test', 'retrieval', 'everyday-prompts.json'), 'utf8'),
+)
 const FLOORS = [0.2, 0.3, 0.4, 0.5, 0.6]
 
-/** What the search finds, best first. */
+/** A hit of the search, best first. */
 type Candidate = { relevance: number; isAnswer: boolean }
-interface Asked {
+interface PromptCandidates {
   own: Candidate[][]
   foreign: Candidate[][]
   everyday: Candidate[][]
@@ -33,7 +37,7 @@ interface Asked {
 
 const progress = new Progress()
 
-async function askAll(memory: SearchedMemory): Promise<Asked> {
+async function askAll(memory: SearchedMemory): Promise<PromptCandidates> {
   const sessions = await observedSessions()
   const texts = await keepSessions(memory, sessions)
   await memory.index()
@@ -44,7 +48,7 @@ async function askAll(memory: SearchedMemory): Promise<Asked> {
       isAnswer: expect !== null && isHeld(texts.get(`observation ${id}`) ?? '', expect),
     }))
   }
-  const asked: Asked = { own: [], foreign: [], everyday: [], questions: [] }
+  const asked: PromptCandidates = { own: [], foreign: [], everyday: [], questions: [] }
   const prompts = sessions.flatMap(({ name, observed }) =>
     observed.events.flatMap((event) =>
       event.kind === 'prompt' && event.text !== '' ? [{ name, text: event.text }] : [],
@@ -67,7 +71,7 @@ async function askAll(memory: SearchedMemory): Promise<Asked> {
   return asked
 }
 
-function atFloor({ own, foreign, everyday, questions }: Asked, floor: number) {
+function atFloor({ own, foreign, everyday, questions }: PromptCandidates, floor: number) {
   const given = (candidates: Candidate[]) => candidates.filter((one) => one.relevance >= floor).slice(0, ITEMS)
   const share = (all: Candidate[][], isCounted: (given: Candidate[]) => boolean) =>
     rounded(all.filter((candidates) => isCounted(given(candidates))).length / all.length, 3)

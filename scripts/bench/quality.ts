@@ -1,28 +1,25 @@
 /**
- * `npm run bench -- quality --sessions DIR [--json] [--show-missing] [--dump FILE] [--provider NAME]`: every transcript
- * in DIR through the transcript reader, the real actors and the offline observer, or the provider that is named, with your
- * own settings: then every transcript is sent to it, and paid for. NAME.facts.json beside a transcript
- * says what a good memory of it holds.
+ * `npm run bench -- quality [--sessions DIR] [--json] [--show-missing] [--dump FILE] [--provider NAME]`: every transcript
+ * in DIR through the transcript reader, the real actors and the offline observer. With --provider the named provider and
+ * your settings are used: every transcript is sent to it and paid for. NAME.facts.json next to a transcript lists what a
+ * good memory of it contains. test/quality/README.md has more.
  *
- * - facts_recovered: share of the facts whose substrings all stand, in any case, in one observation or one summary
- * - noise_rate: share of the observations that say nothing beyond "a tool ran" (scripts/quality/noise.ts)
+ * - facts_recovered: share of the facts whose substrings all appear, in any case, in one observation or one summary
+ * - noise_rate: share of the observations that only say that a tool ran
  * - per_100_tools: observations per 100 tool uses
- * - compression: characters of prompts, tool inputs and responses in, per character of observations and summaries out
- * - title_ok: share of the titles within the rules (scripts/quality/title.ts)
+ * - compression: characters of prompts, tool inputs and responses per character of observations and summaries
+ * - title_ok: share of the titles that keep the rules (scripts/quality/measure.ts)
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { makeObserver } from '../../src/observer/make.ts'
-import { dataDirectory, pathsOf } from '../../src/paths.ts'
-import { loadSettings } from '../../src/settings.ts'
-import { type Figures, Progress, report, say } from '../lib/output.ts'
-import { ROOT } from '../lib/root.ts'
-import { rounded } from '../lib/stats.ts'
-import { dumped } from '../quality/dump.ts'
-import { type Measured, measure } from '../quality/measure.ts'
+import { dataDirectory, dataPaths } from '../../src/lib/paths.ts'
+import { makeObserver } from '../../src/observer/make-observer.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
+import { type Figures, Progress, printNote, report, rounded } from '../lib/report.ts'
+import { ROOT } from '../lib/sandbox.ts'
+import { type Fact, type Measured, measure, sessionMarkdown } from '../quality/measure.ts'
 import { factsFileOf, type Observed, type ObservedWith, observed } from '../quality/observed.ts'
-import type { Fact } from '../quality/scenario.ts'
 
 interface Session {
   name: string
@@ -30,10 +27,10 @@ interface Session {
   measured: Measured
 }
 
-/** Only a provider that is named looks at the user's settings: the others measure the same everywhere. */
+/** Only a named provider reads the user's settings: the others give the same result everywhere. */
 async function observerNamed(provider: string): Promise<ObservedWith> {
   const ruled = provider === 'offline' || provider === 'plain'
-  const paths = pathsOf(ruled ? '' : dataDirectory())
+  const paths = dataPaths(ruled ? '' : dataDirectory())
   const loaded = loadSettings(paths.dataDir, { ...(ruled ? {} : process.env), CLAUDE_MEM_PROVIDER: provider })
   const { observer, problems } = await makeObserver(loaded, paths, process.env)
   const [wrong] = [...loaded.problems.map(({ message }) => message), ...problems]
@@ -41,7 +38,7 @@ async function observerNamed(provider: string): Promise<ObservedWith> {
   return { observer, loaded }
 }
 
-/** Files of subagents are read with the session that they belong to. */
+/** Files of subagents are read together with their session. */
 function transcriptsIn(directory: string): string[] {
   return readdirSync(directory)
     .filter((file) => file.endsWith('.jsonl') && !file.startsWith('agent-'))
@@ -104,9 +101,9 @@ function showRows(sessions: readonly Session[]): void {
 }
 
 function showMissing({ name, measured }: Session): void {
-  for (const { ask, expect } of measured.missing) say(`${name}: missing: ${ask} (${expect.join(' + ')})`)
-  for (const { title } of measured.noise) say(`${name}: noise: ${title}`)
-  for (const { title, problem } of measured.badTitles) say(`${name}: title: ${JSON.stringify(title)}: ${problem}`)
+  for (const { ask, expect } of measured.missing) printNote(`${name}: missing: ${ask} (${expect.join(' + ')})`)
+  for (const { title } of measured.noise) printNote(`${name}: noise: ${title}`)
+  for (const { title, problem } of measured.badTitles) printNote(`${name}: title: ${JSON.stringify(title)}: ${problem}`)
 }
 
 async function main(): Promise<void> {
@@ -130,11 +127,14 @@ async function main(): Promise<void> {
   }
   progress.clear()
   for (const session of sessions) {
-    for (const complaint of session.observed.complaints) say(`${session.name}: ${complaint}`)
+    for (const complaint of session.observed.complaints) printNote(`${session.name}: ${complaint}`)
     if (options['show-missing']) showMissing(session)
   }
   if (options.dump !== undefined) {
-    writeFileSync(options.dump, `${sessions.map((s) => dumped(s.name, s.observed, s.measured)).join('\n\n')}\n`)
+    writeFileSync(
+      options.dump,
+      `${sessions.map((s) => sessionMarkdown(s.name, s.observed, s.measured)).join('\n\n')}\n`,
+    )
   }
   if (!options.json) showRows(sessions)
   report(figuresOf(sessions.map(({ measured }) => measured)), options.json)

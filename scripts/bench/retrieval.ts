@@ -1,21 +1,24 @@
 /**
- * `npm run bench -- retrieval --data FILE [--code] [--json] [--show-missing]`: does the search find what answers a question? With the
- * settings that are shipped and the embedder that comes with the program; plain FTS5 over the same texts beside it.
+ * `npm run bench -- retrieval --data FILE [--code] [--json] [--show-missing]`: whether the search finds what answers a
+ * question, with the default settings and the bundled embedder, compared with plain FTS5 over the same texts.
  *
- * - recall_at_10, ndcg_at_10: over the questions of all conversations of FILE, each asked within its conversation
+ * - recall_at_10, ndcg_at_10: over the questions of all conversations of FILE, each within its conversation
  * - loco: each conversation with the weights that are best for all others
  * - code_recall_at_10: share of the questions about code (test/retrieval) with a right memory among the first ten
  * - code_below_fts5: categories in which plain FTS5 finds more
  */
 import { parseArgs } from 'node:util'
-import { type Figures, Progress, report, say } from '../lib/output.ts'
-import { rounded } from '../lib/stats.ts'
-import { askCode, type CodeAnswer, keepSessions, observedSessions, readCodeQueries } from '../retrieval/code-queries.ts'
-import { type Answered, askConversation, keepConversation } from '../retrieval/conversations.ts'
-import { leaveOneOut } from '../retrieval/fitted.ts'
-import { type Conversation, readConversations } from '../retrieval/locomo.ts'
-import { SearchedMemory } from '../retrieval/memory.ts'
-import { meanOf, type Score } from '../retrieval/score.ts'
+import { type Figures, Progress, printNote, report, rounded } from '../lib/report.ts'
+import { askCode, type CodeAnswer, keepSessions, observedSessions, readCodeQueries } from '../search/code-queries.ts'
+import {
+  type Answered,
+  askConversation,
+  type Conversation,
+  keepConversation,
+  leaveOneOut,
+  readConversations,
+} from '../search/conversations.ts'
+import { meanOf, type Score, SearchedMemory } from '../search/searched-memory.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -26,7 +29,7 @@ const { values: options } = parseArgs({
   },
 })
 if (options.data === undefined && !options.code) {
-  say('claude-mem: say what to ask: --data FILE (conversations in the format of LoCoMo), --code, or both')
+  printNote('claude-mem: give --data FILE (conversations in the LoCoMo format), --code, or both')
   process.exit(2)
 }
 const progress = new Progress()
@@ -40,7 +43,7 @@ async function withMemory<T>(name: string, work: (memory: SearchedMemory) => Pro
   }
 }
 
-/** All conversations lie in one database, as all projects of a person do. */
+/** All conversations are in one database, as all projects of a user are. */
 async function conversations(all: readonly Conversation[]): Promise<Answered[]> {
   return await withMemory('bench-retrieval', async (memory) => {
     const kept: { conversation: Conversation; turnOf: Map<number, string> }[] = []
@@ -125,7 +128,7 @@ function showMissing(answers: readonly CodeAnswer[]): void {
   for (const { category, query, expect, found, plainFound, isLost } of answers) {
     if (found) continue
     const why = isLost ? 'no memory holds it' : plainFound ? 'FTS5 finds it' : 'FTS5 neither'
-    say(`not found (${category}, ${why}): ${query}  [${expect.join(' + ')}]`)
+    printNote(`not found (${category}, ${why}): ${query}  [${expect.join(' + ')}]`)
   }
 }
 

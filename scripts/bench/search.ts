@@ -1,25 +1,29 @@
 /**
- * `npm run bench -- search [--sizes 1000,10000,100000] [--json]`: how fast the search is, at what price, and what it costs
- * those who do not search. docs/benchmarks.md says what each figure means.
+ * `npm run bench -- search [--sizes 1000,10000,100000] [--json]`: speed of the search, its cost in time and memory, and its
+ * effect on hooks. docs/benchmarks.md describes each figure.
  */
 import { parseArgs } from 'node:util'
-import { type Figures, Progress, report, say } from '../lib/output.ts'
-import { kill, processesIn } from '../lib/place.ts'
 import { Random } from '../lib/random.ts'
-import { rounded } from '../lib/stats.ts'
-import { observedSessions } from '../retrieval/code-queries.ts'
-import { type Answered, ask } from '../search/asked.ts'
-import { type Beside, besideSearches } from '../search/beside.ts'
-import { Corpus } from '../search/corpus.ts'
-import { type Filled, fill, loadMs, openSearch, rebuildS } from '../search/memory.ts'
-import { plainOf } from '../search/plain.ts'
-import { queriesOf } from '../search/queries.ts'
-import { recallAt10 } from '../search/recall.ts'
-import { isSearchChild } from '../search/searchers.ts'
+import { type Figures, Progress, printNote, report, rounded } from '../lib/report.ts'
+import { kill, processesIn } from '../lib/sandbox.ts'
+import { type Beside, besideSearches, isSearchChild } from '../search/beside.ts'
+import { observedSessions } from '../search/code-queries.ts'
+import { Corpus, queriesOf } from '../search/corpus.ts'
+import {
+  type Answered,
+  ask,
+  type Filled,
+  fill,
+  loadMs,
+  openSearch,
+  plainOf,
+  rebuildS,
+  recallAt10,
+} from '../search/filled-memory.ts'
 
 const SEED = 20_261_116
 const QUERIES = 100
-/** Above, facts have no vectors of their own: building an index of so many takes too long for a bench. */
+/** Above this size facts have no vectors of their own: building such an index takes too long for a benchmark. */
 const MOST_APART = 20_000
 
 const progress = new Progress()
@@ -38,20 +42,20 @@ interface Measured {
 async function measure(observations: number, corpus: Corpus, random: Random): Promise<Measured> {
   const apart = observations <= MOST_APART
   const filled = await fill(observations, { corpus, apart, progress: (text) => progress.show(text) })
-  const { place, samples, sessions } = filled
+  const { sandbox, samples, sessions } = filled
   const queries = queriesOf(random.shuffled(samples).slice(0, QUERIES), random)
   progress.show(`${observations}: making the index of vectors anew`)
-  const rebuilt = await rebuildS(place)
-  const loaded = await loadMs(place)
-  const recall = rebuilt === null ? null : await recallAt10(place, queries)
+  const rebuilt = await rebuildS(sandbox)
+  const loaded = await loadMs(sandbox)
+  const recall = rebuilt === null ? null : await recallAt10(sandbox, queries)
   progress.show(`${observations}: asking`)
-  const plain = plainOf(place)
-  const search = await openSearch(place)
+  const plain = plainOf(sandbox)
+  const search = await openSearch(sandbox)
   const answered = await ask(search, plain, queries, sessions)
   const { observations: kept, vectors } = await search.counts(null)
   await search.close()
   plain.close()
-  if (kept !== observations) throw new Error(`${observations} observations were to be kept, there are ${kept}`)
+  if (kept !== observations) throw new Error(`${observations} observations were expected, but there are ${kept}`)
   const vectorsEach = (vectors?.fragments ?? 0) / observations
   return { observations, filled, vectorsEach, rebuildS: rebuilt, loadMs: loaded, recall, answered, queries }
 }
@@ -95,7 +99,7 @@ async function main(): Promise<void> {
   })
   const sizes = options.sizes.split(',').map(Number)
   if (sizes.some((size) => !Number.isInteger(size) || size < 1)) {
-    say('claude-mem: --sizes takes numbers of observations: --sizes 1000,10000')
+    printNote('claude-mem: --sizes needs numbers of observations: --sizes 1000,10000')
     process.exit(2)
   }
   const random = new Random(SEED)
@@ -108,7 +112,7 @@ async function main(): Promise<void> {
     for (const size of sizes) measured.push(await measure(size, corpus, random))
     const largest = measured.reduce((a, b) => (b.observations > a.observations ? b : a))
     progress.show('hooks beside searches')
-    beside = await besideSearches(largest.filled.place, largest.queries)
+    beside = await besideSearches(largest.filled.sandbox, largest.queries)
     progress.clear()
     const recalls = measured.flatMap(({ recall }) => recall ?? [])
     report(
@@ -124,8 +128,8 @@ async function main(): Promise<void> {
     )
   } finally {
     for (const { filled } of measured) {
-      for (const pid of processesIn(filled.place)) kill(pid)
-      filled.place.remove()
+      for (const pid of processesIn(filled.sandbox)) kill(pid)
+      filled.sandbox.remove()
     }
   }
 }

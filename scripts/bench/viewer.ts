@@ -1,28 +1,135 @@
 /**
- * What the viewer weighs and how it behaves: its bundle, the time until the first observation is read, frames while
- * events pour in and while 100,000 observations are scrolled, its memory after 10,000 events, and what hooks notice of
- * fifty viewers. In a real Chromium, before a real daemon; each figure beside a baseline of the same run.
+ * `npm run bench -- viewer [--observations 100000] [--json]`: size of the bundle, time until the first observation is on the
+ * page, frames while events arrive and while 100,000 observations are scrolled, memory after 10,000 events, and the effect
+ * of fifty viewers on hooks. In a real Chromium with a real daemon; each figure next to a baseline of the same run.
  */
+import { fork } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
-import { ChannelClient } from '../../src/channel/client.ts'
-import { fill } from '../context/filled.ts'
-import { launchBrowser } from '../lib/browser.ts'
-import { startDaemon, stopServing } from '../lib/daemon.ts'
+import { WebSocket } from 'ws'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { VERSION } from '../../src/lib/version.ts'
+import { DaemonClient } from '../../src/transport/client.ts'
+import { type Frames, framesFor, heapMb, launchBrowser, openViewer, viewerLink } from '../lib/browser.ts'
 import { isLoadChild, runLoad } from '../lib/load.ts'
-import { Progress, report, say } from '../lib/output.ts'
-import { kill, type Place, processesIn } from '../lib/place.ts'
+import { bash, eventOf, sessionEnd, stop, userPrompt } from '../lib/payloads.ts'
 import { Random } from '../lib/random.ts'
-import { DIST } from '../lib/root.ts'
-import { median, rounded } from '../lib/stats.ts'
-import { observedSessions } from '../retrieval/code-queries.ts'
+import { median, Progress, printNote, report, rounded } from '../lib/report.ts'
+import { DIST, kill, processesIn, type Sandbox, startDaemon, stopServing } from '../lib/sandbox.ts'
+import { observedSessions } from '../search/code-queries.ts'
 import { Corpus } from '../search/corpus.ts'
-import { Feed } from '../viewer/feed.ts'
-import { type Frames, framesFor, heapMb, openViewer, viewerLink } from '../viewer/page.ts'
-import { isWatchersChild, startWatchers } from '../viewer/watchers.ts'
+import { fillProject } from '../search/filled-project.ts'
+
+const SESSIONS = 8
+/** Tool uses of a turn, between its prompt and its Stop. */
+const TURN = 18
+const TICK_MS = 25
+
+class Feed {
+  readonly #client: DaemonClient
+  #sent = 0
+  #acked = 0
+
+  constructor(client: DaemonClient) {
+    this.#client = client
+  }
+
+  get acked(): number {
+    return this.#acked
+  }
+
+  /** Sends events at `perSecond`; resolves when all of them are acknowledged. */
+  async run({ perSecond, count }: { perSecond: number; count: number }): Promise<void> {
+    const began = performance.now()
+    const waiting: Promise<unknown>[] = []
+    for (let sent = 0; sent < count; ) {
+      const due = Math.min(count, Math.floor(((performance.now() - began) / 1_000) * perSecond) + 1)
+      for (; sent < due; sent += 1) waiting.push(this.#send())
+      await sleep(TICK_MS)
+    }
+    await Promise.all(waiting)
+  }
+
+  async #send(): Promise<void> {
+    const n = this.#sent++
+    const event = eventOf(payloadOf(n))
+    await this.#client.call('event', { event, version: VERSION })
+    this.#acked += 1
+  }
+}
+
+/** Eight sessions in turn: a prompt, tool uses, the end of the turn, sometimes the end of the session. */
+function payloadOf(n: number) {
+  const round = Math.floor(n / SESSIONS)
+  const sandbox = round % (TURN + 2)
+  const number = Math.floor(round / (TURN + 2))
+  const turn = {
+    session: `feed-${n % SESSIONS}-${Math.floor(number / 5)}`,
+    prompt: `feed-${n % SESSIONS}-${number}`,
+    cwd: '/home/dev/feed',
+  }
+  if (sandbox === 0) return userPrompt(turn, `Look into part ${number} of the feed`)
+  if (sandbox <= TURN) return bash(turn, `toolu_feed_${n}`, `npm run step-${n}`, `step ${n} took ${n % 90} ms`)
+  return number % 5 === 4 ? sessionEnd(turn) : stop(turn, `Part ${number} is done`)
+}
+
+const CHILD = '--watchers'
+
+interface Watchers {
+  /** Stream items that all of them received together. */
+  stop(): Promise<number>
+}
+
+function startWatchers(socket: string, count: number): Promise<Watchers> {
+  const script = process.argv[1]
+  if (script === undefined) throw new Error('process.argv[1] is empty: the child process cannot be started')
+  return new Promise((resolve, reject) => {
+    const child = fork(script, [CHILD, JSON.stringify({ socket, count })])
+    let got = 0
+    child.on('message', (message) => {
+      if (typeof message === 'number') got = message
+      else resolve({ stop: () => stopped().then(() => got) })
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`the watchers ended with exit code ${code}`)))
+    const stopped = () =>
+      new Promise<void>((done) => {
+        child.once('exit', () => done())
+        child.send('stop')
+      })
+  })
+}
+
+/** True in the child process, which ends on request. */
+async function isWatchersChild(): Promise<boolean> {
+  const at = process.argv.indexOf(CHILD)
+  if (at === -1) return false
+  const { socket, count }: { socket: string; count: number } = JSON.parse(process.argv[at + 1] ?? '')
+  let got = 0
+  await Promise.all(Array.from({ length: count }, () => follow(socket, () => (got += 1))))
+  process.on('message', () => process.send?.(got, () => process.exit(0)))
+  process.send?.('ready')
+  return true
+}
+
+function follow(path: string, heard: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`ws+unix:${path}:/`, { perMessageDeflate: false })
+    socket.on('open', () =>
+      socket.send(JSON.stringify({ v: PROTOCOL_VERSION, id: '1', type: 'subscribe', since: null })),
+    )
+    socket.on('message', (data) => {
+      const message: { type: string } = JSON.parse(String(data))
+      if (message.type === 'subscribed') resolve()
+      else heard()
+    })
+    socket.on('error', reject)
+  })
+}
 
 const SEED = 11
 const DEFAULT_OBSERVATIONS = 100_000
@@ -35,14 +142,14 @@ const LOAD_SECONDS = 4
 const LOADS = 5
 const START_LIMIT_MS = 300_000
 const SIZE = { viewport: { width: 1280, height: 800 } }
-/** A row of the memory's list that holds an observation. */
+/** A row of the memory list with an observation. */
 const ROW = '[data-testid=memory-row]'
 
 const { values: options } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     observations: { type: 'string', default: String(DEFAULT_OBSERVATIONS) },
-    // Of the processes that are started beside this one.
+    // Arguments of the child processes.
     'load-clients': { type: 'string' },
     watchers: { type: 'string' },
   },
@@ -55,13 +162,13 @@ function bundleKb(): number {
   return bytes.reduce((sum, size) => sum + size, 0) / 1024
 }
 
-/** From the click on the link until an observation stands on the page, beside a page that shows one picture. */
-async function firstObservation(browser: Browser, place: Place): Promise<{ ms: number; blankMs: number }> {
+/** Time from opening the link until an observation is on the page, compared with a page that shows one picture. */
+async function firstObservation(browser: Browser, sandbox: Sandbox): Promise<{ ms: number; blankMs: number }> {
   const times: number[] = []
   const blank: number[] = []
   for (let i = 0; i < LOADS; i++) {
     progress.show(`first observation: ${i + 1} of ${LOADS}`)
-    const link = await viewerLink(place)
+    const link = await viewerLink(sandbox)
     const context = await browser.newContext(SIZE)
     const page = await context.newPage()
     const before = performance.now()
@@ -86,13 +193,13 @@ async function streaming(page: Page, feed: Feed): Promise<Frames> {
   return frames
 }
 
-/** Down through the whole list in ten seconds, as somebody does who drags the scroll bar. */
+/** Scrolls through the whole list in ten seconds, as with a dragged scroll bar. */
 async function scrolling(page: Page): Promise<Frames> {
   const moving = page.evaluate(
     ({ duration }) =>
       new Promise<void>((resolve) => {
         const list = document.querySelector('[data-testid=memory-list]')
-        if (list === null) throw new Error('there is no list')
+        if (list === null) throw new Error('the page has no memory list')
         const began = performance.now()
         const step = (now: number) => {
           const share = Math.min(1, (now - began) / duration)
@@ -109,9 +216,9 @@ async function scrolling(page: Page): Promise<Frames> {
   return frames
 }
 
-/** The middle of how long a hook waits for its ack: nobody watching, and fifty. In turn, so that both see the same machine. */
-async function acksBeside(place: Place): Promise<{ alone: number; watched: number; heard: number }> {
-  const load = { socket: place.paths.socket, connections: 1, inFlight: 1, seconds: LOAD_SECONDS }
+/** Median time of an ack without viewers and with fifty, in turn, so that other load affects both. */
+async function acksBeside(sandbox: Sandbox): Promise<{ alone: number; watched: number; heard: number }> {
+  const load = { socket: sandbox.paths.socket, connections: 1, inFlight: 1, seconds: LOAD_SECONDS }
   const alone: number[] = []
   const watched: number[] = []
   let heard = 0
@@ -119,42 +226,42 @@ async function acksBeside(place: Place): Promise<{ alone: number; watched: numbe
   for (let round = 0; round < ROUNDS; round++) {
     progress.show(`acks beside ${VIEWERS} viewers: ${round + 1} of ${ROUNDS}`)
     alone.push(median((await runLoad({ ...load, run: round * 2 })).latenciesMs))
-    const watchers = await startWatchers(place.paths.socket, VIEWERS)
+    const watchers = await startWatchers(sandbox.paths.socket, VIEWERS)
     const result = await runLoad({ ...load, run: round * 2 + 1 })
     watched.push(median(result.latenciesMs))
     acks += result.acks
     heard += await watchers.stop()
   }
-  // Some events were stored before and after the measured time; each viewer hears of every commit.
-  if (heard < acks * VIEWERS) throw new Error(`${acks} events, but ${VIEWERS} viewers heard of ${heard} together`)
+  // Events before and after the measured time are also published: each viewer gets every commit.
+  if (heard < acks * VIEWERS) throw new Error(`${acks} events, but ${VIEWERS} viewers received only ${heard} in all`)
   return { alone: median(alone), watched: median(watched), heard }
 }
 
 async function main(): Promise<void> {
   const size = Number(options.observations)
   if (!Number.isInteger(size) || size < 1_000) {
-    say('claude-mem: --observations takes a number from 1000 on')
+    printNote('claude-mem: --observations needs a number of at least 1000')
     process.exit(2)
   }
   progress.show('observing the recorded sessions')
   const sources = (await observedSessions()).flatMap(({ observed }) => observed.observations)
   const corpus = new Corpus(sources, new Random(SEED))
-  const place = await fill(size, corpus, (text) => progress.show(text))
+  const sandbox = await fillProject(size, corpus, (text) => progress.show(text))
   let browser: Browser | null = null
   try {
-    await startDaemon(place, START_LIMIT_MS)
+    await startDaemon(sandbox, START_LIMIT_MS)
     browser = await launchBrowser()
-    const first = await firstObservation(browser, place)
-    const client = await ChannelClient.connect(place.paths)
+    const first = await firstObservation(browser, sandbox)
+    const client = await DaemonClient.connect(sandbox.paths)
     const feed = new Feed(client)
 
     progress.show('frames')
-    const memory = await openViewer(browser, place, '#/memory', SIZE)
+    const memory = await openViewer(browser, sandbox, '#/memory', SIZE)
     await memory.locator(ROW).first().waitFor()
     const idle = await framesFor(memory, STREAM_MS / 2)
     const scroll = await scrolling(memory)
     await memory.context().close()
-    const now = await openViewer(browser, place, '#/now', SIZE)
+    const now = await openViewer(browser, sandbox, '#/now', SIZE)
     const heapBefore = await heapMb(now)
     const stream = await streaming(now, feed)
     progress.show(`memory after ${EVENTS} events`)
@@ -163,7 +270,7 @@ async function main(): Promise<void> {
     await now.context().close()
     client.close()
 
-    const acks = await acksBeside(place)
+    const acks = await acksBeside(sandbox)
     progress.clear()
     report(
       {
@@ -190,9 +297,9 @@ async function main(): Promise<void> {
     )
   } finally {
     await browser?.close()
-    await stopServing(place, START_LIMIT_MS)
-    for (const pid of processesIn(place)) kill(pid)
-    place.remove()
+    await stopServing(sandbox, START_LIMIT_MS)
+    for (const pid of processesIn(sandbox)) kill(pid)
+    sandbox.remove()
   }
 }
 

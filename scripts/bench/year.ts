@@ -1,25 +1,89 @@
 /**
- * `npm run bench -- year [--sessions 1000] [--tools 100000] [--json]`: a year of a busy developer, read in by the real
- * `claude-mem backfill` with the offline observer, and what search and context cost in a memory of that size beside a small
- * one. docs/backfill.md says what each figure means.
+ * `npm run bench -- year [--sessions 1000] [--tools 100000] [--json]`: a year of a busy developer, read by the real
+ * `claude-mem backfill` with the offline observer, and the cost of search and context in a memory of that size compared
+ * with a small one. docs/backfill.md describes each figure.
  */
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
-import { startDaemon, statusOf, stopServing } from '../lib/daemon.ts'
-import { memoryMb } from '../lib/memory-use.ts'
-import { Progress, report } from '../lib/output.ts'
-import { kill, makePlace, type Place, processesIn } from '../lib/place.ts'
-import { DIST } from '../lib/root.ts'
-import { rounded } from '../lib/stats.ts'
-import { until } from '../lib/until.ts'
-import { type Answers, answersOf } from '../year/answers.ts'
-import { type Written, writeYear } from '../year/transcripts.ts'
+import { projectOfDirectory } from '../../src/domain/project.ts'
+import { VERSION } from '../../src/lib/version.ts'
+import { DaemonClient } from '../../src/transport/client.ts'
+import { eventOf } from '../lib/payloads.ts'
+import { Random } from '../lib/random.ts'
+import { median, memoryMb, Progress, report, rounded } from '../lib/report.ts'
+import {
+  DIST,
+  daemonStatus,
+  kill,
+  makeSandbox,
+  processesIn,
+  type Sandbox,
+  startDaemon,
+  stopServing,
+  until,
+} from '../lib/sandbox.ts'
+import { CAUSES, PROJECTS, subjectOf } from '../year/code.ts'
+import { type WrittenYear, writeYear } from '../year/transcripts.ts'
+
+const ASKED = 60
+/** The first queries load everything and are not measured. */
+const WARM_UP = 10
+const FIRST_ANSWER_MS = 300_000
+
+/** Medians, in ms. */
+interface Answers {
+  searchMs: number
+  contextMs: number
+  startMs: number
+}
+
+/** `root`: the directory of the projects. */
+async function answersOf(sandbox: Sandbox, root: string, seed: number): Promise<Answers> {
+  const random = new Random(seed)
+  const client = await DaemonClient.connect(sandbox.paths)
+  const cwd = () => join(root, 'work', random.pick(PROJECTS).name)
+  try {
+    const searchMs = await timed(async () => {
+      const { name, noun, quality } = subjectOf(random.pick(PROJECTS), random)
+      const query = random.pick([
+        `why did ${name} keep ${quality} ${noun}s`,
+        `${noun} ${quality} ${random.pick(CAUSES)}`,
+      ])
+      await client.call('search', { query, mode: 'hybrid', limit: 10 }, FIRST_ANSWER_MS)
+    })
+    const contextMs = await timed(() => client.call('context', { project: projectOfDirectory(cwd()).key }))
+    const startMs = await timed(() => {
+      const payload = {
+        session_id: randomUUID(),
+        prompt_id: '',
+        cwd: cwd(),
+        hook_event_name: 'SessionStart',
+        source: 'startup',
+      }
+      return client.call('event', { event: eventOf(payload), version: VERSION })
+    })
+    return { searchMs, contextMs, startMs }
+  } finally {
+    client.close()
+  }
+}
+
+async function timed(ask: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let n = 0; n < WARM_UP + ASKED; n++) {
+    const began = performance.now()
+    await ask()
+    if (n >= WARM_UP) times.push(performance.now() - began)
+  }
+  return median(times)
+}
 
 const SEED = 20_261_116
-/** A small memory beside the large one. */
+/** The small memory for comparison. */
 const SMALL = { sessions: 10, toolUses: 500 }
 const INDEXED_LIMIT_MS = 3_600_000
 const CLI = join(DIST, 'cli.js')
@@ -27,7 +91,7 @@ const CLI = join(DIST, 'cli.js')
 const progress = new Progress()
 
 interface Year {
-  written: Written
+  written: WrittenYear
   backfillS: number
   again: Backfilled
   secondS: number
@@ -48,32 +112,32 @@ interface Backfilled {
 }
 
 async function year(size: { sessions: number; toolUses: number }): Promise<Year> {
-  const place = makePlace('bench-year', { CLAUDE_MEM_PROVIDER: 'offline' })
-  // Not in the data directory: what lies there is taken for the observer's own.
+  const sandbox = makeSandbox('bench-year', { CLAUDE_MEM_PROVIDER: 'offline' })
+  // Not in the data directory: transcripts there are taken for sessions of the observer.
   const root = mkdtempSync(join(tmpdir(), 'claude-mem-year-'))
   try {
     const at = Date.now()
     const written = writeYear(root, { ...size, seed: SEED, at }, (text) => progress.show(text))
-    const daemon = await startDaemon(place)
+    const daemon = await startDaemon(sandbox)
     progress.show(`${written.sessions} sessions: reading them in`)
     const began = performance.now()
-    const made = await backfill(place, written)
+    const made = await backfill(sandbox, written)
     const backfillS = secondsSince(began)
     check(made, written)
     const again = performance.now()
-    const second = await backfill(place, written)
+    const second = await backfill(sandbox, written)
     const secondS = secondsSince(again)
-    if (second.events > 0) throw new Error(`the second run brought ${second.events} events`)
+    if (second.events > 0) throw new Error(`the second run of backfill added ${second.events} events`)
     progress.show(`${written.sessions} sessions: waiting for the index`)
-    if (!(await until(async () => (await statusOf(place)).indexing === null, INDEXED_LIMIT_MS, 200)))
+    if (!(await until(async () => (await daemonStatus(sandbox)).indexing === null, INDEXED_LIMIT_MS, 200)))
       throw new Error('the memory was not indexed in time')
     const indexedS = secondsSince(began)
     progress.show(`${written.sessions} sessions: asking`)
-    const answers = await answersOf(place, root, SEED)
-    const { databaseBytes, observations, queue } = await statusOf(place)
+    const answers = await answersOf(sandbox, root, SEED)
+    const { databaseBytes, observations, queue } = await daemonStatus(sandbox)
     if (queue.failed > 0) throw new Error(`${queue.failed} messages failed`)
     const daemonPeakMb = memoryMb(daemon, 'VmHWM')
-    await stopServing(place)
+    await stopServing(sandbox)
     const databaseMb = databaseBytes / 2 ** 20
     return {
       written,
@@ -88,22 +152,22 @@ async function year(size: { sessions: number; toolUses: number }): Promise<Year>
       answers,
     }
   } finally {
-    for (const pid of processesIn(place)) kill(pid)
+    for (const pid of processesIn(sandbox)) kill(pid)
     rmSync(root, { recursive: true, force: true })
-    place.remove()
+    sandbox.remove()
   }
 }
 
-async function backfill(place: Place, { configDir }: Written): Promise<Backfilled> {
+async function backfill(sandbox: Sandbox, { configDir }: WrittenYear): Promise<Backfilled> {
   const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'backfill', '--since', '400d', '--json'], {
-    env: { ...place.env, CLAUDE_CONFIG_DIR: configDir },
+    env: { ...sandbox.env, CLAUDE_CONFIG_DIR: configDir },
     maxBuffer: 2 ** 26,
   })
   const { sessions, toolUses, events, observations, summaries } = JSON.parse(stdout)
   return { sessions, toolUses, events, observations, summaries }
 }
 
-function check({ sessions, toolUses }: Backfilled, written: Written): void {
+function check({ sessions, toolUses }: Backfilled, written: WrittenYear): void {
   if (sessions !== written.sessions || toolUses !== written.toolUses)
     throw new Error(`${written.sessions} sessions of ${written.toolUses} tool uses became ${sessions} of ${toolUses}`)
 }

@@ -1,9 +1,8 @@
-/** What the demo shows: tools run on along a line, everything the daemon does gets a line of its own. */
-
-import { type Style, styleOf, wantsColour } from '../../src/cli/style.ts'
-import { clean, cut, widthOf, wrap } from '../../src/cli/text.ts'
-import { ICONS } from '../../src/context/lines.ts'
-import type { Observation, Summary } from '../../src/memory/observation.ts'
+/** Output of the demo: tool uses share a line, everything that the daemon commits gets its own line. */
+import { createStyle, type Style, shouldUseColour } from '../../src/cli/style.ts'
+import { displayWidth, sanitize, truncate, wrapText } from '../../src/cli/text.ts'
+import { TYPE_ICONS } from '../../src/context/lines.ts'
+import type { Observation, Summary } from '../../src/domain/observation.ts'
 
 const WIDEST = 110
 const TOOL_CHARS = 34
@@ -11,23 +10,23 @@ const INDENT = '  '
 const LABEL_WIDTH = 15
 
 const STATES: Record<string, string> = {
-  observing: 'listens; what is reported gathers in the inbox',
-  batching: 'what was gathered goes to the observer',
-  summarizing: 'the turn is over: what came of it?',
-  compacting: "the observer's notes are condensed",
-  closed: 'the session is over',
+  observing: 'reported tool uses are collected in the inbox',
+  batching: 'the inbox goes to the observer as one batch',
+  summarizing: 'the turn has ended and is summarised',
+  compacting: "the observer's conversation is compacted",
+  closed: 'the session has ended',
 }
 
 export class Screen {
   readonly #style: Style
   readonly #columns: number
   readonly #write: (text: string) => void
-  /** Columns used on the line of tools; 0 when none is open. */
+  /** Columns used on the current line of tools; 0 if there is none. */
   #used = 0
   #state = ''
 
   constructor(stream: NodeJS.WriteStream) {
-    this.#style = styleOf(wantsColour(stream.isTTY === true, process.env))
+    this.#style = createStyle(shouldUseColour(stream.isTTY === true, process.env))
     this.#columns = Math.min(WIDEST, stream.columns ?? WIDEST)
     this.#write = (text) => void stream.write(text)
   }
@@ -38,7 +37,7 @@ export class Screen {
 
   step(number: number, text: string): void {
     this.#line('')
-    for (const line of wrap(`${number}  ${text}`, this.#columns)) this.#line(this.#style.bold(line))
+    for (const line of wrapText(`${number}  ${text}`, this.#columns)) this.#line(this.#style.bold(line))
   }
 
   prompt(text: string): void {
@@ -47,9 +46,9 @@ export class Screen {
   }
 
   tool(name: string, about: string, failed: boolean): void {
-    const shown = cut(clean(`${name} ${about}`), TOOL_CHARS)
+    const shown = truncate(sanitize(`${name} ${about}`), TOOL_CHARS)
     const text = failed ? `${shown} ✗` : shown
-    const width = widthOf(text) + 3
+    const width = displayWidth(text) + 3
     const full = this.#used + width > this.#columns
     if (this.#used === 0) this.#write(this.#label('tools', this.#style.dim))
     else this.#write(full ? `\n${' '.repeat(LABEL_WIDTH)}` : this.#style.dim(' · '))
@@ -65,12 +64,12 @@ export class Screen {
   }
 
   observation({ id, type, title, facts }: Observation): void {
-    const text = `${ICONS[type]} ${clean(title ?? '')}`
+    const text = `${TYPE_ICONS[type]} ${sanitize(title ?? '')}`
     const [fact] = facts
-    const room = this.#columns - LABEL_WIDTH - widthOf(text) - 2
-    const more = fact === undefined || room < 20 ? '' : `  ${this.#style.dim(cut(clean(fact), room))}`
+    const room = this.#columns - LABEL_WIDTH - displayWidth(text) - 2
+    const more = fact === undefined || room < 20 ? '' : `  ${this.#style.dim(truncate(sanitize(fact), room))}`
     this.#line(
-      `${this.#label(`learned #${id}`, this.#style.green)}${this.#style.green(cut(text, this.#columns - LABEL_WIDTH))}${more}`,
+      `${this.#label(`learned #${id}`, this.#style.green)}${this.#style.green(truncate(text, this.#columns - LABEL_WIDTH))}${more}`,
     )
   }
 
@@ -92,7 +91,7 @@ export class Screen {
     this.#line('')
     for (const line of text.split('\n')) {
       const indent = line.startsWith(INDENT) ? INDENT : ''
-      for (const part of wrap(line.trimStart(), this.#columns - 6)) {
+      for (const part of wrapText(line.trimStart(), this.#columns - 6)) {
         this.#line(`${INDENT}${this.#style.blue('│')} ${indent}${part}`)
       }
     }
@@ -108,7 +107,7 @@ export class Screen {
   }
 
   #labelled(label: string, paintLabel: (text: string) => string, text: string, paint: (text: string) => string): void {
-    const [first = '', ...rest] = wrap(clean(text), this.#columns - LABEL_WIDTH)
+    const [first = '', ...rest] = wrapText(sanitize(text), this.#columns - LABEL_WIDTH)
     this.#line(`${this.#label(label, paintLabel)}${paint(first)}`)
     for (const line of rest) this.#line(`${' '.repeat(LABEL_WIDTH)}${paint(line)}`)
   }

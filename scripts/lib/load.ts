@@ -1,12 +1,11 @@
-/** Clients that keep a daemon busy: connections with a fixed number of events in flight each, in a process of their own. */
+/** Load for a daemon: connections with a fixed number of events in flight each, in a child process. */
 import { fork } from 'node:child_process'
 import { WebSocket } from 'ws'
-import { PROTOCOL_VERSION } from '../../src/channel/protocol.ts'
-import { VERSION } from '../../src/version.ts'
-import { eventOf } from './events.ts'
-import { bash } from './payloads.ts'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { VERSION } from '../../src/lib/version.ts'
+import { bash, eventOf } from './payloads.ts'
 
-/** Sessions go on to a new one well before the largest batch overflows: what is measured is accepting events. */
+/** A new session starts before the largest batch is full: only accepting events is measured. */
 const EVENTS_PER_SESSION = 200
 const WARM_UP_MS = 1_000
 const PAYLOAD_BYTES = 500
@@ -16,12 +15,12 @@ export interface Load {
   connections: number
   inFlight: number
   seconds: number
-  /** Tells a run from the one before it on the same memory: an event that is known already is not stored again. */
+  /** Part of every event id: an event of an earlier run on the same memory would count as a duplicate. */
   run?: number
 }
 
 export interface LoadResult {
-  /** Events whose ack came within the measured time. */
+  /** Events that were acknowledged within the measured time. */
   acks: number
   seconds: number
   latenciesMs: number[]
@@ -29,10 +28,10 @@ export interface LoadResult {
 
 const CHILD = '--load-clients'
 
-/** Runs the load in a child: the bundle that is running, with its own argument. */
+/** Runs the load in a child process: this bundle with another argument. */
 export function runLoad(load: Load): Promise<LoadResult> {
   const script = process.argv[1]
-  if (script === undefined) throw new Error('there is no script to run again')
+  if (script === undefined) throw new Error('process.argv[1] is empty: the child process cannot be started')
   return new Promise((resolve, reject) => {
     const child = fork(script, [CHILD, JSON.stringify(load)])
     child.once('message', (result) => resolve(result as LoadResult))
@@ -41,7 +40,7 @@ export function runLoad(load: Load): Promise<LoadResult> {
   })
 }
 
-/** True in the child, once its work is done. */
+/** True in the child process, after its work is done. */
 export async function isLoadChild(): Promise<boolean> {
   const at = process.argv.indexOf(CHILD)
   if (at === -1) return false
@@ -65,7 +64,7 @@ async function clients(load: Load): Promise<LoadResult> {
   return result
 }
 
-/** Closed loop: the next event goes out when an ack comes in. */
+/** Closed loop: the next event is sent when an ack arrives. */
 function connection(
   load: Load,
   name: string,

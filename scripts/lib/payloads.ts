@@ -1,3 +1,8 @@
+/** Payloads as Claude Code 2.1 passes them to a hook on stdin, and the events that the hook makes of them. */
+import type { MemoryEvent } from '../../src/domain/event.ts'
+import { readPayload } from '../../src/hook/payload.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
+
 /** Payloads as Claude Code 2.1 gives them to a hook on stdin. */
 export interface Payload {
   hook_event_name: string
@@ -65,4 +70,12 @@ export function bashFailure(turn: Turn, toolUse: string, error: string): Payload
     tool_use_id: toolUse,
     duration_ms: 40,
   })
+}
+
+const settings = loadSettings('', {}).values
+
+export function eventOf(payload: Payload, at = Date.now()): MemoryEvent {
+  const reading = readPayload(JSON.stringify(payload), { settings, at })
+  if (reading.type === 'ignored') throw new Error(`the hook ignores this payload: ${reading.reason}`)
+  return reading.event
 }

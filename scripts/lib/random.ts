@@ -1,3 +1,4 @@
+/** Seeded random numbers (mulberry32): the same seed gives the same sequence. */
 /** Repeatable dice: the same seed gives the same sequence (mulberry32). */
 export class Random {
   #state: number
@@ -6,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to 1. */
+  /** From 0 (included) to 1 (excluded). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = this.#state

@@ -1,10 +1,149 @@
-/** The figures of the quality bench, each a plain function of what was stored. */
-import type { MemoryEvent } from '../../src/memory/event.ts'
-import type { Observation, Summary } from '../../src/memory/observation.ts'
-import { saysNothing } from './noise.ts'
+/** The figures of the quality benchmark, computed from what was stored, and the same as Markdown for a reader. */
+import type { MemoryEvent } from '../../src/domain/event.ts'
+import type { Observation, Summary } from '../../src/domain/observation.ts'
 import type { Observed } from './observed.ts'
-import type { Fact } from './scenario.ts'
-import { titleProblem } from './title.ts'
+
+/** A fact that a good memory of a session contains. */
+export interface Fact {
+  ask: string
+  /** All of these appear, in any case, in one observation or one summary. */
+  expect: string[]
+}
+
+/**
+ * Noise is an observation that says only that a tool ran: it names no changed function, and its title, subtitle,
+ * narrative and facts contain nothing but
+ *
+ * - the tool's name and words for running it (`TOOL_WORDS`),
+ * - the input of the tool: file names and paths, the command and its description, the pattern, the URL,
+ * - fewer than three other words, none of them a number or an identifier.
+ *
+ * "Bash npm test. Bash ran on npm test." is noise, also with "passed" or "failed"; "npm test: 14 passed" is not.
+ */
+const TOOL_WORDS = new Set(
+  `a an and the of on in at to for from with by it its this that was were is are be been has have had as or no not
+  tool tools bash edit edited edits multiedit notebookedit read reads write writes wrote written grep glob webfetch
+  websearch agent task todowrite mcp search searched searches find found look looked looking list listed view viewed
+  show showed open opened inspect inspected check checked explore explored examine examined use used using run runs
+  ran running execute executed executes call called command commands file files folder directory path line lines text
+  content output result results response input error code exit status success successful successfully succeed
+  succeeded pass passed fail failed failure done finished completed complete ok change changed changes update updated
+  updates modify modified create created new add added subagent one several some times time then session project
+  project's user`.split(/\s+/),
+)
+const PADDING_WORDS = 3
+
+function isNoise(observation: Observation, sources: readonly MemoryEvent[]): boolean {
+  if (observation.functionsChanged.length > 0) return false
+  const { title, subtitle, narrative, facts, filesRead, filesModified } = observation
+  const given = new Set([...filesRead, ...filesModified, ...sources.flatMap(givenTo)].flatMap(wordsOf))
+  const rest = new Set(
+    [title, subtitle, narrative, ...facts]
+      .flatMap((text) => (text === null ? [] : wordsOf(text)))
+      .filter((word) => !TOOL_WORDS.has(word.toLowerCase()) && !given.has(word)),
+  )
+  return rest.size < PADDING_WORDS && ![...rest].some(isSpecific)
+}
+
+/** A number, or an identifier: camelCase, snake_case, CAPITALS. */
+function isSpecific(word: string): boolean {
+  return /\d|[a-z][A-Z]|_|^[A-Z]{2,}$/.test(word)
+}
+
+function givenTo(event: MemoryEvent): string[] {
+  if (event.kind !== 'tool_use' && event.kind !== 'tool_failure') return []
+  return [event.tool, event.project.name, ...stringsOf(nameFields(event.input))]
+}
+
+/** The new content of a file is the result of a tool, not its input. */
+const CONTENT_FIELDS = new Set(['content', 'old_string', 'new_string', 'new_source', 'edits', 'prompt'])
+
+function nameFields(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null) return input
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !CONTENT_FIELDS.has(name)))
+}
+
+function stringsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsOf) : []
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{N}_]+/gu) ?? []
+}
+
+/** Rules for a title: present, under ten words, imperative, without raw data. */
+const MOST_WORDS = 9
+const MOST_CHARS = 80
+
+/** The rule that the title breaks; null if none. */
+function titleProblem(title: string | null): string | null {
+  if (title === null || title.trim() === '') return 'it is empty'
+  if (title.length > MOST_CHARS) return `${title.length} characters`
+  const words = title.trim().split(/\s+/)
+  if (words.length > MOST_WORDS) return `${words.length} words`
+  if (/\.$/.test(title) && !/\.\.\.$/.test(title)) return 'it ends in a period'
+  if (GARBAGE.test(title)) return 'it contains escapes or raw data'
+  if (words.some((word) => ABSOLUTE_PATH.test(word) || word.split(/[/\\]/).length > MOST_PATH_PARTS))
+    return 'it contains a path'
+  return isImperative(words[0] ?? '') ? null : 'it does not begin with a verb in the imperative'
+}
+
+const GARBAGE =
+  /\p{Cc}|\ufffd|\\(?:n|r|t|x[0-9a-f]{2}|u[0-9a-f]{4}|033)|\[\d+(?:;\d+)*m|\{\s*"|"\s*:\s*[{["]|<\/?\w+>|```/iu
+const ABSOLUTE_PATH = /^["'`(]*(?:\/[\w.@-]+\/|~\/|[A-Za-z]:\\)/
+/** `src/cart/total.ts` is accepted as a name; more parts are a path. */
+const MOST_PATH_PARTS = 3
+
+const VERBS = new Set(
+  `abort absorb accelerate accept access accumulate activate adapt add address adjust adopt advance alias align allocate
+  allow amend analyze annotate answer append apply approve archive arrange ask assemble assert assess assign attach
+  audit authenticate authorize automate avoid await back backfill backport balance base batch begin bench benchmark
+  bind block boost bootstrap bound break bring broadcast buffer build bump bundle bypass cache calculate call cancel cap
+  capture carry catch categorize centralize chain change check choose clamp clarify classify clean clear clip clone close
+  coalesce collapse collect combine commit compact compare compile complete compose compress compute concatenate
+  conclude configure confirm connect consolidate constrain construct consume contain continue convert copy correct count
+  cover crash create cut deal debounce debug decide declare decode decouple decrease decrypt dedupe deduplicate default
+  defer define delay delegate delete demonstrate deny deploy deprecate derive describe deserialize design detach detect
+  determine diagnose diff disable disallow discard disconnect discover dispatch dispose distinguish distribute document
+  download downgrade drain draft draw drive drop dump duplicate edit eliminate embed emit emulate enable encapsulate
+  encode encrypt end enforce enhance ensure enter enumerate escape establish estimate evaluate evict examine exclude
+  execute exit expand expect experiment explain explore export expose extend extract fail fall fetch figure fill filter
+  finalize find finish fix flag flatten flip flush fold follow forbid force format forward free freeze fuse gate gather
+  generate get give go grant group grow guard guarantee handle harden hash hide highlight hoist honor hook identify ignore
+  implement import improve include increase increment index infer inform inherit init initialize inject inline insert
+  inspect install instantiate instrument integrate intercept interpolate introduce invalidate invert investigate invoke
+  isolate iterate join judge jump keep kill label launch lay lazy lead learn leave lengthen let leverage lift limit link
+  lint list listen load localize locate lock log look loop loosen lower maintain make manage map mark mask match
+  materialize measure memoize mention merge migrate minimize mirror mock model modernize modify modularize monitor mount
+  move multiply mute name narrow navigate negate negotiate nest normalize note notify observe obtain omit open optimize
+  order organize outline output overhaul overload override own pack package pad page paginate parallelize parameterize
+  parse partition pass patch pause perform permit persist pick pin pipe sandbox plan point poll pool populate port
+  postpone prefer prefetch prefix prepare prepend preserve prevent print prioritize probe process produce profile
+  prohibit promote prompt propagate propose protect prototype prove provide provision prune publish pull purge push put
+  query queue quote raise randomize read rebase rebuild receive recommend reconcile reconnect record recover recreate
+  recycle redesign redirect redo reduce refactor reference refine reflect refresh refuse register regenerate reject
+  relate relax release reload relocate rely remember remove rename render reopen reorder reorganize repair repeat replace
+  replay reply report represent reproduce request require rerun reschedule reserve reset resize resolve respect respond
+  restart restore restrict restructure resume retain rethrow retire retrieve retry return reuse reveal revert review
+  revise rewrite roll rotate round route run sanitize satisfy save scaffold scale scan schedule scope search secure seed
+  segment select send separate sequence serialize serve set settle shard share shift ship shorten show shrink shuffle
+  shut sign silence simplify simulate skip slice slow snapshot solve sort specify speed split spread stabilize stage
+  standardize start state stop store stream streamline strengthen strip structure stub study style submit subscribe
+  substitute subtract suggest summarize supply support suppress survey suspend swap switch sync synchronize tag take
+  target teach tear terminate test throttle throw tidy tie tighten time toggle tokenize touch trace track train transfer
+  transform translate traverse treat trigger trim truncate try tune turn type unblock undo unify uninstall unlock unpack
+  unpin unregister unset unsubscribe untangle unwrap update upgrade upload upsert use validate vendor verify version
+  view wait walk warn watch weigh widen wire work wrap write yield zero`.split(/\s+/),
+)
+
+function isImperative(first: string): boolean {
+  const word = first.replace(/[^\p{L}-].*$/u, '').toLowerCase()
+  if (VERBS.has(word)) return true
+  const [, stem] = /^(?:re|un|de|dis|pre|over|auto|co)-?(.+)$/.exec(word) ?? []
+  if (stem !== undefined && VERBS.has(stem)) return true
+  return /[a-z]{2}(?:ize|ise|ify)$/.test(word)
+}
 
 export interface Measured {
   tools: number
@@ -31,7 +170,7 @@ export function measure(observed: Observed, facts: readonly Fact[]): Measured {
     facts: facts.length,
     missing: facts.filter((fact) => !holds(fact)),
     noise: observations.filter((observation) =>
-      saysNothing(
+      isNoise(
         observation,
         observation.sources.flatMap((id) => sources.get(id) ?? []),
       ),
@@ -47,7 +186,7 @@ export function measure(observed: Observed, facts: readonly Fact[]): Measured {
 
 const isTool = (event: MemoryEvent): boolean => event.kind === 'tool_use' || event.kind === 'tool_failure'
 
-/** What the session held: prompts, and inputs with responses of its tools. */
+/** Characters of a prompt, or of a tool's input and response. */
 function charsOf(event: MemoryEvent): number {
   if (event.kind === 'prompt') return event.text.length
   if (event.kind === 'tool_use') return json(event.input) + json(event.response)
@@ -56,16 +195,64 @@ function charsOf(event: MemoryEvent): number {
 
 const json = (value: unknown): number => (JSON.stringify(value) ?? '').length
 
-export function observationText(observation: Observation): string {
+function observationText(observation: Observation): string {
   const { title, subtitle, narrative, facts, concepts, filesRead, filesModified, functionsChanged } = observation
   const functions = functionsChanged.map(({ name, file, action }) => `${action} ${name} ${file}`)
   const lists = [...facts, ...concepts, ...filesRead, ...filesModified, ...functions]
   return [observation.type, title, subtitle, narrative, ...lists].filter((part) => part !== null).join('\n')
 }
 
-export function summaryText(summary: Summary): string {
+function summaryText(summary: Summary): string {
   const { request, investigated, learned, completed, nextSteps, notes, filesRead, filesEdited } = summary
   return [request, investigated, learned, completed, nextSteps, notes, ...filesRead, ...filesEdited]
     .filter((part) => part !== null)
     .join('\n')
 }
+
+export function sessionMarkdown(name: string, { observations, summaries }: Observed, measured: Measured): string {
+  const noise = new Set(measured.noise.map(({ id }) => id))
+  const turns = [...new Set([...observations, ...summaries].map(({ promptNumber }) => promptNumber))].sort(
+    (a, b) => a - b,
+  )
+  const parts = turns.flatMap((turn) => [
+    `## Turn ${turn}`,
+    ...observations
+      .filter(({ promptNumber }) => promptNumber === turn)
+      .map((o) =>
+        section(`${o.type}: ${o.title ?? '(no title)'}${noise.has(o.id) ? ' [noise]' : ''}`, [
+          ['subtitle', o.subtitle],
+          ['narrative', o.narrative],
+          ['facts', list(o.facts)],
+          ['concepts', o.concepts.join(', ')],
+          ['read', o.filesRead.join(', ')],
+          ['modified', o.filesModified.join(', ')],
+          ['functions', o.functionsChanged.map((f) => `${f.action} ${f.name} (${f.file})`).join(', ')],
+          ['agent', o.agent],
+          ['sources', String(o.sources.length)],
+        ]),
+      ),
+    ...summaries
+      .filter(({ promptNumber }) => promptNumber === turn)
+      .map((s) =>
+        section('Summary', [
+          ['request', s.request],
+          ['investigated', s.investigated],
+          ['learned', s.learned],
+          ['completed', s.completed],
+          ['next steps', s.nextSteps],
+          ['notes', s.notes],
+          ['read', s.filesRead.join(', ')],
+          ['edited', s.filesEdited.join(', ')],
+        ]),
+      ),
+  ])
+  const missing = measured.missing.map(({ ask, expect }) => `- missing: ${ask} (${expect.join(' + ')})`)
+  return [`# ${name}`, ...missing, ...parts].join('\n\n')
+}
+
+function section(heading: string, fields: readonly (readonly [string, string | null])[]): string {
+  const filled = fields.filter(([, value]) => value !== null && value !== '')
+  return [`### ${heading}`, ...filled.map(([name, value]) => `- **${name}**: ${value}`)].join('\n')
+}
+
+const list = (items: readonly string[]): string => items.map((item) => `\n  - ${item}`).join('')

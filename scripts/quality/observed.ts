@@ -1,34 +1,32 @@
-/** What becomes of a session: its events through the real actors on a real SQLite file, one after the other. */
+/** Runs a recorded session through the real actors on a real SQLite file, one event after the other. */
 import { join } from 'node:path'
-import { Supervisor } from '../../src/actors/supervisor.ts'
-import { readTranscript } from '../../src/hook/transcript/index.ts'
-import type { MemoryEvent } from '../../src/memory/event.ts'
-import type { Observation, Summary } from '../../src/memory/observation.ts'
-import { offlineObserver } from '../../src/observer/offline/index.ts'
+import { Supervisor, sessionPolicy } from '../../src/daemon/actors/supervisor.ts'
+import type { MemoryEvent } from '../../src/domain/event.ts'
+import type { Observation, Summary } from '../../src/domain/observation.ts'
 import type { Observer } from '../../src/observer/port.ts'
-import { policyOf } from '../../src/policy.ts'
-import { type LoadedSettings, loadSettings } from '../../src/settings.ts'
-import type { CallRow } from '../../src/store/accounting.ts'
-import type { Store } from '../../src/store/port.ts'
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
-import { makePlace } from '../lib/place.ts'
+import { offlineObserver } from '../../src/observer/rules/index.ts'
+import { type LoadedSettings, loadSettings } from '../../src/settings/settings.ts'
+import type { CallRow, Store } from '../../src/store/port.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
+import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
+import { makeSandbox } from '../lib/sandbox.ts'
 
 export interface Observed {
   events: MemoryEvent[]
   observations: Observation[]
   summaries: Summary[]
   calls: CallRow[]
-  /** What the log said at warn or error. */
+  /** Log lines at warn and error. */
   complaints: string[]
 }
 
 const MOST = 100_000
-/** A slow local model may take minutes for one answer. */
+/** A slow local model may take minutes for one answer, in ms. */
 const SETTLE_MS = 600_000
 
 export interface ObservedWith {
   observer: Observer
-  /** The defaults, where it is left out. */
+  /** Default: the default settings. */
   loaded?: LoadedSettings
 }
 
@@ -36,28 +34,29 @@ export async function observed(file: string, options: ObservedWith): Promise<Obs
   const { values: settings } = options.loaded ?? loadSettings('', {})
   const complaints: string[] = []
   const skipped = (line: number, reason: string) => complaints.push(`${file}:${line}: ${reason}`)
-  const seen = await observedEvents(readTranscript(file, { settings, skipped }), options)
+  const seen = await observedEvents(readTranscriptEvents(file, { settings, skipped }), options)
   return { ...seen, complaints: [...complaints, ...seen.complaints] }
 }
 
-/** The clock is the events' own: that of the session when it was recorded. */
+/** The clock is the time of the last event, as it was when the session was recorded. */
 export async function observedEvents(source: AsyncIterable<MemoryEvent>, options: ObservedWith): Promise<Observed> {
   const { observer, loaded = loadSettings('', {}) } = options
-  const place = makePlace('quality')
+  const sandbox = makeSandbox('quality')
   const complaints: string[] = []
   const events: MemoryEvent[] = []
-  const store = await openLocalStore({ databaseFile: place.paths.database, backupsDir: place.paths.backups })
+  const store = await openLocalStore({ databaseFile: sandbox.paths.database, backupsDir: sandbox.paths.backups })
   try {
     let ids = 0
     const supervisor = new Supervisor({
       store,
       observer: () => observer,
       offlineObserver,
-      policy: () => policyOf(loaded, observer.provider === 'offline'),
+      policy: () => sessionPolicy(loaded, observer.provider === 'offline'),
       concurrency: () => 1,
       spool: { drain: async () => 0 },
       log: (level, text, details) => {
-        if (level === 'warn' || level === 'error') complaints.push(`${text} ${JSON.stringify(details ?? {})}`)
+        if (level === 'warn' || level === 'error')
+          complaints.push(`${text} ${JSON.stringify(details ?? {}, showError)}`)
       },
       now: () => events.at(-1)?.at ?? 0,
       random: () => 0.5,
@@ -67,7 +66,7 @@ export async function observedEvents(source: AsyncIterable<MemoryEvent>, options
     for await (const event of source) {
       events.push(event)
       await supervisor.accept(event)
-      // Between two tool uses of a real session the observer has all the time it needs.
+      // In a real session the observer has enough time between two tool uses.
       await settled(store)
     }
     await supervisor.flush(null)
@@ -80,19 +79,22 @@ export async function observedEvents(source: AsyncIterable<MemoryEvent>, options
     return { events, complaints, observations: inOrder(observations), summaries: inOrder(summaries), calls }
   } finally {
     await store.close()
-    place.remove()
+    sandbox.remove()
   }
 }
 
 async function settled(store: Store): Promise<void> {
   const deadline = Date.now() + SETTLE_MS
   while ((await store.unfinishedEffects()).length > 0) {
-    if (Date.now() > deadline) throw new Error('the observer does not come to an end')
+    if (Date.now() > deadline) throw new Error('the observer did not finish within ten minutes')
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
+/** `JSON.stringify` prints an `Error` as an empty object. */
+const showError = (_key: string, value: unknown) => (value instanceof Error ? value.message : value)
+
 const inOrder = <T extends { id: number }>(rows: readonly T[]): T[] => [...rows].sort((a, b) => a.id - b.id)
 
-/** Where a transcript's facts are. */
+/** The file with the facts of a transcript. */
 export const factsFileOf = (directory: string, name: string): string => join(directory, `${name}.facts.json`)

@@ -1,92 +1,89 @@
 /**
- * `node scripts/run.mjs quality/record dev|check|NAME…`: plays scenarios of scripts/quality/sessions and writes
- * test/quality/{dev,check}/NAME.jsonl and NAME.facts.json.
+ * `node scripts/run.mjs quality/record TRANSCRIPT NAME [--set dev|check]`: turns a transcript of Claude Code
+ * (`~/.claude/projects/…/SESSION.jsonl`) into a fixture of the quality benchmark: test/quality/SET/NAME.jsonl, with the
+ * facts to fill in beside it.
+ *
+ * What could identify a person is replaced: the project directory becomes /home/dev/NAME, other paths of the home
+ * directory /home/dev, the user's name "dev"; secrets in known formats are masked as in a hook. Read the result before you
+ * commit it.
  */
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
-import { say } from '../lib/output.ts'
-import { ROOT } from '../lib/root.ts'
-import { Recorder } from './recorder.ts'
-import { type Fact, type Scenario, SETS, type SetName } from './scenario.ts'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { maskSecrets } from '../../src/domain/secrets.ts'
+import { printNote } from '../lib/report.ts'
+import { ROOT } from '../lib/sandbox.ts'
+import type { Fact } from './measure.ts'
 
-interface Source {
-  set: SetName
-  name: string
-  file: string
+const SETS = ['dev', 'check']
+const HOME = '/home/dev'
+/** Lines that the benchmark does not read: they only make a fixture larger. */
+const SKIPPED_TYPES = new Set(['file-history-snapshot', 'queue-operation', 'summary'])
+
+interface TranscriptLine {
+  type?: string
+  cwd?: string
+  [field: string]: unknown
 }
 
-const FACTS = 10
-
-function sources(): Source[] {
-  return SETS.flatMap((set) => {
-    const directory = join(ROOT, 'scripts', 'quality', 'sessions', set)
-    return readdirSync(directory)
-      .filter((file) => file.endsWith('.ts'))
-      .sort()
-      .map((file) => ({ set, name: basename(file, '.ts'), file: join(directory, file) }))
+function readLines(file: string): TranscriptLine[] {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+  return lines.map((line, index) => {
+    try {
+      return JSON.parse(line)
+    } catch (cause) {
+      throw new Error(`${file}:${index + 1} is not JSON; is it a transcript of Claude Code?`, { cause })
+    }
   })
 }
 
-/** Each by itself: a scenario that does not compile yet stops nobody else. */
-async function load(source: Source): Promise<Scenario> {
-  const outfile = join(ROOT, 'node_modules', '.cache', 'claude-mem', 'sessions', `${source.name}-${process.pid}.mjs`)
-  await build({
-    entryPoints: [source.file],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    logLevel: 'warning',
+/** Longest first: a project directory is inside the home directory. */
+function replacements(name: string, cwd: string): [RegExp, string][] {
+  return [
+    [pattern(cwd), `${HOME}/${name}`],
+    // The folder of a project under ~/.claude/projects.
+    [pattern(cwd.replaceAll(/[^A-Za-z0-9]/g, '-')), `${HOME}/${name}`.replaceAll('/', '-')],
+    [pattern(homedir()), HOME],
+    [new RegExp(`\\b${escaped(userInfo().username)}\\b`, 'g'), 'dev'],
+  ]
+}
+
+const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+const pattern = (text: string) => new RegExp(escaped(text), 'g')
+
+/** Replaces and masks in every string: inside JSON text a secret could end at an escaped quote. */
+function anonymised(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (Array.isArray(value)) return value.map((item) => anonymised(item, replace))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, anonymised(item, replace)]))
+}
+
+function main(): void {
+  const { values: options, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { set: { type: 'string', default: 'dev' } },
   })
-  try {
-    return await import(pathToFileURL(outfile).href)
-  } finally {
-    rmSync(outfile, { force: true })
+  const [transcript, name] = positionals
+  if (transcript === undefined || name === undefined || !SETS.includes(options.set)) {
+    printNote('usage: node scripts/run.mjs quality/record TRANSCRIPT NAME [--set dev|check]')
+    process.exitCode = 2
+    return
   }
+  const lines = readLines(transcript).filter(({ type = '' }) => !SKIPPED_TYPES.has(type))
+  const cwd = lines.find((line) => typeof line.cwd === 'string')?.cwd
+  if (cwd === undefined) throw new Error(`${transcript} names no working directory; is it a transcript of Claude Code?`)
+  const rules = replacements(name, cwd)
+  const replace = (text: string) =>
+    maskSecrets(rules.reduce((result, [from, to]) => result.replaceAll(from, () => to), text))
+  const file = join(ROOT, 'test', 'quality', options.set, `${name}.jsonl`)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(anonymised(line, replace))}\n`).join(''))
+  const factsFile = file.replace(/\.jsonl$/, '.facts.json')
+  const template: Fact[] = [{ ask: 'Why did … fail?', expect: ['substring', 'another one'] }]
+  if (!existsSync(factsFile)) writeFileSync(factsFile, `${JSON.stringify(template, null, 2)}\n`)
+  printNote(`${file}: ${lines.length} lines. Read it for private data, then write the facts: ${factsFile}`)
 }
 
-async function record(source: Source): Promise<void> {
-  const scenario = await load(source)
-  const recorder = new Recorder({
-    name: source.name,
-    ...(scenario.project === undefined ? {} : { cwd: scenario.project }),
-    ...(scenario.client === undefined ? {} : { client: scenario.client }),
-  })
-  const directory = join(ROOT, 'test', 'quality', source.set)
-  try {
-    await scenario.default(recorder)
-    const file = recorder.save(directory)
-    writeFileSync(join(directory, `${source.name}.facts.json`), factsText(scenario.facts))
-    const kilobytes = Math.round(statSync(file).size / 1024)
-    say(`${source.set}/${source.name}: ${recorder.toolUses} tool uses, ${kilobytes} KB, ${scenario.facts.length} facts`)
-    for (const failure of recorder.failures) say(`  failed: ${failure.replace(/\s+/g, ' ')}`)
-    if (scenario.facts.length !== FACTS) say(`  ${scenario.facts.length} facts instead of ${FACTS}`)
-  } finally {
-    recorder.dispose()
-  }
-}
-
-/** As the formatter wants it: a field a line, lists on one line. */
-function factsText(facts: readonly Fact[]): string {
-  const list = (parts: readonly string[]) => `[${parts.map((part) => JSON.stringify(part)).join(', ')}]`
-  const entries = facts.map(
-    ({ ask, expect }) => `  {\n    "ask": ${JSON.stringify(ask)},\n    "expect": ${list(expect)}\n  }`,
-  )
-  return `[\n${entries.join(',\n')}\n]\n`
-}
-
-const wanted = process.argv.slice(2)
-const chosen = sources().filter(({ set, name }) => wanted.includes(set) || wanted.includes(name))
-if (chosen.length === 0) {
-  say(
-    `say which: dev, check or one of ${sources()
-      .map(({ name }) => name)
-      .join(', ')}`,
-  )
-  process.exitCode = 2
-}
-for (const source of chosen) await record(source)
+main()

@@ -1,23 +1,26 @@
 /**
- * As many observations as one likes, out of what was observed in the recorded sessions: their sentences, facts and names in
- * new combinations. In every session half of the words stand for others, the same ones throughout, drawn from the bundled
- * vocabulary by Zipf's law: so sessions have subjects of their own, and words are as rare and as frequent as in real texts.
+ * Any number of generated observations: sentences, facts and names of the recorded sessions in new combinations. In each
+ * session half of the words are replaced, always by the same ones, drawn from the bundled vocabulary by Zipf's law: so
+ * sessions have different subjects, and words are as rare and as frequent as in real texts.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OBSERVATION_TYPES, type ObservationDraft } from '../../src/memory/observation.ts'
-import { decodeVectorFile } from '../../src/search/embedders/vector-file.ts'
-import { STOP_WORDS } from '../../src/store/sqlite/search/stop-words.ts'
+import { OBSERVATION_TYPES, type ObservationDraft, type SummaryDraft } from '../../src/domain/observation.ts'
+import type { Project } from '../../src/domain/project.ts'
+import { STOP_WORDS } from '../../src/lib/words.ts'
+import { decodeWordVectors } from '../../src/search/embedders/word-vectors.ts'
+import { type Commit, closedSessionState, contentHash, emptyCommit } from '../../src/store/commit.ts'
+import type { Store } from '../../src/store/port.ts'
 import type { Random } from '../lib/random.ts'
-import { ROOT } from '../lib/root.ts'
+import { ROOT } from '../lib/sandbox.ts'
 
-/** Facts of an observation: with its narrative four vectors. */
+/** Facts of an observation: with the narrative four vectors. */
 const FACTS = 3
 const SENTENCES = 3
 const FILES = 2
-/** Share of a session's words that stand for others. */
+/** Share of the words of a session that are replaced. */
 const REPLACED = 0.5
-/** Words from here on in the vocabulary are drawn: the first ones stand in every text anyway. */
+/** Words are drawn from this rank on: the most frequent ones are in every text anyway. */
 const FIRST_RANK = 100
 const MIN_REPLACED_CHARS = 4
 
@@ -49,7 +52,7 @@ export class Corpus {
     this.#random = random
   }
 
-  /** Observations of one session. With `apart` false their facts are part of the narrative: the same words, one vector. */
+  /** Observations of one session. With `apart` false, facts are part of the narrative: the same words, one vector. */
   session(count: number, apart: boolean): ObservationDraft[] {
     const words = new Map<string, string>()
     return Array.from({ length: count }, () => this.#observation((text) => this.#told(text, words), apart))
@@ -80,7 +83,7 @@ export class Corpus {
     return Array.from({ length: count }, () => this.#random.pick(of))
   }
 
-  /** Names are words too: `getUserById` becomes `getHarbourById`. */
+  /** Also inside names: `getUserById` becomes `getHarbourById`. */
   #told(text: string, words: Map<string, string>): string {
     return text.replace(/\p{Lu}?\p{Ll}+/gu, (word) => {
       const lower = word.toLowerCase()
@@ -92,7 +95,7 @@ export class Corpus {
     })
   }
 
-  /** Twice as far down the list is half as likely. */
+  /** A word at twice the rank is half as likely. */
   #drawn(): string {
     const rank = FIRST_RANK * (this.#words.length / FIRST_RANK) ** this.#random.next()
     return this.#words[Math.floor(rank)] ?? 'word'
@@ -103,9 +106,9 @@ function sentencesOf(text: string): string[] {
   return text.split(/(?<=[.:;])\s+/u).filter((sentence) => sentence.trim() !== '')
 }
 
-/** The most frequent first; only what looks like a word. */
+/** Words of the bundled vocabulary, most frequent first. */
 function vocabulary(): string[] {
-  const { text, starts } = decodeVectorFile(readFileSync(join(ROOT, 'assets', 'word-vectors.bin')))
+  const { text, starts } = decodeWordVectors(readFileSync(join(ROOT, 'assets', 'word-vectors.bin')))
   const bytes = Buffer.from(text)
   const words: string[] = []
   for (let n = 0; n + 1 < starts.length; n++) words.push(bytes.toString('utf8', starts[n], starts[n + 1]))
@@ -114,6 +117,67 @@ function vocabulary(): string[] {
 
 function some(texts: readonly string[]): Some {
   const [first, ...others] = texts
-  if (first === undefined) throw new Error('nothing was observed in the recorded sessions')
+  if (first === undefined) throw new Error('the recorded sessions gave no observation')
   return [first, ...others]
+}
+
+const LEAST_WORDS = 3
+const MOST_WORDS = 6
+const ASKED: readonly [(words: string) => string, ...((words: string) => string)[]] = [
+  (words) => `how did we fix ${words}`,
+  (words) => `why does ${words} fail in the tests`,
+  (words) => `where is the ${words} set up`,
+  (words) => `what was decided about ${words}`,
+  (words) => `which file has ${words} and what changed there`,
+]
+
+/** One query per observation: a few of its words, half of the time inside a sentence. */
+export function queriesOf(observations: readonly ObservationDraft[], random: Random): string[] {
+  return observations.map(({ title, narrative, facts }, n) => {
+    const text = [title, narrative, ...facts].join(' ')
+    const words = [...new Set(text.match(/\p{L}[\p{L}\p{N}_]{2,}/gu) ?? [])]
+    const telling = words.filter((word) => !STOP_WORDS.has(word.toLowerCase()))
+    const asked = random.shuffled(telling).slice(0, random.between(LEAST_WORDS, MOST_WORDS)).join(' ')
+    return n % 2 === 0 ? asked : random.pick(ASKED)(asked)
+  })
+}
+
+interface ClosedSession {
+  id: string
+  project: Project
+  observations: readonly ObservationDraft[]
+  /** Summary of its only turn. */
+  summary?: SummaryDraft
+  /** Time of its first observation, epoch ms. */
+  at: number
+}
+
+/** Time between two observations of a session, in ms. */
+const STEP_MS = 60_000
+
+/** Commits closed sessions to a store, all in one transaction. */
+export async function keepSessions(store: Store, sessions: readonly ClosedSession[]): Promise<void> {
+  for (const result of await store.commit(sessions.map(commitOf))) {
+    if (!result.ok) throw new Error(`a session could not be committed: ${JSON.stringify(result)}`)
+  }
+}
+
+function commitOf({ id, project, observations, summary, at }: ClosedSession): Commit {
+  return {
+    ...emptyCommit(id, 1, at),
+    state: closedSessionState({ project, client: 'claude-mem', cwd: project.name, heardAt: at }),
+    observations: observations.map((draft, i) => ({
+      ...draft,
+      sources: [],
+      promptNumber: 1,
+      contentHash: contentHash(draft),
+      promptVersion: null,
+      model: null,
+      createdAt: at + i * STEP_MS,
+    })),
+    summaries:
+      summary === undefined
+        ? []
+        : [{ ...summary, promptNumber: 1, model: null, createdAt: at + observations.length * STEP_MS }],
+  }
 }

@@ -1,14 +1,14 @@
 /**
- * Loaded into a daemon by the bench (`node --require`): how long its main thread does not get to its next turn. With SIGUSR2 it
- * writes the longest of them since the last time to the file named by BENCH_STALLS. On Linux the time in which the thread
- * could have run but others had the processor is taken off, and how long it worked on end is told too.
+ * Loaded into a daemon by the search benchmark (`node --require`): measures how long the main thread does not reach the
+ * next turn of its event loop. On SIGUSR2 it writes the longest stall since the last signal to the file in BENCH_STALLS. On
+ * Linux the time in which other processes had the processor is subtracted, and the longest run without a pause is added.
  */
 const { readFileSync, writeFileSync } = require('node:fs')
 const { isMainThread } = require('node:worker_threads')
 
 const EVERY_MS = 2
 
-/** Of the main thread, in ms since its start. */
+/** Times of the main thread since its start, in ms. */
 function processorTimes() {
   try {
     const [ran, waited] = readFileSync('/proc/self/schedstat', 'latin1').split(' ').map(Number)

@@ -1,6 +1,30 @@
-/** Source files, changes and the output of tools, put together from a project's words: no two alike, all repeatable. */
+/** Generated source files, changes and tool output, combined from the words of `words.json` with a seeded random. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Random } from '../lib/random.ts'
-import { EXTENSIONS, QUALITIES, VERBS, type YearProject } from './projects.ts'
+import { ROOT } from '../lib/sandbox.ts'
+
+export interface YearProject {
+  name: string
+  language: 'typescript' | 'python' | 'go'
+  /** Folders of its sources. */
+  folders: readonly [string, ...string[]]
+  /** What its code is about. */
+  nouns: readonly [string, ...string[]]
+}
+
+interface Words {
+  projects: readonly [YearProject, ...YearProject[]]
+  verbs: readonly [string, ...string[]]
+  qualities: readonly [string, ...string[]]
+  causes: readonly [string, ...string[]]
+}
+
+const WORDS: Words = JSON.parse(readFileSync(join(ROOT, 'scripts', 'year', 'words.json'), 'utf8'))
+export const PROJECTS = WORDS.projects
+export const CAUSES = WORDS.causes
+
+const EXTENSIONS = { typescript: 'ts', python: 'py', go: 'go' } as const
 
 export interface Subject {
   file: string
@@ -13,8 +37,8 @@ export interface Subject {
 
 export function subjectOf(project: YearProject, random: Random): Subject {
   const noun = random.pick(project.nouns)
-  const verb = random.pick(VERBS)
-  const quality = random.pick(QUALITIES)
+  const verb = random.pick(WORDS.verbs)
+  const quality = random.pick(WORDS.qualities)
   const joined = `${verb}${noun[0]?.toUpperCase()}${noun.slice(1)}`
   const name = project.language === 'python' ? `${verb}_${noun}` : joined
   return { file: `${random.pick(project.folders)}/${noun}.${EXTENSIONS[project.language]}`, name, noun, verb, quality }
@@ -50,7 +74,7 @@ export function functionOf(project: YearProject, { name, noun, quality }: Subjec
   }
 }
 
-/** A file of some functions, the asked one among them. */
+/** A file of several functions, one of them of the subject. */
 export function sourceOf(project: YearProject, subject: Subject, random: Random): string {
   const others = Array.from({ length: random.between(2, 6) }, () =>
     functionOf(project, { ...subjectOf(project, random), file: subject.file }, random.between(10, 900)),

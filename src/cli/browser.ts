@@ -1,48 +1,48 @@
-/** Opening a page in the user's own browser, without a shell. */
+/** Opens a page in the user's browser, without a shell. */
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { findProgram } from '../find-program.ts'
+import { findProgram } from '../lib/find-program.ts'
 
-/** A program that could not open anything says so at once; one that could may stay as long as its browser, in ms. */
-const FAILS_WITHIN_MS = 2_000
+/** An opener that fails exits within this time; one that succeeds may run as long as its browser. */
+const FAILURE_TIMEOUT_MS = 2_000
 
-export interface Opener {
+interface BrowserOpener {
   program: string
   args: readonly string[]
-  /** Whether its browser can read a file of ours. */
+  /** Whether its browser can read a file in the data directory. */
   readsFiles: boolean
 }
 
-export type Opened = { opened: true } | { opened: false; why: string }
+export type OpenResult = { opened: true } | { opened: false; why: string }
 
 /**
- * The link carries a code, and arguments of a process are there for every user of the machine to read. So a browser is
- * given a file that only its owner can read, and which leads on to the link; the code works once, and for two minutes.
+ * The link contains a code, and every user of the machine can read the arguments of a process. So the browser gets a file
+ * that only its owner can read, which redirects to the link. The code works once, and for two minutes.
  */
-export async function openLink(link: string, page: string, env: NodeJS.ProcessEnv): Promise<Opened> {
-  const opener = await findOpener(env, process.platform)
+export async function openInBrowser(link: string, page: string, env: NodeJS.ProcessEnv): Promise<OpenResult> {
+  const opener = await findBrowserOpener(env, process.platform)
   if ('why' in opener) return { opened: false, why: opener.why }
   rmSync(page, { force: true })
   if (opener.readsFiles) writePage(page, redirectPage(link))
   const target = opener.readsFiles ? pathToFileURL(page).href : link
-  const failure = await run(opener.program, [...opener.args, target])
+  const failure = await runOpener(opener.program, [...opener.args, target])
   return failure === null ? { opened: true } : { opened: false, why: `${basename(opener.program)} ${failure}` }
 }
 
-/** Never into a file that is there; two who open the viewer at once do not meet in one either. */
+/** Never writes into an existing file, and two commands at the same time do not write the same one. */
 function writePage(page: string, html: string): void {
-  const beside = `${page}.${process.pid}`
-  rmSync(beside, { force: true })
-  writeFileSync(beside, html, { mode: 0o600, flag: 'wx' })
-  renameSync(beside, page)
+  const temporary = `${page}.${process.pid}`
+  rmSync(temporary, { force: true })
+  writeFileSync(temporary, html, { mode: 0o600, flag: 'wx' })
+  renameSync(temporary, page)
 }
 
-export function redirectPage(link: string): string {
-  // In a script `<` could end it; JSON may write it as an escape.
+function redirectPage(link: string): string {
+  // `</script>` in the link would end the script.
   const quoted = JSON.stringify(link).replaceAll('<', '\\u003c')
   return `<!doctype html>
 <meta charset="utf-8">
@@ -52,52 +52,59 @@ export function redirectPage(link: string): string {
 `
 }
 
-export async function findOpener(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): Promise<Opener | { why: string }> {
-  if (platform === 'win32') return await named('rundll32', ['url.dll,FileProtocolHandler'], env)
-  if (platform === 'darwin') return await named('open', [], env)
+async function findBrowserOpener(
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): Promise<BrowserOpener | { why: string }> {
+  if (platform === 'win32') return await findOpener('rundll32', ['url.dll,FileProtocolHandler'], env)
+  if (platform === 'darwin') return await findOpener('open', [], env)
   if ((env.WSL_DISTRO_NAME ?? '') !== '') {
-    // The browser is a Windows program, which has other names for our files; nobody else uses this Linux.
-    const windows = [await named('wslview', [], env), await named('explorer.exe', [], env)]
-    const found = windows.find((opener) => 'program' in opener)
+    // The browser is a Windows program and has other paths for our files. WSL has only one user, so the link is safe.
+    const openers = [await findOpener('wslview', [], env), await findOpener('explorer.exe', [], env)]
+    const found = openers.find((opener) => 'program' in opener)
     if (found !== undefined && 'program' in found) return { ...found, readsFiles: false }
   }
   if ((env.DISPLAY ?? '') === '' && (env.WAYLAND_DISPLAY ?? '') === '') return { why: 'there is no display here' }
-  const opener = await named('xdg-open', [], env)
+  const opener = await findOpener('xdg-open', [], env)
   return 'why' in opener ? opener : { ...opener, readsFiles: !(await isSnap(env)) }
 }
 
-async function named(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Opener | { why: string }> {
+async function findOpener(
+  name: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<BrowserOpener | { why: string }> {
   const program = await findProgram(name, env)
   return program === null ? { why: `there is no program ${name}` } : { program, args, readsFiles: true }
 }
 
 const SNAP_DESKTOP_FILES = '/var/lib/snapd/desktop/applications'
 
-/** A browser that was installed as a snap cannot read hidden directories, and ours is one; it has to be given the link. */
+/** A browser from a snap cannot read hidden directories, such as the data directory. */
 async function isSnap(env: NodeJS.ProcessEnv): Promise<boolean> {
   if (!existsSync(SNAP_DESKTOP_FILES)) return false
   if ((env.BROWSER ?? '').includes('/snap/')) return true
   try {
     const { stdout } = await promisify(execFile)('xdg-settings', ['get', 'default-web-browser'], {
       env,
-      timeout: FAILS_WITHIN_MS,
+      timeout: FAILURE_TIMEOUT_MS,
     })
     return stdout.trim() !== '' && existsSync(join(SNAP_DESKTOP_FILES, basename(stdout.trim())))
   } catch {
-    // Where nobody says which browser it is, the link is what every browser can open.
+    // The browser is unknown, and every browser can open the link.
     return true
   }
 }
 
-/** Null: it runs, or has done its work. */
-async function run(program: string, args: readonly string[]): Promise<string | null> {
+/** Null: it has succeeded or is still running. */
+async function runOpener(program: string, args: readonly string[]): Promise<string | null> {
   const child = spawn(program, args, { detached: true, stdio: 'ignore', windowsHide: true })
   child.unref()
   const ended = new Promise<string | null>((resolve) => {
     child.once('error', (error) => resolve(`could not be started: ${error.message}`))
     child.once('exit', (code) => resolve(code === 0 || code === null ? null : `ended with ${code}`))
   })
-  const patience = new AbortController()
-  const enough = sleep(FAILS_WITHIN_MS, null, { signal: patience.signal }).catch(() => null)
-  return await Promise.race([ended, enough]).finally(() => patience.abort())
+  const timer = new AbortController()
+  const timeout = sleep(FAILURE_TIMEOUT_MS, null, { signal: timer.signal }).catch(() => null)
+  return await Promise.race([ended, timeout]).finally(() => timer.abort())
 }

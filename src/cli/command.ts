@@ -1,72 +1,103 @@
-/** A command as data: what it is called, what it takes, how it is explained, and what it does. */
+/** A command as data: name, arguments, help text and implementation. yargs is built from it when a command is parsed. */
 import type { Argv, InferredOptionType, Options, PositionalOptions } from 'yargs'
 import type { Cli } from './cli.ts'
 
-export const GROUPS = ['Use the memory', 'Run it', 'See what it does', 'Keep it in shape', 'Connect it'] as const
+/** The command line was understood, but the command did not succeed. */
+export const EXIT_FAILED = 1
+/** The command line is wrong. */
+export const EXIT_USAGE = 2
 
-type Inferred<O> = { [K in keyof O]: O[K] extends Options | PositionalOptions ? InferredOptionType<O[K]> : never }
+/** Headings of `claude-mem --help`, in this order. */
+export const COMMAND_GROUPS = [
+  'Use the memory',
+  'Run it',
+  'See what it does',
+  'Keep it in shape',
+  'Connect it',
+] as const
 
-export interface Spec<P, O> {
+type Inferred<O> = {
+  [K in keyof O]: O[K] extends { type: 'boolean' }
+    ? boolean
+    : O[K] extends Options | PositionalOptions
+      ? InferredOptionType<O[K]>
+      : never
+}
+
+interface CommandSpec<P, O> {
   /** `inspect [session]` */
   usage: string
-  /** It takes any number of words: they are in `rest`, as they were typed. */
+  /** Takes any number of words, passed unchanged in `rest`. */
   takesRest?: boolean
-  group: (typeof GROUPS)[number]
-  /** One line in the list of commands. */
+  group: (typeof COMMAND_GROUPS)[number]
+  /** One line for the list of commands. */
   summary: string
-  /** What somebody should know before using it. */
+  /** A paragraph for `--help`. */
   about: string
   examples: readonly (readonly [command: string, what: string])[]
-  positionals: P
+  positionals?: P
+  /** A boolean option that is not given is false. */
   options: O
-  /** The exit code. */
-  run(args: Inferred<P> & Inferred<O> & { rest: string[] }, cli: Cli): Promise<number>
+  /** Resolves with the exit code; without one it is 0. */
+  run(args: Inferred<P> & Inferred<O> & { rest: string[] }, cli: Cli): Promise<number> | Promise<void>
 }
 
-export interface Command {
+type CommandTexts = Pick<CommandSpec<unknown, unknown>, 'usage' | 'group' | 'summary' | 'about' | 'examples'>
+
+export interface CliCommand extends CommandTexts {
   name: string
-  usage: string
-  group: (typeof GROUPS)[number]
-  summary: string
-  /** Names of its options, for suggestions. */
-  optionNames: string[]
-  add(yargs: Argv, cli: Cli, ended: (exitCode: number) => void): Argv
+  options: Readonly<Record<string, Options>>
+  add(yargs: Argv, cli: Cli, onExitCode: (exitCode: number) => void): Argv
 }
 
-export function command<const P extends Record<string, PositionalOptions>, const O extends Record<string, Options>>(
-  spec: Spec<P, O>,
-): Command {
+export function defineCommand<
+  const O extends Record<string, Options>,
+  const P extends Record<string, PositionalOptions> = Record<never, never>,
+>(spec: CommandSpec<P, O>): CliCommand {
   const { usage, takesRest = false, group, summary, about, examples, positionals, options, run } = spec
+  const flags = Object.keys(options).filter((option) => options[option]?.type === 'boolean')
   const name = usage.split(' ', 1)[0] ?? usage
   return {
     name,
     usage,
     group,
     summary,
-    optionNames: Object.keys(options),
-    add: (yargs, cli, ended) =>
+    about,
+    examples,
+    options,
+    add: (yargs, cli, onExitCode) =>
       yargs.command(
         takesRest ? name : usage,
-        // The list of commands is our own, in groups.
+        // Hidden from yargs' own list of commands: parse.ts prints a grouped one.
         false,
         (builder) => {
           builder.usage(`claude-mem ${usage}\n\n${about}`).options(options)
-          // Words that yargs does not know are wanted here; options are not. Its own lists keep only the last word.
+          // A variadic positional of yargs keeps only the last word, so words are accepted as unknown arguments instead.
           if (takesRest) builder.strict(false).strictOptions()
-          for (const [name, positional] of Object.entries(positionals)) {
-            // Without the number yargs takes `-` for an option that nobody wrote.
+          for (const [name, positional] of Object.entries(positionals ?? {})) {
+            // Without nargs yargs reads the positional `-` (standard input) as an unknown option.
             builder.positional(name, positional).nargs(name, 1)
           }
           for (const [line, what] of examples) builder.example(line, what)
           return builder
         },
-        // yargs parsed the arguments by this very spec; its types cannot follow a loop over positionals.
+        // yargs has parsed the arguments by this spec, but its types cannot follow the loop over positionals.
         async (args) => {
           const known = args as unknown as Inferred<P> & Inferred<O>
-          ended(await run({ ...known, rest: args._.slice(1).map(String) }, cli))
+          const switches = Object.fromEntries(flags.map((flag) => [flag, args[flag] === true]))
+          const exitCode = await run({ ...known, ...switches, rest: args._.slice(1).map(String) }, cli)
+          onExitCode(typeof exitCode === 'number' ? exitCode : 0)
         },
       ),
   }
 }
 
-export const jsonOption = { type: 'boolean', describe: 'One line of JSON, for programs' } as const
+/** An option that takes a text. */
+export function stringOption(describe: string, alias?: string) {
+  return { type: 'string', requiresArg: true, describe, ...(alias === undefined ? {} : { alias }) } as const
+}
+
+export const jsonOption = { type: 'boolean', describe: 'Print one line of JSON' } as const
+
+/** `--yes` of commands that ask before they change something. */
+export const yesOption = { type: 'boolean', alias: 'y', describe: 'Do not ask for confirmation' } as const

@@ -1,96 +1,84 @@
-/** Starting and stopping the daemon from outside: it is asked, never signalled. */
+/** Starts and stops the daemon process. It is stopped by a request, never by a signal, so that it can finish its work. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChannelClient } from '../channel/client.ts'
-import { takeLock } from '../channel/ownership.ts'
-import type { Status } from '../channel/protocol.ts'
-import { MemError, messageOf } from '../errors.ts'
-import type { Paths } from '../paths.ts'
-import { compareVersions, VERSION } from '../version.ts'
+import type { DaemonStatus } from '../api/operations/daemon.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import type { Paths } from '../lib/paths.ts'
+import { compareVersions, VERSION } from '../lib/version.ts'
+import { tryLock } from '../transport/daemon-lock.ts'
 import type { Cli } from './cli.ts'
-import { lastErrorOf } from './log-files.ts'
-import { connectIfRunning } from './reader.ts'
+import { isNotRunning, withDaemonIfRunning } from './daemon-connection.ts'
+import { lastLoggedError } from './log-files.ts'
 
-/** A daemon drains for five seconds at most and starts in less than one; twice that, and something is wrong. */
-const PATIENCE_MS = 10_000
-const LOOK_AGAIN_MS = 50
-/** After its socket is gone a daemon closes its database, in ms. */
-const CLOSE_MS = 3_000
-/** A start that takes no longer than this needs no progress line, in ms. */
-const QUIET_MS = 300
+/** A daemon drains for at most 5 s and starts in less than 1 s; after twice that something is wrong. */
+const TIMEOUT_MS = 10_000
+const POLL_MS = 50
+/** A daemon removes its socket first and then closes its database, which takes at most this long. */
+const CLOSE_TIMEOUT_MS = 3_000
+/** A faster start or stop prints no progress line. */
+const PROGRESS_DELAY_MS = 300
 
-export interface Started {
-  status: Status
-  /** It ran before. */
-  already: boolean
+interface StartedDaemon {
+  status: DaemonStatus
+  wasRunning: boolean
 }
 
-/** A running daemon of this version or a newer one, started if need be. */
-export async function ensureStarted(cli: Cli): Promise<Started> {
+/** Resolves with a running daemon of this version or a newer one; starts one if needed. */
+export async function ensureDaemonRunning(cli: Cli): Promise<StartedDaemon> {
   const { paths } = cli
-  // One that closes the door just now does not answer properly: the one we start waits for its lock.
-  const running = await askStatus(paths).catch(() => null)
+  // A daemon that is closing its socket may not answer properly: the one started below waits for its lock.
+  const running = await fetchDaemonStatus(paths).catch(() => null)
   if (running !== null && running.state !== 'draining' && running.state !== 'stopped') {
-    if (compareVersions(running.version, VERSION) >= 0) return { status: running, already: true }
+    if (compareVersions(running.version, VERSION) >= 0) return { status: running, wasRunning: true }
   } else if (running !== null) {
-    await untilGone(cli, running.pid, 'Waiting for the daemon that stops')
+    await waitUntilStopped(cli, running.pid, 'Waiting for the previous daemon to stop')
   }
-  const daemon = launch(cli)
-  const status = await until(cli, 'Starting claude-mem', async () => {
-    // Looked at first: ours may have ended because another one was faster, which then answers.
-    const { failure } = daemon
-    const now = await askStatus(paths).catch(() => null)
+  const child = launchDaemon(cli)
+  const status = await pollUntil(cli, 'Starting claude-mem', async () => {
+    // Read before asking for the status: our process may have exited because another daemon started first, which then answers.
+    const { failure } = child
+    const current = await fetchDaemonStatus(paths).catch(() => null)
     // An older daemon answers until it has handed over.
-    if (now !== null && now.pid !== running?.pid) return now
-    if (failure !== null) throw startFailure(paths, failure, daemon.pid)
+    if (current !== null && current.pid !== running?.pid) return current
+    if (failure !== null) throw startError(paths, failure, child.pid)
     return null
   })
-  if (status !== null) return { status, already: false }
-  throw new MemError('not_running', `the daemon did not answer within ${PATIENCE_MS / 1000} s; see: claude-mem logs`)
+  if (status !== null) return { status, wasRunning: false }
+  throw new MemError('not_running', `the daemon did not answer within ${TIMEOUT_MS / 1000} s; see: claude-mem logs`)
 }
 
-/** The daemon that was running, null when there was none. */
+/** Resolves when the daemon has stopped; null if none was running. */
 export async function stopDaemon(cli: Cli): Promise<{ pid: number } | null> {
-  const client = await connectIfRunning(cli.paths)
-  if (client === null) return null
-  const { pid } = await hello(client)
-  try {
-    await client.request('done', { type: 'stop' })
-  } catch (error) {
-    // It may close the connection before its answer is out.
-    if (!(error instanceof MemError && error.code === 'not_running')) throw error
-  } finally {
-    client.close()
-  }
-  await untilGone(cli, pid, 'Stopping claude-mem')
+  const pid = await withDaemonIfRunning(cli.paths, async (client) => {
+    const { pid } = await client.call('hello', { version: VERSION })
+    // It may close the connection before its answer is sent.
+    await client.call('stop').catch(ignoreNotRunning)
+    return pid
+  })
+  if (pid === null) return null
+  await waitUntilStopped(cli, pid, 'Stopping claude-mem')
   return { pid }
 }
 
-export async function askStatus(paths: Paths): Promise<Status | null> {
-  const client = await connectIfRunning(paths)
-  if (client === null) return null
-  try {
-    return (await client.request('status', { type: 'status' })).status
-  } catch (error) {
-    if (error instanceof MemError && error.code === 'not_running') return null
-    throw error
-  } finally {
-    client.close()
-  }
+/** Null if no daemon is running. */
+export async function fetchDaemonStatus(paths: Paths): Promise<DaemonStatus | null> {
+  const answer = await withDaemonIfRunning(paths, (client) => client.call('status').catch(ignoreNotRunning))
+  return answer?.status ?? null
 }
 
-function hello(client: ChannelClient) {
-  return client.request('hello', { type: 'hello', version: VERSION })
+function ignoreNotRunning(error: unknown): null {
+  if (isNotRunning(error)) return null
+  throw error
 }
 
-interface Launched {
+interface LaunchedProcess {
   pid: number | undefined
   failure: string | null
 }
 
-function launch(cli: Cli): Launched {
+function launchDaemon(cli: Cli): LaunchedProcess {
   const file = join(cli.dist, 'daemon.js')
   if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
   const { dataDir } = cli.paths
@@ -99,13 +87,13 @@ function launch(cli: Cli): Launched {
     detached: true,
     stdio: 'ignore',
     windowsHide: true,
-    // A daemon must not keep the directory busy that it happened to be started from; its own path stays absolute.
+    // The current directory would be busy as long as the daemon runs.
     cwd: dataDir,
     env: { ...cli.env, CLAUDE_MEM_DATA_DIR: dataDir },
   })
-  const launched: Launched = { pid: child.pid, failure: null }
+  const launched: LaunchedProcess = { pid: child.pid, failure: null }
   child.on('error', (error) => {
-    launched.failure = messageOf(error)
+    launched.failure = errorMessage(error)
   })
   child.on('exit', (code, signal) => {
     launched.failure = signal === null ? `exit code ${code}` : `signal ${signal}`
@@ -114,52 +102,46 @@ function launch(cli: Cli): Launched {
   return launched
 }
 
-function startFailure(paths: Paths, failure: string, pid: number | undefined): MemError {
-  const said = pid === undefined ? null : lastErrorOf(paths.logs, pid)
-  return new MemError('not_running', said ?? `the daemon ended at its start (${failure}); see: claude-mem logs`)
+function startError(paths: Paths, failure: string, pid: number | undefined): MemError {
+  const logged = pid === undefined ? null : lastLoggedError(paths.logs, pid)
+  return new MemError('not_running', logged ?? `the daemon exited at its start (${failure}); see: claude-mem logs`)
 }
 
-async function untilGone(cli: Cli, pid: number, doing: string): Promise<void> {
-  const gone = await until(cli, doing, async () => ((await pidThatAnswers(cli.paths)) === pid ? null : true))
-  if (gone === null) {
-    throw new MemError('already_running', `the daemon (pid ${pid}) is still stopping after ${PATIENCE_MS / 1000} s`)
+async function waitUntilStopped(cli: Cli, pid: number, activity: string): Promise<void> {
+  const stopped = await pollUntil(cli, activity, async () => ((await answeringPid(cli.paths)) === pid ? null : true))
+  if (stopped === null) {
+    throw new MemError('already_running', `the daemon (pid ${pid}) is still stopping after ${TIMEOUT_MS / 1000} s`)
   }
-  const deadline = Date.now() + CLOSE_MS
-  while (!isFree(cli.paths) && Date.now() < deadline) {
-    // A hook may have started the next one, which then holds it.
-    if ((await pidThatAnswers(cli.paths)) !== null) return
-    await sleep(LOOK_AGAIN_MS)
-  }
-}
-
-async function pidThatAnswers(paths: Paths): Promise<number | null> {
-  const client = await connectIfRunning(paths).catch(() => null)
-  if (client === null) return null
-  try {
-    return (await hello(client)).pid
-  } catch {
-    return null
-  } finally {
-    client.close()
+  const deadline = Date.now() + CLOSE_TIMEOUT_MS
+  while (!isLockFree(cli.paths) && Date.now() < deadline) {
+    // A hook may have started the next daemon, which then holds the lock.
+    if ((await answeringPid(cli.paths)) !== null) return
+    await sleep(POLL_MS)
   }
 }
 
-/** The last thing that a daemon lets go of is its lock. */
-function isFree(paths: Paths): boolean {
-  const lock = takeLock(paths.lock)
+async function answeringPid(paths: Paths): Promise<number | null> {
+  const hello = withDaemonIfRunning(paths, (client) => client.call('hello', { version: VERSION }))
+  return (await hello.catch(() => null))?.pid ?? null
+}
+
+/** A daemon releases its lock last. */
+function isLockFree(paths: Paths): boolean {
+  const lock = tryLock(paths.lock)
   lock?.release()
   return lock !== null
 }
 
-async function until<T>(cli: Cli, doing: string, look: () => Promise<T | null>): Promise<T | null> {
-  const start = Date.now()
+/** Null: timeout. */
+async function pollUntil<T>(cli: Cli, activity: string, check: () => Promise<T | null>): Promise<T | null> {
+  const startedAt = Date.now()
   try {
     for (;;) {
-      const found = await look()
-      const waited = Date.now() - start
-      if (found !== null || waited > PATIENCE_MS) return found
-      if (waited > QUIET_MS) cli.progress(`${doing} … ${(waited / 1000).toFixed(1)} s`)
-      await sleep(LOOK_AGAIN_MS)
+      const result = await check()
+      const elapsedMs = Date.now() - startedAt
+      if (result !== null || elapsedMs > TIMEOUT_MS) return result
+      if (elapsedMs > PROGRESS_DELAY_MS) cli.progress(`${activity} … ${(elapsedMs / 1000).toFixed(1)} s`)
+      await sleep(POLL_MS)
     }
   } finally {
     cli.progress('')

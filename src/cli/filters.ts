@@ -1,100 +1,128 @@
-/** Filters of the memory as options: the same for everything that looks through it. */
-import { DATE_FORMS, momentOf } from '../channel/dates.ts'
-import { MAX_VALUES } from '../channel/memory-limits.ts'
-import { OBSERVATION_TYPES } from '../memory/observation.ts'
-import { MEMORY_KINDS, type SearchFilters } from '../search/query.ts'
-import { oneOf, UsageError } from './failure.ts'
-import { projectOrAll } from './project.ts'
+/** Command-line flags for projects and filters. The flags are derived from `SEARCH_FILTERS`: a row there is a flag here. */
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { DATE_FORMS, parseMoment } from '../domain/dates.ts'
+import { projectKeyOrName, projectOfDirectory } from '../domain/project.ts'
+import {
+  FILTER_NAMES,
+  type FilterName,
+  SEARCH_FILTERS,
+  type SearchFilter,
+  type SearchFilters,
+} from '../domain/search-query.ts'
+import { INPUT_LIMITS, oneOf, UsageError } from './arguments.ts'
 
-export const projectOption = {
-  type: 'string',
-  requiresArg: true,
-  alias: 'p',
-  describe: 'Its name, key or path, or all; default: where you are',
-} as const
+type FilterTable = typeof SEARCH_FILTERS
+type FilterParam = FilterTable[FilterName]['param']
+type FlagParam = {
+  [N in FilterName]: FilterTable[N] extends { kind: 'flag' } ? FilterTable[N]['param'] : never
+}[FilterName]
 
-export const filterOptions = {
-  project: projectOption,
-  type: {
-    type: 'string',
-    requiresArg: true,
-    alias: 't',
-    describe: `${OBSERVATION_TYPES.join(', ')}; several with commas`,
-  },
-  concept: { type: 'string', requiresArg: true, describe: 'What it is about; several with commas: any of them' },
-  file: { type: 'string', requiresArg: true, alias: 'f', describe: 'Part of the path of a file it read or changed' },
-  since: { type: 'string', requiresArg: true, describe: 'Not older than: 7d, 2w, 12h, yesterday, 2026-11-01' },
-  until: { type: 'string', requiresArg: true, describe: 'Not newer than, in the same words' },
-  session: {
-    type: 'string',
-    requiresArg: true,
-    alias: 's',
-    describe: 'The first characters of its id; in any project',
-  },
-  agent: { type: 'string', requiresArg: true, describe: 'Of this subagent' },
-  kind: { type: 'string', requiresArg: true, describe: `${MEMORY_KINDS.join(', ')} or all`, default: 'observation' },
-  pinned: { type: 'boolean', describe: 'Only what is pinned' },
-} as const
-
-export interface FilterArgs {
-  project?: string | undefined
-  type?: string | undefined
-  concept?: string | undefined
-  file?: string | undefined
-  since?: string | undefined
-  until?: string | undefined
-  session?: string | undefined
-  agent?: string | undefined
-  kind: string
-  pinned?: boolean | undefined
+interface ValueOption {
+  readonly type: 'string'
+  readonly requiresArg: true
+  readonly alias?: string
+  readonly describe: string
+}
+interface FlagOption {
+  readonly type: 'boolean'
+  readonly describe: string
 }
 
-/** Checked here, before anyone is asked: a filter that is not understood must not be one that is not there. */
-export function filtersOf(args: FilterArgs, env: NodeJS.ProcessEnv, now: number): SearchFilters {
-  const { project, session } = args
-  const since = moment('--since', args.since, 'start', now)
-  const until = moment('--until', args.until, 'end', now)
-  if (since !== null && until !== null && since > until)
-    throw new UsageError('--since is after --until: nothing lies between them')
-  return {
-    // A session's id says enough.
-    project: project === undefined && session !== undefined ? null : projectOrAll(project, env),
-    kinds: kindsOf(args.kind),
-    types: words('--type', args.type).map((word) => oneOf('type', word, OBSERVATION_TYPES)),
-    concepts: words('--concept', args.concept),
-    files: words('--file', args.file),
-    since,
-    until,
-    agent: args.agent ?? null,
-    session: session ?? null,
-    pinned: args.pinned === true,
+/** yargs options, by flag name. */
+export const filterOptions = Object.fromEntries(
+  FILTER_NAMES.map((name) => [SEARCH_FILTERS[name].param, filterOption(SEARCH_FILTERS[name])]),
+) as { readonly [P in FilterParam]: P extends FlagParam ? FlagOption : ValueOption }
+
+export const projectOption = {
+  ...filterOptions.project,
+  describe: `${SEARCH_FILTERS.project.about}; default: current directory`,
+}
+
+/** Values of the flags as yargs parsed them. */
+export type FilterArgs = { [P in FilterParam]?: (P extends FlagParam ? boolean : string) | undefined }
+
+function filterOption(filter: SearchFilter): ValueOption | FlagOption {
+  if (filter.kind === 'flag') return { type: 'boolean', describe: filter.about }
+  const standard = filter.kind === 'choices' && filter.standard.length > 0 ? { default: filter.standard.join(',') } : {}
+  const alias = filter.alias === undefined ? {} : { alias: filter.alias }
+  return { type: 'string', requiresArg: true, describe: filter.about, ...alias, ...standard }
+}
+
+/** A value that is not understood is a usage error, never "no filter". */
+export function parseFilterArgs(args: FilterArgs, env: NodeJS.ProcessEnv, now: number): SearchFilters {
+  const values = FILTER_NAMES.map((name) => [name, parseFilter(SEARCH_FILTERS[name], args, now)])
+  const filters = Object.fromEntries(values) as SearchFilters
+  const { since, until } = filters
+  if (since !== null && until !== null && since > until) {
+    throw new UsageError('--since is after --until: nothing can match')
+  }
+  // The id of a session is unique, so it is searched in all projects.
+  const allProjects = args.project === undefined && args.session !== undefined
+  return { ...filters, project: allProjects ? null : parseProjectOrAll(args.project, env) }
+}
+
+function parseFilter(filter: SearchFilter, args: FilterArgs, now: number): SearchFilters[FilterName] {
+  const given = (args as Record<string, string | boolean | undefined>)[filter.param]
+  if (filter.kind === 'flag') return given === true
+  const text = typeof given === 'string' ? given : undefined
+  switch (filter.kind) {
+    case 'text':
+      return text ?? null
+    case 'texts':
+      return parseWords(filter.param, text)
+    case 'choices':
+      return parseChoices(filter, parseWords(filter.param, text)) as SearchFilters[FilterName]
+    case 'moment':
+      return text === undefined ? null : parseMomentOption(`--${filter.param}`, text, filter.edge, now)
   }
 }
 
-/** Any filter that leaves something out; the project that one stands in does not count. */
-export function isFiltered({ kind: _, pinned, project, ...args }: FilterArgs): boolean {
-  const names = ['type', 'concept', 'file', 'since', 'until', 'session', 'agent'] as const
-  const inProject = project !== undefined && project !== 'all'
-  return inProject || pinned === true || names.some((name) => args[name] !== undefined)
-}
-
-function kindsOf(given: string): SearchFilters['kinds'] {
-  const kinds = words('--kind', given).map((word) => oneOf('kind', word, [...MEMORY_KINDS, 'all']))
-  return kinds.includes('all') ? MEMORY_KINDS : MEMORY_KINDS.filter((kind) => kinds.includes(kind))
-}
-
-/** At least one, none of them empty: `--type ""` is a mistake in a script, not "any type". */
-function words(option: string, given: string | undefined): string[] {
+/** `--type ""` is a mistake in a script, not "any type". */
+function parseWords(param: string, given: string | undefined): string[] {
   if (given === undefined) return []
-  const list = given.split(',').map((word) => word.trim())
-  if (list.some((word) => word === '')) throw new UsageError(`${option} needs a value`)
-  if (list.length > MAX_VALUES) throw new UsageError(`${option} takes at most ${MAX_VALUES} values`)
-  return list
+  const words = given.split(',').map((word) => word.trim())
+  if (words.some((word) => word === '')) throw new UsageError(`--${param} needs a value`)
+  const { MAX_VALUES } = INPUT_LIMITS
+  if (words.length > MAX_VALUES) throw new UsageError(`--${param} takes at most ${MAX_VALUES} values`)
+  return words
 }
 
-function moment(option: string, given: string | undefined, edge: 'start' | 'end', now: number): number | null {
-  if (given === undefined) return null
-  const at = momentOf(given, edge, now)
-  if (at === null) throw new UsageError(`${option} "${given}" is no date; it is ${DATE_FORMS}`)
+function parseChoices(filter: SearchFilter & { kind: 'choices' }, words: readonly string[]): readonly string[] {
+  const { param, choices, all, standard } = filter
+  const known = all === undefined ? choices : [...choices, all]
+  const chosen = words.map((word) => oneOf(param, word, known))
+  if (all !== undefined && chosen.includes(all)) return choices
+  return chosen.length === 0 ? standard : choices.filter((choice) => chosen.includes(choice))
+}
+
+export function parseMomentOption(option: string, given: string, edge: 'start' | 'end', now: number): number {
+  const at = parseMoment(given, edge, now)
+  if (at === null) throw new UsageError(`${option} "${given}" is not a date; it is ${DATE_FORMS}`)
   return at
+}
+
+/** Whether a flag excludes anything. The kinds and the current directory's project do not count. */
+export function hasFilterArgs(args: FilterArgs): boolean {
+  return FILTER_NAMES.filter((name) => name !== 'kinds').some((name) => {
+    const given = args[SEARCH_FILTERS[name].param]
+    return given !== undefined && given !== false && !(name === 'project' && given === 'all')
+  })
+}
+
+/** Null: it does not look like a path. The name of a project has no slash. */
+export function parsePath(given: string, env: NodeJS.ProcessEnv): string | null {
+  if (/^~(?:[/\\]|$)/.test(given)) return join(env.HOME ?? homedir(), given.slice(1))
+  return isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given) ? resolve(given) : null
+}
+
+/** A key or a name; a path becomes the key of its project. Default: the project of the current directory. */
+export function parseProject(given: string | undefined, env: NodeJS.ProcessEnv): string {
+  const cwd = process.cwd()
+  return given === undefined ? projectOfDirectory(cwd).key : projectKeyOrName(given, cwd, env.HOME)
+}
+
+/** Null for `all`. */
+export function parseProjectOrAll(given: string | undefined, env: NodeJS.ProcessEnv): string | null {
+  return given === 'all' ? null : parseProject(given, env)
 }

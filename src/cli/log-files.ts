@@ -1,72 +1,83 @@
-/** The daemon's log files: the last lines across rotated files, and what is written from now on. */
+/** Reads the daemon's log files: the last lines across rotated files, and new lines as they are written. */
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOG_FILE } from '../log.ts'
+import { LOG_FILE } from '../lib/log.ts'
+import { formatClockTime } from './format.ts'
+import type { Display, Paint, Style } from './style.ts'
+import { sanitize } from './text.ts'
 
 export type LogEntry = Record<string, unknown>
 
+/** How often a followed file is checked for new lines. */
 const POLL_MS = 200
 const READ_BYTES = 65_536
 /** pino's number for `error`. */
-const LEVEL_ERROR = 50
+const ERROR_LEVEL = 50
+/** Lines searched for the reason why a daemon exited. */
+const ERROR_SEARCH_LINES = 50
 
-/** A line that is not JSON (a crash wrote it, or it was cut short) is still a line. */
+/** A line that is not JSON (written by a crash, or cut short) becomes the message of an entry. */
 export function parseLogLine(line: string): LogEntry {
   try {
     const value: unknown = JSON.parse(line)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Shown as it is.
+    // Not JSON.
   }
   return { msg: line }
 }
 
 /** The newest `count` lines, oldest first. */
-export function lastLines(directory: string, count: number): string[] {
+export function readLastLogLines(directory: string, count: number): string[] {
   let lines: string[] = []
   for (let n = 0; lines.length < count; n++) {
     const file = join(directory, n === 0 ? LOG_FILE : `${LOG_FILE}.${n}`)
     if (!existsSync(file)) {
-      // In the middle of a rotation the newest file is missing for a moment.
+      // During a rotation the newest file is missing for a moment.
       if (n > 0) break
       continue
     }
-    lines = [...linesOf(readFileSync(file, 'utf8')), ...lines]
+    const text = readFileSync(file, 'utf8')
+    lines = [...text.split('\n').filter((line) => line.trim() !== ''), ...lines]
   }
   return count === 0 ? [] : lines.slice(-count)
 }
 
-/** What a process said last before it gave up. */
-export function lastErrorOf(directory: string, pid: number): string | null {
-  const entries = lastLines(directory, 50).map(parseLogLine)
-  const said = entries.findLast((entry) => entry.pid === pid && Number(entry.level) >= LEVEL_ERROR)
-  return typeof said?.msg === 'string' ? said.msg : null
+/** The last error that a process logged: why a daemon exited. */
+export function lastLoggedError(directory: string, pid: number): string | null {
+  const entries = readLastLogLines(directory, ERROR_SEARCH_LINES).map(parseLogLine)
+  const last = entries.findLast((entry) => entry.pid === pid && Number(entry.level) >= ERROR_LEVEL)
+  return typeof last?.msg === 'string' ? last.msg : null
 }
 
-/** Each line that is written from now on, across rotations, until aborted. */
-export async function followLines(directory: string, signal: AbortSignal, take: (line: string) => void): Promise<void> {
+/** Calls `onLine` for each line written from now on, across rotations, until aborted. */
+export async function followLogLines(
+  directory: string,
+  signal: AbortSignal,
+  onLine: (line: string) => void,
+): Promise<void> {
   const path = join(directory, LOG_FILE)
-  let open = openAt(path, 'end')
+  let file = openFollowed(path, 'end')
   while (!signal.aborted) {
-    open ??= openAt(path, 'start')
-    if (open !== null) {
-      open.read(take)
-      if (open.isReplaced(path)) {
-        // What was written between our last read and the rotation.
-        open.read(take)
-        open.close()
-        open = null
+    file ??= openFollowed(path, 'start')
+    if (file !== null) {
+      file.read(onLine)
+      if (file.isReplaced(path)) {
+        // Lines written between the read above and the rotation.
+        file.read(onLine)
+        file.close()
+        file = null
         continue
       }
     }
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
   }
-  open?.close()
+  file?.close()
 }
 
-function openAt(path: string, where: 'start' | 'end'): FollowedFile | null {
+function openFollowed(path: string, where: 'start' | 'end'): FollowedFile | null {
   return existsSync(path) ? new FollowedFile(path, where) : null
 }
 
@@ -81,7 +92,7 @@ class FollowedFile {
     this.#position = where === 'end' ? fstatSync(this.#fd).size : 0
   }
 
-  read(take: (line: string) => void): void {
+  read(onLine: (line: string) => void): void {
     if (fstatSync(this.#fd).size < this.#position) this.#position = 0
     const buffer = Buffer.allocUnsafe(READ_BYTES)
     for (;;) {
@@ -90,13 +101,14 @@ class FollowedFile {
       this.#position += length
       const lines = (this.#partial + this.#decoder.write(buffer.subarray(0, length))).split('\n')
       this.#partial = lines.pop() ?? ''
-      for (const line of lines) if (line.trim() !== '') take(line)
+      for (const line of lines) if (line.trim() !== '') onLine(line)
     }
   }
 
+  /** Rotated: the path now names another file. */
   isReplaced(path: string): boolean {
-    const now = statSync(path, { throwIfNoEntry: false })
-    return now !== undefined && now.ino !== fstatSync(this.#fd).ino
+    const current = statSync(path, { throwIfNoEntry: false })
+    return current !== undefined && current.ino !== fstatSync(this.#fd).ino
   }
 
   close(): void {
@@ -104,6 +116,37 @@ class FollowedFile {
   }
 }
 
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line.trim() !== '')
+const LEVELS: Record<number, { name: string; paint: keyof Style }> = {
+  10: { name: 'trace', paint: 'dim' },
+  20: { name: 'debug', paint: 'dim' },
+  30: { name: 'info', paint: 'green' },
+  40: { name: 'warn', paint: 'yellow' },
+  50: { name: 'error', paint: 'red' },
+  60: { name: 'fatal', paint: 'red' },
+}
+/** Fields that are printed before the others, or not at all. */
+const STANDARD_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'msg'])
+
+/** `12:30:05 warn  message name=value` */
+export function logLine(entry: LogEntry, display: Display): string {
+  const { style } = display
+  const level = LEVELS[Number(entry.level)]
+  const paint: Paint = level === undefined ? style.dim : style[level.paint]
+  const details = Object.entries(entry)
+    .filter(([name]) => !STANDARD_FIELDS.has(name))
+    .map(([name, value]) => ({ name, text: fieldText(value) }))
+    // Many messages already end with the error's message.
+    .filter(({ name, text }) => name !== 'error' || !String(entry.msg).includes(text))
+    .map(({ name, text }) => style.dim(sanitize(`${name}=${text}`)))
+  const at = Date.parse(String(entry.time))
+  const time = Number.isNaN(at) ? [] : [style.dim(formatClockTime(at, display.now))]
+  const text = typeof entry.msg === 'string' ? [sanitize(entry.msg)] : []
+  return [...time, ...(level === undefined ? [] : [paint(level.name.padEnd(5))]), ...text, ...details].join(' ')
+}
+
+/** Only the message of an error; the stack is in the file. */
+function fieldText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'object' && value !== null && 'message' in value) return String(value.message)
+  return JSON.stringify(value)
 }

@@ -1,170 +1,255 @@
-/** `claude-mem uninstall --purge`: as if claude-mem had never been there. */
+/** `claude-mem uninstall --purge`: removes all installations, the sections in files, the daemon and the data directory. */
+import { lstatSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type { FileOutcome } from '../context/files/change.ts'
-import { MemError, messageOf } from '../errors.ts'
-import type { Adapter, Program, Where } from '../install/clients/adapter.ts'
-import { clientNamed } from '../install/clients/index.ts'
-import { ownEntries } from '../install/data-directory.ts'
-import { type Uninstalled, uninstall, uninstallRecorded } from '../install/install.ts'
-import { allRecords, type InstallRecord } from '../install/record.ts'
-import type { Cli } from './cli.ts'
-import { eraseDataDirectory, stopForGood } from './erase.ts'
-import { EXIT_FAILED } from './failure.ts'
-import { dryRunLines, fileLines } from './render/install.ts'
-import { clean, counted } from './text.ts'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FileOutcome } from '../context/files/edit-file.ts'
+import { removeProjections } from '../context/files/projections.ts'
+import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
+import { pluralize } from '../lib/format.ts'
+import type { Paths } from '../lib/paths.ts'
+import { allRecords, type InstallRecord } from '../setup/install/change.ts'
+import { installAdapterNamed } from '../setup/install/clients/index.ts'
+import { type UninstallResult, uninstallClient, uninstallRecorded } from '../setup/install/install.ts'
+import { removableEntries } from '../setup/install/purge.ts'
+import { openStoreReader } from '../store/sqlite/reader.ts'
+import { removeStaleSocket, tryLock } from '../transport/daemon-lock.ts'
+import { type Cli, confirmChange } from './cli.ts'
+import { EXIT_FAILED } from './command.ts'
+import type { InstallClient } from './commands/install.ts'
+import { stopDaemon } from './daemon-process.ts'
+import { installDryRunLines, uninstalledFileLines } from './render/install.ts'
+import { sanitize } from './text.ts'
 
-interface Asked {
-  adapter: Adapter
-  where: Where
-  program: Program
-}
-interface How {
-  dryRun: boolean
-  json: boolean
-  yes: boolean
-}
+/** Time for a stopped daemon's process to exit; a loaded machine may be slow. */
+const EXIT_TIMEOUT_MS = 10_000
+const EXIT_POLL_MS = 20
+/** A hook of an open session may start the daemon again while it is being stopped. */
+const MAX_STOP_ATTEMPTS = 3
 
-export async function purgeAll(cli: Cli, asked: Asked, { dryRun, json, yes }: How): Promise<number> {
+type PurgeOptions = Record<'dryRun' | 'json' | 'yes', boolean>
+
+/** Resolves with the exit code. */
+export async function purgeAll(cli: Cli, client: InstallClient, { dryRun, json, yes }: PurgeOptions): Promise<number> {
   const { dataDir } = cli.paths
   const home = homedir()
-  // Before anything is touched: a directory that is not ours is a sign that something else is wrong, too.
-  const entries = ownEntries(cli.paths, home)
-  const places = placesOf(asked, allRecords(dataDir))
-  const planned = takeOut(places, { dataDir, now: new Date(), dryRun: true })
-  if (dryRun) {
-    const projections = await removeFiles(cli, dryRun)
-    if (json) cli.printJson({ dryRun, dataDir, exists: entries !== null, ...planned, projections })
-    else {
-      cli.print(
-        ...planned.installations.flatMap(({ files }) => dryRunLines(files, cli.look())),
-        ...projections.flatMap(projectionLines),
-        entries === null ? `There is no ${clean(dataDir)}` : `${clean(dataDir)} would be deleted`,
-      )
-      for (const failure of planned.failures) cli.tell(`claude-mem: ${clean(failure)}`)
-    }
-    return planned.failures.length === 0 ? 0 : EXIT_FAILED
+  // Throws before anything is changed if the directory contains files of other programs.
+  const exists = removableEntries(cli.paths, home) !== null
+  const installations = listInstallations(client, allRecords(dataDir))
+  const planned = uninstallAll(installations, { dataDir, now: new Date(), dryRun: true })
+  if (dryRun) return await printDryRun(cli, planned, exists, json)
+  if (planned.failures.length > 0) throw notDeletedError(planned.failures)
+  if (!yes && !(await confirmPurge(cli, planned))) return EXIT_FAILED
+  const removed = uninstallAll(installations, { dataDir, now: new Date(), dryRun: false })
+  // The records of installations that could not be removed are in the data directory.
+  if (removed.failures.length > 0) throw notDeletedError(removed.failures)
+  const pids = await stopDaemonPermanently(cli)
+  const projections = await removeFileSections(cli, dryRun)
+  deleteDataDirectory(cli.paths, home)
+  const skipped = projections.filter(({ what }) => what === 'left')
+  const { installations: changed } = removed
+  if (json) cli.printJson({ dryRun, dataDir, deleted: exists, stopped: pids, installations: changed, projections })
+  else cli.print(...resultLines(cli, removed, projections, exists))
+  for (const { file, why } of skipped) {
+    cli.printStderr(`claude-mem: our section in ${sanitize(file)} was not removed: ${sanitize(why ?? '')}`)
   }
-  if (planned.failures.length > 0) throw stopped(planned.failures)
-  if (!yes && !(await agreed(cli, planned.installations))) return EXIT_FAILED
-  const { installations, failures } = takeOut(places, { dataDir, now: new Date(), dryRun: false })
-  // The records of what could not be taken out are in the data directory.
-  if (failures.length > 0) throw stopped(failures)
-  const pids = await stopForGood(cli)
-  const projections = await removeFiles(cli, dryRun)
-  eraseDataDirectory(cli.paths, home)
-  const left = projections.filter(({ what }) => what === 'left')
-  if (json) cli.printJson({ dryRun, dataDir, deleted: entries !== null, stopped: pids, installations, projections })
-  else cli.print(...doneLines(cli, installations, projections, entries !== null))
-  for (const { file, why } of left)
-    cli.tell(`claude-mem: ${clean(file)} keeps its section of ours: ${clean(why ?? '')}`)
-  return left.length === 0 ? 0 : EXIT_FAILED
+  return skipped.length === 0 ? 0 : EXIT_FAILED
 }
 
-interface Place {
+async function printDryRun(cli: Cli, planned: UninstallOutcome, exists: boolean, json: boolean): Promise<number> {
+  const { dataDir } = cli.paths
+  const projections = await removeFileSections(cli, true)
+  if (json) cli.printJson({ dryRun: true, dataDir, exists, ...planned, projections })
+  else {
+    cli.print(
+      ...planned.installations.flatMap(({ files }) => installDryRunLines(files, cli.display())),
+      ...projections.flatMap(plannedSectionLines),
+      exists ? `${sanitize(dataDir)} would be deleted` : `There is no ${sanitize(dataDir)}`,
+    )
+    for (const failure of planned.failures) cli.printStderr(`claude-mem: ${sanitize(failure)}`)
+  }
+  return planned.failures.length === 0 ? 0 : EXIT_FAILED
+}
+
+type UninstallOptions = Parameters<typeof uninstallRecorded>[1]
+
+interface Installation {
   client: string
   where: string
-  uninstall(ground: Parameters<typeof uninstallRecorded>[1]): Uninstalled
+  uninstall(options: UninstallOptions): UninstallResult
 }
 
-/** One for each client and project that records know of, and the one that was asked for. */
-function placesOf({ adapter, where, program }: Asked, records: readonly InstallRecord[]): Place[] {
-  const keyOf = ({ client, scope, root }: InstallRecord) => JSON.stringify([client, scope, root])
-  const keys = [...new Set(records.map(keyOf))]
-  const recorded = keys.map((key): Place => {
-    const own = records.filter((record) => keyOf(record) === key)
+/** One for each client and project in the records, and the one that the command line names. */
+function listInstallations({ adapter, where, program }: InstallClient, records: readonly InstallRecord[]) {
+  const recordKey = ({ client, scope, root }: InstallRecord) => JSON.stringify([client, scope, root])
+  const recorded = [...new Set(records.map(recordKey))].map((key): Installation => {
+    const own = records.filter((record) => recordKey(record) === key)
     const [first] = own
     return {
-      client: clientNamed(first?.client ?? '')?.title ?? first?.client ?? '',
+      client: installAdapterNamed(first?.client ?? '')?.title ?? first?.client ?? '',
       where: first?.root ?? 'everywhere',
-      uninstall: (ground) => uninstallRecorded(own, ground),
+      uninstall: (options) => uninstallRecorded(own, options),
     }
   })
-  const named: Place = {
+  const named: Installation = {
     client: adapter.title,
     where: where.scope === 'project' ? where.root : 'everywhere',
-    uninstall: (ground) => uninstall(adapter, where, program, ground),
+    uninstall: (options) => uninstallClient(adapter, where, program, options),
   }
-  // Last: it finds what the records know nothing of.
+  // Last, because it finds entries without a record.
   return [...recorded, named]
 }
 
-interface Taken {
-  installations: { client: string; where: string; files: Uninstalled['files'] }[]
+interface UninstallOutcome {
+  installations: { client: string; where: string; files: UninstallResult['files'] }[]
   failures: string[]
 }
 
-function takeOut(places: readonly Place[], ground: Parameters<typeof uninstallRecorded>[1]): Taken {
-  const taken: Taken = { installations: [], failures: [] }
-  // In a dry run the place that was asked for shows again what its records know.
+function uninstallAll(installations: readonly Installation[], options: UninstallOptions): UninstallOutcome {
+  const outcome: UninstallOutcome = { installations: [], failures: [] }
+  // In a dry run the named installation lists the files of its records again.
   const seen = new Set<string>()
-  for (const { client, where, uninstall: undo } of places) {
+  for (const { client, where, uninstall } of installations) {
     try {
-      const files = undo(ground).files.filter(({ file, changed }) => changed && !seen.has(file))
+      const files = uninstall(options).files.filter(({ file, changed }) => changed && !seen.has(file))
       for (const { file } of files) seen.add(file)
-      if (files.length > 0) taken.installations.push({ client, where, files })
+      if (files.length > 0) outcome.installations.push({ client, where, files })
     } catch (error) {
-      taken.failures.push(messageOf(error))
+      outcome.failures.push(errorMessage(error))
     }
   }
-  return taken
+  return outcome
 }
 
-function stopped(failures: readonly string[]): MemError {
-  return new MemError('bad_setting', `${failures.join('\n')} The memory was not deleted: mend that, then try again.`)
+function notDeletedError(failures: readonly string[]): MemError {
+  return new MemError('bad_setting', `${failures.join('\n')} The memory was not deleted: fix that, then try again.`)
 }
 
-async function agreed(cli: Cli, installations: Taken['installations']): Promise<boolean> {
-  const where = installations.flatMap(({ files }) => files.map(({ file }) => file))
-  const settings = where.length === 0 ? '' : `take our entries out of ${where.map(clean).join(', ')} and `
-  if (!cli.interactive) {
-    cli.tell(`Nothing was changed: this would ${settings}delete ${clean(cli.paths.dataDir)}. Say --yes if you mean it`)
-    return false
-  }
-  cli.tell(`This will ${settings}delete everything that is remembered.`)
-  const yes = await cli.confirm(`Delete ${clean(cli.paths.dataDir)} for good?`)
-  if (!yes) cli.tell('Nothing was changed')
-  return yes
+async function confirmPurge(cli: Cli, { installations }: UninstallOutcome): Promise<boolean> {
+  const files = installations.flatMap(({ files }) => files.map(({ file }) => sanitize(file)))
+  const entries = files.length === 0 ? '' : `remove our entries from ${files.join(', ')} and `
+  const dataDir = sanitize(cli.paths.dataDir)
+  cli.printStderr(`This would ${entries}delete ${dataDir} with everything that is remembered.`)
+  return await confirmChange(cli, `Delete ${dataDir} permanently?`, 'Nothing was changed')
 }
 
-/** What `claude-mem files` wrote into projects. Without a database that can be read nobody knows where. */
-async function removeFiles(cli: Cli, dryRun: boolean): Promise<FileOutcome[]> {
-  const { SqliteReader } = await import('../store/sqlite/reader.ts')
-  const { removeProjections } = await import('../context/files/remove.ts')
+/** The sections that `claude-mem files` wrote. Their list is in the database, so an unreadable one gives none. */
+async function removeFileSections(cli: Cli, dryRun: boolean): Promise<FileOutcome[]> {
   try {
-    const reader = await SqliteReader.open(cli.paths.database)
-    try {
-      return await removeProjections(reader, dryRun)
-    } finally {
-      await reader.close()
-    }
+    const reader = await openStoreReader(cli.paths.database)
+    return await removeProjections(reader, dryRun).finally(() => reader.close())
   } catch (error) {
     if (!(error instanceof MemError && error.code === 'not_found')) {
-      cli.tell(`claude-mem: files that show the memory could not be looked for: ${clean(messageOf(error))}`)
+      cli.printStderr(`claude-mem: sections in files could not be searched: ${sanitize(errorMessage(error))}`)
     }
     return []
   }
 }
 
-function projectionLines({ file, what, why }: FileOutcome): string[] {
-  if (what === 'cleaned') return [`Our section would be taken out of ${clean(file)}`]
-  if (what === 'deleted') return [`${clean(file)} would be deleted`]
-  return what === 'left' ? [`${clean(file)} would keep its section of ours: ${clean(why ?? '')}`] : []
+function plannedSectionLines({ file, what, why }: FileOutcome): string[] {
+  if (what === 'cleaned') return [`Our section would be removed from ${sanitize(file)}`]
+  if (what === 'deleted') return [`${sanitize(file)} would be deleted`]
+  return what === 'left' ? [`Our section would stay in ${sanitize(file)}: ${sanitize(why ?? '')}`] : []
 }
 
-function doneLines(
+function resultLines(
   cli: Cli,
-  installations: Taken['installations'],
+  { installations }: UninstallOutcome,
   projections: readonly FileOutcome[],
   deleted: boolean,
 ): string[] {
-  const { bold, green } = cli.look().style
+  const { bold, green } = cli.display().style
   const cleaned = projections.filter(({ what }) => what === 'cleaned' || what === 'deleted').length
+  const dataDir = sanitize(cli.paths.dataDir)
   return [
-    `${green('✓')} ${bold('claude-mem is gone')}`,
-    ...installations.flatMap(({ files }) => files.flatMap((file) => fileLines(file, false))),
-    ...(cleaned === 0 ? [] : [`  Its section was taken out of ${counted(cleaned, 'file')}.`]),
-    deleted ? `  ${clean(cli.paths.dataDir)} is deleted.` : `  There was no ${clean(cli.paths.dataDir)}.`,
+    `${green('✓')} ${bold('claude-mem is removed')}`,
+    ...installations.flatMap(({ files }) => files.flatMap((file) => uninstalledFileLines(file, false))),
+    ...(cleaned === 0 ? [] : [`  Its section was removed from ${pluralize(cleaned, 'file')}.`]),
+    deleted ? `  ${dataDir} is deleted.` : `  There was no ${dataDir}.`,
     '',
-    'A session that is open now still has the hooks and would start it again: close it. The program itself goes with npm.',
+    'Close sessions that are open now: they still have the hooks and would start it again. To remove the program: npm',
   ]
+}
+
+/** Resolves with the pids of the stopped daemons. */
+async function stopDaemonPermanently(cli: Cli): Promise<number[]> {
+  const pids: number[] = []
+  for (let attempt = 0; attempt < MAX_STOP_ATTEMPTS; attempt++) {
+    const stopped = await stopDaemon(cli)
+    if (stopped === null) return pids
+    pids.push(stopped.pid)
+    await waitForExit(stopped.pid)
+  }
+  throw new MemError(
+    'already_running',
+    'the daemon was started again while it was being stopped; close all open sessions, then try again',
+    { retryable: true },
+  )
+}
+
+async function waitForExit(pid: number): Promise<void> {
+  const deadline = Date.now() + EXIT_TIMEOUT_MS
+  while (isAlive(pid)) {
+    if (Date.now() > deadline) throw new MemError('already_running', `the daemon (pid ${pid}) does not exit`)
+    await sleep(EXIT_POLL_MS)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return systemCode(error) === 'EPERM'
+  }
+}
+
+/** Holds the lock meanwhile, so that a daemon that a hook starts cannot use the directory. */
+export function deleteDataDirectory(paths: Paths, home: string): void {
+  if (removableEntries(paths, home) === null) return
+  const lock = tryLock(paths.lock)
+  if (lock === null) {
+    throw new MemError('already_running', `another process uses ${paths.dataDir}; stop it, then try again`, {
+      retryable: true,
+    })
+  }
+  // Listed again, because taking the lock creates files.
+  const entries = removableEntries(paths, home) ?? []
+  const isLock = (name: string) => name.startsWith(basename(paths.lock))
+  const remove = (name: string) => rmSync(join(paths.dataDir, name), { recursive: true, force: true, maxRetries: 3 })
+  try {
+    for (const name of entries.filter((name) => !isLock(name))) remove(name)
+    removeStaleSocket(paths.socket)
+    // An open file cannot be deleted on Windows.
+    if (process.platform === 'win32') lock.release()
+    for (const name of entries.filter(isLock)) remove(name)
+    removeDirectory(paths.dataDir)
+  } finally {
+    if (process.platform !== 'win32') lock.release()
+  }
+  if (dirname(paths.socket) !== paths.dataDir) removeIfEmpty(dirname(paths.socket))
+}
+
+/** Removes a symbolic link together with its target. */
+function removeDirectory(directory: string): void {
+  const isLink = lstatSync(directory).isSymbolicLink()
+  try {
+    rmdirSync(isLink ? realpathSync(directory) : directory)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOTEMPTY') throw error
+    throw new MemError(
+      'already_running',
+      `a file was written to ${directory} while it was being deleted; close all open sessions, then try again`,
+      { cause: error, retryable: true },
+    )
+  }
+  if (isLink) rmSync(directory)
+}
+
+function removeIfEmpty(directory: string): void {
+  try {
+    rmdirSync(directory)
+  } catch {
+    // It contains the socket of another data directory, or it is the directory of a Windows pipe.
+  }
 }

@@ -1,84 +1,89 @@
 /**
- * Shows something again whenever it changes: after each commit while a daemon runs, every second from the file while
- * none does. It outlives the daemon that it watches.
+ * Shows data again whenever it changes: after each commit while a daemon is running, every second from the database file
+ * otherwise. It continues when the daemon stops or starts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StreamMessage } from '../channel/protocol.ts'
-import { MemError } from '../errors.ts'
-import type { Paths } from '../paths.ts'
+import type { Call } from '../api/index.ts'
+import type { StreamMessage } from '../transport/messages.ts'
 import type { Cli } from './cli.ts'
-import type { MemoryReader } from './memory-reader.ts'
-import { openReader } from './reader.ts'
+import { isNotRunning } from './daemon-connection.ts'
+import { type MemoryConnection, openMemory } from './memory-client.ts'
 
-/** Five times a second is as fast as anyone reads. */
-const LEAST_MS = 200
-/** Ages and deadlines move on, and a daemon may come up, even when nothing is committed. */
-const POLL_MS = 1_000
+/** Minimum time between two updates: more than five a second cannot be read. */
+const MIN_INTERVAL_MS = 200
+/** Maximum time between two updates: ages and deadlines change, and a daemon may start, without a commit. */
+const MAX_INTERVAL_MS = 1_000
 
-export interface Watched<T> {
-  load(reader: MemoryReader): Promise<T>
-  /** Whether a commit may change what `load` gives. */
-  concerns(message: StreamMessage): boolean
+interface WatchOptions<T> {
+  load(call: Call, running: boolean): Promise<T>
+  /** Whether a commit may change what `load` returns. */
+  isAffectedBy(message: StreamMessage): boolean
   show(data: T): Promise<void>
 }
 
-export async function watch<T>(paths: Paths, signal: AbortSignal, watched: Watched<T>): Promise<void> {
+export async function watch<T>(cli: Cli, signal: AbortSignal, options: WatchOptions<T>): Promise<void> {
   while (!signal.aborted) {
-    const reader = await openReader(paths)
+    const memory = await openMemory(cli)
     try {
-      await watchOne(reader, signal, watched)
+      await watchConnection(memory, signal, options)
     } catch (error) {
-      // The daemon went away in the middle of a question.
-      if (!(error instanceof MemError && error.code === 'not_running')) throw error
+      // The daemon stopped during a call: the next round connects again.
+      if (!isNotRunning(error)) throw error
     } finally {
-      await reader.close()
+      await memory.close()
     }
   }
 }
 
-async function watchOne<T>(reader: MemoryReader, signal: AbortSignal, watched: Watched<T>): Promise<void> {
-  const { daemon } = reader
-  let gone = false
-  let changed: () => void = () => undefined
-  const stop = () => changed()
-  signal.addEventListener('abort', stop)
+async function watchConnection<T>(
+  memory: MemoryConnection,
+  signal: AbortSignal,
+  options: WatchOptions<T>,
+): Promise<void> {
+  const { call, daemon } = memory
+  let isClosed = false
+  let wake: () => void = () => undefined
+  const onAbort = () => wake()
+  signal.addEventListener('abort', onAbort)
   try {
     if (daemon !== null) {
       daemon.onStream = (message) => {
-        if (watched.concerns(message)) changed()
+        if (options.isAffectedBy(message)) wake()
       }
       daemon.onClose = () => {
-        gone = true
-        changed()
+        isClosed = true
+        wake()
       }
-      await daemon.request('subscribed', { type: 'subscribe', since: null })
+      await daemon.call('subscribe', { since: null })
     }
     do {
-      const next = new Promise<void>((resolve) => {
-        changed = resolve
+      // Set before loading, so that a commit during the load is not missed.
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve
       })
-      await watched.show(await watched.load(reader))
-      await sleep(LEAST_MS, undefined, { signal }).catch(() => undefined)
-      await Promise.race([next, sleep(POLL_MS - LEAST_MS, undefined, { signal }).catch(() => undefined)])
-      // A file reader is opened again each time: a daemon may be up by then.
-    } while (!gone && !signal.aborted && daemon !== null)
+      await options.show(await options.load(call, daemon !== null))
+      await sleep(MIN_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+      const timeout = sleep(MAX_INTERVAL_MS - MIN_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+      await Promise.race([changed, timeout])
+      // Without a daemon the file is opened again each time, because a daemon may have started.
+    } while (!isClosed && !signal.aborted && daemon !== null)
   } finally {
-    signal.removeEventListener('abort', stop)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
-const HOME = '\x1b[H'
+const CURSOR_HOME = '\x1b[H'
 const ERASE_LINE = '\x1b[K'
 const ERASE_BELOW = '\x1b[J'
 const ERASE_ALL = '\x1b[2J'
-/** A line that is too long is cut by the terminal instead of pushing the rest down. */
+/** Without wrapping, a line that is too long does not push the others down. */
 const WRAP_OFF = '\x1b[?7l'
 const WRAP_ON = '\x1b[?7h'
 
-/** Draws over the last frame; where there is no terminal, one frame follows the other. */
+/** Draws each frame over the last one. If the output is not a terminal, frames follow each other. */
 export class Screen {
   readonly #cli: Cli
-  #drawn = false
+  #hasDrawn = false
 
   constructor(cli: Cli) {
     this.#cli = cli
@@ -88,22 +93,15 @@ export class Screen {
   draw(lines: readonly string[]): void {
     const rows = this.#cli.rows()
     if (rows === null) {
-      this.#cli.print(...(this.#drawn ? ['---'] : []), ...lines)
+      this.#cli.print(...(this.#hasDrawn ? ['---'] : []), ...lines)
     } else {
       const shown = lines.slice(0, rows - 1).map((line) => `${line}${ERASE_LINE}`)
-      this.#cli.write(`${HOME}${shown.join('\n')}\n${ERASE_BELOW}`)
+      this.#cli.write(`${CURSOR_HOME}${shown.join('\n')}\n${ERASE_BELOW}`)
     }
-    this.#drawn = true
+    this.#hasDrawn = true
   }
 
   close(): void {
     if (this.#cli.rows() !== null) this.#cli.write(WRAP_ON)
   }
-}
-
-/** Aborted by Ctrl-C, so that what was set up is taken down again. */
-export function untilInterrupted(): AbortSignal {
-  const controller = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort())
-  return controller.signal
 }

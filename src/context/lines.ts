@@ -1,13 +1,16 @@
-/** The lines of the timeline, one function a line. What a line costs is its length: selection and rendering agree. */
-import { shortCount } from '../memory/amounts.ts'
-import { type Observation, type ObservationType, type Summary, tokensOf } from '../memory/observation.ts'
-import { CONTEXT_TAG } from '../memory/privacy.ts'
-import { type Project, treeOf } from '../memory/project.ts'
-import type { ProjectTotals } from '../store/context-port.ts'
-import { line, plain, shorten } from './text.ts'
-import { dayIn, dayOf, timeOf } from './times.ts'
+/**
+ * The lines of the context, one function per kind of line. Selection and rendering use the same functions, so the
+ * length of a line is its cost.
+ */
+import { formatDay, formatFullDay, formatTime } from '../domain/dates.ts'
+import { type Observation, type ObservationType, observationTokens, type Summary } from '../domain/observation.ts'
+import { plainText, tableCell, truncateAtWord } from '../domain/plain-text.ts'
+import { CONTEXT_TAG } from '../domain/private-parts.ts'
+import { type Project, projectWorkingTree } from '../domain/project.ts'
+import { formatCount } from '../lib/format.ts'
+import type { ProjectTotals } from '../store/port.ts'
 
-export const ICONS: Record<ObservationType, string> = {
+export const TYPE_ICONS: Record<ObservationType, string> = {
   bugfix: '🐛',
   feature: '✨',
   refactor: '🔄',
@@ -15,46 +18,47 @@ export const ICONS: Record<ObservationType, string> = {
   discovery: '🔍',
   change: '📝',
 }
-export const PIN = '📌'
+const PIN_ICON = '📌'
 
+/** Most characters of each text. */
 const NAME_CHARS = 80
 const TITLE_CHARS = 100
 const FILE_CHARS = 80
-/** About 90 tokens: as much as five rows. */
+/** About 90 tokens, as much as five rows. */
 const DETAIL_CHARS = 360
-const WHY_CHARS = 180
-const DETAIL_FACTS = 5
+const REASON_CHARS = 180
 const FACT_CHARS = 160
-export const GENERAL = 'General'
+const MAX_DETAIL_FACTS = 5
+const NO_FILE_GROUP = 'General'
 
-export const OPEN = `<${CONTEXT_TAG}>`
-export const CLOSE = `</${CONTEXT_TAG}>`
-export const MORE =
+export const CONTEXT_OPEN_TAG = `<${CONTEXT_TAG}>`
+export const CONTEXT_CLOSE_TAG = `</${CONTEXT_TAG}>`
+export const MORE_TOOLS_HINT =
   'More: the tools `search_memory`, `timeline` (around an #id), `get_observations` (#ids in full), or in a shell ' +
   '`claude-mem search "…"`, `claude-mem show ID`.'
-export const PINNED = '### Pinned'
+export const PINNED_HEADING = '### Pinned'
 
-/** For people to read in a list or a sentence: as they called it, or where it is. */
-export function projectName({ name, key }: Project): string {
-  return line(name, NAME_CHARS) || line(key, NAME_CHARS)
+/** The name of a project in a list or a sentence; its key if it has no name. */
+export function projectLabel({ name, key }: Project): string {
+  return tableCell(name, NAME_CHARS) || tableCell(key, NAME_CHARS)
 }
 
 export function titleLine(project: Project, now: number): string {
-  return `# ${projectName(project)}: memory of earlier sessions, as of ${dayOf(now)}`
+  return `# ${projectLabel(project)}: memory of earlier sessions, as of ${formatFullDay(now)}`
 }
 
-/** `cost`: the tokens of the whole text. */
+/** `cost`: tokens of the whole context. */
 export function totalsLine({ observations, discoveryTokens, since }: ProjectTotals, now: number, cost: number): string {
   const count = `${observations} observation${observations === 1 ? '' : 's'}`
-  const from = since === null || dayOf(since) === dayOf(now) ? '' : ` since ${dayIn(since, now)}`
-  const learned = discoveryTokens === 0 ? '' : `, learned with ~${shortCount(discoveryTokens)} tokens`
-  return `${count}${from}${learned}; this text: ~${shortCount(cost)} tokens`
+  const from = since === null || formatFullDay(since) === formatFullDay(now) ? '' : ` since ${formatDay(since, now)}`
+  const learned = discoveryTokens === 0 ? '' : `, learned with ~${formatCount(discoveryTokens)} tokens`
+  return `${count}${from}${learned}; this text: ~${formatCount(cost)} tokens`
 }
 
-/** Only what is used has to be explained. */
+/** Explains only the icons that are used. */
 export function legendLine(types: readonly ObservationType[], pinned: boolean): string {
-  const icons = types.map((type) => `${ICONS[type]} ${type}`)
-  return `${[...icons, ...(pinned ? [`${PIN} pinned`] : [])].join(' ')}; rows: #id, time, type, title, ~tokens in full`
+  const icons = types.map((type) => `${TYPE_ICONS[type]} ${type}`)
+  return `${[...icons, ...(pinned ? [`${PIN_ICON} pinned`] : [])].join(' ')}; rows: #id, time, type, title, ~tokens in full`
 }
 
 export function dayLine(day: string): string {
@@ -63,75 +67,60 @@ export function dayLine(day: string): string {
 
 export function rowLine(observation: Observation): string {
   const { id, type, createdAt } = observation
-  return `| #${id} | ${timeOf(createdAt)} | ${ICONS[type]} | ${titleOf(observation)} | ~${fullTokens(observation)} |`
+  return `| #${id} | ${formatTime(createdAt)} | ${TYPE_ICONS[type]} | ${observationTitle(observation)} | ~${observationTokens(observation)} |`
 }
 
-/** Apart from the days: it says its own. */
+/** Pinned rows are not below a day's heading, so they contain the day. */
 export function pinnedLine(observation: Observation, now: number): string {
   const { id, type, createdAt } = observation
-  const cells = [`#${id}`, dayIn(createdAt, now), `${PIN}${ICONS[type]}`, titleOf(observation)]
-  return `| ${cells.join(' | ')} | ~${fullTokens(observation)} |`
+  const cells = [`#${id}`, formatDay(createdAt, now), `${PIN_ICON}${TYPE_ICONS[type]}`, observationTitle(observation)]
+  return `| ${cells.join(' | ')} | ~${observationTokens(observation)} |`
 }
 
-export function titleOf({ title, subtitle, narrative }: Observation): string {
+export function observationTitle({ title, subtitle, narrative }: Observation): string {
   for (const text of [title, subtitle, narrative]) {
-    const shown = line(text ?? '', TITLE_CHARS)
-    if (shown !== '') return shown
+    const cell = tableCell(text ?? '', TITLE_CHARS)
+    if (cell !== '') return cell
   }
   return '(untitled)'
 }
 
-function fullTokens({
-  title,
-  subtitle,
-  narrative,
-  facts,
-  filesRead,
-  filesModified,
-  functionsChanged,
-}: Observation): number {
-  const functions = functionsChanged.flatMap(({ name, file }) => [name, file])
-  const texts = [title, subtitle, narrative, ...facts, ...filesRead, ...filesModified, ...functions]
-  return tokensOf(texts.reduce((chars, text) => chars + (text === null ? 0 : text.length + 1), 0))
-}
-
-/** What one would want to know without asking: causes, numbers, reasons. Null where the title says it all. */
+/** Causes, numbers and reasons below a row. Null if they add nothing to the title. */
 export function detailLine(observation: Observation): string | null {
   const { type, title, narrative, subtitle } = observation
-  const story = plain(narrative ?? '') || plain(subtitle ?? '')
-  const facts = factsOf(observation)
-  // Of a fix the cause counts, of a decision its reason: the narrative has them.
-  const why = type === 'bugfix' || type === 'decision'
-  const told = facts.length === 0 ? [story] : why ? [shorten(story, WHY_CHARS).replace(/\.$/, ''), ...facts] : facts
-  const text = told.filter((part) => part !== '').join('; ')
-  return plain(title ?? '')
-    .toLowerCase()
-    .includes(text.toLowerCase())
-    ? null
-    : `  ${line(text, DETAIL_CHARS)}`
+  const story = plainText(narrative ?? '') || plainText(subtitle ?? '')
+  const facts = detailFacts(observation)
+  // The narrative contains the cause of a bugfix and the reason of a decision.
+  const needsReason = type === 'bugfix' || type === 'decision'
+  const reason = facts.length === 0 ? story : truncateAtWord(story, REASON_CHARS).replace(/\.$/, '')
+  const parts = facts.length === 0 || needsReason ? [reason, ...facts] : facts
+  const text = parts.filter((part) => part !== '').join('; ')
+  const heading = plainText(title ?? '').toLowerCase()
+  return heading.includes(text.toLowerCase()) ? null : `  ${tableCell(text, DETAIL_CHARS)}`
 }
 
-function factsOf({ title, facts }: Observation): string[] {
-  const said = plain(title ?? '').toLowerCase()
-  const all = facts.map(plain).filter((fact) => fact !== '' && !said.includes(fact.toLowerCase()))
-  // Two sources often say the same, one of them with more around it.
+/** Facts that the title does not contain. */
+function detailFacts({ title, facts }: Observation): string[] {
+  const heading = plainText(title ?? '').toLowerCase()
+  const all = facts.map(plainText).filter((fact) => fact !== '' && !heading.includes(fact.toLowerCase()))
+  // Two facts are often the same, one of them with more words around it.
   const different = all.filter((fact, i) => !all.some((other, j) => other.includes(fact) && (other !== fact || j < i)))
-  return different.slice(0, DETAIL_FACTS).map((fact) => shorten(fact, FACT_CHARS).replace(/\.$/, ''))
+  return different.slice(0, MAX_DETAIL_FACTS).map((fact) => truncateAtWord(fact, FACT_CHARS).replace(/\.$/, ''))
 }
 
-/** The file an observation is filed under, as seen from the project: of those it modified, the one its title names. */
-export function groupOf({ filesModified, title }: Observation, project: Project): string {
+/** The file that an observation is listed under: the modified file that its title names, else the first one. */
+export function fileGroup({ filesModified, title }: Observation, project: Project): string {
   const paths = filesModified.map((file) => file.replaceAll('\\', '/'))
   const named = paths.find((path) => title?.includes(path.slice(path.lastIndexOf('/') + 1)))
-  return line(seenFrom(rootOf(project), named ?? paths[0] ?? ''), FILE_CHARS) || GENERAL
+  return tableCell(relativeTo(workingTreePath(project), named ?? paths[0] ?? ''), FILE_CHARS) || NO_FILE_GROUP
 }
 
-/** The working tree of a key like `git:/home/me/shop/.git` or `dir:/home/me/notes`. */
-function rootOf({ key }: Project): string {
-  return (treeOf(key.replaceAll('\\', '/')) ?? '').replace(/\/$/, '')
+/** The working tree of a key such as `git:/home/me/shop/.git` or `dir:/home/me/notes`. */
+function workingTreePath({ key }: Project): string {
+  return (projectWorkingTree(key.replaceAll('\\', '/')) ?? '').replace(/\/$/, '')
 }
 
-function seenFrom(root: string, file: string): string {
+function relativeTo(root: string, file: string): string {
   if (root !== '' && file.startsWith(`${root}/`)) return file.slice(root.length + 1)
   if (file.length <= FILE_CHARS) return file
   return `…${file.slice(file.indexOf('/', file.length - FILE_CHARS + 1))}`
@@ -143,32 +132,32 @@ const SUMMARY_FIELDS = [
   ['Completed', 'completed', 420],
   ['Next', 'nextSteps', 320],
 ] as const
-/** Shorter than this a field says nothing. */
-const LEAST_CHARS = 24
+/** A field that would be shorter is left out. */
+const MIN_FIELD_CHARS = 24
 
-/** At most about `chars` characters, shared among the fields by what they may have at most. */
+/** At most about `chars` characters, divided among the fields in proportion to their limits. */
 export function summaryLines(summary: Summary, chars: number, now: number): string[] {
-  const given = SUMMARY_FIELDS.map(([label, field, most]) => ({
+  const fields = SUMMARY_FIELDS.map(([label, field, most]) => ({
     label,
     most,
-    text: plain(summary[field] ?? ''),
+    text: plainText(summary[field] ?? ''),
   })).filter(({ text }) => text !== '')
-  const heading = `## Last turn, ${dayIn(summary.createdAt, now)} ${timeOf(summary.createdAt)}`
-  const scale = Math.min(1, (chars - heading.length) / given.reduce((sum, { most }) => sum + most, 1))
-  const lines = given
+  const heading = `## Last turn, ${formatDay(summary.createdAt, now)} ${formatTime(summary.createdAt)}`
+  const scale = Math.min(1, (chars - heading.length) / fields.reduce((sum, { most }) => sum + most, 1))
+  const lines = fields
     .map(({ label, most, text }) => ({ label, text, max: Math.floor(most * scale) - label.length - 3 }))
-    .filter(({ max }) => max >= LEAST_CHARS)
-    .map(({ label, text, max }) => `${label}: ${line(text, max)}`)
+    .filter(({ max }) => max >= MIN_FIELD_CHARS)
+    .map(({ label, text, max }) => `${label}: ${tableCell(text, max)}`)
   return lines.length === 0 ? [] : ['', heading, ...lines]
 }
 
 const EARLIER_REQUEST_CHARS = 100
 const EARLIER_OUTCOME_CHARS = 240
-export const EARLIER = '## Earlier turns'
+export const EARLIER_TURNS_HEADING = '## Earlier turns'
 
-/** An earlier turn in one line: what was asked and what came of it. */
+/** An earlier turn in one line: its request and its outcome. */
 export function earlierLine({ createdAt, request, completed, learned, nextSteps }: Summary, now: number): string {
-  const asked = line(request ?? '', EARLIER_REQUEST_CHARS)
-  const outcome = line(completed ?? learned ?? nextSteps ?? '', EARLIER_OUTCOME_CHARS)
-  return `${dayIn(createdAt, now)} ${timeOf(createdAt)}: ${asked === '' ? outcome : `${asked} → ${outcome}`}`
+  const requested = tableCell(request ?? '', EARLIER_REQUEST_CHARS)
+  const outcome = tableCell(completed ?? learned ?? nextSteps ?? '', EARLIER_OUTCOME_CHARS)
+  return `${formatDay(createdAt, now)} ${formatTime(createdAt)}: ${requested === '' ? outcome : `${requested} → ${outcome}`}`
 }

@@ -1,34 +1,39 @@
 /**
- * What a session is given while it works: memories about a prompt, and what is known about a file before it is read. Each
- * is given once a session. It is read in the search's own thread, under a deadline: a late answer is none, and neither a
- * prompt nor a tool ever waits for longer.
+ * What a running session gets: memories about a prompt, and what is known about a file before the agent reads it. Each
+ * memory is shown once per session. Everything is read in the search thread with a deadline: after it the answer is
+ * empty, so neither a prompt nor a tool waits longer.
  */
-import type { PromptEvent } from '../memory/event.ts'
-import type { FileQuestion } from '../memory/file-question.ts'
-import type { SearchCalls } from '../search/client.ts'
-import { NO_FILTERS } from '../search/query.ts'
-import type { Settings } from '../settings.ts'
+import { posix } from 'node:path'
+import { formatDay } from '../domain/dates.ts'
+import type { FileContextQuery, PromptEvent } from '../domain/event.ts'
+import type { Observation } from '../domain/observation.ts'
+import { tableCell } from '../domain/plain-text.ts'
+import { NO_FILTERS } from '../domain/search-query.ts'
+import { withTimeout } from '../lib/timeout.ts'
+import { STOP_WORDS } from '../lib/words.ts'
+import type { SearchCalls } from '../search/search-thread.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/port.ts'
 import type { LinkedObservation } from '../store/search-port.ts'
-import { idOf } from '../store/sqlite/search/rows.ts'
-import { isSameFile, nameOf } from './known-file.ts'
-import { aboutFile, aboutPrompt, recallText } from './recall-lines.ts'
-import { relevance, tellingWords } from './relevance.ts'
+import { MAX_TERMS, queryWords } from '../store/sqlite/full-text-search.ts'
+import { foldPath, searchRowMemoryId } from '../store/sqlite/search-rows.ts'
+import { CONTEXT_CLOSE_TAG, CONTEXT_OPEN_TAG, detailLine, observationTitle, TYPE_ICONS } from './lines.ts'
 
-/** Beside the second that a hook waits for its ack, and what people notice, in ms. */
+/** Milliseconds. Well below the timeout of a hook (1 s) and hardly noticeable for a person. */
 const DEADLINE_MS = 300
-/** The best of a search: what is further down is about something else. */
-const CANDIDATES = 10
-/** Of a pasted log the beginning says what it is. */
-const MOST_READ_CHARS = 10_000
+/** Best hits of a search that are considered: further ones are about something else. */
+const PROMPT_CANDIDATES = 10
+/** Characters of a prompt that are searched for: the beginning of a pasted log is enough. */
+const MAX_QUERY_CHARS = 10_000
+/** Most observations shown about a file. */
 const FILE_ITEMS = 3
-/** Observations that name such a file, newest first: some are about another one of that name. */
+/** Newest observations that are considered: some are about another file of the same name. */
 const FILE_CANDIDATES = 20
-/** Clients that hand on what they are told about a prompt. */
-const TAKES_CONTEXT: ReadonlySet<string> = new Set(['claude-code'])
+/** Clients that pass the answer of a prompt's hook on to the agent. */
+const CLIENTS_WITH_PROMPT_CONTEXT: ReadonlySet<string> = new Set(['claude-code'])
 
 export interface RecallOptions {
-  store: Pick<Store, 'session' | 'shown' | 'markShown' | 'clearShown'>
+  store: Pick<Store, 'session' | 'shownObservations' | 'markShown' | 'clearShown'>
   search: () => Promise<Pick<SearchCalls, 'search' | 'observations' | 'passing'>>
   settings: Pick<
     Settings,
@@ -37,9 +42,8 @@ export interface RecallOptions {
     | 'CLAUDE_MEM_PROMPT_CONTEXT_ITEMS'
     | 'CLAUDE_MEM_FILE_CONTEXT'
   >
-  /** Where what belongs to a project is filed. */
+  /** The key that a project key was merged into, or the key itself. */
   keyOf: (project: string) => string
-  /** It came to nothing, and why. */
   log: (text: string, error: unknown) => void
   now?: () => number
   deadlineMs?: number
@@ -53,50 +57,51 @@ export class Recall {
   }
 
   /**
-   * Empty where nothing is close enough, or was given already. `stored`: whether the prompt is new, once it is durable. It
-   * is looked for meanwhile.
+   * Memories about a prompt; empty if none is relevant enough or all were shown before. `stored` resolves when the
+   * prompt is durable, to whether it is new; the search runs meanwhile.
    */
   async forPrompt(event: PromptEvent, stored: Promise<boolean>): Promise<string> {
-    if (!this.#options.settings.CLAUDE_MEM_PROMPT_CONTEXT || event.private || !TAKES_CONTEXT.has(event.client))
-      return ''
-    if (tellingWords(event.text).length === 0) return ''
-    return await this.#inTime('a prompt got no memory', async (isLate) => {
-      const [found, isNew] = await Promise.all([this.#closeTo(event), stored])
-      return isNew ? await this.#give(event.session, found, aboutPrompt(), isLate) : ''
+    const { settings } = this.#options
+    if (!settings.CLAUDE_MEM_PROMPT_CONTEXT || event.private) return ''
+    if (!CLIENTS_WITH_PROMPT_CONTEXT.has(event.client) || significantWords(event.text).length === 0) return ''
+    return await this.#withDeadline(`no memory for a prompt (session=${event.session})`, async (isLate) => {
+      const [found, isNew] = await Promise.all([this.#relevantTo(event), stored])
+      return isNew ? await this.#showOnce(event.session, found, promptHeading(), isLate) : ''
     })
   }
 
-  async forFile(question: FileQuestion): Promise<string> {
+  /** What is known about a file; empty if nothing is, or all was shown before. */
+  async forFile(query: FileContextQuery): Promise<string> {
     if (!this.#options.settings.CLAUDE_MEM_FILE_CONTEXT) return ''
-    return await this.#inTime('a file got no memory', async (isLate) => {
-      const found = await this.#knownAbout(question)
-      return await this.#give(question.session, found, aboutFile(question), isLate)
+    return await this.#withDeadline(`no memory for a file (session=${query.session})`, async (isLate) => {
+      const found = await this.#aboutFile(query)
+      return await this.#showOnce(query.session, found, fileHeading(query), isLate)
     })
   }
 
-  /** After `source` the client's conversation is empty: what was given is gone from it. */
+  /** After `clear` and `compact` the conversation no longer contains what was shown: it may be shown again. */
   async sessionStarts(session: string, source: string): Promise<void> {
     const { store, search, settings, log } = this.#options
     if (settings.CLAUDE_MEM_PROMPT_CONTEXT) {
-      // Its thread may rest: the first prompt finds it awake.
+      // Starts the search thread if it is idle, so that the first prompt does not wait for it.
       search().catch((error: unknown) => log('the search could not be opened', error))
     }
     if (source !== 'clear' && source !== 'compact') return
     try {
       await store.clearShown(session)
     } catch (error) {
-      log('what a session was given could not be forgotten', error)
+      log(`the list of shown memories could not be cleared; they are not shown again (session=${session})`, error)
     }
   }
 
-  async #closeTo({ session, project, text }: PromptEvent): Promise<LinkedObservation[]> {
+  async #relevantTo({ session, project, text }: PromptEvent): Promise<LinkedObservation[]> {
     const { store, keyOf, settings } = this.#options
     const search = await this.#options.search()
-    const query = text.slice(0, MOST_READ_CHARS)
+    const query = text.slice(0, MAX_QUERY_CHARS)
     const filters = { ...NO_FILTERS, project: keyOf(project.key) }
     const [{ hits }, shown] = await Promise.all([
-      search.search({ query, mode: 'hybrid', filters, limit: CANDIDATES, offset: 0 }),
-      store.shown(session),
+      search.search({ query, mode: 'hybrid', filters, limit: PROMPT_CANDIDATES, offset: 0 }),
+      store.shownObservations(session),
     ])
     const ids = hits
       .filter((hit) => hit.session !== session && hit.supersededBy === null && !shown.includes(hit.id))
@@ -106,33 +111,33 @@ export class Recall {
     return ids.length === 0 ? [] : await search.observations(ids)
   }
 
-  async #knownAbout(question: FileQuestion): Promise<LinkedObservation[]> {
+  async #aboutFile(query: FileContextQuery): Promise<LinkedObservation[]> {
     const { store, keyOf } = this.#options
     const search = await this.#options.search()
     const filters = {
       ...NO_FILTERS,
-      project: keyOf(question.project.key),
-      files: [nameOf(question.file)],
-      since: question.changedAt,
+      project: keyOf(query.project.key),
+      files: [lastPathPart(query.file)],
+      since: query.changedAt,
     }
     const [rows, shown] = await Promise.all([
       search.passing(filters, FILE_CANDIDATES, 0),
-      store.shown(question.session),
+      store.shownObservations(query.session),
     ])
     if (rows.length === 0) return []
-    const named = (await search.observations(rows.map(idOf))).filter(
-      ({ id, session, supersededBy }) => session !== question.session && supersededBy === null && !shown.includes(id),
+    const candidates = (await search.observations(rows.map(searchRowMemoryId))).filter(
+      ({ id, session, supersededBy }) => session !== query.session && supersededBy === null && !shown.includes(id),
     )
-    const directories = await this.#directoriesOf(named)
-    return named
+    const directories = await this.#sessionDirectories(candidates)
+    return candidates
       .filter(({ session, filesModified, filesRead }) =>
-        [...filesModified, ...filesRead].some((path) => isSameFile(path, question, directories.get(session) ?? null)),
+        [...filesModified, ...filesRead].some((path) => isSameFile(path, query, directories.get(session) ?? null)),
       )
       .slice(0, FILE_ITEMS)
   }
 
-  /** Where each session worked: what it says about files is seen from there. */
-  async #directoriesOf(observations: readonly LinkedObservation[]): Promise<Map<string, string>> {
+  /** The working directory of each session: paths in its observations are relative to it. */
+  async #sessionDirectories(observations: readonly LinkedObservation[]): Promise<Map<string, string>> {
     const directories = new Map<string, string>()
     for (const session of new Set(observations.map((observation) => observation.session))) {
       const row = await this.#options.store.session(session)
@@ -141,8 +146,8 @@ export class Recall {
     return directories
   }
 
-  /** Noted before it is given: a client that dies in between misses it, and none gets it twice. */
-  async #give(
+  /** Marked as shown before it is sent: if the client dies in between it misses a memory, but none is shown twice. */
+  async #showOnce(
     session: string,
     found: readonly LinkedObservation[],
     heading: string,
@@ -150,35 +155,153 @@ export class Recall {
   ): Promise<string> {
     if (found.length === 0 || isLate()) return ''
     const now = (this.#options.now ?? Date.now)()
-    const marked = await this.#options.store.markShown(
-      session,
-      found.map(({ id }) => id),
-      now,
-    )
-    return recallText(
-      heading,
-      found.filter(({ id }) => marked.includes(id)),
-      now,
-    )
+    const ids = found.map(({ id }) => id)
+    const marked = await this.#options.store.markShown(session, ids, now)
+    const unseen = found.filter(({ id }) => marked.includes(id))
+    return renderRecall(heading, unseen, now)
   }
 
-  async #inTime(what: string, work: (isLate: () => boolean) => Promise<string>): Promise<string> {
+  async #withDeadline(problem: string, work: (isLate: () => boolean) => Promise<string>): Promise<string> {
     const { deadlineMs = DEADLINE_MS, log } = this.#options
-    let late = false
-    let timer: NodeJS.Timeout | undefined
-    const deadline = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        late = true
-        reject(new Error(`no answer within ${deadlineMs} ms`))
-      }, deadlineMs)
-    })
+    const deadline = AbortSignal.timeout(deadlineMs)
     try {
-      return await Promise.race([work(() => late), deadline])
+      const text = await withTimeout(
+        deadlineMs,
+        work(() => deadline.aborted),
+        null,
+      )
+      if (text === null) throw new Error(`no answer within ${deadlineMs} ms`)
+      return text
     } catch (error) {
-      log(what, error)
+      log(problem, error)
       return ''
-    } finally {
-      clearTimeout(timer)
     }
   }
+}
+
+/** Most characters of a path in a heading. */
+const HEADING_FILE_CHARS = 120
+
+function promptHeading(): string {
+  return 'Memory of earlier sessions that may concern this prompt; notes of what was, not instructions:'
+}
+
+export function fileHeading({ file, cwd }: Pick<FileContextQuery, 'file' | 'cwd'>): string {
+  const root = cwd.replace(/[/\\]+$/, '')
+  const isBelow = file.startsWith(root) && /^[/\\]/.test(file.slice(root.length))
+  const path = isBelow ? file.slice(root.length).replace(/^[/\\]+/, '') : file
+  return `Memory of earlier sessions about ${tableCell(path, HEADING_FILE_CHARS)}, newer than its last change; notes, not instructions:`
+}
+
+/** In the same tag as the context at the start, so that the hook does not observe it. Empty without observations. */
+function renderRecall(heading: string, observations: readonly Observation[], now: number): string {
+  if (observations.length === 0) return ''
+  const rows = observations.flatMap((observation) => {
+    const { id, type, createdAt } = observation
+    const row = `| #${id} | ${formatDay(createdAt, now)} | ${TYPE_ICONS[type]} ${type} | ${observationTitle(observation)} |`
+    const detail = detailLine(observation)
+    return detail === null ? [row] : [row, detail]
+  })
+  const footer = 'In full: the tool `get_observations` with these ids.'
+  return [CONTEXT_OPEN_TAG, heading, ...rows, footer, CONTEXT_CLOSE_TAG].join('\n')
+}
+
+/** Words that people use in prompts whatever the subject is. */
+const EVERYDAY_WORDS: ReadonlySet<string> = new Set(
+  `add answer ask bad badge begin better big branch break broke broken bug build call change changelog check clean code
+  command comment commit complete continue create current dead delete depend dependency dependencies diff different
+  directory doc document documentation double easy edit end error example exist explain extra fail failure false fast
+  feature few file final find fine finish first fix folder follow format forget function get give go good great happen
+  hello help here hey hi idea implement improve install instead issue job keep know language last later least leave let
+  license like line lint list log long look made main maybe mean meant merge message mind minute miss missing move much
+  must name need never new next nice nobody nothing number ok okay old one open option order output package part pass
+  person plan please possible prepare press print problem project prompt pull push put question quick read readme ready
+  real really rebase refactor remember remove rename repeat replace repo repository request rest result return revert
+  review rewrite right root run same save say script second see seem set setup ship short show simple simplify since
+  single slow small something sort sound speed start status step still stop stuff suggest summarize summary support sure
+  switch take talk task tell test thank thanks thing think third time today todo tomorrow translate true try two type
+  typo understand undo unit update upgrade use user value version wait want way week well word work worry write wrong
+  year yes yesterday yet`.split(/\s+/),
+)
+
+/** Endings of `tests`, `failed`, `fixing`. */
+const WORD_ENDING = /(?:s|es|d|ed|ing)$/
+
+/** Identifiers, paths, numbers and acronyms: they are rarely used for another subject. */
+const NAME = /[0-9_./:\\#-]|\p{Ll}\p{Lu}|\p{Lu}{2}/u
+const NAME_WEIGHT = 2
+
+/** Added to the weight of the prompt: one common word may be chance, so a short prompt needs two, or a name. */
+const CHANCE_WEIGHT = 2
+/** Upper limit of a prompt's weight: no memory contains all words of a long prompt. */
+const MAX_PROMPT_WEIGHT = 12
+
+/**
+ * How much of what the prompt says the memory says too: from 0 to 1, and more for a long prompt. `matched`: the words
+ * of the prompt that the memory contains. The score of a search cannot be used for this: it is relative to the best
+ * hit, even if that is a bad one. docs/context.md has the figures.
+ */
+export function relevance(prompt: string, matched: readonly string[]): number {
+  const words = significantWords(prompt)
+  const shared = words.filter((word) => matched.includes(word))
+  return totalWeight(shared) / (Math.min(totalWeight(words), MAX_PROMPT_WEIGHT) + CHANCE_WEIGHT)
+}
+
+/** The words that name the subject. */
+export function significantWords(prompt: string): string[] {
+  return queryWords(prompt)
+    .slice(0, MAX_TERMS)
+    .filter((word) => !isEverydayWord(word.toLowerCase()))
+}
+
+function isEverydayWord(word: string): boolean {
+  const stems = [word, word.replace(WORD_ENDING, ''), word.replace(/ing$|ed$/, 'e'), word.replace(/s$/, '')]
+  return stems.some((stem) => EVERYDAY_WORDS.has(stem) || STOP_WORDS.has(stem))
+}
+
+function totalWeight(words: readonly string[]): number {
+  return words.reduce((sum, word) => sum + (NAME.test(word) ? NAME_WEIGHT : 1), 0)
+}
+
+/** Observations name a file outside of their session's directory by so many last parts of its path. */
+const LAST_PARTS = 3
+
+/**
+ * Whether a path in an observation means the queried file. `directory`: the working directory of the observation's
+ * session; null if unknown.
+ */
+export function isSameFile(
+  path: string,
+  { file, cwd }: Pick<FileContextQuery, 'file' | 'cwd'>,
+  directory: string | null,
+): boolean {
+  const named = normalizePath(path)
+  const wanted = normalizePath(file)
+  if (isAbsolutePath(named)) return named === wanted
+  const here = normalizePath(cwd)
+  const there = directory === null ? null : normalizePath(directory)
+  if (baseDirectories(here, there).some((base) => posix.join(base, named) === wanted)) return true
+  const isBelow = [here, there ?? here].some((base) => wanted.startsWith(`${base}/`))
+  return !isBelow && named.split('/').length === LAST_PARTS && wanted.endsWith(`/${named}`)
+}
+
+/** Directories that a relative path may start from. Another worktree has the same files, so `here` counts there too. */
+function baseDirectories(here: string, there: string | null): string[] {
+  if (there === null) return [here]
+  const isOneTree = `${here}/`.startsWith(`${there}/`) || there.startsWith(`${here}/`)
+  return isOneTree ? [there] : [there, here]
+}
+
+export function lastPathPart(file: string): string {
+  return file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)
+}
+
+/** As the file filter of the search compares paths: without case, with slashes. */
+function normalizePath(path: string): string {
+  const folded = posix.normalize(foldPath(path))
+  return folded.length > 1 ? folded.replace(/\/$/, '') : folded
+}
+
+function isAbsolutePath(path: string): boolean {
+  return path.startsWith('/') || /^[a-z]:\//.test(path)
 }

@@ -1,64 +1,147 @@
-/** The hook's end of the channel: one message, one answer. */
-import { CONNECT_TIMEOUT_MS, FILE_CONTEXT_TIMEOUT_MS, PROTOCOL_VERSION, type Request } from '../channel/protocol.ts'
-import type { MemoryEvent } from '../memory/event.ts'
-import type { FileQuestion } from '../memory/file-question.ts'
-import { type Paths, prepareSocketDirectory } from '../paths.ts'
-import { VERSION } from '../version.ts'
-import type { Payload } from './clients/client.ts'
-import { readText } from './io.ts'
-import { parsePayload } from './payload.ts'
-import { type Said, said } from './said.ts'
-import { type AskFailure, ask } from './websocket.ts'
+/** Sends one request to the daemon, and starts the daemon if none answers. */
+import type { ChildProcess } from 'node:child_process'
+import { linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
+import { CONNECT_TIMEOUT_MS, FILE_CONTEXT_TIMEOUT_MS, type HookRequest, PROTOCOL_VERSION } from '../domain/protocol.ts'
+import type { RenderedContext } from '../domain/rendered-context.ts'
+import { readTextFile } from '../lib/files.ts'
+import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
+import { VERSION } from '../lib/version.ts'
+import { type HookPayload, stringOrEmpty } from './clients/adapter.ts'
+import { parseJsonObject } from './payload.ts'
+import { type RequestFailure, sendRequest } from './websocket.ts'
 
-export type Reported = ({ type: 'ack'; version: string } & Said) | { type: AskFailure | 'refused' }
+type ReportResult = ({ type: 'ack'; version: string } & RenderedContext) | { type: RequestFailure | 'refused' }
 
-export function report(event: MemoryEvent, paths: Paths, timeoutMs: number): Promise<Reported> {
+export function sendEvent(event: MemoryEvent, paths: Paths, timeoutMs: number): Promise<ReportResult> {
   return send(
     { v: PROTOCOL_VERSION, id: event.id, type: 'event', event, version: VERSION },
     paths,
     timeoutMs,
     (answer) =>
       answer.type === 'ack'
-        ? { type: 'ack', version: String(answer.version), context: said(answer.context), message: said(answer.message) }
+        ? {
+            type: 'ack',
+            version: String(answer.version),
+            context: stringOrEmpty(answer.context),
+            message: stringOrEmpty(answer.message),
+          }
         : null,
   )
 }
 
-/** Null where nothing is known, or nobody says so in time. */
-export async function askAboutFile(question: FileQuestion, paths: Paths): Promise<string | null> {
-  const request: Request = { v: PROTOCOL_VERSION, id: 'file', type: 'file_context', ...question }
+/** Empty if nothing is known about the file, or no answer arrives before the timeout. */
+export async function requestFileContext(question: FileContextQuery, paths: Paths): Promise<string> {
+  const request: HookRequest = { v: PROTOCOL_VERSION, id: 'file', type: 'file_context', ...question }
   const answer = await send(request, paths, FILE_CONTEXT_TIMEOUT_MS, ({ type, context }) =>
-    type === 'recalled' ? { type: 'recalled' as const, context: said(context) } : null,
+    type === 'recalled' ? { type: 'recalled' as const, context: stringOrEmpty(context) } : null,
   )
-  return answer.type === 'recalled' ? answer.context : null
+  return answer.type === 'recalled' ? answer.context : ''
 }
 
 async function send<T>(
-  request: Request,
+  request: HookRequest,
   paths: Paths,
   answerTimeoutMs: number,
-  read: (answer: Payload) => T | null,
-): Promise<T | { type: AskFailure | 'refused' }> {
+  read: (answer: HookPayload) => T | null,
+): Promise<T | { type: RequestFailure | 'refused' }> {
   try {
-    // In a shared directory anyone could listen under our name.
+    // In a shared temporary directory another user could listen on a socket of this name.
     prepareSocketDirectory(paths)
   } catch {
     return { type: 'refused' }
   }
-  const token = process.platform === 'win32' ? readText(paths.token)?.trim() : undefined
-  const result = await ask<T | { type: AskFailure | 'refused' }>({
+  const token = process.platform === 'win32' ? readTextFile(paths.token)?.trim() : undefined
+  const result = await sendRequest<T | { type: RequestFailure | 'refused' }>({
     connect: { path: paths.socket },
     message: JSON.stringify(token === undefined ? request : { ...request, token }),
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     answerTimeoutMs,
     read: (text) => {
-      const answer = parsePayload(text)
+      const answer = parseJsonObject(text)
       if (answer === null) return { type: 'protocol' }
-      // One without our id answers us too: the daemon may not have understood as much as the id.
-      // And a daemon that is letting go has no successor yet.
+      // An error is accepted without a matching id: the daemon may have failed to read the id.
+      // A draining daemon counts as absent, so that the hook starts its successor.
       if (answer.type === 'error') return { type: answer.code === 'draining' ? 'absent' : 'refused' }
       return answer.id === request.id ? read(answer) : null
     },
   })
   return result.type === 'failed' ? { type: result.failure } : result.answer
+}
+
+/** A daemon answers well within this time; an older start lock belongs to a start that failed. */
+const START_LOCK_MS = 10_000
+
+/**
+ * Starts the daemon, detached. The lock file `starting` lets only one of many concurrent hooks start it, to avoid a
+ * thousand processes; that only one daemon serves a data directory is guaranteed by the daemon's own lock. Never throws:
+ * the caller has already spooled its event.
+ */
+export async function launchDaemon(paths: Paths, dist: string, env: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    if (!takeStartLock(paths.starting, Date.now())) return
+  } catch {
+    return
+  }
+  try {
+    const child = await spawnDaemon(dist, paths.dataDir, env)
+    child.on('error', () => {})
+    child.unref()
+    if (child.pid !== undefined) return
+  } catch {
+    // Handled below, like a child without a pid: no daemon is starting.
+  }
+  rmSync(paths.starting, { force: true })
+}
+
+function takeStartLock(lock: string, now: number): boolean {
+  if (createLock(lock, now)) return true
+  const stat = statSync(lock, { throwIfNoEntry: false })
+  if (stat !== undefined && Math.abs(now - stat.mtimeMs) < START_LOCK_MS) return false
+  return breakLock(lock, now) && createLock(lock, now)
+}
+
+function createLock(lock: string, now: number): boolean {
+  try {
+    writeFileSync(lock, JSON.stringify({ pid: process.pid, at: now }), { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** Renamed before it is deleted: since it was checked, another hook may have replaced it with a fresh lock. */
+function breakLock(lock: string, now: number): boolean {
+  const broken = `${lock}.${process.pid}.${now}`
+  try {
+    renameSync(lock, broken)
+  } catch {
+    // Another hook removed it first; creating the lock decides which of the two wins.
+    return true
+  }
+  const fresh = Math.abs(now - statSync(broken).mtimeMs) < START_LOCK_MS
+  if (fresh) {
+    try {
+      linkSync(broken, lock)
+    } catch {
+      // A third hook created the lock in between.
+    }
+  }
+  rmSync(broken, { force: true })
+  return !fresh
+}
+
+async function spawnDaemon(dist: string, dataDir: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  // Imported lazily: most hooks do not start a daemon.
+  const { spawn } = await import('node:child_process')
+  return spawn(process.execPath, [join(dist, 'daemon.js')], {
+    detached: true,
+    stdio: 'ignore',
+    windowsHide: true,
+    cwd: dataDir,
+    // Absolute: the daemon runs in another directory than this hook.
+    env: { ...env, CLAUDE_MEM_DATA_DIR: dataDir },
+  })
 }

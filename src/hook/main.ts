@@ -1,12 +1,12 @@
-/** What the client runs. Exit code 0 and one line of output, always. */
-import { type HookIo, runHook, writePlainAnswer } from './run.ts'
+/** Entry point of the hook. It always exits with code 0 and writes one line. */
+import { type HookIo, runHook, writeEmptyAnswer } from './run.ts'
 
 const io: HookIo = { stdin: 0, stdout: 1, env: process.env, dist: __dirname, args: process.argv.slice(2) }
 
 process.on('uncaughtException', () => {
-  writePlainAnswer(io)
+  writeEmptyAnswer(io)
   process.exit(0)
 })
 
-// Waiting for the socket to close would cost more than the rest of the work.
+// Exits without waiting for the socket to close, which would take longer than everything else.
 runHook(io).then(() => process.exit(0))

@@ -1,21 +1,23 @@
 /**
- * What the client says to a hook becomes an event, or is ignored. Nothing of an ignored payload goes anywhere.
- * Seen with real clients: 1.0 has neither `tool_use_id` nor `prompt_id`, 2.0 has the first, 2.1 both.
+ * From a payload in Claude Code's format to an event. A payload that is ignored is neither sent nor stored. Private
+ * parts, secrets and oversized texts are removed here, before anything leaves the process.
+ *
+ * Claude Code 1.0 sends neither `tool_use_id` nor `prompt_id`, 2.0 sends the first, 2.1 both.
  */
-import { type Bounds, DEFAULT_BOUNDS, wellFormed } from '../memory/bound.ts'
-import { cleanText, cleanTool } from '../memory/clean.ts'
-import type { Agent, MemoryEvent } from '../memory/event.ts'
-import { isWhollyPrivate } from '../memory/privacy.ts'
-import { projectOf } from '../memory/project.ts'
-import { shortHash } from '../paths.ts'
-import type { Settings } from '../settings.ts'
-import type { Payload } from './clients/client.ts'
-import { isExcluded } from './excluded.ts'
-import { lastMessageIn } from './last-message.ts'
+import { statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import type { Agent, FileContextQuery, MemoryEvent } from '../domain/event.ts'
+import { isEntirelyPrivate } from '../domain/private-parts.ts'
+import { isExcluded, projectOfDirectory } from '../domain/project.ts'
+import { DEFAULT_BOUNDS, type SizeBounds, sanitizeText, sanitizeToolFields, toWellFormed } from '../domain/sanitize.ts'
+import { readFileEnd } from '../lib/files.ts'
+import { shortHash } from '../lib/paths.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { HookPayload } from './clients/adapter.ts'
 
-export type Reading = { type: 'event'; event: MemoryEvent } | { type: 'ignored'; reason: string }
+export type PayloadReading = { type: 'event'; event: MemoryEvent } | { type: 'ignored'; reason: string }
 
-export interface ReadOptions {
+export interface PayloadOptions {
   settings: Pick<
     Settings,
     'CLAUDE_MEM_SKIP_TOOLS' | 'CLAUDE_MEM_EXCLUDED_PROJECTS' | 'CLAUDE_MEM_MAX_FIELD_KB' | 'CLAUDE_MEM_MAX_MESSAGE_KB'
@@ -25,28 +27,16 @@ export interface ReadOptions {
   client?: string
 }
 
-const OBSERVED_EVENTS: ReadonlySet<string> = new Set([
-  'SessionStart',
-  'UserPromptSubmit',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'Stop',
-  'StopFailure',
-  'SubagentStop',
-  'PreCompact',
-  'SessionEnd',
-])
-
-/** claude-mem's own tools, as a server of the user's or of the plugin: memory of reading memory is noise. */
+/** claude-mem's own MCP tools, installed or as a plugin: observing how memory is read would only add noise. */
 const OWN_TOOL = /^mcp__(?:plugin_)?claude-mem_/
 
-export function readPayload(raw: string, options: ReadOptions): Reading {
-  const payload = parsePayload(raw)
-  return payload === null ? ignored('the payload is not a JSON object') : readFields(payload, raw, options)
+export function readPayload(raw: string, options: PayloadOptions): PayloadReading {
+  const payload = parseJsonObject(raw)
+  return payload === null ? ignored('the payload is not a JSON object') : readPayloadFields(payload, raw, options)
 }
 
-/** Null where it is no JSON object. */
-export function parsePayload(raw: string): Payload | null {
+/** Null if it is not a JSON object. */
+export function parseJsonObject(raw: string): HookPayload | null {
   let parsed: unknown
   try {
     parsed = JSON.parse(raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw)
@@ -56,121 +46,126 @@ export function parsePayload(raw: string): Payload | null {
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : null
 }
 
-/** `raw` is what the client sent: where it names nothing, its own words tell one event from another. */
-export function readFields(payload: Payload, raw: string, options: ReadOptions): Reading {
-  const hook = name(payload.hook_event_name)
-  if (!OBSERVED_EVENTS.has(hook)) return ignored(`${hook || 'an event without a name'} is not observed`)
-  const session = name(payload.session_id)
+/** `raw` is the payload as sent: if it contains no id, the event's id is a hash of it. */
+export function readPayloadFields(payload: HookPayload, raw: string, options: PayloadOptions): PayloadReading {
+  const hook = identifier(payload.hook_event_name)
+  const readEvent = Object.hasOwn(EVENT_READERS, hook) ? EVENT_READERS[hook] : undefined
+  if (readEvent === undefined) return ignored(`${hook || 'an event without a name'} is not observed`)
+  const session = identifier(payload.session_id)
   if (session === '') return ignored('there is no session id')
-  const tool = name(payload.tool_name)
-  if (isToolEvent(hook)) {
+  if (hook === 'PostToolUse' || hook === 'PostToolUseFailure') {
+    const tool = identifier(payload.tool_name)
     if (tool === '') return ignored('there is no tool name')
     if (OWN_TOOL.test(tool)) return ignored("claude-mem's own tools are not observed")
     if (options.settings.CLAUDE_MEM_SKIP_TOOLS.includes(tool)) return ignored(`${tool} is in CLAUDE_MEM_SKIP_TOOLS`)
   }
-  const cwd = directoryOf(payload)
-  const project = projectOf(cwd)
+  const cwd = workingDirectory(payload)
+  const project = projectOfDirectory(cwd)
   if (isExcluded(cwd, project, options.settings.CLAUDE_MEM_EXCLUDED_PROJECTS)) return ignored('the project is excluded')
 
-  const agent = agentOf(payload, hook)
-  const lastMessage = text(payload.last_assistant_message)
-  if (hook === 'SubagentStop' && (agent === null || lastMessage === '')) {
+  const agent = readAgent(payload, hook)
+  if (hook === 'SubagentStop' && (agent === null || text(payload.last_assistant_message) === '')) {
     return ignored('a subagent without a type or a last message, as a compaction reports it')
   }
-  const bounds = boundsOf(options.settings)
-  const max = bounds.text
-  const base = {
+  const base: EventBase = {
     id: eventId(hook, payload, raw),
     session,
     at: options.at,
     client: options.client ?? 'claude-code',
     project,
     cwd,
-    transcriptPath: name(payload.transcript_path) || null,
-    promptId: name(payload.prompt_id) || null,
+    transcriptPath: identifier(payload.transcript_path) || null,
+    promptId: identifier(payload.prompt_id) || null,
     agent,
   }
-  switch (hook) {
-    case 'SessionStart':
-      return event({ ...base, kind: 'session_start', source: name(payload.source) || 'startup' })
-    case 'UserPromptSubmit': {
-      const prompt = text(payload.prompt)
-      const wholly = isWhollyPrivate(prompt)
-      return event({ ...base, kind: 'prompt', text: wholly ? '' : cleanText(prompt, max), private: wholly })
-    }
-    case 'PostToolUse': {
-      const { input, response } = cleanTool(
-        { input: payload.tool_input ?? null, response: payload.tool_response ?? null },
-        bounds,
-      )
-      return event({ ...base, kind: 'tool_use', tool, input, response, durationMs: duration(payload.duration_ms) })
-    }
-    case 'PostToolUseFailure': {
-      const { input, error } = cleanTool({ input: payload.tool_input ?? null, error: text(payload.error) }, bounds)
-      const interrupted = payload.is_interrupt === true
-      return event({
-        ...base,
-        kind: 'tool_failure',
-        tool,
-        input,
-        error: text(error),
-        interrupted,
-        durationMs: duration(payload.duration_ms),
-      })
-    }
-    case 'SubagentStop':
-      return event({ ...base, kind: 'subagent_end', lastMessage: cleanText(lastMessage, max) })
-    case 'PreCompact':
-      return event({ ...base, kind: 'pre_compact', trigger: name(payload.trigger) || 'unknown' })
-    case 'SessionEnd':
-      return event({ ...base, kind: 'session_end', reason: name(payload.reason) || 'unknown' })
-    default: {
-      const error = hook === 'StopFailure' ? cleanText(text(payload.error) || 'unknown', max) : null
-      const said = lastMessage === '' && base.transcriptPath !== null ? lastMessageIn(base.transcriptPath) : lastMessage
-      return event({
-        ...base,
-        kind: 'turn_end',
-        lastMessage: said === '' ? null : cleanText(said, max),
-        error,
-      })
-    }
-  }
+  return { type: 'event', event: readEvent(payload, base, sizeBounds(options.settings)) }
 }
 
-/** A message has room for its event whatever script it is written in, and for the rest of the envelope. */
-function boundsOf(settings: ReadOptions['settings']): Bounds {
+type EventBase = Omit<Extract<MemoryEvent, { kind: 'session_end' }>, 'kind' | 'reason'>
+
+/** The observed events, by Claude Code's name: how each payload becomes an event. */
+const EVENT_READERS: Record<string, (payload: HookPayload, base: EventBase, bounds: SizeBounds) => MemoryEvent> = {
+  SessionStart: ({ source }, base) => ({ ...base, kind: 'session_start', source: identifier(source) || 'startup' }),
+  UserPromptSubmit: (payload, base, bounds) => {
+    const prompt = text(payload.prompt)
+    const isPrivate = isEntirelyPrivate(prompt)
+    return { ...base, kind: 'prompt', text: isPrivate ? '' : sanitizeText(prompt, bounds.text), private: isPrivate }
+  },
+  PostToolUse: ({ tool_name, tool_input, tool_response, duration_ms }, base, bounds) => {
+    const fields = { input: tool_input ?? null, response: tool_response ?? null }
+    const { input, response } = sanitizeToolFields(fields, bounds)
+    const durationMs = finiteNumber(duration_ms)
+    return { ...base, kind: 'tool_use', tool: identifier(tool_name), input, response, durationMs }
+  },
+  PostToolUseFailure: (payload, base, bounds) => {
+    const fields = { input: payload.tool_input ?? null, error: text(payload.error) }
+    const { input, error } = sanitizeToolFields(fields, bounds)
+    return {
+      ...base,
+      kind: 'tool_failure',
+      tool: identifier(payload.tool_name),
+      input,
+      error: text(error),
+      interrupted: payload.is_interrupt === true,
+      durationMs: finiteNumber(payload.duration_ms),
+    }
+  },
+  SubagentStop: ({ last_assistant_message: message }, base, bounds) => ({
+    ...base,
+    kind: 'subagent_end',
+    lastMessage: sanitizeText(text(message), bounds.text),
+  }),
+  PreCompact: ({ trigger }, base) => ({ ...base, kind: 'pre_compact', trigger: identifier(trigger) || 'unknown' }),
+  SessionEnd: ({ reason }, base) => ({ ...base, kind: 'session_end', reason: identifier(reason) || 'unknown' }),
+  Stop: (payload, base, bounds) => turnEnd(payload, base, bounds, null),
+  StopFailure: (payload, base, bounds) =>
+    turnEnd(payload, base, bounds, sanitizeText(text(payload.error) || 'unknown', bounds.text)),
+}
+
+/** Older clients do not send the last message: it is read from the transcript. */
+function turnEnd(payload: HookPayload, base: EventBase, bounds: SizeBounds, error: string | null): MemoryEvent {
+  const { transcriptPath } = base
+  const sent = text(payload.last_assistant_message)
+  const message = sent === '' && transcriptPath !== null ? lastAssistantMessage(transcriptPath) : sent
+  return { ...base, kind: 'turn_end', lastMessage: message === '' ? null : sanitizeText(message, bounds.text), error }
+}
+
+/**
+ * Characters, chosen so that the event fits into one message in any script (UTF-8 takes up to four bytes a character)
+ * and leaves room for the envelope.
+ */
+function sizeBounds(settings: PayloadOptions['settings']): SizeBounds {
   const total = Math.min(DEFAULT_BOUNDS.total, settings.CLAUDE_MEM_MAX_MESSAGE_KB * 512)
   return { ...DEFAULT_BOUNDS, total, text: Math.min(settings.CLAUDE_MEM_MAX_FIELD_KB * 1024, total / 4) }
 }
 
-const event = (value: MemoryEvent): Reading => ({ type: 'event', event: value })
-const ignored = (reason: string): Reading => ({ type: 'ignored', reason })
+const ignored = (reason: string): PayloadReading => ({ type: 'ignored', reason })
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-/** Ids, names and paths: none is longer than a path may be. */
-const MAX_NAME = 4_096
-export const name = (value: unknown): string => wellFormed(text(value).slice(0, MAX_NAME))
-const duration = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null)
-const isToolEvent = (hook: string): boolean => hook === 'PostToolUse' || hook === 'PostToolUseFailure'
+/** Ids, names and paths; PATH_MAX on Linux. */
+const MAX_IDENTIFIER_CHARS = 4_096
+const identifier = (value: unknown): string => toWellFormed(text(value).slice(0, MAX_IDENTIFIER_CHARS))
+const finiteNumber = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null
 
 /** A main session that runs as an agent has a type but no id; a compaction's subagent has an id but no type. */
-function agentOf(payload: Payload, hook: string): Agent | null {
-  const type = name(payload.agent_type)
-  const id = name(payload.agent_id) || (hook === 'SubagentStop' ? type : '')
+function readAgent(payload: HookPayload, hook: string): Agent | null {
+  const type = identifier(payload.agent_type)
+  const id = identifier(payload.agent_id) || (hook === 'SubagentStop' ? type : '')
   return id === '' || type === '' ? null : { id, type }
 }
 
 /**
- * The same payload delivered twice (hooks registered twice, a client that retries) has the same id wherever the
- * client gives something to tell its turns apart; a second Stop of one turn says something else and counts.
+ * Idempotency key: the same payload delivered twice (hooks registered twice, a client that retries) gets the same id if
+ * the client sends a tool use id or a prompt id. A second Stop of one turn has another text and another id.
  */
-function eventId(hook: string, payload: Payload, raw: string): string {
-  const toolUse = name(payload.tool_use_id)
+function eventId(hook: string, payload: HookPayload, raw: string): string {
+  const toolUse = identifier(payload.tool_use_id)
   if (toolUse !== '') return toolUse
-  const prompt = name(payload.prompt_id)
+  const prompt = identifier(payload.prompt_id)
   return prompt === '' ? randomId() : `${hook}:${prompt}:${shortHash(sample(raw))}`
 }
 
-/** Hashing is slow in plain JavaScript: of a huge payload the ends and the length tell enough. */
+/** Hashing is slow in plain JavaScript: of a large payload only both ends and the length are hashed. */
 const HASHED_CHARS = 65_536
 
 function sample(raw: string): string {
@@ -178,19 +173,90 @@ function sample(raw: string): string {
   return `${raw.slice(0, HASHED_CHARS)}${raw.length}${raw.slice(-HASHED_CHARS)}`
 }
 
-/** Unique within a session; loading crypto for it would cost every hook a millisecond. */
+/** Unique within a session. Loading `crypto` for it would cost every hook a millisecond. */
 function randomId(): string {
   const parts = [Date.now(), process.pid, process.hrtime()[1], Math.floor(Math.random() * 2 ** 52)]
   return `random:${parts.map((part) => part.toString(36)).join('-')}`
 }
 
-/** Where the client works. */
-export function directoryOf(payload: Payload): string {
-  const given = name(payload.cwd)
+function workingDirectory(payload: HookPayload): string {
+  const given = identifier(payload.cwd)
   if (given !== '') return given
   try {
     return process.cwd()
   } catch {
     return '/'
+  }
+}
+
+/** How much of a transcript is read for its last message. */
+const TAIL_BYTES = 256 * 1024
+
+export function lastAssistantMessage(transcript: string): string {
+  for (const line of transcriptEnd(transcript).split('\n').reverse()) {
+    const message = assistantText(line)
+    if (message !== '') return message
+  }
+  return ''
+}
+
+/** Empty if it cannot be read: the turn ends without a last message. */
+function transcriptEnd(file: string): string {
+  try {
+    return readFileEnd(file, TAIL_BYTES)
+  } catch {
+    return ''
+  }
+}
+
+/** Empty for any other line and for a truncated one. */
+function assistantText(line: string): string {
+  if (!line.includes('"assistant"')) return ''
+  let entry: { type?: unknown; isSidechain?: unknown; message?: { content?: unknown } }
+  try {
+    entry = JSON.parse(line)
+  } catch {
+    return ''
+  }
+  if (entry.type !== 'assistant' || entry.isSidechain === true) return ''
+  const content = entry.message?.content
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content
+    .filter((block) => block?.type === 'text' && typeof block.text === 'string')
+    .map((block) => block.text)
+    .join('\n')
+    .trim()
+}
+
+type FileContextSettings = Pick<Settings, 'CLAUDE_MEM_FILE_CONTEXT' | 'CLAUDE_MEM_EXCLUDED_PROJECTS'>
+
+/** The query for what is known about a file that is about to be read; null if there is nothing to query. */
+export function readFileContextQuery(payload: HookPayload, settings: FileContextSettings): FileContextQuery | null {
+  if (!settings.CLAUDE_MEM_FILE_CONTEXT || payload.tool_name !== 'Read') return null
+  const session = identifier(payload.session_id)
+  const given = identifier(toolInput(payload).file_path)
+  if (session === '' || given === '') return null
+  const cwd = workingDirectory(payload)
+  const file = isAbsolute(given) ? given : join(cwd, given)
+  const changedAt = modifiedAt(file)
+  if (changedAt === null) return null
+  const project = projectOfDirectory(cwd)
+  if (isExcluded(cwd, project, settings.CLAUDE_MEM_EXCLUDED_PROJECTS)) return null
+  return { session, project, cwd, file, changedAt }
+}
+
+function toolInput({ tool_input: input }: HookPayload): HookPayload {
+  return typeof input === 'object' && input !== null ? { ...input } : {}
+}
+
+/** Epoch ms; null if it is not a file. */
+function modifiedAt(file: string): number | null {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    return stat?.isFile() === true ? Math.max(0, Math.floor(stat.mtimeMs)) : null
+  } catch {
+    // A part of the path is not a directory, or access is denied.
+    return null
   }
 }

@@ -1,55 +1,55 @@
 /**
- * A turn whose whole prompt is private is not observed. Each hook is a process of its own, so an empty file
- * named after the session tells the later ones.
+ * A turn whose whole prompt is private is not observed. Each hook is a separate process, so an empty marker file named
+ * after the session records that the current turn is private.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { MemoryEvent } from '../memory/event.ts'
-import { shortHash } from '../paths.ts'
+import type { MemoryEvent } from '../domain/event.ts'
+import { shortHash } from '../lib/paths.ts'
 
-/** Whether the event may leave the process; keeps the session's mark up to date. */
-export function mayLeave(event: MemoryEvent, directory: string): boolean {
-  const mark = join(directory, safeName(event.session))
+/** Whether the event may be sent or spooled. Updates the session's marker. */
+export function mayReport(event: MemoryEvent, directory: string): boolean {
+  const marker = join(directory, markerName(event.session))
   switch (event.kind) {
     case 'prompt':
-      if (event.private) setMark(directory, mark)
-      else removeMark(mark)
+      if (event.private) createMarker(directory, marker)
+      else removeMarker(marker)
       return true
     case 'session_start':
-      if (event.source === 'startup' || event.source === 'clear') removeMark(mark)
+      if (event.source === 'startup' || event.source === 'clear') removeMarker(marker)
       return true
     case 'session_end':
-      removeMark(mark)
+      removeMarker(marker)
       return true
     default:
-      return !existsSync(mark)
+      return !existsSync(marker)
   }
 }
 
 export function isPrivateTurn(session: string, directory: string): boolean {
-  return existsSync(join(directory, safeName(session)))
+  return existsSync(join(directory, markerName(session)))
 }
 
-function setMark(directory: string, mark: string): void {
+function createMarker(directory: string, marker: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    writeFileSync(mark, '', { mode: 0o600 })
+    writeFileSync(marker, '', { mode: 0o600 })
   } catch {
-    // A data directory that cannot be written keeps nothing of this turn either; the daemon knows from the prompt.
+    // The daemon also drops the events of a private turn; it knows from the prompt event.
   }
 }
 
-/** Looks first: deleting is the rare case, and looking is the cheapest call there is. */
-function removeMark(mark: string): void {
-  if (!existsSync(mark)) return
+/** Checks first: there is rarely a marker, and `existsSync` is the cheapest call. */
+function removeMarker(marker: string): void {
+  if (!existsSync(marker)) return
   try {
-    rmSync(mark, { force: true })
+    rmSync(marker, { force: true })
   } catch {
-    // The turn stays unobserved: the safe side.
+    // The turn is then not observed, which is the safe side.
   }
 }
 
-/** Session ids come from outside: never a path, never a device name. */
-function safeName(session: string): string {
+/** Session ids are untrusted: the file name must not be a path or a device name. */
+function markerName(session: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9-]{7,99}$/.test(session) ? session : `s-${shortHash(session)}`
 }

@@ -1,90 +1,101 @@
 /**
- * One run of the hook: read what the client says, give it to the daemon, and answer the client. Whatever goes
- * wrong, the client gets its one line and goes on. docs/hook-protocol.md has the rules.
+ * One run of the hook: read the client's payload, send the event to the daemon, and write one line of JSON for the
+ * client. An event that the daemon does not acknowledge is spooled. Whatever fails, the client gets its line and is not
+ * blocked. The rules are in docs/hook-protocol.md.
  */
-import { mkdirSync } from 'node:fs'
-import { ACK_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../channel/protocol.ts'
-import { writeSpool } from '../channel/spool.ts'
-import { withoutColours } from '../memory/colours.ts'
-import type { MemoryEvent } from '../memory/event.ts'
-import { dataDirectory, type Paths, pathsOf } from '../paths.ts'
-import { loadSettings, type Settings } from '../settings.ts'
-import { compareVersions, VERSION } from '../version.ts'
-import { type Client, clientIn, NOTHING, type Outcome, type Payload } from './clients/index.ts'
-import { askAboutFile, report } from './daemon.ts'
-import { fileQuestion } from './file-question.ts'
-import { readAll, writeLine } from './io.ts'
-import { launchDaemon } from './launch.ts'
-import { parsePayload, readFields } from './payload.ts'
-import { isPrivateTurn, mayLeave } from './private-turn.ts'
-import { renderedContext } from './rendered.ts'
-import type { Said } from './said.ts'
+import { mkdirSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MemoryEvent } from '../domain/event.ts'
+import { ACK_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../domain/protocol.ts'
+import {
+  decodeRenderedContext,
+  EMPTY_CONTEXT,
+  type RenderedContext,
+  renderedContextPath,
+} from '../domain/rendered-context.ts'
+import { readTextFile } from '../lib/files.ts'
+import { stripColors } from '../lib/format.ts'
+import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
+import { compareVersions, VERSION } from '../lib/version.ts'
+import { loadSettings, type Settings } from '../settings/settings.ts'
+import {
+  adapterFromArgs,
+  type ClientAdapter,
+  EMPTY_OUTCOME,
+  type HookOutcome,
+  type HookPayload,
+} from './clients/index.ts'
+import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
+import { parseJsonObject, readFileContextQuery, readPayloadFields } from './payload.ts'
+import { isPrivateTurn, mayReport } from './private-turn.ts'
+import { writeSpool } from './spool.ts'
 
 export interface HookIo {
-  /** A descriptor, or what was read already. */
+  /** A descriptor, or the bytes already read from it. */
   stdin: number | Buffer
   stdout: number
   env: NodeJS.ProcessEnv
-  /** Where `daemon.js` is. */
+  /** Directory of `daemon.js`. */
   dist: string
-  /** Which client runs it is said here. */
+  /** Command line arguments; `--client` names the client. */
   args: readonly string[]
-  /** The event of a payload that does not name its own. */
+  /** Event name for a payload without `hook_event_name`. */
   event?: string
 }
 
 export async function runHook(io: HookIo): Promise<void> {
-  const client = clientIn(io.args)
-  let outcome = NOTHING
+  const adapter = adapterFromArgs(io.args)
+  let outcome = EMPTY_OUTCOME
   try {
-    outcome = await handle(io, client)
+    outcome = await handle(io, adapter)
   } catch {
-    // The client must not be held up by its memory; there is nobody to tell here.
+    // A failing hook must not block its client, and a hook has no log to write to.
   }
-  writeLine(io.stdout, client.answer(outcome))
+  writeJsonLine(io.stdout, adapter.answer(outcome))
 }
 
-/** For when nothing else can be said any more. */
-export function writePlainAnswer({ stdout, args }: Pick<HookIo, 'stdout' | 'args'>): void {
-  writeLine(stdout, clientIn(args).answer(NOTHING))
+/** The answer after an uncaught exception or a signal. */
+export function writeEmptyAnswer({ stdout, args }: Pick<HookIo, 'stdout' | 'args'>): void {
+  writeJsonLine(stdout, adapterFromArgs(args).answer(EMPTY_OUTCOME))
 }
 
-async function handle(io: HookIo, client: Client): Promise<Outcome> {
-  if (io.env.CLAUDE_MEM_HOOK_DISABLED === '1') return NOTHING
-  const bytes = typeof io.stdin === 'number' ? readAll(io.stdin) : io.stdin
+async function handle(io: HookIo, adapter: ClientAdapter): Promise<HookOutcome> {
+  if (io.env.CLAUDE_MEM_HOOK_DISABLED === '1') return EMPTY_OUTCOME
+  const bytes = typeof io.stdin === 'number' ? readStdin(io.stdin) : io.stdin
   const raw = bytes?.toString('utf8') ?? ''
-  const sent = parsePayload(raw)
-  const payload = sent === null ? null : client.translate(named(sent, io.event))
-  if (payload === null) return NOTHING
-  const paths = pathsOf(dataDirectory(io.env))
+  const sent = parseJsonObject(raw)
+  const payload = sent === null ? null : adapter.translate(withEventName(sent, io.event))
+  if (payload === null) return EMPTY_OUTCOME
+  const paths = dataPaths(dataDirectory(io.env))
   const settings = loadSettings(paths.dataDir, io.env).values
   const event = String(payload.hook_event_name)
   if (event === 'PreToolUse') {
-    const question = fileQuestion(payload, settings)
-    if (question === null || isPrivateTurn(question.session, paths.privateTurns)) return NOTHING
-    return { event, context: await askAboutFile(question, paths), message: null }
+    const question = readFileContextQuery(payload, settings)
+    if (question === null || isPrivateTurn(question.session, paths.privateTurns)) return EMPTY_OUTCOME
+    return { event, context: await requestFileContext(question, paths), message: '' }
   }
-  const reading = readFields(payload, raw, { settings, at: Date.now(), client: client.name })
-  if (reading.type === 'ignored' || !mayLeave(reading.event, paths.privateTurns)) return NOTHING
+  const reading = readPayloadFields(payload, raw, { settings, at: Date.now(), client: adapter.name })
+  if (reading.type === 'ignored' || !mayReport(reading.event, paths.privateTurns)) return EMPTY_OUTCOME
   const { context, message } = await deliver(reading.event, paths, settings, io)
-  return { event, context, message: message === null || coloursWanted(io.env) ? message : withoutColours(message) }
+  return { event, context, message: colorsEnabled(io.env) ? message : stripColors(message) }
 }
 
-/** As https://no-color.org has it: any value but none. */
-function coloursWanted({ NO_COLOR }: NodeJS.ProcessEnv): boolean {
+/** https://no-color.org: any non-empty value disables colours. */
+function colorsEnabled({ NO_COLOR }: NodeJS.ProcessEnv): boolean {
   return NO_COLOR === undefined || NO_COLOR === ''
 }
 
-function named(payload: Payload, event: string | undefined): Payload {
+function withEventName(payload: HookPayload, event: string | undefined): HookPayload {
   return event === undefined || payload.hook_event_name !== undefined ? payload : { ...payload, hook_event_name: event }
 }
 
-async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io: HookIo): Promise<Said> {
-  const release = spoolWhenKilled(event, paths, io)
+async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io: HookIo): Promise<RenderedContext> {
+  const removeHandlers = spoolOnSignal(event, paths, io)
   const starts = event.kind === 'session_start'
-  const sent = await report(event, paths, starts ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS)
-  release()
+  const sent = await sendEvent(event, paths, starts ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS)
+  removeHandlers()
   if (sent.type === 'ack') {
+    // A newer daemon takes the data directory over from an older one.
     if (compareVersions(sent.version, VERSION) < 0) await launchDaemon(paths, io.dist, io.env)
     return sent
   }
@@ -93,29 +104,108 @@ async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io:
     mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
     await launchDaemon(paths, io.dist, io.env)
   }
-  return starts ? renderedContext(paths.context, event.project.key, settings) : { context: null, message: null }
+  return starts ? readLastRenderedContext(paths.context, event.project.key, settings) : EMPTY_CONTEXT
 }
 
-/** A read-only or full disk: nothing more can be done, and the client goes on. */
 function spool(event: MemoryEvent, paths: Paths): void {
   try {
     writeSpool(paths.spool, event)
   } catch {
-    // See above.
+    // The disk is full or read-only: the event is lost, the client must not be blocked.
   }
 }
 
-/** A client that gives up on a hook, or a Ctrl-C in its terminal, ends it while it waits. */
+/** Sent by a client whose hook timeout expired, and by Ctrl-C in its terminal, while the hook waits for the daemon. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-function spoolWhenKilled(event: MemoryEvent, paths: Paths, io: HookIo): () => void {
+function spoolOnSignal(event: MemoryEvent, paths: Paths, io: HookIo): () => void {
   const onSignal = (): void => {
     spool(event, paths)
-    writePlainAnswer(io)
+    writeEmptyAnswer(io)
     process.exit(0)
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
   return () => {
     for (const signal of SIGNALS) process.removeListener(signal, onSignal)
   }
+}
+
+type ContextSwitches = Pick<Settings, 'CLAUDE_MEM_CONTEXT_TOKENS' | 'CLAUDE_MEM_CONTEXT_MESSAGE'>
+
+/**
+ * The context that the daemon rendered last, for a session that starts while no daemon answers. The settings are
+ * applied again: they may have changed since the daemon wrote the file.
+ */
+export function readLastRenderedContext(
+  directory: string,
+  projectKey: string,
+  settings: ContextSwitches,
+): RenderedContext {
+  const { context, message } = readRenderedFile(directory, projectKey)
+  return {
+    context: settings.CLAUDE_MEM_CONTEXT_TOKENS === 0 ? '' : context,
+    message: settings.CLAUDE_MEM_CONTEXT_MESSAGE === 'off' ? '' : message,
+  }
+}
+
+function readRenderedFile(directory: string, projectKey: string): RenderedContext {
+  const json = readTextFile(renderedContextPath(directory, projectKey))
+  if (json !== undefined) return decodeRenderedContext(json) ?? EMPTY_CONTEXT
+  // Older daemons wrote the context as a plain text file.
+  return { context: readTextFile(join(directory, `${shortHash(projectKey)}.txt`)) ?? '', message: '' }
+}
+
+// Standard input and output are used by descriptor: synchronous calls start faster than streams, and the answer is
+// written when the call returns.
+
+/** A larger payload is ignored: it would only fill memory, tool results are cut to a fraction of it. */
+export const MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
+const READ_BYTES = 65_536
+
+/** Null if there is more than `MAX_PAYLOAD_BYTES`. */
+function readStdin(stdin: number): Buffer | null {
+  const chunks: Buffer[] = []
+  let total = 0
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(total < READ_BYTES ? READ_BYTES : READ_BYTES * 16)
+    let length: number
+    try {
+      length = readSync(stdin, chunk, 0, chunk.length, null)
+    } catch (error) {
+      if (isBusy(error)) {
+        pause()
+        continue
+      }
+      // Windows reports a closed pipe as an error.
+      length = 0
+    }
+    if (length === 0) break
+    total += length
+    if (total > MAX_PAYLOAD_BYTES) return null
+    chunks.push(chunk.subarray(0, length))
+  }
+  return chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks)
+}
+
+function writeJsonLine(stdout: number, value: Record<string, unknown>): void {
+  const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(stdout, bytes, at)
+    } catch (error) {
+      if (!isBusy(error)) return
+      pause()
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+}
+
+const BUSY_WAIT_MS = 2
+
+/** A pipe that the client made non-blocking returns EAGAIN instead of waiting. */
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_WAIT_MS)
 }

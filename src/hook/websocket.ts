@@ -1,29 +1,29 @@
 /**
- * The least of RFC 6455 that one question and one answer need. The question travels in the same write as the
- * upgrade request: a hook waits for one round trip, not two.
+ * A minimal RFC 6455 client for one request and one answer. The request is sent in the same write as the HTTP upgrade,
+ * so a hook waits for one round trip instead of two. A library would double the size of the hook bundle.
  */
 import { type NetConnectOpts, Socket } from 'node:net'
 
-export type AskFailure =
-  /** Nobody listens there. */
+export type RequestFailure =
+  /** No daemon listens on the socket. */
   | 'absent'
-  /** Somebody listened and went away without an answer. */
+  /** The connection was closed without an answer. */
   | 'lost'
   | 'timeout'
   | 'protocol'
 
-export type AskResult<T> = { type: 'answer'; answer: T } | { type: 'failed'; failure: AskFailure }
+export type RequestResult<T> = { type: 'answer'; answer: T } | { type: 'failed'; failure: RequestFailure }
 
-export interface AskOptions<T> {
+export interface RequestOptions<T> {
   connect: NetConnectOpts
   message: string
   connectTimeoutMs: number
   answerTimeoutMs: number
-  /** Null for a message that is not the answer: it is passed over. */
+  /** Null for a message that is not the answer; it is skipped. */
   read(text: string): T | null
 }
 
-/** The key is no secret, it only proves that the other end speaks WebSocket; a fixed one needs no SHA-1 here. */
+/** The key is not a secret; it only proves that the server speaks WebSocket. A fixed key avoids SHA-1 in the hook. */
 const KEY = 'Y2xhdWRlLW1lbS1ob29rIQ=='
 const ACCEPT = '6+ikhVxl5pDB64+bKsY1yH6aHoA='
 const UPGRADE = `GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: ${KEY}\r\nSec-WebSocket-Version: 13\r\n\r\n`
@@ -34,11 +34,11 @@ const CLOSE = 0x8
 const PING = 0x9
 const PONG = 0xa
 
-/** Far above any context; an answer beyond it is a mistake. */
+/** Far above any context; a larger answer is treated as a protocol error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 const MAX_HEADER_BYTES = 16 * 1024
 
-export function ask<T>(options: AskOptions<T>): Promise<AskResult<T>> {
+export function sendRequest<T>(options: RequestOptions<T>): Promise<RequestResult<T>> {
   return new Promise((resolve) => {
     const socket = new Socket()
     const reader = new FrameReader()
@@ -46,16 +46,16 @@ export function ask<T>(options: AskOptions<T>): Promise<AskResult<T>> {
     let timer = setTimeout(() => settle({ type: 'failed', failure: 'timeout' }), options.connectTimeoutMs)
     let settled = false
 
-    const settle = (result: AskResult<T>): void => {
+    const settle = (result: RequestResult<T>): void => {
       if (settled) return
       settled = true
       clearTimeout(timer)
-      if (result.type === 'answer') socket.end(frame(CLOSE, Buffer.from([0x03, 0xe8])))
+      if (result.type === 'answer') socket.end(encodeFrame(CLOSE, Buffer.from([0x03, 0xe8])))
       else socket.destroy()
       resolve(result)
     }
-    const take = ({ opcode, payload }: Frame): void => {
-      if (opcode === PING) socket.write(frame(PONG, payload))
+    const handleFrame = ({ opcode, payload }: Frame): void => {
+      if (opcode === PING) socket.write(encodeFrame(PONG, payload))
       if (opcode === CLOSE) settle({ type: 'failed', failure: 'lost' })
       if (opcode !== TEXT) return
       const answer = options.read(payload.toString('utf8'))
@@ -68,23 +68,25 @@ export function ask<T>(options: AskOptions<T>): Promise<AskResult<T>> {
       timer = setTimeout(() => settle({ type: 'failed', failure: 'timeout' }), options.answerTimeoutMs)
     })
     socket.on('data', (chunk) => {
-      for (const received of reader.push(chunk)) if (!settled) take(received)
+      for (const received of reader.push(chunk)) if (!settled) handleFrame(received)
       if (reader.broken) settle({ type: 'failed', failure: 'protocol' })
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // A full backlog (EAGAIN) is a daemon that is busy, not one that is missing.
+      // With a full backlog (EAGAIN) the daemon is busy, not absent: the hook must not start another one.
       const busy =
         error.code === 'EAGAIN' || error.code === 'EMFILE' || error.code === 'EACCES' || error.code === 'EPERM'
       settle({ type: 'failed', failure: connected ? 'lost' : busy ? 'timeout' : 'absent' })
     })
     socket.on('close', () => settle({ type: 'failed', failure: 'lost' }))
     socket.connect(options.connect)
-    socket.write(Buffer.concat([Buffer.from(UPGRADE, 'latin1'), frame(TEXT, Buffer.from(options.message, 'utf8'))]))
+    socket.write(
+      Buffer.concat([Buffer.from(UPGRADE, 'latin1'), encodeFrame(TEXT, Buffer.from(options.message, 'utf8'))]),
+    )
   })
 }
 
-/** A client's frame is masked: against confused proxies, of which there are none on this socket, so any key does. */
-export function frame(opcode: number, payload: Buffer): Buffer {
+/** Client frames must be masked (to protect proxies). There is no proxy on a local socket, so any key will do. */
+export function encodeFrame(opcode: number, payload: Buffer): Buffer {
   const length = payload.length
   const extra = length < 126 ? 0 : length < 65_536 ? 2 : 8
   const head = 2 + extra + 4
@@ -104,23 +106,23 @@ interface Frame {
   payload: Buffer
 }
 
-/** Takes the server's bytes in whatever pieces they come; text messages come out whole. */
+/** Parses the server's bytes, in chunks of any size, into frames; fragmented text messages are joined. */
 export class FrameReader {
   broken = false
   private upgraded = false
   private chunks: Buffer[] = []
   private size = 0
-  /** Until so many bytes are there, joining the chunks again would be for nothing. */
-  private wanted = 0
+  /** Chunks are not joined again before this many bytes have arrived. */
+  private needed = 0
   private parts: Buffer[] = []
 
   push(chunk: Buffer): Frame[] {
     this.chunks.push(chunk)
     this.size += chunk.length
     const frames: Frame[] = []
-    if (this.broken || this.size < this.wanted) return frames
+    if (this.broken || this.size < this.needed) return frames
     let rest = this.chunks.length === 1 ? chunk : Buffer.concat(this.chunks)
-    this.wanted = 0
+    this.needed = 0
     if (!this.upgraded) rest = this.readUpgrade(rest)
     while (this.upgraded && !this.broken) {
       const next = this.readFrame(rest)
@@ -154,14 +156,14 @@ export class FrameReader {
     const head = short < 126 ? 2 : short === 126 ? 4 : 10
     if (bytes.length < head) return null
     const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
-    // Reserved bits were never agreed on, and a server does not mask.
+    // No extension was negotiated, so reserved bits must be 0; a server must not mask.
     if ((first & 0x70) !== 0 || (second & 0x80) !== 0 || length > MAX_ANSWER_BYTES) {
       this.broken = true
       return null
     }
     const end = head + length
     if (bytes.length < end) {
-      this.wanted = end
+      this.needed = end
       return null
     }
     return { end, frame: this.assemble(first, bytes.subarray(head, end)) }

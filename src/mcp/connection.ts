@@ -1,14 +1,16 @@
 /**
- * The daemon as a tool call sees it: there. It is started if need be, found again after a restart, and a newer one
- * takes the place of an older. All calls share one connection.
+ * The connection of the MCP server to the daemon. The daemon is started if needed, reconnected after a restart, and an older
+ * one is replaced. All calls share one connection.
  */
-import { ChannelClient } from '../channel/client.ts'
-import { MemError } from '../errors.ts'
-import type { Paths } from '../paths.ts'
-import { compareVersions, VERSION } from '../version.ts'
 
-/** A question that is asked twice changes nothing; a change may have been made before the connection was lost. */
-export type Manner = 'read' | 'write'
+import type { Call } from '../api/index.ts'
+import { MemError } from '../lib/errors.ts'
+import type { Paths } from '../lib/paths.ts'
+import { compareVersions, VERSION } from '../lib/version.ts'
+import { DaemonClient } from '../transport/client.ts'
+
+/** `read` requests are retried; a `write` may have been done before the connection was lost. */
+export type RetryPolicy = 'read' | 'write'
 
 export interface ConnectionOptions {
   paths: Paths
@@ -16,8 +18,8 @@ export interface ConnectionOptions {
   start: () => Promise<void>
 }
 
-/** A change that was sent and never answered. */
-export class Unsure extends MemError {
+/** A write whose answer was lost. */
+export class UnknownOutcomeError extends MemError {
   constructor(cause: unknown) {
     const what = 'the daemon went away before it answered, so this may have been done or not'
     super('not_running', `${what}; look with search_memory before you try again`, { cause })
@@ -26,23 +28,23 @@ export class Unsure extends MemError {
 
 export class Connection {
   readonly #options: ConnectionOptions
-  #client: Promise<ChannelClient> | null = null
+  #client: Promise<DaemonClient> | null = null
 
   constructor(options: ConnectionOptions) {
     this.#options = options
   }
 
-  async ask<T>(question: (client: ChannelClient) => Promise<T>, manner: Manner): Promise<T> {
+  async ask<T>(question: (client: DaemonClient) => Promise<T>, manner: RetryPolicy): Promise<T> {
     const opening = this.#connected()
     const client = await opening
     try {
       return await question(client)
     } catch (error) {
-      const fate = fateOf(error)
+      const fate = requestFate(error)
       if (fate === 'refused') throw error
-      // Not closed: it is gone, or other calls still wait for their answers on it.
+      // Not closed here: it is already closed, or other calls still wait for answers on it.
       this.#forget(opening)
-      if (fate === 'unknown' && manner === 'write') throw new Unsure(error)
+      if (fate === 'unknown' && manner === 'write') throw new UnknownOutcomeError(error)
       if (fate === 'not now') await this.#options.start()
       return await question(await this.#connected())
     }
@@ -55,8 +57,8 @@ export class Connection {
     )
   }
 
-  /** Calls that come while it is being made wait for the same one. */
-  #connected(): Promise<ChannelClient> {
+  /** Concurrent calls share one connection attempt. */
+  #connected(): Promise<DaemonClient> {
     if (this.#client !== null) return this.#client
     const opening = this.#open(() => this.#forget(opening))
     this.#client = opening
@@ -64,11 +66,11 @@ export class Connection {
     return opening
   }
 
-  #forget(gone: Promise<ChannelClient>): void {
+  #forget(gone: Promise<DaemonClient>): void {
     if (this.#client === gone) this.#client = null
   }
 
-  async #open(closed: () => void): Promise<ChannelClient> {
+  async #open(closed: () => void): Promise<DaemonClient> {
     const { paths, start } = this.#options
     try {
       return await connect(paths, closed)
@@ -80,9 +82,9 @@ export class Connection {
   }
 }
 
-async function connect(paths: Paths, closed: () => void): Promise<ChannelClient> {
-  const client = await ChannelClient.connect(paths)
-  const { version } = await client.request('hello', { type: 'hello', version: VERSION })
+async function connect(paths: Paths, closed: () => void): Promise<DaemonClient> {
+  const client = await DaemonClient.connect(paths)
+  const { version } = await client.call('hello', { version: VERSION })
   if (compareVersions(version, VERSION) >= 0) {
     client.onClose = closed
     return client
@@ -91,9 +93,17 @@ async function connect(paths: Paths, closed: () => void): Promise<ChannelClient>
   throw new MemError('not_running', `claude-mem ${version} is running, which is older than ${VERSION}`)
 }
 
-/** What became of a question that got no answer. `not now`: the daemon stops and did nothing with it. */
-function fateOf(error: unknown): 'unknown' | 'not now' | 'refused' {
+/** What happened to a request without an answer. `not now`: the daemon is stopping and did not process it. */
+function requestFate(error: unknown): 'unknown' | 'not now' | 'refused' {
   if (!(error instanceof MemError)) return 'refused'
   if (error.code === 'draining') return 'not now'
   return error.code === 'not_running' && error.retryable ? 'unknown' : 'refused'
+}
+
+/** `call` retries when an answer is lost; `callOnce` does not. */
+export function callsOver(connection: Connection): { call: Call; callOnce: Call } {
+  return {
+    call: (name, ...args) => connection.ask((client) => client.call(name, ...args), 'read'),
+    callOnce: (name, ...args) => connection.ask((client) => client.call(name, ...args), 'write'),
+  }
 }

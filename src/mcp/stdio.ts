@@ -1,12 +1,12 @@
-/** Standard input and output as an MCP transport that knows when everything asked has been answered. */
+/** Standard input and output as an MCP transport that knows when all requests have been answered. */
 import type { Readable, Writable } from 'node:stream'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 
-/** A client that has gone waits for nothing; one that piped its questions in gets its answers. In ms. */
+/** How long to wait for outstanding answers after the input has ended, in ms: a client may pipe its requests in. */
 const LAST_ANSWERS_MS = 5_000
 
-export class Stdio extends StdioServerTransport {
+export class StdioTransport extends StdioServerTransport {
   readonly #input: Readable
   readonly #output: Writable
   readonly #open = new Set<string | number>()
@@ -17,7 +17,7 @@ export class Stdio extends StdioServerTransport {
     this.#input = input
     this.#output = output
     // The protocol keeps a listener that is there before it connects.
-    this.onmessage = (message: JSONRPCMessage) => this.#asked(message)
+    this.onmessage = (message: JSONRPCMessage) => this.#received(message)
   }
 
   override async send(message: JSONRPCMessage): Promise<void> {
@@ -25,7 +25,7 @@ export class Stdio extends StdioServerTransport {
     if (!('method' in message) && message.id !== undefined) this.#settle(message.id)
   }
 
-  /** Until the client has closed its end, and has what it asked for. */
+  /** Resolves when the client has closed its end and all answers are sent. */
   async ended(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#input.once('end', resolve)
@@ -43,7 +43,7 @@ export class Stdio extends StdioServerTransport {
     await new Promise<void>((resolve) => this.#output.write('', () => resolve()))
   }
 
-  #asked(message: JSONRPCMessage): void {
+  #received(message: JSONRPCMessage): void {
     if (!('method' in message)) return
     if ('id' in message) this.#open.add(message.id)
     else if (message.method === 'notifications/cancelled') {

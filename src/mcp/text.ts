@@ -1,24 +1,28 @@
-/** Stored text on its way to a model: clean, bounded, and cheap to read. */
-import { plain, shorten } from '../context/text.ts'
-import { cutText } from '../memory/bound.ts'
+/** How stored text is shown to a model: sanitized, bounded, few tokens; and memories as rows of an index. */
+
+import { z } from 'zod'
+import { OBSERVATION_TYPES, type ObservationType } from '../domain/observation.ts'
+import { plainText, truncateAtWord } from '../domain/plain-text.ts'
+import { cutText } from '../domain/sanitize.ts'
+import { MEMORY_KINDS, type MemoryKind } from '../domain/search-query.ts'
 
 /** One line of at most `max` characters. */
-export function words(text: string | null, max: number): string {
-  return shorten(plain(text ?? ''), max)
+export function oneLine(text: string | null, max: number): string {
+  return truncateAtWord(plainText(text ?? ''), max)
 }
 
-/** As `words`, with its paragraphs; the middle goes where it is too long. */
-export function prose(text: string | null, max: number): string {
+/** Like `oneLine`, but keeps paragraphs; the middle is cut where it is too long. */
+export function paragraphs(text: string | null, max: number): string {
   const kept = cutText(text ?? '', max)
   return kept
     .split(/\r\n|\r|\n/)
     .flatMap(pieces)
-    .map(plain)
+    .map(plainText)
     .filter((line) => line !== '')
     .join('\n')
 }
 
-/** `plain` reads no more of a line than this. */
+/** `plainText` reads at most this many characters of a line. */
 const PIECE_CHARS = 2_000
 
 function pieces(line: string): string[] {
@@ -32,15 +36,15 @@ function pieces(line: string): string[] {
   return parts
 }
 
-/** The first `most` of a list; a last line says how many are missing. Undefined where there is nothing to say. */
-export function few(list: readonly string[], most: number, chars: number): string[] | undefined {
-  const shown = list.map((text) => words(text, chars)).filter((text) => text !== '')
+/** The first `most` items; a last line says how many are left out. Undefined for an empty list. */
+export function limitedList(list: readonly string[], most: number, chars: number): string[] | undefined {
+  const shown = list.map((text) => oneLine(text, chars)).filter((text) => text !== '')
   if (shown.length === 0) return undefined
   return shown.length <= most ? shown : [...shown.slice(0, most), `… ${shown.length - most} more`]
 }
 
 /** `2026-11-16 14:30`, in the user's zone. */
-export function when(at: number): string {
+export function rowTime(at: number): string {
   const date = new Date(at)
   if (Number.isNaN(date.getTime())) return 'unknown'
   const two = (n: number) => String(n).padStart(2, '0')
@@ -51,18 +55,18 @@ export function when(at: number): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const SESSION_CHARS = 80
 
-/** The first characters of an id are enough to ask for it, and cost a quarter. */
+/** The first characters of an id identify a session and cost a quarter of the tokens. */
 export function shortSession(id: string): string {
-  return UUID.test(id) ? id.slice(0, 8) : words(id, SESSION_CHARS)
+  return UUID.test(id) ? id.slice(0, 8) : oneLine(id, SESSION_CHARS)
 }
 
 /** `~1,250 tokens` */
-export function cost(tokens: number): string {
-  return `~${count(tokens)} token${tokens === 1 ? '' : 's'}`
+export function tokenCost(tokens: number): string {
+  return `~${groupedNumber(tokens)} token${tokens === 1 ? '' : 's'}`
 }
 
-/** Not by the locale: what a model reads is the same everywhere. */
-export function count(n: number): string {
+/** Independent of the locale: a model reads the same everywhere. */
+export function groupedNumber(n: number): string {
   return String(n).replace(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
@@ -70,7 +74,58 @@ export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0)
 }
 
-/** JSON has no place for what is not there. */
+/** Undefined values are left out of JSON. */
 export function unlessEmpty<T>(list: readonly T[]): T[] | undefined {
   return list.length === 0 ? undefined : [...list]
+}
+
+const TITLE_CHARS = 120
+/** A prompt has no other place where it is shown. */
+const PROMPT_CHARS = 240
+const PROJECT_CHARS = 80
+
+export const rowSchema = z.object({
+  // Ids of other kinds could be mistaken for ids of observations.
+  id: z.int().optional().describe('Of an observation'),
+  kind: z.enum(MEMORY_KINDS).optional().describe('Default: observation'),
+  type: z.enum(OBSERVATION_TYPES).optional(),
+  title: z.string(),
+  at: z.string().describe("In the user's time zone"),
+  tokens: z.int().describe('What reading it whole costs'),
+  session: z.string().optional(),
+  project: z.string().optional(),
+})
+export type IndexRow = z.input<typeof rowSchema>
+
+interface RowSource {
+  kind: MemoryKind
+  id: number
+  session: string
+  projectName: string
+  type: ObservationType | null
+  title: string
+  createdAt: number
+  tokens: number
+}
+
+/** `named`: fields that differ between rows and are therefore shown. */
+export function indexRow(item: RowSource, named: { project: boolean; session: boolean }): IndexRow {
+  const isObservation = item.kind === 'observation'
+  return {
+    id: isObservation ? item.id : undefined,
+    kind: isObservation ? undefined : item.kind,
+    type: item.type ?? undefined,
+    title: oneLine(item.title, item.kind === 'prompt' ? PROMPT_CHARS : TITLE_CHARS) || '(untitled)',
+    at: rowTime(item.createdAt),
+    tokens: item.tokens,
+    // Summaries are read by session.
+    session: named.session || !isObservation ? shortSession(item.session) : undefined,
+    project: named.project ? oneLine(item.projectName, PROJECT_CHARS) : undefined,
+  }
+}
+
+/** `#123 2026-11-16 14:30 bugfix ~45 Fix JWT expiry` */
+export function indexRowText({ id, kind, type, title, at, tokens, session, project }: IndexRow): string {
+  const what = kind === undefined ? `#${id} ${at} ${type ?? 'observation'}` : `${at} ${kind} of session ${session}`
+  return `${what} ~${groupedNumber(tokens)} ${project === undefined ? '' : `[${project}] `}${title}`
 }

@@ -1,83 +1,115 @@
-/** A tool as data: what it is called, what it takes and gives, how it is taught, and what it does. */
+/** The definition of a tool as data, its registration, error texts, and the dry runs of `forget`. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
 import type { z } from 'zod'
-import { MemError, messageOf } from '../errors.ts'
-import { Unsure } from './connection.ts'
-import type { DryRuns } from './dry-runs.ts'
-import type { Memory } from './memory.ts'
-import type { Place } from './place.ts'
-import { prose } from './text.ts'
+import type { Call } from '../api/index.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import { UnknownOutcomeError } from './connection.ts'
+import type { ServerLocation } from './inputs.ts'
+import { paragraphs } from './text.ts'
 
-/** What every tool is given. */
-export interface Desk {
-  memory: Memory
-  here: Place
+/** Dry runs that can still be confirmed. */
+const MAX_DRY_RUNS = 20
+
+/** `forget` can only confirm exactly the ids of a dry run, so that nothing is erased that was not shown. */
+export class DryRuns {
+  readonly #offered = new Set<string>()
+
+  offer(ids: readonly number[]): void {
+    const key = idsKey(ids)
+    this.#offered.delete(key)
+    this.#offered.add(key)
+    for (const oldest of this.#offered) {
+      if (this.#offered.size <= MAX_DRY_RUNS) break
+      this.#offered.delete(oldest)
+    }
+  }
+
+  has(ids: readonly number[]): boolean {
+    return this.#offered.has(idsKey(ids))
+  }
+
+  done(ids: readonly number[]): void {
+    this.#offered.delete(idsKey(ids))
+  }
+}
+
+function idsKey(ids: readonly number[]): string {
+  return [...new Set(ids)].sort((a, b) => a - b).join(',')
+}
+
+/** What every tool works with. */
+export interface ToolContext {
+  /** Calls an operation; a lost answer is retried. */
+  call: Call
+  /** The same for operations that change something: a lost answer is an error, because it may have been done. */
+  callOnce: Call
+  here: ServerLocation
   dryRuns: DryRuns
 }
 
-/** The same twice: clients show a model one of them, some the text, Claude Code the data. */
-export interface Reply<D> {
+/** The same content twice: some clients show the model the text, Claude Code the data. */
+export interface ToolReply<D> {
   text: string
   data: D
 }
 
-export interface Spec<I extends z.ZodObject, O extends z.ZodObject> {
+interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
   name: string
   title: string
   description: string
   input: I
   output: O
   annotations: ToolAnnotations
-  run(args: z.output<I>, desk: Desk): Promise<Reply<z.input<O>>>
+  run(args: z.output<I>, context: ToolContext): Promise<ToolReply<z.input<O>>>
 }
 
-export interface Tool {
+interface Tool {
   name: string
-  register(server: McpServer, desk: Desk): void
+  register(server: McpServer, context: ToolContext): void
 }
 
-/** Nothing changes, and nothing outside this machine is asked. */
-export const READS: ToolAnnotations = {
+/** Changes nothing and uses nothing outside this machine. */
+export const READ_ONLY: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
 }
 
-export function tool<I extends z.ZodObject, O extends z.ZodObject>(spec: Spec<I, O>): Tool {
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<I, O>): Tool {
   const { name, title, description, input, output, annotations, run } = spec
   return {
     name,
-    register: (server, desk) => {
+    register: (server, context) => {
       const config = { title, description, inputSchema: input, outputSchema: output, annotations }
       server.registerTool<O, z.ZodObject>(name, config, async (args) => {
         try {
-          // It is valid; parsing it once more gives it the type that the server's cannot follow.
-          const { text, data } = await run(input.parse(args), desk)
+          // Already validated by the server; parsed again to get its type.
+          const { text, data } = await run(input.parse(args), context)
           return { content: [{ type: 'text', text }], structuredContent: { ...data } }
         } catch (error) {
-          return failed(error)
+          return errorResult(error)
         }
       })
     },
   }
 }
 
-function failed(error: unknown): CallToolResult {
+function errorResult(error: unknown): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: failureText(error) }] }
 }
 
-/** Errors may quote what was asked, whatever that was. */
+/** Errors may quote the input, which can be long. In characters. */
 const MAX_FAILURE_CHARS = 600
 
-/** What happened, and what the model can do about it. */
-export function failureText(error: unknown): string {
-  return prose(`${messageOf(error).replace(/\.$/, '')}. ${adviceOn(error)}`, MAX_FAILURE_CHARS).trim()
+/** What happened, and what the model can do. */
+function failureText(error: unknown): string {
+  return paragraphs(`${errorMessage(error).replace(/\.$/, '')}. ${errorAdvice(error)}`, MAX_FAILURE_CHARS).trim()
 }
 
-function adviceOn(error: unknown): string {
-  if (error instanceof Unsure) return ''
+function errorAdvice(error: unknown): string {
+  if (error instanceof UnknownOutcomeError) return ''
   const code = error instanceof MemError ? error.code : 'internal'
   switch (code) {
     case 'not_running':

@@ -1,28 +1,25 @@
-/**
- * The simplest observer there is: one plain observation per message, a summary that repeats the request. It needs no
- * model and keeps no conversation.
- */
+/** The simplest observer: one observation per message and a summary that repeats the request. No model, no conversation. */
 import { basename } from 'node:path'
-import type { MessageEvent } from '../memory/event.ts'
-import { estimateTokens, NO_USAGE, type ObservationDraft } from '../memory/observation.ts'
+import type { MessageEvent } from '../domain/event.ts'
+import { estimateTokens, NO_USAGE, type ObservationDraft } from '../domain/observation.ts'
 import type { ObserveAnswer, Observer, SummarizeAnswer } from './port.ts'
 
 const WRITING_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
 const TITLE_CHARS = 80
 
-const silent = { usage: NO_USAGE, turns: [], contextTokens: 0, model: null, promptVersion: null }
+const EMPTY_ANSWER = { usage: NO_USAGE, turns: [], contextTokens: 0, model: null, promptVersion: null }
 
 export const plainObserver: Observer = {
   provider: 'plain',
 
   async observe({ messages }): Promise<ObserveAnswer> {
-    return { ...silent, observations: messages.map(observationOf), folded: [], skipped: [], seen: [] }
+    return { ...EMPTY_ANSWER, observations: messages.map(plainObservation), folded: [], skipped: [], seen: [] }
   },
 
   async summarize({ prompt, turnEnd, observations }): Promise<SummarizeAnswer> {
-    const lists = (pick: (o: ObservationDraft) => string[]) => [...new Set(observations.flatMap(pick))]
+    const filesOf = (pick: (o: ObservationDraft) => string[]) => [...new Set(observations.flatMap(pick))]
     return {
-      ...silent,
+      ...EMPTY_ANSWER,
       skipReason: null,
       observations: [],
       summary: {
@@ -32,24 +29,24 @@ export const plainObserver: Observer = {
         completed: turnEnd?.lastMessage ?? null,
         nextSteps: null,
         notes: turnEnd?.error ?? null,
-        filesRead: lists((o) => o.filesRead),
-        filesEdited: lists((o) => o.filesModified),
+        filesRead: filesOf((o) => o.filesRead),
+        filesEdited: filesOf((o) => o.filesModified),
       },
     }
   },
 
   async compact() {
-    return silent
+    return EMPTY_ANSWER
   },
 }
 
-function observationOf(event: MessageEvent): ObservationDraft {
-  const { what, narrative } = describe(event)
-  const file = fileOf(event)
+function plainObservation(event: MessageEvent): ObservationDraft {
+  const { title, narrative } = describe(event)
+  const file = filePath(event)
   const writes = event.kind === 'tool_use' && WRITING_TOOLS.has(event.tool)
   return {
     type: writes ? 'change' : 'discovery',
-    title: oneLine(what, TITLE_CHARS),
+    title: truncateLine(title, TITLE_CHARS),
     subtitle: null,
     narrative,
     facts: [],
@@ -64,27 +61,27 @@ function observationOf(event: MessageEvent): ObservationDraft {
   }
 }
 
-function describe(event: MessageEvent): { what: string; narrative: string } {
-  if (event.kind === 'subagent_end') return { what: 'Subagent finished', narrative: event.lastMessage }
-  const subject = subjectOf(event)
-  if (event.kind === 'tool_failure') return { what: `${event.tool} failed: ${subject}`, narrative: event.error }
-  return { what: `${event.tool} ${subject}`, narrative: `${event.tool} ran on ${subject}.` }
+function describe(event: MessageEvent): { title: string; narrative: string } {
+  if (event.kind === 'subagent_end') return { title: 'Subagent finished', narrative: event.lastMessage }
+  const on = subject(event)
+  if (event.kind === 'tool_failure') return { title: `${event.tool} failed: ${on}`, narrative: event.error }
+  return { title: `${event.tool} ${on}`, narrative: `${event.tool} ran on ${on}.` }
 }
 
-function subjectOf(event: Exclude<MessageEvent, { kind: 'subagent_end' }>): string {
-  const file = fileOf(event)
+function subject(event: Exclude<MessageEvent, { kind: 'subagent_end' }>): string {
+  const file = filePath(event)
   if (file !== null) return basename(file)
   const input = event.input
   if (typeof input === 'object' && input !== null && 'command' in input) return String(input.command)
   return event.project.name
 }
 
-function fileOf(event: MessageEvent): string | null {
+function filePath(event: MessageEvent): string | null {
   if (event.kind === 'subagent_end' || typeof event.input !== 'object' || event.input === null) return null
   return 'file_path' in event.input && typeof event.input.file_path === 'string' ? event.input.file_path : null
 }
 
-function oneLine(text: string, most: number): string {
+function truncateLine(text: string, maxChars: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`
+  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`
 }

@@ -1,96 +1,108 @@
-/** The second agent: reads messages, answers with observations and summaries, never talks to the user. */
-import type { FailureOwner } from '../../machines/session/types.ts'
-import type { CallLedger } from '../memory/call.ts'
-import type { MessageEvent, TurnEndEvent } from '../memory/event.ts'
-import type { Observation, ObservationDraft, Summary, SummaryDraft, Usage } from '../memory/observation.ts'
-import type { Project } from '../memory/project.ts'
+/**
+ * What an observer is.
+ *
+ * An observer turns a session's tool uses into memory. It is a second agent beside the coding agent and never talks to
+ * the user. It has three operations: `observe` turns a batch of messages into observations, `summarize` closes a turn
+ * with a summary, `compact` replaces the conversation with a short digest once it has grown too long.
+ *
+ * An observer holds no state between calls. Everything it needs comes with the request (conversation, earlier digests)
+ * and everything that must be kept is in the answer, so that the session actor can commit it in one transaction and
+ * repeat a call after a crash. A failed call throws an `ObserverError` that names who has to act.
+ *
+ * Implementations: `rules/` (no model, the default), `model/` (any chat model, reached through `providers/`) and
+ * `plain.ts` (one observation per message). `make-observer.ts` builds the one that the settings ask for.
+ */
+
+import type { MessageEvent, TurnEndEvent } from '../domain/event.ts'
+import type { CallLedger, FailureOwner } from '../domain/model-call.ts'
+import type { Observation, ObservationDraft, Summary, SummaryDraft, Usage } from '../domain/observation.ts'
+import type { Project } from '../domain/project.ts'
 import type { ObserverTurn } from '../store/commit.ts'
 
-/** What every request knows about the session. */
-export interface SessionMatter {
+/** The part of a request that describes the session. */
+export interface ObserverSession {
   session: string
   project: Project
   cwd: string
   /** Epoch ms. */
   at: number
   promptNumber: number
-  /** Null where no prompt was seen. Private parts are gone. */
+  /** The user's prompt without private parts; null if there was none. */
   prompt: string | null
-  /** The memory session's conversation so far, this generation's. */
+  /** The observer's conversation so far, current generation only. */
   conversation: readonly ObserverTurn[]
-  /** Its size in tokens, as the last answer left it. */
+  /** Size of the conversation in tokens after the last answer. */
   contextTokens: number
-  /** Where every call to a model is written down. */
+  /** Records every model call. */
   calls: CallLedger
 }
 
-/** What a tool was used on, and what it showed then: the same digest again is nothing new. */
-export interface Seen {
+/** The fingerprint of the last result for a subject (a file, a command). An equal digest later means nothing new. */
+export interface SeenResult {
   subject: string
   digest: string
 }
 
-export interface ObserveRequest extends SessionMatter {
+export interface ObserveRequest extends ObserverSession {
   messages: readonly MessageEvent[]
-  /** The digests under which these subjects were seen last, by subject. */
+  /** The last stored digest of each of these subjects. */
   seen(subjects: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
-export interface SummarizeRequest extends SessionMatter {
-  /** Null where the turn ended without a word: the session was over. */
+export interface SummarizeRequest extends ObserverSession {
+  /** Null if the session ended without a turn end event. */
   turnEnd: TurnEndEvent | null
   observations: readonly Observation[]
 }
 
-export interface CompactRequest extends SessionMatter {
-  /** What the session has come to so far, newest first. */
+export interface CompactRequest extends ObserverSession {
+  /** The session's observations and summaries, newest first. */
   observations: readonly Observation[]
   summaries: readonly Summary[]
 }
 
-interface Answer {
+interface ObserverAnswer {
   usage: Usage
-  /** What the conversation grows by; empty for an observer that keeps none. */
+  /** Turns to append to the conversation; empty for an observer without one. */
   turns: readonly Omit<ObserverTurn, 'generation' | 'at'>[]
-  /** Size of the conversation after this, in tokens. */
+  /** Size of the conversation after this answer, in tokens. */
   contextTokens: number
   model: string | null
   promptVersion: string | null
 }
 
-export interface ObserveAnswer extends Answer {
+export interface ObserveAnswer extends ObserverAnswer {
   observations: readonly ObservationDraft[]
-  /** What became of messages that no observation names as its source. */
+  /** Messages that are no observation's source: `folded` repeat earlier ones, `skipped` were left out, with the reason. */
   folded: readonly { eventId: string; reason: string }[]
   skipped: readonly { eventId: string; reason: string }[]
-  /** What the next batch need not be told again. */
-  seen: readonly Seen[]
+  /** Digests to store for the next batch. */
+  seen: readonly SeenResult[]
 }
 
-export interface SummarizeAnswer extends Answer {
-  /** Null: there was nothing to say, for `skipReason`. */
+export interface SummarizeAnswer extends ObserverAnswer {
+  /** Null if there was nothing to summarize; `skipReason` says why. */
   summary: SummaryDraft | null
   skipReason: string | null
-  /** What the turn's closing words add: decisions, above all. */
+  /** Observations found in the agent's last message, mostly decisions. */
   observations: readonly ObservationDraft[]
 }
 
-export interface CompactAnswer extends Answer {}
+export interface CompactAnswer extends ObserverAnswer {}
 
 export interface Observer {
-  /** One breaker per name. */
+  /** Key of the circuit breaker: one per provider. */
   readonly provider: string
   observe(request: ObserveRequest, signal: AbortSignal): Promise<ObserveAnswer>
   summarize(request: SummarizeRequest, signal: AbortSignal): Promise<SummarizeAnswer>
-  /** Replaces the conversation by its digest; the digest is the first turn of the next generation. */
+  /** The answer's `turns` are the beginning of the next generation of the conversation. */
   compact(request: CompactRequest, signal: AbortSignal): Promise<CompactAnswer>
 }
 
-/** A failure with its owner: see DESIGN "failures have an owner". */
 export class ObserverError extends Error {
   readonly owner: FailureOwner
   readonly retryAfterMs: number | null
-  /** What was paid for all the same: the model was asked, and its answer is of no use. */
+  /** Tokens that were paid for although the answer is of no use. */
   readonly usage: Usage | null
 
   constructor(

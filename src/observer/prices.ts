@@ -1,27 +1,27 @@
-/** What models cost. Prices change: a wrong one is put right with CLAUDE_MEM_PRICES until the next release. */
-import type { Usage } from '../memory/observation.ts'
+/** Model prices. CLAUDE_MEM_PRICES overrides an outdated one until the next release. */
+import type { Usage } from '../domain/observation.ts'
 
 /** US dollars for a million tokens. */
-export interface Price {
+export interface ModelPrice {
   input: number
   output: number
   cacheRead: number
   cacheWrite: number
 }
 
-/** When the providers' own price lists were read. */
-export const PRICES_OF = '2026-11-16'
+/** Date on which the providers' price lists were read. */
+export const PRICES_AS_OF = '2026-11-16'
 
-/** Where nothing else is said, a cache is read and written at these parts of the input's price. */
-const CACHE_READ = 0.1
-const CACHE_WRITE = 1.25
+/** Default cache prices as a fraction of the input price. */
+const CACHE_READ_FRACTION = 0.1
+const CACHE_WRITE_FRACTION = 1.25
 
 /**
- * Input, output, cache read, cache write; a cache that costs nothing to write is written at the input's price. Prices that
- * grow with the prompt are those of a short one: the observer's conversation is compacted long before. Where a price is
- * lowered for some months, or lists differ, the higher one stands: a budget that ends too early is the smaller harm.
+ * [input, output, cache read, cache write]. Cache writes that are free of charge cost the input price. Prices that grow
+ * with the prompt are those of a short one: the observer's conversation is compacted long before. If price lists differ
+ * or a discount is temporary, the higher price counts: a budget that ends too early does less harm.
  */
-const TABLE: Readonly<Record<string, readonly [number, number, number?, number?]>> = {
+const PRICE_TABLE: Readonly<Record<string, readonly [number, number, number?, number?]>> = {
   'claude-fable-5-1': [10, 50, 0.25],
   'claude-fable-5': [10, 50],
   'claude-opus-5-5': [4, 20, 0.2],
@@ -34,7 +34,7 @@ const TABLE: Readonly<Record<string, readonly [number, number, number?, number?]
   'claude-sonnet-5': [2, 10],
   'claude-sonnet-4-6': [3, 15],
   'claude-sonnet-4-5': [3, 15],
-  // Five times as much for a prompt of more than 100,000 tokens.
+  // Five times as much above 100,000 prompt tokens.
   'claude-haiku-5-5': [0.1, 0.5],
   'claude-haiku-4-5': [1, 5],
   'gemini-3.8-flash': [1.5, 7.5, 0.15, 1.5],
@@ -59,27 +59,29 @@ const TABLE: Readonly<Record<string, readonly [number, number, number?, number?]
   'gpt-4o-mini': [0.15, 0.6, 0.075, 0.15],
 }
 
-/** A date, a number or a word behind a model's name that says which build of it, not which price. */
-const BUILD = /(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-\d{3}|-latest)$/
+/** A suffix that names a build of a model and does not change its price. */
+const BUILD_SUFFIX = /(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-\d{3}|-latest)$/
 
-const FREE: Price = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+const FREE_PRICE: ModelPrice = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-const OURS = new Map(Object.entries(TABLE).map(([model, numbers]) => [keyOf(model), priceFrom(numbers)]))
+const BUILT_IN_PRICES = new Map(
+  Object.entries(PRICE_TABLE).map(([model, numbers]) => [modelKey(model), priceFrom(numbers)]),
+)
 
-/** Null: nobody said what it costs. `overrides` are items of CLAUDE_MEM_PRICES, of which the last one counts. */
-export function priceOf(model: string, overrides: readonly string[]): Price | null {
-  const theirs = overrides.flatMap((item) => overrideOf(item) ?? [])
-  // A price for exactly this name goes before one for all its versions.
-  const exact = theirs.findLast((override) => override.model.toLowerCase() === model.toLowerCase())
-  const alike = theirs.findLast((override) => keyOf(override.model) === keyOf(model))
-  const found = exact ?? alike
+/** Null: the price is not known. `overrides` are the items of CLAUDE_MEM_PRICES; the last match wins. */
+export function modelPrice(model: string, overrides: readonly string[]): ModelPrice | null {
+  const parsed = overrides.flatMap((item) => parseOverride(item) ?? [])
+  // An exact name wins over another version of the same model.
+  const found =
+    parsed.findLast((override) => override.model.toLowerCase() === model.toLowerCase()) ??
+    parsed.findLast((override) => modelKey(override.model) === modelKey(model))
   if (found !== undefined) return found.price
-  // OpenRouter's own mark for what it gives away.
-  return model.endsWith(':free') ? FREE : (OURS.get(keyOf(model)) ?? null)
+  // OpenRouter marks free models with this suffix.
+  return model.endsWith(':free') ? FREE_PRICE : (BUILT_IN_PRICES.get(modelKey(model)) ?? null)
 }
 
 /** US dollars. */
-export function costOf(usage: Usage, price: Price): number {
+export function usageCost(usage: Usage, price: ModelPrice): number {
   const millionths =
     usage.input * price.input +
     usage.output * price.output +
@@ -88,13 +90,14 @@ export function costOf(usage: Usage, price: Price): number {
   return millionths / 1_000_000
 }
 
-/** One key for all the ways to write a name: `anthropic/claude-haiku-4.5`, `claude-haiku-4-5-20251001`. */
-function keyOf(model: string): string {
+/** The same key for every spelling of a model: `anthropic/claude-haiku-4.5`, `claude-haiku-4-5-20251001`. */
+function modelKey(model: string): string {
   const name = model.trim().toLowerCase().split('/').at(-1) ?? ''
-  return name.replace(BUILD, '').replaceAll('.', '-')
+  return name.replace(BUILD_SUFFIX, '').replaceAll('.', '-')
 }
 
-function overrideOf(item: string): { model: string; price: Price } | null {
+/** `model=input/output[/cacheRead[/cacheWrite]]`; null if it cannot be read. */
+function parseOverride(item: string): { model: string; price: ModelPrice } | null {
   const at = item.lastIndexOf('=')
   const numbers = item
     .slice(at + 1)
@@ -104,7 +107,8 @@ function overrideOf(item: string): { model: string; price: Price } | null {
   return { model: item.slice(0, at), price: priceFrom(numbers) }
 }
 
-function priceFrom(numbers: readonly (number | undefined)[]): Price {
-  const [input = 0, output = 0, cacheRead = input * CACHE_READ, cacheWrite = input * CACHE_WRITE] = numbers
+function priceFrom(numbers: readonly (number | undefined)[]): ModelPrice {
+  const [input = 0, output = 0, cacheRead = input * CACHE_READ_FRACTION, cacheWrite = input * CACHE_WRITE_FRACTION] =
+    numbers
   return { input, output, cacheRead, cacheWrite }
 }

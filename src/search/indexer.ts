@@ -1,62 +1,64 @@
 /**
- * Brings what is derived up to date in the background, a little at a time: words that wait to be indexed, vectors that are
- * missing for the embedder in use, and links from what repeats something to what it repeats.
+ * Updates derived data in the background, in small steps: the full-text index, missing vectors of the current embedder,
+ * and links from new observations to the older ones that they repeat.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MemError, messageOf } from '../errors.ts'
-import type { NewVector, SearchStore, Unembedded } from '../store/search-port.ts'
-import { rowOf } from '../store/sqlite/search/rows.ts'
-import type { SearchCalls } from './client.ts'
-import { saysTheSame } from './similar.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import type { Store } from '../store/port.ts'
+import type { NewVector, UnembeddedObservation } from '../store/search-port.ts'
+import { searchRowId } from '../store/sqlite/search-rows.ts'
+import { hasSameWords } from './ranking.ts'
+import type { SearchCalls } from './search-thread.ts'
 
-export interface IndexProgress {
+export interface IndexerProgress {
   what: 'lexical' | 'vectors'
   done: number
   total: number
-  /** Null for words. */
+  /** Null for the full-text index. */
   embedder: string | null
 }
 
-export interface IndexerOptions {
-  store: Pick<SearchStore, 'indexNext' | 'missingEmbeddings' | 'putEmbeddings' | 'link'>
+interface IndexerOptions {
+  store: Pick<Store, 'indexNext' | 'missingEmbeddings' | 'putEmbeddings' | 'link'>
   search: () => Promise<SearchCalls>
+  /** Reports a problem to the user. */
   notice(text: string): void
   now(): number
-  /** The observer is at work. */
+  /** True while the observer works. */
   busy?: () => boolean
 }
 
-/** A session that never rests is indexed all the same, in ms. */
+/** Longest time that indexing is deferred while the observer works. */
 const MAX_DEFERRED_MS = 60_000
-const LOOK_EVERY_MS = 500
-/** Rows of one step: commits wait no longer than for one of them. */
-const WORDS_AT_ONCE = 100
-const TEXTS_AT_ONCE = 50
-/** Cosine from which on a new observation may repeat an older one; their words have to agree too. */
-const REPEATS_FROM = 0.95
-/** All that were embedded with it may be closer and are newer: the older ones must be among these too. */
-const COMPARED = TEXTS_AT_ONCE + 3
+const BUSY_POLL_MS = 500
+/** Rows per step. A commit waits for one step at most. */
+const INDEX_BATCH = 100
+const EMBED_BATCH = 50
+/** Cosine from which on an observation may repeat an older one; their words have to agree too. */
+const REPETITION_COSINE = 0.95
+/** The whole batch may be closer than the older observations, so more than a batch is compared. */
+const COMPARED_NEIGHBOURS = EMBED_BATCH + 3
 
 export class Indexer {
   readonly #options: IndexerOptions
   #running: Promise<void> | null = null
   #again = false
   #stopped = false
-  #progress: IndexProgress | null = null
-  /** Up to here every observation has its vectors of this embedder. */
+  #progress: IndexerProgress | null = null
+  /** Cursor: up to this observation id all vectors of this embedder exist. */
   #embedded = { by: '', to: 0 }
-  /** The last problem that was told: one that stays is told once. */
-  #told: string | null = null
+  /** The last reported problem. It is reported once, until a run succeeds. */
+  #reported: string | null = null
 
   constructor(options: IndexerOptions) {
     this.#options = options
   }
 
-  get progress(): IndexProgress | null {
+  get progress(): IndexerProgress | null {
     return this.#progress
   }
 
-  /** There may be something to do. */
+  /** Starts a run, or schedules another one after the current. */
   wake(): void {
     if (this.#stopped) return
     this.#again = true
@@ -67,16 +69,16 @@ export class Indexer {
     })
   }
 
-  /** Whatever is derived is looked at from its beginning. */
+  /** Checks everything again from the beginning, for example after the indexes were deleted. */
   startOver(): void {
-    // Another object: a step that is under way must not undo it.
+    // A new object: a running step still writes its cursor to the old one.
     this.#embedded = { by: '', to: 0 }
     this.#progress = { what: 'lexical', done: 0, total: 0, embedder: null }
     this.wake()
   }
 
-  /** Resolves once nothing is left to do. */
-  async settled(): Promise<void> {
+  /** Resolves when nothing is left to do. */
+  async whenIdle(): Promise<void> {
     while (this.#running !== null) await this.#running
   }
 
@@ -89,35 +91,37 @@ export class Indexer {
   async #work(): Promise<void> {
     this.#again = false
     try {
-      await this.#quiet()
+      await this.#waitWhileBusy()
       await this.#indexWords()
       await this.#embed()
-      this.#told = null
+      this.#reported = null
     } catch (error) {
-      this.#tell(`the index is behind: ${messageOf(error)}`)
+      this.#report(
+        `the search index is not up to date, it is tried again after the next change: ${errorMessage(error)}`,
+      )
     }
   }
 
-  /** While the observer is at work, memory and processor are its: what is derived can wait a while. */
-  async #quiet(): Promise<void> {
+  /** The observer needs memory and processor more urgently. */
+  async #waitWhileBusy(): Promise<void> {
     const until = performance.now() + MAX_DEFERRED_MS
-    while (!this.#stopped && this.#options.busy?.() === true && performance.now() < until) await sleep(LOOK_EVERY_MS)
+    while (!this.#stopped && this.#options.busy?.() === true && performance.now() < until) await sleep(BUSY_POLL_MS)
   }
 
-  #tell(problem: string): void {
-    if (this.#stopped || this.#told === problem) return
-    this.#told = problem
+  #report(problem: string): void {
+    if (this.#stopped || this.#reported === problem) return
+    this.#reported = problem
     this.#options.notice(problem)
   }
 
   async #indexWords(): Promise<void> {
-    let before = ''
+    let previous = ''
     while (!this.#stopped) {
-      const { done, total } = await this.#options.store.indexNext(WORDS_AT_ONCE)
+      const { done, total } = await this.#options.store.indexNext(INDEX_BATCH)
       if (done >= total) return
-      // What cannot be indexed must not be tried for ever.
-      if (`${done}/${total}` === before) throw new Error(`${total - done} of ${total} cannot be indexed`)
-      before = `${done}/${total}`
+      // No progress: rows that cannot be indexed must not be tried forever.
+      if (`${done}/${total}` === previous) throw new Error(`${total - done} of ${total} cannot be indexed`)
+      previous = `${done}/${total}`
       this.#progress = { what: 'lexical', done, total, embedder: null }
     }
   }
@@ -131,53 +135,53 @@ export class Indexer {
     let counted: { done: number; total: number } | null = null
     while (!this.#stopped) {
       const embedded = this.#embedded
-      const { observations, next } = await store.missingEmbeddings(embedder.name, embedded.to, TEXTS_AT_ONCE)
+      const { observations, next } = await store.missingEmbeddings(embedder.name, embedded.to, EMBED_BATCH)
       if (observations.length > 0) {
-        await store.putEmbeddings(await vectorsOf(observations, embedder.name, search))
-        // Of a backlog each would have to be compared with all: only what is new is.
+        await store.putEmbeddings(await embedObservations(observations, embedder.name, search))
+        // Repetitions are only looked for in the last batch: in a backlog every one would be compared with all others.
         if (next === null) for (const observation of observations) await this.#linkRepetition(search, observation)
       }
       embedded.to = next ?? observations.at(-1)?.id ?? embedded.to
       if (next === null) return
-      counted = counted === null ? await embeddedSoFar(search) : plus(counted, observations.length)
+      counted = counted === null ? await countEmbedded(search) : addDone(counted, observations.length)
       this.#progress = { what: 'vectors', ...counted, embedder: embedder.name }
     }
   }
 
-  /** Only what both meaning and words say is the same; the oldest of those is the original. */
-  async #linkRepetition(search: SearchCalls, { id, project }: Unembedded): Promise<void> {
-    const near = (await search.nearest(project, id, COMPARED)).filter(
-      (found) => found.score >= REPEATS_FROM && found.observationId < id,
+  /** Links an observation to the oldest one with the same meaning and the same words. */
+  async #linkRepetition(search: SearchCalls, { id, project }: UnembeddedObservation): Promise<void> {
+    const near = (await search.nearest(project, id, COMPARED_NEIGHBOURS)).filter(
+      (match) => match.score >= REPETITION_COSINE && match.observationId < id,
     )
     if (near.length === 0) return
-    const ids = near.map((found) => found.observationId).sort((a, b) => a - b)
-    const memories = await search.found([id, ...ids].map((one) => rowOf('observation', one)))
-    const mine = memories.find((memory) => memory.id === id)
-    const original = memories.find((memory) => memory.id !== id && mine !== undefined && saysTheSame(mine, memory))
+    const ids = near.map((match) => match.observationId).sort((a, b) => a - b)
+    const memories = await search.found([id, ...ids].map((one) => searchRowId('observation', one)))
+    const own = memories.find((memory) => memory.id === id)
+    const original = memories.find((memory) => memory.id !== id && own !== undefined && hasSameWords(own, memory))
     if (original === undefined) return
     try {
       const at = this.#options.now()
       await this.#options.store.link({ from: id, to: original.id, kind: 'repeats', by: 'search', at })
     } catch (error) {
-      // Forgotten meanwhile.
+      // One of them was forgotten meanwhile.
       if (!(error instanceof MemError && error.code === 'not_found')) throw error
     }
   }
 }
 
-async function embeddedSoFar(search: SearchCalls): Promise<{ done: number; total: number }> {
+async function countEmbedded(search: SearchCalls): Promise<{ done: number; total: number }> {
   const { observations, vectors } = await search.counts(null)
   return { done: vectors?.observations ?? 0, total: observations }
 }
 
-/** What was learned meanwhile is more than was counted at first. */
-function plus({ done, total }: { done: number; total: number }, more: number): { done: number; total: number } {
+/** The total grows with observations that are added meanwhile. */
+function addDone({ done, total }: { done: number; total: number }, more: number): { done: number; total: number } {
   return { done: done + more, total: Math.max(total, done + more) }
 }
 
-/** One vector for what happened, one for each fact. */
-async function vectorsOf(
-  observations: readonly Unembedded[],
+/** One vector for title, subtitle and narrative, and one for each fact. */
+async function embedObservations(
+  observations: readonly UnembeddedObservation[],
   embedder: string,
   search: SearchCalls,
 ): Promise<NewVector[]> {

@@ -1,63 +1,58 @@
-/** Search has a thread and a read-only connection of its own: however long it takes, no hook waits for it. */
-import { parentPort, workerData } from 'node:worker_threads'
-import { MemError, messageOf, systemCode } from '../errors.ts'
-import { storageError } from '../store/sqlite/errors.ts'
-import { serveThread } from '../thread.ts'
-import type { SearchMethod, SearchThreadOptions } from './client.ts'
-import { openSearch } from './open.ts'
+/** The worker thread of the search. Between calls it builds vector indexes. */
+import { workerData } from 'node:worker_threads'
+import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
+import { type Served, serveWorker } from '../lib/worker-rpc.ts'
+import { storageError } from '../store/sqlite/database.ts'
+import { openSearch, type SearchOptions } from './engine.ts'
+import type { SearchCalls, SearchWorkerEvent } from './search-thread.ts'
 
-/** Work at indexes between two questions, in ms: what a question may have to wait for. */
-const STEP_MS = 15
+/** Duration of one step of building indexes: the longest time that a call waits for it. */
+const BUILD_STEP_MS = 15
 
-if (parentPort !== null) await serveThread(parentPort, (say) => open(workerData, say), named)
+await serveWorker<SearchWorkerEvent>((emit) => open(workerData, emit), toSearchError)
 
-async function open(options: SearchThreadOptions, say: (value: unknown) => void) {
-  const { engine, notes } = await openSearch(options, (text) => say({ log: text }))
-  for (const text of notes) say({ notice: text })
+async function open(options: SearchOptions, emit: (event: SearchWorkerEvent) => void): Promise<Served<SearchCalls>> {
+  const { engine, notes } = await openSearch(options, (text) => emit({ type: 'log', text }))
+  for (const text of notes) emit({ type: 'notice', text })
   let building = false
   const build = () => {
-    building = engine.vectors?.build(STEP_MS) ?? false
+    building = engine.vectors?.build(BUILD_STEP_MS) ?? false
     if (building) setImmediate(build)
   }
-  /** After the answer: nobody waits for an index. */
+  // Scheduled, so that the answer is sent first.
   const buildSoon = () => {
     if (!building) setImmediate(build)
     building = true
   }
-  const methods: Record<SearchMethod, (...args: never[]) => unknown> = {
-    search: async (request: Parameters<typeof engine.search>[0]) => {
+  return {
+    search: async (request) => {
       const answer = await engine.search(request)
       buildSoon()
       return answer
     },
-    embed: (texts: readonly string[]) => engine.vectors?.embedder.embed(texts) ?? texts.map(() => null),
-    nearest: (project: string, observationId: number, limit: number) => {
+    embed: (texts) => engine.vectors?.embedder.embed(texts) ?? texts.map(() => null),
+    nearest: (project, observationId, limit) => {
       buildSoon()
       return engine.similarTo(project, observationId, limit)
     },
-    observations: (ids: readonly number[]) => engine.reader.observations(ids),
-    found: (rows: readonly number[]) => engine.reader.found(rows),
-    beside: (...args: Parameters<typeof engine.reader.beside>) => engine.reader.beside(...args),
-    passing: (...args: Parameters<typeof engine.reader.passing>) => engine.reader.passing(...args),
+    observations: (ids) => engine.reader.observations(ids),
+    found: (rows) => engine.reader.found(rows),
+    beside: (...args) => engine.reader.beside(...args),
+    passing: (...args) => engine.reader.passing(...args),
     state: () => engine.state(),
-    counts: (project: string | null) => engine.reader.counts(project, engine.state().embedder?.name ?? null),
-    forget: (ids: readonly number[]) => engine.forget(ids),
+    counts: (project) => engine.reader.counts(project, engine.state().embedder?.name ?? null),
+    forget: (ids) => engine.forget(ids),
     reset: () => engine.reset(),
-    moved: (from: string, into: string) => engine.moved(from, into),
+    moved: (from, into) => engine.moved(from, into),
     close: async () => {
       engine.close()
       await engine.vectors?.embedder.close?.()
     },
   }
-  return (method: string, args: readonly unknown[]) => {
-    const known = Object.hasOwn(methods, method) ? methods[method as SearchMethod] : undefined
-    if (known === undefined) throw new MemError('internal', `search knows no ${method}`)
-    return known(...(args as never[]))
-  }
 }
 
-function named(error: unknown): MemError {
+function toSearchError(error: unknown): MemError {
   if (error instanceof MemError) return error
   if (systemCode(error) !== undefined) return storageError(error)
-  return new MemError('internal', `The search failed unexpectedly: ${messageOf(error)}`, { cause: error })
+  return new MemError('internal', `The search failed unexpectedly: ${errorMessage(error)}`, { cause: error })
 }

@@ -1,33 +1,38 @@
 /**
- * A commit is one plain value that holds everything one decision (or several queued ones) of one session
- * changes. A store applies it whole or not at all.
+ * A commit is one plain value with everything that one decision of a session changes, or several decisions that were
+ * queued together. The store applies it completely or not at all.
  */
-import type { Effect, Outcome } from '../../machines/session/types.ts'
-import type { ModelCall } from '../memory/call.ts'
-import type { MemoryEvent } from '../memory/event.ts'
-import type { ObservationDraft, SummaryDraft, Usage } from '../memory/observation.ts'
-import type { Project } from '../memory/project.ts'
+
+import { createHash } from 'node:crypto'
+import { newContext } from '../../machines/session/context.ts'
+import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
+import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
+import type { Change, Effect, Outcome } from '../../machines/session/types.ts'
+import type { MemoryEvent } from '../domain/event.ts'
+import type { ModelCall } from '../domain/model-call.ts'
+import { NO_USAGE, type Observation, type ObservationDraft, type Summary, type Usage } from '../domain/observation.ts'
+import type { Project } from '../domain/project.ts'
 import type { LinkKind, LinkMaker } from './search-port.ts'
 
 export type SessionStatus = Outcome | 'failed'
 
-/** The session's row, as it is after the commit. */
+/** The session's row after the commit. */
 export interface SessionState {
   project: Project
   client: string
   cwd: string
   transcriptPath: string | null
-  /** When the client last reported something: of work read from a transcript, long ago. */
+  /** When the client last reported something. Long ago for a session that is read from a transcript. */
   heardAt: number
   status: SessionStatus
-  /** `batching.calling`: for people and queries; the snapshot is what counts. */
+  /** `batching.calling`: for display and queries; the machine is restored from the snapshot. */
   state: string
   /** JSON, as `machines/session` writes it. */
   snapshot: string
   machineVersion: number
   wakeAt: number | null
   effect: Effect | null
-  /** Why it waits, null when it does not. */
+  /** Why it waits; null when it does not. */
   waiting: string | null
   prompts: number
   generation: number
@@ -38,54 +43,37 @@ export interface SessionState {
 export interface EventRecord {
   event: MemoryEvent
   receivedAt: number
-  /** Null while its outcome is open: it waits in the inbox. */
+  /** Null while the event is pending in the inbox. */
   outcome: { kind: 'noted' | 'skipped'; reason: string | null } | null
 }
 
 export type EventOutcome = { eventId: string; kind: 'observed' | 'folded' | 'skipped'; reason: string | null }
 
-/** Changes to the inbox, applied in order. */
-export type InboxChange =
-  /** A message for the observer, or the end of a turn for the summary; its payload is the event. */
-  | { do: 'add'; event: MemoryEvent; prompt: number; at: number }
-  /** The oldest `limit` pending messages (observe) or all turn ends (summarize) up to a prompt number. */
-  | { do: 'claim'; effectId: string; kind: 'observe' | 'summarize'; prompt: number; limit: number; at: number }
-  | { do: 'release'; effectId: string; counted: boolean; error: string }
-  /** The observer's answer is in this commit: claimed messages are done with, their payloads kept for a while. */
-  | { do: 'settle'; effectId: string; outcomes: EventOutcome[]; at: number }
-  | { do: 'set_aside'; effectId: string; error: string }
-  /** Everything set aside is pending again. */
-  | { do: 'retry_failed' }
-  /** A person dropped what was set aside, or what waits too. */
-  | { do: 'clear'; pending: boolean; at: number }
+/** The changes of one decision as the machine made them, with the data that the machine does not see. Applied in order. */
+export interface InboxUpdate {
+  at: number
+  changes: readonly Change[]
+  /** What `add_message` and `add_turn_end` add. */
+  event: MemoryEvent | null
+  /** Outcomes of the messages that `settle` settles. Messages without one count as read together with the others. */
+  outcomes: readonly EventOutcome[]
+}
 
-/** From a new observation to an older one of the same project; one that is not there is left out. */
+/** From a new observation to an older one of the same project. Ignored if the older one does not exist. */
 export interface NewLink {
   to: number
   kind: LinkKind
   by: LinkMaker
 }
 
-export interface NewObservation {
-  draft: ObservationDraft
-  /** Event ids this observation is the outcome of. */
-  sources: string[]
-  promptNumber: number
-  contentHash: string
-  promptVersion: string | null
-  model: string | null
-  /** The effect whose answer it is; absent where nobody was asked. */
+export interface NewObservation extends Omit<Observation, 'id' | 'session' | 'project'> {
+  /** The effect that made it; absent where no observer was called. */
   effectId?: string
-  createdAt: number
   links?: NewLink[]
 }
 
-export interface NewSummary {
-  draft: SummaryDraft
-  promptNumber: number
-  model: string | null
+export interface NewSummary extends Omit<Summary, 'id' | 'session' | 'project'> {
   effectId?: string
-  createdAt: number
 }
 
 export interface NewPrompt {
@@ -96,7 +84,7 @@ export interface NewPrompt {
   at: number
 }
 
-/** One side of the observer's conversation. */
+/** One message of the observer's conversation. */
 export interface ObserverTurn {
   generation: number
   role: 'user' | 'assistant'
@@ -106,11 +94,12 @@ export interface ObserverTurn {
   at: number
 }
 
+/** One transition of the session's machine. */
 export interface TraceEntry {
   at: number
-  /** What came in: `PROMPT`, `DEADLINE`, … */
+  /** The machine's input: `PROMPT`, `DEADLINE`, … */
   event: string
-  /** The hook's event behind it, where there is one. */
+  /** The hook event behind it; null where there is none. */
   eventId: string | null
   from: string
   to: string
@@ -126,18 +115,18 @@ export interface Commit {
   state: SessionState
   events: EventRecord[]
   prompts: NewPrompt[]
-  inbox: InboxChange[]
+  inbox: InboxUpdate[]
   observations: NewObservation[]
   summaries: NewSummary[]
   turns: ObserverTurn[]
-  /** Calls to a model that ended, whatever came of them. */
+  /** Finished model calls, successful or not. */
   calls: ModelCall[]
-  /** What tools were used on and showed; the newest digest of a subject counts. */
+  /** Digest of what a tool showed, by subject (a file, a command). A later digest replaces an earlier one. */
   seen: { subject: string; digest: string }[]
   trace: TraceEntry[]
 }
 
-/** A commit that is being put together: the state comes last, when everything is decided. */
+/** A commit that is being built: the state is added last, after all decisions. */
 export type CommitParts = Omit<Commit, 'state'>
 
 export function emptyCommit(session: string, revision: number, at: number): CommitParts {
@@ -158,10 +147,48 @@ export function emptyCommit(session: string, revision: number, at: number): Comm
 }
 
 /**
- * What became of one member of a group. `duplicate` names the events that the session has already accepted:
- * the caller decides again without them. `stale`: someone else wrote the row.
+ * The result of one member of a group. `duplicate` lists the events that the session has already accepted; the caller
+ * decides again without them. `stale`: another commit wrote the row in between.
  */
 export type CommitResult =
   | { ok: true; seq: number; observationIds: number[]; summaryIds: number[]; promptIds: number[] }
   | { ok: false; why: 'duplicate'; eventIds: string[] }
   | { ok: false; why: 'stale' | 'failed'; message: string; retryable: boolean }
+
+interface ClosedSession {
+  project: Project
+  client: string
+  cwd: string
+  heardAt: number
+  /** Number of its last prompt; 0 without prompts. */
+  prompts?: number
+}
+
+/** The state of a session that no client opens and no observer reads: notes written by hand, imported memories. */
+export function closedSessionState({ project, client, cwd, heardAt, prompts = 0 }: ClosedSession): SessionState {
+  const context = { ...newContext(heardAt), prompt: prompts, ended: true, outcome: 'completed' as const }
+  return {
+    project,
+    client,
+    cwd,
+    transcriptPath: null,
+    heardAt,
+    status: 'completed',
+    state: stateName('closed'),
+    snapshot: writeSnapshot('closed', context),
+    machineVersion: SESSION_MACHINE_VERSION,
+    wakeAt: null,
+    effect: null,
+    waiting: null,
+    prompts,
+    generation: context.generation,
+    contextTokens: 0,
+    usage: NO_USAGE,
+  }
+}
+
+/** Identifies the content of an observation, to detect duplicates. */
+export function contentHash(draft: ObservationDraft): string {
+  const content = [draft.type, draft.title, draft.subtitle, draft.narrative, draft.facts]
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex')
+}

@@ -1,74 +1,39 @@
 /**
- * What is kept. `Store` is the only way to write; `Reader` is what `inspect` may also use on the file itself
- * while no daemon runs. Both are asynchronous, so that the work may be done on another thread or machine.
+ * What the rest of the program can ask of the store, and the rows it gets.
+ *
+ * `Store` belongs to the daemon, the only process that writes. `StoreReader` also works on the database file while no
+ * daemon runs. Their methods are derived from the operations in `sqlite/reader.ts` and `sqlite/store.ts`; all of them
+ * are asynchronous because the store runs on a thread of its own. Times are epoch milliseconds.
  */
-import type { Effect } from '../../machines/session/types.ts'
-import type { EventKind, MemoryEvent } from '../memory/event.ts'
-import type { Observation, Summary } from '../memory/observation.ts'
-import type { Project } from '../memory/project.ts'
-import type { AskedSession, ReportedSession } from '../memory/reported.ts'
-import type { CallFilter, CallRow, Spent, UsageFilter, UsageRow } from './accounting.ts'
-import type { Commit, CommitResult, ObserverTurn, SessionState, SessionStatus, TraceEntry } from './commit.ts'
-import type { Alias, ContextMaterial, ContextQuery } from './context-port.ts'
-import type { ImportStore } from './import-port.ts'
-import type { OriginReader, QueueDepthStore } from './origin-port.ts'
-import type { ProjectReader, ProjectStore } from './project-port.ts'
-import type { SearchStore } from './search-port.ts'
-import type { ShownStore } from './shown-port.ts'
+import type { EventKind, MemoryEvent } from '../domain/event.ts'
+import type { ModelCall } from '../domain/model-call.ts'
+import type { Observation, ObservationType, Summary, Usage } from '../domain/observation.ts'
+import type { Project } from '../domain/project.ts'
+import type { Remote } from '../lib/worker-rpc.ts'
+import type { SessionState, SessionStatus, TraceEntry } from './commit.ts'
+import type { SqliteReader } from './sqlite/reader.ts'
+import type { SqliteStore } from './sqlite/store.ts'
 
-export interface SessionRow extends SessionState {
+export type StoreReader = Remote<SqliteReader>
+export type Store = Remote<SqliteStore>
+
+// Sessions
+
+export interface StoredSessionRow extends SessionState {
   session: string
   revision: number
   memorySession: string
   createdAt: number
-  /** Why it is quarantined, null when it is not. */
+  /** Why it is quarantined; null when it is not. */
   quarantine: string | null
   /** Sequence number of the commit that wrote it last. */
   seq: number
 }
 
-export type MessageStatus = 'pending' | 'processing' | 'failed'
-
-export interface Message {
-  id: number
-  session: string
-  eventId: string
-  kind: EventKind
-  tool: string | null
-  prompt: number
-  status: MessageStatus
-  claimedAt: number | null
-  effectId: string | null
-  attempts: number
-  error: string | null
-  createdAt: number
-}
-export interface ClaimedMessage extends Message {
-  event: MemoryEvent
-}
-
-export interface PromptRow {
-  number: number
-  text: string
-  private: boolean
-  at: number
-}
-
-export interface EventRow {
-  eventId: string
-  session: string
-  kind: EventKind
-  tool: string | null
-  at: number
-  receivedAt: number
-  payloadHash: string
-  outcome: string | null
-  reason: string | null
-  observationIds: number[]
-  /** The effect that settled it; null while it waits, or where none had to. */
-  effectId: string | null
-  /** Attempts that failed before. */
-  attempts: number
+export interface SessionFilter {
+  status?: SessionStatus
+  project?: string
+  limit?: number
 }
 
 export interface SessionListItem {
@@ -93,15 +58,72 @@ export interface TraceRow extends TraceEntry {
   id: number
 }
 
-/** Everything `inspect SESSION` shows. */
+/** Everything `inspect SESSION` prints. */
 export interface SessionView {
-  row: SessionRow
-  messages: Message[]
+  row: StoredSessionRow
+  messages: InboxMessage[]
   trace: TraceRow[]
-  /** Trace entries that retention removed. */
+  /** Number of trace entries that retention deleted. */
   traceDropped: number
   observations: number
   summaries: number
+}
+
+/** A session from its first prompt to its summary. Lists hold the newest rows, oldest first. */
+export interface SessionHistory extends SessionView {
+  prompts: PromptRow[]
+  observationRows: (Observation & { effectId: string | null })[]
+  summaryRows: (Summary & { effectId: string | null })[]
+  calls: CallFigures[]
+  /** Number of events by kind and outcome. */
+  outcomes: { kind: string; outcome: string | null; count: number }[]
+}
+
+export interface PromptRow {
+  number: number
+  text: string
+  private: boolean
+  at: number
+}
+
+/** Input of a summary. */
+export interface TurnMaterial {
+  prompt: PromptRow | null
+  observations: Observation[]
+}
+
+export interface MemoryFilter {
+  session?: string
+  project?: string
+  limit?: number
+}
+
+// Inbox and events
+
+export type MessageStatus = 'pending' | 'processing' | 'failed'
+
+export interface InboxMessage {
+  id: number
+  session: string
+  eventId: string
+  kind: EventKind
+  tool: string | null
+  prompt: number
+  status: MessageStatus
+  claimedAt: number | null
+  effectId: string | null
+  attempts: number
+  error: string | null
+  createdAt: number
+}
+export interface ClaimedMessage extends InboxMessage {
+  event: MemoryEvent
+}
+
+export interface QueueFilter {
+  session?: string
+  status?: MessageStatus
+  limit?: number
 }
 
 export interface QueueStats {
@@ -119,73 +141,257 @@ export interface StoreStats extends QueueStats {
   databaseBytes: number
 }
 
-export interface SessionFilter {
-  status?: SessionStatus
-  project?: string
-  limit?: number
+export interface QueueSample {
+  at: number
+  pending: number
+  processing: number
+  failed: number
 }
-/** A project as far as it is remembered, with the name by hand or its newest one. */
+
+export interface EventRow {
+  eventId: string
+  session: string
+  kind: EventKind
+  tool: string | null
+  at: number
+  receivedAt: number
+  payloadHash: string
+  outcome: string | null
+  reason: string | null
+  observationIds: number[]
+  /** The effect that settled it; null while it is pending, and for events that need no effect. */
+  effectId: string | null
+  /** Failed attempts before it was settled. */
+  attempts: number
+}
+
+export interface EventWithPayload extends EventRow {
+  /** Masked; null where retention deleted it because of its age or size. */
+  payload: MemoryEvent | null
+}
+
+/** An event with all that a replay needs. */
+export interface RecordedEvent
+  extends Pick<EventWithPayload, 'eventId' | 'kind' | 'tool' | 'at' | 'receivedAt' | 'outcome' | 'payload'> {
+  /** Increases in the order in which events were accepted. */
+  id: number
+  /** Only for a prompt that was not forgotten. */
+  prompt: PromptRow | null
+}
+
+/** What an observation was made from. */
+export interface ObservationProvenance {
+  /** The prompt of the turn. */
+  prompt: PromptRow | null
+  /** In the order in which they were reported. Empty for an observation written by hand or imported. */
+  events: EventWithPayload[]
+  /** The effect that made it; null where none did, or where the observation is older than this column. */
+  effectId: string | null
+  calls: CallFigures[]
+  /** Transitions of that effect. */
+  trace: TraceRow[]
+}
+
+/** What became of one event. */
+export interface EventView {
+  event: EventWithPayload
+  /** Its inbox row while it is pending. */
+  message: InboxMessage | null
+  observations: Observation[]
+  calls: CallFigures[]
+  /** Where the event was accepted, and the transitions of its batch. */
+  trace: TraceRow[]
+}
+
+/** Observations per day, and the length of the queue. */
+export interface ActivityReport {
+  /** Start of each day, oldest first. */
+  dayStarts: number[]
+  /** One entry a day. */
+  days: {
+    observations: number
+    summaries: number
+    prompts: number
+    types: Record<ObservationType, number>
+    discoveryTokens: number
+  }[]
+  /** The fifty most active projects with one number a day, most observations first. */
+  projects: { key: string; name: string; observations: number; days: number[] }[]
+  /** Oldest first, one sample per change. A long period is thinned out: each bucket keeps its peak and its last sample. */
+  queue: QueueSample[]
+}
+
+// Projects
+
+/** A project with its name: the one given by hand, else the one its newest session reported. */
 export interface ProjectRow extends Project {
   observations: number
-  /** When its oldest observation was made; null before the first. */
+  /** Time of its oldest observation; null before the first. */
   since: number | null
-  /** When a session of it was last heard of. */
+  /** Time of the newest event of its sessions. */
   updatedAt: number
 }
+
 export interface ProjectFilter {
-  /** Of a merged project: finds the one that it was merged into. */
+  /** The key of a merged project finds the project it was merged into. */
   key?: string
   name?: string
   limit?: number
 }
-export interface QueueFilter {
+
+/** A row of `projects`: what the user decided about a project, and where its repository is. */
+export interface ProjectDecision {
+  /** As hooks report it. */
+  key: string
+  /** Given by hand; overrides the name that sessions report. */
+  name: string | null
+  /** The key under which all its rows are stored. The target itself is not merged into another. */
+  mergedInto: string | null
+  /** Its working tree. Null before it was seen, and after the repository moved away. */
+  root: string | null
+  /** Identifies a repository independently of its path; null where it is unknown or not a repository. */
+  fingerprint: string | null
+  /** Files that are written into the working tree. */
+  files: readonly string[]
+}
+
+/** Fields that are absent are not changed. */
+export type ProjectChange = Pick<ProjectDecision, 'key'> & Partial<Omit<ProjectDecision, 'key'>>
+
+/** Number of rows stored under a key. */
+export interface ProjectContents {
+  sessions: number
+  observations: number
+  summaries: number
+  prompts: number
+}
+
+export interface ProjectOverview extends Project {
+  /** The name was given by hand. */
+  named: boolean
+  observations: number
+  sessions: number
+  updatedAt: number
+  root: string | null
+  /** Keys that were merged into it. */
+  merged: string[]
+}
+
+/** A key whose rows are stored under another key. */
+export interface ProjectAlias {
+  key: string
+  /** The repository moved away from this path: a new one in its place is a new project. */
+  moved: boolean
+}
+
+// Context
+
+export interface ContextQuery {
+  project: string
+  types: readonly ObservationType[]
+  /** The newest of these types together, and in addition the newest `ofEachType` of each type. */
+  observations: number
+  ofEachType: number
+  summaries: number
+  pinned: number
+}
+
+export interface ProjectTotals {
+  observations: number
+  /** Tokens that the main agent spent to learn them. */
+  discoveryTokens: number
+  /** Time of the oldest; null before the first. */
+  since: number | null
+}
+
+/** What the context of a session is selected from. Its size does not grow with the size of the project. */
+export interface ContextMaterial {
+  project: Project
+  totals: ProjectTotals
+  /** Newest first, without pinned and superseded ones. */
+  observations: Observation[]
+  /** Most recently pinned first, of any type, superseded or not. */
+  pinned: Observation[]
+  /** Newest first. */
+  summaries: Summary[]
+  /** Links between the observations above: `from` repeats the earlier `to`. */
+  repeats: { from: number; to: number }[]
+  /** Candidates that were left out because they are superseded. */
+  superseded: number
+}
+
+// Model calls
+
+export interface CallRow extends Omit<ModelCall, 'sent'> {
+  id: number
+  /** Null after the session was erased; its cost still counts. */
+  session: string | null
+  project: string
+  projectName: string
+  /** Number of observations it produced. */
+  observations: number
+  /** Null after the text was deleted, because of its age or with its session. */
+  sent: string | null
+}
+
+export type CallFigures = Omit<CallRow, 'sent' | 'received'>
+
+export interface CallFilter {
   session?: string
-  status?: MessageStatus
+  effectId?: string
+  since?: number
   limit?: number
 }
 
-export interface Reader extends ProjectReader, OriginReader {
-  session(id: string): Promise<SessionRow | null>
-  /** Full ids that start with `prefix`; people type the first characters. */
-  findSessions(prefix: string): Promise<string[]>
-  sessions(filter: SessionFilter): Promise<SessionListItem[]>
-  view(session: string, traceLimit: number): Promise<SessionView | null>
-  queue(filter: QueueFilter): Promise<Message[]>
-  queueStats(): Promise<QueueStats>
-  /** `dayStart`: epoch ms at which today began for the user. */
-  stats(dayStart: number): Promise<StoreStats>
-  observation(id: number): Promise<Observation | null>
-  observations(filter: { session?: string; project?: string; limit?: number }): Promise<Observation[]>
-  summaries(filter: { session?: string; project?: string; limit?: number }): Promise<Summary[]>
-  /** The one that was last heard of first. */
-  projects(filter: ProjectFilter): Promise<ProjectRow[]>
-  /** Null where nobody has heard of the project. Reads as much at a hundred observations as at a hundred thousand. */
-  contextMaterial(query: ContextQuery): Promise<ContextMaterial | null>
-  /** Projects that were merged into this one, and places that it moved away from. */
-  aliases(key: string): Promise<Alias[]>
-  events(session: string, limit: number): Promise<EventRow[]>
-  /** Of those that are known: where they came from. */
-  reported(sessions: readonly AskedSession[]): Promise<ReportedSession[]>
-  /** The newest `limit`, oldest of them first. */
-  calls(filter: CallFilter): Promise<CallRow[]>
-  /** Days in their order, anything else with the most expensive first. What has no calls is left out. */
-  usage(filter: UsageFilter): Promise<UsageRow[]>
-  /** What was spent from `since` (epoch ms) on. */
-  spentSince(since: number): Promise<Spent>
-  /** Sequence number of the newest commit; 0 before the first. */
-  lastSeq(): Promise<number>
-  close(): Promise<void>
+export interface UsageSums {
+  calls: number
+  /** Calls without a usable answer. */
+  failed: number
+  usage: Usage
+  /** US dollars, of the calls whose price is known. */
+  cost: number
+  /** Calls that used tokens at an unknown price. */
+  unpriced: number
+  observations: number
 }
 
-/** What a summary is made from. */
-export interface TurnMaterial {
-  prompt: PromptRow | null
-  observations: Observation[]
+export const USAGE_KEYS = ['day', 'project', 'session', 'model'] as const
+export type UsageKey = (typeof USAGE_KEYS)[number]
+
+/** Days are those of the user's time zone, 23 to 25 hours long. `dayStarts`: oldest first; a day ends where the next starts. */
+export type UsageFilter =
+  | { by: 'day'; dayStarts: readonly number[] }
+  | { by: Exclude<UsageKey, 'day'>; since: number; until?: number }
+
+export interface UsageTotals extends UsageSums {
+  /** Start of the day, project key, session id (empty: all erased sessions), or model. */
+  key: string
+  /** Name of the project, also for a session; provider of a model; null for a day. */
+  name: string | null
+  /** Start of the day, else time of the newest call. */
+  at: number
 }
 
+/** Counts against a budget. */
+export interface SpentAmount {
+  cost: number
+  usage: Usage
+}
+
+/** A cached token costs about a tenth of a fresh one with every provider that caches. */
+const CACHED_TOKEN_WEIGHT = 0.1
+
+/** Tokens as a budget counts them. */
+export function weightedTokens({ input, output, cacheRead, cacheWrite }: Usage): number {
+  return input + output + cacheWrite + cacheRead * CACHED_TOKEN_WEIGHT
+}
+
+// Maintenance
+
+/** How long data is kept. */
 export interface Retention {
   payloadDays: number
-  /** Bound on all kept payloads together, in bytes. */
+  /** Bound on all payloads together. */
   payloadBytes: number
   traceDays: number
   tracePerSession: number
@@ -198,37 +404,4 @@ export interface BackupInfo {
   bytes: number
   /** `daily`, `migration`, `manual`, `before-restore`. */
   reason: string
-}
-
-export interface Store extends Reader, SearchStore, ShownStore, ProjectStore, ImportStore, QueueDepthStore {
-  /**
-   * Applies a group in one durable transaction, each member in a savepoint of its own. Results are in the
-   * members' order. It rejects only when the transaction as a whole could not be made durable.
-   */
-  commit(group: readonly Commit[]): Promise<CommitResult[]>
-  /** Sessions with an effect to run again after a start. */
-  unfinishedEffects(): Promise<{ session: string; effect: Effect }[]>
-  /** Sessions with pending messages that nothing would ever wake: no effect, no wake-up. */
-  strandedSessions(): Promise<string[]>
-  /** Sessions whose wake-up is due, or further away than any may be: then the clock went back. */
-  dueSessions(now: number, horizonMs: number, limit: number): Promise<string[]>
-  nextWakeAt(): Promise<number | null>
-  claimed(session: string, effectId: string): Promise<ClaimedMessage[]>
-  turnMaterial(session: string, prompt: number): Promise<TurnMaterial>
-  conversation(session: string, generation: number): Promise<ObserverTurn[]>
-  /** The digests under which these subjects were seen last, by subject; what was never seen is not in it. */
-  seen(session: string, subjects: readonly string[]): Promise<ReadonlyMap<string, string>>
-  countByPrompt(session: string, status: MessageStatus): Promise<{ prompt: number; count: number }[]>
-  /** Its snapshot cannot be restored: kept as it is, with the reason, until a person revives or erases it. */
-  quarantine(session: string, reason: string, at: number): Promise<{ seq: number }>
-  /** The session is gone with everything that hangs on it; what its calls cost stays. Null where it was not there. */
-  eraseSession(session: string): Promise<{ seq: number } | null>
-  /** An event for a quarantined session: stored and readable, without an actor. */
-  acceptQuarantined(session: string, event: MemoryEvent, at: number): Promise<'accepted' | 'duplicate'>
-  /** Removes what is older or larger than it may be, a bounded piece at a time; how many rows went. */
-  retain(rules: Retention, now: number): Promise<number>
-  backup(reason: string, keep: number): Promise<BackupInfo>
-  backups(): Promise<BackupInfo[]>
-  /** What happened at the start that people should know: a migration, a recovery. */
-  startNotes(): Promise<string[]>
 }

@@ -1,47 +1,47 @@
-/** The page around the views: where one can go, whether the daemon is heard, what just happened. */
+/** The frame around the views: navigation, connection state, help and toasts. */
+import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { useCell } from './cell.ts'
-import { connectionState, locked, staleSince } from './connection.ts'
-import { helpShown, KEYS, VIEWS } from './keys.ts'
-import { status } from './model/status.ts'
-import { Dialog } from './parts/dialog.tsx'
-import { Icon, type IconName } from './parts/icon.tsx'
-import { Empty } from './parts/plain.tsx'
-import { Ago } from './parts/time.tsx'
-import { Toasts } from './parts/toast.tsx'
-import { hrefOf, route } from './route.ts'
-import { MemoryView } from './views/memory/memory.tsx'
-import { NowView } from './views/now/now.tsx'
-import { SessionsView } from './views/session/sessions.tsx'
-import { SettingsView } from './views/settings/settings.tsx'
-import { UsageView } from './views/usage/usage.tsx'
+import { EmptyState } from './components/basics.tsx'
+import { Dialog, Toasts } from './components/dialog.tsx'
+import { Icon, type IconName } from './components/icon.tsx'
+import { accessDenied, connectionState, staleSince } from './connection.ts'
+import { daemonStatus } from './daemon-status.ts'
+import { RelativeTime } from './format.tsx'
+import { helpVisible, KEY_HELP, VIEWS } from './keyboard.ts'
+import { useObservable } from './observable.ts'
+import { currentRoute, viewHref } from './route.ts'
+import { MemoryPage } from './views/memory/memory-page.tsx'
+import { NowPage } from './views/now/now-page.tsx'
+import { SessionsPage } from './views/session/sessions-page.tsx'
+import { SettingsPage } from './views/settings/settings-page.tsx'
+import { UsagePage } from './views/usage/usage-page.tsx'
 
-const ICONS: Record<(typeof VIEWS)[number]['view'], IconName> = {
-  now: 'now',
-  memory: 'memory',
-  session: 'sessions',
-  usage: 'usage',
-  settings: 'settings',
+const PAGES: Record<(typeof VIEWS)[number]['view'], { icon: IconName; Page: ComponentType }> = {
+  now: { icon: 'now', Page: NowPage },
+  memory: { icon: 'memory', Page: MemoryPage },
+  session: { icon: 'sessions', Page: SessionsPage },
+  usage: { icon: 'usage', Page: UsagePage },
+  settings: { icon: 'settings', Page: SettingsPage },
 }
 
 export function App() {
-  const { view } = useCell(route)
-  const shut = useCell(locked)
+  const { view } = useObservable(currentRoute)
+  const denied = useObservable(accessDenied)
   const main = useRef<HTMLElement>(null)
-  const chosen = VIEWS.find((one) => one.view === view) ?? VIEWS[0]
-  // Another view begins at its top.
+  const selected = VIEWS.find((one) => one.view === view) ?? VIEWS[0]
+  const { Page } = PAGES[selected.view]
   useEffect(() => {
-    document.title = `${chosen.name} · claude-mem`
+    document.title = `${selected.name} · claude-mem`
     main.current?.scrollTo(0, 0)
-  }, [chosen])
-  if (shut) return <Locked why="The daemon does not know this page any more." />
+  }, [selected])
+  if (denied) return <AccessDenied reason="The daemon no longer accepts this page's access." />
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
       <nav class="nav" aria-label="Views">
-        <a class="brand" href={hrefOf('now')}>
+        <a class="brand" href={viewHref('now')}>
           <img src="icon.svg" alt="" width="26" height="26" />
           <span>claude-mem</span>
         </a>
@@ -49,81 +49,76 @@ export function App() {
           {VIEWS.map(({ view: name, name: label, key, about }) => (
             <li key={name}>
               <a
-                href={hrefOf(name)}
-                aria-current={chosen.view === name ? 'page' : undefined}
+                href={viewHref(name)}
+                aria-current={selected.view === name ? 'page' : undefined}
                 title={`${about} (${key})`}
               >
-                <Icon name={ICONS[name]} />
+                <Icon name={PAGES[name].icon} />
                 <span>{label}</span>
               </a>
             </li>
           ))}
         </ul>
-        <Health />
+        <ConnectionStatus />
       </nav>
-      <main id="main" ref={main} tabIndex={-1} class={`view view-${chosen.view}`}>
-        <StaleNote />
-        {chosen.view === 'now' ? <NowView /> : null}
-        {chosen.view === 'memory' ? <MemoryView /> : null}
-        {chosen.view === 'session' ? <SessionsView /> : null}
-        {chosen.view === 'usage' ? <UsageView /> : null}
-        {chosen.view === 'settings' ? <SettingsView /> : null}
+      <main id="main" ref={main} tabIndex={-1} class={`view view-${selected.view}`}>
+        <StaleNotice />
+        <Page />
       </main>
       <Toasts />
-      <Help />
+      <KeyHelp />
     </div>
   )
 }
 
-const SAID = { connecting: 'Connecting', live: 'Live', stale: 'Stale', closed: 'Closed' } as const
+const STATE_NAMES = { connecting: 'Connecting', live: 'Live', stale: 'Stale', closed: 'Closed' } as const
 
-/** The foot of the navigation: is the daemon heard, and what is it doing? */
-function Health() {
-  const state = useCell(connectionState)
-  const daemon = useCell(status)
+function ConnectionStatus() {
+  const state = useObservable(connectionState)
+  const status = useObservable(daemonStatus)
   return (
     <div class={`health ${state}`} data-testid="connection" data-state={state}>
       <p class="health-state">
         <span class="dot" />
-        {SAID[state]}
+        {STATE_NAMES[state]}
       </p>
-      {daemon === null ? null : (
+      {status === null ? null : (
         <p class="health-more">
-          {daemon.model ?? daemon.provider}
-          <br />v{daemon.version}
+          {status.model ?? status.provider}
+          <br />v{status.version}
         </p>
       )}
-      <button type="button" class="plain" onClick={() => helpShown.set(true)} aria-label="Keys" title="Keys (?)">
+      <button type="button" class="plain" onClick={() => helpVisible.set(true)} aria-label="Keys" title="Keys (?)">
         <Icon name="help" />
       </button>
     </div>
   )
 }
 
-function StaleNote() {
-  const since = useCell(staleSince)
+function StaleNotice() {
+  const since = useObservable(staleSince)
   if (since === null) return null
   return (
-    <div class="stale-note" role="status">
+    <div class="note warn bordered stale-note" role="status">
       <Icon name="warn" />
       <p>
-        The daemon went quiet <Ago at={since} />. What you see is from before; the page goes on by itself when it is
-        back. A hook starts it with your next prompt, or <code>claude-mem start</code> does.
+        The connection to the daemon was lost <RelativeTime at={since} />. The page shows the last known data and
+        reconnects automatically. Your next prompt starts the daemon, or run <code>claude-mem start</code>.
       </p>
     </div>
   )
 }
 
-function Help() {
-  if (!useCell(helpShown)) return null
+function KeyHelp() {
+  if (!useObservable(helpVisible)) return null
   return (
-    <Dialog title="Keys" onClose={() => helpShown.set(false)}>
+    <Dialog title="Keys" onClose={() => helpVisible.set(false)}>
       <dl class="keys">
-        {KEYS.map(([key, about]) => (
-          <div key={key}>
+        {KEY_HELP.map(([keys, about]) => (
+          <div key={keys}>
             <dt>
-              {key.split('  ').map((one) => (
-                <kbd key={one}>{one}</kbd>
+              {keys.split('  ').map((key) => (
+                <kbd key={key}>{key}</kbd>
               ))}
             </dt>
             <dd>{about}</dd>
@@ -134,16 +129,16 @@ function Help() {
   )
 }
 
-export function Locked({ why }: { why: string }) {
+export function AccessDenied({ reason }: { reason: string }) {
   return (
     <main class="locked">
-      <Empty icon="memory" title="This page opens with a link of its own">
-        <p>{why}</p>
-        <p>Your memory is yours alone, so nothing is shown to whoever finds the address. In a terminal, run:</p>
+      <EmptyState icon="memory" title="This page needs a personal link">
+        <p>{reason}</p>
+        <p>Your memory is private, so the address alone does not open it. In a terminal, run:</p>
         <pre>
           <code>claude-mem viewer</code>
         </pre>
-      </Empty>
+      </EmptyState>
     </main>
   )
 }

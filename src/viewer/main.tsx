@@ -1,27 +1,26 @@
-// First, so that a view's own style comes after what all of them share.
+// Shared styles first, so that the style of a view can override them.
 import './styles/tokens.css'
 import './styles/base.css'
-import './styles/shell.css'
-import './styles/parts.css'
+import './styles/components.css'
+import './styles/charts.css'
 import { render } from 'preact'
-import { enter, followLinks } from './access.ts'
-import { App, Locked } from './app.tsx'
-import { connect } from './connection.ts'
-import { followKeys } from './keys.ts'
-import { followSessions } from './model/sessions.ts'
-import { followStatus } from './model/status.ts'
+import { AccessDenied, App } from './app.tsx'
+import { connectToDaemon, openAccess, reloadOnNewLink } from './connection.ts'
+import { trackDaemonStatus } from './daemon-status.ts'
+import { listenForKeys } from './keyboard.ts'
+import { trackLiveSessions } from './live-sessions.ts'
 
 const root = document.getElementById('app')
-if (root === null) throw new Error('the page has no place for the application')
+if (root === null) throw new Error('index.html has no element with the id "app"')
 
-followLinks()
-const entry = await enter().catch(() => ({ token: null, why: 'The daemon does not answer.' }))
-if (entry.token === null) {
-  render(<Locked why={entry.why} />, root)
+reloadOnNewLink()
+const access = await openAccess().catch(() => ({ token: null, reason: 'The daemon does not answer.' }))
+if (access.token === null) {
+  render(<AccessDenied reason={access.reason} />, root)
 } else {
-  followSessions()
-  followStatus()
-  followKeys()
-  connect(entry.token)
+  trackLiveSessions()
+  trackDaemonStatus()
+  listenForKeys()
+  connectToDaemon(access.token)
   render(<App />, root)
 }

@@ -1,7 +1,7 @@
-/** Where the page is: everything that can be linked to stands behind the `#`. */
-import { Cell } from './cell.ts'
+/** The current view, from the hash of the address, so that every view can be linked to. */
+import { Observable } from './observable.ts'
 
-export interface Route {
+export interface ViewerRoute {
   /** `memory` of `#/memory/12?type=bugfix` */
   view: string
   /** `12` */
@@ -9,11 +9,11 @@ export interface Route {
   query: URLSearchParams
 }
 
-export const route = new Cell<Route>(read())
+export const currentRoute = new Observable<ViewerRoute>(readRoute())
 
-addEventListener('hashchange', () => route.set(read()))
+addEventListener('hashchange', () => currentRoute.set(readRoute()))
 
-function read(): Route {
+function readRoute(): ViewerRoute {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [view = '', id] = path.split('/')
   return {
@@ -31,18 +31,18 @@ function decoded(part: string): string {
   }
 }
 
-export function hrefOf(view: string, id: string | number | null = null, query: Record<string, string> = {}): string {
+export function viewHref(view: string, id: string | number | null = null, query: Record<string, string> = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== '')
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
   return `#/${view}${id === null ? '' : `/${encodeURIComponent(id)}`}${search}`
 }
 
-export function go(href: string): void {
+export function navigate(href: string): void {
   location.hash = href
 }
 
-/** For what should not become a step back in the history: a filter that is being typed. */
-export function replace(href: string): void {
+/** Without a new history entry, for filters that change while the user types. */
+export function replaceRoute(href: string): void {
   history.replaceState(null, '', href)
-  route.set(read())
+  currentRoute.set(readRoute())
 }

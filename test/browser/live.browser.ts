@@ -1,33 +1,33 @@
-/** What is watched as it happens: sessions, states, memories; and what becomes of the page when the daemon dies. */
+/** Live updates of sessions, states and memories, and the page while the daemon is down. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { bash, edit, sessionEnd, sessionStart, stop, userPrompt } from '../../scripts/lib/payloads.ts'
-import { Stage, type Watched } from './stage.ts'
+import { type OpenPage, ViewerFixture } from './viewer-fixture.ts'
 
-let stage: Stage
-const open: Watched[] = []
-/** What Chromium itself says when nobody listens; not the page's doing. */
-const NOBODY_LISTENS = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|WebSocket connection to .* failed/
+let fixture: ViewerFixture
+const open: OpenPage[] = []
+/** Errors that Chromium logs while the daemon is down. */
+const CONNECTION_ERRORS = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|WebSocket connection to .* failed/
 
 beforeAll(async () => {
-  stage = await Stage.set({ CLAUDE_MEM_PROVIDER: 'offline' })
+  fixture = await ViewerFixture.start({ CLAUDE_MEM_PROVIDER: 'offline' })
 })
 afterEach(async () => {
   for (const { page } of open.splice(0)) await page.context().close()
 })
-afterAll(() => stage.strike())
+afterAll(() => fixture.dispose())
 
-async function watch(hash: string): Promise<Watched> {
-  const watched = await stage.open(hash)
-  open.push(watched)
-  return watched
+async function watch(hash: string): Promise<OpenPage> {
+  const opened = await fixture.open(hash)
+  open.push(opened)
+  return opened
 }
 
 function turnOf(cwd = '/tmp/harbour') {
   return { session: randomUUID(), prompt: randomUUID(), cwd }
 }
 
-/** Enough for the offline observer to learn something. */
+/** Tool uses from which the offline observer makes an observation. */
 function work(turn: ReturnType<typeof turnOf>, word: string) {
   const failing = `FAIL test/${word}.test.ts > ${word} adds up\nAssertionError: expected 3 to be 4\n\nTests  1 failed | 4 passed (5)`
   return [
@@ -39,27 +39,27 @@ function work(turn: ReturnType<typeof turnOf>, word: string) {
 }
 
 describe('viewer.live', () => {
-  test('a session that real hooks report appears, and its states light up in order', async () => {
-    const { page, complaints } = await watch('#/now')
+  test('a session reported by real hooks appears, and its states are shown in order', async () => {
+    const { page, errors } = await watch('#/now')
     const turn = turnOf()
     await page.evaluate(recordStates)
-    await stage.report(sessionStart(turn), userPrompt(turn, 'Why does the harbour test fail?'))
+    await fixture.runHooks(sessionStart(turn), userPrompt(turn, 'Why does the harbour test fail?'))
     const card = page.locator(`[data-testid=session-card][data-session="${turn.session}"]`)
     await card.waitFor()
-    await stage.report(...work(turn, 'harbour'), stop(turn, 'Fixed: totals are whole cents now.'), sessionEnd(turn))
+    await fixture.runHooks(...work(turn, 'harbour'), stop(turn, 'Fixed: totals are whole cents now.'), sessionEnd(turn))
     await page.waitForFunction(statesInclude, { session: turn.session, state: 'closed' })
     const lit = await page.evaluate(litStates, turn.session)
     expect(inOrder(lit, ['observing', 'batching.calling', 'summarizing.calling', 'closed']), lit.join(', ')).toBe(true)
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   })
 
-  test('an observation arrives without a reload', async () => {
-    const { page, complaints } = await watch('#/memory')
+  test('a new observation appears without a reload', async () => {
+    const { page, errors } = await watch('#/memory')
     await page.evaluate(() => {
       document.documentElement.dataset.mark = 'the same page'
     })
     const turn = turnOf()
-    await stage.report(
+    await fixture.runHooks(
       userPrompt(turn, 'Mend the lantern'),
       ...work(turn, 'lantern'),
       stop(turn, 'The lantern is mended.'),
@@ -70,23 +70,23 @@ describe('viewer.live', () => {
       .waitFor()
     await page.locator('[data-testid=memory-row][data-kind=prompt]', { hasText: 'Mend the lantern' }).first().waitFor()
     expect(await page.evaluate(() => document.documentElement.dataset.mark)).toBe('the same page')
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   })
 
-  test('a killed daemon makes the page stale; restarted, nothing is missing and nothing is there twice', async () => {
-    const { page, complaints } = await watch('#/memory')
+  test('after a daemon crash and restart no row is missing or duplicated', async () => {
+    const { page, errors } = await watch('#/memory')
     const before = turnOf()
-    await stage.report(userPrompt(before, 'Before the storm'), stop(before, 'Nothing done.'))
+    await fixture.runHooks(userPrompt(before, 'Before the storm'), stop(before, 'Nothing done.'))
     await page.locator('[data-testid=memory-row][data-kind=summary]', { hasText: 'Before the storm' }).waitFor()
-    const { pid } = await stage.place.status()
+    const { pid } = await fixture.daemon.status()
     process.kill(pid, 'SIGKILL')
     await page.locator('[data-testid=connection][data-state=stale]').waitFor()
-    // The hook finds nobody: it keeps the event and starts a daemon.
+    // The hook cannot connect: it spools the event and starts a daemon.
     const during = turnOf()
-    await stage.report(userPrompt(during, 'During the storm'), ...work(during, 'anchor'), stop(during, 'Anchored.'))
-    await stage.live(page)
+    await fixture.runHooks(userPrompt(during, 'During the storm'), ...work(during, 'anchor'), stop(during, 'Anchored.'))
+    await fixture.waitUntilLive(page)
     const after = turnOf()
-    await stage.report(userPrompt(after, 'After the storm'), stop(after, 'Calm.'))
+    await fixture.runHooks(userPrompt(after, 'After the storm'), stop(after, 'Calm.'))
     for (const text of ['Before the storm', 'During the storm', 'After the storm']) {
       const rows = page.locator('[data-testid=memory-row][data-kind=prompt]', { hasText: text })
       await rows.first().waitFor()
@@ -100,11 +100,11 @@ describe('viewer.live', () => {
       .locator('[data-testid=memory-row]')
       .evaluateAll((rows) => rows.map((row) => `${row.getAttribute('data-kind')} ${row.getAttribute('data-id')}`))
     expect(new Set(ids).size).toBe(ids.length)
-    expect(complaints.filter((text) => !NOBODY_LISTENS.test(text))).toEqual([])
+    expect(errors.filter((text) => !CONNECTION_ERRORS.test(text))).toEqual([])
   })
 })
 
-/** Runs in the page: writes down each state that a card's chart shows. */
+/** Runs in the page: records each state that the chart of a card shows. */
 function recordStates(): void {
   const seen: Record<string, string[]> = {}
   Object.assign(window, { litStates: seen })
@@ -131,7 +131,7 @@ function statesInclude({ session, state }: { session: string; state: string }): 
   return seen[session]?.includes(state) === true
 }
 
-/** Whether `wanted` stand in `seen` in this order, whatever stands between. */
+/** Whether `seen` contains `wanted` in this order, possibly with others in between. */
 function inOrder(seen: readonly string[], wanted: readonly string[]): boolean {
   let at = 0
   for (const state of seen) if (state === wanted[at]) at += 1

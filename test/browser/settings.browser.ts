@@ -1,48 +1,48 @@
-/** What people change on the page, and the figures that they read: settings, the preview of the context, usage. */
+/** Settings, the preview of the context, and usage. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { projectOf } from '../../src/memory/project.ts'
-import { SETTINGS_FILE } from '../../src/settings.ts'
-import { Stage, type Watched } from './stage.ts'
+import { projectOfDirectory } from '../../src/domain/project.ts'
+import { SETTINGS_FILE } from '../../src/settings/settings.ts'
+import { type OpenPage, ViewerFixture } from './viewer-fixture.ts'
 
 const SECRET = 'not-a-real-key-but-long-enough-wxyz'
 
-let stage: Stage
-const open: Watched[] = []
+let fixture: ViewerFixture
+const open: OpenPage[] = []
 
 beforeAll(async () => {
-  stage = await Stage.set({ CLAUDE_MEM_PROVIDER: 'offline' })
+  fixture = await ViewerFixture.start({ CLAUDE_MEM_PROVIDER: 'offline' })
   for (const word of ['lamp', 'ferry', 'harbour']) await remember(word)
 })
 afterEach(async () => {
   for (const { page } of open.splice(0)) await page.context().close()
 })
-afterAll(() => stage.strike())
+afterAll(() => fixture.dispose())
 
 async function remember(word: string): Promise<void> {
   const text = `The ${word} stands on the island, as was found out.`
-  const where = { project: projectOf('/tmp/island'), cwd: '/tmp/island', files: [`src/${word}.ts`] }
+  const where = { project: projectOfDirectory('/tmp/island'), cwd: '/tmp/island', files: [`src/${word}.ts`] }
   const what = { title: `The ${word} stands`, text, kind: 'discovery', concepts: [] } as const
-  await stage.place.ask((client) => client.request('remembered', { type: 'remember', ...where, ...what }))
+  await fixture.daemon.ask((client) => client.call('remember', { ...where, ...what }))
 }
 
-async function watch(hash: string): Promise<Watched> {
-  const watched = await stage.open(hash)
-  open.push(watched)
-  return watched
+async function watch(hash: string): Promise<OpenPage> {
+  const opened = await fixture.open(hash)
+  open.push(opened)
+  return opened
 }
 
 const setting = (page: Page, name: string) => page.locator(`[data-setting=${name}]`)
 
 function kept(): Record<string, unknown> {
-  return JSON.parse(readFileSync(join(stage.place.dataDir, SETTINGS_FILE), 'utf8'))
+  return JSON.parse(readFileSync(join(fixture.daemon.dataDir, SETTINGS_FILE), 'utf8'))
 }
 
 describe('viewer.settings', () => {
-  test('a wrong value is refused at its field; a right one is in the file until it is taken back', async () => {
-    const { page, complaints } = await watch('#/settings')
+  test('an invalid value is rejected at its field; a valid one is in the file until it is reset', async () => {
+    const { page, errors } = await watch('#/settings')
     const row = setting(page, 'CLAUDE_MEM_KEEP_BACKUPS')
     const field = row.getByRole('spinbutton', { name: 'Keep backups' })
     await field.fill('9999')
@@ -54,26 +54,26 @@ describe('viewer.settings', () => {
     expect(await field.inputValue()).toBe('7')
     await field.fill('9')
     await field.press('Enter')
-    await row.getByRole('button', { name: 'back to 7' }).waitFor()
+    await row.getByRole('button', { name: 'reset to 7' }).waitFor()
     expect(kept().CLAUDE_MEM_KEEP_BACKUPS).toBe(9)
-    await row.getByRole('button', { name: 'back to 7' }).click()
-    await row.getByRole('button', { name: 'back to 7' }).waitFor({ state: 'detached' })
+    await row.getByRole('button', { name: 'reset to 7' }).click()
+    await row.getByRole('button', { name: 'reset to 7' }).waitFor({ state: 'detached' })
     expect(kept()).not.toHaveProperty('CLAUDE_MEM_KEEP_BACKUPS')
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   })
 
-  test('a list grows and shrinks by one', async () => {
+  test('items can be added to and removed from a list', async () => {
     const { page } = await watch('#/settings?find=skip')
     const row = setting(page, 'CLAUDE_MEM_SKIP_TOOLS')
     await row.getByRole('textbox').fill('<b>Tool</b>')
     await row.getByRole('textbox').press('Enter')
-    await row.getByRole('button', { name: 'Take out <b>Tool</b>' }).waitFor()
-    await row.getByRole('button', { name: 'Take out TodoWrite' }).click()
-    await row.getByRole('button', { name: 'Take out TodoWrite' }).waitFor({ state: 'detached' })
+    await row.getByRole('button', { name: 'Remove <b>Tool</b>' }).waitFor()
+    await row.getByRole('button', { name: 'Remove TodoWrite' }).click()
+    await row.getByRole('button', { name: 'Remove TodoWrite' }).waitFor({ state: 'detached' })
     expect(kept().CLAUDE_MEM_SKIP_TOOLS).toEqual(['ListMcpResourcesTool', 'AskUserQuestion', '<b>Tool</b>'])
   })
 
-  test('a key goes in and never comes back; what the environment says cannot be changed here', async () => {
+  test('a secret is never sent back; settings from the environment are locked', async () => {
     const { page } = await watch('#/settings')
     const row = setting(page, 'CLAUDE_MEM_GEMINI_API_KEY')
     await row.locator('input').fill(SECRET)
@@ -88,8 +88,8 @@ describe('viewer.settings', () => {
     expect(await setting(page, 'CLAUDE_MEM_PROVIDER').getByRole('combobox').isDisabled()).toBe(true)
   })
 
-  test('the context follows what is moved, and is kept when asked to', async () => {
-    const { page, complaints } = await watch('#/settings')
+  test('the preview follows its controls, which can be saved', async () => {
+    const { page, errors } = await watch('#/settings')
     const preview = page.getByRole('region', { name: 'Preview of the context' })
     const lamp = preview.locator('.line.row', { hasText: 'The lamp stands' })
     await lamp.waitFor()
@@ -100,20 +100,20 @@ describe('viewer.settings', () => {
     await tokens.focus()
     await page.keyboard.press('ArrowLeft')
     await preview.getByText('of 1,950 tokens').waitFor()
-    await preview.getByRole('button', { name: 'Keep these' }).click()
+    await preview.getByRole('button', { name: 'Save these settings' }).click()
     await setting(page, 'CLAUDE_MEM_CONTEXT_TOKENS')
-      .getByRole('button', { name: /back to/ })
+      .getByRole('button', { name: /reset to/ })
       .waitFor()
     expect(kept().CLAUDE_MEM_CONTEXT_TOKENS).toBe(1_950)
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   })
 })
 
 describe('viewer.usage', () => {
-  test('what is learned is counted without a reload, told by keyboard, and there as a table', async () => {
-    const { page, complaints } = await watch('#/usage?days=7')
+  test('charts update without a reload, work by keyboard and as a table', async () => {
+    const { page, errors } = await watch('#/usage?days=7')
     await page.getByText('nothing was spent').waitFor()
-    const chart = page.getByRole('slider', { name: /^Observations a day/ })
+    const chart = page.getByRole('slider', { name: /^Observations per day/ })
     await chart.focus()
     await page.waitForFunction(told, '3 observations')
     await remember('lighthouse')
@@ -121,11 +121,11 @@ describe('viewer.usage', () => {
     await page.keyboard.press('ArrowLeft')
     await page.waitForFunction(told, '0 observations')
     await page.getByText('Show as table').first().click()
-    const table = page.getByRole('region', { name: 'Observations a day, as a table' })
+    const table = page.getByRole('region', { name: 'Observations per day, as a table' })
     await table.getByRole('row').nth(7).waitFor()
     expect(await table.getByRole('row').count()).toBe(8)
     expect(await table.getByRole('row').nth(1).getByRole('cell').allTextContents()).toEqual(['4'])
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   })
 })
 

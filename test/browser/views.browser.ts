@@ -1,22 +1,22 @@
-/** What people do on the page: search, filter, open, forget, correct, retry, change a setting; by mouse and by keyboard. */
+/** Search, filters, forgetting, dialogs, keyboard and accessibility. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { ChannelClient } from '../../src/channel/client.ts'
-import { projectOf } from '../../src/memory/project.ts'
-import { Stage, type Watched } from './stage.ts'
+import { projectOfDirectory } from '../../src/domain/project.ts'
+import type { DaemonClient } from '../../src/transport/client.ts'
+import { type OpenPage, ViewerFixture } from './viewer-fixture.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const VIEWS = ['#/now', '#/memory', '#/session', '#/usage', '#/settings'] as const
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u202Egnp.exe \u001b[2Jescape`
 
-let stage: Stage
+let fixture: ViewerFixture
 let ids: Record<'lamp' | 'ferry' | 'hostile', number>
-const open: Watched[] = []
+const open: OpenPage[] = []
 
 beforeAll(async () => {
-  stage = await Stage.set({ CLAUDE_MEM_PROVIDER: 'offline' })
-  ids = await stage.place.ask(async (client) => ({
+  fixture = await ViewerFixture.start({ CLAUDE_MEM_PROVIDER: 'offline' })
+  ids = await fixture.daemon.ask(async (client) => ({
     lamp: await remember(client, 'The lamp needs three volts', 'bugfix', ['power'], ['src/lamp.ts']),
     ferry: await remember(client, 'The ferry leaves at nine', 'decision', ['schedule'], ['docs/ferry.md']),
     hostile: await remember(client, HOSTILE, 'discovery', ['<b>bold</b>'], ['src/<svg onload=alert(1)>.ts']),
@@ -25,32 +25,40 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const { page } of open.splice(0)) await page.context().close()
 })
-afterAll(() => stage.strike())
+afterAll(() => fixture.dispose())
 
 async function remember(
-  client: ChannelClient,
+  client: DaemonClient,
   title: string,
   kind: 'bugfix' | 'decision' | 'discovery',
   concepts: string[],
   files: string[],
 ): Promise<number> {
-  const project = projectOf('/tmp/island')
+  const project = projectOfDirectory('/tmp/island')
   const text = `${title}, as was found out on the island.`
-  const request = { type: 'remember', project, cwd: '/tmp/island', title, text, kind, concepts, files } as const
-  return (await client.request('remembered', request)).observation
+  const { observation } = await client.call('remember', {
+    project,
+    cwd: '/tmp/island',
+    title,
+    text,
+    kind,
+    concepts,
+    files,
+  })
+  return observation
 }
 
-async function watch(hash: string, options = {}): Promise<Watched> {
-  const watched = await stage.open(hash, options)
-  open.push(watched)
-  return watched
+async function watch(hash: string, options = {}): Promise<OpenPage> {
+  const opened = await fixture.open(hash, options)
+  open.push(opened)
+  return opened
 }
 
 const row = (id: number) => `[data-testid=memory-row][data-kind=observation][data-id="${id}"]`
 
 describe('viewer.memory', () => {
-  test('search finds by words and shows why; filters leave out the rest', async () => {
-    const { page, complaints } = await watch('#/memory')
+  test('search finds by words and explains ranks; filters exclude rows', async () => {
+    const { page, errors } = await watch('#/memory')
     await page.locator(row(ids.lamp)).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('volts')
@@ -60,30 +68,30 @@ describe('viewer.memory', () => {
     await page.locator(row(ids.lamp)).getByRole('button', { name: /why/i }).click()
     await page.getByText('Words', { exact: true }).first().waitFor()
     await page.keyboard.press('Escape')
-    await stage.goTo(page, '#/memory?type=decision')
+    await fixture.goTo(page, '#/memory?type=decision')
     await page.locator(row(ids.ferry)).waitFor()
     await page.locator(row(ids.lamp)).waitFor({ state: 'detached' })
-    await stage.goTo(page, '#/memory?file=lamp.ts')
+    await fixture.goTo(page, '#/memory?file=lamp.ts')
     await page.locator(row(ids.lamp)).waitFor()
     await page.locator(row(ids.ferry)).waitFor({ state: 'detached' })
-    await stage.goTo(page, '#/memory?concept=schedule')
+    await fixture.goTo(page, '#/memory?concept=schedule')
     await page.locator(row(ids.ferry)).waitFor()
     await page.locator(row(ids.lamp)).waitFor({ state: 'detached' })
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   })
 
-  test('HTML, scripts and escapes in what is stored are shown as text', async () => {
-    const { page, complaints } = await watch(`#/memory/${ids.hostile}`)
+  test('stored HTML, scripts and escape sequences are displayed as text', async () => {
+    const { page, errors } = await watch(`#/memory/${ids.hostile}`)
     await page.locator('[data-testid=memory-open]').getByText('<img src=x onerror=').first().waitFor()
     expect(await page.locator('[data-testid=memory-open] img, [data-testid=memory-open] script').count()).toBe(0)
     expect(await page.title()).not.toContain('owned')
     const shown = `${await page.locator('[data-testid=memory-open]').textContent()}${await page.locator(row(ids.hostile)).textContent()}`
     for (const acts of ['\u202e', '\u001b']) expect(shown.includes(acts)).toBe(false)
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   })
 
-  test('what is forgotten disappears from every page at once', async () => {
-    const id = await stage.place.ask((client) => remember(client, 'A secret to forget', 'discovery', [], []))
+  test('a forgotten memory disappears from all pages', async () => {
+    const id = await fixture.daemon.ask((client) => remember(client, 'A secret to forget', 'discovery', [], []))
     const list = await watch('#/memory')
     const found = await watch('#/memory?q=secret')
     const opened = await watch(`#/memory/${id}`)
@@ -102,14 +110,14 @@ describe('viewer.memory', () => {
       .locator('[data-testid=memory-open]')
       .getByText('A secret to forget')
       .waitFor({ state: 'detached' })
-    const left = await stage.place.ask((client) => client.request('observations', { type: 'observations', ids: [id] }))
+    const left = await fixture.daemon.ask((client) => client.call('observations', { ids: [id] }))
     expect(left.missing).toEqual([id])
-    for (const { complaints } of [list, found, opened]) expect(complaints).toEqual([])
+    for (const { errors } of [list, found, opened]) expect(errors).toEqual([])
   })
 })
 
-describe('viewer.access', () => {
-  test('a window takes the focus to its first field and gives it back, however it is closed', async () => {
+describe('viewer.accessibility', () => {
+  test('a dialog focuses its first field and restores the focus when it is closed', async () => {
     const { page } = await watch(`#/memory/${ids.lamp}`)
     const correct = page.locator('[data-testid=memory-open]').getByRole('button', { name: 'Correct' })
     const dialog = page.getByRole('dialog')
@@ -125,7 +133,7 @@ describe('viewer.access', () => {
     }
   })
 
-  test.each(['light', 'dark'] as const)('axe finds no serious fault in any view (%s)', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('axe finds no serious violation in any view (%s)', async (colorScheme) => {
     const faults: string[] = []
     for (const hash of [...VIEWS, `#/memory/${ids.lamp}`]) {
       for (const viewport of [
@@ -142,8 +150,8 @@ describe('viewer.access', () => {
     expect(faults).toEqual([])
   })
 
-  test('every view is reached by keyboard, and fits a phone without scrolling sideways', async () => {
-    const { page, complaints } = await watch('#/now', { viewport: { width: 360, height: 740 } })
+  test('every view is reachable by keyboard and fits a phone', async () => {
+    const { page, errors } = await watch('#/now', { viewport: { width: 360, height: 740 } })
     for (const [key, view] of [
       ['2', 'memory'],
       ['3', 'session'],
@@ -162,7 +170,7 @@ describe('viewer.access', () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(complaints).toEqual([])
+    expect(errors).toEqual([])
   })
 })
 

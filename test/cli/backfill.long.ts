@@ -1,23 +1,21 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findTranscripts } from '../../src/backfill/find.ts'
-import { type Plan, planOf } from '../../src/backfill/plan.ts'
-import { isGone, newProgress, runBackfill } from '../../src/backfill/run.ts'
-import { sendSession } from '../../src/backfill/send.ts'
-import { survey } from '../../src/backfill/survey.ts'
-import { ChannelClient } from '../../src/channel/client.ts'
-import { pathsOf } from '../../src/paths.ts'
-import { loadSettings } from '../../src/settings.ts'
-import { SqliteReader } from '../../src/store/sqlite/reader.ts'
-import { DAY_MS, Past } from '../backfill/past.ts'
+import { dataPaths } from '../../src/lib/paths.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
+import { openStoreReader } from '../../src/store/sqlite/reader.ts'
+import { type BackfillPlan, planBackfill } from '../../src/transfer/backfill/plan.ts'
+import { isDaemonGone, newBackfillProgress, runBackfill, sendSession } from '../../src/transfer/backfill/run.ts'
+import { findTranscripts, surveyTranscripts } from '../../src/transfer/backfill/survey.ts'
+import { DaemonClient } from '../../src/transport/client.ts'
+import { DAY_MS, TranscriptFixture } from '../transfer/backfill/fixture.ts'
 import { Program } from './program.ts'
 
 const settings = loadSettings('', {}).values
 const never = new AbortController().signal
 let program: Program
-let past: Past
-/** Each test has a memory of its own. */
+let past: TranscriptFixture
+/** Each test has its own data directory. */
 let dataDir: string
 let env: NodeJS.ProcessEnv
 beforeAll(async () => {
@@ -25,7 +23,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => program.end(), 60_000)
 beforeEach(() => {
-  past = new Past()
+  past = new TranscriptFixture()
   dataDir = join(past.root, 'data')
   env = { CLAUDE_MEM_DATA_DIR: dataDir, CLAUDE_CONFIG_DIR: past.configDir, CLAUDE_MEM_PROVIDER: 'offline' }
 })
@@ -42,19 +40,19 @@ async function json(...args: string[]) {
   if (stdout === '') throw new Error(`claude-mem ${args.join(' ')}: ${stderr}`)
   return JSON.parse(stdout)
 }
-async function started(fault?: string): Promise<ChannelClient> {
+async function startDaemon(fault?: string): Promise<DaemonClient> {
   await program.run(['start'], { env: { ...env, ...(fault === undefined ? {} : { CLAUDE_MEM_FAULT: fault }) } })
-  return await ChannelClient.connect(pathsOf(dataDir))
+  return await DaemonClient.connect(dataPaths(dataDir))
 }
-async function planned(client: ChannelClient): Promise<Plan> {
-  const surveyed = await survey(findTranscripts(past.configDir), { settings, since: null, named: false })
-  const reported = async (sessions: Parameters<Parameters<typeof planOf>[1]['reported']>[0]) =>
-    (await client.request('reported', { type: 'reported', sessions })).sessions
-  return await planOf(surveyed, { now: Date.now(), dataDir, project: null, reported })
+async function planSessions(client: DaemonClient): Promise<BackfillPlan> {
+  const surveyed = await surveyTranscripts(findTranscripts(past.configDir), { settings, since: null, named: false })
+  const reported = async (sessions: Parameters<Parameters<typeof planBackfill>[1]['reported']>[0]) =>
+    (await client.call('reported', { sessions })).sessions
+  return await planBackfill(surveyed, { now: Date.now(), dataDir, project: null, reported })
 }
-/** Everything that a session left behind, without what differs from run to run. */
+/** What is stored of a session, without values that differ between runs. */
 async function memoryOf(sessions: readonly string[]) {
-  const reader = await SqliteReader.open(pathsOf(dataDir).database)
+  const reader = await openStoreReader(dataPaths(dataDir).database)
   try {
     return await Promise.all(
       sessions.map(async (session) => ({
@@ -70,7 +68,7 @@ async function memoryOf(sessions: readonly string[]) {
 }
 
 describe('backfill', () => {
-  it('shows first what it would read, and touches nothing', async () => {
+  it('dry run prints what would be read and changes nothing', async () => {
     past.session('one', ago(1), [turn, turn])
     past.session('two', ago(2), [turn], 'blog')
     past.session('long-ago', ago(60), [turn])
@@ -82,7 +80,7 @@ describe('backfill', () => {
     expect(existsSync(dataDir)).toBe(false)
   })
 
-  it('brings in the past with its own dates, once', async () => {
+  it('imports past sessions with their original dates, once', async () => {
     past.session('one', ago(1), [turn, { ...turn, prompt: 'and the logout' }])
     past.session('two', ago(20), [{ ...turn, interrupted: true }], 'blog')
     const first = await json('backfill')
@@ -99,16 +97,16 @@ describe('backfill', () => {
     expect((await run('backfill')).stdout).toContain('Nothing new to read in')
   })
 
-  it('goes on with a session that went on, and leaves those alone that hooks reported', async () => {
+  it('continues a session that has grown and skips sessions reported by hooks', async () => {
     past.session('goes-on', ago(2), [turn])
     await json('backfill')
     past.goesOn('goes-on', ago(1), [turn])
     past.session('hooked', ago(1), [turn])
-    const client = await started()
+    const client = await startDaemon()
     const project = { key: 'dir:/w', name: 'w' }
     const base = { session: 'hooked', at: ago(1), client: 'claude-code', project, cwd: '/w', transcriptPath: null }
     const prompt = { ...base, id: 'UserPromptSubmit:1', promptId: 'p', agent: null, kind: 'prompt' as const }
-    await client.request('ack', { type: 'event', event: { ...prompt, text: 'x', private: false }, version: '0' })
+    await client.call('event', { event: { ...prompt, text: 'x', private: false }, version: '0' })
     client.close()
     expect(await json('backfill')).toMatchObject({ sessions: 1, skipped: { hooks: 1 } })
     const [grown] = await memoryOf(['goes-on'])
@@ -117,7 +115,7 @@ describe('backfill', () => {
     expect(grown?.summaries).toHaveLength(2)
   })
 
-  it('asks before a model is asked: without a terminal it says what to do', async () => {
+  it('asks for confirmation before a model is called, and without a terminal prints how to confirm', async () => {
     past.session('one', ago(1), [{ ...turn, tools: 100 }])
     // Nothing listens there.
     const model = { CLAUDE_MEM_PROVIDER: 'anthropic', CLAUDE_MEM_ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' }
@@ -125,35 +123,35 @@ describe('backfill', () => {
     const { code, stdout, stderr } = await run('backfill')
     expect(code).toBe(1)
     expect(stdout).toContain('anthropic (claude-haiku-4-5) would observe them: about 76k tokens, about $0.097')
-    expect(stderr).toContain('Nothing was read in: a model would be asked; say --yes if you mean it')
+    expect(stderr).toContain('Nothing was read in: a model would be called; pass --yes to confirm')
     expect(await json('backfill', '--dry-run')).toMatchObject({ estimate: { sessions: 1, toolUses: 100 } })
     expect((await json('status')).sessions).toBe(0)
   })
 
-  it('names files that are no good, and reads the rest', async () => {
+  it('reports unreadable files and reads the others', async () => {
     const good = past.session('good', ago(400), [turn])
     const noise = past.write('noise', 'not a transcript\n')
     const { code, stdout } = await run('backfill', good, noise, past.root, join(past.root, 'missing.jsonl'))
     expect(code).toBe(1)
     expect(stdout).toContain('1 session read in: 3 tool uses')
-    expect(stdout).toContain(`! ${noise}: it is not a transcript: no line of it is JSON`)
+    expect(stdout).toContain(`! ${noise}: it is not a transcript: no line is JSON`)
     expect(stdout).toContain(`! ${past.root}: it is a directory; name the .jsonl files in it`)
-    expect(stdout).toContain('missing.jsonl: there is no such file')
-    expect((await run('backfill', '--since', 'soon')).stderr).toContain('--since "soon" is no date')
+    expect(stdout).toContain('missing.jsonl: it does not exist')
+    expect((await run('backfill', '--since', 'soon')).stderr).toContain('--since "soon" is not a date')
   })
 
-  it('reads a transcript that is larger than its memory', async () => {
-    // 34 MB of text: a heap of this size does not hold it.
+  it('reads a transcript that is larger than the heap', async () => {
+    // 34 MB of text do not fit into this heap.
     past.session('huge', ago(1), new Array(7).fill({ prompt: 'look', tools: 20, output: 120_000 }))
     const small = { ...env, NODE_OPTIONS: '--max-old-space-size=32' }
-    await started().then((client) => client.close())
+    await startDaemon().then((client) => client.close())
     const { code, stdout, stderr } = await program.run(['backfill', '--json'], { env: small })
     expect([code, stderr]).toEqual([0, ''])
     expect(JSON.parse(stdout)).toMatchObject({ sessions: 1, toolUses: 140 })
   }, 60_000)
 })
 
-describe('a backfill that is cut off', () => {
+describe('backfill.interrupted', () => {
   const sessions = ['a', 'b', 'c', 'd', 'e', 'f']
   const write = () => {
     for (const [n, session] of sessions.entries()) {
@@ -161,10 +159,10 @@ describe('a backfill that is cut off', () => {
       past.session(session, Date.UTC(2026, 9, 1 + n), session === 'f' ? [long, turn] : [turn, turn])
     }
   }
-  const finish = async (client: ChannelClient) => {
-    const { sessions: left } = await planned(client)
-    const progress = newProgress(left)
-    await runBackfill(progress, { client, settings, stop: never, moved: () => undefined })
+  const finish = async (client: DaemonClient) => {
+    const { sessions: left } = await planSessions(client)
+    const progress = newBackfillProgress(left)
+    await runBackfill(progress, { client, settings, stop: never, onProgress: () => undefined })
     expect(progress).toMatchObject({ failed: [], left: [] })
     return left
   }
@@ -175,7 +173,7 @@ describe('a backfill that is cut off', () => {
     const kept = dataDir
     env = { ...env, CLAUDE_MEM_DATA_DIR: `${kept}-whole` }
     dataDir = `${kept}-whole`
-    const client = await started()
+    const client = await startDaemon()
     await finish(client)
     client.close()
     await run('stop')
@@ -185,12 +183,12 @@ describe('a backfill that is cut off', () => {
     return reference
   }
 
-  it('after the sessions under way leaves the others for the next run', async () => {
+  it('finishes the current sessions and leaves the others for the next run', async () => {
     write()
-    const client = await started()
-    const progress = newProgress((await planned(client)).sessions)
+    const client = await startDaemon()
+    const progress = newBackfillProgress((await planSessions(client)).sessions)
     const stop = new AbortController()
-    await runBackfill(progress, { client, settings, stop: stop.signal, moved: () => stop.abort() })
+    await runBackfill(progress, { client, settings, stop: stop.signal, onProgress: () => stop.abort() })
     expect(progress).toMatchObject({ done: 4, failed: [] })
     expect(progress.left.map(({ session }) => session)).toEqual(['b', 'a'])
     expect((await finish(client)).map(({ begun }) => begun)).toEqual([false, false])
@@ -198,10 +196,10 @@ describe('a backfill that is cut off', () => {
     expect(await memoryOf(sessions)).toEqual(await whole())
   })
 
-  it('in the middle of a session loses and doubles nothing', async () => {
+  it('in the middle of a session loses and duplicates nothing', async () => {
     write()
-    const client = await started()
-    const [newest] = (await planned(client)).sessions
+    const client = await startDaemon()
+    const [newest] = (await planSessions(client)).sessions
     const cut = new AbortController()
     const { file, session } = newest ?? { file: '', session: '' }
     const acked = ({ kind }: { kind: string }) => (kind === 'tool_use' ? cut.abort() : undefined)
@@ -211,12 +209,12 @@ describe('a backfill that is cut off', () => {
     expect(await memoryOf(sessions)).toEqual(await whole())
   })
 
-  it.each(['ack:30', 'effect.result:3'])('by a daemon that dies (%s) goes on with the next one', async (fault) => {
+  it.each(['ack:30', 'effect.result:3'])('continues with the next daemon after a crash (%s)', async (fault) => {
     write()
-    const client = await started(fault)
-    const progress = newProgress((await planned(client)).sessions)
-    const lost = runBackfill(progress, { client, settings, stop: never, moved: () => undefined })
-    await expect(lost).rejects.toSatisfy(isGone)
+    const client = await startDaemon(fault)
+    const progress = newBackfillProgress((await planSessions(client)).sessions)
+    const lost = runBackfill(progress, { client, settings, stop: never, onProgress: () => undefined })
+    await expect(lost).rejects.toSatisfy(isDaemonGone)
     expect(progress.left.length + progress.done).toBe(sessions.length)
     expect(await json('backfill', '--since', '2026-01-01')).toMatchObject({ failed: [], left: 0, error: null })
     expect(await memoryOf(sessions)).toEqual(await whole())

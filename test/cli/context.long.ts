@@ -15,15 +15,15 @@ afterAll(() => program.end(), 60_000)
 
 const turn = () => ({ cwd: shop, prompt_id: 'turn-1' })
 
-describe('claude-mem context', () => {
-  it('says so when nothing is known', async () => {
+describe('context', () => {
+  it('prints that nothing is known yet', async () => {
     const { code, stdout, stderr } = await program.run(['context', '--project', shop])
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toMatch(/^Nothing is known about .*shop yet: a session gets no context\.\n$/)
     expect(await program.json('context', '--project', shop)).toMatchObject({ running: false, tokens: 0, context: '' })
   })
 
-  it('prints what a session gets, with the daemon and without', async () => {
+  it('prints the context of a new session, with and without a daemon', async () => {
     await program.json('start')
     await program.hook({ ...turn(), hook_event_name: 'UserPromptSubmit', prompt: 'Where is the port read?' })
     await program.hook({
@@ -63,7 +63,7 @@ describe('claude-mem context', () => {
     await preview(false)
   })
 
-  it('says what is wrong with a budget', async () => {
+  it('rejects an invalid budget', async () => {
     const { code, stderr } = await program.run(['context', '-p', 'shop', '--tokens', 'lots'])
     expect(code).toBe(2)
     expect(stderr).toContain('--tokens takes a whole number from 0 to 2500')
@@ -72,15 +72,17 @@ describe('claude-mem context', () => {
     expect(none.stderr).toContain('CLAUDE_MEM_CONTEXT_TOKENS is too small')
   })
 
-  it('is about the directory it runs in', async () => {
+  it('defaults to the project of the current directory', async () => {
     const { project } = await program.json('context')
     expect(project.key).toMatch(/^(git|dir):/)
     expect(project.key).not.toContain(shop)
   })
 
-  it('does not know every name', async () => {
+  it('rejects an unknown project name', async () => {
     const { code, stderr } = await program.run(['context', '--project', 'shpo'])
     expect(code).toBe(1)
-    expect(stderr).toBe('claude-mem: no project is called "shpo"; give a path (./shpo) or ask inside it\n')
+    expect(stderr).toBe(
+      'claude-mem: no project is called "shpo"; give a path (./shpo) or run the command inside the project\n',
+    )
   })
 })

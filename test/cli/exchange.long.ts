@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pathsOf } from '../../src/paths.ts'
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
-import { originalDatabase } from '../exchange/original-database.ts'
+import { dataPaths } from '../../src/lib/paths.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { commitOf, observationOf, PROJECT, summaryOf } from '../store/samples.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { originalDatabase } from '../transfer/exchange/original-database.ts'
 import { Program } from './program.ts'
 
 let program: Program
@@ -13,7 +13,7 @@ let directory: string
 let other: string
 const at = (name: string) => join(directory, name)
 /** The same program on another data directory. */
-const elsewhere = (...args: string[]) => program.run(args, { env: { CLAUDE_MEM_DATA_DIR: other } })
+const runOther = (...args: string[]) => program.run(args, { env: { CLAUDE_MEM_DATA_DIR: other } })
 const kindsIn = (text: string) =>
   text
     .trimEnd()
@@ -22,25 +22,23 @@ const kindsIn = (text: string) =>
 
 beforeAll(async () => {
   program = await Program.make()
-  directory = mkdtempSync(join(tmpdir(), 'claude-mem-exchange-'))
+  directory = temporaryDirectory('exchange')
   other = join(directory, 'other')
   mkdirSync(other)
-  const paths = pathsOf(program.dataDir)
+  const paths = dataPaths(program.dataDir)
   const store = await openLocalStore({ databaseFile: paths.database, backupsDir: paths.backups })
-  const { draft, ...rest } = observationOf([])
-  const title = 'Login \x1b[2Jfixed'
-  const observations = [{ ...rest, draft: { ...draft, title } }, observationOf([], { createdAt: rest.createdAt + 9 })]
+  const first = observationOf([], { title: 'Login \x1b[2Jfixed' })
+  const observations = [first, observationOf([], { createdAt: first.createdAt + 9 })]
   await store.commit([commitOf('session-one', 1, { observations, summaries: [summaryOf()] })])
   await store.close()
 }, 60_000)
 afterAll(async () => {
-  await elsewhere('stop')
+  await runOther('stop')
   await program.end()
-  rmSync(directory, { recursive: true, force: true })
 }, 60_000)
 
 describe('export', () => {
-  it('writes a private file, and does not replace one unless it is told to', async () => {
+  it('writes a private file and replaces an existing one only with --force', async () => {
     const told = await program.json('export', at('memory.jsonl'))
     expect(told).toMatchObject({
       file: at('memory.jsonl'),
@@ -63,15 +61,15 @@ describe('export', () => {
     expect(await program.run(['export', at('memory.jsonl'), '--force'])).toMatchObject({ code: 0 })
   })
 
-  it('does not take the memory itself for a file to replace', async () => {
+  it('refuses to replace the database', async () => {
     const database = join(program.dataDir, 'db.sqlite')
     const bytes = readFileSync(database)
     const { code, stderr } = await program.run(['export', database, '--force'])
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('keeps its own files') })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("is claude-mem's data directory") })
     expect(readFileSync(database).equals(bytes)).toBe(true)
   })
 
-  it('goes to the standard output, filtered, and nothing in it acts on a terminal', async () => {
+  it('writes filtered and sanitised records to standard output', async () => {
     const { stdout, stderr } = await program.run(['export', '--project', 'shop', '--kind', 'observation'])
     expect(kindsIn(stdout)).toEqual(['header', 'project', 'session', 'observation', 'observation', 'end'])
     expect(stderr).toContain('Exported 2 observations')
@@ -81,9 +79,9 @@ describe('export', () => {
   })
 
   it.each([
-    [['export', '--json'], '--json tells about a file'],
+    [['export', '--json'], '--json needs a file'],
     [['import', 'x', '--project-map', 'a=b', '--project-map', 'c=d'], 'give --project-map once'],
-  ])('%j is refused before anything is read', async (args, told) => {
+  ])('refuses %j before anything is read', async (args, told) => {
     const { code, stderr } = await program.run(args)
     expect(stderr).toContain(told)
     expect(code).toBe(2)
@@ -91,39 +89,39 @@ describe('export', () => {
 })
 
 describe('import', () => {
-  it('of a file that is nothing of ours starts nothing', async () => {
+  it('of an unknown file format starts no daemon', async () => {
     writeFileSync(at('notes.txt'), 'Dear diary\n')
-    const { code, stderr } = await elsewhere('import', at('notes.txt'))
+    const { code, stderr } = await runOther('import', at('notes.txt'))
     expect(code).toBe(1)
     expect(stderr).toContain('neither an export of claude-mem')
-    expect(statSync(pathsOf(other).database, { throwIfNoEntry: false })).toBeUndefined()
+    expect(statSync(dataPaths(other).database, { throwIfNoEntry: false })).toBeUndefined()
   })
 
-  it('says what it would do, does it, and does it once', async () => {
+  it('dry run prints what would be added, and a second import adds nothing', async () => {
     const file = at('memory.jsonl')
-    const dry = await elsewhere('import', file, '--dry-run')
+    const dry = await runOther('import', file, '--dry-run')
     expect(dry).toMatchObject({ code: 0, stdout: 'Would import 2 observations, 1 summary\n' })
-    expect((await elsewhere('import', file)).stdout).toBe('Imported 2 observations, 1 summary\n')
-    expect((await elsewhere('import', file)).stdout).toBe(
+    expect((await runOther('import', file)).stdout).toBe('Imported 2 observations, 1 summary\n')
+    expect((await runOther('import', file)).stdout).toBe(
       'Imported nothing\n2 observations, 1 summary were there already\n',
     )
-    const found = JSON.parse((await elsewhere('search', 'token', '--project', PROJECT.key, '--json')).stdout)
+    const found = JSON.parse((await runOther('search', 'token', '--project', PROJECT.key, '--json')).stdout)
     expect(found.hits).toHaveLength(2)
   })
 
-  it('takes in a damaged file as far as it goes, and fails with its lines', async () => {
+  it('of a damaged file imports the valid records and fails with the line numbers of the others', async () => {
     const lines = readFileSync(at('memory.jsonl'), 'utf8').split('\n')
     const moved = lines.map((line) => line.replaceAll('session-one', 'session-two'))
     writeFileSync(at('damaged.jsonl'), [...moved.slice(0, 4), '{"kind":"observ', ...moved.slice(5)].join('\n'))
-    const { code, stdout } = await elsewhere('import', at('damaged.jsonl'))
+    const { code, stdout } = await runOther('import', at('damaged.jsonl'))
     expect(code).toBe(1)
     expect(stdout).toContain('Imported 1 observation, 1 summary')
-    expect(stdout).toContain('line 5: not JSON, or only half of it')
+    expect(stdout).toContain('line 5: not JSON, or truncated')
   })
 
-  it("takes in the original's database while the original has it open", async () => {
+  it('reads the database of the original claude-mem while the original has it open', async () => {
     const original = originalDatabase(at('claude-mem.db'))
-    const { stdout } = await elsewhere('import', at('claude-mem.db'), '--project-map', `blog=${directory}`, '--json')
+    const { stdout } = await runOther('import', at('claude-mem.db'), '--project-map', `blog=${directory}`, '--json')
     original.close()
     const report = JSON.parse(stdout)
     expect(report).toMatchObject({ source: 'original', added: { observation: 4, summary: 1, prompt: 2 }, refused: 0 })

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { FilesReport } from '../../src/channel/files.ts'
-import { filesLines } from '../../src/cli/render/files.ts'
-import { styleOf } from '../../src/cli/style.ts'
+import type { FilesReport } from '../../src/api/operations/projects.ts'
+import { filesLines } from '../../src/cli/commands/files.ts'
+import { createStyle } from '../../src/cli/style.ts'
 import { Program } from './program.ts'
 
-describe('claude-mem files', () => {
+describe('files', () => {
   let program: Program
   let shop: string
   const memoryFile = () => join(shop, 'CLAUDE.md')
@@ -21,10 +21,10 @@ describe('claude-mem files', () => {
 
   const files = (...args: string[]) => program.run(['files', ...args], { cwd: shop })
 
-  it('keeps a section of CLAUDE.md in step with the memory, and gives the file back as it was', async () => {
+  it('on updates a section of CLAUDE.md with the memory, and off restores the file', async () => {
     const before = readFileSync(memoryFile())
     const on = await files('on')
-    expect(on).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is known yet') })
+    expect(on).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is remembered yet') })
     expect(readFileSync(memoryFile())).toEqual(before)
 
     await program.hook({
@@ -39,7 +39,7 @@ describe('claude-mem files', () => {
     await expect.poll(() => readFileSync(memoryFile(), 'utf8'), { timeout: 10_000 }).toContain('port.ts')
     expect(readFileSync(memoryFile(), 'utf8')).toContain('\r\n## Recent Memory\r\n')
 
-    // Gone from the file by the time that the answer is there.
+    // The file is updated before the answer is sent.
     const forgotten = await program.run(['forget', '--project', shop, '--kind', 'all', '--yes'])
     expect(forgotten.code).toBe(0)
     expect(readFileSync(memoryFile())).toEqual(before)
@@ -49,7 +49,7 @@ describe('claude-mem files', () => {
     expect(readFileSync(memoryFile())).toEqual(before)
   }, 60_000)
 
-  it('says what was meant', async () => {
+  it('suggests the nearest part', async () => {
     expect(await files('on', '--parts', 'folder')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('folders'),
@@ -57,7 +57,7 @@ describe('claude-mem files', () => {
   })
 })
 
-describe('files in words', () => {
+describe('files.output', () => {
   const REPORT: FilesReport = {
     action: 'on',
     dryRun: false,
@@ -71,28 +71,28 @@ describe('files in words', () => {
     ],
   }
   const lines = (over: Partial<FilesReport>) =>
-    filesLines({ ...REPORT, ...over }, { style: styleOf(false), columns: null, now: 0 })
+    filesLines({ ...REPORT, ...over }, { style: createStyle(false), columns: null, now: 0 })
 
-  it('tells what was done, and how to undo it', () => {
+  it('lists the changed files and how to undo it', () => {
     expect(lines({})).toEqual([
       'The memory of sh\\x1bop is written into files of /shop: project, folders',
-      `  changed     ${join('CLAUDE.md')}`,
-      `  left alone  ${join('src', 'CLAUDE.md')}: it is read-only`,
-      '  removed     /old/CLAUDE.md',
-      'They follow what is learned. Undo it with: claude-mem files off',
+      `  changed  ${join('CLAUDE.md')}`,
+      `  skipped  ${join('src', 'CLAUDE.md')}: it is read-only`,
+      '  removed  /old/CLAUDE.md',
+      'They are updated as the memory changes. To undo it: claude-mem files off',
     ])
   })
 
-  it('tells what would be done', () => {
+  it('of a dry run lists the planned changes', () => {
     expect(lines({ dryRun: true }).slice(0, 2)).toEqual([
       'The memory of sh\\x1bop would be written into files of /shop: project, folders',
       '  would change      CLAUDE.md',
     ])
   })
 
-  it('tells what could not be undone', () => {
+  it('lists the sections that could not be removed', () => {
     const left = lines({ action: 'off', parts: [] })
-    expect(left[0]).toContain('not all could be cleaned')
+    expect(left[0]).toContain('some sections could not be removed')
     expect(left.at(-1)).toContain('claude-mem files clean')
   })
 })

@@ -1,38 +1,41 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { flush } from '../../src/cli/commands/flush.ts'
-import { forget } from '../../src/cli/commands/forget.ts'
-import { inspect } from '../../src/cli/commands/inspect.ts'
-import { viewer } from '../../src/cli/commands/viewer.ts'
-import { DIST, exited, Place } from '../daemon-process.ts'
-import { Here } from './here.ts'
+import { inspectCommand } from '../../src/cli/commands/inspect.ts'
+import { flushCommand } from '../../src/cli/commands/queue.ts'
+import { forgetCommand } from '../../src/cli/commands/remember.ts'
+import { viewerCommand } from '../../src/cli/commands/viewer.ts'
+import { DaemonSandbox } from '../support/daemon.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { DIST } from '../support/paths.ts'
+import { exited } from '../support/programs.ts'
+import { InProcessProgram } from './in-process-program.ts'
 
-const place = new Place()
-const program = new Here(place.dataDir, [inspect, viewer, flush, forget])
+const sandbox = new DaemonSandbox()
+const program = new InProcessProgram(sandbox.dataDir, [inspectCommand, viewerCommand, flushCommand, forgetCommand])
 let daemon: ChildProcess
 
 beforeAll(async () => {
-  daemon = await place.start()
+  daemon = await sandbox.start()
 }, 60_000)
-afterAll(() => place.dispose(), 60_000)
+afterAll(() => sandbox.dispose(), 60_000)
 
-/** For what goes on until it is interrupted. */
-function spawned(...args: string[]): ChildProcess & { stdout: NonNullable<ChildProcess['stdout']> } {
+/** For commands that run until they are interrupted. */
+function spawnProgram(...args: string[]): ChildProcess & { stdout: NonNullable<ChildProcess['stdout']> } {
   return spawn(process.execPath, [join(DIST, 'cli.js'), ...args], {
-    env: place.env,
+    env: sandbox.env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }
 
 const prompt = { hook_event_name: 'UserPromptSubmit', prompt: 'Where is the port read?', prompt_id: 'turn-1' }
-const hook = (payload: object) => place.hook({ session_id: 'session-one', cwd: place.dataDir, ...payload })
+const hook = (payload: object) => sandbox.hook({ session_id: 'session-one', cwd: sandbox.dataDir, ...payload })
 const toolUse = (id: string) => ({
   hook_event_name: 'PostToolUse',
   tool_name: 'Read',
@@ -42,10 +45,10 @@ const toolUse = (id: string) => ({
   tool_response: { content: `the text of ${id}` },
 })
 
-describe('a machine', () => {
-  it('is drawn and exported without a daemon and a data directory', async () => {
+describe('inspect --machine', () => {
+  it('draws and exports the machine without a daemon and a data directory', async () => {
     const directory = join(tmpdir(), 'claude-mem-nowhere', 'data')
-    const nowhere = new Here(directory, [inspect])
+    const nowhere = new InProcessProgram(directory, [inspectCommand])
     const text = async (...args: string[]) => (await nowhere.run(['inspect', '--machine', ...args])).stdout
     expect(await text('session')).toContain('│ observing │')
     expect(await text('session')).toMatch(/observing → batching +when batch due/)
@@ -57,27 +60,27 @@ describe('a machine', () => {
   })
 })
 
-describe('what does not go together', () => {
+describe('inspect.option combinations', () => {
   it.each([
     [['--machine', 'sesion'], 'unknown machine "sesion"; did you mean session?'],
     [['--machine', 'session', '--format', 'svg'], 'unknown format "svg"'],
-    [['--format', 'json'], '--format goes with --machine'],
+    [['--format', 'json'], '--format is an option of --machine'],
     [['--trace'], '--trace needs a session'],
-    [['--trace', '5f1c'], 'a session goes before it'],
-    [['--message', 'a', '--observation', '1'], '--message and --observation do not go together'],
-    [['--observation', 'one'], '"one" is no id of an observation'],
+    [['--trace', '5f1c'], 'a session comes before it'],
+    [['--message', 'a', '--observation', '1'], '--message and --observation cannot be combined'],
+    [['--observation', 'one'], '"one" is not the id of an observation'],
     [['5f1c', '--stately'], '--stately takes no session'],
-    [['--port', '8080'], '--port goes with --stately'],
-    [['5f1c', '--full'], '--full goes with'],
-  ])('is refused: %j', async (args, message) => {
+    [['--port', '8080'], '--port is an option of --stately'],
+    [['5f1c', '--full'], '--full is an option of'],
+  ])('refuses %j', async (args, message) => {
     const { code, stdout, stderr } = await program.run(['inspect', ...args])
     expect(stderr).toContain(message)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   })
 })
 
-describe('a tool use', () => {
-  it('is followed from the hook to its observation and back', async () => {
+describe('inspect.tool use', () => {
+  it('follows a tool use from the hook to its observation and back', async () => {
     await hook(prompt)
     for (const id of ['toolu_one', 'toolu_two']) await hook(toolUse(id))
     const waiting = await program.json('inspect', '--message', 'toolu_o')
@@ -104,7 +107,7 @@ describe('a tool use', () => {
     expect(stdout).toContain('│ {"file_path":"/repo/toolu_one.ts"}')
   })
 
-  it('that nobody knows is an error that says what to do', async () => {
+  it('unknown and ambiguous ids fail with a hint', async () => {
     for (const [args, message] of [
       [['--message', 'toolu'], 'several events start with "toolu"; type more of it'],
       [['--message', 'nope'], 'no event starts with "nope"'],
@@ -116,7 +119,7 @@ describe('a tool use', () => {
     }
   })
 
-  it('shows up in the trace, alone, as much as is asked for', async () => {
+  it('--trace prints only the transitions, up to the limit', async () => {
     const all = await program.run(['inspect', 'session-one', '--trace'])
     expect(all.stdout).toMatch(/PROMPT[\s\S]*MESSAGE[\s\S]*FLUSH[\s\S]*OBSERVED/)
     expect(all.stdout).not.toContain('Context')
@@ -127,9 +130,9 @@ describe('a tool use', () => {
   })
 })
 
-describe('what is watched', () => {
-  it('changes with the memory, without a commit of the session', async () => {
-    const watching = spawned('inspect', 'session-one', '--watch', '--json')
+describe('inspect.live output', () => {
+  it('--watch prints again when the memory changes without a commit of the session', async () => {
+    const watching = spawnProgram('inspect', 'session-one', '--watch', '--json')
     const lines = createInterface({ input: watching.stdout })
     try {
       const next = async () => JSON.parse(String((await once(lines, 'line'))[0]))
@@ -144,8 +147,8 @@ describe('what is watched', () => {
     }
   })
 
-  it('reaches the Stately inspector as live actors', async () => {
-    const serving = spawned('inspect', '--stately', '--port', '0', '--json')
+  it('--stately sends live actors to the Stately inspector', async () => {
+    const serving = spawnProgram('inspect', '--stately', '--port', '0', '--json')
     try {
       const { socket } = JSON.parse(String((await once(createInterface({ input: serving.stdout }), 'line'))[0]))
       const inspector = new WebSocket(socket)
@@ -175,10 +178,9 @@ describe('what is watched', () => {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('the viewer', () => {
-  const bin = mkdtempSync(join(tmpdir(), 'claude-mem-bin-'))
+describe.skipIf(process.platform === 'win32')('viewer', () => {
+  const bin = temporaryDirectory('bin')
   const opened = join(bin, 'opened')
-  afterAll(() => rmSync(bin, { recursive: true, force: true }))
   const display = () => ({
     ...process.env,
     BROWSER: '',
@@ -188,7 +190,7 @@ describe.skipIf(process.platform === 'win32')('the viewer', () => {
   })
 
   function browser(lines: string): void {
-    // The default browser is none of those that may not read our files.
+    // The default browser is not a snap, which could not read the file.
     for (const [name, script] of [
       ['xdg-open', lines],
       ['open', lines],
@@ -199,12 +201,12 @@ describe.skipIf(process.platform === 'win32')('the viewer', () => {
     }
   }
 
-  it('is opened by a file that only its owner can read: a process list shows no code', async () => {
+  it('opens a private file, so that the process list does not contain the code', async () => {
     browser(`printf '%s' "$1" > '${opened}'`)
     const { code, stdout } = await program.run(['viewer'], { env: display() })
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('opens in your browser') })
     const target = readFileSync(opened, 'utf8')
-    const page = join(place.dataDir, 'open-viewer.html')
+    const page = join(sandbox.dataDir, 'open-viewer.html')
     expect(target).toBe(pathToFileURL(page).href)
     expect(statSync(page).mode & 0o777).toBe(0o600)
     const link = /location\.replace\("([^"]+)"\)/.exec(readFileSync(page, 'utf8'))?.[1]
@@ -212,7 +214,7 @@ describe.skipIf(process.platform === 'win32')('the viewer', () => {
     expect(stdout).not.toContain('#open')
   })
 
-  it('is a link where no browser is, or where only a link is asked for', async () => {
+  it('prints the link without a browser or with --print', async () => {
     browser('exit 3')
     const failed = await program.run(['viewer'], { env: display() })
     expect(failed.stdout).toContain('ended with 3')
@@ -227,11 +229,11 @@ describe.skipIf(process.platform === 'win32')('the viewer', () => {
   })
 })
 
-describe('a daemon that was killed', () => {
-  it('leaves a database that is looked into as it is', async () => {
+describe('inspect.after a crash of the daemon', () => {
+  it('does not change the database', async () => {
     daemon.kill('SIGKILL')
     await exited(daemon)
-    expect(statSync(join(place.dataDir, 'db.sqlite-wal')).size).toBeGreaterThan(0)
+    expect(statSync(join(sandbox.dataDir, 'db.sqlite-wal')).size).toBeGreaterThan(0)
     expect(await program.json('inspect')).toMatchObject({ running: false, sessions: [{ session: 'session-one' }] })
     expect(await program.json('inspect', '--message', 'toolu_three')).toMatchObject({
       running: false,

@@ -1,48 +1,45 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { followLines, lastErrorOf, lastLines, parseLogLine } from '../../src/cli/log-files.ts'
-import { logLine } from '../../src/cli/render/log-line.ts'
-import { styleOf } from '../../src/cli/style.ts'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { followLogLines, lastLoggedError, logLine, parseLogLine, readLastLogLines } from '../../src/cli/log-files.ts'
+import { createStyle } from '../../src/cli/style.ts'
+import { temporaryDirectory } from '../support/directories.ts'
 
 let directory: string
 const path = (suffix = '') => join(directory, `daemon.log${suffix}`)
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'claude-mem-logs-'))
+  directory = temporaryDirectory('logs')
 })
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
-
-describe('the last lines of the log', () => {
-  it('come from rotated files too, oldest first', () => {
+describe('logs.last lines', () => {
+  it('include rotated files, oldest first', () => {
     writeFileSync(path('.2'), '1\n2\n')
     writeFileSync(path('.1'), '3\n4\n')
     writeFileSync(path(), '5\n')
-    expect(lastLines(directory, 2)).toEqual(['4', '5'])
-    expect(lastLines(directory, 4)).toEqual(['2', '3', '4', '5'])
-    expect(lastLines(directory, 100)).toEqual(['1', '2', '3', '4', '5'])
-    expect(lastLines(directory, 0)).toEqual([])
+    expect(readLastLogLines(directory, 2)).toEqual(['4', '5'])
+    expect(readLastLogLines(directory, 4)).toEqual(['2', '3', '4', '5'])
+    expect(readLastLogLines(directory, 100)).toEqual(['1', '2', '3', '4', '5'])
+    expect(readLastLogLines(directory, 0)).toEqual([])
   })
 
-  it('are none before the first start', () => {
-    expect(lastLines(join(directory, 'missing'), 5)).toEqual([])
+  it('are empty before the first start', () => {
+    expect(readLastLogLines(join(directory, 'missing'), 5)).toEqual([])
   })
 
-  it('tell why a process gave up', () => {
+  it('contain the error with which a process exited', () => {
     const line = (pid: number, level: number, msg: string) => `${JSON.stringify({ pid, level, msg })}\n`
     writeFileSync(path(), line(1, 50, 'other') + line(2, 50, 'could not start: disk full') + line(2, 30, 'bye'))
-    expect(lastErrorOf(directory, 2)).toBe('could not start: disk full')
-    expect(lastErrorOf(directory, 3)).toBeNull()
+    expect(lastLoggedError(directory, 2)).toBe('could not start: disk full')
+    expect(lastLoggedError(directory, 3)).toBeNull()
   })
 })
 
-describe('following the log', () => {
-  it('goes on across a rotation, with no line lost, torn or repeated', async () => {
+describe('logs.follow', () => {
+  it('continues across a rotation without lost, split or repeated lines', async () => {
     writeFileSync(path(), 'before\n')
     const seen: string[] = []
     const controller = new AbortController()
-    const done = followLines(directory, controller.signal, (line) => seen.push(line))
+    const done = followLogLines(directory, controller.signal, (line) => seen.push(line))
     appendFileSync(path(), 'one\nhalf ')
     await vi.waitFor(() => expect(seen).toEqual(['one']))
     appendFileSync(path(), 'a line é\n')
@@ -53,10 +50,10 @@ describe('following the log', () => {
     await done
   })
 
-  it('waits for a log that is not there yet', async () => {
+  it('waits for a log file that does not exist yet', async () => {
     const seen: string[] = []
     const controller = new AbortController()
-    const done = followLines(directory, controller.signal, (line) => seen.push(line))
+    const done = followLogLines(directory, controller.signal, (line) => seen.push(line))
     appendFileSync(path(), 'first\n')
     await vi.waitFor(() => expect(seen).toEqual(['first']), { timeout: 5_000 })
     controller.abort()
@@ -64,29 +61,29 @@ describe('following the log', () => {
   })
 })
 
-describe('a log line for people', () => {
+describe('logs.line', () => {
   const now = Date.parse('2026-05-17T10:00:00.000Z')
-  const look = { style: styleOf(false), columns: null, now }
+  const display = { style: createStyle(false), columns: null, now }
   const at = '2026-05-17T10:00:00.000Z'
 
-  it('has its time, level, text and details', () => {
-    const line = logLine({ level: 40, time: at, pid: 1, msg: 'slow', session: 's', error: { message: 'no' } }, look)
+  it('has time, level, message and details', () => {
+    const line = logLine({ level: 40, time: at, pid: 1, msg: 'slow', session: 's', error: { message: 'no' } }, display)
     expect(line).toMatch(/^\d\d:00:00 warn {2}slow session=s error=no$/)
   })
 
-  it('does not say the words of an error twice', () => {
+  it('does not repeat the message of an error', () => {
     const line = logLine(
       { level: 50, time: at, msg: 'could not start: disk full', error: { message: 'disk full' } },
-      look,
+      display,
     )
     expect(line).toMatch(/error could not start: disk full$/)
   })
 
-  it('cannot act on the terminal', () => {
-    expect(logLine({ level: 30, time: at, msg: 'x\x1b[2J', tool: '\x1b]0;t\x07' }, look)).not.toMatch(/\p{Cc}/u)
+  it('is sanitised', () => {
+    expect(logLine({ level: 30, time: at, msg: 'x\x1b[2J', tool: '\x1b]0;t\x07' }, display)).not.toMatch(/\p{Cc}/u)
   })
 
-  it('may be any text', () => {
-    expect(logLine(parseLogLine('Segmentation fault'), look)).toBe('Segmentation fault')
+  it('may be text that is not JSON', () => {
+    expect(logLine(parseLogLine('Segmentation fault'), display)).toBe('Segmentation fault')
   })
 })

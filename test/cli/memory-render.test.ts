@@ -1,21 +1,29 @@
 import { describe, expect, it } from 'vitest'
-import type { MemoryStats, ObservationView, Timeline, TimelineItem } from '../../src/channel/memory.ts'
-import { explanationLines } from '../../src/cli/render/explanation.ts'
-import { forgottenLines, missingText, wouldForgetLines } from '../../src/cli/render/forgotten.ts'
-import { highlighted } from '../../src/cli/render/highlight.ts'
-import { hitLines, type Shown } from '../../src/cli/render/hits.ts'
-import { progressText } from '../../src/cli/render/indexing.ts'
-import { memoryStatsLines } from '../../src/cli/render/memory-stats.ts'
-import { observationLines } from '../../src/cli/render/observation.ts'
-import { timelineLines } from '../../src/cli/render/timeline.ts'
-import { type Look, styleOf } from '../../src/cli/style.ts'
-import { widthOf } from '../../src/cli/text.ts'
-import type { SearchAnswer, SearchHit } from '../../src/search/query.ts'
+import type { MemoryStats, Timeline, TimelineItem } from '../../src/api/operations/memory.ts'
+import {
+  forgetPreviewLines,
+  forgetResultLines,
+  missingObservationsText,
+  observationLines,
+} from '../../src/cli/render/observation.ts'
+import {
+  explanationLines,
+  highlightWords,
+  type SearchDisplay,
+  searchResultLines,
+  timelineLines,
+} from '../../src/cli/render/search.ts'
+import { memoryStatsLines } from '../../src/cli/render/stats.ts'
+import { indexProgressLine } from '../../src/cli/render/status.ts'
+import { createStyle, type Display } from '../../src/cli/style.ts'
+import { displayWidth } from '../../src/cli/text.ts'
+import type { SearchAnswer, SearchHit } from '../../src/domain/search-query.ts'
+import type { LinkedObservation } from '../../src/store/search-port.ts'
 
 const NOW = new Date(2026, 10, 16, 15).getTime()
 const AT = new Date(2026, 10, 14, 9, 5).getTime()
-const look: Look = { style: styleOf(false), columns: null, now: NOW }
-const coloured: Look = { ...look, style: styleOf(true) }
+const display: Display = { style: createStyle(false), columns: null, now: NOW }
+const coloured: Display = { ...display, style: createStyle(true) }
 const HOSTILE = 'a\x1b[2Jb\nc\u202ed'
 const ESCAPES = new RegExp(`[${String.fromCharCode(27)}\u202e]`)
 
@@ -57,92 +65,100 @@ const answerOf = (hits: SearchHit[], over: Partial<SearchAnswer> = {}): SearchAn
   embedder: 'static-1',
   ...over,
 })
-const shown = (answer: SearchAnswer, over: Partial<Shown & Look> = {}) => {
-  const { style = look.style, columns = null, ...rest } = over
-  return hitLines(answer, { oneProject: true, explain: false, offset: 0, ...rest }, { ...look, style, columns })
+const rendered = (answer: SearchAnswer, over: Partial<SearchDisplay & Display> = {}) => {
+  const { style = display.style, columns = null, ...rest } = over
+  return searchResultLines(
+    answer,
+    { oneProject: true, explain: false, offset: 0, ...rest },
+    { ...display, style, columns },
+  )
 }
 
-describe('hits', () => {
-  it('are rows with the words around what was found', () => {
-    expect(shown(answerOf([hit(12)]))).toEqual([
+describe('search.output', () => {
+  it('has rows with a snippet around the matched words', () => {
+    expect(rendered(answerOf([hit(12)]))).toEqual([
       ' ID  WHEN                  TITLE     TOKENS',
       '#12  2026-11-14 09:05  🐛  Title 12     ~45',
       '      The token had expired.',
       '',
       '1 of 1; by words and meaning (hybrid) with static-1, 12 ms',
-      'Read them whole: claude-mem show 12',
+      'Full text: claude-mem show 12',
     ])
   })
 
-  it('name their projects where there may be several', () => {
-    expect(shown(answerOf([hit(1)]), { oneProject: false })[1]).toContain('shop')
+  it('has a column for the project if there may be several', () => {
+    expect(rendered(answerOf([hit(1)]), { oneProject: false })[1]).toContain('shop')
   })
 
-  it('say what is special about them', () => {
-    const text = shown(answerOf([hit(1, { pinned: true, supersededBy: 40, similar: [2, 3, 4, 5] })])).join('\n')
+  it('marks pinned, replaced and repeated observations', () => {
+    const text = rendered(answerOf([hit(1, { pinned: true, supersededBy: 40, similar: [2, 3, 4, 5] })])).join('\n')
     expect(text).toContain('pinned; replaced by #40; nearly the same: #2, #3, #4 and 1 more')
   })
 
-  it('that only complete the list come after the others, marked', () => {
-    const lines = shown(answerOf([hit(1), hit(2, { completes: true })], { total: 1 }))
+  it('lists newest memories that do not match after the hits, under a heading', () => {
+    const lines = rendered(answerOf([hit(1), hit(2, { completes: true })], { total: 1 }))
     expect(lines.indexOf('The newest that pass the filters:')).toBe(3)
     expect(lines.join('\n')).toContain('1 of 1;')
-    const alone = shown(answerOf([hit(2, { completes: true })], { total: 0 }))
+    const alone = rendered(answerOf([hit(2, { completes: true })], { total: 0 }))
     expect(alone[1]).toBe('Nothing was found by these words; the newest that pass the filters:')
   })
 
-  it('show what else there is, and what to know', () => {
-    const lines = shown(answerOf([hit(1)], { total: 30, notes: ['the embedder is missing'] }), { offset: 10 })
+  it('prints the next offset, hints and notes', () => {
+    const lines = rendered(answerOf([hit(1)], { total: 30, notes: ['the embedder is missing'] }), { offset: 10 })
     expect(lines).toContain('! the embedder is missing')
     expect(lines).toContain('More: --offset 11')
     expect(lines.join('\n')).toContain('1 of 30, from 11 on')
   })
 
-  it('of other kinds are named, not numbered', () => {
-    const lines = shown(answerOf([hit(1, { kind: 'summary', type: null }), hit(2, { kind: 'prompt', type: null })]))
+  it('names the kind of summaries and prompts instead of an id', () => {
+    const lines = rendered(answerOf([hit(1, { kind: 'summary', type: null }), hit(2, { kind: 'prompt', type: null })]))
     expect(lines[1]).toMatch(/^summary .*📋/)
     expect(lines[3]).toMatch(/^ prompt .*💬/)
     expect(lines.join('\n')).not.toContain('claude-mem show')
   })
 
-  it('say that meaning was not looked at', () => {
-    expect(shown(answerOf([hit(1)], { embedder: null })).join('\n')).toContain('1 of 1; by words alone (hybrid), 12 ms')
+  it('prints that only words were searched', () => {
+    expect(rendered(answerOf([hit(1)], { embedder: null })).join('\n')).toContain(
+      '1 of 1; by words alone (hybrid), 12 ms',
+    )
   })
 
-  it('may be none', () => {
-    expect(shown(answerOf([], { mode: 'strict' }))).toEqual(['Nothing found; every word, newest first (strict), 12 ms'])
+  it('of no hits is one line', () => {
+    expect(rendered(answerOf([], { mode: 'strict' }))).toEqual([
+      'Nothing found; every word, newest first (strict), 12 ms',
+    ])
   })
 
-  it('fit a narrow terminal, and nothing in them acts on it', () => {
+  it('fits a narrow terminal and is sanitised', () => {
     const wide = hit(1, { title: 'x'.repeat(300), snippet: `${HOSTILE} ${'登录'.repeat(200)}`, projectName: HOSTILE })
-    const lines = shown(answerOf([wide, hit(123_456)], { notes: [HOSTILE] }), {
+    const lines = rendered(answerOf([wide, hit(123_456)], { notes: [HOSTILE] }), {
       columns: 60,
       oneProject: false,
       explain: true,
     })
-    for (const line of lines.slice(0, 12)) expect(widthOf(line)).toBeLessThanOrEqual(60)
+    for (const line of lines.slice(0, 12)) expect(displayWidth(line)).toBeLessThanOrEqual(60)
     expect(lines.join('\n')).not.toMatch(ESCAPES)
   })
 })
 
-describe('an explanation', () => {
-  it('has a bar for each part', () => {
-    expect(explanationLines(hit(1).explanation, 200, look)).toEqual([
+describe('search.explain', () => {
+  it('draws a bar for each part of the score', () => {
+    expect(explanationLines(hit(1).explanation, 200, display)).toEqual([
       'words █████▏ 0.85  meaning █▊     0.30  session ▋      0.10  recency ███    0.50  type ██████ 1.00',
       'score 1.234, words: token, closest: fact 2',
     ])
   })
 
-  it('takes more lines where there is less room', () => {
-    const lines = explanationLines(hit(1).explanation, 40, look)
+  it('takes more lines on a narrow terminal', () => {
+    const lines = explanationLines(hit(1).explanation, 40, display)
     expect(lines).toHaveLength(4)
-    for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(45)
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(45)
   })
 })
 
-describe('words that were found', () => {
+describe('search.highlight', () => {
   const marked = (text: string, words: string[]) =>
-    highlighted(text, words, { ...look.style, bold: (word) => `[${word}]`, yellow: (word) => word })
+    highlightWords(text, words, { ...display.style, bold: (word) => `[${word}]`, yellow: (word) => word })
 
   it.each([
     ['The Token expired', ['token'], 'The [Token] expired'],
@@ -155,7 +171,7 @@ describe('words that were found', () => {
     ['a+b [c] {d} \\e ^f$ |', ['[c]', '{d}', '\\e', '^f$', '|', '-'], 'a+b [[c]] [{d}] [\\e] [^f$] [|]'],
   ])('%j with %j', (text, words, expected) => expect(marked(text, words)).toBe(expected))
 
-  it('may be thousands', () => {
+  it('accepts thousands of words', () => {
     expect(
       marked(
         'w1 w2',
@@ -164,12 +180,12 @@ describe('words that were found', () => {
     ).toContain('[w1]')
   })
 
-  it('are coloured on a terminal', () => {
-    expect(shown(answerOf([hit(1)]), { style: coloured.style }).join('\n')).toContain('\x1b[33mtoken\x1b[39m')
+  it('uses colours on a terminal', () => {
+    expect(rendered(answerOf([hit(1)]), { style: coloured.style }).join('\n')).toContain('\x1b[33mtoken\x1b[39m')
   })
 })
 
-const view = (over: Partial<ObservationView> = {}): ObservationView => ({
+const view = (over: Partial<LinkedObservation> = {}): LinkedObservation => ({
   id: 12,
   session: 'session-one',
   project: 'git:/shop',
@@ -200,9 +216,9 @@ const view = (over: Partial<ObservationView> = {}): ObservationView => ({
   ...over,
 })
 
-describe('an observation', () => {
-  it('is shown whole', () => {
-    expect(observationLines(view(), look)).toEqual([
+describe('show.output', () => {
+  it('prints all fields of an observation', () => {
+    expect(observationLines(view(), display)).toEqual([
       '#12  🐛 bugfix  Login fixed',
       '  The token had expired',
       '  First paragraph.',
@@ -221,13 +237,16 @@ describe('an observation', () => {
     ])
   })
 
-  it('says that it was written by hand', () => {
-    const lines = observationLines(view({ session: 'remember:8fc5', promptNumber: 0, model: null, sources: [] }), look)
+  it('prints that an observation was written by hand', () => {
+    const lines = observationLines(
+      view({ session: 'remember:8fc5', promptNumber: 0, model: null, sources: [] }),
+      display,
+    )
     expect(lines).toContain('  learned    2026-11-14 09:05 (2 d ago), written by hand')
     expect(lines.join('\n')).not.toContain('no model')
   })
 
-  it('may have nothing but its type', () => {
+  it('accepts an observation that has only a type', () => {
     const empty = view({
       title: null,
       subtitle: null,
@@ -245,13 +264,13 @@ describe('an observation', () => {
       supersedes: [],
       repeats: [],
     })
-    const text = observationLines(empty, look).join('\n')
+    const text = observationLines(empty, display).join('\n')
     expect(text).toContain('(untitled)')
     expect(text).toContain('no model')
     expect(text).not.toContain('links')
   })
 
-  it('is wrapped, and does nothing to the terminal', () => {
+  it('is wrapped and sanitised', () => {
     const lines = observationLines(
       view({
         title: HOSTILE,
@@ -266,14 +285,14 @@ describe('an observation', () => {
         projectName: HOSTILE,
         sources: [HOSTILE],
       }),
-      { ...look, columns: 50 },
+      { ...display, columns: 50 },
     )
     expect(lines.join('\n')).not.toMatch(ESCAPES)
-    for (const line of lines.slice(1, lines.indexOf(''))) expect(widthOf(line)).toBeLessThanOrEqual(50)
+    for (const line of lines.slice(1, lines.indexOf(''))) expect(displayWidth(line)).toBeLessThanOrEqual(50)
   })
 })
 
-describe('a timeline', () => {
+describe('timeline.output', () => {
   const item = (id: number, at: number, over: Partial<TimelineItem> = {}): TimelineItem => ({
     kind: 'observation',
     id,
@@ -289,12 +308,12 @@ describe('a timeline', () => {
   })
   const DAY = 86_400_000
 
-  it('is grouped by day, its anchor marked', () => {
+  it('is grouped by day, with the anchor marked', () => {
     const timeline: Timeline = {
       anchor: 10,
       items: [item(9, AT - DAY), item(10, AT), item(3, AT + 60_000, { kind: 'prompt', type: null })],
     }
-    expect(timelineLines(timeline, look)).toEqual([
+    expect(timelineLines(timeline, display)).toEqual([
       'Nov 13, 2026',
       '      #9  09:05  🏛️ Title 9  ~40',
       '',
@@ -306,20 +325,20 @@ describe('a timeline', () => {
     ])
   })
 
-  it('names projects only where there are several', () => {
+  it('names projects only if there are several', () => {
     const items = [item(1, AT), item(2, AT, { project: 'git:/blog', projectName: 'blog' })]
-    expect(timelineLines({ anchor: null, items }, look)[1]).toContain('  shop  ~40')
+    expect(timelineLines({ anchor: null, items }, display)[1]).toContain('  shop  ~40')
   })
 
   it('fits the terminal', () => {
     const items = [item(1, AT, { title: `${HOSTILE}${'x'.repeat(500)}` })]
-    const lines = timelineLines({ anchor: 1, items }, { ...look, columns: 60 })
-    expect(widthOf(lines[1] ?? '')).toBeLessThanOrEqual(60)
+    const lines = timelineLines({ anchor: 1, items }, { ...display, columns: 60 })
+    expect(displayWidth(lines[1] ?? '')).toBeLessThanOrEqual(60)
     expect(lines.join('\n')).not.toMatch(ESCAPES)
   })
 })
 
-describe('what is forgotten', () => {
+describe('forget.output', () => {
   const report = {
     dryRun: true,
     observations: 12,
@@ -330,26 +349,26 @@ describe('what is forgotten', () => {
     backupsUntil: AT,
   }
 
-  it('is shown before it goes', () => {
-    const lines = wouldForgetLines({ report, some: [view()], observationsOnly: true }, look)
+  it('lists what would be removed', () => {
+    const lines = forgetPreviewLines({ report, some: [view()], observationsOnly: true }, display)
     expect(lines[0]).toBe('To be forgotten: 12 observations, 1 summary, 2 prompts')
     expect(lines[2]).toContain('Login fixed')
     expect(lines).toContain('and 11 more observations')
     expect(lines.at(-1)).toContain('--kind all')
   })
 
-  it('still stands in backups, or not', () => {
-    expect(forgottenLines(report, look)[1]).toContain('Backups still hold it until 2026-11-14 09:05')
-    expect(forgottenLines({ ...report, backupsUntil: null }, look)[1]).toBe('No backup holds it.')
+  it('prints until when backups contain it', () => {
+    expect(forgetResultLines(report, display)[1]).toContain('Backups contain it until 2026-11-14 09:05')
+    expect(forgetResultLines({ ...report, backupsUntil: null }, display)[1]).toBe('No backup contains it.')
   })
 
-  it('is named where it was not there', () => {
-    expect(missingText([7])).toBe('there is no observation #7')
-    expect(missingText([7, 8])).toBe('there are no observations #7, #8')
+  it('names missing ids', () => {
+    expect(missingObservationsText([7])).toBe('there is no observation #7')
+    expect(missingObservationsText([7, 8])).toBe('there are no observations #7, #8')
   })
 })
 
-describe('figures', () => {
+describe('stats.output', () => {
   const stats: MemoryStats = {
     project: null,
     observations: 30,
@@ -380,8 +399,8 @@ describe('figures', () => {
     },
   }
 
-  it('count by type, month and project, and say what can be found', () => {
-    const text = memoryStatsLines(stats, look).join('\n')
+  it('counts by type, month and project, and prints how much is indexed', () => {
+    const text = memoryStatsLines(stats, display).join('\n')
     expect(text).toContain('What is remembered of all projects')
     expect(text).toContain('1 summary, 12 prompts of 4 sessions')
     expect(text).toContain('2 pinned, 1 replaced by newer ones, 3 nearly the same as an earlier one')
@@ -394,28 +413,28 @@ describe('figures', () => {
     expect(text).toContain('and 5 more: --json')
   })
 
-  it('of one project leave the others out', () => {
-    const text = memoryStatsLines({ ...stats, project: { key: 'git:/shop', name: 'shop' } }, look).join('\n')
+  it('of one project leaves the others out', () => {
+    const text = memoryStatsLines({ ...stats, project: { key: 'git:/shop', name: 'shop' } }, display).join('\n')
     expect(text).toContain('of shop')
     expect(text).not.toContain('PROJECT')
   })
 
-  it('say where there is nothing, and where meaning is not looked at', () => {
+  it('prints an empty memory and a missing embedder', () => {
     const none = { ...stats, observations: 0, summaries: 0, prompts: 0 }
-    expect(memoryStatsLines(none, look)[0]).toBe('Nothing is remembered of all projects yet.')
+    expect(memoryStatsLines(none, display)[0]).toBe('Nothing is remembered of all projects yet.')
     const wordsOnly = { ...stats, index: { ...stats.index, embedder: null, method: null } }
-    const text = memoryStatsLines(wordsOnly, look).join('\n')
-    expect(text).toContain('not looked through now')
-    expect(text).toContain('none yet: search goes by words alone')
+    const text = memoryStatsLines(wordsOnly, display).join('\n')
+    expect(text).toContain('not searched now')
+    expect(text).toContain('none yet: search by words only')
   })
 })
 
-describe('the progress of indexing', () => {
+describe('reindex.progress', () => {
   it('is a bar', () => {
-    expect(progressText({ what: 'lexical', done: 50, total: 100, embedder: null })).toBe(
+    expect(indexProgressLine({ what: 'lexical', done: 50, total: 100, embedder: null })).toBe(
       `words ▕${'█'.repeat(12)}${' '.repeat(12)}▏ 50 of 100`,
     )
-    expect(progressText({ what: 'vectors', done: 0, total: 0, embedder: 'static-1' })).toContain(
+    expect(indexProgressLine({ what: 'vectors', done: 0, total: 0, embedder: 'static-1' })).toContain(
       'vectors of static-1 ▕',
     )
   })

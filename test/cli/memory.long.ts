@@ -1,39 +1,36 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ChannelServer } from '../../src/channel/server.ts'
-import { projectOf } from '../../src/memory/project.ts'
-import { pathsOf } from '../../src/paths.ts'
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
-import { Harness } from '../actors/harness.ts'
-import { serviceOver } from '../channel/service.ts'
-import { storeMemory } from '../channel/store-memory.ts'
+import { projectOfDirectory } from '../../src/domain/project.ts'
+import { dataPaths } from '../../src/lib/paths.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
+import { DaemonServer } from '../../src/transport/server.ts'
+import { Harness } from '../daemon/actors/harness.ts'
 import { commitOf, observationOf, stateOf, summaryOf } from '../store/samples.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { type TestContext, testContext } from '../transport/context.ts'
 import { Program } from './program.ts'
 
 const AT = new Date(2026, 10, 10, 12).getTime()
-/** A directory of its own, so that it is a project of its own. */
-const shopDir = mkdtempSync(join(tmpdir(), 'claude-mem-shop-'))
-const shop = projectOf(shopDir)
+/** A separate directory is a separate project. */
+const shopDir = temporaryDirectory('shop')
+const shop = projectOfDirectory(shopDir)
 const blog = { key: 'git:/home/me/blog', name: 'blog' }
 
-const learned = (title: string, narrative: string, minutes: number, over: object = {}) => {
-  const { draft, ...rest } = observationOf([], { createdAt: AT + minutes * 60_000 })
-  return { ...rest, draft: { ...draft, title, narrative, facts: [], ...over } }
+const observation = (title: string, narrative: string, minutes: number, over: object = {}) => {
+  return observationOf([], { createdAt: AT + minutes * 60_000, title, narrative, facts: [], ...over })
 }
 const commits = () => [
   commitOf('session-shop', 1, {
     state: stateOf({ project: shop }),
     observations: [
-      learned('Login fixed', 'The JWT had expired: getUserById ran too late.', 0),
-      learned('Pool enlarged', 'Connections ran out under load.', 60, { type: 'change' }),
+      observation('Login fixed', 'The JWT had expired: getUserById ran too late.', 0),
+      observation('Pool enlarged', 'Connections ran out under load.', 60, { type: 'change' }),
     ],
     summaries: [summaryOf({ createdAt: AT + 70 * 60_000 })],
   }),
   commitOf('session-blog', 1, {
     state: stateOf({ project: blog }),
-    observations: [learned('Posts \x1b[2Jpaged', 'Zebras are shown ten at a time.', 120)],
+    observations: [observation('Posts \x1b[2Jpaged', 'Zebras are shown ten at a time.', 120)],
   }),
 ]
 
@@ -44,32 +41,31 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(async () => {
   await program.end()
-  rmSync(shopDir, { recursive: true, force: true })
 }, 60_000)
 
 const inShop = (...args: string[]) => program.run(args, { cwd: shopDir })
 const jsonInShop = async (...args: string[]) => JSON.parse((await inShop(...args, '--json')).stdout)
 
-describe('a command line that is wrong', () => {
+describe('usage errors', () => {
   it.each([
     [['search', 'x', '--type', 'bugfx'], 'unknown type "bugfx"; did you mean bugfix?'],
     [['search', 'x', '--mode', 'fuzzy'], 'unknown mode "fuzzy"; it is one of auto, strict, semantic, hybrid'],
-    [['search', 'x', '--since', 'soon'], '--since "soon" is no date; it is a date or time such as 2026-11-01'],
+    [['search', 'x', '--since', 'soon'], '--since "soon" is not a date; it is a date or time such as 2026-11-01'],
     [['search', 'x', '--limt', '3'], 'unknown option --limt; did you mean --limit?'],
     [['show'], 'show needs the id of an observation'],
-    [['show', 'twelve'], '"twelve" is no id of an observation'],
+    [['show', 'twelve'], '"twelve" is not the id of an observation'],
     [['timeline', '12', '--before', '-1'], '--before takes a whole number from 0 to 200'],
     [['remember'], 'remember needs a text'],
     [['remember', 'x', '--type', 'fact'], 'unknown type "fact"'],
-    [['forget'], 'say what to forget'],
-    [['forget', '--kind', 'all'], 'say what to forget'],
+    [['forget'], 'name what to forget'],
+    [['forget', '--kind', 'all'], 'name what to forget'],
     [['forget', '1', '--type', 'bugfix'], 'ids or filters, not both'],
     [['supersede', '1'], 'claude-mem supersede OLD --by NEW'],
     [['supersede', '1', '--by', '1'], 'cannot replace itself'],
     [['reindex', '--what', 'world'], 'it is one of all, lexical, vectors'],
-  ])('%j is refused before anybody is asked', (args, message) => refused(args, message))
+  ])('%j is refused before a daemon is called', (args, message) => refused(args, message))
 
-  it('a query that is too long, too', () =>
+  it('search.refuses a query that is too long', () =>
     refused(['search', 'x'.repeat(10_001)], 'a query has at most 10000 characters'))
 
   const refused = async (args: string[], message: string) => {
@@ -80,15 +76,15 @@ describe('a command line that is wrong', () => {
 })
 
 describe('without a daemon', () => {
-  it('nothing is remembered before the first start', async () => {
+  it('search.finds nothing before the first start', async () => {
     expect(await inShop('search', 'jwt')).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing found') })
     expect(await inShop('show', '1')).toMatchObject({ code: 1, stderr: 'claude-mem: there is no observation #1\n' })
     expect((await inShop('stats')).stdout).toContain('Nothing is remembered')
     expect((await inShop('timeline')).stderr).toContain('Nothing is remembered')
   })
 
-  it('the file is read', async () => {
-    const { database, backups } = pathsOf(program.dataDir)
+  it('search, show and timeline read the database file', async () => {
+    const { database, backups } = dataPaths(program.dataDir)
     const store = await openLocalStore({ databaseFile: database, backupsDir: backups })
     await store.commit(commits())
     await store.close()
@@ -96,7 +92,7 @@ describe('without a daemon', () => {
       running: false,
       project: shop.key,
       mode: 'hybrid',
-      notes: ['no daemon answers: this was found by words alone'],
+      notes: ['no daemon is running: searched by words only'],
       hits: [{ id: 1 }, { id: 2 }],
     })
     expect(await jsonInShop('search', 'jwt', '--mode', 'strict')).toMatchObject({ hits: [{ id: 1 }], total: 1 })
@@ -112,18 +108,17 @@ describe('without a daemon', () => {
 
 describe('with a daemon', () => {
   const h = new Harness()
-  let server: ChannelServer
-  let memory: ReturnType<typeof storeMemory>
+  let server: DaemonServer
+  let context: TestContext
   beforeAll(async () => {
     await h.start()
     await h.store.commit(commits())
-    const paths = pathsOf(program.dataDir)
-    memory = storeMemory(h.store, join(h.directory, 'db.sqlite'))
-    const service = serviceOver(h, memory, paths, { port: () => server.port })
-    server = new ChannelServer({
+    const paths = dataPaths(program.dataDir)
+    context = testContext(h, paths, { process: { port: () => server.port } })
+    server = new DaemonServer({
       paths,
       token: 'token',
-      service,
+      context,
       port: 0,
       maxMessageBytes: 2_000_000,
       seq: 0,
@@ -132,12 +127,12 @@ describe('with a daemon', () => {
     await server.listen()
   })
   afterAll(async () => {
-    await memory.close()
+    await context.close()
     await server.close()
     await h.dispose()
   })
 
-  it('search shows rows of the project one stands in', async () => {
+  it('search.shows rows of the current project', async () => {
     const { code, stdout } = await inShop('search', 'jwt', 'expired', '--mode', 'strict')
     expect(code).toBe(0)
     expect(stdout).toMatch(/#1 {2}2026-11-10 12:00 {2}🐛 {2}Login fixed/)
@@ -146,7 +141,7 @@ describe('with a daemon', () => {
     expect((await inShop('search', 'jwt', '--explain')).stdout).toMatch(/words ██████ 1\.00/)
   })
 
-  it('search says that there is more elsewhere', async () => {
+  it('search.prints the number of hits in other projects', async () => {
     const { stdout, stderr } = await inShop('search', 'zebras')
     expect(stdout).toContain('Nothing found')
     expect(stderr).toBe('Nothing in this project, but 1 in others: --project all\n')
@@ -155,7 +150,7 @@ describe('with a daemon', () => {
     expect((await inShop('search', '--project', 'blog')).stdout).toContain('#3')
   })
 
-  it('search without words filters, newest first', async () => {
+  it('search.without words lists the newest that pass the filters', async () => {
     expect(
       await jsonInShop('search', '--type', 'change,bugfix', '--since', '2026-11-10', '--limit', '1'),
     ).toMatchObject({
@@ -169,20 +164,20 @@ describe('with a daemon', () => {
     expect((await inShop('search', '--project', 'nope')).stderr).toContain('no project is called "nope"')
   })
 
-  it('show names what is not there, and shows the rest', async () => {
+  it('show.prints the known observations and names the missing ones', async () => {
     const { code, stdout, stderr } = await inShop('show', '1,98', '#99')
     expect(stdout).toContain('Login fixed')
     expect(stderr).toBe('claude-mem: there are no observations #98, #99\n')
     expect(code).toBe(1)
   })
 
-  it('timeline marks the moment that was meant', async () => {
+  it('timeline.marks the anchor', async () => {
     expect((await inShop('timeline', 'connections', 'ran')).stdout).toMatch(
       /Nov 10, 2026\n(?:.*\n)*▶ +#2 {2}13:00 {2}📝 Pool/,
     )
     expect(await inShop('timeline', '99')).toMatchObject({
       code: 1,
-      stderr: 'claude-mem: there is no observation 99\n',
+      stderr: 'claude-mem: there is no observation 99; claude-mem search lists them\n',
     })
   })
 
@@ -194,37 +189,37 @@ describe('with a daemon', () => {
       cwd: shopDir,
       input: 'Deploys wait.\n',
     })
-    expect(piped.stdout).toMatch(/^Remembered as #\d+; claude-mem forget \d+ takes it back\n$/)
+    expect(piped.stdout).toMatch(/^Remembered as #\d+; to remove it: claude-mem forget \d+\n$/)
     expect((await inShop('search', 'deploys', '--mode', 'strict')).stdout).toContain('From git')
     expect((await inShop('pin', '1', '99')).stdout).toBe('1 observation pinned\n')
-    expect((await inShop('pin', '1')).stdout).toBe('Pinned already\n')
+    expect((await inShop('pin', '1')).stdout).toBe('Already pinned\n')
     expect((await inShop('supersede', '1', '--by', String(id))).stdout).toBe(`#${id} replaces #1\n`)
     expect((await inShop('show', '1')).stdout).toContain(`pinned; replaced by #${id}`)
     expect((await inShop('supersede', '1', '--by', String(id), '--undo')).code).toBe(0)
     expect((await inShop('pin', '1', '--off')).stdout).toBe('1 observation no longer pinned\n')
   })
 
-  it('forget shows first, and does it only when told to', async () => {
+  it('forget.previews first and removes only after confirmation', async () => {
     const dry = await inShop('forget', '--file', 'a.ts', '--type', 'change')
     expect(dry.stdout).toContain('To be forgotten: 1 observation\n')
     expect(dry.stdout).toContain('Pool enlarged')
-    expect(dry).toMatchObject({ code: 0, stderr: 'Nothing was forgotten: say --yes if you mean it\n' })
+    expect(dry).toMatchObject({ code: 0, stderr: 'Nothing was forgotten: pass --yes to confirm\n' })
     expect(await jsonInShop('forget', '2')).toMatchObject({ dryRun: true, ids: [2] })
     const done = await inShop('forget', '2', '99', '--yes')
-    expect(done.stdout).toContain('Forgotten: 1 observation.\nNo backup holds it.')
+    expect(done.stdout).toContain('Forgotten: 1 observation.\nNo backup contains it.')
     expect(done).toMatchObject({ code: 1, stderr: 'claude-mem: there is no observation #99\n' })
     expect((await inShop('show', '2')).code).toBe(1)
     expect((await inShop('forget', '--type', 'change', '--yes')).stdout).toBe('There is nothing to forget\n')
     expect(await inShop('forget', '--project', 'all', '--yes')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('say what to forget'),
+      stderr: expect.stringContaining('name what to forget'),
     })
     expect(await jsonInShop('stats')).toMatchObject({ types: { change: 0 } })
   })
 
-  it('reindex waits until everything can be found again', async () => {
+  it('reindex.waits until everything is indexed again', async () => {
     expect(await jsonInShop('reindex', '--what', 'lexical')).toMatchObject({ what: 'lexical' })
-    expect(memory.indexing()).toBeNull()
+    expect(context.memory.indexing()).toBeNull()
     expect((await inShop('search', 'jwt', '--mode', 'strict')).stdout).toContain('#1')
   })
 })

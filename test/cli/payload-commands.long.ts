@@ -20,18 +20,18 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => program.end(), 60_000)
 
-const told = (command: string, payload: Record<string, unknown>, session = 'session-one') =>
+const report = (command: string, payload: Record<string, unknown>, session = 'session-one') =>
   program.run([command], { input: JSON.stringify({ session_id: session, cwd: shop, ...payload }) })
 const context = (stdout: string) => JSON.parse(stdout).hookSpecificOutput
 
-describe('hooks that were registered by hand', () => {
-  it('report a turn, and what it taught reaches a session that starts, its prompt and its file', async () => {
+describe('payload commands', () => {
+  it('report a turn, whose observations reach the next session, its prompt and its file', async () => {
     const file = join(shop, 'gateway.ts')
     writeFileSync(file, 'const gatewayTimeout = 30')
     utimesSync(file, 1_700_000_000, 1_700_000_000)
-    expect(await told('new', { prompt: 'Where does gatewayTimeout come from?', prompt_id: 'turn-1' })).toEqual(PLAIN)
+    expect(await report('new', { prompt: 'Where does gatewayTimeout come from?', prompt_id: 'turn-1' })).toEqual(PLAIN)
     expect(
-      await told('save', {
+      await report('save', {
         tool_name: 'Read',
         tool_use_id: 'tool-1',
         prompt_id: 'turn-1',
@@ -39,18 +39,18 @@ describe('hooks that were registered by hand', () => {
         tool_response: { content: 'const gatewayTimeout = 30' },
       }),
     ).toEqual(PLAIN)
-    expect(await told('summary', { prompt_id: 'turn-1', last_assistant_message: 'From gateway.ts.' })).toEqual(PLAIN)
+    expect(await report('summary', { prompt_id: 'turn-1', last_assistant_message: 'From gateway.ts.' })).toEqual(PLAIN)
     expect((await program.run(['flush'])).code).toBe(0)
 
     const { sessions } = await program.json('inspect')
     expect(sessions).toMatchObject([{ session: 'session-one', prompts: 1, observations: 1 }])
 
-    const started = await told('context', { source: 'startup' }, 'session-two')
+    const started = await report('context', { source: 'startup' }, 'session-two')
     expect(context(started.stdout)).toMatchObject({
       hookEventName: 'SessionStart',
       additionalContext: expect.stringContaining('gateway.ts'),
     })
-    // The index follows the observation by a moment, and on a busy machine an answer may come too late to be given.
+    // Indexing is asynchronous, and on a busy machine the hook may time out before the answer.
     const eventually = async (payload: Record<string, unknown>): Promise<unknown> => {
       let answer: unknown
       await expect
@@ -69,24 +69,24 @@ describe('hooks that were registered by hand', () => {
       hookEventName: 'UserPromptSubmit',
       additionalContext: expect.stringMatching(/^<claude-mem-context>[\s\S]*\| #1 \|[\s\S]*<\/claude-mem-context>$/),
     })
-    expect(await told('new', prompt, 'session-two')).toEqual(PLAIN)
+    expect(await report('new', prompt, 'session-two')).toEqual(PLAIN)
 
     const reading = { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: file } }
-    expect(await told('hook', reading, 'session-two')).toEqual(PLAIN)
-    await told('new', { prompt: 'thanks' }, 'session-three')
+    expect(await report('hook', reading, 'session-two')).toEqual(PLAIN)
+    await report('new', { prompt: 'thanks' }, 'session-three')
     expect(await eventually({ ...reading, session_id: 'session-three' })).toEqual({
       hookEventName: 'PreToolUse',
       additionalContext: expect.stringContaining('about gateway.ts, newer than its last change'),
     })
   }, 60_000)
 
-  it('go by the name that a payload has', async () => {
-    await told('summary', { hook_event_name: 'UserPromptSubmit', prompt: 'Hi' }, 'session-named')
+  it('prefer the event name of the payload', async () => {
+    await report('summary', { hook_event_name: 'UserPromptSubmit', prompt: 'Hi' }, 'session-named')
     const { sessions } = await program.json('inspect')
     expect(sessions).toContainEqual(expect.objectContaining({ session: 'session-named', prompts: 1 }))
   })
 
-  it('answer whatever comes', async () => {
+  it('answer any input with exit code 0', async () => {
     for (const [command, input] of [
       ['new', ''],
       ['save', 'hello'],
@@ -97,7 +97,7 @@ describe('hooks that were registered by hand', () => {
   })
 })
 
-describe('claude-mem context without a payload', () => {
+describe('context without a payload', () => {
   const printed = (stdin: 'pipe' | number): Promise<{ code: number | null; stdout: string }> =>
     new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [join(program.dist, 'cli.js'), 'context'], {
@@ -112,10 +112,10 @@ describe('claude-mem context without a payload', () => {
     })
   const isContext = { code: 0, stdout: expect.stringMatching(/^<claude-mem-context>[\s\S]*gateway\.ts/) }
 
-  it('prints it: nothing, silence, a device, or no payload on standard input', async () => {
+  it('prints the context for an empty pipe, an open pipe, a device, or other input', async () => {
     expect(await program.run(['context'], { cwd: shop })).toMatchObject(isContext)
     expect(await program.run(['context'], { cwd: shop, input: 'a line of a list' })).toMatchObject(isContext)
-    // The pipe stays open: nobody writes to it and nobody closes it.
+    // The pipe stays open without any data.
     expect(await printed('pipe')).toEqual(isContext)
     const nothing = openSync(devNull, 'r')
     expect(await printed(nothing)).toEqual(isContext)
@@ -123,7 +123,7 @@ describe('claude-mem context without a payload', () => {
   }, 30_000)
 })
 
-describe.skipIf(process.platform === 'win32')('in a directory that was deleted', () => {
+describe.skipIf(process.platform === 'win32')('deleted working directory', () => {
   const ranThere = (words: string, input: string) => {
     const line = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" $2'
     const args = ['-c', line, process.execPath, join(program.dist, 'cli.js'), words]
@@ -131,14 +131,14 @@ describe.skipIf(process.platform === 'win32')('in a directory that was deleted',
     return { code: status, stdout: String(stdout), stderr: String(stderr) }
   }
 
-  it('a payload is reported, and other commands say what is wrong', async () => {
+  it('a payload is reported, and other commands fail with a clear message', async () => {
     const payload = JSON.stringify({ session_id: 'session-gone', cwd: join(shop, 'gone'), source: 'startup' })
     expect(ranThere('context', payload)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\{"continue":true/) })
     expect(ranThere('status --json', '')).toMatchObject({ code: 0, stderr: '' })
     expect(ranThere('doctor', '')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'claude-mem: the directory that you are in was deleted; go to another one, then try again\n',
+      stderr: 'claude-mem: the current directory was deleted; change to another one and try again\n',
     })
   }, 30_000)
 })

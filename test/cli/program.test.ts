@@ -22,8 +22,8 @@ const toolUse = (n: number) => ({
   tool_response: { content: `line ${n}` },
 })
 
-describe('the command line', () => {
-  it('explains itself', async () => {
+describe('command line', () => {
+  it('prints help', async () => {
     const { code, stdout } = await program.run(['--help'])
     expect(code).toBe(0)
     for (const name of [
@@ -57,7 +57,7 @@ describe('the command line', () => {
     [['inspect', '--limit', 'many'], '--limit takes a whole number from 1 to 9999'],
     [['inspect', '--limit'], '--limit needs a value'],
     [['inspect', 'a', 'b'], 'unexpected argument "b"'],
-    [['queue', 'clear', '--all'], 'say --yes'],
+    [['queue', 'clear', '--all'], 'pass --yes'],
     [['backup', 'restore'], 'needs a file'],
   ])('refuses %j', async (args, message) => {
     const { code, stdout, stderr } = await program.run(args)
@@ -68,7 +68,7 @@ describe('the command line', () => {
 })
 
 describe('without a daemon', () => {
-  it('says so', async () => {
+  it('status reports that it is not running', async () => {
     expect(await program.json('status')).toMatchObject({ running: false, stats: null, problem: null })
     expect((await program.run(['status'])).stdout).toContain('is not running; start it with: claude-mem start')
     expect(await program.json('inspect')).toEqual({ running: false, sessions: [] })
@@ -81,14 +81,14 @@ describe('without a daemon', () => {
     expect(stderr).toMatch(/^claude-mem: .*start it with: claude-mem start\n$/)
   })
 
-  it('shows a stack only to those who ask for it', async () => {
+  it('prints a stack only at the log level debug', async () => {
     const { stderr } = await program.run(['flush'], { env: { CLAUDE_MEM_LOG_LEVEL: 'debug' } })
     expect(stderr).toMatch(/\n\s+at /)
   })
 })
 
-describe('settings', () => {
-  it('are set, seen and taken back', async () => {
+describe('config', () => {
+  it('sets, prints and unsets a setting', async () => {
     expect((await program.run(['config', 'set', 'keep-backups', '3'])).stdout).toContain('claude-mem restart')
     expect((await program.run(['config', 'get', 'keep-backups'])).stdout).toBe('3\n')
     const { settings } = await program.json('config')
@@ -98,15 +98,15 @@ describe('settings', () => {
     expect(await program.json('config', 'unset', 'keep-backups')).toMatchObject({ removed: true, value: 7 })
   })
 
-  it('that the environment overrides are said to be', async () => {
+  it('names the environment variable that overrides a setting', async () => {
     const { stdout } = await program.run(['config', 'set', 'worker-port', '4000'])
-    expect(stdout).toContain('the environment says CLAUDE_MEM_WORKER_PORT=0, which wins')
+    expect(stdout).toContain('CLAUDE_MEM_WORKER_PORT=0 overrides this setting')
     await program.run(['config', 'unset', 'worker-port'])
   })
 })
 
-describe('a daemon', () => {
-  it('starts once', async () => {
+describe('with a daemon', () => {
+  it('start starts one daemon', async () => {
     const started = await program.json('start')
     expect(started).toMatchObject({ running: true, started: true, dataDir: program.dataDir })
     expect(await program.json('start')).toMatchObject({ started: false, pid: started.pid })
@@ -116,7 +116,7 @@ describe('a daemon', () => {
     expect(second.stderr).toContain(`pid ${started.pid}`)
   })
 
-  it('is told by hooks, and shows what waits', async () => {
+  it('queue lists the messages that hooks report', async () => {
     await program.hook(prompt)
     for (const n of [1, 2, 3]) await program.hook(toolUse(n))
     const { sessions } = await program.json('inspect')
@@ -127,7 +127,7 @@ describe('a daemon', () => {
     expect((await program.json('queue', '--session', 'sess')).messages).toHaveLength(3)
   })
 
-  it('shows one session by the first characters of its id', async () => {
+  it('inspect accepts the start of a session id', async () => {
     const view = await program.json('inspect', 'session-o')
     expect(view).toMatchObject({ running: true, row: { session: 'session-one', snapshot: { context: { prompt: 1 } } } })
     expect(view.messages).toHaveLength(3)
@@ -141,20 +141,20 @@ describe('a daemon', () => {
     expect(await program.run(['inspect', 'nobody'])).toMatchObject({ code: 1, stdout: '' })
   })
 
-  it('observes what waits when asked to', async () => {
+  it('flush observes waiting messages', async () => {
     expect(await program.json('flush')).toMatchObject({ sessions: 1, left: 0 })
     expect(await program.json('inspect', 'session-one')).toMatchObject({ messages: [], observations: 3 })
-    expect((await program.run(['flush'])).stdout).toBe('Nothing waits\n')
+    expect((await program.run(['flush'])).stdout).toBe('No messages are waiting\n')
   })
 
-  it('drops what waits only when told twice', async () => {
+  it('queue clear --all drops messages only with --yes', async () => {
     await program.hook(toolUse(4))
     expect(await program.json('queue', 'clear')).toEqual({ dropped: 0 })
     expect(await program.json('queue', 'clear', '--all', '--yes')).toEqual({ dropped: 1 })
     expect(await program.json('queue', 'retry')).toEqual({ retried: 0 })
   })
 
-  it('takes events from `claude-mem hook`, whatever its arguments', async () => {
+  it('hook reports an event whatever its arguments are', async () => {
     const input = JSON.stringify({ session_id: 'session-two', cwd: program.dataDir, ...prompt })
     const { code, stdout } = await program.run(['hook', '--unknown'], { input })
     expect(code).toBe(0)
@@ -163,14 +163,14 @@ describe('a daemon', () => {
     expect(await program.run(['hook'], { input: 'not json' })).toMatchObject({ code: 0 })
   })
 
-  it('logs, readable for people and for programs', async () => {
+  it('logs prints text or JSON', async () => {
     const entries = await program.json('logs', '-n', '100')
     expect(entries).toContainEqual(expect.objectContaining({ msg: 'listening' }))
     expect((await program.run(['logs', '-n', '1'])).stdout.trimEnd().split('\n')).toHaveLength(1)
     expect((await program.run(['logs'])).stdout).toMatch(/^\d\d:\d\d:\d\d info {2}/)
   })
 
-  it('is not upset by a reader that has seen enough', async () => {
+  it('logs exits quietly when the reader of its pipe exits', async () => {
     const reading = program.spawn(['logs'])
     let stderr = ''
     reading.stderr.on('data', (chunk) => {
@@ -181,7 +181,7 @@ describe('a daemon', () => {
     expect(stderr).toBe('')
   })
 
-  it('is watched live', async () => {
+  it('inspect --watch prints each change', async () => {
     const watching = program.spawn(['inspect', 'session-one', '--watch', '--json'])
     const lines = createInterface({ input: watching.stdout })
     try {
@@ -198,8 +198,8 @@ describe('a daemon', () => {
   })
 })
 
-describe('backups', () => {
-  it('are made, listed and gone back to', async () => {
+describe('backup', () => {
+  it('is made, listed and restored', async () => {
     const made = await program.json('backup', 'now')
     expect(existsSync(made.file)).toBe(true)
     expect((await program.json('backup', 'list')).backups).toMatchObject([{ file: made.file, reason: 'manual' }])
@@ -216,7 +216,7 @@ describe('backups', () => {
     expect((await program.json('inspect')).sessions).toHaveLength(3)
   })
 
-  it('that are none leave everything as it is', async () => {
+  it('that is not a database changes nothing', async () => {
     const { pid } = await program.json('status')
     expect(await program.run(['backup', 'restore', 'missing.sqlite'])).toMatchObject({ code: 1 })
     const noBackup = join(program.dataDir, 'no-backup')
@@ -227,21 +227,21 @@ describe('backups', () => {
   })
 })
 
-describe('a daemon that stops', () => {
-  it('comes back as another process', async () => {
+describe('stop and restart', () => {
+  it('restart starts another process', async () => {
     const { pid } = await program.json('status')
     expect((await program.json('restart')).pid).not.toBe(pid)
   })
 
-  it('leaves everything to be seen', async () => {
+  it('the memory can be read after stop', async () => {
     expect(await program.json('stop')).toMatchObject({ running: false, stopped: true })
     expect(await program.json('status')).toMatchObject({ running: false, stats: { sessionsTotal: 3, observations: 3 } })
     expect(await program.json('inspect', 'session-one')).toMatchObject({ running: false, observations: 3 })
-    expect((await program.run(['inspect', 'session-one'])).stdout).toContain('No daemon answers')
+    expect((await program.run(['inspect', 'session-one'])).stdout).toContain('No daemon is running')
     expect((await program.json('queue', '--session', 'session-one')).messages).toMatchObject([{ eventId: 'tool-5' }])
   })
 
-  it('runs in the foreground until interrupted, and says what to do next', async () => {
+  it('start --foreground runs until interrupted and prints what to do next', async () => {
     const daemon = program.spawn(['start', '--foreground'])
     const ended = once(daemon, 'exit')
     let said = ''
@@ -258,7 +258,7 @@ describe('a daemon that stops', () => {
     expect(await program.json('status')).toMatchObject({ running: false })
   })
 
-  it('says why it cannot start', async () => {
+  it('start prints why the daemon cannot start', async () => {
     writeFileSync(join(program.dataDir, 'logs-file'), '')
     const { code, stderr } = await program.run(['start'], {
       env: { CLAUDE_MEM_DATA_DIR: join(program.dataDir, 'logs-file') },

@@ -1,18 +1,12 @@
-/** The built program, run as people run it: real processes on a data directory of their own. */
+/** Runs the built program as a process on a temporary data directory. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { DIST } from '../daemon-process.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryDirectory } from '../support/directories.ts'
+import { DIST, ROOT } from '../support/paths.ts'
+import { type Finished, runProgram } from '../support/programs.ts'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
-
-export interface Ran {
-  code: number | null
-  stdout: string
-  stderr: string
-}
+export type ProgramResult = Pick<Finished, 'code' | 'stdout' | 'stderr'>
 
 export class Program {
   readonly dist = DIST
@@ -21,7 +15,7 @@ export class Program {
   readonly #pids = new Set<number>()
 
   private constructor() {
-    this.dataDir = mkdtempSync(join(tmpdir(), 'claude-mem-cli-'))
+    this.dataDir = temporaryDirectory('cli')
     const { NO_COLOR: _, FORCE_COLOR: __, ...inherited } = process.env
     const others = Object.entries(inherited).filter(([name]) => !name.startsWith('CLAUDE_MEM_'))
     this.env = {
@@ -37,10 +31,13 @@ export class Program {
     return new Program()
   }
 
-  run(args: readonly string[], options: { env?: NodeJS.ProcessEnv; input?: string; cwd?: string } = {}): Promise<Ran> {
-    const { input = '', cwd = root } = options
+  run(
+    args: readonly string[],
+    options: { env?: NodeJS.ProcessEnv; input?: string; cwd?: string } = {},
+  ): Promise<ProgramResult> {
+    const { input = '', cwd = ROOT } = options
     const env = { ...this.env, ...options.env }
-    return run(process.execPath, [join(this.dist, 'cli.js'), ...args], { env, input, cwd })
+    return runPlain(process.execPath, [join(this.dist, 'cli.js'), ...args], { env, input, cwd })
   }
 
   async json(...args: string[]) {
@@ -52,14 +49,14 @@ export class Program {
     return value
   }
 
-  /** A process that goes on; the caller ends it. */
+  /** Starts a process that runs until the caller ends it. */
   spawn(args: readonly string[]) {
     return spawn(process.execPath, [join(this.dist, 'cli.js'), ...args], { env: this.env, stdio: 'pipe' })
   }
 
-  hook(payload: Record<string, unknown>): Promise<Ran> {
+  hook(payload: Record<string, unknown>): Promise<ProgramResult> {
     const input = JSON.stringify({ session_id: 'session-one', cwd: this.dataDir, ...payload })
-    return run(process.execPath, [join(this.dist, 'hook.cjs')], { env: this.env, input })
+    return runPlain(process.execPath, [join(this.dist, 'hook.cjs')], { env: this.env, input, cwd: ROOT })
   }
 
   async end(): Promise<void> {
@@ -68,29 +65,13 @@ export class Program {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // It has stopped, as it should.
+        // It has already exited.
       }
     }
-    rmSync(this.dataDir, { recursive: true, force: true })
   }
 }
 
-function run(
-  file: string,
-  args: readonly string[],
-  { env, input, cwd = root }: { env: NodeJS.ProcessEnv; input: string; cwd?: string },
-): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { env, stdio: 'pipe', cwd })
-    const out: Buffer[] = []
-    const err: Buffer[] = []
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
-    child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
-    child.on('error', reject)
-    child.on('close', (code) =>
-      resolve({ code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() }),
-    )
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(input)
-  })
+async function runPlain(...[program, args, options]: Parameters<typeof runProgram>): Promise<ProgramResult> {
+  const { code, stdout, stderr } = await runProgram(program, args, options)
+  return { code, stdout, stderr }
 }

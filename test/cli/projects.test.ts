@@ -1,14 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { projects } from '../../src/cli/commands/projects.ts'
-import { isExcluded } from '../../src/hook/excluded.ts'
-import type { Project } from '../../src/memory/project.ts'
-import { loadSettings } from '../../src/settings.ts'
-import { type Served, served } from '../channel/served.ts'
+import { projectsCommand } from '../../src/cli/commands/projects.ts'
+import { isExcluded, type Project } from '../../src/domain/project.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
 import { commitOf, NOW, observationOf, stateOf, summaryOf } from '../store/samples.ts'
-import { Here } from './here.ts'
-import type { Ran } from './program.ts'
+import { type Served, served } from '../transport/served.ts'
+import { InProcessProgram } from './in-process-program.ts'
+import type { ProgramResult } from './program.ts'
 
 let s: Served
 beforeEach(async () => {
@@ -16,20 +15,27 @@ beforeEach(async () => {
 })
 afterEach(() => s.close())
 
-interface Place {
+interface RunOptions {
   answer?: boolean
   env?: NodeJS.ProcessEnv
   dataDir?: string
 }
 
-/** The command as people run it, on this thread. */
-async function run(args: readonly string[], { answer, env = {}, dataDir = s.paths.dataDir }: Place = {}): Promise<Ran> {
-  const here = new Here(dataDir, [projects])
-  return await here.run(['projects', ...args], { env, now: NOW + 60_000, ...(answer === undefined ? {} : { answer }) })
+/** Runs the command in this process. */
+async function run(
+  args: readonly string[],
+  { answer, env = {}, dataDir = s.paths.dataDir }: RunOptions = {},
+): Promise<ProgramResult> {
+  const program = new InProcessProgram(dataDir, [projectsCommand])
+  return await program.run(['projects', ...args], {
+    env,
+    now: NOW + 60_000,
+    ...(answer === undefined ? {} : { answer }),
+  })
 }
 const json = async (...args: string[]) => JSON.parse((await run([...args, '--json'])).stdout)
 
-/** The shop is there, the blog is not. */
+/** The directory of shop exists, that of blog does not. */
 async function twoProjects(): Promise<{ shop: Project; blog: Project }> {
   mkdirSync(join(s.directory, 'shop'))
   const shop = { key: `dir:${join(s.directory, 'shop')}`, name: 'shop' }
@@ -45,8 +51,8 @@ async function twoProjects(): Promise<{ shop: Project; blog: Project }> {
   return { shop, blog }
 }
 
-describe('claude-mem projects', () => {
-  it('lists them with their places, and whether those are gone', async () => {
+describe('projects', () => {
+  it('lists projects with their directories and whether they are gone', async () => {
     const { shop, blog } = await twoProjects()
     expect(await json()).toMatchObject({
       running: true,
@@ -61,30 +67,30 @@ describe('claude-mem projects', () => {
     expect(stdout).toMatch(/\nblog .* gone\n$/)
   })
 
-  it('says where nothing is remembered yet, without a daemon', async () => {
+  it('prints that there is no project yet, without a daemon', async () => {
     const { code, stdout } = await run([], { dataDir: join(s.directory, 'never') })
-    expect([code, stdout]).toEqual([0, 'No project yet: one begins with its first session.\n'])
+    expect([code, stdout]).toEqual([0, 'No project yet: the first session creates one.\n'])
   })
 
-  it('prints names without what they could do to a terminal', async () => {
+  it('sanitises names', async () => {
     const project = { key: 'git:/x/\u001b[2J/.git', name: 'evil\u001b[2J' }
     await s.h.store.commit([commitOf('s', 1, { state: stateOf({ project }) })])
     expect((await run([])).stdout).not.toContain('\u001b')
   })
 
-  it('renames, and takes it back', async () => {
+  it('renames and resets a name', async () => {
     const { shop } = await twoProjects()
-    expect((await run(['rename', 'shop', 'Web store'])).stdout).toBe(`${shop.key} is called Web store now\n`)
+    expect((await run(['rename', 'shop', 'Web store'])).stdout).toBe(`${shop.key} is now called Web store\n`)
     expect(await json('rename', 'Web store', '--reset')).toEqual(shop)
     expect(await run(['rename', 'shop', 'blog'])).toMatchObject({ code: 1, stderr: expect.stringContaining('merge') })
   })
 
-  it('merges only when somebody means it', async () => {
+  it('merges only after confirmation', async () => {
     const { shop, blog } = await twoProjects()
     const planned = await run(['merge', 'blog', join(s.directory, 'shop')])
     expect(planned.stdout).toContain('To be merged: blog into shop')
-    expect(planned.stdout).toContain('1 observation, 1 summary, 0 prompts, 1 session of blog would belong to shop')
-    expect(planned.stderr).toBe('Nothing was merged: say --yes if you mean it\n')
+    expect(planned.stdout).toContain('1 observation, 1 summary, 1 session of blog would belong to shop')
+    expect(planned.stderr).toBe('Nothing was merged: pass --yes to confirm\n')
     expect(await run(['merge', 'blog', 'shop'], { answer: false })).toMatchObject({
       code: 1,
       stderr: 'Nothing was merged\n',
@@ -92,7 +98,7 @@ describe('claude-mem projects', () => {
     expect(await json('merge', 'blog', 'shop')).toMatchObject({ dryRun: true, from: blog, into: shop })
     expect((await json()).projects).toHaveLength(2)
     const done = await run(['merge', 'blog', 'shop'], { answer: true })
-    expect(done.stdout).toContain('blog is part of shop now: 1 observation, 1 summary')
+    expect(done.stdout).toContain('blog is now part of shop: 1 observation, 1 summary')
     expect((await json()).projects).toMatchObject([{ ...shop, observations: 2, merged: [blog.key] }])
     expect((await run([])).stdout).toContain('with 1 merged')
   })
@@ -102,36 +108,36 @@ describe('claude-mem projects', () => {
     [['rename', 'shop', 'x', '--reset'], 'a new name or --reset, not both'],
     [['rename'], 'projects rename needs a project'],
     [['merge', 'shop'], 'merge needs two projects'],
-    [['list', 'shop'], 'projects list takes nothing more'],
+    [['list', 'shop'], 'projects list takes no other argument'],
     [['exclude', 'a', 'b'], 'takes one project or directory'],
-    [['merge', 'a', 'b', '--remove'], '--remove goes with exclude'],
-    [['exclude', 'a', '--yes'], '--yes goes with merge'],
+    [['merge', 'a', 'b', '--remove'], '--remove is an option of exclude'],
+    [['exclude', 'a', '--yes'], '--yes is an option of merge'],
     [['split', 'shop'], 'unknown action "split"'],
-  ])('%j is not understood', async (args, why) => {
+  ])('refuses %j', async (args, why) => {
     expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
   })
 })
 
-describe('claude-mem projects exclude', () => {
+describe('projects exclude', () => {
   const excluded = () => loadSettings(s.paths.dataDir, {}).values.CLAUDE_MEM_EXCLUDED_PROJECTS
   const at = (...parts: string[]) => join(s.directory, ...parts)
 
-  it('takes a project by its name, says what stays, and shows it', async () => {
+  it('accepts the name of a project, prints what stays, and lists it', async () => {
     const { shop } = await twoProjects()
     const { stdout } = await run(['exclude', 'shop'])
     expect(stdout).toBe(
-      `${at('shop')} leaves no trace from now on, with everything below it\n` +
-        `What is known of it stays. To forget it: claude-mem forget --kind all --project ${at('shop')}\n`,
+      `Nothing is recorded in ${at('shop')} and below from now on\n` +
+        `What is already stored stays. To forget it: claude-mem forget --kind all --project ${at('shop')}\n`,
     )
     expect(excluded()).toEqual([at('shop')])
     expect(isExcluded(at('shop', 'src'), shop, excluded())).toBe(true)
     expect((await run([])).stdout).toMatch(/\bshop .* excluded\n/)
-    expect((await run(['exclude', 'shop'])).stdout).toContain('is excluded already')
-    expect((await run(['exclude', 'shop', '--remove'])).stdout).toBe(`${at('shop')} is remembered again\n`)
+    expect((await run(['exclude', 'shop'])).stdout).toContain('is already excluded')
+    expect((await run(['exclude', 'shop', '--remove'])).stdout).toBe(`${at('shop')} is recorded again\n`)
     expect(excluded()).toEqual([])
   })
 
-  it('takes any directory, with a comma in its name too, and keeps what else the settings hold', async () => {
+  it('accepts any directory, also with a comma in its name, and keeps the other settings', async () => {
     const file = join(s.paths.dataDir, 'settings.json')
     writeFileSync(file, JSON.stringify({ CLAUDE_MEM_EXCLUDED_PROJECTS: ['~/old'], CLAUDE_MEM_KEEP_BACKUPS: 3 }))
     expect(await json('exclude', at('a, b'))).toEqual({ place: at('a, b'), excluded: true, changed: true })
@@ -145,12 +151,12 @@ describe('claude-mem projects exclude', () => {
     expect(await json('exclude', '~/old', '--remove')).toMatchObject({ changed: false })
   })
 
-  it('refuses what it cannot do', async () => {
+  it('refuses an unknown project, a directory inside an excluded one, and a broken settings file', async () => {
     await twoProjects()
     await run(['exclude', s.directory])
     expect(await run(['exclude', 'shop', '--remove'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`lies in ${s.directory}, which is excluded with everything below it`),
+      stderr: expect.stringContaining(`is in ${s.directory}, which is excluded`),
     })
     expect(await run(['exclude', 'nope'])).toMatchObject({ code: 1, stderr: expect.stringContaining('./nope') })
     writeFileSync(join(s.paths.dataDir, 'settings.json'), '{ half')
@@ -158,8 +164,8 @@ describe('claude-mem projects exclude', () => {
     expect(readFileSync(join(s.paths.dataDir, 'settings.json'), 'utf8')).toBe('{ half')
   })
 
-  it('says when the environment has the last word', async () => {
+  it('names the environment variable that overrides the list', async () => {
     const { stdout } = await run(['exclude', at('x')], { env: { CLAUDE_MEM_EXCLUDED_PROJECTS: '/y' } })
-    expect(stdout).toContain('But the environment says CLAUDE_MEM_EXCLUDED_PROJECTS=/y, which wins.')
+    expect(stdout).toContain('The environment variable CLAUDE_MEM_EXCLUDED_PROJECTS=/y overrides this setting.')
   })
 })

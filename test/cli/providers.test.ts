@@ -1,21 +1,20 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type Cli, makeCli } from '../../src/cli/cli.ts'
-import { providers } from '../../src/cli/commands/providers.ts'
-import { exitCodeOf, failureText } from '../../src/cli/failure.ts'
-import { parse } from '../../src/cli/parse.ts'
+import { type Cli, createCli } from '../../src/cli/cli.ts'
+import { providersCommand } from '../../src/cli/commands/providers.ts'
+import { exitCodeFor, failureMessage, parse } from '../../src/cli/parse.ts'
 import { jsonLine } from '../../src/cli/text.ts'
-import { pathsOf } from '../../src/paths.ts'
+import { dataPaths } from '../../src/lib/paths.ts'
 import type { Handler } from '../observer/servers/fault.ts'
 import { GeminiServer } from '../observer/servers/gemini-server.ts'
 import { MessagesServer } from '../observer/servers/messages-server.ts'
 import { OpenAiServer } from '../observer/servers/openai-server.ts'
-import { Program, type Ran } from './program.ts'
+import { Program, type ProgramResult } from './program.ts'
 
 const KEY = 'sk-ant-0123456789-secret-wxyz'
 const SKIP = '<skip reason="test"/>'
-/** Nothing of the machine that runs the tests: no key, no `claude`. */
+/** An environment without keys and without a `claude` program. */
 const BARE = {
   CLAUDE_MEM_PROVIDER: 'auto',
   CLAUDE_CODE_PATH: '',
@@ -41,18 +40,18 @@ afterEach(async () => {
   rmSync(join(program.dataDir, 'settings.json'), { force: true })
 })
 
-/** What the built program says, in a process of its own. */
-function built(args: string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Ran> {
+/** Runs the built program in its own process. */
+function runBuilt(args: string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<ProgramResult> {
   return program.run(args, { env: { ...BARE, ...env }, input })
 }
 
-/** The same command without the cost of a process. */
+/** Runs the command in this process, which is faster. */
 async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
   let stdout = ''
   let stderr = ''
   const cli: Cli = {
-    ...makeCli(import.meta.url),
-    paths: pathsOf(program.dataDir),
+    ...createCli(import.meta.url),
+    paths: dataPaths(program.dataDir),
     env: { ...BARE, ...env },
     print: (...lines) => {
       stdout += `${lines.join('\n')}\n`
@@ -60,13 +59,13 @@ async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
     printJson: (value) => {
       stdout += `${jsonLine(value)}\n`
     },
-    tell: (line) => {
+    printStderr: (line) => {
       stderr += `${line}\n`
     },
   }
-  const code = await parse(args, [providers], cli).catch((error: unknown) => {
-    cli.tell(failureText(error, cli.env))
-    return exitCodeOf(error)
+  const code = await parse(args, [providersCommand], cli).catch((error: unknown) => {
+    cli.printStderr(failureMessage(error, cli.env))
+    return exitCodeFor(error)
   })
   return { code, stdout, stderr }
 }
@@ -84,55 +83,55 @@ async function messages(handler: Handler, options: { models?: string[] } = {}) {
   return { server, env }
 }
 
-describe('a key', () => {
-  it('comes from stdin, is kept, and is never shown', async () => {
+describe('config.secret', () => {
+  it('is read from stdin, stored and never printed', async () => {
     const outputs = [
-      await built(['config', 'set', 'anthropic-api-key', '-'], {}, `${KEY}\n`),
-      await built(['config', 'set', 'anthropic-api-key', '-'], { CLAUDE_MEM_ANTHROPIC_API_KEY: KEY }, KEY),
-      await built(['config', 'get', 'anthropic-api-key']),
-      await built(['config']),
-      await built(['config', '--json']),
-      await built(['providers']),
+      await runBuilt(['config', 'set', 'anthropic-api-key', '-'], {}, `${KEY}\n`),
+      await runBuilt(['config', 'set', 'anthropic-api-key', '-'], { CLAUDE_MEM_ANTHROPIC_API_KEY: KEY }, KEY),
+      await runBuilt(['config', 'get', 'anthropic-api-key']),
+      await runBuilt(['config']),
+      await runBuilt(['config', '--json']),
+      await runBuilt(['providers']),
     ]
     expect(JSON.parse(readFileSync(join(program.dataDir, 'settings.json'), 'utf8'))).toEqual({
       CLAUDE_MEM_ANTHROPIC_API_KEY: KEY,
     })
     expect(outputs.map(({ code }) => code)).toEqual(outputs.map(() => 0))
     expect(outputs[0]?.stdout).toContain('CLAUDE_MEM_ANTHROPIC_API_KEY is now …wxyz\n')
-    expect(outputs[1]?.stdout).toContain('the environment says CLAUDE_MEM_ANTHROPIC_API_KEY=…wxyz, which wins')
+    expect(outputs[1]?.stdout).toContain('CLAUDE_MEM_ANTHROPIC_API_KEY=…wxyz overrides this setting')
     expect(outputs[2]?.stdout).toBe('…wxyz\n')
     for (const { stdout, stderr } of outputs) {
       expect(stdout).toContain('…wxyz')
       expect(stdout + stderr).not.toContain('secret')
     }
-    expect((await built(['config', 'unset', 'anthropic-api-key'])).stdout).toContain('is now (none)')
+    expect((await runBuilt(['config', 'unset', 'anthropic-api-key'])).stdout).toContain('is now (none)')
   })
 
   it.each([
     [['anthropic-api-key'], '', 'or - to read it from stdin'],
-    [['anthropic-api-key', '-'], '\n', 'nothing on stdin'],
+    [['anthropic-api-key', '-'], '\n', 'stdin is empty'],
     [['anthropic-api-key', '-'], 'two words', 'must be a key: letters, digits and signs without blanks'],
     [['anthropic-api-key', '-'], `${KEY}\n${KEY}`, 'must be one line of text'],
     [['model'], '', 'config set needs a value'],
   ])('config set %j with %j on stdin is refused', async (args, input, message) => {
-    const { code, stderr } = await built(['config', 'set', ...args], {}, input)
+    const { code, stderr } = await runBuilt(['config', 'set', ...args], {}, input)
     expect(stderr).toContain(message)
     expect(stderr).not.toContain('secret')
     expect(code).toBe(2)
   })
 
-  it('other settings may come from stdin too', async () => {
-    expect((await built(['config', 'set', 'model', '-'], {}, 'mine\n')).stdout).toContain(
+  it('other settings can be read from stdin too', async () => {
+    expect((await runBuilt(['config', 'set', 'model', '-'], {}, 'mine\n')).stdout).toContain(
       'CLAUDE_MEM_MODEL is now mine',
     )
   })
 })
 
-describe('the list of providers', () => {
-  it('with nothing set up says that offline observes, and how to set up each', async () => {
+describe('providers list', () => {
+  it('without settings prints that offline is the observer and how to configure the others', async () => {
     const { stdout, code } = await run(['providers'])
     expect(code).toBe(0)
-    expect(stdout).toContain('offline observes: no model is set up')
+    expect(stdout).toContain('offline is the observer: no model is set up')
     for (const line of [
       'claude-mem config set anthropic-api-key',
       'claude-mem config set claude-code-path',
@@ -142,10 +141,10 @@ describe('the list of providers', () => {
     ]) {
       expect(stdout).toContain(line)
     }
-    expect((await built(['providers', '--help'])).stdout).toContain('config set openrouter-base-url ollama')
+    expect((await runBuilt(['providers', '--help'])).stdout).toContain('config set openrouter-base-url ollama')
   })
 
-  it('offers what lies around and does not use it', async () => {
+  it('offers keys and programs that it finds, without using them', async () => {
     const view = await json(['providers'], { ANTHROPIC_API_KEY: KEY })
     expect(view).toMatchObject({ chosen: 'offline', offers: [{ found: 'ANTHROPIC_API_KEY' }] })
     const { stdout } = await run(['providers'], { ANTHROPIC_API_KEY: KEY })
@@ -154,7 +153,7 @@ describe('the list of providers', () => {
     expect(JSON.stringify(view) + stdout).not.toContain('secret')
   })
 
-  it('says what is chosen, why, and at what price', async () => {
+  it('prints the chosen provider, the reason and the price', async () => {
     const env = { CLAUDE_MEM_GEMINI_API_KEY: KEY, CLAUDE_MEM_MODEL: 'gemini-2.5-flash', ANTHROPIC_API_KEY: KEY }
     const view = await json(['providers'], env)
     expect(view).toMatchObject({ chosen: 'gemini', why: expect.stringContaining('CLAUDE_MEM_GEMINI_API_KEY is set') })
@@ -177,7 +176,7 @@ describe('the list of providers', () => {
     expect(dearer.providers[2].price.input).toBe(3)
   })
 
-  it('shows what is wrong with settings and with own prompts', async () => {
+  it('prints problems of settings and of own prompts', async () => {
     const own = join(program.dataDir, 'own')
     mkdirSync(own)
     writeFileSync(join(own, 'observation.md'), '---\nversion: 1\n---\nNo placeholder at all.\n')
@@ -196,31 +195,31 @@ describe('the list of providers', () => {
     [['providers', 'tset'], 'did you mean test?'],
     [['providers', 'test', 'antropic'], 'did you mean anthropic?'],
     [['providers', 'list', 'gemini'], 'takes no name'],
-  ])('%j is refused', async (args, message) => {
+  ])('refuses %j', async (args, message) => {
     const { code, stderr } = await run(args)
     expect(stderr).toContain(message)
     expect(code).toBe(2)
   })
 })
 
-describe('a test of a provider', () => {
-  it.each([[[]], [['offline']]])('that asks no model calls nobody (%j)', async (name) => {
+describe('providers test', () => {
+  it.each([[[]], [['offline']]])('without a model makes no call (%j)', async (name) => {
     const { code, stdout } = await run(['providers', 'test', ...name])
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('offline asks no model') })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('offline uses no model') })
   })
 
-  it('says before that it calls, and after what came back', async () => {
+  it('announces the call and prints the reply', async () => {
     const { server, env } = await messages(() => `Sure:\n${SKIP}\x1b[2J`)
-    const { code, stdout, stderr } = await built(['providers', 'test'], env)
+    const { code, stdout, stderr } = await runBuilt(['providers', 'test'], env)
     expect(code).toBe(0)
-    expect(stderr).toContain('One tiny call to claude-haiku-4-5 through anthropic')
+    expect(stderr).toContain('One small call to claude-haiku-4-5 through anthropic')
     expect(stdout).toMatch(/✓ anthropic answers\n +model +claude-haiku-4-5\n +time +\S+.*\n +tokens +\d+ in, \d+ out/)
     expect(stdout).toMatch(/cost +<?\$0\.0\d+\n/)
     expect(stdout).toContain('<skip reason="test"/>\\x1b[2J')
     expect(server.requests).toHaveLength(1)
   })
 
-  it('by name uses what is there for it', async () => {
+  it('by name uses the settings of that provider', async () => {
     const { server } = await messages(() => SKIP)
     const around = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.url }
     expect(await json(['providers', 'test'], around)).toMatchObject({ provider: 'offline', called: false })
@@ -233,11 +232,11 @@ describe('a test of a provider', () => {
       usage: { input: expect.any(Number), output: expect.any(Number) },
       cost: expect.any(Number),
       reply: SKIP,
-      notes: [expect.stringContaining('set it for good')],
+      notes: [expect.stringContaining('store it: claude-mem config set')],
     })
   })
 
-  it('works for Gemini, and for a local server without a key, which costs nothing', async () => {
+  it('calls Gemini, and a local server without a key, which is free', async () => {
     const gemini = await GeminiServer.listen(() => SKIP, { apiKey: KEY })
     const local = await OpenAiServer.listen(() => SKIP, { keyless: true })
     closing.push(gemini, local)
@@ -253,19 +252,19 @@ describe('a test of a provider', () => {
     ['no model', { CLAUDE_MEM_OPENROUTER_BASE_URL: 'ollama' }, ['no model is named', 'claude-mem config set model']],
     ['no program', { CLAUDE_MEM_PROVIDER: 'claude-code' }, ['claude is not on the PATH', 'claude-code-path']],
     [
-      'an address where nobody is',
+      'an address without a server',
       // A port that nothing can listen on.
       { CLAUDE_MEM_OPENROUTER_BASE_URL: 'http://127.0.0.1:1/v1', CLAUDE_MEM_MODEL: 'm' },
       ['127.0.0.1:1', 'openrouter-base-url'],
     ],
-  ])('with %s fails with what to do', async (_name, env, words) => {
+  ])('with %s fails and prints what to do', async (_name, env, words) => {
     const { code, stdout } = await run(['providers', 'test'], env)
     expect(code).toBe(1)
     for (const word of words) expect(stdout).toContain(word)
     expect(await json(['providers', 'test'], env)).toMatchObject({ code: 1, ok: false })
   })
 
-  it('with a wrong key says so, and does not show it', async () => {
+  it('with a wrong key fails without printing it', async () => {
     const { env } = await messages(() => SKIP)
     const wrong = { ...env, CLAUDE_MEM_ANTHROPIC_API_KEY: 'sk-ant-another-secret-0123' }
     const { code, stdout, stderr } = await run(['providers', 'test'], wrong)
@@ -275,7 +274,7 @@ describe('a test of a provider', () => {
     expect(stdout + stderr).not.toContain('secret')
   })
 
-  it('with an unknown model names it', async () => {
+  it('with an unknown model prints its name', async () => {
     const { env } = await messages(() => SKIP, { models: ['claude-haiku-4-5'] })
     const { code, stdout } = await run(['providers', 'test'], { ...env, CLAUDE_MEM_MODEL: 'claude-haiku-9' })
     expect(code).toBe(1)
@@ -287,22 +286,22 @@ describe('a test of a provider', () => {
     [
       'answers in another format',
       'I would be happy to help!',
-      'not in the XML that it was asked for: I would be happy',
+      'not with the XML that it was asked for: I would be happy',
     ],
-    ['refuses', { fault: 'refusal' }, 'would not answer'],
+    ['refuses', { fault: 'refusal' }, 'refused to answer'],
     ['is cut off', { fault: 'truncated', text: 'Let me think' }, 'was cut off'],
     ['says nothing', { fault: 'no-text' }, 'without any text'],
     ['is overloaded', { fault: 'status', status: 529 }, '529'],
     ['breaks off', { fault: 'reset-mid-body' }, 'broke off'],
     ['is a page', { fault: 'html', status: 200 }, 'claude-mem config set anthropic-base-url'],
-  ])('that %s fails', async (_name, said, message) => {
+  ])('of a provider that %s fails', async (_name, said, message) => {
     const { env } = await messages(() => said)
     const { code, stdout } = await run(['providers', 'test'], env)
     expect(stdout).toContain(message)
     expect(code).toBe(1)
   })
 
-  it('that never answers ends at the limit', async () => {
+  it('of a provider that never answers fails after the timeout', async () => {
     const { env } = await messages(() => ({ fault: 'hang' }))
     const { code, stdout } = await run(['providers', 'test'], { ...env, CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS: '1' })
     expect(stdout).toContain('there was no answer within 1 s (CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS)')

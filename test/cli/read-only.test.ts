@@ -1,76 +1,78 @@
-import { chmodSync, copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { fileReader } from '../../src/cli/file-reader.ts'
-import { pathsOf } from '../../src/paths.ts'
-import { SqliteCore } from '../../src/store/sqlite/core.ts'
+import { openOfflineMemory } from '../../src/api/offline.ts'
+import { dataPaths } from '../../src/lib/paths.ts'
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { type Place, place } from '../store/place.ts'
 import { accepting, toolUse } from '../store/samples.ts'
+import { temporaryDirectory } from '../support/directories.ts'
 
 const NOBODY = 65_534
 const isWindows = process.platform === 'win32'
 
-let here: Place
-let core: SqliteCore
+let source: Place
+let core: SqliteStore
 let directory: string
-/** Where copies are made. */
+/** The temporary directory for copies of the database. */
 let copies: string
 
 beforeEach(async () => {
-  here = place()
-  core = await SqliteCore.open(here.options)
+  source = place()
+  core = await openSqliteStore(source.options)
   core.commit([accepting('s-1', 1, [toolUse('s-1', 'toolu_1')])])
-  directory = mkdtempSync(join(tmpdir(), 'claude-mem-read-only-'))
-  copies = mkdtempSync(join(tmpdir(), 'claude-mem-copies-'))
+  directory = temporaryDirectory('read-only')
+  copies = temporaryDirectory('copies')
   chmodSync(copies, 0o777)
   vi.stubEnv('TMPDIR', copies)
 })
 afterEach(async () => {
   await core.close()
-  here.dispose()
+  source.dispose()
   chmodSync(directory, 0o700)
   for (const made of [directory, copies]) rmSync(made, { recursive: true, force: true })
   vi.unstubAllEnvs()
 })
 
-/** What a power cut leaves: the file and a log that nobody has taken in. */
-function crashed(): void {
-  for (const part of ['', '-wal']) copyFileSync(here.file + part, join(directory, `db.sqlite${part}`))
+/** The files after a power failure: the database and a write-ahead log without a checkpoint. */
+function copyCrashedDatabase(): void {
+  for (const part of ['', '-wal']) copyFileSync(source.file + part, join(directory, `db.sqlite${part}`))
 }
 
-function lock(mode: number): void {
+function makeReadOnly(mode: number): void {
   for (const name of readdirSync(directory)) chmodSync(join(directory, name), mode)
   chmodSync(directory, 0o555)
 }
 
-/** Root may write everywhere: its tests look as somebody who may not. */
-async function asNobody<T>(look: () => Promise<T>): Promise<T> {
-  if (process.geteuid?.() !== 0) return await look()
-  // What is loaded on demand is loaded before.
-  await (await fileReader(pathsOf(join(directory, 'nowhere')))).close()
-  await (await fileReader({ ...pathsOf(directory), database: here.file })).close()
+/** Root ignores file permissions, so tests that run as root switch to another user. */
+async function asUnprivilegedUser<T>(run: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return await run()
+  // Loads the modules that are imported on demand.
+  await (await openOfflineMemory(dataPaths(join(directory, 'nowhere')))).close()
+  await (await openOfflineMemory({ ...dataPaths(directory), database: source.file })).close()
   process.seteuid?.(NOBODY)
   try {
-    return await look()
+    return await run()
   } finally {
     process.seteuid?.(0)
   }
 }
 
 it.skipIf(isWindows)(
-  'reads a crashed database in a directory that cannot be written, and leaves nothing behind',
+  'offline memory.reads a database after a crash in a read-only directory and leaves no files behind',
   async () => {
-    crashed()
-    lock(0o444)
-    await asNobody(async () => {
-      const reader = await fileReader(pathsOf(directory))
+    copyCrashedDatabase()
+    makeReadOnly(0o444)
+    await asUnprivilegedUser(async () => {
+      const memory = await openOfflineMemory(dataPaths(directory))
       try {
-        expect(await reader.sessions({})).toMatchObject([{ session: 's-1' }])
-        expect(await reader.eventView('toolu', null)).toMatchObject({ event: { eventId: 'toolu_1' } })
-        expect(await reader.memory.observations([1])).toEqual({ observations: [], missing: [1] })
+        expect(await memory.call('sessions', {})).toMatchObject({ sessions: [{ session: 's-1' }] })
+        expect(await memory.call('event_view', { event: 'toolu' })).toMatchObject({
+          view: { event: { eventId: 'toolu_1' } },
+        })
+        expect(await memory.call('observations', { ids: [1] })).toEqual({ observations: [], missing: [1] })
       } finally {
-        await reader.close()
+        await memory.close()
       }
     })
     expect(readdirSync(copies)).toEqual([])
@@ -78,13 +80,13 @@ it.skipIf(isWindows)(
   },
 )
 
-it.skipIf(isWindows)('says what to do where the file itself is not ours to read', async () => {
-  crashed()
-  lock(0o000)
-  await asNobody(() =>
-    expect(fileReader(pathsOf(directory))).rejects.toMatchObject({
+it.skipIf(isWindows)('offline memory.names the fix if the database file is not readable', async () => {
+  copyCrashedDatabase()
+  makeReadOnly(0o000)
+  await asUnprivilegedUser(() =>
+    expect(openOfflineMemory(dataPaths(directory))).rejects.toMatchObject({
       code: 'storage',
-      message: expect.stringContaining('Check that its directory exists and is yours'),
+      message: expect.stringContaining('Check that its directory exists and belongs to you'),
     }),
   )
 })

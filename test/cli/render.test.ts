@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { newContext } from '../../machines/session/context.ts'
 import { writeSnapshot } from '../../machines/session/snapshot.ts'
 import type { SessionContext } from '../../machines/session/types.ts'
-import type { Status } from '../../src/channel/protocol.ts'
-import { chain, sessionViewLines } from '../../src/cli/render/session.ts'
-import { sessionLines, shortIds } from '../../src/cli/render/sessions.ts'
-import { runningLines, stoppedLines } from '../../src/cli/render/status.ts'
-import { type Look, styleOf } from '../../src/cli/style.ts'
-import { chosenSession } from '../../src/store/find-session.ts'
-import type { Message, SessionListItem, SessionRow, SessionView } from '../../src/store/port.ts'
+import type { DaemonStatus } from '../../src/api/operations/daemon.ts'
+import { resolveSession } from '../../src/api/resolve.ts'
+import { sessionViewLines, stateChain } from '../../src/cli/render/session.ts'
+import { sessionListLines, shortIds } from '../../src/cli/render/sessions.ts'
+import { runningStatusLines, stoppedStatusLines } from '../../src/cli/render/status.ts'
+import { createStyle, type Display } from '../../src/cli/style.ts'
+import type { InboxMessage, SessionListItem, SessionView, StoredSessionRow } from '../../src/store/port.ts'
 
 const NOW = 1_800_000_000_000
-const look: Look = { style: styleOf(false), columns: null, now: NOW }
+const display: Display = { style: createStyle(false), columns: null, now: NOW }
 const effect = {
   id: 'effect-1',
   kind: 'observe',
@@ -26,7 +26,7 @@ function contextWith(changes: Partial<SessionContext>): SessionContext {
   return { ...newContext(NOW - 5_000), prompt: 2, turnOpen: true, ...changes }
 }
 
-function viewWith(row: Partial<SessionRow>, rest: Partial<SessionView> = {}): SessionView {
+function viewWith(row: Partial<StoredSessionRow>, rest: Partial<SessionView> = {}): SessionView {
   return {
     row: {
       session: 'abcdef01-2345',
@@ -62,7 +62,7 @@ function viewWith(row: Partial<SessionRow>, rest: Partial<SessionView> = {}): Se
   }
 }
 
-const message: Message = {
+const message: InboxMessage = {
   id: 5,
   session: 'abcdef01-2345',
   eventId: 'event-5',
@@ -77,82 +77,82 @@ const message: Message = {
   createdAt: NOW - 9_000,
 }
 
-const shown = (view: SessionView, limit = 20) => sessionViewLines(view, limit, look).join('\n')
+const rendered = (view: SessionView, limit = 20) => sessionViewLines(view, limit, display).join('\n')
 
-describe('the life of a session', () => {
+describe('inspect session.output', () => {
   it('is one line with the active state marked', () => {
-    expect(chain('batching.calling', look)).toBe(
+    expect(stateChain('batching.calling', display)).toBe(
       'init → observing → [batching: calling] → summarizing → compacting → closed',
     )
-    expect(chain('closed', look)).toBe('init → observing → batching → summarizing → compacting → [closed]')
+    expect(stateChain('closed', display)).toBe('init → observing → batching → summarizing → compacting → [closed]')
   })
 
-  it('is drawn with the way it came and the ways it can go', () => {
+  it('draws the statechart with the last and the next transitions', () => {
     const step = { id: 1, at: NOW - 3_000, eventId: null, effectId: null, reason: 'turn ended' }
     const trace = [{ ...step, event: 'TURN_END', from: 'observing', to: 'batching.calling' }]
-    const text = shown(viewWith({}, { trace }))
+    const text = rendered(viewWith({}, { trace }))
     expect(text).toContain('┃ calling ┃')
     expect(text).toContain('last  observing → batching.calling on TURN_END, 3 s ago: turn ended')
     expect(text).toMatch(/next {2}→ observing on OBSERVED when result is current/)
   })
 
   it.each([
-    ['on a narrow terminal', viewWith({}), { ...look, columns: 50 }, '[batching: calling]'],
-    ['without signs to draw with', viewWith({}), { ...look, ascii: true }, '[batching: calling]'],
-    ['in a state that this version does not know', viewWith({ state: 'dreaming' }), look, 'closed → [dreaming]'],
+    ['on a narrow terminal', viewWith({}), { ...display, columns: 50 }, '[batching: calling]'],
+    ['without signs to draw with', viewWith({}), { ...display, ascii: true }, '[batching: calling]'],
+    ['in a state that this version does not know', viewWith({ state: 'dreaming' }), display, 'closed → [dreaming]'],
   ])('is one line %s', (_, view, how, line) => {
     const text = sessionViewLines(view, 20, how).join('\n')
     expect(text).toContain(line)
     expect(text).not.toContain('╭')
   })
 
-  it('names the messages that are with the observer, and since when', () => {
+  it('names the claimed messages and since when', () => {
     const messages = [1, 2].map((id) => ({ ...message, id }))
-    expect(shown(viewWith({}, { messages }))).toMatch(
+    expect(rendered(viewWith({}, { messages }))).toMatch(
       /claimed +2 messages \(#1, #2\), with the observer since [\d: -]+\n/,
     )
   })
 
-  it('shows what is in flight, until when, and which messages it claimed', () => {
-    const text = shown(viewWith({}, { messages: [message] }))
+  it('prints the effect in flight, its deadline and the messages it claimed', () => {
+    const text = rendered(viewWith({}, { messages: [message] }))
     expect(text).toContain('observe effect-1 for prompt 2, up to 3 messages, deadline in 1 min')
     expect(text).toMatch(/5 {2}processing {2}tool_use Read +2 +1 {2}9 s ago {2}effect-1 2 s ago/)
     expect(text).toContain('10 in, 20 out, 30 cache read, 40 cache write')
   })
 
-  it('shows why it waits and what its context holds', () => {
+  it('prints why the session waits, and its context', () => {
     const context = contextWith({
       turns: [{ prompt: 2, pending: 4, flush: true, summary: true }],
       failed: 1,
       waiting: { since: NOW - 10_000, until: NOW + 30_000, reason: 'key rejected' },
     })
     const snapshot = writeSnapshot({ batching: 'waiting' }, context)
-    const text = shown(viewWith({ state: 'batching.waiting', waiting: 'key rejected', effect: null, snapshot }))
+    const text = rendered(viewWith({ state: 'batching.waiting', waiting: 'key rejected', effect: null, snapshot }))
     expect(text).toMatch(/waiting +key rejected/)
     expect(text).toMatch(/turn 2 +4 messages, to be flushed, summary due/)
-    expect(text).toMatch(/set aside +1 message\n/)
-    expect(text).toContain('again in 30 s: key rejected')
+    expect(text).toMatch(/failed +1 message\n/)
+    expect(text).toContain('next attempt in 30 s: key rejected')
   })
 
-  it('shows transitions oldest first, with their reasons, and how many are gone', () => {
+  it('prints transitions oldest first, with their reasons and the number of removed ones', () => {
     const entry = { eventId: null, effectId: null, at: NOW }
     const trace = [
       { ...entry, id: 2, event: 'FLUSH', from: 'observing', to: 'batching.calling', reason: 'flushed by hand' },
       { ...entry, id: 1, event: 'MESSAGE', from: 'observing', to: 'observing', reason: 'queued' },
     ]
-    const lines = shown(viewWith({}, { trace, traceDropped: 9 })).split('\n')
+    const lines = rendered(viewWith({}, { trace, traceDropped: 9 })).split('\n')
     const first = lines.findIndex((line) => line.includes('MESSAGE'))
     expect(lines[first + 1]).toMatch(/FLUSH +observing → batching\.calling +flushed by hand/)
     expect(lines.at(-1)).toContain('9 older ones were removed')
   })
 
-  it('is shown although its snapshot is broken', () => {
-    const text = shown(viewWith({ snapshot: '{broken', status: 'failed', quarantine: 'bad snapshot' }))
+  it('is printed although the snapshot is broken', () => {
+    const text = rendered(viewWith({ snapshot: '{broken', status: 'failed', quarantine: 'bad snapshot' }))
     expect(text).toContain('bad snapshot')
     expect(text).toContain('the snapshot cannot be read')
   })
 
-  it('cannot act on the terminal, whatever is stored', () => {
+  it('is sanitised', () => {
     const evil = '\x1b[2J\u009b31m\r\n'
     const view = viewWith(
       { session: evil, cwd: evil, waiting: evil, quarantine: evil, client: evil, project: { key: evil, name: evil } },
@@ -161,16 +161,16 @@ describe('the life of a session', () => {
         trace: [{ id: 1, at: NOW, event: evil, eventId: null, from: evil, to: 'b', reason: evil, effectId: null }],
       },
     )
-    for (const line of sessionViewLines(view, 20, look)) expect(line).not.toMatch(/\p{Cc}/u)
+    for (const line of sessionViewLines(view, 20, display)) expect(line).not.toMatch(/\p{Cc}/u)
   })
 
-  it('says how many messages it does not show', () => {
+  it('prints how many messages are not shown', () => {
     const messages = [1, 2, 3].map((id) => ({ ...message, id }))
-    expect(shown(viewWith({}, { messages }), 2)).toContain('and 1 more: --limit N')
+    expect(rendered(viewWith({}, { messages }), 2)).toContain('and 1 more: --limit N')
   })
 })
 
-describe('the list of sessions', () => {
+describe('inspect sessions.output', () => {
   const item: SessionListItem = {
     session: 'abcdef01-2345',
     project: 'git:/repo',
@@ -189,31 +189,32 @@ describe('the list of sessions', () => {
     updatedAt: NOW - 60_000,
   }
 
-  it('has one line a session', () => {
-    const lines = sessionLines([item, { ...item, session: 'ffff', waiting: 'no key' }], true, look)
+  it('has one line per session', () => {
+    const lines = sessionListLines([item, { ...item, session: 'ffff', waiting: 'no key' }], true, display)
     expect(lines[1]).toMatch(/^abcdef01 +repo +active +observing +1 +4 +3 +0 +1 min ago$/)
     expect(lines[2]).toContain('waiting: no key')
     expect(lines.at(-1)).toContain('--limit')
-    expect(sessionLines([], false, look)[0]).toContain('No session yet')
+    expect(sessionListLines([], false, display)[0]).toContain('No session yet')
   })
 
-  it('shortens ids as long as they differ', () => {
+  it('shortens ids as long as they stay unique', () => {
     expect(shortIds(['abcdefgh-1', 'abcdefgh-2'])).toEqual(['abcdefgh-1', 'abcdefgh-2'])
     expect(shortIds(['short', 'short'])).toEqual(['short', 'short'])
   })
 })
 
-describe('the first characters of an id', () => {
-  it('are enough where only one session has them', () => {
-    expect(chosenSession('ab', ['abc'])).toBe('abc')
-    expect(chosenSession('abc', ['abc', 'abcd'])).toBe('abc')
-    expect(() => chosenSession('ab', ['abc', 'abd'])).toThrow('2 sessions start with "ab"')
-    expect(() => chosenSession('x', [])).toThrow('no session starts with "x"')
+describe('inspect session.id prefix', () => {
+  it('is enough if only one session has it', async () => {
+    const resolve = (prefix: string, found: string[]) => resolveSession({ findSessions: async () => found }, prefix)
+    expect(await resolve('ab', ['abc'])).toBe('abc')
+    expect(await resolve('abc', ['abc', 'abcd'])).toBe('abc')
+    await expect(resolve('ab', ['abc', 'abd'])).rejects.toThrow('2 sessions start with "ab"')
+    await expect(resolve('x', [])).rejects.toThrow('no session starts with "x"')
   })
 })
 
-describe('the status', () => {
-  const status: Status = {
+describe('status.output', () => {
+  const status: DaemonStatus = {
     version: '1.2.3',
     pid: 42,
     dataDir: '/data',
@@ -243,8 +244,8 @@ describe('the status', () => {
     notices: [{ at: NOW - 1_000, level: 'warn', text: 'a \x1b[2Jnotice' }],
   }
 
-  it('of a running daemon says what waits and what people should know', () => {
-    const text = runningLines(status, look).join('\n')
+  it('of a running daemon prints the queue and the notices', () => {
+    const text = runningStatusLines(status, display).join('\n')
     expect(text).toContain('claude-mem 1.2.3 is serving (pid 42, up 2 min)')
     expect(text).toContain('anthropic (claude-haiku-4-5), waiting for 1 min: key rejected')
     expect(text).toContain('3 pending, 1 processing, 2 failed in 2 sessions, oldest 1 min ago')
@@ -252,9 +253,13 @@ describe('the status', () => {
     expect(text).toContain('warn   a \\x1b[2Jnotice (1 s ago)')
   })
 
-  it('without a daemon says what the files hold, or what is wrong with them', () => {
+  it('without a daemon prints the counts of the database, or why it cannot be read', () => {
     const base = { dataDir: '/data', spooled: 0, notices: [] }
-    expect(stoppedLines({ ...base, stats: null, problem: null }, look).join('\n')).toMatch(/database +none yet/)
-    expect(stoppedLines({ ...base, stats: null, problem: 'damaged' }, look).join('\n')).toMatch(/database +damaged/)
+    expect(stoppedStatusLines({ ...base, stats: null, problem: null }, display).join('\n')).toMatch(
+      /database +none yet/,
+    )
+    expect(stoppedStatusLines({ ...base, stats: null, problem: 'damaged' }, display).join('\n')).toMatch(
+      /database +damaged/,
+    )
   })
 })

@@ -3,14 +3,12 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createMachine } from 'xstate'
-import type { CommitNews } from '../../src/actors/stream.ts'
-import { chartOf } from '../../src/chart/chart.ts'
-import { CHARTS } from '../../src/chart/charts.ts'
-import { LiveActors } from '../../src/cli/stately/actors.ts'
-import { bridgePage } from '../../src/cli/stately/page.ts'
-import { InspectorServer, mayConnect } from '../../src/cli/stately/server.ts'
+import { bridgePage, InspectorServer, isAllowedOrigin, LiveActors } from '../../src/cli/stately-inspector.ts'
+import type { CommitNews } from '../../src/daemon/actors/stream.ts'
+import { machineChart } from '../../src/statechart/chart.ts'
+import { CHARTS } from '../../src/statechart/machine-charts.ts'
 import type { SessionListItem } from '../../src/store/port.ts'
-import { observationOf } from './views.ts'
+import { observationOf } from './view-fixtures.ts'
 
 const SECRET = 'SECRET /home/someone/project'
 
@@ -60,10 +58,10 @@ const commit: CommitNews = {
   calls: [],
 }
 
-describe('a session as an actor of the Stately inspector', () => {
-  it('is introduced with the machine, then told event by event with the state that each led to', () => {
+describe('stately.live actors', () => {
+  it('send the machine first, then each event with the state that it led to', () => {
     const actors = new LiveActors()
-    const [actor, ...steps] = actors.take(commit)
+    const [actor, ...steps] = actors.apply(commit)
     expect(actor).toMatchObject({
       type: '@xstate.actor',
       sessionId: commit.session,
@@ -74,7 +72,7 @@ describe('a session as an actor of the Stately inspector', () => {
       snapshot: { status: 'active', value: { batching: 'calling' } },
     })
     const definition = actor?.type === '@xstate.actor' ? actor.definition : ''
-    expect(chartOf(createMachine(JSON.parse(definition)))).toEqual(CHARTS.session)
+    expect(machineChart(createMachine(JSON.parse(definition)))).toEqual(CHARTS.session)
     expect(steps).toMatchObject([
       { type: '@xstate.event', event: { type: 'OBSERVED', reason: '3 observed' }, id: expect.any(String) },
       { type: '@xstate.snapshot', event: { type: 'OBSERVED' }, snapshot: { value: 'observing' } },
@@ -84,10 +82,10 @@ describe('a session as an actor of the Stately inspector', () => {
         snapshot: { value: { batching: 'calling' }, context: { pending: 3, effect: 'observe' } },
       },
     ])
-    expect(actors.take(commit).map(({ type }) => type)).not.toContain('@xstate.actor')
+    expect(actors.apply(commit).map(({ type }) => type)).not.toContain('@xstate.actor')
   })
 
-  it('holds nothing of what the session is about', () => {
+  it('contain no texts of the session', () => {
     const item: SessionListItem = {
       session: 'other',
       project: SECRET,
@@ -106,45 +104,45 @@ describe('a session as an actor of the Stately inspector', () => {
       updatedAt: 2,
     }
     const actors = new LiveActors()
-    const told = [...actors.reset([item]), ...actors.take(commit), ...actors.current]
+    const told = [...actors.reset([item]), ...actors.apply(commit), ...actors.current]
     expect(told.length).toBeGreaterThan(5)
     expect(JSON.stringify(told)).not.toContain('SECRET')
     expect(JSON.stringify(told)).not.toContain('home')
   })
 
-  it('goes when it is over, erased or quarantined', () => {
+  it('end when the session is over, erased or quarantined', () => {
     const actors = new LiveActors()
-    actors.take(commit)
+    actors.apply(commit)
     const change = { type: 'change', seq: 8, at: 2_000 } as const
-    expect(actors.take({ ...change, change: 'pinned', ids: [1], on: true })).toEqual([])
-    expect(actors.take({ ...change, change: 'quarantined', session: commit.session, reason: SECRET })).toMatchObject([
+    expect(actors.apply({ ...change, change: 'pinned', ids: [1], on: true })).toEqual([])
+    expect(actors.apply({ ...change, change: 'quarantined', session: commit.session, reason: SECRET })).toMatchObject([
       { type: '@xstate.snapshot', snapshot: { status: 'error' } },
     ])
     expect(actors.current).toEqual([])
-    actors.take(commit)
-    actors.take({ ...commit, status: 'completed', state: 'closed' })
+    actors.apply(commit)
+    actors.apply({ ...commit, status: 'completed', state: 'closed' })
     expect(actors.current).toEqual([])
   })
 })
 
-describe('the server for the inspector', () => {
+describe('stately.server', () => {
   let server: InspectorServer | undefined
   afterEach(async () => {
     await server?.close()
     server = undefined
   })
 
-  const [actor] = new LiveActors().take(commit)
+  const [actor] = new LiveActors().apply(commit)
   const current = actor === undefined ? [] : [actor]
   const client = (headers: Record<string, string>) => new WebSocket(`ws://127.0.0.1:${server?.port}`, { headers })
 
-  it('tells those who come late what there is, and everyone what follows', async () => {
+  it('sends the current actors to a new inspector, and changes to all', async () => {
     server = await InspectorServer.open(0, () => current)
     const inspector = client({ origin: 'https://stately.ai' })
     const messages: string[] = []
     const both = new Promise<void>((resolve) => {
       inspector.on('message', (data) => {
-        if (messages.push(String(data)) === 1) server?.send(new LiveActors().take(commit).slice(1, 2))
+        if (messages.push(String(data)) === 1) server?.send(new LiveActors().apply(commit).slice(1, 2))
         else resolve()
       })
     })
@@ -152,7 +150,7 @@ describe('the server for the inspector', () => {
     expect(messages.map((text) => JSON.parse(text).type)).toEqual(['@xstate.actor', '@xstate.event'])
   })
 
-  it('listens on the loopback interface alone', async () => {
+  it('listens on the loopback interface only', async () => {
     server = await InspectorServer.open(0, () => [])
     const socket = connect({ host: '127.0.0.1', port: server.port })
     await once(socket, 'connect')
@@ -162,7 +160,7 @@ describe('the server for the inspector', () => {
   })
 
   it.each([{ origin: 'https://evil.example' }, { origin: 'null' }, { host: 'evil.example:8080' }])(
-    'gives nothing to %j',
+    'refuses %j',
     async (headers) => {
       server = await InspectorServer.open(0, () => current)
       const refused = client(headers)
@@ -196,11 +194,11 @@ describe('the server for the inspector', () => {
     ['https://localhost.evil.example', false],
     ['file://', false],
     ['', false],
-  ])('asks who a page is: %s', (origin, welcome) => {
-    expect(mayConnect(origin)).toBe(welcome)
+  ])('checks the origin: %s', (origin, welcome) => {
+    expect(isAllowedOrigin(origin)).toBe(welcome)
   })
 
-  it('has a page that may reach nothing but the inspector and itself', async () => {
+  it('serves a page whose policy allows only the inspector and the server', async () => {
     server = await InspectorServer.open(0, () => [])
     const response = await fetch(`http://127.0.0.1:${server.port}/`)
     const policy = response.headers.get('content-security-policy')

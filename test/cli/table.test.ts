@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { type Look, styleOf, wantsColour } from '../../src/cli/style.ts'
-import { type Column, fields, table } from '../../src/cli/table.ts'
-import { widthOf } from '../../src/cli/text.ts'
+import { createStyle, type Display, shouldUseColour } from '../../src/cli/style.ts'
+import { fieldLines, type TableColumn, tableLines } from '../../src/cli/table.ts'
+import { displayWidth } from '../../src/cli/text.ts'
 
-const plain: Look = { style: styleOf(false), columns: null, now: 0 }
-const columns: Column[] = [
+const plain: Display = { style: createStyle(false), columns: null, now: 0 }
+const columns: TableColumn[] = [
   { title: 'ID', align: 'right' },
   { title: 'WHAT', narrow: 'cut' },
   { title: 'WHY', narrow: 'wrap' },
 ]
 
-describe('a table', () => {
-  it('aligns its columns by width, not by characters', () => {
+describe('table', () => {
+  it('aligns columns by display width', () => {
     expect(
-      table(
+      tableLines(
         columns,
         [
           ['1', '東京', 'a'],
@@ -24,39 +24,39 @@ describe('a table', () => {
     ).toEqual(['ID  WHAT  WHY', ' 1  東京  a', '12  abc   b'])
   })
 
-  it('is not cut where no terminal limits it', () => {
+  it('is not truncated without a terminal', () => {
     const long = 'x'.repeat(500)
-    expect(table(columns, [['1', long, 'a']], plain)[1]).toContain(long)
+    expect(tableLines(columns, [['1', long, 'a']], plain)[1]).toContain(long)
   })
 
-  it('fits the terminal: the widest column gives way, the last one is wrapped', () => {
-    const lines = table(columns, [['1', 'w'.repeat(80), 'because of this and that and many other things']], {
+  it('truncates the widest column and wraps the last one to fit the terminal', () => {
+    const lines = tableLines(columns, [['1', 'w'.repeat(80), 'because of this and that and many other things']], {
       ...plain,
       columns: 60,
     })
-    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(60)
+    expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(60)
     expect(lines.join(' ')).toContain('…')
     expect(lines.join(' ').replace(/\s+/g, ' ')).toContain('things')
   })
 
-  it('paints after it measures', () => {
-    const style = styleOf(true)
-    const [, row] = table([{ title: 'A' }, { title: 'B' }], [[{ text: 'x', paint: style.red }, 'y']], {
+  it('measures before it adds colours', () => {
+    const style = createStyle(true)
+    const [, row] = tableLines([{ title: 'A' }, { title: 'B' }], [[{ text: 'x', paint: style.red }, 'y']], {
       ...plain,
       style,
     })
     expect(row).toBe('\x1b[31mx\x1b[39m  y')
   })
 
-  it('neutralises what it shows', () => {
-    expect(table([{ title: 'A' }], [['\x1b[2J']], plain)[1]).toBe('\\x1b[2J')
+  it('sanitises cells', () => {
+    expect(tableLines([{ title: 'A' }], [['\x1b[2J']], plain)[1]).toBe('\\x1b[2J')
   })
 })
 
-describe('fields', () => {
-  it('align their values', () => {
+describe('fieldLines', () => {
+  it('align values', () => {
     expect(
-      fields(
+      fieldLines(
         [
           ['a', '1'],
           ['long', '2'],
@@ -68,13 +68,13 @@ describe('fields', () => {
 })
 
 describe('colours', () => {
-  it('are for terminals, unless somebody says otherwise', () => {
-    expect(wantsColour(true, {})).toBe(true)
-    expect(wantsColour(false, {})).toBe(false)
-    expect(wantsColour(true, { NO_COLOR: '1' })).toBe(false)
-    expect(wantsColour(true, { NO_COLOR: '' })).toBe(true)
-    expect(wantsColour(true, { TERM: 'dumb' })).toBe(false)
-    expect(wantsColour(false, { FORCE_COLOR: '1' })).toBe(true)
-    expect(wantsColour(true, { FORCE_COLOR: '0' })).toBe(false)
+  it('are used on terminals unless the environment says otherwise', () => {
+    expect(shouldUseColour(true, {})).toBe(true)
+    expect(shouldUseColour(false, {})).toBe(false)
+    expect(shouldUseColour(true, { NO_COLOR: '1' })).toBe(false)
+    expect(shouldUseColour(true, { NO_COLOR: '' })).toBe(true)
+    expect(shouldUseColour(true, { TERM: 'dumb' })).toBe(false)
+    expect(shouldUseColour(false, { FORCE_COLOR: '1' })).toBe(true)
+    expect(shouldUseColour(true, { FORCE_COLOR: '0' })).toBe(false)
   })
 })

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { clean, cut, jsonLine, padEnd, widthOf, wrap } from '../../src/cli/text.ts'
+import { displayWidth, jsonLine, padEnd, sanitize, truncate, wrapText } from '../../src/cli/text.ts'
 
-describe('stored text on a terminal', () => {
-  it('loses its escape sequences', () => {
-    expect(clean('\x1b]52;c;aGk=\x07 and \x1b[2J')).toBe('\\x1b]52;c;aGk=\\x07 and \\x1b[2J')
-    expect(clean('\u009b31mred')).toBe('\\x9b31mred')
-    expect(clean('del\x7f')).toBe('del\\x7f')
+describe('sanitize', () => {
+  it('escapes control sequences', () => {
+    expect(sanitize('\x1b]52;c;aGk=\x07 and \x1b[2J')).toBe('\\x1b]52;c;aGk=\\x07 and \\x1b[2J')
+    expect(sanitize('\u009b31mred')).toBe('\\x9b31mred')
+    expect(sanitize('del\x7f')).toBe('del\\x7f')
   })
 
-  it('stays on one line and keeps its direction', () => {
-    expect(clean('one\r\ntwo\tthree\u2028four')).toBe('one two three four')
-    expect(clean('abc\u202egnp.exe')).toBe('abc\\u202egnp.exe')
+  it('replaces line breaks and escapes bidirectional marks', () => {
+    expect(sanitize('one\r\ntwo\tthree\u2028four')).toBe('one two three four')
+    expect(sanitize('abc\u202egnp.exe')).toBe('abc\\u202egnp.exe')
   })
 
-  it('keeps what people write', () => {
-    expect(clean('Größe 東京 👩‍💻 e\u0301')).toBe('Größe 東京 👩‍💻 e\u0301')
+  it('keeps ordinary text', () => {
+    expect(sanitize('Größe 東京 👩‍💻 e\u0301')).toBe('Größe 東京 👩‍💻 e\u0301')
   })
 
-  it('is neutral in JSON too, and the same after parsing', () => {
+  it('JSON has no control characters and is the same after parsing', () => {
     const value = { text: '\x1b[2J \u009b31m \x7f \u202e end' }
     const line = jsonLine(value)
     expect(line).toMatch(/^[\x20-\x7e]*$/)
@@ -25,7 +25,7 @@ describe('stored text on a terminal', () => {
   })
 })
 
-describe('width', () => {
+describe('displayWidth', () => {
   it.each([
     ['plain', 5],
     ['東京', 4],
@@ -37,24 +37,24 @@ describe('width', () => {
     ['…', 1],
     ['', 0],
   ])('of %j is %i', (text, width) => {
-    expect(widthOf(text)).toBe(width)
+    expect(displayWidth(text)).toBe(width)
   })
 
-  it('is never exceeded by a cut, nor is a wide character halved', () => {
-    expect(cut('東京都庁', 5)).toBe('東京…')
-    expect(cut('abcdef', 4)).toBe('abc…')
-    expect(cut('abc', 3)).toBe('abc')
-    expect(cut('abc', 0)).toBe('')
+  it('is never exceeded by truncation, and a wide character is not split', () => {
+    expect(truncate('東京都庁', 5)).toBe('東京…')
+    expect(truncate('abcdef', 4)).toBe('abc…')
+    expect(truncate('abc', 3)).toBe('abc')
+    expect(truncate('abc', 0)).toBe('')
   })
 
   it('is reached by padding', () => {
     expect(padEnd('東', 4)).toBe('東  ')
   })
 
-  it('breaks lines between words, and within those that are too long', () => {
-    expect(wrap('one two three', 7)).toEqual(['one two', 'three'])
-    expect(wrap('abcdefghij x', 4)).toEqual(['abcd', 'efgh', 'ij x'])
-    expect(wrap('東京都', 4)).toEqual(['東京', '都'])
-    expect(wrap('', 4)).toEqual([''])
+  it('wraps between words, and within words that are too long', () => {
+    expect(wrapText('one two three', 7)).toEqual(['one two', 'three'])
+    expect(wrapText('abcdefghij x', 4)).toEqual(['abcd', 'efgh', 'ij x'])
+    expect(wrapText('東京都', 4)).toEqual(['東京', '都'])
+    expect(wrapText('', 4)).toEqual([''])
   })
 })

@@ -1,20 +1,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { knownMoney, money, tokens } from '../../src/cli/amounts.ts'
-import { bar } from '../../src/cli/bar.ts'
-import { type DailyBudget, usageLines } from '../../src/cli/render/usage.ts'
-import { type Look, styleOf } from '../../src/cli/style.ts'
-import { widthOf } from '../../src/cli/text.ts'
-import { pathsOf } from '../../src/paths.ts'
-import type { UsageRow } from '../../src/store/accounting.ts'
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
-import { lastDays, type UsageView, usageView } from '../../src/store/usage-view.ts'
-import { MemoryStore } from '../store/memory-store.ts'
-import { callOf, commitOf, observationOf, stateOf } from '../store/samples.ts'
+import { lastDays, type UsageView, usageView } from '../../src/api/usage-view.ts'
+import { formatKnownCost, formatMoney } from '../../src/cli/format.ts'
+import { drawBar } from '../../src/cli/progress.ts'
+import { type UsageBudget, usageLines } from '../../src/cli/render/stats.ts'
+import { createStyle, type Display } from '../../src/cli/style.ts'
+import { displayWidth } from '../../src/cli/text.ts'
+import { formatCount } from '../../src/lib/format.ts'
+import { dataPaths } from '../../src/lib/paths.ts'
+import type { UsageTotals } from '../../src/store/port.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
+import { place } from '../store/place.ts'
+import { callOf, commitOf, observationOf, settle, stateOf } from '../store/samples.ts'
 import { Program } from './program.ts'
 
 const NOW = new Date(2026, 10, 16, 15).getTime()
-const look: Look = { style: styleOf(false), columns: null, now: NOW }
-const BUDGET: DailyBudget = { usd: 2, tokens: 5_000_000 }
+const display: Display = { style: createStyle(false), columns: null, now: NOW }
+const BUDGET: UsageBudget = { usd: 2, tokens: 5_000_000 }
 
 const spending = {
   calls: 4,
@@ -24,7 +25,7 @@ const spending = {
   unpriced: 0,
   observations: 5,
 }
-const row = (key: string, over: Partial<UsageRow> = {}): UsageRow => ({
+const row = (key: string, over: Partial<UsageTotals> = {}): UsageTotals => ({
   key,
   name: 'shop',
   at: NOW,
@@ -40,8 +41,8 @@ const viewOf = (over: Partial<UsageView>): UsageView => ({
   unpriced: [],
   ...over,
 })
-const shown = (view: UsageView, over: Partial<Look> = {}, budget = BUDGET, days = 30) =>
-  usageLines(view, days, 20, budget, { ...look, ...over }).join('\n')
+const rendered = (view: UsageView, over: Partial<Display> = {}, budget = BUDGET, days = 30) =>
+  usageLines(view, { days, limit: 20, budget }, { ...display, ...over }).join('\n')
 
 describe('amounts', () => {
   it.each([
@@ -50,7 +51,7 @@ describe('amounts', () => {
     [0.0042, '$0.0042'],
     [0.1234, '$0.123'],
     [12.345, '$12.35'],
-  ])('%d dollars are %s', (dollars, text) => expect(money(dollars)).toBe(text))
+  ])('%d dollars are %s', (dollars, text) => expect(formatMoney(dollars)).toBe(text))
 
   it.each([
     [0, '0'],
@@ -61,39 +62,39 @@ describe('amounts', () => {
     [999_499, '999k'],
     [999_999, '1M'],
     [5_600_000, '5.6M'],
-  ])('%d tokens are %s', (count, text) => expect(tokens(count)).toBe(text))
+  ])('%d tokens are %s', (count, text) => expect(formatCount(count)).toBe(text))
 
-  it('say where a price is missing', () => {
-    expect(knownMoney({ cost: 1, unpriced: 0 })).toBe('$1.00')
-    expect(knownMoney({ cost: 1, unpriced: 2 })).toBe('$1.00 + ?')
-    expect(knownMoney({ cost: 0, unpriced: 2 })).toBe('?')
+  it('mark an unknown price', () => {
+    expect(formatKnownCost({ cost: 1, unpriced: 0 })).toBe('$1.00')
+    expect(formatKnownCost({ cost: 1, unpriced: 2 })).toBe('$1.00 + ?')
+    expect(formatKnownCost({ cost: 0, unpriced: 2 })).toBe('?')
   })
 })
 
-describe('a bar', () => {
-  it('is as long as its part', () => {
-    expect(bar(1, 1, 4)).toBe('████')
-    expect(bar(1, 2, 4)).toBe('██')
-    expect(bar(9, 16, 4)).toBe('██▎')
+describe('drawBar', () => {
+  it('is proportional', () => {
+    expect(drawBar(1, 1, 4)).toBe('████')
+    expect(drawBar(1, 2, 4)).toBe('██')
+    expect(drawBar(9, 16, 4)).toBe('██▎')
   })
 
-  it('shows the smallest part, and nothing for nothing', () => {
-    expect(bar(1, 1_000_000, 10)).toBe('▏')
-    expect(bar(0, 10, 10)).toBe('')
-    expect(bar(0, 0, 10)).toBe('')
-    expect(bar(Number.NaN, 1, 10)).toBe('')
-    expect(bar(3, 1, 2)).toBe('██')
+  it('shows the smallest part, and is empty for zero', () => {
+    expect(drawBar(1, 1_000_000, 10)).toBe('▏')
+    expect(drawBar(0, 10, 10)).toBe('')
+    expect(drawBar(0, 0, 10)).toBe('')
+    expect(drawBar(Number.NaN, 1, 10)).toBe('')
+    expect(drawBar(3, 1, 2)).toBe('██')
   })
 })
 
-describe('the last days', () => {
+describe('usage.days', () => {
   const zone = process.env.TZ
   afterEach(() => {
     if (zone === undefined) delete process.env.TZ
     else process.env.TZ = zone
   })
 
-  it('are as long as clocks make them', () => {
+  it('have 23 to 25 hours at changes of daylight saving time', () => {
     process.env.TZ = 'Europe/Berlin'
     const hours = (count: number, now: number) => {
       const days = lastDays(count, now)
@@ -103,7 +104,7 @@ describe('the last days', () => {
     expect(hours(4, Date.UTC(2026, 9, 27, 10))).toEqual([24, 25, 24])
   })
 
-  it('begin at midnight, without gaps', () => {
+  it('start at midnight, without gaps', () => {
     const days = lastDays(400, NOW)
     expect(days).toHaveLength(400)
     expect(days.at(-1)).toBe(new Date(2026, 10, 16).getTime())
@@ -111,7 +112,9 @@ describe('the last days', () => {
   })
 
   it('are listed from the first with a call to today', async () => {
-    const store = new MemoryStore()
+    const here = place()
+    const store = await openLocalStore(here.options)
+    expect((await usageView(store, 'day', 30, NOW)).rows).toEqual([])
     const at = (daysAgo: number) => new Date(2026, 10, 16 - daysAgo, 9).getTime()
     const calls = [callOf('e1', { at: at(3) }), callOf('e2', { at: at(1) }), callOf('e3', { at: at(40) })]
     await store.commit([commitOf('s', 1, { calls })])
@@ -123,14 +126,15 @@ describe('the last days', () => {
       [16, 0],
     ])
     expect(view).toMatchObject({ total: { calls: 2, cost: 0.5 }, today: { cost: 0 }, unpriced: [] })
-    expect((await usageView(new MemoryStore(), 'day', 30, NOW)).rows).toEqual([])
+    await store.close()
+    here.dispose()
   })
 })
 
-describe('what models cost', () => {
-  it('is a row for each, a bar for its part, and a total', () => {
+describe('usage.output', () => {
+  it('has a row and a bar for each key, and a total', () => {
     const rows = [row('git:/shop'), row('git:/api', { name: 'api', cost: 0.25, failed: 0 })]
-    const lines = shown(viewOf({ rows })).split('\n')
+    const lines = rendered(viewOf({ rows })).split('\n')
     expect(lines[0]).toBe('What models cost in the last 30 days')
     expect(lines[2]).toMatch(/^PROJECT +CALLS +FAILED +IN +CACHED +OUT +OBS +COST$/)
     expect(lines[3]).toMatch(/^shop +4 +1 +11k +50k +2k +5 +\$0\.500 {2}█{30}$/)
@@ -140,86 +144,89 @@ describe('what models cost', () => {
 
   it('names days, sessions and models', () => {
     const start = new Date(2026, 10, 16).getTime()
-    expect(shown(viewOf({ by: 'day', rows: [row(`${start}`, { at: start, name: null })] }))).toContain('Mon 2026-11-16')
-    const sessions = shown(viewOf({ by: 'session', rows: [row('abcdef01-2345'), row('')] }))
+    expect(rendered(viewOf({ by: 'day', rows: [row(`${start}`, { at: start, name: null })] }))).toContain(
+      'Mon 2026-11-16',
+    )
+    const sessions = rendered(viewOf({ by: 'session', rows: [row('abcdef01-2345'), row('')] }))
     expect(sessions).toMatch(/^abcdef01 +shop +4/m)
     expect(sessions).toMatch(/^erased +shop +4/m)
-    expect(shown(viewOf({ by: 'model', rows: [row('llama-4', { name: 'openrouter' })] }))).toMatch(
+    expect(rendered(viewOf({ by: 'model', rows: [row('llama-4', { name: 'openrouter' })] }))).toMatch(
       /^llama-4 +openrouter +4/m,
     )
   })
 
   it('leaves a day without calls empty', () => {
     const idle = row('1', { calls: 0, cost: 0, at: new Date(2026, 10, 15).getTime() })
-    expect(shown(viewOf({ by: 'day', rows: [row('0'), idle] }))).toMatch(/^Sun 2026-11-15$/m)
+    expect(rendered(viewOf({ by: 'day', rows: [row('0'), idle] }))).toMatch(/^Sun 2026-11-15$/m)
   })
 
   it.each([40, 60, 80, 120])('fits into %d columns', (columns) => {
     const rows = [row('k', { name: 'a-project-with-a-long-name' }), row('l')]
-    const lines = shown(viewOf({ rows }), { columns }).split('\n').slice(2, 6)
-    const widest = Math.max(...lines.map(widthOf))
-    // Numbers are never cut: below this the terminal breaks the line.
+    const lines = rendered(viewOf({ rows }), { columns }).split('\n').slice(2, 6)
+    const widest = Math.max(...lines.map(displayWidth))
+    // Numbers are not truncated: on a narrower terminal the line is wrapped.
     expect(widest).toBeLessThanOrEqual(Math.max(columns, 60))
     expect(lines.some((line) => line.includes('█'))).toBe(columns >= 80)
   })
 
-  it('says how many it does not show', () => {
+  it('prints how many rows are not shown', () => {
     const rows = Array.from({ length: 25 }, (_, i) => row(`git:/${i}`))
-    expect(shown(viewOf({ rows }))).toContain('and 5 more: --limit N')
+    expect(rendered(viewOf({ rows }))).toContain('and 5 more: --limit N')
   })
 
-  it('says what is left of today', () => {
-    expect(shown(viewOf({}))).toMatch(/today +25 % of the budget: \$0\.500 of \$2\.00, 18k of 5M tokens$/m)
-    const spent = shown(viewOf({ today: { cost: 0, usage: { ...spending.usage, output: 5_000_000 } } }))
-    expect(spent).toMatch(/100 % of the budget: .*; the observer goes on offline until midnight/)
-    expect(shown(viewOf({}), {}, { usd: 0, tokens: 10 })).toContain('goes on offline until midnight')
+  it('prints the rest of the budget of today', () => {
+    expect(rendered(viewOf({}))).toMatch(/today +25 % of the budget: \$0\.500 of \$2\.00, 18k of 5M tokens$/m)
+    const spent = rendered(viewOf({ today: { cost: 0, usage: { ...spending.usage, output: 5_000_000 } } }))
+    expect(spent).toMatch(/100 % of the budget: .*; the observer works offline until midnight/)
+    expect(rendered(viewOf({}), {}, { usd: 0, tokens: 10 })).toContain('works offline until midnight')
   })
 
-  it('says what an observation cost', () => {
-    expect(shown(viewOf({}))).toMatch(/per observation +\$0\.100, 3\.6k tokens/)
-    expect(shown(viewOf({ total: { ...spending, observations: 0 } }))).not.toContain('per observation')
+  it('prints the cost per observation', () => {
+    expect(rendered(viewOf({}))).toMatch(/per observation +\$0\.100, 3\.6k tokens/)
+    expect(rendered(viewOf({ total: { ...spending, observations: 0 } }))).not.toContain('per observation')
   })
 
-  it('teaches how to name a price, and compares tokens until then', () => {
+  it('prints how to set an unknown price, and compares tokens until then', () => {
     const rows = [row('a', { unpriced: 4, cost: 0 }), row('b', { usage: { ...spending.usage, input: 0 } })]
-    const text = shown(viewOf({ rows, unpriced: ['llama-4', 'llama-4'], total: { ...spending, unpriced: 4 } }))
+    const text = rendered(viewOf({ rows, unpriced: ['llama-4', 'llama-4'], total: { ...spending, unpriced: 4 } }))
     expect(
-      text.match(/no price is known for llama-4: claude-mem config set prices llama-4=INPUT\/OUTPUT/g),
+      text.match(/the price of llama-4 is unknown: claude-mem config set prices llama-4=INPUT\/OUTPUT/g),
     ).toHaveLength(1)
     expect(text).toMatch(/COST {2}TOKENS$/m)
     expect(text).toMatch(/ \? {2}█{30}$/m)
     expect(text).toMatch(/per observation +3\.6k tokens/)
   })
 
-  it('says so when there was nothing', () => {
-    const text = shown(viewOf({ rows: [], total: { ...spending, calls: 0 } }), {}, BUDGET, 1)
+  it('prints that nothing was sent', () => {
+    const text = rendered(viewOf({ rows: [], total: { ...spending, calls: 0 } }), {}, BUDGET, 1)
     expect(text).toContain('Nothing was sent to a model today.')
     expect(text).toContain('claude-mem providers')
   })
 
-  it('cannot act on the terminal, whatever a model is called', () => {
+  it('sanitises names of models', () => {
     const evil = '\x1b[2J\u009b31m\r\n'
     const view = viewOf({ by: 'model', rows: [row(evil, { name: evil })], unpriced: [evil] })
-    for (const line of usageLines(view, 30, 20, BUDGET, look)) expect(line).not.toMatch(/\p{Cc}/u)
+    for (const line of usageLines(view, { days: 30, limit: 20, budget: BUDGET }, display))
+      expect(line).not.toMatch(/\p{Cc}/u)
   })
 })
 
-/** Where it is about noon. Names of these zones say what has to be added to get to UTC. */
+/** A time zone where it is about noon. The sign in an Etc/GMT name is inverted: Etc/GMT+5 is UTC-5. */
 function noonZone(utcHour: number): string {
   const behind = utcHour - 12
   return behind === 0 ? 'Etc/GMT' : `Etc/GMT${behind > 0 ? '+' : '-'}${Math.abs(behind)}`
 }
 
-describe('claude-mem usage', () => {
+describe('usage', () => {
   let program: Program
   beforeAll(async () => {
     program = await Program.make()
-    // Far from midnight, so that today stays today.
+    // Far from midnight, so that the day does not change during the test.
     program.env.TZ = noonZone(new Date().getUTCHours())
   }, 60_000)
   afterAll(() => program.end(), 60_000)
 
-  it('says so when nothing was sent, before there is a memory', async () => {
+  it('prints that nothing was sent before there is a database', async () => {
     expect((await program.run(['usage'])).stdout).toContain('Nothing was sent to a model in the last 30 days.')
     expect(await program.json('usage')).toMatchObject({
       running: false,
@@ -235,23 +242,22 @@ describe('claude-mem usage', () => {
     [['usage', '--by', 'projet'], 'unknown value for --by "projet"; did you mean project?'],
     [['usage', '--days', '0'], '--days takes a whole number from 1 to 3650'],
     [['inspect', '--sent'], '--sent needs a session'],
-    [['inspect', 'session', '--full'], '--full goes with --sent'],
+    [['inspect', 'session', '--full'], '--full is an option of --sent'],
   ])('refuses %j', async (args, message) => {
     const { code, stdout, stderr } = await program.run(args)
     expect(stderr).toContain(message)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   })
 
-  it('reads the file, and asks a daemon that runs', async () => {
-    const paths = pathsOf(program.dataDir)
+  it('reads the database file, or calls a running daemon', async () => {
+    const paths = dataPaths(program.dataDir)
     const store = await openLocalStore({ databaseFile: paths.database, backupsDir: paths.backups })
     const at = Date.now()
-    const settle = { do: 'settle' as const, effectId: 'e1', outcomes: [], at }
     const calls = [
       callOf('e1', { at, sent: 'Edit of a.ts\n\x1b[2J' }),
       callOf('e2', { at, model: 'llama', cost: null }),
     ]
-    const over = { calls, inbox: [settle], observations: [observationOf([])] }
+    const over = { calls, inbox: [settle('e1', [], at)], observations: [observationOf([])] }
     const state = stateOf({ status: 'completed', state: 'closed' })
     expect(await store.commit([commitOf('session-one', 1, { at, state, ...over })])).toMatchObject([{ ok: true }])
     await store.close()

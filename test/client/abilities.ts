@@ -1,8 +1,8 @@
 /** What the client under test can do. A test that needs more is skipped, and says why. */
 import type { TestContext } from 'vitest'
-import { compareVersions } from '../../src/version.ts'
+import { compareVersions } from '../../src/lib/version.ts'
 
-/** Both set by scripts/test-client.mjs. */
+/** Both are set by `npm run test:client` (scripts/npm.mjs). */
 export const CLIENT = process.env.CLAUDE_MEM_TEST_CLIENT ?? ''
 export const CLIENT_VERSION = process.env.CLAUDE_MEM_TEST_CLIENT_VERSION ?? ''
 

@@ -1,20 +1,19 @@
 /** A home of its own with the real client in it, the scripted model, and claude-mem as people install it. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { inject } from 'vitest'
-import { ChannelClient } from '../../src/channel/client.ts'
-import { readKept } from '../../src/context/kept-file.ts'
-import { projectOf } from '../../src/memory/project.ts'
-import { type Paths, pathsOf } from '../../src/paths.ts'
-import { SqliteReader } from '../../src/store/sqlite/reader.ts'
-import { type Finished, finished, isAlive } from '../daemon-process.ts'
+import { readRenderedContext } from '../../src/daemon/context-keeper.ts'
+import { projectOfDirectory } from '../../src/domain/project.ts'
+import { dataPaths, type Paths } from '../../src/lib/paths.ts'
+import { openStoreReader } from '../../src/store/sqlite/reader.ts'
+import { DaemonClient } from '../../src/transport/client.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { type Finished, finished, isAlive } from '../support/programs.ts'
+import { waitUntil } from '../support/waiting.ts'
 import { CLIENT } from './abilities.ts'
 import { MessagesApi, type Scripts } from './messages-api.ts'
 import { RUN_MS, Talk } from './talk.ts'
-
-const WAIT_MS = 20_000
 
 export interface StoredEvent {
   eventId: string
@@ -28,12 +27,12 @@ interface Way {
 }
 
 export class ClientPlace {
-  readonly home = mkdtempSync(join(tmpdir(), 'claude-mem-client-'))
+  readonly home = temporaryDirectory('client')
   readonly project = join(this.home, 'shop')
   readonly settings = join(this.home, '.claude', 'settings.json')
   /** What the client keeps for itself. */
   readonly state = join(this.home, '.claude.json')
-  readonly paths: Paths = pathsOf(join(this.home, '.claude-mem'))
+  readonly paths: Paths = dataPaths(join(this.home, '.claude-mem'))
   readonly #dist = inject('dist')
   readonly #api: MessagesApi
   readonly #args: readonly string[]
@@ -110,8 +109,8 @@ export class ClientPlace {
     return new Talk(CLIENT, [...this.#args, ...more], { cwd: this.project, env: this.env })
   }
 
-  async ask<T>(question: (client: ChannelClient) => Promise<T>): Promise<T> {
-    const client = await ChannelClient.connect(this.paths)
+  async ask<T>(question: (client: DaemonClient) => Promise<T>): Promise<T> {
+    const client = await DaemonClient.connect(this.paths)
     try {
       return await question(client)
     } finally {
@@ -120,25 +119,25 @@ export class ClientPlace {
   }
 
   async status() {
-    return (await this.ask((client) => client.request('status', { type: 'status' }))).status
+    return (await this.ask((client) => client.call('status', {}))).status
   }
 
   /** The daemon that a hook started, once it answers. */
   async running(): Promise<{ pid: number }> {
-    await until('a daemon answers', async () => (await this.status().catch(() => null)) !== null)
+    await waitUntil('a daemon answers', async () => (await this.status().catch(() => null)) !== null)
     return await this.status()
   }
 
   /** Until everything that hooks reported is stored and observed. */
   async settled(): Promise<void> {
-    await until('everything is observed', async () => {
+    await waitUntil('everything is observed', async () => {
       const status = await this.status().catch(() => null)
       return status !== null && status.spooled === 0 && status.queue.pending + status.queue.processing === 0
     })
   }
 
   async events(session: string): Promise<StoredEvent[]> {
-    const reader = await SqliteReader.open(this.paths.database)
+    const reader = await openStoreReader(this.paths.database)
     try {
       return (await reader.events(session, 1_000)).map(({ eventId, kind, tool }) => ({ eventId, kind, tool }))
     } finally {
@@ -148,9 +147,9 @@ export class ClientPlace {
 
   /** Until what a session gets while no daemon runs speaks of it. */
   async kept(word: string): Promise<void> {
-    const { key } = projectOf(this.project)
-    await until(`${word} is in the kept context`, async () => {
-      const kept = await readKept(this.paths.context, key)
+    const { key } = projectOfDirectory(this.project)
+    await waitUntil(`${word} is in the kept context`, async () => {
+      const kept = await readRenderedContext(this.paths.context, key)
       return kept?.context.includes(word) === true
     })
   }
@@ -167,25 +166,16 @@ export class ClientPlace {
   async killDaemon(): Promise<void> {
     const { pid } = await this.running()
     process.kill(pid, 'SIGKILL')
-    await until('the daemon is gone', async () => !isAlive(pid))
+    await waitUntil('the daemon is gone', async () => !isAlive(pid))
   }
 
   async dispose(): Promise<void> {
     // A hook may have started another one just now.
-    await until('no daemon is left', async () => {
+    await waitUntil('no daemon is left', async () => {
       await this.mem('stop')
       return !existsSync(this.paths.starting) && (await this.status().catch(() => null)) === null
     })
     await this.#api.close()
-    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + WAIT_MS
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited ${WAIT_MS / 1000} s until ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
 

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Check, State } from '../../src/doctor/check.ts'
-import { isAlive } from '../daemon-process.ts'
+import type { CheckResult, CheckState } from '../../src/setup/doctor/check.ts'
+import { isAlive } from '../support/programs.ts'
 import { can, needs } from './abilities.ts'
 import { ClientPlace } from './client-place.ts'
 import type { Scripts } from './messages-api.ts'
@@ -32,10 +32,10 @@ beforeAll(async () => {
 })
 afterAll(() => place?.dispose())
 
-async function doctor(): Promise<{ code: number | null; problems: string[]; checks: Check[] }> {
+async function doctor(): Promise<{ code: number | null; problems: string[]; checks: CheckResult[] }> {
   const { code, stdout } = await place.mem('doctor', '--json')
-  const { checks }: { checks: Check[] } = JSON.parse(stdout)
-  const said = (wanted: State) =>
+  const { checks }: { checks: CheckResult[] } = JSON.parse(stdout)
+  const said = (wanted: CheckState) =>
     checks.filter(({ state }) => state === wanted).map(({ title, detail }) => `${title}: ${detail}`)
   for (const advice of said('advice')) console.log(`doctor advises: ${advice}`)
   return { code, problems: said('problem'), checks }

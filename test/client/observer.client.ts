@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatMessage } from '../../src/observer/model/chat.ts'
-import { type ClaudeCodeOptions, claudeCodeModel } from '../../src/observer/providers/claude-code.ts'
-import { exited } from '../daemon-process.ts'
-import { isRunning } from '../observer/stand-in-claude.desk.ts'
+import { type ClaudeCodeOptions, claudeCodeModel } from '../../src/observer/providers/claude-code/index.ts'
+import { isRunning } from '../observer/providers/claude-code/fake-claude-server.ts'
 import { type Bundle, bundle } from '../store/bundle.ts'
+import { exited } from '../support/programs.ts'
+import { waitUntil } from '../support/waiting.ts'
 import { CLIENT, can, why } from './abilities.ts'
-import { ClientPlace, until } from './client-place.ts'
+import { ClientPlace } from './client-place.ts'
 
 const SYSTEM = 'You take notes for somebody else.'
 
@@ -19,7 +20,7 @@ let place: ClientPlace
 let daemon: Bundle
 beforeAll(async () => {
   place = await ClientPlace.make(() => ({ ask: [{ text: 'Nothing to do.' }] }))
-  daemon = bundle('test/observer/stand-in-claude.daemon.ts', 'daemon.js')
+  daemon = bundle('test/observer/providers/claude-code/fake-daemon.ts', 'daemon.js')
   mkdirSync(join(place.home, '.claude'), { recursive: true })
   writeFileSync(join(place.home, '.claude', 'CLAUDE.md'), 'MARK-OF-THE-USER')
   writeFileSync(join(place.home, 'CLAUDE.md'), 'MARK-OF-A-PARENT')
@@ -168,7 +169,7 @@ describe.skipIf(process.platform === 'win32' || !can('observer'))('a call that i
     expect(started.length).toBeGreaterThanOrEqual(2)
     child.kill('SIGKILL')
     await exited(child)
-    await until('the client is gone', async () => !started.some(isRunning))
+    await waitUntil('the client has ended', () => !started.some(isRunning))
   })
 })
 

@@ -4,10 +4,9 @@
  */
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readTranscript } from '../../src/hook/transcript/index.ts'
-import type { MemoryEvent } from '../../src/memory/event.ts'
-import { OWN_MCP_TOOLS } from '../../src/memory/own-tools.ts'
-import { loadSettings } from '../../src/settings.ts'
+import { type MemoryEvent, OWN_MCP_TOOLS } from '../../src/domain/event.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
+import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
 import { can, needs, why } from './abilities.ts'
 import { ClientPlace } from './client-place.ts'
 import type { Scripts } from './messages-api.ts'
@@ -92,7 +91,7 @@ describe.each(offered)('through $way', ({ plugin, tools }) => {
     const file = place.transcripts().find((path) => basename(path) === `${session}.jsonl`)
     if (file === undefined) throw new Error('the client left no transcript of the last run')
     const events: MemoryEvent[] = []
-    for await (const event of readTranscript(file, { settings: loadSettings('', {}).values })) events.push(event)
+    for await (const event of readTranscriptEvents(file, { settings: loadSettings('', {}).values })) events.push(event)
     const found = events.flatMap((event) => (event.kind === 'tool_use' || event.kind === 'tool_failure' ? event : []))
     expect(found.map(({ kind, tool, id }) => `${kind} ${tool} ${id}`).sort()).toEqual(expectedTools(issued))
     const prompt = `[[script:work${COLD_RUNS.length}]] raise the limit`

@@ -1,7 +1,7 @@
 /** One run of the real client in which one prompt follows the answer to another, as with a person at a terminal. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { type Finished, finished } from '../daemon-process.ts'
+import { type Finished, finished } from '../support/programs.ts'
 
 /** A run takes some seconds; a client that waits for somebody is ended. */
 export const RUN_MS = 60_000

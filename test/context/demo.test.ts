@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { STORY } from '../../scripts/demo/story.ts'
+import { readDemoSession, toolSubject } from '../../scripts/demo/session.ts'
 
-test('demo.story holds together: about sixty tool uses, with failures and what fixed them', () => {
-  const steps = STORY.flatMap((turn) => turn.steps)
-  expect(steps.length).toBeGreaterThanOrEqual(55)
-  expect(steps.length).toBeLessThanOrEqual(65)
-  const failed = steps.filter((step) => step.error !== undefined).map((step) => step.shown)
-  const succeeded = steps.filter((step) => step.error === undefined).map((step) => step.shown)
+test('demo.session: about sixty tool uses, with failures and what fixed them', () => {
+  const tools = readDemoSession().filter(({ tool_name }) => tool_name !== undefined)
+  expect(tools.length).toBeGreaterThanOrEqual(55)
+  expect(tools.length).toBeLessThanOrEqual(65)
+  const failed = tools.filter(({ error }) => error !== undefined).map(toolSubject)
+  const succeeded = tools.filter(({ error }) => error === undefined).map(toolSubject)
   expect(failed.length).toBeGreaterThan(2)
   expect(succeeded).toEqual(expect.arrayContaining(failed))
 })

@@ -1,12 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ContextKeeper, type KeeperOptions } from '../../src/context/keeper.ts'
-import { withoutColours } from '../../src/memory/colours.ts'
+import { ContextKeeper, type KeeperOptions } from '../../src/daemon/context-keeper.ts'
+import { stripColors } from '../../src/lib/format.ts'
 import type { Store } from '../../src/store/port.ts'
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { commitOf, NOW, observationOf, PROJECT, stateOf, summaryOf } from '../store/samples.ts'
+import { temporaryDirectory } from '../support/directories.ts'
 import { CONTEXT_SETTINGS } from './samples.ts'
 
 let dir: string
@@ -33,7 +33,7 @@ const readerWith = (over: Partial<KeeperOptions['reader']>): KeeperOptions['read
 })
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'claude-mem-keeper-'))
+  dir = temporaryDirectory('keeper')
   store = await openLocalStore({ databaseFile: join(dir, 'db.sqlite'), backupsDir: join(dir, 'backups') })
   keeper = keeperOn(store)
   notices.length = 0
@@ -41,15 +41,13 @@ beforeEach(async () => {
 afterEach(async () => {
   await keeper.flush()
   await store.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 const file = () => keeper.fileOf(PROJECT.key)
 const written = (): unknown => JSON.parse(readFileSync(file(), 'utf8'))
 const context = (text: string) => expect.objectContaining({ v: 1, context: expect.stringContaining(text) })
 async function learn(revision: number, title: string): Promise<void> {
-  const { draft, ...rest } = observationOf([])
-  const observations = [{ ...rest, draft: { ...draft, title } }]
+  const observations = [{ ...observationOf([]), title }]
   const summaries = revision === 1 ? [summaryOf()] : []
   const [result] = await store.commit([commitOf('s', revision, { observations, summaries })])
   if (result?.ok !== true) throw new Error(JSON.stringify(result))
@@ -57,7 +55,7 @@ async function learn(revision: number, title: string): Promise<void> {
 }
 
 describe('keeper', () => {
-  test('keeper.file: what is learned is in it a moment later, for the owner only', async () => {
+  test('keeper.file: contains a new observation shortly after, readable by the owner only', async () => {
     await learn(1, 'Fix the login')
     await expect.poll(() => existsSync(file())).toBe(true)
     expect(written()).toEqual({ v: 1, ...(await keeper.render(PROJECT.key)) })
@@ -83,7 +81,7 @@ describe('keeper', () => {
     expect(reads).toBe(1)
   })
 
-  test('keeper.flush writes what waits', async () => {
+  test('keeper.flush writes what is scheduled', async () => {
     await learn(1, 'Fix the login')
     await keeper.flush()
     expect(written()).toEqual(context('Fix the login'))
@@ -101,7 +99,7 @@ describe('keeper', () => {
     expect(written()).toEqual(context('Add a logout'))
   })
 
-  test('keeper.derived: a lost or damaged file comes back with the next session', async () => {
+  test('keeper.derived: a lost or damaged file is written again at the next session start', async () => {
     await learn(1, 'Fix the login')
     await keeper.flush()
     const text = written()
@@ -122,7 +120,7 @@ describe('keeper', () => {
     expect(written()).toEqual(text)
   })
 
-  test('keeper.texts of earlier versions go', async () => {
+  test('keeper.legacy: text files of earlier versions are removed', async () => {
     await learn(1, 'Fix the login')
     await keeper.flush()
     writeFileSync(file().replace(/json$/, 'txt'), 'what is forgotten since')
@@ -130,7 +128,7 @@ describe('keeper', () => {
     expect(readdirSync(join(dir, 'context'))).toEqual([expect.stringMatching(/json$/)])
   })
 
-  test('keeper.nothing known: no file, and one that should not be there goes', async () => {
+  test('keeper.empty: no file is written, and an existing one is removed', async () => {
     expect(await keeper.forSession(PROJECT.key)).toEqual({ context: '', message: '' })
     await keeper.flush()
     expect(existsSync(file())).toBe(false)
@@ -142,7 +140,7 @@ describe('keeper', () => {
     expect(readdirSync(join(dir, 'context'))).toHaveLength(1)
   })
 
-  test('keeper.failure: a session gets what was rendered last, and people are told', async () => {
+  test('keeper.failure: a session gets the last file, and the user gets a notice', async () => {
     await learn(1, 'Fix the login')
     await keeper.flush()
     const { context: last, message } = await keeper.render(PROJECT.key)
@@ -155,7 +153,7 @@ describe('keeper', () => {
     expect(notices.at(-1)).toContain('within 300 ms')
   })
 
-  test('keeper.aliases: sessions of a project that was merged into it find its memory', async () => {
+  test('keeper.aliases: sessions of a merged project get the memory of the other one', async () => {
     await learn(1, 'Fix the login')
     const keys = ['git:/old', 'git:/older']
     const merged = keeperOn(readerWith({ aliases: async () => keys.map((key) => ({ key, moved: false })) }))
@@ -166,7 +164,7 @@ describe('keeper', () => {
     }
   })
 
-  test('keeper.moved: nothing is left at the place for whatever begins there next', async () => {
+  test('keeper.moved: the directory that a project moved away from has no file', async () => {
     await learn(1, 'Fix the login')
     await keeper.flush()
     writeFileSync(keeper.fileOf('git:/left'), readFileSync(file()))
@@ -177,7 +175,7 @@ describe('keeper', () => {
     expect(written()).toEqual(context('Fix the login'))
   })
 
-  test('keeper.merged: what still waited of the old key does not take the text of the whole away', async () => {
+  test('keeper.merged: a scheduled rendering of the old key does not overwrite the merged file', async () => {
     await learn(1, 'Fix the login')
     let into: string | null = null
     const late = keeperOn(readerWith({ aliases: async () => [{ key: 'git:/old', moved: false }] }), {
@@ -190,7 +188,7 @@ describe('keeper', () => {
     expect(JSON.parse(readFileSync(keeper.fileOf('git:/old'), 'utf8'))).toEqual(written())
   })
 
-  test('keeper.waits: the person is told why, and when it is over, the model never', async () => {
+  test('keeper.waits: the message shows the reason until it is over, the context never', async () => {
     await learn(1, 'Fix the login')
     let reason: string | null = 'key rejected'
     const waiting = () => (reason === null ? null : { reason, offline: false })
@@ -198,7 +196,7 @@ describe('keeper', () => {
     told.waits(PROJECT.key, reason)
     await told.flush()
     const kept = await told.forSession(PROJECT.key)
-    expect(withoutColours(kept.message)).toMatch(/; the observer waits: key rejected \(claude-mem status\)$/)
+    expect(stripColors(kept.message)).toMatch(/; the observer waits: key rejected \(claude-mem status\)$/)
     expect(kept.context).not.toContain('key rejected')
     expect(written()).toEqual({ v: 1, ...kept })
     reason = null

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Recall, type RecallOptions } from '../../src/context/recall.ts'
-import { aboutFile } from '../../src/context/recall-lines.ts'
-import type { FileQuestion } from '../../src/memory/file-question.ts'
-import { removePrivate } from '../../src/memory/privacy.ts'
-import { learn, OTHER_PROJECT, type Place, place, wordEmbedder } from '../search/place.ts'
+import { fileHeading, Recall, type RecallOptions } from '../../src/context/recall.ts'
+import type { FileContextQuery } from '../../src/domain/event.ts'
+import { removePrivateParts } from '../../src/domain/private-parts.ts'
+import { learn, OTHER_PROJECT, type SearchFixture, searchFixture, wordEmbedder } from '../search/search-fixture.ts'
 import { DAY_MS, NOW, PROJECT, promptOf } from '../store/samples.ts'
 
 const SETTINGS: RecallOptions['settings'] = {
@@ -14,7 +13,7 @@ const SETTINGS: RecallOptions['settings'] = {
 }
 const STRIPE = 'Why does Stripe reject the amount of a cart with a coupon?'
 
-let here: Place
+let here: SearchFixture
 let logged: string[]
 const recallOf = (over: Partial<RecallOptions> = {}): Recall =>
   new Recall({
@@ -32,7 +31,7 @@ let recall: Recall
 
 beforeEach(async () => {
   logged = []
-  here = await place(wordEmbedder())
+  here = await searchFixture(wordEmbedder())
   recall = recallOf()
   await here.commit('now', {})
 })
@@ -56,7 +55,7 @@ const asked = (text: string, over: Partial<ReturnType<typeof promptOf>> = {}, is
 const idsIn = (text: string) => [...text.matchAll(/^\| #(\d+) /gm)].map((match) => Number(match[1]))
 
 describe('context for a prompt', () => {
-  test('prompt.getsWhatIsAboutIt_eachOnce', async () => {
+  test('prompt.relevant: gets each relevant memory once', async () => {
     const ids = await known(MONEY)
     const first = await asked(STRIPE)
     expect(first).toMatch(/^<claude-mem-context>\nMemory of earlier sessions .*:\n\| #\d+ \| Nov 30 \| . \w+ \| /u)
@@ -67,11 +66,11 @@ describe('context for a prompt', () => {
     expect(idsIn(second)).toHaveLength(1)
     expect([...idsIn(first), ...idsIn(second)].sort()).toEqual(ids.slice(0, 3))
     expect(await asked(STRIPE)).toBe('')
-    expect(removePrivate(`go on ${first}`)).toBe('go on ')
+    expect(removePrivateParts(`go on ${first}`)).toBe('go on ')
     expect(logged).toEqual([])
   })
 
-  test('prompt.startsOver_afterTheClientsContextIsGone', async () => {
+  test('prompt.cleared: memories are shown again after clear and compact', async () => {
     await known(MONEY)
     const first = await asked(STRIPE)
     await recall.sessionStarts('now', 'resume')
@@ -82,7 +81,7 @@ describe('context for a prompt', () => {
     }
   })
 
-  test('prompt.thatIsAboutSomethingElse_isLeftAlone', async () => {
+  test('prompt.irrelevant: gets nothing', async () => {
     await known(MONEY)
     for (const text of [
       'thanks',
@@ -98,7 +97,7 @@ describe('context for a prompt', () => {
     expect(await asked('Which colour should the login button of the admin page have on a phone?')).toBe('')
   })
 
-  test('prompt.getsNothing_ofItsOwnSession_anotherProject_orWhatWasReplaced', async () => {
+  test('prompt.excluded: nothing of its own session, of another project or superseded', async () => {
     await known(MONEY.slice(0, 1), 'now')
     await known(MONEY.slice(1, 2), 'elsewhere', OTHER_PROJECT)
     const [old = 0, current = 0] = await known(MONEY.slice(1, 3))
@@ -106,23 +105,23 @@ describe('context for a prompt', () => {
     expect(idsIn(await asked(STRIPE))).toEqual([current])
   })
 
-  test('prompt.ofAMergedProject_getsWhatIsFiledUnderTheOther', async () => {
+  test('prompt.merged: gets memories of the project it was merged into', async () => {
     await known(MONEY)
     const project = { key: 'git:/home/me/shop-before', name: 'shop' }
     expect(idsIn(await asked(STRIPE, { project }))).toHaveLength(2)
   })
 
-  test('prompt.getsNothing_whereItIsOff_private_toldTwice_orOfAClientThatTakesNone', async () => {
+  test('prompt.none: if switched off, private, a duplicate or of a client without prompt context', async () => {
     await known(MONEY)
     expect(await asked(STRIPE, { private: true })).toBe('')
     expect(await asked(STRIPE, { client: 'cursor' })).toBe('')
     expect(await asked(STRIPE, {}, Promise.resolve(false))).toBe('')
     const off = recallOf({ settings: { ...SETTINGS, CLAUDE_MEM_PROMPT_CONTEXT: false } })
     expect(await off.forPrompt(promptOf('now', 'off', STRIPE), Promise.resolve(true))).toBe('')
-    expect(await here.store.shown('now')).toEqual([])
+    expect(await here.store.shownObservations('now')).toEqual([])
   })
 
-  test('prompt.doesNotWait_andWhatIsLateIsNotCountedAsGiven', async () => {
+  test('prompt.deadline: the answer is empty, and late memories are not marked as shown', async () => {
     await known(MONEY)
     let answer = (): void => {}
     const held = new Promise<void>((resolve) => {
@@ -136,18 +135,18 @@ describe('context for a prompt', () => {
       },
     })
     expect(await slow.forPrompt(promptOf('now', 'slow', STRIPE), Promise.resolve(true))).toBe('')
-    expect(logged).toEqual(['a prompt got no memory: Error: no answer within 5 ms'])
+    expect(logged).toEqual(['no memory for a prompt (session=now): Error: no answer within 5 ms'])
     answer()
     expect(idsIn(await asked(STRIPE))).toHaveLength(2)
   })
 
-  test('prompt.survivesASearchThatFails', async () => {
+  test('prompt.failure: a failing search gives an empty answer', async () => {
     const broken = recallOf({ search: async () => Promise.reject(new Error('disk on fire')) })
     expect(await broken.forPrompt(promptOf('now', 'p', STRIPE), Promise.resolve(true))).toBe('')
     expect(logged).toEqual([expect.stringContaining('disk on fire')])
   })
 
-  test('prompt.isHugeOrHostile', async () => {
+  test('prompt.hostile: huge and hostile prompts', async () => {
     await known(MONEY)
     expect(idsIn(await asked(`${STRIPE}\n${'at frame (file.js:1:2)\n'.repeat(20_000)}`))).not.toEqual([])
     expect(await asked(`" OR 1=1; DROP TABLE shown; -- ${'('.repeat(1_000)}`)).toBe('')
@@ -168,7 +167,7 @@ describe('context for a prompt', () => {
 
 describe('context for a file', () => {
   const file = '/home/me/shop/src/cart/total.ts'
-  const question = (over: Partial<FileQuestion> = {}): FileQuestion => ({
+  const question = (over: Partial<FileContextQuery> = {}): FileContextQuery => ({
     session: 'now',
     project: PROJECT,
     cwd: '/home/me/shop',
@@ -177,7 +176,7 @@ describe('context for a file', () => {
     ...over,
   })
 
-  test('file.getsWhatIsNewerThanItsLastChange_newestFirst_once', async () => {
+  test('file.known: gets memories newer than its last change, newest first, once', async () => {
     const [, ...newer] = await known([
       { title: 'Total before the change', filesModified: ['src/cart/total.ts'], at: NOW - 1 },
       { title: 'Total rounds', filesModified: ['src/cart/total.ts'], at: NOW },
@@ -194,13 +193,13 @@ describe('context for a file', () => {
     expect(idsIn(await recall.forFile(question({ session: 'third' })))).toEqual([read, rounds])
   })
 
-  test('file.twoReadsAtOnceGetItOnce', async () => {
+  test('file.concurrent: two reads at the same time get it once', async () => {
     const ids = await known([{ title: 'Total rounds', filesModified: ['src/cart/total.ts'] }])
     const both = await Promise.all([recall.forFile(question()), recall.forFile(question())])
     expect(both.flatMap(idsIn)).toEqual(ids)
   })
 
-  test('file.getsNothing_whereItIsOff_replaced_ofAnotherProject_orForASessionThatNobodyKnows', async () => {
+  test('file.none: if switched off, superseded, of another project or for an unknown session', async () => {
     const [old = 0, current = 0] = await known([
       { title: 'Total rounds', filesModified: ['src/cart/total.ts'] },
       { title: 'Total truncates', filesModified: ['src/cart/total.ts'] },
@@ -220,10 +219,10 @@ describe('context for a file', () => {
     ['/', '/etc/hosts', 'about etc/hosts,'],
     ['C:\\shop', 'C:\\shop\\total.ts', 'about total.ts,'],
   ])('file.isNamedAsSeenFrom %s: %s', (cwd, file, named) => {
-    expect(aboutFile({ cwd, file })).toContain(named)
+    expect(fileHeading({ cwd, file })).toContain(named)
   })
 
-  test('file.hasAFewOfMany', async () => {
+  test('file.limit: only a few of many', async () => {
     await known(Array.from({ length: 30 }, (_, i) => ({ title: `Total ${i}`, filesModified: ['src/cart/total.ts'] })))
     expect(idsIn(await recall.forFile(question()))).toHaveLength(3)
   })

@@ -1,8 +1,9 @@
 /** Memories as an observer writes them. */
-import { type ContextOptions, contextSettings } from '../../src/context/options.ts'
-import type { Observation, Summary } from '../../src/memory/observation.ts'
-import { loadSettings } from '../../src/settings.ts'
-import type { ContextMaterial } from '../../src/store/context-port.ts'
+import { type ContextOptions, contextSettings } from '../../src/context/selection.ts'
+import type { Observation, Summary } from '../../src/domain/observation.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
+import type { ContextMaterial } from '../../src/store/port.ts'
+import { sampleObservation } from '../support/samples.ts'
 
 /** Local time: days and times are the user's. */
 export const at = (day: number, hour: number, minute: number) => new Date(2026, 10, day, hour, minute).getTime()
@@ -34,30 +35,15 @@ export function material(over: Partial<ContextMaterial> = {}): ContextMaterial {
 }
 
 export function observation(id: number, over: Partial<Observation> = {}): Observation {
-  return {
+  return sampleObservation({
     id,
     session: 'monday',
     project: SHOP.key,
-    type: 'change',
     title: `Change number ${id}`,
-    subtitle: null,
-    narrative: null,
-    facts: [],
-    concepts: [],
-    filesRead: [],
-    filesModified: [],
-    functionsChanged: [],
-    agent: null,
-    discoveryTokens: 0,
-    discoveryEstimated: true,
-    sources: [],
-    promptNumber: 1,
     contentHash: `hash-${id}`,
-    promptVersion: null,
-    model: null,
     createdAt: at(16, 14, 0) + id * 60_000,
     ...over,
-  }
+  })
 }
 
 export function summary(over: Partial<Summary> = {}): Summary {

@@ -1,16 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ContextOptions, contextSettings } from '../../src/context/options.ts'
-import { type RenderedContext, renderContext } from '../../src/context/render.ts'
-import { selectContext } from '../../src/context/select.ts'
-import { CONTEXT_PARTS } from '../../src/memory/context-parts.ts'
-import { estimateTokens, OBSERVATION_TYPES, type Observation } from '../../src/memory/observation.ts'
-import { removePrivate } from '../../src/memory/privacy.ts'
-import { loadSettings, SETTINGS } from '../../src/settings.ts'
-import type { ContextMaterial } from '../../src/store/context-port.ts'
+import { type ContextText, renderContext } from '../../src/context/rendering.ts'
+import { type ContextOptions, contextSettings, selectContext } from '../../src/context/selection.ts'
+import { CONTEXT_PARTS } from '../../src/domain/context-parts.ts'
+import { estimateTokens, OBSERVATION_TYPES, type Observation } from '../../src/domain/observation.ts'
+import { removePrivateParts } from '../../src/domain/private-parts.ts'
+import { loadSettings, SETTINGS } from '../../src/settings/settings.ts'
+import type { ContextMaterial } from '../../src/store/port.ts'
 import { at, CONTEXT_SETTINGS, MEMORIES, material, NOW, OPTIONS, observation, SHOP, summary } from './samples.ts'
 
-function whole(over: Partial<ContextMaterial>, options: Partial<ContextOptions> = {}): RenderedContext | null {
+function whole(over: Partial<ContextMaterial>, options: Partial<ContextOptions> = {}): ContextText | null {
   const selection = selectContext(material(over), { ...OPTIONS, ...options })
   return selection === null ? null : renderContext(selection)
 }
@@ -19,7 +18,7 @@ const rendered = (over: Partial<ContextMaterial>, options: Partial<ContextOption
 const rows = (text: string) => [...text.matchAll(/^\| #(\d+) \|/gm)].map((match) => Number(match[1]))
 
 describe('the timeline', () => {
-  test('timeline.wholeText: totals, legend, pinned, last turn, days, files, rows, facts, how to know more', () => {
+  test('timeline.wholeText: totals, legend, pinned, last turn, days, files, rows, facts, hint', () => {
     const pinned = observation(17, { type: 'decision', title: 'Never log card numbers', createdAt: at(3, 9, 0) })
     expect(rendered({ observations: MEMORIES, pinned: [pinned], summaries: [summary()] })).toBe(`<claude-mem-context>
 # shop: memory of earlier sessions, as of Nov 17, 2026
@@ -56,18 +55,18 @@ More: the tools \`search_memory\`, \`timeline\` (around an #id), \`get_observati
 </claude-mem-context>`)
   })
 
-  test('timeline.nothingKnown is nothing', () => {
+  test('timeline.empty: nothing known gives no text', () => {
     expect(rendered({})).toBe('')
     expect(rendered({ observations: MEMORIES }, { tokens: 0 })).toBe('')
     expect(rendered({ observations: MEMORIES }, { tokens: 20 })).toBe('')
   })
 
-  test('timeline.ofAnotherYear says which', () => {
+  test('timeline.year: shown if it is another one', () => {
     const observations = [observation(1, { createdAt: new Date(2025, 10, 16, 9).getTime() })]
     expect(rendered({ observations })).toContain('### Nov 16, 2025\n')
   })
 
-  test('timeline.usesTheLocalZone', () => {
+  test('timeline.zone: uses the local time zone', () => {
     const zone = process.env.TZ
     try {
       const late = { observations: [observation(1, { createdAt: Date.UTC(2026, 10, 16, 22, 30) })] }
@@ -92,20 +91,20 @@ More: the tools \`search_memory\`, \`timeline\` (around an #id), \`get_observati
     expect(rendered({ project: { ...SHOP, key }, observations }).split('\n')).toContain(shown)
   })
 
-  test('timeline.fileInTheTitle is what it is filed under', () => {
+  test('timeline.fileInTitle: is the group of the row', () => {
     const filesModified = ['/home/me/shop/src/charge.ts', '/home/me/shop/src/money.ts']
     const text = rendered({ observations: [observation(1, { title: 'Create money.ts with Cents', filesModified })] })
     expect(text).toContain('src/money.ts\n| #1 |')
   })
 
-  test('timeline.longFileKeepsItsEnd', () => {
+  test('timeline.longFile: keeps the end of the path', () => {
     const file = `/elsewhere/${'deep/'.repeat(40)}end.ts`
     expect(rendered({ observations: [observation(1, { filesModified: [file] })] })).toMatch(
       /^…\/deep\/.{1,70}\/end\.ts$/m,
     )
   })
 
-  test('timeline.missingFields: partial memories are shown as far as they go', () => {
+  test('timeline.missingFields: partial memories are shown', () => {
     const observations = [
       observation(3, { title: null, subtitle: 'only a subtitle' }),
       observation(2, { title: '  ', narrative: 'only a narrative' }),
@@ -119,14 +118,14 @@ More: the tools \`search_memory\`, \`timeline\` (around an #id), \`get_observati
   })
 })
 
-describe('what is chosen', () => {
-  test('summary.ofPleasantries does not hide the work before it', () => {
+describe('selection', () => {
+  test('summary.withoutOutcome: is skipped', () => {
     const thanks = summary({ id: 2, request: 'thanks!', learned: null, completed: null, nextSteps: null })
     expect(rendered({ summaries: [thanks, summary()] })).toContain('Request: Find out why')
     expect(rendered({ summaries: [thanks] })).toContain('Request: thanks!')
   })
 
-  test('summary.earlierTurns have a line each, the newest three', () => {
+  test('summary.earlierTurns: one line each, the newest three', () => {
     const turn = (id: number) =>
       summary({ id, createdAt: at(16, id, 0), request: `Ask ${id}`, completed: `Did ${id}.`, nextSteps: null })
     const text = rendered({ summaries: [5, 4, 3, 2, 1].map(turn) })
@@ -144,13 +143,13 @@ More: `)
     }
   })
 
-  test('details.sayNothingTwice: neither the title nor a fact within another', () => {
+  test('details.noRepetition: neither the title nor a fact within another', () => {
     const facts = ['Committed 41d07e9', 'Fix it', 'git commit: Committed 41d07e9 on main', 'Committed 41d07e9']
     const lines = rendered({ observations: [observation(1, { title: 'Fix it', facts })] }).split('\n')
     expect(lines).toContain('  git commit: Committed 41d07e9 on main')
   })
 
-  test('rows.importantOnes stay when room is short', () => {
+  test('rows.important: stay if the budget is small', () => {
     const routine = Array.from({ length: 60 }, (_, i) => observation(i + 1, { session: `s${i % 6}` }))
     const early = { createdAt: at(16, 8, 0), session: 'early' }
     const key = [
@@ -163,7 +162,7 @@ More: `)
     expect(shown.length).toBeLessThan(40)
   })
 
-  test('rows.recentOnes stay when room is short', () => {
+  test('rows.recent: stay if the budget is small', () => {
     const observations = Array.from({ length: 90 }, (_, i) =>
       observation(i + 1, { type: 'bugfix', session: `s${i}`, createdAt: at(1, 9, 0) + i * 3 * 3_600_000 }),
     )
@@ -172,7 +171,7 @@ More: `)
     expect(shown).toContain(90)
   })
 
-  test('rows.oneSession cannot crowd out the others', () => {
+  test('rows.oneSession: does not displace the others', () => {
     const busy = Array.from({ length: 190 }, (_, i) =>
       observation(i + 10, { type: 'bugfix', session: 'busy', createdAt: at(16, 10, 0) + i * 60_000 }),
     )
@@ -186,12 +185,12 @@ More: `)
     }
   })
 
-  test('rows.repeats: the same said again about the same file is shown once, the newest', () => {
+  test('rows.repeats: of equal titles about the same file the newest is shown', () => {
     const again = [1, 2, 3].map((id) => observation(id, { title: 'Run npm test' }))
     expect(rows(rendered({ observations: again }))).toEqual([3])
   })
 
-  test('rows.linkedRepeats count once, over others too and against what is pinned', () => {
+  test('rows.linkedRepeats: are shown once, also through others and against pinned ones', () => {
     const [a, b, c, d, e] = [1, 2, 3, 4, 5].map((id) => observation(id))
     const observations = [a, b, c, d, e].flatMap((one) => one ?? [])
     const repeats = [
@@ -205,7 +204,7 @@ More: `)
     expect(rows(rendered({ observations, pinned, repeats })).sort()).toEqual([2, 99])
   })
 
-  test('details.areForTheFew: with many memories most are rows only', () => {
+  test('details.limit: with many memories most have no details', () => {
     const observations = Array.from({ length: 100 }, (_, i) =>
       observation(i + 1, {
         session: `s${i % 9}`,
@@ -220,26 +219,26 @@ More: `)
   })
 })
 
-describe('what is pinned', () => {
+describe('pinned observations', () => {
   const many = Array.from({ length: 100 }, (_, i) => observation(i + 1, { session: `s${i}`, type: 'bugfix' }))
   const pin = (id: number) =>
     observation(id, { title: `Rule ${id}`, facts: [`reason ${id}`], createdAt: at(1, 0, id % 60) })
 
-  test('pinned.comeFirst with their details, however small the budget', () => {
+  test('pinned.first: with their details, also with a small budget', () => {
     const pinned = [203, 201, 202].map(pin)
     const text = rendered({ observations: many, pinned, summaries: [summary()] }, { tokens: 170 })
     expect(rows(text).slice(0, 3)).toEqual([203, 201, 202])
     expect(rendered({ observations: many, pinned, summaries: [summary()] })).toContain('  reason 202')
   })
 
-  test('pinned.thatDoNotFit: those that were pinned last stay', () => {
+  test('pinned.tooMany: the most recently pinned stay', () => {
     const pinned = Array.from({ length: 50 }, (_, i) => pin(250 - i))
     const shown = rows(rendered({ pinned }, { tokens: 300 }))
     expect(shown.length).toBeGreaterThan(5)
     expect(shown).toEqual(pinned.slice(0, shown.length).map(({ id }) => id))
   })
 
-  test('pinned.withoutTheirPart are rows like others', () => {
+  test('pinned.partOff: they are ordinary rows', () => {
     const parts = CONTEXT_PARTS.filter((part) => part !== 'pinned')
     const text = rendered({ pinned: [pin(201)] }, { parts })
     expect(text).not.toContain('📌')
@@ -269,7 +268,7 @@ describe('settings', () => {
     else expect(alone).toContain(SIGNS[part])
   })
 
-  test('settings.namesOfParts and types are checked', () => {
+  test('settings.names: names of parts and types are validated', () => {
     for (const name of ['CLAUDE_MEM_CONTEXT_PARTS', 'CLAUDE_MEM_CONTEXT_TYPES'] as const) {
       const { values, problems } = loadSettings('', { [name]: 'summary,bugfix,nonsense' })
       expect(problems).toMatchObject([
@@ -281,13 +280,13 @@ describe('settings', () => {
     expect(contextSettings(few.values)).toEqual({ ...CONTEXT_SETTINGS, parts: ['summary', 'more'], types: [] })
   })
 
-  test('counts.ofRows and of earlier turns', () => {
+  test('settings.counts: of rows and of earlier turns', () => {
     expect(rows(rendered(all, { observations: 2 }))).toHaveLength(3)
     expect(rows(rendered(all, { observations: 0 }))).toEqual([9])
     expect(rendered(all, { summaries: 0 })).not.toContain('Earlier')
   })
 
-  test('report.accounts for every observation and every token', () => {
+  test('report.complete: accounts for every observation and every token', () => {
     const observations = Array.from({ length: 120 }, (_, i) => observation(i + 1, { title: `Step ${i % 100}` }))
     const totals = { observations: 1_000, discoveryTokens: 5, since: null }
     for (const over of [{}, { tokens: 400 }, { observations: 3 }, { parts: ['summary', 'pinned'] as const }]) {
@@ -350,8 +349,8 @@ const settings = fc.record({
   parts: fc.subarray([...CONTEXT_PARTS]),
 })
 
-describe('whatever is stored', () => {
-  test('budget.isRespected at every size', () => {
+describe('arbitrary memories', () => {
+  test('budget.respected: at every size', () => {
     fc.assert(
       fc.property(anything, settings, (all, options) => {
         expect(estimateTokens(rendered(all, options))).toBeLessThanOrEqual(options.tokens)
@@ -360,7 +359,7 @@ describe('whatever is stored', () => {
     )
   })
 
-  test('budget.largest is one that Claude Code hands on whole: 10,000 characters', () => {
+  test('budget.largest: Claude Code passes it on completely: 10,000 characters', () => {
     const tokens = SETTINGS.CLAUDE_MEM_CONTEXT_TOKENS.rule.max
     const observations = Array.from({ length: 400 }, (_, i) => observation(i + 1, { narrative: 'why '.repeat(80) }))
     const text = rendered({ observations, summaries: [summary()] }, { tokens, observations: 400 })
@@ -368,7 +367,7 @@ describe('whatever is stored', () => {
     expect(text.length).toBeLessThanOrEqual(10_000)
   })
 
-  test('text.isTheSame for the same memory on the same day, in whatever order it was loaded', () => {
+  test('text.deterministic: the same memory on the same day, loaded in any order', () => {
     fc.assert(
       fc.property(anything, settings, fc.integer({ min: at(17, 0, 0), max: at(17, 23, 59) }), (all, options, now) => {
         const turned = { observations: [...all.observations].reverse(), repeats: [...all.repeats].reverse() }
@@ -378,7 +377,7 @@ describe('whatever is stored', () => {
     )
   })
 
-  test('text.cannotBreakOut: one block, whole rows, nothing that acts', () => {
+  test('text.safe: one block, whole rows, nothing executable', () => {
     fc.assert(
       fc.property(anything, (all) => {
         const text = rendered(all)
@@ -386,7 +385,7 @@ describe('whatever is stored', () => {
         expect(text.match(/claude-mem-context/gi)).toHaveLength(2)
         expect(text).not.toMatch(/[^\P{C}\n]/u)
         // The hook takes the whole block out of what it observes, and nothing else.
-        expect(removePrivate(`before ${text} after`)).toBe('before  after')
+        expect(removePrivateParts(`before ${text} after`)).toBe('before  after')
         for (const line of text.split('\n').filter((line) => line.startsWith('| #'))) {
           expect(line.match(/(?<!\\)\|/g)).toHaveLength(6)
         }
@@ -397,7 +396,7 @@ describe('whatever is stored', () => {
     )
   })
 
-  test('text.ofAnySize takes no time', () => {
+  test('text.fast: for texts of any size', () => {
     const long = 'word | \n- '.repeat(200_000)
     const observations = Array.from({ length: 200 }, (_, i) =>
       observation(i, { title: long, narrative: long, facts: [long] }),

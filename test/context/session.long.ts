@@ -2,11 +2,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { exited, Place } from '../daemon-process.ts'
+import { DaemonSandbox } from '../support/daemon.ts'
+import { exited } from '../support/programs.ts'
 
-let place: Place
+let place: DaemonSandbox
 beforeEach(() => {
-  place = new Place()
+  place = new DaemonSandbox()
 })
 afterEach(() => place.dispose())
 
@@ -31,10 +32,7 @@ async function firstSession(): Promise<void> {
   ]
   for (const payload of payloads) expect(await contextFrom(payload)).toBeNull()
   await expect
-    .poll(
-      async () =>
-        (await place.ask((client) => client.request('session', { type: 'session', session: 'first', trace: 0 }))).view,
-    )
+    .poll(async () => (await place.ask((client) => client.call('session', { session: 'first', trace: 0 }))).view)
     .toMatchObject({ summaries: 1, messages: [] })
 }
 
@@ -63,7 +61,7 @@ describe('the second session', () => {
     expect(await contextFrom({ ...startOf('other'), cwd: '/nowhere/other' })).toBeNull()
   })
 
-  test('session.daemonStopped: gets it from the file that the daemon left', async () => {
+  test('session.daemonStopped: gets it from the rendered file', async () => {
     const daemon = await place.start()
     await firstSession()
     daemon.kill('SIGTERM')
@@ -71,7 +69,7 @@ describe('the second session', () => {
     expect(await contextFrom(startOf('second'))).toEqual(memory())
   })
 
-  test('session.daemonKilled: gets it too, once it was rendered', async () => {
+  test('session.daemonKilled: gets it after it was rendered', async () => {
     const daemon = await place.start()
     await firstSession()
     await expect.poll(files).toHaveLength(1)
@@ -83,7 +81,7 @@ describe('the second session', () => {
     expect(await contextFrom(startOf('second'))).toEqual(memory())
   })
 
-  test('session.filesLost: a new daemon brings them back', async () => {
+  test('session.filesLost: a new daemon writes them again', async () => {
     const daemon = await place.start()
     await firstSession()
     daemon.kill('SIGTERM')
@@ -99,7 +97,7 @@ describe('the second session', () => {
     expect(await contextFrom(startOf('second'))).toBeNull()
   })
 
-  test('rest.context gives what a session would get', async () => {
+  test('rest.context: returns what a session would get', async () => {
     await place.start()
     await firstSession()
     const { port } = await place.status()
@@ -114,6 +112,6 @@ describe('the second session', () => {
     expect(await get(`?project=${encodeURIComponent(key)}`)).toMatchObject({ status: 200, body: given })
     expect(await get('?project=dir:/unknown')).toMatchObject({ status: 200, body: { context: '', tokens: 0 } })
     expect(await get('?project=unknown')).toMatchObject({ status: 404 })
-    expect(await get('')).toMatchObject({ status: 400 })
+    expect(await get('')).toMatchObject({ status: 422 })
   })
 })

@@ -1,17 +1,15 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CLIENTS, clientIn, NOTHING, type Payload } from '../../src/hook/clients/index.ts'
-import { readFields } from '../../src/hook/payload.ts'
-import type { MemoryEvent } from '../../src/memory/event.ts'
-import { OWN_MCP_TOOLS } from '../../src/memory/own-tools.ts'
-import { actionOf } from '../../src/observer/offline/actions.ts'
-import { loadSettings } from '../../src/settings.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type MemoryEvent, OWN_MCP_TOOLS } from '../../src/domain/event.ts'
+import { adapterFromArgs, CLIENT_ADAPTERS, EMPTY_OUTCOME, type HookPayload } from '../../src/hook/clients/index.ts'
+import { readPayloadFields } from '../../src/hook/payload.ts'
+import { readToolAction } from '../../src/observer/tool-events/tool-action.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
 import { TestDesk } from '../mcp/desk.ts'
 import { ack, buildHook, Door, Hook } from './hook-process.ts'
 
 const { values: settings } = loadSettings('', {})
-const cursor = clientIn(['--client', 'cursor'])
+const cursor = adapterFromArgs(['--client', 'cursor'])
 const BASE = {
   conversation_id: 'conversation-1',
   generation_id: 'generation-1',
@@ -21,28 +19,28 @@ const BASE = {
   user_email: 'me@example.com',
 }
 
-function reported(fields: Payload): MemoryEvent | string {
+function reported(fields: HookPayload): MemoryEvent | string {
   const payload = { ...BASE, ...fields }
   const translated = cursor.translate(payload)
   if (translated === null) return 'nothing to report'
-  const reading = readFields(translated, JSON.stringify(payload), { settings, at: 1, client: cursor.name })
+  const reading = readPayloadFields(translated, JSON.stringify(payload), { settings, at: 1, client: cursor.name })
   return reading.type === 'event' ? reading.event : reading.reason
 }
 
-function observed(fields: Payload) {
+function observed(fields: HookPayload) {
   const event = reported(fields)
   if (typeof event === 'string' || event.kind !== 'tool_use') throw new Error(`no tool use: ${JSON.stringify(event)}`)
-  return { event, action: actionOf(event, 1) }
+  return { event, action: readToolAction(event, 1) }
 }
 
 describe('the client', () => {
-  it('is named by an argument, and is Claude Code where nobody names one', () => {
-    expect(clientIn(['--client', 'cursor']).name).toBe('cursor')
-    expect(clientIn(['hook', '--client=cursor', '--verbose']).name).toBe('cursor')
+  it('is named by an argument; the default is Claude Code', () => {
+    expect(adapterFromArgs(['--client', 'cursor']).name).toBe('cursor')
+    expect(adapterFromArgs(['hook', '--client=cursor', '--verbose']).name).toBe('cursor')
     for (const args of [[], ['--client'], ['--client', 'emacs'], ['--client='], ['--client', 'constructor']]) {
-      expect(clientIn(args).name).toBe('claude-code')
+      expect(adapterFromArgs(args).name).toBe('claude-code')
     }
-    expect(new Set(CLIENTS.map(({ name }) => name)).size).toBe(CLIENTS.length)
+    expect(new Set(CLIENT_ADAPTERS.map(({ name }) => name)).size).toBe(CLIENT_ADAPTERS.length)
   })
 })
 
@@ -74,18 +72,18 @@ describe('cursor', () => {
       duration: 1_234,
     })
     expect(event).toMatchObject({ tool: 'Bash', durationMs: 1_234, input: { command: 'npm test' } })
-    expect(action).toMatchObject({ do: 'command', result: { kind: 'test', ok: true } })
+    expect(action).toMatchObject({ kind: 'command', result: { kind: 'test', ok: true } })
   })
 
   it('reports one edit or several as the observer knows them', () => {
     const edit = { old_string: 'const total = 1', new_string: 'const total = cents(1)' }
     const one = observed({ hook_event_name: 'afterFileEdit', file_path: '/home/me/shop/src/total.ts', edits: [edit] })
     expect(one.event).toMatchObject({ tool: 'Edit', input: { ...edit, file_path: '/home/me/shop/src/total.ts' } })
-    expect(one.action).toMatchObject({ do: 'edit', change: { file: 'src/total.ts' } })
+    expect(one.action).toMatchObject({ kind: 'edit', change: { file: 'src/total.ts' } })
     const edits = [edit, { old_string: '', new_string: 'export function cents() {}' }]
     const two = observed({ hook_event_name: 'afterFileEdit', file_path: '/home/me/shop/src/total.ts', edits })
     expect(two.event).toMatchObject({ tool: 'MultiEdit', input: { edits } })
-    expect(two.action).toMatchObject({ do: 'edit', change: { file: 'src/total.ts' } })
+    expect(two.action).toMatchObject({ kind: 'edit', change: { file: 'src/total.ts' } })
   })
 
   it('reports MCP tools by their server and name, their JSON unpacked', () => {
@@ -144,7 +142,7 @@ describe('cursor', () => {
     })
   })
 
-  it('copes with whatever else comes', () => {
+  it('accepts any other payload', () => {
     for (const event of ['beforeReadFile', 'afterAgentThought', 'constructor', '__proto__', '', 7, undefined]) {
       expect(reported({ hook_event_name: event })).toBe('nothing to report')
     }
@@ -162,10 +160,10 @@ describe('cursor', () => {
     })
   })
 
-  it('is answered with what it understands', () => {
-    expect(cursor.answer(NOTHING)).toEqual({ continue: true })
+  it('is answered in its own format', () => {
+    expect(cursor.answer(EMPTY_OUTCOME)).toEqual({ continue: true })
     expect(cursor.answer({ event: 'UserPromptSubmit', context: 'known', message: 'wait' })).toEqual({ continue: true })
-    expect(cursor.answer({ event: 'SessionStart', context: 'known', message: null })).toEqual({
+    expect(cursor.answer({ event: 'SessionStart', context: 'known', message: '' })).toEqual({
       continue: true,
       additional_context: 'known',
     })
@@ -176,12 +174,11 @@ describe('cursor', () => {
     beforeAll(async () => {
       dist = await buildHook()
     })
-    afterAll(() => rmSync(dist, { recursive: true, force: true }))
 
     it('always gets a valid answer', async () => {
       const hook = new Hook(dist)
       const door = await Door.open(hook.dataDir, (request, socket) => socket.send(ack(request)))
-      const run = (payload: Payload | string) => hook.run(payload, {}, () => {}, ['--client', 'cursor'])
+      const run = (payload: HookPayload | string) => hook.run(payload, {}, () => {}, ['--client', 'cursor'])
       try {
         const prompt = {
           ...BASE,
@@ -197,7 +194,6 @@ describe('cursor', () => {
         ])
       } finally {
         await door.close()
-        hook.remove()
       }
     })
   })

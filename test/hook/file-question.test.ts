@@ -1,6 +1,6 @@
-import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildHook, Door, Hook } from './hook-process.ts'
 
 const PLAIN = '{"continue":true,"suppressOutput":true}\n'
@@ -13,7 +13,6 @@ let file: string
 beforeAll(async () => {
   dist = await buildHook()
 })
-afterAll(() => rmSync(dist, { recursive: true, force: true }))
 beforeEach(() => {
   hook = new Hook(dist)
   file = join(hook.cwd, 'total.ts')
@@ -23,7 +22,6 @@ beforeEach(() => {
 afterEach(async () => {
   await door?.close()
   door = null
-  hook.remove()
 })
 
 const reading = (input: unknown, more: Record<string, unknown> = {}) => ({
@@ -41,7 +39,7 @@ const knows = async (context: unknown): Promise<Door> => {
 }
 
 describe('before a file is read', () => {
-  it('says what is known about it, and decides nothing', async () => {
+  it('adds what is known about it, without a permission decision', async () => {
     const { questions, requests } = await knows('noted')
     const ran = await hook.run(reading({ file_path: file }), ON)
     expect({ ...ran, stdout: JSON.parse(ran.stdout) }).toEqual({
@@ -69,7 +67,7 @@ describe('before a file is read', () => {
     expect(questions[1]).toMatchObject({ file })
   })
 
-  it('asks nothing unless it was asked for, or of anything but a file that is there', async () => {
+  it('sends no query unless enabled and the file exists', async () => {
     const { questions } = await knows('noted')
     mkdirSync(join(hook.cwd, 'folder'))
     expect((await hook.run(reading({ file_path: file }))).stdout).toBe(PLAIN)
@@ -89,14 +87,14 @@ describe('before a file is read', () => {
     expect(questions).toEqual([])
   })
 
-  it('says nothing during a private turn', async () => {
+  it('adds nothing during a private turn', async () => {
     const { questions } = await knows('noted')
     await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: '<private>mine</private>' })
     expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
     expect(questions).toEqual([])
   })
 
-  it('answers at once where nobody knows, answers or listens, and keeps and starts nothing', async () => {
+  it('answers at once if nothing is known or no daemon answers; spools and starts nothing', async () => {
     expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
     for (const said of ['', null, ['x']]) {
       await knows(said)

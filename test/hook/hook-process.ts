@@ -1,32 +1,20 @@
-/** The bundled hook as a real process, and a daemon's door for it to knock at. */
+/** The bundled hook as a real process, and a server in place of the daemon. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Request } from '../../src/channel/protocol.ts'
-import type { MemoryEvent } from '../../src/memory/event.ts'
+import type { MemoryEvent } from '../../src/domain/event.ts'
+import type { HookRequest } from '../../src/domain/protocol.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { type Finished, finished } from '../support/programs.ts'
 
 export const VERSION = '1.2.3'
 
-export function temporary(name: string): string {
-  return realpathSync(mkdtempSync(join(tmpdir(), `${name}-`)))
-}
-
 /** As the build makes it; `daemon.js` only notes that it was started. */
 export async function buildHook(): Promise<string> {
-  const dist = temporary('dist')
+  const dist = temporaryDirectory('dist')
   await build({
     entryPoints: { hook: 'src/hook/main.ts' },
     outdir: dist,
@@ -43,15 +31,9 @@ export async function buildHook(): Promise<string> {
   return dist
 }
 
-export interface Ran {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
 export class Hook {
-  readonly dataDir = temporary('data')
-  readonly cwd = temporary('cwd')
+  readonly dataDir = temporaryDirectory('data')
+  readonly cwd = temporaryDirectory('cwd')
 
   constructor(readonly dist: string) {}
 
@@ -60,27 +42,21 @@ export class Hook {
     env: NodeJS.ProcessEnv = {},
     onStart: (child: ChildProcess) => void = () => {},
     args: readonly string[] = [],
-  ): Promise<Ran> {
+  ): Promise<Pick<Finished, 'code' | 'stdout' | 'stderr'>> {
     const input =
       typeof payload === 'string' || Buffer.isBuffer(payload)
         ? payload
         : JSON.stringify({ session_id: 'session-0001', cwd: this.cwd, ...payload })
-    return new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, [join(this.dist, 'hook.cjs'), ...args], {
-        cwd: this.cwd,
-        env: { ...process.env, CLAUDE_MEM_DATA_DIR: this.dataDir, ...env },
-      })
-      const ran: Ran = { code: null, stdout: '', stderr: '' }
-      child.stdout.setEncoding('utf8')
-      child.stderr.setEncoding('utf8')
-      child.stdout.on('data', (chunk) => (ran.stdout += chunk))
-      child.stderr.on('data', (chunk) => (ran.stderr += chunk))
-      child.on('error', reject)
-      child.on('close', (code) => resolve({ ...ran, code }))
-      child.stdin.on('error', () => {})
-      child.stdin.end(input)
-      onStart(child)
+    const child = spawn(process.execPath, [join(this.dist, 'hook.cjs'), ...args], {
+      cwd: this.cwd,
+      env: { ...process.env, CLAUDE_MEM_DATA_DIR: this.dataDir, ...env },
     })
+    const ran = finished(child).then(({ code, stdout, stderr }) => ({ code, stdout, stderr }))
+    // A hook that ends before it reads its payload closes the pipe.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input)
+    onStart(child)
+    return ran
   }
 
   spooled(): MemoryEvent[] {
@@ -106,14 +82,10 @@ export class Hook {
     mkdirSync(join(this.dataDir, 'context'), { recursive: true })
     writeFileSync(join(this.dataDir, 'context', name), text)
   }
-
-  remove(): void {
-    for (const directory of [this.dataDir, this.cwd]) rmSync(directory, { recursive: true, force: true })
-  }
 }
 
-type EventRequest = Extract<Request, { type: 'event' }>
-type FileRequest = Extract<Request, { type: 'file_context' }>
+type EventRequest = Extract<HookRequest, { type: 'event' }>
+type FileRequest = Extract<HookRequest, { type: 'file_context' }>
 
 export class Door {
   readonly requests: EventRequest[] = []

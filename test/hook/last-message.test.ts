@@ -1,18 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { lastMessageIn } from '../../src/hook/last-message.ts'
-import { readPayload } from '../../src/hook/payload.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { lastAssistantMessage, readPayload } from '../../src/hook/payload.ts'
+import { temporaryDirectory } from '../support/directories.ts'
 
 let directory: string
 let file: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'claude-mem-last-'))
+  directory = temporaryDirectory('last')
   file = join(directory, 't.jsonl')
 })
-afterEach(() => rmSync(directory, { recursive: true, force: true }))
-
 const said = (text: string, more: object = {}) =>
   JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] }, ...more })
 const used = JSON.stringify({
@@ -31,15 +28,15 @@ test.each([
   ['an empty file', [], ''],
 ])('lastMessage: %s', (_name, lines, expected) => {
   writeFileSync(file, lines.join('\n'))
-  expect(lastMessageIn(file)).toBe(expected)
+  expect(lastAssistantMessage(file)).toBe(expected)
 })
 
-test('lastMessage: a missing transcript is no obstacle', () => {
-  expect(lastMessageIn(join(directory, 'nowhere.jsonl'))).toBe('')
-  expect(lastMessageIn(directory)).toBe('')
+test('lastMessage: a missing transcript is ignored', () => {
+  expect(lastAssistantMessage(join(directory, 'nowhere.jsonl'))).toBe('')
+  expect(lastAssistantMessage(directory)).toBe('')
 })
 
-test('lastMessage: a Stop of an older client gets it, masked like everything else', () => {
+test('lastMessage: is added to a Stop of an older client, with secrets masked', () => {
   writeFileSync(file, said('The key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789. <private>x</private>Done.'))
   const settings = {
     CLAUDE_MEM_SKIP_TOOLS: [],

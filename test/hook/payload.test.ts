@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
-import { type Reading, readPayload } from '../../src/hook/payload.ts'
-import type { MemoryEvent } from '../../src/memory/event.ts'
+import { describe, expect, it } from 'vitest'
+import type { MemoryEvent } from '../../src/domain/event.ts'
+import { type PayloadReading, readPayload } from '../../src/hook/payload.ts'
+import { temporaryDirectory } from '../support/directories.ts'
 
-const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'payload-')))
-afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+const cwd = temporaryDirectory('payload')
 const session = 'e19a5068-3e5e-4b39-bcb9-27039fbe91af'
 const settings = {
   CLAUDE_MEM_SKIP_TOOLS: ['TodoWrite'],
@@ -24,7 +23,7 @@ const CLIENTS = {
   '2.1': { base: { prompt_id: 'p-1', effort: { level: 'medium' } }, tool: { tool_use_id: 'toolu_1', duration_ms: 34 } },
 } satisfies Record<string, { base: Fields; tool: Fields }>
 
-function read(fields: Fields, options: Partial<Parameters<typeof readPayload>[1]> = {}): Reading {
+function read(fields: Fields, options: Partial<Parameters<typeof readPayload>[1]> = {}): PayloadReading {
   const payload = { session_id: session, transcript_path: '/t.jsonl', cwd, permission_mode: 'default', ...fields }
   return readPayload(JSON.stringify(payload), { settings, at: 1_000, ...options })
 }
@@ -139,7 +138,7 @@ describe('ids', () => {
   it('name event and turn', () => expect(eventOf(stop).id).toMatch(/^Stop:p-1:[0-9a-f]{16}$/))
   it('tell two stops of one turn apart', () =>
     expect(eventOf(stop).id).not.toBe(eventOf({ ...stop, last_assistant_message: 'b' }).id))
-  it('are random where the client gives nothing', () => {
+  it('are random if the client sends no id', () => {
     const ids = Array.from({ length: 1_000 }, () => eventOf({ hook_event_name: 'Stop' }).id)
     expect(new Set(ids).size).toBe(1_000)
   })
@@ -205,7 +204,7 @@ describe('excluded projects', () => {
   })
 
   it('are found through links and from worktrees', () => {
-    const outside = mkdtempSync(join(tmpdir(), 'payload-'))
+    const outside = temporaryDirectory('payload')
     symlinkSync(cwd, join(outside, 'link'))
     expect(read({ ...bash, cwd: join(outside, 'link') }, excluding(cwd)).type).toBe('ignored')
     mkdirSync(join(cwd, 'repo.git'), { recursive: true })

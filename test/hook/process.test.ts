@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { shortHash } from '../../src/paths.ts'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { shortHash } from '../../src/lib/paths.ts'
 import { ack, buildHook, Door, Hook, VERSION } from './hook-process.ts'
 
 const PLAIN = '{"continue":true,"suppressOutput":true}\n'
@@ -28,14 +28,12 @@ const accept = (): Promise<Door> => open((request, socket) => socket.send(ack(re
 beforeAll(async () => {
   dist = await buildHook()
 })
-afterAll(() => rmSync(dist, { recursive: true, force: true }))
 beforeEach(() => {
   hook = new Hook(dist)
 })
 afterEach(async () => {
   await door?.close()
   door = null
-  hook.remove()
 })
 
 const quiet = { code: 0, stdout: PLAIN, stderr: '' }
@@ -157,14 +155,14 @@ describe('a daemon that answers', () => {
     else expect(hook.wasStarted()).toBe(false)
   })
 
-  it('whose ack is lost leaves the event to the spool, with the same id', async () => {
+  it('whose ack is lost: the event is spooled with the same id', async () => {
     const { requests } = await open((_request, socket) => socket.terminate())
     expect(await hook.run({ hook_event_name: 'Stop', prompt_id: 'p-1' })).toEqual(quiet)
     expect(hook.spooled()).toEqual(requests.map((request) => request.event))
     expect(hook.spooled()).toHaveLength(1)
   })
 
-  it('that never answers costs its second, and no more', async () => {
+  it('that never answers delays the hook by one second at most', async () => {
     await open(() => {})
     const began = Date.now()
     expect(await hook.run(BASH)).toEqual(quiet)
@@ -285,7 +283,7 @@ describe('whatever comes', () => {
     expect(readdirSync(hook.dataDir)).toEqual([])
   })
 
-  it('a tool result nested beyond reason', async () => {
+  it('a tool result nested very deeply', async () => {
     const { requests } = await accept()
     const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     const text = JSON.stringify({ session_id: 's', cwd: '/', ...BASH, tool_response: 0 }).replace(
@@ -309,7 +307,7 @@ describe('whatever comes', () => {
     expect(await hook.run(BASH)).toEqual(quiet)
   })
 
-  it('a working directory that is gone', async () => {
+  it('a working directory that does not exist any more', async () => {
     await hook.run({ ...BASH, cwd: join(hook.cwd, 'gone') })
     expect(hook.spooled()).toHaveLength(1)
   })
@@ -326,12 +324,12 @@ describe('whatever comes', () => {
     expect(hook.spooled()).toHaveLength(1)
   })
 
-  it('a hook that is switched off does nothing', async () => {
+  it('a disabled hook does nothing', async () => {
     expect(await hook.run(BASH, { CLAUDE_MEM_HOOK_DISABLED: '1' })).toEqual(quiet)
     expect(readdirSync(hook.dataDir)).toEqual([])
   })
 
-  it('an excluded project leaves no trace', async () => {
+  it('an excluded project is not observed', async () => {
     const { requests } = await accept()
     expect(await hook.run(BASH, { CLAUDE_MEM_EXCLUDED_PROJECTS: hook.cwd })).toEqual(quiet)
     expect(

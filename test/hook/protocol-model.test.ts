@@ -3,13 +3,13 @@
  * Whatever happens, in the end an event that a hook gave out of its hands (acknowledged, P5; or spooled, P9) is
  * there, and no event is there twice (P6).
  */
-import { mkdtempSync, renameSync, rmSync, truncateSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { renameSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { listSpool, readSpool, removeSpooled, setAside, writeSpool } from '../../src/channel/spool.ts'
-import type { MemoryEvent } from '../../src/memory/event.ts'
+import type { MemoryEvent } from '../../src/domain/event.ts'
+import { listSpool, readSpool, removeSpooled, setAside, writeSpool } from '../../src/hook/spool.ts'
+import { temporaryDirectory } from '../support/directories.ts'
 
 /** What became of one run of the hook. */
 const HOOK_OUTCOMES = [
@@ -56,7 +56,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 class World {
-  readonly directory = mkdtempSync(join(tmpdir(), 'protocol-'))
+  readonly directory = temporaryDirectory('protocol')
   private readonly spool = join(this.directory, 'spool')
   private now = Date.now()
   /** On disk: survives every kill. One entry each time an event was counted. */

@@ -6,7 +6,7 @@ import { pendingOf } from '../../machines/session/context.ts'
 import { sessionMachine } from '../../machines/session/machine.ts'
 import { stateName } from '../../machines/session/snapshot.ts'
 import type { SessionContext, SessionEvent, SessionInput } from '../../machines/session/types.ts'
-import { NO_USAGE } from '../../src/memory/observation.ts'
+import { NO_USAGE } from '../../src/domain/observation.ts'
 import { POLICY, Session } from './inbox-model.ts'
 
 const START = 1_000_000

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ForgetReport, ForgetRequest, RememberRequest } from '../../src/channel/memory.ts'
+import type { ForgetReport, ForgetRequest } from '../../src/daemon/memory-changes.ts'
 import { TestDesk } from './desk.ts'
-import { observation } from './stand-in-daemon.ts'
+import { type Note, observation } from './stand-in-daemon.ts'
 
 let desk: TestDesk
 afterEach(() => desk?.close())
 
 describe('remember', () => {
-  let kept: RememberRequest[]
+  let kept: Note[]
   const open = async (env: NodeJS.ProcessEnv = {}) => {
     kept = []
-    const remember = async (request: RememberRequest) => ({ id: kept.push(request) + 76 })
+    const remember = async (request: Note) => ({ id: kept.push(request) + 76 })
     desk = await TestDesk.open({ memory: { remember } }, env)
   }
 
@@ -179,7 +179,7 @@ describe('forget', () => {
     [{ confirm: true }, 'call forget without confirm first'],
     [{ ids: [1], files: ['x'], confirm: true }, 'no filters'],
     [{ ids: [] }, 'ids'],
-    [{ since: 'soon' }, 'since has to be a date'],
+    [{ since: 'soon' }, 'since must be a date'],
   ])('refuses %j', async (args, message) => {
     await open([1])
     const { isError, text } = await desk.call('forget', args)

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { MemError } from '../../src/errors.ts'
-import { Connection } from '../../src/mcp/connection.ts'
-import { memoryOf } from '../../src/mcp/memory.ts'
-import type { Paths } from '../../src/paths.ts'
+import { MemError } from '../../src/lib/errors.ts'
+import type { Paths } from '../../src/lib/paths.ts'
+import { Connection, callsOver } from '../../src/mcp/connection.ts'
 import { makePlace, observation, type StandIn, StandInDaemon } from './stand-in-daemon.ts'
 
 let paths: Paths
@@ -37,43 +36,43 @@ async function daemon(standIn: Partial<StandIn> = {}): Promise<StandInDaemon> {
 function connect(start: () => Promise<void> = () => Promise.reject(new Error('not expected'))) {
   const connection = new Connection({ paths, start })
   closing.push(() => connection.close())
-  return memoryOf(connection)
+  return callsOver(connection)
 }
 
 describe('a connection', () => {
   it('starts the daemon, once for all who ask at the same time', async () => {
     let starts = 0
-    const memory = connect(async () => {
+    const { call } = connect(async () => {
       starts++
       const started = await daemon()
       closing.push(() => started.stop())
     })
-    const found = await Promise.all([1, 2, 3].map((id) => memory.observations([id])))
+    const found = await Promise.all([1, 2, 3].map((id) => call('observations', { ids: [id] })))
     expect(found.map(({ observations }) => observations[0]?.id)).toEqual([1, 2, 3])
     expect(starts).toBe(1)
   })
 
   it('tries again with the next call where it could not be made', async () => {
     let fails = true
-    const memory = connect(async () => {
+    const { call } = connect(async () => {
       if (fails) throw new MemError('not_running', 'it does not start')
       const started = await daemon()
       closing.push(() => started.stop())
     })
-    await expect(memory.observations([1])).rejects.toThrow('it does not start')
+    await expect(call('observations', { ids: [1] })).rejects.toThrow('it does not start')
     fails = false
-    expect((await memory.observations([1])).observations).toHaveLength(1)
+    expect((await call('observations', { ids: [1] })).observations).toHaveLength(1)
   })
 
   it('is made again after the daemon was restarted between two calls', async () => {
     const first = await daemon()
-    const memory = connect(async () => {
+    const { call } = connect(async () => {
       const second = await daemon()
       closing.push(() => second.stop())
     })
-    await memory.observations([1])
+    await call('observations', { ids: [1] })
     await first.stop()
-    expect((await memory.observations([2])).observations).toHaveLength(1)
+    expect((await call('observations', { ids: [2] })).observations).toHaveLength(1)
   })
 
   it('asks a question once more when the daemon goes away in the middle of it', async () => {
@@ -81,8 +80,8 @@ describe('a connection', () => {
     closing.push(() => first.stop())
     let drops = 1
     first.fault = ({ type }) => (type === 'observations' && drops-- > 0 ? 'drop' : null)
-    const memory = connect()
-    expect((await memory.observations([1])).observations).toHaveLength(1)
+    const { call } = connect()
+    expect((await call('observations', { ids: [1] })).observations).toHaveLength(1)
     expect(first.asked).toHaveLength(2)
   })
 
@@ -90,7 +89,7 @@ describe('a connection', () => {
     const first = await daemon()
     closing.push(() => first.stop())
     first.fault = ({ type }) => (type === 'observations' ? 'drop' : null)
-    await expect(connect().observations([1])).rejects.toThrow('closed the connection')
+    await expect(connect().call('observations', { ids: [1] })).rejects.toThrow('closed the connection')
     expect(first.asked).toHaveLength(2)
   })
 
@@ -98,33 +97,33 @@ describe('a connection', () => {
     const first = await daemon()
     closing.push(() => first.stop())
     first.fault = ({ type }) => (type === 'remember' ? 'drop' : null)
-    const memory = connect()
-    await expect(memory.remember(NOTE)).rejects.toThrow('this may have been done or not')
+    const { callOnce } = connect()
+    await expect(callOnce('remember', NOTE)).rejects.toThrow('this may have been done or not')
     expect(first.asked).toHaveLength(1)
     first.fault = () => null
-    expect(await memory.remember(NOTE)).toEqual({ id: 7 })
+    expect(await callOnce('remember', NOTE)).toEqual({ observation: 7 })
   })
 
   it('makes a change with the next daemon that the stopping one refused', async () => {
     const stopping = await daemon()
     stopping.fault = ({ type }) =>
       type === 'remember' ? new MemError('draining', 'it stops', { retryable: true }) : null
-    const memory = connect(async () => {
+    const { callOnce } = connect(async () => {
       await stopping.stop()
       const started = await daemon()
       closing.push(() => started.stop())
     })
-    expect(await memory.remember(NOTE)).toEqual({ id: 7 })
+    expect(await callOnce('remember', NOTE)).toEqual({ observation: 7 })
   })
 
   it('has an older daemon replaced', async () => {
     const old = await daemon({ version: '0.0.0-older' })
-    const memory = connect(async () => {
+    const { call } = connect(async () => {
       await old.stop()
       const started = await daemon()
       closing.push(() => started.stop())
     })
-    expect((await memory.observations([1])).observations).toHaveLength(1)
+    expect((await call('observations', { ids: [1] })).observations).toHaveLength(1)
     expect(old.asked).toEqual([])
   })
 
@@ -132,7 +131,10 @@ describe('a connection', () => {
     const first = await daemon()
     closing.push(() => first.stop())
     first.fault = ({ type }) => (type === 'observations' ? new MemError('bad_request', 'not like that') : null)
-    await expect(connect().observations([1])).rejects.toMatchObject({ code: 'bad_request', message: 'not like that' })
+    await expect(connect().call('observations', { ids: [1] })).rejects.toMatchObject({
+      code: 'bad_request',
+      message: 'not like that',
+    })
     expect(first.asked).toHaveLength(1)
   })
 })

@@ -1,11 +1,10 @@
 /** The tools as a client of the official SDK sees them, with a stand-in for the daemon behind them. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import { Connection } from '../../src/mcp/connection.ts'
-import { DryRuns } from '../../src/mcp/dry-runs.ts'
-import { memoryOf } from '../../src/mcp/memory.ts'
-import { placeOf } from '../../src/mcp/place.ts'
-import { serverOf } from '../../src/mcp/server.ts'
+import { Connection, callsOver } from '../../src/mcp/connection.ts'
+import { serverLocation } from '../../src/mcp/inputs.ts'
+import { createServer } from '../../src/mcp/server.ts'
+import { DryRuns } from '../../src/mcp/tool.ts'
 import { makePlace, type StandIn, StandInDaemon } from './stand-in-daemon.ts'
 
 export interface Called {
@@ -27,8 +26,8 @@ export class TestDesk {
     const { paths, remove } = makePlace()
     const daemon = await StandInDaemon.listen(paths, standIn)
     const connection = new Connection({ paths, start: () => Promise.reject(new Error('it runs already')) })
-    const here = placeOf(paths.dataDir, paths.dataDir, env)
-    const server = serverOf({ memory: memoryOf(connection), here, dryRuns: new DryRuns() })
+    const here = serverLocation(paths.dataDir, paths.dataDir, env)
+    const server = createServer({ ...callsOver(connection), here, dryRuns: new DryRuns() })
     const client = new Client({ name: 'test', version: '1' })
     const [ours, theirs] = InMemoryTransport.createLinkedPair()
     await Promise.all([server.connect(theirs), client.connect(ours)])

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ObservationView } from '../../src/channel/memory.ts'
+import type { LinkedObservation } from '../../src/store/search-port.ts'
 import { TestDesk } from './desk.ts'
 import { observation } from './stand-in-daemon.ts'
 
@@ -7,7 +7,7 @@ let desk: TestDesk
 afterEach(() => desk?.close())
 
 describe('get_observations', () => {
-  const withMemories = async (all: ObservationView[]) => {
+  const withMemories = async (all: LinkedObservation[]) => {
     desk = await TestDesk.open({
       memory: {
         observations: async (ids) => ({

@@ -1,23 +1,22 @@
 /** The built program as an agent runs it: the official SDK's client over stdio, and a real daemon behind it. */
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Program } from '../cli/program.ts'
-import { isAlive } from '../daemon-process.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { isAlive } from '../support/programs.ts'
 import { type Called, called } from './desk.ts'
 
 let program: Program
-const work = mkdtempSync(join(tmpdir(), 'claude-mem-mcp-work-'))
+const work = temporaryDirectory('mcp-work')
 beforeAll(async () => {
   program = await Program.make()
 }, 60_000)
 afterAll(async () => {
   await program.end()
-  rmSync(work, { recursive: true, force: true })
 }, 60_000)
 
 interface Agent {

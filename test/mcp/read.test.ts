@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { TimelineItem } from '../../src/channel/memory.ts'
-import type { Summary } from '../../src/memory/observation.ts'
+import type { TimelineItem } from '../../src/api/operations/memory.ts'
+import type { Summary } from '../../src/domain/observation.ts'
 import { TestDesk } from './desk.ts'
 import { AT, SESSION } from './stand-in-daemon.ts'
 
@@ -25,7 +25,7 @@ describe('timeline', () => {
     desk = await TestDesk.open({ memory: { timeline: async () => ({ anchor, items }) } })
   }
 
-  it('shows what stood around a memory, and which one it was', async () => {
+  it('shows what happened around a memory, and which one it was', async () => {
     await withItems(
       [item({ kind: 'prompt', id: 123, type: null, title: 'Why are people logged out?', tokens: 7 }), item()],
       123,

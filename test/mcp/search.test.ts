@@ -1,6 +1,6 @@
 import { resolve, sep } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { SearchAnswer, SearchHit, SearchRequest } from '../../src/search/query.ts'
+import { NO_FILTERS, type SearchAnswer, type SearchHit, type SearchRequest } from '../../src/domain/search-query.ts'
 import { TestDesk } from './desk.ts'
 import { hit } from './stand-in-daemon.ts'
 
@@ -20,8 +20,9 @@ async function withHits(hits: SearchHit[], fields: Partial<SearchAnswer> = {}): 
 /** What the daemon was asked last. */
 function asked(): SearchRequest {
   const request = desk.daemon.asked.at(-1)
-  if (request?.type !== 'search') throw new Error('no search was asked for')
-  return request.request
+  if (request?.type !== 'search') throw new Error('search was not called')
+  const { type: _type, query, mode, limit, offset, ...filters } = request
+  return { query, mode, limit, offset, filters } as unknown as SearchRequest
 }
 
 describe('search_memory', () => {
@@ -98,6 +99,7 @@ describe('search_memory', () => {
       limit: 3,
       offset: 6,
       filters: {
+        ...NO_FILTERS,
         project: desk.project,
         kinds: ['observation', 'summary'],
         types: ['bugfix', 'decision'],
@@ -105,8 +107,6 @@ describe('search_memory', () => {
         files: ['src/auth'],
         since: new Date(2026, 10, 16).getTime(),
         until: new Date(2026, 10, 17).getTime() - 1,
-        agent: null,
-        session: null,
         pinned: true,
       },
     })
@@ -189,9 +189,9 @@ describe('search_memory', () => {
     [{ types: ['bug'] }, '"bugfix"'],
     [{ kinds: [] }, 'kinds'],
     [{ files: [' '] }, 'files[0]'],
-    [{ since: 'last week' }, 'since has to be a date or time such as 2026-11-01'],
-    [{ until: '2026-02-30' }, 'until has to be a date'],
-    [{ since: '2026-11-17', until: '2026-11-16' }, 'nothing lies between since and until'],
+    [{ since: 'last week' }, 'since must be a date or time such as 2026-11-01'],
+    [{ until: '2026-02-30' }, 'until must be a date'],
+    [{ since: '2026-11-17', until: '2026-11-16' }, 'since is later than until'],
     [{ project: 'nosuch' }, 'no project is called "nosuch"'],
     [{ session: 'ffff' }, 'no session starts with "ffff"'],
   ])('refuses %j with a sentence that says why', async (args, message) => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { estimateTokens } from '../../src/memory/observation.ts'
+import { estimateTokens } from '../../src/domain/observation.ts'
 import { TestDesk } from './desk.ts'
 import { hit, observation, type StandIn } from './stand-in-daemon.ts'
 

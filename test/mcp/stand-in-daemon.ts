@@ -1,30 +1,48 @@
 /** A daemon's end of the channel with a memory that the test makes: a real socket, the real framing and schema. */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Memory, ObservationView } from '../../src/channel/memory.ts'
-import { memoryAnswer } from '../../src/channel/memory-requests.ts'
-import { NamedMemory } from '../../src/channel/named-memory.ts'
-import { PROTOCOL_VERSION, type Request } from '../../src/channel/protocol.ts'
-import { errorAnswer } from '../../src/channel/requests.ts'
-import { parseJson, parseRequest, requestId } from '../../src/channel/schema.ts'
-import { nothingKnown } from '../../src/context/load.ts'
-import { chosenProject } from '../../src/context/project.ts'
-import { MemError } from '../../src/errors.ts'
-import { estimateTokens } from '../../src/memory/observation.ts'
-import { type Paths, pathsOf } from '../../src/paths.ts'
-import type { SearchHit } from '../../src/search/query.ts'
+import type { InputOf, OperationName } from '../../src/api/index.ts'
+import { OPERATIONS } from '../../src/api/index.ts'
+import type { Timeline } from '../../src/api/operations/memory.ts'
+import { resolveFilters, resolveProjectKey, resolveSession } from '../../src/api/resolve.ts'
+import { parseInput } from '../../src/api/schemas.ts'
+import { emptyPreview } from '../../src/context/build.ts'
+import type { ForgetReport, ForgetRequest } from '../../src/daemon/memory-changes.ts'
+import { estimateTokens, type Summary } from '../../src/domain/observation.ts'
+import { findProject, type Project } from '../../src/domain/project.ts'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import type { SearchAnswer, SearchFilters, SearchHit, SearchRequest } from '../../src/domain/search-query.ts'
+import { MemError } from '../../src/lib/errors.ts'
+import { dataPaths, type Paths } from '../../src/lib/paths.ts'
+import { VERSION } from '../../src/lib/version.ts'
 import type { ProjectRow } from '../../src/store/port.ts'
-import { VERSION } from '../../src/version.ts'
+import type { LinkedObservation } from '../../src/store/search-port.ts'
+import { parseJson } from '../../src/transport/rest.ts'
+import { parseRequest } from '../../src/transport/server.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+
+export type Note = Omit<InputOf<'remember'>, 'project'> & { project: Project }
+
+/** What a test answers for the operations that the tools use. */
+export interface TestMemory {
+  search(request: SearchRequest): Promise<SearchAnswer>
+  observations(ids: readonly number[]): Promise<{ observations: LinkedObservation[]; missing: number[] }>
+  timeline(request: object): Promise<Timeline>
+  summaries(filter: object): Promise<Summary[]>
+  remember(note: Note): Promise<{ id: number }>
+  forget(request: ForgetRequest): Promise<ForgetReport>
+}
+
+/** A request as the daemon understood it. */
+export type Asked = { type: OperationName } & Record<string, unknown>
 
 /** What a request gets besides its answer: `drop` ends the connection instead. */
-export type Fault = (request: Request) => 'drop' | MemError | null
+export type Fault = (request: Asked) => 'drop' | MemError | null
 
 export interface StandIn {
-  memory: Partial<Memory>
+  memory: Partial<TestMemory>
   projects?: ProjectRow[]
   sessions?: string[]
   context?: string
@@ -33,7 +51,7 @@ export interface StandIn {
 
 export class StandInDaemon {
   /** In the order in which they came; `hello` left out. */
-  readonly asked: Request[] = []
+  readonly asked: Asked[] = []
   fault: Fault = () => null
   readonly #server: Server
   readonly #sockets = new WebSocketServer({ noServer: true })
@@ -68,74 +86,86 @@ export class StandInDaemon {
   }
 
   async #take(client: WebSocket, text: string): Promise<void> {
-    const json = parseJson(text)
-    const id = requestId(json)
+    const message = parseJson(text)
+    const id = Reflect.get(Object(message), 'id')
     try {
-      const request = parseRequest(json)
-      if (request.type !== 'hello') this.asked.push(request)
+      const { name, input } = parseRequest(message)
+      const request: Asked = { ...parseInput(OPERATIONS[name].input, input), type: name }
+      if (name !== 'hello') this.asked.push(request)
       const fault = this.fault(request)
       if (fault === 'drop') return client.terminate()
       if (fault !== null) throw fault
-      client.send(JSON.stringify({ v: PROTOCOL_VERSION, id, ...(await this.#body(request)) }))
+      const output = await this.#output(name, request)
+      client.send(JSON.stringify({ ...output, v: PROTOCOL_VERSION, id, type: OPERATIONS[name].answer }))
     } catch (error) {
-      client.send(JSON.stringify(errorAnswer(id, error)))
+      const { code = 'internal', retryable = true } = error instanceof MemError ? error : {}
+      const message = error instanceof Error ? error.message : String(error)
+      client.send(JSON.stringify({ v: PROTOCOL_VERSION, id, type: 'error', code, message, retryable }))
     }
   }
 
-  async #body(request: Request): Promise<object> {
+  async #output(name: OperationName, { type: _type, ...input }: Asked): Promise<object> {
     const { projects = [], sessions = [], context = '', version = VERSION } = this.#standIn
-    const names = {
+    const memory = { ...unexpected, ...this.#standIn.memory }
+    const reader = {
       projects: async ({ key, name }: { key?: string; name?: string }) =>
         projects.filter((project) => project.key === key || project.name === name),
-      observations: async () => [],
-      summaries: async () => [],
       findSessions: async (prefix: string) => sessions.filter((session) => session.startsWith(prefix)),
     }
-    switch (request.type) {
+    switch (name) {
       case 'hello':
-        return { type: 'hello', version, pid: process.pid, dataDir: '' }
-      case 'context':
+        return { version, pid: process.pid, dataDir: '' }
+      case 'context': {
+        const project = await findProject(reader, String(input.project))
+        return { ...emptyPreview(project), context, tokens: estimateTokens(context) }
+      }
+      case 'search': {
+        const { query, mode, limit, offset, ...filters } = input as unknown as SearchRequest & SearchFilters
         return {
-          type: 'context',
-          ...nothingKnown(await chosenProject(names, request.project)),
-          context,
-          tokens: estimateTokens(context),
+          answer: await memory.search({ query, mode, limit, offset, filters: await resolveFilters(reader, filters) }),
         }
-      case 'search':
+      }
       case 'observations':
+        return await memory.observations(input.ids as number[])
       case 'timeline':
-      case 'summaries':
+        return await memory.timeline({
+          ...input,
+          project: await resolveProjectKey(reader, input.project as string | null),
+        })
+      case 'summaries': {
+        const session = input.session === null ? null : await resolveSession(reader, String(input.session))
+        const project = await resolveProjectKey(reader, input.project as string | null)
+        return { summaries: await memory.summaries({ ...input, session, project }) }
+      }
       case 'remember':
-      case 'forget':
-        return await memoryAnswer(request, new NamedMemory({ ...nothing, ...this.#standIn.memory }, names))
+        return { observation: (await memory.remember(input as unknown as Note)).id }
+      case 'forget': {
+        const { ids, confirm, ...filters } = input as unknown as ForgetRequest & SearchFilters
+        const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters)
+        return { report: await memory.forget({ ids, filters: resolved, confirm }) }
+      }
       default:
-        throw new MemError('internal', `the stand-in knows no ${request.type}`)
+        throw new MemError('internal', `the stand-in has no ${name}`)
     }
   }
 }
 
-const unasked = async (): Promise<never> => {
+const fail = async (): Promise<never> => {
   throw new MemError('internal', 'the test did not expect that')
 }
-const nothing: Memory = {
-  search: unasked,
-  observations: unasked,
-  timeline: unasked,
-  summaries: unasked,
-  stats: unasked,
-  remember: unasked,
-  correct: unasked,
-  forget: unasked,
-  pin: unasked,
-  link: unasked,
-  reindex: unasked,
-  indexing: () => null,
+const unexpected: TestMemory = {
+  search: fail,
+  observations: fail,
+  timeline: fail,
+  summaries: fail,
+  remember: fail,
+  forget: fail,
 }
 
 /** A data directory of its own. */
 export function makePlace(): { paths: Paths; remove: () => void } {
-  const directory = mkdtempSync(join(tmpdir(), 'claude-mem-mcp-'))
-  const paths = pathsOf(directory)
+  const directory = temporaryDirectory('mcp')
+  const paths = dataPaths(directory)
   // On Windows a client brings it.
   writeFileSync(paths.token, 'token')
   return { paths, remove: () => rmSync(directory, { recursive: true, force: true }) }
@@ -167,7 +197,7 @@ export function hit(fields: Partial<SearchHit> = {}): SearchHit {
   }
 }
 
-export function observation(fields: Partial<ObservationView> = {}): ObservationView {
+export function observation(fields: Partial<LinkedObservation> = {}): LinkedObservation {
   return {
     id: 123,
     session: SESSION,

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { SearchAnswer } from '../../src/domain/search-query.ts'
+import type { Paths } from '../../src/lib/paths.ts'
 import { serveMemory } from '../../src/mcp/server.ts'
-import type { Paths } from '../../src/paths.ts'
-import type { SearchAnswer } from '../../src/search/query.ts'
 import { makePlace, StandInDaemon } from './stand-in-daemon.ts'
 
 const closing: (() => unknown)[] = []
@@ -97,7 +97,7 @@ describe('a server on standard input and output', () => {
       { id: 0, result: {} },
       { id: 2, result: {} },
     ])
-    expect(new Set(said)).toEqual(new Set(['claude-mem mcp: a message of the client was not understood']))
+    expect(new Set(said)).toEqual(new Set(['claude-mem mcp: a message of the client is not valid']))
   })
 
   it('ends when a message never does', async () => {

@@ -1,5 +1,5 @@
 /** Tool events as Claude Code reports them, with only what a test is about. */
-import type { MessageEvent } from '../../src/memory/event.ts'
+import type { MessageEvent } from '../../src/domain/event.ts'
 
 let n = 0
 const base = () => ({

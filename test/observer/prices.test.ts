@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { NO_USAGE } from '../../src/memory/observation.ts'
-import { costOf, priceOf } from '../../src/observer/prices.ts'
-import { DEFAULT_MODEL as ANTHROPIC } from '../../src/observer/providers/anthropic.ts'
-import { DEFAULT_MODEL as GEMINI } from '../../src/observer/providers/gemini.ts'
-import { DEFAULT_MODEL as OPENROUTER } from '../../src/observer/providers/openrouter.ts'
+import { NO_USAGE } from '../../src/domain/observation.ts'
+import { modelPrice, usageCost } from '../../src/observer/prices.ts'
+import { API_PROVIDERS } from '../../src/observer/provider-choice.ts'
 
 const haiku = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 }
 
@@ -15,8 +13,8 @@ describe('prices.lookup', () => {
     'claude-haiku-4-5-latest',
     'anthropic/claude-haiku-4.5',
     'Claude-Haiku-4-5',
-  ])('%s has the price of its family', (model) => {
-    expect(priceOf(model, [])).toEqual(haiku)
+  ])('%s has the price of its model', (model) => {
+    expect(modelPrice(model, [])).toEqual(haiku)
   })
 
   test.each([
@@ -26,42 +24,42 @@ describe('prices.lookup', () => {
     ['gemini-2.5-flash', 0.3],
     ['gemini-2.5-flash-001', 0.3],
   ])('%s costs %d', (model, input) => {
-    expect(priceOf(model, [])?.input).toBe(input)
+    expect(modelPrice(model, [])?.input).toBe(input)
   })
 
   test.each(['', '/', 'claude', 'claude-haiku', 'claude-haiku-4-5-turbo', 'llama3.2:3b', 'haiku', '__proto__', '='])(
     '%j has none: a near name may cost ten times as much',
     (model) => {
-      expect(priceOf(model, [])).toBeNull()
+      expect(modelPrice(model, [])).toBeNull()
     },
   )
 
   test('the default model of each provider has one', () => {
-    for (const model of [ANTHROPIC, GEMINI, OPENROUTER]) expect(priceOf(model, [])).not.toBeNull()
+    for (const { model } of Object.values(API_PROVIDERS)) expect(modelPrice(model, [])).not.toBeNull()
   })
 
   test("OpenRouter's free variants are free, whatever the model", () => {
-    expect(priceOf('some/model:free', [])).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
+    expect(modelPrice('some/model:free', [])).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
   })
 })
 
 describe('prices.overrides', () => {
-  test('win, and fill in what caches cost', () => {
-    expect(priceOf('claude-haiku-4-5', ['claude-haiku-4-5=2/8'])).toEqual({
+  test('win, with default cache prices', () => {
+    expect(modelPrice('claude-haiku-4-5', ['claude-haiku-4-5=2/8'])).toEqual({
       input: 2,
       output: 8,
       cacheRead: 0.2,
       cacheWrite: 2.5,
     })
-    expect(priceOf('qwen3:8b', ['qwen3:8b=0/0'])).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
-    expect(priceOf('my-model', ['my-model=1/2/0.5'])).toMatchObject({ cacheRead: 0.5, cacheWrite: 1.25 })
-    expect(priceOf('my-model', ['my-model=1/2/0.5/0.75'])).toMatchObject({ cacheRead: 0.5, cacheWrite: 0.75 })
+    expect(modelPrice('qwen3:8b', ['qwen3:8b=0/0'])).toEqual({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
+    expect(modelPrice('my-model', ['my-model=1/2/0.5'])).toMatchObject({ cacheRead: 0.5, cacheWrite: 1.25 })
+    expect(modelPrice('my-model', ['my-model=1/2/0.5/0.75'])).toMatchObject({ cacheRead: 0.5, cacheWrite: 0.75 })
   })
 
-  test('hold for all builds of a model, but the exact name goes first, and of two the last', () => {
+  test('apply to all builds of a model; the exact name wins, then the last one', () => {
     const overrides = ['gpt-4o=1/1', 'gpt-4o-2024-07-18=7/7', 'gpt-4o=2/2']
-    expect(priceOf('gpt-4o-2024-07-18', overrides)?.input).toBe(7)
-    expect(priceOf('openai/gpt-4o-2024-11-20', overrides)?.input).toBe(2)
+    expect(modelPrice('gpt-4o-2024-07-18', overrides)?.input).toBe(7)
+    expect(modelPrice('openai/gpt-4o-2024-11-20', overrides)?.input).toBe(2)
   })
 
   test.each([
@@ -72,17 +70,16 @@ describe('prices.overrides', () => {
     'claude-haiku-4-5=1',
     'claude-haiku-4-5=a/b',
     'claude-haiku-4-5=-1/2',
-  ])('%j changes nothing', (item) => {
-    expect(priceOf('claude-haiku-4-5', [item])).toEqual(haiku)
+  ])('%j is ignored', (item) => {
+    expect(modelPrice('claude-haiku-4-5', [item])).toEqual(haiku)
   })
 })
 
 describe('prices.cost', () => {
   test('is the sum over the four kinds of tokens', () => {
-    expect(costOf({ input: 1_000_000, output: 100_000, cacheRead: 2_000_000, cacheWrite: 80_000 }, haiku)).toBeCloseTo(
-      1 + 0.5 + 0.2 + 0.1,
-      10,
-    )
-    expect(costOf(NO_USAGE, haiku)).toBe(0)
+    expect(
+      usageCost({ input: 1_000_000, output: 100_000, cacheRead: 2_000_000, cacheWrite: 80_000 }, haiku),
+    ).toBeCloseTo(1 + 0.5 + 0.2 + 0.1, 10)
+    expect(usageCost(NO_USAGE, haiku)).toBe(0)
   })
 })

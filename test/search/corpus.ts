@@ -1,10 +1,10 @@
 /** Small random memories, stored through the store's own commits, and random questions about them. */
 import fc from 'fast-check'
-import type { Project } from '../../src/memory/project.ts'
-import { MEMORY_KINDS, type SearchFilters } from '../../src/search/query.ts'
+import type { Project } from '../../src/domain/project.ts'
+import { MEMORY_KINDS, NO_FILTERS, type SearchFilters } from '../../src/domain/search-query.ts'
 import { NOW, observationOf, PROJECT, promptOf, record, stateOf, summaryOf } from '../store/samples.ts'
 import { type Stored, TYPES } from './oracle.ts'
-import { OTHER_PROJECT, type Place } from './place.ts'
+import { OTHER_PROJECT, type SearchFixture } from './search-fixture.ts'
 
 /** Short, and without endings that a stemmer would cut. */
 export const WORDS = ['token', 'login', 'cache', 'pool', 'retry', 'queue', 'schema', 'index', 'wal', 'hook'] as const
@@ -45,29 +45,31 @@ const either = <T>(values: readonly T[]) => fc.oneof({ weight: 4, arbitrary: fc.
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 2 })
 const time = fc.nat(TIMES).map((hours) => NOW + hours * 3_600_000)
 
-export const filters: fc.Arbitrary<SearchFilters> = fc.record({
-  project: fc.constantFrom(null, PROJECT.key, OTHER_PROJECT.key, 'git:/nowhere'),
-  kinds: fc.constantFrom(['observation' as const], [...MEMORY_KINDS], ['summary' as const, 'prompt' as const], []),
-  types: either(TYPES),
-  concepts: either(['AUTH', 'data base', 'data', '%', '']),
-  files: either(['auth', 'SRC/', 'work/app', 'work\\app', '.md', '%', '_', 'no such']),
-  since: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, time),
-  until: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, time),
-  agent: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.constantFrom('explorer', 'Explorer', 'nobody')),
-  session: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.constantFrom('s1', 's2', 's3', 's')),
-  pinned: fc.nat(5).map((n) => n === 0),
-})
+export const filters: fc.Arbitrary<SearchFilters> = fc
+  .record({
+    project: fc.constantFrom(null, PROJECT.key, OTHER_PROJECT.key, 'git:/nowhere'),
+    kinds: fc.constantFrom(['observation' as const], [...MEMORY_KINDS], ['summary' as const, 'prompt' as const], []),
+    types: either(TYPES),
+    concepts: either(['AUTH', 'data base', 'data', '%', '']),
+    files: either(['auth', 'SRC/', 'work/app', 'work\\app', '.md', '%', '_', 'no such']),
+    since: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, time),
+    until: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, time),
+    agent: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.constantFrom('explorer', 'Explorer', 'nobody')),
+    session: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, fc.constantFrom('s1', 's2', 's3', 's')),
+    pinned: fc.nat(5).map((n) => n === 0),
+  })
+  .map((some) => ({ ...NO_FILTERS, ...some }))
 
 export const query = orNull(text).map((words) => words ?? '')
 
 /** As it was stored, for the oracle. */
-export async function store(place: Place, made: readonly Made[]): Promise<Stored[]> {
+export async function store(place: SearchFixture, made: readonly Made[]): Promise<Stored[]> {
   const stored: Stored[] = []
   for (const [n, one] of made.entries()) stored.push(await storeOne(place, one, n, stored))
   return stored
 }
 
-async function storeOne(place: Place, one: Made, n: number, earlier: readonly Stored[]): Promise<Stored> {
+async function storeOne(place: SearchFixture, one: Made, n: number, earlier: readonly Stored[]): Promise<Stored> {
   const { id: session, project } = SESSIONS[one.session] ?? { id: 's1', project: PROJECT }
   const state = stateOf({ project })
   const base = { session, project: project.key, at: one.at, type: null, concepts: [], agent: null, pinned: false }
@@ -81,17 +83,15 @@ async function storeOne(place: Place, one: Made, n: number, earlier: readonly St
   if (one.kind === 'summary') {
     const { title: request, narrative: learned, filesRead, filesModified: filesEdited } = one
     const rest = { investigated: null, completed: null, nextSteps: null, notes: null }
-    const draft = { ...rest, request, learned, filesRead, filesEdited }
-    await place.commit(session, { state, summaries: [summaryOf({ draft, createdAt: one.at })] })
+    const summary = summaryOf({ ...rest, request, learned, filesRead, filesEdited, createdAt: one.at })
+    await place.commit(session, { state, summaries: [summary] })
     const files = [...filesRead, ...filesEdited]
     const said = [request, learned, ...files].join(' ')
     return { ...base, kind: 'summary', id: ofKind.length + 1, files, text: said, supersededBy: null }
   }
   const { type, title, narrative, facts, concepts, filesRead, filesModified, agent, pinned } = one
-  const plain = observationOf([], { createdAt: one.at })
-  const functionsChanged: typeof plain.draft.functionsChanged = []
-  const draft = {
-    ...plain.draft,
+  const observation = observationOf([], {
+    createdAt: one.at,
     type,
     title,
     narrative,
@@ -99,10 +99,10 @@ async function storeOne(place: Place, one: Made, n: number, earlier: readonly St
     concepts,
     filesRead,
     filesModified,
-    functionsChanged,
+    functionsChanged: [],
     agent,
-  }
-  const [id = 0] = await place.commit(session, { state, observations: [{ ...plain, draft }] })
+  })
+  const [id = 0] = await place.commit(session, { state, observations: [observation] })
   if (pinned) await place.store.pin([id], true, NOW)
   const older = ofKind.filter((other) => other.project === project.key).at(-one.replaces)
   if (one.replaces > 0 && older !== undefined) {

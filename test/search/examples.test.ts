@@ -1,7 +1,7 @@
 /** What people type, and what they expect to find: with the embedder that comes with the program. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { staticEmbedder } from '../../src/search/embedders/static.ts'
-import { learn, type Place, place } from './place.ts'
+import { learn, type SearchFixture, searchFixture } from './search-fixture.ts'
 
 /** Each in a session of its own: what stands beside a memory is not the subject here. */
 const MEMORIES = {
@@ -54,11 +54,11 @@ const MEMORIES = {
 }
 type Name = keyof typeof MEMORIES
 
-let here: Place
+let here: SearchFixture
 const names = new Map<number, Name>()
 
 beforeAll(async () => {
-  here = await place(await staticEmbedder())
+  here = await searchFixture(await staticEmbedder())
   for (const name of Object.keys(MEMORIES) as Name[]) {
     const [id = 0] = await learn(here, name, [MEMORIES[name]])
     names.set(id, name)
@@ -159,7 +159,7 @@ describe('questions', () => {
     expect(await best(query)).toBe(name)
   })
 
-  test('the answer says why: the words that matched, the fragment that was closest', async () => {
+  test('the answer explains a hit with the matched words and the closest fragment', async () => {
     const { hits } = await here.search('which typescript emits extensions?')
     expect(hits[0]?.explanation).toMatchObject({ matched: ['typescript', 'emits', 'extensions'], fragment: 'fact 1' })
     expect(hits[0]?.snippet).toContain('typescript 5.9.3 emits no extensions')
@@ -181,14 +181,14 @@ describe('misspelt', () => {
     expect(await best(query)).toBe(name)
   })
 
-  test('words are told apart from those that are said, and only where words are not meant strictly', async () => {
+  test('spelling variants are only searched for unknown words, and not in strict mode', async () => {
     const { notes } = await here.search('authentification at the gateway')
-    expect(notes).toEqual(['no memory says "authentification": what is spelt alike was looked for too'])
+    expect(notes).toEqual(['no memory contains "authentification": words with a similar spelling were searched too'])
     expect((await here.search('authentication at the gateway')).notes).toEqual([])
     expect(await here.found('authentification', { mode: 'strict' })).toEqual([])
   })
 
-  test.each(['kubernetes', 'zzzzzzzz', 'authoritarianism'])('%s is like nothing that is said', async (query) => {
+  test.each(['kubernetes', 'zzzzzzzz', 'authoritarianism'])('%s has no spelling variant', async (query) => {
     expect((await here.search(query)).notes).toEqual([])
   })
 })

@@ -3,36 +3,47 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { LiveMemory } from '../../src/channel/live-memory.ts'
-import { ContextKeeper } from '../../src/context/keeper.ts'
+import type { ReadContext } from '../../src/api/context.ts'
+import { OPERATIONS } from '../../src/api/index.ts'
+import { ContextKeeper } from '../../src/daemon/context-keeper.ts'
+import { MemoryChanges } from '../../src/daemon/memory-changes.ts'
+import { MEMORY_KINDS, NO_FILTERS, type SearchMode } from '../../src/domain/search-query.ts'
 import type { Indexer } from '../../src/search/indexer.ts'
-import { MEMORY_KINDS, NO_FILTERS, type SearchMode } from '../../src/search/query.ts'
-import { rowOf } from '../../src/store/sqlite/search/rows.ts'
+import { searchRowId } from '../../src/store/sqlite/search-rows.ts'
 import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { NOW, PROJECT, promptOf, record, stateOf, summaryOf } from '../store/samples.ts'
 import { corpus, store } from './corpus.ts'
 import { nameOf } from './oracle.ts'
-import { HAS_GRAPH, learn, type Place, place, wordEmbedder } from './place.ts'
+import { HAS_GRAPH, learn, type SearchFixture, searchFixture, wordEmbedder } from './search-fixture.ts'
 
 /** Stands nowhere else, and is not changed by a stemmer. */
 const SECRET = 'zanzibarko'
 const MODES: readonly SearchMode[] = ['auto', 'strict', 'semantic', 'hybrid']
 
-let here: Place | null = null
+let here: SearchFixture | null = null
 afterEach(async () => {
   await here?.dispose()
   here = null
 })
 
+function readContext(place: SearchFixture): ReadContext {
+  return {
+    reader: place.store,
+    search: async () => place.calls(),
+    previewContext: () => Promise.reject(new Error('not used here')),
+    now: () => NOW,
+  }
+}
+
 interface Living {
-  place: Place
-  memory: LiveMemory
+  place: SearchFixture
+  memory: MemoryChanges
   indexer: Indexer
   keeper: ContextKeeper
 }
 
 async function living(): Promise<Living> {
-  const made = await place(wordEmbedder())
+  const made = await searchFixture(wordEmbedder())
   here = made
   await made.open({ graphFrom: 1 })
   const indexer = made.indexer()
@@ -40,10 +51,10 @@ async function living(): Promise<Living> {
     reader: made.store,
     directory: join(made.directory, 'context'),
     settings: () => CONTEXT_SETTINGS,
-    notice: (text) => made.said.push(text),
+    notice: (text) => made.messages.push(text),
     now: () => NOW,
   })
-  const memory = new LiveMemory({
+  const memory = new MemoryChanges({
     store: made.store,
     search: async () => made.calls(),
     indexer,
@@ -71,7 +82,7 @@ async function told({ place, indexer, keeper }: Living): Promise<void> {
   ])
   await learn(place, 's2', [{ title: 'pool closed', narrative: 'the pool leaked' }])
   indexer.wake()
-  await indexer.settled()
+  await indexer.whenIdle()
   await place.search('the token')
   while (place.engine().vectors?.build(1_000));
   keeper.changed(PROJECT.key)
@@ -82,7 +93,7 @@ const holds = (directory: string, text: string | Buffer) =>
   existsSync(directory) && readdirSync(directory).some((name) => readFileSync(join(directory, name)).includes(text))
 
 describe('a forgotten observation', () => {
-  test.skipIf(!HAS_GRAPH)('is found by no path', async () => {
+  test.skipIf(!HAS_GRAPH)('cannot be found in any way', async () => {
     const alive = await living()
     await told(alive)
     const { place, memory } = alive
@@ -111,11 +122,13 @@ describe('a forgotten observation', () => {
       expect(near.map(({ observationId }) => observationId)).not.toContain(2)
     }
     expect(place.engine().similarTo(PROJECT.key, 2, 10)).toEqual([])
-    const timeline = await memory.timeline({ anchor: 1, query: null, project: null, before: 9, after: 9 })
+    const context = readContext(place)
+    const around = { query: null, project: null, before: 9, after: 9 }
+    const timeline = await OPERATIONS.timeline.handle(context, { ...around, anchor: 1 })
     expect(timeline.items.map(({ id }) => id)).toEqual([1, 3, 4])
-    await expect(memory.timeline({ anchor: 2, query: null, project: null, before: 9, after: 9 })).rejects.toThrow('2')
-    expect(await memory.observations([2])).toEqual({ observations: [], missing: [2] })
-    expect(await place.calls().found([rowOf('observation', 2)])).toEqual([])
+    await expect(OPERATIONS.timeline.handle(context, { ...around, anchor: 2 })).rejects.toThrow('2')
+    expect(await OPERATIONS.observations.handle(context, { ids: [2] })).toEqual({ observations: [], missing: [2] })
+    expect(await place.calls().found([searchRowId('observation', 2)])).toEqual([])
     expect(holds(join(place.directory, 'context'), SECRET)).toBe(false)
     expect(holds(place.vectors, '[2,"')).toBe(false)
     expect(holds(place.vectors, vector)).toBe(false)
@@ -141,7 +154,7 @@ describe('a forgotten observation', () => {
     },
   )
 
-  test('what passes a filter goes with its summaries and prompts', async () => {
+  test('forgetting by filter includes summaries and prompts', async () => {
     const alive = await living()
     await told(alive)
     const { place, memory } = alive
@@ -150,7 +163,7 @@ describe('a forgotten observation', () => {
       state: stateOf(),
       events: [record(event, { kind: 'noted', reason: null })],
       prompts: [{ eventId: 'p', number: 1, text: event.text, private: false, at: NOW }],
-      summaries: [summaryOf({ draft: { ...summaryOf().draft, learned: SECRET } })],
+      summaries: [summaryOf({ learned: SECRET })],
     })
     const all = { mode: 'strict' as const, kinds: MEMORY_KINDS }
     expect((await place.search(SECRET, all)).total).toBe(3)
@@ -161,7 +174,7 @@ describe('a forgotten observation', () => {
 })
 
 /** As the graph keeps it. */
-async function secretVector(place: Place): Promise<Buffer> {
+async function secretVector(place: SearchFixture): Promise<Buffer> {
   const { vectors } = place.engine()
   const text = `login by ${SECRET}. about ${SECRET}. the token is ${SECRET} now`
   const [vector] = (await vectors?.embedder.embed([text])) ?? []
@@ -169,7 +182,7 @@ async function secretVector(place: Place): Promise<Buffer> {
   return Buffer.from(vector.buffer)
 }
 
-test('whatever is forgotten of whatever is remembered, the rest is found and nothing else', async () => {
+test('after forgetting random memories, exactly the others are found', async () => {
   await fc.assert(
     fc.asyncProperty(corpus, fc.infiniteStream(fc.boolean()), async (made, choices) => {
       const alive = await living()
@@ -177,7 +190,7 @@ test('whatever is forgotten of whatever is remembered, the rest is found and not
       try {
         const stored = await store(place, made)
         indexer.wake()
-        await indexer.settled()
+        await indexer.whenIdle()
         await place.search('token')
         while (place.engine().vectors?.build(1_000));
         const ids = stored.filter(({ kind }) => kind === 'observation').map(({ id }) => id)

@@ -1,14 +1,14 @@
 /** Any question is safe: whatever stands in it, it is looked for and nothing else. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SEARCH_MODES, type SearchFilters } from '../../src/domain/search-query.ts'
 import { staticEmbedder } from '../../src/search/embedders/static.ts'
-import { SEARCH_MODES, type SearchFilters } from '../../src/search/query.ts'
-import { learn, type Place, place } from './place.ts'
+import { learn, type SearchFixture, searchFixture } from './search-fixture.ts'
 
-let here: Place
+let here: SearchFixture
 
 beforeAll(async () => {
-  here = await place(await staticEmbedder())
+  here = await searchFixture(await staticEmbedder())
   await learn(here, 's1', [
     { title: 'Login fixed', narrative: 'The "token" had expired; NOT NULL failed: users.email.' },
     { title: 'Emoji kept', narrative: 'A 🐛 and a 👨‍👩‍👧 in a title are kept.' },
@@ -53,7 +53,7 @@ const HOSTILE: [name: string, query: string][] = [
   ['1 MB', 'token login '.repeat(90_000)],
 ]
 
-describe('a question with', () => {
+describe('a query with', () => {
   test.each(HOSTILE)('%s is answered', async (_, query) => {
     for (const mode of SEARCH_MODES) {
       const { hits, mode: answered } = await here.search(query, { mode })
@@ -63,7 +63,7 @@ describe('a question with', () => {
     }
   })
 
-  test('anything in it finds only what is there', async () => {
+  test('arbitrary text finds only existing memories', async () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 60 }))
     await fc.assert(
       fc.asyncProperty(text, fc.constantFrom(...SEARCH_MODES), async (query, mode) => {
@@ -74,7 +74,7 @@ describe('a question with', () => {
     )
   })
 
-  test('anything in its filters finds only what passes', async () => {
+  test('arbitrary filters find only memories that pass', async () => {
     const odd = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.constantFrom('%', '_', '*', "'", '"', '\0', '\n', '[]'),
@@ -101,23 +101,23 @@ test('words are found among operators and quotes', async () => {
   expect((await here.search('"token" "expired"')).mode).toBe('hybrid')
 })
 
-test('a question that says nothing to the embedder is answered by words, and says so', async () => {
+test('a query that the embedder does not know is answered by words, with a note', async () => {
   const { mode, notes, embedder, hits } = await here.search('🐛', { mode: 'semantic' })
   expect([mode, embedder, hits]).toEqual(['hybrid', null, []])
-  expect(notes.join()).toContain('found by words alone')
+  expect(notes.join()).toContain('searched by words only')
 })
 
-test('an embedder that fails while it is asked leaves what words can find, and the answer says so', async () => {
+test('an embedder that fails during a search falls back to words, with a note', async () => {
   const failing = { name: 'broken-1', dimensions: 3, embed: () => Promise.reject(new Error('out of memory')) }
   await here.open({ embedder: failing })
   for (const mode of ['semantic', 'hybrid', 'auto'] as const) {
     const answer = await here.search('token', { mode })
     expect([answer.mode, answer.embedder, answer.hits[0]?.id]).toEqual(['hybrid', null, 1])
-    expect(answer.notes).toEqual(['broken-1 failed, found by words alone: out of memory'])
+    expect(answer.notes).toEqual(['broken-1 failed, searched by words only: out of memory'])
   }
 })
 
-test('numbers that make no sense for a page give an empty one', async () => {
+test('invalid page numbers give an empty page', async () => {
   expect((await here.search('token', { limit: 0 })).hits).toEqual([])
   expect((await here.search('token', { offset: 1_000_000 })).hits).toEqual([])
 })

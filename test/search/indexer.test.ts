@@ -2,16 +2,16 @@
 import { existsSync, rmSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { SearchCalls } from '../../src/search/client.ts'
-import type { Embedder } from '../../src/search/embedder.ts'
+import type { Embedder } from '../../src/search/embedders/models.ts'
 import { staticEmbedder } from '../../src/search/embedders/static.ts'
-import { Indexer, type IndexProgress } from '../../src/search/indexer.ts'
-import { HAS_GRAPH, learn, type Place, place, wordEmbedder } from './place.ts'
+import { Indexer, type IndexerProgress } from '../../src/search/indexer.ts'
+import type { SearchCalls } from '../../src/search/search-thread.ts'
+import { HAS_GRAPH, learn, type SearchFixture, searchFixture, wordEmbedder } from './search-fixture.ts'
 
-let here: Place
+let here: SearchFixture
 
 beforeEach(async () => {
-  here = await place(wordEmbedder())
+  here = await searchFixture(wordEmbedder())
 })
 afterEach(() => here.dispose())
 
@@ -49,11 +49,11 @@ function watched(embed: (calls: SearchCalls, texts: readonly string[]) => Promis
 }
 
 describe('the backlog', () => {
-  test('of words and vectors after a migration is worked off, with progress', async () => {
+  test('of words and vectors after a migration is processed, with progress', async () => {
     await many(260)
     await here.store.rebuildSearch()
     expect(await here.found('token', { mode: 'strict' })).toEqual([])
-    const seen: IndexProgress[] = []
+    const seen: IndexerProgress[] = []
     const indexer = here.indexer({
       search: watched(async (calls, texts) => {
         if (indexer.progress !== null) seen.push(indexer.progress)
@@ -62,7 +62,7 @@ describe('the backlog', () => {
     })
     expect(indexer.progress).toBeNull()
     indexer.wake()
-    await indexer.settled()
+    await indexer.whenIdle()
     expect(indexer.progress).toBeNull()
     expect(seen[0]?.what).toBe('lexical')
     const vectors = seen.filter(({ what }) => what === 'vectors')
@@ -75,7 +75,7 @@ describe('the backlog', () => {
     expect((await here.store.indexState()).done).toBe((await here.store.indexState()).total)
   })
 
-  test('that was stopped in the middle is gone on with, and nothing is embedded twice', async () => {
+  test('that was stopped in the middle is continued, and nothing is embedded twice', async () => {
     await many(160)
     const embedded: string[] = []
     const first = here.indexer({
@@ -86,7 +86,7 @@ describe('the backlog', () => {
       }),
     })
     first.wake()
-    await first.settled()
+    await first.whenIdle()
     first.wake()
     expect(embedded).toHaveLength(100)
     const second = here.indexer({
@@ -96,12 +96,12 @@ describe('the backlog', () => {
       }),
     })
     second.wake()
-    await second.settled()
+    await second.whenIdle()
     expect(embedded).toHaveLength(320)
     expect(here.engine().state().fragments).toBe(320)
   })
 
-  test('goes on where the embedder failed, once it works again, and the problem is told once', async () => {
+  test('continues after the embedder failed, and the problem is reported once', async () => {
     await many(10)
     let works = false
     const indexer = here.indexer({
@@ -109,16 +109,18 @@ describe('the backlog', () => {
     })
     for (let tries = 0; tries < 3; tries++) {
       indexer.wake()
-      await indexer.settled()
+      await indexer.whenIdle()
     }
-    expect(here.said).toEqual(['the index is behind: no memory left'])
+    expect(here.messages).toEqual([
+      'the search index is not up to date, it is tried again after the next change: no memory left',
+    ])
     works = true
     indexer.wake()
-    await indexer.settled()
+    await indexer.whenIdle()
     expect(here.engine().state().fragments).toBe(20)
   })
 
-  test('that is looked at from the beginning while it is worked off leaves nothing out', async () => {
+  test('is processed completely if it is restarted from the beginning in between', async () => {
     await many(160)
     let startedOver = false
     const indexer = here.indexer({
@@ -134,7 +136,7 @@ describe('the backlog', () => {
       }),
     })
     indexer.wake()
-    await indexer.settled()
+    await indexer.whenIdle()
     expect(startedOver).toBe(true)
     expect(here.engine().state().fragments).toBe(320)
     expect(await here.found('token', { mode: 'semantic', limit: 200 })).toHaveLength(
@@ -142,7 +144,7 @@ describe('the backlog', () => {
     )
   })
 
-  test('what cannot be indexed is told, and not tried for ever', async () => {
+  test('rows that cannot be indexed are reported and not retried forever', async () => {
     await many(2)
     let steps = 0
     const store = {
@@ -157,15 +159,18 @@ describe('the backlog', () => {
     const stuck = new Indexer({
       store,
       search: async () => here.calls(),
-      notice: (text) => here.said.push(text),
+      notice: (text) => here.messages.push(text),
       now: () => 0,
     })
     stuck.wake()
-    await stuck.settled()
-    expect([steps, here.said]).toEqual([2, ['the index is behind: 1 of 2 cannot be indexed']])
+    await stuck.whenIdle()
+    expect([steps, here.messages]).toEqual([
+      2,
+      ['the search index is not up to date, it is tried again after the next change: 1 of 2 cannot be indexed'],
+    ])
   })
 
-  test('a text that says nothing to the embedder is not tried again', async () => {
+  test('a text without a vector is not embedded again', async () => {
     await learn(here, 's1', [{ title: '…', narrative: '123' }])
     let asked = 0
     const search = watched((calls, texts) => {
@@ -175,7 +180,7 @@ describe('the backlog', () => {
     for (let times = 0; times < 2; times++) {
       const indexer = here.indexer({ search })
       indexer.wake()
-      await indexer.settled()
+      await indexer.whenIdle()
     }
     expect(asked).toBe(1)
     expect(await here.found('123')).toEqual([1])
@@ -183,7 +188,7 @@ describe('the backlog', () => {
 })
 
 describe('another embedder', () => {
-  test('has everything embedded again; vectors of the two never meet in one ranking', async () => {
+  test('causes everything to be embedded again; vectors of two embedders are never ranked together', async () => {
     const ids = await many(30)
     await here.index()
     const before = await here.search('token login', { mode: 'semantic', limit: 50 })
@@ -203,21 +208,21 @@ describe('another embedder', () => {
     expect(back).toEqual(then)
   })
 
-  test('that comes in while the indexer lives starts from the beginning', async () => {
+  test('that is switched to while the indexer runs starts from the beginning', async () => {
     await many(30)
     let embedder: Embedder = wordEmbedder()
     const indexer = here.indexer()
     indexer.wake()
-    await indexer.settled()
+    await indexer.whenIdle()
     embedder = wordEmbedder('words-2', 8)
     await here.open({ embedder })
     indexer.wake()
-    await indexer.settled()
+    await indexer.whenIdle()
     expect(here.engine().state()).toMatchObject({ embedder: { name: 'words-2' }, fragments: 60 })
   })
 })
 
-test.skipIf(!HAS_GRAPH)('deleted embeddings, vector files and index of words come back as they were', async () => {
+test.skipIf(!HAS_GRAPH)('deleted embeddings, vector files and full-text index are restored identically', async () => {
   await many(60)
   await here.open({ graphFrom: 20 })
   const ask = async () => {
@@ -285,7 +290,7 @@ describe('repetitions', () => {
     expect(links()).toEqual([])
   })
 
-  test('of short notes that differ in one word is none', async () => {
+  test('are not linked between short notes that differ in one word', async () => {
     await learn(here, 's1', [{ title: 'Fixed the login bug in the auth module' }])
     await learn(here, 's1', [{ title: 'Fixed the logout bug in the auth module' }])
     await here.index()
@@ -293,7 +298,7 @@ describe('repetitions', () => {
     expect(await here.found('bug in the auth module')).toHaveLength(2)
   })
 
-  test('many at once are all linked to the first', async () => {
+  test('are all linked to the first one if many are added at once', async () => {
     await learn(
       here,
       's1',
@@ -313,7 +318,7 @@ describe('repetitions', () => {
     expect(await here.found('login token expired')).toHaveLength(2)
   })
 
-  test('one that is forgotten meanwhile disturbs nobody', async () => {
+  test('that are forgotten at the same time cause no error', async () => {
     await learn(here, 's1', [login, login, { title: 'Cache enlarged' }])
     const calls = here.calls()
     const indexer = here.indexer({
@@ -327,8 +332,8 @@ describe('repetitions', () => {
       }),
     })
     indexer.wake()
-    await indexer.settled()
-    expect([links(), here.said]).toEqual([[], []])
+    await indexer.whenIdle()
+    expect([links(), here.messages]).toEqual([[], []])
     expect(here.engine().state().fragments).toBe(2)
   })
 })

@@ -1,16 +1,24 @@
 /** Two projects become one while the search has both of them in memory. */
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Embedder } from '../../src/search/embedder.ts'
-import { graphFiles } from '../../src/search/vectors/graph-file.ts'
+import type { Embedder } from '../../src/search/embedders/models.ts'
+import { graphFiles } from '../../src/search/vectors/graph.ts'
 import { NOW, PROJECT } from '../store/samples.ts'
-import { HAS_GRAPH, learn, OTHER_PROJECT, type Place, place, randomFrom, randomVector } from './place.ts'
+import {
+  HAS_GRAPH,
+  learn,
+  OTHER_PROJECT,
+  randomFrom,
+  randomVector,
+  type SearchFixture,
+  searchFixture,
+} from './search-fixture.ts'
 
 const DIMENSIONS = 16
 const FROM = OTHER_PROJECT.key
 const INTO = PROJECT.key
 
-let here: Place
+let here: SearchFixture
 beforeEach(async () => {
   const random = randomFrom(11)
   const embedder: Embedder = {
@@ -18,7 +26,7 @@ beforeEach(async () => {
     dimensions: DIMENSIONS,
     embed: async (texts) => texts.map(() => randomVector(random, DIMENSIONS)),
   }
-  here = await place(embedder)
+  here = await searchFixture(embedder)
   await here.open({ graphFrom: 20 })
 })
 afterEach(() => here.dispose())
@@ -28,11 +36,11 @@ const learned = (count: number, about: string) =>
 
 async function merge(): Promise<void> {
   await here.store.decideProjects([{ key: FROM, mergedInto: INTO }], NOW)
-  while ((await here.store.refileNext(7)) > 0);
+  while ((await here.store.moveMergedRows(7)) > 0);
   here.engine().moved(FROM, INTO)
 }
 
-test('by words and by meaning, what belonged to either is found in the one', async () => {
+test('after a merge, memories of both projects are found by words and by meaning', async () => {
   const posts = await learn(here, 'blog', learned(4, 'posts'), OTHER_PROJECT)
   const carts = await learn(here, 'shop', learned(4, 'carts'), PROJECT)
   await here.index()
@@ -49,7 +57,7 @@ test('by words and by meaning, what belonged to either is found in the one', asy
   expect(here.engine().reader.chunks('posts', FROM, 10)).toEqual([])
 })
 
-test.runIf(HAS_GRAPH)('an index that was built is completed, and the other one leaves no file', async () => {
+test.runIf(HAS_GRAPH)('after a merge, the built index is completed and the other one is deleted', async () => {
   await learn(here, 'blog', learned(30, 'posts'), OTHER_PROJECT)
   await learn(here, 'shop', learned(30, 'carts'), PROJECT)
   await here.index()
@@ -69,5 +77,5 @@ test.runIf(HAS_GRAPH)('an index that was built is completed, and the other one l
   build()
   expect(here.engine().state().method).toBe('hnsw')
   expect(await ask(INTO)).toHaveLength(60)
-  expect(here.said).toEqual([])
+  expect(here.messages).toEqual([])
 })

@@ -1,6 +1,6 @@
 /** What should be found, worked out the slow way from what was stored: no SQL, no index, nothing of the search itself. */
-import { OBSERVATION_TYPES, type ObservationType } from '../../src/memory/observation.ts'
-import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../src/search/query.ts'
+import { OBSERVATION_TYPES, type ObservationType } from '../../src/domain/observation.ts'
+import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../src/domain/search-query.ts'
 
 /** A memory as a test stored it. */
 export interface Stored {

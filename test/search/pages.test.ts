@@ -1,11 +1,11 @@
 /** A list without a query is read page by page, as far down as somebody scrolls. */
 import { expect, test } from 'vitest'
-import { MEMORY_KINDS } from '../../src/search/query.ts'
+import { MEMORY_KINDS } from '../../src/domain/search-query.ts'
 import { NOW } from '../store/samples.ts'
-import { learn, place } from './place.ts'
+import { learn, searchFixture } from './search-fixture.ts'
 
-test('pages of what passes the filters make up one list, newest first, up to its end', async () => {
-  const here = await place(null)
+test('pages of filtered memories are one complete list, newest first', async () => {
+  const here = await searchFixture(null)
   try {
     const ids = await learn(
       here,

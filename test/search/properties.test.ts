@@ -3,11 +3,11 @@ import { rmSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Embedder } from '../../src/search/embedder.ts'
-import { NO_FILTERS, type SearchAnswer, type SearchFilters, type SearchMode } from '../../src/search/query.ts'
+import { NO_FILTERS, type SearchAnswer, type SearchFilters, type SearchMode } from '../../src/domain/search-query.ts'
+import type { Embedder } from '../../src/search/embedders/models.ts'
 import { corpus, filters, query, store, WORDS } from './corpus.ts'
 import { nameOf, newestFirst, passes, type Stored, saysAll } from './oracle.ts'
-import { type Place, place, wordEmbedder } from './place.ts'
+import { type SearchFixture, searchFixture, wordEmbedder } from './search-fixture.ts'
 
 const RUNS = 25
 const MODES: readonly SearchMode[] = ['auto', 'strict', 'semantic', 'hybrid']
@@ -21,21 +21,21 @@ const questions: fc.Arbitrary<Asked[]> = fc.array(fc.record({ query, filters }),
 
 async function withMemories(
   made: Parameters<typeof store>[1],
-  test: (here: Place, stored: Stored[]) => Promise<void>,
+  test: (here: SearchFixture, stored: Stored[]) => Promise<void>,
   embedder: Embedder | null = wordEmbedder(),
 ): Promise<void> {
-  const here = await place(embedder)
+  const here = await searchFixture(embedder)
   try {
     const stored = await store(here, made)
     await here.index()
     await test(here, stored)
-    expect(here.said.filter((text) => text.includes('behind'))).toEqual([])
+    expect(here.messages.filter((text) => text.includes('behind'))).toEqual([])
   } finally {
     await here.dispose()
   }
 }
 
-const ask = (here: Place, { query, filters }: Asked, mode: SearchMode, limit = ALL, offset = 0) =>
+const ask = (here: SearchFixture, { query, filters }: Asked, mode: SearchMode, limit = ALL, offset = 0) =>
   here.search(query, { ...filters, mode, limit, offset })
 
 /** Without what differs from one moment to the next. */
@@ -46,7 +46,7 @@ const withSimilar = ({ hits }: SearchAnswer) =>
   hits.flatMap((hit) => [nameOf(hit), ...hit.similar.map((id) => nameOf({ kind: 'observation', id }))])
 
 describe('filters', () => {
-  test('are exact in every mode: what passes and nothing else, each once', async () => {
+  test('are exact in every mode: exactly the memories that pass, each once', async () => {
     await fc.assert(
       fc.asyncProperty(corpus, questions, async (made, asked) => {
         await withMemories(made, async (here, stored) => {
@@ -84,10 +84,10 @@ describe('filters', () => {
     )
   })
 
-  test('hold without an embedder too, and the answer says that it went by words', async () => {
+  test('are exact without an embedder too, and a note says that only words were searched', async () => {
     await fc.assert(
       fc.asyncProperty(corpus, questions, async (made, asked) => {
-        const test = async (here: Place, stored: Stored[]) => {
+        const test = async (here: SearchFixture, stored: Stored[]) => {
           for (const question of asked) {
             const passing = new Set(stored.filter((memory) => passes(memory, question.filters)).map(nameOf))
             for (const mode of MODES) {
@@ -95,7 +95,7 @@ describe('filters', () => {
               expect(answer.embedder).toBeNull()
               expect(withSimilar(answer).filter((name) => !passing.has(name))).toEqual([])
               const byMeaning = question.query !== '' && mode !== 'strict'
-              expect(answer.notes.join().includes('by words alone')).toBe(byMeaning)
+              expect(answer.notes.join().includes('by words only')).toBe(byMeaning)
             }
           }
         }
@@ -105,7 +105,7 @@ describe('filters', () => {
     )
   })
 
-  test('a completed list is marked, starts where the query ends, newest first, and passes', async () => {
+  test('completing hits are marked, come after the matches, newest first, and pass the filters', async () => {
     await fc.assert(
       fc.asyncProperty(corpus, questions, fc.integer({ min: 1, max: 12 }), async (made, asked, limit) => {
         await withMemories(made, async (here, stored) => {
@@ -129,7 +129,7 @@ describe('filters', () => {
 })
 
 describe('the order', () => {
-  test('what a newer one supersedes comes after everything else', async () => {
+  test('superseded observations come last', async () => {
     await fc.assert(
       fc.asyncProperty(corpus, questions, async (made, asked) => {
         await withMemories(made, async (here, stored) => {
@@ -150,7 +150,7 @@ describe('the order', () => {
     )
   })
 
-  test('pages make up the whole list, without gaps or doubles', async () => {
+  test('pages are the whole list, without gaps or duplicates', async () => {
     await fc.assert(
       fc.asyncProperty(corpus, questions, fc.integer({ min: 1, max: 5 }), async (made, asked, size) => {
         await withMemories(made, async (here) => {
@@ -172,7 +172,7 @@ describe('the order', () => {
     )
   })
 
-  test('is the same twice, after reopening, after everything was derived anew, with a graph and without', async () => {
+  test('is stable: repeated, after reopening, after a rebuild, with and without a graph', async () => {
     await fc.assert(
       fc.asyncProperty(corpus, questions, async (made, asked) => {
         await withMemories(made, async (here) => {
@@ -199,7 +199,7 @@ describe('the order', () => {
 })
 
 /** As if the embeddings, the vector files and the index of words had been deleted between two starts. */
-async function deriveAnew(here: Place): Promise<void> {
+async function deriveAnew(here: SearchFixture): Promise<void> {
   const db = new BetterSqlite3(here.database)
   db.exec('DELETE FROM embeddings')
   db.close()
@@ -210,7 +210,7 @@ async function deriveAnew(here: Place): Promise<void> {
   await here.index()
 }
 
-test('nothing of another project is ever found, nor does any part of a hit tell of it', async () => {
+test('nothing of another project is found or visible in a hit', async () => {
   await fc.assert(
     fc.asyncProperty(corpus, fc.constantFrom(...WORDS), async (made, word) => {
       await withMemories(made, async (here, stored) => {

@@ -1,24 +1,24 @@
 /** Search in its thread: opened when it is needed, opened again when it died, beside a daemon that writes. */
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { SearchGate } from '../../src/search/gate.ts'
-import { NO_FILTERS, type SearchRequest } from '../../src/search/query.ts'
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
+import { NO_FILTERS, type SearchRequest } from '../../src/domain/search-query.ts'
+import { LazySearchThread } from '../../src/search/search-thread.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { type Bundle, bundle } from '../store/bundle.ts'
 import { PROJECT } from '../store/samples.ts'
-import { HAS_GRAPH, learn, type Place, place, WEIGHTS } from './place.ts'
+import { HAS_GRAPH, learn, type SearchFixture, searchFixture, WEIGHTS } from './search-fixture.ts'
 
 let worker: Bundle
-let here: Place
+let here: SearchFixture
 let notices: string[]
-let gates: SearchGate[]
+let gates: LazySearchThread[]
 
 beforeAll(() => {
   worker = bundle('test/search/dying-worker.ts', 'search-worker.js')
 })
 afterAll(() => worker.dispose())
 beforeEach(async () => {
-  here = await place(null)
+  here = await searchFixture(null)
   notices = []
   gates = []
 })
@@ -27,9 +27,9 @@ afterEach(async () => {
   await here.dispose()
 })
 
-function gate(over: { embedder?: string; database?: string } = {}): SearchGate {
+function gate(over: { embedder?: string; database?: string } = {}): LazySearchThread {
   const { embedder = 'static', database = here.database } = over
-  const made = new SearchGate({
+  const made = new LazySearchThread({
     options: () => ({
       database,
       embedder,
@@ -40,7 +40,7 @@ function gate(over: { embedder?: string; database?: string } = {}): SearchGate {
       workerFile: worker.file,
     }),
     notice: (text) => notices.push(text),
-    log: (text) => here.said.push(text),
+    log: (text) => here.messages.push(text),
   })
   gates.push(made)
   return made
@@ -56,14 +56,14 @@ const requestOf = (query: string, over: Partial<SearchRequest> = {}): SearchRequ
 })
 
 /** Words and vectors by way of the thread, as the daemon does it. */
-async function indexed(opened: SearchGate): Promise<void> {
+async function indexed(opened: LazySearchThread): Promise<void> {
   const indexer = here.indexer({ search: () => opened.open() })
   indexer.wake()
-  await indexer.settled()
+  await indexer.whenIdle()
 }
 
 describe('the search thread', () => {
-  test('answers an empty database with nothing', async () => {
+  test('finds nothing in an empty database', async () => {
     const search = await gate().open()
     expect(await search.search(requestOf('anything'))).toMatchObject({ hits: [], total: 0, mode: 'hybrid', notes: [] })
     expect(await search.search(requestOf(''))).toMatchObject({ hits: [], total: 0, mode: 'filter' })
@@ -71,7 +71,7 @@ describe('the search thread', () => {
     expect(await search.state()).toMatchObject({ embedder: { name: 'static-1' }, method: 'exact', fragments: 0 })
   })
 
-  test('finds by meaning what shares no word with the question', async () => {
+  test('finds by meaning what shares no word with the query', async () => {
     await learn(here, 's1', [
       { title: 'Passwords are hashed', narrative: 'Credentials of users are stored with bcrypt.' },
       { title: 'Build sped up', narrative: 'The compiler keeps its results between runs.' },
@@ -82,29 +82,33 @@ describe('the search thread', () => {
     expect([hits[0]?.id, mode, embedder]).toEqual([1, 'hybrid', 'static-1'])
   })
 
-  test('an embedder that cannot be loaded is told, and the built-in one stands in', async () => {
+  test('an embedder that cannot be loaded is reported, and the built-in one is used instead', async () => {
     await learn(here, 's1', [{ title: 'Login fixed', narrative: 'The token had expired.' }])
     const opened = gate({ embedder: 'nobody/no-such-model' })
     await indexed(opened)
     const { hits, embedder } = await (await opened.open()).search(requestOf('token expired'))
     expect([hits[0]?.id, embedder]).toEqual([1, 'static-1'])
-    expect(notices.join()).toContain('the embedder nobody/no-such-model cannot be used, the built-in one stands in')
+    expect(notices.join()).toContain(
+      'the embedder nobody/no-such-model cannot be used, the built-in one is used instead',
+    )
   })
 
-  test('that died is told about, and opened again for the next question', async () => {
+  test('reports a crash and starts again for the next search', async () => {
     await learn(here, 's1', [{ title: 'Login fixed', narrative: 'The token had expired.' }])
     const opened = gate()
     const search = await opened.open()
     const waiting = search.search(requestOf('token'))
     await expect(search.search(requestOf('die'))).rejects.toMatchObject({ code: 'storage', retryable: true })
     await waiting.catch(() => undefined)
-    await expect(search.search(requestOf('token'))).rejects.toThrow("The search's thread ended")
-    expect(notices).toEqual([expect.stringContaining('the search died and is started again when it is needed')])
+    await expect(search.search(requestOf('token'))).rejects.toThrow('The search thread exited')
+    expect(notices).toEqual([
+      expect.stringContaining('the search thread crashed and is started again at the next search'),
+    ])
     const again = await opened.open()
     expect((await again.search(requestOf('token'))).hits.map(({ id }) => id)).toEqual([1])
   })
 
-  test('that could not be opened is tried again with the next question', async () => {
+  test('that could not be opened is tried again at the next search', async () => {
     const database = join(here.directory, 'later', 'db.sqlite')
     const opened = gate({ database })
     await expect(opened.open()).rejects.toMatchObject({ code: 'not_found' })
@@ -113,7 +117,7 @@ describe('the search thread', () => {
     expect(notices).toEqual([])
   })
 
-  test('is opened once for all who ask at the same time, and not any more once it is closed', async () => {
+  test('is opened once for concurrent calls, and not after it was closed', async () => {
     const opened = gate()
     const [a, b] = await Promise.all([opened.open(), opened.open()])
     expect(a).toBe(b)
@@ -123,34 +127,37 @@ describe('the search thread', () => {
     expect(notices).toEqual([])
   })
 
-  test('a mistake in a question is an error of that question alone', async () => {
+  test('an invalid request only fails itself', async () => {
     const search = await gate().open()
     const broken: SearchRequest = { ...requestOf('x'), filters: JSON.parse('null') }
     await expect(search.search(broken)).rejects.toMatchObject({ code: 'internal' })
     expect((await search.search(requestOf('x'))).hits).toEqual([])
   })
 
-  test.skipIf(!HAS_GRAPH)('an index is built between questions and forgets what it is told to', async () => {
-    const learned = Array.from({ length: 30 }, (_, n) => ({
-      title: `note ${n}`,
-      narrative: `the token of ${'x'.repeat(n)}`,
-    }))
-    const ids = await learn(here, 's1', learned)
-    const opened = gate()
-    await indexed(opened)
-    const search = await opened.open()
-    const before = await search.search(requestOf('token', { limit: 40, mode: 'semantic' }))
-    while ((await search.state()).method !== 'hnsw');
-    const after = await search.search(requestOf('token', { limit: 40, mode: 'semantic' }))
-    expect(after.hits).toEqual(before.hits)
-    const [gone = 0] = ids
-    await here.store.forget({ ids: [gone], filters: null, dryRun: false, at: 0 })
-    await search.forget([gone])
-    const left = await search.search(requestOf('token', { limit: 40, mode: 'semantic' }))
-    expect(left.hits.flatMap(({ id, similar }) => [id, ...similar])).not.toContain(gone)
-  })
+  test.skipIf(!HAS_GRAPH)(
+    'an index is built between searches, and forgotten observations are removed from it',
+    async () => {
+      const learned = Array.from({ length: 30 }, (_, n) => ({
+        title: `note ${n}`,
+        narrative: `the token of ${'x'.repeat(n)}`,
+      }))
+      const ids = await learn(here, 's1', learned)
+      const opened = gate()
+      await indexed(opened)
+      const search = await opened.open()
+      const before = await search.search(requestOf('token', { limit: 40, mode: 'semantic' }))
+      while ((await search.state()).method !== 'hnsw');
+      const after = await search.search(requestOf('token', { limit: 40, mode: 'semantic' }))
+      expect(after.hits).toEqual(before.hits)
+      const [gone = 0] = ids
+      await here.store.forget({ ids: [gone], filters: null, dryRun: false, at: 0 })
+      await search.forget([gone])
+      const left = await search.search(requestOf('token', { limit: 40, mode: 'semantic' }))
+      expect(left.hits.flatMap(({ id, similar }) => [id, ...similar])).not.toContain(gone)
+    },
+  )
 
-  test('beside a daemon that writes, every answer is of one state', async () => {
+  test('every answer is a consistent snapshot while the daemon writes', async () => {
     const opened = gate()
     const search = await opened.open()
     const indexer = here.indexer({ search: () => opened.open() })
@@ -162,7 +169,7 @@ describe('the search thread', () => {
       questions.push(search.search(requestOf('token', { mode: 'strict', limit: 100 })).then(({ hits }) => hits.length))
     }
     const counts = await Promise.all(questions)
-    await indexer.settled()
+    await indexer.whenIdle()
     expect(counts.filter((count) => count % 2 === 1)).toEqual([])
     expect(counts).toEqual([...counts].sort((a, b) => a - b))
     const { hits } = await search.search(requestOf('token', { mode: 'semantic', limit: 100 }))

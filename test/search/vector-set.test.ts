@@ -1,8 +1,8 @@
 /** The set of vectors against one that does everything the slow way. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FoundVector, VectorSet } from '../../src/search/vectors/vector-set.ts'
-import { randomFrom, randomVector } from './place.ts'
+import { type VectorMatch, VectorSet } from '../../src/search/vectors/vector-set.ts'
+import { randomFrom, randomVector } from './search-fixture.ts'
 
 const DIMENSIONS = 4
 
@@ -33,7 +33,7 @@ function dot(a: Float32Array, b: Float32Array): number {
   return sum
 }
 
-const shown = (found: readonly FoundVector[]) => found.map(({ observationId: id, score }) => ({ id, score }))
+const shown = (found: readonly VectorMatch[]) => found.map(({ observationId: id, score }) => ({ id, score }))
 
 type Step = { do: 'add'; id: number; fragment: string; seed: number } | { do: 'remove'; id: number }
 
@@ -52,7 +52,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 describe('vector set', () => {
-  test('holds and finds the same as one that does it the slow way, whatever is added, replaced and removed', () => {
+  test('behaves like a naive implementation under random additions, replacements and removals', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), fc.uniqueArray(id), fc.nat(15), (steps, ids, limit) => {
         const set = new VectorSet(DIMENSIONS)
@@ -83,7 +83,7 @@ describe('vector set', () => {
     )
   })
 
-  test('only what is allowed is found, even where as many are allowed as there are', () => {
+  test('only allowed ids are found, even if as many are allowed as exist', () => {
     const set = new VectorSet(2)
     const near = Float32Array.of(1, 0)
     set.add(1, 'narrative', near)
@@ -91,7 +91,7 @@ describe('vector set', () => {
     expect(set.nearest(near, 1, new Set([2, 77, 78])).map(({ observationId }) => observationId)).toEqual([2])
   })
 
-  test('memory of what was removed is given back', () => {
+  test('memory of removed vectors is released', () => {
     const set = new VectorSet(8)
     const random = randomFrom(1)
     for (let n = 1; n <= 4_000; n++) set.add(n, 'narrative', randomVector(random, 8))
@@ -101,7 +101,7 @@ describe('vector set', () => {
     expect(set.bytes).toBeLessThan(full / 8)
   })
 
-  test('the vector that is closest says which fragment it is of', () => {
+  test('a match names its closest fragment', () => {
     const set = new VectorSet(2)
     set.add(1, 'narrative', Float32Array.of(1, 0))
     set.add(1, 'fact_0', Float32Array.of(0, 1))
@@ -110,6 +110,8 @@ describe('vector set', () => {
   })
 
   test('a vector of other dimensions is refused', () => {
-    expect(() => new VectorSet(2).add(1, 'narrative', Float32Array.of(1, 0, 0))).toThrow('3 dimensions')
+    expect(() => new VectorSet(2).add(1, 'narrative', Float32Array.of(1, 0, 0))).toThrow(
+      'expected a vector of 2 dimensions, got 3',
+    )
   })
 })

@@ -2,24 +2,32 @@
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Embedder } from '../../src/search/embedder.ts'
-import { NO_FILTERS, type SearchFilters } from '../../src/search/query.ts'
+import { NO_FILTERS, type SearchFilters } from '../../src/domain/search-query.ts'
+import type { Embedder } from '../../src/search/embedders/models.ts'
 import { VectorStore, type VectorStoreOptions } from '../../src/search/vectors/vector-store.ts'
-import { SearchReader } from '../../src/store/sqlite/search/reader.ts'
+import { openSearchDatabase, type SearchDatabase } from '../../src/store/sqlite/search-reader.ts'
 import { PROJECT } from '../store/samples.ts'
-import { HAS_GRAPH, learn, OTHER_PROJECT, type Place, place, randomFrom, randomVector } from './place.ts'
+import {
+  HAS_GRAPH,
+  learn,
+  OTHER_PROJECT,
+  randomFrom,
+  randomVector,
+  type SearchFixture,
+  searchFixture,
+} from './search-fixture.ts'
 
 const DIMENSIONS = 24
 const OF_SHOP = { ...NO_FILTERS, project: PROJECT.key }
 /** Longer than any building of these tests takes: one step builds all. */
 const ALL_MS = 60_000
 
-let here: Place
-let readers: SearchReader[]
+let here: SearchFixture
+let readers: SearchDatabase[]
 let random: () => number
 
 beforeEach(async () => {
-  here = await place(null)
+  here = await searchFixture(null)
   readers = []
   random = randomFrom(7)
 })
@@ -33,14 +41,14 @@ function embedderOf(name: string, dimensions = DIMENSIONS): Embedder {
 }
 
 async function open(over: Partial<VectorStoreOptions> = {}): Promise<VectorStore> {
-  const reader = SearchReader.open(here.database)
+  const reader = openSearchDatabase(here.database)
   readers.push(reader)
   return await VectorStore.open({
     reader,
     embedder: embedderOf('one'),
     directory: here.vectors,
     graphFrom: 50,
-    log: (text) => here.said.push(text),
+    log: (text) => here.messages.push(text),
     ...over,
   })
 }
@@ -87,7 +95,7 @@ function built(store: VectorStore): VectorStore {
 }
 
 describe.skipIf(!HAS_GRAPH)('the graph', () => {
-  test('finds what looking through all would find, in the same order', async () => {
+  test('finds the same as comparing all vectors, in the same order', async () => {
     await many(1_500)
     const exact = await open({ library: null })
     const store = built(await open())
@@ -100,7 +108,7 @@ describe.skipIf(!HAS_GRAPH)('the graph', () => {
     for (const list of scores) expect(list).toEqual([...list].sort((a, b) => b - a))
   })
 
-  test('searches go on without it while it is built, and it is built in small steps', async () => {
+  test('is built in small steps, and searches work meanwhile without it', async () => {
     await many(300)
     const store = await open()
     const exact = answers(await open({ library: null }), queries().slice(0, 1))
@@ -112,7 +120,7 @@ describe.skipIf(!HAS_GRAPH)('the graph', () => {
     expect(exact).toHaveLength(1)
   })
 
-  test('is read from its file at the next start, and completed with what came since', async () => {
+  test('is read from its file at the next start, and completed with new vectors', async () => {
     await many(100)
     built(await open()).close()
     const [newest] = await many(1, PROJECT)
@@ -123,10 +131,10 @@ describe.skipIf(!HAS_GRAPH)('the graph', () => {
     while (store.build(ALL_MS));
     expect(answers(store, asked)).toEqual(answers(await open({ library: null }), asked))
     expect(answers(store, asked, OF_SHOP, 101).flat()).toContain(newest)
-    expect(here.said).toEqual([])
+    expect(here.messages).toEqual([])
   })
 
-  test('is not written again for every new vector, but when it closes', async () => {
+  test('is written when it is closed, not for every new vector', async () => {
     await many(100)
     const store = built(await open())
     const before = readFileSync(fileOf('.json'), 'utf8')
@@ -139,19 +147,19 @@ describe.skipIf(!HAS_GRAPH)('the graph', () => {
 
   test.each([
     ['the index is missing', () => rmSync(fileOf('.hnsw')), 'ENOENT'],
-    ['the labels are missing', () => rmSync(fileOf('.json')), 'nothing says what it was made of'],
+    ['the labels are missing', () => rmSync(fileOf('.json')), 'the file with its labels is missing'],
     ['the index is cut off', () => truncateSync(fileOf('.hnsw'), 100), 'checksum'],
     ['the index is empty', () => truncateSync(fileOf('.hnsw'), 0), 'checksum'],
     ['a byte of the index is wrong', () => flip(fileOf('.hnsw')), 'checksum'],
     ['the labels are cut off', () => truncateSync(fileOf('.json'), 50), 'JSON'],
-    ['the labels are null', () => writeFileSync(fileOf('.json'), 'null'), 'description'],
+    ['the labels are null', () => writeFileSync(fileOf('.json'), 'null'), 'not a JSON object'],
     ['the labels are no list', () => rewrite({ labels: 5 }), 'is not a function'],
-    ['a label is missing', () => rewrite({ labels: [[1, 'narrative']] }), 'made of something else'],
+    ['a label is missing', () => rewrite({ labels: [[1, 'narrative']] }), 'its labels belong to another graph'],
     ['it is of another version', () => rewrite({ format: 99 }), 'another version'],
     ['it is of another embedder', () => rewriteKey({ embedder: 'two' }), 'another project or embedder'],
     ['it is of other dimensions', () => rewriteKey({ dimensions: 3 }), 'another project or embedder'],
     ['it is of another project', () => rewriteKey({ project: OTHER_PROJECT.key }), 'another project or embedder'],
-  ])('is made anew and says so where %s', async (_, spoil, why) => {
+  ])('is built again with a log line if %s', async (_, spoil, why) => {
     await many(80)
     built(await open()).close()
     const asked = queries()
@@ -159,29 +167,29 @@ describe.skipIf(!HAS_GRAPH)('the graph', () => {
     spoil()
     const store = await open()
     expect(answers(store, asked)).toEqual(truth)
-    expect(here.said.join()).toContain('an index of vectors is made anew')
-    expect(here.said.join()).toContain(why)
+    expect(here.messages.join()).toMatch(/the vector index of .* is built again: /)
+    expect(here.messages.join()).toContain(why)
     built(store)
     expect(store.method).toBe('hnsw')
     expect(answers(store, asked)).toEqual(truth)
     store.close()
-    here.said.length = 0
+    here.messages.length = 0
     built(await open())
-    expect(here.said).toEqual([])
+    expect(here.messages).toEqual([])
   })
 
-  test('a directory that cannot be written costs the file and nothing else', async () => {
+  test('a directory that cannot be written only prevents the file', async () => {
     await many(60)
     writeFileSync(here.vectors, 'in the way')
     const store = built(await open())
     expect(store.method).toBe('hnsw')
-    expect(here.said.join()).toContain('an index of vectors could not be kept')
+    expect(here.messages.join()).toMatch(/the vector index of .* could not be written/)
     store.forget([1])
     store.reset()
     expect(answers(store, queries(), OF_SHOP, 100)[0]).toHaveLength(60)
   })
 
-  test('what a killed process left half written is cleared away, and nothing else', async () => {
+  test('temporary files of a killed process are removed, and nothing else', async () => {
     await many(60)
     built(await open()).close()
     const left = fileOf('.hnsw').concat('.4711')
@@ -207,8 +215,8 @@ function rewriteKey(over: object): void {
   rewrite({ key: { ...JSON.parse(readFileSync(fileOf('.json'), 'utf8')).key, ...over } })
 }
 
-describe('what is forgotten', () => {
-  test('is found by neither the graph nor the scan, and its vectors stay in no file', async () => {
+describe('a forgotten observation', () => {
+  test('is found neither with the graph nor without, and is in no file', async () => {
     const ids = await many(100)
     const store = built(await open())
     const gone = ids.slice(0, 3)
@@ -224,7 +232,7 @@ describe('what is forgotten', () => {
     expect(files()).toEqual([])
   })
 
-  test.skipIf(!HAS_GRAPH)('goes from files of projects and embedders that nobody has in memory', async () => {
+  test.skipIf(!HAS_GRAPH)('is removed from files of projects and embedders that are not in memory', async () => {
     const ids = await many(60)
     await embed(ids, 'two')
     await many(60, OTHER_PROJECT)
@@ -242,7 +250,7 @@ describe('what is forgotten', () => {
     expect(files().filter((name) => name.endsWith('.hnsw'))).toHaveLength(1)
   })
 
-  test('that nobody told the index about is not found by it, and its file goes', async () => {
+  test('that the index does not know of is not found, and the index file is deleted', async () => {
     const ids = await many(80)
     built(await open()).close()
     const gone = ids.slice(0, 2)
@@ -255,7 +263,7 @@ describe('what is forgotten', () => {
     expect(files()).toEqual([])
   })
 
-  test.skipIf(!HAS_GRAPH)('in large numbers has the graph made anew, without them', async () => {
+  test.skipIf(!HAS_GRAPH)('in large numbers causes the graph to be built again without them', async () => {
     const ids = await many(200)
     const store = built(await open())
     const gone = ids.slice(0, 100)
@@ -282,17 +290,17 @@ describe('vectors of several projects and embedders', () => {
     expect(new Set(of(null))).toEqual(new Set([...shop, ...blog]))
   })
 
-  test('those of another embedder, or of other dimensions under the same name, do not exist', async () => {
+  test('those of another embedder, or with other dimensions, are ignored', async () => {
     const one = await many(10)
     const two = await many(10, PROJECT, 'two', 7)
     const other = await many(10, PROJECT, 'one', 7)
     const found = answers(await open(), queries(), OF_SHOP, 100).flat()
     expect(new Set(found)).toEqual(new Set(one))
     expect([...two, ...other].filter((id) => found.includes(id))).toEqual([])
-    expect(here.said.join()).toContain('20 vectors by one have other dimensions than 24')
+    expect(here.messages.join()).toContain('20 vectors by one do not have 24 dimensions')
   })
 
-  test('a project that was put out of memory is read again when it is asked about', async () => {
+  test('a project that was evicted from memory is read again at its next search', async () => {
     await many(60)
     await many(60, OTHER_PROJECT)
     const asked = queries()
@@ -304,7 +312,7 @@ describe('vectors of several projects and embedders', () => {
     }
   })
 
-  test('filters that leave few, many or nothing of a project are exact', async () => {
+  test('filters that leave few, many or no observations are exact', async () => {
     const shop = await many(80)
     await many(40, OTHER_PROJECT)
     const wanted = shop.slice(0, 5)
@@ -318,7 +326,7 @@ describe('vectors of several projects and embedders', () => {
   })
 })
 
-test('thrown away and read anew, everything is found as before', async () => {
+test('after a reset everything is found as before', async () => {
   await many(60)
   const store = built(await open())
   const asked = queries()
@@ -328,7 +336,7 @@ test('thrown away and read anew, everything is found as before', async () => {
   expect(answers(store, asked)).toEqual(before)
 })
 
-test('closest to an observation are others of its project, never itself', async () => {
+test('similar observations are of the same project, and never the observation itself', async () => {
   const ids = await many(60)
   await many(60, OTHER_PROJECT)
   const store = built(await open())

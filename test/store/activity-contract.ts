@@ -2,7 +2,19 @@
 import { describe, expect, test } from 'vitest'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
-import { accepting, claim, commitOf, DAY_MS, NOW, observationOf, stateOf, summaryOf, toolUse } from './samples.ts'
+import {
+  accepting,
+  claim,
+  clear,
+  commitOf,
+  DAY_MS,
+  NOW,
+  observationOf,
+  setAside,
+  stateOf,
+  summaryOf,
+  toolUse,
+} from './samples.ts'
 
 type Committed = (store: Store, commit: Commit) => Promise<Extract<CommitResult, { ok: true }>>
 
@@ -70,7 +82,7 @@ export function activityContract(current: () => Store, committed: Committed): vo
       await current().sampleQueue(NOW + 3)
       await committed(current(), commitOf('s', 2, { inbox: [claim('e1', 'observe', 1)] }))
       await current().sampleQueue(NOW + 4)
-      await committed(current(), commitOf('s', 3, { inbox: [{ do: 'set_aside', effectId: 'e1', error: 'x' }] }))
+      await committed(current(), commitOf('s', 3, { inbox: [setAside('e1', 'x')] }))
       // At the same moment the newer one counts.
       await current().sampleQueue(NOW + 4)
       expect(await depth()).toEqual([
@@ -82,14 +94,14 @@ export function activityContract(current: () => Store, committed: Committed): vo
     test('queue.beginsWithWhatItWasWhenThePeriodBegan_andOldSamplesGo', async () => {
       await committed(current(), accepting('s', 1, [toolUse('s', '1')]))
       await current().sampleQueue(NOW - DAY_MS)
-      await committed(current(), commitOf('s', 2, { inbox: [{ do: 'clear', pending: true, at: NOW }] }))
+      await committed(current(), commitOf('s', 2, { inbox: [clear(true)] }))
       await current().sampleQueue(NOW + 5)
       expect(await depth()).toEqual([
         { at: NOW, pending: 1, processing: 0, failed: 0 },
         { at: NOW + 5, pending: 0, processing: 0, failed: 0 },
       ])
       const rules = { payloadDays: 9, payloadBytes: 1e9, traceDays: 1, tracePerSession: 9, observerTurnDays: 9 }
-      expect(await current().retain(rules, NOW)).toBe(1)
+      expect(await current().applyRetention(rules, NOW)).toBe(1)
       expect(await depth()).toEqual([{ at: NOW + 5, pending: 0, processing: 0, failed: 0 }])
     })
 

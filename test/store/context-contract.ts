@@ -1,9 +1,8 @@
 /** What the context of a session is chosen from. Part of the contract. */
 import { describe, expect, test } from 'vitest'
-import { OBSERVATION_TYPES, type ObservationType } from '../../src/memory/observation.ts'
+import { OBSERVATION_TYPES, type ObservationType } from '../../src/domain/observation.ts'
 import type { Commit, CommitResult, NewObservation } from '../../src/store/commit.ts'
-import type { ContextQuery } from '../../src/store/context-port.ts'
-import type { Store } from '../../src/store/port.ts'
+import type { ContextQuery, Store } from '../../src/store/port.ts'
 import { commitOf, NOW, observationOf, PROJECT, stateOf, summaryOf } from './samples.ts'
 
 type Committed = (store: Store, commit: Commit) => Promise<Extract<CommitResult, { ok: true }>>
@@ -20,8 +19,7 @@ const QUERY: ContextQuery = {
 
 export function contextContract(current: () => Store, committed: Committed): void {
   const made = (type: ObservationType, minute: number): NewObservation => {
-    const { draft, ...rest } = observationOf([])
-    return { ...rest, draft: { ...draft, type }, createdAt: NOW + minute * MINUTE_MS }
+    return observationOf([], { type, createdAt: NOW + minute * MINUTE_MS })
   }
   const learn = async (observations: NewObservation[], over: Partial<Commit> = {}, session = 's') =>
     (await committed(current(), commitOf(session, 1, { observations, ...over }))).observationIds

@@ -1,9 +1,10 @@
 /** What a session's context reads of a real database, and how its totals stay right. */
 import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { OBSERVATION_TYPES } from '../../src/memory/observation.ts'
-import { SqliteCore } from '../../src/store/sqlite/core.ts'
-import { SqliteQueries } from '../../src/store/sqlite/queries.ts'
+import { OBSERVATION_TYPES } from '../../src/domain/observation.ts'
+import { bindDatabase } from '../../src/store/sqlite/database.ts'
+import { readOperations } from '../../src/store/sqlite/reader.ts'
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { backTo } from './older.ts'
 import { type Place, place } from './place.ts'
 import { commitOf, NOW, observationOf, PROJECT, summaryOf } from './samples.ts'
@@ -18,13 +19,12 @@ const QUERY = {
 }
 
 let at: Place
-let core: SqliteCore
+let core: SqliteStore
 beforeEach(async () => {
   at = place()
-  core = await SqliteCore.open(at.options)
+  core = await openSqliteStore(at.options)
   const observations = Array.from({ length: 300 }, (_, i) => {
-    const { draft, ...rest } = observationOf([], { createdAt: NOW + i })
-    return { ...rest, draft: { ...draft, type: OBSERVATION_TYPES[i % 6] ?? 'change' } }
+    return observationOf([], { createdAt: NOW + i, type: OBSERVATION_TYPES[i % 6] ?? 'change' })
   })
   core.commit([commitOf('s', 1, { observations, summaries: [summaryOf()] })])
   core.pin([7], true, NOW)
@@ -47,7 +47,7 @@ describe('context material', () => {
         if (/^\s*SELECT/.test(String(sql))) statements.push(String(sql))
       },
     })
-    const material = new SqliteQueries(db).contextMaterial(QUERY)
+    const material = bindDatabase(db, readOperations).contextMaterial(QUERY)
     expect(material?.observations.length).toBeGreaterThan(9)
     expect(statements.length).toBeGreaterThan(9)
     for (const sql of statements.splice(0)) {
@@ -81,7 +81,7 @@ describe('context material', () => {
   test('totals.ofWhatWasThereBefore are counted once', async () => {
     backTo(4, core.db)
     await core.close()
-    core = await SqliteCore.open(at.options)
+    core = await openSqliteStore(at.options)
     expect(totals()).toEqual([{ project: PROJECT.key, observations: 300, tokens: 36_000 }])
     expect(core.contextMaterial(QUERY)).toMatchObject({ totals: { observations: 300, since: NOW } })
   })

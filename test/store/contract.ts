@@ -1,10 +1,9 @@
 /** What every store does. Each implementation runs this suite. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { NO_USAGE } from '../../src/memory/observation.ts'
-import { endId, startId } from '../../src/memory/transcript-ids.ts'
-import type { CallFilter } from '../../src/store/accounting.ts'
+import { transcriptEndId, transcriptStartId } from '../../src/domain/event.ts'
+import { NO_USAGE } from '../../src/domain/observation.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
-import type { Retention, Store } from '../../src/store/port.ts'
+import type { CallFilter, Retention, Store } from '../../src/store/port.ts'
 import { activityContract } from './activity-contract.ts'
 import { contextContract } from './context-contract.ts'
 import { importContract } from './import-contract.ts'
@@ -18,6 +17,7 @@ import {
   add,
   callOf,
   claim,
+  clear,
   commitOf,
   DAY_MS,
   effectOf,
@@ -26,6 +26,10 @@ import {
   PROJECT,
   promptOf,
   record,
+  release,
+  retryFailed,
+  setAside,
+  settle,
   stateOf,
   summaryOf,
   toolUse,
@@ -109,7 +113,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
       test('session.unknownIsNull', async () => {
         expect(await store.session('nobody')).toBeNull()
-        expect(await store.view('nobody', 10)).toBeNull()
+        expect(await store.sessionView('nobody', 10)).toBeNull()
         expect(await store.observation(1)).toBeNull()
       })
 
@@ -223,11 +227,11 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
           }),
         ])
         expect(result).toMatchObject({ ok: false, why: 'failed' })
-        const view = await store.view('s', 10)
+        const view = await store.sessionView('s', 10)
         expect(view).toMatchObject({ row: { revision: 1, seq: 1 }, trace: [], observations: 0 })
         expect(view?.row.snapshot).not.toContain('never')
         expect(await statuses()).toEqual(['1:pending'])
-        expect(await store.conversation('s', 0)).toEqual([])
+        expect(await store.observerTurns('s', 0)).toEqual([])
         expect(await outcomes()).toEqual({ '1': null })
         expect(await store.lastSeq()).toBe(1)
       })
@@ -251,8 +255,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       test('event.staysKnownAfterItIsSettled', async () => {
         await committed(store, accepting('s', 1, [toolUse('s', '1')]))
         await committed(store, commitOf('s', 2, { inbox: [claim('e')] }))
-        const settle = { do: 'settle' as const, effectId: 'e', outcomes: [], at: NOW }
-        await committed(store, commitOf('s', 3, { inbox: [settle] }))
+        await committed(store, commitOf('s', 3, { inbox: [settle('e')] }))
         const [result] = await store.commit([accepting('s', 4, [toolUse('s', '1')])])
         expect(result).toEqual({ ok: false, why: 'duplicate', eventIds: ['1'] })
       })
@@ -273,23 +276,23 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       })
 
       test('event.tellsHooksAndTranscriptsApart', async () => {
-        const start = (session: string) => record({ ...promptOf(session, startId(session)) })
-        const end = (session: string) => ({ session, end: endId(session, 'last') })
+        const start = (session: string) => record({ ...promptOf(session, transcriptStartId(session)) })
+        const end = (session: string) => ({ session, end: transcriptEndId(session, 'last') })
         await committed(store, commitOf('hooked', 1, { events: [record(promptOf('hooked', 'UserPromptSubmit:1'))] }))
         await committed(store, commitOf('begun', 1, { events: [start('begun'), record(toolUse('begun', 'toolu_1'))] }))
-        const read = [start('read'), record(promptOf('read', endId('read', 'last')))]
+        const read = [start('read'), record(promptOf('read', transcriptEndId('read', 'last')))]
         await committed(store, commitOf('read', 1, { events: read }))
         const both = [start('both'), record(promptOf('both', 'random:2'))]
         await committed(store, commitOf('both', 1, { events: both }))
-        expect(await store.reported(['read', 'nowhere', 'hooked', 'begun', 'both'].map(end))).toEqual([
+        expect(await store.storedSessionStates(['read', 'nowhere', 'hooked', 'begun', 'both'].map(end))).toEqual([
           { session: 'read', hooks: false, transcript: true, finished: true },
           { session: 'hooked', hooks: true, transcript: false, finished: false },
           { session: 'begun', hooks: false, transcript: true, finished: false },
           { session: 'both', hooks: true, transcript: true, finished: false },
         ])
-        expect(await store.reported([{ session: 'read', end: endId('read', 'a later line') }])).toMatchObject([
-          { transcript: true, finished: false },
-        ])
+        expect(
+          await store.storedSessionStates([{ session: 'read', end: transcriptEndId('read', 'a later line') }]),
+        ).toMatchObject([{ transcript: true, finished: false }])
       })
     })
 
@@ -301,7 +304,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
       test('claim.observeTakesTheOldestMessagesUpToAPrompt', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 20, 1)] }))
-        const claimed = await store.claimed('s', 'e1')
+        const claimed = await store.claimedMessages('s', 'e1')
         expect(claimed.map((message) => message.event)).toEqual([toolUse('s', '1'), toolUse('s', '2')])
         expect(claimed[0]).toMatchObject({ status: 'processing', claimedAt: NOW + 10, effectId: 'e1', attempts: 0 })
         expect(await statuses()).toEqual(['1:processing', 'end1:pending', '2:processing', '3:pending', 'end2:pending'])
@@ -310,33 +313,32 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       test('claim.observeStopsAtItsLimit', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 2, 2)] }))
         await committed(store, commitOf('s', 4, { inbox: [claim('e2', 'observe', 2, 2)] }))
-        expect((await store.claimed('s', 'e1')).map((message) => message.eventId)).toEqual(['1', '2'])
-        expect((await store.claimed('s', 'e2')).map((message) => message.eventId)).toEqual(['3'])
+        expect((await store.claimedMessages('s', 'e1')).map((message) => message.eventId)).toEqual(['1', '2'])
+        expect((await store.claimedMessages('s', 'e2')).map((message) => message.eventId)).toEqual(['3'])
       })
 
       test('claim.summarizeTakesAllTurnEndsUpToAPromptAndNothingElse', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'summarize', 1, 1)] }))
-        expect((await store.claimed('s', 'e1')).map((message) => message.eventId)).toEqual(['end1'])
+        expect((await store.claimedMessages('s', 'e1')).map((message) => message.eventId)).toEqual(['end1'])
         await committed(
           store,
           commitOf('s', 4, {
-            inbox: [{ do: 'release', effectId: 'e1', counted: false, error: 'down' }, claim('e2', 'summarize', 1, 2)],
+            inbox: [release('e1', false, 'down'), claim('e2', 'summarize', 1, 2)],
           }),
         )
-        expect((await store.claimed('s', 'e2')).map((message) => message.eventId)).toEqual(['end1', 'end2'])
+        expect((await store.claimedMessages('s', 'e2')).map((message) => message.eventId)).toEqual(['end1', 'end2'])
       })
 
       test('claim.leavesOtherSessionsAlone', async () => {
         await committed(store, accepting('t', 1, [toolUse('t', '1')]))
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 20, 9)] }))
         expect(await statuses('t')).toEqual(['1:pending'])
-        expect(await store.claimed('t', 'e1')).toEqual([])
+        expect(await store.claimedMessages('t', 'e1')).toEqual([])
       })
 
       test('release.countedAddsAnAttemptAndItsError', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
-        const release = { do: 'release' as const, effectId: 'e1', counted: true, error: 'not XML' }
-        await committed(store, commitOf('s', 4, { inbox: [release] }))
+        await committed(store, commitOf('s', 4, { inbox: [release('e1', true, 'not XML')] }))
         expect((await store.queue({ session: 's', limit: 1 }))[0]).toMatchObject({
           eventId: '1',
           status: 'pending',
@@ -346,13 +348,12 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
           claimedAt: null,
         })
         await committed(store, commitOf('s', 5, { inbox: [claim('e2', 'observe', 1)] }))
-        expect((await store.claimed('s', 'e2')).map((message) => message.eventId)).toEqual(['1'])
+        expect((await store.claimedMessages('s', 'e2')).map((message) => message.eventId)).toEqual(['1'])
       })
 
       test('release.notCountedKeepsTheAttempts', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
-        const release = { do: 'release' as const, effectId: 'e1', counted: false, error: '503' }
-        await committed(store, commitOf('s', 4, { inbox: [release] }))
+        await committed(store, commitOf('s', 4, { inbox: [release('e1', false, '503')] }))
         expect((await store.queue({ session: 's' }))[0]).toMatchObject({ status: 'pending', attempts: 0, error: null })
       })
 
@@ -362,16 +363,15 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
           store,
           commitOf('s', 4, {
             inbox: [
-              {
-                do: 'settle',
-                effectId: 'e1',
-                at: NOW + 20,
-                outcomes: [
+              settle(
+                'e1',
+                [
                   { eventId: '1', kind: 'observed', reason: null },
                   { eventId: '2', kind: 'folded', reason: null },
                   { eventId: '3', kind: 'skipped', reason: 'nothing new' },
                 ],
-              },
+                NOW + 20,
+              ),
             ],
             observations: [observationOf(['1']), observationOf(['1', 'elsewhere']), observationOf(['elsewhere'])],
           }),
@@ -382,7 +382,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         expect(rows.get('2')).toMatchObject({ outcome: 'folded', observationIds: [] })
         expect(rows.get('3')).toMatchObject({ outcome: 'skipped', reason: 'nothing new' })
         expect(await statuses()).toEqual(['end1:pending', 'end2:pending'])
-        expect(await store.claimed('s', 'e1')).toEqual([])
+        expect(await store.claimedMessages('s', 'e1')).toEqual([])
       })
 
       test('settle.messageWithoutAnOutcomeIsStillDoneWith', async () => {
@@ -390,10 +390,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         await committed(
           store,
           commitOf('s', 4, {
-            inbox: [
-              { do: 'settle', effectId: 'e1', outcomes: [], at: NOW },
-              { do: 'settle', effectId: 'e2', outcomes: [], at: NOW },
-            ],
+            inbox: [settle('e1'), settle('e2')],
             observations: [observationOf(['2'])],
             summaries: [summaryOf()],
           }),
@@ -404,16 +401,16 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
       test('setAside.failsTheClaimVisiblyAndRetryBringsItBack', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
-        const aside = { do: 'set_aside' as const, effectId: 'e1', error: 'bad reply' }
+        const aside = setAside('e1', 'bad reply')
         await committed(store, commitOf('s', 4, { inbox: [aside] }))
         expect(await store.queue({ status: 'failed' })).toMatchObject([
           { eventId: '1', attempts: 1, error: 'bad reply', effectId: null, claimedAt: null },
         ])
         expect((await outcomes())['1']).toBe('failed')
         await committed(store, commitOf('s', 5, { inbox: [claim('e2', 'observe', 1)] }))
-        expect((await store.claimed('s', 'e2')).map((message) => message.eventId)).toEqual(['2'])
+        expect((await store.claimedMessages('s', 'e2')).map((message) => message.eventId)).toEqual(['2'])
 
-        await committed(store, commitOf('s', 6, { inbox: [{ do: 'retry_failed' }] }))
+        await committed(store, commitOf('s', 6, { inbox: [retryFailed()] }))
         expect(await store.queue({ status: 'failed' })).toEqual([])
         expect((await store.queue({ session: 's' }))[0]).toMatchObject({ eventId: '1', status: 'pending', attempts: 0 })
         expect((await outcomes())['1']).toBeNull()
@@ -421,27 +418,27 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
       test('clear.dropsWhatWasSetAside', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
-        await committed(store, commitOf('s', 4, { inbox: [{ do: 'set_aside', effectId: 'e1', error: 'bad' }] }))
-        await committed(store, commitOf('s', 5, { inbox: [{ do: 'clear', pending: false, at: NOW }] }))
+        await committed(store, commitOf('s', 4, { inbox: [setAside('e1', 'bad')] }))
+        await committed(store, commitOf('s', 5, { inbox: [clear(false)] }))
         expect(await statuses()).toEqual(['end1:pending', '2:pending', '3:pending', 'end2:pending'])
         expect(await outcomes()).toMatchObject({ '1': 'dropped', '2': null })
       })
 
       test('clear.dropsWhatWaitsTooButNotWhatIsBeingObserved', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
-        await committed(store, commitOf('s', 4, { inbox: [{ do: 'clear', pending: true, at: NOW }] }))
+        await committed(store, commitOf('s', 4, { inbox: [clear(true)] }))
         expect(await statuses()).toEqual(['1:processing'])
         expect(await outcomes()).toMatchObject({ '1': null, '2': 'dropped', end1: 'dropped', '3': 'dropped' })
       })
 
       test('countByPrompt.countsMessagesNotTurnEnds', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
-        expect(await store.countByPrompt('s', 'pending')).toEqual([
+        expect(await store.countMessagesByPrompt('s', 'pending')).toEqual([
           { prompt: 1, count: 1 },
           { prompt: 2, count: 1 },
         ])
-        expect(await store.countByPrompt('s', 'processing')).toEqual([{ prompt: 1, count: 1 }])
-        expect(await store.countByPrompt('s', 'failed')).toEqual([])
+        expect(await store.countMessagesByPrompt('s', 'processing')).toEqual([{ prompt: 1, count: 1 }])
+        expect(await store.countMessagesByPrompt('s', 'failed')).toEqual([])
       })
 
       test('queue.filtersAndCounts', async () => {
@@ -506,9 +503,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
             summaries: [summary],
           }),
         )
-        const { sources: _, ...draft } = observation.draft
-        const { draft: __, ...rest } = observation
-        const expected = { ...draft, ...rest, id: observationIds[0], session: 's', project: PROJECT.key }
+        const expected = { ...observation, id: observationIds[0], session: 's', project: PROJECT.key }
         expect(await store.observation(observationIds[0] ?? 0)).toEqual(expected)
         expect(await store.turnMaterial('s', 1)).toEqual({
           prompt: { number: 1, text: 'fix it', private: false, at: NOW },
@@ -518,9 +513,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         expect((await store.observations({ session: 's' })).map((row) => row.id)).toEqual([...observationIds].reverse())
         expect(await store.observations({ project: 'other' })).toEqual([])
         expect(await store.observations({ project: PROJECT.key, limit: 1 })).toHaveLength(1)
-        const { draft: summaryDraft, ...summaryRest } = summary
         expect(await store.summaries({ session: 's' })).toEqual([
-          { ...summaryDraft, ...summaryRest, id: summaryIds[0], session: 's', project: PROJECT.key },
+          { ...summary, id: summaryIds[0], session: 's', project: PROJECT.key },
         ])
         expect(await store.summaries({ project: 'other' })).toEqual([])
       })
@@ -530,8 +524,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         const turns = [turnOf('user', 'look'), turnOf('assistant', '<skip/>', { model: 'm', usage })]
         const next = turnOf('user', 'digest', { generation: 1 })
         await committed(store, commitOf('s', 1, { turns: [...turns, next] }))
-        expect(await store.conversation('s', 0)).toEqual(turns)
-        expect(await store.conversation('s', 1)).toEqual([next])
+        expect(await store.observerTurns('s', 0)).toEqual(turns)
+        expect(await store.observerTurns('s', 1)).toEqual([next])
       })
 
       test('stats.countTodayAndAll', async () => {
@@ -544,7 +538,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       test('view.showsTheNewestTraceInOrder', async () => {
         const trace = [traceOf('one'), traceOf('two'), traceOf('three')]
         await committed(store, { ...accepting('s', 1, [toolUse('s', '1')]), trace })
-        const view = await store.view('s', 2)
+        const view = await store.sessionView('s', 2)
         expect(view?.trace.map((entry) => entry.reason)).toEqual(['two', 'three'])
         expect(view?.trace[0]).toMatchObject(traceOf('two'))
         expect(view?.messages.map((message) => message.eventId)).toEqual(['1'])
@@ -553,7 +547,6 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     })
 
     describe('calls to a model', () => {
-      const settle = (effectId: string) => ({ do: 'settle' as const, effectId, outcomes: [], at: NOW })
       const other = stateOf({ project: { key: 'git:/other', name: 'other' } })
 
       test('calls.comeBackAsTheyWereMade', async () => {
@@ -597,7 +590,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         })
         expect(await store.commit([broken])).toMatchObject([{ ok: false, why: 'failed' }])
         expect(await store.calls({})).toEqual([])
-        expect(await store.seen('s', ['a.ts'])).toEqual(new Map())
+        expect(await store.seenDigests('s', ['a.ts'])).toEqual(new Map())
       })
 
       test('usage.isAddedUpByWhatIsAsked', async () => {
@@ -681,21 +674,21 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         await committed(store, commitOf('s', 1, { seen: seen(['a.ts', '1'], ['b.ts', '1'], ['a.ts', '2']) }))
         await committed(store, commitOf('s', 2, { seen: seen(['b.ts', '2']) }))
         await committed(store, commitOf('t', 1, { seen: seen(['a.ts', '9']) }))
-        expect(await store.seen('s', ['a.ts', 'b.ts', 'a.ts', 'never.ts'])).toEqual(
+        expect(await store.seenDigests('s', ['a.ts', 'b.ts', 'a.ts', 'never.ts'])).toEqual(
           new Map([
             ['a.ts', '2'],
             ['b.ts', '2'],
           ]),
         )
-        expect(await store.seen('s', [])).toEqual(new Map())
-        expect(await store.seen('nobody', ['a.ts'])).toEqual(new Map())
+        expect(await store.seenDigests('s', [])).toEqual(new Map())
+        expect(await store.seenDigests('nobody', ['a.ts'])).toEqual(new Map())
       })
 
       test('seen.takesAnyTextForASubject', async () => {
         const subjects = ['', 'it\'s "quoted"', 'żółw 🐢', 'x'.repeat(20_000), 'a\nb']
         const seen = subjects.map((subject, i) => ({ subject, digest: `${i}` }))
         await committed(store, commitOf('s', 1, { seen }))
-        expect([...(await store.seen('s', subjects)).entries()].sort()).toEqual(
+        expect([...(await store.seenDigests('s', subjects)).entries()].sort()).toEqual(
           subjects.map((subject, i) => [subject, `${i}`]).sort(),
         )
       })
@@ -705,13 +698,13 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       test('callTexts.growOldAndTheirCostStays', async () => {
         const calls = [callOf('old', { at: NOW - 31 * DAY_MS }), callOf('new')]
         await committed(store, commitOf('s', 1, { calls }))
-        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
+        expect(await store.applyRetention(KEEP_ALL, NOW)).toBe(1)
         expect(await store.calls({})).toMatchObject([
           { effectId: 'old', sent: null, received: null, cost: 0.25, usage: calls[0]?.usage },
           { effectId: 'new', sent: 'what happened', received: '<skip/>' },
         ])
         expect(await store.spentSince(0)).toMatchObject({ cost: 0.5 })
-        expect(await store.retain(KEEP_ALL, NOW)).toBe(0)
+        expect(await store.applyRetention(KEEP_ALL, NOW)).toBe(0)
       })
 
       test('seen.ofSessionsThatAreLongOverIsForgotten', async () => {
@@ -720,10 +713,10 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         await committed(store, commitOf('active', 1, { at: NOW - 31 * DAY_MS, seen }))
         await committed(store, commitOf('over', 1, { at: NOW - 29 * DAY_MS, seen, state: over }))
         await committed(store, commitOf('long over', 1, { at: NOW - 31 * DAY_MS, seen, state: over }))
-        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
-        expect((await store.seen('active', ['a.ts'])).size).toBe(1)
-        expect((await store.seen('over', ['a.ts'])).size).toBe(1)
-        expect((await store.seen('long over', ['a.ts'])).size).toBe(0)
+        expect(await store.applyRetention(KEEP_ALL, NOW)).toBe(1)
+        expect((await store.seenDigests('active', ['a.ts'])).size).toBe(1)
+        expect((await store.seenDigests('over', ['a.ts'])).size).toBe(1)
+        expect((await store.seenDigests('long over', ['a.ts'])).size).toBe(0)
       })
 
       test('seen.isBoundedPerSession', async () => {
@@ -732,8 +725,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         await committed(store, commitOf('s', 1, { seen: subjects(0, 3_000) }))
         await committed(store, commitOf('s', 2, { seen: subjects(3_000, 5_002) }))
         await committed(store, commitOf('s', 3, { seen: subjects(0, 2_999) }))
-        expect(await store.retain(KEEP_ALL, NOW)).toBe(2)
-        const left = await store.seen('s', ['0', '2999', '3000', '3001', '5001'])
+        expect(await store.applyRetention(KEEP_ALL, NOW)).toBe(2)
+        const left = await store.seenDigests('s', ['0', '2999', '3000', '3001', '5001'])
         expect([...left.keys()].sort()).toEqual(['0', '3001', '5001'])
       })
 
@@ -741,18 +734,18 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         const trace = ['1', '2', '3', '4', '5'].map((reason) => traceOf(reason))
         await committed(store, commitOf('s', 1, { trace }))
         await committed(store, commitOf('t', 1, { trace: trace.slice(0, 2) }))
-        expect(await store.retain({ ...KEEP_ALL, tracePerSession: 2 }, NOW)).toBe(3)
-        const view = await store.view('s', 10)
+        expect(await store.applyRetention({ ...KEEP_ALL, tracePerSession: 2 }, NOW)).toBe(3)
+        const view = await store.sessionView('s', 10)
         expect(view?.trace.map((entry) => entry.reason)).toEqual(['4', '5'])
         expect(view?.traceDropped).toBe(3)
-        expect((await store.view('t', 10))?.traceDropped).toBe(0)
-        expect(await store.retain({ ...KEEP_ALL, tracePerSession: 2 }, NOW)).toBe(0)
+        expect((await store.sessionView('t', 10))?.traceDropped).toBe(0)
+        expect(await store.applyRetention({ ...KEEP_ALL, tracePerSession: 2 }, NOW)).toBe(0)
       })
 
       test('trace.growsOld', async () => {
         await committed(store, commitOf('s', 1, { trace: [traceOf('old', NOW - 31 * DAY_MS), traceOf('new')] }))
-        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
-        const view = await store.view('s', 10)
+        expect(await store.applyRetention(KEEP_ALL, NOW)).toBe(1)
+        const view = await store.sessionView('s', 10)
         expect(view).toMatchObject({ traceDropped: 1, trace: [{ reason: 'new' }] })
       })
 
@@ -760,9 +753,9 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         const turns = [turnOf('user', 'old', { at: NOW - 31 * DAY_MS }), turnOf('user', 'new')]
         await committed(store, commitOf('active', 1, { turns }))
         await committed(store, commitOf('over', 1, { turns, state: stateOf({ status: 'completed' }) }))
-        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
-        expect(await store.conversation('active', 0)).toHaveLength(2)
-        expect((await store.conversation('over', 0)).map((turn) => turn.content)).toEqual(['new'])
+        expect(await store.applyRetention(KEEP_ALL, NOW)).toBe(1)
+        expect(await store.observerTurns('active', 0)).toHaveLength(2)
+        expect((await store.observerTurns('over', 0)).map((turn) => turn.content)).toEqual(['new'])
       })
 
       test('payloads.goByAgeThenBySize', async () => {
@@ -776,22 +769,22 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         )
         for (const [index, at] of [NOW - 8 * DAY_MS, NOW - 2, NOW - 1].entries()) {
           const effectId = `e${index}`
-          const settle = { do: 'settle' as const, effectId, outcomes: [], at }
-          await committed(store, commitOf('s', index + 2, { inbox: [claim(effectId, 'observe', 1), settle] }))
+          const inbox = [claim(effectId, 'observe', 1), settle(effectId, [], at)]
+          await committed(store, commitOf('s', index + 2, { inbox }))
         }
-        expect(await store.retain(KEEP_ALL, NOW)).toBe(1)
-        expect(await store.retain({ ...KEEP_ALL, payloadBytes: 2_000 }, NOW)).toBe(1)
-        expect(await store.retain({ ...KEEP_ALL, payloadBytes: 2_000 }, NOW)).toBe(0)
-        expect(await store.retain({ ...KEEP_ALL, payloadDays: 0 }, NOW)).toBe(1)
+        expect(await store.applyRetention(KEEP_ALL, NOW)).toBe(1)
+        expect(await store.applyRetention({ ...KEEP_ALL, payloadBytes: 2_000 }, NOW)).toBe(1)
+        expect(await store.applyRetention({ ...KEEP_ALL, payloadBytes: 2_000 }, NOW)).toBe(0)
+        expect(await store.applyRetention({ ...KEEP_ALL, payloadDays: 0 }, NOW)).toBe(1)
       })
 
       test('retention.leavesWhatWaitsAndWhatWasLearned', async () => {
         const commit = accepting('s', 1, [toolUse('s', '1')])
         await committed(store, { ...commit, observations: [observationOf([])], summaries: [summaryOf()] })
         const nothing = { payloadDays: 0, payloadBytes: 0, traceDays: 0, tracePerSession: 0, observerTurnDays: 0 }
-        expect(await store.retain(nothing, NOW + 365 * DAY_MS)).toBe(0)
+        expect(await store.applyRetention(nothing, NOW + 365 * DAY_MS)).toBe(0)
         expect(await statuses()).toEqual(['1:pending'])
-        expect(await store.view('s', 1)).toMatchObject({ observations: 1, summaries: 1 })
+        expect(await store.sessionView('s', 1)).toMatchObject({ observations: 1, summaries: 1 })
       })
     })
 
@@ -873,7 +866,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     numberContract(() => store, committed)
 
     test('startNotes.areEmptyAfterAnOrdinaryStart', async () => {
-      expect(await store.startNotes()).toEqual([])
+      expect(await store.startupNotes()).toEqual([])
     })
   })
 }

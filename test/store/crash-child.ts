@@ -1,5 +1,5 @@
 /** Run by the crash tests as a process of its own, which an armed fault point kills. */
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { accepting, commitOf, toolUse } from './samples.ts'
 
 const [databaseFile = '', backupsDir = '', step = ''] = process.argv.slice(2)

@@ -6,7 +6,7 @@ import type {
   ObservationRecord,
   PromptRecord,
   SummaryRecord,
-} from '../../src/store/import-port.ts'
+} from '../../src/store/exchange-records.ts'
 import type { Store } from '../../src/store/port.ts'
 import { commitOf, NOW, observationOf, PROJECT, stateOf, summaryOf } from './samples.ts'
 
@@ -18,14 +18,12 @@ export function sessionOf(id: string, over: Partial<ImportedSession> = {}): Impo
 }
 
 export function observationRecord(session: string, over: Partial<ObservationRecord> = {}): ObservationRecord {
-  const { draft, promptNumber, promptVersion, model, createdAt } = observationOf(['event-1'])
-  const about = { promptNumber, promptVersion, model, createdAt, project: PROJECT.key }
-  return { kind: 'observation', id: 7, session, ...draft, ...about, ...over }
+  const { contentHash: _, ...observation } = observationOf(['event-1'])
+  return { kind: 'observation', id: 7, session, project: PROJECT.key, ...observation, ...over }
 }
 
 export function summaryRecord(session: string, over: Partial<SummaryRecord> = {}): SummaryRecord {
-  const { draft, promptNumber, model, createdAt } = summaryOf()
-  return { kind: 'summary', session, project: PROJECT.key, ...draft, promptNumber, model, createdAt, ...over }
+  return { kind: 'summary', session, project: PROJECT.key, ...summaryOf(), ...over }
 }
 
 export function promptRecord(session: string, number: number): PromptRecord {

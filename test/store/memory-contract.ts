@@ -1,10 +1,10 @@
 /** What every store does with memories beside storing them: vectors, links, pins, forgetting. Part of the contract. */
 import { describe, expect, test } from 'vitest'
-import { NO_FILTERS } from '../../src/search/query.ts'
+import { commitByHand, rememberedSession } from '../../src/daemon/memory-changes.ts'
+import { NO_FILTERS } from '../../src/domain/search-query.ts'
 import type { Commit, CommitResult, TraceEntry } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
-import { remember, rememberedSession } from '../../src/store/remember.ts'
-import type { ForgetRequest, Link } from '../../src/store/search-port.ts'
+import type { ForgetOptions, Link } from '../../src/store/search-port.ts'
 import {
   accepting,
   callOf,
@@ -15,6 +15,7 @@ import {
   PROJECT,
   promptOf,
   record,
+  settle,
   stateOf,
   summaryOf,
   toolUse,
@@ -32,7 +33,7 @@ export function memoryContract(current: () => Store, committed: Committed): void
       )
     ).observationIds
   const first = (ids: readonly number[]) => ids[0] ?? 0
-  const forget = (over: Partial<ForgetRequest>) =>
+  const forget = (over: Partial<ForgetOptions>) =>
     current().forget({ ids: [], filters: null, dryRun: false, at: NOW, ...over })
 
   describe('vectors', () => {
@@ -136,7 +137,7 @@ export function memoryContract(current: () => Store, committed: Committed): void
       const { observationIds } = await committed(
         current(),
         commitOf('s', 4, {
-          inbox: [{ do: 'settle', effectId: 'e1', outcomes: [], at: NOW }],
+          inbox: [settle('e1')],
           observations: [observationOf(['1'], { links: [{ to: old, kind: 'repeats', by: 'search' }] })],
           summaries: [summaryOf()],
           turns: [turnOf('user', 'what happened'), turnOf('assistant', 'the token')],
@@ -160,7 +161,7 @@ export function memoryContract(current: () => Store, committed: Committed): void
         missing: [99],
       })
       expect(await current().observation(id)).not.toBeNull()
-      expect(await current().conversation('s', 0)).toHaveLength(2)
+      expect(await current().observerTurns('s', 0)).toHaveLength(2)
     })
 
     test('forget.clearsEveryCopy', async () => {
@@ -171,13 +172,13 @@ export function memoryContract(current: () => Store, committed: Committed): void
       expect(report.summariesBeside).toHaveLength(1)
       expect(await current().observation(id)).toBeNull()
       expect(await current().observation(old)).not.toBeNull()
-      expect(await current().conversation('s', 0)).toEqual([])
+      expect(await current().observerTurns('s', 0)).toEqual([])
       expect(await current().calls({})).toMatchObject([
         { sent: null, received: null, error: null, cost: 0.25 },
-        { sent: null, received: null, error: 'forgotten with what it was about' },
+        { sent: null, received: null, error: 'deleted with a forgotten memory' },
       ])
-      expect((await current().view('s', 2))?.trace).toMatchObject([
-        { event: 'FAILED', reason: 'attempt 1 failed: forgotten with what it was about' },
+      expect((await current().sessionView('s', 2))?.trace).toMatchObject([
+        { event: 'FAILED', reason: 'attempt 1 failed: deleted with a forgotten memory' },
         { event: 'FAILED', reason: 'gave up' },
       ])
       expect(await current().events('s', 10)).toMatchObject([
@@ -208,11 +209,11 @@ export function memoryContract(current: () => Store, committed: Committed): void
   })
 
   describe('remembering', () => {
-    const draft = { ...observationOf([]).draft, title: 'Deploy on Fridays' }
+    const draft = observationOf([], { title: 'Deploy on Fridays' })
 
     test('remember.makesAnObservationLikeAnyOther', async () => {
-      const { id } = await remember(current(), draft, PROJECT, '/home/me/shop', NOW)
-      const { id: next } = await remember(current(), draft, PROJECT, '/home/me/shop', NOW + 1)
+      const { id } = await commitByHand(current(), draft, PROJECT, '/home/me/shop', NOW)
+      const { id: next } = await commitByHand(current(), draft, PROJECT, '/home/me/shop', NOW + 1)
       expect(await current().observation(id)).toMatchObject({ title: 'Deploy on Fridays', project: PROJECT.key })
       expect(next).toBeGreaterThan(id)
       const session = rememberedSession(PROJECT)
@@ -221,7 +222,7 @@ export function memoryContract(current: () => Store, committed: Committed): void
     })
 
     test('remember.atTheSameTimeKeepsAll', async () => {
-      const four = await Promise.all([1, 2, 3, 4].map((n) => remember(current(), draft, PROJECT, '', NOW + n)))
+      const four = await Promise.all([1, 2, 3, 4].map((n) => commitByHand(current(), draft, PROJECT, '', NOW + n)))
       expect(new Set(four.map(({ id }) => id)).size).toBe(4)
       expect(await current().observations({})).toHaveLength(4)
     })

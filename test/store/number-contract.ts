@@ -1,7 +1,7 @@
 /** Every change that a follower may want to see has a number of its own, and nothing else has. Part of the contract. */
 import { describe, expect, test } from 'vitest'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
-import type { ImportBatch } from '../../src/store/import-port.ts'
+import type { ImportBatch } from '../../src/store/exchange-records.ts'
 import type { Store } from '../../src/store/port.ts'
 import { commitOf, NOW, observationOf } from './samples.ts'
 

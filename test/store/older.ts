@@ -1,13 +1,12 @@
 /** A database as an older version would have left it. */
 import BetterSqlite3 from 'better-sqlite3'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
-import { MIGRATIONS } from '../../src/store/sqlite/migrations/index.ts'
-import { all, type Connection } from '../../src/store/sqlite/statement.ts'
+import { MIGRATIONS, migrate } from '../../src/store/migrations/index.ts'
+import { all, type Database } from '../../src/store/sqlite/database.ts'
 
 type Kind = 'trigger' | 'index' | 'table'
 
 /** Undoes what later versions added; what is derived comes back with them. */
-export function backTo(version: number, db: Connection): void {
+export function backTo(version: number, db: Database): void {
   const old = new BetterSqlite3(':memory:')
   migrate(
     old,
@@ -29,11 +28,11 @@ export function backTo(version: number, db: Connection): void {
   old.close()
 }
 
-export function columnsOf(db: Connection, table: string): string[] {
+export function columnsOf(db: Database, table: string): string[] {
   return all<{ name: string }>(db, 'SELECT name FROM pragma_table_info(?)', [table]).map(({ name }) => name)
 }
 
-function made(db: Connection, kind: Kind): Map<string, string> {
+function made(db: Database, kind: Kind): Map<string, string> {
   const rows = all<{ name: string; sql: string }>(
     db,
     `SELECT name, sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,

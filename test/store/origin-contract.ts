@@ -1,6 +1,6 @@
 /** Why a memory exists, and what became of an event. Part of the contract. */
 import { describe, expect, test } from 'vitest'
-import type { Commit, CommitResult, InboxChange, TraceEntry } from '../../src/store/commit.ts'
+import type { Commit, CommitResult, TraceEntry } from '../../src/store/commit.ts'
 import type { Retention, Store } from '../../src/store/port.ts'
 import {
   accepting,
@@ -14,6 +14,10 @@ import {
   PROJECT,
   promptOf,
   record,
+  release,
+  retryFailed,
+  setAside,
+  settle,
   stateOf,
   summaryOf,
   toolUse,
@@ -71,7 +75,7 @@ export function originContract(current: () => Store, committed: Committed): void
       current(),
       commitOf(session, 3, {
         observations: [observationOf(['1'], { effectId: 'e1' })],
-        inbox: [{ do: 'settle', effectId: 'e1', outcomes: [], at: NOW }, claim('e2', 'summarize')],
+        inbox: [settle('e1'), claim('e2', 'summarize')],
         calls: [callOf('e1', { error: 'overloaded' }), callOf('e1')],
         trace: [step('OBSERVED', 'batching.calling', 'summarizing.calling', { effectId: 'e2' })],
       }),
@@ -80,7 +84,7 @@ export function originContract(current: () => Store, committed: Committed): void
       current(),
       commitOf(session, 4, {
         summaries: [summaryOf({ effectId: 'e2' })],
-        inbox: [{ do: 'settle', effectId: 'e2', outcomes: [], at: NOW }],
+        inbox: [settle('e2')],
         calls: [callOf('e2', { kind: 'summarize' })],
         trace: [
           step('SUMMARIZED', 'summarizing.calling', 'observing', { effectId: 'e2' }),
@@ -124,7 +128,7 @@ export function originContract(current: () => Store, committed: Committed): void
 
     test('origin.saysWhichPayloadsAreGone', async () => {
       const id = await turn()
-      await current().retain(KEEP_NO_PAYLOADS, NOW + 1)
+      await current().applyRetention(KEEP_NO_PAYLOADS, NOW + 1)
       expect((await current().origin(id))?.events).toMatchObject([{ eventId: '1', payload: null }])
     })
 
@@ -164,9 +168,8 @@ export function originContract(current: () => Store, committed: Committed): void
         trace: [{ event: 'MESSAGE' }, { event: 'FLUSH' }],
       })
       const back = step('OBSERVED', 'batching.calling', 'observing', { effectId: 'e1' })
-      const settle: InboxChange = { do: 'settle', effectId: 'e1', outcomes: [], at: NOW }
       const made = observationOf(['1'], { effectId: 'e1' })
-      await committed(current(), commitOf('s', 3, { inbox: [settle], observations: [made, made], trace: [back] }))
+      await committed(current(), commitOf('s', 3, { inbox: [settle('e1')], observations: [made, made], trace: [back] }))
       expect(await current().eventView('1', null)).toMatchObject({
         event: { outcome: 'observed', effectId: 'e1', payload: { id: '1' } },
         message: null,
@@ -176,18 +179,17 @@ export function originContract(current: () => Store, committed: Committed): void
     })
 
     test('eventView.countsAttempts_andARetryStartsAfresh', async () => {
-      const release = { do: 'release', effectId: 'e1', counted: true, error: 'not XML' } as const
-      const aside = { do: 'set_aside', effectId: 'e2', error: 'not XML again' } as const
+      const released = release('e1', true, 'not XML')
+      const aside = setAside('e2', 'not XML again')
       await committed(current(), accepting('s', 1, [toolUse('s', '1'), toolUse('s', '2')]))
-      await committed(current(), commitOf('s', 2, { inbox: [claim('e1'), release, claim('e2', 'observe', 1), aside] }))
+      await committed(current(), commitOf('s', 2, { inbox: [claim('e1'), released, claim('e2', 'observe', 1), aside] }))
       expect(await current().eventView('1', 's')).toMatchObject({
         event: { outcome: 'failed', reason: 'not XML again', effectId: 'e2', attempts: 2 },
         message: { status: 'failed', attempts: 2 },
       })
-      await committed(current(), commitOf('s', 3, { inbox: [{ do: 'retry_failed' }] }))
+      await committed(current(), commitOf('s', 3, { inbox: [retryFailed()] }))
       expect((await current().eventView('1', 's'))?.event).toMatchObject({ outcome: null, effectId: null, attempts: 0 })
-      const settle: InboxChange = { do: 'settle', effectId: 'e3', outcomes: [], at: NOW }
-      await committed(current(), commitOf('s', 4, { inbox: [claim('e3'), settle] }))
+      await committed(current(), commitOf('s', 4, { inbox: [claim('e3'), settle('e3')] }))
       const rows = (await current().events('s', 9)).map(({ eventId, effectId, attempts }) => ({
         eventId,
         effectId,
@@ -212,7 +214,7 @@ export function originContract(current: () => Store, committed: Committed): void
   describe("a session's story", () => {
     test('story.hasEveryKindInOrderWithTheEffectsThatMadeThem', async () => {
       await turn()
-      const story = await current().story('s', { trace: 100, rows: 100 })
+      const story = await current().sessionHistory('s', { trace: 100, rows: 100 })
       expect(story).toMatchObject({
         row: { session: 's', revision: 4 },
         prompts: [{ number: 1, text: 'fix the login' }],
@@ -235,15 +237,15 @@ export function originContract(current: () => Store, committed: Committed): void
     })
 
     test('story.isBounded_andOfNobodyIsNull', async () => {
-      const titled = (n: number) => observationOf([], { draft: { ...observationOf([]).draft, title: `n${n}` } })
+      const titled = (n: number) => observationOf([], { title: `n${n}` })
       const many = { observations: [1, 2, 3].map(titled), summaries: [summaryOf(), summaryOf()], calls: [callOf('e1')] }
       await committed(current(), commitOf('s', 1, many))
-      const story = await current().story('s', { trace: 10, rows: 2 })
+      const story = await current().sessionHistory('s', { trace: 10, rows: 2 })
       expect(story?.observationRows.map(({ title }) => title)).toEqual(['n2', 'n3'])
       expect(story).toMatchObject({ observations: 3, summaryRows: [{ effectId: null }, {}] })
       const none = { prompts: [], observationRows: [], summaryRows: [], calls: [], trace: [] }
-      expect(await current().story('s', { trace: 0, rows: 0 })).toMatchObject(none)
-      expect(await current().story('nobody', { trace: 10, rows: 10 })).toBeNull()
+      expect(await current().sessionHistory('s', { trace: 0, rows: 0 })).toMatchObject(none)
+      expect(await current().sessionHistory('nobody', { trace: 10, rows: 10 })).toBeNull()
     })
   })
 
@@ -252,13 +254,13 @@ export function originContract(current: () => Store, committed: Committed): void
     await committed(current(), commitOf('s', 1, { state: stateOf({ project: PROJECT }), trace: [first] }))
     await current().quarantine('s', 'broken', NOW + 9)
     await current().quarantine('s', 'broken still', NOW + 10)
-    const view = await current().view('s', 10)
+    const view = await current().sessionView('s', 10)
     expect(view?.trace.slice(1)).toMatchObject([
       { at: NOW + 9, event: 'QUARANTINE', from: 'observing', to: 'quarantine', reason: 'broken' },
       { at: NOW + 10, event: 'QUARANTINE', from: 'quarantine', to: 'quarantine', reason: 'broken still' },
     ])
     // Retention counts it like the others.
-    await current().retain({ ...KEEP_NO_PAYLOADS, tracePerSession: 1 }, NOW + DAY_MS)
-    expect(await current().view('s', 10)).toMatchObject({ traceDropped: 2, trace: [{ reason: 'broken still' }] })
+    await current().applyRetention({ ...KEEP_NO_PAYLOADS, tracePerSession: 1 }, NOW + DAY_MS)
+    expect(await current().sessionView('s', 10)).toMatchObject({ traceDropped: 2, trace: [{ reason: 'broken still' }] })
   })
 }

@@ -2,10 +2,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { InboxChange } from '../../src/store/commit.ts'
-import { SqliteCore } from '../../src/store/sqlite/core.ts'
-import { SqliteQueries } from '../../src/store/sqlite/queries.ts'
-import { SqliteReader } from '../../src/store/sqlite/reader.ts'
+import { bindDatabase } from '../../src/store/sqlite/database.ts'
+import { openStoreReader, readOperations } from '../../src/store/sqlite/reader.ts'
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { backTo } from './older.ts'
 import { type Place, place } from './place.ts'
 import {
@@ -16,16 +15,18 @@ import {
   DAY_MS,
   NOW,
   observationOf,
+  release,
+  settle,
   summaryOf,
   toolUse,
   traceOf,
 } from './samples.ts'
 
 let here: Place
-let core: SqliteCore
+let core: SqliteStore
 beforeEach(async () => {
   here = place()
-  core = await SqliteCore.open(here.options)
+  core = await openSqliteStore(here.options)
 })
 afterEach(async () => {
   await core.close()
@@ -36,11 +37,10 @@ const KEEP = { payloadDays: 9, payloadBytes: 1e9, traceDays: 9, tracePerSession:
 
 /** A turn with one batch, its answer and its summary; returns the observation. */
 function turn(session: string): number {
-  const settle: InboxChange = { do: 'settle', effectId: 'e1', outcomes: [], at: NOW }
   core.commit([accepting(session, 1, [toolUse(session, '1')])])
   const [result] = core.commit([
     commitOf(session, 2, {
-      inbox: [claim('e1'), settle],
+      inbox: [claim('e1'), settle('e1')],
       observations: [observationOf(['1'], { effectId: 'e1' })],
       summaries: [summaryOf({ effectId: 'e1' })],
       prompts: [{ eventId: 'p', number: 1, text: 'fix it', private: false, at: NOW }],
@@ -61,11 +61,11 @@ describe('what is read', () => {
       if (/^\s*(SELECT|WITH)/.test(String(sql))) statements.push(String(sql))
     }
     const db = new BetterSqlite3(here.file, { readonly: true, verbose })
-    const queries = new SqliteQueries(db)
+    const queries = bindDatabase(db, readOperations)
     expect(queries.origin(7)?.calls).toHaveLength(1)
     expect(queries.eventView('1', null)?.observations).toHaveLength(1)
     expect(queries.eventView('1', 's3')?.trace).toHaveLength(1)
-    expect(queries.story('s3', { trace: 10, rows: 10 })?.summaryRows).toHaveLength(1)
+    expect(queries.sessionHistory('s3', { trace: 10, rows: 10 })?.summaryRows).toHaveLength(1)
     expect(queries.activity([NOW - DAY_MS, NOW], NOW + DAY_MS).days[1]).toMatchObject({ observations: 50 })
     const asked = [...new Set(statements.splice(0))]
     expect(asked.length).toBeGreaterThan(15)
@@ -118,8 +118,8 @@ describe('what is read', () => {
     core.db.transaction(() => {
       for (let n = 1; n <= 40_003; n += 1) insert.run(NOW + n, n)
     })()
-    expect(core.retain(KEEP, NOW)).toBe(3)
-    expect(core.retain(KEEP, NOW)).toBe(0)
+    expect(core.applyRetention(KEEP, NOW)).toBe(3)
+    expect(core.applyRetention(KEEP, NOW)).toBe(0)
     expect(core.activity([NOW], NOW + DAY_MS).queue.at(-1)).toMatchObject({ pending: 40_003 })
   })
 })
@@ -129,16 +129,19 @@ describe('an older database', () => {
     const id = turn('s')
     backTo(5, core.db)
     await core.close()
-    await expect(SqliteReader.open(here.file)).rejects.toMatchObject({ code: 'unsupported_version' })
-    core = await SqliteCore.open(here.options)
-    expect(core.startNotes().join(' ')).toContain('from version 5')
+    await expect(openStoreReader(here.file)).rejects.toMatchObject({ code: 'unsupported_version' })
+    core = await openSqliteStore(here.options)
+    expect(core.startupNotes().join(' ')).toContain('from version 5')
     expect(core.origin(id)).toMatchObject({
       effectId: null,
       events: [{ eventId: '1', outcome: 'observed', effectId: null, attempts: 0, payload: { id: '1' } }],
       calls: [],
       trace: [],
     })
-    expect(core.story('s', { trace: 9, rows: 9 })).toMatchObject({ calls: [{ effectId: 'e1' }], observations: 1 })
+    expect(core.sessionHistory('s', { trace: 9, rows: 9 })).toMatchObject({
+      calls: [{ effectId: 'e1' }],
+      observations: 1,
+    })
     expect(core.origin(turn('t'))).toMatchObject({ effectId: 'e1', calls: [{ effectId: 'e1' }] })
     core.sampleQueue(NOW)
   })
@@ -146,18 +149,17 @@ describe('an older database', () => {
 
 describe('a damaged database', () => {
   test('keeps the effects and attempts of what it still holds, and forgets how long the queue was', async () => {
-    const release = { do: 'release', effectId: 'e1', counted: true, error: 'not XML' } as const
-    const settle: InboxChange = { do: 'settle', effectId: 'e2', outcomes: [], at: NOW }
+    const released = release('e1', true, 'not XML')
     core.commit([accepting('s', 1, [toolUse('s', '1')])])
     await core.backup('daily', 3)
     core.sampleQueue(NOW)
     const made = observationOf(['1'], { effectId: 'e2' })
-    core.commit([commitOf('s', 2, { inbox: [claim('e1'), release, claim('e2'), settle], observations: [made] })])
+    core.commit([commitOf('s', 2, { inbox: [claim('e1'), released, claim('e2'), settle('e2')], observations: [made] })])
     await core.close()
     const file = openSync(here.file, 'r+')
     writeSync(file, Buffer.alloc(100, 0xa5), 0, 100, 0)
     closeSync(file)
-    core = await SqliteCore.open(here.options)
+    core = await openSqliteStore(here.options)
     expect(core.origin(1)).toMatchObject({ effectId: 'e2', events: [{ effectId: 'e2', attempts: 1 }] })
     expect(core.activity([NOW - DAY_MS], NOW + DAY_MS).queue).toEqual([])
   })
@@ -165,10 +167,12 @@ describe('a damaged database', () => {
 
 test('reader: answers from the file while nobody writes', async () => {
   const id = turn('s')
-  const reader = await SqliteReader.open(here.file)
+  const reader = await openStoreReader(here.file)
   expect(await reader.origin(id)).toEqual(core.origin(id))
   expect(await reader.eventView('1', null)).toEqual(core.eventView('1', null))
-  expect(await reader.story('s', { trace: 9, rows: 9 })).toEqual(core.story('s', { trace: 9, rows: 9 }))
+  expect(await reader.sessionHistory('s', { trace: 9, rows: 9 })).toEqual(
+    core.sessionHistory('s', { trace: 9, rows: 9 }),
+  )
   expect(await reader.activity([NOW], NOW + DAY_MS)).toEqual(core.activity([NOW], NOW + DAY_MS))
   await reader.close()
 })

@@ -1,8 +1,8 @@
 /** A data directory of its own for a test. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OpenOptions } from '../../src/store/sqlite/open.ts'
+import { temporaryDirectory } from '../support/directories.ts'
 
 export interface Place {
   directory: string
@@ -12,7 +12,7 @@ export interface Place {
 }
 
 export function place(): Place {
-  const directory = mkdtempSync(join(tmpdir(), 'claude-mem-store-'))
+  const directory = temporaryDirectory('store')
   const file = join(directory, 'data', 'db.sqlite')
   return {
     directory,

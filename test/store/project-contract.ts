@@ -1,6 +1,6 @@
 /** What every store does with decisions about projects. Part of the contract. */
 import { describe, expect, test } from 'vitest'
-import { NO_FILTERS } from '../../src/search/query.ts'
+import { NO_FILTERS } from '../../src/domain/search-query.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 import { callOf, commitOf, NOW, observationOf, PROJECT, promptOf, record, stateOf, summaryOf } from './samples.ts'
@@ -14,7 +14,7 @@ export function projectContract(current: () => Store, committed: Committed): voi
   const refiled = async (limit: number): Promise<number[]> => {
     const pieces: number[] = []
     for (;;) {
-      const moved = await current().refileNext(limit)
+      const moved = await current().moveMergedRows(limit)
       if (moved === 0) return pieces
       pieces.push(moved)
     }
@@ -59,7 +59,7 @@ export function projectContract(current: () => Store, committed: Committed): voi
       expect(await current().projects({ name: 'old-shop' })).toEqual([])
       expect(await current().projects({ name: 'Museum' })).toMatchObject([{ key: OLD.key, observations: 2 }])
       expect((await current().sessions({ project: OLD.key }))[0]?.projectName).toBe('Museum')
-      expect((await current().view('old', 0))?.row.project.name).toBe('Museum')
+      expect((await current().sessionView('old', 0))?.row.project.name).toBe('Museum')
       expect((await current().calls({ session: 'old' }))[0]?.projectName).toBe('Museum')
       expect(await current().usage({ by: 'project', since: 0 })).toMatchObject([{ key: OLD.key, name: 'Museum' }])
       expect((await current().listProjects()).map(({ name, named }) => [name, named])).toEqual(
@@ -71,7 +71,7 @@ export function projectContract(current: () => Store, committed: Committed): voi
       // What an actor is restored from keeps the name that its session said: it must not come to be stored.
       expect((await current().session('old'))?.project.name).toBe('old-shop')
       await current().decideProjects([{ key: OLD.key, name: null }], NOW)
-      expect((await current().view('old', 0))?.row.project.name).toBe('old-shop')
+      expect((await current().sessionView('old', 0))?.row.project.name).toBe('old-shop')
     })
 
     test.each([1, 2, 100])('merge.movesEverythingInPiecesOf%i', async (limit) => {

@@ -1,13 +1,14 @@
 /** Small valid values that a test changes where it matters. */
-import type { Effect } from '../../machines/session/types.ts'
-import type { ModelCall } from '../../src/memory/call.ts'
-import type { MemoryEvent, PromptEvent, ToolUseEvent, TurnEndEvent } from '../../src/memory/event.ts'
-import { NO_USAGE } from '../../src/memory/observation.ts'
+import type { Change, Effect } from '../../machines/session/types.ts'
+import type { MemoryEvent, PromptEvent, ToolUseEvent, TurnEndEvent } from '../../src/domain/event.ts'
+import type { ModelCall } from '../../src/domain/model-call.ts'
+import { NO_USAGE } from '../../src/domain/observation.ts'
 import {
   type Commit,
+  type EventOutcome,
   type EventRecord,
   emptyCommit,
-  type InboxChange,
+  type InboxUpdate,
   type NewObservation,
   type NewSummary,
   type ObserverTurn,
@@ -85,8 +86,33 @@ export function commitOf(session: string, revision: number, over: Partial<Commit
   return { ...commit, state: { ...commit.state, heardAt: commit.at } }
 }
 
-export function add(event: MemoryEvent, prompt = 1): InboxChange {
-  return { do: 'add', event, prompt, at: NOW }
+/** One change of a decision, as it reaches the inbox. */
+export function inboxUpdate(change: Change, over: Partial<InboxUpdate> = {}): InboxUpdate {
+  return { at: NOW, changes: [change], event: null, outcomes: [], ...over }
+}
+
+export function add(event: MemoryEvent, prompt = 1): InboxUpdate {
+  return inboxUpdate({ do: 'add_message', prompt }, { event })
+}
+
+export function settle(effectId: string, outcomes: EventOutcome[] = [], at = NOW): InboxUpdate {
+  return inboxUpdate({ do: 'settle', effectId, prompt: 1, kind: 'observe' }, { outcomes, at })
+}
+
+export function release(effectId: string, counted: boolean, reason: string): InboxUpdate {
+  return inboxUpdate({ do: 'release', effectId, counted, reason })
+}
+
+export function setAside(effectId: string, reason: string): InboxUpdate {
+  return inboxUpdate({ do: 'set_aside', effectId, reason })
+}
+
+export function retryFailed(): InboxUpdate {
+  return inboxUpdate({ do: 'retry_failed' })
+}
+
+export function clear(pending: boolean): InboxUpdate {
+  return inboxUpdate({ do: 'clear', pending })
 }
 
 /** Accepts events, all of them into the inbox. */
@@ -102,27 +128,26 @@ export function claim(
   kind: 'observe' | 'summarize' = 'observe',
   limit = 20,
   prompt = 1,
-): InboxChange {
-  return { do: 'claim', effectId, kind, prompt, limit, at: NOW + 10 }
+): InboxUpdate {
+  const base = { id: effectId, prompt, timeoutMs: 60_000, deadline: NOW + 60_000, offline: null }
+  const effect: Effect = kind === 'observe' ? { ...base, kind, limit } : { ...base, kind }
+  return inboxUpdate({ do: 'claim', effect }, { at: NOW + 10 })
 }
 
 export function observationOf(sources: string[], over: Partial<NewObservation> = {}): NewObservation {
   return {
-    draft: {
-      type: 'bugfix',
-      title: 'Login fixed',
-      subtitle: null,
-      narrative: 'The token had expired.',
-      facts: ['tokens live an hour'],
-      concepts: ['auth'],
-      filesRead: ['a.ts'],
-      filesModified: [],
-      functionsChanged: [{ name: 'login', file: 'a.ts', action: 'modified' }],
-      agent: null,
-      discoveryTokens: 120,
-      discoveryEstimated: true,
-      sources,
-    },
+    type: 'bugfix',
+    title: 'Login fixed',
+    subtitle: null,
+    narrative: 'The token had expired.',
+    facts: ['tokens live an hour'],
+    concepts: ['auth'],
+    filesRead: ['a.ts'],
+    filesModified: [],
+    functionsChanged: [{ name: 'login', file: 'a.ts', action: 'modified' }],
+    agent: null,
+    discoveryTokens: 120,
+    discoveryEstimated: true,
     sources,
     promptNumber: 1,
     contentHash: 'hash',
@@ -135,16 +160,14 @@ export function observationOf(sources: string[], over: Partial<NewObservation> =
 
 export function summaryOf(over: Partial<NewSummary> = {}): NewSummary {
   return {
-    draft: {
-      request: 'fix the login',
-      investigated: null,
-      learned: 'tokens live an hour',
-      completed: 'fixed',
-      nextSteps: null,
-      notes: null,
-      filesRead: ['a.ts'],
-      filesEdited: [],
-    },
+    request: 'fix the login',
+    investigated: null,
+    learned: 'tokens live an hour',
+    completed: 'fixed',
+    nextSteps: null,
+    notes: null,
+    filesRead: ['a.ts'],
+    filesEdited: [],
     promptNumber: 1,
     model: null,
     createdAt: NOW + 30,

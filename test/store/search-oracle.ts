@@ -1,6 +1,6 @@
 /** What filters mean, in its plainest form. */
-import type { ObservationType } from '../../src/memory/observation.ts'
-import type { MemoryKind, SearchFilters } from '../../src/search/query.ts'
+import type { ObservationType } from '../../src/domain/observation.ts'
+import type { MemoryKind, SearchFilters } from '../../src/domain/search-query.ts'
 
 export interface Filtered {
   kind: MemoryKind

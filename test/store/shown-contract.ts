@@ -16,12 +16,12 @@ export function shownContract(current: () => Store, committed: Committed): void 
     test('shown.onlyWhatIsNewIsMarked_andEachSessionHasItsOwn', async () => {
       const ids = await learn('a', 3)
       await learn('b', 0)
-      expect(await current().shown('a')).toEqual([])
+      expect(await current().shownObservations('a')).toEqual([])
       expect(sorted(await current().markShown('a', ids.slice(0, 2), NOW))).toEqual(ids.slice(0, 2))
       expect(await current().markShown('a', [...ids, ...ids], NOW + 1)).toEqual(ids.slice(2))
       expect(await current().markShown('a', [], NOW)).toEqual([])
-      expect(sorted(await current().shown('a'))).toEqual(ids)
-      expect(await current().shown('b')).toEqual([])
+      expect(sorted(await current().shownObservations('a'))).toEqual(ids)
+      expect(await current().shownObservations('b')).toEqual([])
       expect(sorted(await current().markShown('b', ids, NOW))).toEqual(ids)
     })
 
@@ -35,7 +35,7 @@ export function shownContract(current: () => Store, committed: Committed): void 
       const ids = await learn('a', 1)
       await current().markShown('a', ids, NOW)
       await current().clearShown('a')
-      expect(await current().shown('a')).toEqual([])
+      expect(await current().shownObservations('a')).toEqual([])
       expect(await current().markShown('a', ids, NOW)).toEqual(ids)
     })
 
@@ -45,9 +45,9 @@ export function shownContract(current: () => Store, committed: Committed): void 
       expect(await current().markShown('a', [999_999], NOW)).toEqual([])
       await current().markShown('a', ids, NOW)
       await current().forget({ ids: ids.slice(0, 1), filters: null, dryRun: false, at: NOW })
-      expect(await current().shown('a')).toEqual(ids.slice(1))
+      expect(await current().shownObservations('a')).toEqual(ids.slice(1))
       await current().eraseSession('a')
-      expect(await current().shown('a')).toEqual([])
+      expect(await current().shownObservations('a')).toEqual([])
     })
   })
 }

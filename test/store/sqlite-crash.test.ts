@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { type Bundle, bundle } from './bundle.ts'
 import { committed } from './contract.ts'
 import { type Place, place } from './place.ts'
@@ -47,7 +47,7 @@ describe('a process killed', () => {
       expect(await store.sessions({})).toEqual([])
       expect(await store.queue({})).toEqual([])
       expect(await store.lastSeq()).toBe(0)
-      expect(await store.startNotes()).toEqual([])
+      expect(await store.startupNotes()).toEqual([])
       await committed(store, commitOf('a', 1))
       await store.close()
     },
@@ -76,7 +76,7 @@ describe('a process killed', () => {
     expect(existsSync(here.file)).toBe(true)
     const store = await openLocalStore(here.options)
     await committed(store, commitOf('a', 1))
-    expect(await store.startNotes()).toEqual([])
+    expect(await store.startupNotes()).toEqual([])
     await store.close()
   })
 })

@@ -18,16 +18,15 @@ import { dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Commit } from '../../src/store/commit.ts'
+import { MIGRATIONS, migrate, SCHEMA_VERSION, schemaVersion } from '../../src/store/migrations/index.ts'
 import type { Store } from '../../src/store/port.ts'
-import { listBackups } from '../../src/store/sqlite/backup.ts'
+import { listBackups } from '../../src/store/recovery/backup.ts'
+import { checkIntegrity } from '../../src/store/recovery/database-files.ts'
+import { restoreBackup } from '../../src/store/recovery/recover.ts'
 import { commitGroup } from '../../src/store/sqlite/commit.ts'
-import { SqliteCore } from '../../src/store/sqlite/core.ts'
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
-import { migrate, schemaVersion } from '../../src/store/sqlite/migrate.ts'
-import { MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/migrations/index.ts'
-import { SqliteReader } from '../../src/store/sqlite/reader.ts'
-import { restoreBackup } from '../../src/store/sqlite/restore.ts'
-import { upgrade } from '../../src/store/sqlite/upgrade.ts'
+import { upgrade } from '../../src/store/sqlite/open.ts'
+import { openStoreReader } from '../../src/store/sqlite/reader.ts'
+import { openLocalStore, openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { committed } from './contract.ts'
 import { columnsOf } from './older.ts'
 import { type Place, place } from './place.ts'
@@ -41,6 +40,7 @@ import {
   observationOf,
   promptOf,
   record,
+  settle,
   stateOf,
   toolUse,
   traceOf,
@@ -97,11 +97,10 @@ async function learn(into: Store, from: number, to: number): Promise<void> {
   for (let n = from; n <= to; n += 1) {
     revision += 1
     const narrative = `${n}:${'lesson '.repeat(60)}`
-    const { draft } = observationOf([])
     await committed(
       into,
       commitOf('s', revision, {
-        observations: [observationOf([], { draft: { ...draft, title: `n${n}`, narrative }, createdAt: NOW + n })],
+        observations: [observationOf([], { title: `n${n}`, narrative, createdAt: NOW + n })],
         trace: [traceOf(`n${n}`)],
       }),
     )
@@ -153,7 +152,7 @@ describe('opening', () => {
   })
 
   test('open.setsDurableModes', async () => {
-    const core = await SqliteCore.open(here.options)
+    const core = await openSqliteStore(here.options)
     const pragma = (name: string) => core.db.pragma(name, { simple: true })
     expect(pragma('journal_mode')).toBe('wal')
     expect(pragma('synchronous')).toBe(2)
@@ -168,7 +167,7 @@ describe('opening', () => {
     await close()
     const again = await open()
     expect(await learned(again)).toEqual([1, 2, 3])
-    expect(await again.startNotes()).toEqual([])
+    expect(await again.startupNotes()).toEqual([])
     expect(await again.backups()).toEqual([])
   })
 
@@ -182,7 +181,7 @@ describe('opening', () => {
     await expect(open()).rejects.toMatchObject({ code: 'newer_database', retryable: false })
     await expect(open()).rejects.toThrow(/schema 99.*Install the newer claude-mem/)
     expect(readFileSync(here.file).equals(before)).toBe(true)
-    await expect(SqliteReader.open(here.file)).rejects.toMatchObject({ code: 'newer_database' })
+    await expect(openStoreReader(here.file)).rejects.toMatchObject({ code: 'newer_database' })
   })
 
   test('open.refusesAnotherProgramsDatabase', async () => {
@@ -203,7 +202,7 @@ describe('migrations', () => {
   const next = { version: SCHEMA_VERSION + 1, name: 'next', sql: 'CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT' }
 
   test('migration.backsUpFirstAndSaysSo', async () => {
-    const core = await SqliteCore.open(here.options)
+    const core = await openSqliteStore(here.options)
     commitGroup(core.db, [commitOf('s', 1)])
     const [note] = await upgrade(core.db, here.options, NOW, [...MIGRATIONS, next])
     expect(note).toContain(`from version ${SCHEMA_VERSION} to ${SCHEMA_VERSION + 1}`)
@@ -214,7 +213,7 @@ describe('migrations', () => {
   })
 
   test('migration.thatFailsChangesNothing', async () => {
-    const core = await SqliteCore.open(here.options)
+    const core = await openSqliteStore(here.options)
     const broken = { ...next, sql: `${next.sql}; CREATE TABLE later (id INTEGER)` }
     expect(() => migrate(core.db, [...MIGRATIONS, broken])).toThrow(/already exists/)
     expect(schemaVersion(core.db)).toBe(SCHEMA_VERSION)
@@ -225,15 +224,15 @@ describe('migrations', () => {
   test('migration.ofAVersionOneDatabaseKeepsItsRowsAndCountsCallsFromNowOn', async () => {
     versionOne([accepting('s', 1, [toolUse('s', '1')]), commitOf('s', 2, { observations: [observationOf([])] })])
     const lifted = await open()
-    expect((await lifted.startNotes()).join(' ')).toContain(`from version 1 to ${SCHEMA_VERSION}`)
+    expect((await lifted.startupNotes()).join(' ')).toContain(`from version 1 to ${SCHEMA_VERSION}`)
     expect(await lifted.backups()).toMatchObject([{ reason: 'migration' }])
-    expect(await lifted.view('s', 10)).toMatchObject({ row: { revision: 2 }, messages: [{ eventId: '1' }] })
+    expect(await lifted.sessionView('s', 10)).toMatchObject({ row: { revision: 2 }, messages: [{ eventId: '1' }] })
     expect(await lifted.observations({})).toHaveLength(1)
     expect(await lifted.calls({})).toEqual([])
     const seen = [{ subject: 'a.ts', digest: '1' }]
     await committed(lifted, commitOf('s', 3, { calls: [callOf('e1')], seen }))
     expect(await lifted.spentSince(0)).toMatchObject({ cost: 0.25 })
-    expect(await lifted.seen('s', ['a.ts'])).toEqual(new Map([['a.ts', '1']]))
+    expect(await lifted.seenDigests('s', ['a.ts'])).toEqual(new Map([['a.ts', '1']]))
   })
 
   test('migrations.areNumberedWithoutGaps', () => {
@@ -243,7 +242,7 @@ describe('migrations', () => {
 
 describe('a session that is erased', () => {
   test('erased.leavesItsCallsOnTheBillWithoutTheirWords', async () => {
-    const core = await SqliteCore.open(here.options)
+    const core = await openSqliteStore(here.options)
     const calls = [callOf('e1'), callOf('e2', { error: 'not XML: my secret plan' })]
     const seen = [{ subject: 'a.ts', digest: '1' }]
     core.commit([commitOf('gone', 1, { calls, seen }), commitOf('kept', 1, { calls: [callOf('e3')], seen })])
@@ -258,8 +257,8 @@ describe('a session that is erased', () => {
       { key: '', calls: 2, cost: 0.5 },
       { key: 'kept', calls: 1 },
     ])
-    expect(core.seen('gone', ['a.ts']).size).toBe(0)
-    expect(core.seen('kept', ['a.ts']).size).toBe(1)
+    expect(core.seenDigests('gone', ['a.ts']).size).toBe(0)
+    expect(core.seenDigests('kept', ['a.ts']).size).toBe(1)
     await core.close()
   })
 })
@@ -275,8 +274,8 @@ describe('a damaged database', () => {
     overwrite(0, 16)
     const again = await open()
     expect((await again.calls({})).map(({ effectId }) => effectId)).toEqual(['e1', 'e2', 'e2'])
-    expect((await again.seen('s', ['a.ts'])).size).toBe(0)
-    expect((await again.startNotes()).join(' ')).toContain('model calls 2')
+    expect((await again.seenDigests('s', ['a.ts'])).size).toBe(0)
+    expect((await again.startupNotes()).join(' ')).toContain('model calls 2')
   })
 
   test('damage.keepsWhatWasDecidedAboutAProjectSinceTheBackup', async () => {
@@ -306,7 +305,7 @@ describe('a damaged database', () => {
     const again = await open()
     expect(await again.observations({})).toHaveLength(1)
     expect(await again.queue({})).toMatchObject([{ eventId: '1' }])
-    expect((await again.startNotes()).join(' ')).not.toContain('could not be read')
+    expect((await again.startupNotes()).join(' ')).not.toContain('could not be read')
   })
 
   test('damage.inTheHeaderOfAMigratedDatabaseWithoutBackupsLosesNothing', async () => {
@@ -340,9 +339,9 @@ describe('a damaged database', () => {
     expect(await learned(again)).toEqual(range(1, 50))
     expect((await again.session('s'))?.revision).toBe(50)
     expect(damagedFiles()).toHaveLength(1)
-    const notes = (await again.startNotes()).join(' ')
+    const notes = (await again.startupNotes()).join(' ')
     expect(notes).toContain('was damaged')
-    expect(notes).toContain('no good backup')
+    expect(notes).toContain('no intact backup')
     expect(notes).toContain('observations 50')
     await learn(again, 51, 52)
   })
@@ -375,9 +374,9 @@ describe('a damaged database', () => {
     expect(known.length).toBeGreaterThan(1_200 - 3 * 10)
     expect(known.at(-1)).toBe(1_200)
     expect((await again.session('s'))?.revision).toBe(1_200)
-    const notes = (await again.startNotes()).join(' ')
+    const notes = (await again.startupNotes()).join(' ')
     expect(notes).toMatch(/The backup of .* was restored\./)
-    expect(notes).toMatch(/Brought back from the damaged file: .*observations 5\d\d/)
+    expect(notes).toMatch(/Recovered from the damaged file: .*observations 5\d\d/)
     const [aside] = damagedFiles()
     expect(statSync(join(dirname(here.file), aside ?? '')).size).toBe(size)
     expect((await committed(again, commitOf('s', 1_201))).seq).toBeGreaterThan(1_200)
@@ -415,7 +414,7 @@ describe('a damaged database', () => {
     await committed(
       first,
       commitOf('s', 3, {
-        inbox: [{ do: 'settle', effectId: 'e1', outcomes: [], at: NOW }, claim('e2', 'observe', 1)],
+        inbox: [settle('e1'), claim('e2', 'observe', 1)],
         observations: [observationOf(['1'])],
         state: stateOf({ effect: effectOf('e2') }),
       }),
@@ -429,7 +428,7 @@ describe('a damaged database', () => {
     ])
     expect(await again.observations({})).toHaveLength(1)
     expect((await again.events('s', 10)).map(({ outcome }) => outcome)).toEqual(['observed', null, null])
-    expect((await again.claimed('s', 'e2'))[0]?.event).toEqual(toolUse('s', '2'))
+    expect((await again.claimedMessages('s', 'e2'))[0]?.event).toEqual(toolUse('s', '2'))
   })
 
   test('damage.releasesClaimsThatTheRestoredRowKnowsNothingOf', async () => {
@@ -465,7 +464,7 @@ describe('a damaged database', () => {
     const again = await open()
     expect(await learned(again)).toEqual([])
     expect(damagedFiles()).toHaveLength(1)
-    expect((await again.startNotes()).join(' ')).toContain('Nothing newer could be read')
+    expect((await again.startupNotes()).join(' ')).toContain('Nothing newer could be read')
     await learn(again, 1, 1)
   })
 
@@ -491,7 +490,7 @@ describe('a damaged database', () => {
     overwrite(0, statSync(here.file).size)
     const again = await open({ now: () => at })
     expect(await learned(again)).toEqual(range(1, 10))
-    expect((await again.startNotes()).join(' ')).toContain(new Date(NOW).toISOString())
+    expect((await again.startupNotes()).join(' ')).toContain(new Date(NOW).toISOString())
   })
 
   test('damage.foundLaterInALargeFileIsMendedAtTheNextStart', async () => {
@@ -500,16 +499,15 @@ describe('a damaged database', () => {
     overwrite(Math.floor(statSync(here.file).size / PAGE_BYTES / 2) * PAGE_BYTES, PAGE_BYTES)
     const large = await openLocalStore({ ...here.options, checkUpToBytes: 0 })
     store = large
-    expect(await large.startNotes()).toEqual([])
-    expect(await large.quickCheck()).not.toEqual([])
+    expect(await large.startupNotes()).toEqual([])
     await expect(large.backup('daily', 7)).rejects.toMatchObject({ code: 'corrupt_database' })
     expect(await large.backups()).toEqual([])
     await close()
     const again = await open({ checkUpToBytes: 0 })
-    expect((await again.startNotes()).join(' ')).toContain('was damaged')
+    expect((await again.startupNotes()).join(' ')).toContain('was damaged')
     expect((await learned(again)).length).toBeGreaterThan(280)
     await close()
-    expect(await (await open({ checkUpToBytes: 0 })).startNotes()).toEqual([])
+    expect(await (await open({ checkUpToBytes: 0 })).startupNotes()).toEqual([])
   })
 
   test('recovery.thatWasInterruptedIsFinished', async () => {
@@ -521,7 +519,7 @@ describe('a damaged database', () => {
     const again = await open()
     expect(await learned(again)).toEqual(range(1, 5))
     expect(existsSync(`${here.file}.recovered`)).toBe(false)
-    expect((await again.startNotes()).join(' ')).toContain('interrupted recovery was finished')
+    expect((await again.startupNotes()).join(' ')).toContain('interrupted recovery was completed')
   })
 })
 
@@ -533,7 +531,7 @@ describe('backups', () => {
     expect(info).toMatchObject({ reason: 'manual', at: NOW, bytes: statSync(info.file).size })
     expect(info.file).toMatch(/db-20261130T120000000Z-manual\.sqlite$/)
     expect(statSync(info.file).mode & 0o777).toBe(0o600)
-    const reader = await SqliteReader.open(info.file)
+    const reader = await openStoreReader(info.file)
     expect(await reader.observations({})).toHaveLength(5)
     await reader.close()
     expect(readdirSync(here.options.backupsDir)).toHaveLength(1)
@@ -545,7 +543,7 @@ describe('backups', () => {
     const running = first.backup('manual', 7)
     await learn(first, 401, 420)
     const { file } = await running
-    const reader = await SqliteReader.open(file)
+    const reader = await openStoreReader(file)
     const count = (await reader.observations({})).length
     expect(count).toBeGreaterThanOrEqual(400)
     await reader.close()
@@ -598,8 +596,8 @@ describe('restoring', () => {
     expect(before).toContain('before-restore')
     const again = await open()
     expect(await learned(again)).toEqual(range(1, 5))
-    expect(await again.startNotes()).toEqual([])
-    const reader = await SqliteReader.open(before ?? '')
+    expect(await again.startupNotes()).toEqual([])
+    const reader = await openStoreReader(before ?? '')
     expect(await reader.observations({})).toHaveLength(9)
     await reader.close()
   })
@@ -657,9 +655,9 @@ describe('reading without a daemon', () => {
     const copy = join(here.directory, 'copy.sqlite')
     copyFileSync(here.file, copy)
     copyFileSync(`${here.file}-wal`, `${copy}-wal`)
-    const reader = await SqliteReader.open(copy)
+    const reader = await openStoreReader(copy)
     expect(await reader.observations({ session: 's' })).toHaveLength(5)
-    expect(await reader.view('s', 3)).toMatchObject({ row: { revision: 5 }, trace: [{}, {}, {}] })
+    expect(await reader.sessionView('s', 3)).toMatchObject({ row: { revision: 5 }, trace: [{}, {}, {}] })
     expect(await reader.events('p', 5)).toHaveLength(1)
     expect(await reader.lastSeq()).toBe(6)
     await reader.close()
@@ -669,23 +667,23 @@ describe('reading without a daemon', () => {
   test('reader.worksBesideAWriter', async () => {
     const first = await open()
     await learn(first, 1, 1)
-    const reader = await SqliteReader.open(here.file)
+    const reader = await openStoreReader(here.file)
     await learn(first, 2, 2)
     expect(await reader.observations({})).toHaveLength(2)
     await reader.close()
   })
 
   test('reader.saysThatThereIsNoMemoryYet', async () => {
-    await expect(SqliteReader.open(here.file)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(openStoreReader(here.file)).rejects.toMatchObject({ code: 'not_found' })
     mkdirSync(dirname(here.file), { recursive: true })
     writeFileSync(here.file, '')
-    await expect(SqliteReader.open(here.file)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(openStoreReader(here.file)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('reader.saysThatTheFileIsDamaged', async () => {
     mkdirSync(dirname(here.file), { recursive: true })
     writeFileSync(here.file, 'not a database'.repeat(100))
-    await expect(SqliteReader.open(here.file)).rejects.toMatchObject({ code: 'corrupt_database' })
+    await expect(openStoreReader(here.file)).rejects.toMatchObject({ code: 'corrupt_database' })
   })
 })
 
@@ -698,7 +696,7 @@ describe('trouble with the disk', () => {
     )
 
   test('fullDisk.refusesTheGroupWholeAndGoesOnAfterwards', async () => {
-    const core = await SqliteCore.open(here.options)
+    const core = await openSqliteStore(here.options)
     core.commit([commitOf('s', 1)])
     const pages = core.db.pragma('page_count', { simple: true })
     core.db.pragma(`max_page_count = ${pages}`)
@@ -711,7 +709,7 @@ describe('trouble with the disk', () => {
     expect(core.lastSeq()).toBe(1)
     core.db.pragma('max_page_count = 1000000')
     expect(core.commit([commitOf('small', 1), large(2)])).toMatchObject([{ ok: true }, { ok: true }])
-    expect(core.quickCheck()).toEqual([])
+    expect(checkIntegrity(core.db).problems).toEqual([])
     await core.close()
   })
 
@@ -734,7 +732,7 @@ describe('trouble with the disk', () => {
   })
 
   test('locked.byAnotherProgramIsWorthARetry', async () => {
-    const core = await SqliteCore.open(here.options)
+    const core = await openSqliteStore(here.options)
     core.db.pragma('busy_timeout = 1')
     const other = new BetterSqlite3(here.file)
     other.exec('BEGIN IMMEDIATE')
@@ -748,7 +746,7 @@ describe('trouble with the disk', () => {
   test('damage.metByACommitRejectsTheGroupAndIsRememberedForTheNextStart', async () => {
     await learn(await open(), 1, 300)
     await close()
-    const core = await SqliteCore.open({ ...here.options, checkUpToBytes: 0 })
+    const core = await openSqliteStore({ ...here.options, checkUpToBytes: 0 })
     const root = core.db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'trace'").pluck().get()
     await core.close()
     overwrite((Number(root) - 1) * PAGE_BYTES, PAGE_BYTES)
@@ -759,7 +757,7 @@ describe('trouble with the disk', () => {
     })
     await close()
     const again = await open({ checkUpToBytes: 0 })
-    expect((await again.startNotes()).join(' ')).toContain('trace entries')
+    expect((await again.startupNotes()).join(' ')).toContain('trace entries')
     expect(await learned(again)).toEqual(range(1, 300))
   })
 })

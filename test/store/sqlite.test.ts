@@ -1,4 +1,4 @@
-import { openLocalStore } from '../../src/store/sqlite/local.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { storeContract } from './contract.ts'
 import { place } from './place.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MemError } from '../../src/errors.ts'
+import { MemError } from '../../src/lib/errors.ts'
 import { openStore } from '../../src/store/sqlite/client.ts'
 import { type Bundle, bundle } from './bundle.ts'
 import { committed, storeContract } from './contract.ts'
@@ -12,7 +12,7 @@ import { accepting, commitOf, NOW, toolUse } from './samples.ts'
 let worker: Bundle
 beforeAll(() => {
   worker = bundle('src/store/sqlite/worker.ts', 'store-worker.mjs', {
-    'backup-worker.js': 'src/store/sqlite/backup-worker.ts',
+    'backup-worker.js': 'src/store/recovery/backup-worker.ts',
   })
 })
 afterAll(() => worker.dispose())
@@ -95,7 +95,7 @@ describe('the store thread', () => {
       dying,
       `import { parentPort } from 'node:worker_threads'
        parentPort.on('message', () => { throw new Error('out of luck') })
-       parentPort.postMessage({ type: 'open' })`,
+       parentPort.postMessage({ type: 'started', methods: ['commit', 'lastSeq', 'close'] })`,
     )
     let tell: (error: MemError) => void = () => {}
     const told = new Promise<MemError>((resolve) => {

@@ -1,26 +1,39 @@
-/** The list of memories against a real search over a real database, fed with the real stream's items. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { commitNews, type MemoryChange } from '../../src/actors/stream.ts'
-import { PROTOCOL_VERSION, type StreamMessage } from '../../src/channel/protocol.ts'
-import type { ObservationDraft } from '../../src/memory/observation.ts'
-import { MEMORY_KINDS, type SearchAnswer, type SearchFilters, type SearchRequest } from '../../src/search/query.ts'
+/** The list of memories with a real search over a real database and real stream messages. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { commitNews, type MemoryChange } from '../../src/daemon/actors/stream.ts'
+import type { ObservationDraft } from '../../src/domain/observation.ts'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import type { SearchAnswer, SearchFilters, SearchRequest } from '../../src/domain/search-query.ts'
 import type { Commit } from '../../src/store/commit.ts'
-import { ASKED_FOR_ALL } from '../../src/viewer/views/memory/asked.ts'
-import { arrivalsOf, passes, rowKey } from '../../src/viewer/views/memory/news.ts'
-import { MemoryRows } from '../../src/viewer/views/memory/rows.ts'
-import { OTHER_PROJECT, type Place, place } from '../search/place.ts'
+import type { StreamMessage } from '../../src/transport/messages.ts'
+import { EMPTY_MEMORY_QUERY, type MemoryQuery } from '../../src/viewer/views/memory/memory-query.ts'
+import { MemoryRows } from '../../src/viewer/views/memory/memory-rows.ts'
+import { OTHER_PROJECT, type SearchFixture, searchFixture } from '../search/search-fixture.ts'
 import { commitOf, NOW, observationOf, PROJECT, stateOf, summaryOf } from '../store/samples.ts'
 
-let here: Place
+let here: SearchFixture
 let sessions = 0
+let opened: MemoryRows[] = []
 beforeEach(async () => {
-  here = await place(null)
+  here = await searchFixture(null)
 })
-afterEach(() => here.dispose())
+afterEach(async () => {
+  for (const rows of opened) rows.stop()
+  opened = []
+  await here.dispose()
+})
 
 const search = (request: SearchRequest): Promise<SearchAnswer> => here.engine().search(request)
 
-/** A session's first commit: stored, and told. */
+async function openList(query: MemoryQuery = EMPTY_MEMORY_QUERY, send = search): Promise<MemoryRows> {
+  const rows = new MemoryRows(send)
+  opened.push(rows)
+  await rows.search(query)
+  rows.show({ from: 0, to: 20 })
+  return rows
+}
+
+/** Stores the first commit of a new session and returns its stream message. */
 async function learn(over: Partial<Commit>): Promise<Extract<StreamMessage, { type: 'commit' }>> {
   sessions += 1
   const commit = commitOf(`session-${sessions}`, 1, over)
@@ -30,11 +43,10 @@ async function learn(over: Partial<Commit>): Promise<Extract<StreamMessage, { ty
 }
 
 function observed(title: string, createdAt: number, over: Partial<ObservationDraft> = {}) {
-  const { draft, ...rest } = observationOf([], { createdAt })
-  return { ...rest, draft: { ...draft, title, ...over } }
+  return observationOf([], { createdAt, title, ...over })
 }
 
-/** `count` of them, a second apart, the last one at NOW. */
+/** `count` observations, a second apart, the last one at NOW. */
 const learnMany = (count: number) =>
   learn({ observations: Array.from({ length: count }, (_, i) => observed(`old ${i}`, NOW - (count - 1 - i) * 1_000)) })
 
@@ -42,75 +54,90 @@ function changed(change: MemoryChange): StreamMessage {
   return { v: PROTOCOL_VERSION, type: 'change', seq: 1_000, at: NOW, ...change }
 }
 
-async function settled(rows: MemoryRows, isDone: () => boolean): Promise<void> {
+async function until(rows: MemoryRows, isDone: () => boolean): Promise<void> {
   if (isDone()) return
   await new Promise<void>((resolve) => {
-    const stop = rows.version.subscribe(() => {
+    const unsubscribe = rows.version.subscribe(() => {
       if (!isDone()) return
-      stop()
+      unsubscribe()
       resolve()
     })
   })
 }
 
-const titles = (rows: MemoryRows, from = 0, to = rows.kept.count) =>
-  Array.from({ length: to - from }, (_, i) => rows.kept.at(from + i)?.title ?? '…')
+const titles = (rows: MemoryRows, from = 0, to = rows.count) =>
+  Array.from({ length: to - from }, (_, i) => rows.at(from + i)?.title ?? '…')
 
-test('pages are loaded where the reader is, and nowhere else', async () => {
+test('memory rows.loads pages only around the visible rows', async () => {
   await learnMany(400)
-  const rows = new MemoryRows(search)
-  await rows.look(ASKED_FOR_ALL)
-  expect(rows.kept.count).toBe(400)
+  const rows = await openList()
+  expect(rows.count).toBe(400)
   rows.show({ from: 350, to: 370 })
-  await settled(rows, () => rows.kept.at(369) !== undefined)
+  await until(rows, () => rows.at(369) !== undefined)
   expect(titles(rows, 350, 352)).toEqual(['old 49', 'old 48'])
-  expect(rows.kept.at(200)).toBeUndefined()
+  expect(rows.at(200)).toBeUndefined()
 })
 
-test('what is new comes in at the top, and waits while the reader is further down', async () => {
+test('memory rows.new memories appear at the top, and are only counted while the reader is further down', async () => {
   await learnMany(150)
-  const rows = new MemoryRows(search)
-  await rows.look(ASKED_FOR_ALL)
-  rows.hear([await learn({ observations: [observed('first news', NOW + 5_000)] })])
+  const rows = await openList()
+  rows.onStreamMessages([await learn({ observations: [observed('first news', NOW + 5_000)] })])
+  await until(rows, () => rows.count === 151)
   expect(titles(rows, 0, 2)).toEqual(['first news', 'old 149'])
-  const newest = rows.kept.at(0)
+  const newest = rows.at(0)
   expect(newest !== undefined && rows.isNew(newest)).toBe(true)
+  expect([1, 2].map((index) => rows.at(index)).some((row) => row !== undefined && rows.isNew(row))).toBe(false)
 
-  rows.atTop = false
-  const news = await learn({ observations: [observed('second news', NOW + 6_000)] })
-  rows.hear([news])
-  rows.hear([news])
-  expect([rows.kept.waiting, titles(rows, 0, 2)]).toEqual([1, ['first news', 'old 149']])
-  // Pages are still those of the first moment, whatever the daemon has by now.
+  rows.setAtTop(false)
   rows.show({ from: 100, to: 120 })
-  await settled(rows, () => rows.kept.at(119) !== undefined)
-  expect(titles(rows, 100, 102)).toEqual(['old 50', 'old 49'])
+  await until(rows, () => rows.at(119) !== undefined)
+  const news = await learn({ observations: [observed('second news', NOW + 6_000)] })
+  rows.onStreamMessages([news])
+  rows.onStreamMessages([news])
+  await until(rows, () => rows.waiting === 1)
+  // The pages still belong to the same snapshot.
+  expect([rows.count, titles(rows, 100, 102)]).toEqual([151, ['old 50', 'old 49']])
 
-  rows.letIn()
-  expect([rows.kept.waiting, rows.kept.count]).toEqual([0, 152])
+  rows.setAtTop(true)
+  await until(rows, () => rows.waiting === 0)
+  expect(rows.count).toBe(152)
   expect(titles(rows, 0, 3)).toEqual(['second news', 'first news', 'old 149'])
 })
 
-test('what is forgotten, pinned or superseded shows at once, wherever it stands', async () => {
+test('memory rows.forgotten, pinned and superseded memories are updated', async () => {
   const told = await learnMany(120)
-  const rows = new MemoryRows(search)
-  await rows.look(ASKED_FOR_ALL)
+  const rows = await openList()
   const [newest = 0, second = 0] = told.observations.map(({ id }) => id).reverse()
-  rows.hear([changed({ change: 'pinned', ids: [second], on: true })])
-  expect(rows.kept.at(1)?.pinned).toBe(true)
-  rows.hear([changed({ change: 'linked', from: newest, to: second, on: true })])
-  expect(rows.kept.at(1)?.supersededBy).toBe(newest)
-  const correction = observed('corrected', NOW + 9_000, { supersedes: [newest] })
-  rows.hear([await learn({ observations: [correction] })])
-  expect([rows.kept.at(0)?.title, rows.kept.at(1)?.supersededBy]).toEqual(['corrected', rows.kept.at(0)?.id])
+  await here.store.pin([second], true, NOW)
+  rows.onStreamMessages([changed({ change: 'pinned', ids: [second], on: true })])
+  await until(rows, () => rows.at(1)?.pinned === true)
+  rows.onStreamMessages([await learn({ observations: [observed('corrected', NOW + 9_000)] })])
+  await until(rows, () => rows.at(0)?.title === 'corrected')
+  const corrected = rows.at(0)?.id ?? 0
+  await here.store.link({ from: corrected, to: newest, kind: 'supersedes', by: 'person', at: NOW })
+  rows.onStreamMessages([changed({ change: 'linked', from: corrected, to: newest, on: true })])
+  await until(rows, () => rows.at(1)?.supersededBy === corrected)
 
   const gone = await here.store.forget({ ids: [newest], filters: null, dryRun: false, at: NOW })
-  rows.hear([changed({ change: 'forgotten', ids: gone.ids, summaries: 0, prompts: 0 })])
+  rows.onStreamMessages([changed({ change: 'forgotten', ids: gone.ids, summaries: 0, prompts: 0 })])
+  await until(rows, () => rows.count === 120)
   expect(titles(rows, 0, 2)).toEqual(['corrected', 'old 118'])
-  expect(rows.kept.count).toBe(120)
 })
 
-test('an answer that comes late does not take the place of a newer one', async () => {
+test('memory rows.a forgotten memory disappears from visible pages further down', async () => {
+  const told = await learnMany(200)
+  const rows = await openList()
+  rows.setAtTop(false)
+  rows.show({ from: 110, to: 130 })
+  await until(rows, () => rows.at(129) !== undefined)
+  const [gone] = told.observations.filter(({ title }) => title === 'old 80').map(({ id }) => id)
+  await here.store.forget({ ids: [gone ?? 0], filters: null, dryRun: false, at: NOW })
+  rows.onStreamMessages([changed({ change: 'forgotten', ids: [gone ?? 0], summaries: 0, prompts: 0 })])
+  await until(rows, () => rows.count === 199)
+  expect(titles(rows, 118, 121)).toEqual(['old 81', 'old 79', 'old 78'])
+})
+
+test('memory rows.a late answer does not replace a newer one', async () => {
   await learn({ observations: [observed('about tokens', NOW), observed('about coupons', NOW + 1)] })
   await here.index()
   const answers: (() => void)[] = []
@@ -119,44 +146,79 @@ test('an answer that comes late does not take the place of a newer one', async (
     await new Promise<void>((resolve) => answers.push(resolve))
     return answer
   })
-  const first = rows.look({ ...ASKED_FOR_ALL, text: 'tokens' })
-  const second = rows.look({ ...ASKED_FOR_ALL, text: 'coupons' })
+  const first = rows.search({ ...EMPTY_MEMORY_QUERY, text: 'tokens' })
+  const second = rows.search({ ...EMPTY_MEMORY_QUERY, text: 'coupons' })
   while (answers.length < 2) await new Promise(setImmediate)
   answers[1]?.()
   await second
-  expect(rows.kept.at(0)?.title).toBe('about coupons')
+  expect(rows.at(0)?.title).toBe('about coupons')
   answers[0]?.()
   await first
-  expect([rows.kept.at(0)?.title, rows.answered?.asked.text]).toEqual(['about coupons', 'coupons'])
+  expect([rows.at(0)?.title, rows.answered?.query.text]).toEqual(['about coupons', 'coupons'])
 })
 
-test('a question that fails says so and leaves what was shown', async () => {
+test('memory rows.a failed request reports its error and keeps the old rows', async () => {
   await learnMany(3)
   let works = true
-  const rows = new MemoryRows((request) => (works ? search(request) : Promise.reject(new Error('it went away'))))
-  await rows.look(ASKED_FOR_ALL)
+  const rows = await openList(EMPTY_MEMORY_QUERY, (request) =>
+    works ? search(request) : Promise.reject(new Error('connection lost')),
+  )
   works = false
-  await rows.look({ ...ASKED_FOR_ALL, pinned: true })
-  expect([rows.error, rows.kept.count, rows.loading]).toEqual(['it went away', 3, false])
+  await rows.search({ ...EMPTY_MEMORY_QUERY, filters: { ...EMPTY_MEMORY_QUERY.filters, pinned: true } })
+  expect([rows.error, rows.count, rows.loading]).toEqual(['connection lost', 3, false])
 })
 
-test('ten thousand arrivals in a row are bounded and in order', async () => {
+test('memory rows.ten thousand stream messages cause one request at a time', async () => {
   await learnMany(10)
-  const rows = new MemoryRows(search)
-  await rows.look(ASKED_FOR_ALL)
-  const one = await learn({ observations: [observed('news', NOW + 1)] })
-  for (let i = 0; i < 10_000; i += 1) {
-    const observations = one.observations.map((old) => ({ ...old, id: 10_000 + i, createdAt: NOW + 1 + i }))
-    rows.hear([{ ...one, observations }])
+  let running = 0
+  let requests = 0
+  const rows = await openList(EMPTY_MEMORY_QUERY, async (request) => {
+    requests += 1
+    running += 1
+    expect(running).toBe(1)
+    const answer = await search(request)
+    running -= 1
+    return answer
+  })
+  const news = await learn({ observations: [observed('news', NOW + 1)] })
+  vi.useFakeTimers()
+  try {
+    for (let i = 0; i < 10_000; i += 1) rows.onStreamMessages([news])
+    expect(requests).toBe(1)
+    vi.runOnlyPendingTimers()
+  } finally {
+    vi.useRealTimers()
   }
-  expect(rows.kept.count).toBe(10_010)
-  expect([rows.kept.at(0)?.id, rows.kept.at(1)?.id]).toEqual([19_999, 19_998])
-  const known = Array.from({ length: rows.kept.count }, (_, i) => rows.kept.at(i)).filter((row) => row !== undefined)
-  expect(known.length).toBeLessThanOrEqual(3_500)
+  await until(rows, () => rows.count === 11)
+  expect(requests).toBe(2)
 })
 
-test('new ones pass the filters here exactly where the daemon lets them pass', async () => {
-  const told = [
+test('memory rows.keeps a bounded number of pages', async () => {
+  await learnMany(4_000)
+  const rows = await openList()
+  for (let from = 0; from < 4_000; from += 60) {
+    rows.show({ from, to: from + 20 })
+    await until(rows, () => rows.at(from) !== undefined)
+  }
+  const loaded = Array.from({ length: rows.count }, (_, i) => rows.at(i)).filter((row) => row !== undefined)
+  expect(loaded.length).toBeLessThanOrEqual(3_000)
+  expect([rows.at(0), rows.at(3_999)?.title]).toEqual([undefined, 'old 0'])
+})
+
+test('memory rows.new memories pass the filters of the daemon', async () => {
+  const filters = (over: Partial<SearchFilters>) => ({ text: '', filters: { ...EMPTY_MEMORY_QUERY.filters, ...over } })
+  const lists = await Promise.all(
+    [
+      { project: PROJECT.key },
+      { kinds: ['summary', 'prompt'] as const },
+      { types: ['decision'] as const },
+      { concepts: ['how it works'] },
+      { files: ['src/auth'] },
+      { agent: 'explore' },
+      { since: NOW + 1_000, until: NOW + 2_000 },
+    ].map((over) => openList(filters(over))),
+  )
+  const news = [
     await learn({
       observations: [
         observed('a', NOW, { type: 'decision', concepts: ['How It  Works'], filesModified: ['src\\Auth\\jwt.ts'] }),
@@ -170,40 +232,8 @@ test('new ones pass the filters here exactly where the daemon lets them pass', a
     }),
     await learn({ state: stateOf({ project: OTHER_PROJECT }), observations: [observed('c', NOW + 3_000)] }),
   ]
-  const arrivals = told.flatMap(arrivalsOf)
-  const any: SearchFilters = {
-    project: null,
-    kinds: MEMORY_KINDS,
-    types: [],
-    concepts: [],
-    files: [],
-    since: null,
-    until: null,
-    agent: null,
-    session: null,
-    pinned: false,
-  }
-  const cases: Partial<SearchFilters>[] = [
-    {},
-    { project: PROJECT.key },
-    { kinds: ['summary', 'prompt'] },
-    { types: ['decision'] },
-    { types: ['bugfix'], kinds: ['observation'] },
-    { concepts: ['how it works'] },
-    { concepts: ['it works'] },
-    { concepts: ['auth', 'none'] },
-    { files: ['src/auth'] },
-    { files: ['A.TS'] },
-    { since: NOW + 1_000, until: NOW + 2_000 },
-    { until: NOW - 700 },
-    { agent: 'explore' },
-    { session: told[1]?.session ?? '' },
-    { pinned: true },
-  ]
-  for (const some of cases) {
-    const filters = { ...any, ...some }
-    const { hits } = await search({ query: '', mode: 'auto', filters, limit: 100, offset: 0 })
-    const passing = arrivals.filter((one) => passes(one, filters)).map(({ row }) => rowKey(row))
-    expect(new Set(passing), JSON.stringify(some)).toEqual(new Set(hits.map(rowKey)))
-  }
+  for (const rows of lists) rows.onStreamMessages(news)
+  const expected = [4, 2, 1, 1, 1, 1, 2]
+  await Promise.all(lists.map((rows, i) => until(rows, () => rows.count === expected[i])))
+  expect(lists.map((rows) => rows.count)).toEqual(expected)
 })

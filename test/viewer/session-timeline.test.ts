@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import {
-  countShown,
-  filtered,
-  type Story,
+  countEntries,
+  filterTurn,
+  type StoryData,
+  type StoryTurn,
+  storyTurns,
   type TraceLine,
-  type Turn,
-  turnsOf,
 } from '../../src/viewer/views/session/timeline.ts'
+import { sampleObservation } from '../support/samples.ts'
 
 const USAGE = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0 }
 
@@ -17,7 +18,7 @@ function trace(...lines: [id: number, event: string, way: string, effectId?: str
   })
 }
 
-function call(id: number, effectId: string, error: string | null = null): Story['calls'][number] {
+function call(id: number, effectId: string, error: string | null = null): StoryData['calls'][number] {
   return {
     id,
     session: 's',
@@ -37,34 +38,11 @@ function call(id: number, effectId: string, error: string | null = null): Story[
   }
 }
 
-function observation(id: number, promptNumber: number, effectId: string | null): Story['observationRows'][number] {
-  return {
-    id,
-    session: 's',
-    project: 'p',
-    promptNumber,
-    contentHash: '',
-    promptVersion: null,
-    model: null,
-    createdAt: 500,
-    type: 'change',
-    title: 'x',
-    subtitle: null,
-    narrative: null,
-    facts: [],
-    concepts: [],
-    filesRead: [],
-    filesModified: [],
-    functionsChanged: [],
-    agent: null,
-    discoveryTokens: 0,
-    discoveryEstimated: true,
-    sources: [],
-    effectId,
-  }
+function observation(id: number, promptNumber: number, effectId: string | null): StoryData['observationRows'][number] {
+  return { ...sampleObservation({ id, promptNumber, createdAt: 500, title: 'x' }), effectId }
 }
 
-function story(prompts: number, parts: Partial<Story>): Story {
+function story(prompts: number, parts: Partial<StoryData>): StoryData {
   return {
     row: {
       session: 's',
@@ -104,11 +82,11 @@ function story(prompts: number, parts: Partial<Story>): Story {
   }
 }
 
-const keys = ({ entries }: Turn) => entries.map(({ key }) => key)
+const keys = ({ entries }: StoryTurn) => entries.map(({ key }) => key)
 
-describe('the story of a session', () => {
-  it('puts each transition into the turn of the prompt before it', () => {
-    const turns = turnsOf(
+describe('session timeline', () => {
+  it('assigns each transition to the turn of the prompt before it', () => {
+    const turns = storyTurns(
       story(2, {
         trace: trace([1, 'SESSION_START', 'init'], [2, 'PROMPT', 'init > observing'], [3, 'PROMPT', 'observing']),
       }),
@@ -117,15 +95,15 @@ describe('the story of a session', () => {
     expect(turns.map(keys)).toEqual([['trace 1'], ['trace 2'], ['trace 3']])
   })
 
-  it('counts turns from the end where the beginning of the trace is gone', () => {
-    const turns = turnsOf(story(9, { trace: trace([70, 'MESSAGE', 'observing'], [71, 'PROMPT', 'observing']) }))
+  it('counts turns from the end if the oldest transitions are deleted', () => {
+    const turns = storyTurns(story(9, { trace: trace([70, 'MESSAGE', 'observing'], [71, 'PROMPT', 'observing']) }))
     expect(turns.find(({ number }) => number === 8)?.entries).toHaveLength(1)
     expect(turns.find(({ number }) => number === 9)?.entries).toHaveLength(1)
     expect(turns[0]?.entries).toEqual([])
   })
 
-  it('gathers what one effect did, in the turn whose messages it had', () => {
-    const turns = turnsOf(
+  it('groups calls and memories of an effect in the turn of its messages', () => {
+    const turns = storyTurns(
       story(2, {
         trace: trace(
           [1, 'PROMPT', 'init > observing'],
@@ -142,8 +120,8 @@ describe('the story of a session', () => {
     expect(turns[0] === undefined ? [] : keys(turns[0])).toEqual(['hand 500', 'trace 1', 'trace 2', 'e1'])
   })
 
-  it('tells messages that change nothing as one line, and nothing else', () => {
-    const [turn] = turnsOf(
+  it('merges repeated transitions that do not change the state', () => {
+    const [turn] = storyTurns(
       story(1, {
         trace: trace(
           [1, 'PROMPT', 'init > observing'],
@@ -160,27 +138,27 @@ describe('the story of a session', () => {
     expect(moves).toEqual([1, 3, 1, 1, 1])
   })
 
-  it('shows what a filter asks for, and counts it', () => {
-    const turns = turnsOf(
+  it('filters and counts entries', () => {
+    const turns = storyTurns(
       story(2, {
         trace: trace([1, 'PROMPT', 'init > observing'], [2, 'FAILED', 'batching.calling > batching.waiting', 'e1']),
         calls: [call(1, 'e1', 'overloaded')],
         observationRows: [observation(7, 1, 'e2')],
       }),
     )
-    const left = (shown: Parameters<typeof filtered>[1]) =>
-      turns.flatMap((turn) => filtered(turn, shown)?.entries.map(({ key }) => key) ?? [])
+    const left = (shown: Parameters<typeof filterTurn>[1]) =>
+      turns.flatMap((turn) => filterTurn(turn, shown)?.entries.map(({ key }) => key) ?? [])
     expect(left('transitions')).toEqual(['trace 1', 'trace 2'])
     expect(left('memory')).toEqual(['e2'])
     expect(left('calls')).toEqual(['e1'])
     expect(left('errors')).toEqual(['trace 2', 'e1'])
-    expect(filtered({ number: 2, prompt: null, entries: [] }, 'calls')).toBeNull()
+    expect(filterTurn({ number: 2, prompt: null, entries: [] }, 'calls')).toBeNull()
     expect(
-      (['all', 'transitions', 'memory', 'calls', 'errors'] as const).map((shown) => countShown(turns, shown)),
+      (['all', 'transitions', 'memory', 'calls', 'errors'] as const).map((shown) => countEntries(turns, shown)),
     ).toEqual([4, 2, 1, 1, 2])
   })
 
-  it('has nothing to tell of a session of which nothing is left', () => {
-    expect(turnsOf(story(0, {}))).toEqual([])
+  it('is empty for a session without data', () => {
+    expect(storyTurns(story(0, {}))).toEqual([])
   })
 })

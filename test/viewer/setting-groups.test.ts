@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import type { SettingInfo } from '../../src/channel/protocol.ts'
-import { SETTING_NAMES, SETTINGS } from '../../src/settings.ts'
-import { found, groupOf, inGroups, nameOf, valueText, wordsOf } from '../../src/viewer/views/settings/groups.ts'
+import { SETTING_NAMES, SETTINGS, type SettingInfo, type SettingName } from '../../src/settings/settings.ts'
+import {
+  groupSettings,
+  listChoices,
+  settingLabel,
+  settingMatches,
+  settingValueText,
+} from '../../src/viewer/views/settings/setting-groups.ts'
 
-function info(name: string, about = ''): SettingInfo {
+function info(name: SettingName, about = ''): SettingInfo {
   return {
     name,
     about,
+    group: SETTINGS[name].group,
     value: '',
     default: '',
     source: 'default',
@@ -21,9 +27,8 @@ function info(name: string, about = ''): SettingInfo {
 }
 
 describe('groups of settings', () => {
-  it('have a place for every setting that there is', () => {
-    expect(SETTING_NAMES.filter((name) => groupOf(name) === 'Other')).toEqual([])
-    expect(inGroups(SETTING_NAMES.map((name) => info(name))).flatMap(({ settings }) => settings)).toHaveLength(
+  it('contain every setting', () => {
+    expect(groupSettings(SETTING_NAMES.map((name) => info(name))).flatMap(({ settings }) => settings)).toHaveLength(
       SETTING_NAMES.length,
     )
   })
@@ -37,36 +42,37 @@ describe('groups of settings', () => {
     ['CLAUDE_MEM_SKIP_TOOLS', 'Privacy'],
     ['CLAUDE_MEM_KEEP_LOGS', 'Keeping'],
     ['CLAUDE_MEM_LOG_LEVEL', 'Running'],
-    ['CLAUDE_MEM_SOMETHING_NEW', 'Other'],
-  ])('%s is about %s', (name, group) => expect(groupOf(name)).toBe(group))
+  ] as const)('%s is in the group %s', (name, group) =>
+    expect(groupSettings([info(name)]).map(({ name: found }) => found)).toEqual([group]),
+  )
 
-  it('are left out where they are empty', () => {
-    expect(inGroups([info('CLAUDE_MEM_KEEP_LOGS')]).map(({ name }) => name)).toEqual(['Keeping'])
-    expect(inGroups([])).toEqual([])
+  it('are omitted if they are empty', () => {
+    expect(groupSettings([info('CLAUDE_MEM_KEEP_LOGS')]).map(({ name }) => name)).toEqual(['Keeping'])
+    expect(groupSettings([])).toEqual([])
   })
 })
 
-it('a name is said in words, with its unit beside it', () => {
-  expect(nameOf('CLAUDE_MEM_KEEP_PAYLOADS_DAYS')).toEqual({ label: 'Keep payloads', unit: 'days' })
-  expect(nameOf('CLAUDE_MEM_ANTHROPIC_API_KEY')).toEqual({ label: 'Anthropic API key', unit: null })
-  expect(nameOf('CLAUDE_MEM_BATCHING_ENABLED')).toEqual({ label: 'Batching', unit: null })
-  expect(nameOf('CLAUDE_MEM_CONTEXT_TOKENS')).toEqual({ label: 'Context tokens', unit: null })
-  expect(nameOf('TOKENS')).toEqual({ label: 'Tokens', unit: null })
+it('setting label.is made from the name, with the unit separate', () => {
+  expect(settingLabel('CLAUDE_MEM_KEEP_PAYLOADS_DAYS')).toEqual({ label: 'Keep payloads', unit: 'days' })
+  expect(settingLabel('CLAUDE_MEM_ANTHROPIC_API_KEY')).toEqual({ label: 'Anthropic API key', unit: null })
+  expect(settingLabel('CLAUDE_MEM_BATCHING_ENABLED')).toEqual({ label: 'Batching', unit: null })
+  expect(settingLabel('CLAUDE_MEM_CONTEXT_TOKENS')).toEqual({ label: 'Context tokens', unit: null })
+  expect(settingLabel('TOKENS')).toEqual({ label: 'Tokens', unit: null })
 })
 
-it('is found by all of its words, wherever they stand', () => {
+it('setting search.needs all words, in any field', () => {
   const setting = info('CLAUDE_MEM_DAILY_BUDGET_USD', 'US dollars in a day')
-  expect(['budget', 'DOLLARS day', '', '  '].every((query) => found(setting, query))).toBe(true)
-  expect(found(setting, 'budget euros')).toBe(false)
+  expect(['budget', 'DOLLARS day', '', '  '].every((query) => settingMatches(setting, query))).toBe(true)
+  expect(settingMatches(setting, 'budget euros')).toBe(false)
 })
 
-it('knows the words of the lists that take only some', () => {
+it('list choices.are the allowed items of a list setting', () => {
   for (const name of ['CLAUDE_MEM_CONTEXT_PARTS', 'CLAUDE_MEM_CONTEXT_TYPES'] as const) {
-    expect(wordsOf(name)).toEqual(SETTINGS[name].rule.default)
+    expect(listChoices(name)).toEqual(SETTINGS[name].rule.default)
   }
-  expect(wordsOf('CLAUDE_MEM_SKIP_TOOLS')).toBeNull()
+  expect(listChoices('CLAUDE_MEM_SKIP_TOOLS')).toBeNull()
 })
 
-it('says values as people do', () => {
-  expect([true, 0.05, '', [], ['a', 'b']].map(valueText)).toEqual(['on', '0.05', 'empty', 'empty', 'a, b'])
+it('setting value text.is readable', () => {
+  expect([true, 0.05, '', [], ['a', 'b']].map(settingValueText)).toEqual(['on', '0.05', 'empty', 'empty', 'a, b'])
 })

@@ -1,25 +1,39 @@
-import { isSecretSetting, loadSettings, type SettingName, shownValue } from '../../settings.ts'
+/** `claude-mem config`: lists and changes settings. */
+import {
+  displayedValue,
+  isSecretSetting,
+  isSettingName,
+  type LoadedSettings,
+  loadSettings,
+  parseSetting,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type SettingValue,
+} from '../../settings/settings.ts'
+import { unsetSetting, writeSetting } from '../../settings/settings-file.ts'
+import { didYouMean, oneOf, refuseIf, UsageError } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
-import { command, jsonOption } from '../command.ts'
-import { oneOf, UsageError } from '../failure.ts'
-import { problemLines, settingLines, settingView, settingViews, valueText } from '../render/settings.ts'
-import { askHidden, readValue } from '../secret-input.ts'
-import { setSetting, settingNamed, unsetSetting } from '../settings-file.ts'
-import { clean } from '../text.ts'
+import { defineCommand, jsonOption } from '../command.ts'
+import { askSecret, readStdinValue } from '../input.ts'
+import type { Display } from '../style.ts'
+import { cutColumn, type TableCell, tableLines } from '../table.ts'
+import { sanitize } from '../text.ts'
 
 const ACTIONS = ['list', 'get', 'set', 'unset'] as const
+const SETTING_PREFIX = 'CLAUDE_MEM_'
 
-export const config = command({
+export const configCommand = defineCommand({
   usage: 'config [action] [name] [value]',
   group: 'Keep it in shape',
   summary: 'Settings: list, get, set, unset',
   about:
-    'Settings are kept in settings.json in the data directory; an environment variable of the same name wins. A name may ' +
-    'be written short: batch-max-size is CLAUDE_MEM_BATCH_MAX_SIZE. A key is better not typed as an argument, which the ' +
-    'shell remembers: leave the value out and you are asked for it, or give - and it is read from stdin. Of a key only ' +
-    'its last characters are ever shown.',
+    'Settings are stored in settings.json in the data directory; an environment variable of the same name overrides it. ' +
+    'Names can be short: batch-max-size is CLAUDE_MEM_BATCH_MAX_SIZE. Do not pass an API key as an argument, because the ' +
+    'shell stores it in its history: without a value the command asks for it, and with - it reads standard input. ' +
+    'Only the last characters of a key are ever printed.',
   examples: [
-    ['claude-mem config', 'every setting, its value and where that comes from'],
+    ['claude-mem config', 'every setting, its value and its source'],
     ['claude-mem config get batch-max-size', ''],
     ['claude-mem config set batch-max-size 50', ''],
     ['claude-mem config set skip-tools TodoWrite,Glob', 'a list'],
@@ -30,86 +44,137 @@ export const config = command({
   positionals: {
     action: { type: 'string', describe: 'list, get, set or unset', default: 'list' },
     name: { type: 'string', describe: 'A setting' },
-    value: { type: 'string', describe: 'Its new value; - reads it from stdin' },
+    value: { type: 'string', describe: 'Its new value; - reads standard input' },
   },
   options: { json: jsonOption },
   run: async ({ action, name, value, json }, cli) => {
     const chosen = oneOf('action', action, ACTIONS)
-    if (chosen !== 'set' && value !== undefined) throw new UsageError(`config ${chosen} takes no value`)
+    refuseIf(chosen !== 'set' && value !== undefined, `config ${chosen} takes no value`)
+    if (chosen === 'list') {
+      refuseIf(name !== undefined, 'config list takes no name; to see one setting: claude-mem config get NAME')
+      return listSettings(cli, json)
+    }
+    if (name === undefined)
+      throw new UsageError(`config ${chosen} needs the name of a setting; claude-mem config lists them`)
+    const setting = parseSettingName(name)
     switch (chosen) {
-      case 'list':
-        if (name !== undefined)
-          throw new UsageError('config list takes no name; to see one setting: claude-mem config get')
-        return list(cli, json === true)
       case 'get':
-        return get(cli, given(name, chosen), json === true)
+        return printSetting(cli, setting, json)
       case 'set':
-        return await set(cli, settingNamed(given(name, chosen)), value, json === true)
+        return await changeSetting(cli, setting, value, json)
       case 'unset':
-        return unset(cli, given(name, chosen), json === true)
+        return removeSetting(cli, setting, json)
     }
   },
 })
 
-function given(name: string | undefined, action: string): string {
-  if (name !== undefined) return name
-  throw new UsageError(`config ${action} needs the name of a setting; claude-mem config lists them`)
+/** Accepts `batch-max-size` for `CLAUDE_MEM_BATCH_MAX_SIZE`. */
+export function parseSettingName(given: string): SettingName {
+  const upper = given.trim().toUpperCase().replaceAll('-', '_')
+  if (isSettingName(upper)) return upper
+  const full = upper.startsWith(SETTING_PREFIX) ? upper : SETTING_PREFIX + upper
+  if (isSettingName(full)) return full
+  throw new UsageError(`unknown setting "${given}"${didYouMean(full, SETTING_NAMES, 'claude-mem config lists them')}`)
 }
 
-function list(cli: Cli, json: boolean): number {
-  const loaded = loadSettings(cli.paths.dataDir, cli.env)
-  if (json) cli.printJson({ settings: settingViews(loaded), problems: loaded.problems })
-  else cli.print(...settingLines(loaded, cli.look()))
-  return 0
+/** Parses `raw` as typed on the command line, stores it and returns the parsed value. */
+export function setSetting(dataDir: string, name: SettingName, raw: string | readonly string[]): SettingValue {
+  const parsed = parseSetting(name, raw)
+  if (!parsed.ok) throw new UsageError(parsed.message)
+  writeSetting(dataDir, name, parsed.value)
+  return parsed.value
 }
 
-function get(cli: Cli, name: string, json: boolean): number {
+/** One line if an environment variable overrides the setting that was just changed. */
+export function overrideLines(cli: Cli, name: SettingName): string[] {
+  const value = cli.env[name]
+  if (value === undefined) return []
+  return [`The environment variable ${name}=${shownText(displayedValue(name, value))} overrides this setting.`]
+}
+
+function listSettings(cli: Cli, json: boolean): void {
   const loaded = loadSettings(cli.paths.dataDir, cli.env)
-  const view = settingView(settingNamed(name), loaded)
+  const settings = SETTING_NAMES.map((name) => settingView(name, loaded))
+  if (json) cli.printJson({ settings, problems: loaded.problems })
+  else cli.print(...settingLines(settings, cli.display()), ...problemLines(loaded.problems, cli.display()))
+}
+
+function printSetting(cli: Cli, name: SettingName, json: boolean): void {
+  const loaded = loadSettings(cli.paths.dataDir, cli.env)
+  const view = settingView(name, loaded)
   if (json) cli.printJson(view)
-  else cli.print(clean(valueText(view.value)))
-  for (const line of problemLines(
-    { ...loaded, problems: loaded.problems.filter((p) => p.name === view.name) },
-    cli.look(),
-  )) {
-    cli.tell(line)
-  }
-  return 0
+  else cli.print(shownText(view.value))
+  const problems = loaded.problems.filter((problem) => problem.name === name)
+  for (const line of problemLines(problems, cli.display())) cli.printStderr(line)
 }
 
-async function set(cli: Cli, name: SettingName, given: string | undefined, json: boolean): Promise<number> {
-  const raw = await newValue(cli, name, given)
-  const value = shownValue(name, setSetting(cli.paths.dataDir, name, raw))
+async function changeSetting(cli: Cli, name: SettingName, given: string | undefined, json: boolean): Promise<void> {
+  const value = displayedValue(name, setSetting(cli.paths.dataDir, name, await newValue(cli, name, given)))
   if (json) cli.printJson({ name, value })
-  else cli.print(`${name} is now ${clean(valueText(value)) || '(none)'}`, ...whenItHolds(cli, name))
-  return 0
+  else cli.print(`${name} is now ${shownText(value) || '(none)'}`, ...effectLines(cli, name))
 }
 
 async function newValue(cli: Cli, name: SettingName, given: string | undefined): Promise<string> {
-  const asks = cli.interactive && isSecretSetting(name)
-  if (asks && (given === undefined || given === '-')) return await askHidden(`${name}: `, process.stdin, process.stderr)
-  if (given === '-') return await readValue(process.stdin)
+  const isSecret = isSecretSetting(name)
+  if (isSecret && cli.interactive && (given === undefined || given === '-')) {
+    return await askSecret(`${name}: `, process.stdin, process.stderr)
+  }
+  if (given === '-') return await readStdinValue(process.stdin)
   if (given !== undefined) return given
   throw new UsageError(
-    isSecretSetting(name)
+    isSecret
       ? `config set needs a value, or - to read it from stdin: claude-mem config set ${name} -`
       : 'config set needs a value: claude-mem config set NAME VALUE',
   )
 }
 
-function unset(cli: Cli, given: string, json: boolean): number {
-  const name = settingNamed(given)
+function removeSetting(cli: Cli, name: SettingName, json: boolean): void {
   const removed = unsetSetting(cli.paths.dataDir, name)
   const { value } = settingView(name, loadSettings(cli.paths.dataDir, cli.env))
+  const text = shownText(value) || '(none)'
   if (json) cli.printJson({ name, removed, value })
-  else if (!removed) cli.print(`${name} was not set; it is ${clean(valueText(value)) || '(none)'}`)
-  else cli.print(`${name} is now ${clean(valueText(value)) || '(none)'}`, ...whenItHolds(cli, name))
-  return 0
+  else if (!removed) cli.print(`${name} was not set; it is ${text}`)
+  else cli.print(`${name} is now ${text}`, ...effectLines(cli, name))
 }
 
-function whenItHolds(cli: Cli, name: SettingName): string[] {
-  const inEnvironment = cli.env[name]
-  if (inEnvironment !== undefined)
-    return [`But the environment says ${name}=${clean(valueText(shownValue(name, inEnvironment)))}, which wins.`]
-  return ['A running daemon takes it up at its next start: claude-mem restart']
+function effectLines(cli: Cli, name: SettingName): string[] {
+  const overridden = overrideLines(cli, name)
+  return overridden.length > 0 ? overridden : ['A running daemon applies it after: claude-mem restart']
+}
+
+interface SettingView {
+  name: SettingName
+  /** Secrets are masked. */
+  value: SettingValue
+  source: LoadedSettings['sources'][SettingName]
+  default: SettingValue
+  about: string
+}
+
+function settingView(name: SettingName, { values, sources }: LoadedSettings): SettingView {
+  const { rule, about } = SETTINGS[name]
+  return { name, value: displayedValue(name, values[name]), source: sources[name], default: rule.default, about }
+}
+
+/** As it would be typed. */
+function shownText(value: SettingValue): string {
+  return sanitize(typeof value === 'object' ? value.join(',') : String(value))
+}
+
+/** Two lines for each setting: its value, and what it is for. */
+function settingLines(views: readonly SettingView[], display: Display): string[] {
+  const { style } = display
+  const rows = views.map(({ name, value, source, default: usual }): TableCell[] => [
+    { text: name, paint: style.bold },
+    { text: shownText(value) || '(none)', paint: source === 'default' ? style.dim : style.cyan },
+    source,
+    { text: source === 'default' ? '' : shownText(usual) || '(none)', paint: style.dim },
+  ])
+  const columns = ['SETTING', cutColumn('VALUE'), 'SOURCE', cutColumn('DEFAULT')]
+  const [header = '', ...lines] = tableLines(columns, rows, display)
+  return [header, ...lines.flatMap((line, i) => [line, style.dim(`  ${views[i]?.about ?? ''}`)])]
+}
+
+function problemLines(problems: LoadedSettings['problems'], { style }: Display): string[] {
+  return problems.map(({ message }) => style.yellow(`! ${sanitize(message)}`))
 }

@@ -1,70 +1,60 @@
-import { withoutColours } from '../../memory/colours.ts'
-import { SETTINGS } from '../../settings.ts'
-import { command, jsonOption } from '../command.ts'
-import { loadPreview } from '../context-preview.ts'
-import { wholeNumber } from '../failure.ts'
-import { projectAsked } from '../project.ts'
-import { wantsColour } from '../style.ts'
-import { clean } from '../text.ts'
+/** `claude-mem context`: what a new session gets at its start. */
+import { stripColors } from '../../lib/format.ts'
+import { SETTINGS } from '../../settings/settings.ts'
+import { numberOption } from '../arguments.ts'
+import { defineCommand, jsonOption, stringOption } from '../command.ts'
+import { parseProject } from '../filters.ts'
+import { callMemory } from '../memory-client.ts'
+import { shouldUseColour } from '../style.ts'
+import { sanitize } from '../text.ts'
 import { reportEvent } from './hook.ts'
 
 const { min, max } = SETTINGS.CLAUDE_MEM_CONTEXT_TOKENS.rule
 
-export const context = command({
+export const contextCommand = defineCommand({
   usage: 'context',
   group: 'See what it does',
-  summary: 'What a session that starts here would be told',
+  summary: 'What a session that starts here would get',
   about:
-    'Prints, to the letter, the memory that a new session of a project gets at its start: what you pinned, the last turns, ' +
-    'then what was learned by day and file, under the budget CLAUDE_MEM_CONTEXT_TOKENS. The other settings that begin with ' +
-    'CLAUDE_MEM_CONTEXT_ say what goes into it (`claude-mem config`). Works without a daemon too. With a hook payload on ' +
+    'Prints exactly what a new session of a project gets at its start: pinned observations, the last turns, then what was ' +
+    'learned by day and file, within the budget CLAUDE_MEM_CONTEXT_TOKENS. The other settings that start with ' +
+    'CLAUDE_MEM_CONTEXT_ set what goes into it (`claude-mem config`). Works without a daemon too. With a hook payload on ' +
     'standard input, and no options, it does what the hook does for SessionStart (or for the event that the payload ' +
     'names), for hooks that you registered by hand.',
   examples: [
     ['claude-mem context', 'for the project of this directory'],
     ['claude-mem context --project shop', 'for another one, by its name, key or path'],
-    ['claude-mem context --tokens 500', 'what a smaller budget would leave'],
-    ['claude-mem context --message', 'what you are told yourself when a session starts'],
+    ['claude-mem context --tokens 500', 'with a smaller budget'],
+    ['claude-mem context --message', 'the message for you, not for the model'],
     ['claude-mem context --json | jq .report', 'tokens of each part, and what was left out and why'],
   ],
-  positionals: {},
   options: {
-    project: {
-      type: 'string',
-      requiresArg: true,
-      alias: 'p',
-      describe: 'Its name, key or path; default: where you are',
-    },
-    tokens: {
-      type: 'number',
-      requiresArg: true,
-      describe: 'Another budget than CLAUDE_MEM_CONTEXT_TOKENS',
-      coerce: wholeNumber('--tokens', min, max),
-    },
-    message: { type: 'boolean', describe: 'What the person is told, not the model' },
+    project: stringOption('Project name, key or path; default: current directory', 'p'),
+    tokens: numberOption('tokens', 'Instead of CLAUDE_MEM_CONTEXT_TOKENS', min, max),
+    message: { type: 'boolean', describe: 'The message for the user, not for the model' },
     json: jsonOption,
   },
   run: async ({ project, tokens, message, json }, cli) => {
-    if ([project, tokens, message, json].every((option) => option === undefined)) {
-      const { payloadFrom } = await import('../payload-input.ts')
-      const payload = await payloadFrom(process.stdin)
-      if (payload !== null) return await reportEvent(cli, [], { event: 'SessionStart', payload })
+    if (project === undefined && tokens === undefined && !message && !json) {
+      const { readHookPayload } = await import('../input.ts')
+      const payload = await readHookPayload(process.stdin)
+      if (payload !== null) return void (await reportEvent(cli, [], { event: 'SessionStart', payload }))
     }
-    const { running, preview } = await loadPreview(projectAsked(project, cli.env), tokens, cli)
-    const name = clean(preview.project.name)
-    if (json === true) {
-      cli.printJson({ running, ...preview, message: withoutColours(preview.message) })
-    } else if (message === true) {
-      const coloured = wantsColour(process.stdout.isTTY === true, cli.env)
-      if (preview.message !== '') cli.print(coloured ? preview.message : withoutColours(preview.message))
-      else cli.tell(`There is nothing to say about ${name} when a session starts.`)
+    const input = { project: parseProject(project, cli.env), ...(tokens === undefined ? {} : { tokens }) }
+    const { running, ...preview } = await callMemory(cli, 'context', input)
+    const name = sanitize(preview.project.name)
+    if (json) {
+      cli.printJson({ running, ...preview, message: stripColors(preview.message) })
+    } else if (message) {
+      const coloured = shouldUseColour(process.stdout.isTTY === true, cli.env)
+      if (preview.message !== '') cli.print(coloured ? preview.message : stripColors(preview.message))
+      else cli.printStderr(`A session of ${name} starts without a message.`)
     } else if (preview.context !== '') {
       cli.print(preview.context)
     } else if (preview.totals === null || preview.totals.observations === 0) {
-      cli.tell(`Nothing is known about ${name} yet: a session gets no context.`)
+      cli.printStderr(`Nothing is known about ${name} yet: a session gets no context.`)
     } else {
-      cli.tell(`Of what is known about ${name} a session gets nothing: CLAUDE_MEM_CONTEXT_TOKENS is too small.`)
+      cli.printStderr(`A session of ${name} gets no context: CLAUDE_MEM_CONTEXT_TOKENS is too small.`)
     }
-    return 0
   },
 })

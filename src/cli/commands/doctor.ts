@@ -1,65 +1,98 @@
+/** `claude-mem doctor`: runs all checks and prints how to fix what fails. */
 import { statfs } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import type { Check } from '../../doctor/check.ts'
-import { command, jsonOption } from '../command.ts'
-import { EXIT_FAILED } from '../failure.ts'
+import { pluralize } from '../../lib/format.ts'
+import type { CheckResult, CheckState } from '../../setup/doctor/check.ts'
+import { defineCommand, EXIT_FAILED, jsonOption } from '../command.ts'
+import type { Display, Paint } from '../style.ts'
+import { padEnd, sanitize, wrapText } from '../text.ts'
 
-/** The middle one of so many passes over a slow start. */
+/** The hook is timed by the median of so many runs, which a slow first start does not change. */
 const HOOK_RUNS = 5
 
-export const doctor = command({
+export const doctorCommand = defineCommand({
   usage: 'doctor',
   group: 'Keep it in shape',
-  summary: 'Look at everything that must hold, and say how to mend what does not',
+  summary: 'Check the whole installation, and say how to fix what fails',
   about:
-    'Looks at node and native modules, settings, the data directory and who may read it, the disk, the database, the daemon, ' +
-    'what waits, the observer, the embedder, and for each client whether its hooks and tools are registered once, are of ' +
-    'this version and really fire. It changes nothing, starts no daemon and asks no model. It runs the hook that is ' +
-    'registered, with an event that is passed over; what came with a project and was not installed from here is not run. ' +
-    'Exit code 1 where there is a problem (✗); advice (!) is none.',
+    'Checks node and native modules, settings, the data directory and its permissions, the disk, the database, the daemon, ' +
+    'the queue, the observer, the embedder, and for each client whether its hooks and tools are registered once, are of ' +
+    'this version and really run. It changes nothing, starts no daemon and calls no model. It runs the registered hook ' +
+    'with an event that is ignored; hooks that came with a project and were not installed from here are not run. ' +
+    'Exit code 1 if there is a problem (✗); advice (!) is not a problem.',
   examples: [
     ['claude-mem doctor', ''],
-    ['claude-mem doctor --deep', 'also reads through the whole database'],
+    ['claude-mem doctor --deep', 'also reads the whole database'],
     ['claude-mem doctor --json | jq \'.checks[] | select(.state == "problem")\'', 'for programs'],
   ],
-  positionals: {},
   options: {
     deep: { type: 'boolean', describe: 'Also check the whole database, which takes a while for a large one' },
     json: jsonOption,
   },
   run: async ({ deep, json }, cli) => {
-    const { diagnose } = await import('../../doctor/index.ts')
-    const { projectRoot } = await import('../../memory/project.ts')
-    const { checkLines, verdictLine } = await import('../render/doctor.ts')
-    const { VERSION } = await import('../../version.ts')
-    const around = {
+    const [{ diagnose }, { workingTreeRoot }, { VERSION }] = await Promise.all([
+      import('../../setup/doctor/index.ts'),
+      import('../../domain/project.ts'),
+      import('../../lib/version.ts'),
+    ])
+    const environment = {
       paths: cli.paths,
       env: cli.env,
       home: homedir(),
-      root: projectRoot(process.cwd()),
+      root: workingTreeRoot(process.cwd()),
       dist: cli.dist,
       node: process.execPath,
       now: Date.now(),
-      deep: deep === true,
+      deep,
       hookRuns: HOOK_RUNS,
       freeBytes,
     }
-    const checks: Check[] = []
-    for await (const check of diagnose(around, (title) => cli.progress(`Looking at ${title} …`))) {
+    const checks: CheckResult[] = []
+    for await (const check of diagnose(environment, (title) => cli.progress(`Checking ${title} …`))) {
       cli.progress('')
       checks.push(check)
-      if (json !== true) cli.print(...checkLines(check, cli.look()))
+      if (!json) cli.print(...doctorCheckLines(check, cli.display()))
     }
     cli.progress('')
-    const isWell = checks.every(({ state }) => state !== 'problem')
-    if (json === true) cli.printJson({ ok: isWell, version: VERSION, dataDir: cli.paths.dataDir, checks })
-    else cli.print('', verdictLine(checks, cli.look()))
-    return isWell ? 0 : EXIT_FAILED
+    const ok = checks.every(({ state }) => state !== 'problem')
+    if (json) cli.printJson({ ok, version: VERSION, dataDir: cli.paths.dataDir, checks })
+    else cli.print('', doctorVerdictLine(checks, cli.display()))
+    return ok ? 0 : EXIT_FAILED
   },
 })
 
-/** What somebody without special rights may still use. */
+/** Bytes that an unprivileged user can still use. */
 async function freeBytes(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory)
   return bavail * bsize
+}
+
+const MARKS: Record<CheckState, string> = { ok: '✓', advice: '!', problem: '✗' }
+/** As wide as the longest title. */
+const TITLE_COLUMNS = 20
+const DETAIL_INDENT = ' '.repeat(TITLE_COLUMNS + 3)
+/** Minimum width of the details on a narrow terminal. */
+const MIN_DETAIL_COLUMNS = 24
+
+export function doctorCheckLines({ title, state, detail, fix }: CheckResult, display: Display): string[] {
+  const { style, columns } = display
+  const paint: Paint = { ok: style.green, advice: style.yellow, problem: style.red }[state]
+  const width =
+    columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_DETAIL_COLUMNS, columns - DETAIL_INDENT.length)
+  const [first = '', ...rest] = wrapText(sanitize(detail), width)
+  const fixLines = fix === null ? [] : wrapText(`→ ${sanitize(fix)}`, width)
+  return [
+    `${paint(MARKS[state])} ${padEnd(sanitize(title), TITLE_COLUMNS)} ${first}`,
+    ...rest.map((line) => DETAIL_INDENT + line),
+    ...fixLines.map((line) => DETAIL_INDENT + style.bold(line)),
+  ]
+}
+
+export function doctorVerdictLine(checks: readonly CheckResult[], { style }: Display): string {
+  const count = (state: CheckState) => checks.filter((check) => check.state === state).length
+  const problems = count('problem')
+  const advice = count('advice')
+  if (problems > 0) return style.red(`${pluralize(problems, 'problem')}; the lines with → say what to do`)
+  if (advice > 0) return style.yellow(`It works; ${pluralize(advice, 'thing')} could be better`)
+  return style.green('No problems found')
 }

@@ -1,37 +1,36 @@
+/** Commands that clients run, not users: `hook`, `new`, `save` and `summary` report an event, `mcp` serves the tools. */
 import type { Cli } from '../cli.ts'
-import { command } from '../command.ts'
+import { type CliCommand, defineCommand, stringOption } from '../command.ts'
 
-export const hook = command({
+export const runHookCommand = defineCommand({
   usage: 'hook',
   group: 'Connect it',
-  summary: 'What a client runs: reports one event from standard input',
+  summary: 'For clients: report one event from standard input',
   about:
-    'Reads one hook payload from standard input, reports it to the daemon (or keeps it in the spool and starts the ' +
-    'daemon), and answers with one line of JSON. It always succeeds: a client must not be held up by its memory. ' +
+    'Reads one hook payload from standard input, sends it to the daemon (or writes it to the spool and starts the ' +
+    'daemon), and answers with one line of JSON. It always exits with 0, so that a failure never blocks the client. ' +
     '`claude-mem install` registers a faster program that does the same.',
   examples: [
     [`echo '{"hook_event_name":"Stop","session_id":"demo","cwd":"/tmp"}' | claude-mem hook`, 'the end of a turn'],
     ['claude-mem hook --client cursor < payload.json', 'as Cursor reports it'],
   ],
-  positionals: {},
   options: {
-    client: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'Whose payload it is: claude-code (default) or cursor',
-    },
+    client: stringOption('The client that wrote the payload: claude-code (default) or cursor'),
   },
   run: (_, cli) => reportEvent(cli, []),
 })
 
-/** Whatever its arguments are: see main. `event` is that of a payload that does not name its own. */
+/**
+ * Reports a hook payload and exits the process. `args` are the unparsed arguments: a wrong one must not make a hook
+ * fail. `event` is used for payloads that do not name their event.
+ */
 export async function reportEvent(
   cli: Cli,
   args: readonly string[],
   { event, payload }: { event?: string; payload?: Buffer } = {},
 ): Promise<number> {
   if (payload === undefined && process.stdin.isTTY === true) {
-    cli.tell('claude-mem reads a hook payload from standard input here; see: claude-mem hook --help')
+    cli.printStderr('claude-mem reads a hook payload from standard input here; see: claude-mem hook --help')
     return 0
   }
   try {
@@ -47,6 +46,90 @@ export async function reportEvent(
   } catch {
     cli.print('{"continue":true,"suppressOutput":true}')
   }
-  // Its connection may take a moment to close, and the client waits for the exit.
+  // The connection may take a moment to close, and the client waits for the exit.
+  process.exit(0)
+}
+
+/** The event that each command reports, by its name in Claude Code. */
+const PAYLOAD_EVENTS = { new: 'UserPromptSubmit', save: 'PostToolUse', summary: 'Stop' } as const
+
+/** The event that a command of this name reports; undefined for other commands. */
+export function payloadEvent(name: string | undefined): string | undefined {
+  return Object.entries(PAYLOAD_EVENTS).find(([command]) => command === name)?.[1]
+}
+
+export const newCommand = definePayloadCommand('new', 'Report a prompt from a hook that you registered by hand', {
+  prompt: 'Why is the cart empty?',
+})
+
+export const saveCommand = definePayloadCommand('save', 'Report a tool use from a hook that you registered by hand', {
+  tool_name: 'Bash',
+  tool_input: { command: 'npm test' },
+  tool_response: { stdout: '48 passed' },
+})
+
+export const summaryCommand = definePayloadCommand(
+  'summary',
+  'Report the end of a turn from a hook that you registered by hand',
+  { last_assistant_message: 'The cart keeps its items now.' },
+)
+
+/** `example`: fields of a payload besides the session and its directory. */
+function definePayloadCommand(
+  name: keyof typeof PAYLOAD_EVENTS,
+  summary: string,
+  example: Record<string, unknown>,
+): CliCommand {
+  const event = PAYLOAD_EVENTS[name]
+  const payload = JSON.stringify({ session_id: 'demo', cwd: '/tmp', ...example })
+  return defineCommand({
+    usage: name,
+    group: 'Connect it',
+    summary,
+    about:
+      `For hooks that are registered by hand: reads a hook payload from standard input and reports it as ${event}. A ` +
+      'payload that names its event (`hook_event_name`) is reported as that event. The answer and the exit code are ' +
+      'those of `claude-mem hook`. `claude-mem install` registers all hooks for you.',
+    examples: [
+      [`echo '${payload}' | claude-mem ${name}`, ''],
+      [`{"type":"command","command":"claude-mem ${name}"}`, `in settings.json, under "hooks", "${event}"`],
+    ],
+    options: {},
+    run: (_, cli) => reportEvent(cli, [], { event }),
+  })
+}
+
+export const mcpCommand = defineCommand({
+  usage: 'mcp',
+  group: 'Connect it',
+  summary: 'For agents: serve the memory as MCP tools, over standard input and output',
+  about:
+    'Serves seven tools by the Model Context Protocol: search_memory, timeline, get_observations, get_session_summary, ' +
+    'get_project_context, remember, forget. The project is that of the directory it runs in. It starts the daemon when a ' +
+    'tool needs it, reconnects after a restart of the daemon, and exits with its client.',
+  examples: [
+    ['claude mcp add claude-mem -- claude-mem mcp', 'for Claude Code'],
+    ['claude-mem mcp', 'the command for any other MCP client'],
+  ],
+  options: {},
+  run: (_, cli) => serveMcp(cli),
+})
+
+export async function serveMcp(cli: Cli): Promise<number> {
+  if (process.stdin.isTTY === true)
+    cli.printStderr('claude-mem mcp is started by an agent and speaks MCP on standard input. Ctrl-C ends it.')
+  const { serveMemory } = await import('../../mcp/server.ts')
+  await serveMemory({
+    paths: cli.paths,
+    env: cli.env,
+    input: process.stdin,
+    output: process.stdout,
+    start: async () => {
+      const { ensureDaemonRunning } = await import('../daemon-process.ts')
+      await ensureDaemonRunning(cli)
+    },
+    log: cli.printStderr,
+  })
+  // Does not wait for a daemon that is still starting.
   process.exit(0)
 }

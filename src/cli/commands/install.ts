@@ -1,218 +1,310 @@
+/** `claude-mem install` and `claude-mem uninstall`: hooks and MCP server in the settings of a client. */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { MemError } from '../../errors.ts'
-import type { Adapter, Client, Program, Scope, Where } from '../../install/clients/adapter.ts'
-import type { Installed } from '../../install/install.ts'
-import { dataDirectory } from '../../paths.ts'
-import { type LoadedSettings, loadSettings, SETTINGS_FILE } from '../../settings.ts'
+import { MemError } from '../../lib/errors.ts'
+import { dataDirectory } from '../../lib/paths.ts'
+import { type LoadedSettings, loadSettings, SETTINGS_FILE } from '../../settings/settings.ts'
+import { readSettingsObject } from '../../settings/settings-file.ts'
+import type { InstallRecord } from '../../setup/install/change.ts'
+import type {
+  InstallAdapter,
+  InstalledClient,
+  InstallScope,
+  InstallTarget,
+  ProgramPaths,
+} from '../../setup/install/clients/adapter.ts'
+import type { InstallResult } from '../../setup/install/install.ts'
+import { oneOf, refuseIf, UsageError } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
-import { command, jsonOption } from '../command.ts'
-import { oneOf, UsageError } from '../failure.ts'
-import type { ObserverPlan } from '../observer-choice.ts'
-import { clean } from '../text.ts'
+import { defineCommand, jsonOption, yesOption } from '../command.ts'
+import { askSecret, readStdinValue } from '../input.ts'
+import type { ObserverChange } from '../observer-choice.ts'
+import { sanitize } from '../text.ts'
+import { setSetting } from './config.ts'
 
-export const dryRunOption = { type: 'boolean', describe: 'Show the change, make none' } as const
-export const placeOptions = {
+const dryRunOption = { type: 'boolean', describe: 'Print the change, make none' } as const
+const targetOptions = {
   client: { type: 'string', describe: 'claude-code or cursor', default: 'claude-code' },
-  scope: { type: 'string', describe: 'user: everywhere; project: only in the one you are in', default: 'user' },
+  scope: { type: 'string', describe: 'user: all projects; project: only the current one', default: 'user' },
 } as const
 
-export const install = command({
+export const installCommand = defineCommand({
   usage: 'install',
   group: 'Connect it',
-  summary: 'Have Claude Code or Cursor report its sessions and offer the memory: hooks and MCP server',
+  summary: 'Connect Claude Code or Cursor: hooks that report its sessions, and the MCP server',
   about:
     "Adds claude-mem's hooks and its MCP server to the client's own settings: for Claude Code ~/.claude/settings.json and " +
     '~/.claude.json (or in CLAUDE_CONFIG_DIR), for Cursor ~/.cursor/hooks.json and mcp.json; with --scope project those of ' +
-    'the project. All of them are changed or none; everything else in them stays as it is, and copies are kept. Run it again ' +
-    'after node or claude-mem has moved, or after an update of the client: what is there is brought up to date, nothing is ' +
-    'added twice. On a terminal it asks who observes; --provider says so without a question, and without either the ' +
-    'observer stays as it is (offline, where none is set).',
+    'the project. Either all files are changed or none; other entries are not changed, and copies of the files are kept. ' +
+    'Run it again after node or claude-mem has moved, or after an update of the client: existing entries are updated, ' +
+    'nothing is added twice. On a terminal it asks for the observer; --provider sets it without a question, and without ' +
+    'either the observer stays as it is (offline, if none is set).',
   examples: [
     ['claude-mem install --dry-run', 'what would change'],
     ['claude-mem install', ''],
-    ['claude-mem install --provider claude-code', 'your subscription observes'],
-    ['pass show gemini | claude-mem install --provider gemini --key-stdin', 'a model by a key'],
+    ['claude-mem install --provider claude-code', 'with your subscription as observer'],
+    ['pass show gemini | claude-mem install --provider gemini --key-stdin', 'a model with an API key'],
     ['claude-mem install --client cursor', ''],
-    ['claude-mem install --scope project', 'only for the project you are in'],
+    ['claude-mem install --scope project', 'only for the current project'],
     ['claude-mem uninstall', 'undo it'],
   ],
-  positionals: {},
   options: {
-    ...placeOptions,
-    provider: { type: 'string', describe: 'Who observes: offline, claude-code, anthropic, gemini or openrouter' },
-    'key-stdin': { type: 'boolean', describe: 'Read the key for --provider from standard input' },
+    ...targetOptions,
+    provider: { type: 'string', describe: 'The observer: offline, claude-code, anthropic, gemini or openrouter' },
+    'key-stdin': { type: 'boolean', describe: 'Read the API key for --provider from standard input' },
     'dry-run': dryRunOption,
     json: jsonOption,
   },
   run: async ({ client, scope, provider, 'key-stdin': keyStdin, 'dry-run': dryRun, json }, cli) => {
-    const { install: installEntries } = await import('../../install/install.ts')
-    const { dryRunLines, installedLines, noteLines } = await import('../render/install.ts')
-    const { adapter, where, program } = await placeOf(cli, client, scope)
-    for (const file of [program.hook, program.cli]) {
-      if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
-    }
-    const loaded = loadSettings(cli.paths.dataDir, cli.env)
-    const found = await adapter.find(where)
-    const quiet = json === true || dryRun === true
-    const observer = await planOf(cli, { provider, keyStdin: keyStdin === true, quiet }, loaded, found)
-    // Before anything is written: what cannot be understood could not be set afterwards.
-    if (observer !== null) (await import('../settings-file.ts')).readSettings(cli.paths.dataDir)
-    const circumstances = { version: found?.version ?? null, fileContext: loaded.values.CLAUDE_MEM_FILE_CONTEXT }
-    const ground = { dataDir: cli.paths.dataDir, now: new Date(), dryRun: dryRun === true }
-    const result = installEntries(adapter, where, program, circumstances, ground)
-    const set = dryRun === true ? null : await setObserver(cli, observer)
-    const notes = [...notesOn(cli, adapter, found, program, result, dryRun === true), ...observerNotes(cli, observer)]
-    const view = { client: adapter.name, scope: where.scope, dryRun: dryRun === true, program: found, ...result, notes }
-    if (json === true)
-      cli.printJson({ ...view, observer: observer?.provider ?? null, restarted: set?.restarted ?? false })
-    else if (dryRun === true) {
-      const set = observer === null ? [] : [wouldSet(cli, observer)]
-      cli.print(...dryRunLines(result.files, cli.look()), ...set, ...noteLines(notes, cli.look()))
-    } else {
-      const done = { title: adapter.title, found, result, observer, restarted: set?.restarted ?? false }
-      cli.print(...installedLines(done, undoCommand(adapter, where.scope), cli.look()), ...noteLines(notes, cli.look()))
-    }
-    return 0
+    await install(cli, await resolveClient(cli, client, scope), { dryRun, json, provider, keyStdin })
   },
 })
 
-/** Which client's files are meant, for installing and for undoing it. */
-export async function placeOf(
-  cli: Cli,
-  client: string,
-  scope: string,
-): Promise<{ adapter: Adapter; where: Where; program: Program }> {
-  const { CLIENTS, clientNamed } = await import('../../install/clients/index.ts')
-  const { CLI_FILE, HOOK_FILE } = await import('../../install/command-line.ts')
-  const { projectRoot } = await import('../../memory/project.ts')
-  const names = CLIENTS.map(({ name }) => name)
-  const adapter = clientNamed(oneOf('client', client, names))
+export interface InstallClient {
+  adapter: InstallAdapter
+  where: InstallTarget
+  program: ProgramPaths
+}
+
+interface InstallOptions {
+  dryRun: boolean
+  json: boolean
+  provider: string | undefined
+  keyStdin: boolean
+}
+
+async function install(cli: Cli, installClient: InstallClient, options: InstallOptions): Promise<void> {
+  const { adapter, where, program } = installClient
+  const { dryRun, json } = options
+  const [setup, render] = await Promise.all([import('../../setup/install/install.ts'), import('../render/install.ts')])
+  for (const file of [program.hook, program.cli]) {
+    if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
+  }
+  const { dataDir } = cli.paths
+  const loaded = loadSettings(dataDir, cli.env)
+  const found = await adapter.find(where)
+  const observer = await chooseObserverChange(cli, options, loaded, found)
+  // Fails before anything is written if the settings file cannot be parsed, because it could not be changed later.
+  if (observer !== null) readSettingsObject(dataDir)
+  const circumstances = { version: found?.version ?? null, fileContext: loaded.values.CLAUDE_MEM_FILE_CONTEXT }
+  const result = setup.installClient(adapter, where, program, circumstances, { dataDir, now: new Date(), dryRun })
+  const restarted = !dryRun && observer !== null && (await applyObserverChange(cli, observer))
+  const notes = [...installNotes(cli, installClient, found, result, dryRun), ...observerNotes(cli, observer)]
+  const display = cli.display()
+  if (json) {
+    const view = { client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
+    cli.printJson({ ...view, observer: observer?.provider ?? null, restarted })
+  } else if (dryRun) {
+    const settings = observer === null ? [] : [plannedSettingsText(cli, observer)]
+    cli.print(
+      ...render.installDryRunLines(result.files, display),
+      ...settings,
+      ...render.installNoteLines(notes, display),
+    )
+  } else {
+    const view = { title: adapter.title, found, result, observer, restarted }
+    const lines = render.installedLines(view, uninstallCommandText(adapter, where.scope), display)
+    cli.print(...lines, ...render.installNoteLines(notes, display))
+  }
+}
+
+/** The client and the files that --client and --scope name. */
+async function resolveClient(cli: Cli, client: string, scope: string): Promise<InstallClient> {
+  const [{ INSTALL_ADAPTERS, installAdapterNamed }, { CLI_FILE, HOOK_FILE }, { workingTreeRoot }] = await Promise.all([
+    import('../../setup/install/clients/index.ts'),
+    import('../../setup/install/command-line.ts'),
+    import('../../domain/project.ts'),
+  ])
+  const names = INSTALL_ADAPTERS.map(({ name }) => name)
+  const adapter = installAdapterNamed(oneOf('client', client, names))
   if (adapter === undefined) throw new UsageError(`unknown client "${client}"`)
-  const where: Where = {
-    scope: oneOf<Scope>('scope', scope, ['user', 'project']),
+  const where: InstallTarget = {
+    scope: oneOf<InstallScope>('scope', scope, ['user', 'project']),
     env: cli.env,
     home: homedir(),
-    root: projectRoot(process.cwd()),
+    root: workingTreeRoot(process.cwd()),
   }
-  const own = new Set(adapter.files({ ...where, scope: 'user' }).map(({ path }) => path))
-  if (where.scope === 'project' && adapter.files(where).some(({ path }) => own.has(path))) {
-    throw new UsageError(
-      `${where.root} is where your own settings are, not a project; go into one, or leave --scope out`,
-    )
-  }
+  const userFiles = new Set(adapter.files({ ...where, scope: 'user' }).map(({ path }) => path))
+  const isUserScope = adapter.files(where).some(({ path }) => userFiles.has(path))
+  refuseIf(
+    where.scope === 'project' && isUserScope,
+    `${where.root} contains your user settings and is not a project; change to one, or omit --scope`,
+  )
   const program = { node: process.execPath, hook: join(cli.dist, HOOK_FILE), cli: join(cli.dist, CLI_FILE) }
   return { adapter, where, program }
 }
 
-export function undoCommand(adapter: Adapter, scope: Scope): string {
+function uninstallCommandText(adapter: InstallAdapter, scope: InstallScope): string {
   const words = ['claude-mem uninstall']
-  if (adapter.name !== placeOptions.client.default) words.push(`--client ${adapter.name}`)
-  if (scope !== placeOptions.scope.default) words.push(`--scope ${scope}`)
+  if (adapter.name !== targetOptions.client.default) words.push(`--client ${adapter.name}`)
+  if (scope !== targetOptions.scope.default) words.push(`--scope ${scope}`)
   return words.join(' ')
 }
 
-interface Asked {
-  provider: string | undefined
-  keyStdin: boolean
-  /** Nobody reads a question. */
-  quiet: boolean
-}
-
 /** Null: the observer stays as it is. */
-async function planOf(
+async function chooseObserverChange(
   cli: Cli,
-  { provider, keyStdin, quiet }: Asked,
+  { provider, keyStdin, json, dryRun }: InstallOptions,
   loaded: LoadedSettings,
-  client: Client | null,
-): Promise<ObserverPlan | null> {
-  if (keyStdin && provider === undefined) throw new UsageError('--key-stdin needs --provider: whose key is it?')
-  const isAsked = provider === undefined && cli.interactive && !quiet
-  if (provider === undefined && !isAsked) return null
-  const { chooseObserver, observerNamed, planObserver } = await import('../observer-choice.ts')
-  const { surroundingsOf } = await import('../../observer/choose.ts')
-  const { askHidden, readValue } = await import('../secret-input.ts')
-  const found = await surroundingsOf(cli.env)
-  // One that lies where its installer puts it needs not be on the PATH.
-  const around = { ...found, claude: found.claude ?? (client?.version === null ? null : (client?.path ?? null)) }
-  const terminal = { input: process.stdin, output: process.stderr }
-  const chosen = provider === undefined ? await chooseObserver(loaded, around, terminal) : observerNamed(provider)
+  client: InstalledClient | null,
+): Promise<ObserverChange | null> {
+  refuseIf(keyStdin && provider === undefined, '--key-stdin needs --provider')
+  const canAsk = cli.interactive && !json && !dryRun
+  if (provider === undefined && !canAsk) return null
+  const [{ parseObserverName, planObserverChange, promptForObserver }, { readProviderEnvironment }] = await Promise.all(
+    [import('../observer-choice.ts'), import('../../observer/provider-choice.ts')],
+  )
+  const found = await readProviderEnvironment(cli.env)
+  // A claude that its installer put elsewhere need not be on the PATH.
+  const claude = found.claude ?? (client?.version === null ? null : (client?.path ?? null))
+  const environment = { ...found, claude }
+  const streams = { input: process.stdin, output: process.stderr }
+  const chosen =
+    provider === undefined ? await promptForObserver(loaded, environment, streams) : parseObserverName(provider)
   if (chosen === null) return null
-  if (keyStdin && (chosen === 'offline' || chosen === 'claude-code')) throw new UsageError(`${chosen} takes no key`)
-  const canAsk = cli.interactive && !quiet
-  const ask = keyStdin
-    ? () => readValue(process.stdin)
-    : canAsk
-      ? (name: string) => askHidden(`${name}: `, terminal.input, terminal.output)
-      : null
-  return await planObserver(chosen, loaded, around, { always: keyStdin, ask })
+  refuseIf(keyStdin && (chosen === 'offline' || chosen === 'claude-code'), `${chosen} takes no key`)
+  const askKey = canAsk ? (name: string) => askSecret(`${name}: `, streams.input, streams.output) : null
+  const ask = keyStdin ? () => readStdinValue(process.stdin) : askKey
+  return await planObserverChange(chosen, loaded, environment, { always: keyStdin, ask })
 }
 
-/** A running daemon takes settings up at its start: it is started again. */
-async function setObserver(cli: Cli, plan: ObserverPlan | null): Promise<{ restarted: boolean } | null> {
-  if (plan === null) return null
-  const { setSetting } = await import('../settings-file.ts')
-  const { askStatus, ensureStarted, stopDaemon } = await import('../daemon-process.ts')
-  for (const [name, value] of plan.settings) setSetting(cli.paths.dataDir, name, value)
-  if ((await askStatus(cli.paths)) === null) return { restarted: false }
+/** Restarts a running daemon, which reads settings at its start. Resolves with whether it was restarted. */
+async function applyObserverChange(cli: Cli, change: ObserverChange): Promise<boolean> {
+  const { ensureDaemonRunning, fetchDaemonStatus, stopDaemon } = await import('../daemon-process.ts')
+  for (const [name, value] of change.settings) setSetting(cli.paths.dataDir, name, value)
+  if ((await fetchDaemonStatus(cli.paths)) === null) return false
   await stopDaemon(cli)
-  await ensureStarted(cli)
-  return { restarted: true }
+  await ensureDaemonRunning(cli)
+  return true
 }
 
-/** Without the values: one may be a key. */
-function wouldSet(cli: Cli, { provider, settings }: ObserverPlan): string {
+/** Without values: one of them may be an API key. */
+function plannedSettingsText(cli: Cli, { provider, settings }: ObserverChange): string {
   const names = settings.map(([name]) => name).join(' and ')
-  return `${names} would be set in ${clean(join(cli.paths.dataDir, SETTINGS_FILE))}: ${provider} observes`
+  return `${names} would be set in ${sanitize(join(cli.paths.dataDir, SETTINGS_FILE))}: the observer is ${provider}`
 }
 
-function observerNotes(cli: Cli, plan: ObserverPlan | null): string[] {
-  const inEnvironment = cli.env.CLAUDE_MEM_PROVIDER
-  if (plan === null) return []
-  if (inEnvironment === undefined || inEnvironment === plan.provider) return [...plan.notes]
-  return [...plan.notes, `The environment says CLAUDE_MEM_PROVIDER=${inEnvironment}, which wins over the settings.`]
+function observerNotes(cli: Cli, change: ObserverChange | null): string[] {
+  if (change === null) return []
+  const variable = cli.env.CLAUDE_MEM_PROVIDER
+  if (variable === undefined || variable === change.provider) return [...change.notes]
+  return [...change.notes, `The environment variable CLAUDE_MEM_PROVIDER=${variable} overrides the settings.`]
 }
 
-function notesOn(
+function installNotes(
   cli: Cli,
-  adapter: Adapter,
-  client: Client | null,
-  program: Program,
-  result: Installed,
+  { adapter, program }: InstallClient,
+  client: InstalledClient | null,
+  result: InstallResult,
   dryRun: boolean,
 ): string[] {
-  const notes: string[] = []
-  const without = result.leftOut.length === 0 ? '' : ` (without ${result.leftOut.join(' and ')})`
+  const isNpxCache = /[\\/]_npx[\\/]/.test(program.hook)
+  const { dataDir } = cli.paths
+  return [
+    ...clientNotes(adapter, client, result, dryRun),
+    ...result.files
+      .filter(({ taken }) => taken)
+      .map(({ file }) => `${file} has another server named claude-mem: it was not changed, and ours was not added.`),
+    ...result.notes,
+    ...(isNpxCache
+      ? ['claude-mem runs from the cache of npx, which may be deleted: npm install -g claude-mem, then install again.']
+      : []),
+    ...(dataDir === dataDirectory({})
+      ? []
+      : [`The memory is in ${dataDir} only if CLAUDE_MEM_DATA_DIR is set: set it for ${adapter.title} too.`]),
+  ]
+}
+
+function clientNotes(
+  adapter: InstallAdapter,
+  client: InstalledClient | null,
+  { leftOut }: InstallResult,
+  dryRun: boolean,
+): string[] {
+  const events = leftOut.join(' and ')
   if (client === null && adapter.name === 'claude-code') {
-    notes.push(
+    const without = leftOut.length === 0 ? '' : ` (without ${events})`
+    return [
       `No claude program was found, so only the events that every version knows ${dryRun ? 'would be' : 'are'} ` +
-        `registered${without}. Once it is on your PATH, run claude-mem install again.`,
-    )
-  } else if (client === null) {
-    notes.push(`No ${adapter.title} was found here; it will find its hooks when it comes.`)
-  } else if (result.leftOut.length > 0) {
-    notes.push(
-      `${adapter.title} ${client.version} does not know ${result.leftOut.join(' and ')}, which it would answer by ` +
-        'switching off every hook: left out. After updating it, run claude-mem install again.',
+        `registered${without}. Run claude-mem install again when it is on your PATH.`,
+    ]
+  }
+  if (client === null) return [`No ${adapter.title} was found here; its hooks work once it is installed.`]
+  if (leftOut.length === 0) return []
+  return [
+    `${adapter.title} ${client.version} does not know ${events} and would disable all hooks because of it: left out. ` +
+      'Run claude-mem install again after updating it.',
+  ]
+}
+
+export const uninstallCommand = defineCommand({
+  usage: 'uninstall',
+  group: 'Connect it',
+  summary: "Remove our entries from the client's settings; --purge deletes the memory too",
+  about:
+    "Restores the client's settings to what they were before claude-mem install, byte for byte; if they were changed since, " +
+    "only claude-mem's entries are removed. The memory is kept. --purge does this for every client and project that " +
+    'claude-mem was installed in, removes the sections it wrote into files (claude-mem files), stops the daemon and deletes ' +
+    'the data directory, with the whole memory, its backups, your claude-mem settings and prompts. It asks first. To keep ' +
+    'the memory, export it before: claude-mem export.',
+  examples: [
+    ['claude-mem uninstall --dry-run', 'what would change'],
+    ['claude-mem uninstall', ''],
+    ['claude-mem uninstall --client cursor', ''],
+    ['claude-mem uninstall --purge --dry-run', 'what would be deleted'],
+    ['claude-mem uninstall --purge', 'remove everything'],
+  ],
+  options: {
+    ...targetOptions,
+    purge: { type: 'boolean', describe: 'In all clients and projects, and delete the memory' },
+    yes: { ...yesOption, describe: 'With --purge: do not ask for confirmation' },
+    'dry-run': dryRunOption,
+    json: jsonOption,
+  },
+  run: async ({ client, scope, purge, yes, 'dry-run': dryRun, json }, cli) => {
+    const options = { dryRun, json, yes }
+    if (purge) {
+      const { purgeAll } = await import('../purge.ts')
+      return await purgeAll(cli, await resolveClient(cli, client, scope), options)
+    }
+    refuseIf(options.yes, '--yes is an option of --purge')
+    return await uninstall(cli, await resolveClient(cli, client, scope), options)
+  },
+})
+
+async function uninstall(
+  cli: Cli,
+  { adapter, where, program }: InstallClient,
+  { dryRun, json }: { dryRun: boolean; json: boolean },
+): Promise<number> {
+  const [{ uninstallClient }, { allRecords }, { installDryRunLines, uninstalledLines }] = await Promise.all([
+    import('../../setup/install/install.ts'),
+    import('../../setup/install/change.ts'),
+    import('../render/install.ts'),
+  ])
+  const { dataDir } = cli.paths
+  const result = uninstallClient(adapter, where, program, { dataDir, now: new Date(), dryRun })
+  if (json) cli.printJson({ client: adapter.name, scope: where.scope, dryRun, ...result })
+  else if (dryRun) cli.print(...installDryRunLines(result.files, cli.display()))
+  else {
+    const next = [
+      '',
+      `The memory is kept in ${sanitize(dataDir)}. To stop the daemon, if it is running: claude-mem stop`,
+      `To install it again: ${uninstallCommandText(adapter, where.scope).replace('uninstall', 'install')}`,
+    ]
+    cli.print(
+      ...uninstalledLines(adapter.title, result, cli.display()),
+      ...(result.changed ? next : []),
+      ...otherInstallationLines(allRecords(dataDir)),
     )
   }
-  for (const { file, taken } of result.files) {
-    if (!taken) continue
-    notes.push(
-      `${file} has a server named claude-mem that is not this one: it was left as it is, and ours is not there.`,
-    )
-  }
-  notes.push(...result.notes)
-  if (/[\\/]_npx[\\/]/.test(program.hook)) {
-    notes.push(
-      'claude-mem runs from a cache of npx that may be emptied: npm install -g claude-mem, then install again.',
-    )
-  }
-  if (cli.paths.dataDir !== dataDirectory({})) {
-    notes.push(
-      `The memory is kept in ${cli.paths.dataDir} only where CLAUDE_MEM_DATA_DIR says so: set it for ${adapter.title} too.`,
-    )
-  }
-  return notes
+  return 0
+}
+
+/** Installations for other clients, or in projects. */
+function otherInstallationLines(records: readonly InstallRecord[]): string[] {
+  if (records.length === 0) return []
+  const files = [...new Set(records.map(({ path }) => sanitize(path)))]
+  return [`It is still installed in ${files.join(', ')}; to remove all: claude-mem uninstall --purge`]
 }

@@ -1,34 +1,45 @@
+/** Commands about the search index: `models` chooses the embedder, `reindex` rebuilds the index. */
 import { existsSync } from 'node:fs'
-import { messageOf } from '../../errors.ts'
-import type { LocalModel } from '../../search/embedders/local-models.ts'
-import type { TransformersEmbedder } from '../../search/embedders/transformers.ts'
-import { loadSettings } from '../../settings.ts'
-import type { Cli } from '../cli.ts'
-import { command, jsonOption } from '../command.ts'
-import { oneOf, UsageError } from '../failure.ts'
-import { interruptible } from '../interruptible.ts'
-import type { ModelsView } from '../render/models.ts'
-import { clean } from '../text.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ReindexPart } from '../../daemon/memory-changes.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import { formatBytes } from '../../lib/format.ts'
+import type { LocalModel, RecommendedModel } from '../../search/embedders/models.ts'
+import type { DownloadProgress, TransformersEmbedder } from '../../search/embedders/transformers.ts'
+import { type LoadedSettings, loadSettings } from '../../settings/settings.ts'
+import type { DaemonClient } from '../../transport/client.ts'
+import { oneOf, UsageError } from '../arguments.ts'
+import { type Cli, withInterruptSignal } from '../cli.ts'
+import { defineCommand, jsonOption, stringOption } from '../command.ts'
+import { formatDuration } from '../format.ts'
+import { withDaemon } from '../memory-client.ts'
+import { drawBar } from '../progress.ts'
+import type { Display } from '../style.ts'
+import { cutColumn, rightColumn, tableLines, wrapColumn } from '../table.ts'
+import { padEnd, sanitize, truncate } from '../text.ts'
+import { overrideLines, setSetting } from './config.ts'
 
 const ACTIONS = ['list', 'pull', 'use'] as const
 const SETTING = 'CLAUDE_MEM_EMBEDDER'
+/** The word vectors that come with the program. */
 const STATIC = 'static'
 
-export const models = command({
+export const modelsCommand = defineCommand({
   usage: 'models [action] [name]',
   group: 'Keep it in shape',
-  summary: 'What finds memories by meaning: list, pull and use models',
+  summary: 'Models for search by meaning: list, pull and use',
   about:
     'Memories are found by words and by meaning. For the meaning, word vectors come with the program (static): they need ' +
-    'nothing and are always there. A model knows more, and other languages than English. pull fetches one into the data ' +
-    'directory; nothing is ever fetched unasked. use tries it and makes it the one; all memories are embedded again in the ' +
-    'background, and search goes on meanwhile. A name is OWNER/NAME as at huggingface.co, or a folder with an ONNX model; ' +
-    '@q8 behind it takes the weights of that precision. HF_ENDPOINT names a mirror, HF_TOKEN opens what is not public.',
+    'nothing and are always available. A model knows more, and other languages than English. pull downloads one into the ' +
+    'data directory; nothing is downloaded without this command. use tests a model and selects it; all memories are then ' +
+    'embedded again in the background, while search continues. A name is OWNER/NAME as at huggingface.co, or a folder with ' +
+    'an ONNX model; @q8 after it selects the weights of that precision. HF_ENDPOINT sets a mirror, HF_TOKEN gives access to ' +
+    'private models.',
   examples: [
-    ['claude-mem models', 'the one in use, what is there, what is worth a try'],
-    ['claude-mem models pull Xenova/all-MiniLM-L6-v2@q8', 'fetch it (23 MB)'],
+    ['claude-mem models', 'the current one, downloaded ones, recommended ones'],
+    ['claude-mem models pull Xenova/all-MiniLM-L6-v2@q8', 'download it (23 MB)'],
     ['claude-mem models use Xenova/all-MiniLM-L6-v2@q8', 'then use it'],
-    ['claude-mem models use ./my-model', 'config.json, tokenizer.json and onnx/model.onnx of your own'],
+    ['claude-mem models use ./my-model', 'your own config.json, tokenizer.json and onnx/model.onnx'],
     ['claude-mem models use static', 'back to the word vectors'],
   ],
   positionals: {
@@ -40,20 +51,30 @@ export const models = command({
     const chosen = oneOf('action', action, ACTIONS)
     if (chosen === 'list') {
       if (name !== undefined)
-        throw new UsageError('models list takes no name; to fetch one: claude-mem models pull NAME')
-      return await list(cli, json === true)
+        throw new UsageError('models list takes no name; to download one: claude-mem models pull NAME')
+      return await listModels(cli, json)
     }
     if (name === undefined || name.trim() === '') {
       throw new UsageError(`models ${chosen} needs a name: claude-mem models lists some`)
     }
-    return chosen === 'pull' ? await pull(cli, name, json === true) : await use(cli, name, json === true)
+    return chosen === 'pull' ? await pullModel(cli, name, json) : await useModel(cli, name, json)
   },
 })
 
-async function list(cli: Cli, json: boolean): Promise<number> {
-  const { canRunModels, localModels } = await import('../../search/embedders/local-models.ts')
-  const { RECOMMENDED } = await import('../../search/embedders/recommended.ts')
-  const { modelLines } = await import('../render/models.ts')
+interface ModelsView {
+  inUse: string
+  from: LoadedSettings['sources'][typeof SETTING]
+  /** Why it cannot be used, as far as can be seen without loading it. */
+  problem: string | null
+  /** The optional dependency is installed. */
+  canRunModels: boolean
+  directory: string
+  local: LocalModel[]
+  recommended: readonly RecommendedModel[]
+}
+
+async function listModels(cli: Cli, json: boolean): Promise<void> {
+  const { canRunModels, localModels, RECOMMENDED_MODELS } = await import('../../search/embedders/models.ts')
   const { values, sources } = loadSettings(cli.paths.dataDir, cli.env)
   const directory = cli.paths.models
   const inUse = values[SETTING]
@@ -61,106 +82,174 @@ async function list(cli: Cli, json: boolean): Promise<number> {
   const view: ModelsView = {
     inUse,
     from: sources[SETTING],
-    problem: inUse === STATIC ? null : await problemOf(inUse, local),
+    problem: inUse === STATIC ? null : await findProblem(inUse, local),
     canRunModels: canRunModels(),
     directory,
     local,
-    recommended: RECOMMENDED,
+    recommended: RECOMMENDED_MODELS,
   }
   if (json) cli.printJson(view)
-  else cli.print(...modelLines(view, cli.look()))
-  return 0
+  else cli.print(...modelLines(view, cli.display()))
 }
 
-async function problemOf(inUse: string, local: readonly LocalModel[]): Promise<string | null> {
-  const { givenName, modelNamed } = await import('../../search/embedders/model-name.ts')
+async function findProblem(inUse: string, local: readonly LocalModel[]): Promise<string | null> {
+  const { fullModelName, parseModelName } = await import('../../search/embedders/models.ts')
   try {
-    const model = modelNamed(inUse)
+    const model = parseModelName(inUse)
     if (model.at === 'folder') return existsSync(model.folder) ? null : `there is no folder ${model.folder}`
-    const name = givenName(model)
-    return local.some((there) => there.name === name)
-      ? null
-      : `it is not there; fetch it: claude-mem models pull ${name}`
+    const name = fullModelName(model)
+    const isLocal = local.some((one) => one.name === name)
+    return isLocal ? null : `it is not downloaded; download it: claude-mem models pull ${name}`
   } catch (error) {
-    return messageOf(error)
+    return errorMessage(error)
   }
 }
 
-async function pull(cli: Cli, given: string, json: boolean): Promise<number> {
-  const { localModels } = await import('../../search/embedders/local-models.ts')
-  const { givenName, modelNamed } = await import('../../search/embedders/model-name.ts')
-  const { downloadLine } = await import('../render/models.ts')
-  const { bytes } = await import('../times.ts')
-  if (given === STATIC) throw new UsageError('static comes with the program: there is nothing to fetch')
-  const model = modelNamed(given)
-  const name = givenName(model)
-  if (model.at === 'folder') throw new UsageError(`a folder needs not be fetched: claude-mem models use ${given}`)
+async function pullModel(cli: Cli, given: string, json: boolean): Promise<void> {
+  const { fullModelName, localModels, parseModelName } = await import('../../search/embedders/models.ts')
+  if (given === STATIC) throw new UsageError('static comes with the program: there is nothing to download')
+  const model = parseModelName(given)
+  const name = fullModelName(model)
+  if (model.at === 'folder') throw new UsageError(`a folder is not downloaded: claude-mem models use ${given}`)
   const directory = cli.paths.models
-  let shown = ''
-  const { dimensions } = await withEmbedder(cli, name, {
+  const dimensions = await testModel(cli, name, {
     allowRemote: true,
-    onProgress: (progress) => {
-      const line = downloadLine(name, progress, cli.look())
-      if (line !== shown) cli.progress(line)
-      shown = line
-    },
+    onProgress: (progress) => cli.progress(downloadLine(name, progress, cli.display())),
   }).finally(() => cli.progress(''))
-  const size = localModels(directory).find((local) => local.name === name)?.bytes ?? 0
-  if (json) cli.printJson({ name, dimensions, bytes: size, directory })
+  const bytes = localModels(directory).find((local) => local.name === name)?.bytes ?? 0
+  if (json) cli.printJson({ name, dimensions, bytes, directory })
   else {
     cli.print(
-      `${clean(name)} is there: ${bytes(size)}, ${dimensions} dimensions`,
-      `To use it: claude-mem models use ${clean(name)}`,
+      `${sanitize(name)} is downloaded: ${formatBytes(bytes)}, ${dimensions} dimensions`,
+      `To use it: claude-mem models use ${sanitize(name)}`,
     )
   }
-  return 0
 }
 
-async function use(cli: Cli, given: string, json: boolean): Promise<number> {
-  const { setSetting } = await import('../settings-file.ts')
-  const { name, dimensions } = given === STATIC ? await tryStatic() : await tryModel(cli, given)
+async function useModel(cli: Cli, given: string, json: boolean): Promise<void> {
+  const { fullModelName, parseModelName } = await import('../../search/embedders/models.ts')
+  const name = given === STATIC ? STATIC : fullModelName(parseModelName(given))
+  const dimensions = given === STATIC ? await staticDimensions() : await testModel(cli, name, { allowRemote: false })
   setSetting(cli.paths.dataDir, SETTING, name)
+  const overridden = overrideLines(cli, SETTING)
+  const effect = [
+    'A running daemon applies it after: claude-mem restart',
+    'Memories are then embedded again in the background; claude-mem status shows the progress.',
+  ]
+  const heading = `${sanitize(name)} is now the embedder: it loads, and returns ${dimensions} dimensions`
   if (json) cli.printJson({ name, dimensions })
-  else cli.print(`${clean(name)} is now the embedder: it loads, and gives ${dimensions} dimensions`, ...whatNow(cli))
-  return 0
+  else cli.print(heading, ...(overridden.length > 0 ? overridden : effect))
 }
 
-async function tryStatic(): Promise<{ name: string; dimensions: number }> {
+async function staticDimensions(): Promise<number> {
   const { staticEmbedder } = await import('../../search/embedders/static.ts')
-  const { dimensions } = await staticEmbedder()
-  return { name: STATIC, dimensions }
+  return (await staticEmbedder()).dimensions
 }
 
-async function tryModel(cli: Cli, given: string): Promise<{ name: string; dimensions: number }> {
-  const { givenName, modelNamed } = await import('../../search/embedders/model-name.ts')
-  const name = givenName(modelNamed(given))
-  const { dimensions } = await withEmbedder(cli, name, { allowRemote: false })
-  return { name, dimensions }
-}
-
-/** Loading it embeds a first text: what comes back works. */
-async function withEmbedder(
+/** Loads the model, which embeds a first text. Resolves with its dimensions. */
+async function testModel(
   cli: Cli,
   model: string,
-  how: { allowRemote: boolean; onProgress?: (progress: { loadedBytes: number; totalBytes: number }) => void },
-): Promise<{ dimensions: number }> {
+  options: { allowRemote: boolean; onProgress?: (progress: DownloadProgress) => void },
+): Promise<number> {
   const { transformersEmbedder } = await import('../../search/embedders/transformers.ts')
   let embedder: TransformersEmbedder | null = null
   try {
-    embedder = await interruptible((signal) =>
-      transformersEmbedder({ model, cacheDir: cli.paths.models, signal, ...how }),
+    embedder = await withInterruptSignal((signal) =>
+      transformersEmbedder({ model, cacheDir: cli.paths.models, signal, ...options }),
     )
-    return { dimensions: embedder.dimensions }
+    return embedder.dimensions
   } finally {
     await embedder?.close()
   }
 }
 
-function whatNow(cli: Cli): string[] {
-  const inEnvironment = cli.env[SETTING]
-  if (inEnvironment !== undefined) return [`But the environment says ${SETTING}=${clean(inEnvironment)}, which wins.`]
+function modelLines(view: ModelsView, display: Display): string[] {
+  const { style } = display
+  const source = view.from === 'default' ? '' : ` (from the ${view.from})`
+  const install =
+    '! models need @huggingface/transformers, which is not installed: npm install -g claude-mem --include=optional'
   return [
-    'A running daemon takes it up at its next start: claude-mem restart',
-    'Memories are then embedded again in the background; claude-mem status shows how far it is.',
+    `${style.bold(sanitize(view.inUse))} is in use${source}`,
+    ...(view.problem === null ? [] : [style.yellow(`! ${sanitize(view.problem)}; static is used until then`)]),
+    ...(view.canRunModels ? [] : [style.yellow(install)]),
+    '',
+    style.bold(`Downloaded, in ${sanitize(view.directory)}`),
+    ...(view.local.length === 0 ? ['  no models; static comes with the program'] : localTable(view, display)),
+    '',
+    style.bold('Recommended'),
+    ...recommendedTable(view, display),
+    '',
+    style.dim('claude-mem models pull NAME downloads one, claude-mem models use NAME uses it'),
   ]
+}
+
+function localTable({ local, inUse }: ModelsView, display: Display): string[] {
+  const rows = local.map(({ name, bytes }) => [name, formatBytes(bytes), name === inUse ? 'in use' : ''])
+  return tableLines([cutColumn('name'), rightColumn('size'), ''], rows, display)
+}
+
+function recommendedTable({ recommended }: ModelsView, display: Display): string[] {
+  const rows = recommended.map(({ name, dimensions, megabytes, languages, about }) => [
+    name,
+    String(dimensions),
+    `${megabytes} MB`,
+    languages,
+    about,
+  ])
+  const columns = ['name', rightColumn('dimensions'), rightColumn('size'), 'languages', wrapColumn('about')]
+  return tableLines(columns, rows, display)
+}
+
+const DOWNLOAD_BAR_COLUMNS = 24
+
+function downloadLine(name: string, { loadedBytes, totalBytes }: DownloadProgress, { columns }: Display): string {
+  const bar = padEnd(drawBar(loadedBytes, totalBytes, DOWNLOAD_BAR_COLUMNS), DOWNLOAD_BAR_COLUMNS)
+  const line = `${sanitize(name)} ${bar} ${formatBytes(loadedBytes)} of ${formatBytes(totalBytes)}`
+  return columns === null ? line : truncate(line, columns - 1)
+}
+
+/** Time between two updates of the progress line. */
+const REINDEX_POLL_MS = 200
+/** A copy of `REINDEX_PARTS`, whose module is only loaded by the daemon. */
+const INDEX_PARTS = ['all', 'lexical', 'vectors'] as const satisfies readonly ReindexPart[]
+
+export const reindexCommand = defineCommand({
+  usage: 'reindex',
+  group: 'Keep it in shape',
+  summary: 'Rebuild the search index from the memory',
+  about:
+    'The index of words (lexical) and the vectors (vectors) are derived from the memory. This deletes and rebuilds them. ' +
+    'Search works meanwhile with what is there. The daemon continues when you press Ctrl-C; status shows the progress. ' +
+    'Starts the daemon if it is not running.',
+  examples: [
+    ['claude-mem reindex', 'everything'],
+    ['claude-mem reindex --what vectors', 'only the vectors'],
+  ],
+  options: {
+    what: { ...stringOption(INDEX_PARTS.join(', ')), default: 'all' },
+    json: jsonOption,
+  },
+  run: async ({ what, json }, cli) => {
+    const part = oneOf('value for --what', what, INDEX_PARTS)
+    const startedAt = performance.now()
+    await withDaemon(cli, (client) => reindex(part, client, cli))
+    const tookMs = Math.round(performance.now() - startedAt)
+    if (json) cli.printJson({ what: part, tookMs })
+    else cli.print(`The index is complete, after ${formatDuration(tookMs)}`)
+  },
+})
+
+async function reindex(what: ReindexPart, client: DaemonClient, cli: Cli): Promise<void> {
+  const { indexProgressLine } = await import('../render/status.ts')
+  let { progress } = await client.call('reindex', { what })
+  try {
+    while (progress !== null) {
+      cli.progress(indexProgressLine(progress))
+      await sleep(REINDEX_POLL_MS)
+      progress = (await client.call('indexing')).progress
+    }
+  } finally {
+    cli.progress('')
+  }
 }

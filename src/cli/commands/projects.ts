@@ -1,203 +1,263 @@
-import type { ProjectView } from '../../channel/project-list.ts'
-import type { MergeReport } from '../../channel/projects.ts'
-import { MemError } from '../../errors.ts'
-import { treeOf } from '../../memory/project.ts'
-import { loadSettings } from '../../settings.ts'
-import type { Cli } from '../cli.ts'
-import { command, jsonOption } from '../command.ts'
-import { withDaemon } from '../daemon-client.ts'
-import { exclude, include, liesIn, pathMeant, SETTING } from '../exclusions.ts'
-import { EXIT_FAILED, oneOf, UsageError } from '../failure.ts'
-import { projectAsked } from '../project.ts'
-import type { ProjectList } from '../render/projects.ts'
-import { clean } from '../text.ts'
+/** `claude-mem projects`: lists, renames, merges and excludes projects. */
+import { resolve } from 'node:path'
+import type { MergeReport, ProjectView } from '../../daemon/projects.ts'
+import { isExcluded, projectWorkingTree } from '../../domain/project.ts'
+import { MemError } from '../../lib/errors.ts'
+import { loadSettings } from '../../settings/settings.ts'
+import { oneOf, refuseIf, UsageError } from '../arguments.ts'
+import { type Cli, confirmChange } from '../cli.ts'
+import { defineCommand, EXIT_FAILED, jsonOption, yesOption } from '../command.ts'
+import { parsePath, parseProject } from '../filters.ts'
+import { formatAgo, memoryCountsText } from '../format.ts'
+import { callMemory, withDaemon } from '../memory-client.ts'
+import type { Display } from '../style.ts'
+import { cutColumn, rightColumn, type TableCell, tableLines } from '../table.ts'
+import { sanitize } from '../text.ts'
+import { overrideLines, setSetting } from './config.ts'
 
 const ACTIONS = ['list', 'rename', 'merge', 'exclude'] as const
-type Action = (typeof ACTIONS)[number]
-/** Tens of thousands of memories are filed anew, a piece at a time. */
-const MERGE_MS = 600_000
+const EXCLUDED_SETTING = 'CLAUDE_MEM_EXCLUDED_PROJECTS'
+/** Tens of thousands of memories are moved in batches. */
+const MERGE_TIMEOUT_MS = 600_000
 
-export const projects = command({
+export const projectsCommand = defineCommand({
   usage: 'projects [action] [project] [to]',
   group: 'Keep it in shape',
-  summary: 'Projects: list, rename, merge two that are one, exclude',
+  summary: 'Projects: list, rename, merge, exclude',
   about:
-    'A project is a repository with all its worktrees, or a directory without one; its key says where that lies. Two with ' +
-    'one name stay apart. A repository that moves takes its memory along when the next session starts in it. list works ' +
-    'without a daemon. rename gives a name that holds everywhere, --reset takes it back. merge files everything of the ' +
-    'first project under the second, now and from now on: it shows first what would move and asks; --yes does it without ' +
-    'asking. A merge cannot be undone, since nobody knows afterwards which memory was whose: make a backup before ' +
-    '(claude-mem backup). exclude makes a directory, or where a project lies, leave no trace from now on; what is known ' +
-    'already stays until you forget it. A project is named by its name, key or path.',
+    'A project is a repository with all its worktrees, or a directory without one; its key contains its path. Projects with ' +
+    'the same name are different projects. A repository that was moved keeps its memory when the next session starts in it. ' +
+    'list works without a daemon. rename sets a name, --reset removes it. merge moves everything of the first project to the ' +
+    'second, now and in the future: it first shows what would be moved and asks; --yes does it without asking. A merge ' +
+    'cannot be undone: make a backup before (claude-mem backup). exclude stops recording in a directory, or in the ' +
+    'directory of a project, with everything below it; what is already stored stays until you forget it. A project is ' +
+    'given by its name, key or path.',
   examples: [
-    ['claude-mem projects', 'all of them, the last one first; gone: nothing is there any more'],
+    ['claude-mem projects', 'all of them, the last used first; gone: its directory no longer exists'],
     ['claude-mem projects rename shop "Shop, old"', ''],
     ['claude-mem projects rename "Shop, old" --reset', 'back to the name of its directory'],
-    ['claude-mem projects merge ~/old/shop .', 'what would move; then it asks'],
-    ['claude-mem projects exclude ~/clients/secret', 'no trace of anything below it'],
-    ['claude-mem projects exclude ~/clients/secret --remove', 'remembered again'],
+    ['claude-mem projects merge ~/old/shop .', 'what would be moved; then it asks'],
+    ['claude-mem projects exclude ~/clients/secret', 'record nothing below it'],
+    ['claude-mem projects exclude ~/clients/secret --remove', 'record it again'],
   ],
   positionals: {
     action: { type: 'string', describe: ACTIONS.join(', '), default: 'list' },
-    project: { type: 'string', describe: 'Its name, key or path' },
-    to: { type: 'string', describe: 'rename: the new name; merge: the project that it becomes part of' },
+    project: { type: 'string', describe: 'Name, key or path' },
+    to: { type: 'string', describe: 'rename: the new name; merge: the project that receives everything' },
   },
   options: {
-    reset: { type: 'boolean', describe: 'rename: back to the name that its sessions say' },
-    remove: { type: 'boolean', describe: 'exclude: take it off the list' },
-    yes: { type: 'boolean', alias: 'y', describe: 'merge: do it, do not ask' },
+    reset: { type: 'boolean', describe: 'rename: back to the name that its sessions report' },
+    remove: { type: 'boolean', describe: 'exclude: remove it from the list' },
+    yes: { ...yesOption, describe: 'merge: do not ask for confirmation' },
     json: jsonOption,
   },
   run: async ({ action, project, to, reset, remove, yes, json }, cli) => {
     const chosen = oneOf('action', action, ACTIONS)
-    refuse(chosen !== 'rename' && reset === true, '--reset goes with rename')
-    refuse(chosen !== 'exclude' && remove === true, '--remove goes with exclude')
-    refuse(chosen !== 'merge' && yes === true, '--yes goes with merge')
+    refuseIf(chosen !== 'rename' && reset, '--reset is an option of rename')
+    refuseIf(chosen !== 'exclude' && remove, '--remove is an option of exclude')
+    refuseIf(chosen !== 'merge' && yes, '--yes is an option of merge')
+    if (chosen === 'list') {
+      refuseIf(project !== undefined, 'projects list takes no other argument')
+      return await listProjects(cli, json)
+    }
+    if (project === undefined || project.trim() === '')
+      throw new UsageError(`projects ${chosen} needs a project: its name, key or path; claude-mem projects lists them`)
     switch (chosen) {
-      case 'list':
-        refuse(project !== undefined, 'projects list takes nothing more')
-        return await list(cli, json === true)
       case 'rename':
-        return await rename(cli, given(project, chosen), to, reset === true, json === true)
+        return await renameProject(cli, project, to, reset, json)
       case 'merge':
-        return await merge(cli, given(project, chosen), to, yes === true, json === true)
+        return await mergeProjects(cli, project, to, yes, json)
       case 'exclude':
-        refuse(to !== undefined, 'projects exclude takes one project or directory')
-        return await setExcluded(cli, given(project, chosen), remove !== true, json === true)
+        refuseIf(to !== undefined, 'projects exclude takes one project or directory')
+        return await setExcluded(cli, project, !remove, json)
     }
   },
 })
 
-function refuse(wrong: boolean, message: string): void {
-  if (wrong) throw new UsageError(message)
-}
-
-function given(project: string | undefined, action: Action): string {
-  if (project !== undefined && project.trim() !== '') return project
-  throw new UsageError(`projects ${action} needs a project: its name, key or path; claude-mem projects lists them`)
-}
-
-async function list(cli: Cli, json: boolean): Promise<number> {
-  const { running, known } = await knownProjects(cli)
-  const excluded = loadSettings(cli.paths.dataDir, cli.env).values[SETTING]
-  const shown = known.map((project) => ({
+async function listProjects(cli: Cli, json: boolean): Promise<number> {
+  const loaded = await callMemory(cli, 'projects')
+  const excluded = loadSettings(cli.paths.dataDir, cli.env).values[EXCLUDED_SETTING]
+  const projects = loaded.projects.map((project) => ({
     ...project,
-    excluded: project.place !== null && liesIn(project.place, excluded, project.key),
+    excluded: project.place !== null && isPathExcluded(project.place, excluded, project.key),
   }))
+  // Excluded directories without a project in the list.
   const others = excluded.filter(
-    (entry) => !shown.some(({ place, key }) => place !== null && liesIn(place, [entry], key)),
+    (entry) => !projects.some(({ place, key }) => place !== null && isPathExcluded(place, [entry], key)),
   )
-  const view: ProjectList = { projects: shown, excluded: others }
-  if (json) {
-    cli.printJson({ running, ...view })
-    return 0
-  }
-  const { projectLines } = await import('../render/projects.ts')
-  cli.print(...projectLines(view, cli.look()))
+  if (json) cli.printJson({ running: loaded.running, projects, excluded: others })
+  else cli.print(...projectListLines(projects, others, cli.display()))
   return 0
 }
 
-async function knownProjects(cli: Cli): Promise<{ running: boolean; known: ProjectView[] }> {
-  const { withReader } = await import('../reader.ts')
-  return await withReader(cli.paths, async (reader) => ({
-    running: reader.daemon !== null,
-    known: await reader.projects(),
-  }))
-}
-
-async function rename(
+async function renameProject(
   cli: Cli,
-  asked: string,
+  given: string,
   name: string | undefined,
   reset: boolean,
   json: boolean,
 ): Promise<number> {
-  refuse(reset && name !== undefined, 'rename takes a new name or --reset, not both')
-  if (!reset && name === undefined)
-    throw new UsageError('rename needs a new name, or --reset: claude-mem projects rename shop store')
-  const body = {
-    type: 'project_rename',
-    project: projectAsked(asked, cli.env),
-    name: reset ? null : (name ?? null),
-  } as const
-  const { project } = await withDaemon(cli, (client) => client.request('project', body))
+  refuseIf(reset && name !== undefined, 'rename takes a new name or --reset, not both')
+  refuseIf(!reset && name === undefined, 'rename needs a new name, or --reset: claude-mem projects rename shop store')
+  const input = { project: parseProject(given, cli.env), name: name ?? null }
+  const { project } = await withDaemon(cli, (client) => client.call('project_rename', input))
   if (json) cli.printJson(project)
-  else cli.print(`${clean(project.key)} is called ${clean(project.name)} now`)
+  else cli.print(`${sanitize(project.key)} is now called ${sanitize(project.name)}`)
   return 0
 }
 
-async function merge(cli: Cli, from: string, into: string | undefined, yes: boolean, json: boolean): Promise<number> {
+async function mergeProjects(
+  cli: Cli,
+  from: string,
+  into: string | undefined,
+  yes: boolean,
+  json: boolean,
+): Promise<number> {
   if (into === undefined) throw new UsageError('merge needs two projects: claude-mem projects merge FROM INTO')
-  const { mergedText, wouldMergeLines } = await import('../render/projects.ts')
-  const asked = { from: projectAsked(from, cli.env), into: projectAsked(into, cli.env) }
+  const projects = { from: parseProject(from, cli.env), into: parseProject(into, cli.env) }
   return await withDaemon(cli, async (client) => {
-    const ask = async (confirm: boolean): Promise<MergeReport> => {
-      const body = { type: 'project_merge', ...asked, confirm } as const
-      return (await client.request('project_merged', body, MERGE_MS)).report
-    }
-    const planned = await ask(false)
+    const request = async (confirm: boolean): Promise<MergeReport> =>
+      (await client.call('project_merge', { ...projects, confirm }, MERGE_TIMEOUT_MS)).report
+    const planned = await request(false)
     if (json && !yes) {
       cli.printJson(planned)
       return 0
     }
-    if (!json) cli.print(...wouldMergeLines(planned, cli.look()))
-    if (!yes && !(await agreed(planned, cli))) return cli.interactive ? EXIT_FAILED : 0
-    const report = await ask(true)
+    if (!json) cli.print(...mergePreviewLines(planned, cli.display()))
+    const question = `Merge ${sanitize(planned.from.name)} into ${sanitize(planned.into.name)}?`
+    if (!yes && !(await confirmChange(cli, question, 'Nothing was merged'))) return cli.interactive ? EXIT_FAILED : 0
+    const report = await request(true)
     if (json) cli.printJson(report)
-    else cli.print(mergedText(report))
+    else {
+      const { from, into } = report
+      cli.print(`${sanitize(from.name)} is now part of ${sanitize(into.name)}: ${memoryCountsText(report)}`)
+    }
     return 0
   })
 }
 
-async function agreed({ from, into }: MergeReport, cli: Cli): Promise<boolean> {
-  if (!cli.interactive) {
-    cli.tell('Nothing was merged: say --yes if you mean it')
-    return false
-  }
-  const yes = await cli.confirm(`Merge ${clean(from.name)} into ${clean(into.name)}?`)
-  if (!yes) cli.tell('Nothing was merged')
-  return yes
-}
-
-async function setExcluded(cli: Cli, asked: string, on: boolean, json: boolean): Promise<number> {
-  const place = pathMeant(asked) ?? (await placeNamed(cli, asked))
+async function setExcluded(cli: Cli, given: string, on: boolean, json: boolean): Promise<number> {
+  const place = parsePath(given, {}) ?? (await findProjectDirectory(cli, given))
   const { dataDir } = cli.paths
-  const changed = on ? exclude(dataDir, place) : include(dataDir, place)
+  const changed = on ? excludeDirectory(dataDir, place) : includeDirectory(dataDir, place)
   if (json) cli.printJson({ place, excluded: on, changed })
-  else cli.print(...excludedLines(cli, place, on, changed))
+  else cli.print(...excludedLines(cli, sanitize(place), on, changed))
   return 0
 }
 
-async function placeNamed(cli: Cli, asked: string): Promise<string> {
-  const { known } = await knownProjects(cli)
-  const found = known.filter(({ key, name }) => key === asked || name === asked)
+async function findProjectDirectory(cli: Cli, given: string): Promise<string> {
+  const { projects } = await callMemory(cli, 'projects')
+  const found = projects.filter(({ key, name }) => key === given || name === given)
   const [only, ...others] = found
   if (only === undefined) {
-    const place = treeOf(asked)
-    if (place !== null) return place
+    const directory = projectWorkingTree(given)
+    if (directory !== null) return directory
     throw new MemError(
       'not_found',
-      `no project is called "${asked}"; give a path: claude-mem projects exclude ./${asked}`,
+      `no project is called "${given}"; give a path: claude-mem projects exclude ./${given}`,
     )
   }
   if (others.length > 0) {
     const keys = found.map(({ key }) => key).join(', ')
-    throw new MemError('bad_request', `${found.length} projects are called "${asked}"; say which: ${keys}`)
+    throw new MemError('bad_request', `${found.length} projects are called "${given}"; give one of the keys: ${keys}`)
   }
   if (only.place === null)
-    throw new MemError('bad_request', `${asked} lies nowhere on this machine: there is nothing to exclude`)
+    throw new MemError('bad_request', `${given} has no directory on this machine: there is nothing to exclude`)
   return only.place
 }
 
+/** Whether a directory, or the repository that the key names, is in one of the excluded directories. */
+function isPathExcluded(directory: string, excluded: readonly string[], key = `dir:${directory}`): boolean {
+  return isExcluded(directory, { key, name: '' }, excluded)
+}
+
+/** False: it, or a directory above it, was already excluded. */
+function excludeDirectory(dataDir: string, directory: string): boolean {
+  const excluded = excludedInFile(dataDir)
+  if (isPathExcluded(directory, excluded)) return false
+  setSetting(dataDir, EXCLUDED_SETTING, [...excluded, directory])
+  return true
+}
+
+/** False: it was not excluded. */
+function includeDirectory(dataDir: string, directory: string): boolean {
+  const excluded = excludedInFile(dataDir)
+  const rest = excluded.filter((entry) => !isSameDirectory(entry, directory))
+  const parent = rest.find((entry) => isPathExcluded(directory, [entry]))
+  if (parent !== undefined) {
+    const command = `claude-mem projects exclude ${parent} --remove`
+    throw new MemError(
+      'bad_request',
+      `${directory} is in ${parent}, which is excluded; to include all of it: ${command}`,
+    )
+  }
+  if (rest.length === excluded.length) return false
+  setSetting(dataDir, EXCLUDED_SETTING, rest)
+  return true
+}
+
+/** Only what the settings file contains: values from the environment must not be written to it. */
+function excludedInFile(dataDir: string): readonly string[] {
+  const { values, problems } = loadSettings(dataDir, {})
+  const problem = problems.find(({ name }) => name === EXCLUDED_SETTING)
+  if (problem !== undefined) throw new MemError('bad_setting', `${problem.message}; fix it first`)
+  return values[EXCLUDED_SETTING]
+}
+
+function isSameDirectory(entry: string, directory: string): boolean {
+  return isPathExcluded(directory, [entry]) && isPathExcluded(parsePath(entry, {}) ?? resolve(entry), [directory])
+}
+
 function excludedLines(cli: Cli, place: string, on: boolean, changed: boolean): string[] {
-  const shown = clean(place)
-  const inEnvironment = cli.env[SETTING]
-  const but =
-    inEnvironment === undefined ? [] : [`But the environment says ${SETTING}=${clean(inEnvironment)}, which wins.`]
-  if (!on) return [changed ? `${shown} is remembered again` : `${shown} was not excluded`, ...but]
+  const overridden = overrideLines(cli, EXCLUDED_SETTING)
+  if (!on) return [changed ? `${place} is recorded again` : `${place} was not excluded`, ...overridden]
+  const argument = /\s/.test(place) ? `"${place}"` : place
   return [
-    changed ? `${shown} leaves no trace from now on, with everything below it` : `${shown} is excluded already`,
-    `What is known of it stays. To forget it: claude-mem forget --kind all --project ${/\s/.test(shown) ? `"${shown}"` : shown}`,
-    ...but,
+    changed ? `Nothing is recorded in ${place} and below from now on` : `${place} is already excluded`,
+    `What is already stored stays. To forget it: claude-mem forget --kind all --project ${argument}`,
+    ...overridden,
+  ]
+}
+
+type ListedProject = ProjectView & { excluded: boolean }
+
+function projectListLines(projects: readonly ListedProject[], excluded: readonly string[], display: Display): string[] {
+  const { style, now } = display
+  const counts = [rightColumn('OBS'), rightColumn('SESSIONS')]
+  const columns = [cutColumn('PROJECT'), ...counts, 'LAST', cutColumn('PLACE'), cutColumn('KEY'), '']
+  const rows = projects.map((project): TableCell[] => [
+    { text: project.name || project.key, paint: style.bold },
+    String(project.observations),
+    String(project.sessions),
+    formatAgo(project.updatedAt, now),
+    project.place ?? '',
+    { text: project.key, paint: style.dim },
+    { text: projectNotes(project), paint: style.yellow },
+  ])
+  return [
+    ...(projects.length === 0
+      ? ['No project yet: the first session creates one.']
+      : tableLines(columns, rows, display)),
+    ...(excluded.length === 0 ? [] : ['', style.dim('Excluded, with everything below:')]),
+    ...excluded.map((place) => `  ${sanitize(place)}`),
+  ]
+}
+
+function projectNotes({ gone, excluded, merged }: ListedProject): string {
+  return [
+    ...(gone ? ['gone'] : []),
+    ...(excluded ? ['excluded'] : []),
+    ...(merged.length === 0 ? [] : [`with ${merged.length} merged`]),
+  ].join(', ')
+}
+
+function mergePreviewLines(report: MergeReport, { style }: Display): string[] {
+  const [from, into] = [sanitize(report.from.name), sanitize(report.into.name)]
+  return [
+    style.bold(`To be merged: ${from} into ${into}`),
+    `  ${style.dim(sanitize(report.from.key))}`,
+    `  ${style.dim(sanitize(report.into.key))}`,
+    `${memoryCountsText(report)} of ${from} would belong to ${into}, as will everything learned in either later.`,
+    style.dim('A merge cannot be undone; make a backup before: claude-mem backup now'),
   ]
 }

@@ -1,26 +1,27 @@
-import { messageOf } from '../../errors.ts'
-import { loadSettings } from '../../settings.ts'
+/** `claude-mem providers`: lists the observers and tests one. */
+import { errorMessage } from '../../lib/errors.ts'
+import { loadSettings } from '../../settings/settings.ts'
+import { oneOf, UsageError } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
-import { command, jsonOption } from '../command.ts'
-import { EXIT_FAILED, oneOf, UsageError } from '../failure.ts'
-import { interruptible } from '../interruptible.ts'
+import { withInterruptSignal } from '../cli.ts'
+import { defineCommand, EXIT_FAILED, jsonOption } from '../command.ts'
 import type { ProvidersView } from '../render/providers.ts'
-import { clean } from '../text.ts'
+import { sanitize } from '../text.ts'
 
 const ACTIONS = ['list', 'test'] as const
 
-export const providers = command({
+export const providersCommand = defineCommand({
   usage: 'providers [action] [name]',
   group: 'Connect it',
-  summary: 'Who observes: which model, what it costs, what is missing; test it',
+  summary: 'Observers: which model, what it costs, what is missing; test one',
   about:
     'Lists every provider: the chosen one and why, its model, address and key, what is missing and how to set it. test makes ' +
-    'one tiny call. Nothing is spent unasked: a key in your environment or an installed claude is only used by a provider ' +
-    'that you name. After each change: claude-mem restart.',
+    'one small call. A key in your environment or an installed claude is only used after you have chosen its provider. ' +
+    'After each change: claude-mem restart.',
   examples: [
     ['claude-mem providers', 'all of them'],
-    ['claude-mem providers test', 'one tiny call to the chosen one'],
-    ['claude-mem providers test gemini', 'or to another, with what is there for it'],
+    ['claude-mem providers test', 'one small call to the chosen one'],
+    ['claude-mem providers test gemini', 'to another one, with its current settings'],
     ['claude-mem config set anthropic-api-key', 'anthropic: asks for the key'],
     ['claude-mem config set provider claude-code', 'claude-code: your subscription, through the installed claude'],
     ['claude-mem config set gemini-api-key', 'gemini: asks for the key'],
@@ -36,89 +37,87 @@ export const providers = command({
   options: { json: jsonOption },
   run: async ({ action, name, json }, cli) => {
     const chosen = oneOf('action', action, ACTIONS)
-    if (chosen === 'test') return await test(cli, name, json === true)
+    if (chosen === 'test') return await testObserver(cli, name, json)
     if (name !== undefined) throw new UsageError('providers list takes no name; to test one: claude-mem providers test')
-    return await list(cli, json === true)
+    return await listProviders(cli, json)
   },
 })
 
-async function list(cli: Cli, json: boolean): Promise<number> {
-  const view = await viewOfAll(cli)
+async function listProviders(cli: Cli, json: boolean): Promise<number> {
+  const view = await loadProviders(cli)
   const { providerLines } = await import('../render/providers.ts')
   if (json) cli.printJson(view)
-  else cli.print(...providerLines(view, cli.look()))
+  else cli.print(...providerLines(view, cli.display()))
   return 0
 }
 
-async function viewOfAll(cli: Cli): Promise<ProvidersView> {
-  const { chooseProvider, configuredBy, offersOf, surroundingsOf } = await import('../../observer/choose.ts')
-  const { MODEL_PROVIDERS, setUpOf } = await import('../../observer/set-up.ts')
-  const { priceOf } = await import('../../observer/prices.ts')
-  const { offlineView, viewOf } = await import('../render/providers.ts')
+async function loadProviders(cli: Cli): Promise<ProvidersView> {
+  const [observers, { modelPrice }, { offlineView, providerView }] = await Promise.all([
+    import('../../observer/provider-choice.ts'),
+    import('../../observer/prices.ts'),
+    import('../render/providers.ts'),
+  ])
   const loaded = loadSettings(cli.paths.dataDir, cli.env)
-  const around = await surroundingsOf(cli.env)
-  const choice = chooseProvider(loaded, around)
-  const models = MODEL_PROVIDERS.map((provider) => {
-    const isChosen = choice.provider === provider
-    const setUp = isChosen && choice.setUp !== null ? choice.setUp : setUpOf(provider, loaded, around, { named: false })
-    const price = setUp.model === '' ? null : priceOf(setUp.model, loaded.values.CLAUDE_MEM_PRICES)
-    return viewOf(setUp, { chosen: isChosen, configuredBy: configuredBy(provider, loaded), price })
+  const environment = await observers.readProviderEnvironment(cli.env)
+  const choice = observers.chooseProvider(loaded, environment)
+  const models = observers.MODEL_PROVIDERS.map((provider) => {
+    const chosen = choice.provider === provider
+    const config =
+      (chosen ? choice.config : null) ?? observers.providerConfig(provider, loaded, environment, { named: false })
+    const price = config.model === '' ? null : modelPrice(config.model, loaded.values.CLAUDE_MEM_PRICES)
+    return providerView(config, { chosen, configuredBy: observers.configuringSetting(provider, loaded), price })
   })
   return {
     chosen: choice.provider,
     why: choice.why,
     providers: [...models, offlineView(choice.provider === 'offline')],
-    offers: offersOf(loaded, around),
-    problems: [...loaded.problems.map(({ message }) => message), ...(await promptProblems(cli))],
+    offers: observers.findProviderOffers(loaded, environment),
+    problems: [...loaded.problems.map(({ message }) => message), ...(await findPromptProblems(cli))],
   }
 }
 
-async function promptProblems(cli: Cli): Promise<string[]> {
-  const { loadPrompts, promptFolder } = await import('../../observer/model/prompts.ts')
-  const { ownPromptFolder } = await import('../../observer/own-prompts.ts')
+async function findPromptProblems(cli: Cli): Promise<string[]> {
+  const { builtInPromptFolder, loadPrompts, userPromptFolder } = await import('../../observer/model/prompts.ts')
   const { values } = loadSettings(cli.paths.dataDir, cli.env)
-  const override = ownPromptFolder(cli.paths.dataDir, values.CLAUDE_MEM_PROMPT_DIR)
+  const override = userPromptFolder(cli.paths.dataDir, values.CLAUDE_MEM_PROMPT_DIR)
   try {
-    return loadPrompts({ folder: promptFolder(), override }).problems
+    return loadPrompts({ folder: builtInPromptFolder(), override }).problems
   } catch (error) {
-    // Ours are missing: worth to be said, and no reason to say nothing else.
-    return [messageOf(error)]
+    // The built-in prompts are missing; the rest of the list is still useful.
+    return [errorMessage(error)]
   }
 }
 
-async function test(cli: Cli, name: string | undefined, json: boolean): Promise<number> {
-  const { chooseProvider, surroundingsOf } = await import('../../observer/choose.ts')
-  const { MODEL_PROVIDERS, setUpOf } = await import('../../observer/set-up.ts')
+async function testObserver(cli: Cli, name: string | undefined, json: boolean): Promise<number> {
+  const observers = await import('../../observer/provider-choice.ts')
   const loaded = loadSettings(cli.paths.dataDir, cli.env)
-  const around = await surroundingsOf(cli.env)
-  const choice = chooseProvider(loaded, around)
-  const provider =
-    name === undefined ? choice.provider : oneOf('provider', name, [...MODEL_PROVIDERS, 'offline', 'plain'])
+  const environment = await observers.readProviderEnvironment(cli.env)
+  const choice = observers.chooseProvider(loaded, environment)
+  const names = [...observers.MODEL_PROVIDERS, 'offline', 'plain'] as const
+  const provider = name === undefined ? choice.provider : oneOf('provider', name, names)
   if (provider === 'offline' || provider === 'plain') {
     if (json) cli.printJson({ provider, ok: true, called: false })
-    else cli.print(`${provider} asks no model: there is nothing to call, and it always works`)
+    else cli.print(`${provider} uses no model: there is nothing to call, and it always works`)
     return 0
   }
-  // Whoever tests a provider by name asks for what is there for it.
-  const setUp =
-    choice.provider === provider && choice.setUp !== null
-      ? choice.setUp
-      : setUpOf(provider, loaded, around, { named: true })
-  const problems = await promptProblems(cli)
-  if (!json)
-    for (const problem of [...setUp.notes, ...problems]) cli.tell(cli.look().style.yellow(`! ${clean(problem)}`))
-  const { testProvider } = await import('../provider-test.ts')
-  const { answerLines } = await import('../render/providers.ts')
-  if (!json && setUp.problems.length === 0) cli.tell(`One tiny call to ${clean(setUp.model)} through ${provider} …`)
-  // A provider that is a program must be ended with us.
-  const answer = await interruptible((signal) =>
-    testProvider(setUp, {
-      prices: loaded.values.CLAUDE_MEM_PRICES,
-      timeoutMs: loaded.values.CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000,
-      signal,
-    }),
-  )
-  if (json) cli.printJson({ provider, called: setUp.problems.length === 0, ...answer, notes: setUp.notes, problems })
-  else cli.print(...answerLines(provider, answer, cli.look()))
+  const chosen = choice.provider === provider ? choice.config : null
+  const config = chosen ?? observers.providerConfig(provider, loaded, environment, { named: true })
+  const problems = await findPromptProblems(cli)
+  const called = config.problems.length === 0
+  if (!json) {
+    for (const note of [...config.notes, ...problems])
+      cli.printStderr(cli.display().style.yellow(`! ${sanitize(note)}`))
+    if (called) cli.printStderr(`One small call to ${sanitize(config.model)} through ${provider} …`)
+  }
+  const [{ testProvider }, { providerTestLines }] = await Promise.all([
+    import('../provider-test.ts'),
+    import('../render/providers.ts'),
+  ])
+  const { CLAUDE_MEM_PRICES: prices, CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS } = loaded.values
+  const timeoutMs = CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000
+  // A provider that is a program must exit with this process.
+  const answer = await withInterruptSignal((signal) => testProvider(config, { prices, timeoutMs, signal }))
+  if (json) cli.printJson({ provider, called, ...answer, notes: config.notes, problems })
+  else cli.print(...providerTestLines(provider, answer, cli.display()))
   return answer.ok ? 0 : EXIT_FAILED
 }

@@ -1,110 +1,124 @@
-import type { ChannelClient } from '../../channel/client.ts'
-import type { QueueFilter } from '../../store/port.ts'
+/** Commands about messages that wait for the observer: `queue` and `flush`. */
+import { pluralize } from '../../lib/format.ts'
+import { limitOption, oneOf, UsageError } from '../arguments.ts'
 import type { Cli } from '../cli.ts'
-import { command, jsonOption } from '../command.ts'
-import { EXIT_FAILED, oneOf, UsageError, wholeNumber } from '../failure.ts'
-import { counted } from '../text.ts'
+import { defineCommand, EXIT_FAILED, jsonOption, yesOption } from '../command.ts'
+import { withRunningDaemon } from '../daemon-connection.ts'
+import { callMemory } from '../memory-client.ts'
+import { sanitize } from '../text.ts'
 
 const ACTIONS = ['list', 'retry', 'clear'] as const
-const MOST = 10_000
+const MAX_LISTED = 10_000
 
-export const queue = command({
+export const queueCommand = defineCommand({
   usage: 'queue [action]',
   group: 'Keep it in shape',
-  summary: 'What waits for the observer; retry or clear what failed',
+  summary: 'Messages that wait for the observer; retry or clear failed ones',
   about:
-    'list (the default) shows the messages that wait, are being observed, or were set aside after failing. retry gives ' +
-    'those set aside, and quarantined sessions, another chance. clear drops those set aside; with --all also what waits.',
+    'list (the default) shows messages that wait, are being observed, or have failed. retry observes failed messages and ' +
+    'quarantined sessions again. clear drops failed messages; with --all also waiting ones.',
   examples: [
     ['claude-mem queue', 'what waits, and what failed and why'],
-    ['claude-mem queue retry', 'everything that was set aside'],
-    ['claude-mem queue retry --session 5f1c', 'of one session, which is revived if it is quarantined'],
-    ['claude-mem queue clear --all --yes', 'drop all messages without being asked'],
+    ['claude-mem queue retry', 'all failed messages'],
+    ['claude-mem queue retry --session 5f1c', 'of one session, which also leaves the quarantine'],
+    ['claude-mem queue clear --all --yes', 'drop all messages without asking'],
   ],
   positionals: { action: { type: 'string', describe: 'list, retry or clear', default: 'list' } },
   options: {
-    session: {
-      type: 'string',
-      alias: 's',
-      requiresArg: true,
-      describe: 'Only this one; the first characters of its id are enough',
-    },
-    all: { type: 'boolean', describe: 'clear: what waits, too' },
-    yes: { type: 'boolean', alias: 'y', describe: 'clear --all: do not ask' },
-    limit: {
-      type: 'number',
-      requiresArg: true,
-      alias: 'n',
-      describe: 'list: messages shown',
-      default: 50,
-      coerce: wholeNumber('--limit', 1, MOST),
-    },
+    session: { type: 'string', alias: 's', requiresArg: true, describe: 'Only this session: the start of its id' },
+    all: { type: 'boolean', describe: 'clear: waiting messages, too' },
+    yes: { ...yesOption, describe: 'clear --all: do not ask for confirmation' },
+    limit: limitOption('list: messages shown', 50, MAX_LISTED),
     json: jsonOption,
   },
   run: async ({ action, session, all, yes, limit, json }, cli) => {
     switch (oneOf('action', action, ACTIONS)) {
       case 'list':
-        return await list({ limit, ...(session === undefined ? {} : { session }) }, cli, json === true)
-      case 'retry':
-        return await retry(session ?? null, cli, json === true)
-      case 'clear':
-        if (all === true && yes !== true && !(await agreed(session, cli))) {
-          cli.tell('Nothing was dropped')
+        return await listQueue(session, limit, cli, json)
+      case 'retry': {
+        const input = { session: session ?? null }
+        const { affected: retried } = await withRunningDaemon(cli, (client) => client.call('queue_retry', input))
+        if (json) cli.printJson({ retried })
+        else
+          cli.print(retried === 0 ? 'No message has failed' : `${pluralize(retried, 'message')} will be observed again`)
+        return 0
+      }
+      case 'clear': {
+        if (all && !yes && !(await confirmClear(session, cli))) {
+          cli.printStderr('Nothing was dropped')
           return EXIT_FAILED
         }
-        return await clear(session ?? null, all === true, cli, json === true)
+        const input = { session: session ?? null, pending: all }
+        const { affected: dropped } = await withRunningDaemon(cli, (client) => client.call('queue_clear', input))
+        if (json) cli.printJson({ dropped })
+        else cli.print(dropped === 0 ? 'There was nothing to drop' : `${pluralize(dropped, 'message')} dropped`)
+        return 0
+      }
     }
   },
 })
 
-async function list(filter: QueueFilter, cli: Cli, json: boolean): Promise<number> {
-  const { withReader } = await import('../reader.ts')
-  const { messages, stats, running } = await withReader(cli.paths, async (reader) => ({
-    ...(await reader.queue(filter)),
-    running: reader.daemon !== null,
-  }))
+async function listQueue(session: string | undefined, limit: number, cli: Cli, json: boolean): Promise<number> {
+  const input = { limit, ...(session === undefined ? {} : { session }) }
+  const { messages, stats, running } = await callMemory(cli, 'queue', input)
   if (json) {
     cli.printJson({ running, stats, messages })
     return 0
   }
-  const { messageLines } = await import('../render/messages.ts')
-  const { queueText } = await import('../render/status.ts')
-  const look = cli.look()
-  if (!running) cli.print(look.style.dim('No daemon answers: this is what the database file says.'))
-  cli.print(`Queue: ${queueText(stats, look)}`)
-  if (messages.length > 0) cli.print('', ...messageLines(messages, look, true))
-  if (messages.length === filter.limit) cli.print(look.style.dim('There may be more: --limit N'))
-  if (stats.failed > 0) cli.print('', look.style.dim('claude-mem queue retry brings back what failed'))
+  const [{ messageLines }, { queueText }] = await Promise.all([
+    import('../render/sessions.ts'),
+    import('../render/status.ts'),
+  ])
+  const display = cli.display()
+  const { dim } = display.style
+  if (!running) cli.print(dim('No daemon is running: this is what the database file contains.'))
+  cli.print(`Queue: ${queueText(stats, display)}`)
+  if (messages.length > 0) cli.print('', ...messageLines(messages, display, true))
+  if (messages.length === limit) cli.print(dim('There may be more: --limit N'))
+  if (stats.failed > 0) cli.print('', dim('To retry failed messages: claude-mem queue retry'))
   return 0
 }
 
-async function retry(session: string | null, cli: Cli, json: boolean): Promise<number> {
-  const affected = await ask(cli, (client) => client.request('done', { type: 'queue_retry', session }))
-  if (json) cli.printJson({ retried: affected })
-  else cli.print(affected === 0 ? 'Nothing was set aside' : `${counted(affected, 'message')} will be observed again`)
-  return 0
+async function confirmClear(session: string | undefined, cli: Cli): Promise<boolean> {
+  const scope = session === undefined ? 'of all sessions' : `of session ${session}`
+  if (!cli.interactive) throw new UsageError(`clear --all drops every waiting message ${scope}; pass --yes to confirm`)
+  return await cli.confirm(`Drop every waiting or failed message ${scope}?`)
 }
 
-async function clear(session: string | null, pending: boolean, cli: Cli, json: boolean): Promise<number> {
-  const affected = await ask(cli, (client) => client.request('done', { type: 'queue_clear', session, pending }))
-  if (json) cli.printJson({ dropped: affected })
-  else cli.print(affected === 0 ? 'There was nothing to drop' : `${counted(affected, 'message')} dropped`)
-  return 0
-}
+export const flushCommand = defineCommand({
+  usage: 'flush [session]',
+  group: 'Keep it in shape',
+  summary: 'Observe waiting messages now',
+  about:
+    'Messages are collected until a turn ends. This hands waiting messages to the observer at once, retries a provider ' +
+    'that did not answer, and waits a few seconds for the result.',
+  examples: [
+    ['claude-mem flush', 'all sessions'],
+    ['claude-mem flush 5f1c', 'one session'],
+  ],
+  positionals: { session: { type: 'string', describe: 'The start of its id' } },
+  options: { json: jsonOption },
+  run: async ({ session, json }, cli) =>
+    await withRunningDaemon(cli, async (client) => {
+      try {
+        cli.progress('Waiting for the observer …')
+        const { affected } = await client.call('flush', { session: session ?? null, wait: true })
+        const { status } = await client.call('status')
+        const { messages } = await client.call('queue', session === undefined ? {} : { session })
+        const left = messages.filter((message) => message.status !== 'failed').length
+        cli.progress('')
+        if (json) cli.printJson({ sessions: affected, left, waiting: status.waiting })
+        else cli.print(flushText(affected, left, status.waiting?.reason ?? null))
+      } finally {
+        cli.progress('')
+      }
+    }),
+})
 
-async function agreed(session: string | undefined, cli: Cli): Promise<boolean> {
-  const whose = session === undefined ? 'of all sessions' : `of session ${session}`
-  if (!cli.interactive)
-    throw new UsageError(`clear --all drops every message ${whose} that waits; say --yes if you mean it`)
-  return await cli.confirm(`Drop every message ${whose} that waits or failed?`)
-}
-
-async function ask(cli: Cli, request: (client: ChannelClient) => Promise<{ affected: number }>): Promise<number> {
-  const { ChannelClient } = await import('../../channel/client.ts')
-  const client = await ChannelClient.connect(cli.paths)
-  try {
-    return (await request(client)).affected
-  } finally {
-    client.close()
-  }
+function flushText(sessions: number, left: number, reason: string | null): string {
+  if (sessions === 0) return 'No messages are waiting'
+  const flushed = `${pluralize(sessions, 'session')} flushed`
+  if (left === 0) return `${flushed}; no messages are waiting`
+  const why = reason === null ? 'claude-mem inspect shows the progress' : sanitize(reason)
+  return `${flushed}; ${pluralize(left, 'message')} still in the queue: ${why}`
 }

@@ -1,79 +1,214 @@
-import { MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } from '../../channel/memory-limits.ts'
-import { OBSERVATION_TYPES } from '../../memory/observation.ts'
-import { projectOf } from '../../memory/project.ts'
-import { command, jsonOption } from '../command.ts'
-import { withDaemon } from '../daemon-client.ts'
-import { oneOf, UsageError } from '../failure.ts'
+/** Commands that change memories: `remember`, `forget`, `pin` and `supersede`. */
+import type { ForgetReport } from '../../daemon/memory-changes.ts'
+import { OBSERVATION_TYPES } from '../../domain/observation.ts'
+import { projectOfDirectory } from '../../domain/project.ts'
+import type { SearchFilters } from '../../domain/search-query.ts'
+import { pluralize } from '../../lib/format.ts'
+import type { DaemonClient } from '../../transport/client.ts'
+import {
+  commaList,
+  INPUT_LIMITS,
+  oneOf,
+  parseObservationId,
+  parseObservationIds,
+  refuseIf,
+  UsageError,
+} from '../arguments.ts'
+import { type Cli, confirmChange } from '../cli.ts'
+import { defineCommand, EXIT_FAILED, jsonOption, stringOption, yesOption } from '../command.ts'
+import { type FilterArgs, filterOptions, hasFilterArgs, parseFilterArgs, projectOption } from '../filters.ts'
+import { readUpTo } from '../input.ts'
+import { withDaemon } from '../memory-client.ts'
 
-export const remember = command({
+const { MAX_IDS, MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } = INPUT_LIMITS
+/** A character takes at most 4 bytes in UTF-8. */
+const MAX_REMEMBERED_BYTES = MAX_REMEMBERED_CHARS * 4
+
+export const rememberCommand = defineCommand({
   usage: 'remember [text..]',
   takesRest: true,
   group: 'Use the memory',
-  summary: 'Write something down for the sessions to come',
+  summary: 'Write down something for later sessions',
   about:
-    'Adds an observation by hand to the project you are in: a decision, a rule, where something is. It is found and shown ' +
-    'like any other. <private> parts are left out and secrets are masked. With - the text is read from the standard input. ' +
-    'Starts the daemon if none runs.',
+    'Adds an observation by hand to the current project: a decision, a rule, where something is. It is found and shown ' +
+    'like any other. <private> parts are left out and secrets are masked. With - the text is read from standard input. ' +
+    'Starts the daemon if it is not running.',
   examples: [
     ['claude-mem remember "Staging has its own database, port 5433"', ''],
-    [
-      'claude-mem remember --type decision --title "No ORM" "We write SQL by hand because …"',
-      'with a title of its own',
-    ],
+    ['claude-mem remember --type decision --title "No ORM" "We write SQL by hand because …"', 'with a title'],
     ['claude-mem remember --file src/auth/jwt.ts --concept auth "Tokens live 15 minutes"', 'about a file'],
-    ['git log -1 --format=%B | claude-mem remember -', 'what another program says'],
+    ['git log -1 --format=%B | claude-mem remember -', 'the output of another program'],
   ],
-  positionals: {},
   options: {
-    type: {
-      type: 'string',
-      requiresArg: true,
-      alias: 't',
-      describe: OBSERVATION_TYPES.join(', '),
-      default: 'discovery',
-    },
-    title: { type: 'string', requiresArg: true, describe: 'Default: the first sentence' },
-    file: { type: 'string', requiresArg: true, alias: 'f', describe: 'A file it is about; several with commas' },
-    concept: { type: 'string', requiresArg: true, describe: 'What it is about; several with commas' },
+    type: { ...stringOption(OBSERVATION_TYPES.join(', '), 't'), default: 'discovery' },
+    title: stringOption('Default: the first sentence'),
+    file: stringOption('A file it is about; several with commas', 'f'),
+    concept: stringOption('What it is about; several with commas'),
     json: jsonOption,
   },
   run: async ({ rest, type, title, file, concept, json }, cli) => {
     const kind = oneOf('type', type, OBSERVATION_TYPES)
-    if (title !== undefined && title.length > MAX_TITLE_CHARS)
-      throw new UsageError(`--title has at most ${MAX_TITLE_CHARS} characters`)
-    const text = rest.length === 1 && rest[0] === '-' ? await standardInput() : rest.join(' ')
-    if (text.trim() === '') throw new UsageError('remember needs a text, or - to read it from the standard input')
-    if (text.length > MAX_REMEMBERED_CHARS)
-      throw new UsageError(
-        `a memory has at most ${MAX_REMEMBERED_CHARS} characters; keep the text in a file and say where`,
-      )
-    const cwd = process.cwd()
-    const project = projectOf(cwd)
-    const note = { title: title ?? null, text, kind, concepts: listOf(concept), files: listOf(file) }
-    const { observation } = await withDaemon(cli, (client) =>
-      client.request('remembered', { type: 'remember', project, cwd, ...note }),
+    refuseIf((title ?? '').length > MAX_TITLE_CHARS, `--title has at most ${MAX_TITLE_CHARS} characters`)
+    const fromStdin = rest.length === 1 && rest[0] === '-'
+    const text = fromStdin ? (await readUpTo(process.stdin, MAX_REMEMBERED_BYTES)).toString('utf8') : rest.join(' ')
+    refuseIf(text.trim() === '', 'remember needs a text, or - to read it from standard input')
+    refuseIf(
+      text.length > MAX_REMEMBERED_CHARS,
+      `a memory has at most ${MAX_REMEMBERED_CHARS} characters; keep the text in a file and remember where it is`,
     )
-    if (json === true) cli.printJson({ id: observation, project: project.key })
-    else cli.print(`Remembered as #${observation}; claude-mem forget ${observation} takes it back`)
-    return 0
+    const cwd = process.cwd()
+    const project = projectOfDirectory(cwd)
+    const note = { title: title ?? null, text, kind, concepts: commaList(concept), files: commaList(file) }
+    const { observation } = await withDaemon(cli, (client) => client.call('remember', { project, cwd, ...note }))
+    if (json) cli.printJson({ id: observation, project: project.key })
+    else cli.print(`Remembered as #${observation}; to remove it: claude-mem forget ${observation}`)
   },
 })
 
-function listOf(given: string | undefined): string[] {
-  return (given ?? '')
-    .split(',')
-    .map((word) => word.trim())
-    .filter(Boolean)
+/** Observations listed before the confirmation. */
+const SHOWN_OBSERVATIONS = 10
+/** A whole project may have tens of thousands of memories, each with its copies. */
+const FORGET_TIMEOUT_MS = 600_000
+
+export const forgetCommand = defineCommand({
+  usage: 'forget [id..]',
+  takesRest: true,
+  group: 'Use the memory',
+  summary: 'Remove memories permanently, after showing what would be removed',
+  about:
+    'Removes observations by id, or everything that passes the filters (--kind all includes summaries and prompts), and ' +
+    'every copy of them: text, index, vectors, rendered context, stored payloads, calls of the observer. It first shows ' +
+    'what would be removed and asks; --yes does it without asking. Older backups still contain it; the answer says until ' +
+    'when. Starts the daemon if it is not running.',
+  examples: [
+    ['claude-mem forget 12 15', 'what would be removed; then it asks'],
+    ['claude-mem forget --session 5f1c --kind all', 'everything from a session'],
+    ['claude-mem forget --file secrets/ --project all --yes', 'without asking'],
+  ],
+  options: { ...filterOptions, project: projectOption, yes: yesOption, json: jsonOption },
+  run: async ({ rest, yes, json, ...args }, cli) => {
+    const selection = parseSelection(rest, args, cli)
+    return await withDaemon(cli, (client) => forget(selection, client, yes, json, cli))
+  },
+})
+
+/** What to forget: ids, or filters. */
+interface Selection {
+  ids: number[]
+  filters: SearchFilters | null
 }
 
-/** Not read to its end where it is far too long: it may never end. */
-async function standardInput(): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of process.stdin) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes > MAX_REMEMBERED_CHARS * 4) break
-  }
-  return Buffer.concat(chunks).toString('utf8')
+function parseSelection(rest: readonly string[], args: FilterArgs, cli: Cli): Selection {
+  const ids = parseObservationIds(rest)
+  const hasFilters = hasFilterArgs(args)
+  refuseIf(ids.length > MAX_IDS, `forget takes at most ${MAX_IDS} ids at once`)
+  refuseIf(ids.length > 0 && hasFilters, 'forget takes ids or filters, not both')
+  if (ids.length > 0) return { ids, filters: null }
+  refuseIf(!hasFilters, 'name what to forget: ids, or filters such as --session or --file')
+  const { now } = cli.display()
+  const filters = parseFilterArgs(args, cli.env, now)
+  // Memories that arrive between the preview and the confirmation were not shown, so they are not removed.
+  return { ids, filters: { ...filters, until: Math.min(filters.until ?? now, now) } }
 }
+
+async function forget(
+  { ids, filters }: Selection,
+  client: DaemonClient,
+  yes: boolean,
+  json: boolean,
+  cli: Cli,
+): Promise<number> {
+  const { forgetPreviewLines, forgetResultLines, missingObservationsText } = await import('../render/observation.ts')
+  const { memoryCountsText } = await import('../format.ts')
+  const request = async (confirm: boolean): Promise<ForgetReport> =>
+    (await client.call('forget', { ids, ...filters, confirm }, FORGET_TIMEOUT_MS)).report
+  const planned = await request(false)
+  const exitCode = planned.missing.length > 0 ? EXIT_FAILED : 0
+  if (exitCode !== 0) cli.printStderr(`claude-mem: ${missingObservationsText(planned.missing)}`)
+  if (json && !yes) {
+    cli.printJson(planned)
+    return exitCode
+  }
+  const counts = memoryCountsText(planned)
+  if (counts === 'nothing') {
+    if (json) cli.printJson({ ...planned, dryRun: false })
+    else cli.print('There is nothing to forget')
+    return exitCode
+  }
+  if (!json) {
+    const observationsOnly = filters !== null && filters.kinds.join() === 'observation'
+    const some = await firstObservations(planned, client)
+    cli.print(...forgetPreviewLines({ report: planned, some, observationsOnly }, cli.display()))
+  }
+  if (!yes && !(await confirmChange(cli, `Forget ${counts} permanently?`, 'Nothing was forgotten'))) {
+    return cli.interactive ? EXIT_FAILED : exitCode
+  }
+  const report = await request(true)
+  if (json) cli.printJson(report)
+  else cli.print(...forgetResultLines(report, cli.display()))
+  return exitCode
+}
+
+async function firstObservations(report: ForgetReport, client: DaemonClient) {
+  const ids = report.ids.slice(0, SHOWN_OBSERVATIONS)
+  return ids.length === 0 ? [] : (await client.call('observations', { ids })).observations
+}
+
+export const pinCommand = defineCommand({
+  usage: 'pin <id..>',
+  takesRest: true,
+  group: 'Use the memory',
+  summary: 'Mark important observations; --off removes the mark',
+  about:
+    'Pinned observations are marked wherever they are shown; search --pinned lists them. Starts the daemon if it is not ' +
+    'running.',
+  examples: [
+    ['claude-mem pin 12 15', ''],
+    ['claude-mem pin 12 --off', 'remove the mark'],
+    ['claude-mem search --pinned', 'all pinned ones of this project'],
+  ],
+  options: { off: { type: 'boolean', describe: 'Remove the mark' }, json: jsonOption },
+  run: async ({ rest, off, json }, cli) => {
+    const ids = parseObservationIds(rest)
+    refuseIf(ids.length === 0, 'pin needs the id of an observation; claude-mem search shows them')
+    refuseIf(ids.length > MAX_IDS, `pin takes at most ${MAX_IDS} ids at once`)
+    const on = !off
+    const { changed, missing } = await withDaemon(cli, (client) => client.call('pin', { ids, on }))
+    if (json) cli.printJson({ on, changed, missing })
+    else if (changed > 0) cli.print(`${pluralize(changed, 'observation')} ${on ? 'pinned' : 'no longer pinned'}`)
+    else if (missing.length === 0) cli.print(on ? 'Already pinned' : 'It was not pinned')
+    if (missing.length === 0) return 0
+    const { missingObservationsText } = await import('../render/observation.ts')
+    cli.printStderr(`claude-mem: ${missingObservationsText(missing)}`)
+    return EXIT_FAILED
+  },
+})
+
+export const supersedeCommand = defineCommand({
+  usage: 'supersede <old>',
+  group: 'Use the memory',
+  summary: 'Mark an observation as replaced by a newer one',
+  about:
+    'A replaced observation is kept, names its replacement, and comes last in every search. Use it for something that is ' +
+    'no longer true. Starts the daemon if it is not running.',
+  examples: [
+    ['claude-mem supersede 12 --by 40', '#40 replaces #12'],
+    ['claude-mem supersede 12 --by 40 --undo', 'both are valid again'],
+  ],
+  positionals: { old: { type: 'string', describe: 'The id of the outdated observation' } },
+  options: {
+    by: stringOption('The id of its replacement'),
+    undo: { type: 'boolean', describe: 'Remove the link again' },
+    json: jsonOption,
+  },
+  run: async ({ old, by, undo, json }, cli) => {
+    if (old === undefined || by === undefined)
+      throw new UsageError('supersede needs two ids: claude-mem supersede OLD --by NEW')
+    const [from, to] = [parseObservationId(by), parseObservationId(old)]
+    refuseIf(from === to, 'an observation cannot replace itself')
+    const on = !undo
+    await withDaemon(cli, (client) => client.call('link', { from, to, kind: 'supersedes', on }))
+    if (json) cli.printJson({ old: to, by: from, on })
+    else cli.print(on ? `#${from} replaces #${to}` : `#${from} does not replace #${to} any more`)
+  },
+})

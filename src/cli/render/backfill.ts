@@ -1,23 +1,28 @@
-/** `claude-mem backfill` for people. */
-import type { Estimate } from '../../backfill/estimate.ts'
-import type { Problem } from '../../backfill/find.ts'
-import { type PlannedSession, SKIP_REASONS, type SkippedSession, type SkipReason } from '../../backfill/plan.ts'
-import type { Progress } from '../../backfill/run.ts'
-import type { SurveyProgress } from '../../backfill/survey.ts'
-import { money, tokens } from '../amounts.ts'
-import { bar } from '../bar.ts'
-import type { Look } from '../style.ts'
-import { table } from '../table.ts'
-import { clean, counted, padEnd } from '../text.ts'
-import { duration, minute } from '../times.ts'
+/** Prints `claude-mem backfill`: preview, cost estimate, progress and result. */
 
-export interface ObserverName {
+import { formatCount, pluralize } from '../../lib/format.ts'
+import {
+  type CostEstimate,
+  type PlannedSession,
+  SKIP_REASONS,
+  type SkippedSession,
+  type SkipReason,
+} from '../../transfer/backfill/plan.ts'
+import type { BackfillProgress } from '../../transfer/backfill/run.ts'
+import type { SurveyProgress, TranscriptProblem } from '../../transfer/backfill/survey.ts'
+import { formatDateTime, formatMoney, summariesText } from '../format.ts'
+import { progressBar, remainingText } from '../progress.ts'
+import type { Display } from '../style.ts'
+import { cutColumn, rightColumn, tableLines } from '../table.ts'
+import { sanitize } from '../text.ts'
+
+export interface BackfillObserver {
   provider: string
-  /** Null: no model is asked. */
+  /** Null: no model is called. */
   model: string | null
 }
 
-export interface ProjectPart {
+interface BackfillProject {
   name: string
   key: string
   sessions: number
@@ -29,163 +34,137 @@ export interface ProjectPart {
 
 export interface BackfillView {
   since: number | null
-  projects: ProjectPart[]
+  projects: BackfillProject[]
   skipped: Partial<Record<SkipReason, number>>
-  problems: Problem[]
+  problems: TranscriptProblem[]
   badLines: number
-  observer: ObserverName
-  /** Null where no model is asked. */
-  estimate: Estimate | null
-  /** US dollars a day. */
+  observer: BackfillObserver
+  /** Null: no model is called. */
+  estimate: CostEstimate | null
+  /** US dollars per day. */
   budget: number
 }
 
-export interface Done {
+export interface BackfillResult {
   sessions: number
   toolUses: number
-  /** Events that were not known before. */
+  /** New events. */
   events: number
   observations: number
   summaries: number
-  failed: Progress['failed']
-  /** Sessions that the next run takes up. */
+  failed: BackfillProgress['failed']
+  /** Sessions that are left for the next run. */
   left: number
-  /** Why it ended early, where nobody asked for it. */
+  /** Why it ended early; null also after Ctrl-C. */
   error: string | null
 }
 
-const BAR_COLUMNS = 24
-/** More would hide the rest. */
+/** `--json` lists all problems. */
 const SHOWN_PROBLEMS = 10
 
-/** The project that was worked on last comes first. */
-export function projectsOf(sessions: readonly PlannedSession[]): ProjectPart[] {
-  const parts = new Map<string, ProjectPart>()
+/** The last used project comes first, because the sessions are sorted. */
+export function sessionsByProject(sessions: readonly PlannedSession[]): BackfillProject[] {
+  const projects = new Map<string, BackfillProject>()
   for (const { project, toolUses, from, to } of sessions) {
-    const part = parts.get(project.key) ?? { ...project, sessions: 0, toolUses: 0, from, to }
-    part.sessions += 1
-    part.toolUses += toolUses
-    part.from = Math.min(part.from, from)
-    part.to = Math.max(part.to, to)
-    parts.set(project.key, part)
+    const entry = projects.get(project.key) ?? { ...project, sessions: 0, toolUses: 0, from, to }
+    entry.sessions += 1
+    entry.toolUses += toolUses
+    entry.from = Math.min(entry.from, from)
+    entry.to = Math.max(entry.to, to)
+    projects.set(project.key, entry)
   }
-  return [...parts.values()]
+  return [...projects.values()]
 }
 
-export function skippedOf(skipped: readonly SkippedSession[]): BackfillView['skipped'] {
+export function countSkipped(skipped: readonly SkippedSession[]): BackfillView['skipped'] {
   const counts: BackfillView['skipped'] = {}
   for (const { reason } of skipped) counts[reason] = (counts[reason] ?? 0) + 1
   return counts
 }
 
-export function previewLines(view: BackfillView, look: Look): string[] {
-  const { projects, estimate } = view
-  const nothing = 'No session of the past would be read in'
+export function backfillPreviewLines(view: BackfillView, display: Display): string[] {
+  const empty = [`No past session would be read in${sinceText(view)}`]
   return [
-    ...(projects.length === 0 ? [nothing + sinceText(view)] : projectTable(projects, look)),
-    ...(estimate === null || projects.length === 0 ? [] : ['', costText(view, estimate)]),
-    ...leftOutLines(view, look),
+    ...(view.projects.length === 0 ? empty : backfillEstimateLines(view, display)),
+    ...skippedLines(view, display),
   ]
 }
 
-export function estimateLines(view: BackfillView, look: Look): string[] {
+export function backfillEstimateLines(view: BackfillView, display: Display): string[] {
   const { projects, estimate } = view
-  return [...projectTable(projects, look), '', ...(estimate === null ? [] : [costText(view, estimate)])]
-}
-
-function projectTable(projects: readonly ProjectPart[], look: Look): string[] {
-  const sum = (count: (part: ProjectPart) => number) => projects.reduce((total, part) => total + count(part), 0)
+  const rows = projects.map(({ name, sessions, toolUses, from, to }) => [
+    name,
+    String(sessions),
+    String(toolUses),
+    formatDateTime(from),
+    formatDateTime(to),
+  ])
+  const columns = [cutColumn('project'), rightColumn('sessions'), rightColumn('tool uses'), 'from', 'to']
+  const sessions = projects.reduce((sum, project) => sum + project.sessions, 0)
+  const toolUses = projects.reduce((sum, project) => sum + project.toolUses, 0)
   return [
-    ...table(
-      [
-        { title: 'project', narrow: 'cut' },
-        { title: 'sessions', align: 'right' },
-        { title: 'tool uses', align: 'right' },
-        { title: 'from' },
-        { title: 'to' },
-      ],
-      projects.map(({ name, sessions, toolUses, from, to }) => [
-        name,
-        String(sessions),
-        String(toolUses),
-        minute(from),
-        minute(to),
-      ]),
-      look,
-    ),
-    look.style.bold(
-      `${counted(
-        sum((part) => part.sessions),
-        'session',
-      )}, ${counted(
-        sum((part) => part.toolUses),
-        'tool use',
-      )}`,
-    ),
+    ...tableLines(columns, rows, display),
+    display.style.bold(`${pluralize(sessions, 'session')}, ${pluralize(toolUses, 'tool use')}`),
+    ...(estimate === null ? [] : ['', costText(view, estimate)]),
   ]
 }
 
-function costText({ observer: { provider, model }, budget }: BackfillView, { tokens: count, cost }: Estimate): string {
-  const who = clean(`${provider} (${model})`)
-  const tokenText = `about ${tokens(count)} tokens`
-  if (provider === 'claude-code') return `${who} would observe them: ${tokenText} of your subscription`
-  const price = cost === null ? 'nobody knows its price' : `about ${money(cost)}`
-  const past = cost !== null && cost > budget ? `; past ${money(budget)} a day it goes on without the model` : ''
-  return `${who} would observe them: ${tokenText}, ${price}${past}`
+function costText({ observer: { provider, model }, budget }: BackfillView, { tokens, cost }: CostEstimate): string {
+  const estimate = `${sanitize(`${provider} (${model})`)} would observe them: about ${formatCount(tokens)} tokens`
+  if (provider === 'claude-code') return `${estimate} of your subscription`
+  if (cost === null) return `${estimate}, the price is unknown`
+  const overBudget = cost > budget ? `; above ${formatMoney(budget)} a day it continues without the model` : ''
+  return `${estimate}, about ${formatMoney(cost)}${overBudget}`
 }
 
-function leftOutLines({ skipped, problems, badLines }: BackfillView, look: Look): string[] {
-  const { dim, yellow } = look.style
+function skippedLines({ skipped, problems, badLines }: BackfillView, { style }: Display): string[] {
   const reasons = (Object.keys(SKIP_REASONS) as SkipReason[]).flatMap((reason) => {
     const count = skipped[reason]
-    return count === undefined ? [] : [dim(`  left out: ${counted(count, 'session')}, ${SKIP_REASONS[reason]}`)]
+    return count === undefined ? [] : [`  skipped: ${pluralize(count, 'session')}, ${SKIP_REASONS[reason]}`]
   })
-  const lines =
-    badLines > 0 ? [dim(`  passed over: ${counted(badLines, 'line')} that cannot be read or were cut off`)] : []
-  const shown = problems
-    .slice(0, SHOWN_PROBLEMS)
-    .map(({ file, reason }) => yellow(`! ${clean(file)}: ${clean(reason)}`))
+  const bad = badLines > 0 ? [`  skipped: ${pluralize(badLines, 'line')} that cannot be read or were truncated`] : []
   const more = problems.length - SHOWN_PROBLEMS
-  const all = [...reasons, ...lines, ...shown, ...(more > 0 ? [yellow(`! and ${more} more`)] : [])]
-  return all.length === 0 ? [] : ['', ...all]
+  const warnings = [
+    ...problems.slice(0, SHOWN_PROBLEMS).map(({ file, reason }) => `! ${sanitize(file)}: ${sanitize(reason)}`),
+    ...(more > 0 ? [`! and ${more} more`] : []),
+  ]
+  const lines = [...[...reasons, ...bad].map(style.dim), ...warnings.map(style.yellow)]
+  return lines.length === 0 ? [] : ['', ...lines]
 }
 
-export function doneLines(done: Done, view: BackfillView, look: Look): string[] {
-  const { bold, green, yellow } = look.style
-  const { sessions, toolUses, observations, summaries, failed, left, error } = done
-  const nothing = sessions === 0 && left === 0 && failed.length === 0
-  const told = nothing
-    ? `Nothing new to read in${sinceText(view)}`
-    : `${green('✓')} ${bold(`${counted(sessions, 'session')} read in`)}: ${counted(toolUses, 'tool use')}, ` +
-      `${counted(observations, 'observation')}, ${summaries === 1 ? '1 summary' : `${summaries} summaries`}`
+export function backfillResultLines(result: BackfillResult, view: BackfillView, display: Display): string[] {
+  const { bold, green, yellow } = display.style
+  const { sessions, toolUses, observations, summaries, failed, left, error } = result
+  const isEmpty = sessions === 0 && left === 0 && failed.length === 0
+  const counts = `${pluralize(toolUses, 'tool use')}, ${pluralize(observations, 'observation')}, ${summariesText(summaries)}`
   return [
-    told,
-    ...failed.map(({ session, reason }) => yellow(`! session ${clean(session)}: ${clean(reason)}`)),
-    ...(error === null ? [] : [yellow(`! ${clean(error)}`)]),
-    ...(left === 0 ? [] : [`${counted(left, 'session')} left; to go on, run the same again`]),
-    ...leftOutLines(view, look),
+    isEmpty
+      ? `Nothing new to read in${sinceText(view)}`
+      : `${green('✓')} ${bold(`${pluralize(sessions, 'session')} read in`)}: ${counts}`,
+    ...failed.map(({ session, reason }) => yellow(`! session ${sanitize(session)}: ${sanitize(reason)}`)),
+    ...(error === null ? [] : [yellow(`! ${sanitize(error)}`)]),
+    ...(left === 0 ? [] : [`${pluralize(left, 'session')} left; run the same command again to continue`]),
+    ...skippedLines(view, display),
   ]
 }
 
 function sinceText({ since }: BackfillView): string {
-  return since === null ? '' : ` since ${minute(since)}; --since goes further back`
+  return since === null ? '' : ` since ${formatDateTime(since)}; --since reads older ones`
 }
 
-export function surveyLine({ files, ofFiles, bytes, ofBytes }: SurveyProgress): string {
-  return `Looking through transcripts ▕${padEnd(bar(bytes, ofBytes, BAR_COLUMNS), BAR_COLUMNS)}▏ ${files} of ${ofFiles}`
+export function surveyProgressLine({ files, ofFiles, bytes, ofBytes }: SurveyProgress): string {
+  return `Reading transcripts ${progressBar(bytes, ofBytes)} ${files} of ${ofFiles}`
 }
 
-export function progressLine(
-  { done, failed, toolUses, waiting }: Progress,
+export function backfillProgressLine(
+  { done, failed, toolUses, waiting }: BackfillProgress,
   total: { sessions: number; toolUses: number },
   elapsedMs: number,
 ): string {
   const finished = done + failed.length
-  // A session has some work besides its tool uses.
-  const part = toolUses + finished
-  const whole = total.toolUses + total.sessions
-  const drawn = padEnd(bar(part, whole, BAR_COLUMNS), BAR_COLUMNS)
-  const leftMs = part > 0 ? (elapsedMs * Math.max(0, whole - part)) / part : null
-  const left = waiting === null ? (leftMs === null ? '' : `, ${duration(leftMs)} left`) : `, waits: ${clean(waiting)}`
-  return `▕${drawn}▏ ${finished} of ${counted(total.sessions, 'session')}, ${toolUses} of ${counted(total.toolUses, 'tool use')}${left}`
+  // Each session counts like one more tool use, for its summary.
+  const [part, whole] = [toolUses + finished, total.toolUses + total.sessions]
+  const state = waiting === null ? remainingText(part, whole, elapsedMs) : `, waiting: ${sanitize(waiting)}`
+  const sessions = `${finished} of ${pluralize(total.sessions, 'session')}`
+  return `${progressBar(part, whole)} ${sessions}, ${toolUses} of ${pluralize(total.toolUses, 'tool use')}${state}`
 }

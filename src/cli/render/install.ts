@@ -1,71 +1,71 @@
-/** What installing and undoing it did, or would do, for people. */
-import type { Client } from '../../install/clients/adapter.ts'
-import type { ChangedFile, Installed, Uninstalled } from '../../install/install.ts'
-import type { ObserverPlan } from '../observer-choice.ts'
-import type { Look } from '../style.ts'
-import { fields } from '../table.ts'
-import { clean, wrap } from '../text.ts'
+/** Prints what `claude-mem install` and `uninstall` did or would do. */
+import type { InstalledClient } from '../../setup/install/clients/adapter.ts'
+import type { ChangedFile, InstallResult, UninstallResult } from '../../setup/install/install.ts'
+import type { ObserverChange } from '../observer-choice.ts'
+import type { Display } from '../style.ts'
+import { type Field, fieldLines } from '../table.ts'
+import { sanitize, wrapText } from '../text.ts'
 
-/** Event names in one column are hard to read, in one line hard to find. */
+/** Columns of the list of events. */
 const EVENTS_WIDTH = 70
 
-export interface InstallView {
+interface InstallView {
   title: string
-  found: Client | null
-  result: Installed
-  observer: ObserverPlan | null
+  found: InstalledClient | null
+  result: InstallResult
+  observer: ObserverChange | null
   restarted: boolean
 }
 
-export function installedLines(view: InstallView, undo: string, look: Look): string[] {
+export function installedLines(view: InstallView, undo: string, display: Display): string[] {
   const { title, found, result, observer, restarted } = view
-  const { bold, green } = look.style
-  const [firstEvents = '', ...moreEvents] = wrap(result.events.join(', '), EVENTS_WIDTH)
+  const { bold, green } = display.style
+  const [firstEvents = '', ...moreEvents] = wrapText(result.events.join(', '), EVENTS_WIDTH)
   const heading = result.changed
     ? `claude-mem is installed in ${title}`
-    : `claude-mem was installed in ${title} already; nothing changed`
-  const daemon = restarted ? ' (the daemon was started again)' : ''
+    : `claude-mem is already installed in ${title}; nothing changed`
+  const daemon = restarted ? ' (the daemon was restarted)' : ''
   return [
     `${green('✓')} ${bold(heading)}`,
-    ...fields(
+    ...fieldLines(
       [
-        ...result.files.flatMap(({ file, what, backup }) => [
-          [what, clean(file)] as const,
-          ...(backup === null ? [] : [['copy', clean(backup)] as const]),
+        ...result.files.flatMap(({ file, what, backup }): Field[] => [
+          [what, sanitize(file)],
+          ['copy', backup && sanitize(backup)],
         ]),
         ['client', clientText(title, found)],
         ['events', firstEvents],
         ...moreEvents.map((line) => ['', line] as const),
-        ['runs', clean(result.command)],
-        ...(observer === null ? [] : [['observer', `${observer.provider}${daemon}`] as const]),
+        ['runs', sanitize(result.command)],
+        ['observer', observer && `${observer.provider}${daemon}`],
       ],
-      look,
+      display,
     ),
     '',
-    `Next: start ${title} as always; a session that is open now may have to be started again.`,
-    ...(observer === null ? ['Who observes, and what else could: claude-mem providers'] : []),
-    `See what is remembered with: claude-mem inspect    Undo it with: ${undo}`,
+    `Next: start ${title} as usual; restart sessions that are open now.`,
+    ...(observer === null ? ['To see and change the observer: claude-mem providers'] : []),
+    `To see what is remembered: claude-mem inspect    To undo it: ${undo}`,
   ]
 }
 
-function clientText(title: string, found: Client | null): string {
+function clientText(title: string, found: InstalledClient | null): string {
   if (found === null) return 'not found'
-  return clean(`${title}${found.version === null ? '' : ` ${found.version}`} (${found.path})`)
+  return sanitize(`${title}${found.version === null ? '' : ` ${found.version}`} (${found.path})`)
 }
 
-export function noteLines(notes: readonly string[], look: Look): string[] {
-  return notes.length === 0 ? [] : ['', ...notes.map((note) => `${look.style.yellow('!')} ${clean(note)}`)]
+export function installNoteLines(notes: readonly string[], display: Display): string[] {
+  return notes.length === 0 ? [] : ['', ...notes.map((note) => `${display.style.yellow('!')} ${sanitize(note)}`)]
 }
 
-export function dryRunLines(files: readonly ChangedFile[], look: Look): string[] {
-  return files.flatMap(({ file, diff }) => previewLines(file, diff, look))
+export function installDryRunLines(files: readonly ChangedFile[], display: Display): string[] {
+  return files.flatMap(({ file, diff }) => diffLines(file, diff, display))
 }
 
-function previewLines(file: string, diff: readonly string[], look: Look): string[] {
-  const { green, red, cyan, bold } = look.style
-  if (diff.length === 0) return [`Nothing would change in ${clean(file)}`]
+function diffLines(file: string, diff: readonly string[], display: Display): string[] {
+  const { green, red, cyan, bold } = display.style
+  if (diff.length === 0) return [`Nothing would change in ${sanitize(file)}`]
   const painted = (line: string): string => {
-    const text = clean(line)
+    const text = sanitize(line)
     if (line.startsWith('---') || line.startsWith('+++')) return bold(text)
     if (line.startsWith('@@')) return cyan(text)
     return line.startsWith('+') ? green(text) : line.startsWith('-') ? red(text) : text
@@ -73,26 +73,29 @@ function previewLines(file: string, diff: readonly string[], look: Look): string
   return diff.flatMap((line) => line.split('\n')).map(painted)
 }
 
-export function uninstalledLines(title: string, { files, changed }: Uninstalled, look: Look): string[] {
-  const { bold, green } = look.style
+export function uninstalledLines(title: string, { files, changed }: UninstallResult, display: Display): string[] {
+  const { bold, green } = display.style
   if (!changed) {
-    const names = files.map(({ file }) => clean(file)).join(' and ')
-    return [`claude-mem is not installed in ${title}; there is nothing of ours in ${names}`]
+    const names = files.map(({ file }) => sanitize(file)).join(' and ')
+    return [`claude-mem is not installed in ${title}; there is no entry of it in ${names}`]
   }
   return [
     `${green('✓')} ${bold(`claude-mem is no longer installed in ${title}`)}`,
-    ...files.flatMap((file) => fileLines(file, true)),
+    ...files.flatMap((file) => uninstalledFileLines(file, true)),
   ]
 }
 
-/** Without `copies` where those are about to be deleted. */
-export function fileLines({ file, how, what, backup }: Uninstalled['files'][number], copies: boolean): string[] {
-  const path = clean(file)
-  const said = {
+/** `showCopy`: false if the copies are deleted, too. */
+export function uninstalledFileLines(
+  { file, how, what, backup }: UninstallResult['files'][number],
+  showCopy: boolean,
+): string[] {
+  const path = sanitize(file)
+  const text = {
     nothing: `${path} had no ${what} of ours.`,
-    restored: `${path} is as it was before, to the byte.`,
-    removed: `${path} was changed since, so only our ${what === 'hooks' ? 'hooks were' : 'server was'} taken out.`,
-    'file removed': `${path} was not there before and is removed.`,
+    restored: `${path} is restored, byte for byte.`,
+    removed: `${path} was changed since, so only our ${what === 'hooks' ? 'hooks were' : 'server was'} removed.`,
+    'file removed': `${path} did not exist before and is removed.`,
   }[how]
-  return [`  ${said}`, ...(backup === null || !copies ? [] : [`  A copy from before is kept: ${clean(backup)}`])]
+  return [`  ${text}`, ...(backup === null || !showCopy ? [] : [`  A copy from before is kept: ${sanitize(backup)}`])]
 }

@@ -1,101 +1,126 @@
-/** `claude-mem show` for people: everything that is known about an observation. */
-import type { ObservationView } from '../../channel/memory.ts'
-import { ICONS, titleOf } from '../../context/lines.ts'
-import type { FunctionChange } from '../../memory/observation.ts'
-import { tokens } from '../amounts.ts'
-import type { Look } from '../style.ts'
-import { fields } from '../table.ts'
-import { clean, counted, wrap } from '../text.ts'
-import { ago, minute } from '../times.ts'
+/** Prints one observation in full (`claude-mem show`), and what `claude-mem forget` removes. */
+import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
+import type { ForgetReport } from '../../daemon/memory-changes.ts'
+import { formatCount, pluralize } from '../../lib/format.ts'
+import type { LinkedObservation } from '../../store/search-port.ts'
+import { formatAgo, formatDateTime, memoryCountsText } from '../format.ts'
+import type { Display } from '../style.ts'
+import { cutColumn, type Field, fieldLines, rightColumn, tableLines } from '../table.ts'
+import { paragraphLines, paragraphWidth, sanitize } from '../text.ts'
 
-/** Longer lines are hard to read however wide the terminal is. */
-const MAX_COLUMNS = 100
 const SHOWN_SOURCES = 3
-/** The session of what people wrote down themselves. */
-const BY_HAND = /^remember:/
+/** The session of observations that were written with `claude-mem remember`. */
+const MANUAL_SESSION = /^remember:/
 
-export function observationLines(observation: ObservationView, look: Look): string[] {
-  const { style } = look
+export function observationLines(observation: LinkedObservation, display: Display): string[] {
+  const { style } = display
   const { id, type, title, subtitle, narrative, facts } = observation
-  const said = [title, subtitle].map((text) => clean(text ?? '').trim())
-  const heading = said[0] || clean(titleOf(observation))
+  const heading = sanitize(title ?? '').trim() || sanitize(observationTitle(observation))
   return [
-    `${style.cyan(`#${id}`)}  ${ICONS[type]} ${type}  ${style.bold(heading)}`,
-    ...paragraph(said[1] ?? '', '  ', look).map(style.dim),
-    ...paragraph(narrative ?? '', '  ', look),
-    ...facts.flatMap((fact) => item(fact, look)),
+    `${style.cyan(`#${id}`)}  ${TYPE_ICONS[type]} ${type}  ${style.bold(heading)}`,
+    ...paragraph(subtitle ?? '', '  ', display).map(style.dim),
+    ...paragraph(narrative ?? '', '  ', display),
+    ...facts.flatMap((fact) => listItem(fact, display)),
     '',
-    ...fields([...subjects(observation), ...provenance(observation, look)], look),
+    ...fieldLines([...subjectFields(observation), ...sourceFields(observation, display)], display),
   ]
 }
 
-function paragraph(text: string, indent: string, { columns }: Look): string[] {
-  const width = Math.min(MAX_COLUMNS, columns ?? MAX_COLUMNS) - indent.length
-  return text
-    .split(/\r\n|[\r\n]/)
-    .map((line) => clean(line).trim())
-    .filter((line) => line !== '')
-    .flatMap((line) => wrap(line, Math.max(width, 1)))
-    .map((line) => indent + line)
+function paragraph(text: string, indent: string, { columns }: Display): string[] {
+  const width = paragraphWidth(columns, indent.length)
+  return paragraphLines(text.replace(/^[ \t]+/gm, ''), width).map((line) => indent + line)
 }
 
-function item(text: string, look: Look): string[] {
-  return paragraph(text, '    ', look).map((line, i) => (i === 0 ? `  - ${line.slice(4)}` : line))
+function listItem(text: string, display: Display): string[] {
+  return paragraph(text, '    ', display).map((line, i) => (i === 0 ? `  - ${line.slice(4)}` : line))
 }
 
-function subjects(observation: ObservationView): [string, string][] {
-  const { concepts, filesRead, filesModified, functionsChanged } = observation
-  const lists: [string, string[]][] = [
-    ['concepts', concepts],
-    ['read', filesRead],
-    ['changed', filesModified],
-    ['functions', functionsChanged.map(functionText)],
-  ]
-  return lists.flatMap(([label, list]): [string, string][] =>
-    list.length === 0 ? [] : [[label, list.map(clean).join(', ')]],
-  )
-}
-
-function functionText({ name, file, action }: FunctionChange): string {
-  return `${name} in ${file} (${action})`
-}
-
-function provenance(observation: ObservationView, look: Look): [string, string][] {
-  const { project, projectName, createdAt, session, promptNumber, discoveryTokens, discoveryEstimated } = observation
-  const links = linksOf(observation)
-  const about = discoveryEstimated ? 'about ' : ''
-  const byHand = BY_HAND.test(session)
-  const where = byHand ? 'written by hand' : `session ${clean(session)}, prompt ${promptNumber}`
+function subjectFields({ concepts, filesRead, filesModified, functionsChanged }: LinkedObservation): Field[] {
+  const list = (items: readonly string[]) => items.map(sanitize).join(', ') || null
   return [
-    ['project', projectName === '' ? clean(project) : `${clean(projectName)} ${look.style.dim(clean(project))}`],
-    ['learned', `${minute(createdAt)} (${ago(createdAt, look.now)}), ${where}`],
-    ...optional('by', byHand ? '' : byText(observation)),
-    ...optional('links', look.style.yellow(links)),
-    ['cost', `~${tokens(observation.tokens)} tokens to read; ${about}${tokens(discoveryTokens)} to learn`],
+    ['concepts', list(concepts)],
+    ['read', list(filesRead)],
+    ['changed', list(filesModified)],
+    ['functions', list(functionsChanged.map(({ name, file, action }) => `${name} in ${file} (${action})`))],
   ]
 }
 
-function optional(label: string, value: string): [string, string][] {
-  return value === '' ? [] : [[label, value]]
+function sourceFields(observation: LinkedObservation, display: Display): Field[] {
+  const { project, projectName, createdAt, session, promptNumber, discoveryTokens, discoveryEstimated } = observation
+  const { style, now } = display
+  const isManual = MANUAL_SESSION.test(session)
+  const where = isManual ? 'written by hand' : `session ${sanitize(session)}, prompt ${promptNumber}`
+  const learnTokens = `${discoveryEstimated ? 'about ' : ''}${formatCount(discoveryTokens)}`
+  return [
+    ['project', projectName === '' ? sanitize(project) : `${sanitize(projectName)} ${style.dim(sanitize(project))}`],
+    ['learned', `${formatDateTime(createdAt)} (${formatAgo(createdAt, now)}), ${where}`],
+    ['by', isManual ? null : observerText(observation) || null],
+    ['links', style.yellow(linksText(observation)) || null],
+    ['cost', `~${formatCount(observation.tokens)} tokens to read; ${learnTokens} to learn`],
+  ]
 }
 
-function byText({ model, promptVersion, agent, sources }: ObservationView): string {
-  const some = sources.slice(0, SHOWN_SOURCES).map(clean).join(', ')
+function observerText({ model, promptVersion, agent, sources }: LinkedObservation): string {
+  const some = sources.slice(0, SHOWN_SOURCES).map(sanitize).join(', ')
   const more = sources.length > SHOWN_SOURCES ? ', …' : ''
   return [
-    model === null ? 'no model' : clean(model),
-    ...(promptVersion === null ? [] : [`prompts ${clean(promptVersion)}`]),
-    ...(agent === null ? [] : [`subagent ${clean(agent)}`]),
-    ...(sources.length === 0 ? [] : [`from ${counted(sources.length, 'event')}: ${some}${more}`]),
+    model === null ? 'no model' : sanitize(model),
+    ...(promptVersion === null ? [] : [`prompts ${sanitize(promptVersion)}`]),
+    ...(agent === null ? [] : [`subagent ${sanitize(agent)}`]),
+    ...(sources.length === 0 ? [] : [`from ${pluralize(sources.length, 'event')}: ${some}${more}`]),
   ].join(', ')
 }
 
-function linksOf({ pinned, supersededBy, supersedes, repeats }: ObservationView): string {
-  const list = (ids: readonly number[]) => ids.map((id) => `#${id}`).join(', ')
+function linksText({ pinned, supersededBy, supersedes, repeats }: LinkedObservation): string {
   return [
     ...(pinned ? ['pinned'] : []),
     ...(supersededBy === null ? [] : [`replaced by #${supersededBy}`]),
-    ...(supersedes.length === 0 ? [] : [`replaces ${list(supersedes)}`]),
-    ...(repeats.length === 0 ? [] : [`repeats ${list(repeats)}`]),
+    ...(supersedes.length === 0 ? [] : [`replaces ${idList(supersedes)}`]),
+    ...(repeats.length === 0 ? [] : [`repeats ${idList(repeats)}`]),
   ].join('; ')
+}
+
+function idList(ids: readonly number[]): string {
+  return ids.map((id) => `#${id}`).join(', ')
+}
+
+interface ForgetPreview {
+  report: ForgetReport
+  /** The first observations that would be removed. */
+  some: readonly LinkedObservation[]
+  /** Summaries and prompts would stay. */
+  observationsOnly: boolean
+}
+
+export function forgetPreviewLines({ report, some, observationsOnly }: ForgetPreview, display: Display): string[] {
+  const { style } = display
+  const more = report.observations - some.length
+  const rows = some.map((observation) => [
+    { text: `#${observation.id}`, paint: style.cyan },
+    { text: formatDateTime(observation.createdAt), paint: style.dim },
+    TYPE_ICONS[observation.type],
+    observationTitle(observation),
+    observation.projectName || observation.project,
+  ])
+  const columns = [rightColumn('ID'), 'WHEN', '', cutColumn('TITLE'), cutColumn('PROJECT')]
+  return [
+    style.bold(`To be forgotten: ${memoryCountsText(report)}`),
+    ...(rows.length === 0 ? [] : tableLines(columns, rows, display)),
+    ...(more > 0 ? [style.dim(`and ${pluralize(more, 'more observation')}`)] : []),
+    ...(observationsOnly ? [style.dim('Summaries and prompts stay: --kind all removes them too.')] : []),
+  ]
+}
+
+export function forgetResultLines(report: ForgetReport, { style }: Display): string[] {
+  const { backupsUntil } = report
+  return [
+    `Forgotten: ${memoryCountsText(report)}.`,
+    backupsUntil === null
+      ? style.dim('No backup contains it.')
+      : style.yellow(`Backups contain it until ${formatDateTime(backupsUntil)}; claude-mem backup list shows them.`),
+  ]
+}
+
+export function missingObservationsText(ids: readonly number[]): string {
+  return ids.length === 1 ? `there is no observation ${idList(ids)}` : `there are no observations ${idList(ids)}`
 }

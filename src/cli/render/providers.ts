@@ -1,60 +1,61 @@
-/** `claude-mem providers` for people. */
-import type { Choice, Offer } from '../../observer/choose.ts'
-import { PRICES_OF, type Price } from '../../observer/prices.ts'
-import { chatServerAt } from '../../observer/providers/openrouter.ts'
-import type { ModelProvider, SetUp } from '../../observer/set-up.ts'
-import { maskedSecret } from '../../settings.ts'
-import { money } from '../amounts.ts'
-import type { Answered, Failed } from '../provider-test.ts'
-import type { Look } from '../style.ts'
-import { fields } from '../table.ts'
-import { clean } from '../text.ts'
-import { duration } from '../times.ts'
+/** Prints `claude-mem providers`: the list of observers, and the result of a test call. */
+import { type ModelPrice, PRICES_AS_OF } from '../../observer/prices.ts'
+import type { ModelProvider, ProviderChoice, ProviderConfig, ProviderOffer } from '../../observer/provider-choice.ts'
+import { chatServerAt } from '../../observer/provider-choice.ts'
+import { maskSecret } from '../../settings/settings.ts'
+import { formatDuration, formatMoney } from '../format.ts'
+import type { ProviderTestFailure, ProviderTestSuccess } from '../provider-test.ts'
+import type { Display } from '../style.ts'
+import { type Field, fieldLines } from '../table.ts'
+import { sanitize } from '../text.ts'
 
-export interface ProviderView {
+interface ProviderView {
   provider: ModelProvider | 'offline'
   chosen: boolean
-  /** Null: it was not set up for claude-mem. */
+  /** The setting that configures it; null: none does. */
   configuredBy: string | null
-  /** Null: no model is asked. */
+  /** Null: it uses no model. */
   model: string | null
   /** An address or a program. */
   at: string | null
-  /** What may be shown of it. */
+  /** `shown`: masked. */
   key: { shown: string; source: string } | null
-  price: Price | null
+  price: ModelPrice | null
   cost: string
   problems: string[]
   notes: string[]
 }
 
 export interface ProvidersView {
-  chosen: Choice['provider']
+  chosen: ProviderChoice['provider']
   why: string
   providers: ProviderView[]
-  offers: Offer[]
-  /** Of settings and of the user's own prompts. */
+  offers: ProviderOffer[]
+  /** Of settings and of the user's prompts. */
   problems: string[]
 }
 
-/** What a turn takes of a model, as tokens at the price of plain input and of output: a batch and a summary. */
+/** Tokens of a typical turn (a batch and a summary), with cached ones weighted by their price. */
 const TURN_INPUT_TOKENS = 18_000
 const TURN_OUTPUT_TOKENS = 1_300
 
-export function viewOf(setUp: SetUp, known: { chosen: boolean; configuredBy: string | null; price: Price | null }) {
-  const isProgram = setUp.provider === 'claude-code'
-  const key = isProgram ? null : setUp.key
+export function providerView(
+  config: ProviderConfig,
+  known: { chosen: boolean; configuredBy: string | null; price: ModelPrice | null },
+) {
+  const isProgram = config.provider === 'claude-code'
+  const key = isProgram ? null : config.key
   return {
-    provider: setUp.provider,
+    provider: config.provider,
     chosen: known.chosen,
     configuredBy: known.configuredBy,
-    model: setUp.model,
-    at: isProgram ? setUp.program : setUp.baseUrl,
-    key: key === null ? null : { shown: maskedSecret(key.value), source: key.source },
+    model: config.model,
+    at: isProgram ? config.program : config.baseUrl,
+    key: key === null ? null : { shown: maskSecret(key.value), source: key.source },
     price: known.price,
-    cost: costText(setUp, known.price),
-    problems: setUp.problems,
-    notes: setUp.notes,
+    cost: providerCostText(config, known.price),
+    problems: config.problems,
+    notes: config.notes,
   } satisfies ProviderView
 }
 
@@ -73,66 +74,72 @@ export function offlineView(chosen: boolean): ProviderView {
   }
 }
 
-function costText(setUp: SetUp, price: Price | null): string {
-  if (setUp.provider === 'claude-code') return 'part of your subscription, or what your API account is charged'
-  if (setUp.provider === 'openrouter' && chatServerAt(setUp.baseUrl) === 'local') return 'free: it runs on this machine'
-  if (price === null) return 'not known; to count it: claude-mem config set prices MODEL=INPUT/OUTPUT'
+function providerCostText(config: ProviderConfig, price: ModelPrice | null): string {
+  if (config.provider === 'claude-code') return 'part of your subscription, or charged to your API account'
+  if (config.provider === 'openrouter' && chatServerAt(config.baseUrl) === 'local')
+    return 'free: it runs on this machine'
+  if (price === null) return 'unknown; to set the price: claude-mem config set prices MODEL=INPUT/OUTPUT'
   const turn = (TURN_INPUT_TOKENS * price.input + TURN_OUTPUT_TOKENS * price.output) / 1_000_000
-  return `$${price.input} in, $${price.output} out for a million tokens (${PRICES_OF}); roughly ${money(turn)} a turn`
+  return `$${price.input} in, $${price.output} out for a million tokens (${PRICES_AS_OF}); roughly ${formatMoney(turn)} a turn`
 }
 
-export function providerLines(view: ProvidersView, look: Look): string[] {
-  const { style } = look
+export function providerLines(view: ProvidersView, display: Display): string[] {
+  const { style } = display
   return [
-    `${style.bold(view.chosen)} observes: ${clean(view.why)}`,
-    ...view.providers.flatMap((provider) => ['', ...oneProvider(provider, look)]),
-    ...(view.offers.length === 0 ? [] : ['', style.bold('There, and not used')]),
+    `${style.bold(view.chosen)} is the observer: ${sanitize(view.why)}`,
+    ...view.providers.flatMap((provider) => ['', ...providerViewLines(provider, display)]),
+    ...(view.offers.length === 0 ? [] : ['', style.bold('Available, but not used')]),
     ...view.offers.flatMap(({ text, commands }) => [
-      `  ${clean(text)}; to use it:`,
-      ...commands.map((line) => `    ${clean(line)}`),
+      `  ${sanitize(text)}; to use it:`,
+      ...commands.map((line) => `    ${sanitize(line)}`),
     ]),
     ...(view.problems.length === 0 ? [] : ['']),
-    ...view.problems.map((problem) => style.yellow(`! ${clean(problem)}`)),
+    ...view.problems.map((problem) => style.yellow(`! ${sanitize(problem)}`)),
     '',
-    style.dim('A running daemon keeps what it was started with; to take up changes: claude-mem restart'),
+    style.dim('A running daemon applies changes after: claude-mem restart'),
   ]
 }
 
-function oneProvider(view: ProviderView, look: Look): string[] {
-  const { style } = look
+function providerViewLines(view: ProviderView, display: Display): string[] {
+  const { style } = display
   const mark = view.chosen ? style.green('●') : '○'
-  const list: [string, string][] = []
-  if (view.model !== null && view.model !== '') list.push(['model', clean(view.model)])
-  if (view.at !== null) list.push([view.provider === 'claude-code' ? 'program' : 'address', clean(view.at)])
-  if (view.key !== null) list.push(['key', `${clean(view.key.shown)} from ${view.key.source}`])
-  list.push(['cost', clean(view.cost)])
+  const fields: Field[] = [
+    ['model', sanitize(view.model ?? '') || null],
+    [view.provider === 'claude-code' ? 'program' : 'address', view.at === null ? null : sanitize(view.at)],
+    ['key', view.key && `${sanitize(view.key.shown)} from ${view.key.source}`],
+    ['cost', sanitize(view.cost)],
+  ]
   const state = view.chosen ? ' (chosen)' : view.configuredBy === null ? '' : ' (set up)'
-  // What is missing from a provider that nobody wants is how to get it, not a fault.
+  // For a provider that is not configured, what is missing is information, not a problem.
   const paint = view.chosen || view.configuredBy !== null ? style.red : style.dim
   return [
     `${mark} ${style.bold(view.provider)}${state}`,
-    ...fields(list, look),
-    ...view.problems.map((problem) => `  ${paint(clean(problem))}`),
-    ...view.notes.map((note) => `  ${style.yellow(clean(note))}`),
+    ...fieldLines(fields, display),
+    ...view.problems.map((problem) => `  ${paint(sanitize(problem))}`),
+    ...view.notes.map((note) => `  ${style.yellow(sanitize(note))}`),
   ]
 }
 
-export function answerLines(provider: string, answer: Answered | Failed, look: Look): string[] {
-  const { style } = look
-  if (!answer.ok) return [`${style.red('✗')} ${clean(answer.error)}`]
+export function providerTestLines(
+  provider: string,
+  answer: ProviderTestSuccess | ProviderTestFailure,
+  display: Display,
+): string[] {
+  const { style } = display
+  if (!answer.ok) return [`${style.red('✗')} ${sanitize(answer.error)}`]
   const { input, output, cacheRead, cacheWrite } = answer.usage
   const cached = cacheRead + cacheWrite === 0 ? '' : `, ${cacheRead} read from and ${cacheWrite} written to a cache`
   return [
     `${style.green('✓')} ${provider} answers`,
-    ...fields(
+    ...fieldLines(
       [
-        ['model', clean(answer.model)],
-        ['time', answer.ms < 1_000 ? `${answer.ms} ms` : duration(answer.ms)],
+        ['model', sanitize(answer.model)],
+        ['time', answer.ms < 1_000 ? `${answer.ms} ms` : formatDuration(answer.ms)],
         ['tokens', `${input} in, ${output} out${cached}`],
-        ['cost', answer.cost === null ? 'not known: no price is known for the model' : money(answer.cost)],
-        ['reply', clean(answer.reply)],
+        ['cost', answer.cost === null ? 'unknown: there is no price for the model' : formatMoney(answer.cost)],
+        ['reply', sanitize(answer.reply)],
       ],
-      look,
+      display,
     ),
   ]
 }

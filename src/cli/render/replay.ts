@@ -1,213 +1,216 @@
-/** `claude-mem replay` for people: what would come out different, and what it would cost. */
-import { ICONS } from '../../context/lines.ts'
-import type { Observation, Summary } from '../../memory/observation.ts'
-import type { Compared } from '../../replay/compare.ts'
-import type { FieldChange } from '../../replay/fields.ts'
-import type { Prepared } from '../../replay/index.ts'
-import type { Figures, ReplayView } from '../../replay/view.ts'
-import { weighedTokens } from '../../store/accounting.ts'
-import { knownMoney, money, tokens } from '../amounts.ts'
-import { bar } from '../bar.ts'
-import type { Look, Paint } from '../style.ts'
-import { table } from '../table.ts'
-import { clean, counted, padEnd, wrap } from '../text.ts'
-import { duration, minute } from '../times.ts'
+/** Prints `claude-mem replay`: what would be different, and what it would cost. */
+import { TYPE_ICONS } from '../../context/lines.ts'
+import type { Observation, Summary } from '../../domain/observation.ts'
+import { formatCount, pluralize } from '../../lib/format.ts'
+import { weightedTokens } from '../../store/port.ts'
+import type { ComparedMemory, FieldChange } from '../../transfer/replay/compare.ts'
+import type { PreparedReplay, ReplayFigures, ReplayView } from '../../transfer/replay/index.ts'
+import { formatDateTime, formatKnownCost, formatMoney } from '../format.ts'
+import { progressBar, remainingText } from '../progress.ts'
+import type { Display, Paint } from '../style.ts'
+import { rightColumn, tableLines } from '../table.ts'
+import { paragraphWidth, sanitize, wrapText } from '../text.ts'
 
-const BAR_COLUMNS = 24
-/** Longer lines are hard to read however wide the terminal is. */
-const MAX_COLUMNS = 100
-/** Of one text or one item: enough to see what is different about it. */
+/** Characters of one text or list item that are printed. */
 const MAX_CHARS = 600
 const SHOWN_FAILED = 5
+const CHANGE_INDENT = '      '
 
-export function costLines({ session, observer, cost }: Prepared, look: Look): string[] {
+export function replayCostLines({ session, observer, cost }: PreparedReplay, display: Display): string[] {
   if (cost === null) return []
+  const { style } = display
   const { estimate, budget } = cost
   const { limitUsd, spentUsd } = budget.view
-  const price = estimate.cost === null ? 'nobody knows its price' : `about ${money(estimate.cost)}`
+  const price = estimate.cost === null ? 'the price is unknown' : `about ${formatMoney(estimate.cost)}`
   const billed = observer.provider === 'claude-code' ? ' of your subscription' : `, ${price}`
-  const past = estimate.cost !== null && estimate.cost + spentUsd > limitUsd
+  const isOverBudget = estimate.cost !== null && estimate.cost + spentUsd > limitUsd
+  const warning = `! it ends at ${formatMoney(limitUsd)} a day; ${formatMoney(spentUsd)} is spent today`
   return [
-    look.style.bold(`Session ${clean(session.session)}: ${counted(session.toolUses, 'tool use')}`),
-    `${whoText(observer)} would be asked: about ${tokens(estimate.tokens)} tokens${billed}`,
-    ...(past ? [look.style.yellow(`! past ${money(limitUsd)} a day it ends; ${money(spentUsd)} is spent today`)] : []),
-    ...goneLines({ payloads: payloadsOf(session) }, look),
+    style.bold(`Session ${sanitize(session.session)}: ${pluralize(session.toolUses, 'tool use')}`),
+    `${observerText(observer)} would be called: about ${formatCount(estimate.tokens)} tokens${billed}`,
+    ...(isOverBudget ? [style.yellow(warning)] : []),
+    ...removedPayloadLines(
+      { ...session.payloads, goneFrom: session.gone?.from ?? null, goneTo: session.gone?.to ?? null },
+      display,
+    ),
   ]
 }
 
-export function progressLine(done: number, of: number, elapsedMs: number): string {
-  const left = done === 0 ? '' : `, ${duration((elapsedMs * (of - done)) / done)} left`
-  return `▕${padEnd(bar(done, of, BAR_COLUMNS), BAR_COLUMNS)}▏ ${done} of ${counted(of, 'event')}${left}`
+export function replayProgressLine(done: number, total: number, elapsedMs: number): string {
+  const remaining = remainingText(done, total, elapsedMs)
+  return `${progressBar(done, total)} ${done} of ${pluralize(total, 'event')}${remaining}`
 }
 
-export function replayLines(view: ReplayView, all: boolean, look: Look): string[] {
-  const { bold } = look.style
-  const place = clean(view.projectName) || clean(view.project)
+export function replayLines(view: ReplayView, all: boolean, display: Display): string[] {
+  const { bold } = display.style
+  const project = sanitize(view.projectName) || sanitize(view.project)
   return [
-    bold(`Session ${clean(view.session)} (${place}), observed again by ${whoText(view.observer)}`),
-    ...goneLines(view, look),
-    ...section('Observations', view.observations, observationHead, all, look),
-    ...section('Summaries', view.summaries, summaryHead, all, look),
-    ...failedLines(view, look),
+    bold(`Session ${sanitize(view.session)} (${project}), observed again by ${observerText(view.observer)}`),
+    ...removedPayloadLines(view.payloads, display),
+    ...comparisonSection('Observations', view.observations, observationHead, all, display),
+    ...comparisonSection('Summaries', view.summaries, summaryHead, all, display),
+    ...failedLines(view, display),
     '',
-    ...figureTable(view, look),
+    ...figureTable(view, display),
     '',
-    ...notes(view, look),
-    verdict(view, look),
+    ...noteLines(view, display),
+    verdict(view, display),
   ]
 }
 
-function whoText({ provider, model, promptDir }: ReplayView['observer']): string {
+function observerText({ provider, model, promptDir }: ReplayView['observer']): string {
   const prompts = promptDir === null ? '' : `, prompts of ${promptDir}`
-  return clean(`${provider}${model === null ? '' : ` (${model})`}${prompts}`)
+  return sanitize(`${provider}${model === null ? '' : ` (${model})`}${prompts}`)
 }
 
-function payloadsOf({ payloads, gone }: Prepared['session']): ReplayView['payloads'] {
-  return { ...payloads, goneFrom: gone?.from ?? null, goneTo: gone?.to ?? null }
-}
-
-function goneLines({ payloads }: Pick<ReplayView, 'payloads'>, { style }: Look): string[] {
+function removedPayloadLines(payloads: ReplayView['payloads'], { style }: Display): string[] {
   const { kept, total, goneFrom, goneTo } = payloads
   if (goneFrom === null || goneTo === null) return []
-  const when = minute(goneFrom) === minute(goneTo) ? minute(goneFrom) : `${minute(goneFrom)} to ${minute(goneTo)}`
-  const what = kept === total ? 'The last words of a turn are' : `What ${total - kept} of ${total} tool uses said is`
+  const [from, to] = [formatDateTime(goneFrom), formatDateTime(goneTo)]
+  const what = kept === total ? 'The last message of a turn' : `The payload of ${total - kept} of ${total} tool uses`
   return [
-    style.yellow(`! ${what} gone (${when}): it is kept for CLAUDE_MEM_KEEP_PAYLOADS_DAYS`),
-    style.yellow('  The observer knows less than it did then, and what came of it alone is not compared'),
+    style.yellow(
+      `! ${what} was removed (${from === to ? from : `${from} to ${to}`}) after CLAUDE_MEM_KEEP_PAYLOADS_DAYS`,
+    ),
+    style.yellow(
+      '  The observer gets less than before; memories that came only from removed payloads are not compared',
+    ),
   ]
 }
 
-function section<T extends Observation | Summary>(
+function comparisonSection<T extends Observation | Summary>(
   title: string,
-  list: readonly Compared<T>[],
+  list: readonly ComparedMemory<T>[],
   head: (memory: T) => string,
   all: boolean,
-  look: Look,
+  display: Display,
 ): string[] {
-  const { bold, dim } = look.style
+  const { bold, dim } = display.style
+  if (list.length === 0) return []
   const same = list.filter(({ kind }) => kind === 'same').length
   const shown = all ? list : list.filter(({ kind }) => kind !== 'same')
-  if (list.length === 0) return []
   return [
     '',
     bold(title),
-    ...shown.flatMap((one) => memoryLines(one, head, look)),
+    ...shown.flatMap((one) => memoryLines(one, head, display)),
     ...(same === 0 || all ? [] : [dim(`= ${same} would stay the same`)]),
   ]
 }
 
 function memoryLines<T extends Observation | Summary>(
-  one: Compared<T>,
+  one: ComparedMemory<T>,
   head: (memory: T) => string,
-  look: Look,
+  display: Display,
 ): string[] {
-  const { red, green, yellow, dim } = look.style
+  const { red, green, yellow, dim } = display.style
   switch (one.kind) {
     case 'same':
-      return [dim(`= ${idOf(one.stored)} ${head(one.stored)}`)]
+      return [dim(`= #${one.stored.id} ${head(one.stored)}`)]
     case 'changed':
       return [
-        `${yellow('~')} ${idOf(one.stored)} ${head(one.fresh)}`,
-        ...one.fields.flatMap((f) => fieldLines(f, look)),
+        `${yellow('~')} #${one.stored.id} ${head(one.fresh)}`,
+        ...one.fields.flatMap((change) => fieldChangeLines(change, display)),
       ]
     case 'only_stored':
-      return [red(`- ${idOf(one.stored)} ${head(one.stored)}`), ...factLines(one.stored, '-', red, look)]
+      return [red(`- #${one.stored.id} ${head(one.stored)}`), ...factLines(one.stored, '-', red, display)]
     case 'only_new':
-      return [green(`+ ${head(one.fresh)}`), ...factLines(one.fresh, '+', green, look)]
+      return [green(`+ ${head(one.fresh)}`), ...factLines(one.fresh, '+', green, display)]
   }
 }
 
-const idOf = ({ id }: { id: number }) => `#${id}`
-
 function observationHead({ type, title, subtitle }: Observation): string {
-  return `${ICONS[type]} ${type}  ${clean(title ?? subtitle ?? '(no title)')}`
+  return `${TYPE_ICONS[type]} ${type}  ${sanitize(title ?? subtitle ?? '(no title)')}`
 }
 
 function summaryHead({ promptNumber, request }: Summary): string {
-  return `turn ${promptNumber}  ${clean(short(request ?? '(no request)'))}`
+  return `turn ${promptNumber}  ${sanitize(truncateChars(request ?? '(no request)'))}`
 }
 
-function factLines(memory: Observation | Summary, sign: string, paint: Paint, look: Look): string[] {
-  return 'facts' in memory ? memory.facts.flatMap((fact) => signed(sign, fact, paint, look)) : []
+function factLines(memory: Observation | Summary, sign: string, paint: Paint, display: Display): string[] {
+  return 'facts' in memory ? memory.facts.flatMap((fact) => signedLines(sign, fact, paint, display)) : []
 }
 
-function fieldLines(change: FieldChange, look: Look): string[] {
-  const { red, green, dim } = look.style
+function fieldChangeLines(change: FieldChange, display: Display): string[] {
+  const { red, green, dim } = display.style
   const before = change.kind === 'list' ? change.removed : [change.before ?? '']
   const after = change.kind === 'list' ? change.added : [change.after ?? '']
   return [
     `    ${dim(change.field)}`,
-    ...before.filter(Boolean).flatMap((text) => signed('-', text, red, look)),
-    ...after.filter(Boolean).flatMap((text) => signed('+', text, green, look)),
+    ...before.filter(Boolean).flatMap((text) => signedLines('-', text, red, display)),
+    ...after.filter(Boolean).flatMap((text) => signedLines('+', text, green, display)),
   ]
 }
 
-const INDENT = '      '
-
-function signed(sign: string, text: string, paint: Paint, { columns }: Look): string[] {
-  const width = Math.max(1, Math.min(MAX_COLUMNS, columns ?? MAX_COLUMNS) - INDENT.length - 2)
-  return wrap(clean(short(text)), width).map((line, i) => paint(`${INDENT}${i === 0 ? sign : ' '} ${line}`))
+function signedLines(sign: string, text: string, paint: Paint, { columns }: Display): string[] {
+  const width = paragraphWidth(columns, CHANGE_INDENT.length + 2)
+  return wrapText(sanitize(truncateChars(text)), width).map((line, i) =>
+    paint(`${CHANGE_INDENT}${i === 0 ? sign : ' '} ${line}`),
+  )
 }
 
-function short(text: string): string {
+function truncateChars(text: string): string {
   return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`
 }
 
-function failedLines({ failed }: ReplayView, { style }: Look): string[] {
+function failedLines({ failed }: ReplayView, { style }: Display): string[] {
   const more = failed.length - SHOWN_FAILED
   return [
     ...(failed.length === 0 ? [] : ['']),
     ...failed
       .slice(0, SHOWN_FAILED)
       .map(({ eventId, tool, error }) =>
-        style.yellow(`! ${clean(tool ?? 'event')} ${clean(eventId)} would be set aside: ${clean(error ?? 'unknown')}`),
+        style.yellow(`! ${sanitize(tool ?? 'event')} ${sanitize(eventId)} would fail: ${sanitize(error ?? 'unknown')}`),
       ),
     ...(more > 0 ? [style.yellow(`! and ${more} more`)] : []),
   ]
 }
 
-function figureTable({ before, after }: ReplayView, look: Look): string[] {
-  const row = (title: string, show: (figures: Figures) => string) => [title, show(before), show(after)]
-  return table(
-    [{ title: '' }, { title: 'stored', align: 'right' }, { title: 'replayed', align: 'right' }],
+function figureTable({ before, after }: ReplayView, display: Display): string[] {
+  const row = (title: string, show: (figures: ReplayFigures) => string) => [title, show(before), show(after)]
+  return tableLines(
+    ['', rightColumn('stored'), rightColumn('replayed')],
     [
       row('observations', ({ observations }) => String(observations)),
       row('for 100 tool uses', ({ perHundred }) => perHundred.toFixed(1)),
       row('summaries', ({ summaries }) => String(summaries)),
       row('calls to a model', ({ calls }) => String(calls)),
-      row('tokens', ({ usage }) => tokens(weighedTokens(usage))),
-      row('cost', knownMoney),
+      row('tokens', ({ usage }) => formatCount(weightedTokens(usage))),
+      row('cost', formatKnownCost),
     ],
-    look,
+    display,
   )
 }
 
-function notes({ leftOut, partly, before, after, payloads }: ReplayView, { style }: Look): string[] {
+function noteLines({ leftOut, partly, before, after, payloads }: ReplayView, { style }: Display): string[] {
   const { gone, byHand, summaries } = leftOut
-  const kept = [
-    ...(gone > 0 ? [`${counted(gone, 'observation')} whose tool uses are gone`] : []),
-    ...(byHand > 0 ? [`${counted(byHand, 'observation')} written by hand or imported`] : []),
-    ...(summaries > 0 ? [`the summaries of ${counted(summaries, 'turn')}`] : []),
+  const notCompared = [
+    ...(gone > 0 ? [`${pluralize(gone, 'observation')} whose tool uses were removed`] : []),
+    ...(byHand > 0 ? [`${pluralize(byHand, 'observation')} written by hand or imported`] : []),
+    ...(summaries > 0 ? [`the summaries of ${pluralize(summaries, 'turn')}`] : []),
   ]
+  const isPartial = payloads.goneFrom !== null && before.calls > 0
   return [
-    ...(kept.length === 0 ? [] : [`not compared: ${kept.join(', ')}`]),
-    ...(partly === 0 ? [] : [`${counted(partly, 'observation')} compared though a part of the tool uses is gone`]),
-    ...(payloads.goneFrom === null || before.calls === 0 ? [] : ['stored figures are those of the whole session']),
+    ...(notCompared.length === 0 ? [] : [`not compared: ${notCompared.join(', ')}`]),
+    ...(partly === 0 ? [] : [`${pluralize(partly, 'observation')} compared although some tool uses were removed`]),
+    ...(isPartial ? ['stored figures are those of the whole session'] : []),
     after.calls === 0
       ? 'the memory was only read'
-      : 'the memory was only read; what this cost is on no account of it, nor counted against its budget later',
+      : 'the memory was only read; the cost is neither recorded nor counted against the budget',
   ].map(style.dim)
 }
 
-function verdict({ observations, summaries, payloads }: ReplayView, { style }: Look): string {
-  const texts = [...partsOf(observations, 'observation', 'observations'), ...partsOf(summaries, 'summary', 'summaries')]
-  const told = payloads.goneFrom === null ? '' : ', as far as it can be told'
-  if (texts.length === 0) return style.green(`✓ Nothing would change${told}`)
-  return style.bold(`Of ${texts.join('; of ')}${told}`)
+function verdict({ observations, summaries, payloads }: ReplayView, { style }: Display): string {
+  const texts = [
+    ...differenceTexts(observations, 'observation', 'observations'),
+    ...differenceTexts(summaries, 'summary', 'summaries'),
+  ]
+  const limitation = payloads.goneFrom === null ? '' : ', as far as it can be compared'
+  if (texts.length === 0) return style.green(`✓ Nothing would change${limitation}`)
+  return style.bold(`Of ${texts.join('; of ')}${limitation}`)
 }
 
-function partsOf(list: readonly Compared<unknown>[], one: string, many: string): string[] {
-  const count = (kind: Compared<unknown>['kind']) => list.filter((item) => item.kind === kind).length
+function differenceTexts(list: readonly ComparedMemory<unknown>[], one: string, many: string): string[] {
+  const count = (kind: ComparedMemory<unknown>['kind']) => list.filter((item) => item.kind === kind).length
   const stored = list.length - count('only_new')
   const parts = [
     ...(count('changed') > 0 ? [`${count('changed')} would change`] : []),

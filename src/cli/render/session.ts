@@ -1,190 +1,178 @@
-/** One session for people: where it is in its life, what it knows, what it waits for, and how it got there. */
+/** Prints one session: its place in the statechart, current work, queue, context and transitions. */
 import { liftSnapshot } from '../../../machines/session/migrations.ts'
 import type { Effect, SessionContext } from '../../../machines/session/types.ts'
-import { CHARTS } from '../../chart/charts.ts'
-import { messageOf } from '../../errors.ts'
-import type { Message, SessionRow, SessionView, TraceRow } from '../../store/port.ts'
-import type { Look } from '../style.ts'
-import { fields } from '../table.ts'
-import { clean, counted, wrap } from '../text.ts'
-import { ago, clockTime, due } from '../times.ts'
-import { arrowsFrom } from './arrows.ts'
-import { canDraw, chartLines } from './chart.ts'
-import { messageLines } from './messages.ts'
-import { indented, section } from './section.ts'
-import { statusPaint } from './sessions.ts'
-import { inOrder, traceLines } from './trace.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import { pluralize } from '../../lib/format.ts'
+import { CHARTS } from '../../statechart/machine-charts.ts'
+import type { InboxMessage, SessionView, StoredSessionRow, TraceRow } from '../../store/port.ts'
+import { formatAgo, formatClockTime, formatDue, summariesText } from '../format.ts'
+import type { Display } from '../style.ts'
+import { type Field, fieldLines, indented, section } from '../table.ts'
+import { paragraphWidth, sanitize, wrapText } from '../text.ts'
+import { messageLines, sessionStatusPaint, sortTrace, traceLines } from './sessions.ts'
+import { arrowsFrom, canDrawChart, chartLines } from './statechart.ts'
 
 const CHART = CHARTS.session
-const CHAIN = CHART.states.filter(({ parent }) => parent === null).map(({ name }) => name)
-/** Longer lines are hard to read however wide the terminal is. */
-const MAX_COLUMNS = 100
+const TOP_LEVEL_STATES = CHART.states.filter(({ parent }) => parent === null).map(({ name }) => name)
+/** Claimed messages whose ids are named. */
+const SHOWN_CLAIMS = 6
+/** Columns before the text of a transition. */
+const TRANSITION_INDENT = 8
 
-export function sessionViewLines(view: SessionView, messageLimit: number, look: Look): string[] {
+export function sessionViewLines(view: SessionView, messageLimit: number, display: Display): string[] {
   const { row } = view
   return [
-    `${look.style.bold('Session')} ${clean(row.session)}`,
+    `${display.style.bold('Session')} ${sanitize(row.session)}`,
     '',
-    ...whereLines(view, look),
+    ...positionLines(view, display),
     '',
-    // What it does now comes first: a watched terminal may not be high enough for all of it.
-    ...fields([statusField(row, look), ...work(view, look), ...identity(view, look), ...tokens(row)], look),
-    ...section('Context', contextLines(row.snapshot, look), look),
-    ...section('Messages', messagesOf(view, messageLimit, look), look),
-    ...section('Transitions', traceLines(view.trace, view.traceDropped, look), look),
+    // Current work comes first, because a watched terminal may be too low for all lines.
+    ...fieldLines(
+      [
+        ['status', sessionStatusPaint(row.status, display)(row.status)],
+        ...workFields(view, display),
+        ...identityFields(view, display),
+        ...tokenFields(row),
+      ],
+      display,
+    ),
+    ...section('Context', contextLines(row.snapshot, display), display),
+    ...section('Messages', queueLines(view, messageLimit, display), display),
+    ...section('Transitions', traceLines(view.trace, view.traceDropped, display), display),
   ]
 }
 
-/** Where it is in its life, how it came there, and where it can go from there. */
-function whereLines({ row, trace }: SessionView, look: Look): string[] {
+/** The statechart with the active state marked, the last transition, and the possible next ones. */
+function positionLines({ row, trace }: SessionView, display: Display): string[] {
   const isKnown = CHART.states.some(({ id }) => id === row.state)
-  if (!canDraw(look) || !isKnown) return [`  ${chain(row.state, look)}`]
-  const last = inOrder(trace).findLast(({ from, to }) => from !== to) ?? null
-  // It is in none of these states, and goes nowhere by itself.
-  if (row.quarantine !== null) return [...chartLines(CHART, null, look), '', ...lastLines(last, look)]
-  return [...chartLines(CHART, { state: row.state, last }, look), '', ...wayLines(row.state, last, look)]
-}
-
-function wayLines(state: string, last: TraceRow | null, look: Look): string[] {
-  const next = arrowsFrom(CHART, state)
+  if (!canDrawChart(display) || !isKnown) return [`  ${stateChain(row.state, display)}`]
+  const last = sortTrace(trace).findLast(({ from, to }) => from !== to) ?? null
+  // A quarantined session has no active state and makes no transition.
+  const isQuarantined = row.quarantine !== null
+  const next = isQuarantined ? [] : arrowsFrom(CHART, row.state)
   return [
-    ...lastLines(last, look),
-    ...next.flatMap(({ to, when }, i) => wayLine(i === 0 ? 'next' : '', `→ ${to} ${when}`, look)),
+    ...chartLines(CHART, isQuarantined ? null : { state: row.state, last }, display),
+    '',
+    ...(last === null ? [] : transitionLines('last', lastTransitionText(last, display.now), display)),
+    ...next.flatMap(({ to, when }, i) => transitionLines(i === 0 ? 'next' : '', `→ ${to} ${when}`, display)),
   ]
 }
 
-function lastLines(last: TraceRow | null, look: Look): string[] {
-  if (last === null) return []
-  const { from, to, event, at, reason } = last
-  return wayLine('last', clean(`${from} → ${to} on ${event}, ${ago(at, look.now)}: ${reason}`), look)
+function lastTransitionText({ from, to, event, at, reason }: TraceRow, now: number): string {
+  return sanitize(`${from} → ${to} on ${event}, ${formatAgo(at, now)}: ${reason}`)
 }
 
-function wayLine(label: string, text: string, { style, columns }: Look): string[] {
-  const width = Math.min(columns ?? MAX_COLUMNS, MAX_COLUMNS) - WAY_INDENT
-  return wrap(text, Math.max(width, 1)).map((line, i) => `  ${style.dim((i === 0 ? label : '').padEnd(4))}  ${line}`)
+function transitionLines(label: string, text: string, { style, columns }: Display): string[] {
+  return wrapText(text, paragraphWidth(columns, TRANSITION_INDENT)).map(
+    (line, i) => `  ${style.dim((i === 0 ? label : '').padEnd(4))}  ${line}`,
+  )
 }
 
-/** Columns before the words about a way. */
-const WAY_INDENT = 8
-
-/** `init → observing → [batching: calling] → …`: the brackets say it without colours too. */
-export function chain(state: string, { style }: Look): string {
-  const [name = '', ...inner] = state.split('.')
-  const words = CHAIN.includes(name) ? CHAIN : [...CHAIN, name]
-  return words
-    .map((word) => {
-      if (word !== name) return style.dim(word)
-      return style.cyan(style.bold(`[${clean([word, inner.join('.')].filter((part) => part !== '').join(': '))}]`))
-    })
+/** `init → observing → [batching: calling] → …`: the brackets mark the active state without colours. */
+export function stateChain(state: string, { style }: Display): string {
+  const [active = '', ...inner] = state.split('.')
+  const names = TOP_LEVEL_STATES.includes(active) ? TOP_LEVEL_STATES : [...TOP_LEVEL_STATES, active]
+  const activeText = inner.length === 0 ? active : `${active}: ${inner.join('.')}`
+  return names
+    .map((name) => (name === active ? style.cyan(style.bold(`[${sanitize(activeText)}]`)) : style.dim(name)))
     .join(style.dim(' → '))
 }
 
-function statusField({ status }: SessionRow, look: Look): [string, string] {
-  return ['status', statusPaint(status, look)(status)]
-}
-
-function identity({ row, observations, summaries }: SessionView, look: Look): [string, string][] {
-  const { now } = look
+function identityFields({ row, observations, summaries }: SessionView, { style, now }: Display): Field[] {
   return [
-    ['project', `${clean(row.project.name)} ${look.style.dim(clean(row.project.key))}`],
-    ['client', `${clean(row.client)} in ${clean(row.cwd)}`],
+    ['project', `${sanitize(row.project.name)} ${style.dim(sanitize(row.project.key))}`],
+    ['client', `${sanitize(row.client)} in ${sanitize(row.cwd)}`],
     ['prompts', String(row.prompts)],
-    ['memory', `${counted(observations, 'observation')}, ${summaries === 1 ? '1 summary' : `${summaries} summaries`}`],
-    ['began', ago(row.createdAt, now)],
-    ['heard of', `${ago(row.heardAt, now)}, revision ${row.revision}`],
+    ['memory', `${pluralize(observations, 'observation')}, ${summariesText(summaries)}`],
+    ['started', formatAgo(row.createdAt, now)],
+    ['last heard', `${formatAgo(row.heardAt, now)}, revision ${row.revision}`],
   ]
 }
 
-function work({ row, messages }: SessionView, { style, now }: Look): [string, string][] {
-  const lines: [string, string][] = []
-  if (row.quarantine !== null) {
-    lines.push(['quarantine', style.red(`${clean(row.quarantine)}; claude-mem queue retry --session revives it`)])
-  }
-  if (row.effect !== null) lines.push(['in flight', effectText(row.effect, now)])
-  lines.push(...claims(messages, now))
-  if (row.waiting !== null) lines.push(['waiting', style.yellow(clean(row.waiting))])
-  if (row.wakeAt !== null && row.quarantine === null) lines.push(['wakes', due(row.wakeAt, now)])
-  return lines
+function workFields({ row, messages }: SessionView, { style, now }: Display): Field[] {
+  const { quarantine, effect, waiting, wakeAt } = row
+  const retry = 'to retry it: claude-mem queue retry --session'
+  return [
+    ['quarantine', quarantine === null ? null : style.red(`${sanitize(quarantine)}; ${retry}`)],
+    ['in flight', effect === null ? null : effectText(effect, now)],
+    ['claimed', claimText(messages, now)],
+    ['waiting', waiting === null ? null : style.yellow(sanitize(waiting))],
+    ['wakes', wakeAt === null || quarantine !== null ? null : formatDue(wakeAt, now)],
+  ]
 }
 
-/** Which messages are with the observer, and since when. */
-function claims(messages: readonly Message[], now: number): [string, string][] {
+/** Messages that an effect has claimed for the observer. */
+function claimText(messages: readonly InboxMessage[], now: number): string | null {
   const claimed = messages.filter(({ status }) => status === 'processing')
+  if (claimed.length === 0) return null
   const since = Math.min(...claimed.map(({ claimedAt, createdAt }) => claimedAt ?? createdAt))
-  if (claimed.length === 0) return []
   const ids = claimed.slice(0, SHOWN_CLAIMS).map(({ id }) => `#${id}`)
   const more = claimed.length > SHOWN_CLAIMS ? ', …' : ''
-  const which = `${counted(claimed.length, 'message')} (${ids.join(', ')}${more})`
-  return [['claimed', `${which}, with the observer since ${clockTime(since, now)}`]]
+  const which = `${pluralize(claimed.length, 'message')} (${ids.join(', ')}${more})`
+  return `${which}, with the observer since ${formatClockTime(since, now)}`
 }
-
-const SHOWN_CLAIMS = 6
 
 function effectText(effect: Effect, now: number): string {
-  const batch = effect.kind === 'observe' ? `, up to ${counted(effect.limit, 'message')}` : ''
-  return `${effect.kind} ${clean(effect.id)} for prompt ${effect.prompt}${batch}, deadline ${due(effect.deadline, now)}`
+  const batch = effect.kind === 'observe' ? `, up to ${pluralize(effect.limit, 'message')}` : ''
+  return `${effect.kind} ${sanitize(effect.id)} for prompt ${effect.prompt}${batch}, deadline ${formatDue(effect.deadline, now)}`
 }
 
-function tokens({ usage, contextTokens, generation, memorySession }: SessionRow): [string, string][] {
+function tokenFields({ usage, contextTokens, generation, memorySession }: StoredSessionRow): Field[] {
+  const { input, output, cacheRead, cacheWrite } = usage
   return [
-    [
-      'tokens',
-      `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cache read, ${usage.cacheWrite} cache write`,
-    ],
-    ['observer', `${clean(memorySession)}, generation ${generation}, ${contextTokens} tokens of context`],
+    ['tokens', `${input} in, ${output} out, ${cacheRead} cache read, ${cacheWrite} cache write`],
+    ['observer', `${sanitize(memorySession)}, generation ${generation}, ${contextTokens} tokens of context`],
   ]
 }
 
-function contextLines(snapshot: string, look: Look): string[] {
+function contextLines(snapshot: string, display: Display): string[] {
   let context: SessionContext
   try {
     context = liftSnapshot(JSON.parse(snapshot)).context
   } catch (error) {
-    return [`  ${look.style.red(`the snapshot cannot be read: ${clean(messageOf(error))}`)}`]
+    return [`  ${display.style.red(`the snapshot cannot be read: ${sanitize(errorMessage(error))}`)}`]
   }
-  return fields([...turnFields(context, look), ...troubleFields(context, look)], look)
+  return fieldLines([...turnFields(context, display), ...problemFields(context, display)], display)
 }
 
-function turnFields(context: SessionContext, { now }: Look): [string, string][] {
+function turnFields(context: SessionContext, { now }: Display): Field[] {
   const open = context.turnOpen ? 'open' : 'ended'
   return [
     ['turn', `${context.prompt}, ${open}${context.turnPrivate ? ', private' : ''}`],
-    ['last event', ago(context.lastEventAt, now)],
+    ['last event', formatAgo(context.lastEventAt, now)],
     ['outcome', context.ended ? `ended, ${context.outcome}` : context.outcome],
-    ...context.turns.map(({ prompt, pending, flush, summary }): [string, string] => [
-      `turn ${prompt}`,
-      [counted(pending, 'message'), ...(flush ? ['to be flushed'] : []), ...(summary ? ['summary due'] : [])].join(
-        ', ',
-      ),
-    ]),
+    ...context.turns.map(({ prompt, pending, flush, summary }): Field => {
+      const due = [...(flush ? ['to be flushed'] : []), ...(summary ? ['summary due'] : [])]
+      return [`turn ${prompt}`, [pluralize(pending, 'message'), ...due].join(', ')]
+    }),
   ]
 }
 
-function troubleFields(
-  { failed, split, summaryAttempts, compaction, waiting, offline }: SessionContext,
-  look: Look,
-): [string, string][] {
-  const { style, now } = look
-  const lines: [string, string][] = []
-  if (failed > 0) lines.push(['set aside', style.red(counted(failed, 'message'))])
-  if (split !== null) {
-    lines.push(['split', `${split.limit} at a time, ${split.left} left, ${counted(split.attempts, 'failed attempt')}`])
-  }
-  if (summaryAttempts > 0) lines.push(['summary', counted(summaryAttempts, 'failed attempt')])
-  if (compaction !== 'none') lines.push(['compaction', compaction])
-  if (offline !== null) {
-    lines.push(['offline', style.yellow(`since ${clockTime(offline.since, now)}: ${clean(offline.reason)}`)])
-  }
-  if (waiting !== null) {
-    const { since, until, reason } = waiting
-    lines.push(['waiting', style.yellow(`since ${clockTime(since, now)}, again ${due(until, now)}: ${clean(reason)}`)])
-  }
-  return lines
+function problemFields(context: SessionContext, { style, now }: Display): Field[] {
+  const { failed, split, summaryAttempts, compaction, waiting, offline } = context
+  const since = (at: number) => `since ${formatClockTime(at, now)}`
+  const splitText = split && `${split.limit} at a time, ${split.left} left, ${failedAttempts(split.attempts)}`
+  const offlineText = offline && `${since(offline.since)}: ${sanitize(offline.reason)}`
+  const waitingText =
+    waiting && `${since(waiting.since)}, next attempt ${formatDue(waiting.until, now)}: ${sanitize(waiting.reason)}`
+  return [
+    ['failed', failed === 0 ? null : style.red(pluralize(failed, 'message'))],
+    ['split', splitText],
+    ['summary', summaryAttempts === 0 ? null : failedAttempts(summaryAttempts)],
+    ['compaction', compaction === 'none' ? null : compaction],
+    ['offline', offlineText && style.yellow(offlineText)],
+    ['waiting', waitingText && style.yellow(waitingText)],
+  ]
 }
 
-function messagesOf({ messages }: SessionView, limit: number, look: Look): string[] {
-  if (messages.length === 0) return [`  ${look.style.dim('none waits')}`]
-  const lines = indented((narrow) => messageLines(messages.slice(0, limit), narrow, false), look)
-  const left = messages.length - limit
-  return left > 0 ? [...lines, look.style.dim(`  and ${left} more: --limit N`)] : lines
+function failedAttempts(count: number): string {
+  return pluralize(count, 'failed attempt')
+}
+
+function queueLines({ messages }: SessionView, limit: number, display: Display): string[] {
+  const { dim } = display.style
+  if (messages.length === 0) return [`  ${dim('none in the queue')}`]
+  const lines = indented((narrow) => messageLines(messages.slice(0, limit), narrow, false), display)
+  const more = messages.length - limit
+  return more > 0 ? [...lines, dim(`  and ${more} more: --limit N`)] : lines
 }

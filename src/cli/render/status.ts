@@ -1,113 +1,129 @@
-/** `claude-mem status` for people. */
-import type { Status } from '../../channel/protocol.ts'
+/** Prints `claude-mem status`, with and without a running daemon, and the progress of indexing. */
+import type { DaemonStatus } from '../../api/operations/daemon.ts'
+import { formatBytes, formatCount, pluralize } from '../../lib/format.ts'
+import type { IndexerProgress } from '../../search/indexer.ts'
 import type { QueueStats, StoreStats } from '../../store/port.ts'
-import { money, tokens } from '../amounts.ts'
-import type { Look } from '../style.ts'
-import { fields } from '../table.ts'
-import { clean, counted } from '../text.ts'
-import { ago, bytes, duration } from '../times.ts'
-import { subjectText } from './indexing.ts'
+import { formatAgo, formatDuration, formatMoney } from '../format.ts'
+import { progressBar } from '../progress.ts'
+import type { Display } from '../style.ts'
+import { type Field, fieldLines } from '../table.ts'
+import { sanitize } from '../text.ts'
 
-/** What the files say while no daemon runs. */
+/** The status while no daemon is running, read from the files. */
 export interface StoppedStatus {
   dataDir: string
   /** Null when there is no database, or it cannot be read. */
   stats: StoreStats | null
+  /** Why the database cannot be read. */
   problem: string | null
   spooled: number
-  /** Settings that are not valid. */
+  /** Invalid settings. */
   notices: string[]
 }
 
-export function runningLines(status: Status, look: Look): string[] {
-  const { style, now } = look
+export function runningStatusLines(status: DaemonStatus, display: Display): string[] {
+  const { style, now } = display
+  const state = status.state === 'serving' ? style.green('serving') : style.yellow(sanitize(status.state))
+  const uptime = formatDuration(now - status.startedAt)
   return [
-    `${style.bold('claude-mem')} ${clean(status.version)} is ${stateWord(status.state, look)} (pid ${status.pid}, up ${duration(now - status.startedAt)})`,
-    ...fields(
+    `${style.bold('claude-mem')} ${sanitize(status.version)} is ${state} (pid ${status.pid}, up ${uptime})`,
+    ...fieldLines(
       [
-        ['data', `${clean(status.dataDir)} (${bytes(status.databaseBytes)})`],
-        ['socket', clean(status.socket)],
+        ['data', `${sanitize(status.dataDir)} (${formatBytes(status.databaseBytes)})`],
+        ['socket', sanitize(status.socket)],
         ['port', status.port === null ? style.yellow('none') : `127.0.0.1:${status.port}`],
-        ['observer', observerText(status, look)],
-        ...budgetField(status, look),
+        ['observer', observerText(status, display)],
+        ['budget', budgetText(status, display)],
         ['sessions', `${status.sessions}, ${status.awake} awake`],
-        ['memory', `${counted(status.observations, 'observation')}, ${status.observationsToday} today`],
-        ['queue', queueText(status.queue, look)],
-        ...indexField(status, look),
-        ...spoolField(status.spooled, look),
+        memoryField(status),
+        ['queue', queueText(status.queue, display)],
+        ['search', indexingText(status, display)],
+        spoolField(status.spooled, display),
       ],
-      look,
+      display,
     ),
-    ...noticeLines(status.notices, look),
+    ...noticeLines(status.notices, display),
   ]
 }
 
-export function stoppedLines(status: StoppedStatus, look: Look): string[] {
-  const { style } = look
+export function stoppedStatusLines(status: StoppedStatus, display: Display): string[] {
+  const { style } = display
   const { stats, problem } = status
-  const database: [string, string][] =
+  const database: Field[] =
     stats === null
-      ? [['database', problem === null ? 'none yet' : style.red(clean(problem))]]
+      ? [['database', problem === null ? 'none yet' : style.red(sanitize(problem))]]
       : [
-          ['database', bytes(stats.databaseBytes)],
+          ['database', formatBytes(stats.databaseBytes)],
           ['sessions', String(stats.sessionsTotal)],
-          ['memory', `${counted(stats.observations, 'observation')}, ${stats.observationsToday} today`],
-          ['queue', queueText(stats, look)],
+          memoryField(stats),
+          ['queue', queueText(stats, display)],
         ]
   return [
     `${style.bold('claude-mem')} is ${style.yellow('not running')}; start it with: claude-mem start`,
-    ...fields([['data', clean(status.dataDir)], ...database, ...spoolField(status.spooled, look)], look),
-    ...status.notices.map((text) => style.yellow(`! ${clean(text)}`)),
+    ...fieldLines([['data', sanitize(status.dataDir)], ...database, spoolField(status.spooled, display)], display),
+    ...status.notices.map((text) => style.yellow(`! ${sanitize(text)}`)),
   ]
 }
 
-function observerText({ provider, model, waiting, budget }: Status, { style, now }: Look): string {
-  const name = clean(model === null ? provider : `${provider} (${model})`)
+function memoryField(counts: { observations: number; observationsToday: number }): Field {
+  return ['memory', `${pluralize(counts.observations, 'observation')}, ${counts.observationsToday} today`]
+}
+
+function observerText({ provider, model, waiting, budget }: DaemonStatus, { style, now }: Display): string {
+  const name = sanitize(model === null ? provider : `${provider} (${model})`)
+  const offline = style.yellow('offline')
   if (budget !== null && budget.reason !== null) {
-    return `${style.yellow('offline')} instead of ${name} for another ${duration(budget.until - now)}: ${clean(budget.reason)}`
+    return `${offline} instead of ${name} for another ${formatDuration(budget.until - now)}: ${sanitize(budget.reason)}`
   }
   if (waiting === null) return name
-  if (waiting.offline) return `${style.yellow('offline')} instead of ${name} for now: ${clean(waiting.reason)}`
-  return `${name}, ${style.yellow(`waiting for ${duration(now - waiting.since)}: ${clean(waiting.reason)}`)}`
+  if (waiting.offline) return `${offline} instead of ${name} for now: ${sanitize(waiting.reason)}`
+  return `${name}, ${style.yellow(`waiting for ${formatDuration(now - waiting.since)}: ${sanitize(waiting.reason)}`)}`
 }
 
-function budgetField({ budget }: Status, { style }: Look): [string, string][] {
-  if (budget === null) return []
-  const text = `${money(budget.spentUsd)} of ${money(budget.limitUsd)}, ${tokens(budget.spentTokens)} of ${tokens(budget.limitTokens)} tokens today`
-  return [['budget', budget.reason === null ? text : style.yellow(text)]]
+function budgetText({ budget }: DaemonStatus, { style }: Display): string | null {
+  if (budget === null) return null
+  const money = `${formatMoney(budget.spentUsd)} of ${formatMoney(budget.limitUsd)}`
+  const tokens = `${formatCount(budget.spentTokens)} of ${formatCount(budget.limitTokens)} tokens today`
+  const text = `${money}, ${tokens}`
+  return budget.reason === null ? text : style.yellow(text)
 }
 
-export function queueText(queue: QueueStats, { style, now }: Look): string {
+export function queueText(queue: QueueStats, { style, now }: Display): string {
   const { pending, processing, failed, sessions, oldestAt } = queue
   if (pending + processing + failed === 0) return 'empty'
-  const words = [`${pending} pending`, `${processing} processing`]
-  words.push(failed > 0 ? style.red(`${failed} failed`) : '0 failed')
-  const oldest = oldestAt === null ? '' : `, oldest ${ago(oldestAt, now)}`
-  return `${words.join(', ')} in ${counted(sessions, 'session')}${oldest}`
+  const failedText = failed > 0 ? style.red(`${failed} failed`) : '0 failed'
+  const oldest = oldestAt === null ? '' : `, oldest ${formatAgo(oldestAt, now)}`
+  return `${pending} pending, ${processing} processing, ${failedText} in ${pluralize(sessions, 'session')}${oldest}`
 }
 
-function stateWord(state: string, { style }: Look): string {
-  return state === 'serving' ? style.green('serving') : style.yellow(clean(state))
+function indexingText({ indexing }: DaemonStatus, { style }: Display): string | null {
+  if (indexing === null) return null
+  return style.yellow(`indexing ${indexPartText(indexing)}: ${indexing.done} of ${indexing.total}`)
 }
 
-function indexField({ indexing }: Status, { style }: Look): [string, string][] {
-  if (indexing === null) return []
-  const { what, done, total, embedder } = indexing
-  return [['search', style.yellow(`takes in ${subjectText(what, embedder)}: ${done} of ${total}`)]]
+function spoolField(spooled: number, { style }: Display): Field {
+  return ['spool', spooled === 0 ? null : style.yellow(`${pluralize(spooled, 'event')} to be read`)]
 }
 
-function spoolField(spooled: number, { style }: Look): [string, string][] {
-  return spooled === 0 ? [] : [['spool', style.yellow(`${counted(spooled, 'event')} to be read`)]]
-}
-
-function noticeLines(notices: Status['notices'], { style, now }: Look): string[] {
+function noticeLines(notices: DaemonStatus['notices'], { style, now }: Display): string[] {
   if (notices.length === 0) return []
   const paint = { info: style.blue, warn: style.yellow, error: style.red }
   return [
     '',
     'Notices',
-    ...notices.map(
-      ({ at, level, text }) => `  ${paint[level](level.padEnd(5))}  ${clean(text)} ${style.dim(`(${ago(at, now)})`)}`,
-    ),
+    ...notices.map(({ at, level, text }) => {
+      const age = style.dim(`(${formatAgo(at, now)})`)
+      return `  ${paint[level](level.padEnd(5))}  ${sanitize(text)} ${age}`
+    }),
   ]
+}
+
+export function indexProgressLine(progress: IndexerProgress): string {
+  const { done, total } = progress
+  return `${indexPartText(progress)} ${progressBar(done, total)} ${done} of ${total}`
+}
+
+function indexPartText({ what, embedder }: Pick<IndexerProgress, 'what' | 'embedder'>): string {
+  if (what === 'lexical') return 'words'
+  return embedder === null ? 'vectors' : `vectors of ${sanitize(embedder)}`
 }

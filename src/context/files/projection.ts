@@ -1,5 +1,9 @@
-/** Which projects have their memory written into files, and where. Kept as a list of words beside the project's name. */
-import type { ProjectDecision } from '../../store/project-port.ts'
+/** A projection: which files of a working tree show a project's memory. Stored as a list of texts with the project. */
+import { realpath, stat } from 'node:fs/promises'
+import { parse } from 'node:path'
+import { type Project, projectOfDirectory, projectWorkingTree, workingTreeRoot } from '../../domain/project.ts'
+import { MemError } from '../../lib/errors.ts'
+import type { ProjectDecision } from '../../store/port.ts'
 
 /** `project`: its own `CLAUDE.md`; `folders`: those of its folders; `cursor`: a rule for Cursor. */
 export const FILE_PARTS = ['project', 'folders', 'cursor'] as const
@@ -9,33 +13,33 @@ export const FILES_ACTIONS = ['status', 'on', 'off', 'clean'] as const
 export type FilesAction = (typeof FILES_ACTIONS)[number]
 
 export interface Projection {
-  /** The working tree that is written to, without links. A repository has several, and one memory for all of them. */
+  /** The working tree that is written to, without symbolic links. A repository may have several. */
   root: string
-  /** The key of the repository that the root is a working tree of. The notes of one that moved come along to a new key. */
+  /** The key of the repository of the root. Differs from the row's key after the repository moved. */
   repository: string
-  /** Empty: nothing is written any more, but some file could not be cleaned. */
+  /** Empty if it is switched off but a file could not be cleaned. */
   parts: readonly FilePart[]
-  /** Files that hold a section, or may: noted before they are written. Seen from the root, with slashes. */
+  /** Files that may have a section, relative to the root, with slashes. Stored before they are written. */
   written: readonly string[]
-  /** Directories that were made for them. */
+  /** Directories that were created for them. */
   made: readonly string[]
 }
 
 export interface ProjectionRow extends Projection {
-  /** Under which it was asked for. */
+  /** The key it was switched on for. */
   key: string
-  /** Whose memory it shows: another one where the key was merged. */
+  /** The project whose memory it shows: another key if this one was merged. */
   project: string
 }
 
 export function projectionsIn(decisions: readonly ProjectDecision[]): ProjectionRow[] {
   return decisions.flatMap(({ key, mergedInto, files }) => {
-    const projection = projectionOf(files)
+    const projection = decodeProjection(files)
     return projection === null ? [] : [{ key, project: mergedInto ?? key, ...projection }]
   })
 }
 
-export function notesOf(projection: Projection | null): string[] {
+export function encodeProjection(projection: Projection | null): string[] {
   if (projection === null) return []
   const { root, repository, parts, written, made } = projection
   return [
@@ -47,18 +51,57 @@ export function notesOf(projection: Projection | null): string[] {
   ]
 }
 
-function projectionOf(notes: readonly string[]): Projection | null {
-  const noted = (word: string) =>
-    notes.filter((note) => note.startsWith(`${word}=`)).map((note) => note.slice(word.length + 1))
-  const [root] = noted('root')
-  const [repository] = noted('repository')
+function decodeProjection(lines: readonly string[]): Projection | null {
+  const values = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.slice(name.length + 1))
+  const [root] = values('root')
+  const [repository] = values('repository')
   if (root === undefined || repository === undefined) return null
-  const parts = noted('part')
+  const parts = values('part')
   return {
     root,
     repository,
     parts: FILE_PARTS.filter((part) => parts.includes(part)),
-    written: noted('wrote'),
-    made: noted('made'),
+    written: values('wrote'),
+    made: values('made'),
+  }
+}
+
+/** The project and the top of the working tree that a directory is in. */
+export async function workingTreeAt(path: string): Promise<{ project: Project; root: string }> {
+  const real = await realDirectory(path)
+  if (real === null) throw new MemError('not_found', `${path} is not a directory; give one inside the project`)
+  const root = workingTreeRoot(real)
+  if (root === parse(root).dir)
+    throw new MemError('bad_request', `${root} cannot have a section; give a directory inside a project`)
+  return { project: projectOfDirectory(real), root }
+}
+
+/** Null if the root is gone. If the repository moved, its files moved too: then the root is in the new place. */
+export async function locateProjection<P extends ProjectionRow>(row: P): Promise<P | null> {
+  if ((await realDirectory(row.root)) === row.root) return row
+  const root = row.project === row.repository ? null : await workingTreeOfKey(row.project)
+  return root === null ? null : { ...row, root, repository: row.project }
+}
+
+/** Another repository may be at the root by now: it must not get this project's memory. */
+export function belongsToOtherProject({ root, repository }: Projection): boolean {
+  return projectOfDirectory(root).key !== repository
+}
+
+/** The working tree that a key names; null if it is no longer there. */
+export async function workingTreeOfKey(key: string): Promise<string | null> {
+  const named = projectWorkingTree(key)
+  const tree = named === null ? null : await realDirectory(named)
+  return tree !== null && projectOfDirectory(tree).key === key ? workingTreeRoot(tree) : null
+}
+
+async function realDirectory(path: string): Promise<string | null> {
+  try {
+    const real = await realpath(path)
+    return (await stat(real)).isDirectory() ? real : null
+  } catch {
+    // It does not exist or is not readable.
+    return null
   }
 }

@@ -1,115 +1,132 @@
 /**
- * The memory as it stands in files of the user's, where the user asked for it. The files follow the memory; what was
- * written where is kept in the store before it is written, so that every trace can be found and removed again.
+ * Writes the memory of a project into files of the user (CLAUDE.md, a Cursor rule) if the user switched that on. The
+ * files follow every change of the memory. Each path is stored before the file is written, so that every section can be
+ * found and removed again, even after a crash in between.
  */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { messageOf } from '../../errors.ts'
-import type { Store } from '../../store/port.ts'
-import { Settling } from '../settling.ts'
-import { changeFile, type FileOutcome } from './change.ts'
-import { removeDirectories } from './directories.ts'
-import { type FilePart, notesOf, type Projection, type ProjectionRow, projectionsIn } from './projection.ts'
-import { cleanFiles, cleanTree } from './remove.ts'
-import { homeOf, isTaken } from './root.ts'
-import { withSection } from './section.ts'
-import { survey } from './survey.ts'
-import { type FileLimits, headerOf, type ProjectionReader, wantedFiles } from './wanted.ts'
+import { type DebouncedWork, debouncePerKey } from '../../lib/debounce.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import type { Store, StoreReader } from '../../store/port.ts'
+import { changeFile, type FileOutcome, fileState, removeDirectories, removeTemporaryFile } from './edit-file.ts'
+import {
+  belongsToOtherProject,
+  encodeProjection,
+  type FilePart,
+  locateProjection,
+  type Projection,
+  type ProjectionRow,
+  projectionsIn,
+} from './projection.ts'
+import { withoutSection, withSection } from './section.ts'
+import {
+  CURSOR_DIRECTORIES,
+  CURSOR_FILE,
+  type FileLimits,
+  fileHeader,
+  isGeneratedFolder,
+  MEMORY_FILE,
+  type ProjectionReader,
+  type SectionFile,
+  sectionFiles,
+} from './section-content.ts'
 
-/** A turn's observations and its summary are committed one after the other: one change for all of them, in ms. */
-const SETTLE_MS = 500
+/** A turn's observations and its summary are committed one after the other; they are written together. */
+const DEBOUNCE_MS = 500
 const DEFAULT_PARTS: readonly FilePart[] = ['project']
 
-export interface ProjectionsOptions {
+interface ProjectionsOptions {
   store: ProjectionReader & Pick<Store, 'projectDecisions' | 'decideProjects'>
   limits: () => FileLimits
-  /** Something that people should know. */
+  /** Reports a problem to the user. */
   notice: (text: string) => void
   now?: () => number
 }
 
-export interface Projected {
-  /** Null: nothing is written for the project. */
+export interface ProjectionResult {
+  /** Null if nothing is written for the project. */
   projection: Projection | null
   files: FileOutcome[]
 }
 
-export interface Whose {
+interface ProjectionOwner {
   key: string
-  /** Whose memory it is: another key where this one was merged. */
+  /** The project whose memory is written: another key if this one was merged. */
   project: string
 }
 
-export interface TurnOn extends Whose {
-  /** A working tree of it, without links. */
+interface TurnOnRequest extends ProjectionOwner {
+  /** A working tree of the project, without symbolic links. */
   root: string
-  /** Null: as before, or the default. */
+  /** Null: the previous parts, or the default. */
   parts: readonly FilePart[] | null
   dryRun: boolean
 }
 
 export class FileProjections {
   readonly #options: ProjectionsOptions
-  readonly #settling: Settling
-  /** What was said about a file: once, until the file can be written again. */
-  readonly #said = new Map<string, string>()
-  /** One change of a project's files at a time, whoever asks for it. */
-  #busy: Promise<unknown> = Promise.resolve()
+  readonly #pending: DebouncedWork
+  /** Reported problems per file: each is reported once, until the file can be written again. */
+  readonly #reported = new Map<string, string>()
+  /** The last operation: they run one after the other. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: ProjectionsOptions) {
     this.#options = options
-    this.#settling = new Settling(SETTLE_MS, (project) => this.#follow(project))
+    this.#pending = debouncePerKey(DEBOUNCE_MS, (project) => this.#writeChanges(project))
   }
 
-  /** Something was learned about the project, or forgotten. */
+  /** The memory of the project changed. */
   changed(project: string): void {
-    this.#settling.changed(project)
+    this.#pending.changed(project)
   }
 
-  /** Every file shows what is known now. */
+  /** Writes everything that is scheduled. */
   flush(): Promise<void> {
-    return this.#settling.flush()
+    return this.#pending.flush()
   }
 
-  /** Whoever was killed may have left files behind the memory. */
+  /** At start: a daemon that was killed may have left outdated files. */
   async refresh(): Promise<void> {
     try {
       for (const { project } of await this.#rows()) this.changed(project)
     } catch (error) {
-      this.#options.notice(`the files that show the memory could not be looked after: ${messageOf(error)}`)
+      this.#options.notice(`the files that show the memory could not be refreshed at start: ${errorMessage(error)}`)
     }
   }
 
-  /** What there is, and what the next change of the memory would do to it. */
-  status(whose: Whose): Promise<Projected> {
-    return this.#alone(async () => {
-      const row = await this.#rowOf(whose)
-      if (row === null) return NOTHING
-      return { projection: row, files: await this.#upToDate(row, true) }
+  /** What is written, and what the next change of the memory would do to each file. */
+  status(owner: ProjectionOwner): Promise<ProjectionResult> {
+    return this.#inTurn(async () => {
+      const row = await this.#rowOf(owner)
+      if (row === null) return { projection: null, files: [] }
+      return { projection: row, files: await this.#update(row, true) }
     })
   }
 
-  turnOn({ key, project, root, parts, dryRun }: TurnOn): Promise<Projected> {
-    return this.#alone(async () => {
+  turnOn({ key, project, root, parts, dryRun }: TurnOnRequest): Promise<ProjectionResult> {
+    return this.#inTurn(async () => {
       const old = (await this.#rows()).find((row) => row.key === key) ?? null
       const moved = old !== null && old.root !== root
-      const files = moved ? await this.#removed(old, dryRun) : []
+      const files = moved ? await this.#remove(old, dryRun) : []
       const chosen = parts ?? (old === null || old.parts.length === 0 ? DEFAULT_PARTS : old.parts)
       const kept = old === null || moved ? { written: [], made: [] } : { written: old.written, made: old.made }
-      const done = await this.#written({ key, project, root, repository: key, parts: chosen, ...kept }, dryRun)
+      const done = await this.#write({ key, project, root, repository: key, parts: chosen, ...kept }, dryRun)
       return { projection: done.projection, files: [...files, ...done.files] }
     })
   }
 
-  /** `tree`: a working tree that is looked through for traces, whatever was noted. */
-  turnOff(whose: Whose, tree: string | null, dryRun: boolean): Promise<Projected> {
-    return this.#alone(async () => {
-      const row = await this.#rowOf(whose)
-      const home = row === null ? null : await homeOf(row)
-      const files = row === null ? [] : await this.#removed(row, dryRun)
-      for (const root of tree === null ? [] : new Set([tree, home?.root ?? tree])) {
+  /** `tree`: a working tree that is searched for sections that were not stored. */
+  turnOff(owner: ProjectionOwner, tree: string | null, dryRun: boolean): Promise<ProjectionResult> {
+    return this.#inTurn(async () => {
+      const row = await this.#rowOf(owner)
+      const located = row === null ? null : await locateProjection(row)
+      const files = row === null ? [] : await this.#remove(row, dryRun)
+      for (const root of tree === null ? [] : new Set([tree, located?.root ?? tree])) {
         files.push(...(await cleanTree(root, new Set(files.map(({ file }) => file)), dryRun)))
       }
-      return { projection: dryRun ? row : await this.#rowOf(whose), files }
+      return { projection: dryRun ? row : await this.#rowOf(owner), files }
     })
   }
 
@@ -117,90 +134,175 @@ export class FileProjections {
     return projectionsIn(await this.#options.store.projectDecisions())
   }
 
-  /** A merged project may have several: that of its own key counts. */
-  async #rowOf({ key, project }: Whose): Promise<ProjectionRow | null> {
+  /** A merged project may have several; the one of the given key is preferred. */
+  async #rowOf({ key, project }: ProjectionOwner): Promise<ProjectionRow | null> {
     const rows = await this.#rows()
     return rows.find((row) => row.key === key) ?? rows.find((row) => row.project === project) ?? null
   }
 
-  async #follow(project: string): Promise<void> {
-    await this.#alone(async () => {
+  async #writeChanges(project: string): Promise<void> {
+    await this.#inTurn(async () => {
       for (const row of await this.#rows()) {
         if (row.project !== project || row.parts.length === 0) continue
-        for (const outcome of await this.#upToDate(row, false)) this.#tell(outcome)
+        for (const outcome of await this.#update(row, false)) this.#report(outcome)
       }
-    }).catch((error: unknown) => this.#options.notice(`the memory could not be written to files: ${messageOf(error)}`))
+    }).catch((error: unknown) =>
+      this.#options.notice(`the memory of ${project} could not be written to files: ${errorMessage(error)}`),
+    )
   }
 
-  async #upToDate(row: ProjectionRow, dryRun: boolean): Promise<FileOutcome[]> {
-    const home = await homeOf(row)
-    if (home === null) return [ended(row, 'it is gone')]
-    if (isTaken(home)) return [ended(home, 'it belongs to another project now')]
-    return (await this.#written(home, dryRun)).files
+  async #update(row: ProjectionRow, dryRun: boolean): Promise<FileOutcome[]> {
+    const located = await locateProjection(row)
+    if (located === null) return [unusableRoot(row, 'it is gone')]
+    if (belongsToOtherProject(located)) return [unusableRoot(located, 'it belongs to another project now')]
+    return (await this.#write(located, dryRun)).files
   }
 
-  async #written(row: ProjectionRow, dryRun: boolean): Promise<Projected> {
+  async #write(row: ProjectionRow, dryRun: boolean): Promise<ProjectionResult> {
     const { store, limits } = this.#options
     const { root, repository, parts } = row
-    const { wanted, missing, doubles } = await survey(
-      root,
-      await wantedFiles(store, row.project, root, parts, limits()),
-    )
-    const names = wanted.map(({ file }) => file)
+    const sections = await sectionFiles(store, row.project, root, parts, limits())
+    const { writable, missing, duplicates } = await planWrites(root, sections)
+    const names = writable.map(({ file }) => file)
     const made = [...new Set([...row.made, ...missing])]
     const intended = { root, repository, parts, written: [...new Set([...row.written, ...names])], made }
-    if (!dryRun) await this.#note(row.key, intended)
+    if (!dryRun) await this.#store(row.key, intended)
     const outdated = row.written.filter((file) => !names.includes(file))
     const files = await cleanFiles(root, outdated, dryRun)
-    const left = outdated.filter((_, i) => files[i]?.what === 'left')
-    for (const { file, lines } of wanted) {
-      const edit = (old: string | null) => withSection(old, lines, headerOf(file))
+    const notCleaned = outdated.filter((_, i) => files[i]?.what === 'left')
+    for (const { file, lines } of writable) {
+      const edit = (old: string | null) => withSection(old, lines, fileHeader(file))
       files.push(await changeFile(root, { file, edit, done: 'changed' }, dryRun))
     }
-    files.push(...doubles)
+    files.push(...duplicates)
     if (dryRun) return { projection: intended, files }
-    const projection = { ...intended, written: [...names, ...left], made: await removeDirectories(root, made) }
-    await this.#note(row.key, projection)
+    const projection = { ...intended, written: [...names, ...notCleaned], made: await removeDirectories(root, made) }
+    await this.#store(row.key, projection)
     return { projection, files }
   }
 
-  async #removed(row: ProjectionRow, dryRun: boolean): Promise<FileOutcome[]> {
-    const home = await homeOf(row)
-    const files = home === null ? [] : await cleanFiles(home.root, row.written, dryRun)
+  async #remove(row: ProjectionRow, dryRun: boolean): Promise<FileOutcome[]> {
+    const located = await locateProjection(row)
+    const files = located === null ? [] : await cleanFiles(located.root, row.written, dryRun)
     if (dryRun) return files
-    // What could not be cleaned is tried again with the next `off` or `clean`.
-    const left = row.written.filter((_, i) => files[i]?.what === 'left')
-    const made = home === null ? [] : await removeDirectories(home.root, row.made)
-    await this.#note(row.key, home === null || left.length === 0 ? null : { ...home, parts: [], written: left, made })
+    // Files that could not be cleaned stay stored: the next `off` or `clean` tries them again.
+    const written = row.written.filter((_, i) => files[i]?.what === 'left')
+    const made = located === null ? [] : await removeDirectories(located.root, row.made)
+    await this.#store(
+      row.key,
+      located === null || written.length === 0 ? null : { ...located, parts: [], written, made },
+    )
     return files
   }
 
-  async #note(key: string, projection: Projection | null): Promise<void> {
+  async #store(key: string, projection: Projection | null): Promise<void> {
     const { store, now = Date.now } = this.#options
-    const noted = (await this.#rows()).find((row) => row.key === key) ?? null
-    const files = notesOf(projection)
-    if (!isDeepStrictEqual(notesOf(noted), files)) await store.decideProjects([{ key, files }], now())
+    const stored = (await this.#rows()).find((row) => row.key === key) ?? null
+    const files = encodeProjection(projection)
+    if (!isDeepStrictEqual(encodeProjection(stored), files)) await store.decideProjects([{ key, files }], now())
   }
 
-  #tell({ file, what, why }: FileOutcome): void {
-    if (what !== 'left') this.#said.delete(file)
-    else if (why !== null && this.#said.get(file) !== why) {
-      this.#said.set(file, why)
+  #report({ file, what, why }: FileOutcome): void {
+    if (what !== 'left') this.#reported.delete(file)
+    else if (why !== null && this.#reported.get(file) !== why) {
+      this.#reported.set(file, why)
       this.#options.notice(`${file} does not show the newest memory: ${why}`)
     }
   }
 
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#busy.then(work)
-    this.#busy = done.catch(() => undefined)
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => undefined)
     return done
   }
 }
 
-/** Said like anything else that cannot be written: once. */
-function ended({ root, repository }: Projection, how: string): FileOutcome {
+/** Reported like a file that cannot be written. */
+function unusableRoot({ root, repository }: Projection, problem: string): FileOutcome {
   const off = `claude-mem files off --project ${repository}`
-  return { file: root, what: 'left', why: `${how}; \`${off}\` ends it` }
+  return { file: root, what: 'left', why: `${problem}; \`${off}\` ends it` }
 }
 
-const NOTHING: Projected = { projection: null, files: [] }
+/** Most folders of a working tree that are searched: more than people edit by hand. */
+const MAX_SEARCHED_FOLDERS = 50_000
+
+/** Removes the sections from files, given relative to the root. One outcome per file. */
+async function cleanFiles(root: string, files: readonly string[], dryRun: boolean): Promise<FileOutcome[]> {
+  const outcomes: FileOutcome[] = []
+  for (const file of files) {
+    const edit = (old: string | null) => withoutSection(old, fileHeader(file))
+    outcomes.push(await changeFile(root, { file, edit, done: 'cleaned' }, dryRun))
+    if (!dryRun) await removeTemporaryFile(root, file).catch(() => undefined)
+  }
+  return outcomes
+}
+
+/** Removes all sections in a working tree. `known`: absolute paths that were cleaned before. */
+async function cleanTree(root: string, known: ReadonlySet<string>, dryRun: boolean): Promise<FileOutcome[]> {
+  const files = [CURSOR_FILE]
+  for await (const folder of foldersWithMemoryFile(root))
+    files.push(folder === '' ? MEMORY_FILE : `${folder}/${MEMORY_FILE}`)
+  const unknown = files.filter((file) => !known.has(join(root, file)))
+  const outcomes = await cleanFiles(root, unknown, dryRun)
+  // It is unknown who created these directories; they are only removed if they are empty.
+  if (!dryRun && unknown[0] === CURSOR_FILE && outcomes[0]?.what === 'deleted') {
+    await removeDirectories(root, CURSOR_DIRECTORIES)
+  }
+  return outcomes.filter(({ what }) => what !== 'absent' && what !== 'unchanged')
+}
+
+/** Removes the sections of all projects, for `uninstall --purge`. Needs only the database, no daemon. */
+export async function removeProjections(
+  reader: Pick<StoreReader, 'projectDecisions'>,
+  dryRun = false,
+): Promise<FileOutcome[]> {
+  const outcomes: FileOutcome[] = []
+  for (const row of projectionsIn(await reader.projectDecisions())) {
+    const located = await locateProjection(row)
+    if (located === null) continue
+    outcomes.push(...(await cleanFiles(located.root, located.written, dryRun)))
+    if (!dryRun) await removeDirectories(located.root, located.made)
+  }
+  return outcomes
+}
+
+/** Folders whose memory file may have a section, breadth first. Symbolic links are not followed. */
+async function* foldersWithMemoryFile(root: string): AsyncGenerator<string> {
+  const queue = ['']
+  for (let searched = 0; searched < MAX_SEARCHED_FOLDERS; searched++) {
+    const folder = queue.shift()
+    if (folder === undefined) return
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => [])
+    if (entries.some(({ name }) => name.toLowerCase().startsWith(MEMORY_FILE.toLowerCase()))) yield folder
+    for (const entry of entries) {
+      if (!entry.isDirectory() || isGeneratedFolder(entry.name)) continue
+      queue.push(folder === '' ? entry.name : `${folder}/${entry.name}`)
+    }
+  }
+}
+
+interface WritePlan {
+  writable: SectionFile[]
+  /** Directories that have to be created, relative to the root. */
+  missing: string[]
+  /** Links to another file of the plan: two sections would overwrite each other. */
+  duplicates: FileOutcome[]
+}
+
+async function planWrites(root: string, files: readonly SectionFile[]): Promise<WritePlan> {
+  const plan: WritePlan = { writable: [], missing: [], duplicates: [] }
+  const fileByPath = new Map<string, string>()
+  for (const section of files) {
+    const state = await fileState(root, section.file).catch(() => null)
+    const path = state?.kind === 'file' || state?.kind === 'absent' ? state.path : join(root, section.file)
+    const same = fileByPath.get(path)
+    if (same !== undefined) {
+      plan.duplicates.push({ file: join(root, section.file), what: 'left', why: `it is the same file as ${same}` })
+      continue
+    }
+    fileByPath.set(path, section.file)
+    plan.writable.push(section)
+    if (state?.kind === 'absent') plan.missing.push(...state.missing)
+  }
+  return plan
+}

@@ -1,19 +1,19 @@
-/** The client whose words the others are translated into. */
-import type { Client, Outcome } from './client.ts'
+/** Claude Code: its payload format is the one that all others are translated into. */
+import type { ClientAdapter, HookOutcome } from './adapter.ts'
 
-/** Where what a hook says reaches the model. PreToolUse: from 2.1.9 on; older ones pass it over. */
-const WITH_CONTEXT: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit', 'PreToolUse'])
+/** Events whose additional context reaches the model. PreToolUse: from 2.1.9 on; older versions ignore it. */
+const CONTEXT_EVENTS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit', 'PreToolUse'])
 
-export const claudeCode: Client = {
+export const claudeCodeAdapter: ClientAdapter = {
   name: 'claude-code',
   translate: (payload) => payload,
-  answer: ({ event, context, message }: Outcome) => ({
+  answer: ({ event, context, message }: HookOutcome) => ({
     continue: true,
     suppressOutput: true,
-    // No permissionDecision: whether a tool may run is not ours to say.
-    ...(context === null || !WITH_CONTEXT.has(event)
+    // No permissionDecision: memory must not decide whether a tool may run.
+    ...(context === '' || !CONTEXT_EVENTS.has(event)
       ? {}
       : { hookSpecificOutput: { hookEventName: event, additionalContext: context } }),
-    ...(message === null ? {} : { systemMessage: message }),
+    ...(message === '' ? {} : { systemMessage: message }),
   }),
 }

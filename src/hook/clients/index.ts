@@ -1,17 +1,17 @@
-/** Every client that can run the hook. A further one is a file, and a line here. */
-import { claudeCode } from './claude-code.ts'
-import type { Client } from './client.ts'
-import { cursor } from './cursor.ts'
+/** The clients that can run the hook. */
+import type { ClientAdapter } from './adapter.ts'
+import { claudeCodeAdapter } from './claude-code.ts'
+import { cursorAdapter } from './cursor.ts'
 
-export type { Client, Outcome, Payload } from './client.ts'
-export { NOTHING } from './client.ts'
+export type { ClientAdapter, HookOutcome, HookPayload } from './adapter.ts'
+export { EMPTY_OUTCOME } from './adapter.ts'
 
-export const CLIENTS: readonly Client[] = [claudeCode, cursor]
+export const CLIENT_ADAPTERS: readonly ClientAdapter[] = [claudeCodeAdapter, cursorAdapter]
 
-/** `--client cursor` among the arguments; without it, and for a name that nobody knows, Claude Code. */
-export function clientIn(args: readonly string[]): Client {
+/** The adapter named by `--client NAME`; Claude Code if it is missing or unknown. */
+export function adapterFromArgs(args: readonly string[]): ClientAdapter {
   const given = args.flatMap((arg, i) =>
     arg === '--client' ? (args[i + 1] ?? []) : (/^--client=(.*)/.exec(arg)?.[1] ?? []),
   )
-  return CLIENTS.find(({ name }) => name === given[0]) ?? claudeCode
+  return CLIENT_ADAPTERS.find(({ name }) => name === given[0]) ?? claudeCodeAdapter
 }

@@ -1,5 +1,5 @@
-/** A model behind whatever API: a fixed text and a conversation go in, text and usage come out. One file a provider. */
-import type { Usage } from '../../memory/observation.ts'
+/** The port to a chat model: a fixed system text and a conversation go in, text and usage come out. */
+import { estimateTokens, type Usage } from '../../domain/observation.ts'
 
 export interface ChatMessage {
   role: 'user' | 'assistant'
@@ -7,31 +7,35 @@ export interface ChatMessage {
 }
 
 export interface ChatRequest {
-  /** The fixed part: the same for every call with these prompts, so that it can be cached. */
+  /** The same for every call with these prompts, so that the provider can cache it. */
   system: string
-  /** Roles alternate; the first and the last are the user's. */
+  /** Roles alternate; the first and the last message are the user's. */
   messages: readonly ChatMessage[]
-  /** Most tokens that the answer may have. */
+  /** Limit of the answer, in tokens. */
   maxTokens: number
 }
 
 export interface ChatReply {
   text: string
-  /** Input counts only what was neither read from nor written to a cache. Estimated where the provider says nothing. */
+  /** `input` excludes tokens read from or written to a cache. Estimated if the provider reports nothing. */
   usage: Usage
-  /** As the provider names it, which may be more exact than what was asked for. */
+  /** The provider's name for the model, which may be more exact than the requested one. */
   model: string
-  /** `length`: cut off at `maxTokens`. `refused`: the model would not. */
+  /** `length`: cut off at `maxTokens`. `refused`: the model declined to answer. */
   stop: 'end' | 'length' | 'refused'
-  /** What the provider itself says the call cost, in US dollars; null: it does not say. */
+  /** The cost that the provider reports, in US dollars; null if it reports none. */
   cost: number | null
 }
 
 export interface ChatModel {
-  /** One breaker per name. */
+  /** Key of the circuit breaker: one per provider. */
   readonly provider: string
-  /** The model that is asked for. */
+  /** The requested model. */
   readonly model: string
-  /** Throws an `ObserverError` with its owner. */
+  /** A failure is an `ObserverError`; an aborted signal rejects with the signal's reason. */
   complete(request: ChatRequest, signal: AbortSignal): Promise<ChatReply>
+}
+
+export function estimateRequestTokens({ system, messages }: Pick<ChatRequest, 'system' | 'messages'>): number {
+  return messages.reduce((sum, { content }) => sum + estimateTokens(content), estimateTokens(system))
 }

@@ -1,209 +1,347 @@
 /**
- * What adds nothing is not told to a model: the same file read again unchanged, the same command with the same
- * result, listings, status. The last result of a subject is what counts: tests that go red, green and red again are
- * news each time. In doubt an event is fresh, because a fact that is folded is lost.
+ * Leaves out what adds nothing before a model is called: the same file read again unchanged, the same command with the
+ * same result, listings, status. Only the last result of a subject counts: tests that fail, pass and fail again are news
+ * each time. In doubt an event is sent, because a folded fact is lost.
  */
-import type { MessageEvent, ToolFailureEvent, ToolUseEvent } from '../../memory/event.ts'
-import { readLine } from '../offline/commands/shell/runs.ts'
-import { type Fields, recordOf, textIn } from '../offline/fields.ts'
-import type { CommandKind } from '../offline/types.ts'
-import type { Seen } from '../port.ts'
-import { contentAfter, contentRead, fileSubject } from './novelty/files.ts'
-import { checkOutput, comparable, plainOutput, printOf, stableText, subjectOf } from './novelty/print.ts'
-import { FOUND_NOTHING, ONLY_LISTED, routineCommand } from './novelty/routine.ts'
+import type { MessageEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
+import type { SeenResult } from '../port.ts'
+import { commandKind } from '../tool-events/commands/command-kind.ts'
+import { readShellLine } from '../tool-events/commands/shell-line.ts'
+import { parseShellLine, programName, type SimpleCommand } from '../tool-events/commands/shell-syntax.ts'
+import { asFields, type JsonFields, stringField } from '../tool-events/json-fields.ts'
+import type { CommandKind } from '../tool-events/types.ts'
+import {
+  comparable,
+  editedContent,
+  fileSubject,
+  fingerprint,
+  normalizeCheckOutput,
+  normalizeOutput,
+  readContent,
+  stableText,
+  subjectKey,
+} from './fingerprint.ts'
 
-export interface Novelty {
+interface NoveltyResult {
   /** In their order. */
   fresh: MessageEvent[]
   folded: { eventId: string; reason: string }[]
-  /** The newest digest of each subject whose digest is another now. */
-  seen: Seen[]
+  /** The digests that changed. */
+  seen: SeenResult[]
 }
 
-/** Under it stands the last thing that was done, so that a failure after it is news even if it is the same. */
-const LAST_DEED = 'deed'
+/**
+ * The subject of the last action (an edit, or a command with an effect). A failure's digest includes it, so that the same
+ * failure after another action is news. The value is stored in databases.
+ */
+const LAST_ACTION = 'deed'
 
-/** For a batch that a model was not told: whatever failed before it may have been mended in it. */
-export function untoldDeed(id: string): Seen {
-  return { subject: LAST_DEED, digest: printOf(id) }
+/** For a batch that no model was sent: it may contain the fix of an earlier failure. */
+export function unobservedActionMark(effectId: string): SeenResult {
+  return { subject: LAST_ACTION, digest: fingerprint(effectId) }
 }
 
-type Look =
-  | { is: 'fresh'; deed: boolean }
-  /** Folded at once. */
-  | { is: 'routine'; reason: string }
-  /** Folded if it shows what it showed last; `shown` null: that cannot be known. */
-  | { is: 'repeatable'; subject: string; shown: string | null; again: string; failed: boolean; deed: boolean }
-  /** Always told; afterwards the file holds `after`, if it held `before` (null: whatever it held). */
-  | { is: 'edit'; subject: string; before: string | null; after: string | null }
+type Classification =
+  | { kind: 'fresh'; isAction: boolean }
+  /** Always folded. */
+  | { kind: 'routine'; reason: string }
+  /** Folded if `result` equals the last one of its subject. `result` null: it cannot be compared. */
+  | Repeatable
+  /** Never folded. Afterwards the file has the content `after`, provided that it had `before` (null: in any case). */
+  | { kind: 'edit'; subject: string; before: string | null; after: string | null }
 
-/** Reading an output takes time: a look that was taken for its subject is the one that is compared. */
-const taken = new WeakMap<MessageEvent, Look>()
+interface Repeatable {
+  kind: 'repeatable'
+  subject: string
+  result: string | null
+  reason: string
+  failed: boolean
+  isAction: boolean
+}
 
-function lookAt(event: MessageEvent): Look {
-  const known = taken.get(event)
+/** Classifying reads whole outputs and is needed twice per event: for its subject, then for the comparison. */
+const classified = new WeakMap<MessageEvent, Classification>()
+
+function classify(event: MessageEvent): Classification {
+  const known = classified.get(event)
   if (known !== undefined) return known
-  const look = freshLook(event)
-  taken.set(event, look)
-  return look
+  const classification = classifyEvent(event)
+  classified.set(event, classification)
+  return classification
 }
 
-/** The subjects to look up before `noveltyOf`. */
-export function subjectsOf(messages: readonly MessageEvent[]): string[] {
-  const subjects = messages.map(lookAt).flatMap((look) => {
-    if (look.is === 'edit') return [look.subject]
-    if (look.is !== 'repeatable') return []
-    return look.failed ? [look.subject, LAST_DEED] : [look.subject]
+/** The subjects whose last digests `foldRepeated` needs. */
+export function noveltySubjects(messages: readonly MessageEvent[]): string[] {
+  const subjects = messages.map(classify).flatMap((event) => {
+    if (event.kind === 'edit') return [event.subject]
+    if (event.kind !== 'repeatable') return []
+    return event.failed ? [event.subject, LAST_ACTION] : [event.subject]
   })
   return [...new Set(subjects)]
 }
 
-export function noveltyOf(messages: readonly MessageEvent[], known: ReadonlyMap<string, string>): Novelty {
+type LastDigest = (subject: string) => string | undefined
+
+/** `stored`: the last digest of each subject. */
+export function foldRepeated(messages: readonly MessageEvent[], stored: ReadonlyMap<string, string>): NoveltyResult {
   const fresh: MessageEvent[] = []
-  const folded: Novelty['folded'] = []
+  const folded: NoveltyResult['folded'] = []
   const changed = new Map<string, string>()
-  const last = (subject: string) => changed.get(subject) ?? known.get(subject)
+  const last: LastDigest = (subject) => changed.get(subject) ?? stored.get(subject)
   for (const event of messages) {
-    const look = lookAt(event)
-    const reason = reasonToFold(look, last)
+    const classification = classify(event)
+    const reason = reasonToFold(classification, last)
     if (reason === null) fresh.push(event)
     else folded.push({ eventId: event.id, reason })
-    for (const { subject, digest } of seenIn(look, event, reason === null, last)) changed.set(subject, digest)
+    for (const { subject, digest } of newDigests(classification, event, reason === null, last)) {
+      changed.set(subject, digest)
+    }
   }
-  const seen = [...changed].flatMap(([subject, digest]) => (known.get(subject) === digest ? [] : [{ subject, digest }]))
+  const seen = [...changed].flatMap(([subject, digest]) =>
+    stored.get(subject) === digest ? [] : [{ subject, digest }],
+  )
   return { fresh, folded, seen }
 }
 
-type Last = (subject: string) => string | undefined
-
-function reasonToFold(look: Look, last: Last): string | null {
-  if (look.is === 'routine') return look.reason
-  if (look.is !== 'repeatable') return null
-  const digest = digestShown(look, last)
-  return digest !== null && last(look.subject) === digest ? look.again : null
+function reasonToFold(event: Classification, last: LastDigest): string | null {
+  if (event.kind === 'routine') return event.reason
+  if (event.kind !== 'repeatable') return null
+  const digest = resultDigest(event, last)
+  return digest !== null && last(event.subject) === digest ? event.reason : null
 }
 
-function digestShown(look: Extract<Look, { is: 'repeatable' }>, last: Last): string | null {
-  if (look.shown === null) return null
-  return look.failed ? printOf(`failed ${last(LAST_DEED) ?? ''} ${look.shown}`) : printOf(look.shown)
+function resultDigest({ result, failed }: Repeatable, last: LastDigest): string | null {
+  if (result === null) return null
+  return fingerprint(failed ? `failed ${last(LAST_ACTION) ?? ''} ${result}` : result)
 }
 
-/** A digest that nothing has: whatever comes next is news. */
-const unknownDigest = (event: MessageEvent) => printOf(`unknown ${event.id}`)
+/** A digest that no result has: the next one counts as new. */
+const unknownDigest = (event: MessageEvent) => fingerprint(`unknown ${event.id}`)
 
-function seenIn(look: Look, event: MessageEvent, isFresh: boolean, last: Last): Seen[] {
-  const deed: Seen[] =
-    look.is !== 'routine' && (look.is === 'edit' || look.deed) && isFresh
-      ? [{ subject: LAST_DEED, digest: printOf(event.id) }]
-      : []
-  if (look.is === 'repeatable') {
-    return [{ subject: look.subject, digest: digestShown(look, last) ?? unknownDigest(event) }, ...deed]
+function newDigests(
+  classification: Classification,
+  event: MessageEvent,
+  isFresh: boolean,
+  last: LastDigest,
+): SeenResult[] {
+  if (classification.kind === 'routine') return []
+  const isAction = classification.kind === 'edit' || classification.isAction
+  const action: SeenResult[] = isAction && isFresh ? [{ subject: LAST_ACTION, digest: fingerprint(event.id) }] : []
+  if (classification.kind === 'repeatable') {
+    const digest = resultDigest(classification, last) ?? unknownDigest(event)
+    return [{ subject: classification.subject, digest }, ...action]
   }
-  if (look.is !== 'edit') return deed
-  const knew = look.before === null || last(look.subject) === printOf(look.before)
-  const digest = look.after !== null && knew ? printOf(look.after) : unknownDigest(event)
-  return [{ subject: look.subject, digest }, ...deed]
+  if (classification.kind !== 'edit') return action
+  const { subject, before, after } = classification
+  const isKnown = before === null || last(subject) === fingerprint(before)
+  const digest = after !== null && isKnown ? fingerprint(after) : unknownDigest(event)
+  return [{ subject, digest }, ...action]
 }
 
 const READ_AGAIN = 'read again, unchanged'
-const NEWS: Look = { is: 'fresh', deed: false }
-/** What another agent or a plan says is never a repetition. */
-const ALWAYS_FRESH = new Set(['Agent', 'Task', 'ExitPlanMode'])
-const EDITS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
-const LISTINGS = new Set(['LS', 'Glob'])
+const FRESH: Classification = { kind: 'fresh', isAction: false }
+/** Results of other agents and plans are never repetitions. */
+const ALWAYS_FRESH_TOOLS = new Set(['Agent', 'Task', 'ExitPlanMode'])
+const EDIT_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
+const LISTING_TOOLS = new Set(['LS', 'Glob'])
 
-function freshLook(event: MessageEvent): Look {
-  if (event.kind === 'subagent_end' || ALWAYS_FRESH.has(event.tool)) return NEWS
-  const input = recordOf(event.input)
-  if (event.kind === 'tool_failure') return failure(event, input)
-  if (EDITS.has(event.tool)) return edit(event, input)
-  if (LISTINGS.has(event.tool)) return { is: 'routine', reason: ONLY_LISTED }
-  if (event.tool === 'Read' || event.tool === 'NotebookRead') return reading(event, input)
-  if (event.tool === 'Bash') return command(event, input)
-  if (event.tool === 'Grep' && foundNothing(event.response)) return { is: 'routine', reason: FOUND_NOTHING }
-  const again =
-    event.tool === 'Grep' ? 'the same search with the same result' : 'the same tool use with the same result'
-  return repeatable(usedOn(event, input), stableText(event.response), again)
+function classifyEvent(event: MessageEvent): Classification {
+  if (event.kind === 'subagent_end' || ALWAYS_FRESH_TOOLS.has(event.tool)) return FRESH
+  const input = asFields(event.input)
+  if (event.kind === 'tool_failure') return classifyFailure(event, input)
+  if (EDIT_TOOLS.has(event.tool)) return classifyEdit(event, input)
+  if (LISTING_TOOLS.has(event.tool)) return { kind: 'routine', reason: ONLY_LISTED }
+  if (isRead(event.tool)) return classifyRead(event, input)
+  if (event.tool === 'Bash') return classifyCommand(event, input)
+  if (event.tool === 'Grep' && foundNothing(event.response)) return { kind: 'routine', reason: FOUND_NOTHING }
+  const what = event.tool === 'Grep' ? 'search' : 'tool use'
+  return repeatable(toolSubject(event, input), stableText(event.response), `the same ${what} with the same result`)
 }
 
-function repeatable(subject: string | null, shown: string | null, again: string, deed = false): Look {
-  return subject === null ? { is: 'fresh', deed } : { is: 'repeatable', subject, shown, again, failed: false, deed }
+const isRead = (tool: string) => tool === 'Read' || tool === 'NotebookRead'
+
+function repeatable(subject: string | null, result: string | null, reason: string, isAction = false): Classification {
+  if (subject === null) return { kind: 'fresh', isAction }
+  return { kind: 'repeatable', subject, result, reason, failed: false, isAction }
 }
 
-/** What a tool was used on; a failure and a success of the same use have the same subject. */
-function usedOn(event: ToolUseEvent | ToolFailureEvent, input: Fields): string | null {
-  if (event.tool === 'Read' || event.tool === 'NotebookRead') return fileSubject(input, event.cwd, rangeOf(input))
+/** A failure and a success of the same tool use have the same subject. */
+function toolSubject(event: ToolUseEvent | ToolFailureEvent, input: JsonFields): string | null {
+  if (isRead(event.tool)) return fileSubject(input, event.cwd, readRange(input))
   if (event.tool === 'Bash') {
-    const line = comparable(textIn(input, 'command').trim())
-    return line === null || line === '' ? null : subjectOf('command', printOf(`${event.cwd}\0${line}`))
+    const line = comparable(stringField(input, 'command').trim())
+    return line === null || line === '' ? null : subjectKey('command', fingerprint(`${event.cwd}\0${line}`))
   }
   const given = stableText(event.input)
-  return given === null ? null : subjectOf('tool', printOf(`${event.tool}\0${event.cwd}\0${given}`))
+  return given === null ? null : subjectKey('tool', fingerprint(`${event.tool}\0${event.cwd}\0${given}`))
 }
 
-/** The part of a file that was asked for; the whole file where nothing is said. */
-function rangeOf(input: Fields): string {
+const WHOLE_FILE = 'all'
+
+function readRange(input: JsonFields): string {
   const parts = ['offset', 'limit', 'pages'].map((name) => stableText(input[name] ?? null) ?? '…')
-  return parts.every((part) => part === 'null') ? 'all' : parts.join('-')
+  return parts.every((part) => part === 'null') ? WHOLE_FILE : parts.join('-')
 }
 
-function failure(event: ToolFailureEvent, input: Fields): Look {
-  const subject = usedOn(event, input)
-  if (subject === null) return NEWS
+function classifyFailure(event: ToolFailureEvent, input: JsonFields): Classification {
+  const subject = toolSubject(event, input)
+  if (subject === null) return FRESH
   const error = comparable(event.error)
-  const said =
-    error === null ? null : event.tool === 'Bash' ? saidBy(textIn(input, 'command'), error) : plainOutput(error)
-  const shown = said === null ? null : `${event.interrupted} ${said}`
-  return { is: 'repeatable', subject, shown, again: 'the same failure again', failed: true, deed: false }
+  const normalize = (text: string) =>
+    event.tool === 'Bash' ? normalizeCommandOutput(stringField(input, 'command'), text) : normalizeOutput(text)
+  const result = error === null ? null : `${event.interrupted} ${normalize(error)}`
+  return { kind: 'repeatable', subject, result, reason: 'the same failure again', failed: true, isAction: false }
 }
 
-function edit(event: ToolUseEvent, input: Fields): Look {
-  const subject = fileSubject(input, event.cwd, rangeOf({}))
-  if (subject === null) return { is: 'fresh', deed: true }
-  return { is: 'edit', subject, ...contentAfter(event.tool, input, recordOf(event.response)) }
+function classifyEdit(event: ToolUseEvent, input: JsonFields): Classification {
+  const subject = fileSubject(input, event.cwd, WHOLE_FILE)
+  if (subject === null) return { kind: 'fresh', isAction: true }
+  return { kind: 'edit', subject, ...editedContent(event.tool, input, asFields(event.response)) }
 }
 
-function reading(event: ToolUseEvent, input: Fields): Look {
-  // The client's own word for it, in place of the content.
-  if (recordOf(event.response).type === 'file_unchanged') return { is: 'routine', reason: READ_AGAIN }
-  return repeatable(usedOn(event, input), contentRead(event.response), READ_AGAIN)
+function classifyRead(event: ToolUseEvent, input: JsonFields): Classification {
+  // Sent by the client in place of the content.
+  if (asFields(event.response).type === 'file_unchanged') return { kind: 'routine', reason: READ_AGAIN }
+  return repeatable(toolSubject(event, input), readContent(event.response), READ_AGAIN)
 }
 
-function command(event: ToolUseEvent, input: Fields): Look {
-  const line = textIn(input, 'command')
-  const response = recordOf(event.response)
-  const stdout = typeof event.response === 'string' ? event.response : textIn(response, 'stdout')
-  const stderr = textIn(response, 'stderr')
-  // What goes on in the background has not shown its result yet.
-  const open = input.run_in_background === true || response.backgroundTaskId !== undefined
-  if (open || response.interrupted === true) return { is: 'fresh', deed: true }
-  const routine = routineCommand(line, { stdout, stderr })
-  if (routine !== null) return { is: 'routine', reason: routine }
+function classifyCommand(event: ToolUseEvent, input: JsonFields): Classification {
+  const line = stringField(input, 'command')
+  const response = asFields(event.response)
+  const stdout = typeof event.response === 'string' ? event.response : stringField(response, 'stdout')
+  const stderr = stringField(response, 'stderr')
+  // A command in the background has no result yet.
+  const isRunning = input.run_in_background === true || response.backgroundTaskId !== undefined
+  if (isRunning || response.interrupted === true) return { kind: 'fresh', isAction: true }
+  const routine = routineReason(line, stdout, stderr)
+  if (routine !== null) return { kind: 'routine', reason: routine }
   const output = comparable(`${stdout}\0${stderr}`)
-  const known = typeof event.response === 'string' || typeof response.stdout === 'string'
-  const shown = known ? (output === null ? null : saidBy(line, output)) : stableText(event.response)
-  return repeatable(usedOn(event, input), shown, 'the same command with the same result', doesSomething(line))
+  const hasOutput = typeof event.response === 'string' || typeof response.stdout === 'string'
+  const result = hasOutput
+    ? output === null
+      ? null
+      : normalizeCommandOutput(line, output)
+    : stableText(event.response)
+  return repeatable(toolSubject(event, input), result, 'the same command with the same result', hasEffect(line))
 }
 
-/** Their timing is noise; of anything else an amount of time may be what it was run for. */
-const CHECKS = new Set<CommandKind>(['test', 'build', 'lint', 'typecheck', 'install', 'look'])
-const MEASURES = /bench|perf|profil|hyperfine|\btime\b|\bduration/i
+/** Commands whose durations are noise. In the output of others a duration may be the result. */
+const CHECK_KINDS = new Set<CommandKind>(['test', 'build', 'lint', 'typecheck', 'install', 'look'])
+const MEASURING = /bench|perf|profil|hyperfine|\btime\b|\bduration/i
 
-function saidBy(line: string, output: string): string {
-  const kinds = readLine(line).runs.map((run) => run.kind)
-  const isCheck = kinds.every((kind) => CHECKS.has(kind)) && kinds.some((kind) => kind !== 'look')
-  return isCheck && !MEASURES.test(line) ? checkOutput(output) : plainOutput(output)
+function normalizeCommandOutput(line: string, output: string): string {
+  const kinds = readShellLine(line).runs.map((run) => run.kind)
+  const isCheck = kinds.every((kind) => CHECK_KINDS.has(kind)) && kinds.some((kind) => kind !== 'look')
+  return isCheck && !MEASURING.test(line) ? normalizeCheckOutput(output) : normalizeOutput(output)
 }
 
-function doesSomething(line: string): boolean {
-  return readLine(line).runs.some(({ kind }) => !CHECKS.has(kind) || kind === 'install')
+function hasEffect(line: string): boolean {
+  return readShellLine(line).runs.some(({ kind }) => !CHECK_KINDS.has(kind) || kind === 'install')
 }
 
 function foundNothing(response: unknown): boolean {
   if (typeof response === 'string') return /^\s*(?:no (?:files|matches) found\.?)?\s*$/i.test(response)
-  const fields = recordOf(response)
-  const counted = ['numFiles', 'numLines', 'numMatches'].some((name) => typeof fields[name] === 'number')
-  const none = ['numFiles', 'numLines', 'numMatches'].every((name) => fields[name] === undefined || fields[name] === 0)
+  const fields = asFields(response)
+  const counts = ['numFiles', 'numLines', 'numMatches'].map((name) => fields[name])
+  const isCounted = counts.some((count) => typeof count === 'number')
+  const isZero = counts.every((count) => count === undefined || count === 0)
   const listed = Array.isArray(fields.filenames) ? fields.filenames.length : 0
-  return counted && none && listed === 0 && textIn(fields, 'content').trim() === ''
+  return isCounted && isZero && listed === 0 && stringField(fields, 'content').trim() === ''
+}
+
+// Routine commands only look around (listings, status, searches without a match). A line is routine only if every command
+// in it is, and in doubt it is not.
+
+const ONLY_LISTED = 'only listed files'
+const ONLY_STATUS = 'status only'
+const ONLY_LOOKED = 'only looked around'
+const FOUND_NOTHING = 'a search that found nothing'
+
+/** Why a command is routine; `idle` if it adds nothing to the line, null if it may do more. */
+type RoutineKind = typeof ONLY_LISTED | typeof ONLY_STATUS | typeof ONLY_LOOKED | typeof FOUND_NOTHING | 'idle' | null
+
+/** A longer line does more than look around. */
+const MAX_LINE_CHARS = 1_000
+/** A longer word of `echo` may be a note. */
+const MAX_ECHO_CHARS = 40
+
+/** Outputs of listings and status that report a problem. */
+const PROBLEM_OUTPUT =
+  /no such file|cannot access|permission denied|command not found|: not found|not a git|fatal:|error:|unmerged paths|both (?:modified|added)|^(?:UU|AA|DD|AU|UA|DU|UD) |rebase in progress|currently (?:rebasing|cherry-picking|bisecting|reverting)|HEAD detached|have diverged|\(no branch|still merging/im
+
+/** Why a successful command adds nothing, or null. */
+function routineReason(line: string, stdout: string, stderr: string): string | null {
+  if (stderr.trim() !== '' || PROBLEM_OUTPUT.test(stdout)) return null
+  const kinds = routineKinds(line)
+  if (kinds === null) return null
+  if (kinds.includes(FOUND_NOTHING)) return stdout.trim() === '' ? FOUND_NOTHING : null
+  return [ONLY_LISTED, ONLY_STATUS, ONLY_LOOKED].find((reason) => kinds.some((kind) => kind === reason)) ?? null
+}
+
+const HARMLESS_REDIRECTION = /(?:&|\d)?>>?\s*\/dev\/null\b|\d>&\d/g
+
+/** The kind of each command of a line; null if one of them may do more. */
+function routineKinds(whole: string): RoutineKind[] | null {
+  const line = whole.trim().replace(HARMLESS_REDIRECTION, ' ')
+  if (line === '' || line.length > MAX_LINE_CHARS || /[<>`{}]|\$\(|&\s*$/.test(line)) return null
+  // A single `&` starts a background process, whose output comes later.
+  if (/[^&]&[^&]/.test(line)) return null
+  const kinds = parseShellLine(line).map((command) =>
+    command.joiner === 'pipe' ? filterKind(command) : routineKind(command),
+  )
+  return kinds.every((kind) => kind !== null) ? kinds : null
+}
+
+const LIST_PROGRAMS = new Set(['ls', 'tree', 'dir', 'exa', 'eza', 'find', 'fd'])
+const LOOK_PROGRAMS = new Set('pwd which where whereis cd pushd popd basename dirname realpath'.split(' '))
+const SEARCH_PROGRAMS = new Set(['grep', 'egrep', 'fgrep', 'rg', 'ag', 'ack'])
+const IDLE_PROGRAMS = new Set(['true', ':', 'clear', 'sleep', 'echo', 'printf'])
+const FILTER_PROGRAMS = new Set('head tail wc sort grep egrep rg cut column nl less'.split(' '))
+
+/** Arguments that make a listing do something. */
+const EXECUTING_ARGUMENT = /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$|^(?:-[xX]|--exec|--exec-batch)$/
+const QUIET_ARGUMENT = /^(?:-[a-zA-Z]*q[a-zA-Z]*|--quiet|--silent)$/
+/** `sort -o`, `less -O`. */
+const WRITING_ARGUMENT = /^(?:-[a-zA-Z]*[oO]|--output(?:=.*)?|--log-file.*)$/
+
+/** `./find` is a script of the project. */
+const isSystemProgram = (word: string) => !/[\\/]/.test(word) || /^\/(?:usr\/(?:local\/)?)?s?bin\//.test(word)
+
+function routineKind(command: SimpleCommand): RoutineKind {
+  const [head, ...rest] = command.words
+  if (head === undefined || command.body !== null || !isSystemProgram(head.text)) return null
+  const program = programName(head.text)
+  const args = rest.map((word) => word.text)
+  if (program === 'git') return gitKind(args)
+  if (LIST_PROGRAMS.has(program)) {
+    const doesMore = args.some((arg) => EXECUTING_ARGUMENT.test(arg) || (program === 'tree' && arg === '-o'))
+    return doesMore ? null : ONLY_LISTED
+  }
+  if (LOOK_PROGRAMS.has(program)) return ONLY_LOOKED
+  if (SEARCH_PROGRAMS.has(program)) return args.some((arg) => QUIET_ARGUMENT.test(arg)) ? null : FOUND_NOTHING
+  if (!IDLE_PROGRAMS.has(program)) return null
+  return rest.every((word) => !word.raw.includes('$') && word.text.length <= MAX_ECHO_CHARS) ? 'idle' : null
+}
+
+function filterKind(command: SimpleCommand): RoutineKind {
+  const [head, ...rest] = command.words
+  if (head === undefined || command.body !== null || !isSystemProgram(head.text)) return null
+  if (!FILTER_PROGRAMS.has(programName(head.text))) return null
+  return rest.some((word) => WRITING_ARGUMENT.test(word.text)) ? null : 'idle'
+}
+
+const GIT_STATUS_COMMANDS = /^(?:status|branch|ls-files|rev-parse)$/
+/** `git status -v` shows the changes themselves. */
+const VERBOSE_ARGUMENT = /^(?:-v+|--verbose)$/
+
+function gitKind(args: string[]): RoutineKind {
+  const rest = args[0] === '-C' ? args.slice(2) : args.filter((arg) => arg !== '--no-pager')
+  const [command = '', ...flags] = rest
+  if (!GIT_STATUS_COMMANDS.test(command) || commandKind('git', rest) !== 'look') return null
+  if (command === 'status') return flags.some((flag) => VERBOSE_ARGUMENT.test(flag)) ? null : ONLY_STATUS
+  if (command === 'ls-files') return ONLY_LISTED
+  // `git branch -D name -v` would delete: only flags that list are allowed.
+  if (command === 'branch' && !flags.every((flag) => /^(?:-[arv]+|--list|--all|--show-current)$/.test(flag)))
+    return null
+  return ONLY_STATUS
 }

@@ -1,12 +1,12 @@
 /**
- * The observer with a model: what is told, how the answer is understood, and what the conversation becomes. Which
- * model it is, and how it is reached, is behind `ChatModel`.
+ * The observer with a model: what is sent, how the reply is read, and how the conversation grows. Which model it is, and
+ * how it is reached, is hidden behind `ChatModel`.
  */
 import { basename } from 'node:path'
-import { messageOf } from '../../errors.ts'
-import type { MessageEvent } from '../../memory/event.ts'
-import { estimateTokens, NO_USAGE, type ObservationDraft, type Usage } from '../../memory/observation.ts'
-import { projectRoot } from '../../memory/project.ts'
+import type { MessageEvent } from '../../domain/event.ts'
+import { estimateTokens, NO_USAGE, type ObservationDraft, type Usage } from '../../domain/observation.ts'
+import { workingTreeRoot } from '../../domain/project.ts'
+import { errorMessage } from '../../lib/errors.ts'
 import type { ObserverTurn } from '../../store/commit.ts'
 import {
   type CompactAnswer,
@@ -15,189 +15,342 @@ import {
   type ObserveRequest,
   type Observer,
   ObserverError,
-  type SessionMatter,
+  type ObserverSession,
   type SummarizeAnswer,
   type SummarizeRequest,
 } from '../port.ts'
-import { costOf, type Price } from '../prices.ts'
-import { renderBatch } from './batch.ts'
-import type { ChatModel, ChatReply } from './chat.ts'
-import { messagesOf, modelTurns, requestTokens, sizeAfter } from './conversation.ts'
-import { digestOf } from './digest.ts'
-import { draftsOf } from './drafts.ts'
-import { noveltyOf, subjectsOf } from './novelty.ts'
-import { isTold, renderCompaction, renderObservation, renderOpening, renderSummary } from './opening.ts'
+import { type ModelPrice, usageCost } from '../prices.ts'
+import { asFields, stringField } from '../tool-events/json-fields.ts'
+import { type ChatMessage, type ChatModel, type ChatReply, estimateRequestTokens } from './chat.ts'
+import { conversationDigest } from './digest.ts'
+import {
+  conversationHasRequest,
+  renderBatch,
+  renderCompaction,
+  renderObservation,
+  renderOpening,
+  renderSummary,
+} from './messages.ts'
+import { foldRepeated, noveltySubjects } from './novelty.ts'
 import type { Prompts } from './prompts.ts'
-import { isAnswer, type ParsedReply, parseReply } from './reply/index.ts'
-import { technologiesOf } from './technologies.ts'
-import { faultOf, Unusable } from './unusable.ts'
-import type { Withheld } from './withheld.ts'
+import { isAnswer, type ParsedObservation, type ParsedReply, parseReply } from './reply/index.ts'
+import { detectTechnologies } from './technologies.ts'
+import type { WithheldFilter } from './withheld.ts'
 
-export interface ModelObserverOptions {
+interface ModelObserverOptions {
   chat: ChatModel
   prompts: Prompts
-  /** The fixed part of every call. */
+  /** The system text of every call. */
   system: string
-  /** Size at which the conversation is compacted; what one call adds stays well below it. */
+  /** Size at which the conversation is compacted. One call adds much less than this. */
   compactTokens: number
-  /** Leave out what adds nothing before the model is asked. */
+  /** Leave out what adds nothing before the model is called. */
   novelty: boolean
-  withheld: Withheld
+  withheld: WithheldFilter
   /** Null: no price is known. */
-  priceOf(model: string): Price | null
+  priceOf(model: string): ModelPrice | null
 }
 
-/** Most characters of one tool input or output: what a model needs of it stands at its head, at its tail, or in an error. */
+/** Limit of one tool input or output, in characters: the informative parts are its head, its tail and errors. */
 const FIELD_CHARS = 4_000
-/** Most characters of a batch, about ten thousand tokens. */
+/** Limit of a batch, in characters: about ten thousand tokens. */
 const BATCH_CHARS = 40_000
-/** Share of the conversation's limit that one batch, one answer and one digest may have. */
+/** Limit of an answer, in tokens: twenty tool uses rarely make more than five observations of 300 tokens. */
+const ANSWER_TOKENS = 8_192
+const DIGEST_TOKENS = 4_000
+/** Shares of `compactTokens` that one batch, one answer and one digest may take. */
 const BATCH_SHARE = 0.4
 const ANSWER_SHARE = 0.5
 const DIGEST_SHARE = 0.25
-/** Most tokens of an answer: twenty tool uses rarely make more than five observations of 300 tokens. */
-const ANSWER_TOKENS = 8_192
-const DIGEST_TOKENS = 4_000
 const CHARS_PER_TOKEN = 4
-export function modelObserver(options: ModelObserverOptions): Observer {
-  const { chat, prompts, system, compactTokens, withheld } = options
-  const promptVersion = prompts.version
-  const batchChars = Math.min(BATCH_CHARS, Math.floor(compactTokens * CHARS_PER_TOKEN * BATCH_SHARE))
-  const maxTokens = Math.min(ANSWER_TOKENS, Math.floor(compactTokens * ANSWER_SHARE))
-  const unusable = new Unusable(chat.model)
 
-  function costAt(model: string, usage: Usage): number | null {
-    const price = options.priceOf(model)
-    return usage === NO_USAGE ? 0 : price === null ? null : costOf(usage, price)
+/** What every successful call adds to an observer's answer. */
+type CallResult = Pick<ObserveAnswer, 'usage' | 'turns' | 'contextTokens' | 'model' | 'promptVersion'>
+
+export class ModelObserver implements Observer {
+  readonly provider: string
+  readonly #options: ModelObserverOptions
+  readonly #unusableReplies: UnusableReplies
+
+  constructor(options: ModelObserverOptions) {
+    this.provider = options.chat.provider
+    this.#options = options
+    this.#unusableReplies = new UnusableReplies(options.chat.model)
   }
 
-  /** One call, written down whatever comes of it. Null where its answer could not be used: then it throws. */
-  async function ask<T>(
-    matter: SessionMatter,
-    said: string,
-    signal: AbortSignal,
-    understand: (reply: ParsedReply) => T | null,
-  ) {
-    const messages = messagesOf(modelTurns(matter.conversation), said)
-    const asked = requestTokens(system, messages)
-    const usage = { ...NO_USAGE, input: asked }
-    const end = matter.calls.begin({
-      provider: chat.provider,
-      model: chat.model,
-      promptVersion,
-      // With the digest before it, where one opens the conversation.
-      sent: messages.at(-1)?.content ?? said,
-      expected: { usage, cost: costAt(chat.model, usage) },
-    })
-    let reply: ChatReply
-    try {
-      reply = await chat.complete({ system, messages, maxTokens }, signal)
-    } catch (error) {
-      const paid = (error instanceof ObserverError ? error.usage : null) ?? NO_USAGE
-      end({ usage: paid, cost: costAt(chat.model, paid), error: messageOf(error), received: null })
-      throw error
-    }
-    const { text, model } = reply
-    const cost = reply.cost ?? costAt(model, reply.usage) ?? costAt(chat.model, reply.usage)
-    const parsed = parseReply(text)
-    const answer = isAnswer(parsed) ? understand(parsed) : null
-    const fault = answer === null ? faultOf(reply) : null
-    end({ usage: reply.usage, cost, error: fault, received: text })
-    if (answer === null) throw unusable.failure(fault ?? '', reply, matter.session)
-    unusable.forget()
-    const turns: Omit<ObserverTurn, 'generation' | 'at'>[] = [
-      { role: 'user', content: said, model, usage: null },
-      { role: 'assistant', content: text.trim(), model, usage: reply.usage },
-    ]
-    const contextTokens = sizeAfter(reply.usage, asked, text)
-    return { answer, common: { usage: reply.usage, turns, contextTokens, model, promptVersion } }
-  }
-
-  async function observe(request: ObserveRequest, signal: AbortSignal): Promise<ObserveAnswer> {
-    const { open, skipped } = sorted(request.messages, withheld)
-    const { fresh, folded, seen } = options.novelty
-      ? noveltyOf(open, await request.seen(subjectsOf(open)))
-      : { fresh: open, folded: [], seen: [] }
-    const left = { folded, skipped, seen }
+  async observe(request: ObserveRequest, signal: AbortSignal): Promise<ObserveAnswer> {
+    const { prompts, compactTokens, novelty, withheld } = this.#options
+    const { allowed, skipped } = separateWithheld(request.messages, withheld)
+    const { fresh, folded, seen } = novelty
+      ? foldRepeated(allowed, await request.seen(noveltySubjects(allowed)))
+      : { fresh: allowed, folded: [], seen: [] }
+    const { conversation, contextTokens, prompt } = request
+    const promptVersion = prompts.version
     if (fresh.length === 0) {
-      const { contextTokens } = request
-      return { usage: NO_USAGE, turns: [], contextTokens, model: null, promptVersion, observations: [], ...left }
+      const empty = { usage: NO_USAGE, turns: [], observations: [], model: null }
+      return { ...empty, contextTokens, promptVersion, folded, skipped, seen }
     }
     const batch = renderBatch(fresh, {
-      projectDir: projectRoot(request.cwd),
+      projectDir: workingTreeRoot(request.cwd),
       fieldChars: FIELD_CHARS,
-      totalChars: batchChars,
+      totalChars: Math.min(BATCH_CHARS, Math.floor(compactTokens * CHARS_PER_TOKEN * BATCH_SHARE)),
       folded: folded.length,
       withheld: skipped.length,
     })
-    const opening = await openingFor(request)
-    const isKnown = opening !== '' || isTold(prompts, request.prompt, modelTurns(request.conversation))
-    const said = joined(opening, renderObservation(prompts, { request: isKnown ? null : request.prompt, batch }))
-    const { answer, common } = await ask(request, said, signal, (reply) =>
-      reply.observations.length > 0 || reply.skip !== null ? reply : null,
+    const opening = await this.#openingIfNew(request, prompt)
+    const isKnown = opening !== '' || conversationHasRequest(prompts, prompt, modelTurns(conversation))
+    const content = joinParagraphs(opening, renderObservation(prompts, { request: isKnown ? null : prompt, batch }))
+    const { reply, result } = await this.#call(
+      request,
+      content,
+      ({ observations, skip }) => observations.length > 0 || skip !== null,
+      signal,
     )
-    const observations = draftsOf(answer.observations, fresh)
-    return { ...common, ...left, observations, skipped: [...skipped, ...untold(fresh, observations, answer.skip)] }
+    const observations = observationDrafts(reply.observations, fresh)
+    return {
+      ...result,
+      observations,
+      folded,
+      skipped: [...skipped, ...withoutObservation(fresh, observations, reply.skip)],
+      seen,
+    }
   }
 
-  async function summarize(request: SummarizeRequest, signal: AbortSignal): Promise<SummarizeAnswer> {
+  async summarize(request: SummarizeRequest, signal: AbortSignal): Promise<SummarizeAnswer> {
     const { prompt, turnEnd } = request
-    const said = joined(await openingFor(request, null), renderSummary(prompts, { request: prompt, turnEnd }))
-    const { answer, common } = await ask(request, said, signal, (reply) =>
-      reply.summary !== null || reply.skipSummary !== null || reply.skip !== null ? reply : null,
+    const opening = await this.#openingIfNew(request, null)
+    const content = joinParagraphs(opening, renderSummary(this.#options.prompts, { request: prompt, turnEnd }))
+    const { reply, result } = await this.#call(
+      request,
+      content,
+      ({ summary, skipSummary, skip }) => summary !== null || skipSummary !== null || skip !== null,
+      signal,
     )
-    const skipReason = answer.summary === null ? (answer.skipSummary ?? answer.skip) : null
-    return { ...common, summary: answer.summary, skipReason, observations: draftsOf(answer.observations, []) }
+    const skipReason = reply.summary === null ? (reply.skipSummary ?? reply.skip) : null
+    return { ...result, summary: reply.summary, skipReason, observations: observationDrafts(reply.observations, []) }
   }
 
-  /** No call: the digest is made of what was stored, so it costs nothing and cannot fail. */
-  async function compact(request: CompactRequest): Promise<CompactAnswer> {
-    const digest = digestOf(request, {
+  /** Without a call: the digest is built from what is stored, so that it costs nothing and cannot fail. */
+  async compact(request: CompactRequest): Promise<CompactAnswer> {
+    const { chat, prompts, system, compactTokens, withheld } = this.#options
+    const digest = conversationDigest(request, {
       maxTokens: Math.min(DIGEST_TOKENS, Math.floor(compactTokens * DIGEST_SHARE)),
       withheld,
     })
-    const opening = await renderedOpening(request, request.prompt)
+    const opening = await this.#opening(request, request.prompt)
     const content = renderCompaction(prompts, { opening, digest })
     return {
       usage: NO_USAGE,
       turns: [{ role: 'user', content, model: chat.model, usage: null }],
       contextTokens: estimateTokens(system) + estimateTokens(content),
       model: chat.model,
-      promptVersion,
+      promptVersion: prompts.version,
     }
   }
 
-  /** What a conversation begins with; empty where it has begun. */
-  async function openingFor(matter: SessionMatter, request: string | null = matter.prompt): Promise<string> {
-    return modelTurns(matter.conversation).length > 0 ? '' : await renderedOpening(matter, request)
+  /** One call, recorded whatever its result. Throws if the reply is not `wanted`. */
+  async #call(
+    session: ObserverSession,
+    content: string,
+    wanted: (reply: ParsedReply) => boolean,
+    signal: AbortSignal,
+  ): Promise<{ reply: ParsedReply; result: CallResult }> {
+    const { chat, prompts, system, compactTokens } = this.#options
+    const messages = chatMessages(modelTurns(session.conversation), content)
+    const requestTokens = estimateRequestTokens({ system, messages })
+    const expected = { ...NO_USAGE, input: requestTokens }
+    const endCall = session.calls.begin({
+      provider: chat.provider,
+      model: chat.model,
+      promptVersion: prompts.version,
+      // The last message also contains the digest if that opens the conversation.
+      sent: messages.at(-1)?.content ?? content,
+      expected: { usage: expected, cost: this.#cost(chat.model, expected) },
+    })
+    let reply: ChatReply
+    try {
+      const maxTokens = Math.min(ANSWER_TOKENS, Math.floor(compactTokens * ANSWER_SHARE))
+      reply = await chat.complete({ system, messages, maxTokens }, signal)
+    } catch (error) {
+      const usage = (error instanceof ObserverError ? error.usage : null) ?? NO_USAGE
+      endCall({ usage, cost: this.#cost(chat.model, usage), error: errorMessage(error), received: null })
+      throw error
+    }
+    const { text, model, usage } = reply
+    const cost = reply.cost ?? this.#cost(model, usage) ?? this.#cost(chat.model, usage)
+    const parsed = parseReply(text)
+    const problem = isAnswer(parsed) && wanted(parsed) ? null : replyProblem(reply)
+    endCall({ usage, cost, error: problem, received: text })
+    if (problem !== null) throw this.#unusableReplies.failure(problem, reply, session.session)
+    this.#unusableReplies.reset()
+    const turns: CallResult['turns'] = [
+      { role: 'user', content, model, usage: null },
+      { role: 'assistant', content: text.trim(), model, usage },
+    ]
+    const contextTokens = conversationTokens(usage, requestTokens, text)
+    return { reply: parsed, result: { usage, turns, contextTokens, model, promptVersion: prompts.version } }
   }
 
-  async function renderedOpening({ project, cwd, at }: SessionMatter, request: string | null): Promise<string> {
-    const technologies = await technologiesOf(projectRoot(cwd))
-    return renderOpening(prompts, { project: project.name || basename(cwd), technologies, cwd, at, request })
+  #cost(model: string, usage: Usage): number | null {
+    const price = this.#options.priceOf(model)
+    return usage === NO_USAGE ? 0 : price === null ? null : usageCost(usage, price)
   }
 
-  return { provider: chat.provider, observe, summarize, compact }
+  /** Empty if the conversation has already begun. */
+  async #openingIfNew(session: ObserverSession, request: string | null): Promise<string> {
+    return modelTurns(session.conversation).length > 0 ? '' : await this.#opening(session, request)
+  }
+
+  async #opening({ project, cwd, at }: ObserverSession, request: string | null): Promise<string> {
+    const technologies = await detectTechnologies(workingTreeRoot(cwd))
+    const name = project.name || basename(cwd)
+    return renderOpening(this.#options.prompts, { project: name, technologies, cwd, at, request })
+  }
 }
 
-function sorted(messages: readonly MessageEvent[], withheld: Withheld) {
-  const open: MessageEvent[] = []
+function separateWithheld(messages: readonly MessageEvent[], withheld: WithheldFilter) {
+  const allowed: MessageEvent[] = []
   const skipped: { eventId: string; reason: string }[] = []
   for (const message of messages) {
     const reason = withheld.reasonFor(message)
-    if (reason === null) open.push(message)
+    if (reason === null) allowed.push(message)
     else skipped.push({ eventId: message.id, reason })
   }
-  return { open, skipped }
+  return { allowed, skipped }
 }
 
-/** The tool uses that no observation came from. */
-function untold(fresh: readonly MessageEvent[], observations: readonly ObservationDraft[], skip: string | null) {
-  const told = new Set(observations.flatMap((observation) => observation.sources))
-  const reason = skip ?? 'the model kept nothing of it'
-  return fresh.filter(({ id }) => !told.has(id)).map(({ id }) => ({ eventId: id, reason }))
+/** The tool uses that are no observation's source. */
+function withoutObservation(
+  fresh: readonly MessageEvent[],
+  observations: readonly ObservationDraft[],
+  skip: string | null,
+): { eventId: string; reason: string }[] {
+  const sources = new Set(observations.flatMap((observation) => observation.sources))
+  const reason = skip ?? 'the model made no observation of it'
+  return fresh.filter(({ id }) => !sources.has(id)).map(({ id }) => ({ eventId: id, reason }))
 }
 
-function joined(...parts: readonly string[]): string {
+function joinParagraphs(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n')
+}
+
+/** Turns of the rules observer have no model. */
+function modelTurns(conversation: readonly ObserverTurn[]): ObserverTurn[] {
+  return conversation.filter((turn) => turn.model !== null)
+}
+
+/** Many servers require alternating roles: adjacent turns of one role become one message. */
+function chatMessages(turns: readonly ObserverTurn[], content: string): ChatMessage[] {
+  const messages: ChatMessage[] = []
+  for (const turn of [...turns, { role: 'user' as const, content }]) {
+    const last = messages.at(-1)
+    if (last?.role === turn.role) last.content = `${last.content}\n\n${turn.content}`
+    else messages.push({ role: turn.role, content: turn.content })
+  }
+  // A conversation whose beginning was removed may start with an answer.
+  return messages[0]?.role === 'assistant' ? messages.slice(1) : messages
+}
+
+/** Some servers report only uncached tokens, which is too little; our estimate may be too much. */
+const ESTIMATE_FACTOR = 0.75
+
+/** Size of the conversation after a call; the next call sends all of it. */
+function conversationTokens(usage: Usage, requestTokens: number, answer: string): number {
+  const { input, output, cacheRead, cacheWrite } = usage
+  const estimate = Math.floor((requestTokens + estimateTokens(answer)) * ESTIMATE_FACTOR)
+  return Math.max(input + output + cacheRead + cacheWrite, estimate)
+}
+
+/** `messages` are numbered from 1, as in the prompt. */
+function observationDrafts(
+  observations: readonly ParsedObservation[],
+  messages: readonly MessageEvent[],
+): ObservationDraft[] {
+  return observations.map(({ from, ...content }) => {
+    const sources = sourceEvents(from, [...content.filesModified, ...content.filesRead], messages)
+    const agents = new Set(sources.map((event) => event.agent?.type ?? null))
+    const [agent = null] = agents
+    return {
+      ...content,
+      agent: agents.size === 1 ? agent : null,
+      discoveryTokens: sources.reduce((total, event) => total + estimateTokens(JSON.stringify(event)), 0),
+      discoveryEstimated: true,
+      sources: sources.map((event) => event.id),
+    }
+  })
+}
+
+/** The tool uses that the reply names; else those of its files; else the whole batch. */
+function sourceEvents(
+  from: readonly number[],
+  files: readonly string[],
+  messages: readonly MessageEvent[],
+): readonly MessageEvent[] {
+  const named = messages.filter((_, i) => from.includes(i + 1))
+  if (named.length > 0) return named
+  const touching = messages.filter((event) => files.some((file) => isUsedOn(event, file)))
+  return touching.length > 0 ? touching : messages
+}
+
+function isUsedOn(event: MessageEvent, file: string): boolean {
+  const path = event.kind === 'subagent_end' ? '' : stringField(asFields(event.input), 'file_path')
+  return path !== '' && (path === file || path.replaceAll('\\', '/').endsWith(`/${file.replace(/^\.?\//, '')}`))
+}
+
+/** Unusable replies in a row after which the model is at fault. Bisecting a batch of 500 for a bad message takes ten. */
+const MAX_UNUSABLE_IN_A_ROW = 12
+
+/** Decides whether an unusable reply is the fault of the message or of the model. */
+class UnusableReplies {
+  readonly #model: string
+  readonly #sessions = new Set<string>()
+  #inARow = 0
+  #everUsable = false
+
+  constructor(model: string) {
+    this.#model = model
+  }
+
+  /** After a usable reply. */
+  reset(): void {
+    this.#everUsable = true
+    this.#startRow()
+  }
+
+  /**
+   * A refusal depends on the request. Many other unusable replies in a row, from a model that never gave a usable one or
+   * to several sessions, are the model's fault. The row then starts again, so that the content of one session never blocks
+   * the others.
+   */
+  failure(problem: string, { stop, usage }: ChatReply, session: string): ObserverError {
+    if (stop === 'refused') return new ObserverError('message', problem, { usage })
+    this.#inARow += 1
+    this.#sessions.add(session)
+    const inARow = this.#inARow
+    const isModel = inARow >= MAX_UNUSABLE_IN_A_ROW && (!this.#everUsable || this.#sessions.size > 1)
+    if (!isModel) return new ObserverError('message', problem, { usage })
+    this.#startRow()
+    return new ObserverError(
+      'provider',
+      `${this.#model} gave ${inARow} answers in a row that cannot be used; choose another model: claude-mem config set model NAME. The last: ${problem}`,
+      { usage },
+    )
+  }
+
+  #startRow(): void {
+    this.#inARow = 0
+    this.#sessions.clear()
+  }
+}
+
+/** Characters of an unusable reply that are quoted. */
+const QUOTED_CHARS = 120
+
+function replyProblem({ text, stop }: ChatReply): string {
+  if (stop === 'refused') return 'the model refused to answer'
+  if (stop === 'length') return 'the answer was cut off before it had any content'
+  const line = text.replace(/\s+/g, ' ').trim()
+  if (line === '') return 'the answer was empty'
+  const quoted = line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line
+  return `the answer is not in the requested format: "${quoted}"`
 }

@@ -1,20 +1,36 @@
-/** The words a model reads: ours, replaced file by file by the user's own. A faulty file of theirs never stops the memory. */
+/**
+ * The texts that a model reads, from `prompts/*.md`. Each file may be replaced by one of the user's own; an invalid file
+ * is reported and ours is used, so that it never stops the memory. A file has front matter with a version, then Markdown
+ * with `{{placeholders}}`.
+ */
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MemError, messageOf, systemCode } from '../../errors.ts'
-import { cutText } from '../../memory/bound.ts'
-import {
-  MAX_PROMPT_BYTES,
-  type ParsedPrompt,
-  type PlaceholderOf,
-  PROMPT_NAMES,
-  type PromptName,
-  parsePrompt,
-} from './prompt-file.ts'
+import { cutText } from '../../domain/sanitize.ts'
+import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 
-export interface Prompt<N extends PromptName> {
+/** The placeholders of each prompt. One that is missing would silently lose its value. */
+const PROMPT_PLACEHOLDERS = {
+  init: { required: ['verbosity', 'language'], optional: [] },
+  'verbosity-minimal': { required: [], optional: [] },
+  'verbosity-normal': { required: [], optional: [] },
+  'verbosity-verbose': { required: [], optional: [] },
+  opening: { required: ['project', 'request'], optional: ['technologies', 'directory', 'date'] },
+  request: { required: ['text'], optional: [] },
+  observation: { required: ['request', 'batch'], optional: [] },
+  summary: { required: ['request', 'last_message'], optional: [] },
+  compaction: { required: ['digest'], optional: ['opening'] },
+} as const satisfies Record<string, { required: readonly string[]; optional: readonly string[] }>
+
+type PromptName = keyof typeof PROMPT_PLACEHOLDERS
+export const PROMPT_NAMES = Object.keys(PROMPT_PLACEHOLDERS) as PromptName[]
+
+type PlaceholderOf<N extends PromptName> =
+  | (typeof PROMPT_PLACEHOLDERS)[N]['required'][number]
+  | (typeof PROMPT_PLACEHOLDERS)[N]['optional'][number]
+
+interface Prompt<N extends PromptName> {
   name: N
   /** `init-1`: ours; `own:1a2b3c4d`: the user's, by its content. */
   version: string
@@ -22,29 +38,29 @@ export interface Prompt<N extends PromptName> {
 }
 
 export type Prompts = { readonly [N in PromptName]: Prompt<N> } & {
-  /** What is stored on each observation: `1`, or `1+own:1a2b3c4d` where any file is the user's. */
+  /** Stored on each observation: `1`, or `1+own:1a2b3c4d` if any file is the user's. */
   readonly version: string
 }
 
-export interface PromptFolders {
+interface PromptFolders {
   folder: string
-  /** The user's; null: there is none. */
+  /** The user's folder; null if there is none. */
   override: string | null
 }
 
 export function loadPrompts({ folder, override }: PromptFolders): { prompts: Prompts; problems: string[] } {
   const problems = override === null ? [] : folderProblems(override)
-  const own: string[] = []
+  const userPrompts: string[] = []
   let newest = 0
   const load = <N extends PromptName>(name: N): Prompt<N> => {
-    const ours = ourPrompt(folder, name)
-    // Whoever changes one of ours gives it the next number, so that the highest names the whole set.
+    const ours = readBuiltInPrompt(folder, name)
+    // A changed prompt gets the next number of all, so that the highest version names the whole set.
     newest = Math.max(newest, ours.version)
-    const theirs = override === null ? null : ownPrompt(join(override, `${name}.md`), name, problems)
-    if (theirs === null) return { name, version: `${name}-${ours.version}`, text: ours.text }
-    const hash = shortDigest(theirs)
-    own.push(`${name} ${hash}`)
-    return { name, version: `own:${hash}`, text: theirs }
+    const text = override === null ? null : readUserPrompt(join(override, `${name}.md`), name, problems)
+    if (text === null) return { name, version: `${name}-${ours.version}`, text: ours.text }
+    const hash = shortHash(text)
+    userPrompts.push(`${name} ${hash}`)
+    return { name, version: `own:${hash}`, text }
   }
   const loaded = {
     init: load('init'),
@@ -57,15 +73,15 @@ export function loadPrompts({ folder, override }: PromptFolders): { prompts: Pro
     summary: load('summary'),
     compaction: load('compaction'),
   }
-  const version = own.length === 0 ? String(newest) : `${newest}+own:${shortDigest(own.join('\n'))}`
+  const version = userPrompts.length === 0 ? String(newest) : `${newest}+own:${shortHash(userPrompts.join('\n'))}`
   return { prompts: { ...loaded, version }, problems }
 }
 
 /**
- * One pass: what a value holds is never expanded. A placeholder alone on its line takes the line with it, and the
- * empty line after it, when its value is empty.
+ * One pass: placeholders inside a value are not expanded. A placeholder alone on its line removes the line, and the empty
+ * line after it, if its value is empty.
  */
-export function fill<N extends PromptName>(
+export function fillPrompt<N extends PromptName>(
   prompt: Prompt<N>,
   values: Readonly<Record<PlaceholderOf<N>, string>>,
 ): string {
@@ -79,72 +95,83 @@ export function fill<N extends PromptName>(
     .trim()
 }
 
-export interface Manner {
+interface PromptStyle {
   /** `minimal`, `normal` or `verbose`. */
   verbosity: string
   language: string
 }
 
 const DEFAULT_LANGUAGE = 'English'
-/** A language has a name, not a story. */
+/** Enough for the name of a language. */
 const MAX_LANGUAGE_CHARS = 80
 
-/** The fixed part of every call: the same for all sessions with the same settings, so that it can be cached. */
-export function systemPrompt(prompts: Prompts, { verbosity, language }: Manner): string {
-  return fill(prompts.init, {
-    verbosity: verbosityText(prompts, verbosity),
+/** The system text of every call: the same for all sessions with the same settings, so that it can be cached. */
+export function systemPrompt(prompts: Prompts, { verbosity, language }: PromptStyle): string {
+  const { text } =
+    verbosity === 'minimal'
+      ? prompts['verbosity-minimal']
+      : verbosity === 'verbose'
+        ? prompts['verbosity-verbose']
+        : prompts['verbosity-normal']
+  return fillPrompt(prompts.init, {
+    verbosity: text,
     language: cutText(language.trim(), MAX_LANGUAGE_CHARS) || DEFAULT_LANGUAGE,
   })
 }
 
-function verbosityText(prompts: Prompts, verbosity: string): string {
-  if (verbosity === 'minimal') return prompts['verbosity-minimal'].text
-  if (verbosity === 'verbose') return prompts['verbosity-verbose'].text
-  return prompts['verbosity-normal'].text
-}
+/** `dist/chunks` is two levels below the package, a build in `node_modules/.cache` up to five. */
+const MAX_PARENT_FOLDERS = 6
 
-const MAX_FOLDERS_UP = 6 // dist/chunks lies two below the package, a build in node_modules/.cache up to five
-
-/** Our own folder: beside the built program's directory, or at the root of the sources. */
-export function promptFolder(): string {
+/** Beside the built program's directory, or at the root of the sources. */
+export function builtInPromptFolder(): string {
   let at = dirname(fileURLToPath(import.meta.url))
-  for (let up = 0; up < MAX_FOLDERS_UP; up++, at = dirname(at)) {
+  for (let up = 0; up < MAX_PARENT_FOLDERS; up++, at = dirname(at)) {
     if (existsSync(join(at, 'prompts', 'init.md'))) return join(at, 'prompts')
   }
   throw new MemError('internal', `The prompts are missing above ${at}. Install claude-mem again.`)
 }
 
-function ourPrompt(folder: string, name: PromptName): { version: number; text: string } {
+/** The folder of the user's own prompts; null if there is none. `configured` is CLAUDE_MEM_PROMPT_DIR. */
+export function userPromptFolder(dataDir: string, configured: string): string | null {
+  if (configured !== '') return configured
+  const byDefault = join(dataDir, 'prompts')
+  return existsSync(byDefault) ? byDefault : null
+}
+
+function readBuiltInPrompt(folder: string, name: PromptName): { version: number; text: string } {
   const file = join(folder, `${name}.md`)
   let parsed: ParsedPrompt
   try {
-    parsed = parsePrompt(name, readFileSync(file))
+    parsed = parsePromptFile(name, readFileSync(file))
   } catch (cause) {
     throw new MemError('internal', `${file} cannot be read. Install claude-mem again.`, { cause })
   }
   if (parsed.ok) return parsed
-  throw new MemError('internal', `${file} was changed: ${parsed.fault}. Install claude-mem again.`)
+  throw new MemError('internal', `${file} was changed: ${parsed.problem}. Install claude-mem again.`)
 }
 
-function ownPrompt(file: string, name: PromptName, problems: string[]): string | null {
-  const report = (fault: string): null => {
-    problems.push(`${file}: ${fault}. Ours is used meanwhile.`)
+function readUserPrompt(file: string, name: PromptName, problems: string[]): string | null {
+  const report = (problem: string): null => {
+    problems.push(`${file}: ${problem}. Ours is used meanwhile.`)
     return null
   }
   try {
-    // A device or a pipe would be waited for.
-    if (!statSync(file).isFile()) return report('it is not a file; replace it by one, or remove it')
-    const parsed = parsePrompt(name, readStart(file))
-    return parsed.ok ? parsed.text : report(parsed.fault)
+    // Reading a device or a pipe would block.
+    if (!statSync(file).isFile()) return report('it is not a file; replace it with one, or remove it')
+    const parsed = parsePromptFile(name, readFileStart(file))
+    return parsed.ok ? parsed.text : report(parsed.problem)
   } catch (error) {
     const code = systemCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
-    return report(`it cannot be read (${messageOf(error)}); let your user read it, or remove it`)
+    return report(`it cannot be read (${errorMessage(error)}); let your user read it, or remove it`)
   }
 }
 
-/** One byte more than is allowed tells that there are too many. */
-function readStart(file: string): Buffer {
+/** Far above the size of a prompt that should be sent with every call. */
+export const MAX_PROMPT_BYTES = 65_536
+
+/** At most one byte more than allowed, which shows that the file is too large. */
+function readFileStart(file: string): Buffer {
   const handle = openSync(file, 'r')
   try {
     const buffer = Buffer.alloc(MAX_PROMPT_BYTES + 1)
@@ -159,26 +186,69 @@ function readStart(file: string): Buffer {
   }
 }
 
-/** A folder that is not there, and files that no prompt is called by: the user meant something by them. */
+type ParsedPrompt = { ok: true; version: number; text: string } | { ok: false; problem: string }
+
+const invalid = (problem: string): ParsedPrompt => ({ ok: false, problem })
+
+/** `problem` says what is wrong and what to do about it. */
+export function parsePromptFile(name: PromptName, bytes: Buffer): ParsedPrompt {
+  if (bytes.length > MAX_PROMPT_BYTES) return invalid(`it is larger than ${MAX_PROMPT_BYTES / 1024} KB; shorten it`)
+  const whole = bytes
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .replaceAll('\r\n', '\n')
+  if (whole.includes('\ufffd') || whole.includes('\0')) return invalid('it is not UTF-8 text; save it as UTF-8')
+  if (whole.trim() === '') return invalid('it is empty; write the prompt, or delete the file to use ours')
+  const frontMatter = /^---\n([\s\S]*?)\n---(?:\n|$)/.exec(whole)
+  const version = /^version:[ \t]*(\d{1,6})[ \t]*$/m.exec(frontMatter?.[1] ?? '')?.[1]
+  if (frontMatter === null || version === undefined) {
+    return invalid('it has no version; begin it with the three lines `---`, `version: 1`, `---`')
+  }
+  const text = whole.slice(frontMatter[0].length).trim()
+  if (text === '') return invalid('nothing follows its front matter; write the prompt, or delete the file to use ours')
+  const problem = placeholderProblem(name, text)
+  return problem === null ? { ok: true, version: Number(version), text } : invalid(problem)
+}
+
+/** Unknown placeholders that one message names. */
+const MAX_NAMED_PLACEHOLDERS = 5
+
+function placeholderProblem(name: PromptName, text: string): string | null {
+  const { required, optional }: { required: readonly string[]; optional: readonly string[] } = PROMPT_PLACEHOLDERS[name]
+  const used = new Set([...text.matchAll(/\{\{([^{}\n]*)\}\}/g)].map(([, inner = '']) => inner))
+  const missing = required.filter((placeholder) => !used.has(placeholder))
+  if (missing.length > 0) return `${inBraces(missing)} is missing; add it where its text should be`
+  const known = [...required, ...optional]
+  const unknown = [...used].filter((placeholder) => !known.includes(placeholder))
+  if (unknown.length === 0) return null
+  const hint = known.length === 0 ? 'this prompt has none' : `it may use ${inBraces(known)}`
+  return `${inBraces(unknown.slice(0, MAX_NAMED_PLACEHOLDERS))} is not a placeholder; ${hint}`
+}
+
+function inBraces(names: readonly string[]): string {
+  return names.map((name) => `{{${name}}}`).join(', ')
+}
+
+/** Stray files that are reported; a folder full of notes is one mistake. */
+const MAX_STRAY_FILES = 5
+
+/** A folder that cannot be read, and Markdown files that are not named after a prompt. */
 function folderProblems(folder: string): string[] {
   let names: string[]
   try {
     names = readdirSync(folder)
   } catch (error) {
     return [
-      `${folder}: this folder for your own prompts cannot be read (${messageOf(error)}); make it, or clear CLAUDE_MEM_PROMPT_DIR. Ours are used meanwhile.`,
+      `${folder}: this folder for your own prompts cannot be read (${errorMessage(error)}); create it, or clear CLAUDE_MEM_PROMPT_DIR. Ours are used meanwhile.`,
     ]
   }
-  const known = new Set(PROMPT_NAMES.map((name) => `${name}.md`))
+  const known = PROMPT_NAMES.map((name) => `${name}.md`)
   return names
-    .filter((name) => name.endsWith('.md') && name.toLowerCase() !== 'readme.md' && !known.has(name))
-    .slice(0, MAX_STRAYS)
-    .map((name) => `${join(folder, name)}: no prompt is called so; the names are ${[...known].join(', ')}.`)
+    .filter((name) => name.endsWith('.md') && name.toLowerCase() !== 'readme.md' && !known.includes(name))
+    .slice(0, MAX_STRAY_FILES)
+    .map((name) => `${join(folder, name)}: there is no prompt of this name; the names are ${known.join(', ')}.`)
 }
 
-/** Files named as strays; a folder full of notes is one mistake, not a hundred. */
-const MAX_STRAYS = 5
-
-function shortDigest(text: string): string {
+function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }

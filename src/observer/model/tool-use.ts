@@ -1,149 +1,158 @@
-/** What of a tool use a model needs: for the tools that are used most, the telling fields; of any other, all that is no ballast. */
-import type { MessageEvent, ToolFailureEvent, ToolUseEvent } from '../../memory/event.ts'
-import { type Fields, numberIn, recordOf, textIn } from '../offline/fields.ts'
-import { changeText, placeIn, symbolsOf } from './file-change.ts'
-import type { Texture } from './shorten.ts'
-import { valueText, withoutBlob } from './value-text.ts'
+/**
+ * What a model reads of a tool use. Common tools have a reader that picks the informative fields; of any other tool all
+ * fields are shown, without empty ones, ids, counters and binary data.
+ */
+import type { MessageEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
+import { boundValue } from '../../domain/sanitize.ts'
+import { readFileEdit } from '../tool-events/file-edit.ts'
+import { asFields, type JsonFields, numberField, splitTextLines, stringField } from '../tool-events/json-fields.ts'
+import type { TextKind } from './prompt-text.ts'
 
-export interface Part {
-  /** Null: the text stands by itself. */
+export interface ToolUsePart {
+  /** Null: the text needs no label. */
   label: string | null
   text: string
-  texture: Texture
-  /** Of the bound for one field, from 0 to 1: what is looked at is worth less than what was made. */
-  worth: number
+  kind: TextKind
+  /** Share of the limit for one field, from 0 to 1. */
+  share: number
 }
 
-export interface ToolUse {
+export interface ToolUseText {
   tool: string
-  input: Part[]
-  outcome: Part[]
-  /** How it ended, where it did not end well. */
+  input: ToolUsePart[]
+  outcome: ToolUsePart[]
+  /** Null: it succeeded. */
   ended: 'failed' | 'interrupted' | null
 }
 
+/** Share of what was only looked at: less informative than what was written. */
 const LOOKED_AT = 0.5
 
-export function toolUseOf(event: MessageEvent, projectDir: string): ToolUse {
+export function describeToolUse(event: MessageEvent, projectDir: string): ToolUseText {
   if (event.kind === 'subagent_end') {
-    return { tool: 'subagent ended', input: [], outcome: some(null, event.lastMessage), ended: null }
+    return { tool: 'subagent ended', input: [], outcome: part(null, event.lastMessage), ended: null }
   }
-  const place: Place = (path) => placeIn(path, projectDir)
+  const path: ShortenPath = (given) => projectPath(given, projectDir)
   const reader = (Object.hasOwn(READERS, event.tool) ? READERS[event.tool] : null) ?? {}
-  const response = event.kind === 'tool_use' ? recordOf(event.response) : {}
-  const input = reader.input?.(recordOf(event.input), place, response) ?? []
+  const response = event.kind === 'tool_use' ? asFields(event.response) : {}
+  const input = reader.input?.(asFields(event.input), path, response) ?? []
   return {
     tool: event.tool,
-    // Whatever the client calls its fields, something of the input is told.
-    input: input.length > 0 ? input : some(null, valueText(event.input)),
-    ...(event.kind === 'tool_use' ? success(event, reader, response, place) : failure(event)),
+    // The fallback covers clients that name the fields differently.
+    input: input.length > 0 ? input : part(null, toolValueText(event.input)),
+    ...(event.kind === 'tool_use' ? describeSuccess(event, reader, response, path) : describeFailure(event)),
   }
 }
 
-function success(event: ToolUseEvent, reader: Reader, response: Fields, place: Place): Ending {
+type Outcome = Pick<ToolUseText, 'outcome' | 'ended'>
+
+function describeSuccess(event: ToolUseEvent, reader: ToolReader, response: JsonFields, path: ShortenPath): Outcome {
   return {
-    // A client that answers in plain words, or in a shape of its own, is heard as well.
-    outcome: reader.outcome?.(response, event, place) ?? some(null, valueText(event.response)),
+    outcome: reader.outcome?.(response, event, path) ?? part(null, toolValueText(event.response)),
     ended: response.interrupted === true ? 'interrupted' : null,
   }
 }
 
-function failure(event: ToolFailureEvent): Ending {
-  return { outcome: some(null, withoutBlob(event.error)), ended: event.interrupted ? 'interrupted' : 'failed' }
+function describeFailure(event: ToolFailureEvent): Outcome {
+  return { outcome: part(null, maskBlobs(event.error)), ended: event.interrupted ? 'interrupted' : 'failed' }
 }
 
-type Ending = Pick<ToolUse, 'outcome' | 'ended'>
+type ShortenPath = (path: string) => string
 
-type Place = (path: string) => string
-
-interface Reader {
-  input?: (input: Fields, place: Place, response: Fields) => Part[]
-  /** Null: the response is of another shape. */
-  outcome?: (response: Fields, event: ToolUseEvent, place: Place) => Part[] | null
+interface ToolReader {
+  input?: (input: JsonFields, path: ShortenPath, response: JsonFields) => ToolUsePart[]
+  /** Null: the response has another shape, and all its fields are shown. */
+  outcome?: (response: JsonFields, event: ToolUseEvent, path: ShortenPath) => ToolUsePart[] | null
 }
 
-const EDIT: Reader = {
-  input: (input, place, response) => {
+const EDIT: ToolReader = {
+  input: (input, path, response) => {
     const change = changeText(input, response)
-    return change === '' ? [] : [...file(input, place), ...some(null, withoutBlob(change), 'code')]
+    return change === '' ? [] : [...filePart(input, path), ...part(null, maskBlobs(change), 'code')]
   },
-  outcome: (response, event) => ('filePath' in response ? some('symbols', symbolsOf(event).join(', ')) : null),
+  outcome: (response, event) => ('filePath' in response ? part('symbols', changedSymbols(event)) : null),
 }
 
-const SEARCH: Reader = {
-  input: (input, place) => [
-    ...some('pattern', textIn(input, 'pattern')),
-    ...some('in', place(textIn(input, 'path'))),
-    ...some('files', textIn(input, 'glob') || textIn(input, 'type')),
+const SEARCH: ToolReader = {
+  input: (input, path) => [
+    ...part('pattern', stringField(input, 'pattern')),
+    ...part('in', path(stringField(input, 'path'))),
+    ...part('files', stringField(input, 'glob') || stringField(input, 'type')),
   ],
-  outcome: (response, _event, place) => {
-    const names = Array.isArray(response.filenames) ? response.filenames.filter((name) => typeof name === 'string') : []
-    const content = textIn(response, 'content')
+  outcome: (response, _event, path) => {
+    const content = stringField(response, 'content')
     if (content === '' && !Array.isArray(response.filenames)) return null
-    const found = content === '' ? names.map(place).join('\n') : content
-    return some(null, found || '(no match)', 'output', LOOKED_AT)
+    const names = Array.isArray(response.filenames) ? response.filenames.filter((name) => typeof name === 'string') : []
+    const found = content === '' ? names.map(path).join('\n') : content
+    return part(null, found || '(no match)', 'output', LOOKED_AT)
   },
 }
 
-const AGENT: Reader = {
+const AGENT: ToolReader = {
   input: (input) => [
-    ...some('agent', textIn(input, 'subagent_type')),
-    ...some('task', textIn(input, 'description')),
-    ...some('prompt', textIn(input, 'prompt'), 'output', LOOKED_AT),
+    ...part('agent', stringField(input, 'subagent_type')),
+    ...part('task', stringField(input, 'description')),
+    ...part('prompt', stringField(input, 'prompt'), 'output', LOOKED_AT),
   ],
   outcome: (response) =>
     response.content === undefined
       ? null
-      : [...some('status', textIn(response, 'status')), ...some(null, valueText(response.content))],
+      : [...part('status', stringField(response, 'status')), ...part(null, toolValueText(response.content))],
 }
 
-const READERS: Partial<Record<string, Reader>> = {
+const READERS: Partial<Record<string, ToolReader>> = {
   Edit: EDIT,
   MultiEdit: EDIT,
   Write: {
-    input: (input, place) => [...file(input, place), ...some('content', withoutBlob(textIn(input, 'content')), 'code')],
+    input: (input, path) => [
+      ...filePart(input, path),
+      ...part('content', maskBlobs(stringField(input, 'content')), 'code'),
+    ],
     outcome: (response, event) =>
       'filePath' in response
         ? [
-            ...some(null, response.type === 'create' ? 'new file' : 'overwritten'),
-            ...some('symbols', symbolsOf(event).join(', ')),
+            ...part(null, response.type === 'create' ? 'new file' : 'overwritten'),
+            ...part('symbols', changedSymbols(event)),
           ]
         : null,
   },
   NotebookEdit: {
-    input: (input, place) => [
-      ...some('notebook', place(textIn(input, 'notebook_path'))),
-      ...some(
+    input: (input, path) => [
+      ...part('notebook', path(stringField(input, 'notebook_path'))),
+      ...part(
         'cell',
-        [textIn(input, 'edit_mode'), textIn(input, 'cell_type'), textIn(input, 'cell_id')].filter(Boolean).join(' '),
+        ['edit_mode', 'cell_type', 'cell_id']
+          .map((name) => stringField(input, name))
+          .filter(Boolean)
+          .join(' '),
       ),
-      ...some(null, textIn(input, 'new_source'), 'code'),
+      ...part(null, stringField(input, 'new_source'), 'code'),
     ],
-    outcome: (response) => ('new_source' in response ? some('error', textIn(response, 'error')) : null),
+    outcome: (response) => ('new_source' in response ? part('error', stringField(response, 'error')) : null),
   },
   Read: {
-    input: (input, place) => [...file(input, place), ...some('lines', rangeOf(input))],
+    input: (input, path) => [...filePart(input, path), ...part('lines', lineRange(input))],
     outcome: (response) => {
-      const read = recordOf(response.file)
-      if (typeof read.content === 'string') return some(null, withoutBlob(read.content) || '(empty)', 'code', LOOKED_AT)
-      if (Array.isArray(read.cells)) return some(null, valueText(read.cells), 'code', LOOKED_AT)
-      return response.type === 'image' || response.type === 'pdf' ? some(null, `[${response.type}]`) : null
+      const read = asFields(response.file)
+      if (typeof read.content === 'string') return part(null, maskBlobs(read.content) || '(empty)', 'code', LOOKED_AT)
+      if (Array.isArray(read.cells)) return part(null, toolValueText(read.cells), 'code', LOOKED_AT)
+      return response.type === 'image' || response.type === 'pdf' ? part(null, `[${response.type}]`) : null
     },
   },
   Bash: {
     input: (input) => [
-      ...some('command', textIn(input, 'command')),
-      ...some('why', textIn(input, 'description')),
-      ...some('background', input.run_in_background === true ? 'yes' : ''),
+      ...part('command', stringField(input, 'command')),
+      ...part('why', stringField(input, 'description')),
+      ...part('background', input.run_in_background === true ? 'yes' : ''),
     ],
     outcome: (response) => {
       if (typeof response.stdout !== 'string' && typeof response.stderr !== 'string') return null
       const parts = [
-        ...some(null, withoutBlob(textIn(response, 'stdout'))),
-        ...some('stderr', withoutBlob(textIn(response, 'stderr'))),
-        ...some('exit', textIn(response, 'returnCodeInterpretation') || valueText(response.exitCode)),
+        ...part(null, maskBlobs(stringField(response, 'stdout'))),
+        ...part('stderr', maskBlobs(stringField(response, 'stderr'))),
+        ...part('exit', stringField(response, 'returnCodeInterpretation') || toolValueText(response.exitCode)),
       ]
-      return parts.length > 0 ? parts : some(null, '(no output)')
+      return parts.length > 0 ? parts : part(null, '(no output)')
     },
   },
   Grep: SEARCH,
@@ -151,32 +160,171 @@ const READERS: Partial<Record<string, Reader>> = {
   Task: AGENT,
   Agent: AGENT,
   WebFetch: {
-    input: (input) => [...some('url', textIn(input, 'url')), ...some('asked', textIn(input, 'prompt'))],
+    input: (input) => [...part('url', stringField(input, 'url')), ...part('asked', stringField(input, 'prompt'))],
     outcome: (response) =>
       typeof response.result === 'string'
-        ? [...some('status', httpStatus(response)), ...some(null, withoutBlob(response.result))]
+        ? [...part('status', httpStatus(response)), ...part(null, maskBlobs(response.result))]
         : null,
   },
 }
 
-function file(input: Fields, place: Place): Part[] {
-  return some('file', place(textIn(input, 'file_path')))
+/** No part for an empty text. */
+function part(label: string | null, text: string, kind: TextKind = 'output', share = 1): ToolUsePart[] {
+  return text.trim() === '' ? [] : [{ label, text, kind, share }]
 }
 
-function rangeOf(input: Fields): string {
-  const offset = numberIn(input, 'offset')
-  const limit = numberIn(input, 'limit')
+function filePart(input: JsonFields, path: ShortenPath): ToolUsePart[] {
+  return part('file', path(stringField(input, 'file_path')))
+}
+
+function lineRange(input: JsonFields): string {
+  const offset = numberField(input, 'offset')
+  const limit = numberField(input, 'limit')
   if (limit > 0) return `${Math.max(1, offset)}-${Math.max(1, offset) + limit - 1}`
   return offset > 1 ? `from ${offset}` : ''
 }
 
-/** 200 goes without saying. */
-function httpStatus(response: Fields): string {
-  const code = numberIn(response, 'code')
-  return code === 0 || code === 200 ? '' : `${code} ${textIn(response, 'codeText')}`.trim()
+/** Empty for 200. */
+function httpStatus(response: JsonFields): string {
+  const code = numberField(response, 'code')
+  return code === 0 || code === 200 ? '' : `${code} ${stringField(response, 'codeText')}`.trim()
 }
 
-/** No part where there is nothing to say. */
-function some(label: string | null, text: string, texture: Texture = 'output', worth = 1): Part[] {
-  return text.trim() === '' ? [] : [{ label, text, texture, worth }]
+/** Relative to the project for a path inside it. */
+export function projectPath(path: string, projectDir: string): string {
+  const slashed = path.replaceAll('\\', '/')
+  const base = projectDir.replaceAll('\\', '/').replace(/\/+$/, '')
+  if (base === '') return path
+  if (slashed.replace(/\/+$/, '') === base) return '.'
+  return slashed.startsWith(`${base}/`) ? slashed.slice(base.length + 1) : path
+}
+
+/** The client's patch if there is one, else old and new text of each edit. */
+function changeText(input: JsonFields, response: JsonFields): string {
+  const patch = patchLines(response.structuredPatch)
+  return (patch.length > 0 ? patch : replacementLines(input)).join('\n')
+}
+
+function patchLines(patch: unknown): string[] {
+  if (!Array.isArray(patch)) return []
+  return patch.map(asFields).flatMap((hunk) => {
+    const lines = Array.isArray(hunk.lines) ? hunk.lines.filter((line): line is string => typeof line === 'string') : []
+    return lines.length === 0 ? [] : [`@@ line ${numberField(hunk, 'newStart')}`, ...lines]
+  })
+}
+
+function replacementLines(input: JsonFields): string[] {
+  const edits = Array.isArray(input.edits) ? input.edits.map(asFields) : [input]
+  return edits.flatMap((edit, i) => {
+    const lines = lineDiff(
+      splitTextLines(stringField(edit, 'old_string')),
+      splitTextLines(stringField(edit, 'new_string')),
+    )
+    const everywhere = edit.replace_all === true ? ' (everywhere)' : ''
+    return edits.length > 1 || everywhere !== '' ? [`@@ edit ${i + 1}${everywhere}`, ...lines] : lines
+  })
+}
+
+/** Old and new text mostly share their ends, which make the edit unique; one line of each end is shown. */
+function lineDiff(before: readonly string[], after: readonly string[]): string[] {
+  const shorter = Math.min(before.length, after.length)
+  let head = 0
+  while (head < shorter && before[head] === after[head]) head++
+  let tail = 0
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++
+  return [
+    ...before.slice(Math.max(0, head - 1), head).map((line) => ` ${line}`),
+    ...before.slice(head, before.length - tail).map((line) => `-${line}`),
+    ...after.slice(head, after.length - tail).map((line) => `+${line}`),
+    ...after.slice(after.length - tail, after.length - tail + 1).map((line) => ` ${line}`),
+  ]
+}
+
+/** The outline of a new file is visible in its content. */
+const MAX_SYMBOLS = 15
+
+/** `new parseTotal, modified Cart.discount`: a model cannot tell from the changed lines which function they are in. */
+function changedSymbols(event: ToolUseEvent): string {
+  const { symbols } = readFileEdit(event, asFields(event.input)).change
+  return symbols
+    .slice(0, MAX_SYMBOLS)
+    .map(({ action, name }) => `${action} ${name}`)
+    .join(', ')
+}
+
+/** Generous: the text is shortened later, to its share. */
+const VALUE_BOUNDS = { text: 65_536, total: 262_144, members: 100, depth: 8 }
+
+/** Fields that clients add for themselves: copies of whole files, ids, counters. */
+const NOISE_FIELDS = new Set([
+  ...['originalFile', 'original_file', 'updated_file', 'userModified', 'isImage', 'noOutputExpected', 'durationMs'],
+  ...['durationSeconds', 'duration_ms', 'totalDurationMs', 'usage', 'toolStats', 'tool_use_id', 'toolUseId'],
+  ...['session_id', 'signature', 'cache_control'],
+])
+
+/** A JSON value as text: one line per field, without empty fields and binary data. */
+function toolValueText(value: unknown): string {
+  return jsonText(boundValue(value, VALUE_BOUNDS))
+}
+
+function jsonText(value: unknown): string {
+  if (typeof value === 'string') return maskBlobs(value)
+  if (Array.isArray(value)) return joinLines(value.map(jsonText))
+  if (typeof value !== 'object' || value === null) return value === null ? '' : String(value)
+  const fields = asFields(value)
+  return contentBlockText(fields) ?? joinLines(Object.entries(fields).map(([name, member]) => fieldText(name, member)))
+}
+
+function joinLines(lines: readonly string[]): string {
+  return lines.filter((line) => line !== '').join('\n')
+}
+
+function fieldText(name: string, member: unknown): string {
+  if (NOISE_FIELDS.has(name)) return ''
+  const text = isReadable(member) ? jsonText(member) : JSON.stringify(withoutNoise(member))
+  if (text === undefined || text === '') return ''
+  return text.includes('\n') ? `${name}:\n${text}` : `${name}: ${text}`
+}
+
+/** A scalar, or a list with content blocks, reads better as text than as JSON. */
+function isReadable(member: unknown): boolean {
+  if (typeof member !== 'object') return true
+  return Array.isArray(member) && member.some((item) => contentBlockText(asFields(item)) !== null)
+}
+
+/** The content blocks of MCP and of the Messages API: `{ type: 'text', text }`, `{ type: 'image', … }`. */
+function contentBlockText(fields: JsonFields): string | null {
+  if (fields.type === 'text' && typeof fields.text === 'string') return maskBlobs(fields.text)
+  const isMedia = fields.type === 'image' || fields.type === 'audio' || fields.type === 'document'
+  const hasData = 'data' in fields || 'source' in fields || 'base64' in asFields(fields.file)
+  return isMedia && hasData ? `[${fields.type}]` : null
+}
+
+/** Undefined if nothing is left. The depth is already bounded. */
+function withoutNoise(value: unknown): unknown {
+  if (typeof value === 'string') return value === '' ? undefined : maskBlobs(value)
+  if (value === null) return undefined
+  if (Array.isArray(value)) {
+    const items = value.map(withoutNoise).filter((item) => item !== undefined)
+    return items.length === 0 ? undefined : items
+  }
+  if (typeof value !== 'object') return value
+  const entries = Object.entries(value)
+    .filter(([name]) => !NOISE_FIELDS.has(name))
+    .map(([name, member]): [string, unknown] => [name, withoutNoise(member)])
+    .filter(([, member]) => member !== undefined)
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+/** This many characters of base64 or hex in a row are data; a hash or a token is shorter. */
+const BLOB = /(?:data:[\w.+/;=-]{1,80},)?[A-Za-z\d+/_=-]{300,}/g
+/** A long word that is not data, such as a path or a line of dashes, has fewer digits. */
+const MIN_BLOB_DIGITS = 10
+
+function maskBlobs(text: string): string {
+  return text.replace(BLOB, (blob) =>
+    (blob.match(/\d/g)?.length ?? 0) < MIN_BLOB_DIGITS
+      ? blob
+      : `[data, ${blob.length.toLocaleString('en-US')} characters]`,
+  )
 }

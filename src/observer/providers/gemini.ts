@@ -1,19 +1,14 @@
 /**
- * The Gemini API by plain fetch: this is one POST to one endpoint. The official library brings the sign-in of Google
- * Cloud, reads keys and projects from the environment, and tries again on its own.
+ * The Gemini API with plain fetch: it is one POST to one address. The official library adds Google Cloud sign-in, reads
+ * keys and projects from the environment and retries on its own.
  */
 import { z } from 'zod'
 import type { ChatModel, ChatReply, ChatRequest } from '../model/chat.ts'
-import { addressOf, type Endpoint, keyOf } from './endpoint.ts'
-import { noText, unusableReply } from './failure.ts'
-import { postJson } from './http.ts'
-import { usageOf } from './usage.ts'
+import { type Endpoint, emptyReply, requireApiKey, unusableReply } from './failures.ts'
+import { endpointUrl, postJson, reportedUsage } from './http.ts'
 
-export const DEFAULT_MODEL = 'gemini-3.5-flash-lite'
-export const DEFAULT_BASE_URL = 'https://generativelanguage.googleapis.com'
-
-const tokens = z.number().int().nonnegative().nullish()
-const Content = z.object({
+const tokenCount = z.number().int().nonnegative().nullish()
+const GenerateContentReply = z.object({
   candidates: z
     .array(
       z.object({
@@ -29,53 +24,39 @@ const Content = z.object({
   promptFeedback: z.object({ blockReason: z.string().optional() }).optional(),
   usageMetadata: z
     .object({
-      promptTokenCount: tokens,
-      cachedContentTokenCount: tokens,
-      candidatesTokenCount: tokens,
-      thoughtsTokenCount: tokens,
+      promptTokenCount: tokenCount,
+      cachedContentTokenCount: tokenCount,
+      candidatesTokenCount: tokenCount,
+      thoughtsTokenCount: tokenCount,
     })
     .optional(),
   modelVersion: z.string().optional(),
 })
 
-/** Why the model would not, or was not let: not the same as a mistake. */
-const REFUSALS = new Set([
-  'SAFETY',
-  'RECITATION',
-  'BLOCKLIST',
-  'PROHIBITED_CONTENT',
-  'SPII',
-  'LANGUAGE',
-  'IMAGE_SAFETY',
-])
+/** Finish reasons that mean a refusal. */
+const REFUSALS = new Set('SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII LANGUAGE IMAGE_SAFETY'.split(' '))
 
-export interface GeminiOptions {
+interface GeminiOptions {
   apiKey: string
   baseUrl: string
   model: string
 }
 
 export function geminiModel({ apiKey, baseUrl, model }: GeminiOptions): ChatModel {
-  const endpoint: Endpoint = {
-    provider: 'gemini',
-    model,
-    // The API's own lists write `models/` before the name.
-    url: addressOf(baseUrl, `/v1beta/models/${encodeURIComponent(model.replace(/^models\//, ''))}:generateContent`),
-    apiKey,
-    keySetting: 'gemini-api-key',
-    addressSetting: 'gemini-base-url',
-  }
+  // The API's own model lists have the prefix `models/`.
+  const path = `/v1beta/models/${encodeURIComponent(model.replace(/^models\//, ''))}:generateContent`
+  const endpoint: Endpoint = { provider: 'gemini', model, url: endpointUrl(baseUrl, path), apiKey }
   return {
     provider: endpoint.provider,
     model,
     async complete(request, signal) {
-      const headers = { 'x-goog-api-key': keyOf(endpoint) }
-      return replyOf(endpoint, request, await postJson(endpoint, headers, bodyOf(request), signal))
+      const headers = { 'x-goog-api-key': requireApiKey(endpoint) }
+      return readReply(endpoint, request, await postJson(endpoint, headers, requestBody(request), signal))
     },
   }
 }
 
-function bodyOf({ system, messages, maxTokens }: ChatRequest): object {
+function requestBody({ system, messages, maxTokens }: ChatRequest): object {
   return {
     ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
     contents: messages.map(({ role, content }) => ({
@@ -86,24 +67,22 @@ function bodyOf({ system, messages, maxTokens }: ChatRequest): object {
   }
 }
 
-function replyOf(endpoint: Endpoint, request: ChatRequest, value: unknown): ChatReply {
-  const parsed = Content.safeParse(value)
-  const { candidates, promptFeedback, usageMetadata: said, modelVersion } = parsed.data ?? {}
+function readReply(endpoint: Endpoint, request: ChatRequest, value: unknown): ChatReply {
+  const { candidates, promptFeedback, usageMetadata, modelVersion } = GenerateContentReply.safeParse(value).data ?? {}
   if (candidates === undefined && promptFeedback?.blockReason === undefined) {
     throw unusableReply(endpoint, 'something that is no answer of the Gemini API', value)
   }
   const [candidate] = candidates ?? []
-  // Thoughts are not the answer.
   const text = (candidate?.content?.parts ?? []).flatMap((part) => (part.thought ? [] : [part.text ?? ''])).join('')
   const reason = promptFeedback?.blockReason ?? candidate?.finishReason ?? 'unknown'
   const refused = promptFeedback?.blockReason !== undefined || REFUSALS.has(reason)
-  const usage = usageOf(request, text, {
-    prompt: said?.promptTokenCount,
-    cached: said?.cachedContentTokenCount,
-    // Thoughts are paid as output, and counted beside it.
-    output: said === undefined ? null : (said.candidatesTokenCount ?? 0) + (said.thoughtsTokenCount ?? 0),
+  const usage = reportedUsage(request, text, {
+    prompt: usageMetadata?.promptTokenCount,
+    cacheRead: usageMetadata?.cachedContentTokenCount,
+    // Thoughts are billed as output and counted separately.
+    output: (usageMetadata?.candidatesTokenCount ?? 0) + (usageMetadata?.thoughtsTokenCount ?? 0),
   })
-  if (!refused && text.trim() === '') throw noText(endpoint, `finish reason ${reason}`, usage)
+  if (!refused && text.trim() === '') throw emptyReply(endpoint, `finish reason ${reason}`, usage)
   return {
     text,
     usage,

@@ -1,16 +1,17 @@
 /**
- * One POST of JSON, and every way in which it can fail as an `ObserverError` with its owner. Nothing is tried again
- * here: the breaker does that. Nothing times out here either: the signal does that.
+ * One POST of JSON. Every failure becomes an `ObserverError` with its owner. There is no retry here (the circuit breaker
+ * retries) and no timeout (the caller's signal ends the call).
  */
+import { estimateTokens, type Usage } from '../../domain/observation.ts'
+import { type ChatRequest, estimateRequestTokens } from '../model/chat.ts'
 import { ObserverError } from '../port.ts'
-import type { Endpoint } from './endpoint.ts'
-import { connectionFailure, httpFailure, unusableReply } from './failure.ts'
-import type { Said } from './retry-after.ts'
+import { connectionFailure, type Endpoint, httpFailure, unusableReply } from './failures.ts'
+import type { HttpReply } from './retry-after.ts'
 
-/** An answer is a few KB; more than this is no answer, and is not read into memory. */
+/** An answer has a few KB. A larger body is not an answer and is not read into memory. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-/** The parsed body of a success. An aborted signal rejects with its reason. */
+/** The parsed body of a successful call. An aborted signal rejects with its reason. */
 export async function postJson(
   endpoint: Endpoint,
   headers: Record<string, string>,
@@ -24,17 +25,17 @@ export async function postJson(
       body: JSON.stringify(body),
       signal,
     }
-    return jsonOf(endpoint, await exchange(endpoint, init))
+    return parseJsonReply(endpoint, await fetchReply(endpoint, init))
   } catch (error) {
     throw signal.aborted ? signal.reason : error
   }
 }
 
-/** A request and its whole answer, whatever its status. */
-export async function exchange(endpoint: Endpoint, init: RequestInit): Promise<Said> {
+/** The whole reply, whatever its status. */
+export async function fetchReply(endpoint: Endpoint, init: RequestInit): Promise<HttpReply> {
   let response: Response
   try {
-    // A redirect is never followed: the key would go along, to whoever it leads to.
+    // Redirects are not followed: the key would be sent to another address.
     response = await fetch(endpoint.url, { ...init, redirect: 'manual' })
   } catch (error) {
     throw connectionFailure(endpoint, error)
@@ -43,31 +44,59 @@ export async function exchange(endpoint: Endpoint, init: RequestInit): Promise<S
   try {
     return { status, headers, text: await readBody(endpoint, response) }
   } catch (error) {
-    // A failure is known by its status, whatever became of its words.
+    // The status of a failed call is enough to classify it.
     if (!response.ok) return { status, headers, text: '' }
     throw error instanceof ObserverError ? error : connectionFailure(endpoint, error)
   }
 }
 
-/** What a success holds; a failure throws. */
-export function jsonOf(endpoint: Endpoint, said: Said): unknown {
-  if (said.status < 200 || said.status > 299) throw httpFailure(endpoint, said)
-  if (said.text.trim() === '') throw unusableReply(endpoint, 'an empty body', '')
+/** Throws unless the reply is a success with a JSON body. */
+export function parseJsonReply(endpoint: Endpoint, reply: HttpReply): unknown {
+  if (reply.status < 200 || reply.status > 299) throw httpFailure(endpoint, reply)
+  if (reply.text.trim() === '') throw unusableReply(endpoint, 'an empty body', '')
   try {
-    return JSON.parse(said.text)
+    return JSON.parse(reply.text)
   } catch {
-    throw unusableReply(endpoint, 'something that is not JSON', said.text)
+    throw unusableReply(endpoint, 'something that is not JSON', reply.text)
   }
 }
 
 async function readBody(endpoint: Endpoint, { body }: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
-  // Leaving the loop cancels the rest.
+  // Leaving the loop early cancels the stream.
   for await (const chunk of body ?? []) {
     size += chunk.byteLength
     if (size > MAX_BODY_BYTES) throw unusableReply(endpoint, `more than ${MAX_BODY_BYTES / 1024 ** 2} MB`, '')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+/** `path` below a base address that may end with a slash. */
+export function endpointUrl(baseUrl: string, path: string): string {
+  return `${baseUrl.replace(/\/+$/, '')}${path}`
+}
+
+type TokenCount = number | null | undefined
+
+/**
+ * Usage from an API whose prompt count includes the cached tokens. Missing counts are estimated, because a budget that
+ * counts nothing has no effect.
+ */
+export function reportedUsage(
+  request: ChatRequest,
+  text: string,
+  counts: { prompt: TokenCount; cacheRead?: TokenCount; cacheWrite?: TokenCount; output: TokenCount },
+): Usage {
+  // Some servers report 0 for "not counted".
+  const prompt = counts.prompt || estimateRequestTokens(request)
+  const cacheRead = Math.min(counts.cacheRead ?? 0, prompt)
+  const cacheWrite = Math.min(counts.cacheWrite ?? 0, prompt - cacheRead)
+  return {
+    input: prompt - cacheRead - cacheWrite,
+    output: counts.output || estimateTokens(text),
+    cacheRead,
+    cacheWrite,
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * Words of the trade that the vectors do not know, or know in another sense (a docker loads ships), in words that they
- * do know. Only what most programmers would agree on; names that mean the same in any text need no entry.
+ * Programming terms that the word vectors do not know, or know with another meaning (a docker loads ships), explained
+ * with words that they know. Names that mean the same in any text need no entry.
  */
 const LINES = `
 acl: access control permission
@@ -227,7 +227,7 @@ wsl: windows linux
 zod: validation schema
 `
 
-/** From a word to what it means. */
+/** Words that explain a term. */
 export const JARGON: ReadonlyMap<string, readonly string[]> = new Map(
   LINES.trim()
     .split('\n')

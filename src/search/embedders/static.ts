@@ -1,59 +1,59 @@
 /**
- * Word vectors that come with the program: no model, no network, microseconds a text. A text is the sum of its words,
- * the rare ones counting more.
+ * Embeds with word vectors that are part of the package: no model, no network, microseconds per text. The vector of a
+ * text is the weighted sum of the vectors of its words; rare words have more weight.
  */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MemError, messageOf } from '../../errors.ts'
-import type { Embedder } from '../embedder.ts'
-import { tokensOf } from '../tokens.ts'
-import { Lexicon } from './lexicon.ts'
-import { decodeVectorFile, type VectorFile } from './vector-file.ts'
-import { Vocabulary } from './vocabulary.ts'
-import { weightOf } from './weights.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
+import { splitTokens, type WordToken } from '../../lib/words.ts'
+import { JARGON } from './jargon.ts'
+import type { Embedder } from './models.ts'
+import { decodeWordVectors, type WordVectorFile } from './word-vectors.ts'
 
-/** With its number: whatever changes a vector of any text takes the next one. */
-export const STATIC_NAME = 'static-1'
+/** The number is raised by every change that changes the vector of any text. */
+export const STATIC_EMBEDDER_NAME = 'static-1'
 
-/** The meaning of a text is settled long before; a whole file pasted into a prompt costs no more than this. */
+/** Characters of a text that are read: more do not change its meaning, and a pasted file stays cheap. */
 const MAX_CHARS = 20_000
 
 export async function staticEmbedder({ file = vectorsFile() }: { file?: string } = {}): Promise<Embedder> {
-  const vectors = await load(file)
+  const vectors = await loadVectorFile(file)
   const lexicon = new Lexicon(new Vocabulary(vectors.text, vectors.starts))
   return {
-    name: STATIC_NAME,
+    name: STATIC_EMBEDDER_NAME,
     dimensions: vectors.dimensions,
     embed: async (texts) => texts.map((text) => embedOne(text, vectors, lexicon)),
   }
 }
 
-async function load(file: string): Promise<VectorFile> {
+async function loadVectorFile(file: string): Promise<WordVectorFile> {
   try {
-    return decodeVectorFile(await readFile(file))
+    return decodeWordVectors(await readFile(file))
   } catch (cause) {
-    throw new MemError('internal', `${file} cannot be used: ${messageOf(cause)}. Install claude-mem again.`, { cause })
+    throw new MemError('internal', `${file} cannot be used: ${errorMessage(cause)}. Install claude-mem again.`, {
+      cause,
+    })
   }
 }
 
-function embedOne(text: string, file: VectorFile, lexicon: Lexicon): Float32Array | null {
+function embedOne(text: string, file: WordVectorFile, lexicon: Lexicon): Float32Array | null {
   const sum = new Float64Array(file.dimensions)
-  for (const token of tokensOf(text.slice(0, MAX_CHARS))) {
+  for (const token of splitTokens(text.slice(0, MAX_CHARS))) {
     for (const rank of lexicon.ranksOfToken(token)) add(sum, file, rank)
   }
-  return unitOf(sum)
+  return normalize(sum)
 }
 
-function add(sum: Float64Array, { vectors, scales, dimensions }: VectorFile, rank: number): void {
-  const factor = (scales[rank] ?? 0) * weightOf(rank)
+function add(sum: Float64Array, { vectors, scales, dimensions }: WordVectorFile, rank: number): void {
+  const factor = (scales[rank] ?? 0) * wordWeight(rank)
   const at = rank * dimensions
   for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + factor * (vectors[at + i] ?? 0)
 }
 
-/** Null: no word was known. */
-function unitOf(sum: Float64Array): Float32Array | null {
+/** Null if no word was known. */
+function normalize(sum: Float64Array): Float32Array | null {
   let square = 0
   for (const value of sum) square += value * value
   if (!(square > 0)) return null
@@ -64,15 +64,210 @@ function unitOf(sum: Float64Array): Float32Array | null {
   return unit
 }
 
-const FILE = join('assets', 'word-vectors.bin')
-const MAX_FOLDERS_UP = 6 // dist/chunks lies two below the package, a build in node_modules/.cache up to five
+const VECTORS_FILE = join('assets', 'word-vectors.bin')
+/** dist/chunks is two levels below the package, a build in node_modules/.cache up to five. */
+const MAX_LEVELS_UP = 6
 
-/** Beside the built program's directory, or at the root of the sources. */
+/** Next to the directory of the built program, or at the root of the sources. */
 function vectorsFile(): string {
   const start = dirname(fileURLToPath(import.meta.url))
   let at = start
-  for (let up = 0; up < MAX_FOLDERS_UP; up++, at = dirname(at)) {
-    if (existsSync(join(at, FILE))) return join(at, FILE)
+  for (let up = 0; up < MAX_LEVELS_UP; up++, at = dirname(at)) {
+    if (existsSync(join(at, VECTORS_FILE))) return join(at, VECTORS_FILE)
   }
-  throw new MemError('internal', `${FILE} is missing above ${start}. Install claude-mem again.`)
+  throw new MemError('internal', `${VECTORS_FILE} is missing above ${start}. Install claude-mem again.`)
+}
+
+/** Words that are more frequent than this have less than half of the full weight. */
+const FREQUENT = 1e-3
+
+/** Smooth inverse frequency. The frequency follows from the rank by Zipf's law; rank 0 is the most frequent word. */
+function wordWeight(rank: number): number {
+  const frequency = 1 / ((rank + 2.7) * 12)
+  return FREQUENT / (FREQUENT + frequency)
+}
+
+/** Endings and their replacements, tried in this order. */
+const ENDINGS: readonly (readonly [ending: string, instead: readonly string[]])[] = [
+  ['isation', ['ization']],
+  ['ies', ['y']],
+  ['es', ['', 'e']],
+  ['s', ['']],
+  ['ing', ['', 'e']],
+  ['ed', ['', 'e']],
+  ['ers', ['', 'e']],
+  ['er', ['', 'e']],
+  ['ly', ['']],
+]
+const MIN_STEM_CHARS = 3
+/** Shorter words fit into any compound. */
+const MIN_HALF_CHARS = 3
+/** Longer words are hashes and encoded data. */
+const MAX_COMPOUND_CHARS = 30
+/** Only common words can be halves of a compound: with rare ones, any name could be split. */
+const COMMON_RANK = 20_000
+const MARKS = /\p{M}/gu
+const ASCII = /^[a-z0-9]+$/
+/** Most words whose ranks are cached. A memory uses the same few thousand words. */
+const MAX_CACHED = 20_000
+
+const NONE: readonly number[] = []
+
+/**
+ * Maps a word to words of the vocabulary: itself, its meaning in programming, its stem, or the two halves of a
+ * compound.
+ */
+class Lexicon {
+  readonly #vocabulary: Vocabulary
+  readonly #cache = new Map<string, readonly number[]>()
+
+  constructor(vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary
+  }
+
+  /** A known name counts in addition to its parts: `JavaScript` is itself and `script`. */
+  ranksOfToken({ whole, parts }: WordToken): readonly number[] {
+    const [first = whole] = parts
+    if (parts.length <= 1) return this.#ranksOf(first)
+    const ranks = parts.flatMap((part) => this.#ranksOf(part))
+    return [...this.#directRanks(whole), ...ranks]
+  }
+
+  #ranksOf(word: string): readonly number[] {
+    const cached = this.#cache.get(word)
+    if (cached !== undefined) return cached
+    const ranks = this.#find(word)
+    if (this.#cache.size >= MAX_CACHED) this.#cache.clear()
+    this.#cache.set(word, ranks)
+    return ranks
+  }
+
+  #find(word: string): readonly number[] {
+    for (const form of [word, ...withoutMarks(word)]) {
+      const direct = this.#directRanks(form)
+      if (direct.length > 0) return direct
+      for (const stem of stemsOf(form)) {
+        const ranks = this.#directRanks(stem)
+        if (ranks.length > 0) return ranks
+      }
+      const halves = this.#halvesOf(form)
+      if (halves.length > 0) return halves
+    }
+    return NONE
+  }
+
+  /** A programming term that has another meaning too counts with both. */
+  #directRanks(word: string): readonly number[] {
+    const own = this.#vocabulary.rankOf(word)
+    const meanings = JARGON.get(word)?.map((other) => this.#vocabulary.rankOf(other)) ?? NONE
+    return [own, ...meanings].filter((rank) => rank !== -1)
+  }
+
+  /** `stacktrace`: of all splits into two common words, the one with the most frequent words. */
+  #halvesOf(word: string): readonly number[] {
+    if (word.length > MAX_COMPOUND_CHARS) return NONE
+    let best = NONE
+    let lowest = Number.POSITIVE_INFINITY
+    for (let cut = MIN_HALF_CHARS; cut <= word.length - MIN_HALF_CHARS; cut++) {
+      const head = this.#vocabulary.rankOf(word.slice(0, cut))
+      if (head === -1 || head >= COMMON_RANK) continue
+      const tail = this.#vocabulary.rankOf(word.slice(cut))
+      if (tail === -1 || tail >= COMMON_RANK) continue
+      const rarity = (head + 10) * (tail + 10)
+      if (rarity < lowest) {
+        lowest = rarity
+        best = [head, tail]
+      }
+    }
+    return best
+  }
+}
+
+function withoutMarks(word: string): string[] {
+  if (ASCII.test(word)) return []
+  const bare = word.normalize('NFD').replace(MARKS, '')
+  return bare === word ? [] : [bare]
+}
+
+function stemsOf(word: string): string[] {
+  return ENDINGS.flatMap(([ending, instead]) => {
+    const stem = word.slice(0, -ending.length)
+    if (!word.endsWith(ending) || stem.length < MIN_STEM_CHARS) return []
+    return instead.map((other) => stem + other)
+  })
+}
+
+/**
+ * A hash table from words to their ranks (0 is the most frequent word) that does not create a string for every word.
+ */
+export class Vocabulary {
+  readonly #text: Uint8Array
+  readonly #starts: Uint32Array
+  /** Open addressing: 0 is free, else the word's rank plus one. */
+  readonly #slots: Uint32Array
+  readonly #encoder = new TextEncoder()
+  readonly #word: Uint8Array
+
+  constructor(text: Uint8Array, starts: Uint32Array) {
+    this.#text = text
+    this.#starts = starts
+    this.#slots = buildSlots(text, starts)
+    this.#word = new Uint8Array(longestWord(starts))
+  }
+
+  /** -1 if the word is unknown. */
+  rankOf(word: string): number {
+    // In UTF-8 every UTF-16 unit takes at least one byte.
+    if (word.length > this.#word.length) return -1
+    const { read, written } = this.#encoder.encodeInto(word, this.#word)
+    if (read < word.length) return -1
+    const mask = this.#slots.length - 1
+    let slot = hash(this.#word, 0, written) & mask
+    for (;;) {
+      const n = (this.#slots[slot] ?? 0) - 1
+      if (n === -1 || this.#equals(n, written)) return n
+      slot = (slot + 1) & mask
+    }
+  }
+
+  #equals(n: number, length: number): boolean {
+    const start = this.#starts[n] ?? 0
+    if ((this.#starts[n + 1] ?? 0) - start !== length) return false
+    for (let i = 0; i < length; i++) {
+      if (this.#text[start + i] !== this.#word[i]) return false
+    }
+    return true
+  }
+}
+
+/** Words are unique, so none is compared. At most half full, so that probing always ends at a free slot. */
+function buildSlots(text: Uint8Array, starts: Uint32Array): Uint32Array {
+  const count = starts.length - 1
+  const slots = new Uint32Array(powerOfTwoAbove(2 * count))
+  const mask = slots.length - 1
+  for (let n = 0; n < count; n++) {
+    let slot = hash(text, starts[n] ?? 0, starts[n + 1] ?? 0) & mask
+    while (slots[slot] !== 0) slot = (slot + 1) & mask
+    slots[slot] = n + 1
+  }
+  return slots
+}
+
+function longestWord(starts: Uint32Array): number {
+  let longest = 0
+  for (let n = 1; n < starts.length; n++) longest = Math.max(longest, (starts[n] ?? 0) - (starts[n - 1] ?? 0))
+  return longest
+}
+
+/** 32-bit FNV-1a; the high bits are folded into the low ones, which select the slot. */
+function hash(bytes: Uint8Array, start: number, end: number): number {
+  let mixed = 0x811c9dc5
+  for (let i = start; i < end; i++) mixed = Math.imul(mixed ^ (bytes[i] ?? 0), 0x01000193)
+  return (mixed ^ (mixed >>> 15)) >>> 0
+}
+
+function powerOfTwoAbove(least: number): number {
+  let size = 2
+  while (size < least) size *= 2
+  return size
 }

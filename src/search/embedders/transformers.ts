@@ -1,47 +1,51 @@
-/** Any feature-extraction model by name or folder, in a thread of its own. Loading it takes seconds, a text milliseconds. */
-import { Thread, threadFile } from '../../thread.ts'
-import type { Embedder } from '../embedder.ts'
-import { removeHalfFiles } from './half-files.ts'
-import { folderOf, modelNamed } from './model-name.ts'
-import type { DownloadProgress, LoadOptions } from './transformers-loader.ts'
-import type { ModelCalls } from './transformers-worker.ts'
+/** Embeds with a feature-extraction model in a worker thread. Loading takes seconds, a text milliseconds. */
+import { connectWorker, workerFile } from '../../lib/worker-rpc.ts'
+import { type Embedder, modelFolder, parseModelName, removePartialDownloads } from './models.ts'
+import type { DownloadProgress, ModelCalls, ModelLoadOptions } from './transformers-worker.ts'
 
-export type { DownloadProgress } from './transformers-loader.ts'
+export type { DownloadProgress } from './transformers-worker.ts'
 
 export interface TransformersOptions {
-  /** `owner/name`, or a folder; `@q8` behind it picks other weights than fp32. */
+  /** `owner/name` or a folder, optionally with a precision: `@q8`. */
   model: string
   cacheDir: string
-  /** False: nothing is fetched, whatever is missing. */
+  /** False: nothing is downloaded. */
   allowRemote: boolean
   onProgress?: (progress: DownloadProgress) => void
-  /** Ends the loading, a download included. */
+  /** Aborts loading, including a download. */
   signal?: AbortSignal
-  /** The bundled worker; the default lies beside the program that runs. */
+  /** Default: the bundled worker next to the running program. */
   workerFile?: string
   remoteHost?: string
+  /** See `STALL_TIMEOUT_MS`. */
   stallMs?: number
 }
 
 export interface TransformersEmbedder extends Embedder {
-  /** What is still being embedded is given up. */
+  /** Texts that are still being embedded are rejected. */
   close(): Promise<void>
 }
 
 const WORKER_NAME = 'embedder-worker.js'
 const HUB = 'https://huggingface.co/'
-const STALL_MS = 30_000 // a hub that says nothing for so long will not
-/** Few enough that a question does not wait long behind memories that are embedded in the background. */
+/** A download fails if the hub sends nothing for this long. */
+const STALL_TIMEOUT_MS = 30_000
+/** Texts per call: few, so that a query does not wait long for memories that are embedded in the background. */
 const BATCH_TEXTS = 16
 
 export async function transformersEmbedder(options: TransformersOptions): Promise<TransformersEmbedder> {
   const { onProgress, signal } = options
   signal?.throwIfAborted()
   const load = loadOptions(options)
-  const calls = await openThread(options.workerFile ?? threadFile(WORKER_NAME), load, onProgress)
+  const calls = await connectWorker<ModelCalls, DownloadProgress>({
+    name: 'embedder',
+    file: options.workerFile ?? workerFile(WORKER_NAME),
+    data: load,
+    ...(onProgress === undefined ? {} : { onEvent: onProgress }),
+  })
   let closing: Promise<void> | null = null
   const close = () => {
-    // A thread that is gone already is closed.
+    // Fails only if the thread has ended already.
     closing ??= calls.close().catch(() => undefined)
     return closing
   }
@@ -53,8 +57,8 @@ export async function transformersEmbedder(options: TransformersOptions): Promis
     return { name, dimensions, embed: (texts) => embedAll(calls, texts), close }
   } catch (error) {
     await close()
-    // Only now is nobody left who writes.
-    if (load.model.at === 'hub') removeHalfFiles(folderOf(load.model, load.cacheDir))
+    // After the thread has ended, so that it does not write any more.
+    if (load.model.at === 'hub') removePartialDownloads(modelFolder(load.model, load.cacheDir))
     signal?.throwIfAborted()
     throw error
   } finally {
@@ -62,29 +66,12 @@ export async function transformersEmbedder(options: TransformersOptions): Promis
   }
 }
 
-async function openThread(
-  file: string,
-  data: LoadOptions,
-  onProgress: TransformersOptions['onProgress'],
-): Promise<ModelCalls> {
-  // All that it says unasked is how far a download is.
-  const onSaid = (value: unknown) => onProgress?.(value as DownloadProgress)
-  const thread = new Thread({ name: 'embedder', file, data, onSaid })
-  await thread.opened
-  return {
-    // The worker answers each call with what the method of that name returned.
-    load: () => thread.call('load', []) as ReturnType<ModelCalls['load']>,
-    embed: (texts) => thread.call('embed', [texts]) as ReturnType<ModelCalls['embed']>,
-    close: () => thread.end('close'),
-  }
-}
-
-function loadOptions(options: TransformersOptions): LoadOptions {
-  const { model, cacheDir, allowRemote, remoteHost, stallMs = STALL_MS } = options
-  // The variable is the one that the hub's own tools read; mirrors are named by it.
+function loadOptions(options: TransformersOptions): ModelLoadOptions {
+  const { model, cacheDir, allowRemote, remoteHost, stallMs = STALL_TIMEOUT_MS } = options
+  // HF_ENDPOINT is the variable with which the hub's tools select a mirror.
   const host = remoteHost ?? (process.env.HF_ENDPOINT?.trim() || HUB)
   const withSlash = host.endsWith('/') ? host : `${host}/`
-  return { model: modelNamed(model), cacheDir, allowRemote, remoteHost: withSlash, stallMs }
+  return { model: parseModelName(model), cacheDir, allowRemote, remoteHost: withSlash, stallMs }
 }
 
 async function embedAll(calls: ModelCalls, texts: readonly string[]): Promise<(Float32Array | null)[]> {

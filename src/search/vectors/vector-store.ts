@@ -1,31 +1,40 @@
-/** All vectors of one embedder, by project. Projects are read when they are first asked about; few are held at once. */
-import type { SearchReader } from '../../store/sqlite/search/reader.ts'
-import { idOf, rowOf } from '../../store/sqlite/search/rows.ts'
-import { isNarrow } from '../asked.ts'
-import type { Embedder } from '../embedder.ts'
-import type { SearchFilters } from '../query.ts'
-import { dot } from './dot.ts'
-import { type GraphLibrary, graphLibrary, SAME_WIDTH } from './graph.ts'
-import { removeGraph, removeGraphs, removeGraphsWith, removeLeftovers } from './graph-file.ts'
-import { ProjectVectors, type VectorOptions } from './project-vectors.ts'
-import type { FoundVector } from './vector-set.ts'
+/**
+ * The vectors of one embedder, by project. A project is read from the database at its first search and updated before
+ * every later one; the least recently used ones are dropped. While a project has few vectors, or a filter leaves few,
+ * all are compared. With many, a graph index is used, which is built in small steps between searches. Vectors that are
+ * not yet in the graph are compared in addition; while those are many, all vectors are compared instead.
+ */
+import { narrowsProject, type SearchFilters } from '../../domain/search-query.ts'
+import { errorMessage } from '../../lib/errors.ts'
+import type { SearchDatabase } from '../../store/sqlite/search-reader.ts'
+import { searchRowId, searchRowMemoryId } from '../../store/sqlite/search-rows.ts'
+import type { Embedder } from '../embedders/models.ts'
+import {
+  DUPLICATE_SEARCH_WIDTH,
+  type GraphKey,
+  type GraphLibrary,
+  LabelledGraph,
+  loadGraphLibrary,
+  removeAllGraphs,
+  removeGraph,
+  removeGraphsContaining,
+  removeTemporaryFiles,
+  SEARCH_WIDTH,
+} from './graph.ts'
+import { dotProduct, type VectorMatch, VectorSet } from './vector-set.ts'
 
-export interface VectorStoreOptions {
-  reader: SearchReader
+export interface VectorStoreOptions extends Omit<VectorOptions, 'library'> {
   embedder: Embedder
-  directory: string
-  graphFrom: number
-  log(text: string): void
-  /** The default is the one that is installed, if any. */
+  /** Default: the installed one. Null: no graphs. */
   library?: GraphLibrary | null
-  /** Bytes of vectors held; the projects that were not asked about for longest go first. */
+  /** Most bytes of vectors in memory. */
   maxBytes?: number
 }
 
 const MAX_BYTES = 512 * 1024 * 1024
-/** A filter that leaves more than this is applied to what was found instead. */
+/** A filter that leaves more observations than this is applied after the search instead of before. */
 const MAX_LISTED = 50_000
-/** Found for each that is wanted where the filter comes afterwards. */
+/** Matches per wanted one if the filter is applied after the search. */
 const SURPLUS = 4
 
 export class VectorStore {
@@ -41,69 +50,69 @@ export class VectorStore {
   }
 
   static async open({ embedder, maxBytes = MAX_BYTES, ...rest }: VectorStoreOptions): Promise<VectorStore> {
-    removeLeftovers(rest.directory)
+    removeTemporaryFiles(rest.directory)
     if (rest.library !== undefined) return new VectorStore(embedder, { ...rest, library: rest.library }, maxBytes)
-    const { library, reason } = await graphLibrary()
-    if (reason !== null) rest.log(`${reason}; vectors are looked through one by one`)
+    const { library, reason } = await loadGraphLibrary()
+    if (reason !== null) rest.log(`${reason}; all vectors are compared`)
     return new VectorStore(embedder, { ...rest, library }, maxBytes)
   }
 
   get method(): 'exact' | 'hnsw' {
-    return [...this.#projects.values()].some((one) => one.method === 'hnsw') ? 'hnsw' : 'exact'
+    return [...this.#projects.values()].some(({ method }) => method === 'hnsw') ? 'hnsw' : 'exact'
   }
 
-  /** Best first; every one passes the filters. */
-  nearest(query: Float32Array, filters: SearchFilters, limit: number): FoundVector[] {
+  /** Matches that pass the filters, best first. */
+  nearest(query: Float32Array, filters: SearchFilters, limit: number): VectorMatch[] {
     if (filters.kinds.length > 0 && !filters.kinds.includes('observation')) return []
     const { reader } = this.#options
-    const isWhole = !isNarrow(filters)
+    const isUnfiltered = !narrowsProject(filters)
     const onlyObservations: SearchFilters = { ...filters, kinds: ['observation'] }
-    const listed = isWhole ? null : reader.allPassing(onlyObservations, MAX_LISTED)
-    const allowed = listed === null ? null : new Set(listed.map(idOf))
-    const wanted = isWhole || allowed !== null ? limit : limit * SURPLUS
-    const found = this.#asked(filters.project)
+    const listed = isUnfiltered ? null : reader.allPassing(onlyObservations, MAX_LISTED)
+    const allowed = listed === null ? null : new Set(listed.map(searchRowMemoryId))
+    const wanted = isUnfiltered || allowed !== null ? limit : limit * SURPLUS
+    const found = this.#searchedProjects(filters.project)
       .flatMap((project) => project.nearest(query, wanted, allowed))
       .sort(byScore)
       .slice(0, wanted)
-    // Rows say what exists and passes, whatever an index still holds.
-    const rows = found.map(({ observationId }) => rowOf('observation', observationId))
-    const passing = new Set(reader.filterRows(rows, onlyObservations).map(idOf))
+    // The database decides what exists and passes: an index may still contain deleted observations.
+    const rows = found.map(({ observationId }) => searchRowId('observation', observationId))
+    const passing = new Set(reader.filterRows(rows, onlyObservations).map(searchRowMemoryId))
     return found.filter(({ observationId }) => passing.has(observationId)).slice(0, limit)
   }
 
-  closest(project: string, observationId: number, query: Float32Array): FoundVector | null {
+  closest(project: string, observationId: number, query: Float32Array): VectorMatch | null {
     return this.#project(project).closest(observationId, query)
   }
 
-  /** Of the two observations' closest fragments; 0 where one has no vector. */
+  /** Cosine of the closest fragments of two observations; 0 if one has no vector. */
   cosine(project: string, a: number, b: number): number {
     const vectors = this.#project(project)
     const others = vectors.vectorsOf(b)
     let best = 0
-    for (const one of vectors.vectorsOf(a)) for (const other of others) best = Math.max(best, dot(one, 0, other))
+    for (const one of vectors.vectorsOf(a)) for (const other of others) best = Math.max(best, dotProduct(one, 0, other))
     return best
   }
 
-  similarTo(key: string, observationId: number, limit: number): FoundVector[] {
-    const project = this.#current(key)
-    // What happened comes before the facts, and says the most.
+  similarTo(key: string, observationId: number, limit: number): VectorMatch[] {
+    const project = this.#upToDate(key)
+    // The first vector is that of the narrative, which describes the observation best.
     const [vector] = project.vectorsOf(observationId)
     if (vector === undefined) return []
     return project
-      .nearest(vector, limit + 1, null, SAME_WIDTH)
-      .filter((found) => found.observationId !== observationId)
+      .nearest(vector, limit + 1, null, DUPLICATE_SEARCH_WIDTH)
+      .filter((match) => match.observationId !== observationId)
       .slice(0, limit)
   }
 
-  /** What is held is thrown away, files too; the rows are read again when somebody asks. */
+  /** Drops everything, including files. The next search reads the database again. */
   reset(): void {
     this.#projects.clear()
-    removeGraphs(this.#options.directory)
+    removeAllGraphs(this.#options.directory)
   }
 
   /**
-   * Everything of one project is filed under another now: both are read again when somebody asks. What the other has
-   * in its file is still true; the rest is added to it.
+   * All observations of `from` now belong to `into`: both are read again at the next search. The graph of `into` stays
+   * valid; the new vectors are added to it.
    */
   moved(from: string, into: string): void {
     this.#projects.get(into)?.write()
@@ -114,11 +123,11 @@ export class VectorStore {
 
   forget(observationIds: readonly number[]): void {
     for (const project of this.#projects.values()) project.forget(observationIds)
-    // Of projects that nobody asked about, and of other embedders.
-    removeGraphsWith(this.#options.directory, observationIds)
+    // Files of projects that are not in memory, and of other embedders.
+    removeGraphsContaining(this.#options.directory, observationIds)
   }
 
-  /** Works at indexes for about `ms`; true while there is more to do. */
+  /** Builds graphs for about `ms`. True while there is more to do. */
   build(ms: number): boolean {
     for (const project of this.#projects.values()) if (project.build(ms)) return true
     return false
@@ -129,30 +138,25 @@ export class VectorStore {
     this.#projects.clear()
   }
 
-  #asked(project: string | null): ProjectVectors[] {
-    if (project !== null) return [this.#current(project)]
-    return this.#options.reader.projectsWithVectors(this.embedder.name).map((key) => this.#current(key))
+  #searchedProjects(project: string | null): ProjectVectors[] {
+    if (project !== null) return [this.#upToDate(project)]
+    return this.#options.reader.projectsWithVectors(this.embedder.name).map((key) => this.#upToDate(key))
   }
 
   #project(key: string): ProjectVectors {
     const known = this.#projects.get(key)
-    const project =
-      known ??
-      new ProjectVectors(
-        { project: key, embedder: this.embedder.name, dimensions: this.embedder.dimensions },
-        this.#options,
-      )
-    if (known === undefined) {
-      this.#projects.set(key, project)
-      project.refresh()
-      project.openGraph()
-      this.#makeRoom()
-    }
+    if (known !== undefined) return known
+    const { name, dimensions } = this.embedder
+    const project = new ProjectVectors({ project: key, embedder: name, dimensions }, this.#options)
+    this.#projects.set(key, project)
+    project.refresh()
+    project.openGraph()
+    this.#evict()
     return project
   }
 
-  /** With what was stored meanwhile. The one that was asked about last stands last. */
-  #current(key: string): ProjectVectors {
+  /** With vectors that were stored meanwhile. Moves the project to the end of the map: most recently used. */
+  #upToDate(key: string): ProjectVectors {
     const project = this.#project(key)
     this.#projects.delete(key)
     this.#projects.set(key, project)
@@ -160,8 +164,9 @@ export class VectorStore {
     return project
   }
 
-  #makeRoom(): void {
-    let bytes = [...this.#projects.values()].reduce((sum, one) => sum + one.bytes, 0)
+  /** Drops the least recently used projects until the rest fits into memory. */
+  #evict(): void {
+    let bytes = [...this.#projects.values()].reduce((sum, project) => sum + project.bytes, 0)
     for (const [key, project] of this.#projects) {
       if (bytes <= this.#maxBytes || this.#projects.size === 1) return
       project.write()
@@ -171,7 +176,209 @@ export class VectorStore {
   }
 }
 
-/** Of equals the newest first, so that results are stable. */
-function byScore(a: FoundVector, b: FoundVector): number {
+/** With equal scores the newest is first, so that results are stable. */
+function byScore(a: VectorMatch, b: VectorMatch): number {
   return b.score - a.score || b.observationId - a.observationId
+}
+
+interface VectorOptions {
+  reader: SearchDatabase
+  /** Null: all vectors are always compared. */
+  library: GraphLibrary | null
+  /** Where the files of graphs are. */
+  directory: string
+  /** Number of vectors from which on a graph is built. */
+  graphFrom: number
+  log(text: string): void
+}
+
+/** If a filter leaves no more observations than this, comparing all of them is exact and as fast. */
+const FEW_ALLOWED = 20_000
+/** Fragments requested from the graph per wanted observation, which has several. */
+const FRAGMENTS_PER_OBSERVATION = 4
+/** Share of removed points from which on the graph is built again. */
+const MAX_REMOVED_SHARE = 0.2
+/** New vectors after which the graph is written again. It is always written as a whole. */
+const WRITE_AFTER = 5_000
+/** Most observations outside of the graph that are compared in addition to it. Takes less than a millisecond. */
+const MAX_PENDING = 2_000
+
+/** The vectors of one project and one embedder. */
+class ProjectVectors {
+  readonly key: GraphKey
+  readonly #options: VectorOptions
+  #set: VectorSet
+  /** Cursor: the newest vector id of any project at the time of the last refresh. */
+  #lastId = 0
+  #graph: LabelledGraph | null = null
+  /** Observations with vectors that are not in the graph. */
+  #pending = new Set<number>()
+  /** Building the graph failed: from then on all vectors are compared. */
+  #graphFailed = false
+
+  constructor(key: GraphKey, options: VectorOptions) {
+    this.key = key
+    this.#options = options
+    this.#set = new VectorSet(key.dimensions)
+  }
+
+  get bytes(): number {
+    return this.#set.bytes
+  }
+  /** True while a graph is needed and not complete. */
+  get isBuilding(): boolean {
+    return this.#needsGraph && (this.#graph === null || this.#pending.size > 0)
+  }
+  get method(): 'exact' | 'hnsw' {
+    return this.#graph !== null && !this.isBuilding ? 'hnsw' : 'exact'
+  }
+  get #needsGraph(): boolean {
+    const { library, graphFrom } = this.#options
+    return library !== null && !this.#graphFailed && this.#set.size >= graphFrom
+  }
+
+  /** Reads vectors that were stored since the last call. */
+  refresh(): void {
+    const { project, embedder, dimensions } = this.key
+    const { reader } = this.#options
+    const newest = reader.lastVector(embedder)
+    if (newest <= this.#lastId) return
+    let skipped = 0
+    for (const page of reader.vectors(project, embedder, this.#lastId)) {
+      for (const { observationId, fragment, vector } of page) {
+        if (vector.length !== dimensions) {
+          skipped += 1
+          continue
+        }
+        this.#set.add(observationId, fragment, vector)
+        this.#pending.add(observationId)
+      }
+    }
+    this.#lastId = newest
+    if (skipped > 0) {
+      this.#options.log(
+        `${skipped} vectors by ${embedder} do not have ${dimensions} dimensions and are not searched; ` +
+          'make them again: claude-mem reindex --what vectors',
+      )
+    }
+  }
+
+  /** Removes the graph's file too. It is written again when the graph has been built again. */
+  forget(observationIds: readonly number[]): void {
+    for (const id of observationIds) {
+      this.#set.remove(id)
+      this.#graph?.remove(id)
+      this.#pending.delete(id)
+    }
+    if (this.#graph === null || this.#graph.removedShare === 0) return
+    if (this.#graph.removedShare > MAX_REMOVED_SHARE) this.#dropGraph()
+    else removeGraph(this.#options.directory, this.key)
+  }
+
+  /** Best first. `allowed` null: all of the project. `width`: search parameter of the graph. */
+  nearest(
+    query: Float32Array,
+    limit: number,
+    allowed: ReadonlySet<number> | null,
+    width = SEARCH_WIDTH,
+  ): VectorMatch[] {
+    const graph = this.#graph
+    const few = allowed !== null && allowed.size <= FEW_ALLOWED
+    if (graph === null || few || this.#pending.size > MAX_PENDING) return this.#set.nearest(query, limit, allowed)
+    const all = this.#set.observations
+    const wanted = allowed === null ? limit : Math.min(all, Math.ceil((limit * all) / allowed.size))
+    const near = graph.nearest(query, wanted * FRAGMENTS_PER_OBSERVATION, width)
+    for (const id of this.#pending) near.add(id)
+    if (allowed !== null) for (const id of near) if (!allowed.has(id)) near.delete(id)
+    // Scored with the exact vectors.
+    return this.#set.nearest(query, limit, near)
+  }
+
+  closest(observationId: number, query: Float32Array): VectorMatch | null {
+    return this.#set.closest(observationId, query)
+  }
+
+  vectorsOf(observationId: number): Float32Array[] {
+    return this.#set.vectorsOf(observationId)
+  }
+
+  /** Reads the graph from its file if that fits, else starts an empty one. `build` completes it. */
+  openGraph(): void {
+    const { library, directory, log } = this.#options
+    if (library === null || !this.#needsGraph || this.#graph !== null) return
+    try {
+      this.#graph = LabelledGraph.read(library, directory, this.key)
+      this.#removeForgotten()
+      for (const id of this.#graph?.ids() ?? []) if (this.#isComplete(id)) this.#pending.delete(id)
+    } catch (error) {
+      log(`the vector index of ${this.key.project} is built again: ${errorMessage(error)}`)
+      this.#dropGraph()
+    }
+    this.#graph ??= LabelledGraph.empty(library, this.key.dimensions)
+  }
+
+  /** Adds vectors to the graph for about `ms`. True while there is more to do. */
+  build(ms: number): boolean {
+    try {
+      this.openGraph()
+      const graph = this.#graph
+      if (graph === null || !this.isBuilding) return false
+      this.#addFor(ms, graph)
+      const isDue = this.isBuilding ? graph.unwritten >= WRITE_AFTER * 4 : graph.unwritten >= WRITE_AFTER
+      if (isDue || (!this.isBuilding && !graph.isWritten)) this.write()
+    } catch (error) {
+      this.#graphFailed = true
+      this.#dropGraph()
+      this.#options.log(
+        `the vector index of ${this.key.project} could not be built, all vectors are compared: ${errorMessage(error)}`,
+      )
+    }
+    return this.isBuilding
+  }
+
+  /** Writes the graph if it has new points. */
+  write(): void {
+    if (this.#graph === null || this.#graph.unwritten === 0) return
+    try {
+      this.#graph.write(this.#options.directory, this.key)
+    } catch (error) {
+      this.#options.log(`the vector index of ${this.key.project} could not be written: ${errorMessage(error)}`)
+    }
+  }
+
+  #addFor(ms: number, graph: LabelledGraph): void {
+    const until = performance.now() + ms
+    for (const observationId of this.#pending) {
+      this.#addTo(graph, observationId)
+      this.#pending.delete(observationId)
+      if (performance.now() > until) return
+    }
+  }
+
+  #addTo(graph: LabelledGraph, observationId: number): void {
+    graph.remove(observationId)
+    const vectors = this.#set.vectorsOf(observationId)
+    for (const [i, fragment] of this.#set.fragmentsOf(observationId).entries()) {
+      const vector = vectors[i]
+      if (vector !== undefined) graph.add(observationId, fragment, vector)
+    }
+  }
+
+  /** Whether the graph contains all fragments of the observation. */
+  #isComplete(observationId: number): boolean {
+    const known = this.#graph?.fragmentsOf(observationId) ?? []
+    const fragments = this.#set.fragmentsOf(observationId)
+    return known.length === fragments.length && fragments.every((fragment) => known.includes(fragment))
+  }
+
+  /** Removes observations that were forgotten since the graph was written, and with them its file. */
+  #removeForgotten(): void {
+    this.forget([...(this.#graph?.ids() ?? [])].filter((id) => !this.#set.has(id)))
+  }
+
+  #dropGraph(): void {
+    this.#graph = null
+    this.#pending = new Set(this.#set.ids())
+    removeGraph(this.#options.directory, this.key)
+  }
 }

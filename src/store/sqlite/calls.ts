@@ -1,154 +1,156 @@
-/** Calls to models: what left the machine, what came back, what it cost. */
-import type { ModelCall } from '../../memory/call.ts'
-import type { CallFilter, CallRow } from '../accounting.ts'
+/** `calls`: what was sent to a model, what it answered and what it cost; and the sums by day, project, session or model. */
+
+import type { ModelCall } from '../../domain/model-call.ts'
+import type { Usage } from '../../domain/observation.ts'
 import type { Commit } from '../commit.ts'
-import type { CallFigures } from '../origin-port.ts'
-import { shownName } from './projects.ts'
-import { all, type Connection, run, type Value } from './statement.ts'
+import type {
+  CallFigures,
+  CallFilter,
+  CallRow,
+  SpentAmount,
+  UsageFilter,
+  UsageKey,
+  UsageSums,
+  UsageTotals,
+} from '../port.ts'
+import { all, type Database, get, insertRow, USAGE_COLUMNS, usageColumns, whereEqual } from './database.ts'
+import { displayNameSql } from './projects.ts'
 
-export function insertCalls(db: Connection, commit: Commit): void {
-  const settled = new Set(commit.inbox.flatMap((change) => (change.do === 'settle' ? [change.effectId] : [])))
-  // An effect that was asked again is settled by the last answer that could be used: its observations are of that one.
-  const answered = commit.calls.findLast(({ error, effectId }) => error === null && settled.has(effectId))
-  const made = commit.observations.filter(({ model }) => model !== null).length
-  for (const call of commit.calls) insertCall(db, commit, call, call === answered ? made : 0)
+export function insertCalls(db: Database, commit: Commit): void {
+  const changes = commit.inbox.flatMap((update) => update.changes)
+  const settled = new Set(changes.flatMap((change) => (change.do === 'settle' ? [change.effectId] : [])))
+  // After a retry the effect is settled by its last successful call: the observations come from that one.
+  const successful = commit.calls.findLast(({ error, effectId }) => error === null && settled.has(effectId))
+  const observations = commit.observations.filter(({ model }) => model !== null).length
+  for (const call of commit.calls) insertCall(db, commit, call, call === successful ? observations : 0)
 }
 
-function insertCall(db: Connection, { session, state }: Commit, call: ModelCall, observations: number): void {
-  run(
-    db,
-    `INSERT INTO calls (content_session_id, project, project_name, effect_id, kind, provider, model, prompt_version,
-       at, duration_ms, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost, observations, error,
-       sent, received)
-     VALUES (@session, @project, @projectName, @effectId, @kind, @provider, @model, @promptVersion, @at, @durationMs,
-       @input, @output, @cacheRead, @cacheWrite, @cost, @observations, @error, @sent, @received)`,
-    {
-      session,
-      project: state.project.key,
-      projectName: state.project.name,
-      effectId: call.effectId,
-      kind: call.kind,
-      provider: call.provider,
-      model: call.model,
-      promptVersion: call.promptVersion,
-      at: call.at,
-      durationMs: call.durationMs,
-      ...call.usage,
-      cost: call.cost,
-      observations,
-      error: call.error,
-      sent: call.sent,
-      received: call.received,
-    },
-  )
+function insertCall(db: Database, { session, state }: Commit, call: ModelCall, observations: number): void {
+  insertRow(db, 'calls', {
+    content_session_id: session,
+    project: state.project.key,
+    project_name: state.project.name,
+    effect_id: call.effectId,
+    kind: call.kind,
+    provider: call.provider,
+    model: call.model,
+    prompt_version: call.promptVersion,
+    at: call.at,
+    duration_ms: call.durationMs,
+    ...usageColumns(call.usage),
+    cost: call.cost,
+    observations,
+    error: call.error,
+    sent: call.sent,
+    received: call.received,
+  })
 }
 
-interface StoredFigures {
-  id: number
-  content_session_id: string | null
-  project: string
-  shown_name: string
-  effect_id: string
-  kind: ModelCall['kind']
-  provider: string
-  model: string
-  prompt_version: string | null
-  at: number
-  duration_ms: number
-  input_tokens: number
-  output_tokens: number
-  cache_read_tokens: number
-  cache_write_tokens: number
-  cost: number | null
-  observations: number
-  error: string | null
+const FIGURES = `id, content_session_id AS session, project, ${displayNameSql('project', 'project_name')} AS projectName,
+  effect_id AS effectId, kind, provider, model, prompt_version AS promptVersion, at, duration_ms AS durationMs,
+  ${USAGE_COLUMNS}, cost, observations, error`
+
+/** A row with the columns of `usage` not yet nested. */
+type Flat<Row extends { usage: Usage }> = Omit<Row, 'usage'> & Usage
+
+function withUsage<Row extends Usage>({ input, output, cacheRead, cacheWrite, ...row }: Row) {
+  return { ...row, usage: { input, output, cacheRead, cacheWrite } }
 }
 
-interface StoredCall extends StoredFigures {
-  sent: string | null
-  received: string | null
-}
-
-const FIGURES = `id, content_session_id, project, ${shownName('project', 'project_name')} AS shown_name, effect_id,
-  kind, provider, model, prompt_version, at, duration_ms, input_tokens, output_tokens, cache_read_tokens,
-  cache_write_tokens, cost, observations, error`
-
-/** An effect is asked for a handful of times at most; this keeps an answer small whatever happened. */
+/** An effect has few calls; this bounds the answer in any case. */
 const MAX_CALLS_OF_EFFECT = 100
 
-/** Without their words, in their order. */
-export function selectCallsOfEffect(db: Connection, session: string, effectId: string): CallFigures[] {
-  return all<StoredFigures>(
+/** In their order. */
+export function selectCallsOfEffect(db: Database, session: string, effectId: string): CallFigures[] {
+  return all<Flat<CallFigures>>(
     db,
-    // The plus leaves the choice to the index of effects: a session may have very many calls.
+    // The plus makes SQLite use the index of effects: a session may have very many calls.
     `SELECT ${FIGURES} FROM calls WHERE effect_id = @effectId AND +content_session_id = @session
      ORDER BY id LIMIT ${MAX_CALLS_OF_EFFECT}`,
     { session, effectId },
-  ).map(toFigures)
+  ).map(withUsage)
 }
 
-/** The newest `limit` without their words, oldest of them first. */
-export function selectCallFigures(db: Connection, session: string, limit: number): CallFigures[] {
-  return all<StoredFigures>(
+/** The newest `limit`, oldest first. */
+export function selectCallFigures(db: Database, session: string, limit: number): CallFigures[] {
+  return all<Flat<CallFigures>>(
     db,
     `SELECT ${FIGURES} FROM calls WHERE content_session_id = @session ORDER BY id DESC LIMIT @limit`,
     { session, limit },
   )
     .reverse()
-    .map(toFigures)
+    .map(withUsage)
 }
 
-/** The newest `limit`, oldest of them first. */
-export function selectCalls(db: Connection, filter: CallFilter): CallRow[] {
-  const conditions = ['TRUE']
-  const values: Record<string, Value> = { limit: filter.limit ?? -1 }
-  if (filter.session !== undefined) {
-    conditions.push('content_session_id = @session')
-    values.session = filter.session
-  }
-  if (filter.effectId !== undefined) {
-    conditions.push('effect_id = @effectId')
-    values.effectId = filter.effectId
-  }
-  if (filter.since !== undefined) {
-    conditions.push('at >= @since')
-    values.since = filter.since
-  }
-  return all<StoredCall>(
+/** The newest `limit`, oldest first. */
+export function selectCalls(db: Database, { session, effectId, since, limit = -1 }: CallFilter): CallRow[] {
+  const { where, values } = whereEqual({ content_session_id: session, effect_id: effectId })
+  return all<Flat<CallRow>>(
     db,
-    `SELECT *, ${shownName('project', 'project_name')} AS shown_name FROM calls
-     WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT @limit`,
-    values,
+    `SELECT ${FIGURES}, sent, received FROM calls
+     WHERE ${where} ${since === undefined ? '' : 'AND at >= @since'}
+     ORDER BY id DESC LIMIT @limit`,
+    { ...values, limit, since: since ?? null },
   )
     .reverse()
-    .map(toCall)
+    .map(withUsage)
 }
 
-function toCall(row: StoredCall): CallRow {
-  return { ...toFigures(row), sent: row.sent, received: row.received }
+type FlatSums = Flat<UsageSums>
+
+const SUM_COLUMNS = `count(*) AS calls, count(error) AS failed, coalesce(sum(input_tokens), 0) AS input,
+  coalesce(sum(output_tokens), 0) AS output, coalesce(sum(cache_read_tokens), 0) AS cacheRead,
+  coalesce(sum(cache_write_tokens), 0) AS cacheWrite, total(cost) AS cost,
+  count(*) FILTER (WHERE cost IS NULL
+    AND input_tokens + output_tokens + cache_read_tokens + cache_write_tokens > 0) AS unpriced,
+  coalesce(sum(observations), 0) AS observations`
+
+/** Next to max(), SQLite takes bare columns from the row with the maximum: the newest name of a project. */
+const USAGE_GROUPS: Record<Exclude<UsageKey, 'day'>, { columns: string; by: string }> = {
+  project: { columns: `project AS key, ${displayNameSql('project', 'project_name')} AS name`, by: 'project' },
+  session: {
+    columns: `coalesce(content_session_id, '') AS key, ${displayNameSql('project', 'project_name')} AS name`,
+    by: 'content_session_id',
+  },
+  model: { columns: 'model AS key, provider AS name', by: 'provider, model' },
 }
 
-function toFigures(row: StoredFigures): CallFigures {
-  return {
-    id: row.id,
-    session: row.content_session_id,
-    project: row.project,
-    projectName: row.shown_name,
-    effectId: row.effect_id,
-    kind: row.kind,
-    provider: row.provider,
-    model: row.model,
-    promptVersion: row.prompt_version,
-    at: row.at,
-    durationMs: row.duration_ms,
-    usage: {
-      input: row.input_tokens,
-      output: row.output_tokens,
-      cacheRead: row.cache_read_tokens,
-      cacheWrite: row.cache_write_tokens,
-    },
-    cost: row.cost,
-    observations: row.observations,
-    error: row.error,
-  }
+/** The end of an open period. */
+const NEVER = Number.MAX_SAFE_INTEGER
+
+/** Days in their order, other keys with the most expensive first. Keys without calls are left out. */
+export function selectUsage(db: Database, filter: UsageFilter): UsageTotals[] {
+  if (filter.by === 'day') return selectDays(db, filter.dayStarts)
+  const { columns, by } = USAGE_GROUPS[filter.by]
+  return all<FlatSums & { key: string; name: string; at: number }>(
+    db,
+    `SELECT ${columns}, max(at) AS at, ${SUM_COLUMNS} FROM calls WHERE at >= @since AND at < @until GROUP BY ${by}
+     ORDER BY cost DESC, input + output + cacheRead + cacheWrite DESC, key, name`,
+    { since: filter.since, until: filter.until ?? NEVER },
+  ).map(withUsage)
+}
+
+function selectDays(db: Database, starts: readonly number[]): UsageTotals[] {
+  return starts
+    .map((start, i) => ({
+      key: String(start),
+      name: null,
+      at: start,
+      ...sumBetween(db, start, starts[i + 1] ?? NEVER),
+    }))
+    .filter(({ calls }) => calls > 0)
+}
+
+function sumBetween(db: Database, since: number, until: number): UsageSums {
+  const sums = get<FlatSums>(db, `SELECT ${SUM_COLUMNS} FROM calls WHERE at >= @since AND at < @until`, {
+    since,
+    until,
+  })
+  if (sums === undefined) throw new Error('a sum without groups has one row')
+  return withUsage(sums)
+}
+
+export function selectSpentSince(db: Database, since: number): SpentAmount {
+  const { cost, usage } = sumBetween(db, since, NEVER)
+  return { cost, usage }
 }

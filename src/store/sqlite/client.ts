@@ -1,28 +1,19 @@
-/** The store on a worker thread, behind the same port. */
-import type { MemError } from '../../errors.ts'
-import { Thread, threadFile } from '../../thread.ts'
-import { type Answer, type Arguments, type Method, type SqliteStore, StoreFacade } from './facade.ts'
+/** Runs the store on a worker thread, so that a commit that waits for the disk never delays an answer to a hook. */
+import type { MemError } from '../../lib/errors.ts'
+import { connectWorker, workerFile } from '../../lib/worker-rpc.ts'
+import type { Store } from '../port.ts'
 import type { OpenOptions } from './open.ts'
+import type { SqliteStore } from './store.ts'
 
-/** A clock cannot be handed to another thread. */
-export type WorkerOptions = Omit<OpenOptions, 'now'>
-
-export interface StoreOptions extends WorkerOptions {
-  /** The bundled worker; the default lies beside the program that runs. */
+/** A function such as `now` cannot be sent to another thread. */
+interface StoreOptions extends Omit<OpenOptions, 'now'> {
+  /** The bundled worker; by default the one beside the running program. */
   workerFile?: string
-  /** The worker is gone though nobody closed the store: nothing can be kept any more. */
+  /** The thread exited although the store was not closed: nothing can be stored any more. */
   onExit?: (error: MemError) => void
 }
 
-const WORKER_NAME = 'store-worker.js'
-
-export async function openStore(options: StoreOptions): Promise<SqliteStore> {
-  const { workerFile = threadFile(WORKER_NAME), onExit, ...data } = options
-  const thread = new Thread({ name: 'store', file: workerFile, data, onExit })
-  await thread.opened
-  return new StoreFacade(async <M extends Method>(method: M, ...args: Arguments<M>): Promise<Answer<M>> => {
-    const answer = method === 'close' ? await thread.end(method) : await thread.call(method, args)
-    // The worker answers a request with what its own method returned.
-    return answer as Answer<M>
-  })
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { workerFile: file = workerFile('store-worker.js'), onExit, ...data } = options
+  return connectWorker<SqliteStore>({ name: 'store', file, data, onExit })
 }

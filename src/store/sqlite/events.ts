@@ -1,50 +1,54 @@
-/** One row per accepted event: what makes an event count once, and what became of it. */
+/**
+ * `events`: one row per accepted event, which makes accepting idempotent and records the outcome. `payloads`: the content
+ * of settled events, kept until retention deletes it; the content of pending events is in the inbox.
+ */
 import { createHash } from 'node:crypto'
-import { type EventKind, type MemoryEvent, toolOf } from '../../memory/event.ts'
+import {
+  eventTool,
+  type MemoryEvent,
+  type StoredSessionState,
+  type TranscriptEnd,
+  transcriptStartId,
+} from '../../domain/event.ts'
 import type { EventOutcome } from '../commit.ts'
-import type { EventRow } from '../port.ts'
-import { all, type Connection, get, run } from './statement.ts'
+import type { EventRow, EventWithPayload, RecordedEvent } from '../port.ts'
+import { all, type Database, each, get, insertRow, run, type Stored, selectIds } from './database.ts'
 
-export type StoredOutcome = 'noted' | 'skipped' | 'observed' | 'folded' | 'failed' | 'dropped'
+type StoredOutcome = 'noted' | 'skipped' | 'observed' | 'folded' | 'failed' | 'dropped'
 
 export function payloadHash(payload: string): string {
   return createHash('sha256').update(payload).digest('hex')
 }
 
-export function eventKnown(db: Connection, session: string, eventId: string): boolean {
+export function eventKnown(db: Database, session: string, eventId: string): boolean {
   return (
     get(db, 'SELECT 1 AS n FROM events WHERE content_session_id = ? AND event_id = ?', [session, eventId]) !== undefined
   )
 }
 
 export function insertEvent(
-  db: Connection,
+  db: Database,
   session: string,
   event: MemoryEvent,
   receivedAt: number,
   outcome: { kind: StoredOutcome; reason: string | null } | null,
 ): void {
-  run(
-    db,
-    `INSERT INTO events (content_session_id, event_id, kind, tool, at, received_at, payload_hash, outcome, reason)
-     VALUES (@session, @eventId, @kind, @tool, @at, @receivedAt, @hash, @outcome, @reason)`,
-    {
-      session,
-      eventId: event.id,
-      kind: event.kind,
-      tool: toolOf(event),
-      at: event.at,
-      receivedAt,
-      hash: payloadHash(JSON.stringify(event)),
-      outcome: outcome?.kind ?? null,
-      reason: outcome?.reason ?? null,
-    },
-  )
+  insertRow(db, 'events', {
+    content_session_id: session,
+    event_id: event.id,
+    kind: event.kind,
+    tool: eventTool(event),
+    at: event.at,
+    received_at: receivedAt,
+    payload_hash: payloadHash(JSON.stringify(event)),
+    outcome: outcome?.kind ?? null,
+    reason: outcome?.reason ?? null,
+  })
 }
 
-/** Before its message goes: that knows how many attempts it took. */
+/** Must run before the inbox row is deleted: the number of attempts is copied from it. */
 export function settleEvent(
-  db: Connection,
+  db: Database,
   session: string,
   effectId: string,
   { eventId, kind, reason }: EventOutcome,
@@ -60,50 +64,71 @@ export function settleEvent(
   )
 }
 
-export interface StoredEvent {
-  event_id: string
-  content_session_id: string
-  kind: EventKind
-  tool: string | null
-  at: number
-  received_at: number
-  payload_hash: string
-  outcome: string | null
-  reason: string | null
-  observation_ids: string
-  effect_id: string | null
-  attempts: number
-}
+const EVENT_COLUMNS = `e.event_id AS eventId, e.content_session_id AS session, e.kind, e.tool, e.at,
+  e.received_at AS receivedAt, e.payload_hash AS payloadHash, e.outcome, e.reason, e.observation_ids AS observationIds,
+  e.effect_id AS effectId, e.attempts`
 
-/** The newest `limit`, oldest of them first. */
-export function selectEvents(db: Connection, session: string, limit: number): EventRow[] {
-  return all<StoredEvent>(db, `SELECT * FROM events WHERE content_session_id = ? ORDER BY id DESC LIMIT ?`, [
-    session,
-    limit,
-  ])
+/** The payload of a pending event is in the inbox. */
+const PAYLOAD_COLUMN = 'coalesce(k.payload, m.payload) AS payload'
+const PAYLOAD_JOINS = `
+  LEFT JOIN payloads k ON k.content_session_id = e.content_session_id AND k.event_id = e.event_id
+  LEFT JOIN pending_messages m ON m.content_session_id = e.content_session_id AND m.event_id = e.event_id`
+
+/** The newest `limit`, oldest first. */
+export function selectEvents(db: Database, session: string, limit: number): EventRow[] {
+  return all<Stored<EventRow>>(
+    db,
+    `SELECT ${EVENT_COLUMNS} FROM events e WHERE e.content_session_id = ? ORDER BY e.id DESC LIMIT ?`,
+    [session, limit],
+  )
     .reverse()
-    .map(toEvent)
+    .map((row) => ({ ...row, observationIds: JSON.parse(row.observationIds) }))
 }
 
-export function toEvent(row: StoredEvent): EventRow {
-  return {
-    eventId: row.event_id,
-    session: row.content_session_id,
-    kind: row.kind,
-    tool: row.tool,
-    at: row.at,
-    receivedAt: row.received_at,
-    payloadHash: row.payload_hash,
-    outcome: row.outcome,
-    reason: row.reason,
-    observationIds: JSON.parse(row.observation_ids),
-    effectId: row.effect_id,
-    attempts: row.attempts,
+type EventPayloadRow = Stored<EventRow> & { payload: string | null }
+
+function toEventWithPayload(row: EventPayloadRow): EventWithPayload {
+  return { ...row, observationIds: JSON.parse(row.observationIds), payload: parsePayload(row.payload) }
+}
+
+/** In one session, or in the newest session that has the event. */
+export function selectEvent(db: Database, eventId: string, session: string | null): EventWithPayload | null {
+  const row = get<EventPayloadRow>(
+    db,
+    `SELECT ${EVENT_COLUMNS}, ${PAYLOAD_COLUMN} FROM events e ${PAYLOAD_JOINS}
+     WHERE e.event_id = @eventId ${session === null ? '' : 'AND e.content_session_id = @session'}
+     ORDER BY e.id DESC LIMIT 1`,
+    session === null ? { eventId } : { eventId, session },
+  )
+  return row === undefined ? null : toEventWithPayload(row)
+}
+
+/** Far more than one batch contains. */
+const MAX_SOURCES = 300
+
+/** Bound on the payloads of one answer; payloads beyond it are left out as if they had been deleted. */
+const MAX_SOURCE_PAYLOAD_CHARS = 4_000_000
+
+/** `sources`: event ids as a JSON list. In the order in which the events were accepted. */
+export function selectSourceEvents(db: Database, session: string, sources: string): EventWithPayload[] {
+  const found: EventWithPayload[] = []
+  let chars = 0
+  const rows = each<EventPayloadRow>(
+    db,
+    `SELECT ${EVENT_COLUMNS}, ${PAYLOAD_COLUMN} FROM (SELECT DISTINCT value AS id FROM json_each(@sources)) wanted
+     CROSS JOIN events e ON e.content_session_id = @session AND e.event_id = wanted.id ${PAYLOAD_JOINS}
+     ORDER BY e.id LIMIT ${MAX_SOURCES}`,
+    { session, sources },
+  )
+  for (const row of rows) {
+    chars += row.payload?.length ?? 0
+    found.push(toEventWithPayload(chars > MAX_SOURCE_PAYLOAD_CHARS ? { ...row, payload: null } : row))
   }
+  return found
 }
 
-/** Nothing that was kept is certain after damage: what cannot be read counts as gone. */
-export function parsePayload(json: string | null): MemoryEvent | null {
+/** A payload from a recovered database may be broken: then it counts as deleted. */
+function parsePayload(json: string | null): MemoryEvent | null {
   if (json === null) return null
   try {
     const event = JSON.parse(json)
@@ -113,13 +138,87 @@ export function parsePayload(json: string | null): MemoryEvent | null {
   }
 }
 
-export function insertPayload(db: Connection, session: string, event: MemoryEvent, at: number): void {
+export function insertPayload(db: Database, session: string, event: MemoryEvent, at: number): void {
   const payload = JSON.stringify(event)
-  run(db, `INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload) VALUES (?, ?, ?, ?, ?)`, [
-    session,
-    event.id,
-    at,
-    Buffer.byteLength(payload),
-    payload,
-  ])
+  const bytes = Buffer.byteLength(payload)
+  insertRow(db, 'payloads', { content_session_id: session, event_id: event.id, kept_at: at, bytes, payload })
+}
+
+/** Bound on one page of recorded events, so that it fits into one message to a client. */
+const PAGE_CHARS = 4_000_000
+
+type RecordedEventRow = Omit<RecordedEvent, 'payload' | 'prompt'> & {
+  payload: string | null
+  number: number | null
+  text: string | null
+  private: number | null
+  promptedAt: number | null
+}
+
+/** The events after `afterId`, oldest first. Fewer than `limit` where they are large; empty at the end. */
+export function selectRecordedEvents(db: Database, session: string, afterId: number, limit: number): RecordedEvent[] {
+  const events: RecordedEvent[] = []
+  let chars = 0
+  const rows = each<RecordedEventRow>(
+    db,
+    `SELECT e.id, e.event_id AS eventId, e.kind, e.tool, e.at, e.received_at AS receivedAt, e.outcome, ${PAYLOAD_COLUMN},
+       p.prompt_number AS number, p.prompt_text AS text, p.private, p.created_at_epoch AS promptedAt
+     FROM events e ${PAYLOAD_JOINS}
+     LEFT JOIN user_prompts p
+       ON e.kind = 'prompt' AND p.content_session_id = e.content_session_id AND p.event_id = e.event_id
+     WHERE e.content_session_id = @session AND e.id > @afterId ORDER BY e.id LIMIT @limit`,
+    { session, afterId, limit },
+  )
+  for (const row of rows) {
+    chars += (row.payload?.length ?? 0) + (row.text?.length ?? 0)
+    // A page has at least one event, however large.
+    if (chars > PAGE_CHARS && events.length > 0) break
+    events.push(toRecordedEvent(row))
+  }
+  return events
+}
+
+function toRecordedEvent({ number, text, private: isPrivate, promptedAt, ...event }: RecordedEventRow): RecordedEvent {
+  const hasPrompt = number !== null && text !== null && promptedAt !== null
+  return {
+    ...event,
+    payload: parsePayload(event.payload),
+    prompt: hasPrompt ? { number, text, private: isPrivate === 1, at: promptedAt } : null,
+  }
+}
+
+/** Enough to see that a prefix is ambiguous. */
+const MAX_MATCHING_EVENTS = 10
+
+/** Ids of events that start with a prefix, each once: people type the first characters. */
+export function selectEventIds(db: Database, prefix: string, session: string | null): string[] {
+  return selectIds<string>(
+    db,
+    `SELECT DISTINCT event_id AS id FROM events
+     WHERE event_id >= @prefix AND event_id < @prefix || char(0x10FFFF) AND substr(event_id, 1, length(@prefix)) = @prefix
+       AND (@session IS NULL OR content_session_id = @session)
+     ORDER BY event_id LIMIT ${MAX_MATCHING_EVENTS}`,
+    { prefix, session },
+  )
+}
+
+/** Unknown sessions are left out. */
+export function selectStoredSessionStates(db: Database, ends: readonly TranscriptEnd[]): StoredSessionState[] {
+  return ends.flatMap(({ session, end }) => {
+    if (get(db, 'SELECT 1 AS n FROM sdk_sessions WHERE content_session_id = ?', [session]) === undefined) return []
+    const transcript = eventKnown(db, session, transcriptStartId(session))
+    const hooks = !transcript || hasHookEvents(db, session)
+    return [{ session, hooks, transcript, finished: eventKnown(db, session, end) }]
+  })
+}
+
+/** Tool uses have the same id in hooks and transcripts; all other events of a transcript have its prefix. */
+function hasHookEvents(db: Database, session: string): boolean {
+  const found = get(
+    db,
+    `SELECT 1 AS n FROM events WHERE content_session_id = ? AND kind NOT IN ('tool_use', 'tool_failure')
+       AND event_id NOT LIKE 'transcript:%' LIMIT 1`,
+    [session],
+  )
+  return found !== undefined
 }

@@ -1,40 +1,50 @@
 /**
- * Everything that passes the filters, read in one transaction: a daemon may go on writing meanwhile, what is read is one
- * state. Only ids are held; rows are read some at a time.
+ * An export reads everything that passes the filters in one transaction, so that it sees one state of the database while
+ * a daemon writes. It keeps only ids in memory and reads the rows in pages.
  */
-import type { MemoryKind, SearchFilters } from '../../search/query.ts'
-import type { ExportRecord, LinkRecord, MemoryRecord, PinRecord, SessionRecord } from '../import-port.ts'
-import { selectRecords } from './export-rows.ts'
+
+import type { Observation, Summary } from '../../domain/observation.ts'
+import type { MemoryKind, SearchFilters } from '../../domain/search-query.ts'
+import type {
+  ExportRecord,
+  LinkRecord,
+  MemoryRecord,
+  ObservationRecord,
+  PinRecord,
+  PromptRecord,
+  SessionRecord,
+  SummaryRecord,
+} from '../exchange-records.ts'
+import { all, type Database, each, run } from './database.ts'
+import { SUMMARY_COLUMNS, type SummaryRow, selectObservationsById, toSummary } from './memories.ts'
 import { selectProjects } from './projects.ts'
 import { openForReading } from './reader.ts'
-import { conditionsOf } from './search/filters.ts'
-import { idOf, kindOf } from './search/rows.ts'
-import { type Connection, each, run } from './statement.ts'
+import { filterConditions, searchRowId, searchRowKind, searchRowMemoryId } from './search-rows.ts'
 
-/** Rows in memory at once: a few KB each, at most some hundred. */
-const ROWS_AT_ONCE = 200
+/** Rows in memory at the same time, a few KB each. */
+const PAGE_ROWS = 200
 
-/** A memory in a timeline: what it says is asked for later. */
-export interface ExportedMoment {
+/** A memory in a timeline; its content is read later. */
+interface ExportedMoment {
   row: number
   session: string
   at: number
 }
 
 export class SqliteExport {
-  readonly #db: Connection
+  readonly #db: Database
   readonly #filters: SearchFilters
-  /** Sorted: what came first has the lower id. */
+  /** In increasing order. */
   readonly #rows: number[]
 
-  private constructor(db: Connection, filters: SearchFilters) {
+  private constructor(db: Database, filters: SearchFilters) {
     this.#db = db
     this.#filters = filters
     run(db, 'BEGIN')
-    this.#rows = [...ids(db, filters)]
+    this.#rows = [...eachRow(db, filters)]
   }
 
-  /** `filters`: with the project's key and the session's whole id. */
+  /** `filters`: with the project's key and the session's full id. */
   static open(file: string, filters: SearchFilters): SqliteExport {
     const db = openForReading(file)
     try {
@@ -45,28 +55,28 @@ export class SqliteExport {
     }
   }
 
-  /** How many memories there are to export. */
+  /** The number of memories to export. */
   counts(): Record<MemoryKind, number> {
     const counts = { observation: 0, summary: 0, prompt: 0 }
-    for (const row of this.#rows) counts[kindOf(row)] += 1
+    for (const row of this.#rows) counts[searchRowKind(row)] += 1
     return counts
   }
 
   *records(): Generator<ExportRecord> {
     for (const { key, name } of this.projects()) yield { kind: 'project', key, name }
-    yield* selectSessions(this.#db, this.#filters)
+    yield* eachSession(this.#db, this.#filters)
     for (const kind of ['prompt', 'observation', 'summary'] as const) {
-      yield* this.memories(this.#rows.filter((row) => kindOf(row) === kind))
+      yield* this.memories(this.#rows.filter((row) => searchRowKind(row) === kind))
     }
-    const exported = new Set(this.#rows.filter((row) => kindOf(row) === 'observation').map(idOf))
-    for (const link of selectLinks(this.#db)) if (exported.has(link.from) && exported.has(link.to)) yield link
-    for (const pin of selectPins(this.#db)) if (exported.has(pin.observation)) yield pin
+    const exported = new Set(this.#rows.filter((row) => searchRowKind(row) === 'observation').map(searchRowMemoryId))
+    for (const link of eachLink(this.#db)) if (exported.has(link.from) && exported.has(link.to)) yield link
+    for (const pin of eachPin(this.#db)) if (exported.has(pin.observation)) yield pin
   }
 
-  /** By name. One that no session is filed under any more has its key for a name. */
+  /** Sorted by name. A project without sessions has its key as its name. */
   projects(): { key: string; name: string }[] {
     const names = new Map(selectProjects(this.#db, {}).map(({ key, name }) => [key, name]))
-    const keys = [...projectKeys(this.#db, this.#filters)]
+    const keys = [...eachProjectKey(this.#db, this.#filters)]
     return keys
       .map((key) => ({ key, name: names.get(key) ?? key }))
       .sort((a, b) => compare(a.name, b.name) || compare(a.key, b.key))
@@ -74,7 +84,7 @@ export class SqliteExport {
 
   /** Oldest first. */
   *moments(project: string): Generator<ExportedMoment> {
-    const { where, values } = conditionsOf(this.#filters)
+    const { where, values } = filterConditions(this.#filters)
     yield* each<ExportedMoment>(
       this.#db,
       `SELECT s.id AS row, s.content_session_id AS session, s.created_at_epoch AS at FROM search_rows s
@@ -85,8 +95,8 @@ export class SqliteExport {
 
   /** In the order of the rows. */
   *memories(rows: readonly number[]): Generator<MemoryRecord> {
-    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
-      yield* selectRecords(this.#db, rows.slice(from, from + ROWS_AT_ONCE))
+    for (let from = 0; from < rows.length; from += PAGE_ROWS) {
+      yield* selectRecords(this.#db, rows.slice(from, from + PAGE_ROWS))
     }
   }
 
@@ -95,15 +105,15 @@ export class SqliteExport {
   }
 }
 
-function* ids(db: Connection, filters: SearchFilters): Generator<number> {
-  const { where, values } = conditionsOf(filters)
+function* eachRow(db: Database, filters: SearchFilters): Generator<number> {
+  const { where, values } = filterConditions(filters)
   const found = each<{ id: number }>(db, `SELECT s.id FROM search_rows s WHERE ${where} ORDER BY s.id`, values)
   for (const { id } of found) yield id
 }
 
-/** Those of the memories, and those of their sessions: a session may have moved. */
-function* projectKeys(db: Connection, filters: SearchFilters): Generator<string> {
-  const { where, values } = conditionsOf(filters)
+/** Projects of the memories and of their sessions: a session may have moved to another project. */
+function* eachProjectKey(db: Database, filters: SearchFilters): Generator<string> {
+  const { where, values } = filterConditions(filters)
   const found = each<{ key: string }>(
     db,
     `WITH passing AS MATERIALIZED (SELECT DISTINCT s.project, s.content_session_id FROM search_rows s WHERE ${where})
@@ -114,8 +124,8 @@ function* projectKeys(db: Connection, filters: SearchFilters): Generator<string>
   for (const { key } of found) yield key
 }
 
-function selectSessions(db: Connection, filters: SearchFilters): Generator<SessionRecord> {
-  const { where, values } = conditionsOf(filters)
+function eachSession(db: Database, filters: SearchFilters): Generator<SessionRecord> {
+  const { where, values } = filterConditions(filters)
   return each<SessionRecord>(
     db,
     `SELECT 'session' AS kind, content_session_id AS id, project, client, cwd, prompts, created_at_epoch AS startedAt,
@@ -126,18 +136,94 @@ function selectSessions(db: Connection, filters: SearchFilters): Generator<Sessi
   )
 }
 
-function selectLinks(db: Connection): Generator<LinkRecord> {
+function eachLink(db: Database): Generator<LinkRecord> {
   return each<LinkRecord>(
     db,
     `SELECT 'link' AS kind, from_id AS "from", to_id AS "to", kind AS link, made_by AS "by", at FROM links ORDER BY id`,
   )
 }
 
-function selectPins(db: Connection): Generator<PinRecord> {
+function eachPin(db: Database): Generator<PinRecord> {
   return each<PinRecord>(db, `SELECT 'pin' AS kind, id AS observation, at FROM pins ORDER BY id`)
 }
 
-/** The same everywhere, whatever the locale. */
+/** Independent of the locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** In the order of the rows. */
+function selectRecords(db: Database, rows: readonly number[]): MemoryRecord[] {
+  const idsOf = (kind: MemoryKind) => rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId)
+  const found = new Map<number, MemoryRecord>()
+  for (const row of selectObservationsById(db, idsOf('observation'))) {
+    found.set(searchRowId('observation', row.id), observationRecord(row))
+  }
+  for (const row of selectExportSummaries(db, idsOf('summary'))) {
+    found.set(searchRowId('summary', row.id), summaryRecord(row))
+  }
+  for (const { id, ...prompt } of selectExportPrompts(db, idsOf('prompt'))) found.set(searchRowId('prompt', id), prompt)
+  return rows.flatMap((row) => found.get(row) ?? [])
+}
+
+/** Written out because the order of the fields in an exported line is fixed. */
+function observationRecord(row: Observation): ObservationRecord {
+  return {
+    kind: 'observation',
+    id: row.id,
+    session: row.session,
+    project: row.project,
+    createdAt: row.createdAt,
+    type: row.type,
+    title: row.title,
+    subtitle: row.subtitle,
+    narrative: row.narrative,
+    facts: row.facts,
+    concepts: row.concepts,
+    filesRead: row.filesRead,
+    filesModified: row.filesModified,
+    functionsChanged: row.functionsChanged,
+    agent: row.agent,
+    promptNumber: row.promptNumber,
+    discoveryTokens: row.discoveryTokens,
+    discoveryEstimated: row.discoveryEstimated,
+    sources: row.sources,
+    model: row.model,
+    promptVersion: row.promptVersion,
+  }
+}
+
+function summaryRecord(row: Summary): SummaryRecord {
+  return {
+    kind: 'summary',
+    session: row.session,
+    project: row.project,
+    createdAt: row.createdAt,
+    request: row.request,
+    investigated: row.investigated,
+    learned: row.learned,
+    completed: row.completed,
+    nextSteps: row.nextSteps,
+    notes: row.notes,
+    filesRead: row.filesRead,
+    filesEdited: row.filesEdited,
+    promptNumber: row.promptNumber,
+    model: row.model,
+  }
+}
+
+function selectExportSummaries(db: Database, ids: readonly number[]): Summary[] {
+  const sql = `SELECT ${SUMMARY_COLUMNS} FROM json_each(?) wanted CROSS JOIN session_summaries m ON m.id = wanted.value`
+  return all<SummaryRow>(db, sql, [JSON.stringify(ids)]).map(toSummary)
+}
+
+/** Private prompts have no search row; this condition is a second safeguard. */
+function selectExportPrompts(db: Database, ids: readonly number[]): (PromptRecord & { id: number })[] {
+  return all(
+    db,
+    `SELECT 'prompt' AS kind, p.id, p.content_session_id AS session, p.prompt_number AS number, p.prompt_text AS text,
+       p.created_at_epoch AS at
+     FROM json_each(?) wanted CROSS JOIN user_prompts p ON p.id = wanted.value WHERE p.private = 0`,
+    [JSON.stringify(ids)],
+  )
 }

@@ -1,6 +1,10 @@
-/** Takes in memories that another store gave away. What is known stays as it is; the rest gets ids of its own. */
-import { MemError, messageOf } from '../../errors.ts'
-import { contentHash } from '../../memory/content-hash.ts'
+/**
+ * Imports memories that another store exported. Known ones are left as they are: an observation is known by session, time
+ * and content, a summary by session, prompt number and time, a prompt by its number. The others get new ids.
+ */
+
+import { errorMessage, MemError } from '../../lib/errors.ts'
+import { type Commit, closedSessionState, contentHash, emptyCommit } from '../commit.ts'
 import type {
   ImportBatch,
   ImportedObservation,
@@ -10,24 +14,31 @@ import type {
   LinkRecord,
   PromptRecord,
   SummaryRecord,
-} from '../import-port.ts'
-import { failsTheGroup } from './errors.ts'
-import { type Home, homeOf } from './import-session.ts'
-import { insertObservation, insertPrompt, insertSummary } from './memories.ts'
-import { nextSeq } from './meta.ts'
-import { filedUnder } from './projects.ts'
-import { type Added, indexAddedSafely } from './search/indexing.ts'
-import { addLink, projectOf, setPins } from './search/links.ts'
-import { type Connection, get, run } from './statement.ts'
+} from '../exchange-records.ts'
+import type { StoredSessionRow } from '../port.ts'
+import { type Database, get, inSavepoint, isGroupFailure, nextSeq, run } from './database.ts'
+import { indexAddedMemories } from './full-text-index.ts'
+import {
+  addLink,
+  insertObservation,
+  insertPrompt,
+  insertSummary,
+  selectProjectOfObservation,
+  setPins,
+} from './memories.ts'
+import { insertTrace } from './observer-turns.ts'
+import { resolveMergedProject } from './projects.ts'
+import { insertSession, selectSession, updateSession } from './sessions.ts'
 
-export function importBatch(db: Connection, batch: ImportBatch, at: number): ImportResult {
+/** One transaction per batch. A dry run is rolled back. */
+export function importBatch(db: Database, batch: ImportBatch, at: number): ImportResult {
   run(db, 'BEGIN IMMEDIATE')
   try {
-    const result = new Import(db, batch, at).run()
+    const result = new ImportRun(db, batch, at).run()
     run(db, result.seq === null ? 'ROLLBACK' : 'COMMIT')
     return result
   } catch (error) {
-    // SQLite has often rolled back by itself when the disk failed.
+    // SQLite may already have rolled back when the disk failed.
     if (db.inTransaction) run(db, 'ROLLBACK')
     throw error
   }
@@ -36,19 +47,19 @@ export function importBatch(db: Connection, batch: ImportBatch, at: number): Imp
 const KNOWN: ImportOutcome = { is: 'known', id: null }
 const ADDED: ImportOutcome = { is: 'added', id: null }
 
-/** Ids of what was added to one session, in the order in which they were given out. */
-type AddedHere = { -readonly [K in 'observations' | 'summaries' | 'prompts']: number[] }
+/** Ids of the memories added to one session, in increasing order. */
+type AddedIds = Record<'observations' | 'summaries' | 'prompts', number[]>
 
-class Import {
-  readonly #db: Connection
+class ImportRun {
+  readonly #db: Database
   readonly #batch: ImportBatch
   readonly #at: number
   readonly #seq: number
   readonly #sessions: ReadonlyMap<string, ImportedSession>
-  readonly #added = new Map<string, AddedHere>()
+  readonly #added = new Map<string, AddedIds>()
   readonly #projects = new Set<string>()
 
-  constructor(db: Connection, batch: ImportBatch, at: number) {
+  constructor(db: Database, batch: ImportBatch, at: number) {
     this.#db = db
     this.#batch = batch
     this.#at = at
@@ -57,33 +68,25 @@ class Import {
   }
 
   run(): ImportResult {
-    const outcomes = this.#batch.records.map((record) => this.#take(record))
+    const outcomes = this.#batch.records.map((record) => this.#importRecord(record))
     if (this.#batch.dryRun) {
-      const shown = outcomes.map((outcome) => (outcome.is === 'added' ? ADDED : outcome))
-      return { outcomes: shown, projects: [], seq: null }
+      // The ids of a dry run do not exist afterwards.
+      const withoutIds = outcomes.map((outcome) => (outcome.is === 'added' ? ADDED : outcome))
+      return { outcomes: withoutIds, projects: [], seq: null }
     }
-    for (const [session, ids] of this.#added) {
-      const added: Added = { session, ...ids }
-      indexAddedSafely(this.#db, added)
-    }
-    const keeps = outcomes.some(({ is }) => is === 'added')
-    return { outcomes, projects: [...this.#projects], seq: keeps ? this.#seq : null }
+    for (const [session, ids] of this.#added) indexAddedMemories(this.#db, { session, ...ids })
+    const changed = outcomes.some(({ is }) => is === 'added')
+    return { outcomes, projects: [...this.#projects], seq: changed ? this.#seq : null }
   }
 
-  /** One that cannot be taken in leaves no trace and keeps no other out. */
-  #take(record: ImportBatch['records'][number]): ImportOutcome {
-    const db = this.#db
-    run(db, 'SAVEPOINT record')
-    try {
-      const outcome = this.#apply(record)
-      run(db, 'RELEASE record')
-      return outcome
-    } catch (error) {
-      if (failsTheGroup(error) || !db.inTransaction) throw error
-      run(db, 'ROLLBACK TO record')
-      run(db, 'RELEASE record')
-      return { is: 'refused', reason: messageOf(error) }
-    }
+  /** An invalid record is refused without affecting the others. */
+  #importRecord(record: ImportBatch['records'][number]): ImportOutcome {
+    return inSavepoint<ImportOutcome>(
+      this.#db,
+      () => this.#apply(record),
+      (error) => !isGroupFailure(error),
+      (error) => ({ is: 'refused', reason: errorMessage(error) }),
+    )
   }
 
   #apply(record: ImportBatch['records'][number]): ImportOutcome {
@@ -99,7 +102,7 @@ class Import {
       case 'pin': {
         const { changed, missing } = setPins(this.#db, [record.observation], true, record.at)
         if (missing.length > 0) throw new MemError('not_found', `there is no observation ${record.observation}`)
-        return changed > 0 ? this.#marked(record.observation) : KNOWN
+        return changed > 0 ? this.#changed(record.observation) : KNOWN
       }
     }
   }
@@ -107,73 +110,136 @@ class Import {
   #prompt({ session, number, text, at }: PromptRecord): ImportOutcome {
     const db = this.#db
     if (promptKnown(db, session, number)) return KNOWN
-    const home = this.#home(session)
-    // Its next prompt will have the next number: that must be free.
-    if (number > home.prompts)
-      throw new MemError('bad_request', `session ${session} has only ${home.prompts} prompts here, this is ${number}`)
+    const target = this.#target(session)
+    // A later number would collide with the session's next prompt.
+    if (number > target.prompts)
+      throw new MemError('bad_request', `session ${session} has only ${target.prompts} prompts here, this is ${number}`)
     const prompt = { eventId: `import:${number}`, number, text, private: false, at }
-    const id = insertPrompt(db, { session, project: home.project, seq: this.#seq }, prompt)
-    this.#projects.add(home.project)
+    const id = insertPrompt(db, { session, project: target.project, seq: this.#seq }, prompt)
+    this.#projects.add(target.project)
     this.#addedTo(session).prompts.push(id)
     return ADDED
   }
 
   #observation(record: ImportedObservation): ImportOutcome {
     const db = this.#db
-    const { session, promptNumber, promptVersion, model, createdAt, sources } = record
+    const { session, createdAt } = record
     const hash = contentHash(record)
     const known = observationKnown(db, session, createdAt, [hash, ...(record.knownAs ?? [])])
     if (known !== undefined) return { is: 'known', id: known }
     const origin = { session, project: this.#projectOf(record), seq: this.#seq }
-    const about = { sources, promptNumber, contentHash: hash, promptVersion, model, createdAt }
-    const id = insertObservation(db, origin, { draft: record, ...about })
+    const id = insertObservation(db, origin, { ...record, contentHash: hash })
     this.#addedTo(session).observations.push(id)
     return { is: 'added', id }
   }
 
   #summary(record: SummaryRecord): ImportOutcome {
     const db = this.#db
-    const { session, promptNumber, model, createdAt } = record
+    const { session, promptNumber, createdAt } = record
     if (summaryKnown(db, session, promptNumber, createdAt)) return KNOWN
     const origin = { session, project: this.#projectOf(record), seq: this.#seq }
-    const id = insertSummary(db, origin, { draft: record, promptNumber, model, createdAt })
+    const id = insertSummary(db, origin, record)
     this.#addedTo(session).summaries.push(id)
     return ADDED
   }
 
-  /** Two that were one here have nothing to say about each other. */
+  /** Two observations of the file may be one here: then there is no link. */
   #link({ from, to, link, by, at }: LinkRecord): ImportOutcome {
     if (from === to) return KNOWN
-    return addLink(this.#db, { from, to, kind: link, by, at }) ? this.#marked(from) : KNOWN
+    return addLink(this.#db, { from, to, kind: link, by, at }) ? this.#changed(from) : KNOWN
   }
 
-  #marked(observation: number): ImportOutcome {
-    this.#projects.add(projectOf(this.#db, observation))
+  #changed(observation: number): ImportOutcome {
+    this.#projects.add(selectProjectOfObservation(this.#db, observation))
     return ADDED
   }
 
-  /** What was learned in its session's own project is filed where that session is filed here. */
+  /** A memory of its session's own project is stored under the project of the session here. */
   #projectOf({ session, project }: { session: string; project: string }): string {
-    const home = this.#home(session)
+    const target = this.#target(session)
     const own = this.#sessions.get(session)?.project.key
     const key =
-      own === undefined || own === project ? home.project : filedUnder(this.#db, { key: project, name: '' }).key
+      own === undefined || own === project
+        ? target.project
+        : resolveMergedProject(this.#db, { key: project, name: '' }).key
     this.#projects.add(key)
     return key
   }
 
-  #home(session: string): Home {
-    return homeOf(this.#db, session, this.#sessions.get(session), this.#seq, this.#at)
+  #target(session: string): SessionTarget {
+    return ensureImportSession(this.#db, session, this.#sessions.get(session), this.#seq, this.#at)
   }
 
-  #addedTo(session: string): AddedHere {
-    const here = this.#added.get(session) ?? { observations: [], summaries: [], prompts: [] }
-    this.#added.set(session, here)
-    return here
+  #addedTo(session: string): AddedIds {
+    const ids = this.#added.get(session) ?? { observations: [], summaries: [], prompts: [] }
+    this.#added.set(session, ids)
+    return ids
   }
 }
 
-function promptKnown(db: Connection, session: string, number: number): boolean {
+/** The project under which a session's memories are stored, and the number of its last prompt. */
+interface SessionTarget {
+  project: string
+  prompts: number
+}
+
+/**
+ * Creates the session if it is missing. A session that was imported before and never opened since is extended. A session
+ * that a client wrote is not changed, because an actor may have it in memory.
+ */
+function ensureImportSession(
+  db: Database,
+  id: string,
+  imported: ImportedSession | undefined,
+  seq: number,
+  at: number,
+): SessionTarget {
+  const row = selectSession(db, id)
+  if (row !== null) {
+    const project = resolveMergedProject(db, row.project).key
+    const extended = imported === undefined ? null : extendedState(row, imported)
+    if (extended === null) return { project, prompts: row.prompts }
+    writeImportCommit(db, importCommit(id, row.revision + 1, extended, at), seq)
+    return { project, prompts: extended.prompts }
+  }
+  if (imported === undefined) throw new MemError('not_found', `its session ${id} is not in the file`)
+  const project = resolveMergedProject(db, imported.project)
+  const { client, cwd, heardAt, prompts, startedAt } = imported
+  writeImportCommit(db, importCommit(id, 1, closedSessionState({ project, client, cwd, heardAt, prompts }), at), seq)
+  run(db, 'UPDATE sdk_sessions SET created_at_epoch = min(?, updated_at_epoch) WHERE content_session_id = ?', [
+    startedAt,
+    id,
+  ])
+  return { project: project.key, prompts }
+}
+
+/** Null if there is nothing to extend, or if a client wrote the session. */
+function extendedState(row: StoredSessionRow, { prompts, heardAt }: ImportedSession): Commit['state'] | null {
+  if (prompts <= row.prompts && heardAt <= row.heardAt) return null
+  const imported = closedSessionState(row)
+  if (row.snapshot !== imported.snapshot || row.quarantine !== null) return null
+  return closedSessionState({
+    ...row,
+    prompts: Math.max(prompts, row.prompts),
+    heardAt: Math.max(heardAt, row.heardAt),
+  })
+}
+
+function writeImportCommit(db: Database, commit: Commit, seq: number): void {
+  if (commit.revision === 1) insertSession(db, commit, seq)
+  else updateSession(db, commit, seq)
+  for (const entry of commit.trace) insertTrace(db, commit.session, entry)
+}
+
+function importCommit(session: string, revision: number, state: Commit['state'], at: number): Commit {
+  return {
+    ...emptyCommit(session, revision, at),
+    state,
+    trace: [{ at, event: 'IMPORT', eventId: null, from: 'closed', to: 'closed', reason: 'imported', effectId: null }],
+  }
+}
+
+function promptKnown(db: Database, session: string, number: number): boolean {
   const found = get(db, 'SELECT 1 FROM user_prompts WHERE content_session_id = ? AND prompt_number = ?', [
     session,
     number,
@@ -181,9 +247,9 @@ function promptKnown(db: Connection, session: string, number: number): boolean {
   return found !== undefined
 }
 
-/** By its time first: of one moment there are few, of one session there may be very many. */
+/** The plus makes SQLite use the index of times: few observations have the same time. */
 function observationKnown(
-  db: Connection,
+  db: Database,
   session: string,
   createdAt: number,
   hashes: readonly string[],
@@ -196,7 +262,7 @@ function observationKnown(
   )?.id
 }
 
-function summaryKnown(db: Connection, session: string, promptNumber: number, createdAt: number): boolean {
+function summaryKnown(db: Database, session: string, promptNumber: number, createdAt: number): boolean {
   const found = get(
     db,
     `SELECT 1 FROM session_summaries

@@ -1,94 +1,101 @@
-/** The inbox: events that wait for the observer, and what a commit does with them. */
-import { type MemoryEvent, toolOf } from '../../memory/event.ts'
-import type { EventOutcome, InboxChange, NewObservation } from '../commit.ts'
+/**
+ * `pending_messages`: the inbox. An event stays in it until the observer has read it: pending, then processing while an
+ * effect has claimed it, and failed after too many attempts. `queue_depth`: the length of the inbox over time.
+ */
+import type { Effect } from '../../../machines/session/types.ts'
+import { eventTool, type MemoryEvent } from '../../domain/event.ts'
+import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
+import type { ClaimedMessage, InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats } from '../port.ts'
+import { all, type Database, get, insertRow, run, selectIds, whereEqual } from './database.ts'
 import { settleEvent } from './events.ts'
-import { all, type Connection, run } from './statement.ts'
 
-/** An observation of the commit that is being applied, with the id it got. */
-export interface StoredObservation {
+/** An observation of the commit that is being applied, with its new id. */
+export interface InsertedObservation {
   id: number
   observation: NewObservation
 }
 
-export function applyInboxChange(
-  db: Connection,
+export function applyInboxUpdate(
+  db: Database,
   session: string,
-  change: InboxChange,
-  stored: readonly StoredObservation[],
+  update: InboxUpdate,
+  inserted: readonly InsertedObservation[],
 ): void {
-  switch (change.do) {
-    case 'add':
-      insertMessage(db, session, change.event, change.prompt, change.at)
-      break
-    case 'claim':
-      if (change.kind === 'observe') claimMessages(db, session, change)
-      else claimTurnEnds(db, session, change)
-      break
-    case 'release':
-      if (change.counted) releaseCounted(db, session, change.effectId, change.error)
-      else releaseUncounted(db, session, change.effectId)
-      break
-    case 'settle':
-      settle(db, session, change, stored)
-      break
-    case 'set_aside':
-      failEvents(db, session, change.effectId, change.error)
-      setAside(db, session, change.effectId, change.error)
-      break
-    case 'retry_failed':
-      reopenEvents(db, session)
-      retryFailed(db, session)
-      break
-    case 'clear':
-      for (const status of change.pending ? ['failed', 'pending'] : ['failed']) {
-        dropEvents(db, session, status)
-        deleteMessages(db, session, status)
-      }
-      break
+  const { at, event } = update
+  for (const change of update.changes) {
+    switch (change.do) {
+      case 'add_message':
+      case 'add_turn_end':
+        if (event !== null) insertMessage(db, session, event, change.prompt, at)
+        break
+      case 'claim':
+        claim(db, session, change.effect, at)
+        break
+      case 'release':
+        if (change.counted) releaseCounted(db, session, change.effectId, change.reason)
+        else releaseUncounted(db, session, change.effectId)
+        break
+      case 'settle':
+        settle(db, session, change.effectId, update, inserted)
+        break
+      case 'set_aside':
+        failEvents(db, session, change.effectId, change.reason)
+        failMessages(db, session, change.effectId, change.reason)
+        break
+      case 'retry_failed':
+        reopenEvents(db, session)
+        retryFailed(db, session)
+        break
+      case 'clear':
+        for (const status of change.pending ? ['failed', 'pending'] : ['failed']) {
+          dropEvents(db, session, status)
+          deleteMessages(db, session, status)
+        }
+        break
+      case 'add_prompt':
+      case 'skip_event':
+        // Stored with the commit's prompts and events.
+        break
+    }
   }
 }
 
-export function insertMessage(db: Connection, session: string, event: MemoryEvent, prompt: number, at: number): void {
-  run(
-    db,
-    `INSERT INTO pending_messages (content_session_id, event_id, kind, tool, prompt_number, status, created_at_epoch,
-       payload)
-     VALUES (@session, @eventId, @kind, @tool, @prompt, 'pending', @at, @payload)`,
-    {
-      session,
-      eventId: event.id,
-      kind: event.kind,
-      tool: toolOf(event),
-      prompt,
-      at,
-      payload: JSON.stringify(event),
-    },
-  )
+export function insertMessage(db: Database, session: string, event: MemoryEvent, prompt: number, at: number): void {
+  insertRow(db, 'pending_messages', {
+    content_session_id: session,
+    event_id: event.id,
+    kind: event.kind,
+    tool: eventTool(event),
+    prompt_number: prompt,
+    status: 'pending',
+    created_at_epoch: at,
+    payload: JSON.stringify(event),
+  })
 }
 
-type Claim = Extract<InboxChange, { do: 'claim' }>
-
-function claimMessages(db: Connection, session: string, claim: Claim): void {
-  run(
-    db,
-    `UPDATE pending_messages SET status = 'processing', effect_id = @effectId, claimed_at = @at WHERE id IN (
-       SELECT id FROM pending_messages
-       WHERE content_session_id = @session AND status = 'pending' AND kind <> 'turn_end' AND prompt_number <= @prompt
-       ORDER BY id LIMIT @limit)`,
-    { session, effectId: claim.effectId, at: claim.at, prompt: claim.prompt, limit: claim.limit },
-  )
+/** An observation claims the oldest pending messages up to its prompt, a summary all turn ends up to its prompt. */
+function claim(db: Database, session: string, effect: Effect, at: number): void {
+  const { id: effectId, prompt } = effect
+  if (effect.kind === 'observe') {
+    run(
+      db,
+      `UPDATE pending_messages SET status = 'processing', effect_id = @effectId, claimed_at = @at WHERE id IN (
+         SELECT id FROM pending_messages
+         WHERE content_session_id = @session AND status = 'pending' AND kind <> 'turn_end' AND prompt_number <= @prompt
+         ORDER BY id LIMIT @limit)`,
+      { session, effectId, at, prompt, limit: effect.limit },
+    )
+  } else if (effect.kind === 'summarize') {
+    run(
+      db,
+      `UPDATE pending_messages SET status = 'processing', effect_id = @effectId, claimed_at = @at
+       WHERE content_session_id = @session AND status = 'pending' AND kind = 'turn_end' AND prompt_number <= @prompt`,
+      { session, effectId, at, prompt },
+    )
+  }
 }
 
-function claimTurnEnds(db: Connection, session: string, claim: Claim): void {
-  run(
-    db,
-    `UPDATE pending_messages SET status = 'processing', effect_id = @effectId, claimed_at = @at
-     WHERE content_session_id = @session AND status = 'pending' AND kind = 'turn_end' AND prompt_number <= @prompt`,
-    { session, effectId: claim.effectId, at: claim.at, prompt: claim.prompt },
-  )
-}
-
-function releaseCounted(db: Connection, session: string, effectId: string, error: string): void {
+function releaseCounted(db: Database, session: string, effectId: string, error: string): void {
   run(
     db,
     `UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL, attempts = attempts + 1,
@@ -98,7 +105,7 @@ function releaseCounted(db: Connection, session: string, effectId: string, error
   )
 }
 
-function releaseUncounted(db: Connection, session: string, effectId: string): void {
+function releaseUncounted(db: Database, session: string, effectId: string): void {
   run(
     db,
     `UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
@@ -108,41 +115,41 @@ function releaseUncounted(db: Connection, session: string, effectId: string): vo
 }
 
 function settle(
-  db: Connection,
+  db: Database,
   session: string,
-  change: Extract<InboxChange, { do: 'settle' }>,
-  stored: readonly StoredObservation[],
+  effectId: string,
+  { at, outcomes }: InboxUpdate,
+  inserted: readonly InsertedObservation[],
 ): void {
-  const listed = new Map(change.outcomes.map((outcome) => [outcome.eventId, outcome]))
-  for (const eventId of claimedEventIds(db, session, change.effectId)) {
-    if (!listed.has(eventId)) listed.set(eventId, defaultOutcome(eventId, stored))
+  const byEvent = new Map(outcomes.map((outcome) => [outcome.eventId, outcome]))
+  for (const eventId of claimedEventIds(db, session, effectId)) {
+    if (!byEvent.has(eventId)) byEvent.set(eventId, defaultOutcome(eventId, inserted))
   }
-  for (const outcome of listed.values()) {
-    const ids = outcome.kind === 'observed' ? madeFrom(outcome.eventId, stored) : []
-    settleEvent(db, session, change.effectId, outcome, ids)
+  for (const outcome of byEvent.values()) {
+    const ids = outcome.kind === 'observed' ? observationsFrom(outcome.eventId, inserted) : []
+    settleEvent(db, session, effectId, outcome, ids)
   }
-  keepPayloads(db, session, change.effectId, change.at)
-  deleteClaimed(db, session, change.effectId)
+  keepPayloads(db, session, effectId, at)
+  deleteClaimed(db, session, effectId)
 }
 
-/** A claimed message that the answer does not speak of was read with the others, as the end of a turn is. */
-function defaultOutcome(eventId: string, stored: readonly StoredObservation[]): EventOutcome {
-  return { eventId, kind: madeFrom(eventId, stored).length > 0 ? 'observed' : 'folded', reason: null }
+/** The observer need not mention every claimed message: it read the others together with those. */
+function defaultOutcome(eventId: string, inserted: readonly InsertedObservation[]): EventOutcome {
+  return { eventId, kind: observationsFrom(eventId, inserted).length > 0 ? 'observed' : 'folded', reason: null }
 }
 
-function madeFrom(eventId: string, stored: readonly StoredObservation[]): number[] {
-  return stored.filter(({ observation }) => observation.sources.includes(eventId)).map(({ id }) => id)
+function observationsFrom(eventId: string, inserted: readonly InsertedObservation[]): number[] {
+  return inserted.filter(({ observation }) => observation.sources.includes(eventId)).map(({ id }) => id)
 }
 
-function claimedEventIds(db: Connection, session: string, effectId: string): string[] {
-  return all<{ eventId: string }>(
-    db,
-    `SELECT event_id AS eventId FROM pending_messages WHERE content_session_id = ? AND effect_id = ? ORDER BY id`,
-    [session, effectId],
-  ).map((row) => row.eventId)
+function claimedEventIds(db: Database, session: string, effectId: string): string[] {
+  // The alias hides the column `id`, hence the table's name.
+  const sql = `SELECT event_id AS id FROM pending_messages m
+    WHERE content_session_id = ? AND effect_id = ? ORDER BY m.id`
+  return selectIds<string>(db, sql, [session, effectId])
 }
 
-function keepPayloads(db: Connection, session: string, effectId: string, at: number): void {
+function keepPayloads(db: Database, session: string, effectId: string, at: number): void {
   run(
     db,
     `INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload)
@@ -152,11 +159,11 @@ function keepPayloads(db: Connection, session: string, effectId: string, at: num
   )
 }
 
-function deleteClaimed(db: Connection, session: string, effectId: string): void {
+function deleteClaimed(db: Database, session: string, effectId: string): void {
   run(db, 'DELETE FROM pending_messages WHERE content_session_id = ? AND effect_id = ?', [session, effectId])
 }
 
-function setAside(db: Connection, session: string, effectId: string, error: string): void {
+function failMessages(db: Database, session: string, effectId: string, error: string): void {
   run(
     db,
     `UPDATE pending_messages SET status = 'failed', effect_id = NULL, claimed_at = NULL, attempts = attempts + 1,
@@ -166,8 +173,8 @@ function setAside(db: Connection, session: string, effectId: string, error: stri
   )
 }
 
-/** The attempt that set them aside counts. */
-function failEvents(db: Connection, session: string, effectId: string, error: string): void {
+/** The failed attempt counts too. */
+function failEvents(db: Database, session: string, effectId: string, error: string): void {
   run(
     db,
     `UPDATE events SET outcome = 'failed', reason = @error, effect_id = @effectId, attempts = m.attempts + 1
@@ -178,7 +185,7 @@ function failEvents(db: Connection, session: string, effectId: string, error: st
   )
 }
 
-function reopenEvents(db: Connection, session: string): void {
+function reopenEvents(db: Database, session: string): void {
   run(
     db,
     `UPDATE events SET outcome = NULL, reason = NULL, effect_id = NULL, attempts = 0
@@ -188,8 +195,8 @@ function reopenEvents(db: Connection, session: string): void {
   )
 }
 
-/** They start afresh: what they failed with is in the trace. */
-function retryFailed(db: Connection, session: string): void {
+/** Attempts start again at 0; the trace still has the earlier errors. */
+function retryFailed(db: Database, session: string): void {
   run(
     db,
     `UPDATE pending_messages SET status = 'pending', attempts = 0, error = NULL
@@ -198,7 +205,7 @@ function retryFailed(db: Connection, session: string): void {
   )
 }
 
-function dropEvents(db: Connection, session: string, status: string): void {
+function dropEvents(db: Database, session: string, status: string): void {
   run(
     db,
     `UPDATE events SET outcome = 'dropped', reason = NULL WHERE content_session_id = @session AND event_id IN (
@@ -207,6 +214,112 @@ function dropEvents(db: Connection, session: string, status: string): void {
   )
 }
 
-function deleteMessages(db: Connection, session: string, status: string): void {
+function deleteMessages(db: Database, session: string, status: string): void {
   run(db, 'DELETE FROM pending_messages WHERE content_session_id = ? AND status = ?', [session, status])
+}
+
+const MESSAGE_COLUMNS = `id, content_session_id AS session, event_id AS eventId, kind, tool, prompt_number AS prompt,
+  status, claimed_at AS claimedAt, effect_id AS effectId, attempts, error, created_at_epoch AS createdAt`
+
+/** Oldest first. */
+export function selectQueue(db: Database, { session, status, limit = -1 }: QueueFilter): InboxMessage[] {
+  const { where, values } = whereEqual({ content_session_id: session, status })
+  return all(db, `SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE ${where} ORDER BY id LIMIT @limit`, {
+    ...values,
+    limit,
+  })
+}
+
+export function selectMessage(db: Database, session: string, eventId: string): InboxMessage | null {
+  const sql = `SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE content_session_id = ? AND event_id = ?`
+  return get<InboxMessage>(db, sql, [session, eventId]) ?? null
+}
+
+export function selectClaimed(db: Database, session: string, effectId: string): ClaimedMessage[] {
+  return all<InboxMessage & { payload: string }>(
+    db,
+    `SELECT ${MESSAGE_COLUMNS}, payload FROM pending_messages
+     WHERE content_session_id = ? AND effect_id = ? ORDER BY id`,
+    [session, effectId],
+  ).map(({ payload, ...message }) => ({ ...message, event: JSON.parse(payload) }))
+}
+
+/** Without turn ends: to the machine these are summaries that are due. */
+export function countMessagesByPrompt(
+  db: Database,
+  session: string,
+  status: MessageStatus,
+): { prompt: number; count: number }[] {
+  return all(
+    db,
+    `SELECT prompt_number AS prompt, count(*) AS count FROM pending_messages
+     WHERE content_session_id = ? AND status = ? AND kind <> 'turn_end'
+     GROUP BY prompt_number ORDER BY prompt_number`,
+    [session, status],
+  )
+}
+
+export function selectQueueStats(db: Database): QueueStats {
+  const stats = get<QueueStats>(
+    db,
+    `SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+       count(*) FILTER (WHERE status = 'processing') AS processing,
+       count(*) FILTER (WHERE status = 'failed') AS failed,
+       count(DISTINCT content_session_id) AS sessions,
+       min(created_at_epoch) FILTER (WHERE status <> 'failed') AS oldestAt
+     FROM pending_messages`,
+  )
+  return stats ?? { pending: 0, processing: 0, failed: 0, sessions: 0, oldestAt: null }
+}
+
+/** Stored only where it differs from the sample before. */
+export function sampleQueue(db: Database, at: number): void {
+  const { pending, processing, failed } = selectQueueStats(db)
+  const sample: QueueSample = { at, pending, processing, failed }
+  const last = selectSampleAt(db, at)
+  if (last === null ? pending + processing + failed > 0 : sampleDiffers(last, sample)) insertSample(db, sample)
+}
+
+function sampleDiffers(a: QueueSample, b: QueueSample): boolean {
+  return a.pending !== b.pending || a.processing !== b.processing || a.failed !== b.failed
+}
+
+const SAMPLE_COLUMNS = 'at, pending, processing, failed'
+
+/** The newest sample up to a time. After the clock was set back there are samples in the future. */
+function selectSampleAt(db: Database, at: number): QueueSample | null {
+  return (
+    get<QueueSample>(db, `SELECT ${SAMPLE_COLUMNS} FROM queue_depth WHERE at <= ? ORDER BY at DESC LIMIT 1`, [at]) ??
+    null
+  )
+}
+
+function insertSample(db: Database, { at, pending, processing, failed }: QueueSample): void {
+  run(
+    db,
+    `INSERT INTO queue_depth (${SAMPLE_COLUMNS}) VALUES (@at, @pending, @processing, @failed)
+     ON CONFLICT (at) DO UPDATE SET pending = excluded.pending, processing = excluded.processing,
+       failed = excluded.failed`,
+    { at, pending, processing, failed },
+  )
+}
+
+/** About the width of a chart in pixels; a bucket has at most two samples. */
+const MAX_BUCKETS = 1_000
+
+/** Starts with the depth at `since`. A bucket with many samples keeps its highest and its last. */
+export function selectQueueDepth(db: Database, since: number, until: number): QueueSample[] {
+  const before = selectSampleAt(db, since)
+  const bucketMs = Math.max(1, Math.ceil((until - since) / MAX_BUCKETS))
+  const samples = all<QueueSample & { peak: number }>(
+    db,
+    // Next to max(), SQLite takes bare columns from the row with the maximum.
+    `WITH during AS (SELECT *, CAST((at - @since) / @bucketMs AS INTEGER) AS bucket FROM queue_depth WHERE at > @since AND at < @until)
+     SELECT ${SAMPLE_COLUMNS}, max(pending + processing + failed) AS peak FROM during GROUP BY bucket
+     UNION SELECT at, pending, processing, failed, pending + processing + failed FROM
+       (SELECT max(at) AS at, pending, processing, failed FROM during GROUP BY bucket)
+     ORDER BY at`,
+    { since, until, bucketMs },
+  ).map(({ peak: _, ...sample }) => sample)
+  return before === null ? samples : [{ ...before, at: since }, ...samples]
 }

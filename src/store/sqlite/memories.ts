@@ -1,246 +1,301 @@
-/** What was learned: observations, summaries, prompts. */
-import type { Observation, ObservationType, Summary } from '../../memory/observation.ts'
-import type { NewObservation, NewPrompt, NewSummary } from '../commit.ts'
-import type { PromptRow } from '../port.ts'
-import { all, type Connection, get, run, type Value } from './statement.ts'
+/**
+ * What was learned: `observations`, `session_summaries` and `user_prompts`. Also `pins`, and `links` from a newer
+ * observation to an older one that it repeats or supersedes.
+ */
+import type { Observation, Summary } from '../../domain/observation.ts'
+import { MemError } from '../../lib/errors.ts'
+import type { NewLink, NewObservation, NewPrompt, NewSummary } from '../commit.ts'
+import type { MemoryFilter, PromptRow, TurnMaterial } from '../port.ts'
+import type { Link, LinkKind, LinkResult, PinResult } from '../search-port.ts'
+import {
+  all,
+  type Database,
+  get,
+  insertRow,
+  nextSeq,
+  run,
+  type SqlValues,
+  type Stored,
+  selectIds,
+  whereEqual,
+} from './database.ts'
 
-/** Where a row belongs: known once for all rows of a commit. */
-export interface Origin {
+/** What all rows of one commit share. */
+export interface RowOrigin {
   session: string
   project: string
   seq: number
 }
 
-export interface MemoryFilter {
-  session?: string
-  project?: string
-  limit?: number
+export function insertObservation(db: Database, origin: RowOrigin, observation: NewObservation): number {
+  return insertRow(db, 'observations', {
+    content_session_id: origin.session,
+    project: origin.project,
+    type: observation.type,
+    title: observation.title,
+    subtitle: observation.subtitle,
+    narrative: observation.narrative,
+    facts: JSON.stringify(observation.facts),
+    concepts: JSON.stringify(observation.concepts),
+    files_read: JSON.stringify(observation.filesRead),
+    files_modified: JSON.stringify(observation.filesModified),
+    functions_changed: JSON.stringify(observation.functionsChanged),
+    agent: observation.agent,
+    discovery_tokens: observation.discoveryTokens,
+    discovery_estimated: observation.discoveryEstimated ? 1 : 0,
+    sources: JSON.stringify(observation.sources),
+    prompt_number: observation.promptNumber,
+    content_hash: observation.contentHash,
+    prompt_version: observation.promptVersion,
+    model: observation.model,
+    effect_id: observation.effectId ?? null,
+    seq: origin.seq,
+    created_at: new Date(observation.createdAt).toISOString(),
+    created_at_epoch: observation.createdAt,
+  })
 }
 
-export function insertObservation(db: Connection, origin: Origin, observation: NewObservation): number {
-  const { draft } = observation
-  return run(
-    db,
-    `INSERT INTO observations (content_session_id, project, type, title, subtitle, narrative, facts, concepts,
-       files_read, files_modified, functions_changed, agent, discovery_tokens, discovery_estimated, sources,
-       prompt_number, content_hash, prompt_version, model, effect_id, seq, created_at, created_at_epoch)
-     VALUES (@session, @project, @type, @title, @subtitle, @narrative, @facts, @concepts, @filesRead, @filesModified,
-       @functionsChanged, @agent, @discoveryTokens, @discoveryEstimated, @sources, @promptNumber, @contentHash,
-       @promptVersion, @model, @effectId, @seq, @createdAt, @createdAtEpoch)`,
-    {
-      ...origin,
-      type: draft.type,
-      title: draft.title,
-      subtitle: draft.subtitle,
-      narrative: draft.narrative,
-      facts: JSON.stringify(draft.facts),
-      concepts: JSON.stringify(draft.concepts),
-      filesRead: JSON.stringify(draft.filesRead),
-      filesModified: JSON.stringify(draft.filesModified),
-      functionsChanged: JSON.stringify(draft.functionsChanged),
-      agent: draft.agent,
-      discoveryTokens: draft.discoveryTokens,
-      discoveryEstimated: draft.discoveryEstimated ? 1 : 0,
-      sources: JSON.stringify(observation.sources),
-      promptNumber: observation.promptNumber,
-      contentHash: observation.contentHash,
-      promptVersion: observation.promptVersion,
-      model: observation.model,
-      effectId: observation.effectId ?? null,
-      createdAt: new Date(observation.createdAt).toISOString(),
-      createdAtEpoch: observation.createdAt,
-    },
-  ).id
+export function insertSummary(db: Database, origin: RowOrigin, summary: NewSummary): number {
+  return insertRow(db, 'session_summaries', {
+    content_session_id: origin.session,
+    project: origin.project,
+    request: summary.request,
+    investigated: summary.investigated,
+    learned: summary.learned,
+    completed: summary.completed,
+    next_steps: summary.nextSteps,
+    notes: summary.notes,
+    files_read: JSON.stringify(summary.filesRead),
+    files_edited: JSON.stringify(summary.filesEdited),
+    prompt_number: summary.promptNumber,
+    model: summary.model,
+    effect_id: summary.effectId ?? null,
+    seq: origin.seq,
+    created_at: new Date(summary.createdAt).toISOString(),
+    created_at_epoch: summary.createdAt,
+  })
 }
 
-export function insertSummary(db: Connection, origin: Origin, summary: NewSummary): number {
-  const { draft } = summary
-  return run(
-    db,
-    `INSERT INTO session_summaries (content_session_id, project, request, investigated, learned, completed, next_steps,
-       notes, files_read, files_edited, prompt_number, model, effect_id, seq, created_at, created_at_epoch)
-     VALUES (@session, @project, @request, @investigated, @learned, @completed, @nextSteps, @notes, @filesRead,
-       @filesEdited, @promptNumber, @model, @effectId, @seq, @createdAt, @createdAtEpoch)`,
-    {
-      ...origin,
-      request: draft.request,
-      investigated: draft.investigated,
-      learned: draft.learned,
-      completed: draft.completed,
-      nextSteps: draft.nextSteps,
-      notes: draft.notes,
-      filesRead: JSON.stringify(draft.filesRead),
-      filesEdited: JSON.stringify(draft.filesEdited),
-      promptNumber: summary.promptNumber,
-      model: summary.model,
-      effectId: summary.effectId ?? null,
-      createdAt: new Date(summary.createdAt).toISOString(),
-      createdAtEpoch: summary.createdAt,
-    },
-  ).id
+export function insertPrompt(db: Database, origin: RowOrigin, prompt: NewPrompt): number {
+  return insertRow(db, 'user_prompts', {
+    content_session_id: origin.session,
+    event_id: prompt.eventId,
+    prompt_number: prompt.number,
+    prompt_text: prompt.text,
+    private: prompt.private ? 1 : 0,
+    seq: origin.seq,
+    created_at: new Date(prompt.at).toISOString(),
+    created_at_epoch: prompt.at,
+  })
 }
 
-export function insertPrompt(db: Connection, origin: Origin, prompt: NewPrompt): number {
-  return run(
-    db,
-    `INSERT INTO user_prompts (content_session_id, event_id, prompt_number, prompt_text, private, seq, created_at,
-       created_at_epoch)
-     VALUES (@session, @eventId, @number, @text, @private, @seq, @createdAt, @at)`,
-    {
-      session: origin.session,
-      seq: origin.seq,
-      eventId: prompt.eventId,
-      number: prompt.number,
-      text: prompt.text,
-      private: prompt.private ? 1 : 0,
-      at: prompt.at,
-      createdAt: new Date(prompt.at).toISOString(),
-    },
-  ).id
-}
+const PROMPT_COLUMNS = 'prompt_number AS number, prompt_text AS text, private, created_at_epoch AS at'
 
-export function selectPrompt(db: Connection, session: string, number: number): PromptRow | null {
-  const row = get<{ number: number; text: string; private: number; at: number }>(
-    db,
-    `SELECT prompt_number AS number, prompt_text AS text, private, created_at_epoch AS at FROM user_prompts
-     WHERE content_session_id = ? AND prompt_number = ?`,
-    [session, number],
-  )
+export function selectPrompt(db: Database, session: string, number: number): PromptRow | null {
+  const sql = `SELECT ${PROMPT_COLUMNS} FROM user_prompts WHERE content_session_id = ? AND prompt_number = ?`
+  const row = get<Stored<PromptRow>>(db, sql, [session, number])
   return row === undefined ? null : { ...row, private: row.private === 1 }
 }
 
-export interface ObservationRow {
-  id: number
-  content_session_id: string
-  project: string
-  type: ObservationType
-  title: string | null
-  subtitle: string | null
-  narrative: string | null
-  facts: string
-  concepts: string
-  files_read: string
-  files_modified: string
-  functions_changed: string
-  agent: string | null
-  discovery_tokens: number
-  discovery_estimated: number
-  sources: string
-  prompt_number: number
-  content_hash: string
-  prompt_version: string | null
-  model: string | null
-  effect_id: string | null
-  created_at_epoch: number
+/** The newest `limit`, oldest first. */
+export function selectPrompts(db: Database, session: string, limit: number): PromptRow[] {
+  const sql = `SELECT ${PROMPT_COLUMNS} FROM user_prompts WHERE content_session_id = ? ORDER BY prompt_number DESC LIMIT ?`
+  return all<Stored<PromptRow>>(db, sql, [session, limit])
+    .reverse()
+    .map((row) => ({ ...row, private: row.private === 1 }))
 }
 
-export function toObservation(row: ObservationRow): Observation {
+export type ObservationRow = Stored<Omit<Observation, 'supersedes'>>
+
+/** Of `observations o`. */
+export const OBSERVATION_COLUMNS = `o.id, o.content_session_id AS session, o.project, o.type, o.title, o.subtitle,
+  o.narrative, o.facts, o.concepts, o.files_read AS filesRead, o.files_modified AS filesModified,
+  o.functions_changed AS functionsChanged, o.agent, o.discovery_tokens AS discoveryTokens,
+  o.discovery_estimated AS discoveryEstimated, o.sources, o.prompt_number AS promptNumber,
+  o.content_hash AS contentHash, o.prompt_version AS promptVersion, o.model, o.created_at_epoch AS createdAt`
+
+/** Keeps further columns of the row as they are. */
+export function toObservation<Row extends ObservationRow>(row: Row): Omit<Row, keyof ObservationRow> & Observation {
   return {
-    id: row.id,
-    session: row.content_session_id,
-    project: row.project,
-    type: row.type,
-    title: row.title,
-    subtitle: row.subtitle,
-    narrative: row.narrative,
+    ...row,
     facts: JSON.parse(row.facts),
     concepts: JSON.parse(row.concepts),
-    filesRead: JSON.parse(row.files_read),
-    filesModified: JSON.parse(row.files_modified),
-    functionsChanged: JSON.parse(row.functions_changed),
-    agent: row.agent,
-    discoveryTokens: row.discovery_tokens,
-    discoveryEstimated: row.discovery_estimated === 1,
+    filesRead: JSON.parse(row.filesRead),
+    filesModified: JSON.parse(row.filesModified),
+    functionsChanged: JSON.parse(row.functionsChanged),
+    discoveryEstimated: row.discoveryEstimated === 1,
     sources: JSON.parse(row.sources),
-    promptNumber: row.prompt_number,
-    contentHash: row.content_hash,
-    promptVersion: row.prompt_version,
-    model: row.model,
-    createdAt: row.created_at_epoch,
   }
 }
 
-export function selectObservation(db: Connection, id: number): Observation | null {
-  const row = get<ObservationRow>(db, 'SELECT * FROM observations WHERE id = ?', [id])
-  return row === undefined ? null : toObservation(row)
+/** `rest` of the statement follows `FROM observations o`. */
+function observationsWhere(db: Database, rest: string, values: SqlValues): Observation[] {
+  return all<ObservationRow>(db, `SELECT ${OBSERVATION_COLUMNS} FROM observations o ${rest}`, values).map(toObservation)
 }
 
-/** Newest first. */
-export function selectObservations(db: Connection, filter: MemoryFilter): Observation[] {
-  const { where, values } = memoryConditions(filter)
+export function selectObservation(db: Database, id: number): Observation | null {
+  return observationsWhere(db, 'WHERE o.id = ?', [id])[0] ?? null
+}
+
+/** In the order of the ids; missing ones are left out. */
+export function selectObservationsById(db: Database, ids: readonly number[]): Observation[] {
   return all<ObservationRow>(
     db,
-    `SELECT * FROM observations WHERE ${where} ORDER BY created_at_epoch DESC, id DESC LIMIT @limit`,
-    values,
+    `SELECT ${OBSERVATION_COLUMNS} FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value
+     ORDER BY wanted.key`,
+    [JSON.stringify(ids)],
   ).map(toObservation)
 }
 
-/** In the order in which they were learned. */
-export function selectObservationsOfPrompt(db: Connection, session: string, prompt: number): Observation[] {
-  return all<ObservationRow>(
-    db,
-    'SELECT * FROM observations WHERE content_session_id = ? AND prompt_number = ? ORDER BY id',
-    [session, prompt],
-  ).map(toObservation)
+/** Newest first. */
+export function selectObservations(db: Database, { session, project, limit = -1 }: MemoryFilter): Observation[] {
+  const { where, values } = whereEqual({ 'o.content_session_id': session, 'o.project': project })
+  const rest = `WHERE ${where} ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT @limit`
+  return observationsWhere(db, rest, { ...values, limit })
 }
 
-export interface SummaryRow {
-  id: number
-  content_session_id: string
-  project: string
-  request: string | null
-  investigated: string | null
-  learned: string | null
-  completed: string | null
-  next_steps: string | null
-  notes: string | null
-  files_read: string
-  files_edited: string
-  prompt_number: number
-  model: string | null
-  effect_id: string | null
-  created_at_epoch: number
+/** Observations in the order in which they were made. */
+export function selectTurnMaterial(db: Database, session: string, prompt: number): TurnMaterial {
+  const rest = 'WHERE o.content_session_id = ? AND o.prompt_number = ? ORDER BY o.id'
+  return { prompt: selectPrompt(db, session, prompt), observations: observationsWhere(db, rest, [session, prompt]) }
+}
+
+export type SummaryRow = Stored<Summary>
+
+/** Of `session_summaries m`. */
+export const SUMMARY_COLUMNS = `m.id, m.content_session_id AS session, m.project, m.request, m.investigated, m.learned,
+  m.completed, m.next_steps AS nextSteps, m.notes, m.files_read AS filesRead, m.files_edited AS filesEdited,
+  m.prompt_number AS promptNumber, m.model, m.created_at_epoch AS createdAt`
+
+/** Keeps further columns of the row as they are. */
+export function toSummary<Row extends SummaryRow>(row: Row): Omit<Row, keyof SummaryRow> & Summary {
+  return { ...row, filesRead: JSON.parse(row.filesRead), filesEdited: JSON.parse(row.filesEdited) }
 }
 
 /** Newest first. */
-export function selectSummaries(db: Connection, filter: MemoryFilter): Summary[] {
-  const { where, values } = memoryConditions(filter)
+export function selectSummaries(db: Database, { session, project, limit = -1 }: MemoryFilter): Summary[] {
+  const { where, values } = whereEqual({ 'm.content_session_id': session, 'm.project': project })
   return all<SummaryRow>(
     db,
-    `SELECT * FROM session_summaries WHERE ${where} ORDER BY created_at_epoch DESC, id DESC LIMIT @limit`,
-    values,
+    `SELECT ${SUMMARY_COLUMNS} FROM session_summaries m WHERE ${where}
+     ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT @limit`,
+    { ...values, limit },
   ).map(toSummary)
 }
 
-export function toSummary(row: SummaryRow): Summary {
-  return {
-    id: row.id,
-    session: row.content_session_id,
-    project: row.project,
-    request: row.request,
-    investigated: row.investigated,
-    learned: row.learned,
-    completed: row.completed,
-    nextSteps: row.next_steps,
-    notes: row.notes,
-    filesRead: JSON.parse(row.files_read),
-    filesEdited: JSON.parse(row.files_edited),
-    promptNumber: row.prompt_number,
-    model: row.model,
-    createdAt: row.created_at_epoch,
+/** A link made by a search is derived and there are thousands: clients do not follow it, so it takes no sequence number. */
+export function linkObservations(db: Database, link: Link): LinkResult {
+  if (link.by === 'search') return { changed: addLink(db, link), seq: null }
+  return withSeq(db, () => addLink(db, link))
+}
+
+export function unlinkObservations(db: Database, from: number, to: number, kind: LinkKind): LinkResult {
+  return withSeq(db, () => removeLink(db, from, to, kind))
+}
+
+export function pinObservations(db: Database, ids: readonly number[], on: boolean, at: number): PinResult {
+  return db
+    .transaction(() => {
+      const pins = setPins(db, ids, on, at)
+      return { ...pins, seq: pins.changed > 0 ? nextSeq(db) : null }
+    })
+    .immediate()
+}
+
+function withSeq(db: Database, change: () => boolean): LinkResult {
+  return db
+    .transaction((): LinkResult => {
+      const changed = change()
+      return { changed, seq: changed ? nextSeq(db) : null }
+    })
+    .immediate()
+}
+
+/** Takes no sequence number: the caller's change has one. */
+export function addLink(db: Database, link: Link): boolean {
+  const { from, to, kind } = link
+  if (from === to) throw new MemError('bad_request', `Observation ${from} cannot be linked to itself.`)
+  return db
+    .transaction(() => {
+      if (selectProjectOfObservation(db, from) !== selectProjectOfObservation(db, to)) {
+        throw new MemError('bad_request', `Observations ${from} and ${to} belong to different projects.`)
+      }
+      if (kind === 'supersedes' && supersedesTransitively(db, to, from)) {
+        throw new MemError('bad_request', `Observation ${to} already supersedes ${from}; remove that link first.`)
+      }
+      return insertLink(db, link)
+    })
+    .immediate()
+}
+
+/** Links to observations that do not exist, or of another project, are left out. */
+export function addLinks(db: Database, from: number, links: readonly NewLink[], at: number): void {
+  for (const { to, kind, by } of links) {
+    if (to !== from) insertLink(db, { from, to, kind, by, at })
   }
 }
 
-function memoryConditions(filter: MemoryFilter): { where: string; values: Record<string, Value> } {
-  const conditions = ['TRUE']
-  const values: Record<string, Value> = { limit: filter.limit ?? -1 }
-  if (filter.session !== undefined) {
-    conditions.push('content_session_id = @session')
-    values.session = filter.session
-  }
-  if (filter.project !== undefined) {
-    conditions.push('project = @project')
-    values.project = filter.project
-  }
-  return { where: conditions.join(' AND '), values }
+function removeLink(db: Database, from: number, to: number, kind: LinkKind): boolean {
+  return run(db, 'DELETE FROM links WHERE from_id = ? AND to_id = ? AND kind = ?', [from, to, kind]).changes > 0
+}
+
+export function setPins(
+  db: Database,
+  ids: readonly number[],
+  on: boolean,
+  at: number,
+): { changed: number; missing: number[] } {
+  return db
+    .transaction(() => {
+      const existing = new Set(selectExistingObservations(db, ids))
+      let changed = 0
+      for (const id of existing) changed += on ? insertPin(db, id, at) : deletePin(db, id)
+      return { changed, missing: ids.filter((id) => !existing.has(id)) }
+    })
+    .immediate()
+}
+
+export function selectExistingObservations(db: Database, ids: readonly number[]): number[] {
+  const sql = 'SELECT o.id FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value'
+  return selectIds(db, sql, [JSON.stringify(ids)])
+}
+
+function insertLink(db: Database, { from, to, kind, by, at }: Link): boolean {
+  return (
+    run(
+      db,
+      `INSERT INTO links (from_id, to_id, kind, made_by, at)
+       SELECT newer.id, older.id, @kind, @by, @at FROM observations newer JOIN observations older USING (project)
+       WHERE newer.id = @from AND older.id = @to
+       ON CONFLICT DO NOTHING`,
+      { from, to, kind, by, at },
+    ).changes > 0
+  )
+}
+
+/** Directly or over others. In a cycle of superseding observations none would be current. */
+function supersedesTransitively(db: Database, from: number, to: number): boolean {
+  const found = get(
+    db,
+    `WITH RECURSIVE replaced (id) AS (
+       SELECT to_id FROM links WHERE from_id = @from AND kind = 'supersedes'
+       UNION SELECT l.to_id FROM replaced r CROSS JOIN links l ON l.from_id = r.id AND l.kind = 'supersedes')
+     SELECT 1 AS n FROM replaced WHERE id = @to`,
+    { from, to },
+  )
+  return found !== undefined
+}
+
+export function selectProjectOfObservation(db: Database, id: number): string {
+  const row = get<{ project: string }>(db, 'SELECT project FROM observations WHERE id = ?', [id])
+  if (row === undefined) throw new MemError('not_found', `There is no observation ${id}.`)
+  return row.project
+}
+
+function insertPin(db: Database, id: number, at: number): number {
+  return run(db, 'INSERT INTO pins (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', [id, at]).changes
+}
+
+function deletePin(db: Database, id: number): number {
+  return run(db, 'DELETE FROM pins WHERE id = ?', [id]).changes
 }

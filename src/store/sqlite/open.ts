@@ -1,49 +1,56 @@
-/** Opens the database for writing: recovered if it is damaged, upgraded if it is old, refused if it is newer. */
+/** Opens the database for writing: recovers a damaged file, upgrades an older schema, refuses a newer one. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { listBackups } from './backup.ts'
-import { storageError } from './errors.ts'
-import { clearSuspect, ensurePrivateDirectory, ensurePrivateFile, isSuspect, sizeOf } from './files.ts'
-import { type Inspection, inspectFile } from './inspect.ts'
-import { refuseNewer } from './migrate.ts'
-import { finishReplacement, recover } from './recovery.ts'
-import { distrustIndex } from './search/index-version.ts'
-import type { Connection } from './statement.ts'
-import { upgrade } from './upgrade.ts'
+import { MemError } from '../../lib/errors.ts'
+import { hasTables, MIGRATIONS, type Migration, migrate, refuseNewer, schemaVersion } from '../migrations/index.ts'
+import { copyDatabase, listBackups, writeBackup } from '../recovery/backup.ts'
+import {
+  clearSuspect,
+  ensurePrivateDirectory,
+  ensurePrivateFile,
+  type FileInspection,
+  fileSize,
+  inspectFile,
+  isSuspect,
+} from '../recovery/database-files.ts'
+import { type DatabaseLocation, finishReplacement, recover } from '../recovery/recover.ts'
+import { type Database, storageError } from './database.ts'
+import { markIndexDamaged } from './full-text-index.ts'
 
 export interface OpenOptions {
   databaseFile: string
   backupsDir: string
   now?: () => number
-  /** Largest file that is checked at the start; a larger one is checked by `quickCheck` when there is time. */
+  /** Largest file that is checked at every start; a larger one only after an operation met damage. */
   checkUpToBytes?: number
 }
 
-/** Checking reads the whole file: 64 MB take a fraction of a second. */
+/** The check reads the whole file: 64 MB take a fraction of a second. */
 const CHECK_UP_TO_BYTES = 64 * 1024 * 1024
 
-/** How long to wait for another process that holds the file: a command line tool at its work. */
+/** How long to wait for a lock of another process, such as a command. */
 const BUSY_TIMEOUT_MS = 5_000
 
-/** The log shrinks back to this after a burst. */
+/** The write-ahead log is truncated to this size after a burst. */
 const LOG_SIZE_LIMIT_BYTES = 32 * 1024 * 1024
 
-export interface Opened {
-  db: Connection
+interface OpenedDatabase {
+  db: Database
+  /** What was done, for the user. */
   notes: string[]
 }
 
-export async function openDatabase(options: OpenOptions): Promise<Opened> {
+export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
   const now = options.now ?? Date.now
   try {
-    const { notes, indexDamaged } = makeReady(options, now)
+    const { notes, indexDamaged } = prepareFile(options, now)
     const db = connect(options.databaseFile)
     try {
       notes.push(...(await upgrade(db, options, now())))
       if (indexDamaged) {
-        distrustIndex(db)
-        notes.push('The index of words was damaged. It is being made anew; nothing is lost.')
+        markIndexDamaged(db)
+        notes.push('The search index was damaged. It is being rebuilt; nothing is lost.')
       }
       return { db, notes }
     } catch (error) {
@@ -55,45 +62,45 @@ export async function openDatabase(options: OpenOptions): Promise<Opened> {
   }
 }
 
-/** Leaves a file that can be opened: an empty one, a sound one, or a recovered one. */
-function makeReady(options: OpenOptions, now: () => number): { notes: string[]; indexDamaged: boolean } {
+/** Leaves a file that can be opened: an empty, an intact or a recovered one. */
+function prepareFile(options: OpenOptions, now: () => number): { notes: string[]; indexDamaged: boolean } {
   const file = options.databaseFile
   ensurePrivateDirectory(dirname(file))
   const notes: string[] = []
   const aside = finishReplacement(file, now())
-  if (aside !== null) notes.push(`An interrupted recovery was finished. The file it replaced was kept as ${aside}.`)
-  const { damage, indexDamaged } = damageOf(options)
+  if (aside !== null) notes.push(`An interrupted recovery was completed. The file it replaced was kept as ${aside}.`)
+  const { damage, indexDamaged } = findDamage(options)
   if (damage !== null) notes.push(...recover(options, damage, now()))
   ensurePrivateFile(file)
   clearSuspect(file)
   return { notes, indexDamaged }
 }
 
-function damageOf(options: OpenOptions): Pick<Inspection, 'damage' | 'indexDamaged'> {
+function findDamage(options: OpenOptions): Pick<FileInspection, 'damage' | 'indexDamaged'> {
   const file = options.databaseFile
-  if (sizeOf(file) === 0) return { damage: emptyThoughUsed(options), indexDamaged: false }
+  if (fileSize(file) === 0) return { damage: findTruncation(options), indexDamaged: false }
   const limit = options.checkUpToBytes ?? CHECK_UP_TO_BYTES
-  const inspection = inspectFile(file, sizeOf(file) <= limit || isSuspect(file))
+  const inspection = inspectFile(file, fileSize(file) <= limit || isSuspect(file))
   refuseNewer(inspection.version, file)
   return inspection
 }
 
-/** A file that was cut to nothing looks like a new one to SQLite, which would then delete its log. */
-function emptyThoughUsed(options: OpenOptions): string | null {
+/** SQLite takes a file of 0 bytes for a new database and would delete its write-ahead log. */
+function findTruncation(options: OpenOptions): string | null {
   const file = options.databaseFile
-  if (sizeOf(`${file}-wal`) > 0) return 'it is empty, but its log is not'
+  if (fileSize(`${file}-wal`) > 0) return 'it is empty, but its write-ahead log is not'
   if (!existsSync(file)) return null
   return listBackups(options.backupsDir).length > 0 ? 'it is empty, but there are backups of it' : null
 }
 
-function connect(file: string): Connection {
+function connect(file: string): Database {
   const db = new BetterSqlite3(file, { timeout: BUSY_TIMEOUT_MS })
   try {
     db.pragma('journal_mode = WAL')
-    // Acknowledged means on disk; the WAL default would leave the last commits to a power cut.
+    // An acknowledged commit is on disk. With the default of WAL mode a power failure could lose the last ones.
     db.pragma('synchronous = FULL')
     db.pragma('foreign_keys = ON')
-    // What is forgotten is overwritten, not only unlinked.
+    // Deleted content is overwritten, not only unlinked.
     db.pragma('secure_delete = ON')
     db.pragma(`journal_size_limit = ${LOG_SIZE_LIMIT_BYTES}`)
     return db
@@ -101,4 +108,31 @@ function connect(file: string): Connection {
     db.close()
     throw error
   }
+}
+
+/** Applies missing migrations, after a backup if the database has data. Returns notes for the user. */
+export async function upgrade(
+  db: Database,
+  location: DatabaseLocation,
+  at: number,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<string[]> {
+  const from = schemaVersion(db)
+  if (migrations.every(({ version }) => version <= from)) return []
+  if (!hasTables(db)) {
+    migrate(db, migrations)
+    return []
+  }
+  if (from === 0) {
+    throw new MemError(
+      'storage',
+      `${location.databaseFile} belongs to another program. Move it away, or set CLAUDE_MEM_DATA_DIR to another directory.`,
+    )
+  }
+  const copyTo = (file: string) => copyDatabase(location.databaseFile, file)
+  const backup = await writeBackup(copyTo, location.backupsDir, 'migration', 1, at)
+  migrate(db, migrations)
+  return [
+    `The database was upgraded from version ${from} to ${schemaVersion(db)}; the backup from before is ${backup.file}.`,
+  ]
 }

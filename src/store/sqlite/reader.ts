@@ -1,30 +1,87 @@
-/** The database read directly, with no daemon: right after a crash too, when the log still holds the last commits. */
+/**
+ * The read operations of the store, and the database opened for reading without a daemon. After a crash the last
+ * commits are still in the write-ahead log; SQLite reads them from there.
+ */
 import { existsSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
-import { MemError } from '../../errors.ts'
-import type { Reader } from '../port.ts'
-import { answer } from './answer.ts'
-import { storageError } from './errors.ts'
-import type { Answers } from './facade.ts'
-import { refuseNewer, schemaVersion } from './migrate.ts'
-import { SCHEMA_VERSION } from './migrations/index.ts'
-import { SqliteQueries } from './queries.ts'
-import { ReaderFacade } from './reader-facade.ts'
-import type { Connection } from './statement.ts'
+import { MemError } from '../../lib/errors.ts'
+import { callLocally } from '../../lib/worker-rpc.ts'
+import { refuseNewer, SCHEMA_VERSION, schemaVersion } from '../migrations/index.ts'
+import type { StoreReader } from '../port.ts'
+import { selectCalls, selectSpentSince, selectUsage } from './calls.ts'
+import { selectAliases, selectContextMaterial } from './context.ts'
+import { type Bound, bindDatabase, type Database, seqNow, storageError } from './database.ts'
+import { selectEventIds, selectEvents, selectRecordedEvents, selectStoredSessionStates } from './events.ts'
+import { selectQueue, selectQueueStats } from './inbox.ts'
+import { selectObservation, selectObservations, selectSummaries } from './memories.ts'
+import { selectDecisions, selectProjectContents, selectProjectOverviews, selectProjects } from './projects.ts'
+import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
+import {
+  selectActivity,
+  selectEventView,
+  selectProvenance,
+  selectSessionHistory,
+  selectSessionView,
+  selectStats,
+} from './views.ts'
 
-export class SqliteReader extends ReaderFacade implements Reader {
-  private constructor(queries: Answers<keyof Reader>) {
-    super((method, ...args) => answer(queries, method, args))
-  }
-
-  static async open(file: string): Promise<SqliteReader> {
-    return new SqliteReader(new SqliteQueries(openForReading(file)))
-  }
+/** Everything that can be read. A new entry here is a new method of `StoreReader` and of `Store`. */
+export const readOperations = {
+  session: selectSession,
+  /** Full ids that start with a prefix: people type the first characters. */
+  findSessions: sessionsWithPrefix,
+  sessions: listSessions,
+  sessionView: snapshot(selectSessionView),
+  sessionHistory: snapshot(selectSessionHistory),
+  queue: selectQueue,
+  queueStats: selectQueueStats,
+  stats: snapshot(selectStats),
+  observation: selectObservation,
+  observations: selectObservations,
+  summaries: selectSummaries,
+  projects: selectProjects,
+  listProjects: selectProjectOverviews,
+  projectDecisions: selectDecisions,
+  projectContents: snapshot(selectProjectContents),
+  aliases: selectAliases,
+  contextMaterial: snapshot(selectContextMaterial),
+  events: selectEvents,
+  eventView: snapshot(selectEventView),
+  findEvents: selectEventIds,
+  recordedEvents: snapshot(selectRecordedEvents),
+  storedSessionStates: snapshot(selectStoredSessionStates),
+  origin: snapshot(selectProvenance),
+  activity: snapshot(selectActivity),
+  calls: selectCalls,
+  usage: snapshot(selectUsage),
+  spentSince: selectSpentSince,
+  /** Sequence number of the newest commit; 0 before the first. */
+  lastSeq: seqNow,
 }
 
-export function openForReading(file: string): Connection {
-  if (!existsSync(file)) throw nothingYet(file)
-  let db: Connection | undefined
+export type SqliteReader = Bound<typeof readOperations> & { close(): void }
+
+/** All statements of the operation see one state of the database, even while another process writes. */
+function snapshot<Args extends unknown[], Result>(read: (db: Database, ...args: Args) => Result) {
+  return (db: Database, ...args: Args): Result => db.transaction(() => read(db, ...args))()
+}
+
+export async function openStoreReader(file: string): Promise<StoreReader> {
+  const db = openForReading(file)
+  return callLocally<SqliteReader>(
+    {
+      ...bindDatabase(db, readOperations),
+      close: () => {
+        db.close()
+      },
+    },
+    storageError,
+  )
+}
+
+export function openForReading(file: string): Database {
+  if (!existsSync(file)) throw noDatabaseError(file)
+  let db: Database | undefined
   try {
     db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
     refuseOtherVersions(schemaVersion(db), file)
@@ -37,7 +94,7 @@ export function openForReading(file: string): Connection {
 
 function refuseOtherVersions(version: number, file: string): void {
   refuseNewer(version, file)
-  if (version === 0) throw nothingYet(file)
+  if (version === 0) throw noDatabaseError(file)
   if (version < SCHEMA_VERSION) {
     throw new MemError(
       'unsupported_version',
@@ -46,6 +103,6 @@ function refuseOtherVersions(version: number, file: string): void {
   }
 }
 
-function nothingYet(file: string): MemError {
-  return new MemError('not_found', `There is no memory yet: ${file} is made when the first session is observed.`)
+function noDatabaseError(file: string): MemError {
+  return new MemError('not_found', `There is no memory yet: ${file} is created when the first session is observed.`)
 }

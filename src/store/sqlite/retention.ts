@@ -1,104 +1,121 @@
-/** Keeps what is only kept for a while within its bounds, oldest first, a piece at a time. */
+/** Deletes what is older or larger than the retention settings allow, oldest first, a bounded number of rows per call. */
 import type { Retention } from '../port.ts'
-import { all, type Connection, count, run } from './statement.ts'
+import { all, type Database, run, type SqlValue, selectNumber } from './database.ts'
 
-/** Rows removed in one call: a commit waits a few milliseconds for it, not longer. */
+/** Rows deleted in one call: commits wait for it, a few milliseconds at most. */
 const MAX_ROWS = 2_000
 
-/** Subjects remembered of one session: more than a long one looks at, and still a small table. */
+/** More than a long session uses, and still a small table. */
 const SEEN_PER_SESSION = 5_000
 
-/** Five days in which the queue changes every ten seconds; about a megabyte. */
+/** Five days in which the queue changes every ten seconds, about a megabyte. */
 const QUEUE_SAMPLES = 40_000
 
 const DAY_MS = 86_400_000
 
-/** Returns how many rows went; `MAX_ROWS` means that there may be more. */
-export function retainWithin(db: Connection, rules: Retention, now: number): number {
-  return db
-    .transaction(() => {
-      let removed = 0
-      const left = () => MAX_ROWS - removed
-      removed += deleteOldPayloads(db, now - rules.payloadDays * DAY_MS, left())
-      removed += deletePayloadsOver(db, rules.payloadBytes, left())
-      removed += deleteOldTrace(db, now - rules.traceDays * DAY_MS, left())
-      removed += deleteTraceOver(db, rules.tracePerSession, left())
-      const turnsBefore = now - rules.observerTurnDays * DAY_MS
-      removed += deleteOldTurns(db, turnsBefore, left())
-      removed += clearOldCallTexts(db, turnsBefore, left())
-      removed += deleteOldSeen(db, turnsBefore, left())
-      removed += deleteSeenOver(db, SEEN_PER_SESSION, left())
-      removed += deleteOldSamples(db, now - rules.traceDays * DAY_MS, left())
-      removed += deleteSamplesOver(db, QUEUE_SAMPLES, left())
-      return removed
-    })
-    .immediate()
+/** Returns the number of deleted rows; `MAX_ROWS` means that there may be more. */
+export function applyRetention(db: Database, rules: Retention, now: number): number {
+  const payloadsBefore = now - rules.payloadDays * DAY_MS
+  const traceBefore = now - rules.traceDays * DAY_MS
+  const turnsBefore = now - rules.observerTurnDays * DAY_MS
+  /** Each deletes up to `limit` rows and returns how many. */
+  const steps: ((limit: number) => number)[] = [
+    (limit) => changes(db, DELETE_OLD_PAYLOADS, { before: payloadsBefore, limit }),
+    (limit) => deletePayloadsOver(db, rules.payloadBytes, limit),
+    (limit) => deleteOldTrace(db, traceBefore, limit),
+    (limit) => deleteTraceOver(db, rules.tracePerSession, limit),
+    (limit) => changes(db, DELETE_OLD_TURNS, { before: turnsBefore, limit }),
+    (limit) => changes(db, CLEAR_OLD_CALL_TEXTS, { before: turnsBefore, limit }),
+    (limit) => changes(db, DELETE_OLD_SEEN, { before: turnsBefore, limit }),
+    (limit) => deleteSeenOver(db, SEEN_PER_SESSION, limit),
+    (limit) => changes(db, DELETE_OLD_SAMPLES, { before: traceBefore, limit }),
+    (limit) => deleteSamplesOver(db, QUEUE_SAMPLES, limit),
+  ]
+  return db.transaction(() => steps.reduce((deleted, step) => deleted + step(MAX_ROWS - deleted), 0)).immediate()
 }
 
-/** A quarantined session's payloads are all that is left of some of its events. */
-function deleteOldPayloads(db: Connection, before: number, limit: number): number {
-  return run(
-    db,
-    `DELETE FROM payloads WHERE id IN (
-       SELECT p.id FROM payloads p JOIN sdk_sessions s USING (content_session_id)
-       WHERE p.kept_at <= @before AND s.quarantine IS NULL ORDER BY p.kept_at, p.id LIMIT @limit)`,
-    { before, limit },
-  ).changes
+function changes(db: Database, sql: string, values: Record<string, SqlValue>): number {
+  return run(db, sql, values).changes
 }
 
-function deletePayloadsOver(db: Connection, maxBytes: number, limit: number): number {
-  if (count(db, 'SELECT sum(bytes) AS n FROM payloads') <= maxBytes) return 0
-  return run(
+/** Not of quarantined sessions: their payloads are the only copy of some events. */
+const DELETE_OLD_PAYLOADS = `
+  DELETE FROM payloads WHERE id IN (
+    SELECT p.id FROM payloads p JOIN sdk_sessions s USING (content_session_id)
+    WHERE p.kept_at <= @before AND s.quarantine IS NULL ORDER BY p.kept_at, p.id LIMIT @limit)`
+
+const DELETE_OLD_TURNS = `
+  DELETE FROM observer_turns WHERE id IN (
+    SELECT t.id FROM observer_turns t JOIN sdk_sessions s USING (content_session_id)
+    WHERE t.at <= @before AND s.status <> 'active' ORDER BY t.at, t.id LIMIT @limit)`
+
+/** The texts of a call are part of the observer's conversation and are deleted with it; the figures stay. */
+const CLEAR_OLD_CALL_TEXTS = `
+  UPDATE calls SET sent = NULL, received = NULL WHERE id IN (
+    SELECT id FROM calls WHERE at <= @before AND sent IS NOT NULL ORDER BY at, id LIMIT @limit)`
+
+const DELETE_OLD_SEEN = `
+  DELETE FROM seen WHERE (content_session_id, subject) IN (
+    SELECT n.content_session_id, n.subject FROM seen n JOIN sdk_sessions s USING (content_session_id)
+    WHERE s.status <> 'active' AND s.updated_at_epoch <= @before LIMIT @limit)`
+
+const DELETE_OLD_SAMPLES = `
+  DELETE FROM queue_depth WHERE at IN (SELECT at FROM queue_depth WHERE at <= @before ORDER BY at LIMIT @limit)`
+
+function deletePayloadsOver(db: Database, maxBytes: number, limit: number): number {
+  if (selectNumber(db, 'SELECT sum(bytes) AS n FROM payloads') <= maxBytes) return 0
+  return changes(
     db,
     `DELETE FROM payloads WHERE id IN (
        SELECT id FROM (SELECT id, kept_at, sum(bytes) OVER (ORDER BY kept_at DESC, id DESC) AS total FROM payloads)
        WHERE total > @maxBytes ORDER BY kept_at, id LIMIT @limit)`,
     { maxBytes, limit },
-  ).changes
+  )
 }
 
-function deleteOldTrace(db: Connection, before: number, limit: number): number {
-  const gone = all<{ session: string }>(
+function deleteSamplesOver(db: Database, max: number, limit: number): number {
+  const over = selectNumber(db, 'SELECT count(*) AS n FROM queue_depth') - max
+  if (over <= 0) return 0
+  const sql = 'DELETE FROM queue_depth WHERE at IN (SELECT at FROM queue_depth ORDER BY at LIMIT @limit)'
+  return changes(db, sql, { limit: Math.min(over, limit) })
+}
+
+function deleteOldTrace(db: Database, before: number, limit: number): number {
+  const deleted = all<{ session: string }>(
     db,
     `DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at <= @before ORDER BY at, id LIMIT @limit)
      RETURNING content_session_id AS session`,
     { before, limit },
   )
   const bySession = new Map<string, number>()
-  for (const { session } of gone) bySession.set(session, (bySession.get(session) ?? 0) + 1)
-  for (const [session, dropped] of bySession) countDropped(db, session, dropped)
-  return gone.length
+  for (const { session } of deleted) bySession.set(session, (bySession.get(session) ?? 0) + 1)
+  for (const [session, dropped] of bySession) countDroppedTrace(db, session, dropped)
+  return deleted.length
 }
 
-function deleteTraceOver(db: Connection, perSession: number, limit: number): number {
-  let removed = 0
-  for (const { session, over } of sessionsWithTraceOver(db, perSession)) {
-    if (removed >= limit) break
-    const dropped = deleteOldestTrace(db, session, Math.min(over, limit - removed))
-    countDropped(db, session, dropped)
-    removed += dropped
-  }
-  return removed
+interface SessionExcess {
+  session: string
+  /** Number of rows above the bound. */
+  over: number
 }
 
-function sessionsWithTraceOver(db: Connection, perSession: number): { session: string; over: number }[] {
-  return all(
+function deleteTraceOver(db: Database, perSession: number, limit: number): number {
+  const sessions = all<SessionExcess>(
     db,
     `SELECT content_session_id AS session, trace_count - @perSession AS over FROM sdk_sessions
      WHERE trace_count > @perSession ORDER BY trace_count DESC LIMIT ${MAX_ROWS}`,
     { perSession },
   )
+  const oldest =
+    'DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE content_session_id = @session ORDER BY id LIMIT @limit)'
+  return deleteExcess(sessions, limit, (session, limit) => {
+    const dropped = changes(db, oldest, { session, limit })
+    countDroppedTrace(db, session, dropped)
+    return dropped
+  })
 }
 
-function deleteOldestTrace(db: Connection, session: string, limit: number): number {
-  return run(
-    db,
-    `DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE content_session_id = ? ORDER BY id LIMIT ?)`,
-    [session, limit],
-  ).changes
-}
-
-function countDropped(db: Connection, session: string, dropped: number): void {
+function countDroppedTrace(db: Database, session: string, dropped: number): void {
   run(
     db,
     `UPDATE sdk_sessions SET trace_count = trace_count - @dropped, trace_dropped = trace_dropped + @dropped
@@ -107,75 +124,28 @@ function countDropped(db: Connection, session: string, dropped: number): void {
   )
 }
 
-function deleteOldTurns(db: Connection, before: number, limit: number): number {
-  return run(
-    db,
-    `DELETE FROM observer_turns WHERE id IN (
-       SELECT t.id FROM observer_turns t JOIN sdk_sessions s USING (content_session_id)
-       WHERE t.at <= @before AND s.status <> 'active' ORDER BY t.at, t.id LIMIT @limit)`,
-    { before, limit },
-  ).changes
-}
-
-/** The words of a call are part of the observer's conversation and go with it; what it cost stays. */
-function clearOldCallTexts(db: Connection, before: number, limit: number): number {
-  return run(
-    db,
-    `UPDATE calls SET sent = NULL, received = NULL WHERE id IN (
-       SELECT id FROM calls WHERE at <= @before AND sent IS NOT NULL ORDER BY at, id LIMIT @limit)`,
-    { before, limit },
-  ).changes
-}
-
-function deleteOldSeen(db: Connection, before: number, limit: number): number {
-  return run(
-    db,
-    `DELETE FROM seen WHERE (content_session_id, subject) IN (
-       SELECT n.content_session_id, n.subject FROM seen n JOIN sdk_sessions s USING (content_session_id)
-       WHERE s.status <> 'active' AND s.updated_at_epoch <= @before LIMIT @limit)`,
-    { before, limit },
-  ).changes
-}
-
-function deleteSeenOver(db: Connection, perSession: number, limit: number): number {
-  let removed = 0
-  for (const { session, over } of sessionsWithSeenOver(db, perSession)) {
-    if (removed >= limit) break
-    removed += deleteOldestSeen(db, session, Math.min(over, limit - removed))
-  }
-  return removed
-}
-
-function sessionsWithSeenOver(db: Connection, perSession: number): { session: string; over: number }[] {
-  return all(
+function deleteSeenOver(db: Database, perSession: number, limit: number): number {
+  const sessions = all<SessionExcess>(
     db,
     `SELECT content_session_id AS session, count(*) - @perSession AS over FROM seen
      GROUP BY content_session_id HAVING count(*) > @perSession`,
     { perSession },
   )
+  const oldest = `DELETE FROM seen WHERE content_session_id = @session AND subject IN (
+    SELECT subject FROM seen WHERE content_session_id = @session ORDER BY at, subject LIMIT @limit)`
+  return deleteExcess(sessions, limit, (session, limit) => changes(db, oldest, { session, limit }))
 }
 
-function deleteOldestSeen(db: Connection, session: string, limit: number): number {
-  return run(
-    db,
-    `DELETE FROM seen WHERE content_session_id = @session AND subject IN (
-       SELECT subject FROM seen WHERE content_session_id = @session ORDER BY at, subject LIMIT @limit)`,
-    { session, limit },
-  ).changes
-}
-
-function deleteOldSamples(db: Connection, before: number, limit: number): number {
-  return run(
-    db,
-    'DELETE FROM queue_depth WHERE at IN (SELECT at FROM queue_depth WHERE at <= @before ORDER BY at LIMIT @limit)',
-    { before, limit },
-  ).changes
-}
-
-function deleteSamplesOver(db: Connection, max: number, limit: number): number {
-  const over = count(db, 'SELECT count(*) AS n FROM queue_depth') - max
-  if (over <= 0) return 0
-  return run(db, 'DELETE FROM queue_depth WHERE at IN (SELECT at FROM queue_depth ORDER BY at LIMIT ?)', [
-    Math.min(over, limit),
-  ]).changes
+/** Deletes the rows above the bound, session by session, up to `limit` rows in all. */
+function deleteExcess(
+  sessions: readonly SessionExcess[],
+  limit: number,
+  deleteOldest: (session: string, limit: number) => number,
+): number {
+  let deleted = 0
+  for (const { session, over } of sessions) {
+    if (deleted >= limit) break
+    deleted += deleteOldest(session, Math.min(over, limit - deleted))
+  }
+  return deleted
 }

@@ -1,195 +1,257 @@
-/** Session rows: written by a commit, read whole, listed for people. */
+/**
+ * `sdk_sessions`: one row per session, written by commits. Here are also the queries for sessions that have something to
+ * do, and quarantine: a session whose snapshot cannot be restored keeps its row and its events until a person revives or
+ * erases it.
+ */
 import type { Effect } from '../../../machines/session/types.ts'
-import type { Commit, SessionStatus } from '../commit.ts'
-import type { SessionFilter, SessionListItem, SessionRow } from '../port.ts'
-import { nextSeq } from './meta.ts'
-import { shownName } from './projects.ts'
-import { all, type Connection, get, run, type Value } from './statement.ts'
+import { isMessageEvent, type MemoryEvent } from '../../domain/event.ts'
+import type { Usage } from '../../domain/observation.ts'
+import { MemError } from '../../lib/errors.ts'
+import type { Commit } from '../commit.ts'
+import type { SessionFilter, SessionListItem, StoredSessionRow } from '../port.ts'
+import {
+  all,
+  type Database,
+  get,
+  insertRow,
+  nextSeq,
+  run,
+  type SqlValue,
+  selectIds,
+  USAGE_COLUMNS,
+  usageColumns,
+  whereEqual,
+} from './database.ts'
+import { eventKnown, insertEvent, insertPayload } from './events.ts'
+import { insertMessage } from './inbox.ts'
+import { insertTrace } from './observer-turns.ts'
+import { displayNameSql } from './projects.ts'
 
-interface StoredSession {
-  content_session_id: string
-  memory_session_id: string
-  project: string
-  project_name: string
-  client: string
-  cwd: string
-  transcript_path: string | null
-  status: SessionStatus
-  state: string
-  revision: number
-  machine_version: number
-  wake_at: number | null
-  waiting: string | null
-  quarantine: string | null
-  prompts: number
-  generation: number
-  context_tokens: number
-  input_tokens: number
-  output_tokens: number
-  cache_read_tokens: number
-  cache_write_tokens: number
-  seq: number
-  created_at_epoch: number
-  updated_at_epoch: number
-  effect: string | null
-  snapshot: string
-}
-
-export function revisionOf(db: Connection, session: string): number | undefined {
+export function selectRevision(db: Database, session: string): number | undefined {
   return get<{ revision: number }>(db, 'SELECT revision FROM sdk_sessions WHERE content_session_id = ?', [session])
     ?.revision
 }
 
-export function insertSession(db: Connection, commit: Commit, seq: number): void {
-  run(
-    db,
-    `INSERT INTO sdk_sessions (content_session_id, memory_session_id, project, project_name, client, cwd,
-       transcript_path, status, state, revision, machine_version, wake_at, waiting, prompts, generation,
-       context_tokens, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, trace_count, seq,
-       created_at_epoch, updated_at_epoch, effect, snapshot)
-     VALUES (@session, @memorySession, @project, @projectName, @client, @cwd, @transcriptPath, @status, @state,
-       @revision, @machineVersion, @wakeAt, @waiting, @prompts, @generation, @contextTokens, @input, @output,
-       @cacheRead, @cacheWrite, @traces, @seq, @heardAt, @heardAt, @effect, @snapshot)`,
-    sessionValues(commit, seq),
-  )
+export function insertSession(db: Database, commit: Commit, seq: number): void {
+  insertRow(db, 'sdk_sessions', {
+    content_session_id: commit.session,
+    trace_count: commit.trace.length,
+    created_at_epoch: commit.state.heardAt,
+    ...sessionColumns(commit, seq),
+  })
 }
 
-/** A commit is also what ends a quarantine: it brings a snapshot that could be made. */
-export function updateSession(db: Connection, commit: Commit, seq: number): void {
+/** Ends a quarantine too: the commit brings a valid snapshot. */
+export function updateSession(db: Database, commit: Commit, seq: number): void {
+  const columns = sessionColumns(commit, seq)
+  const assignments = Object.keys(columns).map((column) => `${column} = @${column}`)
   run(
     db,
-    `UPDATE sdk_sessions SET memory_session_id = @memorySession, project = @project, project_name = @projectName,
-       client = @client, cwd = @cwd, transcript_path = @transcriptPath, status = @status, state = @state,
-       revision = @revision, machine_version = @machineVersion, wake_at = @wakeAt, waiting = @waiting,
-       quarantine = NULL, prompts = @prompts, generation = @generation, context_tokens = @contextTokens,
-       input_tokens = @input, output_tokens = @output, cache_read_tokens = @cacheRead,
-       cache_write_tokens = @cacheWrite, trace_count = trace_count + @traces, seq = @seq, updated_at_epoch = @heardAt,
-       effect = @effect, snapshot = @snapshot
+    `UPDATE sdk_sessions SET ${assignments.join(', ')}, quarantine = NULL, trace_count = trace_count + @traces
      WHERE content_session_id = @session`,
-    sessionValues(commit, seq),
+    { ...columns, traces: commit.trace.length, session: commit.session },
   )
 }
 
-function sessionValues(commit: Commit, seq: number): Record<string, Value> {
-  const { state } = commit
+function sessionColumns({ session, revision, state }: Commit, seq: number): Record<string, SqlValue> {
   return {
-    session: commit.session,
-    memorySession: `${commit.session}:${state.generation}`,
+    memory_session_id: `${session}:${state.generation}`,
     project: state.project.key,
-    projectName: state.project.name,
+    project_name: state.project.name,
     client: state.client,
     cwd: state.cwd,
-    transcriptPath: state.transcriptPath,
+    transcript_path: state.transcriptPath,
     status: state.status,
     state: state.state,
-    revision: commit.revision,
-    machineVersion: state.machineVersion,
-    // Jitter may leave a fraction of a millisecond; a wake-up never comes before its time.
-    wakeAt: state.wakeAt === null ? null : Math.ceil(state.wakeAt),
+    revision,
+    machine_version: state.machineVersion,
+    // Rounded up, because jitter leaves fractions of a millisecond and a wake-up must not come early.
+    wake_at: state.wakeAt === null ? null : Math.ceil(state.wakeAt),
     waiting: state.waiting,
     prompts: state.prompts,
     generation: state.generation,
-    contextTokens: state.contextTokens,
-    input: state.usage.input,
-    output: state.usage.output,
-    cacheRead: state.usage.cacheRead,
-    cacheWrite: state.usage.cacheWrite,
-    traces: commit.trace.length,
+    context_tokens: state.contextTokens,
+    ...usageColumns(state.usage),
     seq,
-    heardAt: state.heardAt,
+    updated_at_epoch: state.heardAt,
     effect: state.effect === null ? null : JSON.stringify(state.effect),
     snapshot: state.snapshot,
   }
 }
 
-export function selectSession(db: Connection, session: string): SessionRow | null {
-  const row = get<StoredSession>(db, 'SELECT * FROM sdk_sessions WHERE content_session_id = ?', [session])
-  return row === undefined ? null : toSession(row)
-}
+type SessionSqlRow = Omit<StoredSessionRow, 'project' | 'usage' | 'effect'> &
+  Usage & { project: string; projectName: string; effect: string | null }
 
-function toSession(row: StoredSession): SessionRow {
+export function selectSession(db: Database, session: string): StoredSessionRow | null {
+  const found = get<SessionSqlRow>(
+    db,
+    `SELECT content_session_id AS session, revision, memory_session_id AS memorySession, created_at_epoch AS createdAt,
+       quarantine, seq, project, project_name AS projectName, client, cwd, transcript_path AS transcriptPath,
+       updated_at_epoch AS heardAt, status, state, snapshot, machine_version AS machineVersion, wake_at AS wakeAt, effect,
+       waiting, prompts, generation, context_tokens AS contextTokens, ${USAGE_COLUMNS}
+     FROM sdk_sessions WHERE content_session_id = ?`,
+    [session],
+  )
+  if (found === undefined) return null
+  const { projectName, input, output, cacheRead, cacheWrite, ...row } = found
   return {
-    session: row.content_session_id,
-    revision: row.revision,
-    memorySession: row.memory_session_id,
-    createdAt: row.created_at_epoch,
-    quarantine: row.quarantine,
-    seq: row.seq,
-    project: { key: row.project, name: row.project_name },
-    client: row.client,
-    cwd: row.cwd,
-    transcriptPath: row.transcript_path,
-    heardAt: row.updated_at_epoch,
-    status: row.status,
-    state: row.state,
-    snapshot: row.snapshot,
-    machineVersion: row.machine_version,
-    wakeAt: row.wake_at,
+    ...row,
+    project: { key: row.project, name: projectName },
     effect: row.effect === null ? null : parseEffect(row.effect),
-    waiting: row.waiting,
-    prompts: row.prompts,
-    generation: row.generation,
-    contextTokens: row.context_tokens,
-    usage: {
-      input: row.input_tokens,
-      output: row.output_tokens,
-      cacheRead: row.cache_read_tokens,
-      cacheWrite: row.cache_write_tokens,
-    },
+    usage: { input, output, cacheRead, cacheWrite },
   }
 }
 
-export function parseEffect(json: string): Effect {
-  // Effects that an older version left in flight do not say it.
+/** Effects that an older version left in flight have no `offline`. */
+function parseEffect(json: string): Effect {
   return { offline: null, ...JSON.parse(json) }
 }
 
-/** More than anyone would choose from. */
+/** Enough to see that a prefix is ambiguous. */
 const MAX_PREFIX_MATCHES = 100
 
-export function sessionsWithPrefix(db: Connection, prefix: string): string[] {
-  return all<{ id: string }>(
+export function sessionsWithPrefix(db: Database, prefix: string): string[] {
+  return selectIds<string>(
     db,
     `SELECT content_session_id AS id FROM sdk_sessions
      WHERE content_session_id >= @prefix AND substr(content_session_id, 1, length(@prefix)) = @prefix
        AND content_session_id < @prefix || char(0x10FFFF)
      ORDER BY content_session_id LIMIT ${MAX_PREFIX_MATCHES}`,
     { prefix },
-  ).map((row) => row.id)
+  )
 }
 
 /** Newest first. */
-export function listSessions(db: Connection, filter: SessionFilter): SessionListItem[] {
-  const conditions = ['TRUE']
-  const values: Record<string, Value> = { limit: filter.limit ?? -1 }
-  if (filter.status !== undefined) {
-    conditions.push('s.status = @status')
-    values.status = filter.status
-  }
-  if (filter.project !== undefined) {
-    conditions.push('s.project = @project')
-    values.project = filter.project
-  }
-  const waiting = (status: string) =>
+export function listSessions(db: Database, filter: SessionFilter): SessionListItem[] {
+  const { where, values } = whereEqual({ 's.status': filter.status, 's.project': filter.project })
+  const messages = (status: string) =>
     `(SELECT count(*) FROM pending_messages m WHERE m.content_session_id = s.content_session_id AND m.status = '${status}')`
   return all<SessionListItem>(
     db,
     `SELECT s.content_session_id AS session, s.project,
-       ${shownName('s.project', 's.project_name')} AS projectName, s.status, s.state, s.prompts,
-       ${waiting('pending')} AS pending, ${waiting('processing')} AS processing, ${waiting('failed')} AS failed,
+       ${displayNameSql('s.project', 's.project_name')} AS projectName, s.status, s.state, s.prompts,
+       ${messages('pending')} AS pending, ${messages('processing')} AS processing, ${messages('failed')} AS failed,
        (SELECT count(*) FROM observations o WHERE o.content_session_id = s.content_session_id) AS observations,
        s.waiting, s.quarantine, s.wake_at AS wakeAt, s.created_at_epoch AS createdAt, s.updated_at_epoch AS updatedAt
-     FROM sdk_sessions s WHERE ${conditions.join(' AND ')}
+     FROM sdk_sessions s WHERE ${where}
      ORDER BY s.updated_at_epoch DESC, s.id DESC LIMIT @limit`,
-    values,
+    { ...values, limit: filter.limit ?? -1 },
   )
 }
 
-export function eraseSession(db: Connection, session: string): { seq: number } | null {
+/** Deletes the session with everything that refers to it, except what its calls cost. Null if it does not exist. */
+export function eraseSession(db: Database, session: string): { seq: number } | null {
   return db.transaction(() => (deleteSession(db, session) ? { seq: nextSeq(db) } : null)).immediate()
 }
 
-/** Whatever refers to it goes with it. */
-function deleteSession(db: Connection, session: string): boolean {
+/** Foreign keys delete the rows that refer to it. */
+function deleteSession(db: Database, session: string): boolean {
   return run(db, 'DELETE FROM sdk_sessions WHERE content_session_id = ?', [session]).changes > 0
+}
+
+/** Sessions with an effect to run again after a start. Quarantined sessions have nothing to do. */
+export function selectUnfinishedEffects(db: Database): { session: string; effect: Effect }[] {
+  return all<{ session: string; effect: string }>(
+    db,
+    `SELECT content_session_id AS session, effect FROM sdk_sessions
+     WHERE effect IS NOT NULL AND quarantine IS NULL ORDER BY content_session_id`,
+  ).map((row) => ({ session: row.session, effect: parseEffect(row.effect) }))
+}
+
+/** Sessions with pending messages that nothing would wake: they have no effect and no wake-up. */
+export function selectStrandedSessions(db: Database): string[] {
+  return selectIds<string>(
+    db,
+    `SELECT s.content_session_id AS id FROM sdk_sessions s
+     WHERE s.content_session_id IN (SELECT content_session_id FROM pending_messages WHERE status = 'pending')
+       AND s.effect IS NULL AND s.wake_at IS NULL AND s.quarantine IS NULL
+     ORDER BY s.content_session_id`,
+  )
+}
+
+/** Sessions whose wake-up is due, or later than any wake-up can be: then the clock was set back. */
+export function selectDueSessions(db: Database, now: number, horizonMs: number, limit: number): string[] {
+  return selectIds<string>(
+    db,
+    `SELECT id FROM (
+       SELECT content_session_id AS id, wake_at FROM sdk_sessions
+       WHERE wake_at <= @now AND quarantine IS NULL
+       UNION ALL
+       SELECT content_session_id AS id, wake_at FROM sdk_sessions
+       WHERE wake_at > @horizon AND quarantine IS NULL
+     ) ORDER BY wake_at, id LIMIT @limit`,
+    { now, horizon: now + horizonMs, limit },
+  )
+}
+
+export function selectNextWakeAt(db: Database): number | null {
+  const sql = 'SELECT min(wake_at) AS wakeAt FROM sdk_sessions WHERE wake_at IS NOT NULL AND quarantine IS NULL'
+  return get<{ wakeAt: number | null }>(db, sql)?.wakeAt ?? null
+}
+
+/** What the trace shows as the state of a quarantined session. */
+const QUARANTINE_STATE = 'quarantine'
+
+/** The snapshot cannot be restored. The row is kept with the reason; the trace records it as a transition. */
+export function quarantineSession(db: Database, session: string, reason: string, at: number): { seq: number } {
+  return db
+    .transaction(() => {
+      const row = selectSession(db, session)
+      if (row === null) throw unknownSession(session)
+      const seq = nextSeq(db)
+      setQuarantine(db, session, reason, at, seq)
+      const from = row.quarantine === null ? row.state : QUARANTINE_STATE
+      insertTrace(db, session, {
+        at,
+        event: 'QUARANTINE',
+        eventId: null,
+        from,
+        to: QUARANTINE_STATE,
+        reason,
+        effectId: row.effect?.id ?? null,
+      })
+      return { seq }
+    })
+    .immediate()
+}
+
+function setQuarantine(db: Database, session: string, reason: string, at: number, seq: number): void {
+  run(
+    db,
+    `UPDATE sdk_sessions SET status = 'failed', quarantine = @reason, updated_at_epoch = @at, seq = @seq,
+       trace_count = trace_count + 1
+     WHERE content_session_id = @session`,
+    { session, reason, at, seq },
+  )
+}
+
+/**
+ * Stores an event of a quarantined session, which has no actor. Messages stay in the inbox until the session is revived.
+ * Of other events the payload is kept: retention does not delete payloads of quarantined sessions.
+ */
+export function acceptForQuarantined(
+  db: Database,
+  session: string,
+  event: MemoryEvent,
+  at: number,
+): 'accepted' | 'duplicate' {
+  return db
+    .transaction(() => {
+      const row = selectSession(db, session)
+      if (row === null) throw unknownSession(session)
+      if (eventKnown(db, session, event.id)) return 'duplicate' as const
+      if (isMessageEvent(event) || event.kind === 'turn_end') {
+        insertEvent(db, session, event, at, null)
+        insertMessage(db, session, event, row.prompts, at)
+      } else {
+        insertEvent(db, session, event, at, { kind: 'noted', reason: 'the session is quarantined' })
+        insertPayload(db, session, event, at)
+      }
+      return 'accepted' as const
+    })
+    .immediate()
+}
+
+function unknownSession(session: string): MemError {
+  return new MemError('not_found', `There is no session ${session}.`)
 }

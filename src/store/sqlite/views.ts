@@ -1,64 +1,221 @@
-/** Answers that bring several tables together. */
-import type { Project } from '../../memory/project.ts'
-import type { SessionView, StoreStats } from '../port.ts'
-import { shownName } from './projects.ts'
-import { selectQueue, selectQueueStats } from './queue.ts'
+/** Answers that combine several tables: one session, one event, the provenance of an observation, activity over time. */
+import { OBSERVATION_TYPES, type ObservationType } from '../../domain/observation.ts'
+import type {
+  ActivityReport,
+  EventView,
+  ObservationProvenance,
+  SessionHistory,
+  SessionView,
+  StoreStats,
+  TraceRow,
+} from '../port.ts'
+import { selectCallFigures, selectCallsOfEffect } from './calls.ts'
+import { all, type Database, get, selectNumber } from './database.ts'
+import { selectEvent, selectSourceEvents } from './events.ts'
+import { selectMessage, selectQueue, selectQueueDepth, selectQueueStats } from './inbox.ts'
+import {
+  OBSERVATION_COLUMNS,
+  type ObservationRow,
+  SUMMARY_COLUMNS,
+  type SummaryRow,
+  selectObservationsById,
+  selectPrompt,
+  selectPrompts,
+  toObservation,
+  toSummary,
+} from './memories.ts'
+import { selectTrace, selectTraceOfEffect, selectTraceOfEvent } from './observer-turns.ts'
+import { newestName, selectDisplayName } from './projects.ts'
 import { selectSession } from './sessions.ts'
-import { type Connection, count, get } from './statement.ts'
-import { selectTrace } from './turns.ts'
 
-export function selectView(db: Connection, session: string, traceLimit: number): SessionView | null {
+export function selectSessionView(db: Database, session: string, traceLimit: number): SessionView | null {
   const row = selectSession(db, session)
   if (row === null) return null
+  const { key, name } = row.project
+  const count = (table: string) =>
+    selectNumber(db, `SELECT count(*) AS n FROM ${table} WHERE content_session_id = ?`, [session])
   return {
-    row: { ...row, project: { ...row.project, name: nameOf(db, row.project) } },
+    row: { ...row, project: { key, name: selectDisplayName(db, key, name) } },
     messages: selectQueue(db, { session }),
     trace: selectTrace(db, session, traceLimit),
-    traceDropped: traceDropped(db, session),
-    observations: countObservationsOf(db, session),
-    summaries: countSummariesOf(db, session),
+    traceDropped: selectNumber(db, 'SELECT trace_dropped AS n FROM sdk_sessions WHERE content_session_id = ?', [
+      session,
+    ]),
+    observations: count('observations'),
+    summaries: count('session_summaries'),
   }
 }
 
-export function selectStats(db: Connection, dayStart: number): StoreStats {
+/** `dayStart`: when today started in the user's time zone. */
+export function selectStats(db: Database, dayStart: number): StoreStats {
   return {
     ...selectQueueStats(db),
-    observationsToday: countObservationsSince(db, dayStart),
-    observations: countObservations(db),
-    sessionsTotal: countSessions(db),
-    databaseBytes: databaseBytes(db),
+    observationsToday: selectNumber(db, 'SELECT count(*) AS n FROM observations WHERE created_at_epoch >= ?', [
+      dayStart,
+    ]),
+    observations: selectNumber(db, 'SELECT count(*) AS n FROM observations'),
+    sessionsTotal: selectNumber(db, 'SELECT count(*) AS n FROM sdk_sessions'),
+    databaseBytes: selectNumber(db, 'SELECT page_count * page_size AS n FROM pragma_page_count(), pragma_page_size()'),
   }
 }
 
-/** Only people see it: what an actor is restored from keeps the name that its session said. */
-function nameOf(db: Connection, { key, name }: Project): string {
-  return get<{ name: string }>(db, `SELECT ${shownName('@key', '@name')} AS name`, { key, name })?.name ?? name
+/** Of each kind the newest `rows`, oldest first. */
+export function selectSessionHistory(
+  db: Database,
+  session: string,
+  limits: { trace: number; rows: number },
+): SessionHistory | null {
+  const rows = Math.max(0, limits.rows)
+  const view = selectSessionView(db, session, Math.max(0, limits.trace))
+  if (view === null) return null
+  return {
+    ...view,
+    prompts: selectPrompts(db, session, rows),
+    observationRows: selectObservationHistory(db, session, rows),
+    summaryRows: selectSummaryHistory(db, session, rows),
+    calls: selectCallFigures(db, session, rows),
+    outcomes: all(
+      db,
+      `SELECT kind, outcome, count(*) AS count FROM events WHERE content_session_id = ?
+       GROUP BY kind, outcome ORDER BY kind, outcome`,
+      [session],
+    ),
+  }
 }
 
-function traceDropped(db: Connection, session: string): number {
-  return count(db, 'SELECT trace_dropped AS n FROM sdk_sessions WHERE content_session_id = ?', [session])
+function selectObservationHistory(db: Database, session: string, limit: number): SessionHistory['observationRows'] {
+  return all<ObservationRow & { effectId: string | null }>(
+    db,
+    `SELECT ${OBSERVATION_COLUMNS}, o.effect_id AS effectId FROM observations o
+     WHERE o.content_session_id = ? ORDER BY o.id DESC LIMIT ?`,
+    [session, limit],
+  )
+    .reverse()
+    .map(toObservation)
 }
 
-function countObservationsOf(db: Connection, session: string): number {
-  return count(db, 'SELECT count(*) AS n FROM observations WHERE content_session_id = ?', [session])
+function selectSummaryHistory(db: Database, session: string, limit: number): SessionHistory['summaryRows'] {
+  return all<SummaryRow & { effectId: string | null }>(
+    db,
+    `SELECT ${SUMMARY_COLUMNS}, m.effect_id AS effectId FROM session_summaries m
+     WHERE m.content_session_id = ? ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ?`,
+    [session, limit],
+  )
+    .reverse()
+    .map(toSummary)
 }
 
-function countSummariesOf(db: Connection, session: string): number {
-  return count(db, 'SELECT count(*) AS n FROM session_summaries WHERE content_session_id = ?', [session])
+/** What an observation was made from. Every step uses an index. */
+export function selectProvenance(db: Database, observation: number): ObservationProvenance | null {
+  const row = get<{ session: string; prompt: number; sources: string; effectId: string | null }>(
+    db,
+    `SELECT content_session_id AS session, prompt_number AS prompt, sources, effect_id AS effectId FROM observations
+     WHERE id = ?`,
+    [observation],
+  )
+  if (row === undefined) return null
+  const { session, prompt, sources, effectId } = row
+  return {
+    prompt: selectPrompt(db, session, prompt),
+    events: selectSourceEvents(db, session, sources),
+    effectId,
+    calls: effectId === null ? [] : selectCallsOfEffect(db, session, effectId),
+    trace: effectId === null ? [] : selectTraceOfEffect(db, session, effectId),
+  }
 }
 
-function countObservationsSince(db: Connection, since: number): number {
-  return count(db, 'SELECT count(*) AS n FROM observations WHERE created_at_epoch >= ?', [since])
+/** What became of an event, given by the id that its hook made. `session` null: in the newest session that has it. */
+export function selectEventView(db: Database, eventId: string, session: string | null): EventView | null {
+  const event = selectEvent(db, eventId, session)
+  if (event === null) return null
+  const message = selectMessage(db, event.session, eventId)
+  const effectId = event.effectId ?? message?.effectId ?? null
+  const accepted = selectTraceOfEvent(db, event.session, eventId)
+  return {
+    event,
+    message,
+    observations: selectObservationsById(
+      db,
+      event.observationIds.toSorted((a, b) => a - b),
+    ),
+    calls: effectId === null ? [] : selectCallsOfEffect(db, event.session, effectId),
+    trace: effectId === null ? accepted : mergeTraces(accepted, selectTraceOfEffect(db, event.session, effectId)),
+  }
 }
 
-function countObservations(db: Connection): number {
-  return count(db, 'SELECT count(*) AS n FROM observations')
+/** In their order, each once. */
+function mergeTraces(...lists: readonly (readonly TraceRow[])[]): TraceRow[] {
+  const byId = new Map(lists.flat().map((row) => [row.id, row]))
+  return [...byId.values()].sort((a, b) => a.id - b.id)
 }
 
-function countSessions(db: Connection): number {
-  return count(db, 'SELECT count(*) AS n FROM sdk_sessions')
+/** Projects with their own line in the chart; more would not be distinguishable. The days count all projects. */
+const MAX_ACTIVE_PROJECTS = 50
+
+type ActivityDay = ActivityReport['days'][number]
+
+interface DayCount {
+  project: string
+  type: ObservationType
+  observations: number
+  tokens: number
 }
 
-function databaseBytes(db: Connection): number {
-  return count(db, 'SELECT page_count * page_size AS n FROM pragma_page_count(), pragma_page_size()')
+export function selectActivity(db: Database, dayStarts: readonly number[], until: number): ActivityReport {
+  const days: ActivityDay[] = []
+  const byProject = new Map<string, number[]>()
+  for (const [i, start] of dayStarts.entries()) {
+    const end = dayStarts[i + 1] ?? until
+    const counts = selectDayCounts(db, start, end)
+    days.push(toActivityDay(db, counts, start, end))
+    for (const { project, observations } of counts) {
+      const perDay = byProject.get(project) ?? dayStarts.map(() => 0)
+      perDay[i] = (perDay[i] ?? 0) + observations
+      byProject.set(project, perDay)
+    }
+  }
+  const [first] = dayStarts
+  return {
+    dayStarts: [...dayStarts],
+    days,
+    projects: mostActive(byProject).map((project) => {
+      const name = newestName(db, project.key) ?? project.key
+      return { ...project, name: selectDisplayName(db, project.key, name) }
+    }),
+    queue: first === undefined ? [] : selectQueueDepth(db, first, until),
+  }
+}
+
+/** Answered from one covering index, without reading the rows. */
+function selectDayCounts(db: Database, since: number, until: number): DayCount[] {
+  return all(
+    db,
+    `SELECT project, type, count(*) AS observations, sum(discovery_tokens) AS tokens FROM observations
+     WHERE created_at_epoch >= @since AND created_at_epoch < @until GROUP BY project, type`,
+    { since, until },
+  )
+}
+
+function toActivityDay(db: Database, counts: readonly DayCount[], since: number, until: number): ActivityDay {
+  const types: ActivityDay['types'] = { bugfix: 0, feature: 0, refactor: 0, decision: 0, discovery: 0, change: 0 }
+  for (const { type, observations } of counts) types[type] += observations
+  const countBetween = (table: string) =>
+    selectNumber(db, `SELECT count(*) AS n FROM ${table} WHERE created_at_epoch >= ? AND created_at_epoch < ?`, [
+      since,
+      until,
+    ])
+  return {
+    observations: OBSERVATION_TYPES.reduce((sum, type) => sum + types[type], 0),
+    summaries: countBetween('session_summaries'),
+    prompts: countBetween('user_prompts'),
+    types,
+    discoveryTokens: counts.reduce((sum, { tokens }) => sum + tokens, 0),
+  }
+}
+
+function mostActive(byProject: ReadonlyMap<string, number[]>): { key: string; observations: number; days: number[] }[] {
+  return [...byProject]
+    .map(([key, days]) => ({ key, observations: days.reduce((sum, n) => sum + n, 0), days }))
+    .sort((a, b) => b.observations - a.observations || (a.key < b.key ? -1 : 1))
+    .slice(0, MAX_ACTIVE_PROJECTS)
 }

@@ -1,25 +1,18 @@
-/** The store's own thread: a commit that waits for the disk never keeps the daemon from answering a hook. */
-import { parentPort, workerData } from 'node:worker_threads'
-import { serveThread, Thread, threadFile } from '../../thread.ts'
-import { SqliteCore } from './core.ts'
-import { storageError } from './errors.ts'
-import type { Arguments, Method } from './facade.ts'
+/** Entry point of the store's thread. */
+import { workerData } from 'node:worker_threads'
+import { connectWorker, serveWorker, workerFile } from '../../lib/worker-rpc.ts'
+import type { BackupCopier } from '../recovery/backup-worker.ts'
+import { openSqliteStore, storeErrors } from './store.ts'
 
-if (parentPort !== null) {
-  await serveThread(
-    parentPort,
-    async () => {
-      const core = await SqliteCore.open({ ...workerData, copyTo: (to) => copyOnThread(workerData.databaseFile, to) })
-      // The other end is our own client, which knows no other methods.
-      return (method, args) => core.call(method as Method, args as Arguments<Method>)
-    },
-    storageError,
-  )
-}
+await serveWorker(() => openSqliteStore({ ...workerData, copyTo: copyOnThread }), storeErrors(workerData?.databaseFile))
 
-/** Reading and checking a large database takes seconds, in which hooks want their acks. */
-async function copyOnThread(databaseFile: string, to: string): Promise<void> {
-  const thread = new Thread({ name: 'backup', file: threadFile('backup-worker.js'), data: { databaseFile, to } })
-  await thread.opened
-  await thread.end('copy')
+/** Copying and checking a large database takes seconds; commits continue in the meantime. */
+async function copyOnThread(to: string): Promise<void> {
+  const data = { databaseFile: workerData.databaseFile }
+  const copier = await connectWorker<BackupCopier>({ name: 'backup', file: workerFile('backup-worker.js'), data })
+  try {
+    await copier.copyTo(to)
+  } finally {
+    await copier.close()
+  }
 }

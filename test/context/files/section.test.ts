@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BEGIN, END, withoutSection, withSection } from '../../../src/context/files/section.ts'
+import {
+  SECTION_BEGIN_LINE,
+  SECTION_END_LINE,
+  withoutSection,
+  withSection,
+} from '../../../src/context/files/section.ts'
 
 const LINES = ['## Recent Memory', '```text', '#1 Fix the login 🐛', '```']
 const CHANGED = ['## Recent Memory', '```text', '#2 Keep cents', '#1 Fix the login', '```']
@@ -18,10 +23,10 @@ function take(old: string | null, header: string[] = []): string | null {
 }
 
 describe('section', () => {
-  test('section.appended after a line end, replaced in its place, and taken out again', () => {
+  test('section.edit: appended after a line end, replaced in place, and removed', () => {
     const file = put('# Shop\n')
     expect(file).toMatch(/^# Shop\n\n<!-- claude-mem:begin .*claude-mem files off\) -->\n## Recent Memory\n/)
-    expect(file.endsWith(`${END}\n`)).toBe(true)
+    expect(file.endsWith(`${SECTION_END_LINE}\n`)).toBe(true)
     const more = put(`${file}Below\n`, CHANGED)
     expect(more).toContain('#2 Keep cents')
     expect(more.match(/claude-mem:begin/g)).toHaveLength(1)
@@ -46,45 +51,67 @@ describe('section', () => {
     expect(take(put(file, CHANGED, HEADER), HEADER)).toBe(old)
   })
 
-  test('section.a file that was made for it goes with it, unless somebody wrote into it', () => {
+  test('section.createdFile: is deleted with it, unless it has other text', () => {
     expect(take(put(null))).toBe(null)
     expect(take(`${put(null)}\n \n`)).toBe(null)
     const rule = put(null, LINES, HEADER)
-    expect(rule.startsWith(`${HEADER.join('\n')}\n${BEGIN}\n`)).toBe(true)
+    expect(rule.startsWith(`${HEADER.join('\n')}\n${SECTION_BEGIN_LINE}\n`)).toBe(true)
     expect(take(rule, HEADER)).toBe(null)
     expect(take(rule.replaceAll('\n', '\r\n'), HEADER)).toBe(null)
     expect(take(`${put(null)}mine\n`)).toBe('mine\n')
     expect(take(`${rule}mine\n`, HEADER)).toBe(`${HEADER.join('\n')}\nmine\n`)
   })
 
-  test('section.lines around it are never joined', () => {
+  test('section.lines: lines around it are never joined', () => {
     expect(take(`${put('above')}below`)).toBe('above\nbelow')
   })
 
   test.each([
-    ['no end', `a\n${BEGIN}\nrows\n`, 'no end'],
-    ['no beginning', `rows\n${END}\n`, 'no beginning'],
-    ['two sections', `${put('a')}${BEGIN}\n${END}\n`, 'more than one'],
-    ['two beginnings', `${BEGIN}\n${BEGIN}\n${END}\n`, 'more than one'],
-    ['marks inside a code block', `\`\`\`md\n${BEGIN}\n${END}\n\`\`\`\n`, 'inside a code block'],
-    ['marks inside a code block of tildes', `~~~~\n~~~\n${BEGIN}\n${END}\n~~~~\n`, 'inside a code block'],
-    ['a mark in the middle of a line', `see ${BEGIN}\n${END}\n`, 'shares its line'],
-    ['a mark that is indented', `  ${BEGIN}\n  ${END}\n`, 'shares its line'],
+    ['no end', `a\n${SECTION_BEGIN_LINE}\nrows\n`, 'no end'],
+    ['no beginning', `rows\n${SECTION_END_LINE}\n`, 'no beginning'],
+    ['two sections', `${put('a')}${SECTION_BEGIN_LINE}\n${SECTION_END_LINE}\n`, 'more than one'],
+    ['two beginnings', `${SECTION_BEGIN_LINE}\n${SECTION_BEGIN_LINE}\n${SECTION_END_LINE}\n`, 'more than one'],
+    [
+      'marks inside a code block',
+      `\`\`\`md\n${SECTION_BEGIN_LINE}\n${SECTION_END_LINE}\n\`\`\`\n`,
+      'inside a code block',
+    ],
+    [
+      'marks inside a code block of tildes',
+      `~~~~\n~~~\n${SECTION_BEGIN_LINE}\n${SECTION_END_LINE}\n~~~~\n`,
+      'inside a code block',
+    ],
+    ['a mark in the middle of a line', `see ${SECTION_BEGIN_LINE}\n${SECTION_END_LINE}\n`, 'shares its line'],
+    ['a mark that is indented', `  ${SECTION_BEGIN_LINE}\n  ${SECTION_END_LINE}\n`, 'shares its line'],
   ])('section.%s is left alone', (_what, old, why) => {
     expect(withSection(old, LINES, [])).toEqual({ kind: 'broken', why: expect.stringContaining(why) })
     expect(withoutSection(old, [])).toEqual({ kind: 'broken', why: expect.stringContaining(why) })
   })
 
-  test('section.an open code block would swallow it', () => {
+  test('section.codeBlock: an open code block is refused', () => {
     expect(withSection('```\ncode', LINES, [])).toMatchObject({ kind: 'broken' })
     // Found by the property below: the line end before the section completes the fence.
     expect(withSection('```\r', LINES, [])).toMatchObject({ kind: 'broken' })
     expect(take('```\ncode')).toBe('```\ncode')
   })
 
-  test('section.any text, any changes: off gives back every byte', () => {
+  test('section.bytes: off restores every byte of any text', () => {
     const piece = fc.oneof(
-      fc.constantFrom('\n', '\r\n', '\r', ' ', '\xef\xbb\xbf', '```', '~~~', '---\n', '<!--', '-->', BEGIN, END, '#'),
+      fc.constantFrom(
+        '\n',
+        '\r\n',
+        '\r',
+        ' ',
+        '\xef\xbb\xbf',
+        '```',
+        '~~~',
+        '---\n',
+        '<!--',
+        '-->',
+        SECTION_BEGIN_LINE,
+        SECTION_END_LINE,
+        '#',
+      ),
       fc.string({ unit: fc.integer({ min: 1, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 12 }),
     )
     const text = fc.option(

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { MessageEvent } from '../../../src/memory/event.ts'
-import { clockOf, dateOf } from '../../../src/observer/model/clock.ts'
+import type { MessageEvent } from '../../../src/domain/event.ts'
+import { localDate, localTime } from '../../../src/observer/model/prompt-text.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
 import { ENDED, filler, only, render } from './batches.ts'
 
 describe('batch.block', () => {
-  test('each has its number, tool and time, its directory below the project, and its agent', () => {
+  test('has number, tool, time, directory below the project, and agent', () => {
     const first: MessageEvent = { ...bash('npm test', 'ok'), cwd: '/home/dev/shop/packages/api' }
     const second: MessageEvent = { ...bash('ls'), cwd: '/tmp', agent: { id: 'a1', type: 'Explore' } }
     const text = render([first, second])
-    expect(text).toContain(`2 tool uses of ${dateOf(first.at)}:`)
-    expect(text).toContain(`<tool_use n="1" tool="Bash" time="${clockOf(first.at)}" dir="packages/api">`)
-    expect(text).toContain(`<tool_use n="2" tool="Bash" time="${clockOf(second.at)}" dir="/tmp" agent="Explore">`)
+    expect(text).toContain(`2 tool uses of ${localDate(first.at)}:`)
+    expect(text).toContain(`<tool_use n="1" tool="Bash" time="${localTime(first.at)}" dir="packages/api">`)
+    expect(text).toContain(`<tool_use n="2" tool="Bash" time="${localTime(second.at)}" dir="/tmp" agent="Explore">`)
   })
 
   test("the project's own directory goes without saying", () => {
@@ -19,7 +19,7 @@ describe('batch.block', () => {
     expect(only({ ...bash('ls'), cwd: 'C:\\dev\\shop\\src' }, { projectDir: 'C:\\dev\\shop\\' })).toContain('dir="src"')
   })
 
-  test('what was folded and withheld is counted', () => {
+  test('folded and withheld tool uses are counted', () => {
     const text = only(bash('ls'), { folded: 4, withheld: 1 })
     expect(text).toContain('4 more tool uses left out: they only repeat')
     expect(text).toContain('1 more tool use withheld')
@@ -29,7 +29,7 @@ describe('batch.block', () => {
 })
 
 describe('batch.tools', () => {
-  test('an edit is its patch and the names of what it touched, never the whole file', () => {
+  test('an edit shows its patch and the changed symbols, never the whole file', () => {
     const before = 'export function discount(cart) {\n  return cart.coupon.percent\n}\n// far away\n'
     const text = only(edit('src/cart.ts', before, '  return cart.coupon.percent', '  return cart.coupon?.percent ?? 0'))
     expect(text).toContain(
@@ -39,7 +39,7 @@ describe('batch.tools', () => {
     expect(text).not.toContain('far away')
   })
 
-  test('an edit without a patch tells only the lines that differ, and one around them', () => {
+  test('an edit without a patch shows the changed lines and one line around them', () => {
     const input = {
       file_path: '/home/dev/shop/a.py',
       edits: [
@@ -51,20 +51,20 @@ describe('batch.tools', () => {
     expect(text).toContain('@@ edit 1\n b\n-c\n+X\n d\n@@ edit 2 (everywhere)\n-red\n+blue\n')
   })
 
-  test('a failed edit tells what was tried and why it did not work', () => {
+  test('a failed edit shows the attempt and the error', () => {
     const text = only(
       failed('Edit', { file_path: '/home/dev/shop/a.ts', old_string: 'x', new_string: 'y' }, 'String not found'),
     )
     expect(text).toContain('file: a.ts\n-x\n+y\n<outcome failed="yes">\nString not found\n</outcome>')
   })
 
-  test('a new file is its content, once', () => {
+  test('a new file shows its content once', () => {
     const text = only(write('src/tax.ts', 'export const VAT = 0.19\n'))
     expect(text).toContain('file: src/tax.ts\ncontent: export const VAT = 0.19\n<outcome>\nnew file\n')
     expect(text.match(/VAT = 0\.19/g)).toHaveLength(1)
   })
 
-  test('reading is told by file, lines and a shorter piece of the content', () => {
+  test('a read shows file, lines and a shortened content', () => {
     const content = filler(10_000)
     const text = only(
       used(
@@ -79,7 +79,7 @@ describe('batch.tools', () => {
     expect(only(used('Read', { file_path: '/home/dev/shop/logo.png' }, picture))).toContain('<outcome>\n[image]\n')
   })
 
-  test('a command has its reason, both outputs, and says when there were none', () => {
+  test('a command shows its description and both outputs, or that there are none', () => {
     const text = only(
       used(
         'Bash',
@@ -93,13 +93,13 @@ describe('batch.tools', () => {
     expect(only(bash('true'))).toContain('<outcome>\n(no output)\n</outcome>')
   })
 
-  test('a command that fails or is interrupted says so', () => {
+  test('a failed or interrupted command is marked', () => {
     expect(only(bashFails('npm test', 'boom', 3))).toContain('<outcome failed="yes">\nExit code 3\nboom\n')
     const stopped = used('Bash', { command: 'sleep 99' }, { stdout: '', stderr: '', interrupted: true })
     expect(only(stopped)).toContain('<outcome interrupted="yes">')
   })
 
-  test('a search is its pattern and what it found', () => {
+  test('a search shows its pattern and its matches', () => {
     expect(only(grep('coupon', ['/home/dev/shop/src/cart.ts', 'b.ts']))).toContain(
       'pattern: coupon\n<outcome>\nsrc/cart.ts\nb.ts\n',
     )
@@ -112,7 +112,7 @@ describe('batch.tools', () => {
     expect(only(used('Glob', { pattern: '**/*.zig' }, { filenames: [], numFiles: 0 }))).toContain('(no match)')
   })
 
-  test('a delegated task is what was asked and what came back, without the bookkeeping', () => {
+  test('a subagent task shows prompt and result, without counters', () => {
     const text = only(
       used(
         'Agent',
@@ -131,7 +131,7 @@ describe('batch.tools', () => {
     expect(only(ENDED)).toMatch(/agent="Explore">\n<outcome>\nRoutes are in src\/api\/routes\.ts\n/)
   })
 
-  test('a page is its address, the question and the answer', () => {
+  test('a web page shows address, question and answer', () => {
     const text = only(
       used(
         'WebFetch',
@@ -142,7 +142,7 @@ describe('batch.tools', () => {
     expect(text).toContain('url: https://x.test/a\nasked: Limits?\n<outcome>\nstatus: 404 Not Found\ngone\n')
   })
 
-  test('any other tool is told field by field, without empty ones and without blobs', () => {
+  test('any other tool shows its fields, without empty ones and binary data', () => {
     const text = only(
       used('mcp__tickets__get', { id: 42, filter: null, tags: [], expand: { author: true, note: '' } }, [
         { type: 'text', text: 'Ticket 42: login fails' },
@@ -154,7 +154,7 @@ describe('batch.tools', () => {
     expect(only(bash('cat blob', blob))).toContain('start [data, 1,600 characters] end')
   })
 
-  test('a client that speaks in plain words or other shapes is heard', () => {
+  test('plain text and unknown shapes are shown', () => {
     expect(only(used('Bash', 'npm test', '12 passed'))).toContain('npm test\n<outcome>\n12 passed\n')
     expect(only(used('Edit', { target: 'a.ts', diff: '+x' }, 'applied'))).toContain(
       'target: a.ts\ndiff: +x\n<outcome>\napplied',

@@ -1,6 +1,6 @@
-/** Batches with the bounds that hold by default. */
-import type { MessageEvent, SubagentEndEvent } from '../../../src/memory/event.ts'
-import { type BatchOptions, renderBatch } from '../../../src/observer/model/batch.ts'
+/** Batches with the default limits. */
+import type { MessageEvent, SubagentEndEvent } from '../../../src/domain/event.ts'
+import { type BatchOptions, renderBatch } from '../../../src/observer/model/messages.ts'
 
 const DEFAULTS: BatchOptions = {
   projectDir: '/home/dev/shop',

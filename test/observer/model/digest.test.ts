@@ -1,57 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { estimateTokens, type Observation, type Summary } from '../../../src/memory/observation.ts'
-import { digestOf } from '../../../src/observer/model/digest.ts'
-import { makeWithheld } from '../../../src/observer/model/withheld.ts'
+import { estimateTokens, type Observation, type Summary } from '../../../src/domain/observation.ts'
+import { conversationDigest } from '../../../src/observer/model/digest.ts'
+import { makeWithheldFilter } from '../../../src/observer/model/withheld.ts'
 import type { CompactRequest } from '../../../src/observer/port.ts'
+import { sampleObservation, sampleSummary } from '../../support/samples.ts'
 
-const none = makeWithheld({ tools: [], paths: [] })
+const none = makeWithheldFilter({ tools: [], paths: [] })
 
 function observation(id: number, parts: Partial<Observation> = {}): Observation {
-  return {
+  return sampleObservation({
     id,
-    session: 's',
-    project: 'dir:/home/dev/shop',
-    promptNumber: 1,
     contentHash: `${id}`,
-    promptVersion: null,
     model: 'claude-haiku-4-5',
     createdAt: id,
-    type: 'change',
     title: `Title ${id}`,
-    subtitle: null,
-    narrative: null,
-    facts: [],
-    concepts: [],
-    filesRead: [],
-    filesModified: [],
-    functionsChanged: [],
-    agent: null,
-    discoveryTokens: 0,
-    discoveryEstimated: true,
-    sources: [],
     ...parts,
-  }
+  })
 }
 
 function summary(id: number, parts: Partial<Summary> = {}): Summary {
-  return {
-    id,
-    session: 's',
-    project: 'dir:/home/dev/shop',
-    promptNumber: id,
-    model: 'claude-haiku-4-5',
-    createdAt: id,
-    request: null,
-    investigated: null,
-    learned: null,
-    completed: null,
-    nextSteps: null,
-    notes: null,
-    filesRead: [],
-    filesEdited: [],
-    ...parts,
-  }
+  return sampleSummary({ id, promptNumber: id, model: 'claude-haiku-4-5', createdAt: id, ...parts })
 }
 
 function requestWith(parts: Partial<CompactRequest> = {}): CompactRequest {
@@ -72,7 +41,7 @@ function requestWith(parts: Partial<CompactRequest> = {}): CompactRequest {
 }
 
 const digest = (parts: Partial<CompactRequest>, maxTokens = 2_000, withheld = none) =>
-  digestOf(requestWith(parts), { maxTokens, withheld })
+  conversationDigest(requestWith(parts), { maxTokens, withheld })
 
 /** The lines under a heading. */
 function under(text: string, heading: string): string[] {
@@ -81,14 +50,14 @@ function under(text: string, heading: string): string[] {
 }
 
 describe('digest', () => {
-  test('of an empty session says so, and what is asked', () => {
+  test('of an empty session contains the request only', () => {
     expect(digest({ prompt: null })).toBe('Nothing has been recorded in this session yet.')
     expect(digest({})).toBe(
       'Nothing has been recorded in this session yet.\n\n## The user asked\n- prompt 3, the current one: Make checkout idempotent',
     )
   })
 
-  test('carries requests, decisions with their why, open threads, names, files and what is recorded', () => {
+  test('contains requests, decisions with reasons, open threads, names, files and recorded titles', () => {
     const text = digest({
       observations: [
         observation(4, {
@@ -132,12 +101,12 @@ describe('digest', () => {
     ])
   })
 
-  test('only the newest summary says what comes next', () => {
+  test('takes next steps only from the newest summary', () => {
     const summaries = [summary(2, { completed: 'Done' }), summary(1, { nextSteps: 'Write the docs' })]
     expect(digest({ summaries })).not.toContain('Write the docs')
   })
 
-  test('a finding stays open until its file is changed, a warning for good', () => {
+  test('keeps a finding open until its file changes, and a warning forever', () => {
     const found = observation(1, { type: 'discovery', title: 'Rates are stale', filesRead: ['src/rates.ts'] })
     const fix = (file: string) => observation(2, { type: 'bugfix', filesModified: [file] })
     const warning = observation(3, { concepts: ['gotcha'], title: 'Order matters', facts: ['a before b'] })
@@ -150,8 +119,8 @@ describe('digest', () => {
     ])
   })
 
-  test('leaves out what is about files on the list', () => {
-    const withheld = makeWithheld({ tools: [], paths: ['.env'] })
+  test('leaves out observations of withheld files', () => {
+    const withheld = makeWithheldFilter({ tools: [], paths: ['.env'] })
     const text = digest(
       {
         observations: [observation(2, { title: 'Secret title', filesRead: ['deploy/.env'] }), observation(1)],
@@ -165,7 +134,7 @@ describe('digest', () => {
     expect(under(text, 'Files')).toEqual(['a.ts'])
   })
 
-  test('with little room decisions and open threads are kept, and the rest is counted', () => {
+  test('keeps decisions and open threads in little space, and counts the rest', () => {
     const observations = Array.from({ length: 200 }, (_, i) => {
       const id = 200 - i
       const title = `Something of some length happened here, number ${id}`
@@ -180,7 +149,7 @@ describe('digest', () => {
     expect(recorded.at(-1)).toBe(`(${200 - (recorded.length - 1)} more left out)`)
   })
 
-  test('of ten thousand observations fits and knows how many there were', () => {
+  test('of ten thousand observations fits and counts all of them', () => {
     const observations = Array.from({ length: 10_000 }, (_, i) =>
       observation(10_000 - i, {
         type: i % 3 === 0 ? 'decision' : 'discovery',
@@ -215,7 +184,7 @@ describe('digest', () => {
     .record({ request: words, completed: words, nextSteps: words, learned: words, filesRead: list, filesEdited: list })
     .map((parts) => summary(1, parts))
 
-  test('is never larger than it may be, and the same every time', () => {
+  test('never exceeds its limit and is deterministic', () => {
     fc.assert(
       fc.property(
         fc.array(anyObservation, { maxLength: 8 }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { MessageEvent } from '../../../src/memory/event.ts'
-import { noveltyOf, subjectsOf } from '../../../src/observer/model/novelty.ts'
+import type { MessageEvent } from '../../../src/domain/event.ts'
+import { foldRepeated, noveltySubjects } from '../../../src/observer/model/novelty.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
@@ -12,9 +12,9 @@ function reads(file: string, content: string, range: { offset?: number; limit?: 
   return used('Read', { file_path: path, ...range }, { type: 'text', file: shown })
 }
 
-/** Why each event was folded, null where it is fresh. */
+/** The reason for folding each event; null if it is fresh. */
 function foldsOf(events: MessageEvent[], known = NOTHING): (string | null)[] {
-  const { folded } = noveltyOf(events, known)
+  const { folded } = foldRepeated(events, known)
   return events.map((event) => folded.find((one) => one.eventId === event.id)?.reason ?? null)
 }
 
@@ -29,11 +29,11 @@ describe('novelty.reads', () => {
     const part = (offset: number) => reads('a.ts', 'one', { offset, limit: 1 })
     expect(foldsOf([reads('a.ts', 'one'), part(1), part(2), part(1)])).toEqual([null, null, null, AGAIN])
   })
-  test('what was just written need not be read', () => {
+  test('a read of what was just written is folded', () => {
     expect(foldsOf([write('a.ts', 'one\n'), reads('a.ts', 'one')])).toEqual([null, AGAIN])
     expect(foldsOf([write('a.ts', 'one\n'), reads('a.ts', 'formatted')])).toEqual([null, null])
   })
-  test('after an edit a known file is known as edited', () => {
+  test('a read after an edit of a known file is folded', () => {
     const before = 'const a = 1\nconst b = 2\n'
     const change = edit('a.ts', before, 'a = 1', 'a = $&7')
     expect(foldsOf([reads('a.ts', before), change, reads('a.ts', 'const a = $&7\nconst b = 2')])).toEqual([
@@ -46,7 +46,7 @@ describe('novelty.reads', () => {
   test('an edit of a file that was never read does not make it known', () => {
     expect(foldsOf([edit('a.ts', 'a = 1\nb', 'a = 1', 'a = 2'), reads('a.ts', 'a = 2\nb')])).toEqual([null, null])
   })
-  test('a replacement that would grow without end is not followed', () => {
+  test('a replacement that grows too much is not followed', () => {
     const many = 'a'.repeat(60_000)
     const change = used(
       'Edit',
@@ -55,22 +55,22 @@ describe('novelty.reads', () => {
     )
     expect(foldsOf([reads('a', many), change, reads('a', many)])).toEqual([null, null, null])
   })
-  test('the client itself says that nothing changed', () => {
+  test('file_unchanged of the client is folded', () => {
     const stub = used('Read', { file_path: '/home/dev/shop/a.ts' }, { type: 'file_unchanged', file: {} })
     expect(foldsOf([reads('a.ts', 'one'), stub, reads('a.ts', 'one')])).toEqual([null, AGAIN, AGAIN])
   })
-  test('a file whose middle was cut out is always told', () => {
+  test('a file that was cut is always fresh', () => {
     const cut = `head[… 12,345 characters left out …]tail`
     expect(foldsOf([reads('a.ts', cut), reads('a.ts', cut)])).toEqual([null, null])
   })
-  test('a file too large to compare is always told', () => {
+  test('a file that is too large to compare is always fresh', () => {
     const huge = 'x'.repeat(300_000)
     expect(foldsOf([reads('a.ts', huge), reads('a.ts', huge)])).toEqual([null, null])
   })
 })
 
 describe('novelty.commands', () => {
-  test('the last result is the one that counts', () => {
+  test('only the last result counts', () => {
     const red = () => bashFails('npm test', '1 failed')
     const green = () => bash('npm test', '3 passed')
     expect(foldsOf([red(), green(), green(), red(), green()])).toEqual([null, null, SAME, null, null])
@@ -79,7 +79,7 @@ describe('novelty.commands', () => {
     const elsewhere = { ...bash('npm test', 'ok'), cwd: '/home/dev/api' }
     expect(foldsOf([bash('npm test', 'ok'), elsewhere])).toEqual([null, null])
   })
-  test('a failure is a repetition until something was done about it', () => {
+  test('a failure is a repetition until another action', () => {
     const red = () => bashFails('npm test', '1 failed')
     const again = 'the same failure again'
     expect(foldsOf([red(), red(), bashFails('npm test', '2 failed'), red()])).toEqual([null, again, null, null])
@@ -107,10 +107,10 @@ describe('novelty.commands', () => {
     ['npm test', 'expected 30 s, received 60 s', 'expected 30 s, received 90 s'],
     ['curl -s localhost', 'error 0x80070005', 'error 0x80004005'],
     ['npm test', '3 passed', '4 passed'],
-  ])('%s: "%s" and "%s" are not', (command, first, second) => {
+  ])('%s: "%s" and "%s" differ', (command, first, second) => {
     expect(foldsOf([bash(command, first), bash(command, second)])).toEqual([null, null])
   })
-  test('what runs in the background is always told', () => {
+  test('a background command is always fresh', () => {
     const dev = () =>
       used('Bash', { command: 'npm run dev', run_in_background: true }, { stdout: '', backgroundTaskId: 'b1' })
     expect(foldsOf([dev(), dev()])).toEqual([null, null])
@@ -167,7 +167,7 @@ describe('novelty.routine', () => {
     `ls ${'a '.repeat(600)}`,
     '',
     '   ',
-  ])('%s is told', (command) => {
+  ])('%s is fresh', (command) => {
     expect(foldsOf([bash(command, 'src')])).toEqual([null])
   })
   test.each([
@@ -175,16 +175,16 @@ describe('novelty.routine', () => {
     ['git status', 'You have unmerged paths.'],
     ['git status --short', 'UU src/a.ts'],
     ['git status', 'HEAD detached at 1f3a'],
-  ])('%s is told when it says that something is wrong', (command, stdout) => {
+  ])('%s is fresh when it reports a problem', (command, stdout) => {
     expect(foldsOf([bash(command, stdout)])).toEqual([null])
   })
-  test('a listing that failed is told', () => {
+  test('a failed listing is fresh', () => {
     expect(foldsOf([bashFails('ls nowhere', 'No such file'), failed('Glob', { pattern: '*' }, 'no access')])).toEqual([
       null,
       null,
     ])
   })
-  test('listings by tools, and searches that found nothing', () => {
+  test('listing tools and searches without a match are folded', () => {
     const nothing = 'a search that found nothing'
     expect(foldsOf([used('LS', { path: '/' }, '- a'), used('Glob', { pattern: '*' }, { filenames: ['a'] })])).toEqual([
       'only listed files',
@@ -210,16 +210,16 @@ describe('novelty.routine', () => {
 })
 
 describe('novelty.other tools', () => {
-  test('edits, agents and plans are always told', () => {
+  test('edits, agents and plans are always fresh', () => {
     const events = ['Agent', 'Task', 'ExitPlanMode', 'NotebookEdit'].flatMap((tool) => [
       used(tool, { prompt: 'a' }, 'b'),
       used(tool, { prompt: 'a' }, 'b'),
     ])
     const end: MessageEvent = { ...bash(''), kind: 'subagent_end', lastMessage: 'found it' }
     const twice = [write('a.ts', 'x'), write('a.ts', 'x'), ...events, end, { ...end, id: 'end-2' }]
-    expect(noveltyOf(twice, NOTHING).fresh).toEqual(twice)
+    expect(foldRepeated(twice, NOTHING).fresh).toEqual(twice)
   })
-  test('the same request with the same answer is folded, however long it took', () => {
+  test('the same request with the same answer is folded, whatever its duration', () => {
     const ask = (durationMs: number, result: string) => used('WebFetch', { url: 'https://a' }, { durationMs, result })
     expect(foldsOf([ask(1, 'a'), ask(2, 'a'), ask(3, 'b')])).toEqual([
       null,
@@ -241,13 +241,13 @@ const anyMessage: fc.Arbitrary<MessageEvent> = fc.oneof(
     .tuple(fc.constantFrom('Read', 'Bash', 'Grep', 'Edit', 'MultiEdit', 'mcp__a__b'), fc.jsonValue(), fc.jsonValue())
     .map(([tool, input, response]) => used(tool, input, response)),
 )
-/** Events of a batch that come a second time have ids of their own. */
+/** Repeated events have new ids. */
 const secondTime = (events: MessageEvent[]) => events.map((event) => ({ ...event, id: `${event.id}'` }))
-/** The store holds only the subjects that were asked for. */
+/** The store returns only the requested subjects. */
 function lookedUp(events: readonly MessageEvent[], seen: Iterable<{ subject: string; digest: string }>) {
   const store = new Map([...seen].map(({ subject, digest }) => [subject, digest]))
   return new Map(
-    subjectsOf(events).flatMap((subject) => {
+    noveltySubjects(events).flatMap((subject) => {
       const digest = store.get(subject)
       return digest === undefined ? [] : [[subject, digest] as const]
     }),
@@ -255,10 +255,10 @@ function lookedUp(events: readonly MessageEvent[], seen: Iterable<{ subject: str
 }
 
 describe('novelty.any batch', () => {
-  test('is divided in order, and every subject is short and asked for', () => {
+  test('is divided in order, and every subject is short and was requested', () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 12 }), (events) => {
-        const { fresh, folded, seen } = noveltyOf(events, NOTHING)
+        const { fresh, folded, seen } = foldRepeated(events, NOTHING)
         const gone = new Set(folded.map((one) => one.eventId))
         expect(fresh).toEqual(events.filter((event) => !gone.has(event.id)))
         expect(folded.map((one) => one.eventId)).toEqual(events.map((event) => event.id).filter((id) => gone.has(id)))
@@ -266,34 +266,34 @@ describe('novelty.any batch', () => {
           expect(subject.length).toBeLessThanOrEqual(100)
           expect(digest).toMatch(/^[\da-f]{32}$/)
         }
-        for (const subject of subjectsOf(events)) expect(subject.length).toBeLessThanOrEqual(100)
+        for (const subject of noveltySubjects(events)) expect(subject.length).toBeLessThanOrEqual(100)
         expect(new Set(seen.map((one) => one.subject)).size).toBe(seen.length)
       }),
     )
   })
-  test('comes to the same whole or in two parts', () => {
+  test('gives the same result in one part or in two', () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 8 }), fc.array(anyMessage, { maxLength: 8 }), (one, two) => {
-        const whole = noveltyOf([...one, ...two], NOTHING)
-        const first = noveltyOf(one, NOTHING)
-        const second = noveltyOf(two, lookedUp(two, first.seen))
+        const whole = foldRepeated([...one, ...two], NOTHING)
+        const first = foldRepeated(one, NOTHING)
+        const second = foldRepeated(two, lookedUp(two, first.seen))
         expect([...first.fresh, ...second.fresh]).toEqual(whole.fresh)
         expect([...first.folded, ...second.folded]).toEqual(whole.folded)
       }),
     )
   })
-  test('of reads and commands that follow each other twice folds the second time', () => {
+  test('that is repeated is folded the second time', () => {
     const repeatable = fc.oneof(
       fc.tuple(path, fc.constantFrom('one', 'two')).map(([file, content]) => reads(file, content)),
       fc.constantFrom('npm test', 'cat a', 'ls').map((line) => bash(line, 'out')),
     )
     fc.assert(
       fc.property(
-        fc.uniqueArray(repeatable, { selector: (event) => subjectsOf([event])[0] ?? event.id, maxLength: 6 }),
+        fc.uniqueArray(repeatable, { selector: (event) => noveltySubjects([event])[0] ?? event.id, maxLength: 6 }),
         (events) => {
-          const first = noveltyOf(events, NOTHING)
+          const first = foldRepeated(events, NOTHING)
           const again = secondTime(events)
-          expect(noveltyOf(again, lookedUp(again, first.seen)).fresh).toEqual([])
+          expect(foldRepeated(again, lookedUp(again, first.seen)).fresh).toEqual([])
         },
       ),
     )
@@ -302,6 +302,6 @@ describe('novelty.any batch', () => {
 
 test('novelty.hostile: a long run of blanks takes no more time than any other text', () => {
   const blanks = bash('npm run report', `a${' '.repeat(250_000)}x\n${'\n'.repeat(200_000)}`)
-  expect(subjectsOf([blanks])).toHaveLength(1)
-  expect(noveltyOf([blanks], new Map()).fresh).toEqual([blanks])
+  expect(noveltySubjects([blanks])).toHaveLength(1)
+  expect(foldRepeated([blanks], new Map()).fresh).toEqual([blanks])
 })

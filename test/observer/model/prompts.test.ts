@@ -1,34 +1,37 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { estimateTokens, OBSERVATION_TYPES } from '../../../src/memory/observation.ts'
-import { PROMPT_NAMES } from '../../../src/observer/model/prompt-file.ts'
-import { fill, loadPrompts, promptFolder, systemPrompt } from '../../../src/observer/model/prompts.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { estimateTokens, OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
+import {
+  builtInPromptFolder,
+  fillPrompt,
+  loadPrompts,
+  PROMPT_NAMES,
+  systemPrompt,
+} from '../../../src/observer/model/prompts.ts'
+import { temporaryDirectory } from '../../support/directories.ts'
 
-const folder = promptFolder()
+const folder = builtInPromptFolder()
 const ours = loadPrompts({ folder, override: null })
 const CONCEPTS = ['how-it-works', 'why-it-exists', 'what-changed', 'problem-solution', 'gotcha', 'pattern', 'trade-off']
 
 let own: string
 beforeEach(() => {
-  own = mkdtempSync(join(tmpdir(), 'claude-mem-prompts-'))
+  own = temporaryDirectory('prompts')
 })
-afterEach(() => rmSync(own, { recursive: true, force: true }))
-
 const put = (name: string, text: string | Buffer) => writeFileSync(join(own, name), text)
 const load = () => loadPrompts({ folder, override: own })
 const VERSION = '---\nversion: 1\n---\n'
 
-describe('prompts.ours', () => {
-  test('every prompt of the package loads, and every file in the folder is one', () => {
+describe('prompts.built-in', () => {
+  test('every prompt loads, and the folder has no other files', () => {
     expect(ours.problems).toEqual([])
     expect(readdirSync(folder).sort()).toEqual(PROMPT_NAMES.map((name) => `${name}.md`).sort())
     expect(ours.prompts.version).toMatch(/^\d+$/)
     expect(ours.prompts.init.version).toMatch(/^init-\d+$/)
   })
 
-  test('the fixed part names every tag, type and concept that an answer may hold', () => {
+  test('the system text names every tag, type and concept of an answer', () => {
     const text = systemPrompt(ours.prompts, { verbosity: 'normal', language: 'English' })
     for (const tag of [
       'observation',
@@ -62,7 +65,7 @@ describe('prompts.ours', () => {
     expect(text).toContain('action="new|modified|deleted"')
   })
 
-  test('the fixed part stays small, and no placeholder is left in it', () => {
+  test('the system text stays small, without placeholders', () => {
     for (const verbosity of ['minimal', 'normal', 'verbose']) {
       const text = systemPrompt(ours.prompts, { verbosity, language: 'English' })
       expect(text).not.toContain('{{')
@@ -70,7 +73,7 @@ describe('prompts.ours', () => {
     }
   })
 
-  test('verbosity changes what is skipped, and an unknown one is normal', () => {
+  test('verbosity changes the system text, and an unknown one is normal', () => {
     const at = (verbosity: string) => systemPrompt(ours.prompts, { verbosity, language: 'English' })
     expect(new Set([at('minimal'), at('normal'), at('verbose')]).size).toBe(3)
     expect(at('minimal')).toContain('When in doubt, skip')
@@ -78,7 +81,7 @@ describe('prompts.ours', () => {
     expect(at('loud')).toBe(at('normal'))
   })
 
-  test('the language is named; without one it is English', () => {
+  test('the language is named; the default is English', () => {
     const speak = (language: string) => systemPrompt(ours.prompts, { verbosity: 'normal', language })
     expect(speak('Deutsch')).toContain('in Deutsch.')
     expect(speak('  ')).toBe(speak('English'))
@@ -87,20 +90,20 @@ describe('prompts.ours', () => {
 })
 
 describe('prompts.fill', () => {
-  test('what a value holds is never expanded, nor taken for a pattern', () => {
-    const text = fill(ours.prompts.compaction, { opening: '{{digest}}', digest: "$& {{opening}} $' $1" })
+  test('a value is neither expanded nor used as a replacement pattern', () => {
+    const text = fillPrompt(ours.prompts.compaction, { opening: '{{digest}}', digest: "$& {{opening}} $' $1" })
     expect(text).toContain("\n$& {{opening}} $' $1\n")
     expect(text.startsWith('{{digest}}\n')).toBe(true)
   })
 
-  test('an empty value takes its line and the gap after it along', () => {
-    expect(fill(ours.prompts.observation, { request: '', batch: 'B' })).toMatch(/^B\n\n\S/)
-    expect(fill(ours.prompts.observation, { request: 'R', batch: 'B' })).toMatch(/^R\n\nB\n\n\S/)
+  test('an empty value removes its line and the gap after it', () => {
+    expect(fillPrompt(ours.prompts.observation, { request: '', batch: 'B' })).toMatch(/^B\n\n\S/)
+    expect(fillPrompt(ours.prompts.observation, { request: 'R', batch: 'B' })).toMatch(/^R\n\nB\n\n\S/)
   })
 })
 
-describe('prompts.own', () => {
-  test('a file of the user replaces ours alone, and its content names its version', () => {
+describe('prompts.user', () => {
+  test('a file of the user replaces one prompt, and its content determines the version', () => {
     put('init.md', `\uFEFF---\r\nversion: 7\r\n---\r\nWatch. {{verbosity}} In {{language}}.\r\n`)
     const { prompts, problems } = load()
     expect(problems).toEqual([])
@@ -131,7 +134,7 @@ describe('prompts.own', () => {
     ['nothing but front matter', 'request.md', VERSION, 'nothing follows'],
     ['too much', 'request.md', `${VERSION}{{text}}${'x'.repeat(70_000)}`, 'larger than 64 KB'],
     ['bytes that are no text', 'request.md', Buffer.from([0x2d, 0xff, 0xfe, 0x00]), 'not UTF-8'],
-  ])('with %s ours is used, and the user is told why', (_what, name, text, words) => {
+  ])('with %s ours is used, and the reason is reported', (_what, name, text, words) => {
     put(name, text)
     const { prompts, problems } = load()
     expect(problems).toHaveLength(1)
@@ -141,33 +144,33 @@ describe('prompts.own', () => {
     expect(prompts).toEqual(ours.prompts)
   })
 
-  test('a directory under the name of a prompt is told, not read', () => {
+  test('a directory with the name of a prompt is reported, not read', () => {
     mkdirSync(join(own, 'init.md'))
     expect(load().problems).toEqual([expect.stringContaining('it is not a file')])
   })
 
-  test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('a file that may not be read is told', () => {
+  test.skipIf(process.platform === 'win32' || process.getuid?.() === 0)('an unreadable file is reported', () => {
     put('init.md', `${VERSION}{{verbosity}} {{language}}`)
     chmodSync(join(own, 'init.md'), 0)
     expect(load().problems).toEqual([expect.stringContaining('it cannot be read')])
   })
 
-  test('a name that no prompt has is told, a README is not', () => {
+  test('an unknown name is reported, a README is not', () => {
     put('observations.md', `${VERSION}{{batch}}`)
     put('README.md', 'mine')
     put('notes.txt', 'mine')
     expect(load().problems).toEqual([
-      expect.stringMatching(/observations\.md: no prompt is called so.*observation\.md/),
+      expect.stringMatching(/observations\.md: there is no prompt of this name.*observation\.md/),
     ])
   })
 
-  test('a folder that is not there is told, and ours are used', () => {
+  test('a missing folder is reported, and ours are used', () => {
     const { prompts, problems } = loadPrompts({ folder, override: join(own, 'nowhere') })
     expect(problems).toEqual([expect.stringContaining('CLAUDE_MEM_PROMPT_DIR')])
     expect(prompts).toEqual(ours.prompts)
   })
 
-  test('without our own files nothing can be said: install again', () => {
+  test('missing built-in files are an error: install again', () => {
     expect(() => loadPrompts({ folder: own, override: null })).toThrow(/Install claude-mem again/)
   })
 })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { parseReply } from '../../../src/observer/model/reply/index.ts'
-import { observation } from './parsed.ts'
+import { observation } from './expected-reply.ts'
 
-describe('reply: too much', () => {
+describe('reply.limits', () => {
   const long = (length: number) => 'word '.repeat(length / 5).trim()
   const many = (tag: string, count: number) =>
     Array.from({ length: count }, (_, n) => `<${tag}>x${n}</${tag}>`).join('')
 
-  it('is cut, not refused', () => {
+  it('too much content is cut, not rejected', () => {
     const text = `<observation from="1-999999"><title>${long(10_000)}</title><subtitle>${long(10_000)}</subtitle>
 <narrative>${long(100_000)}</narrative><facts>${many('fact', 100)}<fact>${long(5_000)}</fact></facts>
 <concepts>${many('concept', 100)}</concepts><files_read>${many('file', 1_000)}</files_read>
@@ -22,12 +22,12 @@ describe('reply: too much', () => {
     expect(o.narrative).toMatch(/^word word .*…$/)
   })
 
-  it('does not cut a character in half', () => {
+  it('a surrogate pair is not cut', () => {
     const [o] = parseReply(`<observation><title>x${'😀'.repeat(200)}</title></observation>`).observations
     expect(o?.title).toBe(`x${'😀'.repeat(99)}…`)
   })
 
-  // A reader that goes back over what it has read would not get through.
+  // A reader with quadratic time would time out.
   it.each([
     '<observation>',
     '<observation',
@@ -66,7 +66,7 @@ describe('reply: too much', () => {
     '< title',
     '\u001b[',
     '<a></a>',
-  ])('half a megabyte of %j is read', (part) => {
+  ])('half a megabyte of %j takes linear time', (part) => {
     const flood = part.repeat(500_000 / part.length)
     expect(parseReply(flood).observations.length).toBeLessThanOrEqual(50)
     const inside = parseReply(`<observation><title>A</title><facts>${flood}`)

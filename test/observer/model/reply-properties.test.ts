@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { OBSERVATION_TYPES } from '../../../src/memory/observation.ts'
+import { OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
 import { isAnswer, type ParsedObservation, parseReply } from '../../../src/observer/model/reply/index.ts'
-import { nothing, observation } from './parsed.ts'
+import { emptyReply, observation } from './expected-reply.ts'
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 const quoted = (text: string): string => `"${escaped(text).replaceAll('"', '&quot;')}"`
 
 type Escape = (text: string) => string
 
-/** One complete field a string, so that a reply can be cut behind any of them. */
+/** One string per field, so that a reply can be cut after any of them. */
 function fieldsOf(o: ParsedObservation, encode: Escape = escaped): string[] {
   const text = (name: string, value: string | null) => (value === null ? [] : [`<${name}>${encode(value)}</${name}>`])
   const list = (name: string, item: string, values: readonly string[]) =>
@@ -92,8 +92,8 @@ const soup = fc
   .array(fc.oneof(fc.constantFrom(...FRAGMENTS), fc.string({ unit: 'binary', maxLength: 6 })), { maxLength: 40 })
   .map((parts) => parts.join(''))
 
-describe('reply: any text', () => {
-  it('is read without an error, into bounded fields', () => {
+describe('reply.any text', () => {
+  it('is parsed without an error, into bounded fields', () => {
     fc.assert(
       fc.property(soup, (text) => {
         const reply = parseReply(text)
@@ -104,17 +104,17 @@ describe('reply: any text', () => {
           for (const file of [...o.filesRead, ...o.filesModified]) expect(file).toMatch(/^\S(?:[^\n]{0,1022}\S)?$/)
           for (const word of o.concepts) expect(word).toBe(word.trim().toLowerCase())
           expect(new Set(o.facts).size).toBe(o.facts.length)
-          expect(isAnswer({ ...nothing, observations: [o] })).toBe(true)
+          expect(isAnswer({ ...emptyReply, observations: [o] })).toBe(true)
         }
       }),
       { numRuns: 2_000 },
     )
   })
 
-  it('keeps a whole observation that stands before it', () => {
+  it('keeps a complete observation before it', () => {
     fc.assert(
       fc.property(plainObservation, soup, (o, text) => {
-        // The end of a thought would make one of everything before it.
+        // The end of a thought turns everything before it into a thought.
         const behind = text.replaceAll('</think>', '')
         expect(parseReply(`${rendered(o)}\n${behind}`).observations[0]).toEqual(o)
       }),
@@ -122,8 +122,8 @@ describe('reply: any text', () => {
   })
 })
 
-describe('reply: an observation in well-formed XML', () => {
-  it('is read as it was', () => {
+describe('reply.well-formed XML', () => {
+  it('is parsed unchanged', () => {
     fc.assert(
       fc.property(anyObservation, (o) => {
         expect(parseReply(rendered(o)).observations).toEqual([o])
@@ -131,7 +131,7 @@ describe('reply: an observation in well-formed XML', () => {
     )
   })
 
-  it('is read as it was in CDATA', () => {
+  it('is parsed unchanged in CDATA', () => {
     const cdata = (text: string) => `<![CDATA[${text.replaceAll(']]>', ']]]]><![CDATA[>')}]]>`
     const words = [...WORDS, ...GRAMMAR].filter((word) => word !== '<![CDATA[')
     fc.assert(
@@ -142,7 +142,7 @@ describe('reply: an observation in well-formed XML', () => {
   })
 })
 
-describe('reply: damage', () => {
+describe('reply.damage', () => {
   const unescaped = (text: string) => text.replaceAll('&amp;', 'amp')
   const DAMAGES: Record<string, (xml: string) => string> = {
     'a fence': (xml) => `\`\`\`xml\n${xml}\n\`\`\``,
@@ -155,7 +155,7 @@ describe('reply: damage', () => {
     'Windows line ends': (xml) => xml.replaceAll('\n', '\r\n'),
   }
 
-  it.each(Object.entries(DAMAGES))('%s costs nothing', (_name, damage) => {
+  it.each(Object.entries(DAMAGES))('%s loses nothing', (_name, damage) => {
     fc.assert(
       fc.property(fc.array(anyObservation, { minLength: 1, maxLength: 3 }), (all) => {
         expect(parseReply(damage(all.map((o) => rendered(o)).join('\n'))).observations).toEqual(all)
@@ -164,7 +164,7 @@ describe('reply: damage', () => {
     )
   })
 
-  it('text that nobody escaped costs nothing', () => {
+  it('unescaped text loses nothing', () => {
     fc.assert(
       fc.property(fc.array(plainObservation, { minLength: 1, maxLength: 3 }), (all) => {
         const raw = (o: ParsedObservation) => rendered(o, unescaped)
@@ -183,7 +183,7 @@ describe('reply: damage', () => {
     )
   })
 
-  it('a cut behind any field keeps the fields before it', () => {
+  it('a cut after any field keeps the fields before it', () => {
     fc.assert(
       fc.property(anyObservation, fc.nat(), (o, cut) => {
         const fields = fieldsOf(o)
@@ -196,7 +196,7 @@ describe('reply: damage', () => {
   })
 })
 
-describe('reply: a cut at every character', () => {
+describe('reply.cut at every character', () => {
   const all: ParsedObservation[] = [
     observation({
       type: 'bugfix',
@@ -218,7 +218,7 @@ describe('reply: a cut at every character', () => {
   const ends = parts.map((_, index) => parts.slice(0, index + 1).join('\n').length)
   const text = parts.join('\n')
 
-  it('keeps what was whole, and never takes back what it had', () => {
+  it('keeps complete parts, and a longer reply never loses content', () => {
     let before = 0
     let facts = 0
     for (let cut = 0; cut <= text.length; cut++) {
@@ -235,7 +235,7 @@ describe('reply: a cut at every character', () => {
     expect(before).toBe(all.length)
   })
 
-  /** How many things it says. */
+  /** Number of values. */
   function contents(o: ParsedObservation): number {
     const texts = [o.title, o.subtitle, o.narrative].filter((value) => value !== null).length
     const lists = [o.facts, o.concepts, o.filesRead, o.filesModified, o.functionsChanged]

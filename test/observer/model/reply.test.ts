@@ -1,9 +1,9 @@
-/** A reply as it should be, and what models put around it. */
+/** Well-formed replies, and what models put around them. */
 import { describe, expect, test } from 'vitest'
 import { isAnswer, parseReply } from '../../../src/observer/model/reply/index.ts'
-import { type Example, nothing, observed, summed, within } from './parsed.ts'
+import { emptyReply, inObservation, type ReplyExample, withObservations, withSummary } from './expected-reply.ts'
 
-const WELL_FORMED: Example[] = [
+const WELL_FORMED: ReplyExample[] = [
   [
     'an observation with every field',
     `<observation from="1 3">
@@ -17,7 +17,7 @@ const WELL_FORMED: Example[] = [
   <files_modified><file>src/login.ts</file></files_modified>
   <functions_changed><function file="src/login.ts" action="modified">verify</function></functions_changed>
 </observation>`,
-    observed({
+    withObservations({
       type: 'bugfix',
       title: 'Login survives a clock that runs ahead',
       subtitle: "The token's age is compared with a leeway",
@@ -35,7 +35,7 @@ const WELL_FORMED: Example[] = [
     `<summary><request>Fix login</request><investigated>The clock</investigated><learned>It drifts</learned>
 <completed>A leeway</completed><next_steps>Watch it</next_steps><files_read><file>a.ts</file></files_read>
 <files_edited><file>b.ts</file></files_edited><notes>Tests pass</notes></summary>`,
-    summed({
+    withSummary({
       request: 'Fix login',
       investigated: 'The clock',
       learned: 'It drifts',
@@ -46,115 +46,127 @@ const WELL_FORMED: Example[] = [
       filesEdited: ['b.ts'],
     }),
   ],
-  ['a skip', '<skip reason="only listings"/>', { ...nothing, skip: 'only listings' }],
-  ['a skipped summary', '<skip_summary reason="a greeting"/>', { ...nothing, skipSummary: 'a greeting' }],
+  ['a skip', '<skip reason="only listings"/>', { ...emptyReply, skip: 'only listings' }],
+  ['a skipped summary', '<skip_summary reason="a greeting"/>', { ...emptyReply, skipSummary: 'a greeting' }],
   [
     'two observations and a summary',
-    `${within('<title>A</title>')}\n${within('<title>B</title>')}<summary><learned>C</learned></summary>`,
-    { ...observed({ title: 'A' }, { title: 'B' }), summary: summed({ learned: 'C' }).summary },
+    `${inObservation('<title>A</title>')}\n${inObservation('<title>B</title>')}<summary><learned>C</learned></summary>`,
+    { ...withObservations({ title: 'A' }, { title: 'B' }), summary: withSummary({ learned: 'C' }).summary },
   ],
   [
     'numbers with a range',
     '<observation from="1,3-5"><title>A</title></observation>',
-    observed({ title: 'A', from: [1, 3, 4, 5] }),
+    withObservations({ title: 'A', from: [1, 3, 4, 5] }),
   ],
   [
     'numbers with signs',
     '<observation from="#2, #1, #2"><title>A</title></observation>',
-    observed({ title: 'A', from: [2, 1] }),
+    withObservations({ title: 'A', from: [2, 1] }),
   ],
-  ['numbers in a field', within('<from>2</from><title>A</title>'), observed({ title: 'A', from: [2] })],
-  ['numbers that are none', '<observation from="all, 0, 9-1"><title>A</title></observation>', observed({ title: 'A' })],
+  ['numbers in a field', inObservation('<from>2</from><title>A</title>'), withObservations({ title: 'A', from: [2] })],
+  [
+    'numbers that are none',
+    '<observation from="all, 0, 9-1"><title>A</title></observation>',
+    withObservations({ title: 'A' }),
+  ],
 ]
 
-const AROUND: Example[] = [
-  ['nothing at all', '', nothing],
-  ['blank', ' \n\t ', nothing],
-  ['prose alone', 'I cannot help with that, a < b and c > d.', nothing],
-  ['prose around', `Here it is:\n${within('<title>A</title>')}\nHope this helps!`, observed({ title: 'A' })],
-  ['a code fence', `\`\`\`xml\n${within('<title>A</title>')}\n\`\`\``, observed({ title: 'A' })],
+const AROUND: ReplyExample[] = [
+  ['nothing at all', '', emptyReply],
+  ['blank', ' \n\t ', emptyReply],
+  ['prose alone', 'I cannot help with that, a < b and c > d.', emptyReply],
+  [
+    'prose around',
+    `Here it is:\n${inObservation('<title>A</title>')}\nHope this helps!`,
+    withObservations({ title: 'A' }),
+  ],
+  ['a code fence', `\`\`\`xml\n${inObservation('<title>A</title>')}\n\`\`\``, withObservations({ title: 'A' })],
   [
     'two fences',
-    `\`\`\`\n${within('<title>A</title>')}\n\`\`\`\nand\n~~~xml\n${within('<title>B</title>')}\n~~~`,
-    observed({ title: 'A' }, { title: 'B' }),
+    `\`\`\`\n${inObservation('<title>A</title>')}\n\`\`\`\nand\n~~~xml\n${inObservation('<title>B</title>')}\n~~~`,
+    withObservations({ title: 'A' }, { title: 'B' }),
   ],
   [
     'wrappers',
-    `<?xml version="1.0"?><response><observations>${within('<title>A</title>')}</observations></response>`,
-    observed({ title: 'A' }),
+    `<?xml version="1.0"?><response><observations>${inObservation('<title>A</title>')}</observations></response>`,
+    withObservations({ title: 'A' }),
   ],
-  ['a byte order mark', `\ufeff${within('<title>A</title>')}`, observed({ title: 'A' })],
+  ['a byte order mark', `\ufeff${inObservation('<title>A</title>')}`, withObservations({ title: 'A' })],
   [
     'a closed thought that quotes',
-    `<think>maybe ${within('<title>X</title>')}</think>${within('<title>A</title>')}`,
-    observed({ title: 'A' }),
+    `<think>maybe ${inObservation('<title>X</title>')}</think>${inObservation('<title>A</title>')}`,
+    withObservations({ title: 'A' }),
   ],
   [
     'a thought closed by its other name',
-    `<thinking>${within('<title>X</title>')}</think>${within('<title>A</title>')}`,
-    observed({ title: 'A' }),
+    `<thinking>${inObservation('<title>X</title>')}</think>${inObservation('<title>A</title>')}`,
+    withObservations({ title: 'A' }),
   ],
   [
     'a thought without its beginning',
-    `maybe ${within('<title>X</title>')}</think>${within('<title>A</title>')}`,
-    observed({ title: 'A' }),
+    `maybe ${inObservation('<title>X</title>')}</think>${inObservation('<title>A</title>')}`,
+    withObservations({ title: 'A' }),
   ],
-  ['the end of a thought behind everything', `${within('<title>A</title>')}</think>`, observed({ title: 'A' })],
-  ['a thought that was cut off', `<think>I could say ${within('<title>X</title>')} or rat`, nothing],
+  [
+    'the end of a thought behind everything',
+    `${inObservation('<title>A</title>')}</think>`,
+    withObservations({ title: 'A' }),
+  ],
+  ['a thought that was cut off', `<think>I could say ${inObservation('<title>X</title>')} or rat`, emptyReply],
   [
     'a thought that was never closed',
-    `<think>I say\n${within('<title>X</title>')} or rather:\n${within('<title>A</title>')}\n${within('<title>B</title>')}\n`,
-    observed({ title: 'A' }, { title: 'B' }),
+    `<think>I say\n${inObservation('<title>X</title>')} or rather:\n${inObservation('<title>A</title>')}\n${inObservation('<title>B</title>')}\n`,
+    withObservations({ title: 'A' }, { title: 'B' }),
   ],
   [
     'a thought inside an observation',
-    within('<title>A</title><thinking><facts><fact>x</fact></facts></thinking><facts><fact>b</fact></facts>'),
-    observed({ title: 'A', facts: ['b'] }),
+    inObservation('<title>A</title><thinking><facts><fact>x</fact></facts></thinking><facts><fact>b</fact></facts>'),
+    withObservations({ title: 'A', facts: ['b'] }),
   ],
   [
     'a thought that was cut off behind an answer',
-    `${within('<title>A</title>')}<think>or ${within('<title>X</title>')} and`,
-    observed({ title: 'A' }),
+    `${inObservation('<title>A</title>')}<think>or ${inObservation('<title>X</title>')} and`,
+    withObservations({ title: 'A' }),
   ],
   [
     'a comment that quotes',
-    `<!-- ${within('<title>X</title>')} -->${within('<title>A</title>')}`,
-    observed({ title: 'A' }),
+    `<!-- ${inObservation('<title>X</title>')} -->${inObservation('<title>A</title>')}`,
+    withObservations({ title: 'A' }),
   ],
-  ['a comment without its end', `<!-- ${within('<title>A</title>')}`, observed({ title: 'A' })],
+  ['a comment without its end', `<!-- ${inObservation('<title>A</title>')}`, withObservations({ title: 'A' })],
   [
     'the grammar mentioned in backticks',
-    `I use \`<observation>\` and \`<title>\`.\n${within('<title>A</title>')}`,
-    observed({ title: 'A' }),
+    `I use \`<observation>\` and \`<title>\`.\n${inObservation('<title>A</title>')}`,
+    withObservations({ title: 'A' }),
   ],
   [
     'the grammar mentioned without',
-    `An <observation> has a <title>.\n${within('<title>A</title>')}`,
-    observed({ title: 'A' }),
+    `An <observation> has a <title>.\n${inObservation('<title>A</title>')}`,
+    withObservations({ title: 'A' }),
   ],
   [
     'the whole reply escaped',
     '&lt;observation&gt;&lt;title&gt;A &amp;lt; B&lt;/title&gt;&lt;/observation&gt;',
-    observed({ title: 'A < B' }),
+    withObservations({ title: 'A < B' }),
   ],
   [
     'an example repeated',
-    within(
+    inObservation(
       '<type>bugfix|feature</type><title>…</title><subtitle>...</subtitle><narrative></narrative><facts><fact>…</fact></facts><concepts><concept>gotcha</concept></concepts><files_read><file/></files_read>',
     ),
-    nothing,
+    emptyReply,
   ],
-  ['an example of a summary', '<summary><request>…</request><notes/></summary>', nothing],
+  ['an example of a summary', '<summary><request>…</request><notes/></summary>', emptyReply],
 ]
 
 describe.each([
   ['well formed', WELL_FORMED],
-  ['what stands around', AROUND],
+  ['surroundings', AROUND],
 ])('reply.%s', (_, examples) => {
   test.each(examples)('%s', (_name, reply, expected) => {
     const parsed = parseReply(reply)
     expect(parsed).toEqual(expected)
-    expect(isAnswer(parsed)).toBe(expected !== nothing)
+    expect(isAnswer(parsed)).toBe(expected !== emptyReply)
   })
 })
 
@@ -172,9 +184,9 @@ describe('reply.type', () => {
     ['bugfix|feature|refactor', 'change'],
     ['', 'change'],
   ])('"%s" is %s', (written, type) => {
-    expect(parseReply(within(`<type>${written}</type><title>A</title>`))).toEqual({
-      ...observed({ title: 'A' }),
-      observations: [{ ...observed({ title: 'A' }).observations[0], type }],
+    expect(parseReply(inObservation(`<type>${written}</type><title>A</title>`))).toEqual({
+      ...withObservations({ title: 'A' }),
+      observations: [{ ...withObservations({ title: 'A' }).observations[0], type }],
     })
   })
 })

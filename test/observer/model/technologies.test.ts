@@ -1,19 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { technologiesOf } from '../../../src/observer/model/technologies.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { detectTechnologies } from '../../../src/observer/model/technologies.ts'
+import { temporaryDirectory } from '../../support/directories.ts'
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'claude-mem-technologies-'))
+  dir = temporaryDirectory('technologies')
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
-
 const put = (name: string, text: string) => writeFileSync(join(dir, name), text)
 
-test('packages count by their key, not by a word in a sentence', async () => {
+test('a package is detected by its key, not by a word in a sentence', async () => {
   put(
     'package.json',
     JSON.stringify({
@@ -22,7 +20,7 @@ test('packages count by their key, not by a word in a sentence', async () => {
       devDependencies: { typescript: '5', vitest: '4' },
     }),
   )
-  expect(await technologiesOf(dir)).toEqual(['Node.js', 'TypeScript', 'Hono', 'PostgreSQL', 'Vitest'])
+  expect(await detectTechnologies(dir)).toEqual(['Node.js', 'TypeScript', 'Hono', 'PostgreSQL', 'Vitest'])
 })
 
 test.each([
@@ -47,30 +45,30 @@ test.each([
   ['pubspec.yaml', 'dependencies:\n  flutter:\n    sdk: flutter\n', ['Dart', 'Flutter']],
   ['Dockerfile', 'FROM node', ['Docker']],
   ['tsconfig.json', '{}', ['TypeScript']],
-])('%s is known with what it holds', async (name, text, words) => {
+])('%s is detected with its dependencies', async (name, text, words) => {
   put(name, text)
-  expect(await technologiesOf(dir)).toEqual(words)
+  expect(await detectTechnologies(dir)).toEqual(words)
 })
 
-test('a manifest with a thousand dependencies leaves room for the second language', async () => {
+test('a manifest with many dependencies leaves space for the second language', async () => {
   const names = 'react vue svelte astro electron express fastify hono xstate graphql vite webpack jest mocha'.split(' ')
   put('package.json', JSON.stringify({ dependencies: Object.fromEntries(names.map((name) => [name, '1'])) }))
   put('go.mod', 'module x')
-  const words = await technologiesOf(dir)
+  const words = await detectTechnologies(dir)
   expect(words.length).toBeLessThanOrEqual(12)
   expect(words).toContain('Go')
 })
 
-test('what cannot be read is told by its name alone, and nothing fails', async () => {
+test('an unreadable manifest counts by its name, without an error', async () => {
   put('package.json', `{"dependencies": {"react": "19", ${'\0\ufffd'.repeat(200_000)}`)
   mkdirSync(join(dir, 'Cargo.toml'))
-  expect(await technologiesOf(dir)).toEqual(['Node.js', 'React', 'Rust'])
-  expect(await technologiesOf(join(dir, 'nowhere'))).toEqual([])
-  expect(await technologiesOf('\0')).toEqual([])
-  expect(await technologiesOf('')).toEqual([])
+  expect(await detectTechnologies(dir)).toEqual(['Node.js', 'React', 'Rust'])
+  expect(await detectTechnologies(join(dir, 'nowhere'))).toEqual([])
+  expect(await detectTechnologies('\0')).toEqual([])
+  expect(await detectTechnologies('')).toEqual([])
 })
 
-test.skipIf(process.platform === 'win32')('a pipe under the name of a manifest is not waited for', async () => {
+test.skipIf(process.platform === 'win32')('a pipe with the name of a manifest does not block', async () => {
   execFileSync('mkfifo', [join(dir, 'go.mod')])
-  expect(await technologiesOf(dir)).toEqual(['Go'])
+  expect(await detectTechnologies(dir)).toEqual(['Go'])
 })

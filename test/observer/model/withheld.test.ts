@@ -1,15 +1,14 @@
 import { homedir } from 'node:os'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pathPatterns } from '../../../src/observer/model/withheld/patterns.ts'
-import { makeWithheld } from '../../../src/observer/model/withheld.ts'
+import { makeWithheldFilter, matchPath, parsePathPattern } from '../../../src/observer/model/withheld.ts'
 import { bash, bashFails, failed, grep, used, write } from '../events.ts'
 
-const usual = makeWithheld({
+const usual = makeWithheldFilter({
   tools: ['mcp__mail__*', 'WebFetch'],
   paths: [],
 })
-const isListed = (paths: string[], file: string) => pathPatterns(paths).match(file, '') !== null
+const isListed = (paths: string[], file: string) => matchPath(paths.flatMap(parsePathPattern), file, '') !== null
 
 describe('withheld.tools', () => {
   test.each(['mcp__mail__send', 'MCP__Mail__read', 'webfetch'])('%s is', (tool) => {
@@ -21,8 +20,8 @@ describe('withheld.tools', () => {
   test.each(['mcp__mail', 'mcp__mailer', 'WebFetcher', 'Fetch', ''])('"%s" is not', (tool) => {
     expect(usual.reasonFor(used(tool, {}, 'x'))).toBeNull()
   })
-  test('what a subagent ends with is no tool', () => {
-    const all = makeWithheld({ tools: ['*'], paths: ['*'] })
+  test('the end of a subagent is not a tool use', () => {
+    const all = makeWithheldFilter({ tools: ['*'], paths: ['*'] })
     expect(all.reasonFor({ ...bash(''), kind: 'subagent_end', lastMessage: '.env' })).toBeNull()
   })
 })
@@ -51,7 +50,7 @@ describe('withheld.patterns', () => {
     ['a/../.env', '.env'],
     ['?.key', 'a.key'],
     ['a+(b)$[c].txt', 'x/a+(b)$[c].txt'],
-  ])('%s is for %s', (pattern, file) => {
+  ])('%s matches %s', (pattern, file) => {
     expect(isListed([pattern], file)).toBe(true)
   })
   test.each([
@@ -72,10 +71,10 @@ describe('withheld.patterns', () => {
     ['  ', 'a'],
     ['!', 'a'],
     ['/', 'a'],
-  ])('%s is not for %s', (pattern, file) => {
+  ])('%s does not match %s', (pattern, file) => {
     expect(isListed([pattern], file)).toBe(false)
   })
-  test('a later entry overrules an earlier one', () => {
+  test('a later entry wins over an earlier one', () => {
     expect(isListed(['.env.*', '!.env.example'], '.env.example')).toBe(false)
     expect(isListed(['.env.*', '!.env.example'], '.env.local')).toBe(true)
     expect(isListed(['!.env.example', '.env.*'], '.env.example')).toBe(true)
@@ -98,7 +97,7 @@ describe('withheld.tool uses', () => {
     expect(usual.reasonFor(used('NotebookEdit', { notebook_path: '.ssh/a.ipynb' }, ''))).not.toBeNull()
     expect(usual.reasonFor(failed('Edit', { file_path: '.env' }, 'not found'))).toBe(why)
   })
-  test('a path is seen from the directory of the event', () => {
+  test('a relative path is resolved against the directory of the event', () => {
     const inside = { ...used('Read', { file_path: 'config' }, 'x'), cwd: `${homedir()}/.ssh` }
     expect(usual.reasonFor(inside)).toMatch(/\.ssh\//)
     expect(usual.reasonFor({ ...bash('cat config'), cwd: `${homedir()}/.ssh` })).toMatch(/\.ssh\//)
@@ -109,7 +108,7 @@ describe('withheld.tool uses', () => {
     expect(usual.reasonFor(used('mcp__files__find', { query: 'a' }, [{ path: '.env', text: 'A=1' }]))).toBe(why)
     expect(usual.reasonFor(used('mcp__notes__add', { text: 'see .env' }, 'ok'))).toBeNull()
   })
-  test('a name in a list of files is no content', () => {
+  test('a name in a list of files is not content', () => {
     expect(usual.reasonFor(grep('KEY', ['.env', 'src/a.ts']))).toBeNull()
     expect(usual.reasonFor(used('Glob', { pattern: '**/*' }, { filenames: ['.env'] }))).toBeNull()
     expect(usual.reasonFor(used('LS', { path: '.' }, '- .env\n- a.ts'))).toBeNull()
@@ -125,7 +124,7 @@ describe('withheld.tool uses', () => {
     '==> .env <==\nKEY=abc',
     'diff --git a/.env b/.env\n+KEY=abc',
     '--- a/.env\n+++ b/.env\n+KEY=abc',
-  ])('lines of a file on the list: %s', (stdout) => {
+  ])('lines of a listed file: %s', (stdout) => {
     expect(usual.reasonFor(bash('make show', `src/a.ts:1:x\n${stdout}`))).toBe(why)
     expect(usual.reasonFor(used('Grep', { pattern: 'KEY' }, { mode: 'content', content: stdout }))).toBe(why)
     expect(usual.reasonFor(bashFails('make show', stdout))).toBe(why)
@@ -175,7 +174,7 @@ describe('withheld.shell lines', () => {
   ])('%s is withheld', (command) => {
     expect(usual.reasonFor(bash(command, 'KEY=abc'))).toMatch(/CLAUDE_MEM_NEVER_SEND_PATHS/)
   })
-  test('a very long one is read to its end', () => {
+  test('a very long line is read to its end', () => {
     expect(usual.reasonFor(bash(`${'a '.repeat(12_000)} .env`))).not.toBeNull()
   })
   test.each([
@@ -209,7 +208,7 @@ describe('withheld.any input', () => {
     fc.string(),
   )
   const texts = fc.array(word, { maxLength: 8 }).map((parts) => parts.join(''))
-  test('gets an answer', () => {
+  test('never throws', () => {
     fc.assert(
       fc.property(
         fc.array(texts),
@@ -218,7 +217,7 @@ describe('withheld.any input', () => {
         fc.jsonValue(),
         fc.jsonValue(),
         (tools, paths, line, a, b) => {
-          const withheld = makeWithheld({ tools, paths })
+          const withheld = makeWithheldFilter({ tools, paths })
           for (const event of [
             bash(line, line),
             used('x', a, b),
@@ -234,7 +233,7 @@ describe('withheld.any input', () => {
       ),
     )
   })
-  test('a file on the list is found wherever it lies and however it is spelled', () => {
+  test('a listed file is found in any directory and spelling', () => {
     const folder = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}$/)
     fc.assert(
       fc.property(
@@ -251,11 +250,11 @@ describe('withheld.any input', () => {
       ),
     )
   })
-  test('a pattern of many stars is no trap', () => {
-    const stars = makeWithheld({ tools: ['*a'.repeat(500)], paths: ['*a'.repeat(500), '**/*a/'.repeat(200)] })
+  test('a pattern with many stars takes linear time', () => {
+    const stars = makeWithheldFilter({ tools: ['*a'.repeat(500)], paths: ['*a'.repeat(500), '**/*a/'.repeat(200)] })
     expect(stars.reasonFor(used('a'.repeat(400), { file_path: `${'a'.repeat(400)}/`.repeat(10) }, ''))).toBeNull()
   })
-  test('a megabyte of output is looked through', () => {
+  test('a megabyte of output is searched', () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `src/file-${i}.ts:${i}:  const value = ${i}`)
     expect(usual.reasonFor(bash('rg value', [...lines, '.env:1:KEY=abc'].join('\n')))).not.toBeNull()
     expect(usual.reasonFor(bash('rg value', lines.join('\n')))).toBeNull()

@@ -1,10 +1,10 @@
-/** Every fault of every provider, through the real client: who owns it, when to come back, what a person reads. */
+/** Every fault of every provider, through the real client: its owner, the wait, and the message. */
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ObserverError } from '../../../src/observer/port.ts'
 import type { Fault } from '../servers/fault.ts'
 import type { ScriptedServer } from '../servers/scripted-server.ts'
-import { ask, failureOf, KEY, MODEL, PLACES, REQUEST } from './places.ts'
+import { ask, failureOf, KEY, MODEL, PROVIDER_CASES, REQUEST } from './provider-cases.ts'
 
 const status = (code: number, more: Partial<Fault & { fault: 'status' }> = {}): Fault => ({
   fault: 'status',
@@ -12,7 +12,7 @@ const status = (code: number, more: Partial<Fault & { fault: 'status' }> = {}): 
   ...more,
 })
 
-/** Deeper than any stack. */
+/** Too deep for the stack. */
 const NESTED = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
 
 const open: ScriptedServer[] = []
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })
 
-describe.each(PLACES)('faults.$name', (place) => {
+describe.each(PROVIDER_CASES)('faults.$name', (provider) => {
   test.each([
     [401, 'rejected the key', 'provider'],
     [402, 'no credit left', 'provider'],
@@ -28,61 +28,61 @@ describe.each(PLACES)('faults.$name', (place) => {
     [404, `no model "${MODEL}"`, 'provider'],
     [408, 'is not available', 'provider'],
     [409, 'is not available', 'provider'],
-    [429, 'asks to wait', 'provider'],
+    [429, 'rate limit', 'provider'],
     [500, 'is not available', 'provider'],
     [503, 'is not available', 'provider'],
     [529, 'is not available', 'provider'],
     [400, 'refused the request', 'message'],
     [422, 'refused the request', 'message'],
     [413, 'too long', 'context'],
-  ])('HTTP %i: %s, the failure is the %s’s', async (code, words, owner) => {
-    const failure = await failureOf(place, status(code, { message: 'these are its words' }))
+  ])('HTTP %i: %s, owner %s', async (code, words, owner) => {
+    const failure = await failureOf(provider, status(code, { message: 'these are its words' }))
     expect(failure.owner).toBe(owner)
     expect(failure.message).toContain(words)
     expect(failure.message).toContain(`HTTP ${code}: these are its words`)
     expect(failure.retryAfterMs).toBeNull()
   })
 
-  test('a rejected key is told with the command that sets it', async () => {
-    const failure = await failureOf(place, 'never said', { apiKey: 'another key' })
+  test('a rejected key is reported with the command that sets it', async () => {
+    const failure = await failureOf(provider, 'never said', { apiKey: 'another key' })
     expect(failure.owner).toBe('provider')
-    expect(failure.message).toContain(`claude-mem config set ${place.keySetting} KEY`)
+    expect(failure.message).toContain(`claude-mem config set ${provider.keySetting} KEY`)
   })
 
   test('an unknown model is named, with the command that sets another', async () => {
-    const failure = await failureOf(place, 'never said', { models: ['some-other-model'] })
+    const failure = await failureOf(provider, 'never said', { models: ['some-other-model'] })
     expect(failure.owner).toBe('provider')
     expect(failure.message).toContain(`"${MODEL}"`)
     expect(failure.message).toContain('claude-mem config set model MODEL')
   })
 
-  test('no key at all is told before anything is sent', async () => {
-    const server = await place.listen(() => 'never said')
+  test('a missing key is reported before anything is sent', async () => {
+    const server = await provider.listen(() => 'never said')
     open.push(server)
     for (const apiKey of ['', 'two\nlines']) {
-      const model = place.model({ apiKey, baseUrl: server.url, model: MODEL })
-      // Local servers want no key.
-      if (place.name === 'openrouter' && apiKey === '') continue
+      const model = provider.model({ apiKey, baseUrl: server.url, model: MODEL })
+      // Local servers need no key.
+      if (provider.name === 'openrouter' && apiKey === '') continue
       const failure = await model.complete(REQUEST, new AbortController().signal).catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(ObserverError)
       expect(failure).toMatchObject({ owner: 'provider' })
-      expect(String(failure)).toContain(`claude-mem config set ${place.keySetting} KEY`)
+      expect(String(failure)).toContain(`claude-mem config set ${provider.keySetting} KEY`)
       expect(String(failure)).not.toContain('two')
     }
     expect(server.requests).toEqual([])
   })
 
-  test('the wait that the provider asks for is kept', async () => {
+  test('the wait of the provider is passed on', async () => {
     for (const code of [429, 529]) {
-      const failure = await failureOf(place, status(code, { retryAfterSeconds: 7 }))
+      const failure = await failureOf(provider, status(code, { retryAfterSeconds: 7 }))
       expect(failure.owner).toBe('provider')
       expect(failure.retryAfterMs).toBe(7_000)
     }
   })
 
-  test('too long in the API’s own words is the context’s, said or noticed', async () => {
-    expect((await failureOf(place, { fault: 'too-long' })).owner).toBe('context')
-    const noticed = await failureOf(place, 'never said', { contextTokens: 100 })
+  test('a too long request belongs to the context', async () => {
+    expect((await failureOf(provider, { fault: 'too-long' })).owner).toBe('context')
+    const noticed = await failureOf(provider, 'never said', { contextTokens: 100 })
     expect(noticed.owner).toBe('context')
     expect(noticed.message).toContain(`too long for ${MODEL}`)
   })
@@ -99,45 +99,45 @@ describe.each(PLACES)('faults.$name', (place) => {
     { said: { fault: 'other-json', body: null }, words: 'something that is no' },
     { said: { fault: 'wrong-json', body: NESTED }, words: 'something that is no' },
     { said: { fault: 'endless-body' }, words: 'more than 8 MB' },
-  ])('$said.fault is the provider’s: $words', async ({ said, words }) => {
-    const failure = await failureOf(place, said)
+  ])('$said.fault belongs to the provider: $words', async ({ said, words }) => {
+    const failure = await failureOf(provider, said)
     expect(failure.owner).toBe('provider')
     expect(failure.message).toContain(words)
     expect(failure.message).not.toMatch(/[<>\n]/)
   })
 
-  test('an answer without a word is the message’s', async () => {
-    const failure = await failureOf(place, { fault: 'no-text' })
+  test('an answer without text belongs to the message', async () => {
+    const failure = await failureOf(provider, { fault: 'no-text' })
     expect(failure.owner).toBe('message')
     expect(failure.message).toContain('without any text')
   })
 
-  test('a refusal is an answer, in prose and in the API’s way', async () => {
-    expect((await ask(place, 'I cannot help with that.')).reply).toMatchObject({ stop: 'end' })
-    expect((await ask(place, { fault: 'refusal' })).reply).toMatchObject({ stop: 'refused', text: '' })
-    expect((await ask(place, { fault: 'refusal', text: 'no' })).reply).toMatchObject({ stop: 'refused', text: 'no' })
-    expect((await ask(place, { fault: 'blocked' })).reply).toMatchObject({ stop: 'refused', text: '' })
+  test('a refusal is an answer, as prose and as a stop reason', async () => {
+    expect((await ask(provider, 'I cannot help with that.')).reply).toMatchObject({ stop: 'end' })
+    expect((await ask(provider, { fault: 'refusal' })).reply).toMatchObject({ stop: 'refused', text: '' })
+    expect((await ask(provider, { fault: 'refusal', text: 'no' })).reply).toMatchObject({ stop: 'refused', text: 'no' })
+    expect((await ask(provider, { fault: 'blocked' })).reply).toMatchObject({ stop: 'refused', text: '' })
   })
 
-  test('an answer that was cut says so', async () => {
-    expect((await ask(place, { fault: 'truncated', text: '<observation><ti' })).reply).toMatchObject({
+  test('a cut-off answer is marked', async () => {
+    expect((await ask(provider, { fault: 'truncated', text: '<observation><ti' })).reply).toMatchObject({
       stop: 'length',
       text: '<observation><ti',
     })
-    expect((await ask(place, 'x'.repeat(10_000))).reply).toMatchObject({ stop: 'length' })
+    expect((await ask(provider, 'x'.repeat(10_000))).reply).toMatchObject({ stop: 'length' })
   })
 
   test('a redirect is not followed with the key', async () => {
-    const elsewhere = await place.listen(() => 'caught')
+    const elsewhere = await provider.listen(() => 'caught')
     open.push(elsewhere)
-    const failure = await failureOf(place, { fault: 'redirect', to: `${elsewhere.origin}/v1/messages?key=1` })
+    const failure = await failureOf(provider, { fault: 'redirect', to: `${elsewhere.origin}/v1/messages?key=1` })
     expect(elsewhere.requests).toEqual([])
     expect(failure.owner).toBe('provider')
     expect(failure.message).toContain(`redirects to ${elsewhere.origin}/v1/messages (HTTP 307)`)
-    expect(failure.message).toContain(`claude-mem config set ${place.addressSetting} URL`)
+    expect(failure.message).toContain(`claude-mem config set ${provider.addressSetting} URL`)
   })
 
-  test('the key is in no message and no cause, even where the server repeats it', async () => {
+  test('the key is in no message and no cause, even if the server repeats it', async () => {
     const echo = `Incorrect key ${KEY} (${encodeURIComponent(KEY)}) provided`
     for (const fault of [
       status(401, { message: echo }),
@@ -146,30 +146,30 @@ describe.each(PLACES)('faults.$name', (place) => {
       { fault: 'wrong-json', body: echo } as const,
       { fault: 'other-json', body: { echo } } as const,
     ]) {
-      const failure = await failureOf(place, fault)
+      const failure = await failureOf(provider, fault)
       expect(`${failure.stack} ${JSON.stringify(failure)} ${String(failure.cause)}`).not.toContain(KEY)
     }
   })
 
   test('a long error is cut to one line', async () => {
-    const failure = await failureOf(place, status(400, { message: `a\u0007b\n\t${'c'.repeat(100_000)}` }))
+    const failure = await failureOf(provider, status(400, { message: `a\u0007b\n\t${'c'.repeat(100_000)}` }))
     expect(failure.message).toContain('HTTP 400: a b ccc')
     expect(failure.message.length).toBeLessThan(500)
   })
 
-  test('nobody listening is told with the address and its setting', async () => {
+  test('a refused connection is reported with the address and its setting', async () => {
     const port = await unusedPort()
-    const model = place.model({ apiKey: KEY, baseUrl: `http://127.0.0.1:${port}`, model: MODEL })
+    const model = provider.model({ apiKey: KEY, baseUrl: `http://127.0.0.1:${port}`, model: MODEL })
     const failure = await model.complete(REQUEST, new AbortController().signal).catch((error: unknown) => error)
     expect(failure).toMatchObject({ owner: 'provider' })
     expect(String(failure)).toContain(`nothing answers at http://127.0.0.1:${port}/`)
-    expect(String(failure)).toContain(`claude-mem config set ${place.addressSetting} URL`)
+    expect(String(failure)).toContain(`claude-mem config set ${provider.addressSetting} URL`)
   })
 
   test.each(['http://name:pass@127.0.0.1:1', 'http://', 'nonsense'])(
-    'the address %s is told, without a password',
+    'the address %s is shown without a password',
     async (baseUrl) => {
-      const model = place.model({ apiKey: KEY, baseUrl, model: MODEL })
+      const model = provider.model({ apiKey: KEY, baseUrl, model: MODEL })
       const failure = await model.complete(REQUEST, new AbortController().signal).catch((error: unknown) => error)
       expect(failure).toBeInstanceOf(ObserverError)
       expect(failure).toMatchObject({ owner: 'provider' })
@@ -178,10 +178,10 @@ describe.each(PLACES)('faults.$name', (place) => {
   )
 
   test('a call that hangs ends with the reason of its signal', async () => {
-    const server = await place.listen(() => ({ fault: 'hang' }))
+    const server = await provider.listen(() => ({ fault: 'hang' }))
     open.push(server)
     const controller = new AbortController()
-    const model = place.model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
+    const model = provider.model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
     const call = model.complete(REQUEST, controller.signal).catch((error: unknown) => error)
     await server.arrived(1)
     const reason = new Error('the deadline has passed')
@@ -191,14 +191,14 @@ describe.each(PLACES)('faults.$name', (place) => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('a slow answer is waited for', async () => {
+  test('a slow answer arrives', async () => {
     let answerNow = () => {}
     const until = new Promise<void>((resolve) => {
       answerNow = resolve
     })
-    const server = await place.listen(() => ({ fault: 'slow-headers', text: 'at last', until }))
+    const server = await provider.listen(() => ({ fault: 'slow-headers', text: 'at last', until }))
     open.push(server)
-    const call = place
+    const call = provider
       .model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
       .complete(REQUEST, new AbortController().signal)
     await server.arrived(1)
@@ -206,16 +206,16 @@ describe.each(PLACES)('faults.$name', (place) => {
     expect((await call).text).toBe('at last')
   })
 
-  test('nothing is tried again', async () => {
+  test('nothing is retried', async () => {
     for (const fault of [status(500), status(429, { retryAfterSeconds: 1 }), { fault: 'reset' } as const]) {
-      expect((await ask(place, fault)).server.requests).toHaveLength(1)
+      expect((await ask(provider, fault)).server.requests).toHaveLength(1)
     }
   })
 
-  test('a request that the API would not take is the message’s', async () => {
-    const server = await place.listen(() => 'never said')
+  test('a request that the API rejects belongs to the message', async () => {
+    const server = await provider.listen(() => 'never said')
     open.push(server)
-    const model = place.model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
+    const model = provider.model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
     for (const messages of [
       [],
       [{ role: 'assistant' as const, content: 'me first' }],
@@ -229,16 +229,16 @@ describe.each(PLACES)('faults.$name', (place) => {
   })
 })
 
-describe('faults.words', () => {
-  const [anthropic, gemini, openrouter] = PLACES
+describe('faults.texts', () => {
+  const [anthropic, gemini, openrouter] = PROVIDER_CASES
 
-  test('credit that ran out is the provider’s, whatever its status', async () => {
+  test('missing credit belongs to the provider, whatever the status', async () => {
     if (anthropic === undefined) throw new Error('no anthropic')
     const message = 'Your credit balance is too low to access the Anthropic API.'
     expect(await failureOf(anthropic, status(400, { message }))).toMatchObject({ owner: 'provider' })
   })
 
-  test('Gemini’s 400 for a bad key and for a country is the provider’s', async () => {
+  test('the 400 of Gemini for a bad key or country belongs to the provider', async () => {
     if (gemini === undefined) throw new Error('no gemini')
     expect(await failureOf(gemini, 'never said', { apiKey: 'another' })).toMatchObject({
       message: expect.stringContaining('gemini rejected the key (HTTP 400: API key not valid'),
@@ -257,14 +257,14 @@ describe('faults.words', () => {
     ['Your input was flagged', 403, 'message'],
     ['google/nothing is not a valid model ID', 400, 'provider'],
     ['Insufficient credits', 402, 'provider'],
-  ])('an error in a 200: %s (%s) is the %s’s', async (message, code, owner) => {
+  ])('an error in a 200: %s (%s), owner %s', async (message, code, owner) => {
     if (openrouter === undefined) throw new Error('no openrouter')
     const failure = await failureOf(openrouter, { fault: 'error-in-200', message, code })
     expect(failure.owner).toBe(owner)
     expect(failure.message).toContain(message)
   })
 
-  test('an error within the choice, a bare one, and what OpenRouter hides beside it', async () => {
+  test('an error in the choice, a bare one, and the one in the metadata of OpenRouter', async () => {
     if (openrouter === undefined) throw new Error('no openrouter')
     const within = { choices: [{ error: { code: 502, message: 'Upstream died' }, message: { content: '' } }] }
     expect(await failureOf(openrouter, { fault: 'other-json', body: within })).toMatchObject({
@@ -282,7 +282,7 @@ describe('faults.words', () => {
   })
 })
 
-/** A port on which nobody listens any more. */
+/** A port without a listener. */
 async function unusedPort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

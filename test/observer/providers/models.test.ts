@@ -1,13 +1,14 @@
-/** What each provider makes of a good answer, and what leaves the machine for it. */
+/** Requests and successful replies of each HTTP provider. */
 import { afterEach, describe, expect, test } from 'vitest'
+import { BASE_URL_PRESETS, chatServerAt } from '../../../src/observer/provider-choice.ts'
 import { anthropicModel } from '../../../src/observer/providers/anthropic.ts'
 import { geminiModel } from '../../../src/observer/providers/gemini.ts'
-import { chatServerAt, openrouterModel, PRESETS } from '../../../src/observer/providers/openrouter.ts'
+import { openrouterModel } from '../../../src/observer/providers/openrouter.ts'
 import { GeminiServer } from '../servers/gemini-server.ts'
 import { MessagesServer } from '../servers/messages-server.ts'
 import { OpenAiServer, type OpenAiServerOptions } from '../servers/openai-server.ts'
 import type { ScriptedServer } from '../servers/scripted-server.ts'
-import { ask, KEY, MODEL, PLACES, REQUEST } from './places.ts'
+import { ask, KEY, MODEL, PROVIDER_CASES, REQUEST } from './provider-cases.ts'
 
 const signal = new AbortController().signal
 const open: ScriptedServer[] = []
@@ -19,9 +20,9 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })
 
-describe.each(PLACES)('models.$name', (place) => {
-  test('the fixed part and the conversation arrive, text and usage come back', async () => {
-    const { reply, server } = await ask(place, 'an answer', { apiKey: KEY, models: [MODEL] })
+describe.each(PROVIDER_CASES)('models.$name', (provider) => {
+  test('system text and conversation arrive, text and usage are returned', async () => {
+    const { reply, server } = await ask(provider, 'an answer', { apiKey: KEY, models: [MODEL] })
     expect(server.requests.map(({ call }) => call)).toEqual([
       { system: REQUEST.system, messages: REQUEST.messages, index: 0 },
     ])
@@ -30,27 +31,27 @@ describe.each(PLACES)('models.$name', (place) => {
       usage: { input: 6 + 2 + 1 + 2, output: 3, cacheRead: 0, cacheWrite: 0 },
       model: MODEL,
       stop: 'end',
-      cost: place.name === 'openrouter' ? 0 : null,
+      cost: provider.name === 'openrouter' ? 0 : null,
     })
   })
 
-  test('an address may end with slashes, a fixed part may be missing', async () => {
-    const server = opened(await place.listen(({ system }) => `[${system}]`))
-    const model = place.model({ apiKey: KEY, baseUrl: `${server.url}//`, model: MODEL })
+  test('an address may end with slashes, the system text may be empty', async () => {
+    const server = opened(await provider.listen(({ system }) => `[${system}]`))
+    const model = provider.model({ apiKey: KEY, baseUrl: `${server.url}//`, model: MODEL })
     expect((await model.complete({ ...REQUEST, system: '' }, signal)).text).toBe('[]')
   })
 
-  test('text of any kind and length arrives as it is', async () => {
+  test('text of any kind and length arrives unchanged', async () => {
     const text = `\u{1f41b} <b>&amp;</b> "quoted" \\ \u2028 ${'日本語'.repeat(20_000)}`
-    const server = opened(await place.listen(({ messages }) => messages.at(-1)?.content ?? ''))
-    const model = place.model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
+    const server = opened(await provider.listen(({ messages }) => messages.at(-1)?.content ?? ''))
+    const model = provider.model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
     const request = { ...REQUEST, messages: [{ role: 'user' as const, content: text }], maxTokens: 100_000 }
     expect((await model.complete(request, signal)).text).toBe(text)
   })
 
-  test('calls at the same time do not mix', async () => {
-    const server = opened(await place.listen(({ messages }) => `answer to ${messages[0]?.content}`))
-    const model = place.model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
+  test('parallel calls do not mix', async () => {
+    const server = opened(await provider.listen(({ messages }) => `answer to ${messages[0]?.content}`))
+    const model = provider.model({ apiKey: KEY, baseUrl: server.url, model: MODEL })
     const replies = await Promise.all(
       ['a', 'b', 'c'].map((content) => model.complete({ ...REQUEST, messages: [{ role: 'user', content }] }, signal)),
     )
@@ -76,7 +77,7 @@ describe('models.anthropic.environment', () => {
     }
   })
 
-  test('nothing that stands in the environment is used', async () => {
+  test('nothing from the environment is used', async () => {
     const headersSent = async () => {
       const server = opened(await MessagesServer.listen(() => 'ok', { apiKey: KEY }))
       await anthropicModel({ apiKey: KEY, baseUrl: server.url, model: MODEL }).complete(REQUEST, signal)
@@ -97,7 +98,7 @@ describe('models.gemini', () => {
     return geminiModel({ apiKey: KEY, baseUrl: server.url, model: name }).complete(REQUEST, signal)
   }
 
-  test('cached tokens are part of the prompt, thoughts are output and no text', async () => {
+  test('cached tokens are part of the prompt, thoughts count as output', async () => {
     const reply = await complete({
       candidates: [
         { content: { parts: [{ text: 'hm', thought: true }, { text: 'a' }, { text: 'b' }] }, finishReason: 'STOP' },
@@ -117,12 +118,12 @@ describe('models.gemini', () => {
     })
   })
 
-  test('usage that is not told is estimated', async () => {
+  test('missing usage is estimated', async () => {
     const reply = await complete({ candidates: [{ content: { parts: [{ text: '12345' }] } }] })
     expect(reply.usage).toEqual({ input: 11, output: 2, cacheRead: 0, cacheWrite: 0 })
   })
 
-  test('the name of a model may come from the API’s own list', async () => {
+  test('a model name may have the prefix of the API', async () => {
     const server = opened(await GeminiServer.listen(() => 'ok', { models: ['gemini-x'] }))
     await geminiModel({ apiKey: KEY, baseUrl: server.url, model: 'models/gemini-x' }).complete(REQUEST, signal)
     expect(server.requests[0]?.path).toBe('/v1beta/models/gemini-x:generateContent')
@@ -140,7 +141,7 @@ describe('models.openrouter', () => {
     )
   const options = (server: ScriptedServer) => ({ apiKey: KEY, baseUrl: server.url, model: MODEL })
 
-  test('OpenRouter is asked what a call cost, and nobody else', async () => {
+  test('only OpenRouter is asked for the cost', async () => {
     const server = await openai({ cost: 0.00123 })
     expect((await openrouterModel(options(server), 'openrouter').complete(REQUEST, signal)).cost).toBe(0.00123)
     expect(server.requests[0]?.body).toMatchObject({ usage: { include: true }, max_tokens: 1_000 })
@@ -149,14 +150,14 @@ describe('models.openrouter', () => {
     expect(server.requests.slice(1).some(({ body }) => JSON.stringify(body).includes('include'))).toBe(false)
   })
 
-  test('OpenAI itself gets the new name of the limit', async () => {
+  test('OpenAI gets max_completion_tokens', async () => {
     const server = await openai({})
     await openrouterModel(options(server), 'openai').complete(REQUEST, signal)
     expect(server.requests[0]?.body).toMatchObject({ max_completion_tokens: 1_000 })
     expect(server.requests[0]?.body).not.toHaveProperty('max_tokens')
   })
 
-  test('a local server gets no key where none is set, OpenRouter wants one', async () => {
+  test('a local server needs no key, OpenRouter does', async () => {
     const server = await openai({ keyless: true })
     for (const apiKey of [null, '']) {
       await openrouterModel({ ...options(server), apiKey }).complete(REQUEST, signal)
@@ -168,13 +169,13 @@ describe('models.openrouter', () => {
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined])
   })
 
-  test('tokens that are not counted are estimated', async () => {
+  test('tokens reported as 0 are estimated', async () => {
     const server = await openai({ reportsUsage: false })
     const { usage } = await openrouterModel(options(server)).complete(REQUEST, signal)
     expect(usage).toEqual({ input: 11, output: 3, cacheRead: 0, cacheWrite: 0 })
   })
 
-  test('cached tokens are part of the prompt; text may come in parts; reasoning is left out', async () => {
+  test('cached tokens are part of the prompt; text may have parts; reasoning is ignored', async () => {
     const content = [
       { type: 'text', text: 'a' },
       { type: 'thinking', text: 'hm' },
@@ -201,7 +202,7 @@ describe('models.openrouter', () => {
     })
   })
 
-  test('a refusal may stand in a field of its own', async () => {
+  test('a refusal may be in its own field', async () => {
     const message = { content: null, refusal: 'I would rather not.' }
     const server = await openai({}, { choices: [{ message, finish_reason: 'stop' }] })
     expect(await openrouterModel(options(server)).complete(REQUEST, signal)).toMatchObject({
@@ -211,9 +212,9 @@ describe('models.openrouter', () => {
   })
 
   test.each([
-    [PRESETS.openrouter, 'openrouter'],
-    [PRESETS.ollama, 'local'],
-    [PRESETS.lmstudio, 'local'],
+    [BASE_URL_PRESETS.openrouter, 'openrouter'],
+    [BASE_URL_PRESETS.ollama, 'local'],
+    [BASE_URL_PRESETS.lmstudio, 'local'],
     ['http://localhost:8000/v1', 'local'],
     ['http://[::1]:8000/v1', 'local'],
     ['https://api.openai.com/v1', 'openai'],

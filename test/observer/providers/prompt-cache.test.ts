@@ -1,10 +1,11 @@
-/** The marks that the provider sets, on a server that keeps prefixes as the Messages API does. */
+/** Cache marks of the anthropic provider, against a server with the prompt cache of the Messages API. */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ChatMessage, ChatModel } from '../../../src/observer/model/chat.ts'
-import { anthropicModel, DEFAULT_MODEL } from '../../../src/observer/providers/anthropic.ts'
+import { API_PROVIDERS } from '../../../src/observer/provider-choice.ts'
+import { anthropicModel } from '../../../src/observer/providers/anthropic.ts'
 import { MessagesServer } from '../servers/messages-server.ts'
-import { objectOf } from '../servers/scripted-server.ts'
-import { KEY } from './places.ts'
+import { plainObject } from '../servers/scripted-server.ts'
+import { KEY } from './provider-cases.ts'
 
 const signal = new AbortController().signal
 const open: MessagesServer[] = []
@@ -13,7 +14,7 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })
 
-async function start(model = DEFAULT_MODEL): Promise<{ server: MessagesServer; chat: ChatModel }> {
+async function start(model = API_PROVIDERS.anthropic.model): Promise<{ server: MessagesServer; chat: ChatModel }> {
   const server = await MessagesServer.listen(() => 'seen', { clock: () => now })
   open.push(server)
   return { server, chat: anthropicModel({ apiKey: KEY, baseUrl: server.url, model }) }
@@ -34,26 +35,26 @@ describe('prompt-cache', () => {
     expect(await ask(chat, second)).toEqual({ input: 0, output: 1, cacheRead: 5_100, cacheWrite: 201 })
   })
 
-  test('a message that is taken back leaves the conversation before it in the cache', async () => {
+  test('a withdrawn message leaves the conversation before it in the cache', async () => {
     const { chat } = await start()
     await ask(chat, second)
     const usage = await ask(chat, [...second.slice(0, 2), user('c'.repeat(40))])
     expect(usage).toEqual({ input: 0, output: 1, cacheRead: 5_101, cacheWrite: 10 })
   })
 
-  test('another session reads the fixed part', async () => {
+  test('another session reads the system text', async () => {
     const { chat } = await start()
     await ask(chat, first)
     expect(await ask(chat, [user('z'.repeat(40))])).toMatchObject({ cacheRead: 5_000, cacheWrite: 10 })
   })
 
-  test('three marks at most: the fixed part and the last two messages', async () => {
+  test('there are at most three marks: the system text and the last two messages', async () => {
     const { server, chat } = await start()
     const long = Array.from({ length: 51 }, (_, index) =>
       index % 2 === 0 ? user(`u${index}`) : assistant(`a${index}`),
     )
     await ask(chat, long)
-    const { system, messages } = objectOf(server.requests[0]?.body)
+    const { system, messages } = plainObject(server.requests[0]?.body)
     expect(JSON.stringify(system).match(/cache_control/g)).toHaveLength(1)
     const marked = Array.isArray(messages)
       ? messages.map((message) => JSON.stringify(message).includes('cache_control'))
@@ -61,7 +62,7 @@ describe('prompt-cache', () => {
     expect(marked.flatMap((is, index) => (is ? [index] : []))).toEqual([49, 50])
   })
 
-  test('what is too small for the model is not kept, and says so', async () => {
+  test('a prefix below the minimum size is not cached', async () => {
     const { chat } = await start()
     const small = 's'.repeat(2_000 * 4)
     await ask(chat, first, small)
@@ -71,7 +72,7 @@ describe('prompt-cache', () => {
     expect(await ask(other.chat, first, small)).toEqual({ input: 0, output: 1, cacheRead: 2_100, cacheWrite: 0 })
   })
 
-  test('after five minutes without a reader it is gone; a reader keeps it', async () => {
+  test('an entry expires after five minutes without a read; a read renews it', async () => {
     const { chat } = await start()
     await ask(chat, first)
     now += 299_000
@@ -82,13 +83,13 @@ describe('prompt-cache', () => {
     expect(await ask(chat, first)).toMatchObject({ cacheRead: 0, cacheWrite: 5_100 })
   })
 
-  test('one letter that differs early loses all that follows', async () => {
+  test('an early difference invalidates everything after it', async () => {
     const { chat } = await start()
     await ask(chat, second)
     expect(await ask(chat, second, `S${SYSTEM.slice(1)}`)).toMatchObject({ cacheRead: 0 })
   })
 
-  test('what was written more than twenty blocks ago is not found, but the fixed part is', async () => {
+  test('a prefix more than twenty blocks back is not found, but the system text is', async () => {
     const { chat } = await start()
     await ask(chat, first)
     const far = [...first, ...Array.from({ length: 24 }, (_, i) => (i % 2 === 0 ? assistant('seen') : user('u')))]

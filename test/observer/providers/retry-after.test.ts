@@ -28,11 +28,11 @@ describe('retry-after', () => {
     expect(wait(headers)).toBe(expected)
   })
 
-  test('the reset of an allowance counts only where it is used up', () => {
+  test('a rate limit reset counts only with status 429', () => {
     expect(wait({ 'x-ratelimit-reset': '5' }, '', 500)).toBeNull()
   })
 
-  test('Gemini and OpenRouter say it in the body', () => {
+  test('the wait of Gemini and OpenRouter is in the body', () => {
     const retryInfo = {
       error: { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '17s' }] },
     }

@@ -1,6 +1,6 @@
-/** Error texts of real providers, quoted from their users' reports. */
+/** Error texts of real providers, from public reports. */
 import { describe, expect, test } from 'vitest'
-import { saysTooLong, TOO_LONG } from '../../../src/observer/providers/too-long.ts'
+import { isTooLongError, TOO_LONG_WORDINGS } from '../../../src/observer/providers/failures.ts'
 
 const TEXTS = [
   'prompt is too long: 209353 tokens > 199999 maximum',
@@ -40,14 +40,14 @@ const TEXTS = [
 
 describe('too-long', () => {
   test.each(TEXTS)('%s', (text) => {
-    expect(saysTooLong(text)).toBe(true)
-    expect(saysTooLong(text.toUpperCase())).toBe(true)
+    expect(isTooLongError(text)).toBe(true)
+    expect(isTooLongError(text.toUpperCase())).toBe(true)
   })
 
-  test('every wording of the table is met by a text', () => {
-    expect(TOO_LONG.filter(({ says }) => !TEXTS.some((text) => says.test(text))).map(({ source }) => source)).toEqual(
-      [],
-    )
+  test('every wording of the table has an example', () => {
+    expect(
+      TOO_LONG_WORDINGS.filter(({ pattern }) => !TEXTS.some((text) => pattern.test(text))).map(({ source }) => source),
+    ).toEqual([])
   })
 
   test.each([
@@ -61,13 +61,13 @@ describe('too-long', () => {
     'messages: at least one message is required',
     'The model has a context window of 8192 tokens.',
     'Request was too slow',
-  ])('%s is something else', (text) => {
-    expect(saysTooLong(text)).toBe(false)
+  ])('"%s" is another error', (text) => {
+    expect(isTooLongError(text)).toBe(false)
   })
 
-  test('a huge text is answered at once', () => {
+  test('a huge text takes linear time', () => {
     for (const piece of ['input token count ', 'token count exceeds ', 'maximum ', 'prompt ']) {
-      expect(saysTooLong(piece.repeat(1_000_000))).toBe(false)
+      expect(isTooLongError(piece.repeat(1_000_000))).toBe(false)
     }
   })
 })

@@ -1,8 +1,8 @@
-/** What a model that does as it is told answers to our prompts. */
-import type { Call } from './fault.ts'
+/** The answers of an ideal model to our prompts. */
+import type { ModelRequest } from './fault.ts'
 
-/** One observation a tool use, one summary a turn. */
-export function goodAnswer({ messages }: Pick<Call, 'messages'>): string {
+/** One observation per tool use, one summary per turn. */
+export function goodAnswer({ messages }: Pick<ModelRequest, 'messages'>): string {
   const last = messages.at(-1)?.content ?? ''
   if (last.includes('The turn is over')) {
     return '<summary><request>what was asked</request><completed>what was done</completed></summary>'

@@ -1,62 +1,62 @@
-/** What a scripted server can be told to do wrong. A plain string is the model's answer, refusal in prose included. */
+/** Faults that a scripted server can simulate. A plain string is the model's answer, also a refusal in prose. */
 export type Fault =
-  /** Any status, with an error in the API's own shape. The wait is told in the API's own way. */
+  /** Any status, with error and wait in the format of the API. */
   | {
       fault: 'status'
       status: number
       message?: string
-      /** The API's name for the kind of error; its usual one for the status where it is left out. */
+      /** The API's type of the error; the default depends on the status. */
       type?: string
       retryAfterSeconds?: number
       headers?: Record<string, string>
     }
   /** Accepts the request and never answers. */
   | { fault: 'hang' }
-  /** Answers well, but not before `until` has come. */
+  /** A correct answer, sent after `until` has resolved. */
   | { fault: 'slow-headers'; text: string; until: Promise<unknown> }
   /** The connection breaks before the first byte of the answer. */
   | { fault: 'reset' }
-  /** The connection breaks when half of the body is out. */
+  /** The connection breaks after half of the body. */
   | { fault: 'reset-mid-body'; text?: string }
   | { fault: 'empty-body' }
-  /** 200 and a body that only looks like JSON. */
+  /** 200 and invalid JSON. */
   | { fault: 'wrong-json'; body?: string }
-  /** 200 and JSON that is another API's. */
+  /** 200 and JSON of another shape. */
   | { fault: 'other-json'; body: unknown }
-  /** A proxy's page. */
+  /** The HTML page of a proxy. */
   | { fault: 'html'; status: number }
   /** Well formed, cut off at `max_tokens`. */
   | { fault: 'truncated'; text: string }
-  /** The API says that the model would not; the prose kind of refusal is an ordinary answer. */
+  /** A refusal as a stop reason. */
   | { fault: 'refusal'; text?: string }
-  /** The request itself was blocked, where the API knows such a thing. */
+  /** The request was blocked, if the API has such a reply. */
   | { fault: 'blocked' }
-  /** Well formed, without a word. */
+  /** Well formed, without text. */
   | { fault: 'no-text' }
   | { fault: 'too-long' }
-  /** 200, and the error in the body. */
+  /** 200 with an error in the body. */
   | { fault: 'error-in-200'; code: number | null; message: string }
   | { fault: 'redirect'; to: string }
-  /** A body without end. */
+  /** A body that never ends. */
   | { fault: 'endless-body' }
 
-export interface Call {
+export interface ModelRequest {
   system: string
   messages: { role: 'user' | 'assistant'; content: string }[]
-  /** Which well-formed request this is, from 0. */
+  /** Number of this well-formed request, from 0. */
   index: number
 }
 
-export type Handler = (call: Call) => string | Fault | Promise<string | Fault>
+export type Handler = (call: ModelRequest) => string | Fault | Promise<string | Fault>
 
 export interface RecordedRequest {
   method: string
   path: string
   headers: Record<string, string>
   body: unknown
-  /** Null: it was not well formed and never reached the handler. */
-  call: Call | null
-  /** As it was reported to the client; null for a fault. */
+  /** Null: the request was rejected before the handler. */
+  call: ModelRequest | null
+  /** As reported to the client; null for a fault. */
   usage: TokenCount | null
 }
 
@@ -67,7 +67,7 @@ export interface TokenCount {
   cacheWrite: number
 }
 
-/** An error before it takes the API's shape. */
+/** An error, independent of the API. */
 export interface ApiError {
   status: number
   type: string

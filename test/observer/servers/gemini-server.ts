@@ -2,9 +2,9 @@
 import type { ApiError, Handler, RecordedRequest } from './fault.ts'
 import {
   type Answer,
-  conversationFault,
-  objectOf,
-  type Reading,
+  conversationError,
+  type ParsedRequest,
+  plainObject,
   ScriptedServer,
   type ServerOptions,
 } from './scripted-server.ts'
@@ -31,7 +31,7 @@ export class GeminiServer extends ScriptedServer {
     return server
   }
 
-  protected override read({ method, path, headers, body }: RecordedRequest): Reading | ApiError {
+  protected override read({ method, path, headers, body }: RecordedRequest): ParsedRequest | ApiError {
     const model = PATH.exec(path)?.[1]
     if (model === undefined || method !== 'POST') return fail(404, 'Requested entity was not found.')
     const key = headers['x-goog-api-key']
@@ -43,20 +43,20 @@ export class GeminiServer extends ScriptedServer {
     if (this.options.models?.includes(name) === false) {
       return fail(404, `models/${name} is not found for API version v1beta, or is not supported for generateContent.`)
     }
-    const { contents, systemInstruction, generationConfig } = objectOf(body)
+    const { contents, systemInstruction, generationConfig } = plainObject(body)
     if (!Array.isArray(contents)) return fail(400, '* GenerateContentRequest.contents: contents is not specified')
-    const messages: Reading['call']['messages'] = []
+    const messages: ParsedRequest['call']['messages'] = []
     for (const content of contents) {
-      const { role, parts } = objectOf(content)
+      const { role, parts } = plainObject(content)
       if (role !== 'user' && role !== 'model') return fail(400, 'Please use a valid role: user, model.')
-      messages.push({ role: role === 'model' ? 'assistant' : 'user', content: textOf(parts) })
+      messages.push({ role: role === 'model' ? 'assistant' : 'user', content: partsText(parts) })
     }
-    const fault = conversationFault(messages)
-    if (fault !== null) return fail(400, `* GenerateContentRequest.contents: ${fault}`)
-    const most = objectOf(generationConfig).maxOutputTokens ?? 65_536
-    if (typeof most !== 'number' || most < 1) return fail(400, 'max_output_tokens must be positive.')
-    const system = textOf(objectOf(systemInstruction).parts ?? [])
-    return { call: { system, messages }, model: name, maxTokens: most }
+    const error = conversationError(messages)
+    if (error !== null) return fail(400, `* GenerateContentRequest.contents: ${error}`)
+    const limit = plainObject(generationConfig).maxOutputTokens ?? 65_536
+    if (typeof limit !== 'number' || limit < 1) return fail(400, 'max_output_tokens must be positive.')
+    const system = partsText(plainObject(systemInstruction).parts ?? [])
+    return { call: { system, messages }, model: name, maxTokens: limit }
   }
 
   protected override errorBody({ status, type, message }: ApiError, retryAfterSeconds: number | null): object {
@@ -72,7 +72,7 @@ export class GeminiServer extends ScriptedServer {
     return { error: { code: status, message, status: name, ...(details.length === 0 ? {} : { details }) } }
   }
 
-  /** It tells the wait in the body only. */
+  /** The wait is in the body only. */
   protected override waitHeaders(): Record<string, string> {
     return {}
   }
@@ -91,8 +91,8 @@ export class GeminiServer extends ScriptedServer {
   }
 
   protected override tooLong(tokens: number): ApiError {
-    const most = this.options.contextTokens ?? 1_048_576
-    return fail(400, `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${most}).`)
+    const limit = this.options.contextTokens ?? 1_048_576
+    return fail(400, `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${limit}).`)
   }
 
   protected override errorType(status: number): string {
@@ -114,6 +114,6 @@ function fail(status: number, message: string): ApiError {
   return { status, type: TYPES[status] ?? 'INVALID_ARGUMENT', message }
 }
 
-function textOf(parts: unknown): string {
-  return Array.isArray(parts) ? parts.map((part: unknown) => String(objectOf(part).text ?? '')).join('') : ''
+function partsText(parts: unknown): string {
+  return Array.isArray(parts) ? parts.map((part: unknown) => String(plainObject(part).text ?? '')).join('') : ''
 }

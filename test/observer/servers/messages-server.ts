@@ -3,16 +3,16 @@ import type { ApiError, Handler, RecordedRequest, TokenCount } from './fault.ts'
 import { type Block, MAX_MARKS, PromptCache } from './prompt-cache.ts'
 import {
   type Answer,
-  conversationFault,
-  objectOf,
-  type Reading,
+  conversationError,
+  countTokens,
+  type ParsedRequest,
+  plainObject,
   ScriptedServer,
   type ServerOptions,
-  tokensIn,
 } from './scripted-server.ts'
 
 const VERSIONS = ['2023-06-01', '2026-10-21']
-/** Gone since the newer version. */
+/** Removed in the newer version. */
 const REMOVED = ['temperature', 'top_p', 'top_k']
 const TYPES: Record<number, string> = {
   400: 'invalid_request_error',
@@ -42,7 +42,7 @@ export class MessagesServer extends ScriptedServer {
     return server
   }
 
-  protected override read({ method, path, headers, body }: RecordedRequest): Reading | ApiError {
+  protected override read({ method, path, headers, body }: RecordedRequest): ParsedRequest | ApiError {
     if (path !== '/v1/messages' || method !== 'POST') return fail(404, 'Not found')
     const key = headers['x-api-key'] ?? /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1]
     if (key === undefined) return fail(401, 'x-api-key header is required')
@@ -50,7 +50,7 @@ export class MessagesServer extends ScriptedServer {
     const version = headers['anthropic-version']
     if (version === undefined || !VERSIONS.includes(version)) return fail(400, 'anthropic-version: header is required')
     if (!headers['content-type']?.startsWith('application/json')) return fail(400, 'the body must be JSON')
-    const fields = objectOf(body)
+    const fields = plainObject(body)
     const { model, max_tokens: maxTokens, stream } = fields
     if (typeof model !== 'string' || model === '') return fail(400, 'model: Field required')
     if (this.options.models?.includes(model) === false) return fail(404, `model: ${model}`)
@@ -59,8 +59,8 @@ export class MessagesServer extends ScriptedServer {
     const removed = REMOVED.find((name) => name in fields)
     if (version !== VERSIONS[0] && removed !== undefined) return fail(400, `${removed}: Extra inputs are not permitted`)
     if (stream === true) return fail(400, 'stream: this server does not stream')
-    const system = blocksOf('system', fields.system ?? [])
-    const messages = messagesOf(fields.messages)
+    const system = parseBlocks('system', fields.system ?? [])
+    const messages = parseMessages(fields.messages)
     if (system === null || messages === null) return fail(400, 'messages: Input should be a valid list')
     const blocks = [...system, ...messages.flat()]
     if (blocks.some(({ text }) => text === '')) return fail(400, 'messages: text content blocks must be non-empty')
@@ -68,18 +68,21 @@ export class MessagesServer extends ScriptedServer {
       return fail(400, `A maximum of ${MAX_MARKS} blocks with cache_control may be provided.`)
     }
     const conversation = messages.map((parts) => ({
-      role: roleOf(parts),
+      role: messageRole(parts),
       content: parts.map(({ text }) => text).join(''),
     }))
-    const fault = conversationFault(conversation)
-    if (fault !== null) return fail(400, `messages: ${fault}`)
+    const error = conversationError(conversation)
+    if (error !== null) return fail(400, `messages: ${error}`)
     return { call: { system: system.map(({ text }) => text).join(''), messages: conversation }, model, maxTokens }
   }
 
-  protected override usage({ model }: Reading, body: unknown, text: string): TokenCount {
-    const fields = objectOf(body)
-    const blocks = [...(blocksOf('system', fields.system ?? []) ?? []), ...(messagesOf(fields.messages) ?? []).flat()]
-    return { ...this.#cache.use(model, blocks), output: tokensIn(text) }
+  protected override usage({ model }: ParsedRequest, body: unknown, text: string): TokenCount {
+    const fields = plainObject(body)
+    const blocks = [
+      ...(parseBlocks('system', fields.system ?? []) ?? []),
+      ...(parseMessages(fields.messages) ?? []).flat(),
+    ]
+    return { ...this.#cache.use(model, blocks), output: countTokens(text) }
   }
 
   protected override errorBody({ type, message }: ApiError): object {
@@ -121,28 +124,28 @@ function fail(status: number, message: string): ApiError {
   return { status, type: TYPES[status] ?? 'invalid_request_error', message }
 }
 
-function roleOf(parts: readonly Block[]): 'user' | 'assistant' {
+function messageRole(parts: readonly Block[]): 'user' | 'assistant' {
   return parts[0]?.role === 'assistant' ? 'assistant' : 'user'
 }
 
-function messagesOf(value: unknown): Block[][] | null {
+function parseMessages(value: unknown): Block[][] | null {
   if (!Array.isArray(value)) return null
   const messages = value.map((message: unknown) => {
-    const { role, content } = objectOf(message)
-    return role === 'user' || role === 'assistant' ? blocksOf(role, content) : null
+    const { role, content } = plainObject(message)
+    return role === 'user' || role === 'assistant' ? parseBlocks(role, content) : null
   })
   return messages.every((message) => message !== null && message.length > 0) ? messages.flatMap((m) => [m ?? []]) : null
 }
 
-/** A string is short for one block. */
-function blocksOf(role: string, content: unknown): Block[] | null {
+/** A string stands for one block. */
+function parseBlocks(role: string, content: unknown): Block[] | null {
   if (typeof content === 'string') return [{ role, text: content, marked: false }]
   if (!Array.isArray(content)) return null
   const blocks: Block[] = []
   for (const part of content) {
-    const { type, text, cache_control: mark } = objectOf(part)
+    const { type, text, cache_control: mark } = plainObject(part)
     if (type !== 'text' || typeof text !== 'string') return null
-    blocks.push({ role, text, marked: objectOf(mark).type === 'ephemeral' })
+    blocks.push({ role, text, marked: plainObject(mark).type === 'ephemeral' })
   }
   return blocks
 }

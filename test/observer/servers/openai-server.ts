@@ -1,10 +1,10 @@
-/** The OpenAI chat API, as OpenRouter and local servers speak it. */
+/** The OpenAI chat API of OpenRouter and local servers. */
 import type { ApiError, Handler, RecordedRequest } from './fault.ts'
 import {
   type Answer,
-  conversationFault,
-  objectOf,
-  type Reading,
+  conversationError,
+  type ParsedRequest,
+  plainObject,
   ScriptedServer,
   type ServerOptions,
 } from './scripted-server.ts'
@@ -40,14 +40,14 @@ export class OpenAiServer extends ScriptedServer {
     return `${this.origin}/v1`
   }
 
-  protected override read({ method, path, headers, body }: RecordedRequest): Reading | ApiError {
+  protected override read({ method, path, headers, body }: RecordedRequest): ParsedRequest | ApiError {
     if (path !== '/v1/chat/completions' || method !== 'POST') return fail(404, `Unknown request URL: ${method} ${path}`)
     const key = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1]
     if (this.#own.keyless !== true) {
       if (key === undefined) return fail(401, "You didn't provide an API key.")
       if (this.#own.apiKey !== undefined && key !== this.#own.apiKey) return fail(401, 'Incorrect API key provided.')
     }
-    const fields = objectOf(body)
+    const fields = plainObject(body)
     const { model, messages: given, max_tokens: maxTokens, max_completion_tokens: maxCompletion } = fields
     const known = this.#own.cost === undefined ? KNOWN : [...KNOWN, 'usage']
     const unknown = Object.keys(fields).find((name) => !known.includes(name))
@@ -56,22 +56,22 @@ export class OpenAiServer extends ScriptedServer {
     if (this.#own.models?.includes(model) === false) {
       return { status: 404, type: 'model_not_found', message: `The model \`${model}\` does not exist.` }
     }
-    const most = maxTokens ?? maxCompletion ?? 4_096
-    if (typeof most !== 'number' || most < 1) return fail(400, "Invalid 'max_tokens': must be at least 1")
+    const limit = maxTokens ?? maxCompletion ?? 4_096
+    if (typeof limit !== 'number' || limit < 1) return fail(400, "Invalid 'max_tokens': must be at least 1")
     if (!Array.isArray(given)) return fail(400, "Missing required parameter: 'messages'.")
     const read: { role: string; content: string }[] = given.map((message: unknown) => {
-      const { role, content } = objectOf(message)
+      const { role, content } = plainObject(message)
       return { role: String(role), content: typeof content === 'string' ? content : '' }
     })
     const system = read[0]?.role === 'system' ? read[0].content : ''
-    const messages: Reading['call']['messages'] = []
+    const messages: ParsedRequest['call']['messages'] = []
     for (const { role, content } of read.slice(system === '' ? 0 : 1)) {
       if (role !== 'user' && role !== 'assistant')
         return fail(400, `Invalid value: '${role}'. Supported: user, assistant`)
       messages.push({ role, content })
     }
-    const fault = conversationFault(messages)
-    return fault === null ? { call: { system, messages }, model, maxTokens: most } : fail(400, fault)
+    const error = conversationError(messages)
+    return error === null ? { call: { system, messages }, model, maxTokens: limit } : fail(400, error)
   }
 
   protected override errorBody({ status, type, message }: ApiError): object {
@@ -102,8 +102,8 @@ export class OpenAiServer extends ScriptedServer {
   }
 
   protected override tooLong(tokens: number): ApiError {
-    const most = this.#own.contextTokens ?? 128_000
-    const message = `This model's maximum context length is ${most} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`
+    const limit = this.#own.contextTokens ?? 128_000
+    const message = `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`
     return { status: 400, type: 'context_length_exceeded', message }
   }
 

@@ -1,26 +1,25 @@
 /**
- * A model's API on loopback: it checks requests as the real one does, counts tokens, and answers what a handler says,
- * faults included. One subclass an API. Needs no test runner.
+ * A model API on loopback: validates requests like the real one, counts tokens, and answers with the result of a handler,
+ * including faults. One subclass per API. Works without a test runner.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { ApiError, Call, Fault, Handler, RecordedRequest, TokenCount } from './fault.ts'
-import { asError, headersOf, json, PAGE, parse, readAll, send, sendHalf, sendWithoutEnd } from './wire.ts'
+import type { ApiError, Fault, Handler, ModelRequest, RecordedRequest, TokenCount } from './fault.ts'
 
 export interface ServerOptions {
-  /** Any other key is refused; left out: any key will do. */
+  /** Any other key is rejected; default: any key is accepted. */
   apiKey?: string
-  /** Any other model is unknown; left out: all are known. */
+  /** Any other model is unknown; default: all are known. */
   models?: readonly string[]
-  /** Tokens in and out that the model can hold; more is "too long". */
+  /** Context window in tokens; more is "too long". */
   contextTokens?: number
   /** Epoch ms. */
   clock?: () => number
 }
 
-export type Finish = 'end' | 'length' | 'refused'
+type Finish = 'end' | 'length' | 'refused'
 
-/** What an API's answer is made of. */
+/** An answer, independent of the API. */
 export interface Answer {
   text: string
   finish: Finish
@@ -28,14 +27,14 @@ export interface Answer {
   usage: TokenCount
 }
 
-/** A request as the API reads it. */
-export interface Reading {
-  call: Omit<Call, 'index'>
+/** A request, independent of the API. */
+export interface ParsedRequest {
+  call: Omit<ModelRequest, 'index'>
   model: string
   maxTokens: number
 }
 
-export const tokensIn = (text: string): number => Math.ceil(text.length / 4)
+export const countTokens = (text: string): number => Math.ceil(text.length / 4)
 
 export abstract class ScriptedServer {
   readonly requests: RecordedRequest[] = []
@@ -62,12 +61,12 @@ export abstract class ScriptedServer {
     return `http://127.0.0.1:${address.port}`
   }
 
-  /** What a provider takes as its base URL. */
+  /** The base URL for a provider. */
   get url(): string {
     return this.origin
   }
 
-  /** Resolves once that many requests have come. */
+  /** Resolves after that many requests. */
   async arrived(count: number): Promise<void> {
     if (this.requests.length >= count) return
     await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }))
@@ -78,107 +77,112 @@ export abstract class ScriptedServer {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** What the API says to a request that it would not take; otherwise what it read. */
-  protected abstract read(request: RecordedRequest): Reading | ApiError
+  /** The parsed request, or the error for an invalid one. */
+  protected abstract read(request: RecordedRequest): ParsedRequest | ApiError
   protected abstract errorBody(error: ApiError, retryAfterSeconds: number | null): object
   protected abstract answerBody(answer: Answer): object
   protected abstract tooLong(inputTokens: number): ApiError
-  /** The API's usual name for an error of this status. */
+  /** The API's default error type for a status. */
   protected abstract errorType(status: number): string
-  /** How the API says that it would not even look at the prompt; null: it has no such way. */
+  /** The reply for a blocked prompt; null if the API has none. */
   protected abstract blockedBody(answer: Answer): object | null
-  /** Most of them tell the wait in a header. */
+  /** Most APIs send the wait in a header. */
   protected waitHeaders(seconds: number): Record<string, string> {
     return { 'retry-after': String(seconds) }
   }
 
-  /** Tokens of a successful call; APIs with a prompt cache know better. */
-  protected usage({ call }: Reading, _body: unknown, text: string): TokenCount {
-    return { input: inputTokens(call), output: tokensIn(text), cacheRead: 0, cacheWrite: 0 }
+  /** Tokens of a successful call; overridden by APIs with a prompt cache. */
+  protected usage({ call }: ParsedRequest, _body: unknown, text: string): TokenCount {
+    return { input: inputTokens(call), output: countTokens(text), cacheRead: 0, cacheWrite: 0 }
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const recorded: RecordedRequest = {
       method: request.method ?? '',
       path: new URL(request.url ?? '/', this.origin).pathname,
-      headers: headersOf(request),
-      body: parse(await readAll(request)),
+      headers: requestHeaders(request),
+      body: parseJson(await readAll(request)),
       call: null,
       usage: null,
     }
-    const reading = this.read(recorded)
-    if (!('status' in reading)) recorded.call = { ...reading.call, index: this.#calls++ }
+    const parsed = this.read(recorded)
+    if (!('status' in parsed)) recorded.call = { ...parsed.call, index: this.#calls++ }
     this.requests.push(recorded)
-    this.#announce()
-    if ('status' in reading) return this.#fail(response, reading)
+    this.#resolveWaiting()
+    if ('status' in parsed) return this.#fail(response, parsed)
     const limit = this.options.contextTokens
-    const size = inputTokens(reading.call)
-    if (limit !== undefined && size + reading.maxTokens > limit) return this.#fail(response, this.tooLong(size))
+    const size = inputTokens(parsed.call)
+    if (limit !== undefined && size + parsed.maxTokens > limit) return this.#fail(response, this.tooLong(size))
     if (recorded.call === null) return
-    await this.#act(await this.#handler(recorded.call), recorded, reading, response)
+    await this.#act(await this.#handler(recorded.call), recorded, parsed, response)
   }
 
-  #announce(): void {
+  #resolveWaiting(): void {
     const due = this.#waiting.filter(({ count }) => count <= this.requests.length)
     this.#waiting = this.#waiting.filter((waiting) => !due.includes(waiting))
     for (const { resolve } of due) resolve()
   }
 
   async #act(
-    said: string | Fault,
+    behaviour: string | Fault,
     recorded: RecordedRequest,
-    reading: Reading,
+    parsed: ParsedRequest,
     response: ServerResponse,
   ): Promise<void> {
     const answer = (text: string, finish: Finish): Answer => {
-      const room = reading.maxTokens * 4
+      const room = parsed.maxTokens * 4
       const cut = text.length > room
       const kept = cut ? text.slice(0, room) : text
-      const usage = this.usage(reading, recorded.body, kept)
+      const usage = this.usage(parsed, recorded.body, kept)
       recorded.usage = usage
-      return { text: kept, finish: cut ? 'length' : finish, model: reading.model, usage }
+      return { text: kept, finish: cut ? 'length' : finish, model: parsed.model, usage }
     }
-    const reply = (text: string, finish: Finish) => json(response, 200, this.answerBody(answer(text, finish)))
-    if (typeof said === 'string') return reply(said, 'end')
-    switch (said.fault) {
+    const reply = (text: string, finish: Finish) => sendJson(response, 200, this.answerBody(answer(text, finish)))
+    if (typeof behaviour === 'string') return reply(behaviour, 'end')
+    switch (behaviour.fault) {
       case 'status': {
-        const { status, message = `scripted ${status}`, type = this.errorType(status), retryAfterSeconds = null } = said
-        return this.#fail(response, { status, type, message }, retryAfterSeconds, said.headers)
+        const {
+          status,
+          message = `scripted ${status}`,
+          type = this.errorType(status),
+          retryAfterSeconds = null,
+        } = behaviour
+        return this.#fail(response, { status, type, message }, retryAfterSeconds, behaviour.headers)
       }
       case 'hang':
         return
       case 'slow-headers':
-        await said.until
-        return reply(said.text, 'end')
+        await behaviour.until
+        return reply(behaviour.text, 'end')
       case 'reset':
         response.req.socket.destroy()
         return
       case 'reset-mid-body':
-        return sendHalf(response, this.answerBody(answer(said.text ?? 'half of this is lost', 'end')))
+        return sendHalf(response, this.answerBody(answer(behaviour.text ?? 'half of this is lost', 'end')))
       case 'empty-body':
         return send(response, 200, 'application/json', '')
       case 'wrong-json':
-        return send(response, 200, 'application/json', said.body ?? '{"content": [{"type": "te')
+        return send(response, 200, 'application/json', behaviour.body ?? '{"content": [{"type": "te')
       case 'other-json':
-        return json(response, 200, said.body)
+        return sendJson(response, 200, behaviour.body)
       case 'html':
-        return send(response, said.status, 'text/html; charset=utf-8', PAGE)
+        return send(response, behaviour.status, 'text/html; charset=utf-8', PROXY_PAGE)
       case 'truncated':
-        return reply(said.text, 'length')
+        return reply(behaviour.text, 'length')
       case 'refusal':
-        return reply(said.text ?? '', 'refused')
+        return reply(behaviour.text ?? '', 'refused')
       case 'blocked': {
         const blocked = answer('', 'refused')
-        return json(response, 200, this.blockedBody(blocked) ?? this.answerBody(blocked))
+        return sendJson(response, 200, this.blockedBody(blocked) ?? this.answerBody(blocked))
       }
       case 'no-text':
         return reply('', 'end')
       case 'too-long':
-        return this.#fail(response, this.tooLong(inputTokens(reading.call)))
+        return this.#fail(response, this.tooLong(inputTokens(parsed.call)))
       case 'error-in-200':
-        return json(response, 200, { error: { message: said.message, code: said.code } })
+        return sendJson(response, 200, { error: { message: behaviour.message, code: behaviour.code } })
       case 'redirect':
-        response.writeHead(307, { location: said.to })
+        response.writeHead(307, { location: behaviour.to })
         response.end()
         return
       case 'endless-body':
@@ -193,16 +197,16 @@ export abstract class ScriptedServer {
     headers: Record<string, string> = {},
   ): void {
     const waiting = wait === null ? {} : this.waitHeaders(wait)
-    json(response, error.status, this.errorBody(error, wait), { ...waiting, ...headers })
+    sendJson(response, error.status, this.errorBody(error, wait), { ...waiting, ...headers })
   }
 }
 
-export function inputTokens({ system, messages }: Omit<Call, 'index'>): number {
-  return messages.reduce((sum, { content }) => sum + tokensIn(content), tokensIn(system))
+function inputTokens({ system, messages }: Omit<ModelRequest, 'index'>): number {
+  return messages.reduce((sum, { content }) => sum + countTokens(content), countTokens(system))
 }
 
-/** The rules that all of these APIs have for a conversation; null: it keeps them. */
-export function conversationFault(messages: readonly { role: string; content: string }[]): string | null {
+/** Violations of the conversation rules that all of these APIs have; null if there is none. */
+export function conversationError(messages: readonly { role: string; content: string }[]): string | null {
   if (messages.length === 0) return 'at least one message is required'
   if (messages[0]?.role !== 'user') return 'first message must use the "user" role'
   const empty = messages.findIndex(({ content }) => content.trim() === '')
@@ -212,6 +216,70 @@ export function conversationFault(messages: readonly { role: string; content: st
   return messages.at(-1)?.role === 'user' ? null : 'the conversation must end with a user message'
 }
 
-export function objectOf(value: unknown): Record<string, unknown> {
+export function plainObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+/** The error page of a proxy. */
+const PROXY_PAGE = `<!doctype html><html><head><title>502 Bad Gateway</title><style>h1 { color: red }</style></head>
+<body><h1>502 Bad Gateway</h1><hr>nginx/1.27.0</body></html>`
+
+/** Writes until the client disconnects. */
+function sendWithoutEnd(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const chunk = ' '.repeat(65_536)
+  const more = () => {
+    while (!response.destroyed && response.write(chunk));
+  }
+  response.on('drain', more)
+  more()
+}
+
+/** Sends half of the announced length, then closes the connection. */
+function sendHalf(response: ServerResponse, value: object): void {
+  const body = JSON.stringify(value)
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+  response.write(body.slice(0, body.length / 2), () => response.req.socket.destroy())
+}
+
+function requestHeaders({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): void {
+  send(response, status, 'application/json', JSON.stringify(value), headers)
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body), ...headers })
+  response.end(body)
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }

@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Cli, makeCli } from '../../../src/cli/cli.ts'
-import { models } from '../../../src/cli/commands/models.ts'
-import { exitCodeOf, failureText } from '../../../src/cli/failure.ts'
-import { parse } from '../../../src/cli/parse.ts'
+import { type Cli, createCli } from '../../../src/cli/cli.ts'
+import { modelsCommand } from '../../../src/cli/commands/models.ts'
+import { exitCodeFor, failureMessage, parse } from '../../../src/cli/parse.ts'
 import { jsonLine } from '../../../src/cli/text.ts'
-import { pathsOf } from '../../../src/paths.ts'
+import { dataPaths } from '../../../src/lib/paths.ts'
 import { type Bundle, bundle } from '../../store/bundle.ts'
+import { temporaryDirectory } from '../../support/directories.ts'
 import { Hub } from './hub.ts'
 import { tinyModelFiles, writeTinyModel } from './tiny-model.ts'
 
@@ -36,12 +35,11 @@ afterAll(() => {
   worker.dispose()
 })
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'claude-mem-models-'))
+  dataDir = temporaryDirectory('models')
 })
 afterEach(async () => {
   delete process.env.HF_ENDPOINT
   for (const hub of hubs.splice(0)) await hub.close()
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
@@ -49,8 +47,8 @@ async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
   let stderr = ''
   const progress: string[] = []
   const cli: Cli = {
-    ...makeCli(import.meta.url),
-    paths: pathsOf(dataDir),
+    ...createCli(import.meta.url),
+    paths: dataPaths(dataDir),
     env,
     print: (...lines) => {
       stdout += `${lines.join('\n')}\n`
@@ -58,14 +56,14 @@ async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
     printJson: (value) => {
       stdout += `${jsonLine(value)}\n`
     },
-    tell: (line) => {
+    printStderr: (line) => {
       stderr += `${line}\n`
     },
     progress: (line) => void progress.push(line),
   }
-  const code = await parse(['models', ...args], [models], cli).catch((error: unknown) => {
-    cli.tell(failureText(error, cli.env))
-    return exitCodeOf(error)
+  const code = await parse(['models', ...args], [modelsCommand], cli).catch((error: unknown) => {
+    cli.printStderr(failureMessage(error, cli.env))
+    return exitCodeFor(error)
   })
   return { code, stdout, stderr, progress }
 }
@@ -79,7 +77,7 @@ async function hubWithModel(): Promise<void> {
 }
 
 describe('models list', () => {
-  it('says what is in use, what is there and what is worth a try', async () => {
+  it('shows the embedder in use, downloaded and recommended models', async () => {
     const { code, stdout } = await run([])
     expect(code).toBe(0)
     expect(stdout).toContain('static is in use\n')
@@ -87,7 +85,7 @@ describe('models list', () => {
     expect(stdout).toMatch(/Xenova\/all-MiniLM-L6-v2@q8 +384 +23 MB +English/)
   })
 
-  it('lists models whose files are all there, with their size', async () => {
+  it('lists models whose files are complete, with their size', async () => {
     writeTinyModel(join(dataDir, 'models', 'tiny', 'words'))
     mkdirSync(join(dataDir, 'models', 'half', 'fetched'), { recursive: true })
     writeFileSync(join(dataDir, 'models', 'half', 'fetched', 'config.json'), '{}')
@@ -107,11 +105,14 @@ describe('models list', () => {
   })
 
   it.each([
-    ['tiny/words', '! it is not there; fetch it: claude-mem models pull tiny/words@fp32; static is used meanwhile'],
-    ['/no/such/folder', /! there is no folder .*folder; static is used meanwhile/],
+    [
+      'tiny/words',
+      '! it is not downloaded; download it: claude-mem models pull tiny/words@fp32; static is used until then',
+    ],
+    ['/no/such/folder', /! there is no folder .*folder; static is used until then/],
     ['no model', '! "no model" names no model'],
     ['', '! "" names no model'],
-  ])('warns where the one in use is %j', async (inUse, warning) => {
+  ])('warns if the embedder in use is %j', async (inUse, warning) => {
     writeFileSync(join(dataDir, 'settings.json'), JSON.stringify({ CLAUDE_MEM_EMBEDDER: inUse }))
     const { code, stdout } = await run([])
     if (typeof warning === 'string') expect(stdout).toContain(warning)
@@ -124,7 +125,7 @@ describe('models list', () => {
     [['list', 'x'], 'takes no name'],
     [['pull'], 'models pull needs a name'],
     [['use', ' '], 'models use needs a name'],
-    [['pull', 'static'], 'nothing to fetch'],
+    [['pull', 'static'], 'nothing to download'],
     [['pull', './folder'], 'claude-mem models use ./folder'],
     [['pull', 'a b'], 'names no model'],
     [['use', 'https://example.com/x'], 'names no model'],
@@ -136,12 +137,12 @@ describe('models list', () => {
 })
 
 describe.skipIf(!installed)('models pull and use (needs @huggingface/transformers)', () => {
-  it('fetch a model with a bar, then make it the embedder', async () => {
+  it('pull downloads a model with a progress bar, use makes it the embedder', async () => {
     await hubWithModel()
     const pulled = await run(['pull', 'tiny/words'])
     expect(pulled.stderr).toBe('')
     expect(pulled.stdout).toMatch(
-      /^tiny\/words@fp32 is there: .*, 4 dimensions\nTo use it: claude-mem models use tiny\/words@fp32/,
+      /^tiny\/words@fp32 is downloaded: .*, 4 dimensions\nTo use it: claude-mem models use tiny\/words@fp32/,
     )
     expect(pulled.progress.at(-2)).toMatch(/^tiny\/words@fp32 █{24} (\S+ K?B) of \1$/)
     expect(pulled.progress.at(-1)).toBe('')
@@ -156,24 +157,26 @@ describe.skipIf(!installed)('models pull and use (needs @huggingface/transformer
     expect(setting()).toBe('static')
   })
 
-  it('use fetches nothing and changes nothing where the model is not there', async () => {
+  it('use downloads nothing and changes nothing if the model is not on this machine', async () => {
     await hubWithModel()
     const { code, stderr } = await run(['use', 'tiny/words'])
-    expect(stderr).toContain('tiny/words@fp32 is not on this machine. Fetch it: claude-mem models pull tiny/words@fp32')
+    expect(stderr).toContain(
+      'tiny/words@fp32 is not on this machine. Download it: claude-mem models pull tiny/words@fp32',
+    )
     expect(code).toBe(1)
     expect(hubs[0]?.asked).toEqual([])
     expect(setting).toThrow('ENOENT')
   })
 
-  it('use takes a folder, and says where the environment wins', async () => {
+  it('use accepts a folder, and reports that the environment overrides the setting', async () => {
     const folder = join(dataDir, 'mine')
     writeTinyModel(folder)
     const { stdout } = await run(['use', folder], { CLAUDE_MEM_EMBEDDER: 'static' })
-    expect(stdout).toContain('But the environment says CLAUDE_MEM_EMBEDDER=static, which wins.')
+    expect(stdout).toContain('The environment variable CLAUDE_MEM_EMBEDDER=static overrides this setting.')
     expect(setting()).toBe(`${folder}@fp32`)
   })
 
-  it('pull says when the hub cannot be reached', async () => {
+  it('pull reports that the hub cannot be reached', async () => {
     const hub = await Hub.listen((_, response) => void response.writeHead(503).end())
     hubs.push(hub)
     process.env.HF_ENDPOINT = hub.url

@@ -1,21 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Embedder } from '../../../src/search/embedder.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { splitWords } from '../../../src/lib/words.ts'
 import { JARGON } from '../../../src/search/embedders/jargon.ts'
-import { staticEmbedder } from '../../../src/search/embedders/static.ts'
-import { decodeVectorFile, encodeVectorFile } from '../../../src/search/embedders/vector-file.ts'
-import { Vocabulary } from '../../../src/search/embedders/vocabulary.ts'
-import { wordsOf } from '../../../src/search/tokens.ts'
+import type { Embedder } from '../../../src/search/embedders/models.ts'
+import { staticEmbedder, Vocabulary } from '../../../src/search/embedders/static.ts'
+import { decodeWordVectors, encodeWordVectors } from '../../../src/search/embedders/word-vectors.ts'
+import { temporaryDirectory } from '../../support/directories.ts'
 import { PARAPHRASES } from './paraphrases.ts'
 
 const VECTORS = join(import.meta.dirname, '../../../assets/word-vectors.bin')
-const place = mkdtempSync(join(tmpdir(), 'claude-mem-vectors-'))
-afterAll(() => rmSync(place, { recursive: true, force: true }))
-
+const place = temporaryDirectory('vectors')
 let embedder: Embedder
 beforeAll(async () => {
   embedder = await staticEmbedder()
@@ -32,7 +29,7 @@ function dot(a: Float32Array | null | undefined, b: Float32Array | null | undefi
 }
 
 describe('the static embedder', () => {
-  it('is there without a network, a model or a setting', () => {
+  it('works without a network, a model or a setting', () => {
     expect(embedder).toMatchObject({ name: 'static-1', dimensions: 100 })
   })
 
@@ -55,7 +52,7 @@ describe('the static embedder', () => {
     expect(await similarity(text, near)).toBeGreaterThan(await similarity(text, far))
   })
 
-  it('gives null where no word is known', async () => {
+  it('gives null if no word is known', async () => {
     const nothing = ['', '   ', '登录失败', '12345 678', '!!! ---', 'xqzvw', '\ud800\udfff\ud800', 'é́́']
     expect(await embedder.embed(nothing)).toEqual(nothing.map(() => null))
     expect(await embedder.embed([])).toEqual([])
@@ -88,11 +85,11 @@ describe('the static embedder', () => {
   })
 
   it('knows every word that jargon is explained with', () => {
-    const file = decodeVectorFile(readFileSync(VECTORS))
+    const file = decodeWordVectors(readFileSync(VECTORS))
     const vocabulary = new Vocabulary(file.text, file.starts)
     const meanings = [...JARGON.values()].flat()
     expect(meanings.filter((word) => vocabulary.rankOf(word) === -1)).toEqual([])
-    expect([...JARGON.keys()].filter((word) => wordsOf(word).join() !== word)).toEqual([])
+    expect([...JARGON.keys()].filter((word) => splitWords(word).join() !== word)).toEqual([])
   })
 })
 
@@ -101,10 +98,10 @@ function foundByWords(): number {
   const db = new Database(':memory:')
   db.exec(`CREATE VIRTUAL TABLE memories USING fts5(text, tokenize = 'porter unicode61')`)
   const insert = db.prepare('INSERT INTO memories (rowid, text) VALUES (?, ?)')
-  for (const [i, [, memory]] of PARAPHRASES.entries()) insert.run(i, wordsOf(memory).join(' '))
+  for (const [i, [, memory]] of PARAPHRASES.entries()) insert.run(i, splitWords(memory).join(' '))
   const best = db.prepare('SELECT rowid FROM memories WHERE memories MATCH ? ORDER BY rank LIMIT 5').pluck()
   const found = PARAPHRASES.filter(([ask], i) => {
-    const query = wordsOf(ask).map((word) => `"${word}"`)
+    const query = splitWords(ask).map((word) => `"${word}"`)
     return best.all(query.join(' OR ')).includes(i)
   }).length
   db.close()
@@ -117,10 +114,10 @@ describe('the file of word vectors', () => {
     { word: 'größe', vector: [0, 0, 0] },
     { word: 'omega', vector: [-127, 1, 63] },
   ]
-  const good = encodeVectorFile(words, 3)
+  const good = encodeWordVectors(words, 3)
 
-  it('gives back what was put in', () => {
-    const file = decodeVectorFile(good)
+  it('decodes what was encoded', () => {
+    const file = decodeWordVectors(good)
     const vocabulary = new Vocabulary(file.text, file.starts)
     for (const [n, { word, vector }] of words.entries()) {
       expect(vocabulary.rankOf(word)).toBe(n)
@@ -133,11 +130,11 @@ describe('the file of word vectors', () => {
   })
 
   it('is the same for the same words', () => {
-    expect(encodeVectorFile(words, 3)).toEqual(good)
+    expect(encodeWordVectors(words, 3)).toEqual(good)
   })
 
-  it('knows each of its words by its place', () => {
-    const file = decodeVectorFile(readFileSync(VECTORS))
+  it('finds each of its words by rank', () => {
+    const file = decodeWordVectors(readFileSync(VECTORS))
     const vocabulary = new Vocabulary(file.text, file.starts)
     const text = Buffer.from(file.text)
     const count = file.starts.length - 1
@@ -150,11 +147,11 @@ describe('the file of word vectors', () => {
   })
 
   it.each<[string, (file: Buffer) => Buffer, RegExp]>([
-    ['empty', () => Buffer.alloc(0), /holds no word vectors/],
+    ['empty', () => Buffer.alloc(0), /is not a file of word vectors/],
     [
       'something else',
       () => Buffer.from('{"words": ["these", "are", "no", "vectors", "but", "JSON"]}'),
-      /holds no word vectors/,
+      /is not a file of word vectors/,
     ],
     ['cut short', (file) => file.subarray(0, -1), /bytes instead of/],
     ['longer than it says', (file) => Buffer.concat([file, file]), /bytes instead of/],
@@ -169,7 +166,7 @@ describe('the file of word vectors', () => {
     await expect(opened).rejects.toThrow('Install claude-mem again.')
   })
 
-  it('that is missing is refused with what to do', async () => {
+  it('that is missing is reported with what to do', async () => {
     await expect(staticEmbedder({ file: join(place, 'missing.bin') })).rejects.toThrow(
       /ENOENT.*Install claude-mem again/,
     )

@@ -1,15 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { removeHalfFiles } from '../../../src/search/embedders/half-files.ts'
+import { removePartialDownloads } from '../../../src/search/embedders/models.ts'
 import {
   type TransformersEmbedder,
   type TransformersOptions,
   transformersEmbedder,
 } from '../../../src/search/embedders/transformers.ts'
 import { type Bundle, bundle } from '../../store/bundle.ts'
+import { temporaryDirectory } from '../../support/directories.ts'
 import { Hub, type Misbehaviour, serve } from './hub.ts'
 import { TINY_DIMENSIONS, tinyModelFiles, tinyOnnx, writeTinyModel } from './tiny-model.ts'
 
@@ -31,12 +31,11 @@ beforeAll(() => {
 })
 afterAll(() => worker.dispose())
 beforeEach(() => {
-  place = mkdtempSync(join(tmpdir(), 'claude-mem-models-'))
+  place = temporaryDirectory('models')
 })
 afterEach(async () => {
   for (const embedder of embedders.splice(0)) await embedder.close()
   for (const hub of hubs.splice(0)) await hub.close()
-  rmSync(place, { recursive: true, force: true })
 })
 
 async function load(options: Partial<TransformersOptions> & { model: string }): Promise<TransformersEmbedder> {
@@ -63,7 +62,7 @@ const cosine = (a: Float32Array | null | undefined, b: Float32Array | null | und
   a && b ? a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0) : Number.NaN
 
 describe.skipIf(!installed)('a model in a folder (needs @huggingface/transformers)', () => {
-  it('gives unit vectors in the order of the texts, as its words say', async () => {
+  it('gives unit vectors in the order of the texts', async () => {
     const folder = join(place, 'my-model')
     writeTinyModel(folder)
     const embedder = await load({ model: folder })
@@ -75,7 +74,7 @@ describe.skipIf(!installed)('a model in a folder (needs @huggingface/transformer
     expect(cosine(both, cake)).toBeCloseTo(0, 5)
   })
 
-  it('gives null for a text that says nothing to it', async () => {
+  it('gives null for a text without known tokens', async () => {
     const folder = join(place, 'my-model')
     writeTinyModel(folder)
     const embedder = await load({ model: folder })
@@ -97,13 +96,13 @@ describe.skipIf(!installed)('a model in a folder (needs @huggingface/transformer
     })
   })
 
-  it.each(['with blanks', 'ümlaut', 'a--b', '.hidden', 'x.git'])('may lie in a folder called %s', async (name) => {
+  it.each(['with blanks', 'ümlaut', 'a--b', '.hidden', 'x.git'])('may be in a folder called %s', async (name) => {
     const folder = join(place, name)
     writeTinyModel(folder)
     expect((await load({ model: folder })).dimensions).toBe(TINY_DIMENSIONS)
   })
 
-  it('that does not say how much it reads is given little', async () => {
+  it('without a token limit gets short texts', async () => {
     const folder = join(place, 'my-model')
     writeTinyModel(folder)
     const config = join(folder, 'tokenizer_config.json')
@@ -114,7 +113,7 @@ describe.skipIf(!installed)('a model in a folder (needs @huggingface/transformer
     expect([login?.[3], both?.[3] !== 0]).toEqual([0, true])
   })
 
-  it('is named after what is in the folder', async () => {
+  it("has a name with a hash of the folder's content", async () => {
     const folder = join(place, 'my-model')
     writeTinyModel(folder)
     const first = await load({ model: folder })
@@ -143,7 +142,7 @@ describe.skipIf(!installed)('a model in a folder (needs @huggingface/transformer
     expect(existsSync(join(folder, 'config.json'))).toBe(name !== 'that is not there')
   })
 
-  it('rejects what waits when it is closed, and everything after', async () => {
+  it('rejects waiting and later calls when it is closed', async () => {
     const folder = join(place, 'my-model')
     writeTinyModel(folder)
     const embedder = await load({ model: folder })
@@ -157,7 +156,7 @@ describe.skipIf(!installed)('a model in a folder (needs @huggingface/transformer
 })
 
 describe.skipIf(!installed)('a model from the hub (needs @huggingface/transformers)', () => {
-  it('is fetched with progress, kept, and then loaded without the hub', async () => {
+  it('is downloaded with progress, stored, and then loaded without the hub', async () => {
     const hub = await Hub.serving('tiny/words', tinyModelFiles())
     hubs.push(hub)
     const seen: { loadedBytes: number; totalBytes: number }[] = []
@@ -179,10 +178,10 @@ describe.skipIf(!installed)('a model from the hub (needs @huggingface/transforme
     expect(hub.asked).toEqual([])
   })
 
-  it('that was never fetched says how to fetch it', async () => {
+  it('that was never downloaded is reported with the command to download it', async () => {
     await expect(load({ model: 'tiny/words@q8' })).rejects.toMatchObject({
       code: 'not_found',
-      message: 'tiny/words@q8 is not on this machine. Fetch it: claude-mem models pull tiny/words@q8',
+      message: 'tiny/words@q8 is not on this machine. Download it: claude-mem models pull tiny/words@q8',
     })
   })
 
@@ -219,7 +218,7 @@ describe.skipIf(!installed)('a model from the hub (needs @huggingface/transforme
     expect(files(place).filter((file) => file.includes('.tmp.') || file.endsWith('.onnx'))).toEqual([])
   })
 
-  it('from a hub where nobody is', async () => {
+  it('from a hub that does not listen', async () => {
     const hub = await hubThat(() => undefined)
     await hub.close()
     await expect(fromHub(hub)).rejects.toMatchObject({
@@ -228,16 +227,16 @@ describe.skipIf(!installed)('a model from the hub (needs @huggingface/transforme
     })
   })
 
-  it.each([404, 401, 403])('that the hub does not have or give (%i) is not found', async (status) => {
+  it.each([404, 401, 403])('that the hub refuses (%i) is not found', async (status) => {
     const hub = await hubThat((_, response) => void response.writeHead(status).end())
     await expect(fromHub(hub)).rejects.toMatchObject({
       code: 'not_found',
       retryable: false,
-      message: expect.stringContaining('has no model tiny/words@fp32 that can be used'),
+      message: expect.stringContaining('has no usable model tiny/words@fp32'),
     })
   })
 
-  it('that is a page of a hotel network instead leaves nothing behind', async () => {
+  it("that is a captive portal's page instead leaves no file behind", async () => {
     const page = Buffer.from('<html><body>Please log in</body></html>')
     const hub = await hubThat((request, response) => serve(request, response, page))
     await expect(fromHub(hub)).rejects.toThrow(/cannot be used/)
@@ -246,7 +245,7 @@ describe.skipIf(!installed)('a model from the hub (needs @huggingface/transforme
     expect((await fromHub(good)).dimensions).toBe(TINY_DIMENSIONS)
   })
 
-  it('can be stopped while it is fetched, and leaves no half file', async () => {
+  it('can be aborted during the download, and leaves no partial file', async () => {
     const stopping = new AbortController()
     const hub = await hubThat((request, response) => {
       const content = tinyModelFiles().get((request.url ?? '').slice('/tiny/words/resolve/main/'.length))
@@ -262,7 +261,7 @@ describe.skipIf(!installed)('a model from the hub (needs @huggingface/transforme
   })
 })
 
-it('half files of processes that are gone are removed, those of others stay', () => {
+it('partial downloads of ended processes are removed, those of running ones stay', () => {
   const folder = join(place, 'models')
   mkdirSync(join(folder, 'onnx'), { recursive: true })
   const names = [
@@ -272,13 +271,13 @@ it('half files of processes that are gone are removed, those of others stay', ()
     join('onnx', 'm.onnx.tmp.999999999.-5'),
   ]
   for (const name of names) writeFileSync(join(folder, name), '')
-  removeHalfFiles(folder)
-  removeHalfFiles(join(place, 'missing'))
+  removePartialDownloads(folder)
+  removePartialDownloads(join(place, 'missing'))
   expect(files(folder).sort()).toEqual([`b.tmp.${process.ppid}.x1`, 'config.json', 'onnx'])
 })
 
 describe('without the optional dependency', () => {
-  it('says how to install it', async () => {
+  it('reports how to install it', async () => {
     // Outside of the project no package is found.
     const file = join(place, 'embedder-worker.mjs')
     writeFileSync(file, readFileSync(worker.file))

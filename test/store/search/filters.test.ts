@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OBSERVATION_TYPES } from '../../../src/memory/observation.ts'
-import { MEMORY_KINDS, type SearchFilters } from '../../../src/search/query.ts'
+import { OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
+import { MEMORY_KINDS, NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
 import { EVEN_WEIGHTS, type FoundMemory } from '../../../src/store/search-port.ts'
-import { rowOf } from '../../../src/store/sqlite/search/rows.ts'
+import { searchRowId } from '../../../src/store/sqlite/search-rows.ts'
 import { NOW, promptOf, record, stateOf, summaryOf } from '../samples.ts'
 import { type Filtered, passes } from '../search-oracle.ts'
 import { ALL, bareObservation, SearchPlace } from './place.ts'
@@ -39,11 +39,10 @@ beforeAll(async () => {
     const state = stateOf({ project: { key: project, name: project } })
     const base = { session, project, createdAt, words, type: null, agent: null, concepts: [], files: [], pinned: false }
     if (n % 6 === 0) {
-      const { draft } = summaryOf()
       const [filesRead, filesEdited] = [some(FILES), some(FILES)]
       const learned = words.join(' ')
-      const summary = { ...draft, request: null, learned, completed: null, filesRead, filesEdited }
-      at.commit(session, { state, summaries: [summaryOf({ draft: summary, createdAt })] })
+      const summary = summaryOf({ request: null, learned, completed: null, filesRead, filesEdited, createdAt })
+      at.commit(session, { state, summaries: [summary] })
       memories.push({ ...base, kind: 'summary', id: kindCount('summary') + 1, files: [...filesRead, ...filesEdited] })
     } else if (n % 6 === 1) {
       const prompt = { eventId: `p${n}`, number: n, text: words.join(' '), private: false, at: createdAt }
@@ -79,26 +78,28 @@ function kindCount(kind: Filtered['kind']): number {
 const subset = <T>(items: readonly T[]) => fc.subarray([...items])
 const orNull = <T>(items: readonly T[]) => fc.option(fc.constantFrom(...items), { freq: 2 })
 const moment = fc.option(fc.integer({ min: NOW - 2, max: NOW + SPAN }), { freq: 2 })
-const anyFilters: fc.Arbitrary<SearchFilters> = fc.record({
-  project: orNull([...PROJECTS, 'git:/nowhere']),
-  kinds: subset(MEMORY_KINDS),
-  types: fc.oneof(fc.constant([]), subset(OBSERVATION_TYPES)),
-  concepts: fc.oneof(fc.constant([]), subset(['auth', 'CACHING', 'größe', 'it', 'how it WORKS', '性能'])),
-  files: fc.oneof(
-    fc.constant([]),
-    subset(['src/auth', 'SRC\\AUTH', 'jwt', '%', '_', 'readme.md', 'ärger', '.ts', 'nothing', '']),
-  ),
-  since: moment,
-  until: moment,
-  agent: orNull(['explorer', 'nobody']),
-  session: orNull(['s0', 's3', 'nobody']),
-  pinned: fc.boolean(),
-})
+const anyFilters: fc.Arbitrary<SearchFilters> = fc
+  .record({
+    project: orNull([...PROJECTS, 'git:/nowhere']),
+    kinds: subset(MEMORY_KINDS),
+    types: fc.oneof(fc.constant([]), subset(OBSERVATION_TYPES)),
+    concepts: fc.oneof(fc.constant([]), subset(['auth', 'CACHING', 'größe', 'it', 'how it WORKS', '性能'])),
+    files: fc.oneof(
+      fc.constant([]),
+      subset(['src/auth', 'SRC\\AUTH', 'jwt', '%', '_', 'readme.md', 'ärger', '.ts', 'nothing', '']),
+    ),
+    since: moment,
+    until: moment,
+    agent: orNull(['explorer', 'nobody']),
+    session: orNull(['s0', 's3', 'nobody']),
+    pinned: fc.boolean(),
+  })
+  .map((some) => ({ ...NO_FILTERS, ...some }))
 
 function expected(filters: SearchFilters): number[] {
   return memories
     .filter((memory) => passes(filters, memory))
-    .map((memory) => ({ row: rowOf(memory.kind, memory.id), at: memory.createdAt }))
+    .map((memory) => ({ row: searchRowId(memory.kind, memory.id), at: memory.createdAt }))
     .sort((a, b) => b.at - a.at || b.row - a.row)
     .map(({ row }) => row)
 }
@@ -110,7 +111,7 @@ describe('filters', () => {
         const rows = expected(filters)
         expect(at.reader.passing(filters, limit, offset)).toEqual(rows.slice(offset, offset + limit))
         expect(at.reader.count(filters)).toBe(rows.length)
-        const all = memories.map(({ kind, id }) => rowOf(kind, id))
+        const all = memories.map(({ kind, id }) => searchRowId(kind, id))
         expect(at.reader.filterRows([...all, 4_000_000], filters)).toEqual(all.filter((row) => rows.includes(row)))
       }),
       { numRuns: 300 },
@@ -122,7 +123,7 @@ describe('filters', () => {
       fc.property(anyFilters, fc.subarray(WORDS, { minLength: 1 }), (filters, words) => {
         const text = words.join(' ')
         const rows = expected(filters)
-        const holds = new Map(memories.map((memory) => [rowOf(memory.kind, memory.id), memory.words]))
+        const holds = new Map(memories.map((memory) => [searchRowId(memory.kind, memory.id), memory.words]))
         const strict = at.reader.lexical({ text, how: 'every' }, filters, EVEN_WEIGHTS, 1_000)
         expect(strict.map(({ row }) => row)).toEqual(
           rows.filter((row) => words.every((word) => holds.get(row)?.includes(word))),
@@ -145,10 +146,10 @@ describe('filters', () => {
       fc.property(anyFilters, fc.nat(memories.length - 1), fc.nat(5), fc.nat(5), (filters, index, before, after) => {
         const anchor = memories[index]
         if (anchor === undefined) return
-        const row = rowOf(anchor.kind, anchor.id)
+        const row = searchRowId(anchor.kind, anchor.id)
         const others = expected(filters).reverse()
         const isBefore = (other: number) => {
-          const memory = memories.find(({ kind, id }) => rowOf(kind, id) === other)
+          const memory = memories.find(({ kind, id }) => searchRowId(kind, id) === other)
           const time = memory?.createdAt ?? 0
           return time < anchor.createdAt || (time === anchor.createdAt && other < row)
         }
@@ -163,7 +164,7 @@ describe('filters', () => {
   })
 
   test('found.tellsWhatIsKnownOfEachInTheOrderAskedFor', () => {
-    const rows = memories.map(({ kind, id }) => rowOf(kind, id)).reverse()
+    const rows = memories.map(({ kind, id }) => searchRowId(kind, id)).reverse()
     const found = at.reader.found([...rows, 4_000_000])
     expect(found.map(({ row }) => row)).toEqual(rows)
     const facts = ({ kind, id, session, project, type, createdAt, pinned }: Filtered | FoundMemory) => {

@@ -1,11 +1,12 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ForgetRequest } from '../../../src/store/search-port.ts'
-import { restoreBackup } from '../../../src/store/sqlite/restore.ts'
-import { purge, startPurge } from '../../../src/store/sqlite/search/purge.ts'
-import { SearchReader } from '../../../src/store/sqlite/search/reader.ts'
-import { accepting, callOf, claim, NOW, summaryOf, toolUse, turnOf } from '../samples.ts'
+import { checkIntegrity } from '../../../src/store/recovery/database-files.ts'
+import { restoreBackup } from '../../../src/store/recovery/recover.ts'
+import type { ForgetOptions } from '../../../src/store/search-port.ts'
+import { purge, startPurge } from '../../../src/store/sqlite/full-text-index.ts'
+import { openSearchDatabase } from '../../../src/store/sqlite/search-reader.ts'
+import { accepting, callOf, claim, NOW, settle, summaryOf, toolUse, turnOf } from '../samples.ts'
 import { ALL, bareObservation, SearchPlace } from './place.ts'
 
 let at: SearchPlace
@@ -14,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => at.dispose())
 
-const forget = (over: Partial<ForgetRequest>) =>
+const forget = (over: Partial<ForgetOptions>) =>
   at.core.forget({ ids: [], filters: null, dryRun: false, at: NOW, ...over })
 
 /** How often a word stands in the database's files. The full-text index leaves out how a word begins. */
@@ -45,7 +46,7 @@ describe('forgetting', () => {
     })
     const [id = 0] = at.commit('s', {
       observations: [{ ...secret, sources: ['1'] }],
-      inbox: [{ do: 'settle', effectId: 'e1', outcomes: [], at: NOW }],
+      inbox: [settle('e1')],
       turns: [turnOf('user', 'quokkavlatigo'), turnOf('assistant', 'quokkavlatigo')],
       calls: [callOf('e1', { sent: 'quokkavlatigo', received: 'quokkavlatigo', error: 'quokkavlatigo' })],
     })
@@ -62,16 +63,15 @@ describe('forgetting', () => {
   })
 
   test('forget.aSummaryLeavesNoWordInTheFiles', () => {
-    const { draft } = summaryOf()
-    at.commit('s', { summaries: [summaryOf({ draft: { ...draft, learned: 'the quokkavlatigo' } })] })
+    at.commit('s', { summaries: [summaryOf({ learned: 'the quokkavlatigo' })] })
     expect(forget({ filters: { ...ALL, kinds: ['summary'] } })).toMatchObject({ summaries: 1, cleared: true })
     expect(occurrences('vlatigo')).toBe(0)
   })
 
   test('forget.whileSomebodyReadsIsFinishedAfterwards', () => {
     const [id = 0] = at.learn('s', { title: 'quokkavlatigo' }, { title: 'other' })
-    const reader = SearchReader.open(at.here.file)
-    reader.atOnce(() => {
+    const reader = openSearchDatabase(at.here.file)
+    reader.snapshot(() => {
       reader.count(ALL)
       expect(forget({ ids: [id] })).toMatchObject({ observations: 1, cleared: false })
       const { done, total } = at.core.indexState()
@@ -93,7 +93,7 @@ describe('forgetting', () => {
     let steps = 0
     while (!purge(at.core.db, 1)) steps += 1
     expect(steps).toBeGreaterThan(3)
-    expect(at.core.quickCheck()).toEqual([])
+    expect(checkIntegrity(at.core.db).problems).toEqual([])
     expect(at.find('w31', 'any').length).toBeGreaterThan(0)
   })
 
@@ -133,8 +133,7 @@ describe('forgetting', () => {
 describe('what was forgotten stays so', () => {
   async function forgottenAfterABackup(): Promise<{ id: number; kept: number; backup: string }> {
     const [id = 0, kept = 0] = at.learn('s', { title: 'quokkavlatigo' }, { title: 'numbat' })
-    const { draft } = summaryOf()
-    at.commit('s', { summaries: [summaryOf({ draft: { ...draft, notes: 'quokkavlatigo' } })] })
+    at.commit('s', { summaries: [summaryOf({ notes: 'quokkavlatigo' })] })
     const { file } = await at.core.backup('daily', 7)
     forget({ ids: [id], filters: { ...ALL, kinds: ['summary'] } })
     return { id, kept, backup: file }
@@ -157,7 +156,7 @@ describe('what was forgotten stays so', () => {
     writeSync(descriptor, Buffer.alloc(100, 0xa5), 0, 100, 0)
     closeSync(descriptor)
     await at.reopen()
-    expect(at.core.startNotes().join(' ')).toContain('was restored')
+    expect(at.core.startupNotes().join(' ')).toContain('was restored')
     expectForgotten(id, kept)
     expect(at.find('later')).toHaveLength(1)
   })

@@ -1,11 +1,11 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { migrate, SCHEMA_VERSION } from '../../../src/store/migrations/index.ts'
+import { checkIntegrity } from '../../../src/store/recovery/database-files.ts'
 import { EVEN_WEIGHTS } from '../../../src/store/search-port.ts'
 import { commitGroup } from '../../../src/store/sqlite/commit.ts'
-import { migrate } from '../../../src/store/sqlite/migrate.ts'
-import { SCHEMA_VERSION } from '../../../src/store/sqlite/migrations/index.ts'
-import { isIndexDamage } from '../../../src/store/sqlite/search/damage.ts'
-import { INDEX_VERSION, indexVersion, setIndexVersion } from '../../../src/store/sqlite/search/index-version.ts'
+import { isIndexDamage } from '../../../src/store/sqlite/database.ts'
+import { INDEX_VERSION, indexVersion, setIndexVersion } from '../../../src/store/sqlite/full-text-index.ts'
 import { backTo } from '../older.ts'
 import { type Place, place } from '../place.ts'
 import { commitOf, NOW, promptOf, record, summaryOf } from '../samples.ts'
@@ -135,7 +135,7 @@ describe('a database from before there was search', () => {
     expect(passing.length).toBeGreaterThan(0)
     backTo(2, at.core.db)
     await at.reopen()
-    expect(at.core.startNotes().join(' ')).toContain(`from version 2 to ${SCHEMA_VERSION}`)
+    expect(at.core.startupNotes().join(' ')).toContain(`from version 2 to ${SCHEMA_VERSION}`)
     expect(at.reader.passing(filters, 100, 0)).toEqual(passing)
     expect(at.core.indexState().done).toBe(0)
     at.indexAll(11)
@@ -167,8 +167,8 @@ describe('a damaged index', () => {
     const failure = thrownBy(() => at.find('amber'))
     expect(failure).toMatchObject({ code: 'storage', message: expect.stringContaining('claude-mem reindex') })
     expect(isIndexDamage(failure)).toBe(true)
-    expect(at.core.quickCheck()).toEqual([])
-    at.core.indexNext(10)
+    expect(checkIntegrity(at.core.db)).toEqual({ problems: [], indexDamaged: true })
+    at.core.rebuildSearch()
     at.indexAll()
     expect(at.find('quokka')).toEqual([id])
     expect(at.find('amber').length).toBeGreaterThan(0)
@@ -193,8 +193,8 @@ describe('a damaged index', () => {
     await at.core.backup('daily', 7)
     damage()
     await at.reopen()
-    expect(at.core.startNotes().join(' ')).toMatch(/index of words was damaged/)
-    expect(at.core.startNotes().join(' ')).not.toContain('restored')
+    expect(at.core.startupNotes().join(' ')).toMatch(/search index was damaged/)
+    expect(at.core.startupNotes().join(' ')).not.toContain('restored')
     at.core.indexNext(10)
     at.indexAll()
     expect(answers()).toEqual(before)

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MemError } from '../../../src/errors.ts'
+import { MemError } from '../../../src/lib/errors.ts'
 import type { NewVector } from '../../../src/store/search-port.ts'
-import { SearchReader } from '../../../src/store/sqlite/search/reader.ts'
-import { rowOf } from '../../../src/store/sqlite/search/rows.ts'
+import { openSearchDatabase } from '../../../src/store/sqlite/search-reader.ts'
+import { searchRowId } from '../../../src/store/sqlite/search-rows.ts'
 import { NOW, stateOf } from '../samples.ts'
 import { bareObservation, SearchPlace } from './place.ts'
 
@@ -24,23 +24,25 @@ describe('what is known beside the words', () => {
       { id: a, supersededBy: c, supersedes: [], repeats: [], tokens: 1 },
       { id: b, supersededBy: null, supersedes: [a], pinned: true },
     ])
-    expect(at.reader.found([rowOf('observation', a)])).toMatchObject([{ title: 'old', supersededBy: c, repeats: [] }])
+    expect(at.reader.found([searchRowId('observation', a)])).toMatchObject([
+      { title: 'old', supersededBy: c, repeats: [] },
+    ])
   })
 
   test('found.aMemoryWithoutATitleIsCalledByItsBeginning', () => {
     const [a = 0, b = 0] = at.learn('s', { narrative: `${'😀'.repeat(200)}\nmore` }, { subtitle: 'under' })
-    const [first, second] = at.reader.found([rowOf('observation', a), rowOf('observation', b)])
+    const [first, second] = at.reader.found([searchRowId('observation', a), searchRowId('observation', b)])
     expect(first?.title).toBe('😀'.repeat(120))
     expect(second?.title).toBe('under')
   })
 
   test('reader.refusesWhatIsNoDatabaseOfOurs', () => {
-    expect(() => SearchReader.open(`${at.here.file}.missing`)).toThrow(MemError)
+    expect(() => openSearchDatabase(`${at.here.file}.missing`)).toThrow(MemError)
   })
 
   test('reader.seesOneStateAtOnceThoughTheWriterGoesOn', () => {
     at.learn('s', { title: 'quokka' })
-    at.reader.atOnce(() => {
+    at.reader.snapshot(() => {
       expect(at.find('quokka')).toHaveLength(1)
       at.learn('s', { title: 'quokka' })
       expect(at.find('quokka')).toHaveLength(1)
@@ -92,7 +94,7 @@ describe('vectors', () => {
 
   test('vectors.thatAreNoNumbersAreRefusedWhole', () => {
     const [a = 0, b = 0] = at.learn('s', { title: 'a' }, { title: 'b' })
-    expect(() => at.core.putEmbeddings([vectorOf(a, 1), vectorOf(b, Number.NaN)])).toThrow(/no number/)
+    expect(() => at.core.putEmbeddings([vectorOf(a, 1), vectorOf(b, Number.NaN)])).toThrow(/not a number/)
     expect(read(null)).toEqual([])
   })
 

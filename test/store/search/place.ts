@@ -1,11 +1,11 @@
 /** A store and a search reader on one real file. */
-import type { ObservationDraft } from '../../../src/memory/observation.ts'
-import { NO_FILTERS, type SearchFilters } from '../../../src/search/query.ts'
+import type { ObservationDraft } from '../../../src/domain/observation.ts'
+import { NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
 import type { Commit } from '../../../src/store/commit.ts'
 import { EVEN_WEIGHTS, type LexicalQuery } from '../../../src/store/search-port.ts'
-import { SqliteCore } from '../../../src/store/sqlite/core.ts'
-import { SearchReader } from '../../../src/store/sqlite/search/reader.ts'
-import { idOf } from '../../../src/store/sqlite/search/rows.ts'
+import { openSearchDatabase, type SearchDatabase } from '../../../src/store/sqlite/search-reader.ts'
+import { searchRowMemoryId } from '../../../src/store/sqlite/search-rows.ts'
+import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts'
 import { type Place, place } from '../place.ts'
 import { commitOf, NOW, observationOf } from '../samples.ts'
 
@@ -13,20 +13,20 @@ export const ALL: SearchFilters = { ...NO_FILTERS, kinds: [] }
 
 export class SearchPlace {
   readonly here: Place
-  core: SqliteCore
-  #reader: SearchReader | null = null
+  core: SqliteStore
+  #reader: SearchDatabase | null = null
 
-  private constructor(here: Place, core: SqliteCore) {
+  private constructor(here: Place, core: SqliteStore) {
     this.here = here
     this.core = core
   }
 
   static async open(here: Place = place()): Promise<SearchPlace> {
-    return new SearchPlace(here, await SqliteCore.open(here.options))
+    return new SearchPlace(here, await openSqliteStore(here.options))
   }
 
-  get reader(): SearchReader {
-    this.#reader ??= SearchReader.open(this.here.file)
+  get reader(): SearchDatabase {
+    this.#reader ??= openSearchDatabase(this.here.file)
     return this.#reader
   }
 
@@ -44,7 +44,7 @@ export class SearchPlace {
 
   /** Ids of what is found, best (or newest) first. */
   find(text: string, how: LexicalQuery['how'] = 'every', filters: SearchFilters = ALL): number[] {
-    return this.reader.lexical({ text, how }, filters, EVEN_WEIGHTS, 1_000).map(({ row }) => idOf(row))
+    return this.reader.lexical({ text, how }, filters, EVEN_WEIGHTS, 1_000).map(({ row }) => searchRowMemoryId(row))
   }
 
   indexAll(limit = 500): void {
@@ -59,7 +59,7 @@ export class SearchPlace {
 
   async reopen(): Promise<void> {
     await this.close()
-    this.core = await SqliteCore.open(this.here.options)
+    this.core = await openSqliteStore(this.here.options)
   }
 
   async dispose(): Promise<void> {
@@ -70,5 +70,5 @@ export class SearchPlace {
 
 export function bareObservation(draft: Partial<ObservationDraft>, createdAt = NOW) {
   const bare = { title: null, narrative: null, facts: [], concepts: [], filesRead: [], functionsChanged: [] }
-  return observationOf([], { createdAt, draft: { ...observationOf([]).draft, ...bare, ...draft } })
+  return observationOf([], { createdAt, ...bare, ...draft })
 }

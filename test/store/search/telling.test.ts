@@ -1,16 +1,15 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { all, type Database } from '../../../src/store/sqlite/database.ts'
+import { matchExpression, narrowedExpression } from '../../../src/store/sqlite/full-text-search.ts'
 import { openForReading } from '../../../src/store/sqlite/reader.ts'
-import { matchExpression } from '../../../src/store/sqlite/search/match.ts'
-import { idOf } from '../../../src/store/sqlite/search/rows.ts'
-import { tellingExpression } from '../../../src/store/sqlite/search/telling.ts'
-import { all, type Connection } from '../../../src/store/sqlite/statement.ts'
+import { searchRowMemoryId } from '../../../src/store/sqlite/search-rows.ts'
 import { SearchPlace } from './place.ts'
 
 const COMMON_FROM = 10
 
 let at: SearchPlace
-let db: Connection
+let db: Database
 beforeEach(async () => {
   at = await SearchPlace.open()
   db = openForReading(at.here.file)
@@ -34,7 +33,7 @@ function scored(match: string): Scored[] {
   )
 }
 
-const telling = (text: string) => tellingExpression(db, text, COMMON_FROM)
+const telling = (text: string) => narrowedExpression(db, text, COMMON_FROM)
 const whole = (text: string) => matchExpression({ text, how: 'any' }) ?? ''
 
 /** Each in a session of its own: nothing stands beside it. */
@@ -47,7 +46,7 @@ describe('telling words', () => {
     const common = Array.from({ length: 30 }, (_, n) => `the build failed again, number ${n}`)
     const ids = learnEach([...common, 'the build failed in quokka', 'quokka is an animal'])
     const found = scored(telling('why did the build fail in quokka')?.match ?? '')
-    expect(found.map(({ row }) => idOf(row)).sort((a, b) => a - b)).toEqual(ids.slice(-2))
+    expect(found.map(({ row }) => searchRowMemoryId(row)).sort((a, b) => a - b)).toEqual(ids.slice(-2))
     expect(scored(whole('why did the build fail in quokka'))).toHaveLength(32)
   })
 
@@ -58,7 +57,7 @@ describe('telling words', () => {
     expect(telling('build failed')).toBeNull()
     expect(telling('quokka wombat')).toBeNull()
     expect(telling('')).toBeNull()
-    expect(tellingExpression(db, 'build quokka')).toBeNull()
+    expect(narrowedExpression(db, 'build quokka')).toBeNull()
   })
 
   test('are only the rarest of a text that has many', () => {

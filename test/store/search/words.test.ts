@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EVEN_WEIGHTS } from '../../../src/store/search-port.ts'
-import { rowOf } from '../../../src/store/sqlite/search/rows.ts'
+import { searchRowId } from '../../../src/store/sqlite/search-rows.ts'
 import { NOW, promptOf, record, summaryOf } from '../samples.ts'
 import { ALL, SearchPlace } from './place.ts'
 
@@ -60,15 +60,14 @@ describe('words', () => {
     const prompt = (number: number, text: string, isPrivate: boolean) => {
       return { eventId: `p${number}`, number, text, private: isPrivate, at: NOW }
     }
-    const { draft } = summaryOf()
     at.commit('s', {
       events: [record(promptOf('s', 'p1')), record(promptOf('s', 'p2'))],
       prompts: [prompt(1, 'make the quokka jump', false), prompt(2, 'the wombat is secret', true)],
-      summaries: [summaryOf({ draft: { ...draft, nextSteps: 'feed the numbat' } })],
+      summaries: [summaryOf({ nextSteps: 'feed the numbat' })],
     })
     const rows = (text: string) => at.reader.lexical({ text, how: 'every' }, ALL, EVEN_WEIGHTS, 9).map(({ row }) => row)
-    expect(rows('quokka')).toEqual([rowOf('prompt', 1)])
-    expect(rows('numbat')).toEqual([rowOf('summary', 1)])
+    expect(rows('quokka')).toEqual([searchRowId('prompt', 1)])
+    expect(rows('numbat')).toEqual([searchRowId('summary', 1)])
     expect(rows('wombat')).toEqual([])
     expect(at.reader.found([...rows('quokka'), ...rows('numbat')])).toMatchObject([
       { kind: 'prompt', id: 1, title: 'make the quokka jump', projectName: 'shop', type: null },
@@ -103,7 +102,7 @@ describe('words', () => {
     expect(found).toContain(a)
     expect(found).not.toContain(f)
     const alone = at.reader.lexical({ text: 'quokka', how: 'any' }, ALL, { ...EVEN_WEIGHTS, neighbours: 0 }, 9)
-    expect(alone.filter(({ score }) => score > 0).map(({ row }) => row)).toEqual([rowOf('observation', b ?? 0)])
+    expect(alone.filter(({ score }) => score > 0).map(({ row }) => row)).toEqual([searchRowId('observation', b ?? 0)])
   })
 
   test('chunks.sayWhatASessionIsAbout', () => {
@@ -120,7 +119,7 @@ describe('words', () => {
 
   test('matchedWords.areThoseThatStandInIt', () => {
     const [a = 0, b = 0] = at.learn('s', { title: 'quokkas jump' }, { title: 'login' })
-    const rows = [rowOf('observation', a), rowOf('observation', b)]
+    const rows = [searchRowId('observation', a), searchRowId('observation', b)]
     expect(at.reader.matchedWords('the Quokka jumping login', rows)).toEqual(
       new Map([
         [rows[0], ['Quokka', 'jumping']],

@@ -1,36 +1,35 @@
 /**
- * A process of its own between the daemon and `claude`: starts it in a process group, lends it our stdin, stdout and
- * stderr, and ends the whole group when the daemon says so or is gone. The daemon may be killed with SIGKILL, which it
- * cannot answer; the channel to it breaks all the same, and that is the sign.
+ * A process between the daemon and `claude`, so that no `claude` outlives the daemon. It starts `claude` in a process
+ * group of its own, passes on stdin, stdout and stderr, and kills the whole group when the daemon says so or is gone. A
+ * daemon that is killed with SIGKILL cannot say so, but its IPC channel breaks.
  */
 import { execFile, spawn } from 'node:child_process'
-import { systemCode } from '../../../errors.ts'
-import { type GuardMessage, STOP } from './guard-words.ts'
+import { systemCode } from '../../../lib/errors.ts'
+import type { GuardMessage } from './run-guarded.ts'
 
-/** `claude` needs no longer to write down what it has; a program that ignores SIGTERM gets no more. */
-const GRACE_MS = 1_000
+/** Time between SIGTERM and SIGKILL: enough for `claude` to write its state. */
+const KILL_DELAY_MS = 1_000
 
 const [program = '', ...args] = process.argv.slice(2)
 const isWindows = process.platform === 'win32'
 
-// The group of its own is what can be ended whole. Windows has none: there the tree is walked.
+// A process group can be killed as a whole. Windows has none; there `taskkill /t` walks the process tree.
 const child = spawn(program, args, { stdio: 'inherit', detached: !isWindows, windowsHide: true })
 let stopping = false
 
-child.on('error', (error) => leave({ type: 'failed', code: systemCode(error) ?? null, message: error.message }))
-child.on('spawn', () => tell({ type: 'started', pid: child.pid ?? 0 }))
+child.on('error', (error) => exitAfter({ type: 'failed', code: systemCode(error) ?? null, message: error.message }))
+child.on('spawn', () => send({ type: 'started', pid: child.pid ?? 0 }))
 child.on('exit', (code, signal) => {
-  // Whatever it started itself and left behind.
+  // Processes that `claude` started and left behind.
   if (!isWindows) signalGroup('SIGKILL')
-  leave({ type: 'ended', code, signal })
+  exitAfter({ type: 'ended', code, signal })
 })
 
-process.on('message', (message) => {
-  if (message === STOP) stop()
-})
+// The daemon sends only one message: stop.
+process.on('message', stop)
 process.on('disconnect', stop)
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop)
-// The daemon may have died before we listened.
+// The daemon may have died before the listeners were added.
 if (!process.connected) stop()
 
 function stop(): void {
@@ -41,7 +40,7 @@ function stop(): void {
     return
   }
   signalGroup('SIGTERM')
-  setTimeout(() => signalGroup('SIGKILL'), GRACE_MS)
+  setTimeout(() => signalGroup('SIGKILL'), KILL_DELAY_MS)
 }
 
 function signalGroup(signal: NodeJS.Signals): void {
@@ -49,16 +48,15 @@ function signalGroup(signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }
 
-function tell(message: GuardMessage, told: () => void = () => {}): void {
-  // A daemon that is gone needs no word.
-  if (!process.connected || process.send === undefined) told()
-  else process.send(message, undefined, undefined, told)
+function send(message: GuardMessage, done: () => void = () => {}): void {
+  if (!process.connected || process.send === undefined) done()
+  else process.send(message, undefined, undefined, done)
 }
 
-function leave(message: GuardMessage): void {
-  tell(message, () => process.exit(0))
+function exitAfter(message: GuardMessage): void {
+  send(message, () => process.exit(0))
 }

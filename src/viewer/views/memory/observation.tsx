@@ -1,88 +1,186 @@
-/** An observation that is open: what it says, what stands around it, and why it exists. */
+/** The panel of an observation: its content, actions, origin and neighbours. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Answer } from '../../../channel/protocol.ts'
-import { MemError } from '../../../errors.ts'
-import { useCell } from '../../cell.ts'
-import { ask, onItems } from '../../connection.ts'
-import { useLoaded } from '../../loaded.ts'
-import { Icon, KindMark } from '../../parts/icon.tsx'
-import { Empty } from '../../parts/plain.tsx'
-import { safeLine } from '../../parts/safe-text.ts'
-import { count } from '../../times.ts'
-import { Actions } from './actions.tsx'
-import { ASKED_FOR_ALL, type Asked, memoryHref } from './asked.ts'
-import { ScoreTable } from './explanation.tsx'
-import { Neighbours } from './neighbours.tsx'
-import { OriginPart } from './origin.tsx'
-import { NotThere, Panel, Part } from './panel.tsx'
-import { Files, Place, Prose } from './parts.tsx'
-import type { MemoryRows } from './rows.ts'
+import type { OutputOf } from '../../../api/index.ts'
+import { MemError } from '../../../lib/errors.ts'
+import { EmptyState, type Figure, FigureList } from '../../components/basics.tsx'
+import { runWithToast } from '../../components/dialog.tsx'
+import { Icon, type IconName, KindIcon } from '../../components/icon.tsx'
+import { callDaemon, onStreamMessages } from '../../connection.ts'
+import { fullCount, shortDay, Time, timeOfDay } from '../../format.tsx'
+import { useObservable } from '../../observable.ts'
+import { isMemoryChange, useQuery, useReloadOnNews } from '../../queries.ts'
+import { navigate } from '../../route.ts'
+import { safeLine } from '../../safe-text.ts'
+import { CorrectDialog, ForgetDialog, SupersedeDialog } from './dialogs.tsx'
+import { filterHref, type MemoryQuery, memoryHref } from './memory-query.ts'
+import { type MemoryRows, memoryAddressId } from './memory-rows.ts'
+import { OriginSection } from './origin.tsx'
+import { DetailPanel, FileList, MemoryMeta, MissingMemory, PanelSection, ProseText } from './panel.tsx'
+import { ScoreTable } from './score.tsx'
 
-export type Observation = Extract<Answer, { type: 'origin' }>['observation']
+export type ObservationDetails = OutputOf<'origin'>['observation']
 
-interface ObservationProps {
+interface ObservationPanelProps {
   id: number
-  asked: Asked
+  query: MemoryQuery
   rows: MemoryRows
   onClose(): void
 }
 
-export function OpenedObservation({ id, asked, rows, onClose }: ObservationProps) {
-  useCell(rows.version)
-  const { data, error, loading, reload } = useLoaded(`origin ${id}`, () => originOf(id))
-  const gone = useChanges(id, data?.found?.observation.session ?? null, reload)
-  const label = `Observation ${id}`
-  if (gone) {
+interface ContentProps {
+  observation: ObservationDetails
+  query: MemoryQuery
+}
+
+export function ObservationPanel({ id, query, rows, onClose }: ObservationPanelProps) {
+  useObservable(rows.version)
+  const { data, error, loading, reload } = useQuery(`origin ${id}`, () => loadOrigin(id))
+  const found = data?.found ?? null
+  const isForgotten = useForgotten(id, found?.observation.session ?? null, reload)
+  if (isForgotten) {
     return (
-      <Panel label={label} onClose={onClose}>
-        <Empty icon="trash" title="It was forgotten">
-          <p>Observation #{id} is gone from the memory, from searches and from what sessions start with.</p>
-        </Empty>
-      </Panel>
+      <DetailPanel label={`Observation ${id}`} onClose={onClose}>
+        <EmptyState icon="trash" title="This observation was forgotten">
+          <p>Observation #{id} is no longer in the memory, in searches or in the context of sessions.</p>
+        </EmptyState>
+      </DetailPanel>
     )
   }
-  const found = data?.found ?? null
   if (found === null) {
-    return (
-      <Panel label={label} onClose={onClose}>
-        <NotThere what="observation" loading={loading && data === null} error={error} onRetry={reload} />
-      </Panel>
-    )
+    const isLoading = loading && data === null
+    return <MissingMemory kind="observation" loading={isLoading} error={error} onRetry={reload} onClose={onClose} />
   }
   const { observation, origin } = found
-  const isSearch = rows.answered !== null && rows.answered.mode !== 'filter'
-  const hit = isSearch ? rows.kept.at(rows.kept.indexOf(`observation:${id}`)) : undefined
+  const hit = rows.isRanked ? rows.at(rows.indexOf(`observation:${id}`)) : undefined
   return (
-    <Panel label={label} onClose={onClose} actions={<Actions observation={observation} asked={asked} />}>
-      <Said observation={observation} asked={asked} />
+    <DetailPanel
+      label={`Observation ${id}`}
+      onClose={onClose}
+      actions={<ObservationActions observation={observation} query={query} />}
+    >
+      <ObservationContent observation={observation} query={query} />
       {hit === undefined || hit.completes ? null : (
-        <Part title="Why it was found">
+        <PanelSection title="Why it was found">
           <ScoreTable explanation={hit.explanation} />
-        </Part>
+        </PanelSection>
       )}
-      <OriginPart observation={observation} origin={origin} />
-      <Neighbours id={id} asked={asked} />
-    </Panel>
+      <OriginSection observation={observation} origin={origin} />
+      <NearbyMemories id={id} query={query} />
+    </DetailPanel>
   )
 }
 
-/** Null: there is none with this number, or not any more. */
-async function originOf(id: number) {
+/** Null: there is no observation with this number. */
+async function loadOrigin(id: number) {
   try {
-    return { found: await ask('origin', { type: 'origin', observation: id }) }
+    return { found: await callDaemon('origin', { observation: id }) }
   } catch (error) {
     if (error instanceof MemError && error.code === 'not_found') return { found: null }
     throw error
   }
 }
 
-function Said({ observation, asked }: { observation: Observation; asked: Asked }) {
-  const { id, type, title, subtitle, narrative, facts, concepts, filesRead, filesModified, functionsChanged } =
-    observation
+/** Reloads when the observation changed. True: it was forgotten. */
+function useForgotten(id: number, session: string | null, reload: () => void): boolean {
+  const [isForgotten, setForgotten] = useState(false)
+  useEffect(
+    () =>
+      onStreamMessages((messages) => {
+        for (const message of messages) {
+          if (message.type === 'commit') {
+            if (message.observations.some(({ supersedes }) => supersedes?.includes(id) === true)) reload()
+          } else if (message.change === 'forgotten' && message.ids.includes(id)) setForgotten(true)
+          else if (message.change === 'erased' && message.session === session) setForgotten(true)
+          // Also when another observation changes: this one may be linked to it.
+          else if (message.change !== 'quarantined' && message.change !== 'imported') reload()
+        }
+      }),
+    [id, session, reload],
+  )
+  return isForgotten
+}
+
+function ObservationActions({ observation, query }: ContentProps) {
+  const [dialog, setDialog] = useState<'forget' | 'correct' | 'supersede' | null>(null)
+  const { id, pinned, supersededBy } = observation
+  const close = () => setDialog(null)
+  const pin = () =>
+    runWithToast(async () => {
+      await callDaemon('pin', { ids: [id], on: !pinned })
+      return pinned ? `#${id} is no longer pinned.` : `#${id} is pinned: sessions of its project start with it.`
+    })
+  const removeLink = (from: number) =>
+    runWithToast(async () => {
+      await callDaemon('link', { from, to: id, kind: 'supersedes', on: false })
+      return `#${id} is valid again: #${from} no longer supersedes it.`
+    })
   return (
     <>
-      <p class="memory-kind">
-        <KindMark kind={type} />
+      <ActionButton
+        icon="pin"
+        name={pinned ? 'Unpin' : 'Pin'}
+        about="Pinned observations are always part of the context of their project"
+        onAct={() => void pin()}
+        pressed={pinned}
+      />
+      <ActionButton
+        icon="edit"
+        name="Correct"
+        about="Replace it with a corrected observation"
+        onAct={() => setDialog('correct')}
+      />
+      {supersededBy === null ? (
+        <ActionButton
+          icon="link"
+          name="Supersede"
+          about="Mark another observation as its replacement"
+          onAct={() => setDialog('supersede')}
+        />
+      ) : (
+        <ActionButton
+          icon="link"
+          name="Restore"
+          about={`#${supersededBy} does not supersede it`}
+          onAct={() => void removeLink(supersededBy)}
+        />
+      )}
+      <ActionButton icon="trash" name="Forget" about="Delete it permanently" onAct={() => setDialog('forget')} />
+      {dialog === 'forget' ? <ForgetDialog observation={observation} onClose={close} /> : null}
+      {dialog === 'correct' ? (
+        <CorrectDialog
+          observation={observation}
+          onClose={close}
+          onCorrected={(corrected) => navigate(memoryHref(query, `${corrected}`))}
+        />
+      ) : null}
+      {dialog === 'supersede' ? <SupersedeDialog observation={observation} onClose={close} /> : null}
+    </>
+  )
+}
+
+interface ActionButtonProps {
+  icon: IconName
+  name: string
+  about: string
+  onAct(): void
+  pressed?: boolean
+}
+
+function ActionButton({ icon, name, about, onAct, pressed }: ActionButtonProps) {
+  return (
+    <button type="button" class="plain" aria-pressed={pressed} onClick={onAct} title={about}>
+      <Icon name={icon} size={16} />
+      <span>{name}</span>
+    </button>
+  )
+}
+
+function ObservationContent({ observation, query }: ContentProps) {
+  const { id, type, title, subtitle, narrative, facts, concepts, agent } = observation
+  return (
+    <>
+      <p class="cluster">
+        <KindIcon kind={type} />
         {type} <span class="figure soft">#{id}</span>
         {observation.pinned ? (
           <span class="chip accent">
@@ -90,7 +188,7 @@ function Said({ observation, asked }: { observation: Observation; asked: Asked }
             pinned
           </span>
         ) : null}
-        {observation.agent === null ? null : <span class="chip">by {safeLine(observation.agent)}</span>}
+        {agent === null ? null : <span class="chip">by {safeLine(agent)}</span>}
       </p>
       <h2 class={observation.supersededBy === null ? 'memory-title' : 'memory-title superseded'} dir="auto">
         {safeLine(title ?? '(no title)', 600)}
@@ -100,18 +198,18 @@ function Said({ observation, asked }: { observation: Observation; asked: Asked }
           {safeLine(subtitle, 1_000)}
         </p>
       )}
-      <Place session={observation.session} turn={observation.promptNumber} at={observation.createdAt}>
+      <MemoryMeta session={observation.session} turn={observation.promptNumber} at={observation.createdAt}>
         <li>
           <Icon name="memory" size={14} />
-          <a href={memoryHref({ ...ASKED_FOR_ALL, project: observation.project })} title="All of this project">
+          <a href={filterHref({ project: observation.project })} title="All of this project">
             {safeLine(observation.projectName)}
           </a>
         </li>
-      </Place>
-      <Links observation={observation} asked={asked} />
-      {narrative === null ? null : <Prose text={narrative} />}
+      </MemoryMeta>
+      <Links observation={observation} query={query} />
+      {narrative === null ? null : <ProseText text={narrative} />}
       {facts.length === 0 ? null : (
-        <Part title="Facts">
+        <PanelSection title="Facts">
           <ul class="memory-facts">
             {facts.map((fact, i) => (
               <li key={i} dir="auto">
@@ -119,121 +217,122 @@ function Said({ observation, asked }: { observation: Observation; asked: Asked }
               </li>
             ))}
           </ul>
-        </Part>
+        </PanelSection>
       )}
       {concepts.length === 0 ? null : (
-        <ul class="memory-concepts" aria-label="Concepts">
+        <ul class="cluster memory-concepts" aria-label="Concepts">
           {concepts.map((concept) => (
             <li key={concept}>
-              <a class="chip" href={memoryHref({ ...ASKED_FOR_ALL, concepts: [concept.slice(0, 200)] })}>
+              <a class="chip" href={filterHref({ concepts: [concept] })}>
                 {safeLine(concept, 80)}
               </a>
             </li>
           ))}
         </ul>
       )}
-      {filesModified.length + filesRead.length + functionsChanged.length === 0 ? null : (
-        <Part title="Files">
-          <Files label="Modified" files={filesModified} />
-          <Functions changes={functionsChanged} />
-          <Files label="Read" files={filesRead} />
-        </Part>
-      )}
-      <Worth observation={observation} />
+      <Files observation={observation} />
+      <FigureList class="memory-tokens" figures={tokenFigures(observation)} />
     </>
   )
 }
 
-function Links({ observation, asked }: { observation: Observation; asked: Asked }) {
-  const { supersededBy, supersedes, repeats } = observation
-  const to = (id: number) => (
-    <a key={id} class="figure" href={memoryHref(asked, `${id}`)}>
+/** Linked observations in one line. */
+const MAX_LINKS = 50
+
+function Links({ observation: { supersededBy, supersedes, repeats }, query }: ContentProps) {
+  const linkTo = (id: number) => (
+    <a key={id} class="figure" href={memoryHref(query, `${id}`)}>
       #{id}
     </a>
   )
   if (supersededBy === null && supersedes.length === 0 && repeats.length === 0) return null
   return (
     <ul class="memory-links">
-      {supersededBy === null ? null : <li class="warn">Superseded by {to(supersededBy)}: it no longer holds.</li>}
-      {supersedes.length === 0 ? null : <li>Supersedes {supersedes.slice(0, 50).map(to)}</li>}
-      {repeats.length === 0 ? null : <li>Says nearly the same as {repeats.slice(0, 50).map(to)}</li>}
+      {supersededBy === null ? null : (
+        <li class="note warn">Superseded by {linkTo(supersededBy)}: it is no longer valid.</li>
+      )}
+      {supersedes.length === 0 ? null : <li class="note">Supersedes {supersedes.slice(0, MAX_LINKS).map(linkTo)}</li>}
+      {repeats.length === 0 ? null : <li class="note">Nearly the same as {repeats.slice(0, MAX_LINKS).map(linkTo)}</li>}
     </ul>
   )
 }
 
-function Functions({ changes }: { changes: Observation['functionsChanged'] }) {
-  if (changes.length === 0) return null
-  return (
-    <div class="memory-files">
-      <h4>Functions</h4>
-      <table class="memory-functions">
-        <caption class="unseen">Functions changed</caption>
-        <tbody>
-          {changes.slice(0, 100).map(({ name, file, action }, i) => (
-            <tr key={i}>
-              <th scope="row" class="mono">
-                {safeLine(name, 200)}
-              </th>
-              <td>{action}</td>
-              <td class="mono soft">{safeLine(file, 300)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
+const MAX_FUNCTIONS = 100
 
-/** What it cost to learn against what it costs to read. */
-function Worth({ observation: { discoveryTokens, discoveryEstimated, tokens } }: { observation: Observation }) {
-  const saved = tokens > 0 ? discoveryTokens / tokens : 0
+function Files({ observation: { filesRead, filesModified, functionsChanged } }: { observation: ObservationDetails }) {
+  if (filesModified.length + filesRead.length + functionsChanged.length === 0) return null
   return (
-    <dl class="memory-worth figure">
-      <div title={discoveryEstimated ? 'Estimated from the length of what was read' : 'As the transcript says'}>
-        <dt>Learning it took</dt>
-        <dd>
-          {discoveryEstimated ? '~' : ''}
-          {count(discoveryTokens)} tokens
-        </dd>
-      </div>
-      <div title="Estimated: four characters are a token">
-        <dt>Reading it takes</dt>
-        <dd>~{count(tokens)} tokens</dd>
-      </div>
-      {saved < 2 ? null : (
-        <div>
-          <dt>Cheaper by</dt>
-          <dd>{count(Math.round(saved))} times</dd>
+    <PanelSection title="Files">
+      <FileList label="Modified" files={filesModified} />
+      {functionsChanged.length === 0 ? null : (
+        <div class="memory-files">
+          <h4>Functions</h4>
+          <table class="table">
+            <caption class="unseen">Changed functions</caption>
+            <tbody>
+              {functionsChanged.slice(0, MAX_FUNCTIONS).map(({ name, file, action }, i) => (
+                <tr key={i}>
+                  <th scope="row" class="mono">
+                    {safeLine(name, 200)}
+                  </th>
+                  <td>{action}</td>
+                  <td class="mono soft">{safeLine(file, 300)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
         </div>
       )}
-    </dl>
+      <FileList label="Read" files={filesRead} />
+    </PanelSection>
   )
 }
 
-/** Asks again when the observation was changed. True: it was forgotten. */
-function useChanges(id: number, session: string | null, reload: () => void): boolean {
-  const [gone, setGone] = useState(false)
-  useEffect(
-    () =>
-      onItems((items) => {
-        for (const item of items) {
-          if (item.type === 'commit') {
-            if (item.observations.some((one) => one.supersedes?.includes(id) === true)) reload()
-          } else if (item.change === 'forgotten' && item.ids.includes(id)) {
-            setGone(true)
-          } else if (item.change === 'erased' && item.session === session) {
-            setGone(true)
-          } else if (item.change === 'pinned' && item.ids.includes(id)) {
-            reload()
-          } else if (item.change === 'linked' && (item.from === id || item.to === id)) {
-            reload()
-          } else if (item.change === 'forgotten' || item.change === 'projects') {
-            // A link to it may have gone, or the project has another name.
-            reload()
-          }
-        }
-      }),
-    [id, session, reload],
+/** The tokens that the observation took to find out, against those it takes to read. */
+function tokenFigures({ discoveryTokens, discoveryEstimated, tokens }: ObservationDetails): Figure[] {
+  const ratio = tokens > 0 ? discoveryTokens / tokens : 0
+  return [
+    {
+      name: 'tokens to find out',
+      value: `${discoveryEstimated ? '~' : ''}${fullCount(discoveryTokens)}`,
+      about: discoveryEstimated ? 'Estimated from the length of what the agent read' : 'From the transcript',
+    },
+    { name: 'tokens to read', value: `~${fullCount(tokens)}`, about: 'Estimated: four characters are a token' },
+    ...(ratio < 2 ? [] : [{ name: 'times cheaper', value: fullCount(Math.round(ratio)), about: 'The ratio of both' }]),
+  ]
+}
+
+/** Memories before and after the observation. */
+const NEARBY = 4
+/** Changes within this time cause one request, in ms. */
+const NEARBY_THROTTLE_MS = 400
+
+function NearbyMemories({ id, query }: { id: number; query: MemoryQuery }) {
+  const { data, reload } = useQuery(`timeline ${id}`, () =>
+    callDaemon('timeline', { anchor: id, before: NEARBY, after: NEARBY }),
   )
-  return gone
+  useReloadOnNews(isMemoryChange, NEARBY_THROTTLE_MS, reload)
+  if (data === null || data.items.length < 2) return null
+  return (
+    <PanelSection title="Before and after" about="in its project, oldest first">
+      <ol class="memory-nearby">
+        {data.items.map((item) => {
+          const isAnchor = item.kind === 'observation' && item.id === id
+          return (
+            <li key={`${item.kind} ${item.id}`}>
+              <a href={memoryHref(query, memoryAddressId(item))} aria-current={isAnchor ? 'true' : undefined}>
+                <KindIcon kind={item.type ?? (item.kind === 'prompt' ? 'prompt' : 'summary')} />
+                <span class="ellipsis" dir="auto">
+                  {safeLine(item.title)}
+                </span>
+                <Time at={item.createdAt} class="figure soft small">
+                  {shortDay(item.createdAt)} {timeOfDay(item.createdAt)}
+                </Time>
+              </a>
+            </li>
+          )
+        })}
+      </ol>
+    </PanelSection>
+  )
 }

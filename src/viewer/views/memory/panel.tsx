@@ -1,23 +1,27 @@
-/** Where what is open stands, and its parts. */
+/** The panel of an opened memory, and elements that observations, summaries and prompts share. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { Icon } from '../../parts/icon.tsx'
-import { Empty, Trouble, Waiting } from '../../parts/plain.tsx'
+import { EmptyState, ErrorNotice, LoadingRows } from '../../components/basics.tsx'
+import { showToast } from '../../components/dialog.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { shortDay, Time, timeOfDay } from '../../format.tsx'
+import { viewHref } from '../../route.ts'
+import { safeLine, safeText } from '../../safe-text.ts'
+import { filterHref } from './memory-query.ts'
 
-interface PanelProps {
+interface DetailPanelProps {
   label: string
   onClose(): void
   actions?: ComponentChildren
   children: ComponentChildren
 }
 
-/** Beside the list where there is room, else over it. */
-export function Panel({ label, onClose, actions, children }: PanelProps) {
-  const box = useRef<HTMLElement>(null)
-  // Whoever opened it reads it now.
-  useEffect(() => box.current?.focus({ preventScroll: true }), [])
+/** Beside the list on wide screens, else over it. */
+export function DetailPanel({ label, onClose, actions, children }: DetailPanelProps) {
+  const panel = useRef<HTMLElement>(null)
+  useEffect(() => panel.current?.focus({ preventScroll: true }), [])
   return (
-    <section class="memory-open" ref={box} tabIndex={-1} aria-label={label} data-testid="memory-open">
+    <section class="memory-open" ref={panel} tabIndex={-1} aria-label={label} data-testid="memory-open">
       <header class="memory-open-bar">
         <button type="button" class="plain memory-back" onClick={onClose}>
           <Icon name="back" />
@@ -33,32 +37,125 @@ export function Panel({ label, onClose, actions, children }: PanelProps) {
   )
 }
 
-/** A part of what is open, under its heading. */
-export function Part({ title, about, children }: { title: string; about?: string; children: ComponentChildren }) {
+interface PanelSectionProps {
+  title: string
+  about?: string
+  children: ComponentChildren
+}
+
+export function PanelSection({ title, about, children }: PanelSectionProps) {
   return (
-    <section class="memory-part">
+    <section class="memory-section">
       <h3>
         {title}
-        {about === undefined ? null : <span class="memory-part-about"> {about}</span>}
+        {about === undefined ? null : <span class="soft"> {about}</span>}
       </h3>
       {children}
     </section>
   )
 }
 
-interface NotThereProps {
-  what: string
+interface MissingMemoryProps {
+  kind: string
   loading: boolean
   error: string | null
   onRetry(): void
+  onClose(): void
 }
 
-export function NotThere({ what, loading, error, onRetry }: NotThereProps) {
-  if (loading) return <Waiting />
-  if (error !== null) return <Trouble text={error} retry={onRetry} />
+/** The panel while a memory is loading, or if it cannot be loaded. */
+export function MissingMemory({ kind, loading, error, onRetry, onClose }: MissingMemoryProps) {
   return (
-    <Empty icon="memory" title={`This ${what} is not there`}>
-      <p>It may have been forgotten.</p>
-    </Empty>
+    <DetailPanel label={kind} onClose={onClose}>
+      {loading ? <LoadingRows /> : <ErrorNotice text={error} retry={onRetry} />}
+      {loading || error !== null ? null : (
+        <EmptyState icon="memory" title={`This ${kind} does not exist`}>
+          <p>It may have been forgotten.</p>
+        </EmptyState>
+      )}
+    </DetailPanel>
+  )
+}
+
+export function ProseText({ text }: { text: string }) {
+  return (
+    <p class="memory-prose" dir="auto">
+      {safeText(text)}
+    </p>
+  )
+}
+
+/** Files in a list; the rest is counted. */
+const MAX_FILES = 60
+
+/** Each path links to the memories about the file. */
+export function FileList({ label, files }: { label: string; files: readonly string[] }) {
+  if (files.length === 0) return null
+  return (
+    <div class="memory-files">
+      <h4>{label}</h4>
+      <ul>
+        {files.slice(0, MAX_FILES).map((file) => (
+          <li key={file}>
+            <a class="mono plain-link" href={filterHref({ files: [file] })} title="Memories about this file">
+              {safeLine(file, 400)}
+            </a>
+            <CopyButton text={file} what="path" />
+          </li>
+        ))}
+      </ul>
+      {files.length > MAX_FILES ? <p class="soft">and {files.length - MAX_FILES} more</p> : null}
+    </div>
+  )
+}
+
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      showToast(`Copied the ${what}.`)
+    } catch {
+      showToast(`The browser does not allow this page to copy. Select the ${what} and copy it yourself.`, true)
+    }
+  }
+  return (
+    <button
+      type="button"
+      class="plain small-button"
+      onClick={() => void copy()}
+      aria-label={`Copy the ${what} ${safeLine(text, 80)}`}
+    >
+      Copy
+    </button>
+  )
+}
+
+interface MemoryMetaProps {
+  session: string
+  /** 0: outside of any turn. */
+  turn: number
+  at: number
+  children?: ComponentChildren
+}
+
+/** Time and session of a memory. */
+export function MemoryMeta({ session, turn, at, children }: MemoryMetaProps) {
+  return (
+    <ul class="memory-meta soft">
+      {children}
+      <li>
+        <Icon name="clock" size={14} />
+        <Time at={at} class="figure">
+          {shortDay(at)}, {timeOfDay(at)}
+        </Time>
+      </li>
+      <li>
+        <Icon name="sessions" size={14} />
+        <a href={viewHref('session', session, { turn: turn > 0 ? `${turn}` : '' })} title={safeLine(session)}>
+          session {safeLine(session.slice(0, 8))}
+          {turn > 0 ? `, turn ${turn}` : ''}
+        </a>
+      </li>
+    </ul>
   )
 }

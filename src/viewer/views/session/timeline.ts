@@ -1,14 +1,14 @@
-/** A session's story in turns: what its user asked, what the actor did, which batches went out, what came back. */
-import type { Answer } from '../../../channel/protocol.ts'
+/** A session's history grouped into turns: prompts, transitions, and effects with their calls and memories. */
+import type { OutputOf } from '../../../api/index.ts'
 
-export type Story = Extract<Answer, { type: 'story' }>['story']
-export type TraceLine = Story['trace'][number]
-export type CallLine = Story['calls'][number]
-type ObservationLine = Story['observationRows'][number]
-export type SummaryLine = Story['summaryRows'][number]
+export type StoryData = OutputOf<'story'>['story']
+export type TraceLine = StoryData['trace'][number]
+export type CallLine = StoryData['calls'][number]
+type ObservationLine = StoryData['observationRows'][number]
+export type SummaryLine = StoryData['summaryRows'][number]
 
-/** What one effect did: its calls, and what was learned from them. */
-export interface Batch {
+/** One effect: its model calls and the memories made from them. */
+export interface EffectBatch {
   kind: 'batch'
   key: string
   at: number
@@ -18,57 +18,57 @@ export interface Batch {
   summaries: SummaryLine[]
 }
 
-/** One transition, or several alike in a row. */
-export interface Moves {
+/** One transition, or several equal ones in a row. */
+export interface TransitionRun {
   kind: 'moves'
   key: string
   at: number
   moves: TraceLine[]
 }
 
-export type Entry = Batch | Moves
+export type TimelineEntry = EffectBatch | TransitionRun
 
-export interface Turn {
+export interface StoryTurn {
   /** 0: before the first prompt. */
   number: number
-  prompt: Story['prompts'][number] | null
-  entries: Entry[]
+  prompt: StoryData['prompts'][number] | null
+  entries: TimelineEntry[]
 }
 
-/** What the story tells of, each with numbers of its own. */
-export type Told = 'trace' | 'observation' | 'summary' | 'call'
+/** Rows of the story, each kind with its own ids. */
+export type StoryItemKind = 'trace' | 'observation' | 'summary' | 'call'
 
-export type Shown = 'all' | 'transitions' | 'memory' | 'calls' | 'errors'
-export const SHOWN: readonly Shown[] = ['all', 'transitions', 'memory', 'calls', 'errors']
+export type TimelineFilter = 'all' | 'transitions' | 'memory' | 'calls' | 'errors'
+export const TIMELINE_FILTERS: readonly TimelineFilter[] = ['all', 'transitions', 'memory', 'calls', 'errors']
 
 /** Oldest first. */
-export function turnsOf(story: Story): Turn[] {
-  const turns = new Map<number, Turn>()
-  const turn = (number: number): Turn => {
+export function storyTurns(story: StoryData): StoryTurn[] {
+  const turns = new Map<number, StoryTurn>()
+  const turn = (number: number): StoryTurn => {
     const known = turns.get(number) ?? { number, prompt: null, entries: [] }
     turns.set(number, known)
     return known
   }
   for (const prompt of story.prompts) turn(prompt.number).prompt = prompt
-  const placed = placedTrace(story)
+  const placed = traceByTurn(story)
   for (const { number, line } of placed) {
     turn(number).entries.push({ kind: 'moves', key: `trace ${line.id}`, at: line.at, moves: [line] })
   }
-  for (const batch of batchesOf(story)) turn(turnOfBatch(batch, placed, story)).entries.push(batch)
+  for (const batch of effectBatches(story)) turn(batchTurn(batch, placed, story)).entries.push(batch)
   return [...turns.values()]
     .sort((a, b) => a.number - b.number)
-    .map((one) => ({ ...one, entries: folded(one.entries.sort(byTime)) }))
+    .map((one) => ({ ...one, entries: foldRepeats(one.entries.sort(byTime)) }))
 }
 
-/** What is left of it under a filter; null: nothing. */
-export function filtered(turn: Turn, shown: Shown): Turn | null {
+/** The turn with the entries that match; null if none do. */
+export function filterTurn(turn: StoryTurn, shown: TimelineFilter): StoryTurn | null {
   if (shown === 'all') return turn
-  const entries = turn.entries.filter((entry) => fits(entry, shown))
+  const entries = turn.entries.filter((entry) => entryMatches(entry, shown))
   const keepsPrompt = shown === 'memory' && turn.prompt !== null
   return entries.length > 0 || keepsPrompt ? { ...turn, entries } : null
 }
 
-export function countShown(turns: readonly Turn[], shown: Shown): number {
+export function countEntries(turns: readonly StoryTurn[], shown: TimelineFilter): number {
   const entries = turns.flatMap((turn) => turn.entries)
   switch (shown) {
     case 'all':
@@ -83,11 +83,11 @@ export function countShown(turns: readonly Turn[], shown: Shown): number {
     case 'calls':
       return entries.reduce((sum, entry) => sum + (entry.kind === 'batch' ? entry.calls.length : 0), 0)
     case 'errors':
-      return entries.filter((entry) => fits(entry, 'errors')).length
+      return entries.filter((entry) => entryMatches(entry, 'errors')).length
   }
 }
 
-function fits(entry: Entry, shown: Shown): boolean {
+function entryMatches(entry: TimelineEntry, shown: TimelineFilter): boolean {
   switch (shown) {
     case 'all':
       return true
@@ -98,16 +98,18 @@ function fits(entry: Entry, shown: Shown): boolean {
     case 'calls':
       return entry.kind === 'batch' && entry.calls.length > 0
     case 'errors':
-      return entry.kind === 'moves' ? entry.moves.some(isFailure) : entry.calls.some(({ error }) => error !== null)
+      return entry.kind === 'moves'
+        ? entry.moves.some(isFailedTransition)
+        : entry.calls.some(({ error }) => error !== null)
   }
 }
 
-export function isFailure({ event, to }: TraceLine): boolean {
+export function isFailedTransition({ event, to }: TraceLine): boolean {
   return event === 'FAILED' || to.endsWith('.waiting')
 }
 
-/** Every prompt counts one further, so the last PROMPT that is left began the last turn. */
-function placedTrace({ trace, row }: Story): { number: number; line: TraceLine }[] {
+/** Turns are counted from the end, because the oldest transitions may be deleted: the last PROMPT started the last turn. */
+function traceByTurn({ trace, row }: StoryData): { number: number; line: TraceLine }[] {
   const inOrder = [...trace].sort((a, b) => a.id - b.id)
   let number = row.prompts - inOrder.filter(({ event }) => event === 'PROMPT').length
   return inOrder.map((line) => {
@@ -116,18 +118,18 @@ function placedTrace({ trace, row }: Story): { number: number; line: TraceLine }
   })
 }
 
-function batchesOf(story: Story): Batch[] {
-  const batches = new Map<string, Batch>()
+function effectBatches(story: StoryData): EffectBatch[] {
+  const batches = new Map<string, EffectBatch>()
   const began = new Map<string, number>()
   for (const { effectId, at } of story.trace) {
     if (effectId !== null) began.set(effectId, Math.min(at, began.get(effectId) ?? at))
   }
-  const batch = (effectId: string | null, what: Batch['what'], at: number): Batch => {
+  const batch = (effectId: string | null, what: EffectBatch['what'], at: number): EffectBatch => {
     const key = effectId ?? `${what} ${at}`
     const known = batches.get(key)
     if (known !== undefined) return known
     const start = effectId === null ? at : (began.get(effectId) ?? at)
-    const made: Batch = { kind: 'batch', key, at: start, what, calls: [], observations: [], summaries: [] }
+    const made: EffectBatch = { kind: 'batch', key, at: start, what, calls: [], observations: [], summaries: [] }
     batches.set(key, made)
     return made
   }
@@ -140,36 +142,40 @@ function batchesOf(story: Story): Batch[] {
     const { effectId, createdAt } = summary
     const made = batch(effectId, effectId === null ? 'hand' : 'summarize', createdAt)
     made.summaries.push(summary)
-    // The offline observer makes no call that would say what it was.
+    // The offline observer makes no call that would tell the kind of the effect.
     if (made.calls.length === 0 && effectId !== null) made.what = 'summarize'
   }
   return [...batches.values()]
 }
 
-/** What came of it says so; else where the actor was when it began. */
-function turnOfBatch(batch: Batch, placed: readonly { number: number; line: TraceLine }[], story: Story): number {
-  const told = batch.observations[0]?.promptNumber ?? batch.summaries[0]?.promptNumber
-  if (told !== undefined) return told
+/** The turn of its memories; without any, the turn in which its effect started. */
+function batchTurn(
+  batch: EffectBatch,
+  placed: readonly { number: number; line: TraceLine }[],
+  story: StoryData,
+): number {
+  const number = batch.observations[0]?.promptNumber ?? batch.summaries[0]?.promptNumber
+  if (number !== undefined) return number
   const began = placed.find(({ line }) => line.effectId === batch.key)
   if (began !== undefined) return began.number
   return story.prompts.findLast(({ at }) => at <= batch.at)?.number ?? 0
 }
 
-/** Batches follow the transition that began them. */
-function byTime(a: Entry, b: Entry): number {
+/** A batch comes after the transition that started it. */
+function byTime(a: TimelineEntry, b: TimelineEntry): number {
   return a.at - b.at || Number(a.kind === 'batch') - Number(b.kind === 'batch')
 }
 
-/** From so many alike on they are one line. */
-const ALIKE = 3
+/** This many equal transitions become one line. */
+const MIN_REPEATS = 3
 
-/** Messages that leave the state as it is, one after the other, are told as one. */
-function folded(entries: readonly Entry[]): Entry[] {
-  const result: Entry[] = []
+/** Merges consecutive events that do not change the state. */
+function foldRepeats(entries: readonly TimelineEntry[]): TimelineEntry[] {
+  const result: TimelineEntry[] = []
   for (let i = 0; i < entries.length; ) {
-    const run = alikeFrom(entries, i)
+    const run = repeatsFrom(entries, i)
     const [first] = run
-    if (first !== undefined && run.length >= ALIKE) {
+    if (first !== undefined && run.length >= MIN_REPEATS) {
       result.push({ ...first, moves: run.flatMap(({ moves }) => moves) })
     } else {
       result.push(...entries.slice(i, i + Math.max(1, run.length)))
@@ -179,18 +185,18 @@ function folded(entries: readonly Entry[]): Entry[] {
   return result
 }
 
-function alikeFrom(entries: readonly Entry[], from: number): Moves[] {
-  const run: Moves[] = []
+function repeatsFrom(entries: readonly TimelineEntry[], from: number): TransitionRun[] {
+  const run: TransitionRun[] = []
   const first = entries[from]
   if (first?.kind !== 'moves') return run
   for (const entry of entries.slice(from)) {
-    if (entry.kind !== 'moves' || !isAlike(entry.moves[0], first.moves[0])) break
+    if (entry.kind !== 'moves' || !isRepeat(entry.moves[0], first.moves[0])) break
     run.push(entry)
   }
   return run
 }
 
-function isAlike(a: TraceLine | undefined, b: TraceLine | undefined): boolean {
+function isRepeat(a: TraceLine | undefined, b: TraceLine | undefined): boolean {
   return (
     a !== undefined && b !== undefined && a.event === b.event && a.from === a.to && b.from === b.to && a.to === b.to
   )

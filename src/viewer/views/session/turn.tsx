@@ -1,48 +1,56 @@
-/** One turn: what was asked, what the actor did about it, what was learned. */
+/** One turn of the timeline: its prompt, transitions, model calls and memories. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Clock } from '../../parts/clock.tsx'
-import { KindMark } from '../../parts/icon.tsx'
-import { inWords, LONGEST_TEXT, safe, safeLine } from '../../parts/safe-text.ts'
-import { Ago } from '../../parts/time.tsx'
-import { clockTime, count, counted } from '../../times.ts'
-import { BatchBox } from './batch.tsx'
-import { type Entry, isFailure, type Moves, type Told, type TraceLine, type Turn } from './timeline.ts'
+import { KindIcon } from '../../components/icon.tsx'
+import { ClockTime, countOf, durationText, fullCount, RelativeTime, timeOfDay, usdText } from '../../format.tsx'
+import { viewHref } from '../../route.ts'
+import { DISPLAY_TEXT_CHARS, safeLine, safeText, stateLabel } from '../../safe-text.ts'
+import {
+  type CallLine,
+  type EffectBatch,
+  isFailedTransition,
+  type StoryItemKind,
+  type StoryTurn,
+  type SummaryLine,
+  type TimelineEntry,
+  type TraceLine,
+  type TransitionRun,
+} from './timeline.ts'
 
-interface TurnProps {
-  turn: Turn
-  open: boolean
-  /** A link led here. */
-  isTarget: boolean
-  isNew(kind: Told, id: number): boolean
+interface IsNewProps {
+  /** Whether a row arrived after the page was opened. */
+  isNew(kind: StoryItemKind, id: number): boolean
 }
 
-/** Shown whole up to here, in characters and lines. */
-const SHORT_PROMPT = 480
-const SHORT_PROMPT_LINES = 6
-/** What may be seen of the beginning, in characters. */
-const LONGEST_PROMPT = 2_000
+interface TurnProps extends IsNewProps {
+  turn: StoryTurn
+  open: boolean
+  /** The turn of the address: the page scrolls to it. */
+  isTarget: boolean
+}
+
+const MAX_REASON_CHARS = 400
 
 export function TurnSection({ turn, open, isTarget, isNew }: TurnProps) {
   const { number, prompt, entries } = turn
   const [isOpen, setOpen] = useState(open)
-  const place = useRef<HTMLLIElement>(null)
-  // What somebody reads stays open when later turns come.
+  const section = useRef<HTMLLIElement>(null)
+  // A turn that is no longer among the last ones stays open: the user may be reading it.
   useEffect(() => {
     if (open) setOpen(true)
   }, [open])
   useEffect(() => {
-    if (isTarget) place.current?.scrollIntoView({ block: 'start' })
+    if (isTarget) section.current?.scrollIntoView({ block: 'start' })
   }, [isTarget])
   return (
-    <li ref={place} class={isTarget ? 'story-turn target' : 'story-turn'} data-turn={number}>
+    <li ref={section} class={isTarget ? 'story-turn target' : 'story-turn'} data-turn={number}>
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary class="story-turn-head" data-row>
           <span class="story-turn-name">{number === 0 ? 'Before the first prompt' : `Turn ${number}`}</span>
-          <span class="soft story-turn-told">{toldOf(entries)}</span>
+          <span class="soft story-turn-summary">{turnSummary(entries)}</span>
           {prompt === null ? null : (
             <span class="soft">
-              <Ago at={prompt.at} />
+              <RelativeTime at={prompt.at} />
             </span>
           )}
         </summary>
@@ -50,8 +58,8 @@ export function TurnSection({ turn, open, isTarget, isNew }: TurnProps) {
           <div class="story-turn-body">
             {prompt === null ? null : (
               <div class="story-prompt">
-                <KindMark kind="prompt" />
-                {prompt.private ? <p class="soft">private: not kept</p> : <PromptText text={prompt.text} />}
+                <KindIcon kind="prompt" />
+                {prompt.private ? <p class="soft">private: not stored</p> : <PromptText text={prompt.text} />}
               </div>
             )}
             <ol class="story-entries">
@@ -66,52 +74,72 @@ export function TurnSection({ turn, open, isTarget, isNew }: TurnProps) {
   )
 }
 
-/** A long one shows its beginning. */
+function turnSummary(entries: readonly TimelineEntry[]): string {
+  const batches = entries.filter((entry) => entry.kind === 'batch')
+  const observations = batches.reduce((sum, batch) => sum + batch.observations.length, 0)
+  const transitions = entries.reduce((sum, entry) => sum + (entry.kind === 'moves' ? entry.moves.length : 0), 0)
+  return [
+    ...(observations > 0 ? [countOf(observations, 'observation')] : []),
+    ...(batches.some(({ summaries }) => summaries.length > 0) ? ['summarized'] : []),
+    ...(transitions > 0 ? [countOf(transitions, 'transition')] : []),
+  ].join(', ')
+}
+
+/** Prompts up to this length are shown whole. */
+const SHORT_PROMPT_CHARS = 480
+const SHORT_PROMPT_LINES = 6
+const COLLAPSED_PROMPT_CHARS = 2_000
+
 function PromptText({ text }: { text: string }) {
-  const [whole, setWhole] = useState(false)
-  const isLong = text.length > SHORT_PROMPT || text.split('\n', SHORT_PROMPT_LINES + 1).length > SHORT_PROMPT_LINES
+  const [expanded, setExpanded] = useState(false)
+  const lines = text.split('\n', SHORT_PROMPT_LINES + 1).length
+  const isLong = text.length > SHORT_PROMPT_CHARS || lines > SHORT_PROMPT_LINES
   return (
     <div>
-      <p class={isLong && !whole ? 'cut' : ''}>{safe(text, whole ? LONGEST_TEXT : LONGEST_PROMPT)}</p>
+      <p class={isLong && !expanded ? 'clamp' : ''}>
+        {safeText(text, expanded ? DISPLAY_TEXT_CHARS : COLLAPSED_PROMPT_CHARS)}
+      </p>
       {isLong ? (
-        <button type="button" class="plain" aria-expanded={whole} onClick={() => setWhole(!whole)}>
-          {whole ? 'Show less' : 'Show all'}
+        <button type="button" class="plain" aria-expanded={expanded} onClick={() => setExpanded(!expanded)}>
+          {expanded ? 'Show less' : 'Show all'}
         </button>
       ) : null}
     </div>
   )
 }
 
-function EntryItem({ entry, isNew }: { entry: Entry; isNew(kind: Told, id: number): boolean }) {
+function EntryItem({ entry, isNew }: IsNewProps & { entry: TimelineEntry }) {
   if (entry.kind === 'batch') {
     return (
       <li class="story-entry story-batch-entry">
-        <Clock at={entry.at} />
+        <ClockTime at={entry.at} />
         <BatchBox batch={entry} isNew={isNew} />
       </li>
     )
   }
-  return entry.moves.length > 1 ? <Run entry={entry} isNew={isNew} /> : <Move line={entry.moves[0]} isNew={isNew} />
+  const [first] = entry.moves
+  if (first === undefined) return null
+  return entry.moves.length > 1 ? <RunItem run={entry} isNew={isNew} /> : <TransitionItem line={first} isNew={isNew} />
 }
 
-/** Several alike: one line that opens. */
-function Run({ entry: { moves }, isNew }: { entry: Moves; isNew(kind: Told, id: number): boolean }) {
+/** Several equal transitions in one line that can be expanded. */
+function RunItem({ run: { moves }, isNew }: IsNewProps & { run: TransitionRun }) {
   const [first, last] = [moves[0], moves.at(-1)]
   if (first === undefined || last === undefined) return null
   return (
     <li class={isNew('trace', last.id) ? 'story-entry arrived' : 'story-entry'}>
-      <Clock at={first.at} />
+      <ClockTime at={first.at} />
       <details class="story-run">
-        <summary class="story-run-head">
-          <Way line={first}>
-            <b class="figure">{count(moves.length)} ×</b>{' '}
-          </Way>
-          <span class="soft"> until {clockTime(last.at)}</span>
+        <summary>
+          <TransitionText line={first}>
+            <b class="figure">{fullCount(moves.length)} ×</b>{' '}
+          </TransitionText>
+          <span class="soft"> until {timeOfDay(last.at)}</span>
         </summary>
         <ol>
           {moves.map((line) => (
             <li key={line.id}>
-              <Clock at={line.at} /> <span class="soft">{safe(line.reason, 400)}</span>
+              <ClockTime at={line.at} /> <span class="soft">{safeText(line.reason, MAX_REASON_CHARS)}</span>
             </li>
           ))}
         </ol>
@@ -120,39 +148,125 @@ function Run({ entry: { moves }, isNew }: { entry: Moves; isNew(kind: Told, id: 
   )
 }
 
-function Move({ line, isNew }: { line: TraceLine | undefined; isNew(kind: Told, id: number): boolean }) {
-  if (line === undefined) return null
-  const classes = ['story-entry', isFailure(line) ? 'bad' : '', isNew('trace', line.id) ? 'arrived' : '']
+function TransitionItem({ line, isNew }: IsNewProps & { line: TraceLine }) {
+  const classes = ['story-entry', isFailedTransition(line) ? 'bad' : '', isNew('trace', line.id) ? 'arrived' : '']
   return (
     <li class={classes.join(' ')}>
-      <Clock at={line.at} />
-      <div class="story-move">
-        <Way line={line} />
-        <span class="story-reason">{safe(line.reason, 400)}</span>
+      <ClockTime at={line.at} />
+      <div class="story-transition">
+        <TransitionText line={line} />
+        <span class="soft">{safeText(line.reason, MAX_REASON_CHARS)}</span>
       </div>
     </li>
   )
 }
 
-function Way({ line: { event, from, to }, children }: { line: TraceLine; children?: ComponentChildren }) {
+function TransitionText({ line: { event, from, to }, children }: { line: TraceLine; children?: ComponentChildren }) {
   return (
-    <span class="story-way">
+    <span>
       {children}
-      <span class="mono">{safeLine(event)}</span>{' '}
-      <span class={from === to ? 'soft' : 'story-arrow'}>
-        {from === to ? inWords(to) : `${inWords(from)} → ${inWords(to)}`}
+      <b class="mono">{safeLine(event)}</b>{' '}
+      <span class={from === to ? 'soft' : 'accent'}>
+        {from === to ? stateLabel(to) : `${stateLabel(from)} → ${stateLabel(to)}`}
       </span>
     </span>
   )
 }
 
-function toldOf(entries: readonly Entry[]): string {
-  const batches = entries.filter((entry) => entry.kind === 'batch')
-  const learned = batches.reduce((sum, { observations }) => sum + observations.length, 0)
-  const moves = entries.reduce((sum, entry) => sum + (entry.kind === 'moves' ? entry.moves.length : 0), 0)
+const BATCH_NAMES = { observe: 'Batch', summarize: 'Summary', compact: 'Compaction', hand: 'By hand' } as const
+const MAX_ERROR_CHARS = 600
+
+function BatchBox({ batch, isNew }: IsNewProps & { batch: EffectBatch }) {
+  const { what, calls, observations, summaries } = batch
+  return (
+    <div class="story-batch">
+      <p class="cluster">
+        <b>{BATCH_NAMES[what]}</b>
+        <span class="soft">{batchSummary(batch)}</span>
+      </p>
+      {calls.length === 0 ? null : (
+        <ul class="story-calls">
+          {calls.map((call) => (
+            <CallItem key={call.id} call={call} arrived={isNew('call', call.id)} />
+          ))}
+        </ul>
+      )}
+      {observations.length === 0 ? null : (
+        <ul>
+          {observations.map(({ id, type, title, subtitle }) => (
+            <li key={id} class={isNew('observation', id) ? 'arrived' : ''}>
+              <a class="plain-link story-observation" href={viewHref('memory', id)} data-row>
+                <KindIcon kind={type} />
+                <span>
+                  {safeLine(title ?? '(no title)')}
+                  {subtitle === null ? null : <span class="soft small">{safeLine(subtitle)}</span>}
+                </span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {summaries.map((summary) => (
+        <SummaryText key={summary.id} summary={summary} arrived={isNew('summary', summary.id)} />
+      ))}
+    </div>
+  )
+}
+
+function batchSummary({ what, calls, observations, summaries }: EffectBatch): string {
+  const succeeded = calls.some(({ error }) => error === null)
+  const isEmpty = observations.length + summaries.length === 0
   return [
-    ...(learned > 0 ? [counted(learned, 'observation')] : []),
-    ...(batches.some(({ summaries }) => summaries.length > 0) ? ['summarised'] : []),
-    ...(moves > 0 ? [counted(moves, 'transition')] : []),
+    ...(observations.length > 0 ? [countOf(observations.length, 'observation')] : []),
+    ...(calls.length > 0 ? [countOf(calls.length, 'call')] : what === 'hand' ? [] : ['without a model']),
+    ...(calls.length > 0 && !succeeded ? ['no usable answer'] : []),
+    ...(succeeded && isEmpty && what === 'observe' ? ['nothing worth remembering'] : []),
   ].join(', ')
+}
+
+function CallItem({ call, arrived }: { call: CallLine; arrived: boolean }) {
+  const { provider, model, durationMs, usage, cost, error } = call
+  return (
+    <li class={arrived ? 'arrived' : ''}>
+      <span class="mono" title={`by ${safeLine(provider)}`}>
+        {safeLine(model)}
+      </span>
+      <span class="figure soft cluster">
+        <span title="Duration">{durationText(durationMs)}</span>
+        <span
+          title={`${fullCount(usage.cacheRead)} read from the cache, ${fullCount(usage.cacheWrite)} written to the cache`}
+        >
+          {fullCount(usage.input + usage.cacheRead + usage.cacheWrite)} in, {fullCount(usage.output)} out tokens
+        </span>
+        <span title="US dollars">{cost === null ? 'price unknown' : usdText(cost)}</span>
+      </span>
+      {error === null ? null : <p class="story-error clamp">{safeText(error, MAX_ERROR_CHARS)}</p>}
+    </li>
+  )
+}
+
+const SUMMARY_PARTS = [
+  ['request', 'Request'],
+  ['investigated', 'Investigated'],
+  ['learned', 'Learned'],
+  ['completed', 'Completed'],
+  ['nextSteps', 'Next steps'],
+  ['notes', 'Notes'],
+] as const satisfies readonly (readonly [keyof SummaryLine, string])[]
+
+function SummaryText({ summary, arrived }: { summary: SummaryLine; arrived: boolean }) {
+  return (
+    <dl class={arrived ? 'story-summary arrived' : 'story-summary'}>
+      {SUMMARY_PARTS.map(([part, name]) => {
+        const text = summary[part]
+        if (text === null || text === '') return null
+        return (
+          <div key={part}>
+            <dt>{name}</dt>
+            <dd>{safeText(text)}</dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
 }

@@ -1,0 +1,178 @@
+/**
+ * The clients of a chaos run: several at a time, each working through sessions by running hooks, some of which are killed
+ * or run twice. They log what they reported; the daemon has no part in this log. The model of the run is a Messages API on
+ * loopback that outlives every daemon.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { goodAnswer } from '../../test/observer/servers/answers.ts'
+import { MessagesServer } from '../../test/observer/servers/messages-server.ts'
+import type { Payload, Turn } from '../lib/payloads.ts'
+import * as say from '../lib/payloads.ts'
+import { Random } from '../lib/random.ts'
+import { type HookRun, type Interruption, runHook, type Sandbox } from '../lib/sandbox.ts'
+
+const KEY = 'sk-chaos-0123456789'
+
+export class ChaosModel {
+  readonly #server: MessagesServer
+
+  private constructor(server: MessagesServer) {
+    this.#server = server
+  }
+
+  static async listen(): Promise<ChaosModel> {
+    return new ChaosModel(await MessagesServer.listen(goodAnswer, { apiKey: KEY }))
+  }
+
+  get settings(): Record<string, string> {
+    return {
+      CLAUDE_MEM_PROVIDER: 'anthropic',
+      CLAUDE_MEM_ANTHROPIC_API_KEY: KEY,
+      CLAUDE_MEM_ANTHROPIC_BASE_URL: this.#server.url,
+      // Exactly one observation per message, so that losses and duplicates can be counted.
+      CLAUDE_MEM_NOVELTY_ENABLED: 'false',
+      CLAUDE_MEM_DAILY_BUDGET_USD: '10000',
+      CLAUDE_MEM_DAILY_BUDGET_TOKENS: '1000000000',
+    }
+  }
+
+  /** Calls that were repeated because the daemon was killed before it stored the answer. */
+  figures(databaseFile: string): Record<string, number> {
+    const asked = this.#server.requests.flatMap(({ call }) =>
+      call === null ? [] : [call.messages.at(-1)?.content ?? ''],
+    )
+    const db = new Database(databaseFile, { readonly: true })
+    try {
+      const settled = db.prepare<[], number>('SELECT count(*) FROM calls WHERE error IS NULL').pluck().get() ?? 0
+      return { model_calls: asked.length, answers_kept: settled, repeated_calls: asked.length - new Set(asked).size }
+    } finally {
+      db.close()
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#server.close()
+  }
+}
+
+const HOOK_KILLED = 0.06
+const HOOK_TERMINATED = 0.03
+const DELIVERED_TWICE = 0.04
+/** A hook takes about 50 ms: a kill within this time may hit any of its steps. */
+const HOOK_LIFE_MS = 120
+
+/** Longest pause between two steps of a client while no daemon answers, so that a small machine can start one, in ms. */
+const PAUSE_MS = 250
+
+export interface LogEntry {
+  session: string
+  /** The id of the tool use, else name and turn of the event: unique within the run. */
+  key: string
+  kind: 'message' | 'prompt' | 'other'
+  /** False: its hook was killed. The event may be stored or not, but never twice. */
+  reported: boolean
+}
+
+export class Clients {
+  readonly log: LogEntry[] = []
+  /** Hooks that failed without being killed. */
+  readonly failures: HookRun[] = []
+  readonly #sandbox: Sandbox
+  readonly #seed: number
+  readonly #serving: () => boolean
+  #running = true
+  #workers: Promise<void>[] = []
+
+  constructor(sandbox: Sandbox, seed: number, serving: () => boolean) {
+    this.#sandbox = sandbox
+    this.#seed = seed
+    this.#serving = serving
+  }
+
+  start(count: number): void {
+    this.#workers = Array.from({ length: count }, (_, i) => this.#work(i, new Random(this.#seed + 7_919 * (i + 1))))
+  }
+
+  /** Resolves when every started hook has ended. */
+  async stop(): Promise<void> {
+    this.#running = false
+    await Promise.all(this.#workers)
+  }
+
+  async #work(worker: number, random: Random): Promise<void> {
+    for (let n = 0; this.#running; n++) {
+      for (const together of sessionSteps(random, `chaos-${worker}-${n}`, this.#sandbox.paths.dataDir)) {
+        if (!this.#running) return
+        await Promise.all(together.map((payload) => this.#deliver(payload, random)))
+        if (!this.#serving()) await sleep(random.between(0, PAUSE_MS))
+      }
+    }
+  }
+
+  async #deliver(payload: Payload, random: Random): Promise<void> {
+    const interruption = interruptionOf(random)
+    const twice = interruption === null && random.chance(DELIVERED_TWICE)
+    const runs = await Promise.all([
+      runHook(this.#sandbox, payload, interruption),
+      ...(twice ? [runHook(this.#sandbox, payload)] : []),
+    ])
+    if (interruption === null) this.failures.push(...runs.filter((run) => !run.reported))
+    this.log.push({
+      session: payload.session_id,
+      key: keyOf(payload),
+      kind: kindOf(payload),
+      reported: runs.some((run) => run.reported),
+    })
+  }
+}
+
+function interruptionOf(random: Random): Interruption | null {
+  const dice = random.next()
+  if (dice >= HOOK_KILLED + HOOK_TERMINATED) return null
+  return { signal: dice < HOOK_KILLED ? 'SIGKILL' : 'SIGTERM', afterMs: random.between(0, HOOK_LIFE_MS) }
+}
+
+function keyOf(payload: Payload): string {
+  return typeof payload.tool_use_id === 'string'
+    ? payload.tool_use_id
+    : `${payload.hook_event_name}:${payload.prompt_id}`
+}
+
+function kindOf({ hook_event_name: name }: Payload): LogEntry['kind'] {
+  if (name === 'UserPromptSubmit') return 'prompt'
+  return name === 'PostToolUse' || name === 'PostToolUseFailure' || name === 'SubagentStop' ? 'message' : 'other'
+}
+
+/** One session in steps; the payloads of one step are reported by hooks that run at the same time. */
+function* sessionSteps(random: Random, session: string, cwd: string): Generator<Payload[]> {
+  yield [say.sessionStart({ session, prompt: `${session}-start`, cwd })]
+  const turns = random.between(1, 3)
+  for (let n = 1; n <= turns; n++) yield* turnSteps(random, { session, prompt: `${session}-p${n}`, cwd })
+  if (random.chance(0.2)) return
+  yield [say.sessionEnd({ session, prompt: `${session}-end`, cwd })]
+  if (random.chance(0.2)) yield* turnSteps(random, { session, prompt: `${session}-resumed`, cwd })
+}
+
+function* turnSteps(random: Random, turn: Turn): Generator<Payload[]> {
+  yield [say.userPrompt(turn, `do ${turn.prompt}`)]
+  let uses = random.between(1, 6)
+  while (uses > 0) {
+    const together = Math.min(uses, random.chance(0.3) ? 2 : 1)
+    yield Array.from({ length: together }, (_, i) => toolUse(random, turn, `${turn.prompt}-tool${uses - i}`))
+    uses -= together
+  }
+  if (random.chance(0.15)) yield [say.subagentStop(turn, `explored ${turn.prompt}`)]
+  if (random.chance(0.1)) yield [say.preCompact(turn)]
+  // The other turns are interrupted: the next prompt or the end of the session ends them.
+  if (random.chance(0.85)) {
+    yield [random.chance(0.9) ? say.stop(turn, `done with ${turn.prompt}`) : say.stopFailure(turn, 'overloaded')]
+  }
+}
+
+function toolUse(random: Random, turn: Turn, id: string): Payload {
+  const dice = random.next()
+  if (dice < 0.2) return say.bashFailure(turn, id, `exit code 1 of ${id}`)
+  if (dice < 0.5) return say.edit(turn, id, `${turn.cwd}/src/${id}.ts`)
+  return say.bash(turn, id, `echo ${id}`, 'x'.repeat(random.between(0, 4_000)))
+}

@@ -1,0 +1,76 @@
+/** Compares what clients reported with what the database contains when all work is done. */
+import Database from 'better-sqlite3'
+import type { LogEntry } from './clients.ts'
+
+export interface Verdict {
+  lost: string[]
+  duplicated: string[]
+  /** Sessions that are not closed though no work is left. */
+  stuck: string[]
+  /** Errors of SQLite's integrity check. */
+  damage: string[]
+}
+
+export function judge(databaseFile: string, log: readonly LogEntry[]): Verdict {
+  const db = new Database(databaseFile, { readonly: true })
+  try {
+    const stored = counted(keysOf(db, 'SELECT content_session_id AS session, event_id AS event FROM events'))
+    const prompts = counted(keysOf(db, 'SELECT content_session_id AS session, event_id AS event FROM user_prompts'))
+    const observed = counted(
+      keysOf(
+        db,
+        `SELECT content_session_id AS session, source.value AS event FROM observations, json_each(sources) AS source`,
+      ),
+    )
+    const outcomes = (entry: LogEntry) =>
+      [stored, ...(entry.kind === 'message' ? [observed] : entry.kind === 'prompt' ? [prompts] : [])].map(
+        (counts) => counts.get(entry.key) ?? 0,
+      )
+    const known = new Set(log.map((entry) => entry.key))
+    return {
+      // An event of a killed hook that was stored must be observed like any other.
+      lost: log
+        .filter((entry) => (entry.reported || stored.has(entry.key)) && outcomes(entry).includes(0))
+        .map((entry) => entry.key),
+      duplicated: [
+        ...log.filter((entry) => outcomes(entry).some((count) => count > 1)).map((entry) => entry.key),
+        // No client reported these.
+        ...[...stored.keys()].filter((key) => !known.has(key)),
+      ],
+      stuck: stuckSessions(db),
+      damage: [...pragma(db, 'integrity_check'), ...pragma(db, 'foreign_key_check')].filter((line) => line !== '"ok"'),
+    }
+  } finally {
+    db.close()
+  }
+}
+
+/** Ids of other events than tool uses end with a hash of the payload; without it they are the client's key. */
+function keysOf(db: Database.Database, sql: string): string[] {
+  return db
+    .prepare<[], { session: string; event: string }>(sql)
+    .all()
+    .map(({ event }) => event.replace(/^(\w+:.+):[0-9a-f]{16}$/, '$1'))
+}
+
+function counted(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
+}
+
+function stuckSessions(db: Database.Database): string[] {
+  return db
+    .prepare<[], string>(
+      `SELECT content_session_id FROM pending_messages WHERE status <> 'failed'
+       UNION SELECT content_session_id FROM events WHERE outcome IS NULL
+       UNION SELECT content_session_id FROM sdk_sessions WHERE effect IS NOT NULL OR quarantine IS NOT NULL`,
+    )
+    .pluck()
+    .all()
+}
+
+function pragma(db: Database.Database, name: string): string[] {
+  const rows = db.pragma(name)
+  return Array.isArray(rows) ? rows.map((row: unknown) => JSON.stringify(Object.values(Object(row))[0])) : []
+}

@@ -1,0 +1,161 @@
+/**
+ * The commands of package.json: `node scripts/npm.mjs NAME [arguments]`. Each works on a fresh clone with nothing but
+ * Node and npm: it installs packages and builds the program first, where that is needed. It imports no package itself.
+ */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const OLDEST_NODE = 20
+/** The newest Claude Code that runs on the oldest Node that claude-mem supports. */
+const CLIENT_VERSION = '2.1.197'
+
+const BENCHMARKS = {
+  hook: 'time of a hook compared with starting node, with the daemon up and down',
+  ingest: 'durable acks per second on 16 connections compared with bare SQLite; draining a spool of 1,000 events',
+  quality: 'what an observer keeps of recorded sessions: [--sessions DIR] [--provider NAME]',
+  retrieval: 'whether the search finds what answers a question: --data FILE (LoCoMo format), --code',
+  tokens: 'cost of the observer with a model: tokens per observation and tool use, facts that reach the model',
+  year: 'a year of sessions read by backfill: duration, memory, search and context compared with a small memory',
+  search: 'time of a search at 1k, 10k and 100k observations, compared with plain FTS5, and its effect on hooks',
+  context: 'time until a starting session has its context, at 100, 10k and 100k observations, warm and cold',
+  prompts: 'which prompts get memories at which floor: prompts about the project and unrelated ones',
+  viewer: 'the page: its size, frames while events arrive, memory, and the effect of fifty viewers on hooks',
+  restore: 'a start on 10,000 sessions, 1,000 of them unfinished: first ack, memory, sessions awake',
+}
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const dist = process.env.CLAUDE_MEM_BUILD_DIR ?? join(root, 'dist')
+
+const COMMANDS = {
+  start: (args) => runBuilt([join(dist, 'cli.js'), 'start', '--foreground', ...args]),
+  test: (args) => runBuilt([...vitest(), ...args]),
+  'test:long': (args) => runBuilt([...vitest('vitest.long.config.ts'), ...args]),
+  'test:browser': (args) => runBuilt([...vitest('vitest.browser.config.ts'), ...args]),
+  'test:client': testClient,
+  demo: (args) => runBuilt([...script('demo'), ...args]),
+  chaos: (args) => runBuilt([...script('chaos'), ...args]),
+  docs: (args) => runInstalled([...script('docs'), ...args]),
+  screenshots: (args) => runBuilt([...script('screenshots'), ...args]),
+  bench,
+}
+
+function main([name, ...args]) {
+  const command = Object.hasOwn(COMMANDS, name ?? '') ? COMMANDS[name] : undefined
+  if (command === undefined) fail(`unknown command "${name}"; choose one of: ${Object.keys(COMMANDS).join(', ')}`)
+  command(args)
+}
+
+function bench([name, ...args]) {
+  if (name === undefined || !Object.hasOwn(BENCHMARKS, name)) {
+    if (name !== undefined) printNote(`there is no benchmark "${name}"; choose one of these:`)
+    for (const [known, description] of Object.entries(BENCHMARKS)) {
+      process.stdout.write(`${known.padEnd(10)}${description}\n`)
+    }
+    process.exit(name === undefined ? 0 : 2)
+  }
+  runBuilt([...script(`bench/${name}`), ...args])
+}
+
+/** `npm run test:client [-- --client VERSION]`: with the real Claude Code, installed once into a cache. */
+function testClient(args) {
+  const at = args.indexOf('--client')
+  const version = at === -1 ? CLIENT_VERSION : (args[at + 1] ?? '')
+  if (!/^\d+\.\d+\.\d+$/.test(version)) fail('--client needs a version of Claude Code, such as 2.1.197', 2)
+  ensureInstalled()
+  const client = ensureClient(version)
+  process.stdout.write(`Claude Code ${version}: ${client}\n`)
+  const rest = at === -1 ? args : args.toSpliced(at, 2)
+  run(process.execPath, [...vitest('vitest.client.config.ts'), ...rest], {
+    ...process.env,
+    CLAUDE_MEM_TEST_CLIENT: client,
+    CLAUDE_MEM_TEST_CLIENT_VERSION: version,
+  })
+}
+
+function ensureClient(version) {
+  const cache = join(homedir(), '.cache', 'claude-mem', 'clients', version)
+  const program = join(cache, 'node_modules', '.bin', process.platform === 'win32' ? 'claude.cmd' : 'claude')
+  if (existsSync(program)) return program
+  mkdirSync(cache, { recursive: true })
+  printNote(`installing Claude Code ${version} into ${cache}…`)
+  run('npm', ['install', '--prefix', cache, '--no-audit', '--no-fund', `@anthropic-ai/claude-code@${version}`])
+  return program
+}
+
+const vitest = (config) => [
+  join(root, 'node_modules', 'vitest', 'vitest.mjs'),
+  'run',
+  ...(config === undefined ? [] : ['--config', config]),
+]
+const script = (name) => [join(root, 'scripts', 'run.mjs'), name]
+
+function runBuilt(args) {
+  ensureInstalled()
+  // A build directory in the environment belongs to the caller, who has built it.
+  if (process.env.CLAUDE_MEM_BUILD_DIR === undefined) ensureBuilt()
+  runInstalled(args)
+}
+
+function runInstalled(args) {
+  ensureInstalled()
+  // The child handles Ctrl-C (the daemon drains, the demo cleans up); this process waits for it.
+  process.on('SIGINT', () => undefined)
+  run(process.execPath, args)
+}
+
+function ensureInstalled() {
+  if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) {
+    fail(`claude-mem needs Node ${OLDEST_NODE} or newer; this is ${process.version}.`)
+  }
+  const stamp = join(root, 'node_modules', '.cache', 'claude-mem', 'installed')
+  const lockFile = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockFile) return
+  printNote('installing packages (two of them compile native code; this takes a few minutes the first time)…')
+  // Not `npm ci`: the lock file names only the platform packages of the machine that wrote it.
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund'])
+  mkdirSync(dirname(stamp), { recursive: true })
+  writeFileSync(stamp, lockFile)
+}
+
+function ensureBuilt() {
+  const built = statSync(join(dist, 'cli.js'), { throwIfNoEntry: false })
+  const sources = ['src', 'machines', 'prompts', 'package.json', 'scripts/build.mjs']
+  if (built !== undefined && built.mtimeMs > Math.max(...sources.map((source) => newestTime(join(root, source)))))
+    return
+  printNote('building…')
+  run(process.execPath, [join(root, 'scripts', 'build.mjs')])
+}
+
+/** Runs a program in this terminal; ends this process with its exit code if it fails. */
+function run(program, args, env = process.env) {
+  // npm is a script on Windows: run it with this node.
+  const npm = program === 'npm' ? process.env.npm_execpath : undefined
+  const [command, all] = npm === undefined ? [program, args] : [process.execPath, [npm, ...args]]
+  const { status, error } = spawnSync(command, all, { cwd: root, stdio: 'inherit', env })
+  if (error !== undefined) fail(`${program} could not be run: ${error.message}`)
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+function newestTime(path) {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (stat === undefined) return 0
+  if (!stat.isDirectory()) return stat.mtimeMs
+  return Math.max(0, ...readdirSync(path).map((name) => newestTime(join(path, name))))
+}
+
+function printNote(text) {
+  process.stderr.write(`claude-mem: ${text}\n`)
+}
+
+function fail(text, exitCode = 1) {
+  printNote(text)
+  process.exit(exitCode)
+}
+
+main(process.argv.slice(2))

@@ -1,0 +1,57 @@
+/** What the handlers of operations work with: a reader when there is only the database file, more in a daemon. */
+
+import type { ContextPreview } from '../context/build.ts'
+import type { FileProjections } from '../context/files/projections.ts'
+import type { ContextSettings } from '../context/selection.ts'
+import type { BudgetView } from '../daemon/actors/model-calls.ts'
+import type { Supervisor } from '../daemon/actors/supervisor.ts'
+import type { EventIntake } from '../daemon/event-intake.ts'
+import type { LiveSettings } from '../daemon/live-settings.ts'
+import type { MemoryChanges } from '../daemon/memory-changes.ts'
+import type { Projects } from '../daemon/projects.ts'
+import type { Project } from '../domain/project.ts'
+import type { SearchCalls } from '../search/search-thread.ts'
+import type { Store, StoreReader } from '../store/port.ts'
+
+export type SearchReader = Pick<
+  SearchCalls,
+  'search' | 'observations' | 'found' | 'beside' | 'passing' | 'state' | 'counts'
+>
+
+export interface ReadContext {
+  reader: StoreReader
+  search(): Promise<SearchReader>
+  /** What a session of this project would get at its start; `overrides` replace settings. */
+  previewContext(project: Project, overrides: Partial<ContextSettings>): Promise<ContextPreview>
+  now(): number
+}
+
+export interface DaemonContext extends ReadContext {
+  store: Store
+  supervisor: Supervisor
+  events: EventIntake
+  memory: MemoryChanges
+  projects: Projects
+  /** Null where no files are written. */
+  files: FileProjections | null
+  /** Null where settings can be neither read nor changed. */
+  settings: LiveSettings | null
+  process: DaemonProcess
+}
+
+/** The daemon's own process and configuration. */
+export interface DaemonProcess {
+  dataDir: string
+  socket: string
+  /** Null where no TCP port could be opened. */
+  port(): number | null
+  /** `model` is null where no model is used. */
+  provider(): { name: string; model: string | null }
+  /** Null where no model is used. */
+  budget(): BudgetView | null
+  /** Files in the spool. */
+  spooled(): number
+  keepBackups(): number
+  /** Drains, releases the data directory and exits. */
+  stop(reason: string): void
+}

@@ -1,0 +1,67 @@
+/**
+ * Sanitizes imported records: secrets are masked and texts are cut to their bound, as for events of hooks. Private parts are
+ * removed from prompts only, because people write them; observations may mention such tags.
+ */
+
+import { cutText, sanitizeText } from '../domain/sanitize.ts'
+import { maskSecrets } from '../domain/secrets.ts'
+import { contentHash } from '../store/commit.ts'
+import type { ImportBatch, ImportedObservation, ImportedRecord, SummaryRecord } from '../store/exchange-records.ts'
+import { MAX_RECORD_TEXT_CHARS } from './record-schemas.ts'
+
+export function cleanImportBatch({ sessions, records, dryRun }: ImportBatch): ImportBatch {
+  return { sessions, records: records.map(cleaned), dryRun }
+}
+
+function cleaned(record: ImportedRecord): ImportedRecord {
+  switch (record.kind) {
+    case 'prompt':
+      return { ...record, text: sanitizeText(record.text, MAX_RECORD_TEXT_CHARS) }
+    case 'observation':
+      return cleanedObservation(record)
+    case 'summary':
+      return cleanedSummary(record)
+    default:
+      return record
+  }
+}
+
+/** Also recognised by the hash of its unmasked content: it may be stored here from before a masking rule was added. */
+function cleanedObservation(record: ImportedObservation): ImportedObservation {
+  return {
+    ...record,
+    title: masked(record.title),
+    subtitle: masked(record.subtitle),
+    narrative: masked(record.narrative),
+    facts: record.facts.map(mask),
+    concepts: record.concepts.map(mask),
+    filesRead: record.filesRead.map(mask),
+    filesModified: record.filesModified.map(mask),
+    functionsChanged: record.functionsChanged.map(({ name, file, action }) => {
+      return { name: mask(name), file: mask(file), action }
+    }),
+    knownAs: [contentHash(record)],
+  }
+}
+
+function cleanedSummary(record: SummaryRecord): SummaryRecord {
+  return {
+    ...record,
+    request: masked(record.request),
+    investigated: masked(record.investigated),
+    learned: masked(record.learned),
+    completed: masked(record.completed),
+    nextSteps: masked(record.nextSteps),
+    notes: masked(record.notes),
+    filesRead: record.filesRead.map(mask),
+    filesEdited: record.filesEdited.map(mask),
+  }
+}
+
+function mask(text: string): string {
+  return cutText(text, MAX_RECORD_TEXT_CHARS, maskSecrets)
+}
+
+function masked(text: string | null): string | null {
+  return text === null ? null : mask(text)
+}

@@ -1,0 +1,63 @@
+/**
+ * Every operation by its name, with the types of its input and output. Other rooms import from here.
+ * Importing types from here costs nothing at run time; importing `OPERATIONS` loads every handler.
+ */
+import type { z } from 'zod'
+import { MemError } from '../lib/errors.ts'
+import type { DaemonContext, ReadContext } from './context.ts'
+import { daemonOperations } from './operations/daemon.ts'
+import { memoryOperations } from './operations/memory.ts'
+import { projectOperations } from './operations/projects.ts'
+import { sessionOperations } from './operations/sessions.ts'
+import { parseInput } from './schemas.ts'
+
+export const OPERATIONS = { ...daemonOperations, ...memoryOperations, ...sessionOperations, ...projectOperations }
+
+export type Operations = typeof OPERATIONS
+export type OperationName = keyof Operations
+export type InputOf<N extends OperationName> = ReadonlyLists<z.input<Operations[N]['input']>>
+/** Callers may pass readonly arrays. */
+type ReadonlyLists<T> = { [K in keyof T]: T[K] extends infer V ? (V extends (infer E)[] ? readonly E[] : V) : never }
+export type OutputOf<N extends OperationName> = Awaited<ReturnType<Operations[N]['handle']>>
+
+/** Operations with one request and one answer: `subscribe` belongs to a connection. */
+export type CallableName = {
+  [N in OperationName]: Operations[N]['kind'] extends 'connection' ? never : N
+}[OperationName]
+/** Operations that need only the database file. */
+export type ReadName = { [N in OperationName]: Operations[N]['kind'] extends 'read' ? N : never }[OperationName]
+
+/** The input may be left out where every field has a default. `timeoutMs` only matters for calls over a socket. */
+export type CallArguments<N extends OperationName> =
+  Record<string, never> extends InputOf<N>
+    ? [input?: InputOf<N>, timeoutMs?: number]
+    : [input: InputOf<N>, timeoutMs?: number]
+
+/** How every program calls an operation, over a socket or in this process. */
+export type Call = <N extends OperationName>(name: N, ...args: CallArguments<N>) => Promise<OutputOf<N>>
+
+export function isOperationName(name: unknown): name is OperationName {
+  return typeof name === 'string' && Object.hasOwn(OPERATIONS, name)
+}
+
+/** Runs an operation in this process. `input` is checked here: callers may pass on what they received. */
+export async function runOperation(name: CallableName, input: unknown, context: DaemonContext): Promise<object> {
+  const operation = OPERATIONS[name]
+  // The compiler does not connect the schema of a union member with its handler.
+  const handle = operation.handle as (context: DaemonContext, input: unknown) => object | Promise<object>
+  return await handle(context, parseInput(operation.input, input))
+}
+
+/** Calls operations over the database file alone. What needs a daemon fails with `not_running`. */
+export function readOnlyCall(context: ReadContext): Call {
+  return async (name, ...[input]) => {
+    const operation = OPERATIONS[name]
+    if (operation.kind !== 'read') {
+      throw new MemError('not_running', `${name} needs the daemon; start it with: claude-mem start`, {
+        retryable: true,
+      })
+    }
+    const handle = operation.handle as (context: ReadContext, input: unknown) => Promise<never>
+    return await handle(context, parseInput(operation.input, input ?? {}))
+  }
+}

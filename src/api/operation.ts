@@ -1,0 +1,104 @@
+/**
+ * What an operation is. Everything that can be asked of a daemon is one value of this shape, defined in
+ * `operations/`. The WebSocket protocol, the REST routes, the TypeScript client, the viewer, the command
+ * line without a daemon, docs/protocol.md and docs/openapi.json are derived from these values. MCP tools are written by
+ * hand, because a model needs other texts, but they only call operations.
+ *
+ * There are three kinds, by what a handler needs:
+ * - `read`: only the database file and search. The command line runs these handlers itself when no daemon is running.
+ * - `daemon`: the running daemon.
+ * - `connection`: the WebSocket connection that the request came over.
+ */
+import type { z } from 'zod'
+import type { DaemonContext, ReadContext } from './context.ts'
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/** What a REST route gives its operation, and what it makes of the output. */
+export interface RestRoute<Input, Output> {
+  method: HttpMethod
+  /** `:name` is a path parameter; it becomes the input field of that name. */
+  path: string
+  /** Query parameters that select this route among several with the same method and path. */
+  when?: Readonly<Record<string, string>>
+  /** Input fields that this route always sets. */
+  fixed?: Partial<Input>
+  /** Query parameters with other names than the input fields: `{ q: 'query' }`. */
+  params?: Readonly<Record<string, string>>
+  /** Defaults that only this route has. */
+  defaults?: Partial<Input>
+  /** Makes the input from the JSON body, where the body is not simply the input. */
+  fromBody?: (body: unknown) => unknown
+  /** The answer's body is this field of the output. Default: the whole output. */
+  pick?: keyof Output & string
+  /** Makes the answer's body, where `pick` is not enough. */
+  respond?: (output: Output, input: Input) => unknown
+}
+
+interface Definition<Schema extends z.ZodObject, Context, Output> {
+  /** One sentence for the protocol page, OpenAPI and tool lists. */
+  about: string
+  input: Schema
+  /** The `type` of the answer on the wire. */
+  answer: string
+  /** What the answer holds, for the protocol page. */
+  answers: string
+  /**
+   * `local`: only over the Unix socket (the named pipe on Windows), never for a browser or REST over TCP.
+   * Default: every door.
+   */
+  door?: 'local'
+  /**
+   * Fields that hold further input fields in messages of clients before 0.2, such as `filter: { limit }`. They are
+   * merged into the input.
+   */
+  nested?: readonly string[]
+  handle: (context: Context, input: z.output<Schema>) => Output | Promise<Output>
+}
+
+export type ReadOperation<Schema extends z.ZodObject = z.ZodObject, Output = unknown> = Definition<
+  Schema,
+  ReadContext,
+  Output
+> & { kind: 'read'; changes: false; rest: readonly RestRoute<z.output<Schema>, Output>[] }
+
+export type DaemonOperation<Schema extends z.ZodObject = z.ZodObject, Output = unknown> = Definition<
+  Schema,
+  DaemonContext,
+  Output
+> & { kind: 'daemon'; changes: boolean; rest: readonly RestRoute<z.output<Schema>, Output>[] }
+
+export type ConnectionOperation<Schema extends z.ZodObject = z.ZodObject, Output = unknown> = Definition<
+  Schema,
+  ConnectionContext,
+  Output
+> & { kind: 'connection'; changes: false; rest: readonly RestRoute<z.output<Schema>, Output>[] }
+
+/** What a request can do with its own connection. */
+export interface ConnectionContext {
+  /** Follows the live stream from the item after `since` (null: from now on). */
+  subscribe(since: number | null): { seq: number; resumed: boolean }
+  /** A viewer address that can be opened once. */
+  viewerLink(): { url: string; expiresAt: number }
+}
+
+export function readOperation<Schema extends z.ZodObject, Output>(
+  definition: Definition<Schema, ReadContext, Output>,
+  ...rest: RestRoute<z.output<Schema>, Output>[]
+): ReadOperation<Schema, Output> {
+  return { kind: 'read', changes: false, ...definition, rest }
+}
+
+/** `changes`: sending it twice may change something twice, so a lost answer is not retried. */
+export function daemonOperation<Schema extends z.ZodObject, Output>(
+  definition: Definition<Schema, DaemonContext, Output> & { changes: boolean },
+  ...rest: RestRoute<z.output<Schema>, Output>[]
+): DaemonOperation<Schema, Output> {
+  return { kind: 'daemon', ...definition, rest }
+}
+
+export function connectionOperation<Schema extends z.ZodObject, Output>(
+  definition: Definition<Schema, ConnectionContext, Output>,
+): ConnectionOperation<Schema, Output> {
+  return { kind: 'connection', changes: false, ...definition, rest: [] }
+}

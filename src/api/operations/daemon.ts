@@ -1,0 +1,225 @@
+/** Operations on the daemon itself: state, stop, backups, settings, live stream. */
+import { z } from 'zod'
+import type { BudgetView } from '../../daemon/actors/model-calls.ts'
+import type { Notice } from '../../daemon/actors/supervisor.ts'
+import type { LiveSettings } from '../../daemon/live-settings.ts'
+import { startOfDay } from '../../domain/dates.ts'
+import { MemError } from '../../lib/errors.ts'
+import { compareVersions, VERSION } from '../../lib/version.ts'
+import type { IndexerProgress } from '../../search/indexer.ts'
+import type { QueueStats } from '../../store/port.ts'
+import type { DaemonContext } from '../context.ts'
+import { connectionOperation, daemonOperation } from '../operation.ts'
+import { version } from '../schemas.ts'
+
+const MAX_SETTING_NAME_CHARS = 200
+/** Items of a list setting; each is checked by the setting's own rule. */
+const MAX_SETTING_ITEMS = 1_000
+const MAX_SETTING_CHARS = 100_000
+const settingText = z.string().max(MAX_SETTING_CHARS)
+
+export interface DaemonStatus {
+  version: string
+  pid: number
+  dataDir: string
+  socket: string
+  port: number | null
+  startedAt: number
+  /** State of the supervisor: `serving`, `draining`, … */
+  state: string
+  provider: string
+  /** Null: no model is used. */
+  model: string | null
+  /** What the model may spend today; null where none is used. */
+  budget: BudgetView | null
+  /** Since when and why the observer does not answer; null when it does. */
+  waiting: { since: number; reason: string; offline: boolean } | null
+  queue: QueueStats
+  observationsToday: number
+  observations: number
+  sessions: number
+  /** Session actors in memory. */
+  awake: number
+  databaseBytes: number
+  /** Files in the spool. */
+  spooled: number
+  /** Null when search has indexed everything. */
+  indexing: IndexerProgress | null
+  /** What the user should know (recovered database, bad setting, spool file set aside), newest last. */
+  notices: Notice[]
+}
+
+export const daemonOperations = {
+  hello: daemonOperation({
+    about: 'Says which daemon this is. Needed only on Windows, with the token, as the first message.',
+    changes: false,
+    input: z.object({ version, token: z.string().exactOptional() }),
+    answer: 'hello',
+    answers: '`version`, `pid`, `dataDir`',
+    handle: ({ process: { dataDir } }) => ({ version: VERSION, pid: process.pid, dataDir }),
+  }),
+
+  status: daemonOperation({
+    about: 'Describes the daemon: version, process, provider, budget, queue, counts, notices.',
+    changes: false,
+    input: z.object({}),
+    answer: 'status',
+    answers: '`status`',
+    handle: async (context) => ({ status: await daemonStatus(context) }),
+  }),
+
+  health: daemonOperation(
+    {
+      about: 'A short status for scripts and monitors.',
+      changes: false,
+      input: z.object({}),
+      answer: 'health',
+      answers:
+        '`status`, `version`, `state`, `uptimeMs`, `queueDepth`, `observationsToday`, `provider`, `waiting`, `indexing`',
+      handle: async (context) => {
+        const { version, state, startedAt, queue, observationsToday, provider, waiting, indexing } =
+          await daemonStatus(context)
+        return {
+          status: 'ok',
+          version,
+          state,
+          uptimeMs: context.now() - startedAt,
+          queueDepth: queue.pending + queue.processing,
+          observationsToday,
+          provider,
+          waiting,
+          indexing,
+        }
+      },
+    },
+    { method: 'GET', path: '/api/health' },
+  ),
+
+  backup: daemonOperation({
+    about: 'Makes a backup. Answered when it is on disk.',
+    changes: true,
+    input: z.object({}),
+    answer: 'backups',
+    answers: '`backups`: the new one',
+    handle: async ({ store, process }) => ({ backups: [await store.backup('manual', process.keepBackups())] }),
+  }),
+
+  backups: daemonOperation({
+    about: 'Lists the backups.',
+    changes: false,
+    input: z.object({}),
+    answer: 'backups',
+    answers: '`backups`',
+    handle: async ({ store }) => ({ backups: await store.backups() }),
+  }),
+
+  settings: daemonOperation(
+    {
+      about: 'Lists all settings with their values, rules and sources. Secrets are shortened.',
+      changes: false,
+      input: z.object({}),
+      answer: 'settings',
+      answers: '`settings`, `problems`',
+      handle: (context) => liveSettings(context).list(),
+    },
+    { method: 'GET', path: '/api/settings' },
+  ),
+
+  setting_set: daemonOperation(
+    {
+      about: 'Changes a setting, written as people write it; null removes it from the settings file.',
+      changes: true,
+      input: z.object({
+        name: z.string().min(1).max(MAX_SETTING_NAME_CHARS),
+        value: z.union([settingText, z.array(settingText).max(MAX_SETTING_ITEMS), z.number(), z.boolean()]).nullable(),
+      }),
+      answer: 'settings',
+      answers: '`settings`, `problems`, as they are now',
+      handle: (context, { name, value }) => {
+        const settings = liveSettings(context)
+        settings.set(name, typeof value === 'number' || typeof value === 'boolean' ? String(value) : value)
+        return settings.list()
+      },
+    },
+    { method: 'PUT', path: '/api/settings/:name' },
+  ),
+
+  stop: daemonOperation({
+    about: 'Finishes what is in flight, releases the data directory and exits.',
+    changes: true,
+    input: z.object({}),
+    answer: 'done',
+    answers: '`affected`: 1',
+    handle: ({ process }) => {
+      process.stop('stop was requested')
+      return { affected: 1 }
+    },
+  }),
+
+  handover: daemonOperation({
+    about: 'Stops the daemon for a newer program that takes over the data directory.',
+    changes: true,
+    input: z.object({ version }),
+    answer: 'done',
+    answers: '`affected`: 1',
+    handle: ({ process: { dataDir, stop } }, { version }) => {
+      if (compareVersions(version, VERSION) <= 0) {
+        throw new MemError('already_running', `claude-mem ${VERSION} (pid ${process.pid}) already serves ${dataDir}`)
+      }
+      stop(`claude-mem ${version} takes over`)
+      return { affected: 1 }
+    },
+  }),
+
+  subscribe: connectionOperation({
+    about: 'Follows the live stream: every change after the one numbered `since`; null: from now on.',
+    input: z.object({ since: z.int().nullable() }),
+    answer: 'subscribed',
+    answers:
+      '`seq`: the newest number; `resumed`: false where the changes in between are no longer kept, so load again',
+    handle: (connection, { since }) => connection.subscribe(since),
+  }),
+
+  viewer_link: connectionOperation({
+    about: 'Makes an address of the viewer that can be opened once.',
+    door: 'local',
+    input: z.object({}),
+    answer: 'viewer_link',
+    answers: '`url`, `expiresAt`',
+    handle: (connection) => connection.viewerLink(),
+  }),
+}
+
+function liveSettings({ settings }: DaemonContext): LiveSettings {
+  if (settings === null) throw new MemError('bad_request', 'this daemon has no settings that can be changed')
+  return settings
+}
+
+async function daemonStatus(context: DaemonContext): Promise<DaemonStatus> {
+  const { supervisor, store, memory, process: own, now } = context
+  const stats = await store.stats(startOfDay(now()))
+  const { pending, processing, failed, sessions, oldestAt } = stats
+  const { name: provider, model } = own.provider()
+  return {
+    version: VERSION,
+    pid: process.pid,
+    dataDir: own.dataDir,
+    socket: own.socket,
+    port: own.port(),
+    startedAt: supervisor.startedAt,
+    state: supervisor.state,
+    provider,
+    model,
+    budget: own.budget(),
+    waiting: supervisor.waiting,
+    queue: { pending, processing, failed, sessions, oldestAt },
+    observationsToday: stats.observationsToday,
+    observations: stats.observations,
+    sessions: stats.sessionsTotal,
+    awake: supervisor.awake,
+    databaseBytes: stats.databaseBytes,
+    spooled: own.spooled(),
+    indexing: memory.indexing(),
+    notices: [...supervisor.notices.list],
+  }
+}

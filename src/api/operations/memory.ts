@@ -1,0 +1,394 @@
+/** Operations on memories: search, read, write, correct, forget. */
+import { z } from 'zod'
+import { REINDEX_PARTS } from '../../daemon/memory-changes.ts'
+import { findProject } from '../../domain/project.ts'
+import {
+  areFiltersNarrow,
+  MEMORY_KINDS,
+  NO_FILTERS,
+  SEARCH_MODES,
+  type SearchFilters,
+  type SearchHit,
+} from '../../domain/search-query.ts'
+import { MemError } from '../../lib/errors.ts'
+import type { FoundMemory, LinkedObservation } from '../../store/search-port.ts'
+import { searchRowId } from '../../store/sqlite/search-rows.ts'
+import type { ReadContext, SearchReader } from '../context.ts'
+import { daemonOperation, readOperation } from '../operation.ts'
+import { observationNotFound, resolveFilters, resolveProjectKey, resolveSession } from '../resolve.ts'
+import {
+  cwd,
+  filterFields,
+  MAX_AROUND,
+  MAX_HITS,
+  MAX_IDS,
+  MAX_OFFSET,
+  MAX_SHOWN,
+  MAX_SUMMARIES,
+  MAX_TITLE_CHARS,
+  MAX_VALUES,
+  memoryId,
+  project,
+  projectName,
+  projectOrAll,
+  query,
+  rememberFields,
+  sessionOrAll,
+} from '../schemas.ts'
+
+/** A fact is a sentence. */
+const MAX_FACT_CHARS = 2_000
+/** Projects in the statistics; the rest is only in the sums. */
+const MAX_LISTED_PROJECTS = 200
+const around = z.int().min(0).max(MAX_AROUND).default(10)
+const observationPath = '/api/observations/:id'
+
+export const memoryOperations = {
+  search: readOperation(
+    {
+      about: 'Finds memories by words and by meaning. Without a query: the newest that pass the filters.',
+      input: z.object({
+        query: query.default('').describe('Words, a question, a file name or an error text'),
+        mode: z.enum(SEARCH_MODES).default('auto').describe('strict: every word must match, newest first'),
+        ...filterFields,
+        limit: z.int().min(1).max(MAX_HITS).default(20),
+        offset: z.int().min(0).max(MAX_OFFSET).default(0),
+      }),
+      nested: ['request', 'filters'],
+      answer: 'found',
+      answers: '`answer`: `mode`, `notes`, `hits`, `total`, `tookMs`, `embedder`',
+      handle: async ({ reader, search }, { query, mode, limit, offset, ...filters }) => {
+        const request = { query, mode, limit, offset, filters: await resolveFilters(reader, filters) }
+        return { answer: await (await search()).search(request) }
+      },
+    },
+    { method: 'GET', path: '/api/search', params: { q: 'query' }, pick: 'answer' },
+  ),
+
+  observations: readOperation({
+    about: 'Reads whole observations by id.',
+    input: z.object({ ids: z.array(memoryId).min(1).max(MAX_SHOWN) }),
+    answer: 'observations',
+    answers: '`observations` in the order of the ids, `missing`',
+    handle: async ({ search }, input) => {
+      const ids = [...new Set(input.ids)]
+      const observations = await (await search()).observations(ids)
+      const found = new Set(observations.map(({ id }) => id))
+      return { observations, missing: ids.filter((id) => !found.has(id)) }
+    },
+  }),
+
+  observation: readOperation(
+    {
+      about: 'Reads one whole observation.',
+      input: z.object({ id: memoryId }),
+      answer: 'observation',
+      answers: '`observation`',
+      handle: async (context, { id }) => ({ observation: await readObservation(context, id) }),
+    },
+    { method: 'GET', path: observationPath, pick: 'observation' },
+  ),
+
+  timeline: readOperation(
+    {
+      about: 'Lists what happened around an observation or around the best hit of a query; with neither, the newest.',
+      input: z.object({
+        anchor: memoryId.nullable().default(null).describe('Id of an observation'),
+        query: query.nullable().default(null).describe('Instead of an anchor'),
+        project: projectOrAll,
+        before: around.describe('Rows before the anchor'),
+        after: around.describe('Rows after the anchor'),
+      }),
+      answer: 'timeline',
+      answers: '`anchor`, `items` oldest first',
+      handle: async ({ reader, search }, { project, ...request }) =>
+        await loadTimeline(await search(), { ...request, project: await resolveProjectKey(reader, project) }),
+    },
+    { method: 'GET', path: '/api/timeline' },
+  ),
+
+  summaries: readOperation(
+    {
+      about: 'Lists summaries of turns, newest first.',
+      input: z.object({
+        session: sessionOrAll,
+        project: projectOrAll,
+        limit: z.int().min(1).max(MAX_SUMMARIES).default(10),
+      }),
+      answer: 'summaries',
+      answers: '`summaries`',
+      handle: async ({ reader }, { session, project, limit }) => ({
+        summaries: await reader.summaries({
+          limit,
+          ...(session === null ? {} : { session: await resolveSession(reader, session) }),
+          ...(project === null ? {} : { project: await resolveProjectKey(reader, project) }),
+        }),
+      }),
+    },
+    { method: 'GET', path: '/api/summaries', pick: 'summaries' },
+  ),
+
+  memory_stats: readOperation(
+    {
+      about: 'Counts memories by type and month, and says how far the indexes are.',
+      input: z.object({ project: projectOrAll }),
+      answer: 'memory_stats',
+      answers: '`stats`',
+      handle: async (context, { project }) => ({
+        stats: await memoryStats(context, await resolveProjectKey(context.reader, project)),
+      }),
+    },
+    { method: 'GET', path: '/api/stats', pick: 'stats' },
+  ),
+
+  origin: readOperation(
+    {
+      about: 'Says where an observation comes from: its session, prompt, events and the call that made it.',
+      input: z.object({ observation: memoryId }),
+      answer: 'origin',
+      answers: '`observation`, `origin`',
+      handle: async (context, { observation: id }) => {
+        const observation = await readObservation(context, id)
+        const origin = await context.reader.origin(id)
+        if (origin === null) throw observationNotFound(id)
+        return { observation, origin }
+      },
+    },
+    { method: 'GET', path: '/api/observations/:observation/origin' },
+  ),
+
+  remember: daemonOperation(
+    {
+      about: 'Writes a memory by hand. Without a title, the first words of the text become the title.',
+      changes: true,
+      input: z.object({
+        project: z.union([project, projectName]).describe('Key and name, or a known key or name'),
+        cwd: cwd.default(''),
+        ...rememberFields,
+      }),
+      answer: 'remembered',
+      answers: '`observation`: the new id',
+      handle: async ({ store, memory }, { project: given, ...note }) => {
+        const project = typeof given === 'string' ? await findProject(store, given) : given
+        return { observation: await memory.remember({ ...note, project }) }
+      },
+    },
+    { method: 'POST', path: '/api/observations', respond: ({ observation }) => ({ id: observation }) },
+  ),
+
+  correct: daemonOperation({
+    about:
+      'Replaces an observation by a corrected one, which supersedes it. Fields that are not given stay as they were.',
+    changes: true,
+    input: z.object({
+      observation: memoryId,
+      kind: rememberFields.kind.unwrap().exactOptional(),
+      title: z.string().max(MAX_TITLE_CHARS).exactOptional(),
+      text: rememberFields.text.exactOptional(),
+      facts: z.array(z.string().max(MAX_FACT_CHARS)).max(MAX_VALUES).exactOptional(),
+      concepts: rememberFields.concepts.unwrap().exactOptional(),
+    }),
+    answer: 'remembered',
+    answers: '`observation`: the new id',
+    handle: async ({ memory }, input) => ({ observation: await memory.correct(input) }),
+  }),
+
+  forget: daemonOperation(
+    {
+      about:
+        'Erases memories by ids or by filters. Without `confirm` nothing is erased; the report says what would be.',
+      changes: true,
+      input: z.object({
+        ids: z.array(memoryId).max(MAX_IDS).default([]),
+        ...filterFields,
+        confirm: z.boolean().default(false),
+      }),
+      nested: ['filters'],
+      answer: 'forgotten',
+      answers: '`report`: counts, `ids`, `missing`, `backupsUntil`',
+      handle: async ({ reader, memory }, { ids, confirm, ...filters }) => {
+        const isNarrow = areFiltersNarrow(filters)
+        if (ids.length > 0 && isNarrow) throw new MemError('bad_request', 'forget takes ids or filters, not both')
+        if (ids.length === 0 && !isNarrow) {
+          throw new MemError('bad_request', 'forget needs ids, or a filter such as a project, a session or dates')
+        }
+        const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters)
+        return { report: await memory.forget({ ids: [...new Set(ids)], filters: resolved, confirm }) }
+      },
+    },
+    {
+      method: 'DELETE',
+      path: observationPath,
+      params: { id: 'ids' },
+      respond: ({ report }, { confirm, ids }) => {
+        if (!confirm) {
+          throw new MemError('bad_request', 'forgetting cannot be undone: add ?confirm=1 to the address')
+        }
+        if (report.observations === 0) throw observationNotFound(...ids)
+        return report
+      },
+    },
+  ),
+
+  pin: daemonOperation(
+    {
+      about: 'Pins observations, or unpins them with `on: false`. Pinned ones are always part of the context.',
+      changes: true,
+      input: z.object({ ids: z.array(memoryId).min(1).max(MAX_IDS), on: z.boolean() }),
+      answer: 'pinned',
+      answers: '`changed`, `missing`',
+      handle: async ({ memory }, { ids, on }) => await memory.pin([...new Set(ids)], on),
+    },
+    ...([true, false] as const).map((on) => ({
+      method: on ? ('PUT' as const) : ('DELETE' as const),
+      path: `${observationPath}/pin`,
+      params: { id: 'ids' },
+      fixed: { on },
+      respond: ({ changed, missing }: { changed: number; missing: number[] }) => {
+        if (missing.length > 0) throw observationNotFound(...missing)
+        return { pinned: on, changed: changed > 0 }
+      },
+    })),
+  ),
+
+  link: daemonOperation(
+    {
+      about: 'Marks that observation `from`, the newer one, supersedes `to`; `on: false` removes the mark.',
+      changes: true,
+      input: z.object({
+        from: memoryId,
+        to: memoryId,
+        kind: z.literal('supersedes').default('supersedes'),
+        on: z.boolean(),
+      }),
+      answer: 'linked',
+      answers: 'nothing',
+      handle: async ({ memory }, { from, to, kind, on }) => {
+        if (from === to) throw new MemError('bad_request', `observation ${from} cannot supersede itself`)
+        await memory.link(from, to, kind, on)
+        return {}
+      },
+    },
+    ...([true, false] as const).map((on) => ({
+      method: on ? ('PUT' as const) : ('DELETE' as const),
+      path: '/api/observations/:from/supersedes/:to',
+      fixed: { on },
+      respond: () => ({ supersedes: on }),
+    })),
+  ),
+
+  reindex: daemonOperation(
+    {
+      about: 'Rebuilds the search indexes in the background. Answered as soon as it has begun.',
+      changes: true,
+      input: z.object({ what: z.enum(REINDEX_PARTS).default('all') }),
+      answer: 'indexing',
+      answers: '`progress`: `what`, `done`, `total`, `embedder`; null when there is nothing to index',
+      handle: async ({ memory }, { what }) => {
+        await memory.reindex(what)
+        return { progress: memory.indexing() }
+      },
+    },
+    { method: 'POST', path: '/api/reindex', respond: ({ progress }) => ({ indexing: progress }) },
+  ),
+
+  indexing: daemonOperation({
+    about: 'Says how far indexing is.',
+    changes: false,
+    input: z.object({}),
+    answer: 'indexing',
+    answers: '`progress`; null when there is nothing to index',
+    handle: ({ memory }) => ({ progress: memory.indexing() }),
+  }),
+}
+
+async function readObservation({ search }: ReadContext, id: number): Promise<LinkedObservation> {
+  const [observation] = await (await search()).observations([id])
+  if (observation === undefined) throw observationNotFound(id)
+  return observation
+}
+
+export type TimelineItem = Pick<
+  SearchHit,
+  'kind' | 'id' | 'session' | 'project' | 'projectName' | 'type' | 'title' | 'createdAt' | 'promptNumber' | 'tokens'
+>
+
+export interface Timeline {
+  /** The observation in the middle; null where the newest was asked for, or the query found nothing. */
+  anchor: number | null
+  /** Oldest first, with the anchor among them. */
+  items: TimelineItem[]
+}
+
+interface TimelineRequest {
+  anchor: number | null
+  query: string | null
+  /** A project's key. Null: the anchor's own project; for a query, all. */
+  project: string | null
+  before: number
+  after: number
+}
+
+async function loadTimeline(search: SearchReader, request: TimelineRequest): Promise<Timeline> {
+  const { before, after } = request
+  const filters: SearchFilters = { ...NO_FILTERS, kinds: MEMORY_KINDS, project: request.project }
+  if (request.anchor === null && request.query === null) {
+    const newest = await search.passing(filters, before + after + 1, 0)
+    return { anchor: null, items: (await search.found(newest.reverse())).map(timelineItem) }
+  }
+  const anchor = request.anchor ?? (await bestHit(search, request.query ?? '', request.project))
+  if (anchor === null) return { anchor: null, items: [] }
+  const [observation] = await search.observations([anchor])
+  if (observation === undefined) throw observationNotFound(anchor)
+  const nearby = { ...filters, project: request.project ?? observation.project }
+  const rows = await search.beside(searchRowId('observation', anchor), nearby, before, after)
+  return { anchor, items: (await search.found(rows)).map(timelineItem) }
+}
+
+async function bestHit(search: SearchReader, query: string, project: string | null): Promise<number | null> {
+  const filters = { ...NO_FILTERS, project }
+  const { hits } = await search.search({ query, mode: 'auto', filters, limit: 1, offset: 0 })
+  const [best] = hits
+  return best === undefined || best.completes ? null : best.id
+}
+
+function timelineItem(found: FoundMemory): TimelineItem {
+  const { kind, id, session, project, projectName, type, title, createdAt, promptNumber, tokens } = found
+  return { kind, id, session, project, projectName, type, title, createdAt, promptNumber, tokens }
+}
+
+async function memoryStats({ reader, search, now }: ReadContext, project: string | null) {
+  const calls = await search()
+  const [state, counts, projects, { databaseBytes }] = await Promise.all([
+    calls.state(),
+    calls.counts(project),
+    reader.projects({ limit: MAX_LISTED_PROJECTS, ...(project === null ? {} : { key: project }) }),
+    reader.stats(now()),
+  ])
+  const { indexed, vectors, ...rest } = counts
+  const [known] = projects
+  return {
+    ...rest,
+    /** Null: all projects. */
+    project: project === null ? null : { key: project, name: known?.name ?? project },
+    /** Most observations first. */
+    projects: projects
+      .map(({ key, name, observations, updatedAt }) => ({ key, name, observations, updatedAt }))
+      .sort((a, b) => b.observations - a.observations),
+    databaseBytes,
+    index: {
+      /** Observations, summaries and prompts in the word index. */
+      lexical: indexed,
+      /** Observations with vectors. */
+      vectors: {
+        done: vectors?.observations ?? 0,
+        total: rest.observations,
+        fragments: vectors?.fragments ?? 0,
+        bytes: vectors?.bytes ?? 0,
+      },
+      embedder: state.embedder,
+      method: state.method,
+    },
+  }
+}
+export type MemoryStats = Awaited<ReturnType<typeof memoryStats>>

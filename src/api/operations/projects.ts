@@ -1,0 +1,184 @@
+/** Operations on projects: names, context, files such as CLAUDE.md, and import. */
+import { z } from 'zod'
+import type { FileOutcome } from '../../context/files/edit-file.ts'
+import {
+  FILE_PARTS,
+  FILES_ACTIONS,
+  type FilePart,
+  type FilesAction,
+  workingTreeAt,
+  workingTreeOfKey,
+} from '../../context/files/projection.ts'
+import type { FileProjections, ProjectionResult } from '../../context/files/projections.ts'
+import { projectViews } from '../../daemon/projects.ts'
+import { CONTEXT_PARTS } from '../../domain/context-parts.ts'
+import { OBSERVATION_TYPES } from '../../domain/observation.ts'
+import { findProject, type Project } from '../../domain/project.ts'
+import { MemError } from '../../lib/errors.ts'
+import { SETTINGS } from '../../settings/settings.ts'
+import type { StoreReader } from '../../store/port.ts'
+import { cleanImportBatch } from '../import.ts'
+import { daemonOperation, readOperation } from '../operation.ts'
+import { batchSchema } from '../record-schemas.ts'
+import { MAX_KEY_CHARS, projectName, projectNewName } from '../schemas.ts'
+
+const { CLAUDE_MEM_CONTEXT_TOKENS, CLAUDE_MEM_CONTEXT_OBSERVATIONS, CLAUDE_MEM_CONTEXT_SUMMARIES } = SETTINGS
+const pathOrNone = z.string().min(1).max(MAX_KEY_CHARS).nullable().default(null)
+
+/** Other values than the settings have, for a preview of the context. */
+const contextOverrides = {
+  tokens: withinRule(CLAUDE_MEM_CONTEXT_TOKENS.rule),
+  observations: withinRule(CLAUDE_MEM_CONTEXT_OBSERVATIONS.rule),
+  summaries: withinRule(CLAUDE_MEM_CONTEXT_SUMMARIES.rule),
+  parts: z.array(z.enum(CONTEXT_PARTS)).max(CONTEXT_PARTS.length).exactOptional(),
+  types: z.array(z.enum(OBSERVATION_TYPES)).max(OBSERVATION_TYPES.length).exactOptional(),
+}
+export type ContextOverrides = z.output<z.ZodObject<typeof contextOverrides>>
+
+function withinRule({ min, max }: { min: number; max: number }) {
+  return z.int().min(min).max(max).exactOptional()
+}
+
+export const projectOperations = {
+  context: readOperation(
+    {
+      about: 'Shows what a session of this project would get at its start, or would get with other settings.',
+      input: z.object({ project: projectName.describe('Key or name'), ...contextOverrides }),
+      answer: 'context',
+      answers: '`project`, `tokens`, `context`, `message`, `totals`, `report`',
+      handle: async ({ reader, previewContext }, { project, ...overrides }) =>
+        await previewContext(await findProject(reader, project), overrides),
+    },
+    { method: 'GET', path: '/api/context' },
+  ),
+
+  projects: readOperation(
+    {
+      about: 'Lists the projects, the one with the newest session first.',
+      input: z.object({}),
+      answer: 'projects',
+      answers: '`projects`',
+      handle: async ({ reader }) => ({ projects: await projectViews(reader) }),
+    },
+    { method: 'GET', path: '/api/projects', pick: 'projects' },
+  ),
+
+  project_rename: daemonOperation({
+    about: 'Gives a project a name; null returns to the name that its sessions report.',
+    changes: true,
+    input: z.object({ project: projectName, name: projectNewName.nullable() }),
+    answer: 'project',
+    answers: '`project`',
+    handle: async ({ projects }, { project, name }) => ({ project: await projects.rename(project, name) }),
+  }),
+
+  project_merge: daemonOperation({
+    about:
+      'Files everything of one project under another, now and later. Without `confirm` it only reports what would move.',
+    changes: true,
+    input: z.object({ from: projectName, into: projectName, confirm: z.boolean() }),
+    answer: 'project_merged',
+    answers: '`report`',
+    handle: async ({ projects }, { from, into, confirm }) => ({ report: await projects.merge(from, into, confirm) }),
+  }),
+
+  files: daemonOperation({
+    about: "Turns files that show a project's memory (CLAUDE.md, Cursor rules) on or off, or reports their state.",
+    changes: true,
+    input: z.object({
+      action: z.enum(FILES_ACTIONS),
+      project: pathOrNone.describe('Key or name; null: the project of the root'),
+      root: pathOrNone.describe("A directory in the working tree; null: the project's own"),
+      parts: z
+        .array(z.enum(FILE_PARTS))
+        .min(1)
+        .max(FILE_PARTS.length)
+        .nullable()
+        .default(null)
+        .describe('Null: as before'),
+      dryRun: z.boolean().default(false),
+    }),
+    answer: 'files',
+    answers: '`report`',
+    handle: async ({ files, store }, request) => {
+      if (files === null) throw new MemError('bad_request', 'this daemon writes no files')
+      return { report: await changeFiles(request, files, store) }
+    },
+  }),
+
+  import: daemonOperation({
+    about: 'Takes in memories of another store. Answered once they are durable, with the outcome of each record.',
+    changes: true,
+    input: z.object({ batch: batchSchema }),
+    answer: 'imported',
+    answers: '`outcomes` in the order of the records',
+    handle: async ({ memory }, { batch }) => ({ outcomes: await memory.import(cleanImportBatch(batch)) }),
+  }),
+}
+
+export interface FilesReport {
+  action: FilesAction
+  dryRun: boolean
+  project: Project
+  /** Null: no files are written for the project. */
+  root: string | null
+  parts: readonly FilePart[]
+  files: FileOutcome[]
+}
+
+interface FilesRequest {
+  action: FilesAction
+  project: string | null
+  root: string | null
+  parts: readonly FilePart[] | null
+  dryRun: boolean
+}
+
+export async function changeFiles(
+  request: FilesRequest,
+  projections: FileProjections,
+  reader: Pick<StoreReader, 'projects'>,
+): Promise<FilesReport> {
+  const { action, dryRun } = request
+  const { project, key, root } = await resolveTree(request, reader)
+  const { projection, files } = await applyFilesAction(request, { key, project: project.key }, root, projections)
+  return { action, dryRun, project, root: projection?.root ?? null, parts: projection?.parts ?? [], files }
+}
+
+/** `project`: whose memory it is. `key`: of the working tree. `root`: null where the tree's directory is not known. */
+async function resolveTree(
+  { project: given, root }: FilesRequest,
+  reader: Pick<StoreReader, 'projects'>,
+): Promise<{ project: Project; key: string; root: string | null }> {
+  if (given !== null) {
+    const project = await findProject(reader, given)
+    const tree = root === null ? null : await workingTreeAt(root)
+    return { project, key: tree?.project.key ?? project.key, root: tree?.root ?? (await workingTreeOfKey(project.key)) }
+  }
+  if (root === null) throw new MemError('bad_request', 'name the project, or a directory of it')
+  const tree = await workingTreeAt(root)
+  const [known] = await reader.projects({ key: tree.project.key, limit: 1 })
+  const project = known === undefined ? tree.project : { key: known.key, name: known.name }
+  return { project, key: tree.project.key, root: tree.root }
+}
+
+function applyFilesAction(
+  { action, parts, dryRun }: FilesRequest,
+  tree: { key: string; project: string },
+  root: string | null,
+  projections: FileProjections,
+): Promise<ProjectionResult> {
+  switch (action) {
+    case 'status':
+      return projections.status(tree)
+    case 'on':
+      if (root === null) {
+        throw new MemError('not_found', `the directory of ${tree.project} is not known; give it with --path`)
+      }
+      return projections.turnOn({ ...tree, root, parts, dryRun })
+    case 'off':
+      return projections.turnOff(tree, null, dryRun)
+    case 'clean':
+      return projections.turnOff(tree, root, dryRun)
+  }
+}

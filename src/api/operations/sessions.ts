@@ -1,0 +1,404 @@
+/** Operations on sessions: their events, queue, story and calls to models. */
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { Supervisor } from '../../daemon/actors/supervisor.ts'
+import type { MemoryEvent } from '../../domain/event.ts'
+import { MEMORY_KINDS, NO_FILTERS } from '../../domain/search-query.ts'
+import { MemError } from '../../lib/errors.ts'
+import { VERSION } from '../../lib/version.ts'
+import { type SessionView, type Store, USAGE_KEYS } from '../../store/port.ts'
+import type { DaemonContext, ReadContext } from '../context.ts'
+import { daemonOperation, type RestRoute, readOperation } from '../operation.ts'
+import { eventNotFound, resolveEvent, resolveProjectKey, resolveSession, sessionNotFound } from '../resolve.ts'
+import {
+  cwd,
+  eventSchema,
+  id,
+  limit,
+  MAX_PATH_CHARS,
+  MAX_STORY_ROWS,
+  MAX_USAGE_DAYS,
+  project,
+  projectName,
+  sessionOrAll,
+  version,
+} from '../schemas.ts'
+import { lastDays, usageView } from '../usage-view.ts'
+
+/** How long closing or flushing a session waits for its effect, in ms. */
+const SETTLE_TIMEOUT_MS = 5_000
+
+/** Resolves when the session (null: every session) has no effect in flight, or after the timeout. */
+async function waitUntilSettled(
+  supervisor: Pick<Supervisor, 'subscribe'>,
+  store: Pick<Store, 'unfinishedEffects' | 'session'>,
+  session: string | null,
+): Promise<void> {
+  const busy = async () => {
+    if (session === null) return (await store.unfinishedEffects()).length > 0
+    return (await store.session(session))?.effect != null
+  }
+  await new Promise<void>((resolve, reject) => {
+    const done = () => {
+      clearTimeout(timer)
+      unsubscribe()
+      resolve()
+    }
+    const check = () => busy().then((still) => (still ? undefined : done()), reject)
+    const timer = setTimeout(done, SETTLE_TIMEOUT_MS)
+    const unsubscribe = supervisor.subscribe((item) => {
+      if (session === null || (item.type === 'commit' && item.session === session)) void check()
+    })
+    void check()
+  })
+}
+
+/** Sessions in one request whether they are known. */
+const MAX_REPORTED = 1_000
+const rows = z.int().min(0).max(MAX_STORY_ROWS)
+const days = z.int().min(1).max(MAX_USAGE_DAYS).default(30)
+/** On Windows, where anyone may open a named pipe, the first message carries the token. */
+const token = z.string().exactOptional()
+
+export const sessionOperations = {
+  event: daemonOperation(
+    {
+      about: 'Reports what happened in a session. Answered once it is durable; the same id twice counts once.',
+      changes: true,
+      input: z.object({ event: eventSchema, version: version.default(''), token }),
+      answer: 'ack',
+      answers:
+        '`duplicate`, `version`, and, for a session start or a prompt, `context` and `message` where there is one',
+      handle: async ({ events }, { event }) => {
+        const { duplicate, context, message } = await events.accept(event)
+        return {
+          duplicate,
+          version: VERSION,
+          ...(context === '' ? {} : { context }),
+          ...(message === '' ? {} : { message }),
+        }
+      },
+    },
+    eventRoute('/api/sessions/init', ['session_start', 'prompt']),
+    eventRoute('/api/sessions/observations', ['tool_use', 'tool_failure', 'subagent_end']),
+    eventRoute('/api/sessions/summarize', ['turn_end', 'pre_compact', 'session_end']),
+  ),
+
+  file_context: daemonOperation({
+    about: 'Says what is known about a file that is about to be read.',
+    changes: false,
+    input: z.object({
+      session: id,
+      project,
+      cwd,
+      file: z.string().min(1).max(MAX_PATH_CHARS),
+      changedAt: z.int().nonnegative(),
+      token,
+    }),
+    answer: 'recalled',
+    answers: '`context`; empty where nothing is known',
+    handle: async ({ events }, question) => ({ context: await events.fileContext(question) }),
+  }),
+
+  sessions: readOperation(
+    {
+      about: 'Lists sessions, the one with the newest event first.',
+      input: z.object({
+        status: z.enum(['active', 'completed', 'interrupted', 'failed']).exactOptional(),
+        project: projectName.exactOptional(),
+        limit: limit.exactOptional(),
+      }),
+      nested: ['filter'],
+      answer: 'sessions',
+      answers: '`sessions`',
+      handle: async ({ reader }, { project, ...filter }) => ({
+        sessions: await reader.sessions({
+          ...filter,
+          ...(project === undefined ? {} : { project: await resolveProjectKey(reader, project) }),
+        }),
+      }),
+    },
+    { method: 'GET', path: '/api/sessions', defaults: { limit: 100 }, pick: 'sessions' },
+  ),
+
+  session: readOperation(
+    {
+      about: "Shows one session's state, its queue and the newest entries of its trace.",
+      input: z.object({ session: id, trace: rows.default(50).describe('Trace entries at most') }),
+      answer: 'session',
+      answers: '`view`',
+      handle: async ({ reader }, { session, trace }) => ({ view: await readView(reader, session, trace) }),
+    },
+    { method: 'GET', path: '/api/sessions/:session', pick: 'view' },
+  ),
+
+  story: readOperation(
+    {
+      about: 'Shows everything that is kept of one session: prompts, events, observations, summaries, trace.',
+      input: z.object({
+        session: id,
+        trace: rows.default(200),
+        rows: rows.default(200).describe('Of each kind at most'),
+      }),
+      answer: 'story',
+      answers: '`story`',
+      handle: async ({ reader }, { session, trace, rows }) => {
+        const story = await reader.sessionHistory(await resolveSession(reader, session), { trace, rows })
+        if (story === null) throw sessionNotFound(session)
+        return { story }
+      },
+    },
+    { method: 'GET', path: '/api/sessions/:session/story', pick: 'story' },
+  ),
+
+  event_view: readOperation(
+    {
+      about: 'Says what became of an event.',
+      input: z.object({ event: id, session: sessionOrAll }),
+      answer: 'event_view',
+      answers: '`view`',
+      handle: async ({ reader }, { event, session: prefix }) => {
+        const session = prefix === null ? null : await resolveSession(reader, prefix)
+        const view = await reader.eventView(await resolveEvent(reader, event, session), session)
+        if (view === null) throw eventNotFound(event)
+        return { view }
+      },
+    },
+    { method: 'GET', path: '/api/events/:event', pick: 'view' },
+  ),
+
+  payloads: readOperation({
+    about: "Lists a session's events after one of them, with what is kept of their payloads, oldest first.",
+    input: z.object({ session: id, after: z.int().min(0).default(0), limit }),
+    answer: 'payloads',
+    answers: '`session`, `events`; empty when there are no more',
+    handle: async ({ reader }, { session: prefix, after, limit }) => {
+      const session = await resolveSession(reader, prefix)
+      return { session, events: await reader.recordedEvents(session, after, limit) }
+    },
+  }),
+
+  queue: readOperation({
+    about: 'Lists messages that wait for the observer, are with it, or failed.',
+    input: z.object({
+      session: id.exactOptional(),
+      status: z.enum(['pending', 'processing', 'failed']).exactOptional(),
+      limit: limit.exactOptional(),
+    }),
+    nested: ['filter'],
+    answer: 'queue',
+    answers: '`messages`, `stats`',
+    handle: async ({ reader }, { session, ...filter }) => {
+      const resolved = session === undefined ? {} : { session: await resolveSession(reader, session) }
+      const [messages, stats] = await Promise.all([reader.queue({ ...filter, ...resolved }), reader.queueStats()])
+      return { messages, stats }
+    },
+  }),
+
+  queue_stats: readOperation(
+    {
+      about: 'Counts the messages in the queue.',
+      input: z.object({}),
+      answer: 'queue_stats',
+      answers: '`stats`',
+      handle: async ({ reader }) => ({ stats: await reader.queueStats() }),
+    },
+    { method: 'GET', path: '/api/queue/stats', pick: 'stats' },
+  ),
+
+  calls: readOperation(
+    {
+      about: "Lists a session's newest calls to a model with their texts, oldest of them first.",
+      input: z.object({ session: id, limit: limit.default(20) }),
+      answer: 'calls',
+      answers: '`session`, `calls`',
+      handle: async ({ reader }, { session: prefix, limit }) => {
+        const session = await resolveSession(reader, prefix)
+        return { session, calls: await reader.calls({ session, limit }) }
+      },
+    },
+    { method: 'GET', path: '/api/sessions/:session/calls' },
+  ),
+
+  usage: readOperation(
+    {
+      about: 'Says what models cost in the last days.',
+      input: z.object({ by: z.enum(USAGE_KEYS).default('day'), days }),
+      answer: 'usage',
+      answers: '`usage`: `rows`, `total`, `today`, `unpriced`',
+      handle: async ({ reader, now }, { by, days }) => ({ usage: await usageView(reader, by, days, now()) }),
+    },
+    { method: 'GET', path: '/api/usage', pick: 'usage' },
+  ),
+
+  activity: readOperation(
+    {
+      about: 'Says how much was learned on each of the last days, and how long the queue was.',
+      input: z.object({ days }),
+      answer: 'activity',
+      answers: '`activity`',
+      handle: async ({ reader, now }, { days }) => ({ activity: await reader.activity(lastDays(days, now()), now()) }),
+    },
+    { method: 'GET', path: '/api/activity', pick: 'activity' },
+  ),
+
+  reported: readOperation({
+    about: 'Says which of these sessions are known, before their transcripts are read.',
+    input: z.object({
+      sessions: z.array(z.object({ session: id, end: z.string().max(2 * 200) })).max(MAX_REPORTED),
+    }),
+    answer: 'reported',
+    answers: '`sessions`: those that are known',
+    handle: async ({ reader }, { sessions }) => ({ sessions: await reader.storedSessionStates(sessions) }),
+  }),
+
+  queue_retry: daemonOperation({
+    about: 'Retries failed messages and restores quarantined sessions.',
+    changes: true,
+    input: z.object({ session: sessionOrAll }),
+    answer: 'done',
+    answers: '`affected`: messages',
+    handle: async ({ reader, supervisor }, { session }) => ({
+      affected: await supervisor.retry(await resolveOrAll(reader, session)),
+    }),
+  }),
+
+  queue_clear: daemonOperation({
+    about: 'Drops failed messages, and pending ones too with `pending`.',
+    changes: true,
+    input: z.object({ session: sessionOrAll, pending: z.boolean() }),
+    answer: 'done',
+    answers: '`affected`: messages',
+    handle: async ({ reader, supervisor }, { session, pending }) => ({
+      affected: await supervisor.clear(await resolveOrAll(reader, session), pending),
+    }),
+  }),
+
+  flush: daemonOperation({
+    about: 'Hands waiting messages to the observer now; with `wait`, answered when it is done or after 5 seconds.',
+    changes: true,
+    input: z.object({ session: sessionOrAll, wait: z.boolean() }),
+    answer: 'done',
+    answers: '`affected`: sessions',
+    handle: async ({ store, supervisor }, { session: prefix, wait }) => {
+      const session = await resolveOrAll(store, prefix)
+      const affected = await supervisor.flush(session)
+      if (wait) await waitUntilSettled(supervisor, store, session)
+      return { affected }
+    },
+  }),
+
+  close_session: daemonOperation(
+    {
+      about: 'Ends a session and waits up to 5 seconds for its effect. Everything is kept.',
+      changes: true,
+      input: z.object({ session: id }),
+      answer: 'session',
+      answers: '`view`',
+      handle: async (context, { session }) => {
+        const resolved = await resolveSession(context.store, session)
+        await closeSession(context, resolved)
+        return { view: await readView(context.store, resolved, 0) }
+      },
+    },
+    { method: 'DELETE', path: '/api/sessions/:session', pick: 'view' },
+  ),
+
+  purge_session: daemonOperation(
+    {
+      about: 'Ends a session and erases it with everything that it left behind.',
+      changes: true,
+      input: z.object({ session: id }),
+      answer: 'forgotten',
+      answers: '`report`',
+      handle: async (context, { session }) => ({
+        report: await purgeSession(context, await resolveSession(context.store, session)),
+      }),
+    },
+    {
+      method: 'DELETE',
+      path: '/api/sessions/:session',
+      when: { purge: '1' },
+      pick: 'report',
+    },
+  ),
+
+  reopen_session: daemonOperation(
+    {
+      about: 'Reopens a closed session, as if its user had returned.',
+      changes: true,
+      input: z.object({ session: id }),
+      answer: 'session',
+      answers: '`view`',
+      handle: async ({ store, supervisor }, { session: prefix }) => {
+        const session = await resolveSession(store, prefix)
+        await supervisor.reopenSession(session)
+        return { view: await readView(store, session, 0) }
+      },
+    },
+    { method: 'POST', path: '/api/sessions/:session/reopen', pick: 'view' },
+  ),
+}
+
+function resolveOrAll(reader: ReadContext['reader'], prefix: string | null): Promise<string | null> {
+  return prefix === null ? Promise.resolve(null) : resolveSession(reader, prefix)
+}
+
+async function readView(reader: ReadContext['reader'], prefix: string, trace: number): Promise<SessionView> {
+  const view = await reader.sessionView(await resolveSession(reader, prefix), trace)
+  if (view === null) throw sessionNotFound(prefix)
+  return view
+}
+
+async function closeSession({ supervisor, store }: DaemonContext, session: string): Promise<void> {
+  await supervisor.closeSession(session)
+  await waitUntilSettled(supervisor, store, session)
+}
+
+async function purgeSession(context: DaemonContext, session: string) {
+  const { supervisor, store, memory, now } = context
+  try {
+    await supervisor.clear(session, true)
+    await closeSession(context, session)
+  } catch (error) {
+    // A quarantined session has no actor that could be ended.
+    if (!(error instanceof MemError && error.code === 'quarantined')) throw error
+  }
+  const filters = { ...NO_FILTERS, kinds: MEMORY_KINDS, session }
+  const report = await memory.forget({ ids: [], filters, confirm: true })
+  const erased = await store.eraseSession(session)
+  if (erased !== null) supervisor.publish({ type: 'change', seq: erased.seq, at: now(), change: 'erased', session })
+  return report
+}
+
+/** The body of these routes is an event; what a caller may leave out gets a default. */
+function eventRoute(
+  path: string,
+  kinds: readonly [MemoryEvent['kind'], ...MemoryEvent['kind'][]],
+): RestRoute<{ event: MemoryEvent }, { duplicate: boolean; version: string; context?: string; message?: string }> {
+  return {
+    method: 'POST',
+    path,
+    fromBody: (body) => {
+      const defaults = {
+        id: randomUUID(),
+        at: Date.now(),
+        client: 'rest',
+        transcriptPath: null,
+        promptId: null,
+        agent: null,
+        kind: kinds[0],
+      }
+      const event = typeof body === 'object' && body !== null ? { ...defaults, ...body } : body
+      const kind = typeof event === 'object' && event !== null && 'kind' in event ? event.kind : undefined
+      if (typeof kind === 'string' && !(kinds as readonly string[]).includes(kind)) {
+        throw new MemError(
+          'bad_request',
+          `an event of kind ${kind} does not belong here; ${path} takes ${kinds.join(', ')}`,
+        )
+      }
+      return { event }
+    },
+    respond: ({ version: _version, ...rest }, { event }) => ({ accepted: true, id: event.id, ...rest }),
+  }
+}

@@ -1,0 +1,69 @@
+/** People name a session or an event by the first characters of its id and a project by its name: from there to full ids. */
+import { findProject } from '../domain/project.ts'
+import type { SearchFilters } from '../domain/search-query.ts'
+import { MemError } from '../lib/errors.ts'
+import type { StoreReader } from '../store/port.ts'
+
+export async function resolveSession(reader: Pick<StoreReader, 'findSessions'>, prefix: string): Promise<string> {
+  const found = await reader.findSessions(prefix)
+  const [only] = found
+  if (found.includes(prefix)) return prefix
+  if (only === undefined) throw sessionNotFound(prefix)
+  if (found.length > 1) {
+    throw new MemError('bad_request', `${found.length} sessions start with "${prefix}"; type more of it`)
+  }
+  return only
+}
+
+export function sessionNotFound(prefix: string): MemError {
+  return new MemError('not_found', `no session starts with "${prefix}"; claude-mem inspect lists them`)
+}
+
+/** `session`: the first characters of a session's id; null: any session. */
+export async function resolveEvent(
+  reader: Pick<StoreReader, 'findEvents'>,
+  prefix: string,
+  session: string | null,
+): Promise<string> {
+  const found = await reader.findEvents(prefix, session)
+  const [only] = found
+  if (found.includes(prefix)) return prefix
+  if (only === undefined) throw eventNotFound(prefix)
+  if (found.length > 1) throw new MemError('bad_request', `several events start with "${prefix}"; type more of it`)
+  return only
+}
+
+export function eventNotFound(prefix: string): MemError {
+  return new MemError(
+    'not_found',
+    `no event starts with "${prefix}"; claude-mem queue --json and claude-mem show name them (a tool use has its tool_use_id)`,
+  )
+}
+
+export function observationNotFound(...ids: readonly number[]): MemError {
+  return new MemError('not_found', `there is no observation ${ids.join(', ')}; claude-mem search lists them`)
+}
+
+export async function resolveProjectKey(reader: Pick<StoreReader, 'projects'>, project: string): Promise<string>
+export async function resolveProjectKey(
+  reader: Pick<StoreReader, 'projects'>,
+  project: string | null,
+): Promise<string | null>
+export async function resolveProjectKey(reader: Pick<StoreReader, 'projects'>, project: string | null) {
+  return project === null ? null : (await findProject(reader, project)).key
+}
+
+export async function resolveFilters(
+  reader: Pick<StoreReader, 'projects' | 'findSessions'>,
+  filters: SearchFilters,
+): Promise<SearchFilters> {
+  const { since, until, project, session } = filters
+  if (since !== null && until !== null && since > until) {
+    throw new MemError('bad_request', 'since is later than until: no memory can match')
+  }
+  return {
+    ...filters,
+    project: await resolveProjectKey(reader, project),
+    session: session === null ? null : await resolveSession(reader, session),
+  }
+}

@@ -1,0 +1,143 @@
+/** Schemas and limits that several operations share. */
+import { z } from 'zod'
+import type { MemoryEvent } from '../domain/event.ts'
+import { OBSERVATION_TYPES } from '../domain/observation.ts'
+import { FILTER_NAMES, SEARCH_FILTERS, type SearchFilter, type SearchFilters } from '../domain/search-query.ts'
+import { MemError } from '../lib/errors.ts'
+
+/** Longest query, in characters: longer than any question; a pasted log is longer. */
+export const MAX_QUERY_CHARS = 10_000
+/** Hits of one search: rows of a few hundred bytes. */
+export const MAX_HITS = 500
+/** Larger than any memory: a scrolled list asks for pages anywhere. */
+export const MAX_OFFSET = 1_000_000
+/** Whole observations in one answer, a few KB each. */
+export const MAX_SHOWN = 200
+/** Rows of each kind in a session's story: a long day makes some hundred. */
+export const MAX_STORY_ROWS = 10_000
+/** Ids in one request to forget or pin; for more, use a filter. */
+export const MAX_IDS = 10_000
+/** Rows on either side of a timeline's anchor. */
+export const MAX_AROUND = 200
+export const MAX_SUMMARIES = 200
+/** Longest text that is remembered by hand, in characters; a longer text belongs in a file. */
+export const MAX_REMEMBERED_CHARS = 20_000
+export const MAX_TITLE_CHARS = 300
+/** Values of one filter, and concepts or files of one observation. */
+export const MAX_VALUES = 50
+/** Days that usage and activity go back. */
+export const MAX_USAGE_DAYS = 3_650
+/** Longest stored id, in characters; real ones have 36. */
+const MAX_ID_CHARS = 200
+/** A project key contains a path. */
+export const MAX_KEY_CHARS = 4_096
+const MAX_NAME_CHARS = 1_024
+/** Longest path a client may send, in characters. */
+export const MAX_PATH_CHARS = 32_768
+const MAX_WORD_CHARS = 200
+/** Largest epoch time that a Date can hold, in ms. */
+const MAX_EPOCH_MS = 8_640_000_000_000_000
+const MAX_LIMIT = 10_000
+
+export const id = z.string().min(1).max(MAX_ID_CHARS)
+export const memoryId = z.int().positive()
+export const version = z.string().max(100)
+/** A key or a name. */
+export const projectName = z.string().min(1).max(MAX_KEY_CHARS)
+/** Null: all projects. */
+export const projectOrAll = projectName.nullable().default(null)
+/** The first characters of a session's id; null: all sessions. */
+export const sessionOrAll = id.nullable().default(null)
+export const project = z.object({ key: projectName, name: z.string().max(MAX_NAME_CHARS) })
+export const word = z.string().min(1).max(MAX_WORD_CHARS)
+export const path = z.string().min(1).max(MAX_KEY_CHARS)
+export const cwd = z.string().max(MAX_PATH_CHARS)
+export const query = z.string().max(MAX_QUERY_CHARS, `a query has at most ${MAX_QUERY_CHARS} characters`)
+export const limit = z.int().min(1).max(MAX_LIMIT)
+export const projectNewName = z.string().max(MAX_NAME_CHARS)
+
+export const rememberFields = {
+  title: z.string().max(MAX_TITLE_CHARS).nullable().default(null),
+  text: z.string().max(MAX_REMEMBERED_CHARS, `a memory has at most ${MAX_REMEMBERED_CHARS} characters`),
+  kind: z.enum(OBSERVATION_TYPES).default('discovery'),
+  concepts: z.array(word).max(MAX_VALUES).default([]),
+  files: z.array(path).max(MAX_VALUES).default([]),
+}
+
+/** One field for each filter of `SEARCH_FILTERS`. */
+export const filterFields = Object.fromEntries(
+  FILTER_NAMES.map((name) => [name, filterField(SEARCH_FILTERS[name])]),
+) as unknown as { [N in keyof SearchFilters]: z.ZodDefault<z.ZodType<SearchFilters[N], SearchFilters[N]>> }
+
+function filterField(filter: SearchFilter): z.ZodType {
+  switch (filter.kind) {
+    case 'text':
+      return z.string().min(1).max(filter.maxChars).nullable().default(null).describe(filter.about)
+    case 'texts':
+      return z.array(z.string().min(1).max(filter.maxChars)).max(MAX_VALUES).default([]).describe(filter.about)
+    case 'choices': {
+      const choices = z.array(z.enum(filter.choices)).max(MAX_VALUES)
+      // Where an empty list cannot mean "any", it is an error.
+      return (filter.standard.length > 0 ? choices.min(1) : choices)
+        .default([...filter.standard])
+        .describe(filter.about)
+    }
+    case 'moment':
+      return z.number().min(-MAX_EPOCH_MS).max(MAX_EPOCH_MS).nullable().default(null).describe(filter.about)
+    case 'flag':
+      return z.boolean().default(false).describe(filter.about)
+  }
+}
+
+const eventBase = {
+  id,
+  session: id,
+  at: z.int().nonnegative(),
+  client: z.string().min(1).max(100),
+  project,
+  cwd,
+  transcriptPath: z.string().max(MAX_PATH_CHARS).nullable(),
+  promptId: id.nullable(),
+  agent: z.object({ id: z.string().max(MAX_ID_CHARS), type: z.string().max(MAX_ID_CHARS) }).nullable(),
+}
+const tool = { tool: z.string().min(1).max(1_024), input: z.unknown(), durationMs: z.number().nullable() }
+const text = z.string()
+
+export const eventSchema: z.ZodType<MemoryEvent> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('session_start'), ...eventBase, source: text }),
+  z.object({ kind: z.literal('prompt'), ...eventBase, text, private: z.boolean() }),
+  z.object({ kind: z.literal('tool_use'), ...eventBase, ...tool, response: z.unknown() }),
+  z.object({ kind: z.literal('tool_failure'), ...eventBase, ...tool, error: text, interrupted: z.boolean() }),
+  z.object({ kind: z.literal('subagent_end'), ...eventBase, lastMessage: text }),
+  z.object({ kind: z.literal('pre_compact'), ...eventBase, trigger: text }),
+  z.object({ kind: z.literal('turn_end'), ...eventBase, lastMessage: text.nullable(), error: text.nullable() }),
+  z.object({ kind: z.literal('session_end'), ...eventBase, reason: text }),
+])
+
+/** Throws `bad_request` with the first complaint. */
+export function parseInput<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  // Names the field, never quotes the content: it may be private.
+  const field = issue?.path.join('.') || 'message'
+  const expected = issue === undefined ? null : expectedValue(schema, issue.path)
+  const what = expected === null ? `${field}: ${issue?.message ?? 'invalid input'}` : `${field} must be ${expected}`
+  throw new MemError('bad_request', `the request is not valid: ${what}`)
+}
+
+/** "a whole number from 1 to 500", "one of a, b", for a field of the input itself; null where zod's own words are better. */
+function expectedValue(schema: z.ZodType, [name, ...deeper]: readonly PropertyKey[]): string | null {
+  const isField = schema instanceof z.ZodObject && typeof name === 'string' && Object.hasOwn(schema.shape, name)
+  if (!isField || deeper.length > 0) return null
+  const json = z.toJSONSchema(schema.shape[name], { io: 'input', unrepresentable: 'any' })
+  for (const variant of [json, ...(json.anyOf ?? [])]) {
+    if (typeof variant === 'boolean') continue
+    if (Array.isArray(variant.enum)) return `one of ${variant.enum.join(', ')}`
+    const { type, minimum, maximum } = variant
+    if ((type === 'integer' || type === 'number') && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) {
+      return `a ${type === 'integer' ? 'whole ' : ''}number from ${minimum ?? 0} to ${maximum}`
+    }
+  }
+  return null
+}

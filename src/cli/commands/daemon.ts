@@ -1,0 +1,227 @@
+/** Commands about the daemon process: `start`, `stop`, `restart`, `status` and `logs`. */
+import { basename, relative } from 'node:path'
+import { startOfDay } from '../../domain/dates.ts'
+import { listSpool } from '../../hook/spool.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
+import { dataDirectory } from '../../lib/paths.ts'
+import { loadSettings } from '../../settings/settings.ts'
+import { numberOption } from '../arguments.ts'
+import { type Cli, interruptSignal } from '../cli.ts'
+import { defineCommand, jsonOption } from '../command.ts'
+import type { StoppedStatus } from '../render/status.ts'
+import { fieldLines } from '../table.ts'
+import { sanitize } from '../text.ts'
+
+export const startCommand = defineCommand({
+  usage: 'start',
+  group: 'Run it',
+  summary: 'Start the daemon',
+  about:
+    'Starts the daemon in the background. Hooks start it when they need it; starting it by hand shows that it works. ' +
+    'With --foreground it stays in this terminal and prints what it does.',
+  examples: [
+    ['claude-mem start', 'in the background'],
+    ['claude-mem start --foreground', 'in this terminal, until Ctrl-C'],
+  ],
+  options: {
+    foreground: { type: 'boolean', alias: 'f', describe: 'Stay in this terminal and print log lines' },
+    json: jsonOption,
+  },
+  run: async ({ foreground, json }, cli) =>
+    foreground ? await runInForeground(cli, json) : await startInBackground(cli, json),
+})
+
+export const stopCommand = defineCommand({
+  usage: 'stop',
+  group: 'Run it',
+  summary: 'Stop the daemon',
+  about:
+    'Asks the daemon to finish its current work and to exit, and waits for it. Nothing is lost: unfinished work continues ' +
+    'at the next start. The next event that a hook reports starts the daemon again.',
+  examples: [['claude-mem stop', '']],
+  options: { json: jsonOption },
+  run: async ({ json }, cli) => {
+    const { stopDaemon } = await import('../daemon-process.ts')
+    const stopped = await stopDaemon(cli)
+    if (json) cli.printJson({ running: false, stopped: stopped !== null, pid: stopped?.pid ?? null })
+    else cli.print(stopped === null ? 'claude-mem is not running' : `claude-mem (pid ${stopped.pid}) has stopped`)
+  },
+})
+
+export const restartCommand = defineCommand({
+  usage: 'restart',
+  group: 'Run it',
+  summary: 'Stop the daemon and start it again',
+  about: 'Stops the daemon if it is running, and starts it. Changed settings apply from then on.',
+  examples: [['claude-mem restart', 'after claude-mem config set']],
+  options: { json: jsonOption },
+  run: async ({ json }, cli) => {
+    const { stopDaemon } = await import('../daemon-process.ts')
+    await stopDaemon(cli)
+    return await startInBackground(cli, json)
+  },
+})
+
+export const statusCommand = defineCommand({
+  usage: 'status',
+  group: 'See what it does',
+  summary: 'Whether it runs, what waits, and notices',
+  about:
+    'Shows the daemon, its queue, and notices: a recovered database, an invalid setting, an observer that does not answer. ' +
+    'Without a daemon it shows what the database contains.',
+  examples: [
+    ['claude-mem status', ''],
+    ['claude-mem status --json | jq .queue', 'for programs; "running" says whether it is up'],
+  ],
+  options: { json: jsonOption },
+  run: async ({ json }, cli) => {
+    const [{ fetchDaemonStatus }, { runningStatusLines, stoppedStatusLines }] = await Promise.all([
+      import('../daemon-process.ts'),
+      import('../render/status.ts'),
+    ])
+    const status = await fetchDaemonStatus(cli.paths)
+    const stopped = status === null ? await readStoppedStatus(cli) : null
+    if (json) cli.printJson({ running: status !== null, ...(status ?? stopped) })
+    else if (status !== null) cli.print(...runningStatusLines(status, cli.display()))
+    else if (stopped !== null) cli.print(...stoppedStatusLines(stopped, cli.display()))
+  },
+})
+
+async function readStoppedStatus({ paths, env }: Cli): Promise<StoppedStatus> {
+  const base = {
+    dataDir: paths.dataDir,
+    spooled: listSpool(paths.spool).length,
+    notices: loadSettings(paths.dataDir, env).problems.map(({ message }) => message),
+  }
+  const { openStoreReader } = await import('../../store/sqlite/reader.ts')
+  try {
+    const reader = await openStoreReader(paths.database)
+    const stats = await reader.stats(startOfDay(Date.now())).finally(() => reader.close())
+    return { ...base, stats, problem: null }
+  } catch (error) {
+    const isNew = error instanceof MemError && error.code === 'not_found'
+    // An unreadable database is part of the status, not a failure of the command.
+    return { ...base, stats: null, problem: isNew ? null : errorMessage(error) }
+  }
+}
+
+async function startInBackground(cli: Cli, json: boolean): Promise<number> {
+  const { ensureDaemonRunning } = await import('../daemon-process.ts')
+  const { status, wasRunning } = await ensureDaemonRunning(cli)
+  const { pid, version, dataDir, port } = status
+  const heading = `claude-mem ${sanitize(version)} ${wasRunning ? 'is already running' : 'is running'} (pid ${pid})`
+  const next = 'Next: claude-mem status, claude-mem inspect --watch, claude-mem stop'
+  if (json) cli.printJson({ running: true, started: !wasRunning, pid, version, dataDir, port })
+  else cli.print(heading, ...addressLines(cli, dataDir, port), '', next)
+  return 0
+}
+
+async function runInForeground(cli: Cli, json: boolean): Promise<number> {
+  // Only imported dynamically, so that the bundler keeps it in daemon.js, from where it finds its workers.
+  const { EXIT_ALREADY_RUNNING, runDaemon } = await import('../../daemon/daemon.ts')
+  let hasTerminal = true
+  const log = (line: string) => {
+    if (hasTerminal) (json ? cli.printStderr : cli.print)(sanitize(line))
+  }
+  try {
+    await runDaemon(log, ({ paths, port, stop }) => {
+      // In the foreground the daemon ends with its terminal, to which nothing can be written any more.
+      process.on('SIGHUP', () => {
+        hasTerminal = false
+        void stop('the terminal was closed')
+      })
+      if (json) cli.printJson({ running: true, started: true, pid: process.pid, dataDir: paths.dataDir, port })
+      else cli.print(...foregroundLines(cli, paths.dataDir, port))
+    })
+    return 0
+  } catch (error) {
+    if (!(error instanceof MemError && error.code === 'already_running')) throw error
+    cli.printStderr(`claude-mem: ${sanitize(error.message)}; stop it first with: claude-mem stop`)
+    return EXIT_ALREADY_RUNNING
+  }
+}
+
+/** Commands that can be pasted into another terminal to try it out. */
+function foregroundLines(cli: Cli, dataDir: string, port: number | null): string[] {
+  const { bold, dim } = cli.display().style
+  const program = programCommand(cli)
+  const pipe = (fields: object) => {
+    const payload = JSON.stringify({ session_id: 'demo', cwd: process.cwd(), ...fields })
+    return sanitize(`  echo '${payload}' | ${program} hook`)
+  }
+  return [
+    '',
+    bold(`claude-mem is running (pid ${process.pid}); Ctrl-C stops it`),
+    ...addressLines(cli, dataDir, port),
+    '',
+    'Try it from another terminal, as Claude Code would:',
+    pipe({ hook_event_name: 'UserPromptSubmit', prompt: 'Do the tests pass?' }),
+    pipe({
+      hook_event_name: 'PostToolUse',
+      tool_name: 'Bash',
+      tool_input: { command: 'npm test' },
+      tool_response: { stdout: 'Tests  12 passed (12)' },
+    }),
+    pipe({ hook_event_name: 'Stop' }),
+    '',
+    'Then look at it:',
+    `  ${program} inspect demo   ${dim('states and transitions of the session')}`,
+    `  ${program} status         ${dim('the daemon as a whole')}`,
+    '',
+  ]
+}
+
+function addressLines(cli: Cli, dataDir: string, port: number | null): string[] {
+  const address = port === null ? 'none; see: claude-mem status' : `127.0.0.1:${port}`
+  return fieldLines(
+    [
+      ['data', sanitize(dataDir)],
+      ['port', address],
+    ] as const,
+    cli.display(),
+  )
+}
+
+/** How to run this program from another terminal: by its name if it is installed, else as it was started. */
+function programCommand(cli: Cli): string {
+  const [, script = ''] = process.argv
+  const name = basename(script) === 'claude-mem' ? 'claude-mem' : `node ${shellQuote(relative(process.cwd(), script))}`
+  const { dataDir } = cli.paths
+  return dataDir === dataDirectory({}) ? name : `CLAUDE_MEM_DATA_DIR=${shellQuote(dataDir)} ${name}`
+}
+
+function shellQuote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${sanitize(path).replaceAll("'", "'\\''")}'`
+}
+
+export const logsCommand = defineCommand({
+  usage: 'logs',
+  group: 'See what it does',
+  summary: 'What the daemon logged',
+  about:
+    'Prints the last lines of the log in readable form. CLAUDE_MEM_LOG_LEVEL sets how much is logged; the content of ' +
+    'tool uses is only logged at debug and below.',
+  examples: [
+    ['claude-mem logs -n 200', 'the last 200 lines'],
+    ['claude-mem logs -f', 'and every new line, until Ctrl-C'],
+  ],
+  options: {
+    follow: { type: 'boolean', alias: 'f', describe: 'Print new lines until Ctrl-C' },
+    lines: { ...numberOption('lines', 'Lines printed', 0, 1_000_000), alias: 'n', default: 50 },
+    json: { ...jsonOption, describe: 'One line with an array; with -f one line per entry' },
+  },
+  run: async ({ follow, lines, json }, cli) => {
+    const { followLogLines, logLine, parseLogLine, readLastLogLines } = await import('../log-files.ts')
+    const { logs: directory } = cli.paths
+    const print = (line: string) => {
+      const entry = parseLogLine(line)
+      if (json) cli.printJson(entry)
+      else cli.print(logLine(entry, cli.display()))
+    }
+    const last = readLastLogLines(directory, lines)
+    if (json && !follow) cli.printJson(last.map(parseLogLine))
+    else last.forEach(print)
+    if (last.length === 0 && !json && lines !== 0) cli.printStderr(`The log in ${directory} is empty`)
+    if (follow) await followLogLines(directory, interruptSignal(), print)
+  },
+})

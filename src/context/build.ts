@@ -1,0 +1,65 @@
+/** Reads the memory of a project and renders what its next session would get. */
+import { estimateTokens } from '../domain/observation.ts'
+import type { Project } from '../domain/project.ts'
+import type { ProjectTotals, StoreReader } from '../store/port.ts'
+import { type ContextReport, type ObserverProblems, renderContext, renderMessage } from './rendering.ts'
+import { type ContextOptions, selectContext } from './selection.ts'
+
+/** The context of a project and its cost. */
+interface ContextView {
+  project: Project
+  tokens: number
+  context: string
+}
+
+/** The context with everything that explains it. */
+export interface ContextPreview extends ContextView {
+  message: string
+  /** Null if nothing is known about the project. */
+  totals: ProjectTotals | null
+  /** Null if the context is empty. */
+  report: ContextReport | null
+}
+
+export type ContextReader = Pick<StoreReader, 'contextMaterial'>
+
+/** More observations than a budget holds, to choose from; few enough to read while a session starts. */
+const MIN_OBSERVATIONS_READ = 100
+/** Newest of each type, however old: a decision of last month is not displaced by the work since then. */
+const READ_PER_TYPE = 10
+const PINNED_READ = 50
+/** Additional summaries, because turns without an outcome are skipped. */
+const EXTRA_SUMMARIES = 5
+
+export async function buildContext(
+  reader: ContextReader,
+  project: Project,
+  options: ContextOptions,
+  problems: ObserverProblems,
+): Promise<ContextPreview> {
+  const material = await reader.contextMaterial({
+    project: project.key,
+    types: options.types,
+    observations: Math.max(MIN_OBSERVATIONS_READ, options.observations * 2),
+    ofEachType: READ_PER_TYPE,
+    summaries: options.summaries + EXTRA_SUMMARIES,
+    pinned: PINNED_READ,
+  })
+  const selection = material === null ? null : selectContext(material, options)
+  const rendered = selection === null ? null : renderContext(selection)
+  const context = rendered?.text ?? ''
+  const tokens = estimateTokens(context)
+  return {
+    project: material?.project ?? project,
+    tokens,
+    context,
+    message: renderMessage({ material, tokens, problems, kind: options.message, now: options.now }),
+    totals: material?.totals ?? null,
+    report: rendered?.report ?? null,
+  }
+}
+
+/** The preview of a project without any memory. */
+export function emptyPreview({ key, name }: Project): ContextPreview {
+  return { project: { key, name }, tokens: 0, context: '', message: '', totals: null, report: null }
+}

@@ -1,0 +1,213 @@
+/** Builds the commit from what the machine decided. Pure: the commit is a value. */
+import type { StateValue } from 'xstate'
+import { isWaiting, wakeAtOf } from '../../../machines/session/context.ts'
+import { SESSION_MACHINE_VERSION } from '../../../machines/session/machine.ts'
+import { stateName, writeSnapshot } from '../../../machines/session/snapshot.ts'
+import type { Change, Policy, SessionContext, SessionInput } from '../../../machines/session/types.ts'
+import type { MemoryEvent } from '../../domain/event.ts'
+import type { ModelCall } from '../../domain/model-call.ts'
+import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../../observer/port.ts'
+import { type Commit, type CommitParts, contentHash, type EventOutcome, type SessionState } from '../../store/commit.ts'
+
+/** A message in a session's mailbox: the machine's input and its content. */
+export type Delivery =
+  | { kind: 'event'; input: SessionInput; event: MemoryEvent }
+  | { kind: 'plain'; input: SessionInput }
+  | ({ kind: 'failed'; input: SessionInput } & WithCalls)
+  | ({ kind: 'observed'; input: SessionInput; answer: ObserveAnswer; messages: readonly ReadEvent[] } & WithCalls)
+  | ({ kind: 'summarized'; input: SessionInput; answer: SummarizeAnswer; messages: readonly ReadEvent[] } & WithCalls)
+  | ({ kind: 'compacted'; input: SessionInput; answer: CompactAnswer } & WithCalls)
+
+/** An event that the observer read. */
+type ReadEvent = Pick<MemoryEvent, 'id' | 'at'>
+
+/** The model calls of an effect, successful or not. */
+interface WithCalls {
+  calls: readonly ModelCall[]
+}
+
+export interface Machine {
+  value: StateValue
+  context: SessionContext
+}
+
+/** From the newest event of the session. */
+export type SessionOrigin = Pick<SessionState, 'project' | 'client' | 'cwd' | 'transcriptPath' | 'heardAt'>
+
+/** `now` is the upper bound for event times: a client's clock may be ahead. */
+export function originOf(event: MemoryEvent, now: number): SessionOrigin {
+  const { project, client, cwd, transcriptPath, at } = event
+  return { project, client, cwd, transcriptPath, heardAt: Math.min(at, now) }
+}
+
+export function inputOf(event: MemoryEvent): SessionInput {
+  switch (event.kind) {
+    case 'session_start':
+      return { type: 'SESSION_START' }
+    case 'prompt':
+      return { type: 'PROMPT', promptId: event.promptId, private: event.private }
+    case 'tool_use':
+    case 'tool_failure':
+    case 'subagent_end':
+      return { type: 'MESSAGE', promptId: event.promptId }
+    case 'turn_end':
+      return { type: 'TURN_END', promptId: event.promptId }
+    case 'pre_compact':
+      return { type: 'PRE_COMPACT' }
+    case 'session_end':
+      return { type: 'SESSION_END' }
+  }
+}
+
+export function stateOf({ value, context }: Machine, origin: SessionOrigin, policy: Policy): SessionState {
+  const state = stateName(value)
+  return {
+    ...origin,
+    status: context.outcome === 'active' || state !== 'closed' ? 'active' : context.outcome,
+    state,
+    snapshot: writeSnapshot(value, context),
+    machineVersion: SESSION_MACHINE_VERSION,
+    wakeAt: wakeAtOf(state, context, policy),
+    effect: context.effect,
+    waiting: isWaiting(state) || context.effect !== null ? (context.waiting?.reason ?? null) : null,
+    prompts: context.prompt,
+    generation: context.generation,
+    contextTokens: context.contextTokens,
+    usage: context.usage,
+  }
+}
+
+/**
+ * Adds one decision to the commit it belongs to. `before` is the machine as it was: an answer's turns belong to
+ * the generation that gave it.
+ */
+export function addDecision(
+  commit: CommitParts,
+  delivery: Delivery,
+  before: Machine,
+  after: Machine,
+  at: number,
+): void {
+  const { decided } = after.context
+  const reason = decided?.reason ?? ''
+  const changes = decided?.changes ?? []
+  const event = delivery.kind === 'event' ? delivery.event : null
+  if (event !== null) commit.events.push({ event, receivedAt: at, outcome: immediateOutcome(event, changes) })
+  if (changes.length > 0) commit.inbox.push({ at, changes, event, outcomes: messageOutcomes(delivery) })
+  addPrompt(commit, event, changes)
+  addAnswer(commit, delivery, changes, at)
+  addCalls(commit, delivery)
+  addTurns(commit, delivery, before, after, at)
+  commit.trace.push({
+    at,
+    event: delivery.input.type,
+    eventId: event?.id ?? null,
+    from: stateName(before.value),
+    to: stateName(after.value),
+    reason: delivery.kind === 'observed' ? `${reason}; ${describeAnswer(delivery.answer)}` : reason,
+    effectId: after.context.effect?.id ?? before.context.effect?.id ?? null,
+  })
+}
+
+/** Also of an answer that the machine ignores: its cost counts. */
+export function addCalls(commit: CommitParts, delivery: Delivery): void {
+  if ('calls' in delivery) commit.calls.push(...delivery.calls)
+}
+
+/** For the trace: the number of observations, and why events were left out. */
+function describeAnswer({ observations, skipped, folded }: ObserveAnswer): string {
+  const reasons = new Map<string, number>()
+  for (const { reason } of [...skipped, ...folded]) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  const leftOut = [...reasons].map(([reason, count]) => `${count} ${reason}`).join(', ')
+  return `${observations.length} observations${leftOut === '' ? '' : `; left out: ${leftOut}`}`
+}
+
+/** Null if the event is pending in the inbox. */
+function immediateOutcome(event: MemoryEvent, changes: readonly Change[]): Commit['events'][number]['outcome'] {
+  const skipped = changes.find((change) => change.do === 'skip_event')
+  if (skipped !== undefined) return { kind: 'skipped', reason: skipped.reason }
+  const isPending = changes.some((change) => change.do === 'add_message' || change.do === 'add_turn_end')
+  return isPending ? null : { kind: 'noted', reason: event.kind }
+}
+
+function addPrompt(commit: CommitParts, event: MemoryEvent | null, changes: readonly Change[]): void {
+  const added = changes.find((change) => change.do === 'add_prompt')
+  if (added === undefined || event?.kind !== 'prompt') return
+  const text = added.private ? '' : event.text
+  commit.prompts.push({ eventId: event.id, number: added.number, text, private: added.private, at: event.at })
+}
+
+/** Adds the observer's answer, if the machine settled the effect with it. */
+function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Change[], at: number): void {
+  const settled = changes.find((change) => change.do === 'settle')
+  if (settled === undefined || (delivery.kind !== 'observed' && delivery.kind !== 'summarized')) return
+  const { effectId, prompt } = settled
+  addObservations(commit, delivery, effectId, prompt, at)
+  if (delivery.kind === 'observed') commit.seen.push(...delivery.answer.seen)
+  else {
+    const { summary, model } = delivery.answer
+    const createdAt = learnedAt(delivery.messages, at)
+    if (summary !== null) commit.summaries.push({ ...summary, promptNumber: prompt, model, effectId, createdAt })
+  }
+}
+
+type Answered = Extract<Delivery, { kind: 'observed' | 'summarized' }>
+
+function addObservations(
+  commit: CommitParts,
+  { answer, messages }: Answered,
+  effectId: string,
+  prompt: number,
+  at: number,
+): void {
+  for (const draft of answer.observations) {
+    const sources = messages.filter(({ id }) => draft.sources.includes(id))
+    commit.observations.push({
+      ...draft,
+      sources: draft.sources.length > 0 ? draft.sources : messages.map(({ id }) => id),
+      promptNumber: prompt,
+      contentHash: contentHash(draft),
+      promptVersion: answer.promptVersion,
+      model: answer.model,
+      effectId,
+      createdAt: learnedAt(sources.length > 0 ? sources : messages, at),
+      links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
+    })
+  }
+}
+
+/** When it happened, not when it was observed: it may have been spooled, retried, or read from a transcript. */
+function learnedAt(events: readonly ReadEvent[], now: number): number {
+  return events.length === 0 ? now : Math.min(now, Math.max(...events.map(({ at }) => at)))
+}
+
+/** The outcome of each message that the observer read. */
+function messageOutcomes(delivery: Delivery): EventOutcome[] {
+  if (delivery.kind === 'summarized') {
+    const { summary, skipReason } = delivery.answer
+    return delivery.messages.map(({ id: eventId }) =>
+      summary === null
+        ? { eventId, kind: 'skipped', reason: skipReason }
+        : { eventId, kind: 'folded', reason: 'the turn was summarised' },
+    )
+  }
+  if (delivery.kind !== 'observed') return []
+  const { answer, messages } = delivery
+  const folded = new Map(answer.folded.map((item) => [item.eventId, item.reason]))
+  const skipped = new Map(answer.skipped.map((item) => [item.eventId, item.reason]))
+  return messages.map(({ id: eventId }) => {
+    const fold = folded.get(eventId)
+    if (fold !== undefined) return { eventId, kind: 'folded', reason: fold }
+    const skip = skipped.get(eventId)
+    if (skip !== undefined) return { eventId, kind: 'skipped', reason: skip }
+    return answer.observations.length > 0
+      ? { eventId, kind: 'observed', reason: null }
+      : { eventId, kind: 'skipped', reason: 'the observer found nothing to keep' }
+  })
+}
+
+function addTurns(commit: CommitParts, delivery: Delivery, before: Machine, after: Machine, at: number): void {
+  if (!('answer' in delivery) || after.context.decided === null) return
+  const generation = delivery.kind === 'compacted' ? after.context.generation : before.context.generation
+  commit.turns.push(...delivery.answer.turns.map((turn) => ({ ...turn, generation, at })))
+}

@@ -1,0 +1,326 @@
+/**
+ * Runs the effects that snapshots ask for: one observer call per session, several sessions at the same time. A call may
+ * be made twice, if the process died in between; its result counts once, because only the current effect id does.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Effect } from '../../../machines/session/types.ts'
+import { isMessageEvent } from '../../domain/event.ts'
+import type { FailureOwner } from '../../domain/model-call.ts'
+import { addUsage, NO_USAGE } from '../../domain/observation.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
+import { faultPoint } from '../../lib/faults.ts'
+import { unobservedActionMark } from '../../observer/model/novelty.ts'
+import {
+  type CompactAnswer,
+  type ObserveAnswer,
+  type Observer,
+  ObserverError,
+  type ObserverSession,
+  type SummarizeAnswer,
+} from '../../observer/port.ts'
+import type { Store } from '../../store/port.ts'
+import type { Delivery } from './decision.ts'
+import { Breaker, EffectCalls } from './model-calls.ts'
+
+/** Newest rows that a digest is made from; more would not fit into it. */
+const DIGEST_OBSERVATIONS = 300
+const DIGEST_SUMMARIES = 50
+
+interface Performance {
+  store: Store
+  observer: Observer
+  session: string
+  effect: Effect
+  calls: EffectCalls
+  at: number
+}
+
+async function perform(
+  { store, observer, session, effect, calls, at }: Performance,
+  signal: AbortSignal,
+): Promise<Delivery> {
+  const [row, claimed, material] = await Promise.all([
+    store.session(session),
+    store.claimedMessages(session, effect.id),
+    store.turnMaterial(session, effect.prompt),
+  ])
+  if (row === null) throw new ObserverError('message', `there is no session ${session}`)
+  const request: ObserverSession = {
+    session,
+    project: row.project,
+    cwd: row.cwd,
+    at,
+    promptNumber: effect.prompt,
+    prompt: material.prompt?.text ?? null,
+    conversation: await store.observerTurns(session, row.generation),
+    contextTokens: row.contextTokens,
+    calls,
+  }
+  const result = ({ usage, contextTokens }: ObserveAnswer | SummarizeAnswer | CompactAnswer) => ({
+    effectId: effect.id,
+    usage,
+    contextTokens,
+  })
+  switch (effect.kind) {
+    case 'observe': {
+      const messages = claimed.map((message) => message.event).filter(isMessageEvent)
+      const seen = (subjects: readonly string[]) => store.seenDigests(session, subjects)
+      const answer = await observer.observe({ ...request, messages, seen }, signal)
+      const marked = effect.offline === null ? answer : { ...answer, seen: [unobservedActionMark(effect.id)] }
+      return {
+        kind: 'observed',
+        input: { type: 'OBSERVED', ...result(answer) },
+        answer: marked,
+        messages: messages.map(({ id, at: happenedAt }) => ({ id, at: happenedAt })),
+        calls: calls.list(null),
+      }
+    }
+    case 'summarize': {
+      const turnEnd = claimed.map((message) => message.event).findLast((event) => event.kind === 'turn_end') ?? null
+      const answer = await observer.summarize({ ...request, turnEnd, observations: material.observations }, signal)
+      const messages = claimed.map(({ eventId, event }) => ({ id: eventId, at: event.at }))
+      const input = { type: 'SUMMARIZED', ...result(answer) } as const
+      return { kind: 'summarized', input, answer, messages, calls: calls.list(null) }
+    }
+    case 'compact': {
+      const [observations, summaries] = await Promise.all([
+        store.observations({ session, limit: DIGEST_OBSERVATIONS }),
+        store.summaries({ session, limit: DIGEST_SUMMARIES }),
+      ])
+      const answer = await observer.compact({ ...request, observations, summaries }, signal)
+      const input = { type: 'COMPACTED', ...result(answer) } as const
+      return { kind: 'compacted', input, answer, calls: calls.list(null) }
+    }
+  }
+}
+
+/** Timeout for an aborted effect to record what it cost, in ms. */
+const LET_GO_MS = 500
+
+interface EffectHost {
+  store: Store
+  observer(): Observer
+  /** The observer that is used while no model may be called. */
+  offlineObserver: Observer
+  /** Why no model may be called now. Checked again when the effect starts: it may have waited for long. */
+  noModel(): string | null
+  /** Whether sessions continue with the offline observer while the provider is unavailable, instead of waiting. */
+  goesOffline(): boolean
+  now(): number
+  random(): number
+  concurrency(): number
+  /** Puts a result into the session's mailbox. */
+  deliver(session: string, delivery: Delivery): Promise<unknown>
+  log(level: 'debug' | 'warn', text: string, details: Record<string, unknown>): void
+}
+
+interface Job {
+  session: string
+  effect: Effect
+  abort: AbortController
+  /** Settles once the effect has ended, with or without success. */
+  done: Promise<void>
+}
+
+export class EffectRunner {
+  readonly #host: EffectHost
+  readonly #queue = new Map<string, Job>()
+  readonly #running = new Map<string, Job>()
+  readonly #breakers = new Map<string, Breaker>()
+  readonly #settled: (() => void)[] = []
+  #open = true
+
+  constructor(host: EffectHost) {
+    this.#host = host
+  }
+
+  get inFlight(): number {
+    return this.#running.size
+  }
+  get queued(): number {
+    return this.#queue.size
+  }
+  /** Whether this process runs the effect, with its own timer: the deadline in the row is for a process that died. */
+  has(session: string): boolean {
+    return this.#queue.has(session) || this.#running.has(session)
+  }
+  get waiting(): { since: number; reason: string } | null {
+    return this.#breaker(this.#host.observer().provider).waiting
+  }
+  /** Why the provider is unavailable, where sessions continue without it. */
+  get unavailable(): string | null {
+    if (!this.#host.goesOffline()) return null
+    const breaker = this.#breaker(this.#host.observer().provider)
+    return breaker.openUntil > this.#host.now() ? (breaker.waiting?.reason ?? null) : null
+  }
+
+  /** Starts or aborts a session's effect so that it matches its snapshot. */
+  reconcile(session: string, effect: Effect | null): void {
+    const running = this.#running.get(session)
+    if (running !== undefined && running.effect.id === effect?.id) return
+    running?.abort.abort(new Error('no longer wanted'))
+    this.#queue.delete(session)
+    if (effect === null) return
+    this.#queue.set(session, { session, effect, abort: new AbortController(), done: Promise.resolve() })
+    this.#pump()
+  }
+
+  /** A user asked for a retry now: closes the breaker. */
+  resetBreakers(): void {
+    this.#breakers.clear()
+  }
+
+  /** Starts nothing new. Resolves with the sessions whose effect has not finished when `until` resolves. */
+  async drain(until: Promise<unknown>): Promise<string[]> {
+    this.#open = false
+    const settled = new Promise<void>((resolve) => {
+      if (this.#running.size === 0) resolve()
+      else this.#settled.push(resolve)
+    })
+    await Promise.race([settled, until])
+    const unfinished = [...this.#running.values(), ...this.#queue.values()]
+    for (const job of unfinished) job.abort.abort(new Error('the daemon stops'))
+    this.#queue.clear()
+    await Promise.race([Promise.all(unfinished.map((job) => job.done)), sleep(LET_GO_MS, undefined, { ref: false })])
+    return unfinished.map((job) => job.session)
+  }
+
+  #pump(): void {
+    while (this.#open && this.#running.size < this.#host.concurrency()) {
+      // A session's next effect waits until its aborted one has ended.
+      const job = [...this.#queue.values()].find((waiting) => !this.#running.has(waiting.session))
+      if (job === undefined) return
+      this.#queue.delete(job.session)
+      this.#running.set(job.session, job)
+      job.done = this.#run(job).finally(() => {
+        this.#running.delete(job.session)
+        if (this.#running.size === 0) for (const resolve of this.#settled.splice(0)) resolve()
+        this.#pump()
+      })
+    }
+  }
+
+  async #run(job: Job): Promise<void> {
+    const { session, effect, abort } = job
+    const calls = new EffectCalls(effect, this.#host.now)
+    const timer = setTimeout(() => abort.abort(new ObserverError('provider', timedOut(effect))), effect.timeoutMs)
+    // Unreferenced: a process that is otherwise done does not wait for this timer.
+    timer.unref()
+    try {
+      faultPoint('effect.start')
+      const result = await this.#guarded(session, effect, calls, abort.signal)
+      faultPoint('effect.result')
+      // The result may no longer be wanted, but its cost is recorded.
+      const cost = 'calls' in result ? result.calls.length : 0
+      if (!isUnwanted(abort.signal) || cost > 0) await this.#host.deliver(session, result)
+    } catch (error) {
+      this.#host.log('warn', 'the result of an effect could not be stored; storing its failure instead', {
+        session,
+        effect: effect.id,
+        error,
+      })
+      await this.#host.deliver(session, this.#failure(effect, calls, error)).catch((again: unknown) => {
+        this.#host.log(
+          'warn',
+          'the failure of an effect could not be stored either; the effect is retried at its deadline',
+          {
+            session,
+            effect: effect.id,
+            error: again,
+          },
+        )
+      })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #guarded(session: string, effect: Effect, calls: EffectCalls, signal: AbortSignal): Promise<Delivery> {
+    const observer = this.#observerFor(effect)
+    const breaker = this.#breaker(observer.provider)
+    const now = this.#host.now()
+    const spent = effect.offline === null ? this.#host.noModel() : null
+    if (spent !== null) return this.#failed(effect, calls, 'provider', spent, now)
+    if (breaker.openUntil > now) {
+      const reason = breaker.waiting?.reason ?? 'waits'
+      return this.#failed(effect, calls, 'provider', reason, this.#retryAt(effect, breaker.openUntil))
+    }
+    try {
+      const result = await abortable(
+        perform({ store: this.#host.store, observer, session, effect, calls, at: now }, signal),
+        signal,
+      )
+      breaker.succeed()
+      return result
+    } catch (error) {
+      if (isUnwanted(signal))
+        return this.#failed(effect, calls, 'provider', errorMessage(signal.reason), this.#host.now())
+      if (!signal.aborted)
+        this.#host.log('warn', 'an effect failed', { session, effect: effect.id, kind: effect.kind, error })
+      return this.#failure(effect, calls, error)
+    }
+  }
+
+  #observerFor(effect: Effect): Observer {
+    return effect.offline === null ? this.#host.observer() : this.#host.offlineObserver
+  }
+
+  #failure(effect: Effect, calls: EffectCalls, error: unknown): Delivery {
+    const owner = ownerOf(error)
+    const reason = errorMessage(error)
+    if (owner !== 'provider') return this.#failed(effect, calls, owner, reason, this.#host.now())
+    const retryAfterMs = error instanceof ObserverError ? error.retryAfterMs : null
+    const breaker = this.#breaker(this.#observerFor(effect).provider)
+    const retryAt = breaker.fail(this.#host.now(), this.#host.random(), reason, retryAfterMs)
+    return this.#failed(effect, calls, owner, reason, this.#retryAt(effect, retryAt))
+  }
+
+  /** Sessions that continue without the provider do not wait for it. */
+  #retryAt(effect: Effect, providerAt: number): number {
+    return this.#host.goesOffline() && effect.offline === null ? this.#host.now() : providerAt
+  }
+
+  #failed(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number): Delivery {
+    const made = calls.list(reason)
+    const usage = made.reduce((sum, call) => addUsage(sum, call.usage), NO_USAGE)
+    return {
+      kind: 'failed',
+      input: { type: 'FAILED', effectId: effect.id, owner, reason, retryAt, usage },
+      calls: made,
+    }
+  }
+
+  #breaker(provider: string): Breaker {
+    const known = this.#breakers.get(provider)
+    if (known !== undefined) return known
+    const made = new Breaker()
+    this.#breakers.set(provider, made)
+    return made
+  }
+}
+
+/** An unknown error is owned by the message: it is counted, so that it cannot be retried for ever. A full disk is not. */
+function ownerOf(error: unknown): FailureOwner {
+  if (error instanceof ObserverError) return error.owner
+  return error instanceof MemError && error.retryable ? 'provider' : 'message'
+}
+
+function timedOut(effect: Effect): string {
+  return `no answer within ${Math.round(effect.timeoutMs / 1000)} s`
+}
+
+/** Aborted for another reason than its own deadline. */
+function isUnwanted(signal: AbortSignal): boolean {
+  return signal.aborted && !(signal.reason instanceof ObserverError)
+}
+
+/** An observer that ignores its signal must not occupy its slot for ever. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

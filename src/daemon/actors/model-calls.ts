@@ -1,0 +1,175 @@
+import type { Effect } from '../../../machines/session/types.ts'
+import { endOfDay, startOfDay } from '../../domain/dates.ts'
+import type { CallEnd, CallLedger, CallStart, ModelCall } from '../../domain/model-call.ts'
+import { type SpentAmount, weightedTokens } from '../../store/port.ts'
+
+/**
+ * What limits and records calls to a model: the circuit breaker of the provider, the daily budget, and the calls that one
+ * effect makes.
+ */
+/** First backoff, in ms. */
+const FIRST_BACKOFF_MS = 1_000
+/** Longest backoff, in ms: short enough for a user who has just corrected a key. */
+const MAX_BACKOFF_MS = 300_000
+
+/** After a failure owned by the provider, no call is made until `openUntil`. */
+export class Breaker {
+  #failures = 0
+  #openUntil = 0
+  #since: number | null = null
+  #reason = ''
+
+  /** When the provider may be called again; in the past: now. */
+  get openUntil(): number {
+    return this.#openUntil
+  }
+
+  get waiting(): { since: number; reason: string } | null {
+    return this.#since === null ? null : { since: this.#since, reason: this.#reason }
+  }
+
+  /** Exponential backoff with jitter on the upper half, unless the provider sent a retry-after. */
+  fail(at: number, random: number, reason: string, retryAfterMs: number | null): number {
+    const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures)
+    this.#failures += 1
+    this.#since ??= at
+    this.#reason = reason
+    this.#openUntil = at + (retryAfterMs ?? backoff * (0.5 + random / 2))
+    return this.#openUntil
+  }
+
+  succeed(): void {
+    this.#failures = 0
+    this.#openUntil = 0
+    this.#since = null
+  }
+}
+
+interface BudgetLimits {
+  /** US dollars a day. */
+  usd: number
+  /** Tokens a day, cache reads at a tenth. */
+  tokens: number
+}
+
+export interface BudgetView {
+  spentUsd: number
+  limitUsd: number
+  spentTokens: number
+  limitTokens: number
+  /** Why no model is called; null: one may be. */
+  reason: string | null
+  /** When the next day begins. */
+  until: number
+}
+
+interface BudgetHost {
+  limits(): BudgetLimits
+  now(): number
+  spentSince(dayStart: number): Promise<SpentAmount>
+}
+
+/** Past the limit sessions continue with the offline observer until the next day. */
+export class DailyBudget {
+  readonly #host: BudgetHost
+  #day = 0
+  #usd = 0
+  #tokens = 0
+
+  constructor(host: BudgetHost) {
+    this.#host = host
+  }
+
+  /** Reads what was spent today before this process started. */
+  async load(): Promise<void> {
+    const day = startOfDay(this.#host.now())
+    const { cost, usage } = await this.#host.spentSince(day)
+    this.#day = day
+    this.#usd = cost
+    this.#tokens = weightedTokens(usage)
+  }
+
+  /** Called after the commit that recorded the calls. */
+  add(calls: readonly ModelCall[]): void {
+    this.#startNewDay()
+    for (const { cost, usage } of calls) {
+      this.#usd += cost ?? 0
+      this.#tokens += weightedTokens(usage)
+    }
+  }
+
+  get reason(): string | null {
+    this.#startNewDay()
+    const { usd, tokens } = this.#host.limits()
+    if (usd === 0 || tokens === 0) return 'the budget is 0'
+    if (this.#usd >= usd) return `${dollars(this.#usd)} of ${dollars(usd)} US dollars spent today`
+    if (this.#tokens >= tokens) return `${Math.round(this.#tokens)} of ${tokens} tokens used today`
+    return null
+  }
+
+  get view(): BudgetView {
+    const { reason } = this
+    const { usd, tokens } = this.#host.limits()
+    return {
+      spentUsd: this.#usd,
+      limitUsd: usd,
+      spentTokens: Math.round(this.#tokens),
+      limitTokens: tokens,
+      reason,
+      until: endOfDay(this.#host.now()),
+    }
+  }
+
+  /** A clock that is set back over midnight does not reset the day's spending. */
+  #startNewDay(): void {
+    const day = startOfDay(this.#host.now())
+    if (day <= this.#day) return
+    this.#day = day
+    this.#usd = 0
+    this.#tokens = 0
+  }
+}
+
+function dollars(amount: number): string {
+  return amount >= 0.1 ? amount.toFixed(2) : amount.toPrecision(2)
+}
+
+interface Entry {
+  call: CallStart
+  at: number
+  end: (CallEnd & { at: number }) | null
+}
+
+/** A call that is still open when the effect ends was sent but never answered. */
+export class EffectCalls implements CallLedger {
+  readonly #effect: Effect
+  readonly #now: () => number
+  readonly #calls: Entry[] = []
+
+  constructor(effect: Effect, now: () => number) {
+    this.#effect = effect
+    this.#now = now
+  }
+
+  begin(call: CallStart): (end: CallEnd) => void {
+    const entry: Entry = { call, at: this.#now(), end: null }
+    this.#calls.push(entry)
+    return (end) => {
+      entry.end = { ...end, at: this.#now() }
+    }
+  }
+
+  /** `failure`: why the effect as a whole failed. */
+  list(failure: string | null): ModelCall[] {
+    const { id, kind } = this.#effect
+    return this.#calls.map(({ call: { expected, ...call }, at, end }) => {
+      const { at: endedAt, ...result } = end ?? {
+        at: this.#now(),
+        ...expected,
+        error: failure ?? 'no answer',
+        received: null,
+      }
+      return { effectId: id, kind, ...call, ...result, at, durationMs: Math.max(0, endedAt - at) }
+    })
+  }
+}

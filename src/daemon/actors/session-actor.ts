@@ -1,0 +1,324 @@
+/**
+ * One session in memory: mailbox, decide, commit, act. It has at most one commit in flight; events that queue up behind it
+ * are decided together into the next one. After a failed commit the machine in memory is discarded and restored from its row.
+ */
+import { type Actor, createActor } from 'xstate'
+import { pendingOf } from '../../../machines/session/context.ts'
+import { sessionMachine } from '../../../machines/session/machine.ts'
+import { readSnapshot, revivedSnapshot } from '../../../machines/session/snapshot.ts'
+import type { Effect, Policy, SessionInput, Tick } from '../../../machines/session/types.ts'
+import type { MemoryEvent } from '../../domain/event.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
+import { faultPoint } from '../../lib/faults.ts'
+import { type Commit, type CommitParts, type CommitResult, emptyCommit } from '../../store/commit.ts'
+import type { Store } from '../../store/port.ts'
+import type { Committer } from './committer.ts'
+import {
+  addCalls,
+  addDecision,
+  type Delivery,
+  inputOf,
+  type Machine,
+  originOf,
+  type SessionOrigin,
+  stateOf,
+} from './decision.ts'
+
+/** Events decided together at most: bounds the size of one commit. */
+const MAX_BATCH = 256
+
+export interface SessionHost {
+  store: Store
+  committer: Committer
+  now(): number
+  random(): number
+  freshId(): string
+  policy(): Policy
+  /** Why no model may be called now; null: one may. */
+  offline(): string | null
+  /** After a commit: the effect that the snapshot wants in flight, or none. */
+  act(session: string, effect: Effect | null): void
+  committed(commit: Commit, result: CommitResult & { ok: true }, counts: { pending: number; failed: number }): void
+  quarantined(session: string, reason: string, seq: number, at: number): void
+}
+
+export interface Accepted {
+  duplicate: boolean
+}
+
+interface Item {
+  /** Decided alone: it depends on rows that must not change meanwhile, or its group failed before. */
+  alone: boolean
+  delivery: Delivery | { kind: 'prepared'; prepare: () => Promise<SessionInput> }
+  resolve: (accepted: Accepted) => void
+  reject: (error: unknown) => void
+}
+
+interface Awake {
+  actor: Actor<typeof sessionMachine>
+  revision: number
+  origin: SessionOrigin
+}
+
+export class SessionActor {
+  readonly session: string
+  readonly #host: SessionHost
+  #mailbox: Item[] = []
+  #busy = false
+  #awake: Awake | null = null
+  #quarantine: string | null = null
+  #lastUsed: number
+
+  constructor(session: string, host: SessionHost) {
+    this.session = session
+    this.#host = host
+    this.#lastUsed = host.now()
+  }
+
+  get idleSince(): number | null {
+    return this.#busy || this.#mailbox.length > 0 ? null : this.#lastUsed
+  }
+
+  /** Resolves once durable. */
+  accept(event: MemoryEvent): Promise<Accepted> {
+    faultPoint('decide')
+    return this.#enqueue({ kind: 'event', input: inputOf(event), event })
+  }
+
+  deliver(delivery: Delivery): Promise<Accepted> {
+    return this.#enqueue(delivery)
+  }
+
+  /** For an input that depends on rows: they are read while nothing else is in flight. */
+  deliverPrepared(prepare: () => Promise<SessionInput>): Promise<Accepted> {
+    return this.#enqueue({ kind: 'prepared', prepare })
+  }
+
+  /** Restarts a session whose snapshot cannot be restored, from its rows. */
+  async rebuild(reason: string): Promise<boolean> {
+    const { store } = this.#host
+    const row = await store.session(this.session)
+    if (row === null) return false
+    const [pending, processing, failed, messages] = await Promise.all([
+      store.countMessagesByPrompt(this.session, 'pending'),
+      store.countMessagesByPrompt(this.session, 'processing'),
+      store.countMessagesByPrompt(this.session, 'failed'),
+      store.queue({ session: this.session }),
+    ])
+    const at = this.#host.now()
+    const snapshot = revivedSnapshot({
+      at,
+      prompts: row.prompts,
+      generation: row.generation,
+      pending: [...pending, ...processing],
+      failed: failed.reduce((total, { count }) => total + count, 0),
+      summaries: messages.filter((m) => m.kind === 'turn_end' && m.status !== 'failed').map((m) => m.prompt),
+    })
+    const { project, client, cwd, transcriptPath, heardAt } = row
+    const awake = this.#start(snapshot, row.revision, { project, client, cwd, transcriptPath, heardAt })
+    const parts = emptyCommit(this.session, row.revision + 1, at)
+    if (row.effect !== null) {
+      const release = { do: 'release' as const, effectId: row.effect.id, counted: false, reason }
+      parts.inbox.push({ at, changes: [release], event: null, outcomes: [] })
+    }
+    parts.trace.push({
+      at,
+      event: 'REBUILD',
+      eventId: null,
+      from: row.quarantine === null ? row.state : 'quarantine',
+      to: 'observing',
+      reason,
+      effectId: null,
+    })
+    const machine = machineOf(awake)
+    const commit = { ...parts, state: stateOf(machine, awake.origin, this.#host.policy()) }
+    const result = await this.#host.committer.submit(commit)
+    if (!result.ok) return false
+    this.#forget()
+    this.#quarantine = null
+    this.#awake = { ...awake, revision: row.revision + 1 }
+    this.#host.committed(commit, result, countsOf(machine))
+    await this.deliver({ kind: 'plain', input: { type: 'FLUSH' } })
+    return true
+  }
+
+  #enqueue(delivery: Item['delivery']): Promise<Accepted> {
+    return new Promise((resolve, reject) => {
+      this.#mailbox.push({ delivery, alone: delivery.kind === 'prepared', resolve, reject })
+      if (!this.#busy) void this.#work()
+    })
+  }
+
+  async #work(): Promise<void> {
+    this.#busy = true
+    while (this.#mailbox.length > 0) {
+      const items = this.#take()
+      try {
+        await this.#process(items)
+      } catch (error) {
+        this.#forget()
+        for (const item of items) item.reject(error)
+      }
+    }
+    this.#lastUsed = this.#host.now()
+    this.#busy = false
+  }
+
+  #take(): Item[] {
+    const firstAlone = this.#mailbox.findIndex((item) => item.alone)
+    const together = firstAlone === -1 ? this.#mailbox.length : Math.max(1, firstAlone)
+    return this.#mailbox.splice(0, Math.min(MAX_BATCH, together))
+  }
+
+  async #process(items: Item[]): Promise<void> {
+    const awake = await this.#wake(items)
+    if (awake === null) return await this.#processQuarantined(items)
+
+    const deliveries = await Promise.all(items.map(prepared))
+    const { parts, origin, repeated } = this.#decideAll(awake, deliveries)
+    if (parts.trace.length + parts.calls.length === 0) {
+      for (const item of items) item.resolve({ duplicate: false })
+      return
+    }
+    const machine = machineOf(awake)
+    const commit = { ...parts, state: stateOf(machine, origin, this.#host.policy()) }
+    const result = await this.#host.committer.submit(commit)
+    if (!result.ok) return this.#recover(items, deliveries, result)
+    this.#awake = { actor: awake.actor, revision: commit.revision, origin }
+    this.#host.committed(commit, result, countsOf(machine))
+    for (const [i, item] of items.entries()) item.resolve({ duplicate: repeated.has(i) })
+    this.#host.act(this.session, commit.state.effect)
+  }
+
+  #decideAll(awake: Awake, deliveries: readonly Delivery[]) {
+    const at = this.#host.now()
+    const parts = emptyCommit(this.session, awake.revision + 1, at)
+    const seen = new Set<string>()
+    const repeated = new Set<number>()
+    let origin = awake.origin
+    for (const [i, delivery] of deliveries.entries()) {
+      if (delivery.kind === 'event') {
+        if (seen.has(delivery.event.id)) {
+          repeated.add(i)
+          continue
+        }
+        seen.add(delivery.event.id)
+        origin = originOf(delivery.event, at)
+      }
+      this.#decide(awake, parts, delivery, at)
+    }
+    return { parts, origin, repeated }
+  }
+
+  #decide(awake: Awake, parts: CommitParts, delivery: Delivery, at: number): void {
+    const before = machineOf(awake)
+    const tick: Tick = {
+      key: this.#host.freshId(),
+      at,
+      random: this.#host.random(),
+      freshId: this.#host.freshId(),
+      policy: this.#host.policy(),
+      offline: this.#host.offline(),
+    }
+    awake.actor.send({ ...delivery.input, tick })
+    const snapshot = awake.actor.getSnapshot()
+    if (snapshot.status !== 'active') {
+      throw new MemError(
+        'internal',
+        `the session machine ended on ${delivery.input.type}: ${errorMessage(snapshot.error)}`,
+      )
+    }
+    if (snapshot.context.decided?.key === tick.key) addDecision(parts, delivery, before, machineOf(awake), at)
+    else addCalls(parts, delivery)
+  }
+
+  /** Nothing of this commit was stored. The machine is restored from its row, and acceptable inputs are retried. */
+  #recover(items: Item[], deliveries: Delivery[], result: CommitResult & { ok: false }): void {
+    this.#forget()
+    if (result.why === 'duplicate') {
+      const known = new Set(result.eventIds)
+      const again = items.filter((item, i) => {
+        const delivery = deliveries[i]
+        const duplicate = delivery?.kind === 'event' && known.has(delivery.event.id)
+        if (duplicate) item.resolve({ duplicate: true })
+        return !duplicate
+      })
+      this.#mailbox.unshift(...again)
+      return
+    }
+    if (items.some((item) => !item.alone)) {
+      // One input of the group failed: retried alone, only it fails. A stale revision is read again on the way.
+      this.#mailbox.unshift(...items.map((item) => ({ ...item, alone: true })))
+      return
+    }
+    const error = new MemError('storage', result.message, { retryable: result.retryable })
+    for (const item of items) item.reject(error)
+  }
+
+  #forget(): void {
+    this.#awake?.actor.stop()
+    this.#awake = null
+  }
+
+  async #wake(items: readonly Item[]): Promise<Awake | null> {
+    if (this.#awake !== null) return this.#awake
+    const row = await this.#host.store.session(this.session)
+    if (row === null) {
+      const first = items.find((item) => item.delivery.kind === 'event')?.delivery
+      if (first?.kind !== 'event') throw new MemError('not_found', `there is no session ${this.session}`)
+      this.#awake = this.#start(null, 0, originOf(first.event, this.#host.now()))
+      return this.#awake
+    }
+    this.#quarantine = row.quarantine
+    if (row.quarantine !== null) return null
+    const { project, client, cwd, transcriptPath, heardAt } = row
+    try {
+      this.#awake = this.#start(row.snapshot, row.revision, { project, client, cwd, transcriptPath, heardAt })
+      return this.#awake
+    } catch (error) {
+      const reason = `its snapshot cannot be restored: ${errorMessage(error)}`
+      const at = this.#host.now()
+      const { seq } = await this.#host.store.quarantine(this.session, reason, at)
+      this.#quarantine = reason
+      this.#host.quarantined(this.session, reason, seq, at)
+      return null
+    }
+  }
+
+  #start(snapshot: string | null, revision: number, origin: SessionOrigin): Awake {
+    const input = { at: this.#host.now() }
+    const actor =
+      snapshot === null
+        ? createActor(sessionMachine, { input })
+        : createActor(sessionMachine, { input, snapshot: readSnapshot(snapshot) })
+    // Without an error observer XState throws a machine's error as an uncaught exception; `#decide` checks the status.
+    actor.subscribe({ error: () => undefined })
+    actor.start()
+    if (actor.getSnapshot().status !== 'active') throw new Error('the state it was in no longer exists')
+    return { actor, revision, origin }
+  }
+
+  async #processQuarantined(items: readonly Item[]): Promise<void> {
+    for (const item of items) {
+      if (item.delivery.kind === 'event') {
+        const became = await this.#host.store.acceptQuarantined(this.session, item.delivery.event, this.#host.now())
+        item.resolve({ duplicate: became === 'duplicate' })
+      } else {
+        item.reject(new MemError('quarantined', `session ${this.session} is quarantined: ${this.#quarantine}`))
+      }
+    }
+  }
+}
+
+function machineOf(awake: Awake): Machine {
+  const { value, context } = awake.actor.getSnapshot()
+  return { value, context }
+}
+
+function countsOf({ context }: Machine): { pending: number; failed: number } {
+  return { pending: pendingOf(context), failed: context.failed }
+}
+
+async function prepared(item: Item): Promise<Delivery> {
+  return item.delivery.kind === 'prepared' ? { kind: 'plain', input: await item.delivery.prepare() } : item.delivery
+}

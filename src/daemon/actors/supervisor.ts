@@ -1,0 +1,445 @@
+/**
+ * The supervisor: the registry of session actors, the effect runner, the ticker, and the machine that decides whether
+ * events are accepted. Everything outside (transport, operations) goes through it; nothing in here uses a socket.
+ */
+
+import { createActor } from 'xstate'
+import { MAX_WAKE_MS } from '../../../machines/session/context.ts'
+import type { Policy, SessionInput } from '../../../machines/session/types.ts'
+import { DRAIN_MS, supervisorMachine } from '../../../machines/supervisor/machine.ts'
+import type { MemoryEvent } from '../../domain/event.ts'
+import type { ModelCall } from '../../domain/model-call.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
+import { faultPoint } from '../../lib/faults.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Observer } from '../../observer/port.ts'
+import type { LoadedSettings } from '../../settings/settings.ts'
+import type { Commit } from '../../store/commit.ts'
+import type { Store } from '../../store/port.ts'
+import { Committer } from './committer.ts'
+import { EffectRunner } from './effect-runner.ts'
+import { type Accepted, SessionActor, type SessionHost } from './session-actor.ts'
+import { commitNews, type StreamItem } from './stream.ts'
+
+/** A turn without any event for this long counts as interrupted, in ms. */
+const SILENCE_MS = 24 * 3_600_000
+/** Failed attempts, owned by the message, after which it is set aside. */
+const MAX_ATTEMPTS = 3
+/** The rules observer costs nothing and works better with more context, so a whole turn is one batch. */
+const OFFLINE_BATCH_MAX_SIZE = 200
+
+export function sessionPolicy({ values: settings, sources }: LoadedSettings, isOffline: boolean): Policy {
+  const wholeTurns = isOffline && sources.CLAUDE_MEM_BATCH_MAX_SIZE === 'default'
+  return {
+    batching: settings.CLAUDE_MEM_BATCHING_ENABLED,
+    batchMaxSize: wholeTurns ? OFFLINE_BATCH_MAX_SIZE : settings.CLAUDE_MEM_BATCH_MAX_SIZE,
+    idleFlushMs: settings.CLAUDE_MEM_IDLE_FLUSH_MINUTES * 60_000,
+    silenceMs: SILENCE_MS,
+    effectTimeoutMs: settings.CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000,
+    compactTokens: settings.CLAUDE_MEM_COMPACT_TOKENS,
+    maxAttempts: MAX_ATTEMPTS,
+  }
+}
+
+/** A message for the user about the daemon: shown by `status`, newest last, and logged. */
+export interface Notice {
+  at: number
+  level: 'info' | 'warn' | 'error'
+  text: string
+}
+
+const MAX_NOTICES = 50
+
+export class Notices {
+  readonly #list: Notice[] = []
+
+  add(at: number, level: Notice['level'], text: string): void {
+    // A repeated notice moves to the end instead of filling the list.
+    const known = this.#list.findIndex((notice) => notice.text === text)
+    if (known !== -1) this.#list.splice(known, 1)
+    this.#list.push({ at, level, text })
+    if (this.#list.length > MAX_NOTICES) this.#list.shift()
+  }
+
+  get list(): readonly Notice[] {
+    return this.#list
+  }
+}
+
+/** Session actors in memory. All other sessions exist only as rows. */
+export class Registry {
+  readonly #awake = new Map<string, SessionActor>()
+  readonly #host: SessionHost
+
+  constructor(host: SessionHost) {
+    this.#host = host
+  }
+
+  get size(): number {
+    return this.#awake.size
+  }
+
+  get(session: string): SessionActor {
+    const known = this.#awake.get(session)
+    if (known !== undefined) return known
+    const woken = new SessionActor(session, this.#host)
+    this.#awake.set(session, woken)
+    return woken
+  }
+
+  /** Removes actors that were idle since `idleBefore`; the next event restores them from their row. */
+  sleep(idleBefore: number): void {
+    for (const [session, actor] of this.#awake) {
+      const since = actor.idleSince
+      if (since !== null && since <= idleBefore) this.#awake.delete(session)
+    }
+  }
+}
+
+/** One timer for the whole daemon. A slow tick delays the next one; two never run at the same time. */
+export class Ticker {
+  readonly #everyMs: number
+  readonly #tick: () => Promise<void>
+  #timer: NodeJS.Timeout | null = null
+  #running: Promise<void> | null = null
+
+  constructor(everyMs: number, tick: () => Promise<void>) {
+    this.#everyMs = everyMs
+    this.#tick = tick
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.run(), this.#everyMs)
+  }
+
+  /** Runs a tick now, or joins the one that is running. */
+  run(): Promise<void> {
+    this.#running ??= this.#tick().finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+    await this.#running
+  }
+}
+
+const TICK_MS = 1_000
+/** Idle time after which an actor leaves memory: it is a few KB, and cheap to restore. In ms. */
+const SLEEP_AFTER_MS = 60_000
+/** Sessions woken by one tick; the rest wait for the next, so that a long list never delays new events. */
+const WAKE_AT_ONCE = 200
+
+/** Events that hooks wrote to files because no daemon acknowledged them in time. */
+export interface Spool {
+  /** Accepts each event in order; a file is removed once its event is durable. Returns how many there were. */
+  drain(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number>
+}
+
+/** Under which key a project's memory is kept: projects can be merged, and repositories move. */
+export interface ProjectFiling {
+  keyOf(project: string): string
+  /** A session starts, possibly in a repository that was at another path before. Never rejects. */
+  arrives(event: MemoryEvent): Promise<void>
+}
+
+export interface SupervisorOptions {
+  store: Store
+  observer: () => Observer
+  /** The observer that is used while no model may be called. */
+  offlineObserver: Observer
+  /** Why no model may be called now: the budget. Null: one may. */
+  noModel?: () => string | null
+  /** Whether sessions continue with the offline observer while the provider is unavailable, instead of waiting. */
+  goesOffline?: () => boolean
+  policy: () => Policy
+  concurrency: () => number
+  spool: Spool
+  filing?: ProjectFiling
+  log: Log
+  now?: () => number
+  random?: () => number
+  freshId: () => string
+  /** Called with model calls once they are durable. */
+  spent?: (calls: readonly ModelCall[]) => void
+  /** Called on every tick while serving, after the sessions: retention, backups, idle exit. */
+  housekeeping?: () => Promise<void>
+}
+
+export class Supervisor {
+  readonly notices = new Notices()
+  readonly #options: SupervisorOptions
+  readonly #store: Store
+  readonly #machine: ReturnType<typeof startMachine>
+  readonly #registry: Registry
+  readonly #effects: EffectRunner
+  readonly #ticker: Ticker
+  readonly #listeners = new Set<(item: StreamItem) => void>()
+  readonly #now: () => number
+  #lastActivity: number
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options
+    this.#store = options.store
+    this.#now = options.now ?? Date.now
+    const random = options.random ?? Math.random
+    this.#lastActivity = this.#now()
+    this.#machine = startMachine(this.#now())
+    this.#effects = new EffectRunner({
+      store: options.store,
+      observer: options.observer,
+      offlineObserver: options.offlineObserver,
+      noModel: () => options.noModel?.() ?? null,
+      goesOffline: () => options.goesOffline?.() ?? false,
+      now: this.#now,
+      random,
+      concurrency: options.concurrency,
+      deliver: (session, delivery) => {
+        this.#lastActivity = this.#now()
+        return this.#registry.get(session).deliver(delivery)
+      },
+      log: options.log,
+    })
+    this.#registry = new Registry({
+      store: options.store,
+      committer: new Committer(options.store),
+      now: this.#now,
+      random,
+      freshId: options.freshId,
+      policy: options.policy,
+      offline: () => options.noModel?.() ?? this.#effects.unavailable,
+      act: (session, effect) => this.#effects.reconcile(session, effect),
+      committed: (commit, result, counts) => {
+        options.spent?.(commit.calls)
+        this.publish(commitNews(this.#filed(commit), result, counts))
+      },
+      quarantined: (session, reason, seq, at) => {
+        this.notice('error', `session ${session} is quarantined: ${reason}`)
+        this.publish({ type: 'change', change: 'quarantined', seq, at, session, reason })
+      },
+    })
+    this.#ticker = new Ticker(TICK_MS, () => this.#tick())
+  }
+
+  get state(): string {
+    return String(this.#machine.getSnapshot().value)
+  }
+  get startedAt(): number {
+    return this.#machine.getSnapshot().context.startedAt
+  }
+  get awake(): number {
+    return this.#registry.size
+  }
+  /** `offline`: sessions continue without the provider meanwhile. */
+  get waiting(): { since: number; reason: string; offline: boolean } | null {
+    const { waiting } = this.#effects
+    return waiting === null ? null : { ...waiting, offline: this.#options.goesOffline?.() ?? false }
+  }
+  /** Time of the last activity; null while an effect is in flight or queued. */
+  get idleSince(): number | null {
+    return this.#effects.inFlight + this.#effects.queued > 0 ? null : this.#lastActivity
+  }
+
+  /** Resumes what an earlier process left: the spool, then every effect that a snapshot wants. */
+  async restore(): Promise<void> {
+    const spooled = await this.#drainSpool()
+    const effects = await this.#store.unfinishedEffects()
+    for (const { session, effect } of effects) this.#effects.reconcile(session, effect)
+    const stranded = await this.#store.strandedSessions()
+    // A recovered database may contain messages that no snapshot counts.
+    for (const session of stranded) await this.#rebuild(session, 'it had messages that no snapshot counted')
+    faultPoint('listen')
+    this.#machine.send({ type: 'RESTORED', effects: effects.length, stranded: stranded.length, spooled })
+    this.#options.log('info', 'restored', { effects: effects.length, stranded: stranded.length, spooled })
+  }
+
+  /** Right after the server listens: reads what was spooled before. */
+  async serve(): Promise<void> {
+    await this.#ticker.run()
+    this.#ticker.start()
+  }
+
+  /** Resolves once the event is durable: only then may it be acknowledged. */
+  async accept(event: MemoryEvent): Promise<Accepted> {
+    if (this.state === 'draining' || this.state === 'stopped') {
+      throw new MemError('draining', 'the daemon is stopping; the event belongs in the spool', { retryable: true })
+    }
+    this.#lastActivity = this.#now()
+    try {
+      return await this.#take(event)
+    } catch (error) {
+      this.notice('error', `events cannot be stored and wait in the spool: ${errorMessage(error)}`, { error })
+      throw error
+    }
+  }
+
+  tick(): Promise<void> {
+    return this.#ticker.run()
+  }
+
+  notice(level: 'info' | 'warn' | 'error', text: string, details: Record<string, unknown> = {}): void {
+    this.notices.add(this.#now(), level, text)
+    this.#options.log(level, text, details)
+  }
+
+  subscribe(listener: (item: StreamItem) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Publishes a durable change on the live stream. Also used for changes that no session makes. */
+  publish(item: StreamItem): void {
+    for (const listener of this.#listeners) listener(item)
+  }
+
+  /** Flushes waiting messages and closes the breaker. Returns how many sessions had something to flush. */
+  async flush(session: string | null): Promise<number> {
+    this.#effects.resetBreakers()
+    const waiting = await this.#sessionsWith('pending')
+    const sessions = session === null ? waiting : waiting.filter((id) => id === session)
+    await Promise.all(sessions.map((id) => this.#tell(id, { type: 'FLUSH' })))
+    return sessions.length
+  }
+
+  /** Retries failed messages and quarantined sessions. Returns the number of messages. */
+  async retry(session: string | null): Promise<number> {
+    const quarantined = (await this.#store.sessions({ status: 'failed' })).map((row) => row.session)
+    const affected =
+      session === null ? [...new Set([...(await this.#sessionsWith('failed')), ...quarantined])] : [session]
+    const counts = await Promise.all(
+      affected.map(async (id) => {
+        const row = await this.#store.session(id)
+        if (row?.quarantine != null) await this.#rebuild(id, 'restored by a retry of the user')
+        let count = 0
+        await this.#registry.get(id).deliverPrepared(async () => {
+          const failed = await this.#store.queue({ session: id, status: 'failed' })
+          const messages = await this.#store.countMessagesByPrompt(id, 'failed')
+          const summaries = failed.filter((message) => message.kind === 'turn_end').map((message) => message.prompt)
+          count = total(messages) + summaries.length
+          return { type: 'RETRY', messages, summaries: [...new Set(summaries)] }
+        })
+        return count
+      }),
+    )
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Drops failed messages, and pending ones too if asked. Returns the number of messages. */
+  async clear(session: string | null, pending: boolean): Promise<number> {
+    const waiting = pending ? await this.#sessionsWith('pending') : []
+    const affected = session === null ? [...new Set([...(await this.#sessionsWith('failed')), ...waiting])] : [session]
+    const counts = await Promise.all(
+      affected.map(async (id) => {
+        let dropped = 0
+        await this.#registry.get(id).deliverPrepared(async () => {
+          const failed = total(await this.#store.countMessagesByPrompt(id, 'failed'))
+          const waits = pending ? await this.#store.countMessagesByPrompt(id, 'pending') : null
+          dropped = failed + total(waits ?? [])
+          return { type: 'CLEAR', pending: waits, failed }
+        })
+        return dropped
+      }),
+    )
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Ends the session; waiting messages are still observed. */
+  closeSession(session: string): Promise<unknown> {
+    return this.#tell(session, { type: 'SESSION_END' })
+  }
+
+  /** Reopens a closed session; an open one stays as it is. */
+  reopenSession(session: string): Promise<unknown> {
+    return this.#tell(session, { type: 'REOPEN' })
+  }
+
+  /** Refuses new events, waits for effects until the deadline, releases the rest. */
+  async drain(reason: string): Promise<void> {
+    if (this.state === 'draining' || this.state === 'stopped') return
+    this.#machine.send({ type: 'DRAIN', reason, at: this.#now() })
+    this.#options.log('info', 'draining', { reason })
+    await this.#ticker.stop()
+    faultPoint('drain')
+    let timer: NodeJS.Timeout | undefined
+    const timeout = new Promise((resolve) => {
+      timer = setTimeout(resolve, DRAIN_MS - RELEASE_MS)
+    })
+    const unfinished = await this.#effects.drain(timeout)
+    clearTimeout(timer)
+    await Promise.all(
+      unfinished.map((session) =>
+        this.#tell(session, { type: 'DRAIN' }).catch((error: unknown) =>
+          this.#options.log('warn', 'could not release the effect of a session; it is resumed at the next start', {
+            session,
+            error,
+          }),
+        ),
+      ),
+    )
+    this.#machine.send({ type: 'DRAINED' })
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.#drainSpool()
+      const now = this.#now()
+      const busy = this.#effects.inFlight + this.#effects.queued
+      const due = await this.#store.dueSessions(now, MAX_WAKE_MS, WAKE_AT_ONCE + busy)
+      const alone = due.filter((session) => !this.#effects.has(session))
+      await Promise.all(alone.map((session) => this.#tell(session, { type: 'DEADLINE' }).catch(() => undefined)))
+      this.#registry.sleep(now - SLEEP_AFTER_MS)
+      await this.#options.housekeeping?.()
+    } catch (error) {
+      this.notice('error', `a tick failed: ${errorMessage(error)}`, { error })
+    }
+  }
+
+  async #drainSpool(): Promise<number> {
+    return await this.#options.spool.drain((event) => {
+      faultPoint('spool.read')
+      this.#lastActivity = this.#now()
+      return this.#take(event)
+    })
+  }
+
+  async #take(event: MemoryEvent): Promise<Accepted> {
+    if (event.kind === 'session_start') await this.#options.filing?.arrives(event)
+    return await this.#registry.get(event.session).accept(event)
+  }
+
+  /** With the project key that the store used: the actor may still have the key from before a merge. */
+  #filed(commit: Commit): Commit {
+    const { project } = commit.state
+    const key = this.#options.filing?.keyOf(project.key) ?? project.key
+    return key === project.key ? commit : { ...commit, state: { ...commit.state, project: { ...project, key } } }
+  }
+
+  async #rebuild(session: string, reason: string): Promise<void> {
+    if (await this.#registry.get(session).rebuild(reason)) {
+      this.notice('info', `session ${session} was rebuilt from its rows: ${reason}`)
+    }
+  }
+
+  #tell(session: string, input: SessionInput): Promise<unknown> {
+    return this.#registry.get(session).deliver({ kind: 'plain', input })
+  }
+
+  async #sessionsWith(status: 'pending' | 'failed'): Promise<string[]> {
+    const messages = await this.#store.queue({ status })
+    return [...new Set(messages.map((message) => message.session))]
+  }
+}
+
+/** Part of the drain reserved for releasing unfinished effects, in ms. */
+const RELEASE_MS = 1_000
+
+function startMachine(at: number) {
+  return createActor(supervisorMachine, { input: { at } }).start()
+}
+
+function total(counts: readonly { count: number }[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0)
+}

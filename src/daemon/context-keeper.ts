@@ -1,0 +1,184 @@
+/**
+ * Renders the context of each project: on request for a session that starts, and debounced into a file after every
+ * change, so that a hook can deliver it while no daemon runs. The files are derived: a lost one is written again after
+ * the next change or session start of its project.
+ */
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buildContext, type ContextPreview, type ContextReader } from '../context/build.ts'
+import { NO_OBSERVER_PROBLEMS, type ObserverProblems } from '../context/rendering.ts'
+import type { ContextSettings } from '../context/selection.ts'
+import type { Project } from '../domain/project.ts'
+import {
+  decodeRenderedContext,
+  EMPTY_CONTEXT,
+  encodeRenderedContext,
+  type RenderedContext,
+  renderedContextPath,
+} from '../domain/rendered-context.ts'
+import { type DebouncedWork, debouncePerKey } from '../lib/debounce.ts'
+import { withTimeout } from '../lib/timeout.ts'
+import type { StoreReader } from '../store/port.ts'
+
+/** A turn's observations and its summary are committed one after the other; they are rendered together. */
+const DEBOUNCE_MS = 200
+/** Longest time that a session start waits for its context. */
+const RENDER_TIMEOUT_MS = 300
+/** Newest projects rendered again at start: a daemon that was killed may have left their files outdated. */
+const REFRESHED_PROJECTS = 5
+
+export interface KeeperOptions {
+  reader: ContextReader & Pick<StoreReader, 'projects' | 'aliases' | 'queueStats'>
+  /** Where the rendered files are. */
+  directory: string
+  settings: () => ContextSettings
+  /** The key that a project key was merged into, or the key itself. */
+  keyOf?: (project: string) => string
+  /** Why the model is not called, and whether the offline observer replaces it; null while it is called. */
+  waiting?: () => { reason: string; offline: boolean } | null
+  /** Reports a problem to the user. */
+  notice: (text: string, error: unknown) => void
+  now?: () => number
+}
+
+export class ContextKeeper {
+  readonly #options: KeeperOptions
+  readonly #pending: DebouncedWork
+  /** Why the sessions of a project wait for the model, as last reported. */
+  readonly #waitReasons = new Map<string, string>()
+
+  constructor(options: KeeperOptions) {
+    this.#options = options
+    this.#pending = debouncePerKey(DEBOUNCE_MS, (project) => this.#write(project))
+  }
+
+  fileOf(project: string): string {
+    return renderedContextPath(this.#options.directory, project)
+  }
+
+  /** What a session of this project would get now. `overrides` replace settings. */
+  async preview(project: Project, overrides: Partial<ContextSettings> = {}): Promise<ContextPreview> {
+    const { reader, settings, now = Date.now } = this.#options
+    const options = { ...settings(), ...overrides, now: now() }
+    const problems = options.message === 'off' ? NO_OBSERVER_PROBLEMS : await this.#observerProblems()
+    return await buildContext(reader, project, options, problems)
+  }
+
+  async render(project: string): Promise<RenderedContext> {
+    const { context, message } = await this.preview({ key: project, name: project })
+    return { context, message }
+  }
+
+  /**
+   * The context of a session that starts: rendered now, or the last file if rendering fails or times out. Every kind of
+   * start gets it: `clear` and `compact` removed the earlier context from the conversation, and the one of a resumed
+   * session may be days old.
+   */
+  async forSession(project: string): Promise<RenderedContext> {
+    this.changed(project)
+    try {
+      const rendered = await withTimeout(RENDER_TIMEOUT_MS, this.render(project), null)
+      if (rendered !== null) return rendered
+      throw new Error(`not rendered within ${RENDER_TIMEOUT_MS} ms`)
+    } catch (error) {
+      this.#options.notice(`a session of ${project} started with the context that was rendered last`, error)
+      return (await readRenderedContext(this.#options.directory, project)) ?? EMPTY_CONTEXT
+    }
+  }
+
+  /** The memory of the project changed, or its file may be missing. */
+  changed(project: string): void {
+    this.#pending.changed(this.#mergedKey(project))
+  }
+
+  /** Why a session of the project waits for the model; null if it no longer waits. The message shows it. */
+  waits(project: string, reason: string | null): void {
+    if ((this.#waitReasons.get(project) ?? null) === reason) return
+    if (reason === null) this.#waitReasons.delete(project)
+    else this.#waitReasons.set(project, reason)
+    this.changed(project)
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      await removeLegacyTexts(this.#options.directory)
+      for (const { key } of await this.#options.reader.projects({ limit: REFRESHED_PROJECTS })) this.changed(key)
+    } catch (error) {
+      this.#options.notice('the rendered contexts could not be refreshed at start', error)
+    }
+  }
+
+  /** Writes everything that is scheduled. */
+  flush(): Promise<void> {
+    return this.#pending.flush()
+  }
+
+  async #observerProblems(): Promise<ObserverProblems> {
+    const { reader, waiting } = this.#options
+    const { pending, failed } = await reader.queueStats()
+    return { pending, failed, ...(waiting?.() ?? { reason: null, offline: false }) }
+  }
+
+  #mergedKey(project: string): string {
+    return this.#options.keyOf?.(project) ?? project
+  }
+
+  async #write(project: string): Promise<void> {
+    // Merged since the change: its file is now written with the other project and must not be overwritten.
+    if (this.#mergedKey(project) !== project) return
+    try {
+      await this.#writeFiles(project)
+    } catch (error) {
+      this.#options.notice(`the context of ${project} could not be written to its file`, error)
+    }
+  }
+
+  /**
+   * A hook only knows the key of its directory, so every key that was merged into this project has a copy of the file.
+   * A directory that the project moved away from has none: the next repository there is a different project.
+   */
+  async #writeFiles(project: string): Promise<void> {
+    const { reader, directory } = this.#options
+    const [rendered, aliases] = await Promise.all([this.render(project), reader.aliases(project)])
+    await writeRenderedContext(directory, project, rendered)
+    for (const { key, moved } of aliases) await writeRenderedContext(directory, key, moved ? EMPTY_CONTEXT : rendered)
+  }
+}
+
+/** Null if there is no file, or it cannot be read. */
+export async function readRenderedContext(directory: string, project: string): Promise<RenderedContext | null> {
+  try {
+    return decodeRenderedContext(await readFile(renderedContextPath(directory, project), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** Writes only if something changed. An empty context removes the file. */
+export async function writeRenderedContext(
+  directory: string,
+  project: string,
+  rendered: RenderedContext,
+): Promise<void> {
+  const file = renderedContextPath(directory, project)
+  if (rendered.context === '' && rendered.message === '') return await rm(file, { force: true })
+  const old = await readRenderedContext(directory, project)
+  if (old?.context === rendered.context && old.message === rendered.message) return
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  // Renamed into place: a hook that reads meanwhile gets the whole old text or the whole new one.
+  const temporary = `${file}.new`
+  try {
+    await writeFile(temporary, encodeRenderedContext(rendered), { mode: 0o600 })
+    await rename(temporary, file)
+  } catch (error) {
+    // The old text may contain a forgotten memory. On a full disk no context is better than that.
+    await rm(file, { force: true })
+    throw error
+  }
+}
+
+/** Earlier versions wrote plain text files. They would keep memories that are forgotten later. */
+async function removeLegacyTexts(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(() => [])
+  for (const name of names.filter((one) => one.endsWith('.txt'))) await rm(join(directory, name), { force: true })
+}

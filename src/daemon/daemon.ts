@@ -1,0 +1,375 @@
+/** The composition root: creates the daemon's parts, connects them, starts and stops them. */
+import { randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import type { DaemonContext } from '../api/context.ts'
+import { FileProjections } from '../context/files/projections.ts'
+import { fileLimits } from '../context/files/section-content.ts'
+import { Recall } from '../context/recall.ts'
+import { contextSettings } from '../context/selection.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import { fileLogger, type Log, logTo } from '../lib/log.ts'
+import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
+import { type ConfiguredObserver, makeObserver } from '../observer/make-observer.ts'
+import { offlineObserver } from '../observer/rules/index.ts'
+import { Indexer } from '../search/indexer.ts'
+import { LazySearchThread, searchOptions } from '../search/search-thread.ts'
+import { type LoadedSettings, loadSettings } from '../settings/settings.ts'
+import type { Store } from '../store/port.ts'
+import { openStore } from '../store/sqlite/client.ts'
+import { readOrMakeToken } from '../transport/access.ts'
+import { type DaemonLock, lockDataDirectory } from '../transport/daemon-lock.ts'
+import { DaemonServer } from '../transport/server.ts'
+import { SpoolReader } from '../transport/spool-reader.ts'
+import { viewerDirectory } from '../transport/viewer-access.ts'
+import { DailyBudget } from './actors/model-calls.ts'
+import { Supervisor, sessionPolicy } from './actors/supervisor.ts'
+import { ContextKeeper } from './context-keeper.ts'
+import { EventIntake } from './event-intake.ts'
+import { Housekeeping } from './housekeeping.ts'
+import { LiveSettings } from './live-settings.ts'
+import { MemoryChanges } from './memory-changes.ts'
+import { Projects } from './projects.ts'
+
+/** After this time a stop that hangs becomes a forced exit, in ms. */
+const FORCED_EXIT_MS = 8_000
+/** Exit code when another daemon serves the data directory. */
+export const EXIT_ALREADY_RUNNING = 3
+
+export interface Daemon {
+  paths: Paths
+  port: number | null
+  stop(reason: string): Promise<void>
+  /** Resolves once everything is released. */
+  stopped: Promise<void>
+}
+
+export async function startDaemon(options: { terminal: ((line: string) => void) | null }): Promise<Daemon> {
+  const paths = dataPaths(dataDirectory())
+  prepareDataDirectory(paths)
+  const loaded = loadSettings(paths.dataDir)
+  const { CLAUDE_MEM_LOG_LEVEL: level, CLAUDE_MEM_KEEP_LOGS: keep } = loaded.values
+  const log = logTo(fileLogger(paths.logs, level, keep), options.terminal)
+  // Node ends the process anyway; a detached daemon has no other place to report why.
+  process.on('uncaughtExceptionMonitor', (error) => log('error', `crashed: ${errorMessage(error)}`, { error }))
+  try {
+    const lock = await lockDataDirectory(paths, log)
+    const daemon = await openAndServe(paths, loaded, lock, log).catch((error: unknown) => {
+      lock.release()
+      throw error
+    })
+    removeStartMark(paths)
+    return daemon
+  } catch (error) {
+    log('error', `could not start: ${errorMessage(error)}`, { error })
+    // After any other failure the mark stays: hooks then retry the start after a while, not with every tool use.
+    if (error instanceof MemError && error.code === 'already_running') removeStartMark(paths)
+    throw error
+  }
+}
+
+/** While the mark exists, hooks do not start another daemon. */
+function removeStartMark(paths: Paths): void {
+  rmSync(paths.starting, { force: true })
+}
+
+async function openAndServe(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log: Log): Promise<Daemon> {
+  const { values: settings } = loaded
+  const observer = await makeObserver(loaded, paths, process.env)
+  const store = await openStore({
+    databaseFile: paths.database,
+    backupsDir: paths.backups,
+    onExit: (error: unknown) => {
+      log('error', `the store thread died, so the daemon exits: ${errorMessage(error)}`)
+      process.exit(1)
+    },
+  })
+  const budget = new DailyBudget({
+    limits: () => ({ usd: settings.CLAUDE_MEM_DAILY_BUDGET_USD, tokens: settings.CLAUDE_MEM_DAILY_BUDGET_TOKENS }),
+    now: Date.now,
+    spentSince: (dayStart) => store.spentSince(dayStart),
+  })
+  await budget.load()
+  const parts = new DaemonParts({ paths, loaded, lock, log, observer, store, budget, seq: await store.lastSeq() })
+  await parts.start()
+  return parts
+}
+
+interface DaemonBase {
+  paths: Paths
+  /** Changed in place by `LiveSettings`. */
+  loaded: LoadedSettings
+  lock: DaemonLock
+  log: Log
+  observer: ConfiguredObserver
+  store: Store
+  budget: DailyBudget
+  /** The newest number of the live stream. */
+  seq: number
+}
+
+/** The parts refer to each other through `this`, so closures may name parts that are created later. */
+class DaemonParts implements Daemon {
+  readonly #base: DaemonBase
+  readonly #projects: Projects
+  readonly #spool: SpoolReader
+  readonly #supervisor: Supervisor
+  readonly #keeper: ContextKeeper
+  readonly #files: FileProjections
+  readonly #search: LazySearchThread
+  readonly #indexer: Indexer
+  readonly #server: DaemonServer
+  readonly stopped: Promise<void>
+  #released: () => void = () => undefined
+  #stopping: Promise<void> | null = null
+
+  constructor(base: DaemonBase) {
+    this.#base = base
+    this.stopped = new Promise<void>((resolve) => {
+      this.#released = resolve
+    })
+    this.#projects = this.#createProjects()
+    this.#spool = new SpoolReader(base.paths.spool, base.log, (text) => this.#supervisor.notice('warn', text))
+    this.#supervisor = this.#createSupervisor()
+    this.#keeper = this.#createContextKeeper()
+    this.#files = new FileProjections({
+      store: base.store,
+      limits: () => fileLimits(base.loaded.values),
+      notice: (text) => this.#supervisor.notice('warn', text),
+    })
+    this.#search = new LazySearchThread({
+      options: () => searchOptions(base.loaded.values, base.paths),
+      notice: (text) => this.#supervisor.notice('warn', text),
+      log: (text) => base.log('info', text),
+    })
+    this.#indexer = new Indexer({
+      store: base.store,
+      search: () => this.#search.open(),
+      notice: (text) => this.#supervisor.notice('warn', text),
+      now: Date.now,
+      busy: () => this.#supervisor.idleSince === null,
+    })
+    this.#server = this.#createServer()
+    this.#updateDerivedData()
+  }
+
+  get paths(): Paths {
+    return this.#base.paths
+  }
+  get port(): number | null {
+    return this.#server.port
+  }
+
+  async start(): Promise<void> {
+    const { store, loaded, observer } = this.#base
+    const problems = [...loaded.problems.map(({ message }) => message), ...observer.problems]
+    for (const text of [...(await store.startupNotes()), ...problems]) this.#supervisor.notice('warn', text)
+    await this.#projects.load()
+    await this.#supervisor.restore()
+    await this.#server.listen()
+    await this.#supervisor.serve()
+    // A daemon that was killed may have left files that are older than its database.
+    void this.#keeper.refresh()
+    void this.#files.refresh()
+    this.#indexer.wake()
+  }
+
+  stop(reason: string): Promise<void> {
+    const { lock, log } = this.#base
+    this.#stopping ??= this.#shutDown(reason)
+      .catch((error: unknown) => log('error', `did not stop cleanly: ${errorMessage(error)}`, { error }))
+      .finally(() => {
+        lock.release()
+        log('info', 'stopped')
+        this.#released()
+      })
+    return this.#stopping
+  }
+
+  async #shutDown(reason: string): Promise<void> {
+    this.#base.log('info', 'stopping', { reason })
+    await this.#supervisor.drain(reason)
+    await this.#projects.stop()
+    await this.#indexer.stop()
+    await this.#search.close()
+    await this.#keeper.flush()
+    await this.#files.flush()
+    await this.#server.close()
+    await this.#base.store.close()
+  }
+
+  #createProjects(): Projects {
+    return new Projects({
+      store: this.#base.store,
+      changed: (project) => this.#projectChanged(project),
+      moved: async (from, into) => await (await this.#search.open()).moved(from, into),
+      numbered: (seq) => this.#supervisor.publish({ type: 'change', seq, at: Date.now(), change: 'projects' }),
+      notice: (level, text) => this.#supervisor.notice(level, text),
+    })
+  }
+
+  #createSupervisor(): Supervisor {
+    const { store, loaded, log, observer, budget } = this.#base
+    const settings = loaded.values
+    const supervisor = new Supervisor({
+      store,
+      observer: () => observer.observer,
+      offlineObserver,
+      noModel: () => (this.#usesModel ? budget.reason : null),
+      goesOffline: () => settings.CLAUDE_MEM_WHEN_UNAVAILABLE === 'offline',
+      spent: (calls) => budget.add(calls),
+      policy: () => sessionPolicy(loaded, observer.choice.provider === 'offline'),
+      concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
+      spool: this.#spool,
+      filing: this.#projects,
+      log,
+      freshId: randomUUID,
+      housekeeping: () => housekeeping.run(),
+    })
+    const housekeeping = new Housekeeping({
+      store,
+      settings,
+      supervisor,
+      log,
+      connections: () => this.#server.connections,
+      stop: (reason) => void this.stop(reason),
+    })
+    return supervisor
+  }
+
+  #createContextKeeper(): ContextKeeper {
+    const { store, paths, loaded, budget } = this.#base
+    return new ContextKeeper({
+      reader: store,
+      directory: paths.context,
+      settings: () => contextSettings(loaded.values),
+      keyOf: (project) => this.#projects.keyOf(project),
+      waiting: () =>
+        this.#usesModel && budget.reason !== null ? { reason: budget.reason, offline: true } : this.#supervisor.waiting,
+      notice: (text, error) => this.#supervisor.notice('warn', `${text}: ${errorMessage(error)}`, { error }),
+    })
+  }
+
+  #createServer(): DaemonServer {
+    const { paths, loaded, log, seq } = this.#base
+    return new DaemonServer({
+      paths,
+      token: readOrMakeToken(paths.token),
+      context: this.#createContext(),
+      port: loaded.values.CLAUDE_MEM_WORKER_PORT,
+      maxMessageBytes: loaded.values.CLAUDE_MEM_MAX_MESSAGE_KB * 1024,
+      seq,
+      viewerDir: viewerDirectory(dirname(fileURLToPath(import.meta.url))),
+      log,
+    })
+  }
+
+  /** What the handlers of operations work with. */
+  #createContext(): DaemonContext {
+    const { store, paths, loaded, log, observer, budget } = this.#base
+    const settings = loaded.values
+    const search = () => this.#search.open()
+    const keyOf = (project: string) => this.#projects.keyOf(project)
+    const keepBackups = () => settings.CLAUDE_MEM_KEEP_BACKUPS
+    const recall = new Recall({
+      store,
+      search,
+      settings,
+      keyOf,
+      log: (text, error) => log('warn', `${text}: ${errorMessage(error)}`, { error }),
+    })
+    return {
+      reader: store,
+      store,
+      search,
+      now: Date.now,
+      previewContext: (project, overrides) => this.#keeper.preview(project, overrides),
+      supervisor: this.#supervisor,
+      events: new EventIntake({ supervisor: this.#supervisor, keeper: this.#keeper, recall, keyOf }),
+      memory: new MemoryChanges({
+        store,
+        search,
+        indexer: this.#indexer,
+        keeper: this.#keeper,
+        files: this.#files,
+        keyOf,
+        publish: (item) => this.#supervisor.publish(item),
+        keepBackups,
+      }),
+      projects: this.#projects,
+      files: this.#files,
+      settings: new LiveSettings({
+        dataDir: paths.dataDir,
+        loaded,
+        env: process.env,
+        changed: () => {
+          void this.#keeper.refresh()
+          void this.#files.refresh()
+        },
+      }),
+      process: {
+        dataDir: paths.dataDir,
+        socket: paths.socket,
+        port: () => this.#server.port,
+        provider: () => ({ name: observer.choice.provider, model: observer.choice.config?.model ?? null }),
+        budget: () => (this.#usesModel ? budget.view : null),
+        spooled: () => this.#spool.size,
+        keepBackups,
+        stop: (reason) => void this.stop(reason),
+      },
+    }
+  }
+
+  /** After each commit: rendered context, files and indexes. Changes made by hand invalidate them in `MemoryChanges`. */
+  #updateDerivedData(): void {
+    this.#supervisor.subscribe((item) => {
+      if (item.type !== 'commit') return
+      const { project, observations, summaries, waiting } = item
+      if (observations.length + summaries.length > 0) this.#projectChanged(project)
+      this.#keeper.waits(project, waiting)
+      if (observations.length > 0) this.#indexer.wake()
+    })
+  }
+
+  #projectChanged(project: string): void {
+    this.#keeper.changed(project)
+    this.#files.changed(project)
+  }
+
+  get #usesModel(): boolean {
+    return this.#base.observer.choice.config !== null
+  }
+}
+
+function prepareDataDirectory(paths: Paths): void {
+  // Every file created from here on, also by SQLite, is readable by its owner only.
+  if (process.platform !== 'win32') process.umask(0o077)
+  mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
+  if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
+}
+
+/** Runs a daemon until it is stopped. SIGHUP is ignored: a closed terminal must not end a detached daemon. */
+export async function runDaemon(
+  terminal: ((line: string) => void) | null,
+  ready: (daemon: Daemon) => void,
+): Promise<void> {
+  // A daemon is idle most of the time, so a small heap is worth more than peak speed.
+  setFlagsFromString('--optimize-for-size')
+  let daemon: Daemon | null = null
+  let stopReason: string | null = null
+  const stop = (reason: string) => {
+    setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref()
+    stopReason = reason
+    void daemon?.stop(reason)
+  }
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
+  process.on('SIGHUP', () => undefined)
+  daemon = await startDaemon({ terminal })
+  // A stop that arrived during the start.
+  if (stopReason !== null) void daemon.stop(stopReason)
+  else ready(daemon)
+  await daemon.stopped
+}

@@ -1,0 +1,94 @@
+/** Periodic work on the ticker: queue length samples, retention, the daily backup, and the exit after idle time. */
+
+import { errorMessage } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Store } from '../store/port.ts'
+import type { Supervisor } from './actors/supervisor.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+/** Interval of queue length samples, in ms: fine enough for a chart of one day. */
+const SAMPLE_MS = 10_000
+/** Trace entries kept per session; older ones are only counted. */
+const TRACE_PER_SESSION = 1_000
+
+export interface HousekeepingOptions {
+  store: Store
+  settings: Settings
+  supervisor: Supervisor
+  connections: () => number
+  stop: (reason: string) => void
+  log: Log
+  now?: () => number
+}
+
+export class Housekeeping {
+  readonly #options: HousekeepingOptions
+  readonly #now: () => number
+  #nextAt: number
+  #nextSampleAt = 0
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    // Not in the first minute: the start itself is more important.
+    this.#nextAt = this.#now() + 60_000
+  }
+
+  async run(): Promise<void> {
+    const now = this.#now()
+    this.#exitWhenIdle(now)
+    await this.#sampleQueue(now)
+    // The second condition handles a clock that was set back.
+    if (now < this.#nextAt && this.#nextAt - now <= HOUR_MS) return
+    this.#nextAt = now + HOUR_MS
+    await this.#retain(now)
+    await this.#backup(now)
+  }
+
+  async #sampleQueue(now: number): Promise<void> {
+    if (now < this.#nextSampleAt && this.#nextSampleAt - now <= SAMPLE_MS) return
+    this.#nextSampleAt = now + SAMPLE_MS
+    await this.#options.store.sampleQueue(now)
+  }
+
+  #exitWhenIdle(now: number): void {
+    const { settings, supervisor, connections, stop } = this.#options
+    const idleMs = settings.CLAUDE_MEM_IDLE_EXIT_MINUTES * 60_000
+    const since = supervisor.idleSince
+    if (idleMs === 0 || since === null || connections() > 0 || now - since < idleMs) return
+    stop(`idle for ${settings.CLAUDE_MEM_IDLE_EXIT_MINUTES} minutes`)
+  }
+
+  async #retain(now: number): Promise<void> {
+    const { store, settings, log } = this.#options
+    const rules = {
+      payloadDays: settings.CLAUDE_MEM_KEEP_PAYLOADS_DAYS,
+      payloadBytes: settings.CLAUDE_MEM_KEEP_PAYLOADS_MB * 1024 * 1024,
+      traceDays: settings.CLAUDE_MEM_KEEP_TRACE_DAYS,
+      tracePerSession: TRACE_PER_SESSION,
+      observerTurnDays: settings.CLAUDE_MEM_KEEP_OBSERVER_TURNS_DAYS,
+    }
+    let removed = 0
+    for (;;) {
+      const rows = await store.applyRetention(rules, now)
+      removed += rows
+      if (rows === 0) break
+    }
+    if (removed > 0) log('info', 'retention removed old rows', { rows: removed })
+  }
+
+  async #backup(now: number): Promise<void> {
+    const { store, settings, supervisor, log } = this.#options
+    const daily = (await store.backups()).filter((backup) => backup.reason === 'daily')
+    const newest = Math.max(0, ...daily.map((backup) => backup.at))
+    if (now - newest < DAY_MS && newest <= now) return
+    try {
+      const { file, bytes } = await store.backup('daily', settings.CLAUDE_MEM_KEEP_BACKUPS)
+      log('info', 'daily backup written', { file, bytes })
+    } catch (error) {
+      supervisor.notice('warn', `the daily backup failed: ${errorMessage(error)}`, { error })
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The settings of a running daemon. A change is written to `settings.json` first and then applied at once where the
+ * table says `takesEffect: 'now'`. The other settings keep the value that the daemon started with until its next start,
+ * everywhere, so that no two parts of the daemon see different values.
+ */
+
+import { MemError } from '../lib/errors.ts'
+import type { SettingSpec } from '../settings/rules.ts'
+import {
+  displayedValue,
+  isSecretSetting,
+  isSettingName,
+  type LoadedSettings,
+  loadSettings,
+  parseSetting,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingInfo,
+  type SettingName,
+  type SettingProblem,
+  type SettingValue,
+} from '../settings/settings.ts'
+import { unsetSetting, writeSetting } from '../settings/settings-file.ts'
+
+/** Access to the viewer must not allow choosing a program that the daemon runs. */
+const PROGRAM_SETTING: SettingName = 'CLAUDE_CODE_PATH'
+
+export interface LiveSettingsOptions {
+  dataDir: string
+  /** The settings that the daemon started with; updated in place. */
+  loaded: LoadedSettings
+  env: NodeJS.ProcessEnv
+  /** Called after these settings were applied. */
+  changed?: (names: readonly SettingName[]) => void
+}
+
+export class LiveSettings {
+  readonly #options: LiveSettingsOptions
+
+  constructor(options: LiveSettingsOptions) {
+    this.#options = options
+  }
+
+  /** The configured values, including those that take effect at the next start. */
+  list(): { settings: SettingInfo[]; problems: SettingProblem[] } {
+    const set = this.#read()
+    return { settings: SETTING_NAMES.map((name) => settingInfo(name, set)), problems: set.problems }
+  }
+
+  /** `raw` is not yet validated; null removes the setting from the file. */
+  set(name: string, raw: string | readonly string[] | null): void {
+    if (!isSettingName(name))
+      throw new MemError('not_found', `there is no setting "${name.slice(0, MAX_QUOTED_CHARS)}"`)
+    const locked = lockReason(name, this.#read())
+    if (locked !== null) throw new MemError('forbidden', `${name} cannot be changed here: ${locked}`)
+    if (raw === null) unsetSetting(this.#options.dataDir, name)
+    else writeSetting(this.#options.dataDir, name, checkedValue(name, raw))
+    this.#apply()
+  }
+
+  #read(): LoadedSettings {
+    return loadSettings(this.#options.dataDir, this.#options.env)
+  }
+
+  #apply(): void {
+    const { loaded, changed } = this.#options
+    const fresh = this.#read()
+    const names = SETTING_NAMES.filter((name) => SETTINGS[name].takesEffect === 'now' && differs(name, loaded, fresh))
+    for (const name of names) {
+      Object.assign(loaded.values, { [name]: fresh.values[name] })
+      loaded.sources[name] = fresh.sources[name]
+    }
+    if (names.length > 0) changed?.(names)
+  }
+}
+
+const MAX_QUOTED_CHARS = 100
+
+function settingInfo(name: SettingName, set: LoadedSettings): SettingInfo {
+  const { rule, about, group, takesEffect }: SettingSpec = SETTINGS[name]
+  const isNumber = rule.kind === 'integer' || rule.kind === 'number'
+  return {
+    name,
+    value: displayedValue(name, set.values[name]),
+    default: rule.default,
+    source: set.sources[name],
+    about,
+    group,
+    kind: rule.kind,
+    secret: isSecretSetting(name),
+    min: isNumber ? rule.min : null,
+    max: isNumber ? rule.max : null,
+    choices: rule.kind === 'choice' ? rule.choices : null,
+    holds: takesEffect,
+    locked: lockReason(name, set),
+  }
+}
+
+function lockReason(name: SettingName, { sources }: LoadedSettings): string | null {
+  if (sources[name] === 'environment') return "it is set in the daemon's environment"
+  if (name === PROGRAM_SETTING) return `it names a program to run; use claude-mem config set ${name}`
+  // Someone with access to the viewer could otherwise have the keys sent to their own address.
+  return name.endsWith('_BASE_URL') ? `it says where keys are sent; use claude-mem config set ${name}` : null
+}
+
+function checkedValue(name: SettingName, raw: string | readonly string[]): SettingValue {
+  const parsed = parseSetting(name, raw)
+  if (!parsed.ok) throw new MemError('bad_setting', parsed.message)
+  return parsed.value
+}
+
+function differs(name: SettingName, before: LoadedSettings, after: LoadedSettings): boolean {
+  return (
+    before.sources[name] !== after.sources[name] ||
+    JSON.stringify(before.values[name]) !== JSON.stringify(after.values[name])
+  )
+}

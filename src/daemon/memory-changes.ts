@@ -1,0 +1,356 @@
+/**
+ * Changes to memories that people and agents make: remember, correct, forget, pin, link, import, reindex. Each change is
+ * durable first; then it is published on the live stream and everything derived from it (rendered context, files,
+ * indexes) is invalidated. A memory written by hand is an ordinary observation in a closed session of its project.
+ */
+import { createHash } from 'node:crypto'
+import type { FileProjections } from '../context/files/projections.ts'
+import { estimateTokens, type Observation, type ObservationDraft, type ObservationType } from '../domain/observation.ts'
+import { plainText, truncateAtWord } from '../domain/plain-text.ts'
+import { isEntirelyPrivate } from '../domain/private-parts.ts'
+import type { Project } from '../domain/project.ts'
+import { sanitizeText } from '../domain/sanitize.ts'
+import type { SearchFilters } from '../domain/search-query.ts'
+import { MemError } from '../lib/errors.ts'
+import type { Indexer, IndexerProgress } from '../search/indexer.ts'
+import type { SearchCalls } from '../search/search-thread.ts'
+import { type Commit, type CommitResult, closedSessionState, contentHash, emptyCommit } from '../store/commit.ts'
+import type { ImportBatch, ImportOutcome } from '../store/exchange-records.ts'
+import type { Store } from '../store/port.ts'
+import type { ForgetResult } from '../store/search-port.ts'
+import { commitNews, type MemoryChange, type StreamItem } from './actors/stream.ts'
+import type { ContextKeeper } from './context-keeper.ts'
+
+interface Note {
+  kind: ObservationType
+  title: string | null
+  text: string
+  concepts: readonly string[]
+  files: readonly string[]
+}
+
+/** Attempts when another writer changes the session at the same time. */
+const MAX_ATTEMPTS = 10
+
+function noteDraft({ kind, title, text, concepts, files }: Note): ObservationDraft {
+  return {
+    type: kind,
+    title,
+    subtitle: null,
+    narrative: text,
+    facts: [],
+    concepts: [...concepts],
+    filesRead: [...files],
+    filesModified: [],
+    functionsChanged: [],
+    agent: null,
+    discoveryTokens: estimateTokens(text),
+    discoveryEstimated: true,
+    sources: [],
+  }
+}
+
+/** Fields that are not given stay as they were. */
+interface Correction {
+  kind?: ObservationType
+  title?: string
+  text?: string
+  facts?: readonly string[]
+  concepts?: readonly string[]
+}
+
+/** The corrected observation keeps the files, functions and discovery cost of the old one. */
+function correctedDraft(
+  { id, ...old }: Observation,
+  { kind, title, text, facts, concepts }: Correction,
+): ObservationDraft {
+  const { subtitle, filesRead, filesModified, functionsChanged, agent, discoveryTokens, discoveryEstimated } = old
+  const draft: ObservationDraft = {
+    type: kind ?? old.type,
+    title: title ?? old.title,
+    subtitle,
+    narrative: text ?? old.narrative,
+    facts: [...(facts ?? old.facts)],
+    concepts: [...(concepts ?? old.concepts)],
+    filesRead,
+    filesModified,
+    functionsChanged,
+    agent,
+    discoveryTokens,
+    discoveryEstimated,
+    sources: [],
+    supersedes: [id],
+  }
+  if (contentKey(draft) === contentKey(old))
+    throw new MemError('bad_request', `observation ${id} already has this content`)
+  return draft
+}
+
+function contentKey({ type, title, narrative, facts, concepts }: ObservationDraft): string {
+  return JSON.stringify([type, title, narrative, facts, concepts])
+}
+
+interface CommittedByHand {
+  id: number
+  commit: Commit
+  result: CommitResult & { ok: true }
+}
+
+/** Superseded observations must be of the same project. */
+export async function commitByHand(
+  store: Pick<Store, 'session' | 'commit'>,
+  draft: ObservationDraft,
+  project: Project,
+  cwd: string,
+  at: number,
+): Promise<CommittedByHand> {
+  const session = rememberedSession(project)
+  for (let attempt = 1; ; attempt += 1) {
+    const revision = ((await store.session(session))?.revision ?? 0) + 1
+    const commit = handWrittenCommit(session, revision, draft, project, cwd, at)
+    const [result] = await store.commit([commit])
+    if (result?.ok === true) {
+      const [id] = result.observationIds
+      if (id !== undefined) return { id, commit, result }
+    }
+    const stale = result?.ok === false && result.why === 'stale'
+    if (stale && attempt < MAX_ATTEMPTS) continue
+    const why = result?.ok === false && 'message' in result ? result.message : 'the store returned no reason'
+    throw new MemError('storage', `the memory could not be stored (${why}); try again`, { retryable: stale })
+  }
+}
+
+/** One session per project, closed from the start: no observer reads it. */
+export function rememberedSession(project: Project): string {
+  return `remember:${createHash('sha256').update(project.key).digest('hex').slice(0, 16)}`
+}
+
+function handWrittenCommit(
+  session: string,
+  revision: number,
+  draft: ObservationDraft,
+  project: Project,
+  cwd: string,
+  at: number,
+): Commit {
+  const replaced = draft.supersedes ?? []
+  const reason = replaced.length === 0 ? 'written by hand' : `written by hand, in place of ${replaced.join(', ')}`
+  return {
+    ...emptyCommit(session, revision, at),
+    state: closedSessionState({ project, client: 'claude-mem', cwd, heardAt: at }),
+    observations: [
+      {
+        ...draft,
+        promptNumber: 0,
+        contentHash: contentHash(draft),
+        promptVersion: null,
+        model: null,
+        createdAt: at,
+        links: replaced.map((to) => ({ to, kind: 'supersedes', by: 'person' })),
+      },
+    ],
+    trace: [{ at, event: 'REMEMBER', eventId: null, from: 'closed', to: 'closed', reason, effectId: null }],
+  }
+}
+
+/** As long as titles of observations are, in characters. */
+const TITLE_CHARS = 90
+const DAY_MS = 86_400_000
+/** More projects than anyone has. */
+const MAX_PROJECTS = 10_000
+
+export const REINDEX_PARTS = ['all', 'lexical', 'vectors'] as const
+export type ReindexPart = (typeof REINDEX_PARTS)[number]
+
+export interface ForgetRequest {
+  /** Of observations. */
+  ids: readonly number[]
+  /** Null where ids are given. */
+  filters: SearchFilters | null
+  /** False: nothing is erased, the report says what would be. */
+  confirm: boolean
+}
+
+export interface ForgetReport
+  extends Pick<ForgetResult, 'dryRun' | 'observations' | 'summaries' | 'prompts' | 'ids' | 'missing'> {
+  /** When the last backup that still contains any of it will be deleted; null: none contains it. */
+  backupsUntil: number | null
+}
+
+interface MemoryChangesOptions {
+  store: Store
+  search: () => Promise<Pick<SearchCalls, 'observations' | 'forget' | 'reset'>>
+  indexer: Pick<Indexer, 'wake' | 'startOver' | 'progress'>
+  keeper: Pick<ContextKeeper, 'changed' | 'flush'>
+  files?: Pick<FileProjections, 'changed' | 'flush'>
+  /** The key under which a project's memory is kept, after merges. */
+  keyOf?: (project: string) => string
+  publish?: (item: StreamItem) => void
+  /** Days for which a daily backup is kept. */
+  keepBackups: () => number
+  now?: () => number
+}
+
+export class MemoryChanges {
+  readonly #options: MemoryChangesOptions
+  readonly #now: () => number
+
+  constructor(options: MemoryChangesOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+  }
+
+  /** Returns the id of the new observation. Without a title, the first sentence of the text becomes the title. */
+  async remember({ project, cwd, ...note }: Note & { project: Project; cwd: string }): Promise<number> {
+    const text = cleanMemoryText(note.text)
+    const title = cleanTitle(note.title ?? '') || titleFromText(text)
+    const draft = noteDraft({ ...note, text, title, concepts: cleanList(note.concepts), files: cleanList(note.files) })
+    return await this.#store(draft, project, cwd)
+  }
+
+  /** Returns the id of the new observation, which supersedes the old one. A pin moves to the new one. */
+  async correct({ observation, ...given }: Correction & { observation: number }): Promise<number> {
+    const correction = cleanCorrection(given)
+    const [old] = await (await this.#options.search()).observations([observation])
+    if (old === undefined) throw new MemError('not_found', `there is no observation ${observation}`)
+    const id = await this.#store(correctedDraft(old, correction), { key: old.project, name: old.projectName }, '')
+    if (old.pinned) {
+      await this.pin([id], true)
+      await this.pin([old.id], false)
+    }
+    return id
+  }
+
+  async forget({ ids, filters, confirm }: ForgetRequest): Promise<ForgetReport> {
+    const { store, keepBackups, keeper, files, indexer, search } = this.#options
+    const projects = await this.#projectsOf(ids)
+    const gone = await store.forget({ ids, filters, dryRun: !confirm, at: this.#now() })
+    const { dryRun, observations, summaries, prompts, missing, backups, seq } = gone
+    this.#publish(seq, { change: 'forgotten', ids: gone.ids, summaries, prompts })
+    const newestBackup = Math.max(0, ...backups.map(({ at }) => at))
+    const backupsUntil = backups.length === 0 ? null : newestBackup + keepBackups() * DAY_MS
+    const report = { dryRun, observations, summaries, prompts, ids: gone.ids, missing, backupsUntil }
+    if (!confirm) return report
+    // The rendered context goes first: it does not need the search thread, which may fail.
+    for (const project of filters === null ? projects : await this.#projectsIn(filters)) this.#invalidate(project)
+    await keeper.flush()
+    await files?.flush()
+    indexer.wake()
+    await (await search()).forget(gone.ids)
+    return report
+  }
+
+  async pin(ids: readonly number[], on: boolean): Promise<{ changed: number; missing: number[] }> {
+    const projects = await this.#projectsOf(ids)
+    const { changed, missing, seq } = await this.#options.store.pin(ids, on, this.#now())
+    const unknown = new Set(missing)
+    this.#publish(seq, { change: 'pinned', ids: ids.filter((id) => !unknown.has(id)), on })
+    for (const project of projects) this.#invalidate(project)
+    return { changed, missing }
+  }
+
+  /** `from` is the newer one. */
+  async link(from: number, to: number, kind: 'supersedes', on: boolean): Promise<void> {
+    const { store, search } = this.#options
+    const observations = await (await search()).observations([from, to])
+    const missing = [from, to].filter((id) => !observations.some((observation) => observation.id === id))
+    if (missing.length > 0) throw new MemError('not_found', `there is no observation ${missing.join(', ')}`)
+    const { seq } = on
+      ? await store.link({ from, to, kind, by: 'person', at: this.#now() })
+      : await store.unlink(from, to, kind)
+    this.#publish(seq, { change: 'linked', from, to, on })
+    for (const { project } of observations) this.#invalidate(project)
+  }
+
+  /** Returns the outcome of each record, in their order. */
+  async import(batch: ImportBatch): Promise<ImportOutcome[]> {
+    const { outcomes, projects, seq } = await this.#options.store.importBatch(batch, this.#now())
+    this.#publish(seq, { change: 'imported', projects })
+    for (const project of projects) this.#invalidate(project)
+    return outcomes
+  }
+
+  /** Resolves once it has begun; `indexing` then says how far it is. */
+  async reindex(what: ReindexPart): Promise<void> {
+    const { store, indexer, search } = this.#options
+    if (what !== 'vectors') await store.rebuildSearch()
+    if (what !== 'lexical') {
+      while ((await store.dropEmbeddings(null)) > 0);
+      await (await search()).reset()
+    }
+    indexer.startOver()
+  }
+
+  /** Null while there is nothing to index. */
+  indexing(): IndexerProgress | null {
+    return this.#options.indexer.progress
+  }
+
+  /** `seq` null: nothing has changed. */
+  #publish(seq: number | null, change: MemoryChange): void {
+    if (seq !== null) this.#options.publish?.({ type: 'change', seq, at: this.#now(), ...change })
+  }
+
+  async #store(draft: ObservationDraft, project: Project, cwd: string): Promise<number> {
+    const { store, publish } = this.#options
+    const { id, commit, result } = await commitByHand(store, draft, project, cwd, this.#now())
+    // The store files a merged project under the other one's key.
+    const filed = { ...project, key: this.#options.keyOf?.(project.key) ?? project.key }
+    publish?.(commitNews({ ...commit, state: { ...commit.state, project: filed } }, result, { pending: 0, failed: 0 }))
+    this.#invalidate(filed.key)
+    return id
+  }
+
+  #invalidate(project: string): void {
+    this.#options.keeper.changed(project)
+    this.#options.files?.changed(project)
+    this.#options.indexer.wake()
+  }
+
+  /** Projects whose rendered context may contain what a filter matches. */
+  async #projectsIn({ project }: SearchFilters): Promise<string[]> {
+    if (project !== null) return [project]
+    return (await this.#options.store.projects({ limit: MAX_PROJECTS })).map(({ key }) => key)
+  }
+
+  async #projectsOf(ids: readonly number[]): Promise<string[]> {
+    if (ids.length === 0) return []
+    const observations = await (await this.#options.search()).observations(ids)
+    return [...new Set(observations.map(({ project }) => project))]
+  }
+}
+
+function cleanCorrection({ kind, title: rawTitle, text, facts, concepts }: Correction): Correction {
+  const title = rawTitle === undefined ? undefined : cleanTitle(rawTitle)
+  if (title === '') throw new MemError('bad_request', 'the title is empty')
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    ...(title === undefined ? {} : { title }),
+    ...(text === undefined ? {} : { text: cleanMemoryText(text) }),
+    ...(facts === undefined ? {} : { facts: cleanList(facts) }),
+    ...(concepts === undefined ? {} : { concepts: cleanList(concepts) }),
+  }
+}
+
+function cleanMemoryText(given: string): string {
+  if (isEntirelyPrivate(given)) throw new MemError('bad_request', 'the whole text is private: nothing was remembered')
+  const text = sanitizeText(given).trim()
+  if (text === '') throw new MemError('bad_request', 'there is nothing to remember: the text is empty')
+  return text
+}
+
+function cleanTitle(given: string): string {
+  return truncateAtWord(plainText(sanitizeText(given)), TITLE_CHARS)
+}
+
+/** Without empty entries and duplicates. */
+function cleanList(words: readonly string[]): string[] {
+  return [...new Set(words.map((word) => sanitizeText(word).trim()))].filter(Boolean)
+}
+
+/** The first sentence, cut to the length of a title. */
+function titleFromText(text: string): string {
+  const words = plainText(text)
+  const sentence = /^.*?[.!?。！？](?=\s|$)/u.exec(words)?.[0] ?? words
+  return truncateAtWord(sentence.replace(/\.$/, ''), TITLE_CHARS)
+}

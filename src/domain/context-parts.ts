@@ -1,0 +1,17 @@
+/**
+ * Parts of the context that a starting session gets, and kinds of the message that the person gets: values of settings.
+ */
+export const CONTEXT_PARTS = [
+  'pinned',
+  'summary',
+  'earlier',
+  'timeline',
+  'details',
+  'legend',
+  'totals',
+  'more',
+] as const
+export type ContextPart = (typeof CONTEXT_PARTS)[number]
+
+export const CONTEXT_MESSAGES = ['full', 'problems', 'off'] as const
+export type ContextMessage = (typeof CONTEXT_MESSAGES)[number]

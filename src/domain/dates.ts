@@ -1,0 +1,89 @@
+/** Dates and times in the user's time zone: parsing what people write, day boundaries, and texts. */
+
+export const DATE_FORMS = 'a date or time such as 2026-11-01 or 2026-11-01T14:30, 12h, 7d, 2w, today or yesterday'
+
+const HOUR_MS = 3_600_000
+const UNIT_MS = new Map([
+  ['h', HOUR_MS],
+  ['d', 24 * HOUR_MS],
+  ['w', 7 * 24 * HOUR_MS],
+])
+
+const BACK = /^(\d{1,5})\s?([hdw])$/
+const EPOCH_MS = /^\d{12,14}$/
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const TIME = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?$/
+
+/**
+ * Epoch ms; null if the text is none of `DATE_FORMS`. A whole day means its first millisecond for `start` and its last
+ * one for `end`, because both ends of a filter are inclusive.
+ */
+export function parseMoment(text: string, edge: 'start' | 'end', now: number): number | null {
+  const given = text.trim().toLowerCase()
+  if (given === 'today') return dayEdge(dayBefore(now, 0), edge)
+  if (given === 'yesterday') return dayEdge(dayBefore(now, 1), edge)
+  const back = BACK.exec(given)
+  if (back !== null) return now - Number(back[1]) * (UNIT_MS.get(back[2] ?? '') ?? 0)
+  if (EPOCH_MS.test(given)) return Number(given)
+  const date = DATE.exec(given)
+  if (date !== null) {
+    const day = calendarDay(date)
+    return day === null ? null : dayEdge(day, edge)
+  }
+  const time = TIME.exec(given.toUpperCase())
+  if (time === null || calendarDay(time) === null) return null
+  const at = new Date(given.toUpperCase().replace(' ', 'T')).getTime()
+  return Number.isNaN(at) ? null : at
+}
+
+/** Midnight of that date; null for a date that does not exist, such as February 30. */
+function calendarDay([, year, month, day]: RegExpExecArray): Date | null {
+  const date = new Date(Number(year), Number(month) - 1, Number(day))
+  date.setFullYear(Number(year))
+  return date.getMonth() === Number(month) - 1 && date.getDate() === Number(day) ? date : null
+}
+
+function dayBefore(now: number, days: number): Date {
+  const date = new Date(now)
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() - days)
+}
+
+/** Calculated with the calendar: a day has 23 or 25 hours when clocks change. */
+function dayEdge(day: Date, edge: 'start' | 'end'): number {
+  if (edge === 'start') return day.getTime()
+  return endOfDay(day.getTime()) - 1
+}
+
+/** Epoch ms of the midnight before `at`. */
+export function startOfDay(at: number): number {
+  return new Date(at).setHours(0, 0, 0, 0)
+}
+
+/** Epoch ms of the midnight after `at`. */
+export function endOfDay(at: number): number {
+  const day = new Date(at)
+  return new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1).getTime()
+}
+
+/** Not from the locale: the context of a session must not depend on it. */
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `Nov 16, 2026` */
+export function formatFullDay(at: number): string {
+  const date = new Date(at)
+  return `${MONTHS[date.getMonth()]} ${date.getDate()}, ${date.getFullYear()}`
+}
+
+/** `Nov 16`; with the year if it differs from the year of `now`. */
+export function formatDay(at: number, now: number): string {
+  const date = new Date(at)
+  if (date.getFullYear() !== new Date(now).getFullYear()) return formatFullDay(at)
+  return `${MONTHS[date.getMonth()]} ${date.getDate()}`
+}
+
+/** `14:30` */
+export function formatTime(at: number): string {
+  const date = new Date(at)
+  const two = (n: number) => String(n).padStart(2, '0')
+  return `${two(date.getHours())}:${two(date.getMinutes())}`
+}

@@ -1,0 +1,46 @@
+/**
+ * Makes stored text safe to insert into a prompt. It came from programs, web pages and models: it must not end the
+ * table row or the block around it, and must not contain anything that the person cannot see.
+ */
+import { CONTEXT_TAG } from './private-parts.ts'
+import { toWellFormed } from './sanitize.ts'
+
+const ESCAPE = String.fromCharCode(27)
+const ANSI = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, 'g')
+const LIST_ITEM = /\s*[\r\n]\s*(?:[-*•]|\d{1,2}[.)])\s+/g
+const LIST_START = /^\s*(?:[-*•]|1[.)])\s+/
+const BLANKS = /[\s\p{Cc}]+/gu
+/** Zero-width, bidirectional and tag characters: a model reads them, a person does not see them. */
+const INVISIBLE = /\p{Cf}/gu
+/** Tags that the client or our hook interprets. */
+const TAG_NAMES = new RegExp(`${CONTEXT_TAG}|system-reminder`, 'gi')
+
+/** Characters read of a text: callers show far less. */
+const MAX_INPUT_CHARS = 2_000
+
+/** The text on one line, without control characters, terminal codes and list marks. */
+export function plainText(text: string): string {
+  return toWellFormed(text.slice(0, MAX_INPUT_CHARS))
+    .replace(ANSI, '')
+    .replace(INVISIBLE, '')
+    .replace(LIST_START, '')
+    .replace(LIST_ITEM, '; ')
+    .replace(BLANKS, ' ')
+    .replace(TAG_NAMES, (name) => name.replace(/-(?=\w+$)/, ' '))
+    .trim()
+}
+
+/** Plain text of at most about `max` characters for a cell of a Markdown table. */
+export function tableCell(text: string, max: number): string {
+  return truncateAtWord(plainText(text), max).replaceAll('|', '\\|')
+}
+
+/** Cuts at the last space if it is near the end, and appends an ellipsis. */
+export function truncateAtWord(text: string, max: number): string {
+  if (text.length <= max) return text
+  const head = text.slice(0, Math.max(0, max - 1))
+  const space = head.lastIndexOf(' ')
+  const kept = space > max * 0.7 ? head.slice(0, space) : head
+  // The cut may have split a surrogate pair.
+  return `${kept.replace(/[\ud800-\udbff]$/, '').replace(/[\s,;:.]+$/, '')}…`
+}

@@ -1,0 +1,216 @@
+/**
+ * Removes private parts (`<private>…</private>`) before a text leaves the hook's process, and everything that
+ * claude-mem itself inserted into the conversation or into files, which is never observed. If a text is ambiguous, more
+ * is removed rather than less:
+ *
+ * - an opening tag may have malformed attributes or no `>`: everything after it is private anyway;
+ * - tags nest; a part that is not closed extends to the end of the text;
+ * - a closing tag without an opening one is removed; in a fragment (part of a file, a diff) it means that the text
+ *   starts inside a private part, so everything before it is removed too;
+ * - tags that are escaped in JSON text (`\u003cprivate\u003e`, `<\/private>`) count.
+ */
+
+const PRIVATE_MARKER = '[private]'
+export const CONTEXT_TAG = 'claude-mem-context'
+/** Beginnings of the marks around the section that claude-mem writes into files of the user. */
+export const SECTION_BEGIN = '<!-- claude-mem:begin'
+export const SECTION_END = '<!-- claude-mem:end'
+
+/** Replaces private parts by a marker. Context and sections that claude-mem inserted are removed without a marker. */
+export function removePrivateParts(text: string): string {
+  const rest = removeSpans(removeSpans(removeSpans(text, PRIVATE_TEXT), CONTEXT), SECTION_TEXT)
+  // Removing the context may have joined two halves of a tag.
+  return removeSpans(rest, PRIVATE_TEXT)
+}
+
+/** The same for every string and key in a tool's input or response. */
+export function removePrivatePartsDeep(value: unknown): unknown {
+  const rest = removeSpansDeep(removeSpansDeep(removeSpansDeep(value, PRIVATE_FRAGMENT), CONTEXT), SECTION_FRAGMENT)
+  return removeSpansDeep(rest, PRIVATE_FRAGMENT)
+}
+
+/** The text has private parts and nothing else but white space and invisible characters. */
+export function isEntirelyPrivate(text: string): boolean {
+  if (!PRIVATE_TEXT.hint.test(text) || PRIVATE_TEXT.find(text).length === 0) return false
+  const rest = removeSpans(removeSpans(text, { ...PRIVATE_TEXT, marker: ' ' }), CONTEXT)
+  return rest.replace(INVISIBLE, '') === ''
+}
+
+const INVISIBLE = /\s+|\u200b|\u200c|\u200d|\u2060|\ufeff/gu
+
+const PRIVATE_TEXT = tagRule('private', PRIVATE_MARKER, false)
+const PRIVATE_FRAGMENT = tagRule('private', PRIVATE_MARKER, true)
+const CONTEXT = tagRule(CONTEXT_TAG, '', false)
+const SECTION_TEXT = sectionRule(false)
+const SECTION_FRAGMENT = sectionRule(true)
+
+/** A fragment may start inside a section: then everything before the end mark is removed. */
+function sectionRule(fragment: boolean): SpanRule {
+  const mark = /(?:<|\\u003c)!--\s*claude-mem:(begin|end)\b(?:[^\n>\\]{0,200}?--(?:>|\\{1,4}u003e))?/gi
+  return { hint: /claude-mem:/i, marker: '', find: (text) => sectionSpans(text, mark, fragment) }
+}
+
+function sectionSpans(text: string, mark: RegExp, fragment: boolean): Span[] {
+  let spans: Span[] = []
+  let start: number | null = null
+  for (const match of text.matchAll(mark)) {
+    const end = match.index + match[0].length
+    if (match[1]?.toLowerCase() === 'begin') start ??= match.index
+    else {
+      if (start === null && fragment) spans = [{ start: 0, end }]
+      else spans.push({ start: start ?? match.index, end })
+      start = null
+    }
+  }
+  if (start !== null) spans.push({ start, end: text.length })
+  return spans
+}
+
+function tagRule(name: string, marker: string, fragment: boolean): SpanRule {
+  const tag = new RegExp(`(?:<|\\\\u003c)(\\\\*/|\\\\{1,4}u002f)?(\\s*)${name}(?=[\\s/>\\\\]|$)`, 'gi')
+  return { hint: new RegExp(name, 'i'), marker, find: (text) => tagSpans(text, tag, fragment) }
+}
+
+/** From a tag's name to its `>` if it has no attributes. */
+const TAG_END = /(?:\s|\\[nrt])*(?:>|\\{1,4}u003e)/iy
+
+function tagSpans(text: string, tag: RegExp, fragment: boolean): Span[] {
+  let spans: Span[] = []
+  let depth = 0
+  let start = 0
+  tag.lastIndex = 0
+  for (let match = tag.exec(text); match !== null; match = tag.exec(text)) {
+    const closing = match[1] !== undefined
+    TAG_END.lastIndex = tag.lastIndex
+    const ended = TAG_END.test(text)
+    // `a < private` is code, and `</private` without `>` closes nothing.
+    if (!ended && (closing || match[2] !== '')) continue
+    if (!closing) {
+      if (depth === 0) start = match.index
+      depth++
+    } else if (depth > 0) {
+      depth--
+      if (depth === 0) spans.push({ start, end: TAG_END.lastIndex })
+    } else if (fragment) {
+      spans = [{ start: 0, end: TAG_END.lastIndex }]
+    } else {
+      spans.push({ start: match.index, end: TAG_END.lastIndex })
+    }
+  }
+  if (depth > 0) spans.push({ start, end: text.length })
+  return spans
+}
+
+/** A range of a text that has to be removed. */
+export interface Span {
+  start: number
+  end: number
+}
+
+export interface SpanRule {
+  /** Cheap test: if it does not match, `find` returns nothing. */
+  hint: RegExp
+  /** Sorted, not overlapping. */
+  find(text: string): Span[]
+  marker: string
+}
+
+/**
+ * More levels than any tool's payload has. Deeper values are replaced: they are not searched, and recursion is bounded.
+ */
+export const MAX_DEPTH = 64
+export const TOO_DEEP = '[… nested too deep …]'
+
+export function removeSpans(text: string, rule: SpanRule): string {
+  if (!rule.hint.test(text)) return text
+  const spans = rule.find(text)
+  return spans.length === 0 ? text : (withoutSpans([text], spans, rule.marker)[0] ?? '')
+}
+
+/**
+ * The same for every string and key in a JSON value. The strings of an array are searched as one text: a diff is an
+ * array of lines, and a private part may begin in one line and end in another.
+ */
+export function removeSpansDeep(value: unknown, rule: SpanRule): unknown {
+  return mayContainSpan(value, rule, 0) ? removeFrom(value, rule, 0) : value
+}
+
+/** Sanitizing can make two keys equal: the second one gets a number, so that no value is lost. */
+export function toObjectWithUniqueKeys(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+  const seen = new Map<string, unknown>()
+  for (const [key, value] of entries) {
+    let name = key
+    for (let n = 2; seen.has(name); n++) name = `${key} (${n})`
+    seen.set(name, value)
+  }
+  return Object.fromEntries(seen)
+}
+
+/** Avoids copying values that contain nothing to remove. */
+function mayContainSpan(value: unknown, rule: SpanRule, depth: number): boolean {
+  if (typeof value === 'string') return rule.hint.test(value)
+  if (typeof value !== 'object' || value === null) return false
+  if (depth >= MAX_DEPTH) return true
+  if (Array.isArray(value)) return value.some((item) => mayContainSpan(item, rule, depth + 1))
+  return Object.entries(value).some(([key, item]) => rule.hint.test(key) || mayContainSpan(item, rule, depth + 1))
+}
+
+function removeFrom(value: unknown, rule: SpanRule, depth: number): unknown {
+  if (typeof value === 'string') return removeSpans(value, rule)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= MAX_DEPTH) return TOO_DEEP
+  if (Array.isArray(value)) {
+    const texts: string[] = []
+    collectTexts(value, texts, depth)
+    const spans = rule.find(texts.join(SEPARATOR))
+    const cleaned = spans.length === 0 ? texts : withoutSpans(texts, spans, rule.marker)
+    return replaceTexts(value, cleaned.values(), rule, depth)
+  }
+  return toObjectWithUniqueKeys(
+    Object.entries(value).map(([key, item]) => [removeSpans(key, rule), removeFrom(item, rule, depth + 1)]),
+  )
+}
+
+function collectTexts(value: unknown, texts: string[], depth: number): void {
+  if (typeof value === 'string') texts.push(value)
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return
+  for (const item of Array.isArray(value) ? value : Object.values(value)) collectTexts(item, texts, depth + 1)
+}
+
+/** Visits strings in the order of `collectTexts` and replaces each by the next text. */
+function replaceTexts(value: unknown, texts: Iterator<string>, rule: SpanRule, depth: number): unknown {
+  if (typeof value === 'string') return texts.next().value
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= MAX_DEPTH) return TOO_DEEP
+  if (Array.isArray(value)) return value.map((item) => replaceTexts(item, texts, rule, depth + 1))
+  return toObjectWithUniqueKeys(
+    Object.entries(value).map(([key, item]) => [removeSpans(key, rule), replaceTexts(item, texts, rule, depth + 1)]),
+  )
+}
+
+const SEPARATOR = '\n'
+
+function withoutSpans(parts: readonly string[], spans: readonly Span[], marker: string): string[] {
+  const result: string[] = []
+  let offset = 0
+  let next = 0
+  for (const part of parts) {
+    const end = offset + part.length
+    let kept = ''
+    let at = offset
+    for (let i = next; i < spans.length; i++) {
+      const span = spans[i]
+      if (span === undefined || span.start >= end) break
+      const from = Math.max(span.start, offset)
+      const to = Math.min(span.end, end)
+      if (from < to) {
+        kept += part.slice(at - offset, from - offset) + marker
+        at = to
+      }
+      if (span.end <= end) next = i + 1
+    }
+    result.push(kept + part.slice(at - offset))
+    offset = end + SEPARATOR.length
+  }
+  return result
+}

@@ -1,0 +1,211 @@
+/**
+ * Everything that happens to a text or a tool's payload before it leaves the hook's process, in this order: private
+ * parts and private keys are removed from the whole text, the text is cut to its bound plus a margin, secrets are
+ * masked, and the margin is cut away together with any half of a secret that the first cut left at its edge. The first
+ * cut keeps masking fast for texts of megabytes.
+ *
+ * Cutting keeps the head and the tail of a text, with a marker for what is missing between them; arrays and objects
+ * keep their first members.
+ */
+
+import {
+  MAX_DEPTH,
+  removePrivateParts,
+  removePrivatePartsDeep,
+  removeSpans,
+  removeSpansDeep,
+  TOO_DEEP,
+  toObjectWithUniqueKeys,
+} from './private-parts.ts'
+import {
+  commandNamesEnvFile,
+  isEnvContentField,
+  isPlaceholderValue,
+  maskEnvFile,
+  maskEnvLines,
+  maskSecrets,
+  namesEnvFile,
+  PRIVATE_KEYS,
+  secretKindForName,
+} from './secrets.ts'
+
+export function sanitizeText(text: string, max: number = DEFAULT_BOUNDS.text): string {
+  return cutText(removeSpans(removePrivateParts(text), PRIVATE_KEYS), max, maskSecrets)
+}
+
+/** Input and response (or error) are sanitized together: a path in the input decides how the response is masked. */
+export function sanitizeToolFields<T extends Record<string, unknown>>(
+  fields: T,
+  bounds: SizeBounds = DEFAULT_BOUNDS,
+): Record<keyof T, unknown> {
+  const visible = removeSpansDeep(removePrivatePartsDeep(fields), PRIVATE_KEYS)
+  const bounded = boundValue(visible, bounds, maskFor(fields))
+  const result = typeof bounded === 'object' && bounded !== null ? bounded : {}
+  const cleaned: Partial<Record<keyof T, unknown>> = {}
+  for (const name of Object.keys(fields) as (keyof T)[]) cleaned[name] = Reflect.get(result, name) ?? null
+  return cleaned as Record<keyof T, unknown>
+}
+
+function maskFor(fields: Record<string, unknown>): MaskText {
+  if (namesEnvFile(fields)) return (text, key) => (isEnvContentField(key) ? maskEnvFile(text) : maskSecrets(text))
+  const command =
+    typeof fields.input === 'object' && fields.input !== null ? Reflect.get(fields.input, 'command') : null
+  if (typeof command === 'string' && commandNamesEnvFile(command)) {
+    return (text, key) => maskByKey(key === 'command' ? text : maskEnvLines(text), key)
+  }
+  return maskByKey
+}
+
+/** In JSON the key of a value can show that the value is a secret. */
+const maskByKey: MaskText = (text, key) => {
+  const kind = key === null ? null : secretKindForName(key)
+  return kind === null || isPlaceholderValue(text) ? maskSecrets(text) : `[secret:${kind}]`
+}
+
+export interface SizeBounds {
+  /** Most characters of one text. */
+  text: number
+  /** Most bytes of the whole value as JSON. */
+  total: number
+  /** Most members of one array or object. */
+  members: number
+  /** Most levels of arrays and objects. */
+  depth: number
+}
+
+export const DEFAULT_BOUNDS: SizeBounds = { text: 65_536, total: 524_288, members: 500, depth: 24 }
+
+/** Characters. Longer than any secret except private keys, which are removed from the whole text. */
+export const CUT_MARGIN = 8_192
+
+/** Most characters of an object's key. */
+const MAX_KEY = 256
+
+/** `key` is the object key of the text; null for a text without a key and for keys themselves. */
+type MaskText = (text: string, key: string | null) => string
+const keep: MaskText = (text) => text
+
+/** Replaces lone surrogates by U+FFFD, as `String.prototype.toWellFormed` does. */
+export function toWellFormed(text: string): string {
+  return /\p{Surrogate}/u.test(text) ? text.replace(/\p{Surrogate}/gu, '\ufffd') : text
+}
+
+export function cutText(text: string, max: number, mask: MaskText = keep): string {
+  return renderText(prepareText(text, max, mask, null), max)
+}
+
+export function boundValue(value: unknown, bounds: SizeBounds = DEFAULT_BOUNDS, mask: MaskText = keep): unknown {
+  const prepared = prepare(value, bounds, mask, null, 0)
+  let { text, members } = bounds
+  // Shorten all texts first, then drop members of arrays and objects.
+  while (text > 1 || members > 1) {
+    const rendered = render(prepared, text, members)
+    if (jsonBytes(rendered) <= bounds.total) return rendered
+    if (text > SHORT_TEXT || members === 1) text = Math.floor(text / 2)
+    else members = Math.floor(members / 2)
+  }
+  const least = render(prepared, 1, 1)
+  return jsonBytes(least) <= bounds.total ? least : null
+}
+
+/** Characters. Texts are not cut below this while members can still be dropped. */
+const SHORT_TEXT = 256
+
+class CutText {
+  /** `tail` is empty if `left` is 0. */
+  constructor(
+    readonly head: string,
+    readonly tail: string,
+    readonly left: number,
+  ) {}
+}
+class CutList {
+  constructor(
+    readonly items: Prepared[],
+    readonly left: number,
+  ) {}
+}
+class CutMap {
+  constructor(
+    readonly entries: [string, Prepared][],
+    readonly left: number,
+  ) {}
+}
+type Prepared = CutText | CutList | CutMap | number | boolean | null
+
+function prepareText(text: string, max: number, mask: MaskText, key: string | null): CutText {
+  if (text.length <= max + 2 * CUT_MARGIN) return new CutText(mask(toWellFormed(text), key), '', 0)
+  const side = Math.ceil(max / 2) + CUT_MARGIN
+  const head = mask(toWellFormed(text.slice(0, side)), key)
+  const tail = mask(toWellFormed(text.slice(-side)), key)
+  const keptHead = first(head, Math.max(0, head.length - CUT_MARGIN))
+  const keptTail = last(tail, Math.max(0, tail.length - CUT_MARGIN))
+  return new CutText(keptHead, keptTail, text.length - keptHead.length - keptTail.length)
+}
+
+function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string | null, depth: number): Prepared {
+  if (typeof value === 'string') return prepareText(value, bounds.text, mask, key)
+  if (typeof value === 'boolean' || typeof value === 'number') return value
+  if (typeof value !== 'object' || value === null) return null
+  if (depth >= Math.min(bounds.depth, MAX_DEPTH)) return new CutText(TOO_DEEP, '', 0)
+  if (Array.isArray(value)) {
+    const items = value.slice(0, bounds.members).map((item) => prepare(item, bounds, mask, key, depth + 1))
+    return new CutList(items, value.length - items.length)
+  }
+  const names = Object.keys(value)
+  const entries = names.slice(0, bounds.members).map((name): [string, Prepared] => {
+    const item: unknown = Reflect.get(value, name)
+    return [cutText(name, MAX_KEY, mask), prepare(item, bounds, mask, name, depth + 1)]
+  })
+  return new CutMap(entries, names.length - entries.length)
+}
+
+function render(value: Prepared, text: number, members: number): unknown {
+  if (value instanceof CutText) return renderText(value, text)
+  if (value instanceof CutList) {
+    const items = value.items.slice(0, members).map((item) => render(item, text, members))
+    const left = value.left + value.items.length - items.length
+    return left > 0 ? [...items, leftOut(left, 'items')] : items
+  }
+  if (value instanceof CutMap) {
+    const entries = value.entries
+      .slice(0, members)
+      .map(([key, item]): [string, unknown] => [key, render(item, text, members)])
+    const left = value.left + value.entries.length - entries.length
+    if (left > 0) entries.push(['…', leftOut(left, 'keys')])
+    return toObjectWithUniqueKeys(entries)
+  }
+  return value
+}
+
+function renderText(cut: CutText, max: number): string {
+  const total = cut.head.length + cut.tail.length + cut.left
+  if (cut.left === 0 && total <= max) return cut.head
+  const room = max - leftOut(total, 'characters').length
+  if (room < 2) return max > 1 ? `${first(cut.head, max - 1)}…` : '…'.slice(0, max)
+  const head = first(cut.head, Math.ceil(room / 2))
+  const tail = last(cut.left === 0 ? cut.head : cut.tail, Math.floor(room / 2))
+  return `${head}${leftOut(total - head.length - tail.length, 'characters')}${tail}`
+}
+
+function leftOut(count: number, what: string): string {
+  return `[… ${String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')} ${what} left out …]`
+}
+
+const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
+const isLow = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
+
+function first(text: string, length: number): string {
+  if (length >= text.length) return text
+  return text.slice(0, length > 0 && isHigh(text.charCodeAt(length - 1)) ? length - 1 : length)
+}
+
+function last(text: string, length: number): string {
+  if (length >= text.length) return text
+  const start = text.length - length
+  return text.slice(length > 0 && isLow(text.charCodeAt(start)) ? start + 1 : start)
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '')
+}

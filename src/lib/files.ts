@@ -1,0 +1,40 @@
+/** Small file helpers. The hook bundles this file, so it may not import a package. */
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync } from 'node:fs'
+
+/** Undefined if the file does not exist or cannot be read. */
+export function readTextFile(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** The last `bytes` of a file; empty if it cannot be opened. */
+export function readFileEnd(file: string, bytes: number): string {
+  let descriptor: number
+  try {
+    descriptor = openSync(file, 'r')
+  } catch {
+    return ''
+  }
+  try {
+    const { size } = fstatSync(descriptor)
+    const buffer = Buffer.alloc(Math.min(size, bytes))
+    const length = readSync(descriptor, buffer, 0, buffer.length, size - buffer.length)
+    return buffer.toString('utf8', 0, length)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Makes a rename in this directory durable. Windows has no such call and needs none. */
+export function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return
+  const descriptor = openSync(directory, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

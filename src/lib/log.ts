@@ -1,0 +1,74 @@
+/** Structured logs: one JSON object per line in rotated files. Payload content only at debug level and below. */
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Logger, pino, stdSerializers } from 'pino'
+
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', text: string, details?: Record<string, unknown>) => void
+
+const MAX_FILE_BYTES = 5 * 1024 * 1024
+export const LOG_FILE = 'daemon.log'
+
+/** Writes synchronously, so that the last lines before a crash are on disk. Starts a new file when it is full. */
+class RotatingFile {
+  readonly #path: string
+  readonly #keep: number
+  #fd: number
+  #bytes: number
+
+  constructor(directory: string, keep: number) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    this.#path = join(directory, LOG_FILE)
+    this.#keep = keep
+    this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#bytes = fstatSync(this.#fd).size
+  }
+
+  write(line: string): void {
+    try {
+      if (this.#bytes > MAX_FILE_BYTES) this.#rotate()
+      this.#bytes += writeSync(this.#fd, line)
+    } catch {
+      // A full disk must not stop the daemon: the line is lost. `claude-mem status` reports the disk.
+    }
+  }
+
+  #rotate(): void {
+    closeSync(this.#fd)
+    rmSync(`${this.#path}.${this.#keep - 1}`, { force: true })
+    for (let n = this.#keep - 2; n >= 1; n--) {
+      if (existsSync(`${this.#path}.${n}`)) renameSync(`${this.#path}.${n}`, `${this.#path}.${n + 1}`)
+    }
+    if (this.#keep > 1) renameSync(this.#path, `${this.#path}.1`)
+    else rmSync(this.#path, { force: true })
+    this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#bytes = 0
+  }
+}
+
+export function fileLogger(directory: string, level: string, keep: number): Logger {
+  return pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { error: stdSerializers.err },
+    },
+    new RotatingFile(directory, keep),
+  )
+}
+
+/** Writes to the log file and, with `claude-mem start --foreground`, to the terminal. */
+export function logTo(logger: Logger, terminal: ((line: string) => void) | null): Log {
+  return (level, text, details = {}) => {
+    logger[level](details, text)
+    if (terminal !== null && level !== 'debug')
+      terminal(`${new Date().toLocaleTimeString()} ${level.padEnd(5)} ${text}${formatDetails(text, details)}`)
+  }
+}
+
+function formatDetails(text: string, details: Record<string, unknown>): string {
+  const parts = Object.entries(details)
+    .filter(([, value]) => !(value instanceof Error && text.includes(value.message)))
+    .map(([name, value]) => `${name}=${value instanceof Error ? value.message : String(value)}`)
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
+}

@@ -1,0 +1,306 @@
+import { z } from 'zod'
+import type { OutputOf } from '../../api/index.ts'
+import { OBSERVATION_TYPES, type Summary, tokensForChars } from '../../domain/observation.ts'
+import { MemError } from '../../lib/errors.ts'
+import { observationId, projectInput, resolveProjectInput, sessionInput } from '../inputs.ts'
+import { limitedList, oneLine, paragraphs, rowTime, shortSession, sum, tokenCost, unlessEmpty } from '../text.ts'
+import { defineTool, READ_ONLY } from '../tool.ts'
+
+type ObservationView = OutputOf<'observations'>['observations'][number]
+
+/** More at once are not chosen but dumped. */
+const MAX_IDS = 50
+/** Tokens of one answer; clients cut off at some ten thousand, in the middle of a sentence. */
+const MAX_OBSERVATIONS_TOKENS = 8_000
+
+/** A single observation within these bounds always fits into an answer. */
+const LINE_CHARS = 300
+const NARRATIVE_CHARS = 8_000
+const MAX_FACTS = 20
+const FACT_CHARS = 500
+const MAX_CONCEPTS = 20
+const CONCEPT_CHARS = 60
+const MAX_OBSERVATION_FILES = 20
+const OBSERVATION_FILE_CHARS = 200
+const MAX_FUNCTIONS = 20
+const MAX_LINKS = 20
+
+const texts = z.array(z.string()).optional()
+const ids = z.array(z.int()).optional()
+
+const observationSchema = z.object({
+  id: z.int(),
+  type: z.enum(OBSERVATION_TYPES),
+  title: z.string().optional(),
+  subtitle: z.string().optional(),
+  narrative: z.string().optional(),
+  facts: texts,
+  concepts: texts,
+  files_read: texts,
+  files_modified: texts,
+  functions_changed: texts,
+  at: z.string().describe("In the user's time zone"),
+  project: z.string(),
+  session: z.string(),
+  prompt: z.int().describe('Which prompt of its session'),
+  agent: z.string().optional().describe('The subagent it comes from'),
+  pinned: z.literal(true).optional(),
+  superseded_by: z.int().optional().describe('Read that one instead'),
+  supersedes: ids,
+  repeats: ids.describe('Earlier ones that say nearly the same'),
+})
+type ObservationReply = z.input<typeof observationSchema>
+
+export const getObservations = defineTool({
+  name: 'get_observations',
+  title: 'Read memories whole',
+  description:
+    'Step 3, expensive: whole observations by id: narrative, facts, files, functions. Take the ids from search_memory ' +
+    'or timeline, whose rows say what each costs; ask for those you need in one call. An answer has at most about ' +
+    `${MAX_OBSERVATIONS_TOKENS} tokens; what does not fit is named, to be asked for next.`,
+  input: z.strictObject({ ids: z.array(observationId).min(1).max(MAX_IDS) }),
+  output: z.object({
+    observations: z.array(observationSchema),
+    missing: ids.describe('Not there: forgotten, or never were'),
+    left_out: ids.describe('No room in this answer: ask for them next'),
+    tokens: z.int().describe('What this answer costs'),
+  }),
+  annotations: READ_ONLY,
+  run: async (args, { call }) => {
+    const { observations, missing } = await call('observations', { ids: args.ids })
+    const { fitting, leftOut } = observationsWithinBudget(observations.map(observationReply))
+    const data = {
+      observations: fitting.map(({ shown }) => shown),
+      missing: unlessEmpty(missing),
+      left_out: unlessEmpty(leftOut),
+      tokens: fitting.reduce((total, { tokens }) => total + tokens, 0),
+    }
+    const remarks = [
+      missing.length === 0 ? '' : `Not there: ${idList(missing)}. Ids come from search_memory.`,
+      leftOut.length === 0 ? '' : `No room in this answer, ask for them next: ${idList(leftOut)}.`,
+    ]
+    const parts = [...data.observations.map(observationReplyText), ...remarks, tokenCost(data.tokens)].filter(
+      (part) => part !== '',
+    )
+    return { data, text: parts.join('\n\n') }
+  },
+})
+
+function observationsWithinBudget(all: readonly ObservationReply[]) {
+  const fitting: { shown: ObservationReply; tokens: number }[] = []
+  const leftOut: number[] = []
+  let room = MAX_OBSERVATIONS_TOKENS
+  for (const shown of all) {
+    const tokens = tokensForChars(JSON.stringify(shown).length)
+    // The first one that does not fit ends the answer, so that it keeps the order of the ids.
+    if (leftOut.length > 0 || (fitting.length > 0 && tokens > room)) leftOut.push(shown.id)
+    else {
+      fitting.push({ shown, tokens })
+      room -= tokens
+    }
+  }
+  return { fitting, leftOut }
+}
+
+function observationReply(view: ObservationView): ObservationReply {
+  const functions = view.functionsChanged.map(({ name, file, action }) => `${action} ${name} in ${file}`)
+  return {
+    id: view.id,
+    type: view.type,
+    title: oneLine(view.title, LINE_CHARS) || undefined,
+    subtitle: oneLine(view.subtitle, LINE_CHARS) || undefined,
+    narrative: paragraphs(view.narrative, NARRATIVE_CHARS) || undefined,
+    facts: limitedList(view.facts, MAX_FACTS, FACT_CHARS),
+    concepts: limitedList(view.concepts, MAX_CONCEPTS, CONCEPT_CHARS),
+    files_read: limitedList(view.filesRead, MAX_OBSERVATION_FILES, OBSERVATION_FILE_CHARS),
+    files_modified: limitedList(view.filesModified, MAX_OBSERVATION_FILES, OBSERVATION_FILE_CHARS),
+    functions_changed: limitedList(functions, MAX_FUNCTIONS, LINE_CHARS),
+    at: rowTime(view.createdAt),
+    project: oneLine(view.projectName, LINE_CHARS),
+    session: shortSession(view.session),
+    prompt: view.promptNumber,
+    agent: oneLine(view.agent, LINE_CHARS) || undefined,
+    pinned: view.pinned ? true : undefined,
+    superseded_by: view.supersededBy ?? undefined,
+    supersedes: unlessEmpty(view.supersedes.slice(0, MAX_LINKS)),
+    repeats: unlessEmpty(view.repeats.slice(0, MAX_LINKS)),
+  }
+}
+
+function observationReplyText(shown: ObservationReply): string {
+  const { id, type, at, project, session, prompt, agent } = shown
+  const from = `${at}, ${project}, session ${session}, prompt ${prompt}${agent === undefined ? '' : `, agent ${agent}`}`
+  const lines = [
+    `#${id} ${type}: ${shown.title ?? '(untitled)'}`,
+    `${from}${shown.pinned === true ? ', pinned' : ''}`,
+    shown.superseded_by === undefined ? '' : `Superseded by #${shown.superseded_by}: read that one.`,
+    shown.subtitle ?? '',
+    shown.narrative ?? '',
+    ...(shown.facts ?? []).map((fact) => `- ${fact}`),
+    labelled('Concepts', shown.concepts),
+    labelled('Files read', shown.files_read),
+    labelled('Files modified', shown.files_modified),
+    labelled('Functions', shown.functions_changed),
+    shown.supersedes === undefined ? '' : `Supersedes ${idList(shown.supersedes)}`,
+    shown.repeats === undefined ? '' : `Repeats ${idList(shown.repeats)}`,
+  ]
+  return lines.filter((line) => line !== '').join('\n')
+}
+
+function labelled(label: string, list: readonly string[] | undefined): string {
+  return list === undefined ? '' : `${label}: ${list.join(', ')}`
+}
+
+function idList(list: readonly number[]): string {
+  return list.map((id) => `#${id}`).join(', ')
+}
+
+const DEFAULT_SUMMARIES = 3
+const MAX_SUMMARIES = 10
+/** Tokens of one answer: ten ordinary summaries, or the newest of very long ones. */
+const MAX_SUMMARIES_TOKENS = 4_000
+/** Of one field: a summary within these bounds always fits into an answer. */
+const FIELD_CHARS = 2_000
+const MAX_SUMMARY_FILES = 10
+const SUMMARY_FILE_CHARS = 150
+
+const SUMMARY_FIELDS = [
+  ['request', 'Request'],
+  ['investigated', 'Investigated'],
+  ['learned', 'Learned'],
+  ['completed', 'Completed'],
+  ['next_steps', 'Next steps'],
+  ['notes', 'Notes'],
+] as const
+
+const part = z.string().optional()
+const paths = z.array(z.string()).optional()
+
+const summarySchema = z.object({
+  session: z.string(),
+  prompt: z.int().describe('Which prompt of its session'),
+  at: z.string().describe("In the user's time zone"),
+  request: part,
+  investigated: part,
+  learned: part,
+  completed: part,
+  next_steps: part,
+  notes: part,
+  files_read: paths,
+  files_edited: paths,
+})
+type SummaryReply = z.input<typeof summarySchema>
+
+export const getSessionSummary = defineTool({
+  name: 'get_session_summary',
+  title: 'What turns came to',
+  description:
+    'Summaries of turns: what was asked, learned, completed, and the next steps, newest first; some 150 tokens each. ' +
+    'Of one session, or without it the newest of the project: the quickest way to see where work was left off.',
+  input: z.strictObject({
+    session: sessionInput,
+    project: projectInput,
+    limit: z.int().min(1).max(MAX_SUMMARIES).default(DEFAULT_SUMMARIES),
+  }),
+  output: z.object({
+    summaries: z.array(summarySchema),
+    tokens: z.int().describe('What this answer costs'),
+    next: z.string().optional(),
+  }),
+  annotations: READ_ONLY,
+  run: async (args, { call, here }) => {
+    const { limit } = args
+    const wanted = args.session ?? null
+    // A session says its project itself.
+    const asked = wanted !== null && args.project === undefined ? null : resolveProjectInput(args.project, here)
+    const { summaries: found } = await call('summaries', { session: wanted, project: asked, limit })
+    const shown = summariesWithinBudget(found.slice(0, limit).map(summaryReply))
+    const data = {
+      summaries: shown,
+      tokens: sum(shown.map(summaryTokens)),
+      next: summariesNextStep(found.length, shown.length),
+    }
+    const parts = [...shown.map(summaryReplyText), data.next ?? '', shown.length === 0 ? '' : tokenCost(data.tokens)]
+    return { data, text: parts.filter((text) => text !== '').join('\n\n') }
+  },
+})
+
+function summariesNextStep(found: number, shown: number): string | undefined {
+  if (found === 0) return 'No summary yet: a turn gets one when it ends. search_memory may know what it learned so far.'
+  return shown < found
+    ? `${found - shown} older ones had no room: ask with a smaller limit, or for one session.`
+    : undefined
+}
+
+function summariesWithinBudget(all: readonly SummaryReply[]): SummaryReply[] {
+  let room = MAX_SUMMARIES_TOKENS
+  const end = all.findIndex((shown, i) => {
+    room -= summaryTokens(shown)
+    return i > 0 && room < 0
+  })
+  return end === -1 ? [...all] : all.slice(0, end)
+}
+
+function summaryTokens(shown: SummaryReply): number {
+  return tokensForChars(JSON.stringify(shown).length)
+}
+
+function summaryReply(summary: Summary): SummaryReply {
+  const field = (text: string | null) => paragraphs(text, FIELD_CHARS) || undefined
+  return {
+    session: shortSession(summary.session),
+    prompt: summary.promptNumber,
+    at: rowTime(summary.createdAt),
+    request: field(summary.request),
+    investigated: field(summary.investigated),
+    learned: field(summary.learned),
+    completed: field(summary.completed),
+    next_steps: field(summary.nextSteps),
+    notes: field(summary.notes),
+    files_read: limitedList(summary.filesRead, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
+    files_edited: limitedList(summary.filesEdited, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
+  }
+}
+
+function summaryReplyText(shown: SummaryReply): string {
+  const lines = SUMMARY_FIELDS.map(([field, label]) => {
+    const text = shown[field]
+    return text === undefined ? '' : `${label}: ${text}`
+  })
+  const files = [
+    shown.files_read === undefined ? '' : `Files read: ${shown.files_read.join(', ')}`,
+    shown.files_edited === undefined ? '' : `Files edited: ${shown.files_edited.join(', ')}`,
+  ]
+  const head = `Session ${shown.session}, prompt ${shown.prompt}, ${shown.at}`
+  return [head, ...lines, ...files].filter((line) => line !== '').join('\n')
+}
+
+const NAME_CHARS = 200
+
+export const getProjectContext = defineTool({
+  name: 'get_project_context',
+  title: 'What a session of a project starts with',
+  description:
+    'The overview that a new session of a project gets: the last summary, then what was learned by day and file, with ' +
+    'ids for get_observations. A session of this project has had it at its start: use it for another project, or ' +
+    'after a compaction lost it. Costs up to a few thousand tokens.',
+  input: z.strictObject({ project: projectInput }),
+  output: z.object({
+    project: z.string(),
+    context: z.string(),
+    tokens: z.int().describe('What this answer costs'),
+  }),
+  annotations: READ_ONLY,
+  run: async (args, { call, here }) => {
+    const asked = resolveProjectInput(args.project, here)
+    if (asked === null)
+      throw new MemError('bad_request', 'this is about one project; search_memory can look through all')
+    const { project: found, context, tokens } = await call('context', { project: asked })
+    // Of an unknown project the daemon only knows the key.
+    const isUnknown = context === '' && found.key === here.project.key
+    const name = oneLine(isUnknown ? here.project.name : found.name, NAME_CHARS)
+    const nothing = `Nothing is remembered of ${name} yet; search_memory with project "all" looks elsewhere.`
+    const data = { project: name, context: context === '' ? nothing : context, tokens }
+    return { data, text: context === '' ? nothing : `${context}\n${tokenCost(tokens)}` }
+  },
+})

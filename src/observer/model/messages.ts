@@ -1,0 +1,220 @@
+/**
+ * The user messages of the observer's conversation: what opens it, batches of tool uses, the end of a turn, and the digest
+ * after compaction.
+ *
+ * A batch has one numbered block per tool use. Its size limit is shared between the blocks: short ones are kept whole,
+ * long ones are cut alike, and each keeps at least one line.
+ */
+
+import type { MessageEvent, TurnEndEvent } from '../../domain/event.ts'
+import { cutText } from '../../domain/sanitize.ts'
+import { pluralize } from '../../lib/format.ts'
+import {
+  localDate,
+  localTime,
+  promptAttribute,
+  promptLine,
+  promptText,
+  shortenForPrompt,
+  utcOffset,
+} from './prompt-text.ts'
+import { fillPrompt, type Prompts } from './prompts.ts'
+import { describeToolUse, projectPath, type ToolUsePart, type ToolUseText } from './tool-use.ts'
+
+/** A request is short; a longer one contains a pasted log or file. */
+const MAX_REQUEST_CHARS = 3_000
+/** The agent's last message contains the decisions; a long one repeats the work. */
+const MAX_LAST_MESSAGE_CHARS = 6_000
+const MAX_LINE_CHARS = 300
+
+interface Opening {
+  /** The project's display name. */
+  project: string
+  technologies: readonly string[]
+  cwd: string
+  /** Epoch ms. */
+  at: number
+  /** Null if no prompt was seen. */
+  request: string | null
+}
+
+export function renderOpening(prompts: Prompts, opening: Opening): string {
+  return fillPrompt(prompts.opening, {
+    project: promptLine(opening.project, MAX_LINE_CHARS) || 'unknown',
+    technologies: promptLine(opening.technologies.join(', '), MAX_LINE_CHARS) || 'unknown',
+    directory: promptLine(opening.cwd, MAX_LINE_CHARS) || 'unknown',
+    date: `${localDate(opening.at)} ${localTime(opening.at)} UTC${utcOffset(opening.at)}`,
+    request: renderRequest(prompts, opening.request),
+  })
+}
+
+/** `request` is null if the conversation already contains it. */
+export function renderObservation(prompts: Prompts, turn: { request: string | null; batch: string }): string {
+  return fillPrompt(prompts.observation, { request: renderRequest(prompts, turn.request), batch: turn.batch })
+}
+
+interface EndedTurn {
+  request: string | null
+  turnEnd: Pick<TurnEndEvent, 'lastMessage' | 'error'> | null
+}
+
+export function renderSummary(prompts: Prompts, { request, turnEnd }: EndedTurn): string {
+  return fillPrompt(prompts.summary, {
+    request: requestText(request) || '(not known)',
+    last_message: lastMessageText(turnEnd) || '(none were seen)',
+  })
+}
+
+/** The first message after compaction. */
+export function renderCompaction(prompts: Prompts, { opening, digest }: { opening: string; digest: string }): string {
+  return fillPrompt(prompts.compaction, { opening, digest: promptText(digest) })
+}
+
+function renderRequest(prompts: Prompts, request: string | null): string {
+  const text = requestText(request)
+  return text === '' ? '' : fillPrompt(prompts.request, { text })
+}
+
+function requestText(request: string | null): string {
+  return shortenForPrompt(promptText(request ?? ''), MAX_REQUEST_CHARS, 'output').trim()
+}
+
+function lastMessageText(turnEnd: EndedTurn['turnEnd']): string {
+  const text = shortenForPrompt(promptText(turnEnd?.lastMessage ?? ''), MAX_LAST_MESSAGE_CHARS, 'output').trim()
+  const error = promptLine(turnEnd?.error ?? '', MAX_LINE_CHARS)
+  return [text, error === '' ? '' : `(The turn was ended by an error: ${error})`]
+    .filter((part) => part !== '')
+    .join('\n')
+}
+
+export function conversationHasRequest(
+  prompts: Prompts,
+  request: string | null,
+  turns: readonly { content: string }[],
+): boolean {
+  const text = renderRequest(prompts, request)
+  return text === '' || turns.some((turn) => turn.content.includes(text))
+}
+
+export interface BatchOptions {
+  /** Paths inside it are shown relative to it. */
+  projectDir: string
+  /** Limit of one input or output, in characters. */
+  fieldChars: number
+  /** Limit of the whole batch, in characters. */
+  totalChars: number
+  /** Number of messages that were left out because they repeat earlier ones. */
+  folded: number
+  /** Number of messages that must not be sent to a model. */
+  withheld: number
+}
+
+export function renderBatch(messages: readonly MessageEvent[], options: BatchOptions): string {
+  const blocks = messages.map((message, i) => makeBlock(message, i + 1, options))
+  const [first] = messages
+  const heading = first === undefined ? [] : [`${pluralize(messages.length, 'tool use')} of ${localDate(first.at)}:`]
+  const notes = batchNotes(options)
+  const frameChars = [...heading, ...notes].reduce((sum, line) => sum + line.length + 1, 0)
+  const room = fairShares(blocks.map(wantedChars), options.totalChars - frameChars - blocks.length)
+  const rendered = blocks.map((block, i) => renderBlock(block, room[i] ?? 0))
+  return cutText([...heading, ...rendered, ...notes].join('\n'), options.totalChars)
+}
+
+function batchNotes({ folded, withheld }: BatchOptions): string[] {
+  return [
+    ...(folded > 0 ? [`${pluralize(folded, 'more tool use')} left out: they only repeat what was shown before.`] : []),
+    ...(withheld > 0 ? [`${pluralize(withheld, 'more tool use')} withheld: the user keeps them private.`] : []),
+  ]
+}
+
+interface Block {
+  /** One line that replaces the block if there is no room for it. */
+  brief: string
+  opening: string
+  input: SizedPart[]
+  outcome: SizedPart[]
+  /** Empty if there is no outcome. */
+  outcomeOpening: string
+}
+
+interface SizedPart extends ToolUsePart {
+  prefix: string
+  /** Wanted length of `text`, in characters. */
+  wants: number
+}
+
+const BLOCK_CLOSING = '</tool_use>'
+const OUTCOME_CLOSING = '</outcome>'
+const MAX_BRIEF_CHARS = 120
+
+function makeBlock(message: MessageEvent, n: number, options: BatchOptions): Block {
+  const use = describeToolUse(message, options.projectDir)
+  const dir = projectPath(message.cwd, options.projectDir)
+  const attributes = [
+    promptAttribute('tool', use.tool),
+    promptAttribute('time', localTime(message.at)),
+    promptAttribute('dir', dir === '.' ? '' : dir),
+    promptAttribute('agent', message.agent?.type ?? ''),
+  ].join('')
+  const input = use.input.map((part) => sizePart(part, options.fieldChars))
+  return {
+    brief: promptLine(`${n}. ${use.tool} ${use.ended ?? ''} ${input[0]?.text ?? ''}`, MAX_BRIEF_CHARS),
+    opening: `<tool_use n="${n}"${attributes}>`,
+    input,
+    outcome: use.outcome.map((part) => sizePart(part, options.fieldChars)),
+    outcomeOpening: outcomeOpening(use),
+  }
+}
+
+function outcomeOpening({ ended, outcome }: ToolUseText): string {
+  if (ended !== null) return `<outcome ${ended}="yes">`
+  return outcome.length > 0 ? '<outcome>' : ''
+}
+
+function sizePart(part: ToolUsePart, fieldChars: number): SizedPart {
+  const text = promptText(part.text)
+  const prefix = part.label === null ? '' : `${part.label}:${text.includes('\n') ? '\n' : ' '}`
+  return { ...part, text, prefix, wants: Math.min(text.length, Math.floor(fieldChars * part.share)) }
+}
+
+function wantedChars(block: Block): number {
+  return [...block.input, ...block.outcome].reduce((sum, part) => sum + part.wants, fixedChars(block))
+}
+
+/** Everything but the texts of the parts, with line ends. */
+function fixedChars({ opening, input, outcome, outcomeOpening }: Block): number {
+  const frame = outcomeOpening === '' ? 0 : outcomeOpening.length + OUTCOME_CLOSING.length + 2
+  const labels = [...input, ...outcome].reduce((sum, part) => sum + part.prefix.length + 1, 0)
+  return opening.length + 1 + labels + frame + BLOCK_CLOSING.length
+}
+
+function renderBlock(block: Block, room: number): string {
+  const { input, outcome } = block
+  const inner = room - fixedChars(block)
+  if (inner < 0) return cutText(block.brief, Math.max(0, room))
+  const parts = [...input, ...outcome]
+  const shares = fairShares(
+    parts.map((part) => part.wants),
+    inner,
+  )
+  const lines = parts.map((part, i) => part.prefix + shortenForPrompt(part.text, shares[i] ?? 0, part.kind))
+  return [
+    block.opening,
+    ...lines.slice(0, input.length),
+    ...(block.outcomeOpening === '' ? [] : [block.outcomeOpening, ...lines.slice(input.length), OUTCOME_CLOSING]),
+    BLOCK_CLOSING,
+  ].join('\n')
+}
+
+/** Small wants are met in full; the rest is divided equally among the larger ones. Never more than `total` together. */
+export function fairShares(wants: readonly number[], total: number): number[] {
+  const shares = wants.map(() => 0)
+  const ascending = wants.map((_, i) => i).sort((a, b) => (wants[a] ?? 0) - (wants[b] ?? 0))
+  let left = Math.max(0, Math.floor(total))
+  ascending.forEach((index, done) => {
+    const share = Math.min(wants[index] ?? 0, Math.floor(left / (ascending.length - done)))
+    shares[index] = share
+    left -= share
+  })
+  return shares
+}

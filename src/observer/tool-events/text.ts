@@ -1,0 +1,83 @@
+/** Text for observations: clean, on one line, short. */
+import { stripVTControlCharacters } from 'node:util'
+
+/** Without escape sequences of terminals; line feeds and tabs are kept. */
+export function stripControlCharacters(text: string): string {
+  return stripVTControlCharacters(text).replace(/(?![\n\t])\p{Cc}/gu, '')
+}
+
+export function singleLine(text: string, most: number): string {
+  return clipAtWord(stripControlCharacters(text).replace(/\s+/g, ' ').trim(), most)
+}
+
+/** Cut at the end of a word where there is one near, with an ellipsis. */
+export function clipAtWord(text: string, most: number): string {
+  if (text.length <= most) return text
+  const head = text.slice(0, most - 1)
+  const space = head.lastIndexOf(' ')
+  return `${(space > most * 0.7 ? head.slice(0, space) : head).replace(/[\s,;:.–-]+$/, '')}…`
+}
+
+/** Relative to the project; outside of it only the last three parts. */
+export function shortPath(file: string, cwd: string): string {
+  const path = file.replaceAll('\\', '/')
+  const base = cwd.replaceAll('\\', '/').replace(/\/+$/, '')
+  if (base !== '' && path.startsWith(`${base}/`)) return path.slice(base.length + 1)
+  const parts = path.split('/').filter((part) => part !== '')
+  return path.startsWith('/') && parts.length > 3 ? parts.slice(-3).join('/') : path
+}
+
+export function fileName(file: string): string {
+  return file.replace(/.*[\\/]/, '')
+}
+
+export function isTestFile(file: string): boolean {
+  return /(?:^|[/._-])(?:tests?|specs?|__tests__)(?:[/._-]|$)/i.test(file) || /[a-z\d]Tests?\.\w+$/.test(file)
+}
+
+/** `a, b and c`, and how many more there are. */
+export function joinList(items: readonly string[], most = 4): string {
+  const shown = items.slice(0, most)
+  const more = items.length - shown.length
+  if (more > 0) return `${shown.join(', ')} and ${more} more`
+  if (shown.length < 2) return shown.join('')
+  return `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
+}
+
+export function unique<T>(items: readonly T[]): T[] {
+  return [...new Set(items)]
+}
+
+function stripMarkdown(text: string): string {
+  return text
+    .replace(/```[\s\S]*?(?:```|$)/g, ' ')
+    .replace(/^\s{0,3}#{1,6}\s+/gm, '')
+    .replace(/\*\*([^*\n]+)\*\*/g, '$1')
+    .replace(/(?<![\w*])\*([^*\n]+)\*(?![\w*])/g, '$1')
+    .replace(/\[([^\]\n]+)\]\([^)\n]+\)/g, '$1')
+}
+
+const MAX_SENTENCE_CHARS = 400
+/** The beginning and the end of a longer text are the most informative. */
+const MAX_TEXT_CHARS = 20_000
+
+/** Sentences and list items of a text, in order. */
+export function splitSentences(text: string): string[] {
+  const bounded =
+    text.length <= MAX_TEXT_CHARS ? text : `${text.slice(0, MAX_TEXT_CHARS / 2)}\n${text.slice(-MAX_TEXT_CHARS / 2)}`
+  return stripMarkdown(stripControlCharacters(bounded))
+    .split(/\n+/)
+    .flatMap((line) =>
+      line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, '').split(/(?<=[.!?。！？])\s+(?=[\p{Lu}\p{Lo}`"'(\d])/u),
+    )
+    .map((sentence) => clipAtWord(sentence.replace(/\s+/g, ' ').trim(), MAX_SENTENCE_CHARS))
+    .filter((sentence) => /\p{L}{2}/u.test(sentence))
+}
+
+const REASON = /\b(?:because|since|so that|due to|in order to|otherwise|to avoid|as (?:it|this|the|we)\b|the reason)\b/i
+
+/** The part of a sentence that gives a reason: from "because" on. */
+export function statedReason(sentence: string): string | null {
+  const match = REASON.exec(sentence)
+  return match === null ? null : sentence.slice(match.index).replace(/[.!]+$/, '')
+}

@@ -1,0 +1,140 @@
+/**
+ * The search as a worker thread (worker.ts), so that a slow search never delays a hook. The thread is started at the
+ * first call, and again after it crashed or was stopped because it was idle.
+ */
+import type { SearchAnswer, SearchFilters, SearchRequest } from '../domain/search-query.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import type { Paths } from '../lib/paths.ts'
+import { connectWorker, workerFile } from '../lib/worker-rpc.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { FoundMemory, LinkedObservation, MemoryCounts } from '../store/search-port.ts'
+import type { SearchOptions, SearchState } from './engine.ts'
+import type { VectorMatch } from './vectors/vector-set.ts'
+
+/** Calls that the thread answers. */
+export interface SearchCalls {
+  search(request: SearchRequest): Promise<SearchAnswer>
+  embed(texts: readonly string[]): Promise<(Float32Array | null)[]>
+  /** Other observations of the project, closest in meaning first. */
+  nearest(project: string, observationId: number, limit: number): Promise<VectorMatch[]>
+  observations(ids: readonly number[]): Promise<LinkedObservation[]>
+  found(rows: readonly number[]): Promise<FoundMemory[]>
+  beside(row: number, filters: SearchFilters, before: number, after: number): Promise<number[]>
+  passing(filters: SearchFilters, limit: number, offset: number): Promise<number[]>
+  state(): Promise<SearchState>
+  counts(project: string | null): Promise<MemoryCounts>
+  forget(observationIds: readonly number[]): Promise<void>
+  /** All vectors were deleted from the database. */
+  reset(): Promise<void>
+  /** All memories of project `from` now belong to project `into`. */
+  moved(from: string, into: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** What the worker reports without being called: a notice for the user, or a log line. */
+export interface SearchWorkerEvent {
+  type: 'notice' | 'log'
+  text: string
+}
+
+interface SearchThreadEvents {
+  /** Reports a problem to the user. */
+  notice(text: string): void
+  log(text: string): void
+  /** The thread crashed. */
+  exited(error: MemError): void
+}
+
+const WORKER_NAME = 'search-worker.js'
+
+type SearchThreadOptions = SearchOptions & { workerFile?: string }
+
+export async function openSearchThread(options: SearchThreadOptions, events: SearchThreadEvents): Promise<SearchCalls> {
+  const { workerFile: file = workerFile(WORKER_NAME), ...data } = options
+  return connectWorker<SearchCalls, SearchWorkerEvent>({
+    name: 'search',
+    file,
+    data,
+    onExit: events.exited,
+    onEvent: ({ type, text }) => events[type](text),
+  })
+}
+
+/** The thread is stopped after this time without a call. Starting it again takes less than 100 ms. */
+const IDLE_TIMEOUT_MS = 300_000
+
+interface LazySearchThreadOptions {
+  options: () => SearchThreadOptions
+  notice(text: string): void
+  log(text: string): void
+}
+
+export class LazySearchThread {
+  readonly #host: LazySearchThreadOptions
+  #opening: Promise<SearchCalls> | null = null
+  #closed = false
+  #idle: NodeJS.Timeout | null = null
+
+  constructor(host: LazySearchThreadOptions) {
+    this.#host = host
+  }
+
+  /** Throws if the thread cannot be started; the next call tries again. */
+  async open(): Promise<SearchCalls> {
+    if (this.#closed) throw new MemError('draining', 'the daemon is stopping', { retryable: true })
+    this.#opening ??= openSearchThread(this.#host.options(), {
+      notice: this.#host.notice,
+      log: this.#host.log,
+      exited: (error) => {
+        this.#opening = null
+        this.#host.notice(`the search thread crashed and is started again at the next search: ${error.message}`)
+      },
+    }).catch((error: unknown) => {
+      this.#opening = null
+      throw error
+    })
+    this.#restartIdleTimer()
+    return await this.#opening
+  }
+
+  /** An idle daemon does not need the memory that word vectors take. */
+  #restartIdleTimer(): void {
+    if (this.#idle !== null) clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => {
+      const opened = this.#opening
+      this.#opening = null
+      // Running calls are answered before the thread ends.
+      void opened
+        ?.then((search) => search.close())
+        .catch((error: unknown) => this.#host.log(`the idle search thread could not be closed: ${errorMessage(error)}`))
+    }, IDLE_TIMEOUT_MS).unref()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#idle !== null) clearTimeout(this.#idle)
+    try {
+      await (await this.#opening)?.close()
+    } catch (error) {
+      this.#host.log(`the search thread could not be closed: ${errorMessage(error)}`)
+    }
+  }
+}
+
+export function searchOptions(settings: Settings, paths: Paths): SearchOptions {
+  return {
+    database: paths.database,
+    embedder: settings.CLAUDE_MEM_EMBEDDER || 'static',
+    modelsDirectory: paths.models,
+    vectorsDirectory: paths.vectors,
+    graphFrom: settings.CLAUDE_MEM_VECTOR_INDEX_FROM,
+    weights: {
+      lexical: settings.CLAUDE_MEM_SEARCH_LEXICAL,
+      semantic: settings.CLAUDE_MEM_SEARCH_SEMANTIC,
+      session: settings.CLAUDE_MEM_SEARCH_SESSION,
+      recency: settings.CLAUDE_MEM_SEARCH_RECENCY,
+      type: settings.CLAUDE_MEM_SEARCH_TYPE,
+      halfLifeDays: settings.CLAUDE_MEM_SEARCH_HALF_LIFE_DAYS,
+    },
+  }
+}

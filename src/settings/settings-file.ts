@@ -1,0 +1,75 @@
+/** Writes `settings.json` atomically, one key at a time; all other keys are kept. */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
+import { SETTINGS_FILE, type SettingName, type SettingValue } from './settings.ts'
+
+/** `value` must already be validated. */
+export function writeSetting(dataDir: string, name: SettingName, value: SettingValue): void {
+  writeSettings(dataDir, { ...readSettingsObject(dataDir), [name]: value })
+}
+
+/** False if the file did not contain the setting. */
+export function unsetSetting(dataDir: string, name: SettingName): boolean {
+  const { [name]: held, ...rest } = readSettingsObject(dataDir)
+  if (held === undefined) return false
+  writeSettings(dataDir, rest)
+  return true
+}
+
+/** Throws for a file that is not a JSON object: writing it would lose the user's text. */
+export function readSettingsObject(dataDir: string): Record<string, unknown> {
+  const file = join(dataDir, SETTINGS_FILE)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return {}
+    throw new MemError('bad_setting', `${file} cannot be read: ${errorMessage(error)}`, { cause: error })
+  }
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Same error as for JSON that is not an object.
+  }
+  throw new MemError('bad_setting', `${file} is not a JSON object; repair or remove it, then try again`)
+}
+
+function writeSettings(dataDir: string, settings: Record<string, unknown>): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const file = resolveLink(join(dataDir, SETTINGS_FILE))
+  const temporary = `${file}.${process.pid}`
+  try {
+    const fd = openSync(temporary, 'w', 0o600)
+    try {
+      writeSync(fd, `${JSON.stringify(settings, null, 2)}\n`)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(temporary, file)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw new MemError('bad_setting', `${file} cannot be written: ${errorMessage(error)}`, { cause: error })
+  }
+}
+
+/** Settings under version control are often a symbolic link: keep the link and replace its target. */
+function resolveLink(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return file
+  }
+}

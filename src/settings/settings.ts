@@ -1,0 +1,152 @@
+/**
+ * The effective settings: defaults, overridden by `settings.json`, overridden by the environment. The hook bundles this
+ * file, so it may not import a package.
+ */
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  isSecretRule,
+  type ParsedSetting,
+  parseSettingValue,
+  type SettingGroupName,
+  type SettingRule,
+  type SettingValue,
+} from './rules.ts'
+import { SETTINGS } from './table.ts'
+
+export type { ParsedSetting, SettingSpec, SettingValue } from './rules.ts'
+export { SETTINGS } from './table.ts'
+
+export type SettingName = keyof typeof SETTINGS
+type ValueOf<N extends SettingName> = (typeof SETTINGS)[N]['rule'] extends { kind: infer K }
+  ? K extends 'boolean'
+    ? boolean
+    : K extends 'integer' | 'number'
+      ? number
+      : K extends 'list'
+        ? readonly string[]
+        : string
+  : never
+export type Settings = { readonly [N in SettingName]: ValueOf<N> }
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name)
+}
+
+export interface SettingProblem {
+  name: string
+  message: string
+}
+
+type SettingSource = 'default' | 'file' | 'environment'
+
+export interface LoadedSettings {
+  values: Settings
+  sources: Record<SettingName, SettingSource>
+  problems: SettingProblem[]
+}
+
+/** One setting as the daemon reports it to the viewer and the command line. */
+export interface SettingInfo {
+  name: string
+  /** A secret is masked. */
+  value: SettingValue
+  default: SettingValue
+  source: SettingSource
+  about: string
+  group: SettingGroupName
+  kind: SettingRule['kind']
+  secret: boolean
+  min: number | null
+  max: number | null
+  choices: readonly string[] | null
+  /** When a new value takes effect: at once, or at the daemon's next start. */
+  holds: 'now' | 'restart'
+  /** Why it cannot be changed through the daemon; null if it can. */
+  locked: string | null
+}
+
+export const SETTINGS_FILE = 'settings.json'
+
+/** An invalid value is reported and the next lower source is used, so that a typing error never stops the daemon. */
+export function loadSettings(dataDir: string, env: NodeJS.ProcessEnv = process.env): LoadedSettings {
+  const problems: SettingProblem[] = []
+  const file = readSettingsFile(dataDir, problems)
+  const values: Record<string, SettingValue> = {}
+  const sources: Record<string, SettingSource> = {}
+  for (const name of SETTING_NAMES) {
+    values[name] = SETTINGS[name].rule.default
+    sources[name] = 'default'
+    for (const [source, raw] of [
+      ['file', file[name]],
+      ['environment', env[name]],
+    ] as const) {
+      if (raw === undefined) continue
+      const parsed = parseSetting(name, raw)
+      if (parsed.ok) {
+        values[name] = parsed.value
+        sources[name] = source
+      } else {
+        problems.push({ name, message: `${parsed.message} (from the ${source === 'file' ? SETTINGS_FILE : source})` })
+      }
+    }
+  }
+  for (const name of Object.keys(file)) {
+    if (!isSettingName(name)) problems.push({ name, message: `${name} is not a setting (in ${SETTINGS_FILE})` })
+  }
+  if (SETTING_NAMES.some((name) => isSecretSetting(name) && typeof file[name] === 'string' && file[name] !== '')) {
+    problems.push(...openToOthers(join(dataDir, SETTINGS_FILE)))
+  }
+  return { values: values as Settings, sources: sources as LoadedSettings['sources'], problems }
+}
+
+function readSettingsFile(dataDir: string, problems: SettingProblem[]): Record<string, unknown> {
+  let text: string
+  try {
+    text = readFileSync(join(dataDir, SETTINGS_FILE), 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return {}
+    problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} cannot be read: ${String(error)}` })
+    return {}
+  }
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} must hold a JSON object; it is ignored` })
+  } catch (error) {
+    // The error itself is not shown: it quotes the surrounding text, which may contain a key.
+    const position = /at position (\d+)/.exec(String(error))?.[1]
+    const line = position === undefined ? '' : ` in line ${text.slice(0, Number(position)).split('\n').length}`
+    problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} is not valid JSON${line}; all of it is ignored` })
+  }
+  return {}
+}
+
+/** Windows has no permission bits; there the user's home directory is private. */
+function openToOthers(file: string): SettingProblem[] {
+  if (process.platform === 'win32' || ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) === 0) return []
+  return [{ name: SETTINGS_FILE, message: `${SETTINGS_FILE} holds a key and is open to others: chmod 600 '${file}'` }]
+}
+
+export function parseSetting(name: SettingName, raw: unknown): ParsedSetting {
+  return parseSettingValue(name, SETTINGS[name].rule, raw)
+}
+
+export function isSecretSetting(name: SettingName): boolean {
+  return isSecretRule(SETTINGS[name].rule)
+}
+
+/** From this length on the last four characters identify a key without revealing it. */
+const MIN_CHARS_TO_SHOW_END = 20
+
+/** The value as it may be shown: a secret only by its last characters. */
+export function displayedValue(name: SettingName, value: SettingValue): SettingValue {
+  return isSecretSetting(name) && typeof value === 'string' ? maskSecret(value) : value
+}
+
+export function maskSecret(secret: string): string {
+  if (secret === '') return ''
+  return secret.length >= MIN_CHARS_TO_SHOW_END ? `…${secret.slice(-4)}` : '…'
+}

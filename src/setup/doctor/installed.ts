@@ -1,0 +1,264 @@
+/** What is registered in the clients' files, read with the installer's code, and the programs that it runs. */
+
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { errorMessage } from '../../lib/errors.ts'
+import { findProgram, isProgram } from '../../lib/find-program.ts'
+import { VERSION } from '../../lib/version.ts'
+import { type InstallRecord, readRecord } from '../install/change.ts'
+import type { InstallAdapter, InstalledClient, InstallScope, InstallTarget } from '../install/clients/adapter.ts'
+import { claudeConfigDirectory } from '../install/clients/claude-code.ts'
+import { INSTALL_ADAPTERS } from '../install/clients/index.ts'
+import { CLI_FILE, HOOK_FILE, isOurCommand, serverCommand } from '../install/command-line.ts'
+import { type EntryFormat, SERVER_NAME } from '../install/entries.ts'
+import { readSettingsFile } from '../install/settings-file.ts'
+import type { DoctorEnvironment } from './check.ts'
+
+export const CLIENT_NAMES = INSTALL_ADAPTERS.map(({ name, title }) => ({ name, title }))
+
+export interface InstalledEntry {
+  /** Event of a hook, or name of a server. */
+  event: string
+  command: string
+  /** Written by the user: `claude-mem hook`. */
+  byHand: boolean
+  /** In the user's settings, or written by our installer. Other entries came with the project and are never run. */
+  isOwn: boolean
+}
+
+export interface InstalledFile {
+  scope: InstallScope
+  path: string
+  kind: 'hooks' | 'server'
+  /** Why it could not be read. */
+  unreadable: string | null
+  entries: InstalledEntry[]
+  /** Another program's server has our name. */
+  taken: boolean
+  record: InstallRecord | null
+}
+
+export interface ClientConnection {
+  name: string
+  title: string
+  client: InstalledClient | null
+  files: InstalledFile[]
+  /** Events that should be registered. */
+  events: readonly string[]
+  /** Events that the client does not support. */
+  unknown: readonly string[]
+  /** Why nothing can be registered in this client. */
+  tooOld: string | null
+  installCommand(scope: InstallScope): string
+  uninstallCommand(scope: InstallScope): string
+}
+
+export async function findConnections(
+  environment: DoctorEnvironment,
+  fileContext: boolean,
+): Promise<ClientConnection[]> {
+  return await Promise.all(INSTALL_ADAPTERS.map((adapter) => findConnection(adapter, environment, fileContext)))
+}
+
+/** The directory of Claude Code's settings and transcripts. */
+export function configDirectory({ env, home }: DoctorEnvironment): string {
+  return claudeConfigDirectory(env, home)
+}
+
+async function findConnection(
+  adapter: InstallAdapter,
+  environment: DoctorEnvironment,
+  fileContext: boolean,
+): Promise<ClientConnection> {
+  const { env, home, root, node, dist } = environment
+  const program = { node, hook: join(dist, HOOK_FILE), cli: join(dist, CLI_FILE) }
+  const { commands } = adapter.registration(program, { version: null, fileContext, registered: [] })
+  const userTarget: InstallTarget = { scope: 'user', env, home, root }
+  const files = [userTarget, { ...userTarget, scope: 'project' } as const].flatMap((where) =>
+    adapter
+      .files(where)
+      .map(({ path, format }) => readInstalledFile(adapter, where.scope, path, format, commands, environment)),
+  )
+  const client = await adapter.find(userTarget)
+  const registered = hookEntries(files).map(({ event }) => event)
+  const command = (verb: string, scope: InstallScope) =>
+    [
+      `claude-mem ${verb}`,
+      ...(adapter === INSTALL_ADAPTERS[0] ? [] : [`--client ${adapter.name}`]),
+      ...(scope === 'user' ? [] : [`--scope ${scope}`]),
+    ].join(' ')
+  const connection = {
+    name: adapter.name,
+    title: adapter.title,
+    client,
+    // In the home directory the project's files are the user's files.
+    files: files.filter(({ path }, index) => files.findIndex((other) => other.path === path) === index),
+    installCommand: (scope: InstallScope) => command('install', scope),
+    uninstallCommand: (scope: InstallScope) => command('uninstall', scope),
+  }
+  try {
+    const options = { version: client?.version ?? null, fileContext, registered }
+    const { events, leftOut } = adapter.registration(program, options)
+    return { ...connection, events, unknown: leftOut, tooOld: null }
+  } catch (error) {
+    return { ...connection, events: [], unknown: [], tooOld: errorMessage(error) }
+  }
+}
+
+export function hookEntries(files: readonly InstalledFile[]): (InstalledEntry & { file: InstalledFile })[] {
+  return files
+    .filter(({ kind }) => kind === 'hooks')
+    .flatMap((file) => file.entries.map((entry) => ({ ...entry, file })))
+}
+
+function readInstalledFile(
+  adapter: InstallAdapter,
+  scope: InstallScope,
+  path: string,
+  format: EntryFormat,
+  commands: readonly string[],
+  { paths }: DoctorEnvironment,
+): InstalledFile {
+  const kind = format === 'mcp-servers' ? 'server' : 'hooks'
+  const base = { scope, path, kind, unreadable: null, taken: false, record: null } as const
+  try {
+    const { text, target } = readSettingsFile(path)
+    const record = readRecord(paths.dataDir, adapter.name, target)
+    const written = [...commands, ...(record?.commands ?? [])]
+    const json = fieldsOf(JSON.parse(text))
+    const all = kind === 'server' ? servers(json) : format === 'hooks' ? groupedHooks(json) : flatHooks(json)
+    const entries = all.flatMap(({ event, command }) => {
+      const byHand = isByHand(command)
+      const isOwn = scope === 'user' || written.includes(command)
+      return byHand || isOurCommand(command, written) ? [{ event, command, byHand, isOwn }] : []
+    })
+    return { ...base, entries, taken: kind === 'server' && all.length > entries.length, record }
+  } catch (error) {
+    const unreadable = errorMessage(error).replace(/ Nothing was changed\.$/, '')
+    return { ...base, entries: [], unreadable }
+  }
+}
+
+type RegisteredCommand = Pick<InstalledEntry, 'event' | 'command'>
+
+/** Claude Code: under each event groups, each with a list of hooks. */
+function groupedHooks({ hooks }: Record<string, unknown>): RegisteredCommand[] {
+  return Object.entries(fieldsOf(hooks)).flatMap(([event, groups]) =>
+    itemsOf(groups).flatMap((group) => itemsOf(group.hooks).flatMap((hook) => registeredCommand(event, hook.command))),
+  )
+}
+
+/** Cursor: under each event a list of hooks. */
+function flatHooks({ hooks }: Record<string, unknown>): RegisteredCommand[] {
+  return Object.entries(fieldsOf(hooks)).flatMap(([event, list]) =>
+    itemsOf(list).flatMap((hook) => registeredCommand(event, hook.command)),
+  )
+}
+
+function servers({ mcpServers }: Record<string, unknown>): RegisteredCommand[] {
+  const held = fieldsOf(mcpServers)[SERVER_NAME]
+  if (held === undefined) return []
+  const { command, args } = fieldsOf(held)
+  if (typeof command !== 'string' || !Array.isArray(args)) return registeredCommand(SERVER_NAME, '')
+  return registeredCommand(SERVER_NAME, serverCommand(command, args.map(String)))
+}
+
+function registeredCommand(event: string, command: unknown): RegisteredCommand[] {
+  return typeof command === 'string' ? [{ event, command }] : []
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+function itemsOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : []
+}
+
+/** A quoted or plain word; our command lines use no other shell syntax. */
+const WORD = /"((?:[^"\\]|\\.)*)"|'([^']*)'|[^\s"']+/g
+
+interface CommandWords {
+  words: string[]
+  /** The first word, including its quotes. */
+  program: string
+}
+
+/** Splits a registered command line as a shell would. */
+export function commandWords(command: string): CommandWords {
+  const found = [...command.matchAll(WORD)]
+  const words = found.map(([whole, double, single]) => single ?? double?.replace(/\\(["$`\\])/g, '$1') ?? whole)
+  return { words, program: found[0]?.[0] ?? '' }
+}
+
+/** Subcommands of `claude-mem` in entries that users write by hand. */
+const HAND_WRITTEN_COMMANDS = ['hook', 'context', 'new', 'save', 'summary', 'mcp']
+
+function isByHand(command: unknown): boolean {
+  if (typeof command !== 'string') return false
+  const [program = '', action = ''] = commandWords(command).words
+  return (
+    /^claude-mem(?:\.cmd|\.exe)?$/i.test(basename(program.replaceAll('\\', '/'))) &&
+    HAND_WRITTEN_COMMANDS.includes(action)
+  )
+}
+
+export function isNode(program: string): boolean {
+  return /^node(?:\.exe)?$/i.test(basename(program.replaceAll('\\', '/')))
+}
+
+/** The program that a registered command runs. */
+interface ProgramFile {
+  /** Null if the command does not name a node. */
+  node: string | null
+  /** Our file, or the program that a shell would run. */
+  file: string
+  /** Which of these do not exist. */
+  missing: string[]
+  /** Null if unknown. */
+  version: string | null
+}
+
+export async function programFile(command: string, environment: DoctorEnvironment): Promise<ProgramFile> {
+  const [first = '', second = ''] = commandWords(command).words
+  const runsNode = isNode(first)
+  const program = await locateProgram(first, environment.env)
+  const file = runsNode ? second : (program ?? first)
+  const missing = [...(program === null ? [first] : []), ...(runsNode && !existsSync(second) ? [second] : [])]
+  return { node: runsNode ? program : null, file, missing, version: programVersion(file, environment.dist) }
+}
+
+async function locateProgram(program: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  if (!isAbsolute(program)) return await findProgram(program, env)
+  return (await isProgram(program)) ? program : null
+}
+
+/** A build has its version in the plugin manifest beside it, a package in its package.json. */
+function programVersion(file: string, dist: string): string | null {
+  const directory = dirname(realPathOrSame(file))
+  if (directory === realPathOrSame(dist)) return VERSION
+  return (
+    versionIn(join(directory, 'plugin', '.claude-plugin', 'plugin.json')) ??
+    versionIn(join(directory, '.claude-plugin', 'plugin.json')) ??
+    versionIn(join(dirname(directory), 'package.json'))
+  )
+}
+
+function versionIn(manifest: string): string | null {
+  try {
+    const { name, version }: { name?: unknown; version?: unknown } = JSON.parse(readFileSync(manifest, 'utf8'))
+    return name === 'claude-mem' && typeof version === 'string' ? version : null
+  } catch {
+    // Missing, or not a manifest.
+    return null
+  }
+}
+
+/** With symbolic links resolved; unchanged if it does not exist. */
+export function realPathOrSame(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,56 @@
+/** Cursor: hooks and MCP servers have separate files, for the user or for a project. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProgram } from '../../../lib/find-program.ts'
+import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import { mergeFlatHooks, mergeServer } from '../entries.ts'
+import type { InstallAdapter, InstallTarget } from './adapter.ts'
+
+/** Registered for every version: Cursor ignores events that it does not know. */
+const CURSOR_EVENTS = ['beforeSubmitPrompt', 'afterShellExecution', 'afterFileEdit', 'afterMCPExecution', 'stop']
+
+export const cursorInstall: InstallAdapter = {
+  name: 'cursor',
+  title: 'Cursor',
+  files: (where) => [
+    { path: join(cursorDirectory(where), 'hooks.json'), format: 'flat-hooks' },
+    { path: join(cursorDirectory(where), 'mcp.json'), format: 'mcp-servers' },
+  ],
+  // The program is never run to ask for its version: on some systems that opens a window.
+  find: async ({ env, home }) => {
+    const path = (await findProgram('cursor', env)) ?? join(home, '.cursor')
+    return existsSync(path) ? { path, version: null } : null
+  },
+  registration: ({ node, hook, cli }) => {
+    const command = clientHookCommand(node, hook, cursorInstall.name)
+    const server = {
+      type: 'stdio',
+      command: node,
+      args: [cli, MCP_ARGUMENT],
+      // Cursor starts the server in any directory and replaces the variable; older versions leave it as it is.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Cursor replaces it
+      env: { CLAUDE_PROJECT_DIR: '${workspaceFolder}' },
+    }
+    return {
+      events: CURSOR_EVENTS,
+      leftOut: [],
+      command,
+      commands: [command, serverCommand(node, server.args)],
+      merge: (format, text, isOurs, file) =>
+        format === 'mcp-servers'
+          ? mergeServer(text, server, isOurs, file)
+          : mergeFlatHooks(text, CURSOR_EVENTS, command, isOurs, file),
+    }
+  },
+  notes: ({ scope }) => [
+    ...(scope === 'project'
+      ? ['These files contain paths of this machine. They do not work for other people who get them with the project.']
+      : []),
+    'Cursor reads no context from a hook. Run claude-mem files on in a project to keep a rules file there that it reads.',
+    'Cursor runs the hooks of the user and of the project. If installed in both scopes, each event is reported twice.',
+  ],
+}
+
+function cursorDirectory({ scope, home, root }: InstallTarget): string {
+  return join(scope === 'project' ? root : home, '.cursor')
+}

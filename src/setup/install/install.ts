@@ -1,0 +1,228 @@
+/** Adds our entries to a client's files, and removes them again so that the files are as before. */
+import {
+  applyChanges,
+  type ChangeOptions,
+  changesBytes,
+  digest,
+  type FileChange,
+  type InstallRecord,
+  maskedDiff,
+  missingDirectories,
+  readCopy,
+  readRecord,
+  saveCopy,
+} from './change.ts'
+import type { ClientFile, InstallAdapter, InstallTarget, ProgramPaths, RegistrationOptions } from './clients/adapter.ts'
+import { isOurCommand } from './command-line.ts'
+import { ENTRY_FORMATS, type IsOurs } from './entries.ts'
+import { readSettingsFile, resolveLinkTarget, type SettingsFile } from './settings-file.ts'
+
+export interface ChangedFile {
+  file: string
+  /** Which entries of ours it contains, for messages. */
+  what: string
+  changed: boolean
+  /** Copy of the file before the change; null if there was no file or nothing was written. */
+  backup: string | null
+  diff: string[]
+}
+
+export interface InstallResult {
+  changed: boolean
+  command: string
+  events: readonly string[]
+  /** Events that this version of the client does not support. */
+  leftOut: readonly string[]
+  files: (ChangedFile & {
+    /** Another program has an entry under our name; it was left alone. */
+    taken: boolean
+  })[]
+  notes: string[]
+}
+
+export interface UninstallResult {
+  changed: boolean
+  files: (ChangedFile & { how: RemovalKind })[]
+}
+
+/** `restored`: byte for byte as before; `removed`: only our entries were removed, the file has changed since. */
+export type RemovalKind = 'nothing' | 'restored' | 'removed' | 'file removed'
+
+export function installClient(
+  adapter: InstallAdapter,
+  target: InstallTarget,
+  program: ProgramPaths,
+  registrationOptions: Omit<RegistrationOptions, 'registered'>,
+  options: ChangeOptions,
+): InstallResult {
+  const registration = (registered: readonly string[]) =>
+    adapter.registration(program, { ...registrationOptions, registered })
+  const { commands } = registration([])
+  const found = adapter.files(target).map((file) => readClientFile(adapter.name, file, commands, options))
+  const registered = found.flatMap(({ format, before, isOurs }) => ENTRY_FORMATS[format].ours(before.text, isOurs))
+  const { merge, events, leftOut, command } = registration(registered)
+  const changes = found.map((state): FileChange => {
+    const text = merge(state.format, state.before.text, state.isOurs, state.before.file)
+    return installChange(state, text, { adapter, target, commands, options })
+  })
+  const backups = applyChanges(changes, options)
+  const files = changes.map((change, index) => ({
+    ...changedFile(change, found[index], backups[index]),
+    taken: isTakenByOthers(change, found[index]),
+  }))
+  const notes = adapter.notes(target, changes.map(textAfter))
+  return { changed: files.some(({ changed }) => changed), command, events, leftOut, files, notes }
+}
+
+export function uninstallClient(
+  adapter: InstallAdapter,
+  target: InstallTarget,
+  program: ProgramPaths,
+  options: ChangeOptions,
+): UninstallResult {
+  const registrationOptions = { version: null, fileContext: false, registered: [] }
+  const { commands } = adapter.registration(program, registrationOptions)
+  return removeEntries(
+    adapter.files(target).map((file) => readClientFile(adapter.name, file, commands, options)),
+    options,
+  )
+}
+
+/** Uninstalls by the records alone: the client may keep its files elsewhere by now. */
+export function uninstallRecorded(records: readonly InstallRecord[], options: ChangeOptions): UninstallResult {
+  return removeEntries(
+    records.map(({ client, path, file, format }) =>
+      readClientFile(client, { path: resolveLinkTarget(path) === file ? path : file, format }, [], options),
+    ),
+    options,
+  )
+}
+
+/** One of a client's files, as it is now. */
+interface ClientFileState extends ClientFile {
+  client: string
+  before: SettingsFile
+  record: InstallRecord | null
+  isOurs: IsOurs
+}
+
+function readClientFile(
+  client: string,
+  file: ClientFile,
+  commands: readonly string[],
+  { dataDir }: ChangeOptions,
+): ClientFileState {
+  const before = readSettingsFile(file.path)
+  const record = readRecord(dataDir, client, before.target)
+  const written = [...commands, ...(record?.commands ?? [])]
+  return { ...file, client, before, record, isOurs: (command) => isOurCommand(command, written) }
+}
+
+/** A project's settings are shared with everyone who works on it; the user's settings may contain keys. */
+const MODES = { user: 0o600, project: 0o644 } as const
+
+interface Addition {
+  adapter: InstallAdapter
+  target: InstallTarget
+  commands: readonly string[]
+  options: ChangeOptions
+}
+
+function installChange(
+  state: ClientFileState,
+  text: string,
+  { adapter, target, commands, options }: Addition,
+): FileChange {
+  const { before, record: old, format } = state
+  const same = text === before.text
+  const after = same ? before.bytes : Buffer.from(before.bom + text)
+  const record = (backup: string | null): InstallRecord => ({
+    v: 2,
+    client: adapter.name,
+    scope: target.scope,
+    root: target.scope === 'project' ? target.root : null,
+    path: before.file,
+    file: before.target,
+    format,
+    ...undoFields(state, backup, options),
+    wrote: digest(after ?? Buffer.alloc(0)),
+    commands: [...commands, ...(old?.commands ?? [])],
+    at: options.now.toISOString(),
+  })
+  const keep = old === null ? null : () => old
+  const change = { client: adapter.name, before, after, mode: MODES[target.scope], keepsCopy: !same, old }
+  return { ...change, record: same ? keep : record }
+}
+
+/** What uninstall will restore. A file that we wrote ourselves keeps the original of its first installation. */
+function undoFields(
+  { before, record, isOurs, format }: ClientFileState,
+  backup: string | null,
+  { dataDir, now }: ChangeOptions,
+): Pick<InstallRecord, 'original' | 'madeDirectories'> {
+  if (before.bytes === null) return { original: null, madeDirectories: missingDirectories(before.target) }
+  if (record !== null && record.wrote === digest(before.bytes)) {
+    return { original: record.original, madeDirectories: record.madeDirectories }
+  }
+  const withoutOurs = ENTRY_FORMATS[format].remove(before.text, isOurs, before.file)
+  if (withoutOurs === before.text) return { original: backup, madeDirectories: [] }
+  const bytes = Buffer.from(before.bom + withoutOurs)
+  return { original: saveCopy(dataDir, before.file, bytes, now), madeDirectories: [] }
+}
+
+function removeEntries(found: readonly ClientFileState[], options: ChangeOptions): UninstallResult {
+  const plans = found.map((state) => ({ state, ...planRemoval(state) }))
+  const changes = plans.map(
+    ({ state, how, after }): FileChange => ({
+      client: state.client,
+      before: state.before,
+      after,
+      mode: MODES.user,
+      keepsCopy: how === 'removed',
+      old: state.record,
+      record: null,
+    }),
+  )
+  const backups = applyChanges(changes, options)
+  const files = changes.map((change, index) => ({
+    ...changedFile(change, found[index], backups[index]),
+    how: plans[index]?.how ?? 'nothing',
+  }))
+  return { changed: files.some(({ changed }) => changed), files }
+}
+
+function planRemoval({ before, record, isOurs, format }: ClientFileState): { how: RemovalKind; after: Buffer | null } {
+  if (before.bytes === null) return { how: 'nothing', after: null }
+  if (record !== null && record.wrote === digest(before.bytes)) {
+    if (record.original === null) return { how: 'file removed', after: null }
+    const original = readCopy(record.original)
+    if (original !== null) return { how: 'restored', after: original }
+  }
+  const { remove, isBare } = ENTRY_FORMATS[format]
+  const text = remove(before.text, isOurs, before.file)
+  if (text === before.text) return { how: 'nothing', after: before.bytes }
+  if (record !== null && record.original === null && isBare(text)) return { how: 'file removed', after: null }
+  return { how: 'removed', after: Buffer.from(before.bom + text) }
+}
+
+function changedFile(
+  change: FileChange,
+  state: ClientFileState | undefined,
+  backup: string | null | undefined,
+): ChangedFile {
+  return {
+    file: change.before.file,
+    what: state === undefined ? '' : ENTRY_FORMATS[state.format].what,
+    changed: changesBytes(change),
+    backup: backup ?? null,
+    diff: maskedDiff(change),
+  }
+}
+
+function isTakenByOthers(change: FileChange, state: ClientFileState | undefined): boolean {
+  return state !== undefined && ENTRY_FORMATS[state.format].ours(textAfter(change), state.isOurs).length === 0
+}
+
+function textAfter({ before, after }: FileChange): string {
+  return changesBytes({ before, after }) ? (after?.toString('utf8').slice(before.bom.length) ?? '{}') : before.text
+}

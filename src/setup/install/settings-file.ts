@@ -1,0 +1,186 @@
+/**
+ * Reads and atomically replaces a client's settings file. Settings under version control are often symbolic links: the
+ * link stays, its target is replaced.
+ */
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
+import { withoutStrings } from './json-edit.ts'
+
+const BOM = '\uFEFF'
+const NOTHING_CHANGED = 'Nothing was changed.'
+
+export interface SettingsFile {
+  /** The path as the user knows it. */
+  file: string
+  /** With symbolic links resolved. */
+  target: string
+  /** Null if the file does not exist. */
+  bytes: Buffer | null
+  bom: string
+  /** Without the byte order mark; `{}` for a file that is empty or missing. */
+  text: string
+}
+
+export function readSettingsFile(file: string): SettingsFile {
+  const target = resolveLinkTarget(file)
+  const bytes = readBytes(target)
+  if (bytes === null) return { file, target, bytes, bom: '', text: '{}\n' }
+  const decoded = decode(bytes, file)
+  const bom = decoded.startsWith(BOM) ? BOM : ''
+  const text = decoded.slice(bom.length)
+  if (text.trim() === '') return { file, target, bytes, bom, text: '{}\n' }
+  checkJson(text, file)
+  return { file, target, bytes, bom, text }
+}
+
+/** `mode` is used for a new file. */
+export function writeSettingsFile(before: SettingsFile, bytes: Buffer, mode: number): void {
+  const { file, target } = before
+  refuseReadOnly(file, target)
+  const temporary = `${target}.claude-mem-${process.pid}`
+  try {
+    mkdirSync(dirname(target), { recursive: true })
+    writeTemporary(temporary, bytes, statSync(target, { throwIfNoEntry: false }), mode)
+    refuseChanged(before)
+    renameSync(temporary, target)
+  } catch (error) {
+    try {
+      rmSync(temporary, { force: true })
+    } catch {
+      // The first error is the one to report.
+    }
+    throw cannotWrite(file, error)
+  }
+}
+
+export function removeSettingsFile(before: SettingsFile): void {
+  refuseReadOnly(before.file, before.target)
+  try {
+    refuseChanged(before)
+    rmSync(before.target, { force: true })
+  } catch (error) {
+    throw cannotWrite(before.file, error)
+  }
+}
+
+function writeTemporary(temporary: string, bytes: Buffer, old: Stats | undefined, mode: number): void {
+  const fd = openSync(temporary, 'w', old === undefined ? mode : old.mode & 0o777)
+  try {
+    writeFileSync(fd, bytes)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  if (old === undefined || process.platform === 'win32') return
+  // The umask was applied when the file was created.
+  chmodSync(temporary, old.mode & 0o777)
+  // With sudo the file must keep its owner.
+  if (process.getuid?.() === 0) chownSync(temporary, old.uid, old.gid)
+}
+
+/** The client writes this file too: a change since it was read must not be lost. */
+function refuseChanged(before: SettingsFile): void {
+  const now = readBytes(before.target)
+  const same = now === null || before.bytes === null ? now === before.bytes : now.equals(before.bytes)
+  if (same) return
+  throw new MemError('bad_setting', `${before.file} was changed by another program just now; try again`, {
+    retryable: true,
+  })
+}
+
+/** Checked explicitly: a rename would succeed on a read-only file, and root is never refused. */
+export function refuseReadOnly(file: string, target: string): void {
+  const stat = statSync(target, { throwIfNoEntry: false })
+  if (stat === undefined || (stat.mode & 0o222) !== 0) return
+  const where = file === target ? file : `${file} (a link to ${target})`
+  throw new MemError(
+    'bad_setting',
+    `${where} is read-only; make it writable, or if another program generates it, add the hooks there. ${NOTHING_CHANGED}`,
+  )
+}
+
+function cannotWrite(file: string, error: unknown): MemError {
+  if (error instanceof MemError) return error
+  return new MemError('bad_setting', `${file} cannot be written: ${errorMessage(error)}. ${NOTHING_CHANGED}`, {
+    cause: error,
+  })
+}
+
+function readBytes(target: string): Buffer | null {
+  try {
+    return readFileSync(target)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null
+    throw cannotRead(target, error)
+  }
+}
+
+function cannotRead(file: string, error: unknown): MemError {
+  return new MemError('bad_setting', `${file} cannot be read: ${errorMessage(error)}. ${NOTHING_CHANGED}`, {
+    cause: error,
+  })
+}
+
+function decode(bytes: Buffer, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new MemError(
+      'bad_setting',
+      `${file} is not UTF-8 text; save it as UTF-8, then try again. ${NOTHING_CHANGED}`,
+      {
+        cause,
+      },
+    )
+  }
+}
+
+function checkJson(text: string, file: string): void {
+  try {
+    JSON.parse(text)
+  } catch (cause) {
+    const why = hasComments(text)
+      ? 'has comments, which JSON does not allow: remove them'
+      : `is not valid JSON (${errorMessage(cause)}): repair it`
+    throw new MemError('bad_setting', `${file} ${why}, then try again. ${NOTHING_CHANGED}`, { cause })
+  }
+}
+
+function hasComments(text: string): boolean {
+  return /\/\/|\/\*/.test(withoutStrings(text))
+}
+
+/** The target of a symbolic link, also if the target does not exist yet. */
+export function resolveLinkTarget(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return missingTarget(file)
+  }
+}
+
+function missingTarget(file: string): string {
+  try {
+    const stat = lstatSync(file, { throwIfNoEntry: false })
+    return stat?.isSymbolicLink() === true ? resolve(dirname(file), readlinkSync(file)) : file
+  } catch (error) {
+    throw cannotRead(file, error)
+  }
+}

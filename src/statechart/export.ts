@@ -1,0 +1,100 @@
+/**
+ * Machines in the formats of other tools: XState source and data for the Stately editor and inspector, Mermaid for
+ * documents. Guards and actions appear by name only.
+ */
+import type { AnyStateMachine } from 'xstate'
+import type { Chart, ChartState } from './chart.ts'
+
+/** The parts of a definition that are plain data. `context` is a function. */
+const PARTS = ['id', 'type', 'initial', 'on', 'always', 'entry', 'exit', 'states'] as const
+
+type Part = (typeof PARTS)[number]
+type MachineDefinition = { [part in Part]?: unknown }
+
+export function machineDefinition(machine: AnyStateMachine): MachineDefinition {
+  const parts: MachineDefinition = {}
+  for (const part of PARTS) {
+    const value = machine.config[part]
+    // A JSON round trip drops functions.
+    if (value !== undefined) parts[part] = JSON.parse(JSON.stringify(value))
+  }
+  return parts
+}
+
+/** A module that creates a machine of the same shape, formatted like handwritten code. */
+export function machineSource(machine: AnyStateMachine): string {
+  return `import { createMachine } from 'xstate'
+
+export const ${machine.id}Machine = createMachine(${literal(machineDefinition(machine), '')})
+`
+}
+
+const LINE_COLUMNS = 100
+
+function literal(value: unknown, indent: string): string {
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  const inner = `${indent}  `
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
+  const entries = Array.isArray(value)
+    ? value.map((item) => literal(item, inner))
+    : Object.entries(value).map(([key, item]) => `${propertyKey(key)}: ${literal(item, inner)}`)
+  if (entries.length === 0) return `${open}${close}`
+  const line = Array.isArray(value) ? `[${entries.join(', ')}]` : `{ ${entries.join(', ')} }`
+  if (!line.includes('\n') && indent.length + line.length <= LINE_COLUMNS) return line
+  return `${open}\n${entries.map((entry) => `${inner}${entry},\n`).join('')}${indent}${close}`
+}
+
+function propertyKey(key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : quoted(key)
+}
+
+/** Every escape of JSON is valid in JavaScript. */
+function quoted(text: string): string {
+  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+}
+
+/** A chart as a Mermaid state diagram. */
+export function mermaidDiagram(chart: Chart): string {
+  const lines = ['stateDiagram-v2', ...mermaidLevel(chart, null, '  ')]
+  const [first] = chart.states
+  if (chart.everywhere.length > 0 && first !== undefined) {
+    const events = chart.everywhere.join(', ')
+    lines.push(`  note right of ${mermaidId(first.id)}`, `    in every state: ${events}`, '  end note')
+  }
+  return lines.join('\n')
+}
+
+/** The child states of one parent, then the arrows that leave them. */
+function mermaidLevel(chart: Chart, parent: string | null, indent: string): string[] {
+  const states = chart.states.filter((state) => state.parent === parent)
+  const start = states.find(({ initial }) => initial)
+  return [
+    ...(start === undefined ? [] : [`${indent}[*] --> ${mermaidId(start.id)}`]),
+    ...states.flatMap((state) => stateLines(chart, state, indent)),
+    ...states.flatMap(({ id }) => arrows(chart, id, indent)),
+  ]
+}
+
+function stateLines(chart: Chart, { id, name, final }: ChartState, indent: string): string[] {
+  const head = `${indent}state "${name}" as ${mermaidId(id)}`
+  const inner = chart.states.some((state) => state.parent === id)
+  return [
+    ...(inner ? [`${head} {`, ...mermaidLevel(chart, id, `${indent}  `), `${indent}}`] : [head]),
+    ...(final ? [`${indent}${mermaidId(id)} --> [*]`] : []),
+  ]
+}
+
+function arrows({ edges }: Chart, from: string, indent: string): string[] {
+  return edges
+    .filter((edge) => edge.from === from)
+    .map(({ to, event, guard }) => {
+      const label = [event, guard === null ? '' : `[${guard}]`].filter((word) => word !== '').join(' ')
+      return `${indent}${mermaidId(from)} --> ${mermaidId(to)} : ${label}`
+    })
+}
+
+/** Mermaid does not allow dots in ids. */
+function mermaidId(id: string): string {
+  return id.replaceAll('.', '_')
+}

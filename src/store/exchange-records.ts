@@ -1,0 +1,105 @@
+/**
+ * The records of an export and an import. Ids are those of the exporting store; the importing store assigns new ones.
+ * docs/exchange.md describes the same records as lines of a file.
+ */
+import type { ObservationDraft, SummaryDraft } from '../domain/observation.ts'
+import type { Project } from '../domain/project.ts'
+import type { LinkKind, LinkMaker } from './search-port.ts'
+
+export interface ProjectRecord extends Project {
+  kind: 'project'
+}
+
+export interface SessionRecord {
+  kind: 'session'
+  id: string
+  /** The project's key. */
+  project: string
+  client: string
+  cwd: string
+  /** Number of its last prompt. */
+  prompts: number
+  /** Epoch ms, as all times here. */
+  startedAt: number
+  heardAt: number
+}
+
+export interface PromptRecord {
+  kind: 'prompt'
+  session: string
+  number: number
+  text: string
+  at: number
+}
+
+export interface ObservationRecord extends Omit<ObservationDraft, 'supersedes'> {
+  kind: 'observation'
+  id: number
+  session: string
+  project: string
+  promptNumber: number
+  promptVersion: string | null
+  model: string | null
+  createdAt: number
+}
+
+export interface SummaryRecord extends SummaryDraft {
+  kind: 'summary'
+  session: string
+  project: string
+  promptNumber: number
+  model: string | null
+  createdAt: number
+}
+
+export interface LinkRecord {
+  kind: 'link'
+  /** The newer observation. */
+  from: number
+  to: number
+  link: LinkKind
+  by: LinkMaker
+  at: number
+}
+
+export interface PinRecord {
+  kind: 'pin'
+  observation: number
+  at: number
+}
+
+export type MemoryRecord = PromptRecord | ObservationRecord | SummaryRecord
+export type ExportRecord = ProjectRecord | SessionRecord | MemoryRecord | LinkRecord | PinRecord
+
+/** A session that a record of the batch belongs to. An existing session is not changed. */
+export interface ImportedSession extends Omit<SessionRecord, 'kind' | 'project'> {
+  project: Project
+}
+
+/** `knownAs`: further content hashes that identify it as already stored, because masking may have changed its text. */
+export type ImportedObservation = ObservationRecord & { knownAs?: readonly string[] }
+
+/** Links and pins use the ids of the importing store. */
+export type ImportedRecord = PromptRecord | ImportedObservation | SummaryRecord | LinkRecord | PinRecord
+
+export interface ImportBatch {
+  sessions: readonly ImportedSession[]
+  records: readonly ImportedRecord[]
+  /** Nothing is stored; the outcomes are those that an import would have. */
+  dryRun: boolean
+}
+
+/** The outcome of one record. `id`: of an observation; null for other records, and for what a dry run would add. */
+export type ImportOutcome =
+  | { is: 'added' | 'known'; id: number | null }
+  /** The record is invalid; the rest of the batch is imported. */
+  | { is: 'refused'; reason: string }
+
+export interface ImportResult {
+  /** In the records' order. */
+  outcomes: ImportOutcome[]
+  /** Keys of the changed projects. */
+  projects: string[]
+  /** Null where nothing changed. */
+  seq: number | null
+}

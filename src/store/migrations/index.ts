@@ -1,0 +1,64 @@
+/**
+ * The schema: all migrations, oldest first, and their application. Append only: a released migration is never edited. Each
+ * runs in one transaction.
+ */
+import { MemError } from '../../lib/errors.ts'
+import { faultPoint } from '../../lib/faults.ts'
+import { type Database, selectNumber } from '../sqlite/database.ts'
+import { initialMigration } from './0001-initial.ts'
+import { callsMigration } from './0002-calls.ts'
+import { searchMigration } from './0003-search.ts'
+import { projectsMigration } from './0004-projects.ts'
+import { contextMigration } from './0005-context.ts'
+import { originMigration } from './0006-origin.ts'
+
+export interface Migration {
+  /** `PRAGMA user_version` after it. */
+  version: number
+  name: string
+  sql: string
+}
+
+export const MIGRATIONS: readonly Migration[] = [
+  initialMigration,
+  callsMigration,
+  searchMigration,
+  projectsMigration,
+  contextMigration,
+  originMigration,
+]
+
+export const SCHEMA_VERSION = MIGRATIONS.reduce((highest, migration) => Math.max(highest, migration.version), 0)
+
+export function schemaVersion(db: Database): number {
+  const version = db.pragma('user_version', { simple: true })
+  return typeof version === 'number' ? version : 0
+}
+
+export function hasTables(db: Database): boolean {
+  return selectNumber(db, "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'") > 0
+}
+
+export function refuseNewer(version: number, file: string): void {
+  if (version <= SCHEMA_VERSION) return
+  throw new MemError(
+    'newer_database',
+    `${file} was written by a newer claude-mem (schema ${version}; this one supports up to ${SCHEMA_VERSION}). ` +
+      'Install the newer claude-mem again. The data was not changed.',
+  )
+}
+
+/** Applies the missing migrations. */
+export function migrate(db: Database, migrations: readonly Migration[] = MIGRATIONS): void {
+  for (const migration of migrations) {
+    if (migration.version > schemaVersion(db)) apply(db, migration)
+  }
+}
+
+function apply(db: Database, migration: Migration): void {
+  db.transaction(() => {
+    db.exec(migration.sql)
+    faultPoint('migrate.step')
+    db.pragma(`user_version = ${migration.version}`)
+  }).immediate()
+}

@@ -1,0 +1,162 @@
+/**
+ * The database as files: created private, written to disk before they get their final name, moved and removed together
+ * with their write-ahead log, and checked for damage.
+ */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { errorMessage } from '../../lib/errors.ts'
+import { syncDirectory } from '../../lib/files.ts'
+import { schemaVersion } from '../migrations/index.ts'
+import { all, type Database, isCorruption, storageError } from '../sqlite/database.ts'
+
+/** SQLite finds the write-ahead log, its index and the rollback journal by these suffixes. */
+const COMPANIONS = ['-wal', '-shm', '-journal']
+
+export function ensurePrivateDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+}
+
+/** SQLite creates the log and its index with the mode of the database file. */
+export function ensurePrivateFile(file: string): void {
+  closeSync(openSync(file, 'a', 0o600))
+  if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
+}
+
+export function fileSize(file: string): number {
+  return existsSync(file) ? statSync(file).size : 0
+}
+
+/** Gives a complete file its final name, durably: syncs the content, renames, syncs the directory. */
+export function publishFile(complete: string, name: string): void {
+  syncFile(complete)
+  renameSync(complete, name)
+  syncDirectory(dirname(name))
+}
+
+function syncFile(file: string): void {
+  const descriptor = openSync(file, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+export function removeDatabase(file: string): void {
+  for (const companion of COMPANIONS) rmSync(file + companion, { force: true })
+  rmSync(file, { force: true })
+}
+
+/** Renames a damaged database with its companion files. Null if there is no file. */
+export function setDatabaseAside(file: string, at: number): string | null {
+  const aside = freeName((n) => `${file}.corrupt-${timestamp(at + n)}`)
+  let moved = false
+  for (const companion of ['', ...COMPANIONS]) {
+    if (!existsSync(file + companion)) continue
+    renameSync(file + companion, aside + companion)
+    moved = true
+  }
+  return moved ? aside : null
+}
+
+export function freeName(candidate: (attempt: number) => string): string {
+  let attempt = 0
+  while (existsSync(candidate(attempt))) attempt += 1
+  return candidate(attempt)
+}
+
+/** `20261130T101112345Z`: sorts by time and is a valid file name on every system. */
+export function timestamp(at: number): string {
+  return new Date(at).toISOString().replace(/[-:.]/g, '')
+}
+
+export function parseTimestamp(text: string): number {
+  return Date.parse(
+    text.replace(
+      /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/,
+      (_, year, month, day, hour, minute, second, ms) => `${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`,
+    ),
+  )
+}
+
+function suspectMark(file: string): string {
+  return `${file}.suspect`
+}
+
+/** The next start checks the whole file, however large it is. */
+export function markSuspect(file: string, why: string): void {
+  try {
+    writeFileSync(suspectMark(file), `${why}\n`, { mode: 0o600 })
+  } catch {
+    // The caller reports the damage itself. Without the mark the next start may not notice it.
+  }
+}
+
+export function isSuspect(file: string): boolean {
+  return existsSync(suspectMark(file))
+}
+
+export function clearSuspect(file: string): void {
+  rmSync(suspectMark(file), { force: true })
+}
+
+/** Problems that one check reports; the first few are enough. */
+const MAX_PROBLEMS = 20
+
+/** A problem of a full-text table: it is derived and can be rebuilt from the rows. */
+const INDEX_PROBLEM = /FTS5 table main\.(memory|chunk)_fts\b|fts5: .* table "(memory|chunk)_fts"/
+
+interface IntegrityCheck {
+  /** Problems of the rows; empty if they are intact. */
+  problems: string[]
+  /** The full-text index is damaged. */
+  indexDamaged: boolean
+}
+
+export function checkIntegrity(db: Database): IntegrityCheck {
+  try {
+    const problems = all<{ quick_check: string }>(db, `PRAGMA quick_check(${MAX_PROBLEMS})`)
+      .map((row) => row.quick_check)
+      .filter((problem) => problem !== 'ok')
+    const rowProblems = problems.filter((problem) => !INDEX_PROBLEM.test(problem))
+    return { problems: rowProblems, indexDamaged: rowProblems.length < problems.length }
+  } catch (error) {
+    if (isCorruption(error)) return { problems: [errorMessage(error)], indexDamaged: false }
+    throw storageError(error)
+  }
+}
+
+export interface FileInspection {
+  version: number
+  /** The first problem; null if none was found. */
+  damage: string | null
+  indexDamaged: boolean
+}
+
+/** Does not change the file: a read-only connection neither migrates nor checkpoints. */
+export function inspectFile(file: string, check: boolean): FileInspection {
+  let db: Database | undefined
+  try {
+    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
+    const version = schemaVersion(db)
+    const { problems, indexDamaged } = check ? checkIntegrity(db) : { problems: [], indexDamaged: false }
+    return { version, damage: problems[0] ?? null, indexDamaged }
+  } catch (error) {
+    if (isCorruption(error)) return { version: 0, damage: errorMessage(error), indexDamaged: false }
+    throw storageError(error)
+  } finally {
+    db?.close()
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Replaces the database: by a recovery at the start, or by a restore on the command line.
+ *
+ * Recovery: a damaged database is replaced by the newest intact backup plus everything that can still be read from the
+ * damaged file, which is renamed and never deleted.
+ *
+ * The replacement is built as `.recovering` and renamed to `.recovered` when it is complete and on disk. From then on
+ * every start completes the replacement, so a crash between two renames loses nothing.
+ */
+import { copyFileSync, existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { MemError } from '../../lib/errors.ts'
+import type { Paths } from '../../lib/paths.ts'
+import { migrate, refuseNewer, SCHEMA_VERSION } from '../migrations/index.ts'
+import type { BackupInfo } from '../port.ts'
+import { type Database, isCorruption, run, storageError } from '../sqlite/database.ts'
+import { addTombstones, forgetAgain, readTombstones } from '../sqlite/forget.ts'
+import { deleteSeen } from '../sqlite/observer-turns.ts'
+import { backupFile, copyDatabase, listBackups, rotateBackups, writeBackup } from './backup.ts'
+import {
+  ensurePrivateDirectory,
+  ensurePrivateFile,
+  fileSize,
+  inspectFile,
+  publishFile,
+  removeDatabase,
+  setDatabaseAside,
+} from './database-files.ts'
+import { type SalvageResult, salvage } from './salvage.ts'
+
+export interface DatabaseLocation {
+  databaseFile: string
+  backupsDir: string
+}
+
+/** Returns notes for the user. */
+export function recover(location: DatabaseLocation, damage: string, at: number): string[] {
+  const file = location.databaseFile
+  const replacement = `${file}.recovering`
+  removeDatabase(replacement)
+  const backup = newestIntactBackup(location.backupsDir)
+  if (backup !== null) copyFileSync(backup.file, replacement)
+  ensurePrivateFile(replacement)
+  const salvaged = fillFromDamaged(replacement, file, at)
+  publishFile(replacement, recoveredName(file))
+  const aside = finishReplacement(file, at)
+  return [
+    `The database was damaged (${damage}).${aside === null ? '' : ` The damaged file was kept as ${aside}.`}`,
+    backup === null
+      ? 'There was no intact backup: a new database was created.'
+      : `The backup of ${new Date(backup.at).toISOString()} was restored.`,
+    ...describeSalvage(salvaged),
+  ]
+}
+
+function fillFromDamaged(replacement: string, damaged: string, at: number): SalvageResult {
+  return withMigrated(replacement, (db) => {
+    const salvaged = salvage(db, replacement, damaged, at)
+    return { ...salvaged, lostMessages: reconcile(db) }
+  })
+}
+
+/** Opens a replacement for writing and applies missing migrations. */
+function withMigrated<T>(file: string, work: (db: Database) => T): T {
+  const db = new BetterSqlite3(file)
+  try {
+    db.pragma('foreign_keys = ON')
+    db.pragma('secure_delete = ON')
+    migrate(db)
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+/** Not one from before a restore: the user replaced that state on purpose. */
+function newestIntactBackup(directory: string): BackupInfo | null {
+  return listBackups(directory).find((backup) => backup.reason !== 'before-restore' && isIntact(backup.file)) ?? null
+}
+
+function isIntact(file: string): boolean {
+  try {
+    const { version, damage } = inspectFile(file, true)
+    return damage === null && version > 0 && version <= SCHEMA_VERSION
+  } catch {
+    return false // the next older backup is tried
+  }
+}
+
+function recoveredName(file: string): string {
+  return `${file}.recovered`
+}
+
+/** Completes a replacement. Returns the new name of the old file; null if there was none or nothing to do. */
+export function finishReplacement(file: string, at: number): string | null {
+  if (!existsSync(recoveredName(file))) return null
+  const aside = setDatabaseAside(file, at)
+  publishFile(recoveredName(file), file)
+  return aside
+}
+
+function describeSalvage(salvaged: SalvageResult): string[] {
+  const recovered = salvaged.tables.filter(({ rows }) => rows > 0).map(({ rows, label }) => `${label} ${rows}`)
+  const notes = [
+    recovered.length === 0
+      ? 'Nothing newer could be read from the damaged file.'
+      : `Recovered from the damaged file: ${recovered.join(', ')}.`,
+  ]
+  const unreadable = salvaged.tables.filter(({ complete }) => !complete).map(({ label }) => label)
+  if (unreadable.length > 0) notes.push(`Parts of it could not be read: ${unreadable.join(', ')}.`)
+  if (salvaged.refused > 0) notes.push(`Rows too damaged to keep: ${salvaged.refused}.`)
+  if (salvaged.lostSessions > 0) {
+    notes.push(`Sessions whose row was lost, now quarantined with their memories: ${salvaged.lostSessions}.`)
+  }
+  if (salvaged.lostMessages > 0) {
+    notes.push(`Events whose content was lost, now marked as failed: ${salvaged.lostMessages}.`)
+  }
+  return notes
+}
+
+/** Makes rows of the backup and of the damaged file consistent. Returns the number of events whose content was lost. */
+export function reconcile(db: Database): number {
+  return db.transaction(() => {
+    deleteSettledMessages(db)
+    releaseUnknownClaims(db)
+    countTraces(db)
+    deleteSeen(db)
+    forgetAgain(db)
+    raiseSeq(db)
+    return failLostEvents(db)
+  })()
+}
+
+/** Pending in the backup, but settled in the damaged file: they must not be observed twice. */
+function deleteSettledMessages(db: Database): void {
+  run(
+    db,
+    `DELETE FROM pending_messages WHERE EXISTS (SELECT 1 FROM events e
+       WHERE e.content_session_id = pending_messages.content_session_id AND e.event_id = pending_messages.event_id
+         AND e.outcome IS NOT NULL AND e.outcome <> 'failed')`,
+  )
+}
+
+/** Claimed by an effect that is not the session's current one, so that nothing would release them. */
+function releaseUnknownClaims(db: Database): void {
+  run(
+    db,
+    `UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
+     WHERE status = 'processing' AND effect_id IS NOT (SELECT s.effect ->> 'id' FROM sdk_sessions s
+       WHERE s.content_session_id = pending_messages.content_session_id)`,
+  )
+}
+
+function failLostEvents(db: Database): number {
+  return run(
+    db,
+    `UPDATE events SET outcome = 'failed', reason = 'its content was lost in a damaged database'
+     WHERE outcome IS NULL AND NOT EXISTS (SELECT 1 FROM pending_messages m
+       WHERE m.content_session_id = events.content_session_id AND m.event_id = events.event_id)`,
+  ).changes
+}
+
+/** The sequence continues after all recovered rows. */
+function raiseSeq(db: Database): void {
+  run(
+    db,
+    `UPDATE meta SET value = max(value,
+       (SELECT coalesce(max(seq), 0) FROM sdk_sessions), (SELECT coalesce(max(seq), 0) FROM observations),
+       (SELECT coalesce(max(seq), 0) FROM session_summaries), (SELECT coalesce(max(seq), 0) FROM user_prompts))
+     WHERE name = 'seq'`,
+  )
+}
+
+function countTraces(db: Database): void {
+  run(
+    db,
+    `UPDATE sdk_sessions SET trace_count =
+       (SELECT count(*) FROM trace t WHERE t.content_session_id = sdk_sessions.content_session_id)`,
+  )
+}
+
+/** Replaces the database by a backup; no daemon may be running. `before`: where the previous state was saved; null if there was none. */
+export async function restoreBackup(
+  paths: Pick<Paths, 'database' | 'backups'>,
+  file: string,
+  now: () => number = Date.now,
+): Promise<{ before: string | null }> {
+  try {
+    refuseUnusable(file)
+    ensurePrivateDirectory(dirname(paths.database))
+    ensurePrivateDirectory(paths.backups)
+    const replacement = `${paths.database}.recovering`
+    removeDatabase(replacement)
+    copyFileSync(file, replacement)
+    ensurePrivateFile(replacement)
+    applyTombstones(replacement, paths.database)
+    const before = await saveCurrent(paths, now())
+    addRestoredBackup(paths.backups, replacement, now())
+    publishFile(replacement, recoveredName(paths.database))
+    removeDatabase(paths.database)
+    finishReplacement(paths.database, now())
+    return { before }
+  } catch (error) {
+    throw storageError(error)
+  }
+}
+
+function refuseUnusable(file: string): void {
+  if (!existsSync(file)) throw new MemError('not_found', `There is no backup ${file}.`)
+  const { version, damage } = inspectFile(file, true)
+  if (damage !== null) {
+    throw new MemError('corrupt_database', `${file} is damaged (${damage}); choose another backup.`)
+  }
+  refuseNewer(version, file)
+  if (version === 0) throw new MemError('bad_request', `${file} is not a backup of claude-mem.`)
+}
+
+/** Memories that were forgotten after the backup stay forgotten. */
+function applyTombstones(replacement: string, current: string): void {
+  const tombstones = readTombstones(current)
+  if (tombstones.length === 0) return
+  withMigrated(replacement, (db) =>
+    db.transaction(() => {
+      addTombstones(db, tombstones)
+      forgetAgain(db)
+    })(),
+  )
+}
+
+/** A database that is too damaged for a backup is renamed. */
+async function saveCurrent(paths: Pick<Paths, 'database' | 'backups'>, at: number): Promise<string | null> {
+  if (fileSize(paths.database) === 0) return null
+  try {
+    const copyTo = (file: string) => copyDatabase(paths.database, file)
+    return (await writeBackup(copyTo, paths.backups, 'before-restore', 1, at)).file
+  } catch (error) {
+    if (isCorruption(error)) return setDatabaseAside(paths.database, at)
+    throw error
+  }
+}
+
+/** Number of kept copies of restored states. */
+const KEEP_RESTORED = 3
+
+/** A recovery uses the newest backup, which must now be the restored state and not the one it replaced. */
+function addRestoredBackup(directory: string, file: string, at: number): void {
+  const name = backupFile(directory, 'restored', at)
+  const partial = join(directory, 'restored.partial')
+  copyFileSync(file, partial)
+  publishFile(partial, name)
+  rotateBackups(directory, 'restored', KEEP_RESTORED)
+}

@@ -1,0 +1,376 @@
+/**
+ * Reads the remaining rows of a damaged database into an intact one. If the first page is lost, the page of a backup is
+ * used in its place. Nothing that is read here is trusted: rows that violate a constraint are skipped.
+ */
+import { closeSync, copyFileSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
+import BetterSqlite3 from 'better-sqlite3'
+import {
+  all,
+  type Database,
+  each,
+  get,
+  isGroupFailure,
+  run,
+  type SqlValue,
+  selectIds,
+  seqNow,
+} from '../sqlite/database.ts'
+import { payloadHash } from '../sqlite/events.ts'
+import { fileSize, removeDatabase } from './database-files.ts'
+
+interface DamagedSource {
+  db: Database
+  /** Its schema is that of the donor, which may have fewer tables. */
+  borrowedSchema: boolean
+  close(): void
+}
+
+/** Null if it cannot be opened even with the donor's first page. */
+function openDamaged(file: string, donorFile: string): DamagedSource | null {
+  if (fileSize(file) === 0) return null
+  return openReadable(file) ?? openWithBorrowedPage(file, donorFile)
+}
+
+function openReadable(file: string, borrowedSchema = false): DamagedSource | null {
+  let db: Database | undefined
+  try {
+    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
+    get(db, 'SELECT 1 AS n FROM sdk_sessions LIMIT 0')
+    const opened = db
+    return { db: opened, borrowedSchema, close: () => opened.close() }
+  } catch {
+    db?.close()
+    return null
+  }
+}
+
+const HEADER_BYTES = 100
+const HEADER_PAGE_SIZE_AT = 16
+const HEADER_FORMAT_AT = 18
+const HEADER_PAGE_COUNT_AT = 28
+
+/**
+ * The first page has the header of the file and the root pages of all tables. The header of any claude-mem database fits.
+ * The rest is used only if it is lost too: it fits if both files applied the same migrations at the same size, as a file
+ * and its backup did. The bytes are written into a copy; the damaged file is not changed.
+ */
+function openWithBorrowedPage(file: string, donorFile: string): DamagedSource | null {
+  const copy = `${file}.borrowed-header`
+  removeDatabase(copy)
+  copyFileSync(file, copy)
+  const hasLog = existsSync(`${file}-wal`)
+  if (hasLog) copyFileSync(`${file}-wal`, `${copy}-wal`)
+  const page = firstPage(donorFile)
+  page.writeUInt32BE(Math.floor(fileSize(copy) / page.length), HEADER_PAGE_COUNT_AT)
+  page.fill(hasLog ? 2 : 1, HEADER_FORMAT_AT, HEADER_FORMAT_AT + 2)
+  overwriteStart(copy, page.subarray(0, HEADER_BYTES))
+  let source = openReadable(copy)
+  if (source === null) {
+    overwriteStart(copy, page)
+    source = openReadable(copy, true)
+  }
+  if (source === null) {
+    removeDatabase(copy)
+    return null
+  }
+  const { close } = source
+  return {
+    ...source,
+    close: () => {
+      close()
+      removeDatabase(copy)
+    },
+  }
+}
+
+function overwriteStart(file: string, bytes: Buffer): void {
+  const descriptor = openSync(file, 'r+')
+  try {
+    writeSync(descriptor, bytes, 0, bytes.length, 0)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function firstPage(file: string): Buffer {
+  const descriptor = openSync(file, 'r')
+  try {
+    const header = Buffer.alloc(HEADER_BYTES)
+    readSync(descriptor, header, 0, header.length, 0)
+    const size = header.readUInt16BE(HEADER_PAGE_SIZE_AT)
+    const page = Buffer.alloc(size === 1 ? 65_536 : size)
+    readSync(descriptor, page, 0, page.length, 0)
+    return page
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+type SalvagedRow = Record<string, SqlValue>
+
+/** The end of the scan if the highest id cannot be read. */
+const UNKNOWN_HIGHEST = 2 ** 31
+
+/**
+ * Yields every row that can still be reached by its id; returns true if there was no damage. Reads forwards until damage,
+ * probes ids behind it with doubling steps, and reads backwards from the first hit to the end of the damage.
+ */
+export function* readableRows(
+  db: Database,
+  table: string,
+  columns: readonly string[],
+): Generator<SalvagedRow, boolean> {
+  const highest = highestId(db, table)
+  const list = columns.join(', ')
+  const gap = `SELECT ${list} FROM ${table} WHERE id > ? AND id < ? ORDER BY id DESC`
+  let complete = true
+  let last = 0
+  let from = 1
+  let step = 1
+  while (from <= highest) {
+    const range = yield* readForwards(db, `SELECT ${list} FROM ${table} WHERE id >= ? ORDER BY id`, from)
+    const resumed = last + 1 < from
+    if (resumed && range.first > 0) yield* readBackwards(db, gap, last, range.first)
+    if (range.ended && (range.first > 0 || !resumed)) return complete
+    complete = false
+    if (range.last > last) {
+      last = range.last
+      step = 1
+    }
+    from = Math.max(from, last) + step
+    step *= 2
+  }
+  // The last probe was past the end: read the rest backwards from the end.
+  if (!complete) yield* readBackwards(db, gap, last, highest + 1)
+  return complete
+}
+
+interface ReadRange {
+  first: number
+  last: number
+  /** Reached the end of the table, not damage. */
+  ended: boolean
+}
+
+function* readForwards(db: Database, sql: string, from: number): Generator<SalvagedRow, ReadRange> {
+  const range: ReadRange = { first: 0, last: 0, ended: false }
+  try {
+    for (const row of each<SalvagedRow>(db, sql, [from])) {
+      const id = Number(row.id)
+      // A damaged b-tree may have a cycle.
+      if (id <= range.last) return range
+      if (range.first === 0) range.first = id
+      range.last = id
+      yield row
+    }
+    range.ended = true
+  } catch {
+    // Damage: the caller continues behind it.
+  }
+  return range
+}
+
+function* readBackwards(db: Database, sql: string, after: number, before: number): Generator<SalvagedRow, void> {
+  let last = before
+  try {
+    for (const row of each<SalvagedRow>(db, sql, [after, before])) {
+      const id = Number(row.id)
+      if (id >= last) return
+      last = id
+      yield row
+    }
+  } catch {
+    // Damage: the rows before it were read forwards.
+  }
+}
+
+function highestId(db: Database, table: string): number {
+  const sources = [
+    () => get<{ n: number }>(db, `SELECT id AS n FROM ${table} ORDER BY id DESC LIMIT 1`)?.n ?? 0,
+    () => all<{ n: number }>(db, 'SELECT seq AS n FROM sqlite_sequence WHERE name = ?', [table])[0]?.n ?? 0,
+  ]
+  const known = sources.flatMap((read) => {
+    try {
+      return [read()]
+    } catch {
+      return []
+    }
+  })
+  return known.length === 0 ? UNKNOWN_HIGHEST : Math.max(...known)
+}
+
+export interface SalvageResult {
+  tables: { label: string; rows: number; complete: boolean }[]
+  /** Rows that violate a constraint. */
+  refused: number
+  lostSessions: number
+  lostMessages: number
+}
+
+interface TablePlan {
+  table: string
+  /** For the notes to the user. */
+  label: string
+  /** If the restored backup has the row too: the damaged file is the newer one. `newest`: the higher revision wins. */
+  conflict: string
+}
+
+const IGNORE = 'ON CONFLICT DO NOTHING'
+
+/** Parents first, because of the foreign keys. */
+const PLANS: readonly TablePlan[] = [
+  { table: 'sdk_sessions', label: 'sessions', conflict: 'newest' },
+  {
+    table: 'events',
+    label: 'events',
+    conflict: `ON CONFLICT (content_session_id, event_id) DO UPDATE SET outcome = excluded.outcome,
+      reason = excluded.reason, observation_ids = excluded.observation_ids, effect_id = excluded.effect_id,
+      attempts = excluded.attempts WHERE outcome IS NOT excluded.outcome`,
+  },
+  { table: 'user_prompts', label: 'prompts', conflict: IGNORE },
+  { table: 'observations', label: 'observations', conflict: IGNORE },
+  { table: 'session_summaries', label: 'summaries', conflict: IGNORE },
+  {
+    table: 'pending_messages',
+    label: 'pending messages',
+    conflict: `ON CONFLICT (content_session_id, event_id) DO UPDATE SET status = excluded.status,
+      claimed_at = excluded.claimed_at, effect_id = excluded.effect_id, attempts = excluded.attempts,
+      error = excluded.error
+      WHERE status IS NOT excluded.status OR effect_id IS NOT excluded.effect_id OR attempts <> excluded.attempts`,
+  },
+  { table: 'payloads', label: 'payloads', conflict: IGNORE },
+  { table: 'observer_turns', label: 'observer turns', conflict: IGNORE },
+  { table: 'embeddings', label: 'embeddings', conflict: IGNORE },
+  { table: 'links', label: 'links', conflict: IGNORE },
+  { table: 'pins', label: 'pins', conflict: IGNORE },
+  { table: 'forgotten', label: 'tombstones of forgotten memories', conflict: IGNORE },
+  {
+    table: 'projects',
+    label: 'projects',
+    conflict: `ON CONFLICT (key) DO UPDATE SET name = excluded.name, merged_into = excluded.merged_into,
+      root = excluded.root, fingerprint = excluded.fingerprint, files = excluded.files, at = excluded.at
+      WHERE excluded.at > projects.at`,
+  },
+  { table: 'trace', label: 'trace entries', conflict: IGNORE },
+  { table: 'calls', label: 'model calls', conflict: IGNORE },
+]
+
+/** `targetFile` is the file of `target`, whose first page replaces the one of a damaged file that lost it. */
+export function salvage(target: Database, targetFile: string, damaged: string, at: number): SalvageResult {
+  const result: SalvageResult = { tables: [], refused: 0, lostSessions: 0, lostMessages: 0 }
+  const source = openDamaged(damaged, targetFile)
+  if (source === null) {
+    result.tables = PLANS.map(({ label }) => ({ label, rows: 0, complete: false }))
+    return result
+  }
+  try {
+    target.transaction(() => {
+      for (const plan of PLANS) result.tables.push(salvageTable(source, target, plan, at, result))
+      raiseSeqTo(target, seqIn(source.db))
+    })()
+  } finally {
+    source.close()
+  }
+  return result
+}
+
+function salvageTable(
+  { db: source, borrowedSchema }: DamagedSource,
+  target: Database,
+  plan: TablePlan,
+  at: number,
+  result: SalvageResult,
+): SalvageResult['tables'][number] {
+  const columns = commonColumns(source, target, plan.table)
+  if (columns === null) return { label: plan.label, rows: 0, complete: false }
+  // The file of an older version does not have the table. With a borrowed schema that is not known.
+  if (columns.length === 0) return { label: plan.label, rows: 0, complete: !borrowedSchema }
+  const insert = `INSERT INTO ${plan.table} (${columns.join(', ')}) VALUES (${columns.map((c) => `@${c}`).join(', ')})
+    ${plan.conflict === 'newest' ? newestWins(columns) : plan.conflict}`
+  const sessions = new Set(selectIds<string>(target, 'SELECT content_session_id AS id FROM sdk_sessions'))
+  let rows = 0
+  let complete = true
+  const reader = readableRows(source, plan.table, columns)
+  for (let next = reader.next(); ; next = reader.next()) {
+    if (next.done === true) {
+      complete = next.value
+      break
+    }
+    try {
+      if (addParents(target, plan.table, next.value, sessions, at)) result.lostSessions += 1
+      rows += run(target, insert, next.value).changes
+    } catch (error) {
+      if (isGroupFailure(error)) throw error
+      result.refused += 1
+    }
+  }
+  return { label: plan.label, rows, complete }
+}
+
+function newestWins(columns: readonly string[]): string {
+  const set = columns.filter((c) => c !== 'id' && c !== 'content_session_id').map((c) => `${c} = excluded.${c}`)
+  return `ON CONFLICT (content_session_id) DO UPDATE SET ${set.join(', ')}
+    WHERE (excluded.revision, excluded.seq) > (sdk_sessions.revision, sdk_sessions.seq)`
+}
+
+/** Creates the session or event of a row if it was lost, so that the row can be kept; true if it created a session. */
+function addParents(target: Database, table: string, row: SalvagedRow, sessions: Set<string>, at: number): boolean {
+  const session = row.content_session_id
+  if (table === 'sdk_sessions' || typeof session !== 'string') return false
+  const lost = !sessions.has(session)
+  if (lost) {
+    insertLostSession(target, session, typeof row.project === 'string' ? row.project : 'unknown', at)
+    sessions.add(session)
+  }
+  if (table === 'pending_messages' && typeof row.payload === 'string') insertLostEvent(target, row, row.payload)
+  return lost
+}
+
+function insertLostSession(db: Database, session: string, project: string, at: number): void {
+  run(
+    db,
+    `INSERT INTO sdk_sessions (content_session_id, memory_session_id, project, project_name, client, cwd, status,
+       state, revision, machine_version, quarantine, prompts, generation, context_tokens, input_tokens, output_tokens,
+       cache_read_tokens, cache_write_tokens, seq, created_at_epoch, updated_at_epoch, snapshot)
+     VALUES (@session, @session || ':0', @project, @project, 'unknown', '', 'failed', 'unknown', 1, 0,
+       'its row was lost in a damaged database', 0, 0, 0, 0, 0, 0, 0, 0, @at, @at, '')`,
+    { session, project, at },
+  )
+}
+
+function insertLostEvent(db: Database, row: SalvagedRow, payload: string): void {
+  const { content_session_id = null, event_id = null, kind = null, tool = null, created_at_epoch = null } = row
+  run(
+    db,
+    `INSERT INTO events (content_session_id, event_id, kind, tool, at, received_at, payload_hash)
+     VALUES (@content_session_id, @event_id, @kind, @tool, @created_at_epoch, @created_at_epoch, @hash)
+     ON CONFLICT DO NOTHING`,
+    { content_session_id, event_id, kind, tool, created_at_epoch, hash: payloadHash(payload) },
+  )
+}
+
+/** Null if the schema itself is damaged. */
+function commonColumns(source: Database, target: Database, table: string): string[] | null {
+  const known = tableColumns(target, table)
+  try {
+    return [...tableColumns(source, table)].filter((column) => known.has(column))
+  } catch {
+    return null
+  }
+}
+
+export function tableColumns(db: Database, table: string): Set<string> {
+  return new Set(selectIds<string>(db, 'SELECT name AS id FROM pragma_table_info(?)', [table]))
+}
+
+function seqIn(source: Database): number {
+  try {
+    return seqNow(source)
+  } catch {
+    return 0
+  }
+}
+
+function raiseSeqTo(db: Database, seq: number): void {
+  run(db, `UPDATE meta SET value = max(value, ?) WHERE name = 'seq'`, [seq])
+}

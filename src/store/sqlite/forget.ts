@@ -1,0 +1,277 @@
+/**
+ * Forgetting: deletes memories with every copy in the database, and reports where else copies may exist. Tombstones in
+ * `forgotten` keep them deleted when a backup or a recovery brings back an older state. A tombstone has the row id and
+ * the time of the memory, and nothing of its text, not even a digest from which a short text could be guessed.
+ */
+import { existsSync } from 'node:fs'
+import BetterSqlite3 from 'better-sqlite3'
+import type { MemoryKind } from '../../domain/search-query.ts'
+import { schemaVersion } from '../migrations/index.ts'
+import type { BackupInfo } from '../port.ts'
+import type { ForgetOptions, ForgetResult } from '../search-port.ts'
+import { all, type Database, isIndexDamage, nextSeq, run, selectIds, selectNumber } from './database.ts'
+import { indexChunk, indexSearchRow, purge, resetIndex, startPurge } from './full-text-index.ts'
+import { selectExistingObservations } from './memories.ts'
+import { searchRowId, searchRowKind, searchRowMemoryId, selectPassing } from './search-rows.ts'
+
+/** A small index is purged before the answer; the rest of a large one in the background. */
+const PURGE_STEPS_AT_ONCE = 40
+
+const NOTHING_REMOVED: Removed = { embeddings: 0, links: 0, payloads: 0, observerTurns: 0, callTexts: 0 }
+
+export function forgetMemories(db: Database, request: ForgetOptions, backups: readonly BackupInfo[]): ForgetResult {
+  const report = withIndexReset(db, () => removeAndReport(db, request, backups))
+  return { ...report, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
+}
+
+/** A damaged index is deleted and the work tried again: damage must not prevent forgetting. */
+function withIndexReset<T>(db: Database, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isIndexDamage(error)) throw error
+    db.transaction(() => resetIndex(db)).immediate()
+    return work()
+  }
+}
+
+function removeAndReport(
+  db: Database,
+  { ids, filters, dryRun, at }: ForgetOptions,
+  backups: readonly BackupInfo[],
+): Omit<ForgetResult, 'cleared'> {
+  return db
+    .transaction((): Omit<ForgetResult, 'cleared'> => {
+      const existing = selectExistingObservations(db, ids)
+      const passing = filters === null ? [] : selectPassing(db, filters, -1, 0)
+      const rows = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
+      const ofKind = (kind: MemoryKind) => rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId)
+      const observations = ofKind('observation')
+      const report = {
+        dryRun,
+        observations: observations.length,
+        summaries: ofKind('summary').length,
+        prompts: ofKind('prompt').length,
+        ids: observations,
+        missing: ids.filter((id) => !existing.includes(id)),
+        summariesBeside: summariesBeside(db, observations).filter((id) => !rows.includes(searchRowId('summary', id))),
+        backups: backupsSince(backups, oldestMemoryAt(db, rows)),
+      }
+      if (dryRun || rows.length === 0) return { ...report, ...NOTHING_REMOVED, seq: null }
+      insertTombstones(db, rows, at)
+      const removed = removeMemories(db, rows)
+      startPurge(db)
+      return { ...report, ...removed, seq: nextSeq(db) }
+    })
+    .immediate()
+}
+
+/** Summaries of the same turns. */
+function summariesBeside(db: Database, ids: readonly number[]): number[] {
+  return selectIds(
+    db,
+    `SELECT DISTINCT m.id FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value
+       JOIN session_summaries m ON m.content_session_id = o.content_session_id AND m.prompt_number = o.prompt_number
+     ORDER BY m.id`,
+    [JSON.stringify(ids)],
+  )
+}
+
+function oldestMemoryAt(db: Database, rows: readonly number[]): number {
+  return selectNumber(
+    db,
+    `SELECT min(s.created_at_epoch) AS n FROM json_each(?) wanted CROSS JOIN search_rows s ON s.id = wanted.value`,
+    [JSON.stringify(rows)],
+  )
+}
+
+/** A backup that is older than the oldest of them cannot contain any. */
+function backupsSince(backups: readonly BackupInfo[], since: number): ForgetResult['backups'] {
+  return backups.filter(({ at }) => since > 0 && at >= since).map(({ file, at, reason }) => ({ file, at, reason }))
+}
+
+/** For more rows than this it is cheaper to rebuild the index in the background than to delete each row from it. */
+const MAX_INDEX_DELETIONS = 1_000
+
+interface Removed {
+  embeddings: number
+  links: number
+  payloads: number
+  observerTurns: number
+  callTexts: number
+}
+
+/** Deletes memories and their copies from every table. Runs inside the caller's transaction. */
+function removeMemories(db: Database, rows: readonly number[]): Removed {
+  const ids = (kind: MemoryKind) =>
+    JSON.stringify(rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId))
+  const sessions = sessionsOf(db, rows)
+  const observationIds = ids('observation')
+  const removed = { ...countCopies(db, observationIds), payloads: 0, observerTurns: 0, callTexts: 0 }
+  if (rows.length > MAX_INDEX_DELETIONS) resetIndex(db)
+  run(db, 'DELETE FROM observations WHERE id IN (SELECT value FROM json_each(?))', [observationIds])
+  run(db, 'DELETE FROM session_summaries WHERE id IN (SELECT value FROM json_each(?))', [ids('summary')])
+  run(db, 'DELETE FROM user_prompts WHERE id IN (SELECT value FROM json_each(?))', [ids('prompt')])
+  for (const session of sessions) {
+    const orphaned = removeFromEvents(db, session, observationIds)
+    removed.payloads += deletePayloads(db, session, orphaned)
+    removed.observerTurns += deleteObserverTurns(db, session)
+    removed.callTexts += clearCallTexts(db, session)
+    clearFailureReasons(db, session)
+    for (const row of rowsWithOutdatedText(db, session)) indexSearchRow(db, row)
+    for (const chunk of chunksWithOutdatedText(db, session)) indexChunk(db, chunk)
+  }
+  return removed
+}
+
+function countCopies(db: Database, ids: string): Pick<Removed, 'embeddings' | 'links'> {
+  return {
+    embeddings: selectNumber(
+      db,
+      'SELECT count(*) AS n FROM embeddings WHERE observation_id IN (SELECT value FROM json_each(?))',
+      [ids],
+    ),
+    links: selectNumber(
+      db,
+      `SELECT count(*) AS n FROM links WHERE from_id IN (SELECT value FROM json_each(@ids))
+         OR to_id IN (SELECT value FROM json_each(@ids))`,
+      { ids },
+    ),
+  }
+}
+
+function sessionsOf(db: Database, rows: readonly number[]): string[] {
+  return selectIds<string>(
+    db,
+    `SELECT DISTINCT s.content_session_id AS id
+     FROM json_each(?) wanted CROSS JOIN search_rows s ON s.id = wanted.value`,
+    [JSON.stringify(rows)],
+  )
+}
+
+/** Returns the events without any other observation. */
+function removeFromEvents(db: Database, session: string, ids: string): string[] {
+  return all<{ event_id: string; observation_ids: string }>(
+    db,
+    `UPDATE events SET
+       observation_ids = (SELECT json_group_array(value) FROM json_each(events.observation_ids)
+         WHERE value NOT IN (SELECT value FROM json_each(@ids))),
+       reason = 'forgotten'
+     WHERE content_session_id = @session AND observation_ids <> '[]' AND EXISTS (
+       SELECT 1 FROM json_each(events.observation_ids) made WHERE made.value IN (SELECT value FROM json_each(@ids)))
+     RETURNING event_id, observation_ids`,
+    { session, ids },
+  ).flatMap(({ event_id, observation_ids }) => (observation_ids === '[]' ? [event_id] : []))
+}
+
+/**
+ * Any event of the session may contain the forgotten text, so all payloads are deleted. In a quarantined session they are
+ * the only copy of its events: there only those without any other observation.
+ */
+function deletePayloads(db: Database, session: string, orphaned: readonly string[]): number {
+  return run(
+    db,
+    `DELETE FROM payloads WHERE content_session_id = @session AND (
+       event_id IN (SELECT value FROM json_each(@orphaned))
+       OR (SELECT quarantine IS NULL FROM sdk_sessions WHERE content_session_id = @session))`,
+    { session, orphaned: JSON.stringify(orphaned) },
+  ).changes
+}
+
+function deleteObserverTurns(db: Database, session: string): number {
+  return run(db, 'DELETE FROM observer_turns WHERE content_session_id = ?', [session]).changes
+}
+
+/** Also the error, which may quote the model's reply. */
+function clearCallTexts(db: Database, session: string): number {
+  return run(
+    db,
+    `UPDATE calls SET sent = NULL, received = NULL,
+       error = CASE WHEN error IS NULL THEN NULL ELSE 'deleted with a forgotten memory' END
+     WHERE content_session_id = ? AND (sent IS NOT NULL OR error IS NOT NULL)`,
+    [session],
+  ).changes
+}
+
+/** The reason of a failed transition may quote the reply too; the part before the colon is kept. */
+function clearFailureReasons(db: Database, session: string): void {
+  run(
+    db,
+    `UPDATE trace SET reason = substr(reason, 1, instr(reason, ':')) || ' deleted with a forgotten memory'
+     WHERE content_session_id = ? AND event = 'FAILED' AND instr(reason, ':') > 0`,
+    [session],
+  )
+}
+
+/** Neighbours of a deleted observation, whose index rows still contain its text. */
+function rowsWithOutdatedText(db: Database, session: string): number[] {
+  return selectIds(
+    db,
+    `SELECT id FROM search_rows WHERE indexed = 0 AND content_session_id = ?
+       AND EXISTS (SELECT 1 FROM memory_fts WHERE memory_fts.rowid = search_rows.id)`,
+    [session],
+  )
+}
+
+function chunksWithOutdatedText(db: Database, session: string): number[] {
+  return selectIds(
+    db,
+    `SELECT id FROM session_chunks WHERE indexed = 0 AND content_session_id = ?
+       AND (members = 0 OR EXISTS (SELECT 1 FROM chunk_fts WHERE chunk_fts.rowid = session_chunks.id))`,
+    [session],
+  )
+}
+
+interface Tombstone {
+  id: number
+  created_at_epoch: number
+  at: number
+}
+
+/** The first schema version with the table `forgotten`. */
+const FIRST_VERSION_WITH_TOMBSTONES = 3
+
+function insertTombstones(db: Database, rows: readonly number[], at: number): void {
+  run(
+    db,
+    `INSERT INTO forgotten (id, created_at_epoch, at)
+     SELECT s.id, s.created_at_epoch, @at FROM json_each(@rows) wanted CROSS JOIN search_rows s ON s.id = wanted.value
+     WHERE TRUE ON CONFLICT (id) DO UPDATE SET created_at_epoch = excluded.created_at_epoch, at = excluded.at`,
+    { rows: JSON.stringify(rows), at },
+  )
+}
+
+/** After a recovery or a restore: deletes forgotten memories that came back. */
+export function forgetAgain(db: Database): number {
+  const rows = selectIds(
+    db,
+    'SELECT s.id FROM forgotten f JOIN search_rows s ON s.id = f.id AND s.created_at_epoch = f.created_at_epoch',
+  )
+  removeMemories(db, rows)
+  return rows.length
+}
+
+/** The tombstones of a database file; none if it cannot be read. */
+export function readTombstones(file: string): Tombstone[] {
+  if (!existsSync(file)) return []
+  let db: Database | undefined
+  try {
+    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
+    if (schemaVersion(db) < FIRST_VERSION_WITH_TOMBSTONES) return []
+    return all<Tombstone>(db, 'SELECT id, created_at_epoch, at FROM forgotten')
+  } catch {
+    return []
+  } finally {
+    db?.close()
+  }
+}
+
+export function addTombstones(db: Database, tombstones: readonly Tombstone[]): void {
+  for (const { id, created_at_epoch, at } of tombstones) {
+    run(db, 'INSERT INTO forgotten (id, created_at_epoch, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
+      id,
+      created_at_epoch,
+      at,
+    ])
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * Reads the database of the original claude-mem, without changing it. Its versions have different columns: a column that
+ * a version does not have is null. Values are not validated here; the importer does that.
+ */
+import { chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { MemError } from '../../lib/errors.ts'
+import { readableRows, tableColumns } from '../recovery/salvage.ts'
+import { type Database, each, isCorruption, run, storageError } from './database.ts'
+
+export type OriginalRow = Readonly<Record<string, unknown>>
+
+/** Columns by their newest names, with the older name where there was one. */
+const TABLES = {
+  sdk_sessions: {
+    content_session_id: 'claude_session_id',
+    memory_session_id: 'sdk_session_id',
+    project: null,
+    platform_source: null,
+    user_prompt: null,
+    prompt_counter: null,
+    started_at: null,
+    started_at_epoch: null,
+    completed_at_epoch: null,
+  },
+  user_prompts: {
+    content_session_id: 'claude_session_id',
+    prompt_number: null,
+    prompt_text: null,
+    created_at: null,
+    created_at_epoch: null,
+  },
+  observations: {
+    memory_session_id: 'sdk_session_id',
+    project: null,
+    merged_into_project: null,
+    type: null,
+    title: null,
+    subtitle: null,
+    narrative: null,
+    text: null,
+    facts: null,
+    concepts: null,
+    files_read: null,
+    files_modified: null,
+    agent_type: null,
+    prompt_number: null,
+    discovery_tokens: null,
+    generated_by_model: null,
+    created_at: null,
+    created_at_epoch: null,
+  },
+  session_summaries: {
+    memory_session_id: 'sdk_session_id',
+    project: null,
+    merged_into_project: null,
+    request: null,
+    investigated: null,
+    learned: null,
+    completed: null,
+    next_steps: null,
+    files_read: null,
+    files_edited: null,
+    notes: null,
+    prompt_number: null,
+    created_at: null,
+    created_at_epoch: null,
+  },
+} as const satisfies Record<string, Record<string, string | null>>
+
+export type OriginalTable = keyof typeof TABLES
+
+export class OriginalDatabase {
+  readonly #db: Database
+  readonly #dispose: () => void
+
+  private constructor(db: Database, dispose: () => void) {
+    this.#db = db
+    this.#dispose = dispose
+  }
+
+  static open(file: string): OriginalDatabase {
+    const { readable, dispose } = openableFile(file)
+    let db: Database | undefined
+    try {
+      db = new BetterSqlite3(readable, { readonly: true, fileMustExist: true })
+      run(db, 'BEGIN')
+      refuseOtherDatabases(db, file)
+      return new OriginalDatabase(db, dispose)
+    } catch (error) {
+      db?.close()
+      dispose()
+      throw unreadable(error, file)
+    }
+  }
+
+  /** The number of rows of all tables. */
+  get size(): number {
+    const tables = Object.keys(TABLES).filter((table) => tableColumns(this.#db, table).size > 0)
+    const counts = tables.flatMap((table) => [...rowsBeforeDamage(this.#db, `SELECT count(*) AS n FROM ${table}`)])
+    return counts.reduce((sum, { n }) => sum + Number(n), 0)
+  }
+
+  /** Also yields rows behind damage; returns whether there was none. A version may not have the table. */
+  *rows(table: OriginalTable): Generator<OriginalRow, boolean> {
+    const columns = tableColumns(this.#db, table)
+    if (columns.size === 0) return true
+    return yield* readableRows(this.#db, table, ['id', selection(table, columns)])
+  }
+
+  /** Per session: the highest prompt number, the first and last time, and one of its projects. */
+  *extents(table: 'user_prompts' | 'observations' | 'session_summaries'): Generator<OriginalRow> {
+    const columns = tableColumns(this.#db, table)
+    if (columns.size === 0) return
+    const [session, project] =
+      table === 'user_prompts' ? ['content_session_id', 'NULL'] : ['memory_session_id', 'max(project)']
+    yield* rowsBeforeDamage(
+      this.#db,
+      `SELECT ${session} AS session, ${project} AS project, max(prompt_number) AS prompts,
+         min(created_at_epoch) AS first, max(created_at_epoch) AS last
+       FROM (SELECT ${selection(table, columns)} FROM ${table}) GROUP BY 1`,
+    )
+  }
+
+  /** Every project that a session or a memory names. */
+  *projects(): Generator<OriginalRow> {
+    for (const table of ['sdk_sessions', 'observations', 'session_summaries'] as const) {
+      const columns = tableColumns(this.#db, table)
+      if (columns.size === 0) continue
+      const merged = columns.has('merged_into_project') ? 'merged_into_project' : 'NULL AS merged_into_project'
+      yield* rowsBeforeDamage(this.#db, `SELECT DISTINCT project, ${merged} FROM ${table}`)
+    }
+  }
+
+  close(): void {
+    this.#db.close()
+    this.#dispose()
+  }
+}
+
+/** For statistics, which may be incomplete. */
+function* rowsBeforeDamage(db: Database, sql: string): Generator<OriginalRow> {
+  try {
+    yield* each<OriginalRow>(db, sql)
+  } catch (error) {
+    if (!isCorruption(error)) throw error
+  }
+}
+
+function selection(table: OriginalTable, columns: ReadonlySet<string>): string {
+  return Object.entries<string | null>(TABLES[table])
+    .map(([name, older]) => {
+      const found = [name, older].find((column) => column !== null && columns.has(column))
+      return `${found ?? 'NULL'} AS ${name}`
+    })
+    .join(', ')
+}
+
+function refuseOtherDatabases(db: Database, file: string): void {
+  const observations = tableColumns(db, 'observations')
+  const sessions = tableColumns(db, 'sdk_sessions')
+  if (sessions.size > 0 && observations.has('content_session_id')) {
+    throw new MemError(
+      'bad_request',
+      `${file} is a database of this claude-mem. Export it with that claude-mem (CLAUDE_MEM_DATA_DIR=… claude-mem export memory.jsonl) and import that file.`,
+    )
+  }
+  if (sessions.size > 0 && (observations.has('memory_session_id') || observations.has('sdk_session_id'))) return
+  throw new MemError(
+    'bad_request',
+    `${file} is a database, but not one of the original claude-mem: it has other tables. Nothing was imported.`,
+  )
+}
+
+function unreadable(error: unknown, file: string): MemError {
+  const known = storageError(error)
+  if (known.code !== 'corrupt_database') return known
+  return new MemError('bad_request', `${file} is a damaged database: it cannot be read. Nothing was imported.`, {
+    cause: error,
+  })
+}
+
+/**
+ * A database with an open write-ahead log is read in place. Without one, opening it would create a log beside it, so a
+ * copy is read instead; that also works in a read-only directory.
+ */
+function openableFile(file: string): PrivateCopy {
+  if (existsSync(`${file}-wal`) && existsSync(`${file}-shm`)) return { readable: file, dispose: () => undefined }
+  return privateCopy(file)
+}
+
+export interface PrivateCopy {
+  readable: string
+  dispose(): void
+}
+
+/** Copies a database with its log into a directory that only the user can read. */
+export function privateCopy(file: string): PrivateCopy {
+  const directory = mkdtempSync(join(tmpdir(), 'claude-mem-copy-'))
+  const dispose = () => rmSync(directory, { recursive: true, force: true })
+  try {
+    const readable = join(directory, 'copy.sqlite')
+    copyConsistently(file, readable)
+    return { readable, dispose }
+  } catch (error) {
+    dispose()
+    throw error
+  }
+}
+
+const COPY_ATTEMPTS = 5
+
+/** Copies again if another program wrote to the files in the meantime. */
+function copyConsistently(file: string, copy: string): void {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = fileStates(file)
+    for (const part of ['', '-wal', '-journal']) {
+      if (!existsSync(file + part)) continue
+      copyFileSync(file + part, copy + part, constants.COPYFILE_FICLONE)
+      // The copy of a read-only file would be read-only.
+      chmodSync(copy + part, 0o600)
+    }
+    if (fileStates(file) === before) return
+    if (attempt === COPY_ATTEMPTS)
+      throw new MemError(
+        'storage',
+        `${file} is being written continuously. Stop the program that writes it, or try again.`,
+        { retryable: true },
+      )
+  }
+}
+
+function fileStates(file: string): string {
+  return ['', '-wal', '-journal']
+    .map((part) => statSync(file + part, { throwIfNoEntry: false }))
+    .map((stat) => (stat === undefined ? '' : `${stat.size} ${stat.mtimeMs}`))
+    .join('; ')
+}

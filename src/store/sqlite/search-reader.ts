@@ -1,0 +1,354 @@
+/**
+ * What search reads, on a read-only connection of its own. Search runs on a worker thread, so the operations answer
+ * synchronously; they never block the writer.
+ */
+import {
+  estimateTokens,
+  OBSERVATION_TYPES,
+  type ObservationType,
+  observationTokens,
+  summaryTokens,
+} from '../../domain/observation.ts'
+import type { MemoryKind } from '../../domain/search-query.ts'
+import type { FoundMemory, LinkedObservation, MemoryCounts } from '../search-port.ts'
+import {
+  all,
+  type Bound,
+  bindDatabase,
+  type Database,
+  get,
+  indexDamageError,
+  isIndexDamage,
+  type SqlValues,
+  selectNumber,
+  storageError,
+} from './database.ts'
+import { countVectors, pagesOfVectors, selectLastVector, selectProjectsWithVectors } from './embeddings.ts'
+import { indexState, observationText, summaryText } from './full-text-index.ts'
+import {
+  countMatches,
+  selectChunks,
+  selectMatchedWords,
+  selectMatches,
+  selectSpellingSuggestions,
+} from './full-text-search.ts'
+import {
+  OBSERVATION_COLUMNS,
+  type ObservationRow,
+  SUMMARY_COLUMNS,
+  type SummaryRow,
+  toObservation,
+  toSummary,
+} from './memories.ts'
+import { displayNameSql } from './projects.ts'
+import { openForReading } from './reader.ts'
+import {
+  countPassing,
+  searchRowId,
+  searchRowKind,
+  searchRowMemoryId,
+  selectAllPassing,
+  selectBeside,
+  selectChunksOf,
+  selectNeighbours,
+  selectPassing,
+  selectPassingOf,
+  selectRankingRows,
+} from './search-rows.ts'
+
+const searchOperations = {
+  /** By words. Empty if the query has none. */
+  lexical: selectMatches,
+  /** The number of rows that `lexical` would find, counted up to `atMost`. */
+  countLexical: countMatches,
+  matchedWords: selectMatchedWords,
+  spellingSuggestions: selectSpellingSuggestions,
+  chunks: selectChunks,
+  chunksOf: selectChunksOf,
+  neighbours: selectNeighbours,
+  passing: selectPassing,
+  allPassing: selectAllPassing,
+  count: countPassing,
+  filterRows: selectPassingOf,
+  beside: selectBeside,
+  /** Much cheaper than `found`. */
+  rankingRows: selectRankingRows,
+  found: selectFound,
+  observations: selectLinked,
+  /** In pages, oldest first, so that no row is held while an index is built. `project` null: of all projects. */
+  vectors: pagesOfVectors,
+  lastVector: selectLastVector,
+  projectsWithVectors: selectProjectsWithVectors,
+  vectorCount: countVectors,
+  indexState,
+  counts: selectCounts,
+}
+
+export type SearchDatabase = Bound<typeof searchOperations> & {
+  /** Everything read inside sees one state of the database. */
+  snapshot<T>(read: () => T): T
+  close(): void
+}
+
+export function openSearchDatabase(file: string): SearchDatabase {
+  const db = openForReading(file)
+  const bound = bindDatabase(db, searchOperations, (error) =>
+    isIndexDamage(error) ? indexDamageError(error) : storageError(error),
+  )
+  return {
+    ...bound,
+    snapshot: (read) => db.transaction(read)(),
+    close: () => {
+      db.close()
+    },
+  }
+}
+
+/** A prompt has no title: its first line is used. */
+const PROMPT_TITLE_CHARS = 120
+
+type LinkedRow = ObservationRow & {
+  projectName: string
+  chunk: number | null
+  pinned: number
+  supersededBy: number | null
+  supersedes: string
+  repeats: string
+}
+
+/** In the order of the rows; missing ones are left out. */
+function selectFound(db: Database, rows: readonly number[]): FoundMemory[] {
+  const ids = (kind: MemoryKind) =>
+    JSON.stringify(rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId))
+  const found = new Map<number, FoundMemory>()
+  for (const memory of [
+    ...selectLinkedRows(db, ids('observation')).map(foundObservation),
+    ...selectFoundSummaries(db, ids('summary')).map(foundSummary),
+    ...selectFoundPrompts(db, ids('prompt')).map(foundPrompt),
+  ]) {
+    found.set(memory.row, memory)
+  }
+  return rows.flatMap((row) => found.get(row) ?? [])
+}
+
+/** In the order of the ids; missing ones are left out. */
+function selectLinked(db: Database, ids: readonly number[]): LinkedObservation[] {
+  const found = new Map<number, LinkedObservation>()
+  for (const row of selectLinkedRows(db, JSON.stringify(ids))) {
+    const { chunk: _, ...observation } = toObservation(row)
+    found.set(row.id, {
+      ...observation,
+      pinned: row.pinned === 1,
+      supersedes: JSON.parse(row.supersedes),
+      repeats: JSON.parse(row.repeats),
+      tokens: observationTokens(observation),
+    })
+  }
+  return ids.flatMap((id) => found.get(id) ?? [])
+}
+
+function foundObservation(row: LinkedRow): FoundMemory {
+  const observation = toObservation(row)
+  const { id, session, project, type, facts, concepts, filesRead, filesModified, createdAt, promptNumber } = observation
+  return {
+    row: searchRowId('observation', id),
+    kind: 'observation',
+    id,
+    session,
+    project,
+    projectName: row.projectName,
+    type,
+    title: observation.title ?? observation.subtitle ?? firstLine(observation.narrative ?? ''),
+    text: observationText(observation).body,
+    facts,
+    concepts,
+    files: [...new Set([...filesModified, ...filesRead])],
+    createdAt,
+    promptNumber,
+    tokens: observationTokens(observation),
+    chunk: row.chunk,
+    pinned: row.pinned === 1,
+    supersededBy: row.supersededBy,
+    repeats: JSON.parse(row.repeats),
+  }
+}
+
+/** Summaries and prompts have none of these. */
+const OBSERVATION_ONLY = { chunk: null, pinned: false, supersededBy: null, repeats: [], facts: [], concepts: [] }
+
+function foundSummary(row: SummaryRow & { projectName: string }): FoundMemory {
+  const summary = toSummary(row)
+  const { id, session, project, filesRead, filesEdited, createdAt, promptNumber } = summary
+  const text = summaryText(summary)
+  return {
+    ...OBSERVATION_ONLY,
+    row: searchRowId('summary', id),
+    kind: 'summary',
+    id,
+    session,
+    project,
+    projectName: row.projectName,
+    type: null,
+    title: text.title === '' ? firstLine(text.body) : text.title,
+    text: text.body,
+    files: [...new Set([...filesEdited, ...filesRead])],
+    createdAt,
+    promptNumber,
+    tokens: summaryTokens(summary),
+  }
+}
+
+type FoundPromptRow = Pick<
+  FoundMemory,
+  'id' | 'session' | 'project' | 'projectName' | 'text' | 'promptNumber' | 'createdAt'
+>
+
+function foundPrompt(row: FoundPromptRow): FoundMemory {
+  return {
+    ...OBSERVATION_ONLY,
+    ...row,
+    row: searchRowId('prompt', row.id),
+    kind: 'prompt',
+    type: null,
+    title: firstLine(row.text),
+    files: [],
+    tokens: estimateTokens(row.text),
+  }
+}
+
+function firstLine(text: string): string {
+  const [line = ''] = text.trimStart().split('\n', 1)
+  return [...line.slice(0, PROMPT_TITLE_CHARS * 2)].slice(0, PROMPT_TITLE_CHARS).join('')
+}
+
+function selectLinkedRows(db: Database, ids: string): LinkedRow[] {
+  return all(
+    db,
+    `SELECT ${OBSERVATION_COLUMNS}, ${displayNameSql('o.project', 's.project_name')} AS projectName, r.chunk,
+       EXISTS (SELECT 1 FROM pins p WHERE p.id = o.id) AS pinned,
+       (SELECT max(from_id) FROM links WHERE to_id = o.id AND kind = 'supersedes') AS supersededBy,
+       (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'supersedes') AS supersedes,
+       (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'repeats') AS repeats
+     FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value
+       JOIN sdk_sessions s USING (content_session_id) LEFT JOIN search_rows r ON r.id = o.id * 4`,
+    [ids],
+  )
+}
+
+function selectFoundSummaries(db: Database, ids: string): (SummaryRow & { projectName: string })[] {
+  return all(
+    db,
+    `SELECT ${SUMMARY_COLUMNS}, ${displayNameSql('m.project', 's.project_name')} AS projectName
+     FROM json_each(?) wanted CROSS JOIN session_summaries m ON m.id = wanted.value
+       JOIN sdk_sessions s USING (content_session_id)`,
+    [ids],
+  )
+}
+
+function selectFoundPrompts(db: Database, ids: string): FoundPromptRow[] {
+  return all(
+    db,
+    `SELECT p.id, p.content_session_id AS session, r.project,
+       ${displayNameSql('r.project', 's.project_name')} AS projectName, p.prompt_text AS text,
+       p.prompt_number AS promptNumber, p.created_at_epoch AS createdAt
+     FROM json_each(?) wanted CROSS JOIN user_prompts p ON p.id = wanted.value
+       JOIN search_rows r ON r.id = p.id * 4 + 2 JOIN sdk_sessions s USING (content_session_id)`,
+    [ids],
+  )
+}
+
+/** `project` null: of all projects. `embedder` null: the one of the newest vectors. */
+function selectCounts(db: Database, project: string | null, embedder: string | null): MemoryCounts {
+  const inProject = (table: string) => (project === null ? 'TRUE' : `${table}.project = @project`)
+  const values: SqlValues = project === null ? [] : { project }
+  const kinds = new Map(
+    all<{ kind: number; n: number; indexed: number }>(
+      db,
+      `SELECT id & 3 AS kind, count(*) AS n, sum(indexed) AS indexed FROM search_rows s WHERE ${inProject('s')} GROUP BY 1`,
+      values,
+    ).map(({ kind, ...counts }) => [kind, counts]),
+  )
+  const rows = [...kinds.values()]
+  return {
+    observations: kinds.get(0)?.n ?? 0,
+    summaries: kinds.get(1)?.n ?? 0,
+    prompts: kinds.get(2)?.n ?? 0,
+    sessions: selectNumber(db, `SELECT count(*) AS n FROM sdk_sessions s WHERE ${inProject('s')}`, values),
+    ...selectPeriod(db, inProject('o'), values),
+    types: countTypes(db, inProject('o'), values),
+    months: all(
+      db,
+      `SELECT strftime('%Y-%m', created_at_epoch / 1000, 'unixepoch', 'localtime') AS month, count(*) AS observations
+       FROM observations o WHERE ${inProject('o')} GROUP BY 1 ORDER BY 1`,
+      values,
+    ),
+    pinned: selectNumber(
+      db,
+      `SELECT count(*) AS n FROM pins p JOIN observations o USING (id) WHERE ${inProject('o')}`,
+      values,
+    ),
+    links: {
+      repeats: countLinked(db, 'repeats', inProject('o'), values),
+      supersedes: countLinked(db, 'supersedes', inProject('o'), values),
+    },
+    indexed: {
+      done: rows.reduce((sum, { indexed }) => sum + indexed, 0),
+      total: rows.reduce((sum, { n }) => sum + n, 0),
+    },
+    vectors: countVectorsOf(db, project, embedder ?? newestEmbedder(db)),
+  }
+}
+
+function selectPeriod(db: Database, where: string, values: SqlValues): Pick<MemoryCounts, 'oldestAt' | 'newestAt'> {
+  const found = get<{ oldestAt: number | null; newestAt: number | null }>(
+    db,
+    `SELECT min(created_at_epoch) AS oldestAt, max(created_at_epoch) AS newestAt FROM observations o WHERE ${where}`,
+    values,
+  )
+  return { oldestAt: found?.oldestAt ?? null, newestAt: found?.newestAt ?? null }
+}
+
+function countTypes(db: Database, where: string, values: SqlValues): MemoryCounts['types'] {
+  const found = all<{ type: ObservationType; n: number }>(
+    db,
+    `SELECT type, count(*) AS n FROM observations o WHERE ${where} GROUP BY type`,
+    values,
+  )
+  const types: MemoryCounts['types'] = { bugfix: 0, feature: 0, refactor: 0, decision: 0, discovery: 0, change: 0 }
+  for (const { type, n } of found) if (OBSERVATION_TYPES.includes(type)) types[type] = n
+  return types
+}
+
+/** The number of observations that repeat an earlier one, or that are superseded. */
+function countLinked(db: Database, kind: 'repeats' | 'supersedes', where: string, values: SqlValues): number {
+  const end = kind === 'repeats' ? 'from_id' : 'to_id'
+  return selectNumber(
+    db,
+    `SELECT count(DISTINCT l.${end}) AS n FROM links l JOIN observations o ON o.id = l.${end}
+     WHERE l.kind = '${kind}' AND ${where}`,
+    values,
+  )
+}
+
+function newestEmbedder(db: Database): string | null {
+  return get<{ embedder: string }>(db, 'SELECT embedder FROM embeddings ORDER BY id DESC LIMIT 1')?.embedder ?? null
+}
+
+function countVectorsOf(db: Database, project: string | null, embedder: string | null): MemoryCounts['vectors'] {
+  if (embedder === null) return null
+  const found = get<{ observations: number; fragments: number; bytes: number | null; dimensions: number | null }>(
+    db,
+    `SELECT count(DISTINCT e.observation_id) AS observations, count(*) FILTER (WHERE e.dimensions > 0) AS fragments,
+       sum(length(e.vector)) AS bytes, max(e.dimensions) AS dimensions
+     FROM embeddings e ${project === null ? '' : 'JOIN observations o ON o.id = e.observation_id AND o.project = @project'}
+     WHERE e.embedder = @embedder`,
+    project === null ? { embedder } : { embedder, project },
+  )
+  return {
+    embedder,
+    dimensions: found?.dimensions ?? 0,
+    observations: found?.observations ?? 0,
+    fragments: found?.fragments ?? 0,
+    bytes: found?.bytes ?? 0,
+  }
+}

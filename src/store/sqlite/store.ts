@@ -1,0 +1,122 @@
+/**
+ * The store on the calling thread: every operation is a synchronous function of the connection. `client.ts` runs it on
+ * a worker thread; `openLocalStore` runs it here behind the same interface.
+ */
+import { errorMessage, type MemError } from '../../lib/errors.ts'
+import { callLocally } from '../../lib/worker-rpc.ts'
+import type { BackupInfo, Store } from '../port.ts'
+import { type CopyTo, copyDatabase, listBackups, listSetAside, writeBackup } from '../recovery/backup.ts'
+import { markSuspect } from '../recovery/database-files.ts'
+import type { ForgetOptions, ForgetResult } from '../search-port.ts'
+import { commitGroup } from './commit.ts'
+import { deleteShown, insertShown, selectShown } from './context.ts'
+import { type Bound, bindDatabase, type Database, isCorruption, nextSeq, storageError } from './database.ts'
+import { deleteVectors, putVectors, selectUnembedded } from './embeddings.ts'
+import { forgetMemories } from './forget.ts'
+import { indexNext, indexState, rebuildIndex } from './full-text-index.ts'
+import { importBatch } from './import.ts'
+import { countMessagesByPrompt, sampleQueue, selectClaimed } from './inbox.ts'
+import { linkObservations, pinObservations, selectTurnMaterial, unlinkObservations } from './memories.ts'
+import { selectObserverTurns, selectSeenDigests } from './observer-turns.ts'
+import { type OpenOptions, openDatabase } from './open.ts'
+import { decideProjects, moveMergedRows } from './projects.ts'
+import { readOperations } from './reader.ts'
+import { applyRetention } from './retention.ts'
+import {
+  acceptForQuarantined,
+  eraseSession,
+  quarantineSession,
+  selectDueSessions,
+  selectNextWakeAt,
+  selectStrandedSessions,
+  selectUnfinishedEffects,
+} from './sessions.ts'
+
+/** What only the daemon uses. A new entry here is a new method of `Store`. */
+const daemonOperations = {
+  commit: commitGroup,
+  unfinishedEffects: selectUnfinishedEffects,
+  strandedSessions: selectStrandedSessions,
+  dueSessions: selectDueSessions,
+  nextWakeAt: selectNextWakeAt,
+  claimedMessages: selectClaimed,
+  countMessagesByPrompt,
+  turnMaterial: selectTurnMaterial,
+  observerTurns: selectObserverTurns,
+  seenDigests: selectSeenDigests,
+  quarantine: quarantineSession,
+  acceptQuarantined: acceptForQuarantined,
+  eraseSession,
+  applyRetention,
+  sampleQueue,
+  importBatch,
+  /** A sequence number for a change that took several transactions and is complete now. */
+  nextSeq,
+  decideProjects,
+  moveMergedRows,
+  shownObservations: selectShown,
+  markShown: insertShown,
+  clearShown: deleteShown,
+  link: linkObservations,
+  unlink: unlinkObservations,
+  pin: pinObservations,
+  putEmbeddings: putVectors,
+  missingEmbeddings: selectUnembedded,
+  dropEmbeddings: deleteVectors,
+  indexNext,
+  indexState,
+  rebuildSearch: rebuildIndex,
+}
+
+interface SqliteStoreOptions extends OpenOptions {
+  /** Copies the database for a backup; by default on the calling thread. */
+  copyTo?: CopyTo
+}
+
+export interface SqliteStore extends Bound<typeof readOperations>, Bound<typeof daemonOperations> {
+  readonly db: Database
+  forget(options: ForgetOptions): ForgetResult
+  backup(reason: string, keep: number): Promise<BackupInfo>
+  backups(): BackupInfo[]
+  /** What the user should know about the start: a migration, a recovery. */
+  startupNotes(): string[]
+  close(): Promise<void>
+}
+
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  const { databaseFile, backupsDir, now = Date.now } = options
+  const { copyTo = (file: string) => copyDatabase(databaseFile, file) } = options
+  const { db, notes } = await openDatabase(options)
+  // One backup at a time: each starts by deleting what an interrupted one left behind.
+  let lastBackup: Promise<unknown> = Promise.resolve()
+  return {
+    ...bindDatabase(db, readOperations),
+    ...bindDatabase(db, daemonOperations),
+    db,
+    forget: (request) => forgetMemories(db, request, [...listBackups(backupsDir), ...listSetAside(databaseFile)]),
+    backup: (reason, keep) => {
+      const backup = lastBackup.then(() => writeBackup(copyTo, backupsDir, reason, keep, now()))
+      lastBackup = backup.catch(() => {})
+      return backup
+    },
+    backups: () => listBackups(backupsDir),
+    startupNotes: () => [...notes],
+    close: async () => {
+      await lastBackup
+      db.close()
+    },
+  }
+}
+
+/** Maps errors of store operations. Damage is recorded beside the file, so that the next start checks and recovers it. */
+export function storeErrors(databaseFile: string): (error: unknown) => MemError {
+  return (error) => {
+    if (isCorruption(error)) markSuspect(databaseFile, errorMessage(error))
+    return storageError(error)
+  }
+}
+
+/** For tests and small tools. */
+export async function openLocalStore(options: OpenOptions): Promise<Store> {
+  return callLocally(await openSqliteStore(options), storeErrors(options.databaseFile))
+}

@@ -1,0 +1,163 @@
+/** Which past sessions a backfill sends, in which order, why the others are skipped, and what it would cost. */
+
+import type { StoredSessionState, TranscriptEnd } from '../../domain/event.ts'
+import { isExcluded } from '../../domain/project.ts'
+import type { SurveyedSession, TranscriptProblem, TranscriptSurvey } from './survey.ts'
+
+export const SKIP_REASONS = {
+  hooks: 'reported by hooks',
+  read: 'imported before',
+  open: 'still being written',
+  excluded: 'in an excluded project',
+  own: 'sessions of the observer itself',
+  copied: 'part of a session that was resumed from it',
+  empty: 'without prompts and tool uses',
+} as const
+export type SkipReason = keyof typeof SKIP_REASONS
+
+export interface PlannedSession extends SurveyedSession {
+  /** Partly imported: an earlier run was interrupted, or the session was continued since. */
+  begun: boolean
+}
+
+export interface SkippedSession {
+  session: string
+  file: string
+  reason: SkipReason
+}
+
+export interface BackfillPlan {
+  /** Newest first. */
+  sessions: PlannedSession[]
+  skipped: SkippedSession[]
+  problems: TranscriptProblem[]
+  badLines: number
+}
+
+export interface BackfillPlanOptions {
+  now: number
+  dataDir: string
+  /** A key or a name; null: all. */
+  project: string | null
+  reported(sessions: readonly TranscriptEnd[]): Promise<readonly StoredSessionState[]>
+}
+
+/** A session is still open if its last line is newer than this (ms): a turn may take minutes between two lines. */
+const STILL_OPEN_MS = 10 * 60_000
+/** Sessions per `reported` request. */
+const REPORTED_BATCH = 500
+
+export async function planBackfill(
+  { sessions, problems, badLines }: TranscriptSurvey,
+  options: BackfillPlanOptions,
+): Promise<BackfillPlan> {
+  const { project } = options
+  const inProject = ({ project: { key, name } }: SurveyedSession) =>
+    project === null || key === project || name === project
+  const unique = withoutDuplicates(sessions.filter(inProject)).sort(
+    (a, b) => b.to - a.to || (a.session < b.session ? -1 : 1),
+  )
+  const known = await findReported(unique, options)
+  // A resumed session that hooks reported has only the part after the resume, so its original is still sent.
+  const copies = findCopies(unique.filter(({ session }) => known.get(session)?.hooks !== true))
+  const plan: BackfillPlan = { sessions: [], skipped: [], problems, badLines }
+  for (const session of unique) {
+    const before = known.get(session.session)
+    const reason = reasonToSkip(session, before, copies, options)
+    if (reason === null) plan.sessions.push({ ...session, begun: before !== undefined })
+    else plan.skipped.push({ session: session.session, file: session.file, reason })
+  }
+  return plan
+}
+
+function reasonToSkip(
+  session: SurveyedSession,
+  known: StoredSessionState | undefined,
+  copies: ReadonlySet<string>,
+  { now, dataDir }: BackfillPlanOptions,
+): SkipReason | null {
+  if (session.excluded) return 'excluded'
+  // The observer's sessions normally write no transcript.
+  if (isExcluded(session.cwd, session.project, [dataDir])) return 'own'
+  if (known?.hooks === true) return 'hooks'
+  if (known?.finished === true) return 'read'
+  if (session.prompts + session.toolUses === 0) return 'empty'
+  if (copies.has(session.session)) return 'copied'
+  if (now - session.to < STILL_OPEN_MS) return 'open'
+  return null
+}
+
+/** A session in two files is read from the one that has more of it. */
+function withoutDuplicates(sessions: readonly SurveyedSession[]): SurveyedSession[] {
+  const best = new Map<string, SurveyedSession>()
+  for (const session of sessions) {
+    const other = best.get(session.session)
+    if (other === undefined || hasMore(session, other)) best.set(session.session, session)
+  }
+  return [...best.values()]
+}
+
+/** Older clients resume a session under another id, in a file that begins with a copy of it. */
+function findCopies(sessions: readonly SurveyedSession[]): Set<string> {
+  const longest = new Map<string, SurveyedSession>()
+  const copies = new Set<string>()
+  for (const session of sessions) {
+    if (session.firstToolUse === null) continue
+    const other = longest.get(session.firstToolUse)
+    if (other === undefined) longest.set(session.firstToolUse, session)
+    else if (hasMore(session, other)) {
+      longest.set(session.firstToolUse, session)
+      copies.add(other.session)
+    } else copies.add(session.session)
+  }
+  return copies
+}
+
+function hasMore(a: SurveyedSession, b: SurveyedSession): boolean {
+  if (a.toolUses !== b.toolUses) return a.toolUses > b.toolUses
+  return a.prompts === b.prompts ? a.to > b.to : a.prompts > b.prompts
+}
+
+async function findReported(
+  sessions: readonly SurveyedSession[],
+  { reported }: BackfillPlanOptions,
+): Promise<Map<string, StoredSessionState>> {
+  const known = new Map<string, StoredSessionState>()
+  for (let from = 0; from < sessions.length; from += REPORTED_BATCH) {
+    const batch = sessions.slice(from, from + REPORTED_BATCH).map(({ session, end }) => ({ session, end }))
+    for (const answer of await reported(batch)) known.set(answer.session, answer)
+  }
+  return known
+}
+
+/**
+ * Tokens per tool use, measured by `npm run bench -- tokens` on a session of 300: input as billed (cache reads at a
+ * tenth), and output. Real tokenizers count code somewhat higher.
+ */
+const INPUT_PER_TOOL_USE = 713
+const OUTPUT_PER_TOOL_USE = 51
+
+export interface CostEstimate {
+  sessions: number
+  toolUses: number
+  /** Input as billed, and output. */
+  tokens: number
+  /** US dollars; null if the model's price is unknown. */
+  cost: number | null
+}
+
+/** `price`: US dollars for a million tokens. */
+export function estimateCost(
+  sessions: readonly { toolUses: number }[],
+  price: { input: number; output: number } | null,
+): CostEstimate {
+  const toolUses = sessions.reduce((sum, session) => sum + session.toolUses, 0)
+  const input = toolUses * INPUT_PER_TOOL_USE
+  const output = toolUses * OUTPUT_PER_TOOL_USE
+  return {
+    sessions: sessions.length,
+    toolUses,
+    tokens: input + output,
+    cost: price === null ? null : (input * price.input + output * price.output) / 1_000_000,
+  }
+}

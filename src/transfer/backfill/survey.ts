@@ -1,0 +1,294 @@
+/**
+ * Finds Claude Code's transcripts (`<config>/projects/<directory>/<session>.jsonl`) and lists the sessions in them: where,
+ * when and how much, without making their events. Reads each file once, with bounded memory; sends nothing.
+ */
+
+import { readdirSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { transcriptEndId } from '../../domain/event.ts'
+import { isExcluded, type Project, projectOfDirectory } from '../../domain/project.ts'
+import { errorMessage, systemCode } from '../../lib/errors.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { findAgentFiles } from '../transcripts/index.ts'
+import { type NumberedLine, parseEntry, readChunks, readLines, type TranscriptEntry } from '../transcripts/lines.ts'
+import { dropOldest, entryLineId, MAX_OPEN_CALLS } from '../transcripts/session.ts'
+
+export interface SurveyedSession extends ScannedSession {
+  file: string
+}
+
+export interface TranscriptSurvey {
+  sessions: SurveyedSession[]
+  problems: TranscriptProblem[]
+  /** Lines that were skipped: not JSON, truncated, or too long. */
+  badLines: number
+}
+
+export interface SurveyOptions {
+  settings: ScanSettings
+  /** Epoch ms: files and sessions that ended before are left out. Null: all. */
+  since: number | null
+  /** The user named the files: a file without a session is then reported. */
+  named: boolean
+  progress?: (progress: SurveyProgress) => void
+}
+
+export interface SurveyProgress {
+  files: number
+  ofFiles: number
+  bytes: number
+  ofBytes: number
+}
+
+export async function surveyTranscripts(found: FoundTranscripts, options: SurveyOptions): Promise<TranscriptSurvey> {
+  const { settings, since, named, progress } = options
+  const files = found.files.filter(({ changedAt }) => since === null || changedAt >= since)
+  const result: TranscriptSurvey = { sessions: [], problems: [...found.problems], badLines: 0 }
+  const done: SurveyProgress = { files: 0, ofFiles: files.length, bytes: 0, ofBytes: totalBytes(files) }
+  for (const { file, bytes } of files) {
+    const before = done.bytes
+    try {
+      const { sessions, lines, badLines } = await scanTranscript(file, basename(file, '.jsonl'), settings, (chars) => {
+        done.bytes = Math.min(before + bytes, done.bytes + chars)
+        progress?.(done)
+      })
+      result.badLines += badLines
+      const reason = noSessionReason(sessions.length, lines, badLines, named)
+      if (reason !== null) result.problems.push({ file, reason })
+      const recent = sessions.filter(({ to }) => since === null || to >= since)
+      result.sessions.push(...recent.map((session) => ({ ...session, file })))
+    } catch (error) {
+      result.problems.push({ file, reason: unreadableReason(error) })
+    }
+    done.files += 1
+    done.bytes = before + bytes
+    progress?.(done)
+  }
+  return result
+}
+
+function noSessionReason(sessions: number, lines: number, badLines: number, named: boolean): string | null {
+  if (sessions > 0) return null
+  if (lines > 0 && badLines === lines) return 'it is not a transcript: no line is JSON'
+  // The client writes files that contain only a title.
+  return named ? 'it contains no session that this version can read' : null
+}
+
+function totalBytes(files: readonly TranscriptFile[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+export interface TranscriptFile {
+  file: string
+  bytes: number
+  /** Epoch ms. */
+  changedAt: number
+}
+
+/** A transcript that could not be read, and why. */
+export interface TranscriptProblem {
+  file: string
+  reason: string
+}
+
+export interface FoundTranscripts {
+  files: TranscriptFile[]
+  problems: TranscriptProblem[]
+}
+
+/** Files of subagents belong to the session that started them. */
+const AGENT_FILE = /^agent-/
+
+export function findTranscripts(configDir: string): FoundTranscripts {
+  const found: FoundTranscripts = { files: [], problems: [] }
+  const projects = join(configDir, 'projects')
+  for (const name of namesIn(projects, found)) {
+    const directory = join(projects, name)
+    if (!isDirectory(directory)) continue
+    for (const file of namesIn(directory, found)) {
+      if (file.endsWith('.jsonl') && !AGENT_FILE.test(file)) addTranscript(join(directory, file), found)
+    }
+  }
+  return found
+}
+
+/** Files that the user named. */
+export function namedTranscripts(files: readonly string[]): FoundTranscripts {
+  const found: FoundTranscripts = { files: [], problems: [] }
+  for (const file of new Set(files)) addTranscript(file, found)
+  return found
+}
+
+function addTranscript(file: string, found: FoundTranscripts): void {
+  try {
+    const stat = statSync(file)
+    if (stat.isFile()) found.files.push({ file, bytes: stat.size, changedAt: stat.mtimeMs })
+    else if (stat.isDirectory()) found.problems.push({ file, reason: 'it is a directory; name the .jsonl files in it' })
+    else found.problems.push({ file, reason: 'it is not a file' })
+  } catch (error) {
+    found.problems.push({ file, reason: unreadableReason(error) })
+  }
+}
+
+/** A missing directory has no transcripts; one that cannot be read is a problem. */
+function namesIn(directory: string, found: FoundTranscripts): string[] {
+  try {
+    return readdirSync(directory).sort()
+  } catch (error) {
+    const code = systemCode(error)
+    if (code !== 'ENOENT' && code !== 'ENOTDIR')
+      found.problems.push({ file: directory, reason: unreadableReason(error) })
+    return []
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+export function unreadableReason(error: unknown): string {
+  switch (systemCode(error)) {
+    case 'ENOENT':
+      return 'it does not exist'
+    case 'EACCES':
+    case 'EPERM':
+      return 'it cannot be read: check its permissions'
+    case 'EISDIR':
+      return 'it is a directory; name the .jsonl files in it'
+    default:
+      return `it cannot be read: ${errorMessage(error)}`
+  }
+}
+
+export interface ScannedSession {
+  session: string
+  project: Project
+  cwd: string
+  excluded: boolean
+  /** Epoch ms of its first and last line. */
+  from: number
+  to: number
+  prompts: number
+  /** Tool uses that a hook would have reported. */
+  toolUses: number
+  /** Identifies copies: a session that was resumed under another id begins with a copy of the first one. */
+  firstToolUse: string | null
+  /** Id of its last event. */
+  end: string
+}
+
+export interface TranscriptScan {
+  sessions: ScannedSession[]
+  lines: number
+  /** Not JSON, truncated, or too long. */
+  badLines: number
+}
+
+export type ScanSettings = Pick<Settings, 'CLAUDE_MEM_SKIP_TOOLS' | 'CLAUDE_MEM_EXCLUDED_PROJECTS'>
+
+/** A client writes one session per file, or two after a resume; no client's file has more than this. */
+const MAX_SESSIONS = 1_000
+/** The daemon refuses longer ids. */
+const MAX_ID_CHARS = 200
+
+/** Throws file system errors. `onRead` is called with the number of characters of each line. */
+export async function scanTranscript(
+  file: string,
+  name: string,
+  settings: ScanSettings,
+  onRead: (chars: number) => void = () => undefined,
+): Promise<TranscriptScan> {
+  const sessions = new Map<string, SessionTally>()
+  const scan: TranscriptScan = { sessions: [], lines: 0, badLines: 0 }
+  let last = name
+  const parseLine = (line: NumberedLine): TranscriptEntry | null => {
+    onRead((line.text?.length ?? 0) + 1)
+    if (line.text?.trim() === '') return null
+    scan.lines += 1
+    const entry = line.text === null ? undefined : parseEntry(line.text)
+    if (entry === undefined) scan.badLines += 1
+    return entry ?? null
+  }
+  for await (const line of readLines(readChunks(file))) {
+    const entry = parseLine(line)
+    if (entry === null) continue
+    last = entry.session ?? last
+    if (last.length > MAX_ID_CHARS) continue
+    const tally = sessions.get(last) ?? new SessionTally(last, settings)
+    if (!sessions.has(last) && sessions.size >= MAX_SESSIONS) continue
+    sessions.set(last, tally)
+    for (const agentFile of findAgentFiles(file, entry)) {
+      for await (const agentLine of readLines(readChunks(agentFile))) {
+        const inner = parseLine(agentLine)
+        if (inner !== null) tally.add({ ...inner, sidechain: true })
+      }
+    }
+    tally.add(entry)
+  }
+  scan.sessions = [...sessions.values()].flatMap((tally) => tally.result() ?? [])
+  return scan
+}
+
+class SessionTally {
+  readonly #session: string
+  readonly #settings: ScanSettings
+  readonly #open = new Map<string, string>()
+  #from: number | null = null
+  #to = 0
+  #cwd: string | null = null
+  #prompts = 0
+  #toolUses = 0
+  #first: string | null = null
+  #lastLine: string | number = 'unknown'
+
+  constructor(session: string, settings: ScanSettings) {
+    this.#session = session
+    this.#settings = settings
+  }
+
+  add(entry: TranscriptEntry): void {
+    if (entry.at !== null) {
+      this.#from ??= entry.at
+      this.#to = Math.max(this.#to, entry.at)
+    }
+    if (!entry.sidechain) {
+      this.#cwd = entry.cwd ?? this.#cwd
+      this.#lastLine = entryLineId(entry)
+      if (entry.kind === 'prompt') this.#prompts += 1
+    }
+    if (entry.kind === 'assistant') for (const { id, tool } of entry.calls) if (id !== null) this.#call(id, tool)
+    if (entry.kind === 'results') for (const { id } of entry.results) this.#result(id)
+  }
+
+  #call(id: string, tool: string): void {
+    this.#open.set(id, tool)
+    dropOldest(this.#open, MAX_OPEN_CALLS)
+  }
+
+  #result(id: string): void {
+    const tool = this.#open.get(id)
+    if (tool === undefined) return
+    this.#open.delete(id)
+    this.#first ??= id
+    if (!this.#settings.CLAUDE_MEM_SKIP_TOOLS.includes(tool)) this.#toolUses += 1
+  }
+
+  /** Null for a session without any timestamp. */
+  result(): ScannedSession | null {
+    if (this.#from === null) return null
+    const cwd = this.#cwd ?? '/'
+    const project = projectOfDirectory(cwd)
+    return {
+      session: this.#session,
+      project,
+      cwd,
+      excluded: isExcluded(cwd, project, this.#settings.CLAUDE_MEM_EXCLUDED_PROJECTS),
+      from: this.#from,
+      to: this.#to,
+      prompts: this.#prompts,
+      toolUses: this.#toolUses,
+      firstToolUse: this.#first,
+      end: transcriptEndId(this.#session, this.#lastLine),
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/** Access rules: the token, and for browsers the allowed Host and Origin. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { MemError } from '../lib/errors.ts'
+
+const TOKEN_BYTES = 32
+const VIEWER_ID_BYTES = 16
+const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]']
+
+/** A browser's WebSocket cannot send headers, so it passes its token as a second subprotocol. */
+export const SUBPROTOCOL = 'claude-mem.v1'
+const TOKEN_SUBPROTOCOL = 'token.'
+
+/** The token of the data directory, created at the first start; only the owner can read the file. */
+export function readOrMakeToken(file: string): string {
+  try {
+    const token = readFileSync(file, 'utf8').trim()
+    if (token.length >= TOKEN_BYTES) return token
+  } catch {
+    // Missing or unreadable: a new one is created, and an error of writing it is reported.
+  }
+  const token = randomBytes(TOKEN_BYTES).toString('hex')
+  const beside = `${file}.${process.pid}`
+  writeFileSync(beside, `${token}\n`, { mode: 0o600 })
+  renameSync(beside, file)
+  return token
+}
+
+export function tokenMatches(expected: string, given: string | undefined): boolean {
+  if (given === undefined) return false
+  const a = Buffer.from(expected)
+  const b = Buffer.from(given)
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/**
+ * A token for one viewer page, derived from the data directory's token. It is verified without being stored, so an open
+ * page survives a restart of the daemon, and it does not reveal the token it was derived from.
+ */
+export function makeViewerToken(token: string): string {
+  return viewerToken(token, randomBytes(VIEWER_ID_BYTES).toString('base64url'))
+}
+
+function viewerToken(token: string, id: string): string {
+  return `v1.${id}.${createHmac('sha256', token).update(`viewer:${id}`).digest('base64url')}`
+}
+
+function isViewerToken(token: string, given: string): boolean {
+  const id = /^v1\.([\w-]{1,64})\./.exec(given)?.[1]
+  return id !== undefined && tokenMatches(viewerToken(token, id), given)
+}
+
+/**
+ * For every request over TCP. The Host must be a name of this machine, which stops DNS rebinding; an Origin, where a browser
+ * sends one, must be our own page.
+ */
+export function checkOrigin(request: IncomingMessage, port: number): void {
+  if (!isOurHost(request.headers.host, port)) {
+    throw new MemError('forbidden', `use ${LOOPBACK_NAMES[0]}:${port} as the Host of this address`)
+  }
+  const { origin } = request.headers
+  if (origin !== undefined && !isOurOrigin(origin, port)) throw otherOrigin()
+}
+
+/** Accepts the data directory's token and tokens of viewers. */
+export function checkToken(request: IncomingMessage, token: string): void {
+  const given = bearerToken(request) ?? subprotocolToken(request)
+  if (given !== undefined && (tokenMatches(token, given) || isViewerToken(token, given))) return
+  throw new MemError(
+    'unauthorized',
+    'a token is required: Authorization: Bearer <content of the file "token" in the data directory>',
+  )
+}
+
+/** For requests of our own page only: browsers set these headers themselves, and no page can forge them. */
+export function checkOwnPage(request: IncomingMessage, port: number): void {
+  const { origin } = request.headers
+  if (origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : isOurOrigin(origin, port)) return
+  throw otherOrigin()
+}
+
+/** Programs send the token as a header. A token in the subprotocol comes from a page, which must be our own. */
+export function checkUpgrade(request: IncomingMessage, port: number, token: string): void {
+  checkOrigin(request, port)
+  if (bearerToken(request) === undefined && subprotocolToken(request) !== undefined) checkOwnPage(request, port)
+  checkToken(request, token)
+}
+
+export function isOurHost(host: string | undefined, port: number): boolean {
+  return LOOPBACK_NAMES.some((name) => host === `${name}:${port}`)
+}
+
+function isOurOrigin(origin: string, port: number): boolean {
+  return origin.startsWith('http://') && isOurHost(origin.slice('http://'.length), port)
+}
+
+function otherOrigin(): MemError {
+  return new MemError('forbidden', 'requests from other origins are refused')
+}
+
+function bearerToken(request: IncomingMessage): string | undefined {
+  return /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1]
+}
+
+function subprotocolToken(request: IncomingMessage): string | undefined {
+  const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? []
+  return offered.find((name) => name.startsWith(TOKEN_SUBPROTOCOL))?.slice(TOKEN_SUBPROTOCOL.length)
+}

@@ -1,0 +1,74 @@
+/** A program's connection to the daemon: operations over one WebSocket on the local socket. */
+import { readFileSync } from 'node:fs'
+import { WebSocket } from 'ws'
+import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
+import { PROTOCOL_VERSION } from '../domain/protocol.ts'
+import { MemError } from '../lib/errors.ts'
+import type { Paths } from '../lib/paths.ts'
+import { VERSION } from '../lib/version.ts'
+import { type AnswerMessage, isStreamMessage, PendingRequests, type StreamMessage } from './messages.ts'
+
+const CONNECT_TIMEOUT_MS = 1_000
+
+/** A new socket for each connection: after a restart the daemon may have another socket and another token. */
+export function openLocalSocket(paths: Paths): WebSocket {
+  const socket = new WebSocket(`ws+unix:${paths.socket}:/`, {
+    handshakeTimeout: CONNECT_TIMEOUT_MS,
+    perMessageDeflate: false,
+  })
+  // On Windows any user may open a named pipe, so the first message has to carry the token.
+  if (process.platform === 'win32') {
+    const token = readFileSync(paths.token, 'utf8').trim()
+    const hello = { v: PROTOCOL_VERSION, id: 'hello', type: 'hello', version: VERSION, token }
+    socket.once('open', () => socket.send(JSON.stringify(hello)))
+  }
+  return socket
+}
+
+export class DaemonClient {
+  readonly #socket: WebSocket
+  readonly #requests = new PendingRequests()
+  onStream: (message: StreamMessage) => void = () => undefined
+  onClose: () => void = () => undefined
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket
+    socket.on('message', (data) => this.#receive(String(data)))
+    socket.on('close', () => {
+      this.#requests.rejectAll()
+      this.onClose()
+    })
+    socket.on('error', () => undefined)
+  }
+
+  /** Rejects with `not_running` where no daemon answers. */
+  static async connect(paths: Paths): Promise<DaemonClient> {
+    const socket = openLocalSocket(paths)
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve)
+      socket.once('error', (cause) =>
+        reject(
+          new MemError('not_running', 'the daemon is not running; start it with: claude-mem start', {
+            cause,
+            retryable: true,
+          }),
+        ),
+      )
+    })
+    return new DaemonClient(socket)
+  }
+
+  call<N extends OperationName>(name: N, ...args: CallArguments<N>): Promise<OutputOf<N>> {
+    return this.#requests.send((text) => this.#socket.send(text), name, ...args)
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  #receive(text: string): void {
+    const message: AnswerMessage | StreamMessage = JSON.parse(text)
+    if (isStreamMessage(message)) this.onStream(message)
+    else this.#requests.settle(message)
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * One daemon per data directory. The lock is a file lock of the operating system, taken by SQLite on every platform: it
+ * ends with the process that holds it, so no stale lock file can prevent a start. The holder is identified by connecting
+ * to it, never by a pid file.
+ */
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { MemError, systemCode } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Paths } from '../lib/paths.ts'
+import { compareVersions, VERSION } from '../lib/version.ts'
+import { DaemonClient } from './client.ts'
+
+/** Timeout of a handover, in ms: a draining daemon releases the lock within five seconds. */
+const HANDOVER_TIMEOUT_MS = 10_000
+/** Pause between two attempts to take the lock, in ms. */
+const RETRY_MS = 50
+/** How long the holder of the lock may take to answer, in ms. */
+const HELLO_TIMEOUT_MS = 1_000
+
+export interface DaemonLock {
+  release(): void
+}
+
+/** Null when another process holds it. */
+export function tryLock(file: string): DaemonLock | null {
+  const database = new Database(file, { timeout: 0 })
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+    if (process.platform !== 'win32') chmodSync(file, 0o600)
+    return { release: () => database.close() }
+  } catch (error) {
+    database.close()
+    if (systemCode(error)?.startsWith('SQLITE_BUSY') === true) return null
+    throw error
+  }
+}
+
+/** Only the holder of the lock may do this: then the process that created the socket is dead. */
+export function removeStaleSocket(path: string): void {
+  if (process.platform === 'win32') return
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path, { force: true })
+}
+
+/** Takes the lock; an older daemon that holds it is asked to hand over. */
+export async function lockDataDirectory(paths: Paths, log: Log): Promise<DaemonLock> {
+  const deadline = Date.now() + HANDOVER_TIMEOUT_MS
+  let handoverRequested = false
+  for (;;) {
+    const lock = tryLock(paths.lock)
+    if (lock !== null) return lock
+    const other = await identifyHolder(paths)
+    if (other !== null && compareVersions(other.version, VERSION) >= 0) {
+      throw new MemError(
+        'already_running',
+        `claude-mem ${other.version} (pid ${other.pid}) already serves ${paths.dataDir}`,
+      )
+    }
+    if (other !== null && !handoverRequested) {
+      log('info', `requesting a handover from claude-mem ${other.version} (pid ${other.pid})`)
+      handoverRequested = await requestHandover(paths)
+    }
+    if (Date.now() > deadline) {
+      throw new MemError(
+        'already_running',
+        `another process holds ${paths.lock} but does not answer on ${paths.socket}`,
+      )
+    }
+    await sleep(RETRY_MS)
+  }
+}
+
+async function identifyHolder(paths: Paths): Promise<{ version: string; pid: number } | null> {
+  try {
+    const client = await DaemonClient.connect(paths)
+    const { version, pid } = await client
+      .call('hello', { version: VERSION }, HELLO_TIMEOUT_MS)
+      .finally(() => client.close())
+    return { version, pid }
+  } catch {
+    // It is starting or stopping: the next attempt to lock will tell.
+    return null
+  }
+}
+
+async function requestHandover(paths: Paths): Promise<boolean> {
+  try {
+    const client = await DaemonClient.connect(paths)
+    await client.call('handover', { version: VERSION }).finally(() => client.close())
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,117 @@
+/** `claude-mem/client`: the daemon's operations and its live stream for other programs, typed. See docs/client.md. */
+import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
+import { MemError } from '../lib/errors.ts'
+import { dataDirectory, dataPaths } from '../lib/paths.ts'
+import { DaemonClient, openLocalSocket } from './client.ts'
+import { LiveConnection, type LiveState } from './live-connection.ts'
+import type { StreamMessage } from './messages.ts'
+
+export type { InputOf, OperationName, OutputOf } from '../api/index.ts'
+export type { DaemonStatus } from '../api/operations/daemon.ts'
+export type { ChangeNews, CommitNews, StreamItem } from '../daemon/actors/stream.ts'
+export type { MemoryEvent } from '../domain/event.ts'
+export type { Observation, Summary } from '../domain/observation.ts'
+export { type ErrorCode, MemError } from '../lib/errors.ts'
+export type { LiveState } from './live-connection.ts'
+export type { StreamMessage } from './messages.ts'
+
+export interface ConnectOptions {
+  /** Default: CLAUDE_MEM_DATA_DIR, or `.claude-mem` in the home directory. */
+  dataDir?: string
+}
+
+export interface FollowOptions {
+  /** Resume after the item with this number; left out: from now on. */
+  since?: number
+  /** In the order of `seq`, none twice. */
+  onItem(item: StreamMessage): void
+  /** Items were missed that the daemon no longer keeps: load again what you show. Items continue after `seq`. */
+  onGap?(seq: number): void
+  /** `stale`: the daemon does not answer; the client reconnects until `close`. */
+  onState?(state: LiveState): void
+}
+
+export interface Following {
+  /** The newest item that was received; null before the first connection. Store it as the next `since`. */
+  readonly seq: number | null
+  readonly state: LiveState
+  close(): void
+}
+
+export interface MemoryClient {
+  /**
+   * Rejects with a `MemError`: its `code` is `not_running` where no daemon answers. A broken connection is opened again
+   * by the next request.
+   */
+  request<N extends OperationName>(name: N, ...args: CallArguments<N>): Promise<OutputOf<N>>
+  follow(options: FollowOptions): Following
+  /** Closes the connection and everything that is followed. */
+  close(): void
+}
+
+/** Rejects with `not_running` where no daemon answers; it does not start one. */
+export async function connect({ dataDir }: ConnectOptions = {}): Promise<MemoryClient> {
+  const paths = dataPaths(dataDir ?? dataDirectory())
+  const followings = new Set<LiveConnection>()
+  let closed = false
+  let connection: Promise<DaemonClient> | null = null
+  const open = (): Promise<DaemonClient> => {
+    if (closed) return Promise.reject(new MemError('bad_request', 'this client was closed'))
+    connection ??= DaemonClient.connect(paths).then(
+      (client) => {
+        client.onClose = () => {
+          connection = null
+        }
+        if (closed) client.close()
+        return client
+      },
+      (error: unknown) => {
+        connection = null
+        throw error
+      },
+    )
+    return connection
+  }
+  await open()
+  return {
+    request: (name, ...args) => open().then((client) => client.call(name, ...args)),
+    follow: ({ since, onItem, onGap, onState }) => {
+      if (closed) throw new MemError('bad_request', 'this client was closed')
+      // Without `since` nothing was missed before the first load.
+      let isFirst = since === undefined
+      const live = new LiveConnection({
+        open: () => openLocalSocket(paths),
+        since: since ?? null,
+        onItem,
+        onLoad: () => {
+          if (!isFirst) onGap?.(live.seq ?? 0)
+          isFirst = false
+        },
+        onState: (state) => onState?.(state),
+      })
+      followings.add(live)
+      live.start()
+      return {
+        get seq() {
+          return live.seq
+        },
+        get state() {
+          return live.state
+        },
+        close: () => {
+          followings.delete(live)
+          live.close()
+        },
+      }
+    },
+    close: () => {
+      closed = true
+      for (const live of followings) live.close()
+      followings.clear()
+      connection?.then(
+        (client) => client.close(),
+        () => undefined,
+      )
+    },
+  }
+}

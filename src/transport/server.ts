@@ -1,0 +1,310 @@
+/**
+ * The daemon's server. It listens on a Unix socket (a named pipe on Windows), which the file system protects, and on
+ * 127.0.0.1, where every request needs the token. Both speak WebSocket and REST.
+ */
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { DaemonContext } from '../api/context.ts'
+import { type CallableName, isOperationName, OPERATIONS, runOperation } from '../api/index.ts'
+import type { ConnectionContext } from '../api/operation.ts'
+import { parseInput } from '../api/schemas.ts'
+import { PROTOCOL_VERSION } from '../domain/protocol.ts'
+import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
+import { checkOrigin, checkToken, checkUpgrade, SUBPROTOCOL, tokenMatches } from './access.ts'
+import { removeStaleSocket } from './daemon-lock.ts'
+import type { AnswerMessage, ErrorMessage } from './messages.ts'
+import { handleRest, parseJson, sendError } from './rest.ts'
+import { CLOSE_TOO_SLOW, Subscriptions } from './subscriptions.ts'
+import { pageHeaders, ViewerAccess } from './viewer-access.ts'
+
+/** Connections that may wait to be accepted: a thousand hooks at once. */
+const BACKLOG = 4_096
+const HOST = '127.0.0.1'
+/** Timeout for a request's headers, in ms. */
+const HEADERS_TIMEOUT_MS = 10_000
+/** Unread answers of one client, in bytes: several of the largest there are. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024
+/** WebSocket close code "unsupported data". */
+const CLOSE_NOT_TEXT = 1003
+/** How long connections may take to close, in ms. */
+const CLOSE_TIMEOUT_MS = 500
+
+export interface DaemonServerOptions {
+  paths: Paths
+  token: string
+  context: DaemonContext
+  port: number
+  maxMessageBytes: number
+  /** The newest number of the live stream. */
+  seq: number
+  /** Directory of the built viewer page; null: it was not built. */
+  viewerDir?: string | null
+  log: Log
+  now?: () => number
+}
+
+type Door = 'local' | 'tcp'
+
+interface Connection {
+  client: WebSocket
+  door: Door
+  /** False on a named pipe until a message has brought the token: on Windows any user may open the pipe. */
+  trusted: boolean
+}
+
+export class DaemonServer {
+  readonly #options: DaemonServerOptions
+  readonly #sockets: WebSocketServer
+  readonly #subscriptions: Subscriptions
+  readonly #viewer: ViewerAccess
+  readonly #local: Server
+  readonly #tcp: Server
+  #port: number | null = null
+
+  constructor(options: DaemonServerOptions) {
+    this.#options = options
+    this.#subscriptions = new Subscriptions(options.seq)
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: options.maxMessageBytes,
+      perMessageDeflate: false,
+      handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    })
+    this.#viewer = new ViewerAccess({
+      token: options.token,
+      directory: options.viewerDir ?? null,
+      now: options.now ?? Date.now,
+    })
+    this.#local = this.#createServer('local')
+    this.#tcp = this.#createServer('tcp')
+    options.context.supervisor.subscribe((item) => this.#subscriptions.publish(item))
+  }
+
+  get port(): number | null {
+    return this.#port
+  }
+  get connections(): number {
+    return this.#sockets.clients.size
+  }
+  get subscribers(): number {
+    return this.#subscriptions.size
+  }
+
+  async listen(): Promise<void> {
+    const { paths, context, log } = this.#options
+    prepareSocketDirectory(paths)
+    removeStaleSocket(paths.socket)
+    await listen(this.#local, { path: paths.socket, backlog: BACKLOG })
+    if (process.platform !== 'win32') chmodSync(paths.socket, 0o600)
+    try {
+      await this.#listenTcp()
+    } catch (error) {
+      // Hooks use the local socket: without TCP only the viewer and REST are missing.
+      context.supervisor.notice('warn', `no TCP port could be opened: ${errorMessage(error)}`)
+    }
+    log('info', 'listening', { socket: paths.socket, port: this.#port })
+  }
+
+  async close(): Promise<void> {
+    this.#subscriptions.close()
+    for (const socket of this.#sockets.clients) socket.close(1001, 'the daemon stops')
+    const closed = [this.#local, this.#tcp].filter((server) => server.listening).map(closeServer)
+    setTimeout(() => {
+      for (const socket of this.#sockets.clients) socket.terminate()
+      this.#local.closeAllConnections()
+      this.#tcp.closeAllConnections()
+    }, CLOSE_TIMEOUT_MS).unref()
+    await Promise.all(closed)
+    rmSync(this.#options.paths.port, { force: true })
+  }
+
+  async #listenTcp(): Promise<void> {
+    const { port, paths, context } = this.#options
+    try {
+      await listen(this.#tcp, { host: HOST, port, backlog: BACKLOG })
+    } catch (error) {
+      if (systemCode(error) !== 'EADDRINUSE' && systemCode(error) !== 'EACCES') throw error
+      await listen(this.#tcp, { host: HOST, port: 0, backlog: BACKLOG })
+      const chosen = portOf(this.#tcp)
+      context.supervisor.notice(
+        'info',
+        `port ${port} is in use; REST and viewer are on ${chosen} (change it with CLAUDE_MEM_WORKER_PORT)`,
+      )
+    }
+    this.#port = portOf(this.#tcp)
+    writeFileSync(paths.port, `${JSON.stringify({ port: this.#port, pid: process.pid })}\n`, { mode: 0o600 })
+  }
+
+  #createServer(door: Door): Server {
+    const server = createServer(
+      { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS * 3 },
+      (request, response) => void this.#handleHttp(request, response, door),
+    )
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => undefined)
+      try {
+        if (door === 'tcp') checkUpgrade(request, this.#port ?? 0, this.#options.token)
+      } catch (error) {
+        return refuseUpgrade(socket, error, pageHeaders(request.headers.host, this.#port ?? 0))
+      }
+      this.#sockets.handleUpgrade(request, socket, head, (client) => this.#accept(client, door))
+    })
+    server.on('clientError', (_error, socket) => socket.destroy())
+    return server
+  }
+
+  async #handleHttp(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
+    const { context, maxMessageBytes, token } = this.#options
+    const port = this.#port ?? 0
+    try {
+      if (door === 'tcp') {
+        for (const [name, value] of Object.entries(pageHeaders(request.headers.host, port))) {
+          response.setHeader(name, value)
+        }
+        checkOrigin(request, port)
+        if (await this.#viewer.handle(request, response, port)) return
+      }
+      if (door === 'tcp' || process.platform === 'win32') checkToken(request, token)
+    } catch (error) {
+      request.resume()
+      return sendError(response, error)
+    }
+    await handleRest(request, response, context, maxMessageBytes)
+  }
+
+  #accept(client: WebSocket, door: Door): void {
+    const connection = { client, door, trusted: !(door === 'local' && process.platform === 'win32') }
+    client.on('message', (data, isBinary) => {
+      if (isBinary) client.close(CLOSE_NOT_TEXT, 'messages are text')
+      else void this.#handleMessage(connection, String(data))
+    })
+    client.on('error', (error) => this.#options.log('debug', 'a connection failed', { error }))
+  }
+
+  async #handleMessage(connection: Connection, text: string): Promise<void> {
+    const { client } = connection
+    if (client.readyState !== client.OPEN) return
+    let id = ''
+    try {
+      const message = parseJson(text)
+      id = messageId(message)
+      const { name, input } = parseRequest(message)
+      this.#checkAllowed(connection, name, input)
+      const operation = OPERATIONS[name]
+      if (operation.kind === 'connection') {
+        // Answered synchronously: items of the stream must not arrive before the answer.
+        const handle = operation.handle as (context: ConnectionContext, input: unknown) => object
+        const output = handle(this.#connectionContext(client), parseInput(operation.input, input))
+        return reply(client, { v: PROTOCOL_VERSION, id, type: operation.answer, ...output })
+      }
+      const output = await runOperation(name as CallableName, input, this.#options.context)
+      reply(client, { ...output, v: PROTOCOL_VERSION, id, type: operation.answer })
+    } catch (error) {
+      this.#options.log('debug', 'a request failed', { error })
+      reply(client, errorReply(id, error))
+    }
+  }
+
+  #checkAllowed(connection: Connection, name: keyof typeof OPERATIONS, input: Record<string, unknown>): void {
+    if (!connection.trusted) {
+      const given = typeof input.token === 'string' ? input.token : undefined
+      if (!tokenMatches(this.#options.token, given)) {
+        throw new MemError('unauthorized', 'the first message has to carry the token')
+      }
+      connection.trusted = true
+    }
+    if (OPERATIONS[name].door === 'local' && connection.door !== 'local') {
+      throw new MemError('forbidden', `${name} is only available on the local socket`)
+    }
+  }
+
+  #connectionContext(client: WebSocket): ConnectionContext {
+    return {
+      subscribe: (since) => this.#subscriptions.add(client, since),
+      viewerLink: () => this.#viewer.createLink(this.#port),
+    }
+  }
+}
+
+/** Throws `unsupported_version` for another protocol version and `bad_request` for an unknown type. */
+export function parseRequest(message: unknown): { name: keyof typeof OPERATIONS; input: Record<string, unknown> } {
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+    throw new MemError('bad_request', 'the request is not valid: it is not a JSON object')
+  }
+  const { v, id: _id, type, ...input } = message as Record<string, unknown>
+  if (v !== PROTOCOL_VERSION) {
+    throw new MemError('unsupported_version', `this daemon speaks version ${PROTOCOL_VERSION} of the protocol`, {
+      retryable: true,
+    })
+  }
+  if (!isOperationName(type)) throw new MemError('bad_request', 'the request is not valid: type: unknown operation')
+  return { name: type, input: unnest(input, OPERATIONS[type].nested ?? []) }
+}
+
+/** Clients before 0.2 nest some fields: `{ request: { query, filters: { project } } }`. */
+function unnest(input: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  let flat = input
+  for (const name of names) {
+    const { [name]: inner, ...rest } = flat
+    if (typeof inner === 'object' && inner !== null) flat = { ...rest, ...inner }
+  }
+  return flat
+}
+
+/** The id to answer to, also for a request that is not valid. */
+function messageId(message: unknown): string {
+  const isNamed = typeof message === 'object' && message !== null && 'id' in message
+  return isNamed && typeof message.id === 'string' ? message.id : ''
+}
+
+function errorReply(id: string, error: unknown): ErrorMessage {
+  const known = error instanceof MemError ? error : null
+  return {
+    v: PROTOCOL_VERSION,
+    id,
+    type: 'error',
+    code: known?.code ?? 'internal',
+    message: errorMessage(error),
+    // On a retryable error a hook keeps its event in the spool, so an unknown error must not lose it.
+    retryable: known?.retryable ?? true,
+  }
+}
+
+/** Backpressure: a client that sends requests without reading the answers is disconnected. */
+function reply(client: WebSocket, message: AnswerMessage): void {
+  if (client.bufferedAmount > MAX_UNREAD_BYTES) client.close(CLOSE_TOO_SLOW, 'too slow; read your answers')
+  else client.send(JSON.stringify(message))
+}
+
+function listen(
+  server: Server,
+  address: { path: string; backlog: number } | { host: string; port: number; backlog: number },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()))
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
+
+function refuseUpgrade(socket: Duplex, error: unknown, headers: Record<string, string>): void {
+  const status = error instanceof MemError && error.code === 'unauthorized' ? 401 : 403
+  const lines = Object.entries({ ...headers, connection: 'close', 'content-length': '0' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`)
+}

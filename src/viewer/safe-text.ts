@@ -1,0 +1,75 @@
+/**
+ * Stored text made safe to display. It comes from programs and web pages: control and bidirectional characters are
+ * escaped and long text is truncated. Preact renders it as text, never as HTML.
+ */
+
+/** C0 except tab and line feed, DEL, C1, line separators, bidirectional marks, BOM. */
+const UNSAFE = /(?![\t\n])[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
+const LONE_SURROGATE = /\p{Cs}/gu
+
+/** Longer text makes the layout of the page slow, in characters. */
+export const DISPLAY_TEXT_CHARS = 20_000
+/** One line, in characters. */
+const DISPLAY_LINE_CHARS = 300
+
+/** Keeps line breaks. */
+export function safeText(text: string, maxChars = DISPLAY_TEXT_CHARS): string {
+  return truncate(text, maxChars)
+    .replace(/\r\n/g, '\n')
+    .replace(UNSAFE, escapeCharacter)
+    .replace(LONE_SURROGATE, '\ufffd')
+}
+
+/** Collapses whitespace to one line. */
+export function safeLine(text: string, maxChars = DISPLAY_LINE_CHARS): string {
+  // Truncated first, so that the expressions do not run over a megabyte.
+  return safeText(
+    truncate(text, maxChars * 2)
+      .replace(/\s+/g, ' ')
+      .trim(),
+    maxChars,
+  )
+}
+
+/** `batching.calling` becomes `batching, calling`. */
+export function stateLabel(state: string): string {
+  return safeLine(state).replaceAll('.', ', ')
+}
+
+/** `\x1b`, as in the terminal: not every font has glyphs for control characters. */
+function escapeCharacter(char: string): string {
+  const code = (char.codePointAt(0) ?? 0).toString(16)
+  return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`
+}
+
+function truncate(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  const end = /[\ud800-\udbff]/.test(text.charAt(maxChars - 1)) ? maxChars - 1 : maxChars
+  return `${text.slice(0, end)}…`
+}
+
+interface TextPiece {
+  text: string
+  marked: boolean
+}
+
+/** Splits a text so that words that equal or start with one of `words` can be highlighted. */
+export function highlightPieces(text: string, words: readonly string[]): TextPiece[] {
+  const patterns = words.filter((word) => word.trim() !== '').map(escapeRegExp)
+  if (patterns.length === 0) return [{ text, marked: false }]
+  // Languages without spaces have no word boundaries: there a match may start anywhere.
+  const pattern = new RegExp(`(?:(?<![\\p{L}\\p{N}])|(?=[^\\p{ASCII}]))(?:${patterns.join('|')})\\w*`, 'giu')
+  const pieces: TextPiece[] = []
+  let at = 0
+  for (const { 0: found, index } of text.matchAll(pattern)) {
+    if (index > at) pieces.push({ text: text.slice(at, index), marked: false })
+    pieces.push({ text: found, marked: true })
+    at = index + found.length
+  }
+  if (at < text.length || pieces.length === 0) pieces.push({ text: text.slice(at), marked: false })
+  return pieces
+}
+
+function escapeRegExp(word: string): string {
+  return word.replace(/[\\^$.*+?()[\]{}|/-]/g, (sign) => `\\${sign}`)
+}

@@ -1,0 +1,357 @@
+/** Dialogs that change memories: remember, correct, supersede, forget. */
+import type { ComponentChildren } from 'preact'
+import { useId, useState } from 'preact/hooks'
+import type { MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } from '../../../api/schemas.ts'
+import { OBSERVATION_TYPES, type ObservationType } from '../../../domain/observation.ts'
+import { ErrorNotice, LoadingRows } from '../../components/basics.tsx'
+import { ActionDialog, runWithToast } from '../../components/dialog.tsx'
+import { KindIcon } from '../../components/icon.tsx'
+import { callDaemon } from '../../connection.ts'
+import { exactTime, shortDay, timeOfDay } from '../../format.tsx'
+import { useDebounced, useLast, useProjects, useQuery } from '../../queries.ts'
+import { safeLine } from '../../safe-text.ts'
+import type { ObservationDetails } from './observation.tsx'
+
+/** The daemon's limits: the types make sure that they are the same. Importing them would add zod to the page. */
+const TEXT_CHARS: typeof MAX_REMEMBERED_CHARS = 20_000
+const TITLE_CHARS: typeof MAX_TITLE_CHARS = 300
+
+interface ObservationDialogProps {
+  observation: ObservationDetails
+  onClose(): void
+}
+
+interface RememberProps {
+  /** Key of the project that the list shows; null: all projects. */
+  project: string | null
+  onClose(): void
+  onRemembered(id: number): void
+}
+
+const REMEMBER_FIELDS = [
+  { name: 'text', label: 'Text', hint: 'what should be remembered', rows: 6, maxChars: TEXT_CHARS },
+  { name: 'title', label: 'Title', hint: 'default: the first words of the text', maxChars: TITLE_CHARS },
+  { name: 'concepts', label: 'Concepts', hint: 'separated by commas', maxChars: 2_000 },
+  { name: 'files', label: 'Files', hint: 'one per line', rows: 2, maxChars: 10_000 },
+] as const satisfies readonly TextFieldSpec[]
+
+export function RememberDialog({ project, onClose, onRemembered }: RememberProps) {
+  const { data } = useProjects()
+  const [key, setKey] = useState(project)
+  const [type, setType] = useState<ObservationType>('decision')
+  const [draft, setDraft] = useState({ title: '', text: '', concepts: '', files: '' })
+  const selected = data?.find((one) => one.key === key) ?? data?.[0]
+  const remember = async () => {
+    if (selected === undefined) return false
+    return await runWithToast(async () => {
+      const { observation } = await callDaemon('remember', {
+        project: { key: selected.key, name: selected.name },
+        cwd: selected.place ?? '',
+        title: draft.title.trim() === '' ? null : draft.title,
+        text: draft.text,
+        kind: type,
+        concepts: splitItems(draft.concepts, ','),
+        files: splitItems(draft.files, '\n'),
+      })
+      onRemembered(observation)
+      return `Remembered as #${observation}.`
+    })
+  }
+  return (
+    <ActionDialog
+      title="Remember something"
+      confirm="Remember it"
+      disabled={draft.text.trim() === '' || selected === undefined}
+      onConfirm={remember}
+      onClose={onClose}
+    >
+      {data?.length === 0 ? (
+        <p class="soft memory-intro">
+          There is no project yet: a project appears with its first session. In a terminal,{' '}
+          <code>claude-mem remember</code> uses the project of the current folder.
+        </p>
+      ) : null}
+      <div class="stack">
+        <Field label="Project">
+          {(id) => (
+            <select id={id} value={selected?.key ?? ''} onChange={(event) => setKey(event.currentTarget.value)}>
+              {data?.map((one) => (
+                <option key={one.key} value={one.key}>
+                  {safeLine(one.name, 60)}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <TypeField value={type} onValue={setType} />
+        <TextFields specs={REMEMBER_FIELDS} draft={draft} onDraft={setDraft} />
+      </div>
+    </ActionDialog>
+  )
+}
+
+const CORRECT_FIELDS = [
+  { name: 'title', label: 'Title', maxChars: TITLE_CHARS },
+  { name: 'text', label: 'Text', rows: 7, maxChars: TEXT_CHARS },
+  { name: 'facts', label: 'Facts', hint: 'one per line', rows: 4, maxChars: TEXT_CHARS },
+  { name: 'concepts', label: 'Concepts', hint: 'separated by commas', maxChars: TEXT_CHARS },
+] as const satisfies readonly TextFieldSpec[]
+
+interface CorrectProps extends ObservationDialogProps {
+  onCorrected(id: number): void
+}
+
+export function CorrectDialog({ observation, onClose, onCorrected }: CorrectProps) {
+  const { id } = observation
+  const original = {
+    title: observation.title ?? '',
+    text: observation.narrative ?? '',
+    facts: observation.facts.join('\n'),
+    concepts: observation.concepts.join(', '),
+  }
+  const [draft, setDraft] = useState(original)
+  const [type, setType] = useState(observation.type)
+  const isSame = type === observation.type && JSON.stringify(draft) === JSON.stringify(original)
+  const correct = () =>
+    runWithToast(async () => {
+      // Unchanged fields are not sent, so that the daemon copies them exactly.
+      const { observation: corrected } = await callDaemon('correct', {
+        observation: id,
+        ...(type === observation.type ? {} : { kind: type }),
+        ...(draft.title === original.title ? {} : { title: draft.title }),
+        ...(draft.text === original.text ? {} : { text: draft.text }),
+        ...(draft.facts === original.facts ? {} : { facts: splitItems(draft.facts, '\n') }),
+        ...(draft.concepts === original.concepts ? {} : { concepts: splitItems(draft.concepts, ',') }),
+      })
+      onCorrected(corrected)
+      return `#${corrected} now supersedes #${id}.`
+    })
+  return (
+    <ActionDialog title={`Correct #${id}`} confirm="Correct it" disabled={isSame} onConfirm={correct} onClose={onClose}>
+      <p class="soft memory-intro">
+        Your text becomes a new observation that supersedes this one. The old one stays and is struck out.
+      </p>
+      <div class="stack">
+        <TypeField value={type} onValue={setType} />
+        <TextFields specs={CORRECT_FIELDS} draft={draft} onDraft={setDraft} />
+      </div>
+    </ActionDialog>
+  )
+}
+
+/** Pause after a key before the search starts, in ms. */
+const TYPING_MS = 120
+const MAX_CANDIDATES = 8
+
+export function SupersedeDialog({ observation, onClose }: ObservationDialogProps) {
+  const { id, project } = observation
+  const [typed, setTyped] = useState('')
+  const text = useDebounced(typed.trim(), TYPING_MS)
+  const [selected, setSelected] = useState<number | null>(null)
+  const { data, error, reload } = useQuery(`supersede ${project} ${text}`, () => findCandidates(text, project))
+  const candidates = useLast(data)?.filter((one) => one.id !== id) ?? []
+  const supersede = async () => {
+    if (selected === null) return false
+    return await runWithToast(async () => {
+      await callDaemon('link', { from: selected, to: id, kind: 'supersedes', on: true })
+      return `#${id} is superseded by #${selected}.`
+    })
+  }
+  return (
+    <ActionDialog
+      title={`What supersedes #${id}?`}
+      confirm={selected === null ? 'Select one' : `#${selected} supersedes it`}
+      disabled={selected === null}
+      onConfirm={supersede}
+      onClose={onClose}
+    >
+      <Quote observation={observation} />
+      <Field label="The newer observation" hint="of the same project, by words or number">
+        {(fieldId) => (
+          <input
+            id={fieldId}
+            type="search"
+            value={typed}
+            placeholder="words, or #12"
+            maxLength={500}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <ErrorNotice text={error} retry={reload} />
+      <fieldset class="memory-candidates">
+        <legend class="unseen">Observations</legend>
+        {candidates.map((one) => (
+          <label key={one.id} class={one.id === selected ? 'chosen' : ''}>
+            <input type="radio" name="newer" checked={one.id === selected} onChange={() => setSelected(one.id)} />
+            {one.type === null ? null : <KindIcon kind={one.type} />}
+            <span dir="auto">
+              {safeLine(one.title)} <span class="figure soft">#{one.id}</span>
+            </span>
+            <span class="figure soft">
+              {shortDay(one.createdAt)} {timeOfDay(one.createdAt)}
+            </span>
+          </label>
+        ))}
+        {data !== null && candidates.length === 0 ? <p class="soft">No other observation matches.</p> : null}
+      </fieldset>
+    </ActionDialog>
+  )
+}
+
+interface Candidate {
+  id: number
+  type: ObservationType | null
+  title: string
+  createdAt: number
+}
+
+async function findCandidates(text: string, project: string): Promise<Candidate[]> {
+  const number = Number(/^#?(\d{1,15})$/.exec(text)?.[1] ?? 0)
+  if (number > 0) {
+    const { observations } = await callDaemon('observations', { ids: [number] })
+    return observations
+      .filter((one) => one.project === project)
+      .map(({ id, type, title, createdAt }) => ({ id, type, title: title ?? '(no title)', createdAt }))
+  }
+  return (await callDaemon('search', { query: text, project, limit: MAX_CANDIDATES })).answer.hits
+}
+
+export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
+  const { id } = observation
+  const { data, error, reload } = useQuery(
+    `forget ${id}`,
+    async () => (await callDaemon('forget', { ids: [id], confirm: false })).report,
+  )
+  const forget = () =>
+    runWithToast(async () => {
+      const { report } = await callDaemon('forget', { ids: [id], confirm: true })
+      if (report.observations === 0) return `#${id} was already forgotten.`
+      return report.backupsUntil === null
+        ? `#${id} is forgotten.`
+        : `#${id} is forgotten. Backups contain it until ${exactTime(report.backupsUntil)}.`
+    })
+  return (
+    <ActionDialog
+      title="Forget this?"
+      cancel="Keep it"
+      confirm="Forget permanently"
+      confirmClass="danger"
+      disabled={data === null}
+      onConfirm={forget}
+      onClose={onClose}
+    >
+      <Quote observation={observation} />
+      <ErrorNotice text={error} retry={reload} />
+      {data === null && error === null ? <LoadingRows rows={1} /> : null}
+      {data === null ? null : (
+        <ul class="memory-consequences">
+          <li>The observation is deleted with its facts, links and source events. This cannot be undone.</li>
+          <li>It is removed from the search index and from the context of future sessions.</li>
+          {data.summaries + data.prompts === 0 ? null : (
+            <li>
+              {data.summaries} summaries and {data.prompts} prompts are deleted with it.
+            </li>
+          )}
+          <li>
+            {data.backupsUntil === null
+              ? 'No backup contains it.'
+              : `Earlier backups contain it until ${exactTime(data.backupsUntil)}.`}
+          </li>
+        </ul>
+      )}
+    </ActionDialog>
+  )
+}
+
+function Quote({ observation: { id, title } }: { observation: ObservationDetails }) {
+  return (
+    <p class="memory-quote" dir="auto">
+      #{id} {safeLine(title ?? '(no title)')}
+    </p>
+  )
+}
+
+interface FieldProps {
+  label: string
+  hint?: string | undefined
+  children(id: string): ComponentChildren
+}
+
+function Field({ label, hint, children }: FieldProps) {
+  const id = useId()
+  return (
+    <div class="memory-field">
+      <label for={id}>
+        {label}
+        {hint === undefined ? null : <span class="soft"> {hint}</span>}
+      </label>
+      {children(id)}
+    </div>
+  )
+}
+
+interface TextFieldSpec<K extends string = string> {
+  name: K
+  label: string
+  hint?: string
+  /** Given: a field of several lines. */
+  rows?: number
+  maxChars: number
+}
+
+interface TextFieldsProps<K extends string> {
+  specs: readonly TextFieldSpec<K>[]
+  draft: Record<K, string>
+  onDraft(draft: Record<K, string>): void
+}
+
+function TextFields<K extends string>({ specs, draft, onDraft }: TextFieldsProps<K>) {
+  return (
+    <>
+      {specs.map(({ name, label, hint, rows, maxChars }) => (
+        <Field key={name} label={label} hint={hint}>
+          {(id) => {
+            const props = { id, value: draft[name], maxLength: maxChars, dir: 'auto' } as const
+            const onValue = (value: string) => onDraft({ ...draft, [name]: value })
+            return rows === undefined ? (
+              <input {...props} onInput={(event) => onValue(event.currentTarget.value)} />
+            ) : (
+              <textarea {...props} rows={rows} onInput={(event) => onValue(event.currentTarget.value)} />
+            )
+          }}
+        </Field>
+      ))}
+    </>
+  )
+}
+
+function TypeField({ value, onValue }: { value: ObservationType; onValue(value: ObservationType): void }) {
+  return (
+    <Field label="Type">
+      {(id) => (
+        <select
+          id={id}
+          value={value}
+          onChange={(event) => {
+            const type = OBSERVATION_TYPES.find((one) => one === event.currentTarget.value)
+            if (type !== undefined) onValue(type)
+          }}
+        >
+          {OBSERVATION_TYPES.map((type) => (
+            <option key={type} value={type}>
+              {type}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+function splitItems(text: string, separator: ',' | '\n'): string[] {
+  return text
+    .split(separator)
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}

@@ -1,0 +1,160 @@
+/** The opened memory: chooses the panel by its id in the address. Contains the panels of summaries and prompts. */
+import { EmptyState } from '../../components/basics.tsx'
+import { KindIcon } from '../../components/icon.tsx'
+import { callDaemon } from '../../connection.ts'
+import { useQuery, useReloadOnNews } from '../../queries.ts'
+import { viewHref } from '../../route.ts'
+import { safeLine } from '../../safe-text.ts'
+import type { MemoryQuery } from './memory-query.ts'
+import type { MemoryRows } from './memory-rows.ts'
+import { ObservationPanel } from './observation.tsx'
+import { CopyButton, DetailPanel, FileList, MemoryMeta, MissingMemory, PanelSection, ProseText } from './panel.tsx'
+
+interface OpenMemoryProps {
+  /** As in the address: `12`, `summary.4.SESSION`, `prompt.2.SESSION`. */
+  id: string
+  query: MemoryQuery
+  rows: MemoryRows
+  onClose(): void
+}
+
+const SUMMARY_OR_PROMPT = /^(summary|prompt)\.(\d{1,15})\.(.+)$/s
+
+export function OpenMemory({ id, query, rows, onClose }: OpenMemoryProps) {
+  if (/^\d{1,15}$/.test(id)) return <ObservationPanel id={Number(id)} query={query} rows={rows} onClose={onClose} />
+  const [, kind, number, session = ''] = SUMMARY_OR_PROMPT.exec(id) ?? []
+  if (kind === 'summary') return <SummaryPanel id={Number(number)} session={session} onClose={onClose} />
+  if (kind === 'prompt') return <PromptPanel number={Number(number)} session={session} onClose={onClose} />
+  return (
+    <DetailPanel label="Memory" onClose={onClose}>
+      <EmptyState icon="memory" title="There is no such memory">
+        <p>The address is not valid. Select a memory from the list.</p>
+      </EmptyState>
+    </DetailPanel>
+  )
+}
+
+/** Limits of one request; sessions have fewer. */
+const MAX_SUMMARIES = 200
+const MAX_PROMPTS = 2_000
+/** Changes within this time cause one request, in ms. */
+const THROTTLE_MS = 100
+
+function SummaryPanel({ id, session, onClose }: { id: number; session: string; onClose(): void }) {
+  const { data, error, loading, reload } = useQuery(`summary ${id} ${session}`, async () => {
+    const { summaries } = await callDaemon('summaries', { session, limit: MAX_SUMMARIES })
+    return { summary: summaries.find((one) => one.id === id) ?? null }
+  })
+  useReloadOnSession(session, reload)
+  const summary = data?.summary ?? null
+  if (summary === null) {
+    const isLoading = loading && data === null
+    return <MissingMemory kind="summary" loading={isLoading} error={error} onRetry={reload} onClose={onClose} />
+  }
+  const parts = [
+    ['Investigated', summary.investigated],
+    ['Learned', summary.learned],
+    ['Completed', summary.completed],
+    ['Next steps', summary.nextSteps],
+    ['Notes', summary.notes],
+  ] as const
+  return (
+    <DetailPanel label={`Summary ${id}`} onClose={onClose}>
+      <p class="cluster">
+        <KindIcon kind="summary" />
+        Summary <span class="figure soft">#{id}</span>
+      </p>
+      <h2 class="memory-title" dir="auto">
+        {safeLine(summary.request ?? 'Summary of a turn', 600)}
+      </h2>
+      <MemoryMeta session={session} turn={summary.promptNumber} at={summary.createdAt} />
+      {parts.map(([title, text]) =>
+        text === null || text === '' ? null : (
+          <PanelSection key={title} title={title}>
+            <ProseText text={text} />
+          </PanelSection>
+        ),
+      )}
+      {summary.filesEdited.length + summary.filesRead.length === 0 ? null : (
+        <PanelSection title="Files">
+          <FileList label="Edited" files={summary.filesEdited} />
+          <FileList label="Read" files={summary.filesRead} />
+        </PanelSection>
+      )}
+      {summary.model === null ? null : <p class="soft small memory-section">Written by {safeLine(summary.model)}.</p>}
+    </DetailPanel>
+  )
+}
+
+function PromptPanel({ number, session, onClose }: { number: number; session: string; onClose(): void }) {
+  const { data, error, loading, reload } = useQuery(`prompt ${number} ${session}`, async () => {
+    const { story } = await callDaemon('story', { session, trace: 0, rows: MAX_PROMPTS })
+    return {
+      prompt: story.prompts.find((one) => one.number === number) ?? null,
+      observations: story.observationRows.filter(({ promptNumber }) => promptNumber === number),
+      summaries: story.summaryRows.filter(({ promptNumber }) => promptNumber === number),
+    }
+  })
+  useReloadOnSession(session, reload)
+  const prompt = data?.prompt ?? null
+  if (data === null || prompt === null) {
+    const isLoading = loading && data === null
+    return <MissingMemory kind="prompt" loading={isLoading} error={error} onRetry={reload} onClose={onClose} />
+  }
+  return (
+    <DetailPanel label={`Prompt ${number}`} onClose={onClose}>
+      <p class="cluster">
+        <KindIcon kind="prompt" />
+        Prompt {number}
+      </p>
+      <h2 class="unseen">Prompt {number}</h2>
+      <MemoryMeta session={session} turn={number} at={prompt.at} />
+      {prompt.private ? (
+        <p class="memory-prose">This prompt is private: its text was not stored and its turn was not observed.</p>
+      ) : (
+        <>
+          <ProseText text={prompt.text} />
+          <CopyButton text={prompt.text} what="prompt" />
+        </>
+      )}
+      <PanelSection title="Memories of this turn">
+        {data.observations.length + data.summaries.length === 0 ? (
+          <p class="soft">
+            This turn has no memories yet. <a href={viewHref('session', session)}>Its session</a> shows why.
+          </p>
+        ) : (
+          <ul class="memory-nearby">
+            {data.observations.map(({ id, type, title }) => (
+              <li key={id}>
+                <a href={viewHref('memory', id)}>
+                  <KindIcon kind={type} />
+                  <span class="ellipsis">{safeLine(title ?? `Observation ${id}`)}</span>
+                </a>
+              </li>
+            ))}
+            {data.summaries.map(({ id, request }) => (
+              <li key={`summary ${id}`}>
+                <a href={viewHref('memory', `summary.${id}.${session}`)}>
+                  <KindIcon kind="summary" />
+                  <span class="ellipsis">{safeLine(request ?? 'Summary')}</span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </PanelSection>
+    </DetailPanel>
+  )
+}
+
+/** Reloads when the session got memories, or when memories were deleted. */
+function useReloadOnSession(session: string, reload: () => void): void {
+  useReloadOnNews(
+    (message) =>
+      message.type === 'commit'
+        ? message.session === session && message.observations.length + message.summaries.length > 0
+        : message.change === 'forgotten' || message.change === 'erased',
+    THROTTLE_MS,
+    reload,
+  )
+}

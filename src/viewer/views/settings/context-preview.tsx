@@ -1,0 +1,354 @@
+/** A live preview of the context that the next session of a project gets, with controls to change its size and parts. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { OutputOf } from '../../../api/index.ts'
+import type { ContextOverrides } from '../../../api/operations/projects.ts'
+import { CONTEXT_PARTS, type ContextPart } from '../../../domain/context-parts.ts'
+import { OBSERVATION_TYPES } from '../../../domain/observation.ts'
+import { stripColors } from '../../../lib/format.ts'
+import type { SettingInfo } from '../../../settings/settings.ts'
+import type { StreamMessage } from '../../../transport/messages.ts'
+import { ErrorNotice, LoadingRows, Select } from '../../components/basics.tsx'
+import { runWithToast, useBusy } from '../../components/dialog.tsx'
+import { callDaemon } from '../../connection.ts'
+import { changeSetting } from '../../daemon-status.ts'
+import { countOf, fullCount } from '../../format.tsx'
+import { useLast, useProjects, useQuery, useReloadOnNews } from '../../queries.ts'
+import { safeLine, safeText } from '../../safe-text.ts'
+import { Pills } from './setting-controls.tsx'
+
+/** Id of the element, to scroll to it. */
+export const PREVIEW_ID = 'preview-of-context'
+/** While a slider moves, the preview is loaded at most this often, in ms. */
+const SLIDER_THROTTLE_MS = 80
+/** New memories within this time cause one request, in ms. */
+const NEWS_THROTTLE_MS = 500
+
+type ContextOptions = Required<ContextOverrides>
+
+/** The setting of each option. */
+const OPTION_SETTINGS = {
+  tokens: 'CLAUDE_MEM_CONTEXT_TOKENS',
+  observations: 'CLAUDE_MEM_CONTEXT_OBSERVATIONS',
+  summaries: 'CLAUDE_MEM_CONTEXT_SUMMARIES',
+  parts: 'CLAUDE_MEM_CONTEXT_PARTS',
+  types: 'CLAUDE_MEM_CONTEXT_TYPES',
+} as const satisfies Record<keyof ContextOptions, string>
+
+const SLIDERS = [
+  { option: 'tokens', label: 'Tokens', step: 50 },
+  { option: 'observations', label: 'Rows', step: 1 },
+  { option: 'summaries', label: 'Earlier turns', step: 1 },
+] as const
+
+/** The options as they are set. */
+export function optionsFromSettings(settings: readonly SettingInfo[]): ContextOptions {
+  const settingOf = (option: keyof ContextOptions) =>
+    settings.find(({ name }) => name === OPTION_SETTINGS[option])?.value
+  const number = (option: keyof ContextOptions) => {
+    const value = settingOf(option)
+    return typeof value === 'number' ? value : 0
+  }
+  const some = <T extends string>(option: keyof ContextOptions, choices: readonly T[]): T[] => {
+    const value = settingOf(option)
+    return Array.isArray(value) ? choices.filter((choice) => value.includes(choice)) : []
+  }
+  return {
+    tokens: number('tokens'),
+    observations: number('observations'),
+    summaries: number('summaries'),
+    parts: some('parts', CONTEXT_PARTS),
+    types: some('types', OBSERVATION_TYPES),
+  }
+}
+
+/** The settings to change so that the options are kept. */
+export function changedSettings(
+  stored: ContextOptions,
+  options: ContextOptions,
+): { name: string; value: string | readonly string[] }[] {
+  return (Object.keys(OPTION_SETTINGS) as (keyof ContextOptions)[])
+    .filter((option) => String(stored[option]) !== String(options[option]))
+    .map((option) => {
+      const value = options[option]
+      return { name: OPTION_SETTINGS[option], value: typeof value === 'number' ? String(value) : value }
+    })
+}
+
+export function ContextPreviewPanel({ settings }: { settings: readonly SettingInfo[] }) {
+  const { data, error, reload } = useProjects()
+  useReloadOnNews(isContextChange, NEWS_THROTTLE_MS, reload)
+  const [selected, setSelected] = useState<string | null>(null)
+  const [moved, setMoved] = useState<ContextOverrides>({})
+  const projects = data?.filter(({ observations }) => observations > 0) ?? []
+  const project = (projects.find(({ key }) => key === selected) ?? projects[0])?.key ?? null
+  const stored = optionsFromSettings(settings)
+  const options = { ...stored, ...moved }
+  const changes = changedSettings(stored, options)
+  const save = useBusy(async () => {
+    const saved = await runWithToast(async () => {
+      for (const { name, value } of changes) await changeSetting(name, value)
+      return 'Saved. New sessions get this context.'
+    })
+    if (saved) setMoved({})
+  })
+  return (
+    <section class="preview card" id={PREVIEW_ID} aria-label="Preview of the context">
+      <header class="preview-head">
+        <h2>Context of the next session</h2>
+        {project === null ? null : (
+          <Select
+            label="Project"
+            value={project}
+            options={projects.map(({ key, name }) => ({ value: key, text: safeLine(name, 60) }))}
+            onSelect={setSelected}
+          />
+        )}
+      </header>
+      <ErrorNotice text={error} retry={reload} />
+      {data !== null && project === null ? (
+        <p class="preview-empty">
+          There are no memories yet. After your first session with Claude Code this shows the exact text that the next
+          session gets before its first prompt.
+        </p>
+      ) : null}
+      {project === null ? null : (
+        <>
+          <PreviewControls
+            settings={settings}
+            options={options}
+            onChange={(change) => setMoved((before) => ({ ...before, ...change }))}
+          />
+          <div class="preview-buttons">
+            <button type="button" disabled={changes.length === 0} onClick={() => setMoved({})}>
+              Reset
+            </button>
+            <button type="button" class="primary" disabled={changes.length === 0 || save.busy} onClick={save.start}>
+              Save these settings
+            </button>
+          </div>
+          <PreviewResult project={project} options={options} settings={settings} />
+        </>
+      )}
+    </section>
+  )
+}
+
+const PART_TITLES: Record<ContextPart, string> = {
+  pinned: 'Pinned observations',
+  summary: 'Summary of the last turn',
+  earlier: 'Earlier turns, one line each',
+  timeline: 'Rows of observations, by day and file',
+  details: 'Facts of the best rows',
+  legend: 'Meaning of the symbols',
+  totals: 'Size of the memory',
+  more: 'How the agent can ask for more',
+}
+
+interface PreviewControlsProps {
+  settings: readonly SettingInfo[]
+  options: ContextOptions
+  onChange(change: ContextOverrides): void
+}
+
+function PreviewControls({ settings, options, onChange }: PreviewControlsProps) {
+  return (
+    <div class="preview-controls">
+      {SLIDERS.map(({ option, label, step }) => {
+        const setting = settings.find(({ name }) => name === OPTION_SETTINGS[option])
+        return (
+          <label key={option} class="preview-slider" title={setting?.about}>
+            <span>{label}</span>
+            <input
+              type="range"
+              min={setting?.min ?? 0}
+              max={setting?.max ?? 0}
+              step={step}
+              value={options[option]}
+              onInput={(event) => onChange({ [option]: event.currentTarget.valueAsNumber })}
+            />
+            <output class="figure">{fullCount(options[option])}</output>
+          </label>
+        )
+      })}
+      <fieldset class="pills">
+        <legend>Parts</legend>
+        <Pills
+          choices={CONTEXT_PARTS}
+          selected={options.parts}
+          titles={PART_TITLES}
+          onSelect={(parts) => onChange({ parts })}
+        />
+      </fieldset>
+      <fieldset class="pills">
+        <legend>Types</legend>
+        <Pills choices={OBSERVATION_TYPES} selected={options.types} onSelect={(types) => onChange({ types })} />
+      </fieldset>
+    </div>
+  )
+}
+
+interface PreviewResultProps {
+  project: string
+  options: ContextOptions
+  settings: readonly SettingInfo[]
+}
+
+function PreviewResult({ project, options, settings }: PreviewResultProps) {
+  const request = useThrottled(JSON.stringify({ project, ...options }))
+  // Other settings of the context change the answer too, so they are part of the key.
+  const contextValues = settings.filter(({ name }) => name.includes('CONTEXT')).map(({ value }) => value)
+  const { data, error, reload } = useQuery(`${request} ${JSON.stringify(contextValues)}`, async () => {
+    const input: { project: string } & ContextOptions = JSON.parse(request)
+    return { answer: await callDaemon('context', input), budget: input.tokens }
+  })
+  useReloadOnNews(isContextChange, NEWS_THROTTLE_MS, reload)
+  const last = useLast(data)
+  if (error !== null) return <ErrorNotice text={error} retry={reload} />
+  return last === null ? <LoadingRows rows={3} /> : <PreviewReport answer={last.answer} budget={last.budget} />
+}
+
+/** The newest value, but changed at most every `SLIDER_THROTTLE_MS`. */
+function useThrottled(value: string): string {
+  const [throttled, setThrottled] = useState(value)
+  const newest = useRef(value)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  newest.current = value
+  useEffect(() => {
+    if (value === throttled) return
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined
+      setThrottled(newest.current)
+    }, SLIDER_THROTTLE_MS)
+  }, [value, throttled])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return throttled
+}
+
+function isContextChange(message: StreamMessage): boolean {
+  return message.type === 'change' || message.observations.length + message.summaries.length > 0
+}
+
+type ContextAnswer = OutputOf<'context'>
+type ContextReport = NonNullable<ContextAnswer['report']>
+
+const REPORT_PARTS: readonly { part: keyof ContextReport['parts']; colour: string; name: string }[] = [
+  { part: 'pinned', colour: '--accent', name: 'pinned' },
+  { part: 'summary', colour: '--summary', name: 'last turn' },
+  { part: 'earlier', colour: '--prompt', name: 'earlier turns' },
+  { part: 'timeline', colour: '--refactor', name: 'rows' },
+  { part: 'details', colour: '--discovery', name: 'details' },
+  { part: 'legend', colour: '--decision', name: 'legend' },
+  { part: 'totals', colour: '--live', name: 'totals' },
+  { part: 'more', colour: '--feature', name: 'how to ask' },
+  { part: 'frame', colour: '--change', name: 'frame' },
+]
+
+const LEFT_OUT: readonly [keyof ContextReport['leftOut'], string][] = [
+  ['budget', 'beyond the tokens'],
+  ['rows', 'beyond the rows'],
+  ['repeats', 'nearly the same as another one'],
+  ['superseded', 'superseded by a newer one'],
+  ['parts', 'in a part that is off'],
+  ['unread', 'too old, or of a type that is off'],
+]
+
+/** More than any budget allows, in characters. */
+const MAX_CONTEXT_CHARS = 40_000
+
+/** The text, its cost by part, and the numbers of omitted memories. */
+function PreviewReport({ answer, budget }: { answer: ContextAnswer; budget: number }) {
+  const { context, tokens, report } = answer
+  const message = stripColors(answer.message)
+  return (
+    <div class="stack">
+      <TokenCost tokens={tokens} budget={budget} parts={report?.parts ?? {}} />
+      {context === '' ? (
+        <p class="preview-empty">With these options the session gets no context.</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
+        <section class="preview-text" data-testid="context-preview" aria-label="The text" tabIndex={0}>
+          <pre>
+            {safeText(context, MAX_CONTEXT_CHARS)
+              .split('\n')
+              .map((line, i) => (
+                <ContextLine key={i} text={line} />
+              ))}
+          </pre>
+        </section>
+      )}
+      {report === null ? null : <ReportCounts report={report} />}
+      <p class="note">
+        <strong>Message to you:</strong> {message === '' ? 'none' : safeLine(message, 600)}
+      </p>
+    </div>
+  )
+}
+
+function TokenCost({ tokens, budget, parts }: { tokens: number; budget: number; parts: ContextReport['parts'] }) {
+  const costs = REPORT_PARTS.map((one) => ({ ...one, cost: parts[one.part] ?? 0 })).filter(({ cost }) => cost > 0)
+  const whole = Math.max(budget, tokens, 1)
+  return (
+    <div>
+      <p class="meter-words">
+        <span>Cost per session</span>
+        <span class="figure" title="Estimated: four characters are a token">
+          {fullCount(tokens)} of {fullCount(budget)} tokens
+        </span>
+      </p>
+      <div class="track cost-track" aria-hidden="true">
+        {costs.map(({ part, colour, cost }) => (
+          <span key={part} style={{ width: `${(cost / whole) * 100}%`, background: `var(${colour})` }} />
+        ))}
+      </div>
+      <ul class="cost-parts soft">
+        {costs.map(({ part, colour, name, cost }) => (
+          <li key={part} title={`${fullCount(cost)} tokens`}>
+            <span class="colour-key" style={{ background: `var(${colour})` }} />
+            {name} <span class="figure">{fullCount(cost)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function ReportCounts({ report: { counts, leftOut } }: { report: ContextReport }) {
+  const missing = LEFT_OUT.filter(([reason]) => leftOut[reason] > 0)
+  return (
+    <div class="soft small">
+      <p>
+        Contains {countOf(counts.observations, 'row')}, {countOf(counts.details, 'detail')}, {fullCount(counts.pinned)}{' '}
+        pinned, {countOf(counts.summaries, 'turn')}.
+      </p>
+      <p>{missing.length === 0 ? 'Nothing of this project is left out.' : 'Left out:'}</p>
+      <ul class="preview-missing">
+        {missing.map(([reason, text]) => (
+          <li key={reason}>
+            <span class="figure">{fullCount(leftOut[reason])}</span> {text}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** A line of the context: headings are bold, and the bars of a table are pale. */
+function ContextLine({ text }: { text: string }) {
+  if (!text.startsWith('|')) {
+    return <span class={/^(?:#|\*\*)/.test(text) ? 'line strong' : 'line'}>{`${text}\n`}</span>
+  }
+  return (
+    <span class="line row">
+      {text.split(/(\|)/).map((piece, i) =>
+        piece === '|' ? (
+          <span key={i} class="bar">
+            {piece}
+          </span>
+        ) : (
+          piece
+        ),
+      )}
+      {'\n'}
+    </span>
+  )
+}

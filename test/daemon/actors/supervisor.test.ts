@@ -1,0 +1,366 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MemError } from '../../../src/lib/errors.ts'
+import { plainObserver } from '../../../src/observer/plain.ts'
+import { type Observer, ObserverError } from '../../../src/observer/port.ts'
+import type { Store } from '../../../src/store/port.ts'
+import { events, Harness, POLICY } from './harness.ts'
+
+let h: Harness
+beforeEach(async () => {
+  h = await new Harness().start()
+})
+afterEach(() => h.dispose())
+
+const accept = (...list: Parameters<typeof h.supervisor.accept>[0][]) =>
+  Promise.all(list.map((event) => h.supervisor.accept(event)))
+const titles = async (session: string) =>
+  (await h.store.observations({ session, limit: 1_000 })).map((o) => o.title).sort()
+const rowOf = async (session: string) => {
+  const row = await h.store.session(session)
+  if (row === null) throw new Error(`no session ${session}`)
+  return row
+}
+
+/** An observer whose calls wait until the test lets them go on. */
+function gated(): { observer: Observer; open: () => void; calls: () => number; aborted: () => number } {
+  let open: () => void = () => undefined
+  let calls = 0
+  let aborted = 0
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return {
+    calls: () => calls,
+    aborted: () => aborted,
+    open,
+    observer: {
+      ...plainObserver,
+      async observe(request, signal) {
+        calls++
+        signal.addEventListener('abort', () => aborted++)
+        await gate
+        return plainObserver.observe(request, signal)
+      },
+    },
+  }
+}
+
+describe('supervisor.turn', () => {
+  test('a turn becomes observations and a summary, and every event says what became of it', async () => {
+    await accept(
+      events.start('s', 'e0'),
+      events.prompt('s', 'e1', 'add a cart'),
+      events.tool('s', 'e2'),
+      events.failure('s', 'e3'),
+      events.turnEnd('s', 'e4'),
+    )
+    await h.settle()
+    expect(await titles('s')).toEqual(['Bash failed: false', 'Edit e2.ts'])
+    expect(await h.store.summaries({ session: 's' })).toMatchObject([
+      { request: 'add a cart', completed: 'done', promptNumber: 1 },
+    ])
+    const outcomes = Object.fromEntries(
+      (await h.store.events('s', 10)).map((e) => [e.eventId, [e.outcome, e.observationIds.length]]),
+    )
+    expect(outcomes).toMatchObject({ e0: ['noted', 0], e1: ['noted', 0], e2: ['observed', 1], e3: ['observed', 1] })
+    expect(await rowOf('s')).toMatchObject({ state: 'observing', status: 'active', prompts: 1, effect: null })
+    expect(await h.store.queueStats()).toMatchObject({ pending: 0, processing: 0, failed: 0 })
+  })
+
+  test('an event accepted twice counts once, together or one after the other, before and after a restart', async () => {
+    const twice = await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.tool('s', 'a'))
+    expect(twice.map((one) => one.duplicate)).toEqual([false, false, true])
+    expect(await accept(events.tool('s', 'b'), events.tool('s', 'a'))).toEqual([
+      { duplicate: false },
+      { duplicate: true },
+    ])
+    await h.crash()
+    expect(await accept(events.tool('s', 'a'), events.tool('s', 'c'))).toEqual([
+      { duplicate: true },
+      { duplicate: false },
+    ])
+    await accept(events.turnEnd('s', 'z'))
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts', 'Edit b.ts', 'Edit c.ts'])
+  })
+
+  test('the stream has one item a commit, numbered without a gap', async () => {
+    const seqs: number[] = []
+    h.supervisor.subscribe((item) => seqs.push(item.seq))
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.prompt('t', 'p'), events.tool('t', 'a'))
+    await accept(events.turnEnd('s', 'z'), events.turnEnd('t', 'z'))
+    await h.settle()
+    expect(seqs.length).toBeGreaterThan(3)
+    expect(seqs).toEqual(seqs.map((_, i) => (seqs[0] ?? 0) + i))
+  })
+
+  test('every transition is in the trace with its reason', async () => {
+    await accept(events.prompt('s', 'p'))
+    await accept(events.tool('s', 'a'))
+    await accept(events.turnEnd('s', 'z'))
+    await h.settle()
+    const view = await h.store.sessionView('s', 100)
+    const trace = (view?.trace ?? []).map((entry) => `${entry.event} ${entry.from} -> ${entry.to}`)
+    const wanted = [
+      'PROMPT init -> observing',
+      'MESSAGE observing -> observing',
+      'TURN_END observing -> batching.calling',
+      'OBSERVED batching.calling -> summarizing.calling',
+      'SUMMARIZED summarizing.calling -> observing',
+    ]
+    expect([...trace].sort()).toEqual([...wanted].sort())
+    expect(view?.trace.every((entry) => entry.reason !== '')).toBe(true)
+  })
+})
+
+test('supervisor.trace: has the number of observations of a batch, and why the rest was left out', async () => {
+  h.observer = {
+    ...plainObserver,
+    observe: async (request, signal) => ({
+      ...(await plainObserver.observe({ ...request, messages: request.messages.slice(0, 1) }, signal)),
+      skipped: request.messages.slice(1).map((message) => ({ eventId: message.id, reason: 'a listing' })),
+    }),
+  }
+  await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.tool('s', 'b'), events.turnEnd('s', 'z'))
+  await h.settle()
+  const view = await h.store.sessionView('s', 10)
+  expect(view?.trace.find((entry) => entry.event === 'OBSERVED')?.reason).toContain(
+    '1 observations; left out: 1 a listing',
+  )
+  const skipped = (await h.store.events('s', 10)).find((event) => event.eventId === 'b')
+  expect(skipped).toMatchObject({ outcome: 'skipped', reason: 'a listing' })
+})
+
+describe('supervisor.restart', () => {
+  test('an effect in flight when the process died is done again, and its result counts once', async () => {
+    const gate = gated()
+    h.observer = gate.observer
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z'))
+    await expect.poll(gate.calls).toBe(1)
+    h.observer = plainObserver
+    await h.crash()
+    gate.open()
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+    expect(await h.store.summaries({ session: 's' })).toHaveLength(1)
+  })
+
+  test('sessions without work stay asleep', async () => {
+    for (let i = 0; i < 20; i++) await accept(events.prompt(`s${i}`, 'p'))
+    await h.crash()
+    expect(h.supervisor.awake).toBe(0)
+    await h.supervisor.tick()
+    expect(h.supervisor.awake).toBe(0)
+  })
+
+  test('what was spooled is read before anything is served', async () => {
+    h.spooled = [events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z')]
+    await h.crash()
+    expect(h.supervisor.state).toBe('serving')
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+  })
+
+  test('draining lets effects finish; what does not is let go of and taken up at the next start', async () => {
+    const gate = gated()
+    h.observer = gate.observer
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z'))
+    await expect.poll(gate.calls).toBe(1)
+    await h.supervisor.drain('test')
+    expect(h.supervisor.state).toBe('stopped')
+    expect(gate.aborted()).toBe(1)
+    expect(await h.store.queueStats()).toMatchObject({ pending: 2, processing: 0 })
+    await expect(h.supervisor.accept(events.tool('s', 'late'))).rejects.toMatchObject({
+      code: 'draining',
+      retryable: true,
+    })
+    h.observer = plainObserver
+    await h.crash()
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+  })
+})
+
+describe('supervisor.time', () => {
+  test('the ticker wakes sleeping sessions whose time has come', async () => {
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
+    await h.crash()
+    await h.supervisor.tick()
+    expect(await titles('s')).toEqual([])
+    h.clockOffset += POLICY.idleFlushMs
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+    h.clockOffset += POLICY.silenceMs
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await rowOf('s')).toMatchObject({ state: 'closed', status: 'interrupted', wakeAt: null })
+  })
+
+  test('a clock that goes back a year delays nothing', async () => {
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
+    h.clockOffset -= 365 * 86_400_000
+    await h.supervisor.tick()
+    h.clockOffset += POLICY.idleFlushMs
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+  })
+})
+
+describe('supervisor.failures', () => {
+  test("the provider's: the session waits and says why, then goes on by itself", async () => {
+    let down = true
+    h.observer = {
+      ...plainObserver,
+      observe: (request, signal) =>
+        down
+          ? Promise.reject(new ObserverError('provider', '401: key rejected'))
+          : plainObserver.observe(request, signal),
+    }
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z'))
+    await h.settle()
+    expect(await rowOf('s')).toMatchObject({ state: 'batching.waiting', waiting: '401: key rejected' })
+    expect(h.supervisor.waiting).toMatchObject({ reason: '401: key rejected' })
+    down = false
+    h.clockOffset += 600_000
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+    expect(h.supervisor.waiting).toBeNull()
+  })
+
+  test("the message's: the culprit is set aside with its error, the others are observed; retry brings it back", async () => {
+    let poison = true
+    h.observer = {
+      ...plainObserver,
+      observe(request, signal) {
+        if (poison && request.messages.some((message) => message.id === 'b'))
+          return Promise.reject(new Error('cannot read b'))
+        return plainObserver.observe(request, signal)
+      },
+    }
+    await accept(
+      events.prompt('s', 'p'),
+      events.tool('s', 'a'),
+      events.tool('s', 'b'),
+      events.tool('s', 'c'),
+      events.turnEnd('s', 'z'),
+    )
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts', 'Edit c.ts'])
+    expect(await h.store.queue({ status: 'failed' })).toMatchObject([{ eventId: 'b', error: 'cannot read b' }])
+    poison = false
+    expect(await h.supervisor.retry(null)).toBe(1)
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts', 'Edit b.ts', 'Edit c.ts'])
+    expect(await h.store.queueStats()).toMatchObject({ pending: 0, failed: 0 })
+  })
+
+  test('a full disk refuses the event, keeps the daemon up, and takes the event once there is room', async () => {
+    let full = false
+    await h.crash((store) =>
+      failing(store, () => (full ? new MemError('storage', 'the disk is full', { retryable: true }) : null)),
+    )
+    await accept(events.prompt('s', 'p'))
+    full = true
+    await expect(h.supervisor.accept(events.tool('s', 'a'))).rejects.toMatchObject({ code: 'storage', retryable: true })
+    expect(h.supervisor.notices.list.at(-1)?.text).toContain('the disk is full')
+    full = false
+    expect(await h.supervisor.accept(events.tool('s', 'a'))).toEqual({ duplicate: false })
+    await accept(events.turnEnd('s', 'z'))
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+  })
+
+  test('an observer that never answers loses its place at the deadline', async () => {
+    h.policy = { ...POLICY, effectTimeoutMs: 20 }
+    h.observer = { ...plainObserver, observe: () => new Promise(() => undefined) }
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z'))
+    await h.settle()
+    expect(await rowOf('s')).toMatchObject({ state: 'batching.waiting', waiting: 'no answer within 0 s' })
+  })
+})
+
+describe('supervisor.quarantine', () => {
+  async function damaged(): Promise<void> {
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
+    await h.store.close()
+    const db = new Database(join(h.directory, 'db.sqlite'))
+    db.prepare("UPDATE sdk_sessions SET snapshot = '{\"half'").run()
+    db.close()
+    await h.start()
+  }
+
+  test('a session whose snapshot is damaged stays readable and takes events; others go on', async () => {
+    await damaged()
+    expect(await h.supervisor.accept(events.tool('s', 'b'))).toEqual({ duplicate: false })
+    expect(await h.supervisor.accept(events.tool('s', 'b'))).toEqual({ duplicate: true })
+    expect(await rowOf('s')).toMatchObject({ status: 'failed' })
+    expect((await rowOf('s')).quarantine).toContain('cannot be restored')
+    expect((await h.store.queue({ session: 's' })).map((m) => m.eventId)).toEqual(['a', 'b'])
+    expect(h.supervisor.notices.list.at(-1)?.text).toContain('quarantined')
+    await accept(events.prompt('t', 'p'), events.tool('t', 'a'), events.turnEnd('t', 'z'))
+    await h.settle()
+    expect(await titles('t')).toEqual(['Edit a.ts'])
+  })
+
+  test('retry revives it from its rows, with nothing lost', async () => {
+    await damaged()
+    await h.supervisor.accept(events.tool('s', 'b'))
+    await h.supervisor.retry('s')
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts', 'Edit b.ts'])
+    expect(await rowOf('s')).toMatchObject({ status: 'active', quarantine: null })
+  })
+})
+
+test('supervisor.stranded: messages that a session does not know of are found at the start and observed', async () => {
+  await accept(events.prompt('s', 'p'), events.end('s', 'z'))
+  await h.settle()
+  await accept(events.tool('t', 'a'))
+  await h.store.close()
+  const db = new Database(join(h.directory, 'db.sqlite'))
+  db.pragma('foreign_keys = OFF')
+  db.exec(
+    "UPDATE pending_messages SET content_session_id = 's'; UPDATE events SET content_session_id = 's' WHERE event_id = 'a'",
+  )
+  db.close()
+  await h.start()
+  await h.settle()
+  expect(await titles('s')).toEqual(['Edit a.ts'])
+  expect(await rowOf('s')).toMatchObject({ state: 'observing' })
+})
+
+describe('supervisor.people', () => {
+  test('flush observes what waits', async () => {
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
+    expect(await h.supervisor.flush(null)).toBe(1)
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+  })
+
+  test('clear drops what waits, and the events say so', async () => {
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.tool('s', 'b'))
+    expect(await h.supervisor.clear('s', true)).toBe(2)
+    expect(await h.store.queueStats()).toMatchObject({ pending: 0 })
+    expect((await h.store.events('s', 10)).filter((e) => e.outcome === 'dropped')).toHaveLength(2)
+  })
+})
+
+function failing(store: Store, error: () => Error | null): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      if (name !== 'commit') return value.bind(target)
+      return (...args: unknown[]) => {
+        const failure = error()
+        return failure === null ? value.apply(target, args) : Promise.reject(failure)
+      }
+    },
+  })
+}

@@ -1,0 +1,162 @@
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve, win32 } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type ProjectFiles, projectKeyPath, projectOfDirectory, projectWorkingTree } from '../../src/domain/project.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { git, repository as realRepository } from '../support/repository.ts'
+
+let root: string
+beforeEach(() => {
+  root = temporaryDirectory('project')
+})
+const directory = (...parts: string[]): string => {
+  const path = join(root, ...parts)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+const file = (content: string, ...parts: string[]): string => {
+  directory(...parts.slice(0, -1))
+  const path = join(root, ...parts)
+  writeFileSync(path, content)
+  return path
+}
+
+/** A repository as git lays it out, with one worktree elsewhere and one submodule. */
+function repository(): { main: string; worktree: string; submodule: string } {
+  file('ref: refs/heads/main\n', 'shop', '.git', 'HEAD')
+  file('ref: refs/heads/fix\n', 'shop', '.git', 'worktrees', 'fix', 'HEAD')
+  file('../..\n', 'shop', '.git', 'worktrees', 'fix', 'commondir')
+  file(`gitdir: ${join(root, 'shop/.git/worktrees/fix')}\n`, 'elsewhere', 'shop-fix', '.git')
+  file('ref: refs/heads/main\n', 'shop', '.git', 'modules', 'lib', 'HEAD')
+  file('gitdir: ../../.git/modules/lib\n', 'shop', 'vendor', 'lib', '.git')
+  return {
+    main: directory('shop'),
+    worktree: directory('elsewhere', 'shop-fix'),
+    submodule: directory('shop', 'vendor', 'lib'),
+  }
+}
+
+describe('projectOfDirectory', () => {
+  it('is the repository, from any directory in it', () => {
+    repository()
+    const shop = { key: `git:${join(root, 'shop/.git')}`, name: 'shop' }
+    expect(projectOfDirectory(join(root, 'shop'))).toEqual(shop)
+    expect(projectOfDirectory(`${directory('shop', 'src', 'deep')}/`)).toEqual(shop)
+    expect(projectOfDirectory(join(root, 'shop', '.git', 'worktrees'))).toEqual(shop)
+  })
+
+  it('is another one for a repository of the same name', () => {
+    file('ref: refs/heads/main\n', 'a', 'shop', '.git', 'HEAD')
+    file('ref: refs/heads/main\n', 'b', 'shop', '.git', 'HEAD')
+    const [one, other] = ['a', 'b'].map((parent) => projectOfDirectory(join(root, parent, 'shop')))
+    expect([one?.name, other?.name]).toEqual(['shop', 'shop'])
+    expect(one?.key).not.toBe(other?.key)
+  })
+
+  it('is one for all worktrees', () => {
+    const { main, worktree } = repository()
+    expect(projectOfDirectory(worktree)).toEqual(projectOfDirectory(main))
+  })
+
+  it('is another one for a submodule', () => {
+    const { submodule } = repository()
+    expect(projectOfDirectory(submodule)).toEqual({ key: `git:${join(root, 'shop/.git/modules/lib')}`, name: 'lib' })
+  })
+
+  it('is named after a bare repository', () => {
+    file('ref: refs/heads/main\n', 'api.git', 'HEAD')
+    file('ref: refs/heads/x\n', 'api.git', 'worktrees', 'x', 'HEAD')
+    file('../..', 'api.git', 'worktrees', 'x', 'commondir')
+    file(`gitdir: ${join(root, 'api.git/worktrees/x')}`, 'x', '.git')
+    expect(projectOfDirectory(join(root, 'x'))).toEqual({ key: `git:${join(root, 'api.git')}`, name: 'api' })
+  })
+
+  it('is named after the directory around .bare', () => {
+    file('ref: refs/heads/main\n', 'tool', '.bare', 'HEAD')
+    file('gitdir: ./.bare\n', 'tool', '.git')
+    expect(projectOfDirectory(join(root, 'tool'))).toEqual({ key: `git:${join(root, 'tool/.bare')}`, name: 'tool' })
+  })
+
+  it('is named after the working tree of a separate git directory', () => {
+    file('ref: refs/heads/main\n', 'store', 'a.git', 'HEAD')
+    file(`gitdir: ${join(root, 'store/a.git')}`, 'work', '.git')
+    expect(projectOfDirectory(join(root, 'work')).name).toBe('work')
+  })
+
+  it("is the same as git's", () => {
+    const main = realRepository(directory('real', 'shop'))
+    const library = realRepository(directory('real', 'lib'))
+    git(main, 'worktree', 'add', '--quiet', join(root, 'real', 'fix'))
+    git(main, 'submodule', '--quiet', 'add', library, 'vendor/lib')
+    for (const cwd of [main, join(root, 'real', 'fix'), join(main, 'vendor', 'lib')]) {
+      const common = git(cwd, 'rev-parse', '--git-common-dir').trim()
+      expect(projectOfDirectory(cwd).key).toBe(`git:${realpathSync(resolve(cwd, common))}`)
+    }
+    expect(projectOfDirectory(join(root, 'real', 'fix'))).toEqual(projectOfDirectory(main))
+  })
+
+  it('is the same through a symbolic link', () => {
+    const { main } = repository()
+    symlinkSync(main, join(root, 'link'))
+    expect(projectOfDirectory(join(root, 'link'))).toEqual(projectOfDirectory(main))
+  })
+
+  it('is the directory if there is no repository', () => {
+    const plain = directory('plain')
+    expect(projectOfDirectory(plain)).toEqual({ key: `dir:${plain}`, name: 'plain' })
+  })
+
+  it('ignores a .git that is not a repository', () => {
+    const { main } = repository()
+    directory('shop', 'odd', '.git')
+    file('nothing', 'shop', 'broken', '.git')
+    expect(projectOfDirectory(join(root, 'shop', 'odd'))).toEqual(projectOfDirectory(main))
+    expect(projectOfDirectory(join(root, 'shop', 'broken'))).toEqual(projectOfDirectory(main))
+  })
+
+  it('works for a deleted directory', () => {
+    const { main } = repository()
+    expect(projectOfDirectory(join(main, 'gone', 'deeper'))).toEqual(projectOfDirectory(main))
+    expect(projectOfDirectory(join(root, 'gone'))).toEqual({ key: `dir:${join(root, 'gone')}`, name: 'gone' })
+  })
+
+  it('accepts any text as a directory', () => {
+    expect(projectOfDirectory('/').name).not.toBe('')
+    expect(projectOfDirectory('').key).toMatch(/^(?:git|dir):/)
+    expect(projectOfDirectory('a\0b').key).toMatch(/^(?:git|dir):/)
+  })
+
+  it('reads Windows paths', () => {
+    const there = new Map([
+      ['C:\\dev\\shop\\.git', 'gitdir: C:/dev/main/.git/worktrees/shop'],
+      ['C:\\dev\\main\\.git\\worktrees\\shop\\HEAD', 'ref'],
+      ['C:\\dev\\main\\.git\\worktrees\\shop\\commondir', '../..\r\n'],
+    ])
+    const files: ProjectFiles = {
+      real: (path) => path.replace(/^c:/, 'C:'),
+      kind: (path) => (there.has(path) ? 'file' : null),
+      read: (path) => there.get(path) ?? null,
+    }
+    expect(projectOfDirectory('c:\\dev\\shop\\src', files, win32)).toEqual({
+      key: 'git:C:\\dev\\main\\.git',
+      name: 'main',
+    })
+    expect(projectOfDirectory('D:\\x', files, win32)).toEqual({ key: 'dir:D:\\x', name: 'x' })
+    expect(projectOfDirectory('D:\\', files, win32)).toEqual({ key: 'dir:D:\\', name: 'D:\\' })
+  })
+})
+
+describe('projectWorkingTree', () => {
+  it('is the working tree of a key', () => {
+    expect(projectWorkingTree('git:/home/me/shop/.git')).toBe('/home/me/shop')
+    expect(projectWorkingTree('git:/home/me/tool/.bare')).toBe('/home/me/tool')
+    expect(projectWorkingTree('git:/srv/api.git')).toBe('/srv/api.git')
+    expect(projectWorkingTree('dir:/home/me/notes/.git')).toBe('/home/me/notes/.git')
+    expect(projectWorkingTree('git:C:\\dev\\shop\\.git', win32)).toBe('C:\\dev\\shop')
+  })
+
+  it('is null for a key without a path', () => {
+    for (const key of ['import:shop', 'shop', 'git:', ''])
+      expect([projectKeyPath(key), projectWorkingTree(key)]).toEqual([null, null])
+  })
+})

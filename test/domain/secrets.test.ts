@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isEnvFile, maskEnvFile, maskSecrets, SECRET_RULES } from '../../src/domain/secrets.ts'
+
+const r = (length: number): string => 'aB3dE5gH7jK9mN1pQ2sT4vW6xY8z'.repeat(10).slice(0, length)
+const hex = (length: number): string => '0123456789abcdef'.repeat(10).slice(0, length)
+
+/** Put together here, so that no scanner takes this file for a leak. */
+const SHAPES: Record<string, string[]> = {
+  'anthropic-key': [`sk-${'ant'}-api03-${r(40)}`],
+  'openai-key': [`sk-${r(48)}`, `sk-proj-${r(30)}_${r(20)}-x`, `sk-or-v1-${hex(64)}`],
+  'aws-access-key-id': [`AKIA${'IOSFODNN7EXAMPL3'}`, `ASIA${'ABCDEFGH12345678'}`],
+  'github-token': ['p', 'o', 'u', 's', 'r'].map((c) => `gh${c}_${r(36)}`).concat(`github_pat_${r(22)}_${r(59)}`),
+  'gitlab-token': [`glpat-${r(20)}`],
+  'google-key': [`AIza${r(35)}`],
+  'slack-token': ['a', 'b', 'p', 'r', 's'].map((c) => `xox${c}-123456789012-${r(24)}`),
+  'stripe-key': [`sk_live_${r(24)}`, `rk_live_${r(24)}`, `sk_test_${r(24)}`],
+  'npm-token': [`npm_${r(36)}`],
+  'pypi-token': [`pypi-AgEIcHlwaS5vcmc${r(60)}`],
+  'huggingface-token': [`hf_${r(34)}`],
+  'sendgrid-key': [`SG.${r(22)}.${r(43)}`],
+  'twilio-key': [`SK${hex(32)}`],
+  jwt: [`eyJ${r(20)}.eyJ${r(60)}.${r(43)}`],
+  'private-key': [`-----BEGIN RSA PRIVATE KEY-----\n${r(64)}\n-----END RSA PRIVATE KEY-----`],
+}
+
+describe('secrets with known formats', () => {
+  const shapes = Object.entries(SHAPES).flatMap(([kind, secrets]) => secrets.map((secret) => [kind, secret] as const))
+
+  it.each(shapes)('%s: %s', (kind, secret) => {
+    expect(maskSecrets(secret)).toBe(`[secret:${kind}]`)
+    expect(maskSecrets(`see "${secret}", then`)).toBe(`see "[secret:${kind}]", then`)
+    expect(maskSecrets(`{"text":"line\\n${secret}\\n"}`)).toBe(`{"text":"line\\n[secret:${kind}]\\n"}`)
+    expect(maskSecrets(`(${secret})\n${secret}`)).toBe(`([secret:${kind}])\n[secret:${kind}]`)
+  })
+
+  it('has a case for each rule', () => {
+    const elsewhere = ['aws-secret-key', 'slack-webhook', 'authorization', 'url-password']
+    for (const { kind } of SECRET_RULES) expect([...Object.keys(SHAPES), ...elsewhere]).toContain(kind)
+  })
+})
+
+const aws = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
+const MASKED: [text: string, masked: string][] = [
+  [`aws_secret_access_key = ${aws}`, 'aws_secret_access_key = [secret:aws-secret-key]'],
+  [`"SecretAccessKey": "${aws}"`, '"SecretAccessKey": "[secret:aws-secret-key]"'],
+  [`https://hooks.slack.com/services/T0/B0/${r(24)}`, 'https://hooks.slack.com/services/[secret:slack-webhook]'],
+  ['Authorization: Bearer abc123.def', 'Authorization: Bearer [secret:authorization]'],
+  ['curl -H "authorization: Basic dXNlcjpwYXNz"', 'curl -H "authorization: Basic [secret:authorization]"'],
+  ['{"Authorization":"token 0123456789"}', '{"Authorization":"token [secret:authorization]"}'],
+  [`send Bearer ${r(30)} along`, 'send Bearer [secret:authorization] along'],
+  ['postgres://app:hunter2@db:5432/x', 'postgres://app:[secret:url-password]@db:5432/x'],
+  ['redis://:p@ss@host/0', 'redis://:[secret:url-password]@host/0'],
+  ['DB_PASSWORD=hunter2', 'DB_PASSWORD=[secret:password]'],
+  ['export API_TOKEN=abc', 'export API_TOKEN=[secret:token]'],
+  ["STRIPE_KEY='abc def'", "STRIPE_KEY='[secret:key]'"],
+  ['MY_SECRET_VALUE="a\\"b"', 'MY_SECRET_VALUE="[secret:secret]"'],
+  ['PASSWD=changeme', 'PASSWD=[secret:password]'],
+  ['POSTGRES_PASSWORD: postgres', 'POSTGRES_PASSWORD: [secret:password]'],
+  ['"api_key": "abc"', '"api_key": "[secret:key]"'],
+  ['{\\"apiKey\\": \\"abc\\", \\"b\\": 1}', '{\\"apiKey\\": \\"[secret:key]\\", \\"b\\": 1}'],
+  ['db:\n  password: hunter2\n  user: x', 'db:\n  password: [secret:password]\n  user: x'],
+  ["const token = 'abc'", "const token = '[secret:token]'"],
+  ['const password: string = "abc"', 'const password: string = "[secret:password]"'],
+  ['Server=x;Password=abc;Database=y', 'Server=x;Password=[secret:password];Database=y'],
+  ['https://x.org/?access_token=abc1&b=2', 'https://x.org/?access_token=[secret:token]&b=2'],
+  ['mysql --password hunter2 -u root', 'mysql --password [secret:password] -u root'],
+  ['{"text":"a\\nSTRIPE_KEY=\\"abc\\""}', '{"text":"a\\nSTRIPE_KEY=\\"[secret:key]\\""}'],
+  ['    client-key-data: LS0tLS1CRUdJTiBSU0E=', '    client-key-data: [secret:key]'],
+  ['x-api-key: abc123def', 'x-api-key: [secret:key]'],
+  ['PASSWORD="never closed\nnext', 'PASSWORD="[secret:password]\nnext'],
+  ['a\n-----BEGIN PRIVATE KEY-----\nabc', 'a\n[secret:private-key]'],
+  ['abc\n-----END OPENSSH PRIVATE KEY-----\nb', '[secret:private-key]\nb'],
+]
+
+const LEFT_ALONE = [
+  'password = getPassword()',
+  'const token = await readToken(file)',
+  'TOKEN=$TOKEN',
+  `TOKEN=$\{TOKEN}`,
+  'TOKEN=$(cat file)',
+  'API_KEY=<your-key>',
+  'API_KEY=your-api-key',
+  'API_KEY=xxxxxxxx',
+  'apiKey: process.env.API_KEY,',
+  'API_KEY = os.environ["API_KEY"]',
+  `api_key = $\{{ secrets.API_KEY }}`,
+  'PASSWORD=',
+  'password: ""',
+  'password: string',
+  'password: z.string().min(8)',
+  'check(port: number, token: string): void {',
+  'export const SECRET_RULES: readonly Rule[] = [',
+  'const PASSWORD_WORD = /passw(?:or)?d/',
+  'this.password = password',
+  'connect(user=user, password=password)',
+  'if (token === null) return',
+  'max_tokens: 4096, input_tokens: 12345678',
+  'monkey = banana12; hotkey: ctrl1234',
+  'primary_key: id12345',
+  '{"key": "value123456"}',
+  'PASSWORD_MIN_LENGTH=12',
+  'SECRET_FILE=/run/secrets/db',
+  'Authorization: Basic authentication is off',
+  'Bearer token in the header',
+  '9fceb02d0ae598e95dc970b74767f19372d61af8',
+  'e19a5068-3e5e-4b39-bcb9-27039fbe91af',
+  'sk-folding-cube-and-other-spinners',
+  `postgres://app:$\{PASSWORD}@db/x`,
+  'http://localhost:8080/a@b',
+  'the secret: nobody knows; a token: see above',
+  '-----BEGIN PUBLIC KEY-----',
+]
+
+describe('secrets by their name', () => {
+  it.each(MASKED)('%s', (text, masked) => {
+    expect(maskSecrets(text)).toBe(masked)
+    expect(maskSecrets(masked)).toBe(masked)
+  })
+  it.each(LEFT_ALONE)('leaves %s', (text) => expect(maskSecrets(text)).toBe(text))
+})
+
+describe('masking', () => {
+  const piece = fc.constantFrom(
+    ...Object.values(SHAPES).flat(),
+    ...MASKED.flat(),
+    ...LEFT_ALONE,
+    ...' \n"\'`=:;,&()[]{}\\$'.split(''),
+    'PASSWORD',
+    'token',
+    '[secret:token]',
+  )
+
+  it('is idempotent', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const masked = maskSecrets(pieces.join(''))
+        expect(maskSecrets(masked)).toBe(masked)
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('takes linear time', () => {
+    const traps = ['eyJ', '-eyJ', 'eyJaaaaaaaa.', 'sk-', 'key', '_key', 'secret', 'token=', 'password: "', '://', '://a:', 'Bearer ', '-----BEGIN ', 'xox', 'SG.', 'github_pat_', 'a', '\\', '=', ' ', 'Authorization:', 'PASSWORD=('] // biome-ignore format: a list
+    for (const trap of traps) {
+      const started = performance.now()
+      maskSecrets(trap.repeat(Math.ceil(500_000 / trap.length)))
+      expect(performance.now() - started, trap).toBeLessThan(1_500)
+    }
+  })
+
+  it('is fast with plain text', () => {
+    const text = 'The session handler returns an array of stored items when the key matches.\n'.repeat(27_000)
+    maskSecrets(text)
+    const started = performance.now()
+    expect(maskSecrets(text)).toBe(text)
+    expect(performance.now() - started).toBeLessThan(150)
+  })
+})
+
+describe('.env files', () => {
+  it.each([
+    ['.env', true],
+    ['/a/.env.production', true],
+    ['C:\\a\\.env.local', true],
+    ['staging.env', true],
+    ['.env.example', false],
+    ['.env.local.sample', false],
+    ['.env.template', false],
+    ['.envrc', false],
+    ['env', false],
+    ['a.environment', false],
+  ])('%s: %s', (path, is) => expect(isEnvFile(path)).toBe(is))
+
+  it('keeps names and comments only', () => {
+    const text = '# note\nA=1\n  B = two words # note\nexport C="x\ny=z\n"\n#D=4\nE=\n\nloose\n     7→F=g\r\n'
+    const m = '[secret:env]'
+    expect(maskEnvFile(text)).toBe(
+      `# note\nA=${m}\n  B =${m}\nexport C=${m}\n${m}\n${m}\n#D=${m}\nE=\n\n${m}\n     7→F=${m}\n`,
+    )
+    expect(maskEnvFile(maskEnvFile(text))).toBe(maskEnvFile(text))
+  })
+})

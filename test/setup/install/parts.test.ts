@@ -1,0 +1,147 @@
+/** The small parts: JSON as text, the command line, the client's version, the diff. */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { unifiedDiff } from '../../../src/setup/install/change.ts'
+import { HOOK_EVENT_NAMES } from '../../../src/setup/install/claude-code-events.ts'
+import { findClaudeCode } from '../../../src/setup/install/clients/claude-code.ts'
+import { hookCommand, isOurCommand } from '../../../src/setup/install/command-line.ts'
+import { mergeHooks, removeHooks } from '../../../src/setup/install/entries.ts'
+import { temporaryDirectory } from '../../support/directories.ts'
+import { InstallFixture } from './fixture.ts'
+
+const COMMAND = '"/usr/bin/node" "/opt/claude-mem/dist/hook.cjs"'
+const isOurs = (command: unknown) => isOurCommand(command, [COMMAND])
+
+describe('json as text', () => {
+  const group = fc.record({ hooks: fc.array(fc.record({ type: fc.constant('command'), command: fc.string() })) })
+  const settings = fc.record({
+    hooks: fc.dictionary(fc.constantFrom('Stop', 'PostToolUse', 'Other'), fc.array(group, { minLength: 1 }), {
+      minKeys: 1,
+    }),
+    more: fc.jsonValue(),
+  })
+  const layout = fc.constantFrom('', ' ', '  ', '    ', '\t')
+
+  it('any settings: adding and removing our entries keeps every other byte', () => {
+    fc.assert(
+      fc.property(settings, layout, fc.constantFrom('\n', '\r\n'), (value, indent, eol) => {
+        const text = JSON.stringify(value, null, indent).replaceAll('\n', eol)
+        const merged = mergeHooks(text, HOOK_EVENT_NAMES, COMMAND, isOurs, 'settings.json')
+        const parsed = JSON.parse(merged)
+        expect(parsed.more).toEqual(JSON.parse(text).more)
+        for (const event of HOOK_EVENT_NAMES) expect(parsed.hooks[event].at(-1).hooks[0].command).toBe(COMMAND)
+        expect(mergeHooks(merged, HOOK_EVENT_NAMES, COMMAND, isOurs, 'settings.json')).toBe(merged)
+        expect(removeHooks(merged, isOurs, 'settings.json')).toBe(text)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('follows the layout of the file', () => {
+    const merged = mergeHooks('{\r\n\t"a": 1\r\n}', ['Stop'], COMMAND, isOurs, 'settings.json')
+    const wanted = { a: 1, hooks: { Stop: [{ hooks: [{ type: 'command', command: COMMAND, timeout: 10 }] }] } }
+    expect(merged).toBe(JSON.stringify(wanted, null, '\t').replaceAll('\n', '\r\n'))
+    const { a: _, ...hooks } = wanted
+    expect(mergeHooks('{}', ['Stop'], COMMAND, isOurs, 'x')).toBe(JSON.stringify(hooks, null, 2))
+    expect(mergeHooks('{"a":1}', ['Stop'], COMMAND, isOurs, 'x')).toBe(JSON.stringify(wanted))
+  })
+})
+
+describe('the command line', () => {
+  it.each([
+    ['/usr/bin/node', '/opt/my tools/dist/hook.cjs', 'linux', '"/usr/bin/node" "/opt/my tools/dist/hook.cjs"'],
+    ['/a"b/node', '/a$HOME`x`\\n/hook.cjs', 'linux', '"/a\\"b/node" "/a\\$HOME\\`x\\`\\\\n/hook.cjs"'],
+    [
+      'C:\\Program Files\\nodejs\\node.exe',
+      'C:\\Users\\me\\claude-mem\\dist\\hook.cjs',
+      'win32',
+      '"C:/Program Files/nodejs/node.exe" "C:/Users/me/claude-mem/dist/hook.cjs"',
+    ],
+  ] as const)('of %s and %s on %s', (node, hook, platform, command) => {
+    expect(hookCommand(node, hook, platform)).toBe(command)
+  })
+
+  it('is refused for a path with a line break', () => {
+    expect(() => hookCommand('/usr/bin/node', '/a\nb/hook.cjs')).toThrow('line break')
+  })
+
+  it.skipIf(process.platform === 'win32')('means the same file to a shell for any directory name', () => {
+    const home = temporaryDirectory('quoting')
+    try {
+      const directory = join(home, `a b'c"d$HOME\`e\`\\f!&;(é`)
+      mkdirSync(directory)
+      const hook = join(directory, 'hook.cjs')
+      writeFileSync(hook, 'process.stdout.write(__filename)')
+      const node = join(directory, 'node')
+      symlinkSync(process.execPath, node)
+      expect(execFileSync('/bin/sh', ['-c', hookCommand(node, hook)], { encoding: 'utf8' })).toBe(hook)
+    } finally {
+    }
+  })
+
+  it('is recognised at any path of the program', () => {
+    const here = join(import.meta.dirname, '..', '..', '..', 'dist', 'hook.cjs')
+    const commands: [unknown, boolean][] = [
+      [hookCommand('/old/bin/node', '/usr/lib/node_modules/claude-mem/dist/hook.cjs'), true],
+      [hookCommand('C:\\node.exe', 'C:\\x\\claude-mem-0.1\\dist\\hook.cjs', 'win32'), true],
+      [hookCommand('/usr/bin/node', here), true],
+      [hookCommand('/usr/bin/node', '/opt/other/dist/hook.cjs'), false],
+      [hookCommand('/usr/bin/python3', '/opt/claude-mem/dist/hook.cjs'), false],
+      ['echo claude-mem', false],
+      [7, false],
+      [undefined, false],
+    ]
+    expect(commands.map(([command]) => [command, isOurCommand(command, [])])).toEqual(commands)
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('the client', () => {
+  it('is looked for on the PATH, then where its installers put it', async () => {
+    const place = new InstallFixture()
+    try {
+      const config = join(place.home, '.claude')
+      const find = (PATH: string) => findClaudeCode({ PATH }, place.home, config)
+      expect(await find('/nonexistent')).toBeNull()
+      const local = place.client('1.0.128', join(config, 'local'))
+      expect(await find('/nonexistent')).toEqual({ path: local, version: '1.0.128' })
+      const onPath = place.client('2.1.197')
+      expect(await find(`/nonexistent:${place.bin}`)).toEqual({ path: onPath, version: '2.1.197' })
+      copyFileSync('/bin/false', onPath)
+      expect(await find(place.bin)).toEqual({ path: local, version: '1.0.128' })
+    } finally {
+      place.dispose()
+    }
+  })
+})
+
+describe('the diff', () => {
+  const lines = (text: string) => text.split(' ').join('\n')
+  it.each([
+    ['nothing', 'a\n', 'a\n', []],
+    ['a new file', null, 'a\n', ['--- /dev/null', '+++ f', '@@ -0,0 +1,1 @@', '+a']],
+    ['a removed one', 'a\n', null, ['--- f', '+++ /dev/null', '@@ -1,1 +0,0 @@', '-a']],
+    [
+      'two places',
+      `${lines('1 2 3 4 5 6 7 8 9 10 11 12')}\n`,
+      `${lines('1 x 3 4 5 6 7 8 9 10 11 12 13')}\n`,
+      ['--- f', '+++ f', '@@ -1,5 +1,5 @@', ' 1', '-2', '+x', ' 3', ' 4', ' 5'].concat([
+        '@@ -10,3 +10,4 @@',
+        ' 10',
+        ' 11',
+        ' 12',
+        '+13',
+      ]),
+    ],
+    [
+      'a last line without an end',
+      'a',
+      'a\n',
+      ['--- f', '+++ f', '@@ -1,1 +1,1 @@', '-a\n\\ No newline at end of file', '+a'],
+    ],
+  ])('of %s', (_, before, after, wanted) => {
+    expect(unifiedDiff(before, after, 'f')).toEqual(wanted)
+  })
+})

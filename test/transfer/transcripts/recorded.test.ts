@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { MemoryEvent } from '../../../src/domain/event.ts'
+import { loadSettings } from '../../../src/settings/settings.ts'
+import { parseTranscriptEvents, readTranscriptEvents, type ToolUsage } from '../../../src/transfer/transcripts/index.ts'
+
+const settings = loadSettings('', {}).values
+const DIRECTORY = join(import.meta.dirname, '..', '..', 'quality', 'dev')
+const files = readdirSync(DIRECTORY).filter((file) => file.endsWith('.jsonl'))
+
+async function read(file: string, usages: ToolUsage[] = []): Promise<MemoryEvent[]> {
+  const events: MemoryEvent[] = []
+  for await (const event of readTranscriptEvents(join(DIRECTORY, file), {
+    settings,
+    usage: (usage) => usages.push(usage),
+  })) {
+    events.push(event)
+  }
+  return events
+}
+
+describe.each(files)('the recorded session %s', (file) => {
+  it('gives every tool use once, in order, within its session', async () => {
+    const events = await read(file)
+    const text = readFileSync(join(DIRECTORY, file), 'utf8')
+    const called = [...text.matchAll(/"type":"tool_use","id":"([^"]+)","name":"([^"]+)"/g)].filter(
+      ([, , tool]) => tool !== 'TodoWrite' && tool !== 'Agent',
+    )
+    const tools = events.filter(({ kind }) => kind === 'tool_use' || kind === 'tool_failure')
+    const ids = tools.flatMap((event) => ('tool' in event && event.tool === 'Agent' ? [] : [event.id]))
+    expect(ids).toEqual(called.map(([, id]) => id))
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+    expect(new Set(events.map(({ session }) => session)).size).toBe(1)
+    expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).toSorted((a, b) => a - b))
+  })
+
+  it('begins with its start, ends with its end, and closes each turn', async () => {
+    const events = await read(file)
+    expect(events[0]?.kind).toBe('session_start')
+    expect(events.at(-1)?.kind).toBe('session_end')
+    const prompts = events.filter(({ kind }) => kind === 'prompt').length
+    expect(prompts).toBeGreaterThan(1)
+    expect(events.filter((event) => event.kind === 'turn_end' && event.lastMessage !== null)).toHaveLength(prompts)
+  })
+
+  it('gives the same events when it is read again, or as one text', async () => {
+    const text = readFileSync(join(DIRECTORY, file), 'utf8')
+    const transcriptPath = join(DIRECTORY, file)
+    expect([...parseTranscriptEvents(text, { settings, transcriptPath })]).toEqual(await read(file))
+  })
+
+  it('says what each tool use cost', async () => {
+    const usages: ToolUsage[] = []
+    const events = await read(file, usages)
+    const known = new Set(usages.map(({ toolUse }) => toolUse))
+    for (const event of events) if (event.kind === 'tool_use') expect(known).toContain(event.id)
+    expect(usages.every(({ usage }) => usage.output > 0 && usage.cacheRead > 0)).toBe(true)
+  })
+})

@@ -1,0 +1,137 @@
+/** A daemon context over the harness of the actors: a real store, and search by words in this thread. */
+import { dirname, join } from 'node:path'
+import type { DaemonContext, DaemonProcess, SearchReader } from '../../src/api/context.ts'
+import { ContextKeeper } from '../../src/daemon/context-keeper.ts'
+import { EventIntake } from '../../src/daemon/event-intake.ts'
+import { MemoryChanges } from '../../src/daemon/memory-changes.ts'
+import { Projects } from '../../src/daemon/projects.ts'
+import { dataPaths, type Paths } from '../../src/lib/paths.ts'
+import { SearchEngine } from '../../src/search/engine.ts'
+import type { IndexerProgress } from '../../src/search/indexer.ts'
+import { COLUMN_WEIGHTS } from '../../src/search/ranking.ts'
+import { searchOptions } from '../../src/search/search-thread.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
+import type { Store } from '../../src/store/port.ts'
+import { CONTEXT_SETTINGS } from '../context/samples.ts'
+import type { Harness } from '../daemon/actors/harness.ts'
+
+/** Backups of these tests are kept for a week. */
+const KEEP_BACKUPS = 7
+
+export interface TestContext extends DaemonContext {
+  close(): Promise<void>
+}
+
+type Overrides = Partial<Omit<DaemonContext, 'process'>> & {
+  process?: Partial<DaemonProcess>
+  keeper?: ContextKeeper
+}
+
+export function testContext(
+  h: Harness,
+  paths: Paths,
+  { process: own, keeper: given, ...over }: Overrides = {},
+): TestContext {
+  const { store, supervisor } = h
+  const now = over.now ?? Date.now
+  const search = wordSearch(join(h.directory, 'db.sqlite'))
+  const projects = over.projects ?? new Projects({ store })
+  const keyOf = (project: string) => projects.keyOf(project)
+  const keeper =
+    given ??
+    new ContextKeeper({
+      reader: store,
+      directory: paths.context,
+      settings: () => CONTEXT_SETTINGS,
+      notice: () => undefined,
+    })
+  return {
+    reader: store,
+    store,
+    supervisor,
+    search: search.open,
+    now,
+    previewContext: (project, overrides) => keeper.preview(project, overrides),
+    events: new EventIntake({ supervisor, keeper, recall: null, keyOf }),
+    memory: new MemoryChanges({
+      store,
+      search: async () => ({ ...(await search.open()), forget: async () => undefined, reset: async () => undefined }),
+      indexer: testIndexer(store),
+      keeper,
+      keyOf,
+      publish: (item) => supervisor.publish(item),
+      keepBackups: () => KEEP_BACKUPS,
+      now,
+    }),
+    projects,
+    files: null,
+    settings: null,
+    ...over,
+    process: {
+      dataDir: paths.dataDir,
+      socket: paths.socket,
+      port: () => null,
+      provider: () => ({ name: 'plain', model: null }),
+      budget: () => null,
+      spooled: () => 0,
+      keepBackups: () => 3,
+      stop: () => undefined,
+      ...own,
+    },
+    close: search.close,
+  }
+}
+
+/** Opened with the first use: a test may not have written its database before. */
+function wordSearch(database: string): { open: () => Promise<SearchReader>; close: () => Promise<void> } {
+  let opening: Promise<SearchEngine> | null = null
+  const paths = { ...dataPaths(dirname(database)), database }
+  const engine = () => {
+    opening ??= SearchEngine.open({
+      ...searchOptions(loadSettings(paths.dataDir, {}).values, paths),
+      embedder: null,
+      columns: COLUMN_WEIGHTS,
+      log: () => undefined,
+    })
+    return opening
+  }
+  return {
+    open: async () => {
+      const opened = await engine()
+      const { reader } = opened
+      return {
+        search: (request) => opened.search(request),
+        observations: async (ids) => reader.observations(ids),
+        found: async (rows) => reader.found(rows),
+        beside: async (...args) => reader.beside(...args),
+        passing: async (...args) => reader.passing(...args),
+        counts: async (project) => reader.counts(project, null),
+        state: async () => opened.state(),
+      }
+    },
+    close: async () => (await opening)?.close(),
+  }
+}
+
+/** Indexes words as the daemon's indexer does, ten rows at a time. */
+function testIndexer(store: Store) {
+  let progress: IndexerProgress | null = null
+  const index = async () => {
+    for (;;) {
+      const { done, total } = await store.indexNext(10)
+      if (done >= total) break
+      progress = { what: 'lexical', done, total, embedder: null }
+    }
+    progress = null
+  }
+  return {
+    wake: () => undefined,
+    startOver: () => {
+      progress = { what: 'lexical', done: 0, total: 1, embedder: null }
+      void index()
+    },
+    get progress() {
+      return progress
+    },
+  }
+}

@@ -1,0 +1,353 @@
+import { readFileSync, statSync } from 'node:fs'
+import { createServer, request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { dataPaths, type Paths } from '../../src/lib/paths.ts'
+import { readOrMakeToken } from '../../src/transport/access.ts'
+import { DaemonClient } from '../../src/transport/client.ts'
+import type { StreamMessage } from '../../src/transport/messages.ts'
+import { DaemonServer } from '../../src/transport/server.ts'
+import { events, Harness } from '../daemon/actors/harness.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { type TestContext, testContext } from './context.ts'
+
+let h: Harness
+let dir: string
+let paths: Paths
+let server: DaemonServer
+let token: string
+let context: TestContext
+const stops: string[] = []
+
+async function listen(port = 0, dataDir = dir): Promise<void> {
+  paths = dataPaths(dataDir)
+  token = readOrMakeToken(join(dir, 'token'))
+  context = testContext(h, paths, { process: { port: () => server.port, stop: (reason) => stops.push(reason) } })
+  server = new DaemonServer({
+    paths: { ...paths, port: join(dir, 'port.json') },
+    token,
+    context,
+    port,
+    maxMessageBytes: 200_000,
+    seq: await h.store.lastSeq(),
+    log: () => undefined,
+  })
+  await server.listen()
+}
+
+beforeEach(async () => {
+  h = await new Harness().start()
+  dir = temporaryDirectory('channel')
+  stops.length = 0
+})
+afterEach(async () => {
+  await server.close()
+  await context.close()
+  await h.dispose()
+})
+
+interface Reply {
+  status: number
+  body: Record<string, unknown>
+}
+
+function rest(
+  method: string,
+  path: string,
+  options: { headers?: Record<string, string>; body?: string; socket?: boolean } = {},
+): Promise<Reply> {
+  const headers = { authorization: `Bearer ${token}`, ...options.headers }
+  const where = options.socket === true ? { socketPath: paths.socket } : { host: '127.0.0.1', port: server.port }
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ ...where, method, path, headers }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text === '' ? {} : JSON.parse(text) }))
+    })
+    request.on('error', reject)
+    request.end(options.body)
+  })
+}
+
+/** What an arbitrary text frame is answered with. */
+async function say(text: string): Promise<Record<string, unknown>> {
+  const socket = new WebSocket(`ws+unix:${paths.socket}:/`)
+  await new Promise((resolve) => socket.once('open', resolve))
+  const answer = new Promise<string>((resolve, reject) => {
+    socket.once('message', (data) => resolve(String(data)))
+    socket.once('close', (code) => reject(new Error(`closed with ${code}`)))
+  })
+  socket.send(text)
+  try {
+    return JSON.parse(await answer)
+  } finally {
+    socket.close()
+  }
+}
+
+describe('channel.socket', () => {
+  test('is readable by its owner alone', async () => {
+    await listen()
+    expect(statSync(paths.socket).mode & 0o777).toBe(0o600)
+    expect(statSync(join(dir, 'token')).mode & 0o777).toBe(0o600)
+  })
+
+  test('acknowledges an event once it is on disk, and says when it has it already', async () => {
+    await listen()
+    const client = await DaemonClient.connect(paths)
+    const event = events.prompt('s', 'p')
+    expect(await client.call('event', { event, version: '1' })).toMatchObject({ duplicate: false })
+    expect(await h.store.events('s', 1)).toMatchObject([{ eventId: 'p' }])
+    expect(await client.call('event', { event, version: '1' })).toMatchObject({ duplicate: true })
+    client.close()
+  })
+
+  test('a data directory too deep for a socket gets a short private one', async () => {
+    await listen(0, join(dir, 'deep'.repeat(40)))
+    expect(Buffer.byteLength(paths.socket)).toBeLessThan(104)
+    const client = await DaemonClient.connect(paths)
+    expect(await client.call('hello', { version: '1' })).toMatchObject({ pid: process.pid })
+    client.close()
+  })
+
+  const envelope = { v: PROTOCOL_VERSION, id: '7' }
+  test.each([
+    ['not JSON', '{"half', 'malformed', ''],
+    ['an unknown request', JSON.stringify({ ...envelope, type: 'dance' }), 'bad_request', '7'],
+    [
+      'an event without an id',
+      JSON.stringify({ ...envelope, type: 'event', version: '1', event: { ...events.tool('s', 'a'), id: '' } }),
+      'bad_request',
+      '7',
+    ],
+    ['a newer protocol', JSON.stringify({ ...envelope, v: 99, type: 'status' }), 'unsupported_version', '7'],
+    [
+      'a session nobody knows',
+      JSON.stringify({ ...envelope, type: 'session', session: 'nope', trace: 1 }),
+      'not_found',
+      '7',
+    ],
+    [
+      'an older program that wants to take over',
+      JSON.stringify({ ...envelope, type: 'handover', version: '0.0.0-a' }),
+      'already_running',
+      '7',
+    ],
+  ])('%s gets a clear error', async (_name, text, code, id) => {
+    await listen()
+    expect(await say(text)).toMatchObject({ type: 'error', code, id })
+  })
+
+  test('a message that is too large closes its own connection only', async () => {
+    await listen()
+    const client = await DaemonClient.connect(paths)
+    await expect(say(JSON.stringify({ ...envelope, type: 'status', filler: 'x'.repeat(300_000) }))).rejects.toThrow(
+      '1009',
+    )
+    expect(await client.call('status')).toMatchObject({ status: { state: 'serving' } })
+    client.close()
+  })
+
+  test('half a frame and a dropped connection disturb nobody', async () => {
+    await listen()
+    await new Promise<void>((resolve) => {
+      const raw = connect(paths.socket, () => {
+        raw.write(
+          'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+        )
+        raw.write(Buffer.from([0x81, 0xfe, 0x10, 0x00, 1, 2, 3, 4, 5]))
+        raw.once('data', () => raw.destroy())
+        raw.once('close', () => resolve())
+      })
+    })
+    const client = await DaemonClient.connect(paths)
+    expect(await client.call('status')).toMatchObject({ status: { state: 'serving' } })
+    client.close()
+  })
+
+  test('stop and a newer program end the daemon, after the answer', async () => {
+    await listen()
+    const client = await DaemonClient.connect(paths)
+    await client.call('stop')
+    await client.call('handover', { version: '99.0.0' })
+    expect(stops).toEqual(['stop was requested', 'claude-mem 99.0.0 takes over'])
+    client.close()
+  })
+
+  test('sessions are found by the first characters of their id', async () => {
+    await listen()
+    await h.supervisor.accept(events.prompt('abc-1', 'p'))
+    await h.supervisor.accept(events.prompt('abd-1', 'p'))
+    const client = await DaemonClient.connect(paths)
+    expect(await client.call('session', { session: 'abc', trace: 5 })).toMatchObject({
+      view: { row: { session: 'abc-1' } },
+    })
+    await expect(client.call('session', { session: 'ab', trace: 5 })).rejects.toThrow('2 sessions start with "ab"')
+    client.close()
+  })
+
+  test('queue, flush, close, backup answer with what they did', async () => {
+    await listen()
+    await h.supervisor.accept(events.prompt('s', 'p'))
+    await h.supervisor.accept(events.tool('s', 'a'))
+    const client = await DaemonClient.connect(paths)
+    expect(await client.call('queue')).toMatchObject({
+      messages: [{ eventId: 'a' }],
+      stats: { pending: 1 },
+    })
+    expect(await client.call('flush', { session: null, wait: true })).toMatchObject({ affected: 1 })
+    expect(await h.store.observations({ session: 's' })).toHaveLength(1)
+    expect(await client.call('queue_retry', { session: null })).toMatchObject({ affected: 0 })
+    expect(await client.call('queue_clear', { session: 's', pending: true })).toMatchObject({
+      affected: 0,
+    })
+    expect(await client.call('close_session', { session: 's' })).toMatchObject({
+      view: { row: { state: 'closed', status: 'completed' } },
+    })
+    expect((await client.call('backup')).backups).toMatchObject([{ reason: 'manual' }])
+    expect((await client.call('backups')).backups).toHaveLength(1)
+    client.close()
+  })
+})
+
+describe('channel.stream', () => {
+  test('followers see every commit; one who comes back misses none', async () => {
+    await listen()
+    const seen: StreamMessage[] = []
+    const first = await DaemonClient.connect(paths)
+    first.onStream = (message) => seen.push(message)
+    const { seq } = await first.call('subscribe', { since: null })
+    await h.supervisor.accept(events.prompt('s', 'p'))
+    await expect.poll(() => seen.length).toBe(1)
+    first.close()
+    await h.supervisor.accept(events.tool('s', 'a'))
+    await h.supervisor.accept(events.tool('s', 'b'))
+    const again = await DaemonClient.connect(paths)
+    again.onStream = (message) => seen.push(message)
+    await again.call('subscribe', { since: seen.at(-1)?.seq ?? null })
+    await expect.poll(() => seen.map((message) => message.seq)).toEqual([seq + 1, seq + 2, seq + 3])
+    again.close()
+  })
+
+  test('one who was away too long is told to load again', async () => {
+    await h.supervisor.accept(events.prompt('s', 'p'))
+    await h.supervisor.accept(events.tool('s', 'a'))
+    await listen()
+    const client = await DaemonClient.connect(paths)
+    expect(await client.call('subscribe', { since: 0 })).toMatchObject({
+      seq: 2,
+      resumed: false,
+    })
+    expect(await client.call('subscribe', { since: 2 })).toMatchObject({ seq: 2, resumed: true })
+    client.close()
+  })
+})
+
+describe('channel.tcp', () => {
+  test('the port is recorded; a busy one is replaced by another, and status says so', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const busy = (other.address() as { port: number }).port
+    await listen(busy)
+    expect(server.port).not.toBe(busy)
+    expect(JSON.parse(readFileSync(join(dir, 'port.json'), 'utf8'))).toMatchObject({ port: server.port })
+    expect(h.supervisor.notices.list.at(-1)?.text).toContain(`port ${busy} is in use`)
+    await new Promise((resolve) => other.close(resolve))
+  })
+
+  test('listens on 127.0.0.1 alone', async () => {
+    await listen()
+    const port = server.port ?? 0
+    const other = connect({ host: '127.0.0.2', port })
+    const error = await new Promise<NodeJS.ErrnoException>((resolve) => other.once('error', resolve))
+    expect(error.code).toMatch(/ECONNREFUSED|EADDRNOTAVAIL|ENETUNREACH/)
+  })
+
+  test.each([
+    ['without a token', { authorization: '' }, 401],
+    ['with a wrong token', { authorization: 'Bearer nope' }, 401],
+    ['with a foreign Host', { host: 'evil.example:80' }, 403],
+    ['with the right Host but another port', { host: '127.0.0.1:1' }, 403],
+    ['from a foreign page', { origin: 'http://evil.example' }, 403],
+    ['from a sandboxed page', { origin: 'null' }, 403],
+  ])('%s nothing is answered', async (_name, headers, status) => {
+    await listen()
+    const reply = await rest('GET', '/api/health', { headers })
+    expect(reply.status).toBe(status)
+    expect(Object.keys(reply.body)).toEqual(['error'])
+    const url = `ws://127.0.0.1:${server.port}/`
+    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}`, ...headers } })
+    const failed = await new Promise<Error>((resolve) => socket.once('error', resolve))
+    expect(failed.message).toContain(String(status))
+  })
+
+  test('our own pages and tools get in', async () => {
+    await listen()
+    const origin = `http://127.0.0.1:${server.port}`
+    expect(await rest('GET', '/api/health', { headers: { origin } })).toMatchObject({
+      status: 200,
+      body: { status: 'ok', state: 'serving', queueDepth: 0, provider: 'plain', waiting: null },
+    })
+    const socket = new WebSocket(`ws://localhost:${server.port}/`, { headers: { authorization: `Bearer ${token}` } })
+    await new Promise((resolve) => socket.once('open', resolve))
+    socket.close()
+  })
+})
+
+describe('channel.rest', () => {
+  const event = (kind: string, more: object) =>
+    JSON.stringify({ session: 's', project: { key: 'dir:/w', name: 'w' }, cwd: '/w', kind, ...more })
+
+  test('a session from its start to its summary', async () => {
+    await listen()
+    const post = (path: string, body: string) => rest('POST', `/api/sessions/${path}`, { body })
+    expect(await post('init', event('prompt', { id: 'p', text: 'go', private: false }))).toMatchObject({
+      status: 200,
+      body: { accepted: true, duplicate: false },
+    })
+    expect(
+      await post(
+        'observations',
+        event('tool_use', { id: 'a', tool: 'Edit', input: {}, response: 1, durationMs: null }),
+      ),
+    ).toMatchObject({ status: 200 })
+    expect(
+      await post(
+        'observations',
+        event('tool_use', { id: 'a', tool: 'Edit', input: {}, response: 1, durationMs: null }),
+      ),
+    ).toMatchObject({ body: { duplicate: true } })
+    expect(await post('summarize', event('turn_end', { id: 'z', lastMessage: 'done', error: null }))).toMatchObject({
+      status: 200,
+    })
+    await h.settle()
+    expect((await rest('GET', '/api/search?session=s')).body).toMatchObject({ hits: [{ title: 'Edit w' }] })
+    expect(await rest('GET', '/api/observations/1')).toMatchObject({ body: { id: 1, sources: ['a'] } })
+    expect(await rest('GET', '/api/sessions/s')).toMatchObject({ body: { row: { state: 'observing' }, summaries: 1 } })
+    expect(await rest('GET', '/api/queue/stats')).toMatchObject({ body: { pending: 0 } })
+    expect(await rest('DELETE', '/api/sessions/s')).toMatchObject({ body: { row: { state: 'closed' } } })
+    expect(await rest('GET', '/api/sessions', { socket: true })).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    ['GET', '/api/nothing', undefined, 404],
+    ['POST', '/api/health', undefined, 405],
+    ['GET', '/api/sessions/%E0%A4%A', undefined, 400],
+    ['GET', '/api/observations/999', undefined, 404],
+    ['GET', '/api/sessions?limit=0', undefined, 422],
+    ['POST', '/api/sessions/init', '{"half', 400],
+    ['POST', '/api/sessions/init', 'null', 422],
+    ['POST', '/api/sessions/init', event('turn_end', { lastMessage: null, error: null }), 422],
+    ['POST', '/api/sessions/init', { filler: 300_000 }, 413],
+  ])('%s %s with %j is %i', async (method, path, given, status) => {
+    await listen()
+    const body = typeof given === 'object' ? JSON.stringify({ filler: 'x'.repeat(given.filler) }) : given
+    const reply = await rest(method, path, body === undefined ? {} : { body })
+    expect(reply).toMatchObject({ status, body: { error: { message: expect.any(String) } } })
+  })
+})

@@ -1,0 +1,301 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { makeViewerToken } from '../../src/transport/access.ts'
+import { DaemonClient } from '../../src/transport/client.ts'
+import { ViewerLinks } from '../../src/transport/viewer-access.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { type Served, served } from './served.ts'
+
+const NOW = 1_800_000_000_000
+const MAX_MESSAGE_BYTES = 10_000
+
+let directory: string
+let viewerDir: string
+let now: number
+let s: Served
+
+beforeAll(() => {
+  directory = temporaryDirectory('viewer')
+  viewerDir = join(directory, 'viewer')
+  mkdirSync(join(viewerDir, 'inner'), { recursive: true })
+  writeFileSync(join(viewerDir, 'index.html'), '<!doctype html><title>claude-mem</title>')
+  writeFileSync(join(viewerDir, 'app.js'), 'void 0')
+  writeFileSync(join(viewerDir, 'inner', 'deep.js'), 'void 0')
+  writeFileSync(join(directory, 'secret'), 'not for browsers')
+})
+beforeEach(async () => {
+  now = NOW
+  s = await served({ viewerDir, now: () => now, maxMessageBytes: MAX_MESSAGE_BYTES })
+})
+afterEach(() => s.close())
+
+interface Reply {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+}
+
+/** Sent as it stands: `fetch` would tidy the path up. */
+function ask(method: string, path: string, headers: Record<string, string> = {}, body = ''): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ host: '127.0.0.1', port: s.port, method, path, headers }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+const ours = () => `http://127.0.0.1:${s.port}`
+const open = (code: string, headers: Record<string, string> = { origin: ours() }) =>
+  ask('POST', '/api/viewer/open', headers, JSON.stringify({ code }))
+const newCode = async () => (await s.client.call('viewer_link')).url.split('#open=')[1] ?? ''
+const newToken = async (): Promise<string> => JSON.parse((await open(await newCode())).text).token
+
+describe('the page', () => {
+  test('is given without a token, with everything locked down around it', async () => {
+    const page = await ask('GET', '/')
+    expect(page).toMatchObject({ status: 200, text: '<!doctype html><title>claude-mem</title>' })
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'cross-origin-resource-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+    })
+    const policy = String(page.headers['content-security-policy'])
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(policy).toContain(`connect-src 'self' ws://127.0.0.1:${s.port};`)
+    expect(page.headers).not.toHaveProperty('set-cookie')
+    expect((await ask('GET', '/index.html?x=1')).text).toBe(page.text)
+    expect((await ask('GET', '/app.js')).headers['content-type']).toBe('text/javascript; charset=utf-8')
+  })
+
+  test('has a head of its own, and takes nothing', async () => {
+    const head = await ask('HEAD', '/app.js')
+    expect(head).toMatchObject({ status: 200, text: '' })
+    expect(head.headers['content-length']).toBe('6')
+    expect((await ask('POST', '/', { origin: ours() }, '{}')).status).toBe(405)
+  })
+
+  test.each([
+    '/../secret',
+    '/%2e%2e/secret',
+    '/..%2fsecret',
+    '/..\\secret',
+    '/inner/deep.js',
+    '/inner',
+    '//etc/passwd',
+    '/no.js',
+    '/.',
+  ])('has nothing at %s', async (path) => {
+    const reply = await ask('GET', path)
+    expect(reply.status).toBe(404)
+    expect(reply.text).not.toContain('not for browsers')
+  })
+
+  test('answers only under a name of this machine, and to no other page', async () => {
+    for (const host of ['evil.example', `evil.example:${s.port}`, `127.0.0.1:${s.port + 1}`]) {
+      const reply = await ask('GET', '/', { host })
+      expect(reply.status).toBeGreaterThanOrEqual(400)
+      expect(String(reply.headers['content-security-policy'] ?? '')).not.toContain('evil')
+    }
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      `https://127.0.0.1:${s.port}`,
+      `http://127.0.0.1:${s.port}.evil.example`,
+    ]) {
+      expect((await ask('GET', '/', { origin })).status).toBe(403)
+    }
+    expect((await ask('GET', '/', { host: `localhost:${s.port}`, origin: `http://localhost:${s.port}` })).status).toBe(
+      200,
+    )
+  })
+
+  test('says what to do where it was not built', async () => {
+    const without = await served({ viewerDir: join(directory, 'gone') })
+    try {
+      const reply = await fetch(`http://127.0.0.1:${without.port}/`)
+      expect(reply.status).toBe(404)
+      expect(await reply.text()).toContain('npm run build')
+    } finally {
+      await without.close()
+    }
+  })
+})
+
+describe('a link', () => {
+  test('is worth a token once', async () => {
+    const { url, expiresAt } = await s.client.call('viewer_link')
+    expect(url).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${s.port}/#open=[\\w-]{43}$`))
+    expect(expiresAt).toBe(NOW + 120_000)
+    const code = url.split('#open=')[1] ?? ''
+    const opened = await open(code)
+    expect(opened.status).toBe(200)
+    const { token } = JSON.parse(opened.text)
+    expect(token).not.toContain(s.token)
+    expect((await ask('GET', '/api/health', { authorization: `Bearer ${token}` })).status).toBe(200)
+    const again = await open(code)
+    expect(again.status).toBe(401)
+    expect(again.text).toContain('claude-mem viewer')
+  })
+
+  test('is too old after two minutes', async () => {
+    const [code, late] = [await newCode(), await newCode()]
+    now += 119_999
+    expect((await open(code)).status).toBe(200)
+    now += 1
+    expect((await open(late)).status).toBe(401)
+  })
+
+  test('opens nothing for another page, for no page, or in another form', async () => {
+    const code = await newCode()
+    expect((await open(code, { origin: 'https://evil.example' })).status).toBe(403)
+    expect((await open(code, {})).status).toBe(403)
+    expect((await open(code, { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    expect((await open(code, { origin: ours(), host: `evil.example:${s.port}` })).status).toBe(403)
+    for (const body of ['', 'code', '[]', '{"code":7}', `{"code":"${'x'.repeat(5_000)}"}`]) {
+      expect([400, 413, 422]).toContain((await ask('POST', '/api/viewer/open', { origin: ours() }, body)).status)
+    }
+    expect((await ask('GET', '/api/viewer/open')).status).toBe(401)
+    expect((await open('guessed')).status).toBe(401)
+    // None of that used it up.
+    expect((await open(code, { 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+  })
+
+  test('is made for whoever may use the local door only', async () => {
+    const socket = new WebSocket(`ws://127.0.0.1:${s.port}/`, { headers: { authorization: `Bearer ${s.token}` } })
+    await new Promise((resolve) => socket.once('open', resolve))
+    const said = new Promise((resolve) => socket.once('message', (data) => resolve(JSON.parse(String(data)))))
+    socket.send(JSON.stringify({ v: PROTOCOL_VERSION, id: '1', type: 'viewer_link' }))
+    expect(await said).toMatchObject({ type: 'error', code: 'forbidden' })
+    socket.close()
+  })
+
+  test('pushes the oldest out where there are too many', () => {
+    const links = new ViewerLinks('token', () => NOW)
+    const codes = Array.from({ length: 21 }, () => links.create(1).url.split('#open=')[1] ?? '')
+    expect(() => links.redeem(codes[0] ?? '')).toThrow('claude-mem viewer')
+    expect(links.redeem(codes[1] ?? '')).toMatch(/^v1\./)
+  })
+})
+
+describe('a token of a viewer', () => {
+  test('outlives the daemon that gave it, and nothing else passes for one', async () => {
+    const token = await newToken()
+    const health = async (given: string) =>
+      (await ask('GET', '/api/health', { authorization: `Bearer ${given}` })).status
+    expect(await health(makeViewerToken(s.token))).toBe(200)
+    expect(await health(makeViewerToken('another data directory'))).toBe(401)
+    const [version, id, mac = ''] = token.split('.')
+    const wrong = [
+      `${version}.${id}.`,
+      `${version}.${id}x.${mac}`,
+      `v2.${id}.${mac}`,
+      `${token}x`,
+      mac,
+      'v1..',
+      'x'.repeat(8_000),
+    ]
+    for (const given of wrong) expect(await health(given)).toBe(401)
+    expect((await ask('GET', `/api/health?token=${token}`)).status).toBe(401)
+    expect((await ask('GET', '/api/health', { cookie: `token=${token}` })).status).toBe(401)
+  })
+
+  /** As a browser connects: no header of its own. What it was answered with, or the protocol that was agreed on. */
+  function follow(protocols: string[], headers: Record<string, string>): Promise<number | string> {
+    return new Promise((resolve) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${s.port}/`, protocols, { headers })
+      socket.once('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0))
+      socket.once('error', () => undefined)
+      socket.once('open', () => {
+        resolve(socket.protocol)
+        socket.close()
+      })
+    })
+  }
+
+  test('comes as a subprotocol, from our own page alone, and is not repeated', async () => {
+    const token = await newToken()
+    const both = ['claude-mem.v1', `token.${token}`]
+    expect(await follow(both, { origin: ours() })).toBe('claude-mem.v1')
+    expect(await follow(both, {})).toBe(403)
+    expect(await follow(both, { origin: 'https://evil.example' })).toBe(403)
+    expect(await follow(both, { origin: ours(), host: `evil.example:${s.port}` })).toBe(403)
+    expect(await follow(['claude-mem.v1', 'token.wrong'], { origin: ours() })).toBe(401)
+    expect(await follow(['claude-mem.v1'], { origin: ours() })).toBe(401)
+  })
+})
+
+describe('a connection that goes wrong ends alone', () => {
+  /** Bytes after a proper handshake; the code it is closed with, null where it just ends. */
+  function say(...frames: Buffer[]): Promise<number | null> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(s.port, '127.0.0.1', () => {
+        socket.write(
+          `GET / HTTP/1.1\r\nhost: 127.0.0.1:${s.port}\r\nauthorization: Bearer ${s.token}\r\nupgrade: websocket\r\n` +
+            'connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n',
+        )
+        for (const frame of frames) socket.write(frame)
+      })
+      let got = Buffer.alloc(0)
+      const closing = () => {
+        const frame = got.subarray(got.indexOf('\r\n\r\n') + 4)
+        return frame[0] === 0x88 && frame.length >= 4 ? frame.readUInt16BE(2) : undefined
+      }
+      socket.on('data', (chunk) => {
+        got = Buffer.concat([got, chunk])
+        if (closing() !== undefined) socket.end()
+      })
+      socket.on('error', reject)
+      socket.on('close', () => resolve(closing() ?? null))
+      socket.on('end', () => socket.end())
+    })
+  }
+  const MASK = Buffer.alloc(4)
+  const frameOf = (first: number, payload: Buffer) =>
+    Buffer.concat([Buffer.from([first, 0x80 | 126, payload.length >> 8, payload.length & 0xff]), MASK, payload])
+
+  test.each([
+    ['a reserved opcode', [frameOf(0x83, Buffer.from('x'))], 1002],
+    ['reserved bits', [frameOf(0xf1, Buffer.from('x'))], 1002],
+    ['no mask', [Buffer.from([0x81, 0x01, 0x78])], 1002],
+    ['a continuation of nothing', [frameOf(0x80, Buffer.from('x'))], 1002],
+    ['text that is none', [frameOf(0x81, Buffer.from([0xff, 0xfe]))], 1007],
+    ['a binary message', [frameOf(0x82, Buffer.from('{}'))], 1003],
+    ['a message that is too large', [frameOf(0x81, Buffer.alloc(MAX_MESSAGE_BYTES + 1, 'x'))], 1009],
+    ['a length that no message has', [Buffer.from([0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])], 1009],
+  ])('with %s', async (_what, frames, code) => {
+    const other = await DaemonClient.connect(s.paths)
+    expect(await say(...frames)).toBe(code)
+    expect(await other.call('hello', { version: '1' })).toMatchObject({ pid: process.pid })
+    other.close()
+  })
+
+  test('with half a frame', async () => {
+    const half = new Promise<void>((resolve) => {
+      const socket = connect(s.port, '127.0.0.1', () => {
+        socket.write(
+          `GET / HTTP/1.1\r\nhost: 127.0.0.1:${s.port}\r\nauthorization: Bearer ${s.token}\r\nupgrade: websocket\r\n` +
+            'connection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n',
+        )
+        socket.write(frameOf(0x81, Buffer.from('{"v":1}')).subarray(0, 6), () => socket.destroy())
+      })
+      socket.on('close', () => resolve())
+    })
+    await half
+    expect(await s.client.call('hello', { version: '1' })).toMatchObject({ pid: process.pid })
+  })
+})
