@@ -25,7 +25,7 @@ export interface ListItem {
   kind: 'item'
   attributes: Attributes
   raw: string
-  /** Raw content of the tags inside, for an item that has parts. */
+  /** Raw content of the tags inside; only a function has such parts. */
   parts: ReadonlyMap<string, string>
 }
 export type ListEntry = ListItem | { kind: 'loose'; raw: string }
@@ -339,14 +339,11 @@ function endsList(cursor: Cursor, element: ReplyElement, tag: Tag, closing: numb
 }
 
 function readItem(cursor: Cursor, element: ReplyElement, tag: Tag, list: EnclosingList): ListItem {
-  if (tag.form === 'empty') {
-    cursor.pass(tag)
-    return { kind: 'item', attributes: tag.attributes, raw: '', parts: new Map() }
-  }
   const first = cursor.next + 1
-  const raw = readText(cursor, element, tag, list)
-  const parts = list.name === 'functions_changed' ? readParts(cursor, first) : new Map<string, string>()
-  return { kind: 'item', attributes: tag.attributes, raw, parts }
+  let raw = ''
+  if (tag.form === 'empty') cursor.pass(tag)
+  else raw = readText(cursor, element, tag, list)
+  return { kind: 'item', attributes: tag.attributes, raw, parts: readParts(cursor, first) }
 }
 
 /** `<function><name>…</name><file>…</file></function>`: from the tag at `first` to the cursor. */

@@ -63,8 +63,7 @@ export function parseReply(text: string): ParsedReply {
 
 /** Prose without an observation, a summary and a skip is not an answer. */
 export function isAnswer({ observations, summary, skip, skipSummary }: ParsedReply): boolean {
-  if (skip !== null || skipSummary !== null) return true
-  return observations.some(hasContent) || (summary !== null && hasSummaryContent(summary))
+  return observations.length > 0 || summary !== null || skip !== null || skipSummary !== null
 }
 
 function parse(text: string): ParsedReply {

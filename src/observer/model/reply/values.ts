@@ -73,12 +73,8 @@ function unquote(text: string): string {
   return inner
 }
 
-/** Spellings of a type; letters only. */
+/** Other spellings of a type; letters only. */
 const TYPE_SPELLINGS = new Map<string, ObservationType>([
-  ...OBSERVATION_TYPES.flatMap((type): [string, ObservationType][] => [
-    [type, type],
-    [`${type}s`, type],
-  ]),
   ['bug', 'bugfix'],
   ['fix', 'bugfix'],
   ['bugfixes', 'bugfix'],
@@ -91,8 +87,12 @@ const TYPE_SPELLINGS = new Map<string, ObservationType>([
 /** An unknown type becomes `change`. */
 export function parseType(text: string): ObservationType {
   const words = textLine(text, MAX_CONCEPT_CHARS).toLowerCase()
-  const lookUp = (word: string) => TYPE_SPELLINGS.get(word.replace(/[^a-z|]/g, ''))
-  return lookUp(words) ?? lookUp(words.split(/[,;:/(]/)[0] ?? '') ?? 'change'
+  return findType(words) ?? findType(words.split(/[,;:/(]/)[0] ?? '') ?? 'change'
+}
+
+function findType(written: string): ObservationType | undefined {
+  const word = written.replace(/[^a-z|]/g, '')
+  return OBSERVATION_TYPES.find((type) => word === type || word === `${type}s`) ?? TYPE_SPELLINGS.get(word)
 }
 
 export function parseFacts(entries: readonly ListEntry[]): string[] {
@@ -172,8 +172,8 @@ function listItemText(item: ListItem, maxChars: number): string {
 }
 
 function looseItemText(item: LooseItem): string {
-  if (item.kind === 'text') return item.text
-  return cleanReplyText(firstField(item.fields, TEXT_KEYS) ?? [...item.fields.values()].join(', '))
+  if (typeof item === 'string') return item
+  return cleanReplyText(firstField(item, TEXT_KEYS) ?? [...item.values()].join(', '))
 }
 
 export function parseFunctions(entries: readonly ListEntry[]): FunctionChange[] {
@@ -188,16 +188,16 @@ export function parseFunctions(entries: readonly ListEntry[]): FunctionChange[] 
   return [...changes.values()]
 }
 
-function functionFields({ attributes, parts, raw }: ListItem): LooseItem {
+function functionFields({ attributes, parts, raw }: ListItem): ReadonlyMap<string, string> {
   const fields = new Map(attributes)
   for (const [name, part] of parts) fields.set(name, decodeText(part, MAX_PATH_CHARS))
   if (parts.size === 0 && !fields.has('name')) fields.set('name', decodeText(raw, MAX_FUNCTION_CHARS))
-  return { kind: 'object', fields }
+  return fields
 }
 
 function parseFunction(item: LooseItem): FunctionChange {
-  if (item.kind === 'text') return { name: parseFunctionName(item.text), file: '', action: 'modified' }
-  const field = (...keys: readonly string[]): string => cleanReplyText(firstField(item.fields, keys) ?? '')
+  if (typeof item === 'string') return { name: parseFunctionName(item), file: '', action: 'modified' }
+  const field = (...keys: readonly string[]): string => cleanReplyText(firstField(item, keys) ?? '')
   return {
     name: parseFunctionName(field('name', 'function')),
     file: parsePath(field('file', 'path')),
@@ -225,7 +225,8 @@ export function parseNumbers(text: string): number[] {
   return [...numbers]
 }
 
-type LooseItem = { kind: 'text'; text: string } | { kind: 'object'; fields: ReadonlyMap<string, string> }
+/** A text, or the fields of an object. */
+type LooseItem = string | ReadonlyMap<string, string>
 
 const BULLET = /^(?:[-*•+]|\d{1,3}[.)])\s+/
 const FENCE = /^(?:```|~~~)[\w-]*$/
@@ -244,8 +245,8 @@ function looseItems(raw: string, commas: boolean): LooseItem[] {
   return lines
     .map((text) => UNKNOWN_TAG.exec(text)?.[2]?.trim() ?? text.replace(BULLET, ''))
     .flatMap((text) => (commas ? text.split(',') : [text]))
-    .map((text) => ({ kind: 'text', text: text.trim() }) as const)
-    .filter(({ text }) => text !== '')
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
 }
 
 function jsonItems(text: string): LooseItem[] | null {
@@ -261,12 +262,12 @@ function jsonItems(text: string): LooseItem[] | null {
 }
 
 function jsonItem(value: unknown): LooseItem[] {
-  if (typeof value === 'string' || typeof value === 'number') return [{ kind: 'text', text: String(value).trim() }]
+  if (typeof value === 'string' || typeof value === 'number') return [String(value).trim()]
   if (typeof value !== 'object' || value === null) return []
   if (Array.isArray(value)) return value.filter((item) => typeof item === 'string').flatMap(jsonItem)
   const fields = new Map<string, string>()
   for (const [key, item] of Object.entries(value)) if (typeof item === 'string') fields.set(key.toLowerCase(), item)
-  return fields.size === 0 ? [] : [{ kind: 'object', fields }]
+  return fields.size === 0 ? [] : [fields]
 }
 
 /** Double quotes, or single ones as in Python. The last string may be cut off. */
@@ -281,18 +282,17 @@ function brokenJsonItems(text: string): LooseItem[] | null {
     QUOTED.lastIndex = at
     const match = QUOTED.exec(text)
     if (match === null) break
-    items.push({ kind: 'text', text: unescapeJson(match[1] ?? match[2] ?? '').trim() })
+    items.push(unescapeJson(match[1] ?? match[2] ?? '').trim())
     at = skipPattern(BETWEEN, text, at + match[0].length)
   }
   if (items.length === 0) return null
   const rest = text.slice(at).trim()
-  return rest === '' ? items : [...items, { kind: 'text', text: rest }]
+  return rest === '' ? items : [...items, rest]
 }
 
 function unescapeJson(body: string): string {
   try {
-    const value: unknown = JSON.parse(`"${body}"`)
-    return typeof value === 'string' ? value : body
+    return String(JSON.parse(`"${body}"`))
   } catch {
     return body
   }
