@@ -2,7 +2,8 @@
 import { basename } from 'node:path'
 import type { MessageEvent } from '../domain/event.ts'
 import { estimateTokens, NO_USAGE, type ObservationDraft } from '../domain/observation.ts'
-import type { ObserveAnswer, Observer, SummarizeAnswer } from './port.ts'
+import type { Observer } from './port.ts'
+import { asFields, stringField } from './tool-events/json-fields.ts'
 
 const WRITING_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
 const TITLE_CHARS = 80
@@ -12,11 +13,11 @@ const EMPTY_ANSWER = { usage: NO_USAGE, turns: [], contextTokens: 0, model: null
 export const plainObserver: Observer = {
   provider: 'plain',
 
-  async observe({ messages }): Promise<ObserveAnswer> {
+  async observe({ messages }) {
     return { ...EMPTY_ANSWER, observations: messages.map(plainObservation), folded: [], skipped: [], seen: [] }
   },
 
-  async summarize({ prompt, turnEnd, observations }): Promise<SummarizeAnswer> {
+  async summarize({ prompt, turnEnd, observations }) {
     const filesOf = (pick: (o: ObservationDraft) => string[]) => [...new Set(observations.flatMap(pick))]
     return {
       ...EMPTY_ANSWER,
@@ -51,8 +52,8 @@ function plainObservation(event: MessageEvent): ObservationDraft {
     narrative,
     facts: [],
     concepts: [],
-    filesRead: file !== null && !writes ? [file] : [],
-    filesModified: file !== null && writes ? [file] : [],
+    filesRead: file !== '' && !writes ? [file] : [],
+    filesModified: file !== '' && writes ? [file] : [],
     functionsChanged: [],
     agent: event.agent?.type ?? null,
     discoveryTokens: estimateTokens(JSON.stringify(event)),
@@ -63,22 +64,15 @@ function plainObservation(event: MessageEvent): ObservationDraft {
 
 function describe(event: MessageEvent): { title: string; narrative: string } {
   if (event.kind === 'subagent_end') return { title: 'Subagent finished', narrative: event.lastMessage }
-  const on = subject(event)
-  if (event.kind === 'tool_failure') return { title: `${event.tool} failed: ${on}`, narrative: event.error }
-  return { title: `${event.tool} ${on}`, narrative: `${event.tool} ran on ${on}.` }
+  const { command = event.project.name } = asFields(event.input)
+  const subject = basename(filePath(event)) || String(command)
+  if (event.kind === 'tool_failure') return { title: `${event.tool} failed: ${subject}`, narrative: event.error }
+  return { title: `${event.tool} ${subject}`, narrative: `${event.tool} ran on ${subject}.` }
 }
 
-function subject(event: Exclude<MessageEvent, { kind: 'subagent_end' }>): string {
-  const file = filePath(event)
-  if (file !== null) return basename(file)
-  const input = event.input
-  if (typeof input === 'object' && input !== null && 'command' in input) return String(input.command)
-  return event.project.name
-}
-
-function filePath(event: MessageEvent): string | null {
-  if (event.kind === 'subagent_end' || typeof event.input !== 'object' || event.input === null) return null
-  return 'file_path' in event.input && typeof event.input.file_path === 'string' ? event.input.file_path : null
+/** Empty if there is none. */
+function filePath(event: MessageEvent): string {
+  return event.kind === 'subagent_end' ? '' : stringField(asFields(event.input), 'file_path')
 }
 
 function truncateLine(text: string, maxChars: number): string {

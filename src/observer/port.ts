@@ -61,7 +61,7 @@ export interface CompactRequest extends ObserverSession {
   summaries: readonly Summary[]
 }
 
-interface ObserverAnswer {
+export interface ObserverAnswer {
   usage: Usage
   /** Turns to append to the conversation; empty for an observer without one. */
   turns: readonly Omit<ObserverTurn, 'generation' | 'at'>[]
@@ -71,11 +71,16 @@ interface ObserverAnswer {
   promptVersion: string | null
 }
 
+export interface LeftOutMessage {
+  eventId: string
+  reason: string
+}
+
 export interface ObserveAnswer extends ObserverAnswer {
   observations: readonly ObservationDraft[]
-  /** Messages that are no observation's source: `folded` repeat earlier ones, `skipped` were left out, with the reason. */
-  folded: readonly { eventId: string; reason: string }[]
-  skipped: readonly { eventId: string; reason: string }[]
+  /** Messages that are no observation's source: `folded` repeat earlier ones, `skipped` were left out. */
+  folded: readonly LeftOutMessage[]
+  skipped: readonly LeftOutMessage[]
   /** Digests to store for the next batch. */
   seen: readonly SeenResult[]
 }
@@ -88,7 +93,7 @@ export interface SummarizeAnswer extends ObserverAnswer {
   observations: readonly ObservationDraft[]
 }
 
-export interface CompactAnswer extends ObserverAnswer {}
+export type CompactAnswer = ObserverAnswer
 
 export interface Observer {
   /** Key of the circuit breaker: one per provider. */

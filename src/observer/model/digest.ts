@@ -2,7 +2,7 @@
  * The digest that opens the next generation of the observer's conversation after compaction, built only from stored
  * observations and summaries. Decisions and open threads are kept longest; what does not fit is counted.
  */
-import { estimateTokens, type Observation, type Summary } from '../../domain/observation.ts'
+import { CHARS_PER_TOKEN, type Observation, type Summary } from '../../domain/observation.ts'
 import type { CompactRequest } from '../port.ts'
 import { clipAtWord, fileName, singleLine, splitSentences, statedReason, unique } from '../tool-events/text.ts'
 import type { WithheldFilter } from './withheld.ts'
@@ -190,7 +190,7 @@ interface FilledSection {
 
 /** By rank: first each section up to its share, so that a long one does not displace another, then what is left. */
 function fillSections(opening: string, sections: readonly DigestSection[], maxTokens: number): string {
-  const maxChars = charLimit(maxTokens)
+  const maxChars = Math.max(0, Math.floor((maxTokens || 0) * CHARS_PER_TOKEN))
   const filled = sections.map((section): FilledSection => ({ section, kept: [], chars: 0 }))
   const byRank = [...filled].sort((a, b) => a.section.rank - b.section.rank)
   let left = maxChars - opening.length
@@ -202,12 +202,6 @@ function fillSections(opening: string, sections: readonly DigestSection[], maxTo
   }
   const text = [opening, ...filled.filter(({ kept }) => kept.length > 0).map(renderSection)].join('\n\n')
   return text.length <= maxChars ? text : clipAtWord(opening, maxChars).slice(0, maxChars)
-}
-
-/** The longest text that `estimateTokens` counts as at most `maxTokens`. */
-function charLimit(maxTokens: number): number {
-  const charsPerToken = 1_000 / estimateTokens(' '.repeat(1_000))
-  return Number.isFinite(maxTokens) ? Math.max(0, Math.floor(maxTokens * charsPerToken)) : 0
 }
 
 /** Adds items in order until one does not fit. Returns the number of characters that were added. */

@@ -4,11 +4,12 @@
  * each time. In doubt an event is sent, because a folded fact is lost.
  */
 import type { MessageEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
-import type { SeenResult } from '../port.ts'
+import type { LeftOutMessage, SeenResult } from '../port.ts'
 import { commandKind } from '../tool-events/commands/command-kind.ts'
 import { readShellLine } from '../tool-events/commands/shell-line.ts'
 import { parseShellLine, programName, type SimpleCommand } from '../tool-events/commands/shell-syntax.ts'
 import { asFields, type JsonFields, stringField } from '../tool-events/json-fields.ts'
+import { unique } from '../tool-events/text.ts'
 import type { CommandKind } from '../tool-events/types.ts'
 import {
   comparable,
@@ -25,7 +26,7 @@ import {
 interface NoveltyResult {
   /** In their order. */
   fresh: MessageEvent[]
-  folded: { eventId: string; reason: string }[]
+  folded: LeftOutMessage[]
   /** The digests that changed. */
   seen: SeenResult[]
 }
@@ -59,37 +60,38 @@ interface Repeatable {
   isAction: boolean
 }
 
-/** Classifying reads whole outputs and is needed twice per event: for its subject, then for the comparison. */
-const classified = new WeakMap<MessageEvent, Classification>()
-
-function classify(event: MessageEvent): Classification {
-  const known = classified.get(event)
-  if (known !== undefined) return known
-  const classification = classifyEvent(event)
-  classified.set(event, classification)
-  return classification
+interface ClassifiedMessage {
+  event: MessageEvent
+  classification: Classification
 }
 
-/** The subjects whose last digests `foldRepeated` needs. */
-export function noveltySubjects(messages: readonly MessageEvent[]): string[] {
-  const subjects = messages.map(classify).flatMap((event) => {
-    if (event.kind === 'edit') return [event.subject]
-    if (event.kind !== 'repeatable') return []
-    return event.failed ? [event.subject, LAST_ACTION] : [event.subject]
-  })
-  return [...new Set(subjects)]
+interface NoveltyBatch {
+  /** The subjects whose last digests `fold` needs. */
+  subjects: string[]
+  /** `stored`: the last digest of each subject. */
+  fold(stored: ReadonlyMap<string, string>): NoveltyResult
+}
+
+export function prepareNovelty(messages: readonly MessageEvent[]): NoveltyBatch {
+  const batch = messages.map((event) => ({ event, classification: classify(event) }))
+  const subjects = unique(batch.flatMap(({ classification }) => comparedSubjects(classification)))
+  return { subjects, fold: (stored) => foldRepeated(batch, stored) }
+}
+
+function comparedSubjects(event: Classification): string[] {
+  if (event.kind === 'edit') return [event.subject]
+  if (event.kind !== 'repeatable') return []
+  return event.failed ? [event.subject, LAST_ACTION] : [event.subject]
 }
 
 type LastDigest = (subject: string) => string | undefined
 
-/** `stored`: the last digest of each subject. */
-export function foldRepeated(messages: readonly MessageEvent[], stored: ReadonlyMap<string, string>): NoveltyResult {
+function foldRepeated(batch: readonly ClassifiedMessage[], stored: ReadonlyMap<string, string>): NoveltyResult {
   const fresh: MessageEvent[] = []
-  const folded: NoveltyResult['folded'] = []
+  const folded: LeftOutMessage[] = []
   const changed = new Map<string, string>()
   const last: LastDigest = (subject) => changed.get(subject) ?? stored.get(subject)
-  for (const event of messages) {
-    const classification = classify(event)
+  for (const { event, classification } of batch) {
     const reason = reasonToFold(classification, last)
     if (reason === null) fresh.push(event)
     else folded.push({ eventId: event.id, reason })
@@ -145,7 +147,7 @@ const ALWAYS_FRESH_TOOLS = new Set(['Agent', 'Task', 'ExitPlanMode'])
 const EDIT_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
 const LISTING_TOOLS = new Set(['LS', 'Glob'])
 
-function classifyEvent(event: MessageEvent): Classification {
+function classify(event: MessageEvent): Classification {
   if (event.kind === 'subagent_end' || ALWAYS_FRESH_TOOLS.has(event.tool)) return FRESH
   const input = asFields(event.input)
   if (event.kind === 'tool_failure') return classifyFailure(event, input)
@@ -217,11 +219,8 @@ function classifyCommand(event: ToolUseEvent, input: JsonFields): Classification
   if (routine !== null) return { kind: 'routine', reason: routine }
   const output = comparable(`${stdout}\0${stderr}`)
   const hasOutput = typeof event.response === 'string' || typeof response.stdout === 'string'
-  const result = hasOutput
-    ? output === null
-      ? null
-      : normalizeCommandOutput(line, output)
-    : stableText(event.response)
+  const normalized = output === null ? null : normalizeCommandOutput(line, output)
+  const result = hasOutput ? normalized : stableText(event.response)
   return repeatable(toolSubject(event, input), result, 'the same command with the same result', hasEffect(line))
 }
 
@@ -286,9 +285,7 @@ function routineKinds(whole: string): RoutineKind[] | null {
   if (line === '' || line.length > MAX_LINE_CHARS || /[<>`{}]|\$\(|&\s*$/.test(line)) return null
   // A single `&` starts a background process, whose output comes later.
   if (/[^&]&[^&]/.test(line)) return null
-  const kinds = parseShellLine(line).map((command) =>
-    command.joiner === 'pipe' ? filterKind(command) : routineKind(command),
-  )
+  const kinds = parseShellLine(line).map(routineKind)
   return kinds.every((kind) => kind !== null) ? kinds : null
 }
 
@@ -312,6 +309,7 @@ function routineKind(command: SimpleCommand): RoutineKind {
   if (head === undefined || command.body !== null || !isSystemProgram(head.text)) return null
   const program = programName(head.text)
   const args = rest.map((word) => word.text)
+  if (command.joiner === 'pipe') return filterKind(program, args)
   if (program === 'git') return gitKind(args)
   if (LIST_PROGRAMS.has(program)) {
     const doesMore = args.some((arg) => EXECUTING_ARGUMENT.test(arg) || (program === 'tree' && arg === '-o'))
@@ -323,11 +321,8 @@ function routineKind(command: SimpleCommand): RoutineKind {
   return rest.every((word) => !word.raw.includes('$') && word.text.length <= MAX_ECHO_CHARS) ? 'idle' : null
 }
 
-function filterKind(command: SimpleCommand): RoutineKind {
-  const [head, ...rest] = command.words
-  if (head === undefined || command.body !== null || !isSystemProgram(head.text)) return null
-  if (!FILTER_PROGRAMS.has(programName(head.text))) return null
-  return rest.some((word) => WRITING_ARGUMENT.test(word.text)) ? null : 'idle'
+function filterKind(program: string, args: readonly string[]): RoutineKind {
+  return FILTER_PROGRAMS.has(program) && !args.some((arg) => WRITING_ARGUMENT.test(arg)) ? 'idle' : null
 }
 
 const GIT_STATUS_COMMANDS = /^(?:status|branch|ls-files|rev-parse)$/

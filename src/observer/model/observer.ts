@@ -4,16 +4,24 @@
  */
 import { basename } from 'node:path'
 import type { MessageEvent } from '../../domain/event.ts'
-import { estimateTokens, NO_USAGE, type ObservationDraft, type Usage } from '../../domain/observation.ts'
+import {
+  CHARS_PER_TOKEN,
+  estimateTokens,
+  NO_USAGE,
+  type ObservationDraft,
+  type Usage,
+} from '../../domain/observation.ts'
 import { workingTreeRoot } from '../../domain/project.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import type { ObserverTurn } from '../../store/commit.ts'
 import {
   type CompactAnswer,
   type CompactRequest,
+  type LeftOutMessage,
   type ObserveAnswer,
   type ObserveRequest,
   type Observer,
+  type ObserverAnswer,
   ObserverError,
   type ObserverSession,
   type SummarizeAnswer,
@@ -31,9 +39,9 @@ import {
   renderOpening,
   renderSummary,
 } from './messages.ts'
-import { foldRepeated, noveltySubjects } from './novelty.ts'
+import { prepareNovelty } from './novelty.ts'
 import type { Prompts } from './prompts.ts'
-import { isAnswer, type ParsedObservation, type ParsedReply, parseReply } from './reply/index.ts'
+import { type ParsedObservation, type ParsedReply, parseReply } from './reply/index.ts'
 import { detectTechnologies } from './technologies.ts'
 import type { WithheldFilter } from './withheld.ts'
 
@@ -62,10 +70,6 @@ const DIGEST_TOKENS = 4_000
 const BATCH_SHARE = 0.4
 const ANSWER_SHARE = 0.5
 const DIGEST_SHARE = 0.25
-const CHARS_PER_TOKEN = 4
-
-/** What every successful call adds to an observer's answer. */
-type CallResult = Pick<ObserveAnswer, 'usage' | 'turns' | 'contextTokens' | 'model' | 'promptVersion'>
 
 export class ModelObserver implements Observer {
   readonly provider: string
@@ -82,7 +86,7 @@ export class ModelObserver implements Observer {
     const { prompts, compactTokens, novelty, withheld } = this.#options
     const { allowed, skipped } = separateWithheld(request.messages, withheld)
     const { fresh, folded, seen } = novelty
-      ? foldRepeated(allowed, await request.seen(noveltySubjects(allowed)))
+      ? await leaveOutRepeated(allowed, request)
       : { fresh: allowed, folded: [], seen: [] }
     const { conversation, contextTokens, prompt } = request
     const promptVersion = prompts.version
@@ -154,7 +158,7 @@ export class ModelObserver implements Observer {
     content: string,
     wanted: (reply: ParsedReply) => boolean,
     signal: AbortSignal,
-  ): Promise<{ reply: ParsedReply; result: CallResult }> {
+  ): Promise<{ reply: ParsedReply; result: ObserverAnswer }> {
     const { chat, prompts, system, compactTokens } = this.#options
     const messages = chatMessages(modelTurns(session.conversation), content)
     const requestTokens = estimateRequestTokens({ system, messages })
@@ -179,11 +183,11 @@ export class ModelObserver implements Observer {
     const { text, model, usage } = reply
     const cost = reply.cost ?? this.#cost(model, usage) ?? this.#cost(chat.model, usage)
     const parsed = parseReply(text)
-    const problem = isAnswer(parsed) && wanted(parsed) ? null : replyProblem(reply)
+    const problem = wanted(parsed) ? null : replyProblem(reply)
     endCall({ usage, cost, error: problem, received: text })
     if (problem !== null) throw this.#unusableReplies.failure(problem, reply, session.session)
     this.#unusableReplies.reset()
-    const turns: CallResult['turns'] = [
+    const turns: ObserverAnswer['turns'] = [
       { role: 'user', content, model, usage: null },
       { role: 'assistant', content: text.trim(), model, usage },
     ]
@@ -210,7 +214,7 @@ export class ModelObserver implements Observer {
 
 function separateWithheld(messages: readonly MessageEvent[], withheld: WithheldFilter) {
   const allowed: MessageEvent[] = []
-  const skipped: { eventId: string; reason: string }[] = []
+  const skipped: LeftOutMessage[] = []
   for (const message of messages) {
     const reason = withheld.reasonFor(message)
     if (reason === null) allowed.push(message)
@@ -219,12 +223,17 @@ function separateWithheld(messages: readonly MessageEvent[], withheld: WithheldF
   return { allowed, skipped }
 }
 
+async function leaveOutRepeated(messages: readonly MessageEvent[], { seen }: ObserveRequest) {
+  const { subjects, fold } = prepareNovelty(messages)
+  return fold(await seen(subjects))
+}
+
 /** The tool uses that are no observation's source. */
 function withoutObservation(
   fresh: readonly MessageEvent[],
   observations: readonly ObservationDraft[],
   skip: string | null,
-): { eventId: string; reason: string }[] {
+): LeftOutMessage[] {
   const sources = new Set(observations.flatMap((observation) => observation.sources))
   const reason = skip ?? 'the model made no observation of it'
   return fresh.filter(({ id }) => !sources.has(id)).map(({ id }) => ({ eventId: id, reason }))

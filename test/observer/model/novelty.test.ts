@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { MessageEvent } from '../../../src/domain/event.ts'
-import { foldRepeated, noveltySubjects } from '../../../src/observer/model/novelty.ts'
+import { prepareNovelty } from '../../../src/observer/model/novelty.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
+
+const noveltySubjects = (events: readonly MessageEvent[]) => prepareNovelty(events).subjects
+const foldRepeated = (events: readonly MessageEvent[], stored: ReadonlyMap<string, string>) =>
+  prepareNovelty(events).fold(stored)
 
 function reads(file: string, content: string, range: { offset?: number; limit?: number } = {}): MessageEvent {
   const path = `/home/dev/shop/${file}`
