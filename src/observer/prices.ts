@@ -1,13 +1,8 @@
 /** Model prices. CLAUDE_MEM_PRICES overrides an outdated one until the next release. */
 import type { Usage } from '../domain/observation.ts'
 
-/** US dollars for a million tokens. */
-export interface ModelPrice {
-  input: number
-  output: number
-  cacheRead: number
-  cacheWrite: number
-}
+/** US dollars for a million tokens of each kind. */
+export type ModelPrice = Readonly<Record<keyof Usage, number>>
 
 /** Date on which the providers' price lists were read. */
 export const PRICES_AS_OF = '2026-11-16'

@@ -9,7 +9,7 @@ import type { Usage } from '../../domain/observation.ts'
 import type { ChatModel, ChatReply, ChatRequest } from '../model/chat.ts'
 import { ObserverError } from '../port.ts'
 import { connectionFailure, type Endpoint, emptyReply, httpFailure, requireApiKey, unusableReply } from './failures.ts'
-import { endpointUrl, fetchReply, parseJsonReply } from './http.ts'
+import { type ApiModelOptions, apiEndpoint, endpointUrl, fetchReply, parseJsonReply } from './http.ts'
 
 /** The longest timeout that a timer accepts: the signal ends the call long before. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1
@@ -27,14 +27,9 @@ const Message = z.object({
   }),
 })
 
-interface AnthropicOptions {
-  apiKey: string
-  baseUrl: string
-  model: string
-}
-
-export function anthropicModel({ apiKey, baseUrl, model }: AnthropicOptions): ChatModel {
-  const endpoint: Endpoint = { provider: 'anthropic', model, url: endpointUrl(baseUrl, '/v1/messages'), apiKey }
+export function anthropicModel(options: ApiModelOptions): ChatModel {
+  const { baseUrl, model } = options
+  const endpoint = apiEndpoint('anthropic', options, '/v1/messages')
   let client: Promise<Anthropic> | null = null
   return {
     provider: endpoint.provider,

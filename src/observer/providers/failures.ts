@@ -14,8 +14,8 @@ export interface Endpoint {
   provider: string
   model: string
   url: string
-  /** Null: the server needs none. Never part of a message. */
-  apiKey: string | null
+  /** Empty: the server needs none. Never part of a message. */
+  apiKey: string
 }
 
 export const SET_MODEL_COMMAND = 'claude-mem config set model MODEL'
@@ -28,7 +28,7 @@ const API_KEY = /^[\x21-\x7e]+$/
 /** Checked before each call: sessions wait, with this reason, until a key is set. */
 export function requireApiKey(endpoint: Endpoint): string {
   const { provider, apiKey } = endpoint
-  if (apiKey === null || apiKey === '') {
+  if (apiKey === '') {
     throw new ObserverError('provider', `no API key for ${provider}; set one: ${setKeyCommand(endpoint)}`)
   }
   if (!API_KEY.test(apiKey)) {
@@ -51,14 +51,14 @@ const NO_MODEL =
 const FLAGGED = /flagged|moderation/i
 
 /** A reply with a status other than 2xx, or an error inside a 200. */
-export function httpFailure(endpoint: Endpoint, reply: HttpReply, now: number = Date.now()): ObserverError {
+export function httpFailure(endpoint: Endpoint, reply: HttpReply): ObserverError {
   const { provider, model } = endpoint
   const { status } = reply
   const text = errorText(reply.text)
   const sentence = displayText(reply.text, endpoint)
   const what = sentence === '' ? `HTTP ${status}` : `HTTP ${status}: ${sentence}`
   const address = displayUrl(endpoint.url)
-  const wait = retryAfterMs(reply, now)
+  const wait = retryAfterMs(reply, Date.now())
   const providerError = (message: string) =>
     new ObserverError('provider', message, wait === null ? {} : { retryAfterMs: wait })
 
@@ -162,10 +162,8 @@ const MIN_SECRET_CHARS = 8
 /** A provider's error text on one line, without the key. */
 function displayText(body: string, { apiKey }: Endpoint): string {
   const found = errorSentence(body).slice(0, MAX_MASKED_CHARS)
-  const safe =
-    apiKey === null || apiKey.length < MIN_SECRET_CHARS
-      ? found
-      : found.replaceAll(apiKey, '[key]').replaceAll(encodeURIComponent(apiKey), '[key]')
+  const isSecret = apiKey.length >= MIN_SECRET_CHARS
+  const safe = isSecret ? found.replaceAll(apiKey, '[key]').replaceAll(encodeURIComponent(apiKey), '[key]') : found
   const line = maskSecrets(safe)
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
@@ -253,50 +251,35 @@ function withoutMarkup(body: string): string {
  * "Too long" in the wording of each provider, collected from real errors: no API has a code of its own for it. Such a
  * call is repeated after the conversation was compacted. Gaps in the patterns are bounded, so that matching is linear.
  */
-export const TOO_LONG_WORDINGS: readonly { pattern: RegExp; source: string }[] = [
-  { pattern: /prompt (?:is )?too long/i, source: 'Anthropic, Bedrock, Claude Code' },
-  { pattern: /conversation (?:is )?too long/i, source: 'Claude Code' },
-  { pattern: /input length and `?max_tokens`? exceed context limit/i, source: 'Anthropic' },
-  { pattern: /model_context_window_exceeded/i, source: 'Anthropic, as a stop reason' },
-  {
-    pattern: /request_too_large|request exceeds the maximum (?:allowed )?(?:size|number of bytes)/i,
-    source: 'Anthropic',
-  },
-  { pattern: /context_length_exceeded|string_above_max_length/i, source: 'OpenAI, Azure, Groq, LiteLLM' },
-  {
-    pattern: /maximum (?:context|model|prompt|input) length/i,
-    source: 'OpenAI, vLLM, OpenRouter, DeepSeek, xAI, Mistral',
-  },
-  { pattern: /reduce the length of (?:the|your) (?:messages|prompt|input)/i, source: 'OpenAI, Groq, vLLM' },
-  { pattern: /request too large for /i, source: 'OpenAI, Groq: one request above the allowance of a whole minute' },
-  {
-    pattern: /(?:longer|greater) than the (?:model'?s )?(?:maximum )?(?:context|model) length/i,
-    source: 'SGLang, vLLM',
-  },
-  { pattern: /context length is only \d/i, source: 'vLLM' },
-  { pattern: /context length of only \d|context the overflows/i, source: 'LM Studio' },
-  { pattern: /exceed_context_size|exceeds? the (?:available )?context (?:size|length)/i, source: 'llama.cpp, Ollama' },
-  { pattern: /context (?:size|length|limit) (?:has been |was )?exceeded/i, source: 'LM Studio, llama.cpp' },
-  { pattern: /context window (?:has been |was )?exceed/i, source: 'MiniMax, LiteLLM' },
-  {
-    pattern: /exceeds?(?:ed|s)? (?:the |your |its |this )?(?:model'?s? )?context window/i,
-    source: 'OpenAI, llama-cpp-python',
-  },
-  { pattern: /ContextWindowExceeded/i, source: 'LiteLLM' },
-  { pattern: /input token count[^.]{0,40}exceeds/i, source: 'Gemini' },
-  { pattern: /token count[^.]{0,40}exceeds the (?:limit|maximum|model)/i, source: 'GitHub Models, SGLang' },
-  { pattern: /model_max_prompt_tokens_exceeded/i, source: 'GitHub Models' },
-  {
-    pattern: /PromptExceedMaxTokens|tokens in request more than max tokens allowed/i,
-    source: 'OpenAI-compatible gateways',
-  },
-  { pattern: /(?:prompt|input) exceeds (?:the )?max(?:imum)? (?:length|tokens|context)/i, source: 'Zhipu' },
-  { pattern: /exceeded (?:the )?model token limit/i, source: 'Moonshot' },
-  { pattern: /range of input length should be/i, source: 'DashScope' },
-  { pattern: /input (?:is|length) too long/i, source: 'Bedrock, DeepSeek' },
-  { pattern: /too large for model with/i, source: 'Mistral' },
-  { pattern: /too many (?:input )?tokens: /i, source: 'Cohere' },
-  { pattern: /`?inputs`? tokens \+ `?max_new_tokens`? must be/i, source: 'Text Generation Inference' },
+export const TOO_LONG_WORDINGS: readonly (readonly [pattern: RegExp, source: string])[] = [
+  [/prompt (?:is )?too long/i, 'Anthropic, Bedrock, Claude Code'],
+  [/conversation (?:is )?too long/i, 'Claude Code'],
+  [/input length and `?max_tokens`? exceed context limit/i, 'Anthropic'],
+  [/model_context_window_exceeded/i, 'Anthropic, as a stop reason'],
+  [/request_too_large|request exceeds the maximum (?:allowed )?(?:size|number of bytes)/i, 'Anthropic'],
+  [/context_length_exceeded|string_above_max_length/i, 'OpenAI, Azure, Groq, LiteLLM'],
+  [/maximum (?:context|model|prompt|input) length/i, 'OpenAI, vLLM, OpenRouter, DeepSeek, xAI, Mistral'],
+  [/reduce the length of (?:the|your) (?:messages|prompt|input)/i, 'OpenAI, Groq, vLLM'],
+  [/request too large for /i, 'OpenAI, Groq: one request above the allowance of a whole minute'],
+  [/(?:longer|greater) than the (?:model'?s )?(?:maximum )?(?:context|model) length/i, 'SGLang, vLLM'],
+  [/context length is only \d/i, 'vLLM'],
+  [/context length of only \d|context the overflows/i, 'LM Studio'],
+  [/exceed_context_size|exceeds? the (?:available )?context (?:size|length)/i, 'llama.cpp, Ollama'],
+  [/context (?:size|length|limit) (?:has been |was )?exceeded/i, 'LM Studio, llama.cpp'],
+  [/context window (?:has been |was )?exceed/i, 'MiniMax, LiteLLM'],
+  [/exceeds?(?:ed|s)? (?:the |your |its |this )?(?:model'?s? )?context window/i, 'OpenAI, llama-cpp-python'],
+  [/ContextWindowExceeded/i, 'LiteLLM'],
+  [/input token count[^.]{0,40}exceeds/i, 'Gemini'],
+  [/token count[^.]{0,40}exceeds the (?:limit|maximum|model)/i, 'GitHub Models, SGLang'],
+  [/model_max_prompt_tokens_exceeded/i, 'GitHub Models'],
+  [/PromptExceedMaxTokens|tokens in request more than max tokens allowed/i, 'OpenAI-compatible gateways'],
+  [/(?:prompt|input) exceeds (?:the )?max(?:imum)? (?:length|tokens|context)/i, 'Zhipu'],
+  [/exceeded (?:the )?model token limit/i, 'Moonshot'],
+  [/range of input length should be/i, 'DashScope'],
+  [/input (?:is|length) too long/i, 'Bedrock, DeepSeek'],
+  [/too large for model with/i, 'Mistral'],
+  [/too many (?:input )?tokens: /i, 'Cohere'],
+  [/`?inputs`? tokens \+ `?max_new_tokens`? must be/i, 'Text Generation Inference'],
 ]
 
 /**
@@ -313,5 +296,5 @@ const MAX_MATCHED_CHARS = 16_384
 export function isTooLongError(text: string): boolean {
   const head = text.slice(0, MAX_MATCHED_CHARS)
   if (RATE_LIMIT.test(head)) return ONE_REQUEST.test(head)
-  return TOO_LONG_WORDINGS.some(({ pattern }) => pattern.test(head))
+  return TOO_LONG_WORDINGS.some(([pattern]) => pattern.test(head))
 }

@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import type { ChatModel, ChatReply, ChatRequest } from '../model/chat.ts'
 import { type Endpoint, emptyReply, requireApiKey, unusableReply } from './failures.ts'
-import { endpointUrl, postJson, reportedUsage } from './http.ts'
+import { type ApiModelOptions, apiEndpoint, postJson, reportedUsage } from './http.ts'
 
 const tokenCount = z.number().int().nonnegative().nullish()
 const GenerateContentReply = z.object({
@@ -36,16 +36,11 @@ const GenerateContentReply = z.object({
 /** Finish reasons that mean a refusal. */
 const REFUSALS = new Set('SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII LANGUAGE IMAGE_SAFETY'.split(' '))
 
-interface GeminiOptions {
-  apiKey: string
-  baseUrl: string
-  model: string
-}
-
-export function geminiModel({ apiKey, baseUrl, model }: GeminiOptions): ChatModel {
+export function geminiModel(options: ApiModelOptions): ChatModel {
+  const { model } = options
   // The API's own model lists have the prefix `models/`.
   const path = `/v1beta/models/${encodeURIComponent(model.replace(/^models\//, ''))}:generateContent`
-  const endpoint: Endpoint = { provider: 'gemini', model, url: endpointUrl(baseUrl, path), apiKey }
+  const endpoint = apiEndpoint('gemini', options, path)
   return {
     provider: endpoint.provider,
     model,

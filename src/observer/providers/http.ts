@@ -11,6 +11,22 @@ import type { HttpReply } from './retry-after.ts'
 /** An answer has a few KB. A larger body is not an answer and is not read into memory. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
+export interface ApiModelOptions {
+  /** Null or empty: the server needs none. */
+  apiKey: string | null
+  baseUrl: string
+  model: string
+}
+
+export function apiEndpoint(provider: string, { apiKey, baseUrl, model }: ApiModelOptions, path: string): Endpoint {
+  return { provider, model, url: endpointUrl(baseUrl, path), apiKey: apiKey ?? '' }
+}
+
+/** `path` below a base address that may end with a slash. */
+export function endpointUrl(baseUrl: string, path: string): string {
+  return `${baseUrl.replace(/\/+$/, '')}${path}`
+}
+
 /** The parsed body of a successful call. An aborted signal rejects with its reason. */
 export async function postJson(
   endpoint: Endpoint,
@@ -71,11 +87,6 @@ async function readBody(endpoint: Endpoint, { body }: Response): Promise<string>
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-/** `path` below a base address that may end with a slash. */
-export function endpointUrl(baseUrl: string, path: string): string {
-  return `${baseUrl.replace(/\/+$/, '')}${path}`
 }
 
 type TokenCount = number | null | undefined

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { ChatModel, ChatReply, ChatRequest } from '../model/chat.ts'
 import { type ChatServer, chatServerAt } from '../provider-choice.ts'
 import { type Endpoint, emptyReply, httpFailure, requireApiKey, unusableReply } from './failures.ts'
-import { endpointUrl, postJson, reportedUsage } from './http.ts'
+import { type ApiModelOptions, apiEndpoint, postJson, reportedUsage } from './http.ts'
 
 const tokenCount = z.number().int().nonnegative().nullish()
 const Completion = z.object({
@@ -37,24 +37,13 @@ const Completion = z.object({
 const ErrorBody = z.object({ error: z.union([z.string().min(1), z.looseObject({})]) })
 const ErrorInChoice = z.object({ choices: z.tuple([ErrorBody], z.unknown()) })
 
-interface OpenrouterOptions {
-  /** Null or empty: the server needs none. */
-  apiKey: string | null
-  baseUrl: string
-  model: string
-}
-
 export function openrouterModel(
-  { apiKey, baseUrl, model }: OpenrouterOptions,
-  server: ChatServer = chatServerAt(baseUrl),
+  options: ApiModelOptions,
+  server: ChatServer = chatServerAt(options.baseUrl),
 ): ChatModel {
-  const endpoint: Endpoint = {
-    provider: 'openrouter',
-    model,
-    url: endpointUrl(baseUrl, '/chat/completions'),
-    apiKey: apiKey === '' ? null : apiKey,
-  }
-  const needsKey = endpoint.apiKey !== null || server === 'openrouter' || server === 'openai'
+  const { model } = options
+  const endpoint = apiEndpoint('openrouter', options, '/chat/completions')
+  const needsKey = endpoint.apiKey !== '' || server === 'openrouter' || server === 'openai'
   return {
     provider: endpoint.provider,
     model,

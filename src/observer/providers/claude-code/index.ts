@@ -8,6 +8,7 @@ import { basename, dirname, extname, join, win32 } from 'node:path'
 import { errorMessage } from '../../../lib/errors.ts'
 import type { ChatMessage, ChatModel, ChatReply, ChatRequest } from '../../model/chat.ts'
 import { ObserverError } from '../../port.ts'
+import { asFields, type JsonFields } from '../../tool-events/json-fields.ts'
 import { programNotFound, readClaudeReply, SET_PROGRAM_COMMAND } from './reply.ts'
 import { defaultGuard, type GuardedRun, runGuarded } from './run-guarded.ts'
 
@@ -95,7 +96,7 @@ async function rejectOnAbort(promise: Promise<void>, signal: AbortSignal): Promi
  */
 interface ClaudeAccount {
   /** Passed on as settings: names of programs, no secrets. */
-  settings: Record<string, unknown>
+  settings: JsonFields
   /** Passed on in the environment, which other users of the machine cannot read. */
   env: Record<string, string>
 }
@@ -116,23 +117,19 @@ export async function readClaudeAccount(env: NodeJS.ProcessEnv): Promise<ClaudeA
   const settings = Object.fromEntries(
     SIGN_IN_SETTINGS.filter((name) => Object.hasOwn(user, name)).map((name) => [name, user[name]]),
   )
-  const variables = Object.entries(plainObject(user.env)).flatMap(([name, value]): [string, string][] =>
+  const variables = Object.entries(asFields(user.env)).flatMap(([name, value]): [string, string][] =>
     typeof value === 'string' && /^[^=\0]+$/.test(name) && !value.includes('\0') ? [[name, value]] : [],
   )
   return { settings, env: Object.fromEntries(variables) }
 }
 
 /** Empty if the file cannot be read or is not JSON: in print mode the client ignores it too. */
-async function readSettings(file: string): Promise<Record<string, unknown>> {
+async function readSettings(file: string): Promise<JsonFields> {
   try {
-    return plainObject(JSON.parse((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')))
+    return asFields(JSON.parse((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')))
   } catch {
     return {}
   }
-}
-
-function plainObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Reads the `stream-json` output of `claude`: the model's reply, or a failure with its owner and what to do about it. */
 import { z } from 'zod'
-import { estimateTokens, NO_USAGE, type Usage } from '../../../domain/observation.ts'
+import { addUsage, estimateTokens, NO_USAGE, type Usage } from '../../../domain/observation.ts'
 import { maskSecrets } from '../../../domain/secrets.ts'
 import { type ChatReply, type ChatRequest, estimateRequestTokens } from '../../model/chat.ts'
 import { ObserverError } from '../../port.ts'
@@ -44,28 +44,26 @@ const ResultLine = z.object({
   api_error: optionalText,
   api_error_status: z.number().nullish().catch(null),
   total_cost_usd: z.number().nonnegative().nullish().catch(null),
-  usage: z
-    .object({
-      input_tokens: tokenCount,
-      output_tokens: tokenCount,
-      cache_read_input_tokens: tokenCount,
-      cache_creation_input_tokens: tokenCount,
-    })
+  usage: usageNamed('input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens')
     .nullish()
     .catch(null),
   modelUsage: z
-    .record(
-      z.string(),
-      z.object({
-        inputTokens: tokenCount,
-        outputTokens: tokenCount,
-        cacheReadInputTokens: tokenCount,
-        cacheCreationInputTokens: tokenCount,
-      }),
-    )
+    .record(z.string(), usageNamed('inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens'))
     .nullish()
     .catch(null),
 })
+
+/** Token counts: the client has two sets of names for them. */
+function usageNamed(input: string, output: string, cacheRead: string, cacheWrite: string) {
+  return z.record(z.string(), z.unknown()).transform(
+    (counts): Usage => ({
+      input: tokenCount.parse(counts[input]),
+      output: tokenCount.parse(counts[output]),
+      cacheRead: tokenCount.parse(counts[cacheRead]),
+      cacheWrite: tokenCount.parse(counts[cacheWrite]),
+    }),
+  )
+}
 
 const StreamLine = z.union([AssistantLine, RateLimitLine, ResultLine])
 type Result = z.infer<typeof ResultLine>
@@ -157,26 +155,8 @@ function stopReason(result: Result): ChatReply['stop'] | 'failed' {
 /** `modelUsage` covers all requests of the call, `usage` only the last one; without either it is estimated. */
 function streamUsage({ modelUsage, usage }: Result, text: string, request: ChatRequest): Usage {
   const models = Object.values(modelUsage ?? {})
-  if (models.length > 0) {
-    return models.reduce<Usage>(
-      (sum, model) => ({
-        input: sum.input + model.inputTokens,
-        output: sum.output + model.outputTokens,
-        cacheRead: sum.cacheRead + model.cacheReadInputTokens,
-        cacheWrite: sum.cacheWrite + model.cacheCreationInputTokens,
-      }),
-      NO_USAGE,
-    )
-  }
-  if (usage) {
-    return {
-      input: usage.input_tokens,
-      output: usage.output_tokens,
-      cacheRead: usage.cache_read_input_tokens,
-      cacheWrite: usage.cache_creation_input_tokens,
-    }
-  }
-  return { ...NO_USAGE, input: estimateRequestTokens(request), output: estimateTokens(text) }
+  if (models.length > 0) return models.reduce(addUsage, NO_USAGE)
+  return usage ?? { ...NO_USAGE, input: estimateRequestTokens(request), output: estimateTokens(text) }
 }
 
 const LOGIN_HINT = 'run `claude` and type /login'
