@@ -19,7 +19,7 @@ import {
   utcOffset,
 } from './prompt-text.ts'
 import { fillPrompt, type Prompts } from './prompts.ts'
-import { describeToolUse, projectPath, type ToolUsePart, type ToolUseText } from './tool-use.ts'
+import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
 
 /** A request is short; a longer one contains a pasted log or file. */
 const MAX_REQUEST_CHARS = 3_000
@@ -130,11 +130,12 @@ function batchNotes({ folded, withheld }: BatchOptions): string[] {
 interface Block {
   /** One line that replaces the block if there is no room for it. */
   brief: string
-  opening: string
-  input: SizedPart[]
-  outcome: SizedPart[]
-  /** Empty if there is no outcome. */
-  outcomeOpening: string
+  /** Of the input, then of the outcome. */
+  parts: SizedPart[]
+  /** Everything but the texts of the parts. */
+  fixedChars: number
+  /** The block with these texts of its parts. */
+  assemble(texts: readonly string[]): string
 }
 
 interface SizedPart extends ToolUsePart {
@@ -143,8 +144,6 @@ interface SizedPart extends ToolUsePart {
   wants: number
 }
 
-const BLOCK_CLOSING = '</tool_use>'
-const OUTCOME_CLOSING = '</outcome>'
 const MAX_BRIEF_CHARS = 120
 
 function makeBlock(message: MessageEvent, n: number, options: BatchOptions): Block {
@@ -156,19 +155,25 @@ function makeBlock(message: MessageEvent, n: number, options: BatchOptions): Blo
     promptAttribute('dir', dir === '.' ? '' : dir),
     promptAttribute('agent', message.agent?.type ?? ''),
   ].join('')
-  const input = use.input.map((part) => sizePart(part, options.fieldChars))
-  return {
-    brief: promptLine(`${n}. ${use.tool} ${use.ended ?? ''} ${input[0]?.text ?? ''}`, MAX_BRIEF_CHARS),
-    opening: `<tool_use n="${n}"${attributes}>`,
-    input,
-    outcome: use.outcome.map((part) => sizePart(part, options.fieldChars)),
-    outcomeOpening: outcomeOpening(use),
+  const parts = [...use.input, ...use.outcome].map((part) => sizePart(part, options.fieldChars))
+  const firstInput = use.input.length > 0 ? parts[0]?.text : undefined
+  const hasOutcome = use.ended !== null || use.outcome.length > 0
+  const outcomeOpening = use.ended === null ? '<outcome>' : `<outcome ${use.ended}="yes">`
+  const assemble = (texts: readonly string[]) => {
+    const lines = parts.map(({ prefix }, i) => prefix + (texts[i] ?? ''))
+    return [
+      `<tool_use n="${n}"${attributes}>`,
+      ...lines.slice(0, use.input.length),
+      ...(hasOutcome ? [outcomeOpening, ...lines.slice(use.input.length), '</outcome>'] : []),
+      '</tool_use>',
+    ].join('\n')
   }
-}
-
-function outcomeOpening({ ended, outcome }: ToolUseText): string {
-  if (ended !== null) return `<outcome ${ended}="yes">`
-  return outcome.length > 0 ? '<outcome>' : ''
+  return {
+    brief: promptLine(`${n}. ${use.tool} ${use.ended ?? ''} ${firstInput ?? ''}`, MAX_BRIEF_CHARS),
+    parts,
+    fixedChars: assemble([]).length,
+    assemble,
+  }
 }
 
 function sizePart(part: ToolUsePart, fieldChars: number): SizedPart {
@@ -177,33 +182,15 @@ function sizePart(part: ToolUsePart, fieldChars: number): SizedPart {
   return { ...part, text, prefix, wants: Math.min(text.length, Math.floor(fieldChars * part.share)) }
 }
 
-function wantedChars(block: Block): number {
-  return [...block.input, ...block.outcome].reduce((sum, part) => sum + part.wants, fixedChars(block))
+function wantedChars({ parts, fixedChars }: Block): number {
+  return parts.reduce((sum, part) => sum + part.wants, fixedChars)
 }
 
-/** Everything but the texts of the parts, with line ends. */
-function fixedChars({ opening, input, outcome, outcomeOpening }: Block): number {
-  const frame = outcomeOpening === '' ? 0 : outcomeOpening.length + OUTCOME_CLOSING.length + 2
-  const labels = [...input, ...outcome].reduce((sum, part) => sum + part.prefix.length + 1, 0)
-  return opening.length + 1 + labels + frame + BLOCK_CLOSING.length
-}
-
-function renderBlock(block: Block, room: number): string {
-  const { input, outcome } = block
-  const inner = room - fixedChars(block)
-  if (inner < 0) return cutText(block.brief, Math.max(0, room))
-  const parts = [...input, ...outcome]
-  const shares = fairShares(
-    parts.map((part) => part.wants),
-    inner,
-  )
-  const lines = parts.map((part, i) => part.prefix + shortenForPrompt(part.text, shares[i] ?? 0, part.kind))
-  return [
-    block.opening,
-    ...lines.slice(0, input.length),
-    ...(block.outcomeOpening === '' ? [] : [block.outcomeOpening, ...lines.slice(input.length), OUTCOME_CLOSING]),
-    BLOCK_CLOSING,
-  ].join('\n')
+function renderBlock({ brief, parts, fixedChars, assemble }: Block, room: number): string {
+  if (room < fixedChars) return cutText(brief, Math.max(0, room))
+  const wants = parts.map((part) => part.wants)
+  const shares = fairShares(wants, room - fixedChars)
+  return assemble(parts.map((part, i) => shortenForPrompt(part.text, shares[i] ?? 0, part.kind)))
 }
 
 /** Small wants are met in full; the rest is divided equally among the larger ones. Never more than `total` together. */

@@ -4,7 +4,7 @@
  * with `{{placeholders}}`.
  */
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cutText } from '../../domain/sanitize.ts'
@@ -95,26 +95,19 @@ export function fillPrompt<N extends PromptName>(
     .trim()
 }
 
-interface PromptStyle {
-  /** `minimal`, `normal` or `verbose`. */
-  verbosity: string
-  language: string
-}
-
+const VERBOSITY_LEVELS = ['minimal', 'normal', 'verbose'] as const
 const DEFAULT_LANGUAGE = 'English'
 /** Enough for the name of a language. */
 const MAX_LANGUAGE_CHARS = 80
 
 /** The system text of every call: the same for all sessions with the same settings, so that it can be cached. */
-export function systemPrompt(prompts: Prompts, { verbosity, language }: PromptStyle): string {
-  const { text } =
-    verbosity === 'minimal'
-      ? prompts['verbosity-minimal']
-      : verbosity === 'verbose'
-        ? prompts['verbosity-verbose']
-        : prompts['verbosity-normal']
+export function systemPrompt(
+  prompts: Prompts,
+  { verbosity, language }: { verbosity: string; language: string },
+): string {
+  const level = VERBOSITY_LEVELS.find((known) => known === verbosity) ?? 'normal'
   return fillPrompt(prompts.init, {
-    verbosity: text,
+    verbosity: prompts[`verbosity-${level}` as const].text,
     language: cutText(language.trim(), MAX_LANGUAGE_CHARS) || DEFAULT_LANGUAGE,
   })
 }
@@ -156,9 +149,11 @@ function readUserPrompt(file: string, name: PromptName, problems: string[]): str
     return null
   }
   try {
+    const stat = statSync(file)
     // Reading a device or a pipe would block.
-    if (!statSync(file).isFile()) return report('it is not a file; replace it with one, or remove it')
-    const parsed = parsePromptFile(name, readFileStart(file))
+    if (!stat.isFile()) return report('it is not a file; replace it with one, or remove it')
+    if (stat.size > MAX_PROMPT_BYTES) return report(TOO_LARGE)
+    const parsed = parsePromptFile(name, readFileSync(file))
     return parsed.ok ? parsed.text : report(parsed.problem)
   } catch (error) {
     const code = systemCode(error)
@@ -169,22 +164,7 @@ function readUserPrompt(file: string, name: PromptName, problems: string[]): str
 
 /** Far above the size of a prompt that should be sent with every call. */
 export const MAX_PROMPT_BYTES = 65_536
-
-/** At most one byte more than allowed, which shows that the file is too large. */
-function readFileStart(file: string): Buffer {
-  const handle = openSync(file, 'r')
-  try {
-    const buffer = Buffer.alloc(MAX_PROMPT_BYTES + 1)
-    let length = 0
-    for (;;) {
-      const read = readSync(handle, buffer, length, buffer.length - length, null)
-      length += read
-      if (read === 0 || length === buffer.length) return buffer.subarray(0, length)
-    }
-  } finally {
-    closeSync(handle)
-  }
-}
+const TOO_LARGE = `it is larger than ${MAX_PROMPT_BYTES / 1024} KB; shorten it`
 
 type ParsedPrompt = { ok: true; version: number; text: string } | { ok: false; problem: string }
 
@@ -192,7 +172,7 @@ const invalid = (problem: string): ParsedPrompt => ({ ok: false, problem })
 
 /** `problem` says what is wrong and what to do about it. */
 export function parsePromptFile(name: PromptName, bytes: Buffer): ParsedPrompt {
-  if (bytes.length > MAX_PROMPT_BYTES) return invalid(`it is larger than ${MAX_PROMPT_BYTES / 1024} KB; shorten it`)
+  if (bytes.length > MAX_PROMPT_BYTES) return invalid(TOO_LARGE)
   const whole = bytes
     .toString('utf8')
     .replace(/^\uFEFF/, '')

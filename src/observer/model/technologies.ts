@@ -1,5 +1,6 @@
 /** The technologies of a project, detected from the files in its root directory, for the opening of a conversation. */
-import { open, readdir, stat } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const MAX_TECHNOLOGIES = 12
@@ -12,15 +13,15 @@ const MAX_MANIFESTS = 4
 /** Dependencies are in the first part of a manifest. */
 const MAX_BYTES = 131_072
 
-/** How a manifest names a dependency: as a JSON key, as the first word of an entry, or anywhere in the text. */
-type Notation = 'key' | 'entry' | 'anywhere'
-
 interface TechnologySign {
   /** Name of the file. */
   file: RegExp
   technologies: readonly string[]
   dependencies?: DependencySigns
 }
+
+/** How a manifest names a dependency: as a JSON key, as the first word of an entry, or anywhere in the text. */
+type Notation = 'key' | 'entry' | 'anywhere'
 
 interface DependencySigns {
   notation: Notation
@@ -147,14 +148,9 @@ async function readFileStart(file: string): Promise<string> {
   try {
     // Opening a pipe would block until something writes to it.
     if (!(await stat(file)).isFile()) return ''
-    const handle = await open(file, 'r')
-    try {
-      const buffer = Buffer.alloc(MAX_BYTES)
-      const { bytesRead } = await handle.read(buffer, 0, MAX_BYTES, 0)
-      return buffer.toString('utf8', 0, bytesRead)
-    } finally {
-      await handle.close()
-    }
+    let text = ''
+    for await (const chunk of createReadStream(file, { encoding: 'utf8', end: MAX_BYTES - 1 })) text += chunk
+    return text
   } catch {
     return ''
   }

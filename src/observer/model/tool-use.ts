@@ -2,7 +2,7 @@
  * What a model reads of a tool use. Common tools have a reader that picks the informative fields; of any other tool all
  * fields are shown, without empty ones, ids, counters and binary data.
  */
-import type { MessageEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
+import type { MessageEvent, ToolUseEvent } from '../../domain/event.ts'
 import { boundValue } from '../../domain/sanitize.ts'
 import { readFileEdit } from '../tool-events/file-edit.ts'
 import { asFields, type JsonFields, numberField, splitTextLines, stringField } from '../tool-events/json-fields.ts'
@@ -17,7 +17,7 @@ export interface ToolUsePart {
   share: number
 }
 
-export interface ToolUseText {
+interface ToolUseText {
   tool: string
   input: ToolUsePart[]
   outcome: ToolUsePart[]
@@ -35,26 +35,15 @@ export function describeToolUse(event: MessageEvent, projectDir: string): ToolUs
   const path: ShortenPath = (given) => projectPath(given, projectDir)
   const reader = (Object.hasOwn(READERS, event.tool) ? READERS[event.tool] : null) ?? {}
   const response = event.kind === 'tool_use' ? asFields(event.response) : {}
-  const input = reader.input?.(asFields(event.input), path, response) ?? []
-  return {
-    tool: event.tool,
-    // The fallback covers clients that name the fields differently.
-    input: input.length > 0 ? input : part(null, toolValueText(event.input)),
-    ...(event.kind === 'tool_use' ? describeSuccess(event, reader, response, path) : describeFailure(event)),
+  const read = reader.input?.(asFields(event.input), path, response) ?? []
+  // The fallback covers clients that name the fields differently.
+  const input = read.length > 0 ? read : part(null, toolValueText(event.input))
+  if (event.kind === 'tool_failure') {
+    const ended = event.interrupted ? 'interrupted' : 'failed'
+    return { tool: event.tool, input, outcome: part(null, maskBlobs(event.error)), ended }
   }
-}
-
-type Outcome = Pick<ToolUseText, 'outcome' | 'ended'>
-
-function describeSuccess(event: ToolUseEvent, reader: ToolReader, response: JsonFields, path: ShortenPath): Outcome {
-  return {
-    outcome: reader.outcome?.(response, event, path) ?? part(null, toolValueText(event.response)),
-    ended: response.interrupted === true ? 'interrupted' : null,
-  }
-}
-
-function describeFailure(event: ToolFailureEvent): Outcome {
-  return { outcome: part(null, maskBlobs(event.error)), ended: event.interrupted ? 'interrupted' : 'failed' }
+  const outcome = reader.outcome?.(response, event, path) ?? part(null, toolValueText(event.response))
+  return { tool: event.tool, input, outcome, ended: response.interrupted === true ? 'interrupted' : null }
 }
 
 type ShortenPath = (path: string) => string
@@ -67,7 +56,8 @@ interface ToolReader {
 
 const EDIT: ToolReader = {
   input: (input, path, response) => {
-    const change = changeText(input, response)
+    const patch = patchLines(response.structuredPatch)
+    const change = (patch.length > 0 ? patch : replacementLines(input)).join('\n')
     return change === '' ? [] : [...filePart(input, path), ...part(null, maskBlobs(change), 'code')]
   },
   outcome: (response, event) => ('filePath' in response ? part('symbols', changedSymbols(event)) : null),
@@ -82,8 +72,7 @@ const SEARCH: ToolReader = {
   outcome: (response, _event, path) => {
     const content = stringField(response, 'content')
     if (content === '' && !Array.isArray(response.filenames)) return null
-    const names = Array.isArray(response.filenames) ? response.filenames.filter((name) => typeof name === 'string') : []
-    const found = content === '' ? names.map(path).join('\n') : content
+    const found = content || stringItems(response.filenames).map(path).join('\n')
     return part(null, found || '(no match)', 'output', LOOKED_AT)
   },
 }
@@ -108,26 +97,21 @@ const READERS: Partial<Record<string, ToolReader>> = {
       ...filePart(input, path),
       ...part('content', maskBlobs(stringField(input, 'content')), 'code'),
     ],
-    outcome: (response, event) =>
-      'filePath' in response
-        ? [
-            ...part(null, response.type === 'create' ? 'new file' : 'overwritten'),
-            ...part('symbols', changedSymbols(event)),
-          ]
-        : null,
+    outcome: (response, event) => {
+      if (!('filePath' in response)) return null
+      const effect = response.type === 'create' ? 'new file' : 'overwritten'
+      return [...part(null, effect), ...part('symbols', changedSymbols(event))]
+    },
   },
   NotebookEdit: {
-    input: (input, path) => [
-      ...part('notebook', path(stringField(input, 'notebook_path'))),
-      ...part(
-        'cell',
-        ['edit_mode', 'cell_type', 'cell_id']
-          .map((name) => stringField(input, name))
-          .filter(Boolean)
-          .join(' '),
-      ),
-      ...part(null, stringField(input, 'new_source'), 'code'),
-    ],
+    input: (input, path) => {
+      const cell = ['edit_mode', 'cell_type', 'cell_id'].map((name) => stringField(input, name))
+      return [
+        ...part('notebook', path(stringField(input, 'notebook_path'))),
+        ...part('cell', cell.filter(Boolean).join(' ')),
+        ...part(null, stringField(input, 'new_source'), 'code'),
+      ]
+    },
     outcome: (response) => ('new_source' in response ? part('error', stringField(response, 'error')) : null),
   },
   Read: {
@@ -177,6 +161,10 @@ function filePart(input: JsonFields, path: ShortenPath): ToolUsePart[] {
   return part('file', path(stringField(input, 'file_path')))
 }
 
+function stringItems(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
 function lineRange(input: JsonFields): string {
   const offset = numberField(input, 'offset')
   const limit = numberField(input, 'limit')
@@ -199,16 +187,10 @@ export function projectPath(path: string, projectDir: string): string {
   return slashed.startsWith(`${base}/`) ? slashed.slice(base.length + 1) : path
 }
 
-/** The client's patch if there is one, else old and new text of each edit. */
-function changeText(input: JsonFields, response: JsonFields): string {
-  const patch = patchLines(response.structuredPatch)
-  return (patch.length > 0 ? patch : replacementLines(input)).join('\n')
-}
-
 function patchLines(patch: unknown): string[] {
   if (!Array.isArray(patch)) return []
   return patch.map(asFields).flatMap((hunk) => {
-    const lines = Array.isArray(hunk.lines) ? hunk.lines.filter((line): line is string => typeof line === 'string') : []
+    const lines = stringItems(hunk.lines)
     return lines.length === 0 ? [] : [`@@ line ${numberField(hunk, 'newStart')}`, ...lines]
   })
 }

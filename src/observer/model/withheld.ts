@@ -130,15 +130,10 @@ function globMatches(pattern: string, name: string): boolean {
   return sequenceMatches(pattern, name, '*', (one, char) => one === '?' || one === char)
 }
 
-interface Sequence {
-  readonly length: number
-  readonly [index: number]: string
-}
-
 /** `wildcard` matches any number of items. On a mismatch, the last wildcard takes one item more. */
 function sequenceMatches(
-  pattern: Sequence,
-  items: Sequence,
+  pattern: ArrayLike<string>,
+  items: ArrayLike<string>,
   wildcard: string,
   same: (one: string, item: string) => boolean,
 ): boolean {
