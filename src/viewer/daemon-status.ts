@@ -20,7 +20,7 @@ let statusTimer: ReturnType<typeof setTimeout> | undefined
 export function trackDaemonStatus(): void {
   loadGeneration.subscribe(() => {
     void loadStatus()
-    void loadSettingsQuietly()
+    void ifConnected(loadDaemonSettings)
   })
   onStreamMessages(() => {
     statusTimer ??= setTimeout(() => void loadStatus(), STATUS_THROTTLE_MS)
@@ -28,12 +28,12 @@ export function trackDaemonStatus(): void {
   setInterval(() => void loadStatus(), STATUS_POLL_MS)
 }
 
-async function loadSettingsQuietly(): Promise<void> {
+async function ifConnected(load: () => Promise<unknown>): Promise<void> {
   if (connectionState.value !== 'live') return
   try {
-    await loadDaemonSettings()
+    await load()
   } catch {
-    // The connection broke. Settings are loaded again after it is restored.
+    // The connection broke. Everything is loaded again after it is restored.
   }
 }
 
@@ -45,12 +45,7 @@ export function daemonSettingValue(name: string): SettingInfo['value'] | undefin
 async function loadStatus(): Promise<void> {
   clearTimeout(statusTimer)
   statusTimer = undefined
-  if (connectionState.value !== 'live') return
-  try {
-    daemonStatus.set((await callDaemon('status')).status)
-  } catch {
-    // The connection broke. The status is loaded again after it is restored.
-  }
+  await ifConnected(async () => daemonStatus.set((await callDaemon('status')).status))
 }
 
 /** Invalid values in the settings file or the environment. */

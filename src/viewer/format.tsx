@@ -1,7 +1,6 @@
 /** Times and amounts in the language of the browser, as text and as elements. */
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { Observable, useObservable } from './observable.ts'
+import { useEffect, useState } from 'preact/hooks'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -53,23 +52,14 @@ export function usdText(usd: number): string {
   return usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`
 }
 
-/** One timer for all relative times on the page, in ms. */
-const CLOCK_STEP_MS = 10_000
-const clockNow = new Observable(Date.now())
-let clockWatchers = 0
-let clockTimer: ReturnType<typeof setInterval> | undefined
-
-/** The current time, updated every 10 seconds. */
-export function useNow(): number {
+/** The current time, updated every `stepMs`. */
+export function useNow(stepMs = 10 * SECOND): number {
+  const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
-    clockWatchers += 1
-    if (clockWatchers === 1) clockTimer = setInterval(() => clockNow.set(Date.now()), CLOCK_STEP_MS)
-    return () => {
-      clockWatchers -= 1
-      if (clockWatchers === 0) clearInterval(clockTimer)
-    }
-  }, [])
-  return useObservable(clockNow)
+    const timer = setInterval(() => setNow(Date.now()), stepMs)
+    return () => clearInterval(timer)
+  }, [stepMs])
+  return now
 }
 
 /** A point in time in any format, with the exact time as tooltip. */

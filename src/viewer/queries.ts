@@ -1,11 +1,12 @@
 /** Hooks that load data from the daemon and load it again when it may have changed. */
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
 import { errorMessage } from '../lib/errors.ts'
 import type { StreamMessage } from '../transport/messages.ts'
 import { callDaemon, connectionState, loadGeneration, onStreamMessages } from './connection.ts'
 import { useObservable } from './observable.ts'
 
-interface Query<T> {
+export interface Query<T> {
   /** The newest answer for this key. It stays while a reload is in progress. */
   data: T | null
   error: string | null
@@ -48,6 +49,11 @@ export function useQuery<T>(key: string, load: () => Promise<T>): Query<T> {
   return { data: state.key === key ? state.data : null, error: state.error, loading, reload }
 }
 
+/** The output of an operation. Another input is another request. */
+export function useOperation<N extends OperationName>(name: N, ...args: CallArguments<N>): Query<OutputOf<N>> {
+  return useQuery(`${name} ${JSON.stringify(args)}`, () => callDaemon(name, ...args))
+}
+
 /** Reloads at most once per `throttleMs` while matching stream messages arrive. `matches` is taken from the first rendering. */
 export function useReloadOnNews(
   matches: (message: StreamMessage) => boolean,
@@ -77,7 +83,8 @@ export function isMemoryChange(message: StreamMessage): boolean {
 }
 
 export function useProjects() {
-  return useQuery('projects', async () => (await callDaemon('projects')).projects)
+  const { data, error, reload } = useOperation('projects')
+  return { projects: data?.projects ?? null, error, reload }
 }
 
 /** The last value that was not null: keeps the previous answer on the page while the next one loads. */

@@ -1,7 +1,7 @@
 /** The current view, from the hash of the address, so that every view can be linked to. */
 import { Observable } from './observable.ts'
 
-export interface ViewerRoute {
+interface ViewerRoute {
   /** `memory` of `#/memory/12?type=bugfix` */
   view: string
   /** `12` */

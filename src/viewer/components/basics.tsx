@@ -1,5 +1,6 @@
 /** Small elements that several views share. */
 import type { ComponentChildren } from 'preact'
+import { fullCount } from '../format.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
 interface EmptyStateProps {
@@ -92,22 +93,62 @@ export function FigureList({ figures, class: className = '' }: { figures: readon
   )
 }
 
-interface SelectProps {
+/** A figure named by what is counted: `3 prompts`. */
+export function countFigure(count: number, one: string, about: string, many = `${one}s`): Figure {
+  return { name: count === 1 ? one : many, value: fullCount(count), about }
+}
+
+interface TableProps {
+  /** Headings, with a tooltip where the name does not say enough. */
+  columns: readonly (string | { name: string; about: string })[]
+  /** For screen readers. */
+  caption?: string
+  class?: string
+  /** The table's body. */
+  children: ComponentChildren
+}
+
+export function Table({ columns, caption, class: className = '', children }: TableProps) {
+  return (
+    <table class={`table ${className}`}>
+      {caption === undefined ? null : <caption class="unseen">{caption}</caption>}
+      <thead>
+        <tr>
+          {columns.map((column) => {
+            const { name, about } = typeof column === 'string' ? { name: column, about: undefined } : column
+            return (
+              <th key={name} scope="col" title={about}>
+                {name}
+              </th>
+            )
+          })}
+        </tr>
+      </thead>
+      {children}
+    </table>
+  )
+}
+
+interface SelectProps<T extends string> {
+  /** For screen readers. */
   label: string
-  value: string
-  options: readonly { value: string; text: string }[]
-  onSelect(value: string): void
+  value: T
+  options: readonly { value: T; text: string }[]
+  onSelect(value: T): void
   class?: string
 }
 
-/** A select field whose label is only for screen readers. */
-export function Select({ label, value, options, onSelect, class: className }: SelectProps) {
+export function Select<T extends string>({ label, value, options, onSelect, class: className }: SelectProps<T>) {
+  const select = (index: number) => {
+    const option = options[index]
+    if (option !== undefined) onSelect(option.value)
+  }
   return (
     <select
       class={className}
       aria-label={label}
       value={value}
-      onChange={(event) => onSelect(event.currentTarget.value)}
+      onChange={(event) => select(event.currentTarget.selectedIndex)}
     >
       {options.map((option) => (
         <option key={option.value} value={option.value}>

@@ -1,6 +1,7 @@
 /** Charts over time: stacked bars or step lines, with axes, legend, tooltip, keyboard access and a table of the numbers. */
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Table } from './basics.tsx'
 import {
   chartAxis,
   columnAt,
@@ -285,18 +286,7 @@ function DataTable({ data: { kind, title, columns, series, plain } }: { data: Ch
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
     <section class="chart-table" aria-label={`${title}, as a table`} tabIndex={0}>
-      <table class="table numbers">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            {series.map(({ name }) => (
-              <th key={name} scope="col">
-                <span class="chart-name ellipsis">{name}</span>
-              </th>
-            ))}
-            {hasSums ? <th scope="col">Total</th> : null}
-          </tr>
-        </thead>
+      <Table class="numbers" columns={['When', ...series.map(({ name }) => name), ...(hasSums ? ['Total'] : [])]}>
         <tbody>
           {newestFirst.map(({ column, i }) => (
             <tr key={i}>
@@ -308,7 +298,7 @@ function DataTable({ data: { kind, title, columns, series, plain } }: { data: Ch
             </tr>
           ))}
         </tbody>
-      </table>
+      </Table>
     </section>
   )
 }

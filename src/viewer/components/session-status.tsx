@@ -1,8 +1,7 @@
 /** Elements about one session: its row in a list, its status, its running effect and the size of its context. */
-import { useEffect, useState } from 'preact/hooks'
 import type { OutputOf } from '../../api/index.ts'
 import { daemonSettings, daemonSettingValue } from '../daemon-status.ts'
-import { compactCount, countOf, durationText, exactTime, fullCount, RelativeTime } from '../format.tsx'
+import { compactCount, countOf, durationText, exactTime, fullCount, RelativeTime, useNow } from '../format.tsx'
 import type { LiveSession } from '../live-sessions.ts'
 import { useObservable } from '../observable.ts'
 import { viewHref } from '../route.ts'
@@ -95,7 +94,7 @@ const EFFECT_TICK_MS = 1_000
 
 /** The running effect of a session, and the time that is left until its deadline. */
 export function EffectProgress({ effect }: { effect: Effect }) {
-  const now = useSeconds()
+  const now = useNow(EFFECT_TICK_MS)
   const startedAt = effect.deadline - effect.timeoutMs
   const left = Math.max(0, Math.min(1, (effect.deadline - now) / effect.timeoutMs))
   return (
@@ -123,13 +122,4 @@ function effectText(effect: Effect): string {
     case 'compact':
       return 'Compacting the conversation'
   }
-}
-
-function useSeconds(): number {
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), EFFECT_TICK_MS)
-    return () => clearInterval(timer)
-  }, [])
-  return now
 }

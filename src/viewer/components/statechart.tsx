@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Chart, type ChartEdge, isWithin, type TransitionStep, transitionSteps } from '../../statechart/chart.ts'
 import type { ChartLayout, ChartPoint, ChartRoute, StateBox } from '../../statechart/layout.ts'
 import { stateLabel } from '../safe-text.ts'
+import { Table } from './basics.tsx'
 
 /** Computed by scripts/build.mjs. */
 declare const __SESSION_STATECHART__: string
@@ -133,13 +134,7 @@ function ArrowTable({ pointed, onPoint }: PointProps & { pointed: string | null 
       <details>
         <summary>All arrows as a table</summary>
         <div class="machine-table">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">From → to</th>
-                <th scope="col">When</th>
-              </tr>
-            </thead>
+          <Table columns={['From → to', 'When']}>
             <tbody>
               {layout.routes.map((one) => (
                 <tr key={routeKey(one)} onMouseEnter={() => onPoint(routeKey(one))} onMouseLeave={() => onPoint(null)}>
@@ -157,7 +152,7 @@ function ArrowTable({ pointed, onPoint }: PointProps & { pointed: string | null 
                 </tr>
               ))}
             </tbody>
-          </table>
+          </Table>
         </div>
         {chart.everywhere.length === 0 ? null : (
           <p class="soft">Handled in every state without leaving it: {chart.everywhere.join(', ')}.</p>

@@ -10,7 +10,7 @@
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Observable, useObservable } from '../observable.ts'
-import { isShortcut } from '../shortcuts.ts'
+import { isShortcut, useKeyDown } from '../shortcuts.ts'
 
 export interface RowRange {
   /** The first row. */
@@ -103,11 +103,14 @@ export function VirtualList(props: VirtualListProps) {
     onSelect(index)
     update()
   }
-  useListKeys(list, (key, inList) => {
-    const from = selected === -1 ? first.value - (key === 'k' ? 0 : 1) : selected
-    const target = keyTarget(key, from, count, inList)
-    if (target !== null) moveTo(target)
-    return target !== null
+  useKeyDown((event) => {
+    if (!isShortcut(event)) return
+    const inList = event.target instanceof Node && list.current?.contains(event.target) === true
+    const from = selected === -1 ? first.value - (event.key === 'k' ? 0 : 1) : selected
+    const target = keyTarget(event.key, from, count, inList)
+    if (target === null) return
+    moveTo(target)
+    event.preventDefault()
   })
 
   const isRendered = selected >= range.from && selected < range.to
@@ -192,39 +195,21 @@ function useFocusRow(list: ListRef): (index: number) => void {
   }
 }
 
-/** `onKey` returns whether it handled the key. */
-function useListKeys(list: ListRef, onKey: (key: string, inList: boolean) => boolean): void {
-  const handler = useRef(onKey)
-  handler.current = onKey
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => {
-      if (!isShortcut(event)) return
-      const inList = event.target instanceof Node && list.current?.contains(event.target) === true
-      if (handler.current(event.key, inList)) event.preventDefault()
-    }
-    addEventListener('keydown', listener)
-    return () => removeEventListener('keydown', listener)
-  }, [])
-}
-
+/** The arrow keys, Home and End belong to the list only while the focus is in it. */
 function keyTarget(key: string, from: number, count: number, inList: boolean): number | null {
-  if (key === 'j') return from + 1
-  if (key === 'k') return from - 1
+  if (key === 'j' || (inList && key === 'ArrowDown')) return from + 1
+  if (key === 'k' || (inList && key === 'ArrowUp')) return from - 1
   if (!inList) return null
-  if (key === 'ArrowDown') return from + 1
-  if (key === 'ArrowUp') return from - 1
   if (key === 'Home') return 0
   return key === 'End' ? count - 1 : null
 }
 
-function Bar({
-  first,
-  count,
-  bar,
-}: {
+interface BarProps {
   first: Observable<number>
   count: number
   bar(first: number): ComponentChildren
-}) {
+}
+
+function Bar({ first, count, bar }: BarProps) {
   return <>{bar(Math.min(count - 1, useObservable(first)))}</>
 }

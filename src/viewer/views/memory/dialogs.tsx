@@ -1,14 +1,14 @@
 /** Dialogs that change memories: remember, correct, supersede, forget. */
 import type { ComponentChildren } from 'preact'
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } from '../../../api/schemas.ts'
 import { OBSERVATION_TYPES, type ObservationType } from '../../../domain/observation.ts'
-import { ErrorNotice, LoadingRows } from '../../components/basics.tsx'
+import { ErrorNotice, LoadingRows, Select } from '../../components/basics.tsx'
 import { ActionDialog, runWithToast } from '../../components/dialog.tsx'
 import { KindIcon } from '../../components/icon.tsx'
 import { callDaemon } from '../../connection.ts'
 import { exactTime, shortDay, timeOfDay } from '../../format.tsx'
-import { useDebounced, useLast, useProjects, useQuery } from '../../queries.ts'
+import { useDebounced, useLast, useOperation, useProjects, useQuery } from '../../queries.ts'
 import { safeLine } from '../../safe-text.ts'
 import type { ObservationDetails } from './observation.tsx'
 
@@ -36,11 +36,11 @@ const REMEMBER_FIELDS = [
 ] as const satisfies readonly TextFieldSpec[]
 
 export function RememberDialog({ project, onClose, onRemembered }: RememberProps) {
-  const { data } = useProjects()
+  const { projects } = useProjects()
   const [key, setKey] = useState(project)
   const [type, setType] = useState<ObservationType>('decision')
   const [draft, setDraft] = useState({ title: '', text: '', concepts: '', files: '' })
-  const selected = data?.find((one) => one.key === key) ?? data?.[0]
+  const selected = projects?.find((one) => one.key === key) ?? projects?.[0]
   const remember = async () => {
     if (selected === undefined) return false
     return await runWithToast(async () => {
@@ -65,7 +65,7 @@ export function RememberDialog({ project, onClose, onRemembered }: RememberProps
       onConfirm={remember}
       onClose={onClose}
     >
-      {data?.length === 0 ? (
+      {projects?.length === 0 ? (
         <p class="soft memory-intro">
           There is no project yet: a project appears with its first session. In a terminal,{' '}
           <code>claude-mem remember</code> uses the project of the current folder.
@@ -73,15 +73,12 @@ export function RememberDialog({ project, onClose, onRemembered }: RememberProps
       ) : null}
       <div class="stack">
         <Field label="Project">
-          {(id) => (
-            <select id={id} value={selected?.key ?? ''} onChange={(event) => setKey(event.currentTarget.value)}>
-              {data?.map((one) => (
-                <option key={one.key} value={one.key}>
-                  {safeLine(one.name, 60)}
-                </option>
-              ))}
-            </select>
-          )}
+          <Select
+            label="Project"
+            value={selected?.key ?? ''}
+            options={projects?.map((one) => ({ value: one.key, text: safeLine(one.name, 60) })) ?? []}
+            onSelect={setKey}
+          />
         </Field>
         <TypeField value={type} onValue={setType} />
         <TextFields specs={REMEMBER_FIELDS} draft={draft} onDraft={setDraft} />
@@ -167,16 +164,13 @@ export function SupersedeDialog({ observation, onClose }: ObservationDialogProps
     >
       <Quote observation={observation} />
       <Field label="The newer observation" hint="of the same project, by words or number">
-        {(fieldId) => (
-          <input
-            id={fieldId}
-            type="search"
-            value={typed}
-            placeholder="words, or #12"
-            maxLength={500}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-        )}
+        <input
+          type="search"
+          value={typed}
+          placeholder="words, or #12"
+          maxLength={500}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
       </Field>
       <ErrorNotice text={error} retry={reload} />
       <fieldset class="memory-candidates">
@@ -219,10 +213,8 @@ async function findCandidates(text: string, project: string): Promise<Candidate[
 
 export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
   const { id } = observation
-  const { data, error, reload } = useQuery(
-    `forget ${id}`,
-    async () => (await callDaemon('forget', { ids: [id], confirm: false })).report,
-  )
+  const { data, error, reload } = useOperation('forget', { ids: [id], confirm: false })
+  const preview = data?.report ?? null
   const forget = () =>
     runWithToast(async () => {
       const { report } = await callDaemon('forget', { ids: [id], confirm: true })
@@ -237,26 +229,26 @@ export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
       cancel="Keep it"
       confirm="Forget permanently"
       confirmClass="danger"
-      disabled={data === null}
+      disabled={preview === null}
       onConfirm={forget}
       onClose={onClose}
     >
       <Quote observation={observation} />
       <ErrorNotice text={error} retry={reload} />
-      {data === null && error === null ? <LoadingRows rows={1} /> : null}
-      {data === null ? null : (
+      {preview === null && error === null ? <LoadingRows rows={1} /> : null}
+      {preview === null ? null : (
         <ul class="memory-consequences">
           <li>The observation is deleted with its facts, links and source events. This cannot be undone.</li>
           <li>It is removed from the search index and from the context of future sessions.</li>
-          {data.summaries + data.prompts === 0 ? null : (
+          {preview.summaries + preview.prompts === 0 ? null : (
             <li>
-              {data.summaries} summaries and {data.prompts} prompts are deleted with it.
+              {preview.summaries} summaries and {preview.prompts} prompts are deleted with it.
             </li>
           )}
           <li>
-            {data.backupsUntil === null
+            {preview.backupsUntil === null
               ? 'No backup contains it.'
-              : `Earlier backups contain it until ${exactTime(data.backupsUntil)}.`}
+              : `Earlier backups contain it until ${exactTime(preview.backupsUntil)}.`}
           </li>
         </ul>
       )}
@@ -275,19 +267,20 @@ function Quote({ observation: { id, title } }: { observation: ObservationDetails
 interface FieldProps {
   label: string
   hint?: string | undefined
-  children(id: string): ComponentChildren
+  /** The input. */
+  children: ComponentChildren
 }
 
 function Field({ label, hint, children }: FieldProps) {
-  const id = useId()
   return (
-    <div class="memory-field">
-      <label for={id}>
+    // biome-ignore lint/a11y/noLabelWithoutControl: the input is in `children`.
+    <label class="memory-field">
+      <span>
         {label}
         {hint === undefined ? null : <span class="soft"> {hint}</span>}
-      </label>
-      {children(id)}
-    </div>
+      </span>
+      {children}
+    </label>
   )
 }
 
@@ -309,19 +302,19 @@ interface TextFieldsProps<K extends string> {
 function TextFields<K extends string>({ specs, draft, onDraft }: TextFieldsProps<K>) {
   return (
     <>
-      {specs.map(({ name, label, hint, rows, maxChars }) => (
-        <Field key={name} label={label} hint={hint}>
-          {(id) => {
-            const props = { id, value: draft[name], maxLength: maxChars, dir: 'auto' } as const
-            const onValue = (value: string) => onDraft({ ...draft, [name]: value })
-            return rows === undefined ? (
+      {specs.map(({ name, label, hint, rows, maxChars }) => {
+        const props = { value: draft[name], maxLength: maxChars, dir: 'auto' } as const
+        const onValue = (value: string) => onDraft({ ...draft, [name]: value })
+        return (
+          <Field key={name} label={label} hint={hint}>
+            {rows === undefined ? (
               <input {...props} onInput={(event) => onValue(event.currentTarget.value)} />
             ) : (
               <textarea {...props} rows={rows} onInput={(event) => onValue(event.currentTarget.value)} />
-            )
-          }}
-        </Field>
-      ))}
+            )}
+          </Field>
+        )
+      })}
     </>
   )
 }
@@ -329,22 +322,12 @@ function TextFields<K extends string>({ specs, draft, onDraft }: TextFieldsProps
 function TypeField({ value, onValue }: { value: ObservationType; onValue(value: ObservationType): void }) {
   return (
     <Field label="Type">
-      {(id) => (
-        <select
-          id={id}
-          value={value}
-          onChange={(event) => {
-            const type = OBSERVATION_TYPES.find((one) => one === event.currentTarget.value)
-            if (type !== undefined) onValue(type)
-          }}
-        >
-          {OBSERVATION_TYPES.map((type) => (
-            <option key={type} value={type}>
-              {type}
-            </option>
-          ))}
-        </select>
-      )}
+      <Select
+        label="Type"
+        value={value}
+        options={OBSERVATION_TYPES.map((type) => ({ value: type, text: type }))}
+        onSelect={onValue}
+      />
     </Field>
   )
 }

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { callDaemon, connectionState, loadGeneration, onStreamMessages } from '../../connection.ts'
 import { useObservable } from '../../observable.ts'
 import { currentRoute, navigate } from '../../route.ts'
-import { isTyping } from '../../shortcuts.ts'
+import { isTyping, useKeyDown } from '../../shortcuts.ts'
 import { RememberDialog } from './dialogs.tsx'
 import { MemoryList } from './memory-list.tsx'
 import { type MemoryQuery, memoryHref, parseMemoryQuery } from './memory-query.ts'
@@ -26,7 +26,12 @@ export function MemoryPage() {
   const [remembering, setRemembering] = useState(false)
   const list = useRef<HTMLDivElement>(null)
   const close = () => navigate(href)
-  useEscape(openId !== null, close)
+  useKeyDown((event) => {
+    if (openId === null || event.key !== 'Escape' || event.defaultPrevented || isTyping(event)) return
+    if (document.querySelector('dialog[open], [popover]:popover-open') !== null) return
+    event.preventDefault()
+    close()
+  })
   // After closing, the focus returns to the row that was opened.
   const lastOpen = useRef(openId)
   useEffect(() => {
@@ -86,20 +91,4 @@ function useMediaQuery(media: string): boolean {
     return () => list.removeEventListener('change', onChange)
   }, [media])
   return matches
-}
-
-function useEscape(active: boolean, close: () => void): void {
-  const handler = useRef(close)
-  handler.current = close
-  useEffect(() => {
-    if (!active) return
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.defaultPrevented || isTyping(event)) return
-      if (document.querySelector('dialog[open], [popover]:popover-open') !== null) return
-      event.preventDefault()
-      handler.current()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [active])
 }

@@ -77,7 +77,7 @@ function isAllKinds({ kinds }: SearchFilters): boolean {
   return kinds.length === 0 || kinds.length === MEMORY_KINDS.length
 }
 
-export interface ActiveFilter {
+interface ActiveFilter {
   /** Name of the parameter. */
   param: string
   value: string | number | true

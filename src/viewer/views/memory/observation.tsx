@@ -1,24 +1,28 @@
 /** The panel of an observation: its content, actions, origin and neighbours. */
-import { useEffect, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import { MemError } from '../../../lib/errors.ts'
+import type { StreamMessage } from '../../../transport/messages.ts'
 import { EmptyState, type Figure, FigureList } from '../../components/basics.tsx'
 import { runWithToast } from '../../components/dialog.tsx'
 import { Icon, type IconName, KindIcon } from '../../components/icon.tsx'
-import { callDaemon, onStreamMessages } from '../../connection.ts'
+import { callDaemon } from '../../connection.ts'
 import { fullCount, shortDay, Time, timeOfDay } from '../../format.tsx'
 import { useObservable } from '../../observable.ts'
-import { isMemoryChange, useQuery, useReloadOnNews } from '../../queries.ts'
+import { isMemoryChange, useOperation, useQuery, useReloadOnNews } from '../../queries.ts'
 import { navigate } from '../../route.ts'
 import { safeLine } from '../../safe-text.ts'
 import { CorrectDialog, ForgetDialog, SupersedeDialog } from './dialogs.tsx'
 import { filterHref, type MemoryQuery, memoryHref } from './memory-query.ts'
 import { type MemoryRows, memoryAddressId } from './memory-rows.ts'
 import { OriginSection } from './origin.tsx'
-import { DetailPanel, FileList, MemoryMeta, MissingMemory, PanelSection, ProseText } from './panel.tsx'
+import { DetailPanel, FileList, MemoryLink, MemoryMeta, MissingMemory, PanelSection, ProseText } from './panel.tsx'
 import { ScoreTable } from './score.tsx'
 
 export type ObservationDetails = OutputOf<'origin'>['observation']
+
+/** Changes within this time cause one request, in ms. */
+const CHANGE_THROTTLE_MS = 100
 
 interface ObservationPanelProps {
   id: number
@@ -34,10 +38,13 @@ interface ContentProps {
 
 export function ObservationPanel({ id, query, rows, onClose }: ObservationPanelProps) {
   useObservable(rows.version)
-  const { data, error, loading, reload } = useQuery(`origin ${id}`, () => loadOrigin(id))
-  const found = data?.found ?? null
-  const isForgotten = useForgotten(id, found?.observation.session ?? null, reload)
-  if (isForgotten) {
+  const origins = useQuery(`origin ${id}`, () => loadOrigin(id))
+  useReloadOnNews((message) => mayConcern(message, id), CHANGE_THROTTLE_MS, origins.reload)
+  const found = origins.data?.found ?? null
+  const wasFound = useRef(false)
+  wasFound.current ||= found !== null
+  if (found === null) {
+    if (!wasFound.current) return <MissingMemory kind="observation" query={origins} onClose={onClose} />
     return (
       <DetailPanel label={`Observation ${id}`} onClose={onClose}>
         <EmptyState icon="trash" title="This observation was forgotten">
@@ -45,10 +52,6 @@ export function ObservationPanel({ id, query, rows, onClose }: ObservationPanelP
         </EmptyState>
       </DetailPanel>
     )
-  }
-  if (found === null) {
-    const isLoading = loading && data === null
-    return <MissingMemory kind="observation" loading={isLoading} error={error} onRetry={reload} onClose={onClose} />
   }
   const { observation, origin } = found
   const hit = rows.isRanked ? rows.at(rows.indexOf(`observation:${id}`)) : undefined
@@ -80,24 +83,11 @@ async function loadOrigin(id: number) {
   }
 }
 
-/** Reloads when the observation changed. True: it was forgotten. */
-function useForgotten(id: number, session: string | null, reload: () => void): boolean {
-  const [isForgotten, setForgotten] = useState(false)
-  useEffect(
-    () =>
-      onStreamMessages((messages) => {
-        for (const message of messages) {
-          if (message.type === 'commit') {
-            if (message.observations.some(({ supersedes }) => supersedes?.includes(id) === true)) reload()
-          } else if (message.change === 'forgotten' && message.ids.includes(id)) setForgotten(true)
-          else if (message.change === 'erased' && message.session === session) setForgotten(true)
-          // Also when another observation changes: this one may be linked to it.
-          else if (message.change !== 'quarantined' && message.change !== 'imported') reload()
-        }
-      }),
-    [id, session, reload],
-  )
-  return isForgotten
+/** Also when another observation changes: this one may be linked to it. */
+function mayConcern(message: StreamMessage, id: number): boolean {
+  return message.type === 'commit'
+    ? message.observations.some(({ supersedes }) => supersedes?.includes(id) === true)
+    : message.change !== 'quarantined' && message.change !== 'imported'
 }
 
 function ObservationActions({ observation, query }: ContentProps) {
@@ -308,30 +298,25 @@ const NEARBY = 4
 const NEARBY_THROTTLE_MS = 400
 
 function NearbyMemories({ id, query }: { id: number; query: MemoryQuery }) {
-  const { data, reload } = useQuery(`timeline ${id}`, () =>
-    callDaemon('timeline', { anchor: id, before: NEARBY, after: NEARBY }),
-  )
+  const { data, reload } = useOperation('timeline', { anchor: id, before: NEARBY, after: NEARBY })
   useReloadOnNews(isMemoryChange, NEARBY_THROTTLE_MS, reload)
   if (data === null || data.items.length < 2) return null
   return (
     <PanelSection title="Before and after" about="in its project, oldest first">
       <ol class="memory-nearby">
-        {data.items.map((item) => {
-          const isAnchor = item.kind === 'observation' && item.id === id
-          return (
-            <li key={`${item.kind} ${item.id}`}>
-              <a href={memoryHref(query, memoryAddressId(item))} aria-current={isAnchor ? 'true' : undefined}>
-                <KindIcon kind={item.type ?? (item.kind === 'prompt' ? 'prompt' : 'summary')} />
-                <span class="ellipsis" dir="auto">
-                  {safeLine(item.title)}
-                </span>
-                <Time at={item.createdAt} class="figure soft small">
-                  {shortDay(item.createdAt)} {timeOfDay(item.createdAt)}
-                </Time>
-              </a>
-            </li>
-          )
-        })}
+        {data.items.map((item) => (
+          <MemoryLink
+            key={`${item.kind} ${item.id}`}
+            href={memoryHref(query, memoryAddressId(item))}
+            kind={item.type ?? (item.kind === 'prompt' ? 'prompt' : 'summary')}
+            title={item.title}
+            current={item.kind === 'observation' && item.id === id}
+          >
+            <Time at={item.createdAt} class="figure soft small">
+              {shortDay(item.createdAt)} {timeOfDay(item.createdAt)}
+            </Time>
+          </MemoryLink>
+        ))}
       </ol>
     </PanelSection>
   )

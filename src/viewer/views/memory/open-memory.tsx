@@ -1,14 +1,23 @@
 /** The opened memory: chooses the panel by its id in the address. Contains the panels of summaries and prompts. */
 import { EmptyState } from '../../components/basics.tsx'
 import { KindIcon } from '../../components/icon.tsx'
-import { callDaemon } from '../../connection.ts'
-import { useQuery, useReloadOnNews } from '../../queries.ts'
+import { useOperation, useReloadOnNews } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
 import { safeLine } from '../../safe-text.ts'
+import { summaryParts } from '../session/timeline.ts'
 import type { MemoryQuery } from './memory-query.ts'
 import type { MemoryRows } from './memory-rows.ts'
 import { ObservationPanel } from './observation.tsx'
-import { CopyButton, DetailPanel, FileList, MemoryMeta, MissingMemory, PanelSection, ProseText } from './panel.tsx'
+import {
+  CopyButton,
+  DetailPanel,
+  FileList,
+  MemoryLink,
+  MemoryMeta,
+  MissingMemory,
+  PanelSection,
+  ProseText,
+} from './panel.tsx'
 
 interface OpenMemoryProps {
   /** As in the address: `12`, `summary.4.SESSION`, `prompt.2.SESSION`. */
@@ -41,23 +50,10 @@ const MAX_PROMPTS = 2_000
 const THROTTLE_MS = 100
 
 function SummaryPanel({ id, session, onClose }: { id: number; session: string; onClose(): void }) {
-  const { data, error, loading, reload } = useQuery(`summary ${id} ${session}`, async () => {
-    const { summaries } = await callDaemon('summaries', { session, limit: MAX_SUMMARIES })
-    return { summary: summaries.find((one) => one.id === id) ?? null }
-  })
-  useReloadOnSession(session, reload)
-  const summary = data?.summary ?? null
-  if (summary === null) {
-    const isLoading = loading && data === null
-    return <MissingMemory kind="summary" loading={isLoading} error={error} onRetry={reload} onClose={onClose} />
-  }
-  const parts = [
-    ['Investigated', summary.investigated],
-    ['Learned', summary.learned],
-    ['Completed', summary.completed],
-    ['Next steps', summary.nextSteps],
-    ['Notes', summary.notes],
-  ] as const
+  const query = useOperation('summaries', { session, limit: MAX_SUMMARIES })
+  useReloadOnSession(session, query.reload)
+  const summary = query.data?.summaries.find((one) => one.id === id)
+  if (summary === undefined) return <MissingMemory kind="summary" query={query} onClose={onClose} />
   return (
     <DetailPanel label={`Summary ${id}`} onClose={onClose}>
       <p class="cluster">
@@ -68,13 +64,11 @@ function SummaryPanel({ id, session, onClose }: { id: number; session: string; o
         {safeLine(summary.request ?? 'Summary of a turn', 600)}
       </h2>
       <MemoryMeta session={session} turn={summary.promptNumber} at={summary.createdAt} />
-      {parts.map(([title, text]) =>
-        text === null || text === '' ? null : (
-          <PanelSection key={title} title={title}>
-            <ProseText text={text} />
-          </PanelSection>
-        ),
-      )}
+      {summaryParts({ ...summary, request: null }).map(({ name, text }) => (
+        <PanelSection key={name} title={name}>
+          <ProseText text={text} />
+        </PanelSection>
+      ))}
       {summary.filesEdited.length + summary.filesRead.length === 0 ? null : (
         <PanelSection title="Files">
           <FileList label="Edited" files={summary.filesEdited} />
@@ -87,20 +81,15 @@ function SummaryPanel({ id, session, onClose }: { id: number; session: string; o
 }
 
 function PromptPanel({ number, session, onClose }: { number: number; session: string; onClose(): void }) {
-  const { data, error, loading, reload } = useQuery(`prompt ${number} ${session}`, async () => {
-    const { story } = await callDaemon('story', { session, trace: 0, rows: MAX_PROMPTS })
-    return {
-      prompt: story.prompts.find((one) => one.number === number) ?? null,
-      observations: story.observationRows.filter(({ promptNumber }) => promptNumber === number),
-      summaries: story.summaryRows.filter(({ promptNumber }) => promptNumber === number),
-    }
-  })
-  useReloadOnSession(session, reload)
-  const prompt = data?.prompt ?? null
-  if (data === null || prompt === null) {
-    const isLoading = loading && data === null
-    return <MissingMemory kind="prompt" loading={isLoading} error={error} onRetry={reload} onClose={onClose} />
+  const query = useOperation('story', { session, trace: 0, rows: MAX_PROMPTS })
+  useReloadOnSession(session, query.reload)
+  const story = query.data?.story
+  const prompt = story?.prompts.find((one) => one.number === number)
+  if (story === undefined || prompt === undefined) {
+    return <MissingMemory kind="prompt" query={query} onClose={onClose} />
   }
+  const observations = story.observationRows.filter(({ promptNumber }) => promptNumber === number)
+  const summaries = story.summaryRows.filter(({ promptNumber }) => promptNumber === number)
   return (
     <DetailPanel label={`Prompt ${number}`} onClose={onClose}>
       <p class="cluster">
@@ -118,27 +107,22 @@ function PromptPanel({ number, session, onClose }: { number: number; session: st
         </>
       )}
       <PanelSection title="Memories of this turn">
-        {data.observations.length + data.summaries.length === 0 ? (
+        {observations.length + summaries.length === 0 ? (
           <p class="soft">
             This turn has no memories yet. <a href={viewHref('session', session)}>Its session</a> shows why.
           </p>
         ) : (
           <ul class="memory-nearby">
-            {data.observations.map(({ id, type, title }) => (
-              <li key={id}>
-                <a href={viewHref('memory', id)}>
-                  <KindIcon kind={type} />
-                  <span class="ellipsis">{safeLine(title ?? `Observation ${id}`)}</span>
-                </a>
-              </li>
+            {observations.map(({ id, type, title }) => (
+              <MemoryLink key={id} href={viewHref('memory', id)} kind={type} title={title ?? `Observation ${id}`} />
             ))}
-            {data.summaries.map(({ id, request }) => (
-              <li key={`summary ${id}`}>
-                <a href={viewHref('memory', `summary.${id}.${session}`)}>
-                  <KindIcon kind="summary" />
-                  <span class="ellipsis">{safeLine(request ?? 'Summary')}</span>
-                </a>
-              </li>
+            {summaries.map(({ id, request }) => (
+              <MemoryLink
+                key={`summary ${id}`}
+                href={viewHref('memory', `summary.${id}.${session}`)}
+                kind="summary"
+                title={request ?? 'Summary'}
+              />
             ))}
           </ul>
         )}

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import type { MemoryEvent } from '../../../domain/event.ts'
+import { Table } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { countOf, durationText, exactTime, fullCount, Time, timeOfDay, usdText } from '../../format.tsx'
 import { viewHref } from '../../route.ts'
@@ -123,23 +124,17 @@ function payloadFields(event: MemoryEvent): unknown {
   return fields
 }
 
+const CALL_COLUMNS = [
+  'Attempt',
+  'Duration',
+  { name: 'Sent', about: 'Tokens sent, including cached ones' },
+  { name: 'Received', about: 'Tokens received' },
+  'Cost',
+]
+
 function CallTable({ calls }: { calls: Origin['calls'] }) {
   return (
-    <table class="table numbers">
-      <caption class="unseen">Calls to the model</caption>
-      <thead>
-        <tr>
-          <th scope="col">Attempt</th>
-          <th scope="col">Duration</th>
-          <th scope="col" title="Tokens sent, including cached ones">
-            Sent
-          </th>
-          <th scope="col" title="Tokens received">
-            Received
-          </th>
-          <th scope="col">Cost</th>
-        </tr>
-      </thead>
+    <Table class="numbers" caption="Calls to the model" columns={CALL_COLUMNS}>
       <tbody>
         {calls.map(({ id, at, durationMs, usage, cost, error }, i) => (
           <tr key={id} title={exactTime(at)}>
@@ -153,7 +148,7 @@ function CallTable({ calls }: { calls: Origin['calls'] }) {
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   )
 }
 

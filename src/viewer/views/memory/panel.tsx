@@ -1,10 +1,11 @@
 /** The panel of an opened memory, and elements that observations, summaries and prompts share. */
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, ComponentProps } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { EmptyState, ErrorNotice, LoadingRows } from '../../components/basics.tsx'
 import { showToast } from '../../components/dialog.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { Icon, KindIcon } from '../../components/icon.tsx'
 import { shortDay, Time, timeOfDay } from '../../format.tsx'
+import type { Query } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
 import { safeLine, safeText } from '../../safe-text.ts'
 import { filterHref } from './memory-query.ts'
@@ -57,23 +58,46 @@ export function PanelSection({ title, about, children }: PanelSectionProps) {
 
 interface MissingMemoryProps {
   kind: string
-  loading: boolean
-  error: string | null
-  onRetry(): void
+  query: Query<unknown>
   onClose(): void
 }
 
 /** The panel while a memory is loading, or if it cannot be loaded. */
-export function MissingMemory({ kind, loading, error, onRetry, onClose }: MissingMemoryProps) {
+export function MissingMemory({ kind, query: { data, error, loading, reload }, onClose }: MissingMemoryProps) {
+  const isLoading = loading && data === null
   return (
     <DetailPanel label={kind} onClose={onClose}>
-      {loading ? <LoadingRows /> : <ErrorNotice text={error} retry={onRetry} />}
-      {loading || error !== null ? null : (
+      {isLoading ? <LoadingRows /> : <ErrorNotice text={error} retry={reload} />}
+      {isLoading || error !== null ? null : (
         <EmptyState icon="memory" title={`This ${kind} does not exist`}>
           <p>It may have been forgotten.</p>
         </EmptyState>
       )}
     </DetailPanel>
+  )
+}
+
+interface MemoryLinkProps {
+  href: string
+  kind: ComponentProps<typeof KindIcon>['kind']
+  title: string
+  /** The link leads to the memory that is open. */
+  current?: boolean
+  children?: ComponentChildren
+}
+
+/** One line of a list of memories. */
+export function MemoryLink({ href, kind, title, current = false, children }: MemoryLinkProps) {
+  return (
+    <li>
+      <a href={href} aria-current={current ? 'true' : undefined}>
+        <KindIcon kind={kind} />
+        <span class="ellipsis" dir="auto">
+          {safeLine(title)}
+        </span>
+        {children}
+      </a>
+    </li>
   )
 }
 

@@ -166,7 +166,7 @@ function SearchField({ text, busy, onText }: { text: string; busy: boolean; onTe
 }
 
 function ProjectSelect({ filters: { project }, onChange }: FilterProps) {
-  const projects = useProjects().data ?? []
+  const projects = useProjects().projects ?? []
   const isUnknown = project !== null && !projects.some(({ key }) => key === project)
   const options = [
     { value: '', text: 'All projects' },

@@ -3,12 +3,11 @@ import { useRef } from 'preact/hooks'
 import { EmptyState, LoadingRows } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { listRowFromLive, SessionRowItem } from '../../components/session-status.tsx'
-import { callDaemon } from '../../connection.ts'
 import { daemonStatus } from '../../daemon-status.ts'
 import { countOf, RelativeTime, useNow } from '../../format.tsx'
 import { type LiveSession, liveSessions, liveSessionsLoaded } from '../../live-sessions.ts'
 import { Observable, useObservable } from '../../observable.ts'
-import { useQuery } from '../../queries.ts'
+import { useOperation } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
 import { safeText } from '../../safe-text.ts'
 import { useRowKeys } from '../../shortcuts.ts'
@@ -85,11 +84,8 @@ function NoSessions() {
 }
 
 function RecentSessions({ without }: { without: readonly LiveSession[] }) {
-  const { data } = useQuery(
-    'recent sessions',
-    async () => (await callDaemon('sessions', { limit: MAX_RECENT })).sessions,
-  )
-  const rows = (data ?? []).filter(({ session }) => !without.some(({ id }) => id === session))
+  const { data } = useOperation('sessions', { limit: MAX_RECENT })
+  const rows = (data?.sessions ?? []).filter(({ session }) => !without.some(({ id }) => id === session))
   if (rows.length === 0) return null
   return (
     <section aria-labelledby="now-recent">

@@ -1,7 +1,6 @@
 /** The card of an active session: its state machine, current work, figures and newest observations. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { ObservationType } from '../../../domain/observation.ts'
-import { type Figure, FigureList } from '../../components/basics.tsx'
+import { useMemo, useRef } from 'preact/hooks'
+import { countFigure, type Figure, FigureList } from '../../components/basics.tsx'
 import { Icon, KindIcon } from '../../components/icon.tsx'
 import {
   ContextMeter,
@@ -11,10 +10,9 @@ import {
   shortSessionId,
 } from '../../components/session-status.tsx'
 import { Statechart } from '../../components/statechart.tsx'
-import { callDaemon, onStreamMessages } from '../../connection.ts'
 import { ClockTime, compactCount, fullCount, RelativeTime, Time, timeOfDay } from '../../format.tsx'
 import type { LiveSession, LiveTransition } from '../../live-sessions.ts'
-import { useQuery } from '../../queries.ts'
+import { useLast, useOperation, useReloadOnNews } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
 import { safeLine, stateLabel } from '../../safe-text.ts'
 
@@ -106,28 +104,21 @@ function CurrentWork({ session: { effect, waiting, wakeAt, quarantine } }: { ses
 
 function sessionFigures({ pending, failed, prompts, observations, usage }: LiveSession): Figure[] {
   const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
+  const failures: Figure = {
+    name: 'failed',
+    value: fullCount(failed),
+    about: 'Messages that could not be observed',
+    tone: 'bad',
+  }
   return [
     {
       name: 'waiting',
       value: fullCount(pending),
       about: 'Messages that are waiting for the observer or being observed',
     },
-    ...(failed === 0
-      ? []
-      : [
-          {
-            name: 'failed',
-            value: fullCount(failed),
-            about: 'Messages that could not be observed',
-            tone: 'bad' as const,
-          },
-        ]),
-    { name: prompts === 1 ? 'prompt' : 'prompts', value: fullCount(prompts), about: 'Prompts of the user' },
-    {
-      name: observations === 1 ? 'observation' : 'observations',
-      value: fullCount(observations),
-      about: 'Observations made from the session',
-    },
+    ...(failed === 0 ? [] : [failures]),
+    countFigure(prompts, 'prompt', 'Prompts of the user'),
+    countFigure(observations, 'observation', 'Observations made from the session'),
     { name: 'tokens', value: compactCount(tokens), about: `${fullCount(tokens)} tokens used by the observer` },
   ]
 }
@@ -166,15 +157,32 @@ function TransitionItem({ transition, arrived }: { transition: LiveTransition; a
   )
 }
 
+/** New observations within this time cause one request, in ms. */
+const OBSERVATIONS_THROTTLE_MS = 500
+
 function LatestObservations({ session, max }: { session: string; max: number }) {
-  const observations = useLatestObservations(session, max)
+  const { data, reload } = useOperation('story', { session, trace: 0, rows: max })
+  useReloadOnNews(
+    (message) =>
+      message.type === 'commit'
+        ? message.session === session && message.observations.length > 0
+        : message.change === 'forgotten',
+    OBSERVATIONS_THROTTLE_MS,
+    reload,
+  )
+  const observations = useLast(data)?.story.observationRows.slice(-max) ?? null
+  // Newer ones than those of the first answer are highlighted.
+  const firstNewest = useRef<number | null>(null)
+  if (observations === null) return null
+  firstNewest.current ??= observations.at(-1)?.id ?? 0
+  const newestId = firstNewest.current
   if (observations.length === 0) return null
   return (
     <div>
       <h3>Newest observations</h3>
       <ul class="now-observations">
-        {observations.map(({ id, type, title, arrived }) => (
-          <li key={id} class={arrived ? 'arrived' : ''}>
+        {observations.reverse().map(({ id, type, title }) => (
+          <li key={id} class={id > newestId ? 'arrived' : ''}>
             <a class="plain-link" href={viewHref('memory', id)}>
               <KindIcon kind={type} />
               <span class="clamp">{safeLine(title ?? '(no title)')}</span>
@@ -184,44 +192,4 @@ function LatestObservations({ session, max }: { session: string; max: number }) 
       </ul>
     </div>
   )
-}
-
-interface LatestObservation {
-  id: number
-  type: ObservationType
-  title: string | null
-  arrived: boolean
-}
-
-/**
- * The newest observations of a session, newest first. New ones are taken from the stream: a request per commit and card
- * would be too slow with many sessions.
- */
-function useLatestObservations(session: string, max: number): readonly LatestObservation[] {
-  const { data } = useQuery(`latest ${session} ${max}`, async () => {
-    const { story } = await callDaemon('story', { session, trace: 0, rows: max })
-    return story.observationRows.map(({ id, type, title }) => ({ id, type, title, arrived: false }))
-  })
-  const [streamed, setStreamed] = useState<readonly LatestObservation[]>([])
-  const [forgotten, setForgotten] = useState<ReadonlySet<number>>(new Set())
-  useEffect(
-    () =>
-      onStreamMessages((messages) => {
-        const fresh: LatestObservation[] = []
-        const gone: number[] = []
-        for (const message of messages) {
-          if (message.type === 'change' && message.change === 'forgotten') gone.push(...message.ids)
-          if (message.type !== 'commit' || message.session !== session) continue
-          for (const { id, type, title } of message.observations) fresh.push({ id, type, title, arrived: true })
-        }
-        if (fresh.length > 0) setStreamed((before) => [...before, ...fresh].slice(-max))
-        if (gone.length > 0) setForgotten((before) => new Set([...before, ...gone]))
-      }),
-    [session, max],
-  )
-  const byId = new Map([...(data ?? []), ...streamed].map((one) => [one.id, one]))
-  return [...byId.values()]
-    .filter(({ id }) => !forgotten.has(id))
-    .sort((a, b) => b.id - a.id)
-    .slice(0, max)
 }

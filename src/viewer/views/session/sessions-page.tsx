@@ -4,10 +4,9 @@ import type { StreamMessage } from '../../../transport/messages.ts'
 import { EmptyState, ErrorNotice, LoadingRows, Select } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { SESSION_STATUSES, type SessionListRow, SessionRowItem } from '../../components/session-status.tsx'
-import { callDaemon } from '../../connection.ts'
 import { fullCount } from '../../format.tsx'
 import { useObservable } from '../../observable.ts'
-import { useLast, useProjects, useQuery, useReloadOnNews } from '../../queries.ts'
+import { useLast, useOperation, useProjects, useReloadOnNews } from '../../queries.ts'
 import { currentRoute, replaceRoute, viewHref } from '../../route.ts'
 import { safeLine } from '../../safe-text.ts'
 import { useRowKeys } from '../../shortcuts.ts'
@@ -87,14 +86,11 @@ function useSessionRows(filter: SessionFilter, max: number) {
     ...(status === null ? {} : { status }),
     ...(project === '' ? {} : { project }),
   }
-  const { data, error, loading, reload } = useQuery(
-    `sessions ${JSON.stringify(request)}`,
-    async () => (await callDaemon('sessions', request)).sessions,
-  )
+  const { data, error, loading, reload } = useOperation('sessions', request)
   useReloadOnNews(isSessionChange, isSearch ? SEARCH_THROTTLE_MS : THROTTLE_MS, reload)
   // Rows that changed since the list was opened are highlighted.
   const [openedAt] = useState(() => Date.now())
-  const rows = useLast(data)?.filter((row) => matchesFilter(row, filter)) ?? null
+  const rows = useLast(data)?.sessions.filter((row) => matchesFilter(row, filter)) ?? null
   return { rows, isNew: (row: SessionListRow) => row.updatedAt > openedAt, error, loading, reload }
 }
 
@@ -114,7 +110,7 @@ interface SessionFiltersProps {
 }
 
 function SessionFilters({ filter, onChange }: SessionFiltersProps) {
-  const projects = useProjects().data ?? []
+  const projects = useProjects().projects ?? []
   return (
     <search class="session-filters">
       <label class="session-search">

@@ -1,6 +1,6 @@
 /** One session from its first prompt to its last summary: figures, state machine, failed messages and timeline. */
 import { useRef, useState } from 'preact/hooks'
-import { ErrorNotice, type Figure, FigureList, LoadingRows } from '../../components/basics.tsx'
+import { countFigure, ErrorNotice, type Figure, FigureList, LoadingRows } from '../../components/basics.tsx'
 import { ActionDialog, runWithToast, useBusy } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ContextMeter, EffectProgress, SessionStatusChip, sessionTone } from '../../components/session-status.tsx'
@@ -9,7 +9,7 @@ import { callDaemon } from '../../connection.ts'
 import { compactCount, countOf, durationText, fullCount, RelativeTime, usdText } from '../../format.tsx'
 import { liveSessions } from '../../live-sessions.ts'
 import { useObservable } from '../../observable.ts'
-import { useLast, useQuery, useReloadOnNews } from '../../queries.ts'
+import { useLast, useOperation, useReloadOnNews } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
 import { safeLine, safeText } from '../../safe-text.ts'
 import { useRowKeys } from '../../shortcuts.ts'
@@ -44,15 +44,12 @@ interface StoryProps {
 
 export function StoryPage({ session, turn }: { session: string; turn: number }) {
   const [trace, setTrace] = useState(FIRST_TRACE)
-  const { data, error, reload } = useQuery(
-    `story ${session} ${trace}`,
-    async () => (await callDaemon('story', { session, trace, rows: MAX_ROWS })).story,
-  )
+  const { data, error, reload } = useOperation('story', { session, trace, rows: MAX_ROWS })
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
   // `session` may be the beginning of an id.
   useReloadOnNews((message) => message.type === 'change' || message.session.startsWith(session), THROTTLE_MS, reload)
-  const story = useLast(data)
+  const story = useLast(data)?.story ?? null
   return (
     <div class="story" ref={page}>
       <p class="story-back">
@@ -111,17 +108,12 @@ function storyFigures({ row, observations, summaries, calls, outcomes }: StoryDa
     ({ kind, outcome, count }) => `${fullCount(count)} ${kind.replaceAll('_', ' ')}: ${outcome ?? 'waiting'}`,
   )
   const callMs = calls.reduce((sum, { durationMs }) => sum + durationMs, 0)
-  const counted = (count: number, one: string, many: string, about: string): Figure => ({
-    name: count === 1 ? one : many,
-    value: fullCount(count),
-    about,
-  })
   return [
-    counted(row.prompts, 'prompt', 'prompts', 'Prompts of the user'),
-    counted(events, 'event', 'events', outcomeLines.join('\n')),
-    counted(observations, 'observation', 'observations', 'Observations made from the session'),
-    counted(summaries, 'summary', 'summaries', 'One for each turn with enough content'),
-    counted(calls.length, 'call', 'calls', `Calls to a model, ${durationText(callMs)} in total`),
+    countFigure(row.prompts, 'prompt', 'Prompts of the user'),
+    countFigure(events, 'event', outcomeLines.join('\n')),
+    countFigure(observations, 'observation', 'Observations made from the session'),
+    countFigure(summaries, 'summary', 'One for each turn with enough content', 'summaries'),
+    countFigure(calls.length, 'call', `Calls to a model, ${durationText(callMs)} in total`),
     {
       name: 'tokens',
       value: compactCount(input + output + cacheRead + cacheWrite),

@@ -5,7 +5,23 @@ export type StoryData = OutputOf<'story'>['story']
 export type TraceLine = StoryData['trace'][number]
 export type CallLine = StoryData['calls'][number]
 type ObservationLine = StoryData['observationRows'][number]
-export type SummaryLine = StoryData['summaryRows'][number]
+type SummaryLine = StoryData['summaryRows'][number]
+
+const SUMMARY_PARTS = [
+  ['request', 'Request'],
+  ['investigated', 'Investigated'],
+  ['learned', 'Learned'],
+  ['completed', 'Completed'],
+  ['nextSteps', 'Next steps'],
+  ['notes', 'Notes'],
+] as const
+
+/** The parts of a summary that have a text. */
+export function summaryParts(
+  summary: Pick<SummaryLine, (typeof SUMMARY_PARTS)[number][0]>,
+): { name: string; text: string }[] {
+  return SUMMARY_PARTS.map(([part, name]) => ({ name, text: summary[part] ?? '' })).filter(({ text }) => text !== '')
+}
 
 /** One effect: its model calls and the memories made from them. */
 export interface EffectBatch {
@@ -38,8 +54,8 @@ export interface StoryTurn {
 /** Rows of the story, each kind with its own ids. */
 export type StoryItemKind = 'trace' | 'observation' | 'summary' | 'call'
 
-export type TimelineFilter = 'all' | 'transitions' | 'memory' | 'calls' | 'errors'
-export const TIMELINE_FILTERS: readonly TimelineFilter[] = ['all', 'transitions', 'memory', 'calls', 'errors']
+export const TIMELINE_FILTERS = ['all', 'transitions', 'memory', 'calls', 'errors'] as const
+export type TimelineFilter = (typeof TIMELINE_FILTERS)[number]
 
 /** Oldest first. */
 export function storyTurns(story: StoryData): StoryTurn[] {
@@ -63,44 +79,29 @@ export function storyTurns(story: StoryData): StoryTurn[] {
 /** The turn with the entries that match; null if none do. */
 export function filterTurn(turn: StoryTurn, shown: TimelineFilter): StoryTurn | null {
   if (shown === 'all') return turn
-  const entries = turn.entries.filter((entry) => entryMatches(entry, shown))
+  const entries = turn.entries.filter((entry) => matchesIn(entry, shown) > 0)
   const keepsPrompt = shown === 'memory' && turn.prompt !== null
   return entries.length > 0 || keepsPrompt ? { ...turn, entries } : null
 }
 
 export function countEntries(turns: readonly StoryTurn[], shown: TimelineFilter): number {
-  const entries = turns.flatMap((turn) => turn.entries)
-  switch (shown) {
-    case 'all':
-      return entries.length
-    case 'transitions':
-      return entries.reduce((sum, entry) => sum + (entry.kind === 'moves' ? entry.moves.length : 0), 0)
-    case 'memory':
-      return entries.reduce(
-        (sum, entry) => sum + (entry.kind === 'batch' ? entry.observations.length + entry.summaries.length : 0),
-        0,
-      )
-    case 'calls':
-      return entries.reduce((sum, entry) => sum + (entry.kind === 'batch' ? entry.calls.length : 0), 0)
-    case 'errors':
-      return entries.filter((entry) => entryMatches(entry, 'errors')).length
-  }
+  return turns.flatMap((turn) => turn.entries).reduce((sum, entry) => sum + matchesIn(entry, shown), 0)
 }
 
-function entryMatches(entry: TimelineEntry, shown: TimelineFilter): boolean {
+/** How much of an entry matches a filter; `all` and `errors` count the entry itself. */
+function matchesIn(entry: TimelineEntry, shown: TimelineFilter): number {
+  const isBatch = entry.kind === 'batch'
   switch (shown) {
     case 'all':
-      return true
+      return 1
     case 'transitions':
-      return entry.kind === 'moves'
+      return isBatch ? 0 : entry.moves.length
     case 'memory':
-      return entry.kind === 'batch' && entry.observations.length + entry.summaries.length > 0
+      return isBatch ? entry.observations.length + entry.summaries.length : 0
     case 'calls':
-      return entry.kind === 'batch' && entry.calls.length > 0
+      return isBatch ? entry.calls.length : 0
     case 'errors':
-      return entry.kind === 'moves'
-        ? entry.moves.some(isFailedTransition)
-        : entry.calls.some(({ error }) => error !== null)
+      return Number(isBatch ? entry.calls.some(({ error }) => error !== null) : entry.moves.some(isFailedTransition))
   }
 }
 
@@ -172,32 +173,24 @@ const MIN_REPEATS = 3
 /** Merges consecutive events that do not change the state. */
 function foldRepeats(entries: readonly TimelineEntry[]): TimelineEntry[] {
   const result: TimelineEntry[] = []
-  for (let i = 0; i < entries.length; ) {
-    const run = repeatsFrom(entries, i)
+  let run: TransitionRun[] = []
+  const endRun = () => {
     const [first] = run
-    if (first !== undefined && run.length >= MIN_REPEATS) {
-      result.push({ ...first, moves: run.flatMap(({ moves }) => moves) })
-    } else {
-      result.push(...entries.slice(i, i + Math.max(1, run.length)))
-    }
-    i += Math.max(1, run.length)
+    const isFolded = first !== undefined && run.length >= MIN_REPEATS
+    result.push(...(isFolded ? [{ ...first, moves: run.flatMap(({ moves }) => moves) }] : run))
+    run = []
   }
+  for (const entry of entries) {
+    if (entry.kind === 'batch' || (run[0] !== undefined && !isRepeat(entry, run[0]))) endRun()
+    if (entry.kind === 'batch') result.push(entry)
+    else run.push(entry)
+  }
+  endRun()
   return result
 }
 
-function repeatsFrom(entries: readonly TimelineEntry[], from: number): TransitionRun[] {
-  const run: TransitionRun[] = []
-  const first = entries[from]
-  if (first?.kind !== 'moves') return run
-  for (const entry of entries.slice(from)) {
-    if (entry.kind !== 'moves' || !isRepeat(entry.moves[0], first.moves[0])) break
-    run.push(entry)
-  }
-  return run
-}
-
-function isRepeat(a: TraceLine | undefined, b: TraceLine | undefined): boolean {
-  return (
-    a !== undefined && b !== undefined && a.event === b.event && a.from === a.to && b.from === b.to && a.to === b.to
-  )
+/** Each run has one transition. */
+function isRepeat({ moves: [a] }: TransitionRun, { moves: [b] }: TransitionRun): boolean {
+  if (a === undefined || b === undefined) return false
+  return a.event === b.event && a.from === a.to && b.from === b.to && a.to === b.to
 }

@@ -11,7 +11,7 @@ import {
   isFailedTransition,
   type StoryItemKind,
   type StoryTurn,
-  type SummaryLine,
+  summaryParts,
   type TimelineEntry,
   type TraceLine,
   type TransitionRun,
@@ -207,7 +207,14 @@ function BatchBox({ batch, isNew }: IsNewProps & { batch: EffectBatch }) {
         </ul>
       )}
       {summaries.map((summary) => (
-        <SummaryText key={summary.id} summary={summary} arrived={isNew('summary', summary.id)} />
+        <dl key={summary.id} class={isNew('summary', summary.id) ? 'story-summary arrived' : 'story-summary'}>
+          {summaryParts(summary).map(({ name, text }) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{safeText(text)}</dd>
+            </div>
+          ))}
+        </dl>
       ))}
     </div>
   )
@@ -242,31 +249,5 @@ function CallItem({ call, arrived }: { call: CallLine; arrived: boolean }) {
       </span>
       {error === null ? null : <p class="story-error clamp">{safeText(error, MAX_ERROR_CHARS)}</p>}
     </li>
-  )
-}
-
-const SUMMARY_PARTS = [
-  ['request', 'Request'],
-  ['investigated', 'Investigated'],
-  ['learned', 'Learned'],
-  ['completed', 'Completed'],
-  ['nextSteps', 'Next steps'],
-  ['notes', 'Notes'],
-] as const satisfies readonly (readonly [keyof SummaryLine, string])[]
-
-function SummaryText({ summary, arrived }: { summary: SummaryLine; arrived: boolean }) {
-  return (
-    <dl class={arrived ? 'story-summary arrived' : 'story-summary'}>
-      {SUMMARY_PARTS.map(([part, name]) => {
-        const text = summary[part]
-        if (text === null || text === '') return null
-        return (
-          <div key={part}>
-            <dt>{name}</dt>
-            <dd>{safeText(text)}</dd>
-          </div>
-        )
-      })}
-    </dl>
   )
 }

@@ -75,11 +75,11 @@ export function changedSettings(
 }
 
 export function ContextPreviewPanel({ settings }: { settings: readonly SettingInfo[] }) {
-  const { data, error, reload } = useProjects()
+  const { projects: all, error, reload } = useProjects()
   useReloadOnNews(isContextChange, NEWS_THROTTLE_MS, reload)
   const [selected, setSelected] = useState<string | null>(null)
   const [moved, setMoved] = useState<ContextOverrides>({})
-  const projects = data?.filter(({ observations }) => observations > 0) ?? []
+  const projects = all?.filter(({ observations }) => observations > 0) ?? []
   const project = (projects.find(({ key }) => key === selected) ?? projects[0])?.key ?? null
   const stored = optionsFromSettings(settings)
   const options = { ...stored, ...moved }
@@ -105,7 +105,7 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
         )}
       </header>
       <ErrorNotice text={error} retry={reload} />
-      {data !== null && project === null ? (
+      {all !== null && project === null ? (
         <p class="preview-empty">
           There are no memories yet. After your first session with Claude Code this shows the exact text that the next
           session gets before its first prompt.

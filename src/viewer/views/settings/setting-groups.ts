@@ -4,7 +4,7 @@ import { OBSERVATION_TYPES } from '../../../domain/observation.ts'
 import { SETTING_GROUP_NAMES, SETTING_GROUPS, type SettingGroupName } from '../../../settings/rules.ts'
 import type { SettingInfo } from '../../../settings/settings.ts'
 
-export interface SettingGroup {
+interface SettingGroup {
   name: SettingGroupName
   about: string
   settings: SettingInfo[]

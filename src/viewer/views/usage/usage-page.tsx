@@ -1,9 +1,9 @@
 /** The usage view: figures, charts and costs of the last days. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { DaemonStatus } from '../../../api/operations/daemon.ts'
 import type { StreamMessage } from '../../../transport/messages.ts'
-import { EmptyState, ErrorNotice, LoadingRows } from '../../components/basics.tsx'
+import { EmptyState, ErrorNotice, LoadingRows, Table } from '../../components/basics.tsx'
 import { sumValues } from '../../components/chart-scales.ts'
 import { Icon } from '../../components/icon.tsx'
 import { callDaemon } from '../../connection.ts'
@@ -161,8 +161,8 @@ function usageTokens({ input, output, cacheRead, cacheWrite }: TokenUsage): numb
 }
 
 function usageText({ input, output, cacheRead, cacheWrite }: TokenUsage): string {
-  const [a, b, c, d] = [input, output, cacheRead, cacheWrite].map(fullCount)
-  return `Input ${a}, output ${b}, cache read ${c}, cache write ${d} tokens`
+  const cache = `cache read ${fullCount(cacheRead)}, cache write ${fullCount(cacheWrite)}`
+  return `Input ${fullCount(input)}, output ${fullCount(output)}, ${cache} tokens`
 }
 
 interface UsageFigureProps {
@@ -174,9 +174,10 @@ interface UsageFigureProps {
 }
 
 function UsageFigure({ name, value, unit, about, children }: UsageFigureProps) {
-  const changed = useChanged(value)
+  const changes = useChangeCount(value)
   return (
-    <div class={changed ? 'usage-figure arrived' : 'usage-figure'} title={about}>
+    // A new element for each change restarts the animation.
+    <div key={changes} class={changes === 0 ? 'usage-figure' : 'usage-figure arrived'} title={about}>
       <dt>{name}</dt>
       <dd class="usage-value figure">
         {value}
@@ -187,21 +188,10 @@ function UsageFigure({ name, value, unit, about, children }: UsageFigureProps) {
   )
 }
 
-/** Duration of the `arrived` animation, in ms. */
-const HIGHLIGHT_MS = 2_400
-
-/** True for a moment after the value changed. */
-function useChanged(value: string): boolean {
-  const before = useRef(value)
-  const [changed, setChanged] = useState(false)
-  useEffect(() => {
-    if (before.current === value) return
-    before.current = value
-    setChanged(true)
-    const timer = setTimeout(() => setChanged(false), HIGHLIGHT_MS)
-    return () => clearTimeout(timer)
-  }, [value])
-  return changed
+function useChangeCount(value: string): number {
+  const seen = useRef({ value, changes: 0 })
+  if (seen.current.value !== value) seen.current = { value, changes: seen.current.changes + 1 }
+  return seen.current.changes
 }
 
 function NothingSpent() {
@@ -271,15 +261,7 @@ function CostRanking({ title, column, rows }: RankingProps) {
 
 function RankingTable({ column, rows, share }: Omit<RankingProps, 'title'> & { share(row: UsageReportRow): number }) {
   return (
-    <table class="table numbers usage-ranking">
-      <thead>
-        <tr>
-          <th scope="col">{column}</th>
-          <th scope="col">Calls</th>
-          <th scope="col">Tokens</th>
-          <th scope="col">Cost</th>
-        </tr>
-      </thead>
+    <Table class="numbers usage-ranking" columns={[column, 'Calls', 'Tokens', 'Cost']}>
       <tbody>
         {rows.map((row) => (
           <tr key={row.key}>
@@ -303,7 +285,7 @@ function RankingTable({ column, rows, share }: Omit<RankingProps, 'title'> & { s
           </tr>
         ))}
       </tbody>
-    </table>
+    </Table>
   )
 }
 
