@@ -41,7 +41,7 @@ export function App() {
         Skip to the content
       </button>
       <nav class="nav" aria-label="Views">
-        <a class="brand" href={viewHref('now')}>
+        <a class="brand row" href={viewHref('now')}>
           <img src="icon.svg" alt="" width="26" height="26" />
           <span>claude-mem</span>
         </a>
@@ -49,6 +49,7 @@ export function App() {
           {VIEWS.map(({ view: name, name: label, key, about }) => (
             <li key={name}>
               <a
+                class="row"
                 href={viewHref(name)}
                 aria-current={selected.view === name ? 'page' : undefined}
                 title={`${about} (${key})`}
@@ -77,8 +78,8 @@ function ConnectionStatus() {
   const state = useObservable(connectionState)
   const status = useObservable(daemonStatus)
   return (
-    <div class={`health ${state}`} data-testid="connection" data-state={state}>
-      <p class="health-state">
+    <div class="health" data-testid="connection" data-state={state}>
+      <p class="health-state row">
         <span class="dot" />
         {STATE_NAMES[state]}
       </p>
@@ -113,10 +114,10 @@ function KeyHelp() {
   if (!useObservable(helpVisible)) return null
   return (
     <Dialog title="Keys" onClose={() => helpVisible.set(false)}>
-      <dl class="keys">
+      <dl class="keys stack">
         {KEY_HELP.map(([keys, about]) => (
           <div key={keys}>
-            <dt>
+            <dt class="row">
               {keys.split('  ').map((key) => (
                 <kbd key={key}>{key}</kbd>
               ))}

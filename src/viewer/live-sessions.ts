@@ -12,11 +12,10 @@ type SessionView = OutputOf<'session'>['view']
 export type LiveTransition = Commit['transitions'][number]
 
 /** Fields of a commit that describe the commit and not its session. */
-type CommitFields = 'v' | 'type' | 'seq' | 'at' | 'session' | 'newPrompts' | 'calls'
+type CommitFields = 'v' | 'type' | 'seq' | 'at' | 'newPrompts' | 'calls'
 type CountedFields = 'transitions' | 'observations' | 'summaries'
 
 export interface LiveSession extends Omit<Commit, CommitFields | CountedFields> {
-  id: string
   observations: number
   summaries: number
   createdAt: number
@@ -124,48 +123,32 @@ function publish(sessions: Map<string, LiveSession>): void {
 }
 
 function fromView({ row, messages, trace, observations, summaries }: SessionView): LiveSession {
-  const { project, client, cwd, status, state, prompts, waiting, wakeAt, effect, contextTokens, usage } = row
   const failed = messages.filter((message) => message.status === 'failed').length
   return {
-    id: row.session,
-    project: project.key,
-    projectName: project.name,
-    client,
-    cwd,
-    status,
-    state,
-    prompts,
+    ...row,
+    project: row.project.key,
+    projectName: row.project.name,
     pending: messages.length - failed,
     failed,
-    waiting,
-    wakeAt,
-    effect,
-    generation: row.generation,
-    contextTokens,
-    usage,
     observations,
     summaries,
-    createdAt: row.createdAt,
     updatedAt: trace.reduce((latest, { at }) => Math.max(latest, at), row.heardAt),
-    quarantine: row.quarantine,
     transitions: [...trace].sort((a, b) => a.id - b.id),
     heard: 0,
   }
 }
 
 function afterCommit(before: LiveSession | undefined, commit: Commit): LiveSession {
-  const { v: _v, type: _type, seq: _seq, newPrompts: _prompts, calls: _calls, at, session, ...fields } = commit
   const last = commit.transitions.at(-1)
   // A view that was loaded after the commit already contains it.
   const isCounted = before !== undefined && last !== undefined && includesTransition(before.transitions, last)
   const transitions = isCounted ? [] : commit.transitions
   return {
-    ...fields,
-    id: session,
+    ...commit,
     observations: (before?.observations ?? 0) + (isCounted ? 0 : commit.observations.length),
     summaries: (before?.summaries ?? 0) + (isCounted ? 0 : commit.summaries.length),
-    createdAt: before?.createdAt ?? at,
-    updatedAt: at,
+    createdAt: before?.createdAt ?? commit.at,
+    updatedAt: commit.at,
     quarantine: null,
     transitions: [...(before?.transitions ?? []), ...transitions].slice(-MAX_TRANSITIONS),
     heard: (before?.heard ?? 0) + transitions.length,

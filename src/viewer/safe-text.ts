@@ -58,16 +58,12 @@ export function highlightPieces(text: string, words: readonly string[]): TextPie
   const patterns = words.filter((word) => word.trim() !== '').map(escapeRegExp)
   if (patterns.length === 0) return [{ text, marked: false }]
   // Languages without spaces have no word boundaries: there a match may start anywhere.
-  const pattern = new RegExp(`(?:(?<![\\p{L}\\p{N}])|(?=[^\\p{ASCII}]))(?:${patterns.join('|')})\\w*`, 'giu')
-  const pieces: TextPiece[] = []
-  let at = 0
-  for (const { 0: found, index } of text.matchAll(pattern)) {
-    if (index > at) pieces.push({ text: text.slice(at, index), marked: false })
-    pieces.push({ text: found, marked: true })
-    at = index + found.length
-  }
-  if (at < text.length || pieces.length === 0) pieces.push({ text: text.slice(at), marked: false })
-  return pieces
+  // The group makes `split` return the matches too, at odd positions.
+  const pattern = new RegExp(`((?:(?<![\\p{L}\\p{N}])|(?=[^\\p{ASCII}]))(?:${patterns.join('|')})\\w*)`, 'giu')
+  return text
+    .split(pattern)
+    .map((piece, i) => ({ text: piece, marked: i % 2 === 1 }))
+    .filter((piece) => piece.text !== '')
 }
 
 function escapeRegExp(word: string): string {

@@ -23,7 +23,7 @@ export function EmptyState({ icon, title, children }: EmptyStateProps) {
 export function ErrorNotice({ text, retry }: { text: string | null; retry?: () => void }) {
   if (text === null) return null
   return (
-    <div class="error-notice" role="alert">
+    <div class="error-notice row" role="alert">
       <Icon name="warn" />
       <p>{text}</p>
       {retry === undefined ? null : (
@@ -37,7 +37,7 @@ export function ErrorNotice({ text, retry }: { text: string | null; retry?: () =
 
 export function LoadingRows({ rows = 3 }: { rows?: number }) {
   return (
-    <div class="loading" aria-busy="true" role="status" aria-label="Loading">
+    <div class="loading stack" aria-busy="true" role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, i) => (
         <div key={i} />
       ))}
@@ -48,16 +48,16 @@ export function LoadingRows({ rows = 3 }: { rows?: number }) {
 /** A value against a limit. A limit of 0 is always full. */
 export function Meter({ label, value, of, text }: { label: string; value: number; of: number; text: string }) {
   const share = of > 0 ? Math.min(1, value / of) : 1
-  const level = share >= 1 ? 'full' : share >= 0.8 ? 'high' : 'fine'
+  const colour = share >= 1 ? '--bad' : share >= 0.8 ? '--warn' : '--live'
   return (
-    <div class={`meter ${level}`}>
-      <p class="meter-words">
+    <div>
+      <p class="meter-words wrap spread small soft">
         <span>{label}</span>
         <span class="figure">{text}</span>
       </p>
       {/* biome-ignore lint/a11y/useSemanticElements: browsers draw a <meter> differently, and it cannot be styled. */}
       <div
-        class="track"
+        class="track meter-track"
         role="meter"
         aria-label={label}
         aria-valuemin={0}
@@ -65,7 +65,7 @@ export function Meter({ label, value, of, text }: { label: string; value: number
         aria-valuenow={Math.round(share * 100)}
         aria-valuetext={text}
       >
-        <span style={{ width: `${share * 100}%` }} />
+        <span style={{ width: `${share * 100}%`, background: `var(${colour})` }} />
       </div>
     </div>
   )
@@ -82,7 +82,7 @@ export interface Figure {
 /** Large numbers, each above its name. */
 export function FigureList({ figures, class: className = '' }: { figures: readonly Figure[]; class?: string }) {
   return (
-    <dl class={`figures ${className}`}>
+    <dl class={`figures wrap ${className}`}>
       {figures.map(({ name, value, about, tone }) => (
         <div key={name} title={about} class={tone}>
           <dd class="figure">{value}</dd>

@@ -72,7 +72,7 @@ export function TimeChart({ data }: { data: ChartData }) {
   const pointerX = (event: PointerEvent) => event.clientX - (box.current?.getBoundingClientRect().left ?? 0) - LEFT
   return (
     <figure class="chart">
-      <figcaption class="chart-head">
+      <figcaption class="chart-head wrap spread">
         <h2 title={about}>{title}</h2>
         {series.length > 1 && !isEmpty ? <Legend series={series} /> : null}
       </figcaption>
@@ -183,7 +183,7 @@ function Steps({ data: { series }, plot }: { data: ChartData; plot: Plot }): JSX
 
 function Legend({ series }: { series: readonly ChartSeries[] }) {
   return (
-    <ul class="chart-legend">
+    <ul class="chart-legend wrap">
       {series.map(({ name, colour }) => (
         <li key={name} title={name}>
           <span class="colour-key" style={{ background: `var(${colour})` }} />
@@ -232,7 +232,7 @@ function Tooltip({ data, column, width }: { data: ChartData; column: number; wid
     return Number.isFinite(value) && (value > 0 || kind === 'steps') ? [{ name, colour, value }] : []
   })
   return (
-    <div class="chart-tip" style={side} aria-hidden="true">
+    <div class="chart-tip popup" style={side} aria-hidden="true">
       <p class="chart-tip-head">
         <span class="soft">{columns[column]?.long}</span>
         {kind === 'bars' ? <strong>{format(columnSum(series, column))}</strong> : null}
@@ -285,7 +285,7 @@ function DataTable({ data: { kind, title, columns, series, plain } }: { data: Ch
   const newestFirst = columns.map((column, i) => ({ column, i })).reverse()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
-    <section class="chart-table" aria-label={`${title}, as a table`} tabIndex={0}>
+    <section class="chart-table scroll-box" aria-label={`${title}, as a table`} tabIndex={0}>
       <Table class="numbers" columns={['When', ...series.map(({ name }) => name), ...(hasSums ? ['Total'] : [])]}>
         <tbody>
           {newestFirst.map(({ column, i }) => (

@@ -25,9 +25,9 @@ export function showToast(text: string, bad = false): void {
 
 export function Toasts() {
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div class="toasts stack" role="status" aria-live="polite">
       {useObservable(toasts).map(({ id, text, bad }) => (
-        <p key={id} class={bad ? 'toast bad' : 'toast'}>
+        <p key={id} class={bad ? 'toast popup bad' : 'toast popup'}>
           {text}
         </p>
       ))}
@@ -82,15 +82,15 @@ export function Dialog({ title, onClose, children, actions }: DialogProps) {
     }
   }, [])
   return (
-    <dialog ref={dialog} class="dialog" aria-label={title} onClose={onClose}>
-      <header>
+    <dialog ref={dialog} class="dialog popup" aria-label={title} onClose={onClose}>
+      <header class="row spread">
         <h2>{title}</h2>
         <button type="button" class="plain" onClick={() => dialog.current?.close()} aria-label="Close">
           <Icon name="close" />
         </button>
       </header>
       <div class="dialog-body">{children}</div>
-      {actions === undefined ? null : <footer>{actions}</footer>}
+      {actions === undefined ? null : <footer class="row">{actions}</footer>}
       {/* Toasts below a modal dialog would be hidden and not read out. */}
       <Toasts />
     </dialog>

@@ -18,13 +18,21 @@ export const SESSION_STATUSES = [
   'failed',
 ] as const satisfies SessionListRow['status'][]
 
+type RowFields = 'session' | 'projectName' | 'prompts' | 'observations' | 'pending' | 'failed' | 'updatedAt'
+
+interface SessionRowProps {
+  /** `pending` of a live session includes messages that are being observed. */
+  row: StatusFields & Pick<SessionListRow, RowFields> & { processing?: number }
+  arrived?: boolean
+}
+
 /** A session in a list, linked to its page. */
-export function SessionRowItem({ row, arrived = false }: { row: SessionListRow; arrived?: boolean }) {
-  const waiting = row.pending + row.processing
+export function SessionRowItem({ row, arrived = false }: SessionRowProps) {
+  const waiting = row.pending + (row.processing ?? 0)
   return (
     <li class={arrived ? 'session-row arrived' : 'session-row'}>
       <a href={viewHref('session', row.session)} data-row data-session={row.session}>
-        <span class="session-row-name">
+        <span class="session-row-name row">
           <b class="ellipsis">{safeLine(row.projectName)}</b>
           <span class="mono soft">{safeLine(shortSessionId(row.session))}</span>
         </span>
@@ -63,12 +71,6 @@ export function sessionTone({ quarantine, waiting, status }: StatusFields): 'liv
   return waiting === null ? 'live' : 'warn'
 }
 
-export function listRowFromLive(session: LiveSession): SessionListRow {
-  const { id, transitions: _transitions, heard: _heard, ...fields } = session
-  const status = SESSION_STATUSES.find((known) => known === session.status) ?? 'active'
-  return { ...fields, session: id, processing: 0, status }
-}
-
 /** The first characters of an id: enough to find it, also in a terminal. */
 export function shortSessionId(id: string): string {
   return id.length > 13 ? id.slice(0, 8) : id
@@ -99,7 +101,7 @@ export function EffectProgress({ effect }: { effect: Effect }) {
   const left = Math.max(0, Math.min(1, (effect.deadline - now) / effect.timeoutMs))
   return (
     <div class="small" data-effect={effect.kind}>
-      <p class="effect-words">
+      <p class="meter-words wrap spread">
         <span>{effectText(effect)}</span>
         <span class="figure soft" title={`Times out at ${exactTime(effect.deadline)}`}>
           {durationText(Math.max(0, now - startedAt))} of {durationText(effect.timeoutMs)}

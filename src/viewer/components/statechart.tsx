@@ -40,7 +40,7 @@ export function Statechart({ label, size, tone = 'live', children, ...playback }
         <LastStep frame={frame} />
       </svg>
       {size === 'large' ? (
-        <div class="machine-side">
+        <div class="machine-side stack">
           {children}
           <ArrowTable pointed={pointed} onPoint={setPointed} />
         </div>
@@ -121,8 +121,8 @@ function LastStep({ frame: { edge, step, state, event } }: { frame: PlaybackFram
 function ArrowTable({ pointed, onPoint }: PointProps & { pointed: string | null }) {
   const route = layout.routes.find((one) => routeKey(one) === pointed)
   return (
-    <div class="machine-text">
-      <p class="machine-caption" aria-live="off">
+    <div class="machine-text small">
+      <p class="machine-caption soft" aria-live="off">
         {route === undefined ? (
           'Point at an arrow to see when it is taken.'
         ) : (

@@ -173,7 +173,7 @@ export function SupersedeDialog({ observation, onClose }: ObservationDialogProps
         />
       </Field>
       <ErrorNotice text={error} retry={reload} />
-      <fieldset class="memory-candidates">
+      <fieldset class="memory-candidates stack">
         <legend class="unseen">Observations</legend>
         {candidates.map((one) => (
           <label key={one.id} class={one.id === selected ? 'chosen' : ''}>
@@ -237,7 +237,7 @@ export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
       <ErrorNotice text={error} retry={reload} />
       {preview === null && error === null ? <LoadingRows rows={1} /> : null}
       {preview === null ? null : (
-        <ul class="memory-consequences">
+        <ul class="memory-facts stack">
           <li>The observation is deleted with its facts, links and source events. This cannot be undone.</li>
           <li>It is removed from the search index and from the context of future sessions.</li>
           {preview.summaries + preview.prompts === 0 ? null : (
@@ -274,7 +274,7 @@ interface FieldProps {
 function Field({ label, hint, children }: FieldProps) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the input is in `children`.
-    <label class="memory-field">
+    <label class="memory-field stack">
       <span>
         {label}
         {hint === undefined ? null : <span class="soft"> {hint}</span>}

@@ -167,7 +167,7 @@ function ScorePopover({ row, x, y, onClose }: { row: SearchHit; x: number; y: nu
     <div
       ref={popover}
       popover="auto"
-      class="memory-explained"
+      class="memory-explained popup"
       role="dialog"
       aria-label={`Why #${row.id} has this rank`}
     >
@@ -204,8 +204,8 @@ function MemoryRow(props: MemoryRowProps) {
       >
         {props.startsDay ? <h2 class="memory-day">{longDay(createdAt)}</h2> : null}
         <KindIcon kind={row.type ?? (kind === 'prompt' ? 'prompt' : 'summary')} />
-        <div class="memory-row-text">
-          <h3 class="memory-row-title" dir="auto">
+        <div>
+          <h3 class="memory-row-title ellipsis" dir="auto">
             <a href={href} tabIndex={tabIndex} data-row-link aria-current={open ? 'true' : undefined}>
               {/* A prompt has no title: its text takes two lines. */}
               <Highlighted
@@ -239,7 +239,7 @@ function MemoryRow(props: MemoryRowProps) {
 function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 'bestScore' | 'onExplain'>) {
   const { supersededBy, similar, files, completes, kind, id } = row
   return (
-    <p class="memory-row-foot">
+    <p class="memory-row-foot row">
       <span class="memory-row-project ellipsis" title="Project">
         {safeLine(row.projectName)}
       </span>

@@ -200,7 +200,7 @@ function ObservationContent({ observation, query }: ContentProps) {
       {narrative === null ? null : <ProseText text={narrative} />}
       {facts.length === 0 ? null : (
         <PanelSection title="Facts">
-          <ul class="memory-facts">
+          <ul class="memory-facts stack">
             {facts.map((fact, i) => (
               <li key={i} dir="auto">
                 {safeLine(fact, 2_000)}
@@ -237,7 +237,7 @@ function Links({ observation: { supersededBy, supersedes, repeats }, query }: Co
   )
   if (supersededBy === null && supersedes.length === 0 && repeats.length === 0) return null
   return (
-    <ul class="memory-links">
+    <ul class="memory-links stack">
       {supersededBy === null ? null : (
         <li class="note warn">Superseded by {linkTo(supersededBy)}: it is no longer valid.</li>
       )}

@@ -23,7 +23,7 @@ export function OriginSection({ observation, origin }: { observation: Observatio
   const isManual = model === null && promptVersion === null
   return (
     <PanelSection title="Why it exists">
-      <ol class="memory-origin">
+      <ol class="memory-origin stack">
         {prompt === null ? null : (
           <li>
             <h4>
@@ -76,16 +76,16 @@ function SourceEvent({ event }: { event: Origin['events'][number] }) {
   return (
     <li>
       <details class="memory-event" onToggle={(change) => setOpen(change.currentTarget.open)}>
-        <summary>
+        <summary class="row">
           <Icon name="next" size={13} />
           <span class="memory-event-tool">{safeLine(tool ?? kind.replaceAll('_', ' '), 60)}</span>
-          <span class="mono soft ellipsis">{payload === null ? 'no longer stored' : toolSummary(payload)}</span>
+          <span class="mono soft ellipsis grow">{payload === null ? 'no longer stored' : toolSummary(payload)}</span>
           <Time at={at} class="figure soft small">
             {timeOfDay(at)}
           </Time>
         </summary>
         {open ? (
-          <div class="memory-event-more">
+          <div class="memory-event-more stack">
             <p class="soft small">
               <span class="mono">{safeLine(event.eventId)}</span> · {outcome ?? 'waiting'}
               {reason === null ? '' : `: ${safeLine(reason)}`}
@@ -98,7 +98,7 @@ function SourceEvent({ event }: { event: Origin['events'][number] }) {
               </p>
             ) : (
               // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
-              <section class="memory-payload" tabIndex={0} aria-label="Payload">
+              <section class="memory-payload scroll-box" tabIndex={0} aria-label="Payload">
                 <pre>{safeText(JSON.stringify(payloadFields(payload), null, 2), MAX_PAYLOAD_CHARS)}</pre>
               </section>
             )}
@@ -155,7 +155,7 @@ function CallTable({ calls }: { calls: Origin['calls'] }) {
 function Transitions({ trace, session }: { trace: Origin['trace']; session: string }) {
   return (
     <details class="memory-event memory-steps">
-      <summary>
+      <summary class="row">
         <Icon name="next" size={13} />
         {countOf(trace.length, 'transition')} of its session
       </summary>

@@ -23,12 +23,12 @@ export function DetailPanel({ label, onClose, actions, children }: DetailPanelPr
   useEffect(() => panel.current?.focus({ preventScroll: true }), [])
   return (
     <section class="memory-open" ref={panel} tabIndex={-1} aria-label={label} data-testid="memory-open">
-      <header class="memory-open-bar">
+      <header class="memory-open-bar cluster spread">
         <button type="button" class="plain memory-back" onClick={onClose}>
           <Icon name="back" />
           Memory
         </button>
-        <div class="memory-open-actions">{actions}</div>
+        <div class="memory-open-actions row">{actions}</div>
         <button type="button" class="plain memory-close" onClick={onClose} aria-label="Close" title="Close (Esc)">
           <Icon name="close" />
         </button>
@@ -120,7 +120,7 @@ export function FileList({ label, files }: { label: string; files: readonly stri
       <h4>{label}</h4>
       <ul>
         {files.slice(0, MAX_FILES).map((file) => (
-          <li key={file}>
+          <li key={file} class="row spread">
             <a class="mono plain-link" href={filterHref({ files: [file] })} title="Memories about this file">
               {safeLine(file, 400)}
             </a>
@@ -165,7 +165,7 @@ interface MemoryMetaProps {
 /** Time and session of a memory. */
 export function MemoryMeta({ session, turn, at, children }: MemoryMetaProps) {
   return (
-    <ul class="memory-meta soft">
+    <ul class="memory-meta wrap soft">
       {children}
       <li>
         <Icon name="clock" size={14} />

@@ -48,7 +48,7 @@ export function SearchBar({ query, openId, rows, onRemember }: SearchBarProps) {
     replaceRoute(memoryHref({ text, filters: { ...filters, ...change } }, openId))
   const listed = listedFilters(filters)
   return (
-    <header class="memory-head">
+    <header class="memory-head stack">
       <div class="cluster">
         <h1>Memory</h1>
         <p class="memory-summary soft" role="status" data-testid="memory-summary">
@@ -139,7 +139,7 @@ function SearchField({ text, busy, onText }: { text: string; busy: boolean; onTe
     }, delayMs)
   }
   return (
-    <div class={busy ? 'memory-search busy' : 'memory-search'}>
+    <div class={busy ? 'memory-search search-field busy' : 'memory-search search-field'}>
       <Icon name="search" />
       <input
         id={SEARCH_FIELD_ID}
@@ -211,7 +211,7 @@ function KindSelect({ filters: { kinds }, onChange, stats }: FilterProps & { sta
 
 function Toggles({ filters: { types, pinned }, onChange, stats }: FilterProps & { stats: MemoryStatsAnswer | null }) {
   return (
-    <fieldset class="memory-toggles">
+    <fieldset class="memory-toggles wrap">
       <legend class="unseen">Show only</legend>
       <Toggle icon="pin" count={stats?.pinned} on={pinned} onToggle={() => onChange({ pinned: !pinned })}>
         pinned

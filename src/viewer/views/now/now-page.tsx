@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks'
 import { EmptyState, LoadingRows } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { listRowFromLive, SessionRowItem } from '../../components/session-status.tsx'
+import { SessionRowItem } from '../../components/session-status.tsx'
 import { daemonStatus } from '../../daemon-status.ts'
 import { countOf, RelativeTime, useNow } from '../../format.tsx'
 import { type LiveSession, liveSessions, liveSessionsLoaded } from '../../live-sessions.ts'
@@ -36,8 +36,8 @@ export function NowPage() {
   const idle = visible.filter((session) => isIdle(session, now))
   const size = cardSize(active.length)
   return (
-    <div class="now" ref={view}>
-      <div class="view-head">
+    <div class="now stack" ref={view}>
+      <div class="view-head cluster">
         <h1>Now</h1>
         <p class="soft" data-testid="live-count">
           {countOf(active.length, 'active session')}
@@ -51,18 +51,18 @@ export function NowPage() {
       {active.length === 0 ? null : (
         <section class={`now-cards ${size}`} aria-label="Active sessions">
           {active.map((session) => (
-            <SessionCard key={session.id} session={session} size={size} />
+            <SessionCard key={session.session} session={session} size={size} />
           ))}
         </section>
       )}
       {idle.length === 0 ? null : (
         <section aria-labelledby="now-quiet">
-          <h2 id="now-quiet" class="now-title">
+          <h2 id="now-quiet" class="now-title row">
             Idle sessions
           </h2>
-          <ul class="session-rows">
-            {idle.map((session) => (
-              <SessionRowItem key={session.id} row={listRowFromLive(session)} />
+          <ul class="session-rows box">
+            {idle.map((row) => (
+              <SessionRowItem key={row.session} row={row} />
             ))}
           </ul>
         </section>
@@ -85,14 +85,14 @@ function NoSessions() {
 
 function RecentSessions({ without }: { without: readonly LiveSession[] }) {
   const { data } = useOperation('sessions', { limit: MAX_RECENT })
-  const rows = (data?.sessions ?? []).filter(({ session }) => !without.some(({ id }) => id === session))
+  const rows = (data?.sessions ?? []).filter(({ session }) => !without.some((one) => one.session === session))
   if (rows.length === 0) return null
   return (
     <section aria-labelledby="now-recent">
-      <h2 id="now-recent" class="now-title">
+      <h2 id="now-recent" class="now-title row">
         Most recent sessions <a href={viewHref('session')}>all sessions</a>
       </h2>
-      <ul class="session-rows">
+      <ul class="session-rows box">
         {rows.map((row) => (
           <SessionRowItem key={row.session} row={row} />
         ))}
@@ -114,7 +114,7 @@ function isIdle({ effect, pending, waiting, updatedAt }: LiveSession, now: numbe
 
 /** A stable order: cards must not move when sessions are updated. */
 function byStart(a: LiveSession, b: LiveSession): number {
-  return b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1)
+  return b.createdAt - a.createdAt || (a.session < b.session ? -1 : 1)
 }
 
 function cardSize(count: number): CardSize {
@@ -128,6 +128,8 @@ const readNotices = new Observable<ReadonlySet<string>>(loadReadNotices())
 const MAX_NOTICES = 3
 const MAX_NOTICE_CHARS = 600
 
+const NOTICE_TONES = { info: '', warn: 'warn', error: 'bad' } as const
+
 interface NoticeFields {
   at: number
   text: string
@@ -139,12 +141,12 @@ function NoticeList() {
   const unread = (useObservable(daemonStatus)?.notices ?? []).filter((one) => !read.has(noticeKey(one))).reverse()
   if (unread.length === 0) return null
   return (
-    <section aria-label="Notices" class="now-notices">
-      <ul>
+    <section aria-label="Notices">
+      <ul class="now-notices stack">
         {unread.slice(0, MAX_NOTICES).map((notice) => (
-          <li key={noticeKey(notice)} class={`now-notice ${notice.level}`}>
+          <li key={noticeKey(notice)} class={`now-notice box row ${NOTICE_TONES[notice.level]}`}>
             <Icon name={notice.level === 'info' ? 'help' : 'warn'} />
-            <p>
+            <p class="grow">
               {safeText(notice.text, MAX_NOTICE_CHARS)}{' '}
               <span class="soft">
                 <RelativeTime at={notice.at} />

@@ -35,22 +35,22 @@ function Card({ session, size }: SessionCardProps) {
   const name = safeLine(session.projectName)
   return (
     <article
-      class={`card now-card ${size}`}
+      class={`card now-card stack ${size}`}
       data-testid="session-card"
-      data-session={session.id}
+      data-session={session.session}
       aria-label={`${name}, ${stateLabel(session.state)}`}
     >
       <header class="now-card-head">
         <h2 class="ellipsis">
-          <a class="plain-link" href={viewHref('session', session.id)} data-row>
+          <a class="plain-link" href={viewHref('session', session.session)} data-row>
             {name}
           </a>
         </h2>
         <SessionStatusChip session={session} />
-        <p class="soft">
+        <p class="wrap small soft">
           <span title={safeLine(session.cwd)}>{safeLine(session.client)}</span>
-          <span class="mono" title={safeLine(session.id)}>
-            {safeLine(shortSessionId(session.id))}
+          <span class="mono" title={safeLine(session.session)}>
+            {safeLine(shortSessionId(session.session))}
           </span>
           <span>
             started <RelativeTime at={session.createdAt} />
@@ -65,12 +65,12 @@ function Card({ session, size }: SessionCardProps) {
         transitions={session.transitions}
         heard={session.heard}
       />
-      <div class="now-card-body">
+      <div class="now-card-body stack">
         <CurrentWork session={session} />
         <FigureList class="now-figures" figures={sessionFigures(session)} />
         <ContextMeter tokens={session.contextTokens} generation={session.generation} />
         {size === 'dense' ? null : <LastTransitions session={session} />}
-        <LatestObservations session={session.id} max={size === 'dense' ? 1 : 3} />
+        <LatestObservations session={session.session} max={size === 'dense' ? 1 : 3} />
       </div>
     </article>
   )
@@ -130,7 +130,7 @@ function LastTransitions({ session: { transitions, heard } }: { session: LiveSes
   return (
     <div>
       <h3>Last transitions</h3>
-      <ol class="now-transitions">
+      <ol class="now-transitions stack small">
         {newest.reverse().map(({ transition, index }) => (
           <TransitionItem
             key={heard - transitions.length + index}
@@ -180,10 +180,10 @@ function LatestObservations({ session, max }: { session: string; max: number }) 
   return (
     <div>
       <h3>Newest observations</h3>
-      <ul class="now-observations">
+      <ul class="now-observations stack">
         {observations.reverse().map(({ id, type, title }) => (
           <li key={id} class={id > newestId ? 'arrived' : ''}>
-            <a class="plain-link" href={viewHref('memory', id)}>
+            <a class="plain-link row" href={viewHref('memory', id)}>
               <KindIcon kind={type} />
               <span class="clamp">{safeLine(title ?? '(no title)')}</span>
             </a>

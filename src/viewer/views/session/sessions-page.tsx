@@ -54,7 +54,7 @@ function SessionList({ query }: { query: URLSearchParams }) {
   const visible = rows?.slice(0, pages * PAGE_ROWS) ?? []
   return (
     <div class="session-list" ref={list}>
-      <div class="view-head">
+      <div class="view-head cluster">
         <h1>Sessions</h1>
         <SessionFilters filter={filter} onChange={change} />
       </div>
@@ -62,7 +62,7 @@ function SessionList({ query }: { query: URLSearchParams }) {
       {rows === null && loading ? <LoadingRows rows={6} /> : null}
       {rows?.length === 0 ? <NoSessions filtered={isFiltered} /> : null}
       {visible.length === 0 ? null : (
-        <ul class="session-rows" aria-label="Sessions">
+        <ul class="session-rows box" aria-label="Sessions">
           {visible.map((row) => (
             <SessionRowItem key={row.session} row={row} arrived={isNew(row)} />
           ))}
@@ -112,8 +112,8 @@ interface SessionFiltersProps {
 function SessionFilters({ filter, onChange }: SessionFiltersProps) {
   const projects = useProjects().projects ?? []
   return (
-    <search class="session-filters">
-      <label class="session-search">
+    <search class="session-filters cluster">
+      <label class="session-search search-field">
         <span class="unseen">Project or id</span>
         <Icon name="search" />
         <input

@@ -51,7 +51,7 @@ export function StoryPage({ session, turn }: { session: string; turn: number }) 
   useReloadOnNews((message) => message.type === 'change' || message.session.startsWith(session), THROTTLE_MS, reload)
   const story = useLast(data)?.story ?? null
   return (
-    <div class="story" ref={page}>
+    <div class="story stack" ref={page}>
       <p class="story-back">
         <a class="plain-link soft" href={viewHref('session')}>
           <Icon name="back" /> Sessions
@@ -85,7 +85,7 @@ function StoryHead({ story, reload }: StoryProps) {
         <SessionStatusChip session={row} />
         <CloseOrReopen story={story} reload={reload} />
       </div>
-      <p class="soft small story-meta">
+      <p class="soft small story-meta wrap">
         <span class="mono">{safeLine(row.session)}</span>
         <span>
           {safeLine(row.client)} in <span class="mono">{safeLine(row.cwd)}</span>
@@ -289,9 +289,9 @@ function Timeline({ story, turn, ...truncation }: TruncationProps & { turn: numb
   const firstOpen = visible.length - OPEN_TURNS
   return (
     <section data-testid="story" aria-labelledby="story-title">
-      <div class="story-line-head">
+      <div class="story-line-head cluster spread">
         <h2 id="story-title">Timeline</h2>
-        <fieldset class="story-filter">
+        <fieldset class="story-filter wrap">
           <legend class="unseen">Show</legend>
           {TIMELINE_FILTERS.map((name) => (
             <label key={name} class={name === filter ? 'chosen' : ''}>
@@ -303,7 +303,7 @@ function Timeline({ story, turn, ...truncation }: TruncationProps & { turn: numb
       </div>
       <TruncationNotes story={story} {...truncation} />
       {visible.length === 0 ? <p class="soft story-note">No entries match this filter.</p> : null}
-      <ol class="story-turns">
+      <ol class="story-turns stack">
         {visible.map((one, i) => (
           <TurnSection
             key={`${filter} ${one.number}`}
@@ -319,21 +319,14 @@ function Timeline({ story, turn, ...truncation }: TruncationProps & { turn: numb
 }
 
 /** True for rows with a higher id than all rows when the page was opened. */
-function useIsNew({
-  trace,
-  observationRows,
-  summaryRows,
-  calls,
-}: StoryData): (kind: StoryItemKind, id: number) => boolean {
-  const first = useRef<Record<StoryItemKind, number> | null>(null)
-  first.current ??= {
-    trace: maxId(trace),
-    observation: maxId(observationRows),
-    summary: maxId(summaryRows),
-    call: maxId(calls),
-  }
-  const known = first.current
-  return (kind, id) => id > known[kind]
+function useIsNew(story: StoryData): (kind: StoryItemKind, id: number) => boolean {
+  const [newestIds] = useState(() => ({
+    trace: maxId(story.trace),
+    observation: maxId(story.observationRows),
+    summary: maxId(story.summaryRows),
+    call: maxId(story.calls),
+  }))
+  return (kind, id) => id > newestIds[kind]
 }
 
 function maxId(rows: readonly { id: number }[]): number {

@@ -43,11 +43,11 @@ export function TurnSection({ turn, open, isTarget, isNew }: TurnProps) {
     if (isTarget) section.current?.scrollIntoView({ block: 'start' })
   }, [isTarget])
   return (
-    <li ref={section} class={isTarget ? 'story-turn target' : 'story-turn'} data-turn={number}>
+    <li ref={section} class={isTarget ? 'story-turn box target' : 'story-turn box'} data-turn={number}>
       <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary class="story-turn-head" data-row>
+        <summary class="story-turn-head row small" data-row>
           <span class="story-turn-name">{number === 0 ? 'Before the first prompt' : `Turn ${number}`}</span>
-          <span class="soft story-turn-summary">{turnSummary(entries)}</span>
+          <span class="soft grow">{turnSummary(entries)}</span>
           {prompt === null ? null : (
             <span class="soft">
               <RelativeTime at={prompt.at} />
@@ -207,7 +207,10 @@ function BatchBox({ batch, isNew }: IsNewProps & { batch: EffectBatch }) {
         </ul>
       )}
       {summaries.map((summary) => (
-        <dl key={summary.id} class={isNew('summary', summary.id) ? 'story-summary arrived' : 'story-summary'}>
+        <dl
+          key={summary.id}
+          class={isNew('summary', summary.id) ? 'story-summary stack arrived' : 'story-summary stack'}
+        >
           {summaryParts(summary).map(({ name, text }) => (
             <div key={name}>
               <dt>{name}</dt>
@@ -234,7 +237,7 @@ function batchSummary({ what, calls, observations, summaries }: EffectBatch): st
 function CallItem({ call, arrived }: { call: CallLine; arrived: boolean }) {
   const { provider, model, durationMs, usage, cost, error } = call
   return (
-    <li class={arrived ? 'arrived' : ''}>
+    <li class={arrived ? 'wrap spread arrived' : 'wrap spread'}>
       <span class="mono" title={`by ${safeLine(provider)}`}>
         {safeLine(model)}
       </span>

@@ -93,7 +93,7 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
   })
   return (
     <section class="preview card" id={PREVIEW_ID} aria-label="Preview of the context">
-      <header class="preview-head">
+      <header class="preview-head cluster spread">
         <h2>Context of the next session</h2>
         {project === null ? null : (
           <Select
@@ -118,7 +118,7 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
             options={options}
             onChange={(change) => setMoved((before) => ({ ...before, ...change }))}
           />
-          <div class="preview-buttons">
+          <div class="preview-buttons row">
             <button type="button" disabled={changes.length === 0} onClick={() => setMoved({})}>
               Reset
             </button>
@@ -152,7 +152,7 @@ interface PreviewControlsProps {
 
 function PreviewControls({ settings, options, onChange }: PreviewControlsProps) {
   return (
-    <div class="preview-controls">
+    <div class="preview-controls stack">
       {SLIDERS.map(({ option, label, step }) => {
         const setting = settings.find(({ name }) => name === OPTION_SETTINGS[option])
         return (
@@ -170,7 +170,7 @@ function PreviewControls({ settings, options, onChange }: PreviewControlsProps) 
           </label>
         )
       })}
-      <fieldset class="pills">
+      <fieldset class="pills wrap">
         <legend>Parts</legend>
         <Pills
           choices={CONTEXT_PARTS}
@@ -179,7 +179,7 @@ function PreviewControls({ settings, options, onChange }: PreviewControlsProps) 
           onSelect={(parts) => onChange({ parts })}
         />
       </fieldset>
-      <fieldset class="pills">
+      <fieldset class="pills wrap">
         <legend>Types</legend>
         <Pills choices={OBSERVATION_TYPES} selected={options.types} onSelect={(types) => onChange({ types })} />
       </fieldset>
@@ -266,7 +266,7 @@ function PreviewReport({ answer, budget }: { answer: ContextAnswer; budget: numb
         <p class="preview-empty">With these options the session gets no context.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
-        <section class="preview-text" data-testid="context-preview" aria-label="The text" tabIndex={0}>
+        <section class="preview-text scroll-box" data-testid="context-preview" aria-label="The text" tabIndex={0}>
           <pre>
             {safeText(context, MAX_CONTEXT_CHARS)
               .split('\n')
@@ -289,7 +289,7 @@ function TokenCost({ tokens, budget, parts }: { tokens: number; budget: number; 
   const whole = Math.max(budget, tokens, 1)
   return (
     <div>
-      <p class="meter-words">
+      <p class="meter-words wrap spread small soft">
         <span>Cost per session</span>
         <span class="figure" title="Estimated: four characters are a token">
           {fullCount(tokens)} of {fullCount(budget)} tokens
@@ -300,7 +300,7 @@ function TokenCost({ tokens, budget, parts }: { tokens: number; budget: number; 
           <span key={part} style={{ width: `${(cost / whole) * 100}%`, background: `var(${colour})` }} />
         ))}
       </div>
-      <ul class="cost-parts soft">
+      <ul class="cost-parts wrap soft">
         {costs.map(({ part, colour, name, cost }) => (
           <li key={part} title={`${fullCount(cost)} tokens`}>
             <span class="colour-key" style={{ background: `var(${colour})` }} />

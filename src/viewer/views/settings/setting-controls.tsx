@@ -45,7 +45,7 @@ function fieldProps({ setting: { name, locked }, invalid }: SettingControlProps)
 function Toggle(props: SettingControlProps) {
   const on = props.setting.value === true
   return (
-    <span class="setting-toggle">
+    <span class="setting-toggle cluster">
       <input
         type="checkbox"
         {...fieldProps(props)}
@@ -85,7 +85,7 @@ function ValueField(props: SettingControlProps) {
   const stored = String(value)
   const isNumber = kind !== 'text'
   return (
-    <span class="setting-text">
+    <span class="setting-text cluster">
       <input
         {...fieldProps(props)}
         {...(isNumber ? { type: 'number', step: kind === 'integer' ? 1 : 'any' } : { type: 'text' })}
@@ -125,7 +125,7 @@ function SecretField(props: SettingControlProps) {
   const isSet = !sameSettingValue(setting.value, '')
   return (
     <form
-      class="setting-text"
+      class="setting-text cluster"
       onSubmit={async (event) => {
         event.preventDefault()
         if (draft !== '' && (await save(draft))) setDraft('')
@@ -163,7 +163,7 @@ function ListField(props: SettingControlProps) {
     if (items.includes(item) || (await save([...items, item]))) setDraft('')
   }
   return (
-    <div class="setting-list">
+    <div class="setting-list stack">
       {items.length === 0 ? null : (
         <ul class="cluster">
           {items.map((item) => (
@@ -184,7 +184,7 @@ function ListField(props: SettingControlProps) {
         </ul>
       )}
       <form
-        class="setting-text"
+        class="setting-text cluster"
         onSubmit={(event) => {
           event.preventDefault()
           void add()
@@ -218,7 +218,7 @@ function ChoiceListField({ setting, save, invalid }: SettingControlProps) {
   const { name, locked } = setting
   return (
     <fieldset
-      class="pills"
+      class="pills wrap"
       aria-labelledby={`${name}-label`}
       aria-describedby={`${name}-${invalid ? 'error' : 'about'}`}
     >

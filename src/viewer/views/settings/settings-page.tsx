@@ -31,9 +31,9 @@ export function SettingsPage() {
   const setFilter = (next: { find?: string; set?: string }) =>
     replaceRoute(viewHref('settings', null, { find, set: onlySet ? '1' : '', ...next }))
   return (
-    <div class="settings">
+    <div class="settings stack">
       <div class="settings-main">
-        <div class="view-head">
+        <div class="view-head cluster">
           <h1>Settings</h1>
           <button type="button" class="settings-jump" onClick={scrollToPreview}>
             Preview
@@ -121,11 +121,11 @@ function SettingRow({ setting }: { setting: SettingInfo }) {
   const { name, source, locked, kind } = setting
   const { label } = settingLabel(name)
   const { state, error, save, clearError } = useSave(name)
-  const classes = ['setting', SMALL_KINDS.has(kind) ? 'small-field' : '', state === 'saved' ? 'arrived' : '']
+  const classes = ['setting stack', SMALL_KINDS.has(kind) ? 'small-field' : '', state === 'saved' ? 'arrived' : '']
   return (
     <li class={classes.join(' ')} data-setting={name} aria-busy={state === 'saving'}>
       <div>
-        <p class="setting-label">
+        <p class="setting-label row">
           {listChoices(name) === null ? <label for={name}>{label}</label> : <span id={`${name}-label`}>{label}</span>}
           {source === 'default' ? null : (
             <span class="chip accent" title={source === 'file' ? 'In settings.json' : 'An environment variable'}>
@@ -137,7 +137,7 @@ function SettingRow({ setting }: { setting: SettingInfo }) {
           <AboutText text={setting.about} />
         </p>
       </div>
-      <div class="setting-field">
+      <div class="setting-field stack">
         <SettingControl setting={setting} save={save} invalid={error !== null} clearError={clearError} />
         {error === null ? null : (
           <p class="bad small" id={`${name}-error`} role="alert">
@@ -150,7 +150,7 @@ function SettingRow({ setting }: { setting: SettingInfo }) {
           </p>
         )}
       </div>
-      <p class="setting-meta soft">
+      <p class="setting-meta wrap soft">
         <code>{name}</code>
         <span>{setting.holds === 'now' ? 'takes effect immediately' : 'takes effect at the next start'}</span>
         <DefaultValue setting={setting} reset={() => void save(null)} />

@@ -29,7 +29,7 @@ export function UsagePage() {
   const visible = useLast(data)
   return (
     <div class="usage">
-      <div class="view-head">
+      <div class="view-head cluster">
         <h1>Usage</h1>
         <RangeLinks days={days} />
       </div>
@@ -68,7 +68,7 @@ function UsageBody({ data, outdated }: { data: UsageData; outdated: boolean }) {
     )
   }
   return (
-    <div class={outdated ? 'usage-body outdated' : 'usage-body'}>
+    <div class={outdated ? 'usage-body stack outdated' : 'usage-body stack'}>
       <UsageFigures data={data} />
       {byDay.total.calls === 0 ? <NothingSpent /> : null}
       {budget === null ? null : <Budget budget={budget} />}
@@ -85,7 +85,7 @@ function UsageBody({ data, outdated }: { data: UsageData; outdated: boolean }) {
 
 function RangeLinks({ days }: { days: number }) {
   return (
-    <nav class="usage-ranges" aria-label="Days">
+    <nav class="usage-ranges row" aria-label="Days">
       {USAGE_RANGES.map((range) => (
         <a
           key={range}
@@ -244,7 +244,7 @@ function CostRanking({ title, column, rows }: RankingProps) {
   const rest = sorted.slice(MAX_RANKED)
   return (
     <section class="card usage-card" aria-label={title}>
-      <div class="chart-head">
+      <div class="chart-head wrap spread">
         <h2>{title}</h2>
         <p class="soft small">{byMoney ? 'bars compare money' : 'bars compare tokens'}</p>
       </div>
