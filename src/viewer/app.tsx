@@ -40,7 +40,7 @@ export function App() {
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
-      <nav class="nav" aria-label="Views">
+      <nav class="nav column" aria-label="Views">
         <a class="brand row" href={viewHref('now')}>
           <img src="icon.svg" alt="" width="26" height="26" />
           <span>claude-mem</span>
@@ -72,7 +72,12 @@ export function App() {
   )
 }
 
-const STATE_NAMES = { connecting: 'Connecting', live: 'Live', stale: 'Stale', closed: 'Closed' } as const
+const STATES = {
+  connecting: { name: 'Connecting', tone: '' },
+  live: { name: 'Live', tone: 'live' },
+  stale: { name: 'Stale', tone: 'bad' },
+  closed: { name: 'Closed', tone: 'bad' },
+} as const
 
 function ConnectionStatus() {
   const state = useObservable(connectionState)
@@ -80,11 +85,11 @@ function ConnectionStatus() {
   return (
     <div class="health" data-testid="connection" data-state={state}>
       <p class="health-state row">
-        <span class="dot" />
-        {STATE_NAMES[state]}
+        <span class={`dot ${STATES[state].tone}`} />
+        {STATES[state].name}
       </p>
       {status === null ? null : (
-        <p class="health-more">
+        <p class="health-more soft">
           {status.model ?? status.provider}
           <br />v{status.version}
         </p>

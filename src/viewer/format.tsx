@@ -8,10 +8,10 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'narrow' })
-const clockFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-const exactFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const dayNameFormat = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' })
-const shortDayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+export const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' }).format
+export const exactTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }).format
+export const longDay = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' }).format
+export const shortDay = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }).format
 
 function relativeTime(at: number, now: number): string {
   const ms = at - now
@@ -21,13 +21,8 @@ function relativeTime(at: number, now: number): string {
   if (size < HOUR) return relativeFormat.format(Math.round(ms / MINUTE), 'minute')
   if (size < DAY) return relativeFormat.format(Math.round(ms / HOUR), 'hour')
   if (size < 30 * DAY) return relativeFormat.format(Math.round(ms / DAY), 'day')
-  return shortDayFormat.format(at)
+  return shortDay(at)
 }
-
-export const timeOfDay = (at: number) => clockFormat.format(at)
-export const exactTime = (at: number) => exactFormat.format(at)
-export const longDay = (at: number) => dayNameFormat.format(at)
-export const shortDay = (at: number) => shortDayFormat.format(at)
 
 export function durationText(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`
@@ -36,11 +31,8 @@ export function durationText(ms: number): string {
   return `${(ms / HOUR).toFixed(1)} h`
 }
 
-const compactFormat = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
-const wholeFormat = new Intl.NumberFormat(undefined)
-
-export const compactCount = (n: number) => compactFormat.format(n)
-export const fullCount = (n: number) => wholeFormat.format(n)
+export const compactCount = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 }).format
+export const fullCount = new Intl.NumberFormat().format
 
 /** `1 session`, `2,000 sessions`. */
 export function countOf(n: number, one: string, many = `${one}s`): string {
@@ -87,7 +79,7 @@ const secondsFormat = new Intl.DateTimeFormat(undefined, {
 /** `14:03:59`, for lines that follow each other closely. */
 export function ClockTime({ at }: { at: number }) {
   return (
-    <Time at={at} class="clock figure soft">
+    <Time at={at} class="clock smaller figure soft">
       {secondsFormat.format(at)}
     </Time>
   )

@@ -11,7 +11,7 @@ interface EmptyStateProps {
 
 export function EmptyState({ icon, title, children }: EmptyStateProps) {
   return (
-    <div class="empty">
+    <div class="empty soft">
       <Icon name={icon} size={34} />
       <h2>{title}</h2>
       {children}

@@ -61,47 +61,50 @@ interface Plot {
 }
 
 export function TimeChart({ data }: { data: ChartData }) {
-  const { title, about, columns, series } = data
-  const box = useRef<HTMLDivElement>(null)
-  const fullWidth = useElementWidth(box)
-  const [marked, setMarked] = useState<number | null>(null)
-  const width = Math.max(0, fullWidth - LEFT)
+  const { title, about, series } = data
   const isEmpty = series.every(({ values }) => !values.some((value) => value > 0))
-  const newest = columns.length - 1
-  const column = marked === null || isEmpty ? null : Math.min(marked, newest)
-  const pointerX = (event: PointerEvent) => event.clientX - (box.current?.getBoundingClientRect().left ?? 0) - LEFT
   return (
-    <figure class="chart">
+    <figure class="chart column">
       <figcaption class="chart-head wrap spread">
         <h2 title={about}>{title}</h2>
         {series.length > 1 && !isEmpty ? <Legend series={series} /> : null}
       </figcaption>
-      <div
-        class="chart-box"
-        ref={box}
-        onPointerMove={(event) => setMarked(columnAt(pointerX(event), width, columns.length))}
-        onPointerLeave={() => setMarked(null)}
-      >
-        {width === 0 || isEmpty ? null : <Drawing data={data} width={width} marked={column} />}
-        {isEmpty ? <p class="chart-empty">{data.empty}</p> : null}
-        {column === null ? null : <Tooltip data={data} column={column} width={width} />}
-        {isEmpty ? null : (
-          <input
-            type="range"
-            class="unseen"
-            min={0}
-            max={Math.max(0, newest)}
-            value={column ?? newest}
-            aria-label={`${title}. ${about}`}
-            aria-valuetext={columnText(data, column ?? newest)}
-            onInput={(event) => setMarked(event.currentTarget.valueAsNumber)}
-            onFocus={() => setMarked((before) => before ?? newest)}
-            onBlur={() => setMarked(null)}
-          />
-        )}
-      </div>
+      {isEmpty ? <p class="chart-empty soft">{data.empty}</p> : <InteractiveDrawing data={data} />}
       {isEmpty ? null : <TableDetails data={data} />}
     </figure>
+  )
+}
+
+/** The pointer or the arrow keys select a column, which gets a tooltip. */
+function InteractiveDrawing({ data }: { data: ChartData }) {
+  const box = useRef<HTMLDivElement>(null)
+  const width = Math.max(0, useElementWidth(box) - LEFT)
+  const [marked, setMarked] = useState<number | null>(null)
+  const newest = data.columns.length - 1
+  const column = marked === null ? null : Math.min(marked, newest)
+  const pointerX = (event: PointerEvent) => event.clientX - (box.current?.getBoundingClientRect().left ?? 0) - LEFT
+  return (
+    <div
+      class="chart-box"
+      ref={box}
+      onPointerMove={(event) => setMarked(columnAt(pointerX(event), width, data.columns.length))}
+      onPointerLeave={() => setMarked(null)}
+    >
+      {width === 0 ? null : <Drawing data={data} width={width} marked={column} />}
+      {column === null ? null : <Tooltip data={data} column={column} width={width} />}
+      <input
+        type="range"
+        class="unseen"
+        min={0}
+        max={Math.max(0, newest)}
+        value={column ?? newest}
+        aria-label={`${data.title}. ${data.about}`}
+        aria-valuetext={columnText(data, column ?? newest)}
+        onInput={(event) => setMarked(event.currentTarget.valueAsNumber)}
+        onFocus={() => setMarked((before) => before ?? newest)}
+        onBlur={() => setMarked(null)}
+      />
+    </div>
   )
 }
 
@@ -183,7 +186,7 @@ function Steps({ data: { series }, plot }: { data: ChartData; plot: Plot }): JSX
 
 function Legend({ series }: { series: readonly ChartSeries[] }) {
   return (
-    <ul class="chart-legend wrap">
+    <ul class="chart-legend smaller soft wrap">
       {series.map(({ name, colour }) => (
         <li key={name} title={name}>
           <span class="colour-key" style={{ background: `var(${colour})` }} />
@@ -232,8 +235,8 @@ function Tooltip({ data, column, width }: { data: ChartData; column: number; wid
     return Number.isFinite(value) && (value > 0 || kind === 'steps') ? [{ name, colour, value }] : []
   })
   return (
-    <div class="chart-tip popup" style={side} aria-hidden="true">
-      <p class="chart-tip-head">
+    <div class="chart-tip smaller popup" style={side} aria-hidden="true">
+      <p class="chart-tip-head figure">
         <span class="soft">{columns[column]?.long}</span>
         {kind === 'bars' ? <strong>{format(columnSum(series, column))}</strong> : null}
       </p>

@@ -39,13 +39,13 @@ export function SessionRowItem({ row, arrived = false }: SessionRowProps) {
         <span class="session-row-state">
           <SessionStatusChip session={row} />
         </span>
-        <span class="session-row-figures figure soft">
+        <span class="session-row-figures small figure soft">
           <span title="Prompts of the user">{countOf(row.prompts, 'prompt')}</span>
           <span title="Observations made from the session">{countOf(row.observations, 'observation')}</span>
           <span>{waiting === 0 ? '' : `${fullCount(waiting)} waiting`}</span>
           {row.failed === 0 ? null : <span class="bad">{fullCount(row.failed)} failed</span>}
         </span>
-        <span class="session-row-time soft figure">
+        <span class="session-row-time small soft figure">
           <RelativeTime at={row.updatedAt} />
         </span>
       </a>
@@ -65,10 +65,10 @@ export function SessionStatusChip({ session: { status, state, waiting, quarantin
 }
 
 /** Colour of the session's statechart. */
-export function sessionTone({ quarantine, waiting, status }: StatusFields): 'live' | 'warn' | 'bad' | 'rest' {
+export function sessionTone({ quarantine, waiting, status }: StatusFields): 'accent' | 'warn' | 'bad' | 'rest' {
   if (quarantine !== null) return 'bad'
   if (status !== 'active') return 'rest'
-  return waiting === null ? 'live' : 'warn'
+  return waiting === null ? 'accent' : 'warn'
 }
 
 /** The first characters of an id: enough to find it, also in a terminal. */

@@ -16,16 +16,16 @@ interface StatechartProps extends PlaybackInput {
   label: string
   /** `large` adds a table of all arrows. */
   size: 'compact' | 'large'
-  tone?: 'live' | 'warn' | 'bad' | 'rest'
+  tone: 'accent' | 'warn' | 'bad' | 'rest'
   /** Shown beside a large chart. */
   children?: ComponentChildren
 }
 
-export function Statechart({ label, size, tone = 'live', children, ...playback }: StatechartProps) {
+export function Statechart({ label, size, tone, children, ...playback }: StatechartProps) {
   const frame = usePlayback(playback)
   const [pointed, setPointed] = useState<string | null>(null)
   return (
-    <div class={`statechart ${size} tone-${tone}`} data-state={frame.state} data-testid="statechart">
+    <div class={`statechart ${size} ${tone}`} data-state={frame.state} data-testid="statechart">
       <svg
         viewBox={`0 0 ${layout.width} ${layout.height}`}
         role="img"

@@ -64,7 +64,7 @@ export function MemoryList({ rows, query, openId, selected, onSelect }: MemoryLi
     return row === undefined ? null : memoryKey(row)
   }
   return (
-    <div class={rows.loading ? 'memory-list loading-search' : 'memory-list'}>
+    <div class={rows.loading ? 'memory-list column loading-search' : 'memory-list column'}>
       {errorNotice}
       {isRanked ? <h2 class="unseen">Search results</h2> : null}
       <NewMemories waiting={rows.waiting} onShow={() => setScrollsToTop(scrollsToTop + 1)} />
@@ -111,7 +111,7 @@ function startsDay(row: SearchHit, before: SearchHit | undefined): boolean {
 
 function DayBar({ row, first, of }: { row: SearchHit | undefined; first: number; of: number }) {
   return (
-    <h2 class="memory-day-bar">
+    <h2 class="memory-day-bar row spread smaller">
       <span>{row === undefined ? '…' : longDay(row.createdAt)}</span>
       <span class="figure soft">
         {fullCount(first + 1)} of {fullCount(of)}
@@ -192,7 +192,8 @@ interface MemoryRowProps {
 function MemoryRow(props: MemoryRowProps) {
   const { row, href, tabIndex, open, isNew, bestScore, onExplain } = props
   const { kind, createdAt, explanation } = row
-  const marks = [open ? 'open' : '', isNew ? 'arrived' : '', row.supersededBy === null ? '' : 'superseded']
+  const marks = [open ? 'open' : '', isNew ? 'arrived' : '']
+  const superseded = row.supersededBy === null ? '' : 'superseded'
   // Memoized, because most renderings only move rows.
   return useMemo(
     () => (
@@ -205,7 +206,7 @@ function MemoryRow(props: MemoryRowProps) {
         {props.startsDay ? <h2 class="memory-day">{longDay(createdAt)}</h2> : null}
         <KindIcon kind={row.type ?? (kind === 'prompt' ? 'prompt' : 'summary')} />
         <div>
-          <h3 class="memory-row-title ellipsis" dir="auto">
+          <h3 class={`memory-row-title ${kind === 'prompt' ? 'clamp' : 'ellipsis'} ${superseded}`} dir="auto">
             <a href={href} tabIndex={tabIndex} data-row-link aria-current={open ? 'true' : undefined}>
               {/* A prompt has no title: its text takes two lines. */}
               <Highlighted
@@ -215,13 +216,13 @@ function MemoryRow(props: MemoryRowProps) {
             </a>
           </h3>
           {kind === 'prompt' ? null : (
-            <p class="memory-row-snippet ellipsis" dir="auto">
+            <p class="memory-row-snippet soft ellipsis" dir="auto">
               <Highlighted text={row.snippet} words={explanation.matched} />
             </p>
           )}
           <RowDetails row={row} bestScore={bestScore} onExplain={onExplain} />
         </div>
-        <div class="memory-row-side figure">
+        <div class="memory-row-side smaller soft figure">
           <Time at={createdAt}>{bestScore === null ? timeOfDay(createdAt) : hitDate(createdAt)}</Time>
           {row.pinned ? (
             <span class="accent" title="Pinned: always part of the context">
@@ -239,7 +240,7 @@ function MemoryRow(props: MemoryRowProps) {
 function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 'bestScore' | 'onExplain'>) {
   const { supersededBy, similar, files, completes, kind, id } = row
   return (
-    <p class="memory-row-foot row">
+    <p class="memory-row-foot smaller soft row">
       <span class="memory-row-project ellipsis" title="Project">
         {safeLine(row.projectName)}
       </span>
@@ -271,7 +272,7 @@ function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 
       {bestScore === null || completes ? null : (
         <button
           type="button"
-          class="plain score-button"
+          class="plain score-button smaller"
           aria-label={`Why #${id} has this rank: score ${row.explanation.score.toFixed(2)}`}
           title="Why it has this rank"
           onClick={(event) => onExplain(row, event.currentTarget)}

@@ -46,7 +46,7 @@ export function MemoryPage() {
 
   return (
     <div class={openId === null ? 'memory' : 'memory has-open'}>
-      <div class="memory-main" ref={list} inert={openId !== null && !isWide}>
+      <div class="memory-main column" ref={list} inert={openId !== null && !isWide}>
         <SearchBar query={query} openId={openId} rows={rows} onRemember={() => setRemembering(true)} />
         <MemoryList rows={rows} query={query} openId={openId} selected={selected} onSelect={setSelected} />
       </div>

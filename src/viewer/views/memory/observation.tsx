@@ -184,7 +184,7 @@ function ObservationContent({ observation, query }: ContentProps) {
         {safeLine(title ?? '(no title)', 600)}
       </h2>
       {subtitle === null ? null : (
-        <p class="memory-subtitle" dir="auto">
+        <p class="memory-subtitle soft" dir="auto">
           {safeLine(subtitle, 1_000)}
         </p>
       )}

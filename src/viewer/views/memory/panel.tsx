@@ -22,7 +22,7 @@ export function DetailPanel({ label, onClose, actions, children }: DetailPanelPr
   const panel = useRef<HTMLElement>(null)
   useEffect(() => panel.current?.focus({ preventScroll: true }), [])
   return (
-    <section class="memory-open" ref={panel} tabIndex={-1} aria-label={label} data-testid="memory-open">
+    <section class="memory-open column" ref={panel} tabIndex={-1} aria-label={label} data-testid="memory-open">
       <header class="memory-open-bar cluster spread">
         <button type="button" class="plain memory-back" onClick={onClose}>
           <Icon name="back" />

@@ -141,7 +141,7 @@ function SessionFilters({ filter, onChange }: SessionFiltersProps) {
         ]}
         onSelect={(value) => onChange('project', value)}
       />
-      <label class="check">
+      <label class="check soft">
         <input
           type="checkbox"
           checked={filter.onlyFailed}

@@ -269,7 +269,7 @@ function FailedMessage({ message }: { message: StoryData['messages'][number] }) 
           of turn {message.prompt}, {countOf(message.attempts, 'attempt')}, <RelativeTime at={message.createdAt} />
         </span>
       </p>
-      <p class="story-error clamp">{safeText(message.error ?? 'unknown error', MAX_ERROR_CHARS)}</p>
+      <p class="story-error bad mono smaller clamp">{safeText(message.error ?? 'unknown error', MAX_ERROR_CHARS)}</p>
     </li>
   )
 }

@@ -250,7 +250,7 @@ function CallItem({ call, arrived }: { call: CallLine; arrived: boolean }) {
         </span>
         <span title="US dollars">{cost === null ? 'price unknown' : usdText(cost)}</span>
       </span>
-      {error === null ? null : <p class="story-error clamp">{safeText(error, MAX_ERROR_CHARS)}</p>}
+      {error === null ? null : <p class="story-error bad mono smaller clamp">{safeText(error, MAX_ERROR_CHARS)}</p>}
     </li>
   )
 }

@@ -92,7 +92,7 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
     if (saved) setMoved({})
   })
   return (
-    <section class="preview card" id={PREVIEW_ID} aria-label="Preview of the context">
+    <section class="preview column card" id={PREVIEW_ID} aria-label="Preview of the context">
       <header class="preview-head cluster spread">
         <h2>Context of the next session</h2>
         {project === null ? null : (
@@ -106,7 +106,7 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
       </header>
       <ErrorNotice text={error} retry={reload} />
       {all !== null && project === null ? (
-        <p class="preview-empty">
+        <p class="preview-empty soft">
           There are no memories yet. After your first session with Claude Code this shows the exact text that the next
           session gets before its first prompt.
         </p>
@@ -263,7 +263,7 @@ function PreviewReport({ answer, budget }: { answer: ContextAnswer; budget: numb
     <div class="stack">
       <TokenCost tokens={tokens} budget={budget} parts={report?.parts ?? {}} />
       {context === '' ? (
-        <p class="preview-empty">With these options the session gets no context.</p>
+        <p class="preview-empty soft">With these options the session gets no context.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
         <section class="preview-text scroll-box" data-testid="context-preview" aria-label="The text" tabIndex={0}>
@@ -300,7 +300,7 @@ function TokenCost({ tokens, budget, parts }: { tokens: number; budget: number; 
           <span key={part} style={{ width: `${(cost / whole) * 100}%`, background: `var(${colour})` }} />
         ))}
       </div>
-      <ul class="cost-parts wrap soft">
+      <ul class="cost-parts smaller wrap soft">
         {costs.map(({ part, colour, name, cost }) => (
           <li key={part} title={`${fullCount(cost)} tokens`}>
             <span class="colour-key" style={{ background: `var(${colour})` }} />

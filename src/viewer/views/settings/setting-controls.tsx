@@ -45,7 +45,7 @@ function fieldProps({ setting: { name, locked }, invalid }: SettingControlProps)
 function Toggle(props: SettingControlProps) {
   const on = props.setting.value === true
   return (
-    <span class="setting-toggle cluster">
+    <span class="setting-toggle soft cluster">
       <input
         type="checkbox"
         {...fieldProps(props)}

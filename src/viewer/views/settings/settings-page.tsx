@@ -38,7 +38,7 @@ export function SettingsPage() {
           <button type="button" class="settings-jump" onClick={scrollToPreview}>
             Preview
           </button>
-          <label class="check">
+          <label class="check soft">
             <input
               type="checkbox"
               checked={onlySet}
@@ -83,7 +83,7 @@ function Groups({ settings }: { settings: readonly SettingInfo[] }) {
       {groupSettings(settings).map((group) => (
         <section key={group.name} class="settings-group" aria-labelledby={`settings-${group.name}`}>
           <h2 id={`settings-${group.name}`}>
-            {group.name} <span class="settings-about">{group.about}</span>
+            {group.name} <span class="settings-about small soft">{group.about}</span>
           </h2>
           <ul class="card">
             {group.settings.map((setting) => (
