@@ -23,9 +23,9 @@ export function EmptyState({ icon, title, children }: EmptyStateProps) {
 export function ErrorNotice({ text, retry }: { text: string | null; retry?: () => void }) {
   if (text === null) return null
   return (
-    <div class="error-notice row" role="alert">
+    <div class="error-notice bad row" role="alert">
       <Icon name="warn" />
-      <p>{text}</p>
+      <p class="grow">{text}</p>
       {retry === undefined ? null : (
         <button type="button" onClick={retry}>
           Try again
@@ -84,7 +84,7 @@ export function FigureList({ figures, class: className = '' }: { figures: readon
   return (
     <dl class={`figures wrap ${className}`}>
       {figures.map(({ name, value, about, tone }) => (
-        <div key={name} title={about} class={tone}>
+        <div key={name} title={about} class={`column ${tone ?? ''}`}>
           <dd class="figure">{value}</dd>
           <dt>{name}</dt>
         </div>

@@ -69,7 +69,7 @@ export function TimeChart({ data }: { data: ChartData }) {
         <h2 title={about}>{title}</h2>
         {series.length > 1 && !isEmpty ? <Legend series={series} /> : null}
       </figcaption>
-      {isEmpty ? <p class="chart-empty soft">{data.empty}</p> : <InteractiveDrawing data={data} />}
+      {isEmpty ? <p class="chart-empty sunk soft">{data.empty}</p> : <InteractiveDrawing data={data} />}
       {isEmpty ? null : <TableDetails data={data} />}
     </figure>
   )

@@ -98,7 +98,7 @@ export function MemoryList({ rows, query, openId, selected, onSelect }: MemoryLi
 function NewMemories({ waiting, onShow }: { waiting: number; onShow(): void }) {
   if (waiting === 0) return null
   return (
-    <button type="button" class="memory-new" data-testid="memory-new" onClick={onShow}>
+    <button type="button" class="memory-new primary" data-testid="memory-new" onClick={onShow}>
       <Icon name="spark" size={15} />
       {fullCount(waiting)} new
     </button>

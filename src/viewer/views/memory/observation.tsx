@@ -169,7 +169,7 @@ function ObservationContent({ observation, query }: ContentProps) {
   const { id, type, title, subtitle, narrative, facts, concepts, agent } = observation
   return (
     <>
-      <p class="cluster">
+      <p class="row wrap">
         <KindIcon kind={type} />
         {type} <span class="figure soft">#{id}</span>
         {observation.pinned ? (
@@ -210,7 +210,7 @@ function ObservationContent({ observation, query }: ContentProps) {
         </PanelSection>
       )}
       {concepts.length === 0 ? null : (
-        <ul class="cluster memory-concepts" aria-label="Concepts">
+        <ul class="row wrap memory-concepts" aria-label="Concepts">
           {concepts.map((concept) => (
             <li key={concept}>
               <a class="chip" href={filterHref({ concepts: [concept] })}>
@@ -256,7 +256,7 @@ function Files({ observation: { filesRead, filesModified, functionsChanged } }: 
       <FileList label="Modified" files={filesModified} />
       {functionsChanged.length === 0 ? null : (
         <div class="memory-files">
-          <h4>Functions</h4>
+          <h4 class="row small soft">Functions</h4>
           <table class="table">
             <caption class="unseen">Changed functions</caption>
             <tbody>

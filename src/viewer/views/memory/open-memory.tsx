@@ -56,7 +56,7 @@ function SummaryPanel({ id, session, onClose }: { id: number; session: string; o
   if (summary === undefined) return <MissingMemory kind="summary" query={query} onClose={onClose} />
   return (
     <DetailPanel label={`Summary ${id}`} onClose={onClose}>
-      <p class="cluster">
+      <p class="row wrap">
         <KindIcon kind="summary" />
         Summary <span class="figure soft">#{id}</span>
       </p>
@@ -92,7 +92,7 @@ function PromptPanel({ number, session, onClose }: { number: number; session: st
   const summaries = story.summaryRows.filter(({ promptNumber }) => promptNumber === number)
   return (
     <DetailPanel label={`Prompt ${number}`} onClose={onClose}>
-      <p class="cluster">
+      <p class="row wrap">
         <KindIcon kind="prompt" />
         Prompt {number}
       </p>

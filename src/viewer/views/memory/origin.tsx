@@ -26,7 +26,7 @@ export function OriginSection({ observation, origin }: { observation: Observatio
       <ol class="memory-origin stack">
         {prompt === null ? null : (
           <li>
-            <h4>
+            <h4 class="row small soft">
               <Icon name="prompt" size={14} /> Your prompt
             </h4>
             {prompt.private ? (
@@ -37,7 +37,7 @@ export function OriginSection({ observation, origin }: { observation: Observatio
           </li>
         )}
         <li>
-          <h4>
+          <h4 class="row small soft">
             <Icon name="spark" size={14} /> What the agent did
           </h4>
           {events.length === 0 ? (
@@ -55,7 +55,7 @@ export function OriginSection({ observation, origin }: { observation: Observatio
           )}
         </li>
         <li>
-          <h4>
+          <h4 class="row small soft">
             <Icon name="now" size={14} /> How the observer made it
           </h4>
           <p class="small">
@@ -159,7 +159,7 @@ function Transitions({ trace, session }: { trace: Origin['trace']; session: stri
         <Icon name="next" size={13} />
         {countOf(trace.length, 'transition')} of its session
       </summary>
-      <ol>
+      <ol class="stack">
         {trace.map(({ id, at, event, from, to, reason }) => (
           <li key={id}>
             <Time at={at} class="figure soft">

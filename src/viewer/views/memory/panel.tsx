@@ -23,7 +23,7 @@ export function DetailPanel({ label, onClose, actions, children }: DetailPanelPr
   useEffect(() => panel.current?.focus({ preventScroll: true }), [])
   return (
     <section class="memory-open column" ref={panel} tabIndex={-1} aria-label={label} data-testid="memory-open">
-      <header class="memory-open-bar cluster spread">
+      <header class="memory-open-bar row wrap spread">
         <button type="button" class="plain memory-back" onClick={onClose}>
           <Icon name="back" />
           Memory
@@ -117,7 +117,7 @@ export function FileList({ label, files }: { label: string; files: readonly stri
   if (files.length === 0) return null
   return (
     <div class="memory-files">
-      <h4>{label}</h4>
+      <h4 class="row small soft">{label}</h4>
       <ul>
         {files.slice(0, MAX_FILES).map((file) => (
           <li key={file} class="row spread">

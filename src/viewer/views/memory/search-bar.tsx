@@ -49,7 +49,7 @@ export function SearchBar({ query, openId, rows, onRemember }: SearchBarProps) {
   const listed = listedFilters(filters)
   return (
     <header class="memory-head stack">
-      <div class="cluster">
+      <div class="row wrap">
         <h1>Memory</h1>
         <p class="memory-summary soft" role="status" data-testid="memory-summary">
           {rows.answered === null ? '' : <AnswerSummary answered={rows.answered} count={rows.count} />}
@@ -59,7 +59,7 @@ export function SearchBar({ query, openId, rows, onRemember }: SearchBarProps) {
           <span class="memory-remember">Remember…</span>
         </button>
       </div>
-      <div class="cluster">
+      <div class="row wrap">
         <SearchField text={text} busy={rows.loading} onText={onText} />
         <KindSelect filters={filters} onChange={onChange} stats={stats} />
         <ProjectSelect filters={filters} onChange={onChange} />
@@ -111,7 +111,7 @@ function AnswerSummary({
       {count < total ? `the best ${fullCount(count)} of ${fullCount(total)}` : `${fullCount(count)} found`},{' '}
       {MODES[mode]}, in {durationText(tookMs)}
       {notes.map((note) => (
-        <span key={note} class="memory-note">
+        <span key={note} class="block warn">
           {safeLine(note)}
         </span>
       ))}
@@ -264,7 +264,7 @@ function MoreFilters({ filters: { concepts, files, since, until }, onChange }: F
         onAdd={(word) => onChange({ concepts: add(concepts, word) })}
       />
       <WordField label="File" placeholder="part of a path" onAdd={(word) => onChange({ files: add(files, word) })} />
-      <label>
+      <label class="stack small soft">
         From
         <input
           type="date"
@@ -273,7 +273,7 @@ function MoreFilters({ filters: { concepts, files, since, until }, onChange }: F
           onChange={(event) => onChange({ since: parseMoment(event.currentTarget.value, 'start', Date.now()) })}
         />
       </label>
-      <label>
+      <label class="stack small soft">
         To
         <input
           type="date"
@@ -296,7 +296,7 @@ function WordField({ label, placeholder, onAdd }: { label: string; placeholder: 
     setTyped('')
   }
   return (
-    <label>
+    <label class="stack small soft">
       {label}
       <input
         value={typed}
@@ -335,7 +335,7 @@ function listedFilters(filters: SearchFilters) {
 function ActiveFilters({ filters, onChange }: FilterProps) {
   if (activeFilters(filters).length === 0) return null
   return (
-    <ul class="cluster" aria-label="Active filters">
+    <ul class="row wrap" aria-label="Active filters">
       {listedFilters(filters).map(({ param, value, without }) => {
         const text = `${param}: ${typeof value === 'number' ? dayValue(value) : safeLine(String(value), 60)}`
         return (

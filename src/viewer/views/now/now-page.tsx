@@ -37,7 +37,7 @@ export function NowPage() {
   const size = cardSize(active.length)
   return (
     <div class="now stack" ref={view}>
-      <div class="view-head cluster">
+      <div class="view-head row wrap">
         <h1>Now</h1>
         <p class="soft" data-testid="live-count">
           {countOf(active.length, 'active session')}

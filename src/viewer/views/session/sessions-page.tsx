@@ -54,7 +54,7 @@ function SessionList({ query }: { query: URLSearchParams }) {
   const visible = rows?.slice(0, pages * PAGE_ROWS) ?? []
   return (
     <div class="session-list" ref={list}>
-      <div class="view-head cluster">
+      <div class="view-head row wrap">
         <h1>Sessions</h1>
         <SessionFilters filter={filter} onChange={change} />
       </div>
@@ -112,7 +112,7 @@ interface SessionFiltersProps {
 function SessionFilters({ filter, onChange }: SessionFiltersProps) {
   const projects = useProjects().projects ?? []
   return (
-    <search class="session-filters cluster">
+    <search class="session-filters row wrap">
       <label class="session-search search-field">
         <span class="unseen">Project or id</span>
         <Icon name="search" />

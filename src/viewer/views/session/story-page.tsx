@@ -80,7 +80,7 @@ function StoryHead({ story, reload }: StoryProps) {
   const { row } = story
   return (
     <header>
-      <div class="story-name cluster">
+      <div class="story-name row wrap">
         <h1 class="clamp">{safeLine(row.project.name)}</h1>
         <SessionStatusChip session={row} />
         <CloseOrReopen story={story} reload={reload} />
@@ -222,8 +222,8 @@ function FailedMessages({ story: { row, messages }, reload }: StoryProps) {
   if (failed.length === 0 && !isQuarantined) return null
   return (
     <section class="card story-failed" aria-labelledby="story-failed">
-      <div class="cluster">
-        <h2 id="story-failed">
+      <div class="row wrap">
+        <h2 id="story-failed" class="grow">
           {isQuarantined ? 'This session cannot be restored' : countOf(failed.length, 'failed message')}
         </h2>
         <button type="button" class="primary" disabled={retry.busy} onClick={retry.start}>
@@ -289,7 +289,7 @@ function Timeline({ story, turn, ...truncation }: TruncationProps & { turn: numb
   const firstOpen = visible.length - OPEN_TURNS
   return (
     <section data-testid="story" aria-labelledby="story-title">
-      <div class="story-line-head cluster spread">
+      <div class="story-line-head row wrap spread">
         <h2 id="story-title">Timeline</h2>
         <fieldset class="story-filter wrap">
           <legend class="unseen">Show</legend>

@@ -180,7 +180,7 @@ function BatchBox({ batch, isNew }: IsNewProps & { batch: EffectBatch }) {
   const { what, calls, observations, summaries } = batch
   return (
     <div class="story-batch">
-      <p class="cluster">
+      <p class="row wrap">
         <b>{BATCH_NAMES[what]}</b>
         <span class="soft">{batchSummary(batch)}</span>
       </p>
@@ -241,7 +241,7 @@ function CallItem({ call, arrived }: { call: CallLine; arrived: boolean }) {
       <span class="mono" title={`by ${safeLine(provider)}`}>
         {safeLine(model)}
       </span>
-      <span class="figure soft cluster">
+      <span class="figure soft row wrap">
         <span title="Duration">{durationText(durationMs)}</span>
         <span
           title={`${fullCount(usage.cacheRead)} read from the cache, ${fullCount(usage.cacheWrite)} written to the cache`}

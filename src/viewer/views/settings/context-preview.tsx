@@ -93,7 +93,7 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
   })
   return (
     <section class="preview column card" id={PREVIEW_ID} aria-label="Preview of the context">
-      <header class="preview-head cluster spread">
+      <header class="preview-head row wrap spread">
         <h2>Context of the next session</h2>
         {project === null ? null : (
           <Select
@@ -106,7 +106,7 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
       </header>
       <ErrorNotice text={error} retry={reload} />
       {all !== null && project === null ? (
-        <p class="preview-empty soft">
+        <p class="preview-empty sunk soft">
           There are no memories yet. After your first session with Claude Code this shows the exact text that the next
           session gets before its first prompt.
         </p>
@@ -263,7 +263,7 @@ function PreviewReport({ answer, budget }: { answer: ContextAnswer; budget: numb
     <div class="stack">
       <TokenCost tokens={tokens} budget={budget} parts={report?.parts ?? {}} />
       {context === '' ? (
-        <p class="preview-empty soft">With these options the session gets no context.</p>
+        <p class="preview-empty sunk soft">With these options the session gets no context.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
         <section class="preview-text scroll-box" data-testid="context-preview" aria-label="The text" tabIndex={0}>

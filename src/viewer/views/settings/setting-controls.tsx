@@ -45,7 +45,7 @@ function fieldProps({ setting: { name, locked }, invalid }: SettingControlProps)
 function Toggle(props: SettingControlProps) {
   const on = props.setting.value === true
   return (
-    <span class="setting-toggle soft cluster">
+    <span class="setting-toggle soft row wrap">
       <input
         type="checkbox"
         {...fieldProps(props)}
@@ -85,7 +85,7 @@ function ValueField(props: SettingControlProps) {
   const stored = String(value)
   const isNumber = kind !== 'text'
   return (
-    <span class="setting-text cluster">
+    <span class="setting-text row wrap">
       <input
         {...fieldProps(props)}
         {...(isNumber ? { type: 'number', step: kind === 'integer' ? 1 : 'any' } : { type: 'text' })}
@@ -125,7 +125,7 @@ function SecretField(props: SettingControlProps) {
   const isSet = !sameSettingValue(setting.value, '')
   return (
     <form
-      class="setting-text cluster"
+      class="setting-text row wrap"
       onSubmit={async (event) => {
         event.preventDefault()
         if (draft !== '' && (await save(draft))) setDraft('')
@@ -165,7 +165,7 @@ function ListField(props: SettingControlProps) {
   return (
     <div class="setting-list stack">
       {items.length === 0 ? null : (
-        <ul class="cluster">
+        <ul class="row wrap">
           {items.map((item) => (
             <li key={item} class="chip removable">
               <span class="mono ellipsis" title={safeLine(item)}>
@@ -184,7 +184,7 @@ function ListField(props: SettingControlProps) {
         </ul>
       )}
       <form
-        class="setting-text cluster"
+        class="setting-text row wrap"
         onSubmit={(event) => {
           event.preventDefault()
           void add()

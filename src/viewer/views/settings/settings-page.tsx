@@ -33,7 +33,7 @@ export function SettingsPage() {
   return (
     <div class="settings stack">
       <div class="settings-main">
-        <div class="view-head cluster">
+        <div class="view-head row wrap">
           <h1>Settings</h1>
           <button type="button" class="settings-jump" onClick={scrollToPreview}>
             Preview

@@ -29,7 +29,7 @@ export function UsagePage() {
   const visible = useLast(data)
   return (
     <div class="usage">
-      <div class="view-head cluster">
+      <div class="view-head row wrap">
         <h1>Usage</h1>
         <RangeLinks days={days} />
       </div>
@@ -266,7 +266,7 @@ function RankingTable({ column, rows, share }: Omit<RankingProps, 'title'> & { s
         {rows.map((row) => (
           <tr key={row.key}>
             <th scope="row">
-              <span class="usage-name ellipsis" title={safeLine(row.key)}>
+              <span class="block ellipsis" title={safeLine(row.key)}>
                 {safeLine(column === 'Model' ? row.key : (row.name ?? row.key))}
                 {column === 'Model' && row.name !== null ? <span class="soft small"> {safeLine(row.name)}</span> : null}
               </span>
@@ -276,7 +276,7 @@ function RankingTable({ column, rows, share }: Omit<RankingProps, 'title'> & { s
             </th>
             <td title={`${countOf(row.observations, 'observation')} made from them`}>
               {fullCount(row.calls)}
-              {row.failed === 0 ? null : <span class="bad small usage-extra">{fullCount(row.failed)} failed</span>}
+              {row.failed === 0 ? null : <span class="bad small block">{fullCount(row.failed)} failed</span>}
             </td>
             <td title={usageText(row.usage)}>{compactCount(usageTokens(row.usage))}</td>
             <td>
@@ -296,7 +296,7 @@ function RankedCost({ row: { cost, unpriced, calls } }: { row: UsageReportRow })
       title={`The price of ${fullCount(unpriced)} of ${countOf(calls, 'call')} is unknown. Set CLAUDE_MEM_PRICES to add prices.`}
     >
       {cost > 0 ? usdText(cost) : null}
-      <span class="warn small usage-extra">{cost > 0 ? '+ unknown price' : 'unknown price'}</span>
+      <span class="warn small block">{cost > 0 ? '+ unknown price' : 'unknown price'}</span>
     </span>
   )
 }
