@@ -45,16 +45,6 @@ function storedAccess(): ViewerAccess {
   return token === null ? { token: null, reason: '' } : { token }
 }
 
-/** Null: the daemon does not answer. */
-async function isTokenAccepted(token: string): Promise<boolean | null> {
-  try {
-    const response = await fetch('/api/health', { headers: { authorization: `Bearer ${token}` } })
-    return response.status !== 401
-  } catch {
-    return null
-  }
-}
-
 export const connectionState = new Observable<LiveState>('connecting')
 /** Increases whenever stream messages were missed and everything on the page must be loaded again. */
 export const loadGeneration = new Observable(0)
@@ -109,7 +99,13 @@ function deliverBatch(): void {
 }
 
 async function checkAccess(token: string): Promise<void> {
-  if ((await isTokenAccepted(token)) !== false) return
+  try {
+    const response = await fetch('/api/health', { headers: { authorization: `Bearer ${token}` } })
+    if (response.status !== 401) return
+  } catch {
+    // The daemon does not answer: the token may still be valid.
+    return
+  }
   channel?.close()
   sessionStorage.removeItem(TOKEN_KEY)
   accessDenied.set(true)

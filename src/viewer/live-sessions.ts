@@ -57,9 +57,10 @@ export function trackLiveSessions(): void {
 
 async function loadAll(): Promise<void> {
   const before = liveSessions.value
-  const ids = await activeSessionIds()
-  if (ids === null) return
-  const views = await Promise.all(ids.map(loadView))
+  const listed = await callDaemon('sessions', { status: 'active', limit: MAX_LOADED }).catch(() => null)
+  // The connection broke. Everything is loaded again when it is restored.
+  if (listed === null) return
+  const views = await Promise.all(listed.sessions.map(({ session }) => loadView(session)))
   const next = new Map(views.flatMap((view) => (view === null ? [] : [[view.row.session, fromView(view)]])))
   // Commits that arrived during the requests are newer than the answers.
   for (const [id, session] of liveSessions.value) {
@@ -78,23 +79,10 @@ async function loadOne(id: string): Promise<void> {
   publish(new Map(liveSessions.value).set(id, known === undefined ? loaded : newest(loaded, known)))
 }
 
-/** Null: the connection broke. Everything is loaded again when it is restored. */
-async function activeSessionIds(): Promise<string[] | null> {
-  try {
-    const { sessions } = await callDaemon('sessions', { status: 'active', limit: MAX_LOADED })
-    return sessions.map(({ session }) => session)
-  } catch {
-    return null
-  }
-}
-
 /** Null: the session was erased since it was listed, or the connection broke. */
 async function loadView(session: string): Promise<SessionView | null> {
-  try {
-    return (await callDaemon('session', { session, trace: MAX_TRANSITIONS })).view
-  } catch {
-    return null
-  }
+  const answer = await callDaemon('session', { session, trace: MAX_TRANSITIONS }).catch(() => null)
+  return answer?.view ?? null
 }
 
 /** The streamed session is newer if the loaded view does not contain its last transition. */

@@ -86,7 +86,7 @@ export function FigureList({ figures, class: className = '' }: { figures: readon
       {figures.map(({ name, value, about, tone }) => (
         <div key={name} title={about} class={`column ${tone ?? ''}`}>
           <dd class="figure">{value}</dd>
-          <dt>{name}</dt>
+          <dt class="smaller soft">{name}</dt>
         </div>
       ))}
     </dl>

@@ -236,12 +236,12 @@ function Tooltip({ data, column, width }: { data: ChartData; column: number; wid
   })
   return (
     <div class="chart-tip smaller popup" style={side} aria-hidden="true">
-      <p class="chart-tip-head figure">
+      <p class="column figure">
         <span class="soft">{columns[column]?.long}</span>
         {kind === 'bars' ? <strong>{format(columnSum(series, column))}</strong> : null}
       </p>
       {series.length === 1 && kind === 'bars' ? null : (
-        <ul>
+        <ul class="stack soft">
           {rows.map(({ name, colour, value }) => (
             <li key={name}>
               <span class="colour-key" style={{ background: `var(${colour})` }} />
@@ -275,7 +275,7 @@ function TableDetails({ data }: { data: ChartData }) {
   const [open, setOpen] = useState(false)
   return (
     <details class="chart-more" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
+      <summary class="soft smaller">
         Show as table<span class="unseen">: {data.title}</span>
       </summary>
       {open ? <DataTable data={data} /> : null}

@@ -132,7 +132,7 @@ function ArrowTable({ pointed, onPoint }: PointProps & { pointed: string | null 
         )}
       </p>
       <details>
-        <summary>All arrows as a table</summary>
+        <summary class="soft">All arrows as a table</summary>
         <div class="machine-table">
           <Table columns={['From → to', 'When']}>
             <tbody>

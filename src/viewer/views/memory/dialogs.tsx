@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } from '../../../api/schemas.ts'
 import { OBSERVATION_TYPES, type ObservationType } from '../../../domain/observation.ts'
+import type { SearchHit } from '../../../domain/search-query.ts'
 import { ErrorNotice, LoadingRows, Select } from '../../components/basics.tsx'
 import { ActionDialog, runWithToast } from '../../components/dialog.tsx'
 import { KindIcon } from '../../components/icon.tsx'
@@ -193,12 +194,7 @@ export function SupersedeDialog({ observation, onClose }: ObservationDialogProps
   )
 }
 
-interface Candidate {
-  id: number
-  type: ObservationType | null
-  title: string
-  createdAt: number
-}
+type Candidate = Pick<SearchHit, 'id' | 'type' | 'title' | 'createdAt'>
 
 async function findCandidates(text: string, project: string): Promise<Candidate[]> {
   const number = Number(/^#?(\d{1,15})$/.exec(text)?.[1] ?? 0)

@@ -7,7 +7,7 @@ import { maxRows, type RowRange, VirtualList } from '../../components/virtual-li
 import { compactCount, fullCount, longDay, shortDay, Time, timeOfDay } from '../../format.tsx'
 import { useObservable } from '../../observable.ts'
 import { highlightPieces, safeLine } from '../../safe-text.ts'
-import { activeFilters, EMPTY_MEMORY_QUERY, type MemoryQuery, memoryHref, memoryHrefs } from './memory-query.ts'
+import { activeFilters, EMPTY_MEMORY_QUERY, type MemoryQuery, memoryHref } from './memory-query.ts'
 import { type MemoryRows, memoryAddressId, memoryKey } from './memory-rows.ts'
 import { ScoreBar, ScoreTable } from './score.tsx'
 
@@ -30,7 +30,6 @@ export function MemoryList({ rows, query, openId, selected, onSelect }: MemoryLi
   useObservable(rows.version)
   const [explained, setExplained] = useState<{ row: SearchHit; x: number; y: number } | null>(null)
   const [scrollsToTop, setScrollsToTop] = useState(0)
-  const hrefTo = useMemo(() => memoryHrefs(query), [query])
   const onRange = useCallback((range: RowRange) => rows.show(range), [rows])
   const onTop = useCallback((atTop: boolean) => rows.setAtTop(atTop), [rows])
   const onExplain = useCallback((row: SearchHit, button: HTMLElement) => {
@@ -49,7 +48,7 @@ export function MemoryList({ rows, query, openId, selected, onSelect }: MemoryLi
     return (
       <MemoryRow
         row={row}
-        href={hrefTo(memoryAddressId(row))}
+        href={memoryHref(query, memoryAddressId(row))}
         tabIndex={tabIndex}
         open={openId === memoryAddressId(row)}
         isNew={rows.isNew(row)}

@@ -52,12 +52,7 @@ function validValues(param: string, given: readonly string[]): string[] {
 }
 
 /** `id`: the opened memory. */
-export function memoryHref(query: MemoryQuery, id: string | null = null): string {
-  return memoryHrefs(query)(id)
-}
-
-/** Encodes the query once for many ids. */
-export function memoryHrefs({ text, filters }: MemoryQuery): (id: string | null) => string {
+export function memoryHref({ text, filters }: MemoryQuery, id: string | null = null): string {
   const kindParam = SEARCH_FILTERS.kinds.param
   const parameters = new URLSearchParams([
     ...(text === '' ? [] : [['q', text]]),
@@ -65,7 +60,7 @@ export function memoryHrefs({ text, filters }: MemoryQuery): (id: string | null)
     ...(isAllKinds(filters) ? [] : [[kindParam, filters.kinds.join()]]),
   ])
   const search = parameters.size === 0 ? '' : `?${parameters}`
-  return (id) => `#/memory${id === null ? '' : `/${encodeURIComponent(id)}`}${search}`
+  return `#/memory${id === null ? '' : `/${encodeURIComponent(id)}`}${search}`
 }
 
 /** Link to all memories that match these filters. */

@@ -52,7 +52,7 @@ interface TileProps {
 function Tile({ title, about, wide = false, children }: TileProps) {
   return (
     <div class={wide ? 'card now-tile column small wide' : 'card now-tile column small'} title={about}>
-      <h2>{title}</h2>
+      <h2 class="small soft">{title}</h2>
       {children}
     </div>
   )

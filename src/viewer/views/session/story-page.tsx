@@ -296,7 +296,7 @@ function Timeline({ story, turn, ...truncation }: TruncationProps & { turn: numb
           {TIMELINE_FILTERS.map((name) => (
             <label key={name} class={name === filter ? 'chosen' : ''}>
               <input type="radio" name="story-shown" checked={name === filter} onChange={() => setFilter(name)} />
-              {name} <span class="figure">{fullCount(countEntries(turns, name))}</span>
+              {name} <span class="figure soft">{fullCount(countEntries(turns, name))}</span>
             </label>
           ))}
         </fieldset>

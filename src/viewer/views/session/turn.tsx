@@ -213,7 +213,7 @@ function BatchBox({ batch, isNew }: IsNewProps & { batch: EffectBatch }) {
         >
           {summaryParts(summary).map(({ name, text }) => (
             <div key={name}>
-              <dt>{name}</dt>
+              <dt class="small soft">{name}</dt>
               <dd>{safeText(text)}</dd>
             </div>
           ))}

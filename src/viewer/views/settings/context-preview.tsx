@@ -211,16 +211,13 @@ function PreviewResult({ project, options, settings }: PreviewResultProps) {
 function useThrottled(value: string): string {
   const [throttled, setThrottled] = useState(value)
   const newest = useRef(value)
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   newest.current = value
+  const isWaiting = value !== throttled
   useEffect(() => {
-    if (value === throttled) return
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined
-      setThrottled(newest.current)
-    }, SLIDER_THROTTLE_MS)
-  }, [value, throttled])
-  useEffect(() => () => clearTimeout(timer.current), [])
+    if (!isWaiting) return
+    const timer = setTimeout(() => setThrottled(newest.current), SLIDER_THROTTLE_MS)
+    return () => clearTimeout(timer)
+  }, [isWaiting, throttled])
   return throttled
 }
 

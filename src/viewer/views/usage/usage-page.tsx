@@ -178,7 +178,7 @@ function UsageFigure({ name, value, unit, about, children }: UsageFigureProps) {
   return (
     // A new element for each change restarts the animation.
     <div key={changes} class={changes === 0 ? 'usage-figure' : 'usage-figure arrived'} title={about}>
-      <dt>{name}</dt>
+      <dt class="small soft">{name}</dt>
       <dd class="usage-value figure">
         {value}
         {unit === undefined ? null : <small> {unit}</small>}
@@ -251,7 +251,7 @@ function CostRanking({ title, column, rows }: RankingProps) {
       <RankingTable column={column} rows={sorted.slice(0, MAX_RANKED)} share={share} />
       {rest.length === 0 ? null : (
         <details class="chart-more">
-          <summary>{fullCount(rest.length)} more</summary>
+          <summary class="soft smaller">{fullCount(rest.length)} more</summary>
           <RankingTable column={column} rows={rest} share={share} />
         </details>
       )}
