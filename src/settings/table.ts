@@ -8,12 +8,21 @@ import { CONTEXT_MESSAGES, CONTEXT_PARTS } from '../domain/context-parts.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import type { SettingGroupName, SettingRule, SettingSpec } from './rules.ts'
 
-const setting = <const Rule extends SettingRule>(
-  group: SettingGroupName,
-  takesEffect: SettingSpec['takesEffect'],
-  rule: Rule,
-  about: string,
-) => ({ group, takesEffect, rule, about })
+/** The settings of a group: `now` and `restart` say when a change takes effect. */
+const settingsOf = (group: SettingGroupName) => ({
+  now: <const Rule extends SettingRule>(rule: Rule, about: string) =>
+    ({ group, takesEffect: 'now', rule, about }) as const,
+  restart: <const Rule extends SettingRule>(rule: Rule, about: string) =>
+    ({ group, takesEffect: 'restart', rule, about }) as const,
+})
+const observer = settingsOf('Observer')
+const budget = settingsOf('Budget')
+const context = settingsOf('Context')
+const search = settingsOf('Search')
+const privacy = settingsOf('Privacy')
+const files = settingsOf('Files')
+const keeping = settingsOf('Keeping')
+const running = settingsOf('Running')
 
 const boolean = (value: boolean) => ({ kind: 'boolean', default: value }) as const
 const integer = (value: number, min: number, max: number) => ({ kind: 'integer', default: value, min, max }) as const
@@ -57,307 +66,185 @@ function checkPathPattern(item: string): string | null {
 }
 
 export const SETTINGS = {
-  CLAUDE_MEM_WORKER_PORT: setting(
-    'Running',
-    'restart',
+  CLAUDE_MEM_WORKER_PORT: running.restart(
     integer(37777, 0, 65535),
     'TCP port on 127.0.0.1 for REST and viewer; 0 picks a free one. If it is busy, another one is used and recorded',
   ),
-  CLAUDE_MEM_PROVIDER: setting(
-    'Observer',
-    'restart',
+  CLAUDE_MEM_PROVIDER: observer.restart(
     choice('auto', ['auto', 'anthropic', 'claude-code', 'gemini', 'openrouter', 'offline', 'plain']),
     'Who observes: a model, `offline` (rules, no model) or `plain` (one bare note per tool use); `auto` takes the first that is set up below, else `offline`',
   ),
-  CLAUDE_MEM_MODEL: setting(
-    'Observer',
-    'restart',
+  CLAUDE_MEM_MODEL: observer.restart(
     text(''),
     "The model to use; empty: the provider's default (`claude-mem providers` names it)",
   ),
-  CLAUDE_MEM_ANTHROPIC_API_KEY: setting('Observer', 'restart', secret, 'Key for `anthropic`'),
-  CLAUDE_MEM_ANTHROPIC_BASE_URL: setting(
-    'Observer',
-    'restart',
-    address(),
-    "Another address that speaks Anthropic's Messages API",
-  ),
-  CLAUDE_CODE_PATH: setting(
-    'Observer',
-    'restart',
+  CLAUDE_MEM_ANTHROPIC_API_KEY: observer.restart(secret, 'Key for `anthropic`'),
+  CLAUDE_MEM_ANTHROPIC_BASE_URL: observer.restart(address(), "Another address that speaks Anthropic's Messages API"),
+  CLAUDE_CODE_PATH: observer.restart(
     text(''),
     'The `claude` program for `claude-code`, which uses your subscription; setting it makes `auto` choose `claude-code`',
   ),
-  CLAUDE_MEM_GEMINI_API_KEY: setting('Observer', 'restart', secret, 'Key for `gemini`'),
-  CLAUDE_MEM_GEMINI_BASE_URL: setting('Observer', 'restart', address(), 'Another address that speaks the Gemini API'),
-  CLAUDE_MEM_OPENROUTER_API_KEY: setting(
-    'Observer',
-    'restart',
-    secret,
-    'Key for `openrouter`; local servers need none',
-  ),
-  CLAUDE_MEM_OPENROUTER_BASE_URL: setting(
-    'Observer',
-    'restart',
+  CLAUDE_MEM_GEMINI_API_KEY: observer.restart(secret, 'Key for `gemini`'),
+  CLAUDE_MEM_GEMINI_BASE_URL: observer.restart(address(), 'Another address that speaks the Gemini API'),
+  CLAUDE_MEM_OPENROUTER_API_KEY: observer.restart(secret, 'Key for `openrouter`; local servers need none'),
+  CLAUDE_MEM_OPENROUTER_BASE_URL: observer.restart(
     address(['openrouter', 'ollama', 'lmstudio']),
     'Any address that speaks the OpenAI chat API, or one of `openrouter`, `ollama`, `lmstudio`',
   ),
-  CLAUDE_MEM_WHEN_UNAVAILABLE: setting(
-    'Observer',
-    'now',
+  CLAUDE_MEM_WHEN_UNAVAILABLE: observer.now(
     choice('wait', ['wait', 'offline']),
     'While the model cannot be reached, messages `wait` for it or are observed `offline`',
   ),
-  CLAUDE_MEM_DAILY_BUDGET_USD: setting(
-    'Budget',
-    'now',
+  CLAUDE_MEM_DAILY_BUDGET_USD: budget.now(
     number(2, 0, 10_000),
     'US dollars that the observer may spend in a day; after that the offline observer is used until midnight. 0: never call a model',
   ),
-  CLAUDE_MEM_DAILY_BUDGET_TOKENS: setting(
-    'Budget',
-    'now',
+  CLAUDE_MEM_DAILY_BUDGET_TOKENS: budget.now(
     integer(5_000_000, 0, 1_000_000_000),
     'Tokens that the observer may use in a day, cache reads counted at a tenth: the limit where no price is known. 0: never call a model',
   ),
-  CLAUDE_MEM_PRICES: setting(
-    'Budget',
-    'now',
+  CLAUDE_MEM_PRICES: budget.now(
     list([], checkPrice),
     'Prices that replace the built-in ones, `MODEL=INPUT/OUTPUT[/CACHE_READ/CACHE_WRITE]` in US dollars for a million tokens',
   ),
-  CLAUDE_MEM_LANGUAGE: setting('Observer', 'restart', text('English'), 'Language in which a model writes observations'),
-  CLAUDE_MEM_VERBOSITY: setting(
-    'Observer',
-    'restart',
+  CLAUDE_MEM_LANGUAGE: observer.restart(text('English'), 'Language in which a model writes observations'),
+  CLAUDE_MEM_VERBOSITY: observer.restart(
     choice('normal', ['minimal', 'normal', 'verbose']),
     'How much a model writes down: `minimal` skips all but changes and decisions, `verbose` skips hardly anything',
   ),
-  CLAUDE_MEM_PROMPT_DIR: setting(
-    'Observer',
-    'restart',
+  CLAUDE_MEM_PROMPT_DIR: observer.restart(
     text(''),
     'Folder with your own prompts, which replace the built-in ones file by file; empty: `prompts` in the data directory, if it exists',
   ),
-  CLAUDE_MEM_NOVELTY_ENABLED: setting(
-    'Observer',
-    'restart',
+  CLAUDE_MEM_NOVELTY_ENABLED: observer.restart(
     boolean(true),
     'Do not send a model what adds nothing: the same file read again unchanged, listings, status',
   ),
-  CLAUDE_MEM_NEVER_SEND_TOOLS: setting(
-    'Privacy',
-    'restart',
+  CLAUDE_MEM_NEVER_SEND_TOOLS: privacy.restart(
     list([]),
     'Tools whose uses are never sent to a model; `mcp__mail__*` matches a whole server',
   ),
-  CLAUDE_MEM_NEVER_SEND_PATHS: setting(
-    'Privacy',
-    'restart',
+  CLAUDE_MEM_NEVER_SEND_PATHS: privacy.restart(
     list([], checkPathPattern),
     'More files whose contents are never sent to a model, in addition to `.env`, keys, `.ssh/` and the like; a name or pattern matches anywhere, `dir/` everything below it, `!.env` removes a built-in one',
   ),
-  CLAUDE_MEM_BATCHING_ENABLED: setting(
-    'Observer',
-    'now',
+  CLAUDE_MEM_BATCHING_ENABLED: observer.now(
     boolean(true),
     'Collect messages and observe them together; off makes every message its own batch',
   ),
-  CLAUDE_MEM_BATCH_MAX_SIZE: setting(
-    'Observer',
-    'now',
+  CLAUDE_MEM_BATCH_MAX_SIZE: observer.now(
     integer(20, 1, 500),
     'Messages after which a batch is observed before the turn ends; 200 with `offline` unless it is set',
   ),
-  CLAUDE_MEM_IDLE_FLUSH_MINUTES: setting(
-    'Observer',
-    'now',
+  CLAUDE_MEM_IDLE_FLUSH_MINUTES: observer.now(
     integer(10, 1, 1440),
     'Minutes without an event after which pending messages are observed',
   ),
-  CLAUDE_MEM_IDLE_EXIT_MINUTES: setting(
-    'Running',
-    'now',
-    integer(30, 0, 10080),
-    'Idle time after which the daemon stops; 0: never',
-  ),
-  CLAUDE_MEM_EFFECT_CONCURRENCY: setting('Running', 'now', integer(2, 1, 16), 'Observer calls at the same time'),
-  CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS: setting('Running', 'now', integer(120, 1, 3600), 'Timeout of one observer call'),
-  CLAUDE_MEM_COMPACT_TOKENS: setting(
-    'Observer',
-    'restart',
+  CLAUDE_MEM_IDLE_EXIT_MINUTES: running.now(integer(30, 0, 10080), 'Idle time after which the daemon stops; 0: never'),
+  CLAUDE_MEM_EFFECT_CONCURRENCY: running.now(integer(2, 1, 16), 'Observer calls at the same time'),
+  CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS: running.now(integer(120, 1, 3600), 'Timeout of one observer call'),
+  CLAUDE_MEM_COMPACT_TOKENS: observer.restart(
     integer(24_000, 2_000, 1_000_000),
     "Size of the observer's conversation at which it is compacted",
   ),
-  CLAUDE_MEM_EMBEDDER: setting(
-    'Search',
-    'restart',
+  CLAUDE_MEM_EMBEDDER: search.restart(
     text('static'),
     'What makes vectors of memories: `static` (built-in word vectors) or a model (`claude-mem models`)',
   ),
-  CLAUDE_MEM_SEARCH_LEXICAL: setting(
-    'Search',
-    'restart',
+  CLAUDE_MEM_SEARCH_LEXICAL: search.restart(
     number(1, 0, 10),
     'Weight of matching words in the ranking of a search; see docs/retrieval.md',
   ),
-  CLAUDE_MEM_SEARCH_SEMANTIC: setting(
-    'Search',
-    'restart',
+  CLAUDE_MEM_SEARCH_SEMANTIC: search.restart(
     number(0.7, 0, 10),
     'Weight of meaning; raise it with a better embedder than `static`',
   ),
-  CLAUDE_MEM_SEARCH_SESSION: setting(
-    'Search',
-    'restart',
+  CLAUDE_MEM_SEARCH_SESSION: search.restart(
     number(0.3, 0, 10),
     'Weight of the neighbouring memories in the same session',
   ),
-  CLAUDE_MEM_SEARCH_RECENCY: setting(
-    'Search',
-    'restart',
-    number(0.05, 0, 10),
-    'Weight of recency; 0 treats all times alike',
-  ),
-  CLAUDE_MEM_SEARCH_TYPE: setting(
-    'Search',
-    'restart',
+  CLAUDE_MEM_SEARCH_RECENCY: search.restart(number(0.05, 0, 10), 'Weight of recency; 0 treats all times alike'),
+  CLAUDE_MEM_SEARCH_TYPE: search.restart(
     number(0.05, 0, 10),
     'Weight of the type: decisions and bug fixes before mere changes',
   ),
-  CLAUDE_MEM_SEARCH_HALF_LIFE_DAYS: setting(
-    'Search',
-    'restart',
+  CLAUDE_MEM_SEARCH_HALF_LIFE_DAYS: search.restart(
     integer(90, 1, 36_500),
     'Days after which the recency of a memory counts half',
   ),
-  CLAUDE_MEM_VECTOR_INDEX_FROM: setting(
-    'Search',
-    'restart',
+  CLAUDE_MEM_VECTOR_INDEX_FROM: search.restart(
     integer(20_000, 100, 100_000_000),
     'Vectors of a project from which on an index is kept for them; below that, all of them are scanned',
   ),
   // 2,500 tokens are 10,000 characters: of a longer text Claude Code gives its model the first 2,000 and a path.
-  CLAUDE_MEM_CONTEXT_TOKENS: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_CONTEXT_TOKENS: context.now(
     integer(2_000, 0, 2_500),
     'Tokens that the context of a starting session may take; 0: no context',
   ),
-  CLAUDE_MEM_CONTEXT_OBSERVATIONS: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_CONTEXT_OBSERVATIONS: context.now(
     integer(50, 0, 500),
     'Rows of the context beside pinned ones: more need more tokens, fewer leave room for details',
   ),
-  CLAUDE_MEM_CONTEXT_SUMMARIES: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_CONTEXT_SUMMARIES: context.now(
     integer(3, 0, 20),
     'Turns before the last one that the context summarises in one line each',
   ),
-  CLAUDE_MEM_CONTEXT_PARTS: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_CONTEXT_PARTS: context.now(
     subset(CONTEXT_PARTS),
     'Parts of the context; a part that is left out makes room for the others',
   ),
-  CLAUDE_MEM_CONTEXT_TYPES: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_CONTEXT_TYPES: context.now(
     subset(OBSERVATION_TYPES),
     'Types of observations in its rows; pinned ones are always shown',
   ),
-  CLAUDE_MEM_CONTEXT_MESSAGE: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_CONTEXT_MESSAGE: context.now(
     choice('full', CONTEXT_MESSAGES),
     'The message that you see when a session starts: `full`, only `problems`, or none (`off`)',
   ),
-  CLAUDE_MEM_PROMPT_CONTEXT: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_PROMPT_CONTEXT: context.now(
     boolean(false),
     'Add memories about the same subject to a prompt, each once per session; see docs/context.md',
   ),
-  CLAUDE_MEM_PROMPT_CONTEXT_FLOOR: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_PROMPT_CONTEXT_FLOOR: context.now(
     number(0.4, 0, 1),
     'How much of a prompt a memory must cover: lower adds more memories, and more unrelated ones',
   ),
-  CLAUDE_MEM_PROMPT_CONTEXT_ITEMS: setting(
-    'Context',
-    'now',
-    integer(3, 1, 10),
-    'Most memories that are added to a prompt',
-  ),
-  CLAUDE_MEM_FILE_CONTEXT: setting(
-    'Context',
-    'now',
+  CLAUDE_MEM_PROMPT_CONTEXT_ITEMS: context.now(integer(3, 1, 10), 'Most memories that are added to a prompt'),
+  CLAUDE_MEM_FILE_CONTEXT: context.now(
     boolean(false),
     'Before a file is read, add what is known about it, if that is newer than the file; then run `claude-mem install` again',
   ),
-  CLAUDE_MEM_FILES_ROWS: setting(
-    'Files',
-    'now',
+  CLAUDE_MEM_FILES_ROWS: files.now(
     integer(8, 1, 50),
     'Rows of the section that `claude-mem files on` keeps in `CLAUDE.md`; every session pays for them',
   ),
-  CLAUDE_MEM_FILES_FOLDERS: setting(
-    'Files',
-    'now',
-    integer(10, 1, 200),
-    'Folders that get their own section: the ones changed last',
-  ),
-  CLAUDE_MEM_MAX_MESSAGE_KB: setting(
-    'Running',
-    'restart',
-    integer(5_120, 64, 65_536),
-    'Largest message that the daemon accepts',
-  ),
-  CLAUDE_MEM_MAX_FIELD_KB: setting(
-    'Running',
-    'now',
+  CLAUDE_MEM_FILES_FOLDERS: files.now(integer(10, 1, 200), 'Folders that get their own section: the ones changed last'),
+  CLAUDE_MEM_MAX_MESSAGE_KB: running.restart(integer(5_120, 64, 65_536), 'Largest message that the daemon accepts'),
+  CLAUDE_MEM_MAX_FIELD_KB: running.now(
     integer(64, 1, 1_024),
     'Longest text kept of one tool input or output field; the middle is cut out',
   ),
-  CLAUDE_MEM_SKIP_TOOLS: setting(
-    'Privacy',
-    'now',
+  CLAUDE_MEM_SKIP_TOOLS: privacy.now(
     list(['TodoWrite', 'ListMcpResourcesTool', 'AskUserQuestion']),
     "Tools that are never observed; claude-mem's own tools never are",
   ),
-  CLAUDE_MEM_EXCLUDED_PROJECTS: setting(
-    'Privacy',
-    'now',
+  CLAUDE_MEM_EXCLUDED_PROJECTS: privacy.now(
     list([]),
     'Directories that are never observed, with everything below them; ~ is your home',
   ),
-  CLAUDE_MEM_KEEP_PAYLOADS_DAYS: setting(
-    'Keeping',
-    'now',
+  CLAUDE_MEM_KEEP_PAYLOADS_DAYS: keeping.now(
     integer(7, 0, 3650),
     'Days for which masked tool payloads are kept for provenance and replay; 0 keeps none',
   ),
-  CLAUDE_MEM_KEEP_PAYLOADS_MB: setting('Keeping', 'now', integer(256, 0, 102_400), 'Total size of kept payloads'),
-  CLAUDE_MEM_KEEP_TRACE_DAYS: setting(
-    'Keeping',
-    'now',
-    integer(30, 1, 3650),
-    "Days for which a session's transitions are kept",
-  ),
-  CLAUDE_MEM_KEEP_OBSERVER_TURNS_DAYS: setting(
-    'Keeping',
-    'now',
+  CLAUDE_MEM_KEEP_PAYLOADS_MB: keeping.now(integer(256, 0, 102_400), 'Total size of kept payloads'),
+  CLAUDE_MEM_KEEP_TRACE_DAYS: keeping.now(integer(30, 1, 3650), "Days for which a session's transitions are kept"),
+  CLAUDE_MEM_KEEP_OBSERVER_TURNS_DAYS: keeping.now(
     integer(30, 1, 3650),
     "Days for which the observer's conversations are kept",
   ),
-  CLAUDE_MEM_KEEP_BACKUPS: setting('Keeping', 'now', integer(7, 1, 365), 'Daily backups kept'),
-  CLAUDE_MEM_KEEP_LOGS: setting('Keeping', 'restart', integer(5, 1, 100), 'Log files kept, of 5 MB each'),
-  CLAUDE_MEM_LOG_LEVEL: setting(
-    'Running',
-    'restart',
+  CLAUDE_MEM_KEEP_BACKUPS: keeping.now(integer(7, 1, 365), 'Daily backups kept'),
+  CLAUDE_MEM_KEEP_LOGS: keeping.restart(integer(5, 1, 100), 'Log files kept, of 5 MB each'),
+  CLAUDE_MEM_LOG_LEVEL: running.restart(
     choice('info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace']),
     'What is logged; only debug and trace show payload content',
   ),
