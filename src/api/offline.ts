@@ -11,7 +11,6 @@ import { contextSettings } from '../context/selection.ts'
 import { MemError, systemCode } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
 import { SearchEngine } from '../search/engine.ts'
-import { COLUMN_WEIGHTS } from '../search/ranking.ts'
 import { searchOptions } from '../search/search-thread.ts'
 import { loadSettings } from '../settings/settings.ts'
 import { type PrivateCopy, privateCopy } from '../store/sqlite/original-database.ts'
@@ -46,7 +45,6 @@ async function openFile(paths: Paths, env: NodeJS.ProcessEnv, searchNote: string
     const engine = await SearchEngine.open({
       ...searchOptions(values, paths),
       embedder: null,
-      columns: COLUMN_WEIGHTS,
       log: () => undefined,
     })
     const search = wordSearch(engine, searchNote)

@@ -2,22 +2,11 @@
  * The spool: events that no daemon acknowledged, one file per event, written atomically. The daemon reads them in the
  * order of their names, which begin with the time, and deletes a file only after its event is committed.
  */
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { EVENT_KINDS, type MemoryEvent } from '../domain/event.ts'
 import { PROTOCOL_VERSION, type SpoolEnvelope } from '../domain/protocol.ts'
-import { syncDirectory } from '../lib/files.ts'
+import { isMissingFile, syncDirectory, writeFileDurably } from '../lib/files.ts'
 import { shortHash } from '../lib/paths.ts'
 
 const FINISHED = '.json'
@@ -36,16 +25,7 @@ export function writeSpool(directory: string, event: MemoryEvent): string {
   const temporary = join(directory, name + TEMPORARY)
   const file = join(directory, name + FINISHED)
   const envelope: SpoolEnvelope = { v: PROTOCOL_VERSION, event }
-  const descriptor = openSync(temporary, 'wx', 0o600)
-  try {
-    writeAll(descriptor, Buffer.from(JSON.stringify(envelope)))
-    fsyncSync(descriptor)
-  } catch (error) {
-    closeSync(descriptor)
-    rmSync(temporary, { force: true })
-    throw error
-  }
-  closeSync(descriptor)
+  writeFileDurably(temporary, JSON.stringify(envelope), 'wx')
   renameSync(temporary, file)
   syncDirectory(directory)
   return file
@@ -77,7 +57,7 @@ export function readSpool(file: string): MemoryEvent | BadSpoolFile | null {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    if (isMissing(error)) return null
+    if (isMissingFile(error)) return null
     throw error
   }
   let envelope: unknown
@@ -103,15 +83,11 @@ export function removeSpooled(file: string): void {
   rmSync(file, { force: true })
 }
 
-function writeAll(descriptor: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
-}
-
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)
   } catch (error) {
-    if (isMissing(error)) return []
+    if (isMissingFile(error)) return []
     throw error
   }
 }
@@ -134,7 +110,7 @@ function move(from: string, to: string): string | null {
     renameSync(from, to)
     return to
   } catch (error) {
-    if (isMissing(error)) return null
+    if (isMissingFile(error)) return null
     throw error
   }
 }
@@ -148,5 +124,3 @@ function isEvent(value: unknown): value is MemoryEvent {
 
 const isName = (value: unknown): boolean => typeof value === 'string' && value !== ''
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')

@@ -1,5 +1,11 @@
 /** Small file helpers. The hook bundles this file, so it may not import a package. */
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs'
+import { systemCode } from './errors.ts'
+
+/** ENOTDIR: a part of the path is a file. */
+export function isMissingFile(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')
+}
 
 /** Undefined if the file does not exist or cannot be read. */
 export function readTextFile(file: string): string | undefined {
@@ -23,6 +29,20 @@ export function readFileEnd(file: string, bytes: number): string {
     const buffer = Buffer.alloc(Math.min(size, bytes))
     const length = readSync(descriptor, buffer, 0, buffer.length, size - buffer.length)
     return buffer.toString('utf8', 0, length)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Writes and syncs a private file; removes it if that fails. `wx`: it must not exist. */
+export function writeFileDurably(file: string, text: string, flag: 'w' | 'wx'): void {
+  const descriptor = openSync(file, flag, 0o600)
+  try {
+    writeFileSync(descriptor, text)
+    fsyncSync(descriptor)
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
   } finally {
     closeSync(descriptor)
   }

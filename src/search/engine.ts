@@ -14,7 +14,7 @@ import {
   type SearchRequest,
 } from '../domain/search-query.ts'
 import { errorMessage } from '../lib/errors.ts'
-import type { ColumnWeights, FoundMemory, RankingRow } from '../store/search-port.ts'
+import type { FoundMemory, MemoryCounts, RankingRow } from '../store/search-port.ts'
 import { openSearchDatabase, type SearchDatabase } from '../store/sqlite/search-reader.ts'
 import { searchRowId } from '../store/sqlite/search-rows.ts'
 import type { Embedder } from './embedders/models.ts'
@@ -46,11 +46,9 @@ export interface SearchOptions {
   weights: RankingWeights
 }
 
-export interface SearchEngineOptions
-  extends Pick<SearchOptions, 'database' | 'vectorsDirectory' | 'graphFrom' | 'weights'> {
+export interface SearchEngineOptions extends Omit<SearchOptions, 'embedder' | 'modelsDirectory'> {
   /** Null if none could be loaded: then the search uses words only. */
   embedder: Embedder | null
-  columns: ColumnWeights
   log(text: string): void
   now?: () => number
 }
@@ -86,7 +84,7 @@ export async function openSearch(
 ): Promise<{ engine: SearchEngine; notes: string[] }> {
   const notes: string[] = []
   const embedder = await loadEmbedder(options, notes)
-  const engine = await SearchEngine.open({ ...options, embedder, columns: COLUMN_WEIGHTS, log })
+  const engine = await SearchEngine.open({ ...options, embedder, log })
   return { engine, notes }
 }
 
@@ -110,13 +108,14 @@ async function loadEmbedder({ embedder, modelsDirectory }: SearchOptions, notes:
 
 export class SearchEngine {
   readonly #options: SearchEngineOptions
-  readonly #reader: SearchDatabase
-  readonly #vectors: VectorStore | null
+  readonly reader: SearchDatabase
+  /** Null without an embedder. */
+  readonly vectors: VectorStore | null
 
   private constructor(options: SearchEngineOptions, reader: SearchDatabase, vectors: VectorStore | null) {
     this.#options = options
-    this.#reader = reader
-    this.#vectors = vectors
+    this.reader = reader
+    this.vectors = vectors
   }
 
   static async open(options: SearchEngineOptions): Promise<SearchEngine> {
@@ -129,59 +128,60 @@ export class SearchEngine {
     return new SearchEngine(options, reader, vectors)
   }
 
-  get reader(): SearchDatabase {
-    return this.#reader
-  }
-  get vectors(): VectorStore | null {
-    return this.#vectors
-  }
-
   async search(request: SearchRequest): Promise<SearchAnswer> {
     const began = performance.now()
-    const { resolved, vector } = await this.#embedQuery(resolveQuery(request, this.#vectors !== null))
-    const answer = this.#reader.snapshot(() => this.#answer(request, resolved, vector))
-    const embedder = vector === null ? null : (this.#vectors?.embedder.name ?? null)
+    const { resolved, vector } = await this.#embedQuery(resolveQuery(request, this.vectors !== null))
+    const answer = this.reader.snapshot(() => this.#answer(request, resolved, vector))
+    const embedder = vector === null ? null : (this.vectors?.embedder.name ?? null)
     return { ...answer, embedder, tookMs: performance.now() - began }
+  }
+
+  async embed(texts: readonly string[]): Promise<(Float32Array | null)[]> {
+    return (await this.vectors?.embedder.embed(texts)) ?? texts.map(() => null)
   }
 
   /** Other observations of the project, closest in meaning first. */
   similarTo(project: string, observationId: number, limit: number): VectorMatch[] {
-    return this.#vectors?.similarTo(project, observationId, limit) ?? []
+    return this.vectors?.similarTo(project, observationId, limit) ?? []
   }
 
   state(): SearchState {
-    const vectors = this.#vectors
+    const vectors = this.vectors
     const embedder = vectors === null ? null : { name: vectors.embedder.name, dimensions: vectors.embedder.dimensions }
-    const fragments = embedder === null ? 0 : this.#reader.vectorCount(null, embedder.name)
+    const fragments = embedder === null ? 0 : this.reader.vectorCount(null, embedder.name)
     return { embedder, method: vectors?.method ?? null, fragments }
+  }
+
+  counts(project: string | null): MemoryCounts {
+    return this.reader.counts(project, this.vectors?.embedder.name ?? null)
   }
 
   /** All vectors were deleted from the database. */
   reset(): void {
-    this.#vectors?.reset()
+    this.vectors?.reset()
   }
 
   /** All memories of project `from` now belong to project `into`. */
   moved(from: string, into: string): void {
-    this.#vectors?.moved(from, into)
+    this.vectors?.moved(from, into)
   }
 
   /** Removes the observations from vector indexes, in memory and on disk. */
   forget(observationIds: readonly number[]): void {
-    if (this.#vectors === null) removeGraphsContaining(this.#options.vectorsDirectory, observationIds)
-    else this.#vectors.forget(observationIds)
+    if (this.vectors === null) removeGraphsContaining(this.#options.vectorsDirectory, observationIds)
+    else this.vectors.forget(observationIds)
   }
 
   close(): void {
-    this.#vectors?.close()
-    this.#reader.close()
+    this.vectors?.close()
+    this.reader.close()
   }
 
   /** If the embedder fails or knows no word of the query, the search falls back to words. */
   async #embedQuery(resolved: ResolvedQuery): Promise<{ resolved: ResolvedQuery; vector: Float32Array | null }> {
     const { mode, text, notes } = resolved
-    if (this.#vectors === null || (mode !== 'semantic' && mode !== 'hybrid')) return { resolved, vector: null }
-    const { embedder } = this.#vectors
+    if (this.vectors === null || (mode !== 'semantic' && mode !== 'hybrid')) return { resolved, vector: null }
+    const { embedder } = this.vectors
     const wordsOnly = (note: string) => ({
       resolved: { mode: 'hybrid' as const, text, notes: [...notes, note] },
       vector: null,
@@ -203,14 +203,14 @@ export class SearchEngine {
     const { mode } = resolved
     const isRanked = mode === 'semantic' || mode === 'hybrid'
     const { text, notes } =
-      mode === 'hybrid' ? withSpellingVariants(resolved, this.#reader.spellingSuggestions(resolved.text)) : resolved
+      mode === 'hybrid' ? withSpellingVariants(resolved, this.reader.spellingSuggestions(resolved.text)) : resolved
     const { hits: found, total } = this.#find(mode, text, vector, request)
     // Mode `filter` has read its rows from the offset on.
     const window = { offset: mode === 'filter' ? 0 : request.offset, limit: request.limit }
     const isDuplicate = (a: FoundMemory, b: FoundMemory) => this.#hasSameMeaning(a, b)
-    const page = selectPage(found, window, isRanked ? MAX_COMPARED : 0, isDuplicate, this.#reader)
+    const page = selectPage(found, window, isRanked ? MAX_COMPARED : 0, isDuplicate, this.reader)
     const rows = page.map(({ kept }) => kept.memory.row)
-    const words = text === '' ? new Map<number, string[]>() : this.#reader.matchedWords(text, rows)
+    const words = text === '' ? new Map<number, string[]>() : this.reader.matchedWords(text, rows)
     const hits = page.map(({ kept, similar }) => toSearchHit(kept, similar, words.get(kept.memory.row) ?? [], false))
     const completion = isRanked ? this.#completion(request, hits, found) : []
     return { mode, notes, total, hits: [...hits, ...completion] }
@@ -221,13 +221,13 @@ export class SearchEngine {
     switch (mode) {
       case 'filter':
         return {
-          hits: this.#unranked(this.#reader.passing(filters, limit, offset)),
-          total: this.#reader.count(filters),
+          hits: this.#unranked(this.reader.passing(filters, limit, offset)),
+          total: this.reader.count(filters),
         }
       case 'strict': {
         const query = { text, how: 'every' } as const
-        const rows = this.#reader.lexical(query, filters, this.#options.columns, offset + limit)
-        const total = this.#reader.countLexical(query, filters, MAX_COUNTED)
+        const rows = this.reader.lexical(query, filters, COLUMN_WEIGHTS, offset + limit)
+        const total = this.reader.countLexical(query, filters, MAX_COUNTED)
         return { hits: this.#unranked(rows.map(({ row }) => row)), total }
       }
       case 'semantic': {
@@ -236,7 +236,7 @@ export class SearchEngine {
       }
       case 'hybrid': {
         const hits = this.#rank(text, vector, filters, {})
-        const matches = this.#reader.countLexical({ text, how: 'any' }, filters, MAX_COUNTED)
+        const matches = this.reader.countLexical({ text, how: 'any' }, filters, MAX_COUNTED)
         return { hits, total: Math.max(hits.length, matches) }
       }
     }
@@ -252,17 +252,17 @@ export class SearchEngine {
     const byWords =
       weights.lexical === 0
         ? []
-        : this.#reader.lexical({ text, how: 'any' }, filters, this.#options.columns, LEXICAL_CANDIDATES)
-    const byMeaning = vector === null ? [] : (this.#vectors?.nearest(vector, filters, SEMANTIC_CANDIDATES) ?? [])
+        : this.reader.lexical({ text, how: 'any' }, filters, COLUMN_WEIGHTS, LEXICAL_CANDIDATES)
+    const byMeaning = vector === null ? [] : (this.vectors?.nearest(vector, filters, SEMANTIC_CANDIDATES) ?? [])
     const lexical = new Map(byWords.map(({ row, score }) => [row, score]))
     const semantic = new Map(byMeaning.map((match) => [searchRowId('observation', match.observationId), match]))
-    const memories = this.#reader.rankingRows([...new Set([...lexical.keys(), ...semantic.keys()])])
-    const chunks = weights.session === 0 ? [] : this.#reader.chunks(text, filters.project, SESSION_CANDIDATES)
+    const memories = this.reader.rankingRows([...new Set([...lexical.keys(), ...semantic.keys()])])
+    const chunks = weights.session === 0 ? [] : this.reader.chunks(text, filters.project, SESSION_CANDIDATES)
     const chunkScores = new Map(chunks.map(({ chunk, score }) => [chunk, score]))
     const meanings =
-      vector === null || this.#vectors === null
+      vector === null || this.vectors === null
         ? new Map<number, SemanticScore>()
-        : semanticScores(memories, semantic, vector, this.#vectors, this.#reader)
+        : semanticScores(memories, semantic, vector, this.vectors, this.reader)
     const candidates = memories.map((memory): RankingCandidate => {
       const meaning = meanings.get(memory.row)
       return {
@@ -279,12 +279,12 @@ export class SearchEngine {
   /** In the order of the rows. */
   #unranked(rows: readonly number[]): RankedMemory<RankingRow>[] {
     const explanation = { lexical: 0, semantic: 0, session: 0, recency: 0, type: 0, score: 0, fragment: null }
-    return this.#reader.rankingRows(rows).map((memory) => ({ memory, explanation }))
+    return this.reader.rankingRows(rows).map((memory) => ({ memory, explanation }))
   }
 
   /** Without vectors the comparison of words decides alone. */
   #hasSameMeaning(a: FoundMemory, b: FoundMemory): boolean {
-    return this.#vectors === null || this.#vectors.cosine(a.project, a.id, b.id) >= DUPLICATE_COSINE
+    return this.vectors === null || this.vectors.cosine(a.project, a.id, b.id) >= DUPLICATE_COSINE
   }
 
   /** If filters are set and the query does not fill the first page, the newest that pass the filters complete it. */
@@ -296,8 +296,8 @@ export class SearchEngine {
     const missing = request.limit - hits.length
     if (missing <= 0 || request.offset > 0 || !narrowsProject(request.filters)) return []
     const known = new Set(found.map(({ memory }) => memory.row))
-    const rows = this.#reader.passing(request.filters, request.limit + known.size, 0).filter((row) => !known.has(row))
-    const memories = loadMemories(this.#unranked(rows.slice(0, missing)), this.#reader)
+    const rows = this.reader.passing(request.filters, request.limit + known.size, 0).filter((row) => !known.has(row))
+    const memories = loadMemories(this.#unranked(rows.slice(0, missing)), this.reader)
     return memories.map((memory) => toSearchHit(memory, [], [], true))
   }
 }

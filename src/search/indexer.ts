@@ -150,7 +150,7 @@ export class Indexer {
 
   /** Links an observation to the oldest one with the same meaning and the same words. */
   async #linkRepetition(search: SearchCalls, { id, project }: UnembeddedObservation): Promise<void> {
-    const near = (await search.nearest(project, id, COMPARED_NEIGHBOURS)).filter(
+    const near = (await search.similarTo(project, id, COMPARED_NEIGHBOURS)).filter(
       (match) => match.score >= REPETITION_COSINE && match.observationId < id,
     )
     if (near.length === 0) return

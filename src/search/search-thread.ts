@@ -2,34 +2,18 @@
  * The search as a worker thread (worker.ts), so that a slow search never delays a hook. The thread is started at the
  * first call, and again after it crashed or was stopped because it was idle.
  */
-import type { SearchAnswer, SearchFilters, SearchRequest } from '../domain/search-query.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
-import { connectWorker, workerFile } from '../lib/worker-rpc.ts'
+import { connectWorker, type Remote, workerFile } from '../lib/worker-rpc.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { FoundMemory, LinkedObservation, MemoryCounts } from '../store/search-port.ts'
-import type { SearchOptions, SearchState } from './engine.ts'
-import type { VectorMatch } from './vectors/vector-set.ts'
+import type { SearchDatabase } from '../store/sqlite/search-reader.ts'
+import type { SearchEngine, SearchOptions } from './engine.ts'
 
-/** Calls that the thread answers. */
-export interface SearchCalls {
-  search(request: SearchRequest): Promise<SearchAnswer>
-  embed(texts: readonly string[]): Promise<(Float32Array | null)[]>
-  /** Other observations of the project, closest in meaning first. */
-  nearest(project: string, observationId: number, limit: number): Promise<VectorMatch[]>
-  observations(ids: readonly number[]): Promise<LinkedObservation[]>
-  found(rows: readonly number[]): Promise<FoundMemory[]>
-  beside(row: number, filters: SearchFilters, before: number, after: number): Promise<number[]>
-  passing(filters: SearchFilters, limit: number, offset: number): Promise<number[]>
-  state(): Promise<SearchState>
-  counts(project: string | null): Promise<MemoryCounts>
-  forget(observationIds: readonly number[]): Promise<void>
-  /** All vectors were deleted from the database. */
-  reset(): Promise<void>
-  /** All memories of project `from` now belong to project `into`. */
-  moved(from: string, into: string): Promise<void>
-  close(): Promise<void>
-}
+/** Calls that the thread answers: those of the engine, and reads of its database. */
+export type SearchCalls = Remote<
+  Pick<SearchEngine, 'search' | 'embed' | 'similarTo' | 'state' | 'counts' | 'forget' | 'reset' | 'moved' | 'close'> &
+    Pick<SearchDatabase, 'observations' | 'found' | 'beside' | 'passing'>
+>
 
 /** What the worker reports without being called: a notice for the user, or a log line. */
 export interface SearchWorkerEvent {

@@ -13,6 +13,7 @@ await serveWorker<SearchWorkerEvent>((emit) => open(workerData, emit), toSearchE
 
 async function open(options: SearchOptions, emit: (event: SearchWorkerEvent) => void): Promise<Served<SearchCalls>> {
   const { engine, notes } = await openSearch(options, (text) => emit({ type: 'log', text }))
+  const { observations, found, beside, passing } = engine.reader
   for (const text of notes) emit({ type: 'notice', text })
   let building = false
   const build = () => {
@@ -30,17 +31,17 @@ async function open(options: SearchOptions, emit: (event: SearchWorkerEvent) => 
       buildSoon()
       return answer
     },
-    embed: (texts) => engine.vectors?.embedder.embed(texts) ?? texts.map(() => null),
-    nearest: (project, observationId, limit) => {
+    similarTo: (project, observationId, limit) => {
       buildSoon()
       return engine.similarTo(project, observationId, limit)
     },
-    observations: (ids) => engine.reader.observations(ids),
-    found: (rows) => engine.reader.found(rows),
-    beside: (...args) => engine.reader.beside(...args),
-    passing: (...args) => engine.reader.passing(...args),
+    observations,
+    found,
+    beside,
+    passing,
+    embed: (texts) => engine.embed(texts),
     state: () => engine.state(),
-    counts: (project) => engine.reader.counts(project, engine.state().embedder?.name ?? null),
+    counts: (project) => engine.counts(project),
     forget: (ids) => engine.forget(ids),
     reset: () => engine.reset(),
     moved: (from, into) => engine.moved(from, into),

@@ -1,17 +1,8 @@
 /** Writes `settings.json` atomically, one key at a time; all other keys are kept. */
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
+import { writeFileDurably } from '../lib/files.ts'
 import { SETTINGS_FILE, type SettingName, type SettingValue } from './settings.ts'
 
 /** `value` must already be validated. */
@@ -51,13 +42,7 @@ function writeSettings(dataDir: string, settings: Record<string, unknown>): void
   const file = resolveLink(join(dataDir, SETTINGS_FILE))
   const temporary = `${file}.${process.pid}`
   try {
-    const fd = openSync(temporary, 'w', 0o600)
-    try {
-      writeSync(fd, `${JSON.stringify(settings, null, 2)}\n`)
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
+    writeFileDurably(temporary, `${JSON.stringify(settings, null, 2)}\n`, 'w')
     renameSync(temporary, file)
   } catch (error) {
     rmSync(temporary, { force: true })

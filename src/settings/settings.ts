@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isMissingFile } from '../lib/files.ts'
 import {
   isSecretRule,
   type ParsedSetting,
@@ -107,7 +108,7 @@ function readSettingsFile(dataDir: string, problems: SettingProblem[]): Record<s
   try {
     text = readFileSync(join(dataDir, SETTINGS_FILE), 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return {}
+    if (isMissingFile(error)) return {}
     problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} cannot be read: ${String(error)}` })
     return {}
   }

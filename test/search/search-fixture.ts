@@ -11,7 +11,7 @@ import {
 import type { Embedder } from '../../src/search/embedders/models.ts'
 import { SearchEngine, type SearchEngineOptions } from '../../src/search/engine.ts'
 import { Indexer } from '../../src/search/indexer.ts'
-import { COLUMN_WEIGHTS, type RankingWeights } from '../../src/search/ranking.ts'
+import type { RankingWeights } from '../../src/search/ranking.ts'
 import type { SearchCalls } from '../../src/search/search-thread.ts'
 import { loadGraphLibrary } from '../../src/search/vectors/graph.ts'
 import type { Commit } from '../../src/store/commit.ts'
@@ -81,7 +81,6 @@ export async function searchFixture(embedder: Embedder | null): Promise<SearchFi
         database,
         embedder,
         weights: WEIGHTS,
-        columns: COLUMN_WEIGHTS,
         vectorsDirectory: vectors,
         graphFrom: 1_000_000,
         // Without the optional package every opening logs that it is missing.
@@ -136,14 +135,14 @@ export function callsOf(engine: SearchEngine): SearchCalls {
   const { reader } = engine
   return {
     search: (request: SearchRequest) => engine.search(request),
-    embed: async (texts) => (await engine.vectors?.embedder.embed(texts)) ?? texts.map(() => null),
-    nearest: async (...args) => engine.similarTo(...args),
+    embed: (texts) => engine.embed(texts),
+    similarTo: async (...args) => engine.similarTo(...args),
     observations: async (ids) => reader.observations(ids),
     found: async (rows) => reader.found(rows),
     beside: async (...args) => reader.beside(...args),
     passing: async (...args) => reader.passing(...args),
     state: async () => engine.state(),
-    counts: async (project) => reader.counts(project, engine.state().embedder?.name ?? null),
+    counts: async (project) => engine.counts(project),
     forget: async (ids) => engine.forget(ids),
     reset: async () => engine.reset(),
     moved: async (from, into) => engine.moved(from, into),

@@ -67,7 +67,7 @@ describe('the search thread', () => {
     const search = await gate().open()
     expect(await search.search(requestOf('anything'))).toMatchObject({ hits: [], total: 0, mode: 'hybrid', notes: [] })
     expect(await search.search(requestOf(''))).toMatchObject({ hits: [], total: 0, mode: 'filter' })
-    expect(await search.nearest(PROJECT.key, 1, 5)).toEqual([])
+    expect(await search.similarTo(PROJECT.key, 1, 5)).toEqual([])
     expect(await search.state()).toMatchObject({ embedder: { name: 'static-1' }, method: 'exact', fragments: 0 })
   })
 

@@ -8,7 +8,6 @@ import { Projects } from '../../src/daemon/projects.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { SearchEngine } from '../../src/search/engine.ts'
 import type { IndexerProgress } from '../../src/search/indexer.ts'
-import { COLUMN_WEIGHTS } from '../../src/search/ranking.ts'
 import { searchOptions } from '../../src/search/search-thread.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -90,7 +89,6 @@ function wordSearch(database: string): { open: () => Promise<SearchReader>; clos
     opening ??= SearchEngine.open({
       ...searchOptions(loadSettings(paths.dataDir, {}).values, paths),
       embedder: null,
-      columns: COLUMN_WEIGHTS,
       log: () => undefined,
     })
     return opening

@@ -7,6 +7,7 @@ import type { Stats } from 'node:fs'
 import { chmod, lstat, mkdir, open, readFile, realpath, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { extname, isAbsolute, join, relative, sep } from 'node:path'
 import { errorMessage, systemCode } from '../../lib/errors.ts'
+import { isMissingFile } from '../../lib/files.ts'
 import { isInside } from '../../lib/paths.ts'
 import type { SectionEdit } from './section.ts'
 
@@ -238,10 +239,6 @@ async function realPathOrNull(path: string): Promise<string | null> {
     if (isMissingFile(error) || systemCode(error) === 'ELOOP') return null
     throw error
   }
-}
-
-function isMissingFile(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')
 }
 
 /** Removes directories that were created for a file if they are empty. Returns the ones that are not. */

@@ -160,56 +160,29 @@ export class VectorSet {
   }
 }
 
-/** Collects the best `limit` matches in a heap whose root is the worst of them. */
+/** Collects the best `limit` matches. Few of many thousand get into the list, so inserting is not what takes time. */
 class TopMatches {
+  readonly sorted: VectorMatch[] = []
   readonly #limit: number
-  readonly #heap: VectorMatch[] = []
 
   constructor(limit: number) {
     this.#limit = limit
   }
 
   offer(found: VectorMatch): void {
-    const heap = this.#heap
-    if (heap.length < this.#limit) {
-      heap.push(found)
-      if (heap.length === this.#limit) for (let i = (heap.length >> 1) - 1; i >= 0; i--) this.#sink(i)
-      return
-    }
-    const [worst] = heap
-    if (worst === undefined || !isBetter(found, worst)) return
-    heap[0] = found
-    this.#sink(0)
-  }
-
-  /** Best first. With equal scores the newest is first, so that results are stable. */
-  get sorted(): VectorMatch[] {
-    return [...this.#heap].sort((a, b) => (isBetter(a, b) ? -1 : 1))
-  }
-
-  #sink(from: number): void {
-    const heap = this.#heap
-    for (let at = from; ; ) {
-      const left = 2 * at + 1
-      let worst = at
-      for (const child of [left, left + 1]) {
-        const a = heap[child]
-        const b = heap[worst]
-        if (a !== undefined && b !== undefined && isBetter(b, a)) worst = child
-      }
-      if (worst === at) return
-      const moved = heap[at]
-      const other = heap[worst]
-      if (moved === undefined || other === undefined) return
-      heap[at] = other
-      heap[worst] = moved
-      at = worst
-    }
+    const { sorted } = this
+    const isFull = sorted.length >= this.#limit
+    const worst = sorted.at(-1)
+    if (isFull && (worst === undefined || byScore(found, worst) > 0)) return
+    if (isFull) sorted.pop()
+    const next = sorted.findIndex((match) => byScore(found, match) < 0)
+    sorted.splice(next === -1 ? sorted.length : next, 0, found)
   }
 }
 
-function isBetter(a: VectorMatch, b: VectorMatch): boolean {
-  return a.score > b.score || (a.score === b.score && a.observationId > b.observationId)
+/** Best first. With equal scores the newest is first, so that results are stable. */
+export function byScore(a: VectorMatch, b: VectorMatch): number {
+  return b.score - a.score || b.observationId - a.observationId
 }
 
 /**

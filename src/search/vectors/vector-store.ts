@@ -21,15 +21,23 @@ import {
   removeTemporaryFiles,
   SEARCH_WIDTH,
 } from './graph.ts'
-import { dotProduct, type VectorMatch, VectorSet } from './vector-set.ts'
+import { byScore, dotProduct, type VectorMatch, VectorSet } from './vector-set.ts'
 
-export interface VectorStoreOptions extends Omit<VectorOptions, 'library'> {
+export interface VectorStoreOptions {
+  reader: SearchDatabase
   embedder: Embedder
-  /** Default: the installed one. Null: no graphs. */
+  /** Where the files of graphs are. */
+  directory: string
+  /** Number of vectors of a project from which on a graph is built. */
+  graphFrom: number
+  log(text: string): void
+  /** Default: the installed one. Null: all vectors are always compared. */
   library?: GraphLibrary | null
   /** Most bytes of vectors in memory. */
   maxBytes?: number
 }
+
+type OpenedOptions = VectorStoreOptions & { library: GraphLibrary | null }
 
 const MAX_BYTES = 512 * 1024 * 1024
 /** A filter that leaves more observations than this is applied after the search instead of before. */
@@ -38,23 +46,23 @@ const MAX_LISTED = 50_000
 const SURPLUS = 4
 
 export class VectorStore {
-  readonly embedder: Embedder
-  readonly #options: VectorOptions
-  readonly #maxBytes: number
+  readonly #options: OpenedOptions
   readonly #projects = new Map<string, ProjectVectors>()
 
-  private constructor(embedder: Embedder, options: VectorOptions, maxBytes: number) {
-    this.embedder = embedder
+  private constructor(options: OpenedOptions) {
     this.#options = options
-    this.#maxBytes = maxBytes
   }
 
-  static async open({ embedder, maxBytes = MAX_BYTES, ...rest }: VectorStoreOptions): Promise<VectorStore> {
-    removeTemporaryFiles(rest.directory)
-    if (rest.library !== undefined) return new VectorStore(embedder, { ...rest, library: rest.library }, maxBytes)
+  static async open(options: VectorStoreOptions): Promise<VectorStore> {
+    removeTemporaryFiles(options.directory)
+    if (options.library !== undefined) return new VectorStore({ ...options, library: options.library })
     const { library, reason } = await loadGraphLibrary()
-    if (reason !== null) rest.log(`${reason}; all vectors are compared`)
-    return new VectorStore(embedder, { ...rest, library }, maxBytes)
+    if (reason !== null) options.log(`${reason}; all vectors are compared`)
+    return new VectorStore({ ...options, library })
+  }
+
+  get embedder(): Embedder {
+    return this.#options.embedder
   }
 
   get method(): 'exact' | 'hnsw' {
@@ -81,22 +89,22 @@ export class VectorStore {
   }
 
   closest(project: string, observationId: number, query: Float32Array): VectorMatch | null {
-    return this.#project(project).closest(observationId, query)
+    return this.#project(project).set.closest(observationId, query)
   }
 
   /** Cosine of the closest fragments of two observations; 0 if one has no vector. */
   cosine(project: string, a: number, b: number): number {
-    const vectors = this.#project(project)
-    const others = vectors.vectorsOf(b)
+    const { set } = this.#project(project)
+    const others = set.vectorsOf(b)
     let best = 0
-    for (const one of vectors.vectorsOf(a)) for (const other of others) best = Math.max(best, dotProduct(one, 0, other))
+    for (const one of set.vectorsOf(a)) for (const other of others) best = Math.max(best, dotProduct(one, 0, other))
     return best
   }
 
   similarTo(key: string, observationId: number, limit: number): VectorMatch[] {
     const project = this.#upToDate(key)
     // The first vector is that of the narrative, which describes the observation best.
-    const [vector] = project.vectorsOf(observationId)
+    const [vector] = project.set.vectorsOf(observationId)
     if (vector === undefined) return []
     return project
       .nearest(vector, limit + 1, null, DUPLICATE_SEARCH_WIDTH)
@@ -117,8 +125,7 @@ export class VectorStore {
   moved(from: string, into: string): void {
     this.#projects.get(into)?.write()
     for (const key of [from, into]) this.#projects.delete(key)
-    const { name, dimensions } = this.embedder
-    removeGraph(this.#options.directory, { project: from, embedder: name, dimensions })
+    removeGraph(this.#options.directory, this.#graphKey(from))
   }
 
   forget(observationIds: readonly number[]): void {
@@ -143,11 +150,15 @@ export class VectorStore {
     return this.#options.reader.projectsWithVectors(this.embedder.name).map((key) => this.#upToDate(key))
   }
 
+  #graphKey(project: string): GraphKey {
+    const { name, dimensions } = this.embedder
+    return { project, embedder: name, dimensions }
+  }
+
   #project(key: string): ProjectVectors {
     const known = this.#projects.get(key)
     if (known !== undefined) return known
-    const { name, dimensions } = this.embedder
-    const project = new ProjectVectors({ project: key, embedder: name, dimensions }, this.#options)
+    const project = new ProjectVectors(this.#graphKey(key), this.#options)
     this.#projects.set(key, project)
     project.refresh()
     project.openGraph()
@@ -166,30 +177,15 @@ export class VectorStore {
 
   /** Drops the least recently used projects until the rest fits into memory. */
   #evict(): void {
-    let bytes = [...this.#projects.values()].reduce((sum, project) => sum + project.bytes, 0)
+    const { maxBytes = MAX_BYTES } = this.#options
+    let bytes = [...this.#projects.values()].reduce((sum, { set }) => sum + set.bytes, 0)
     for (const [key, project] of this.#projects) {
-      if (bytes <= this.#maxBytes || this.#projects.size === 1) return
+      if (bytes <= maxBytes || this.#projects.size === 1) return
       project.write()
       this.#projects.delete(key)
-      bytes -= project.bytes
+      bytes -= project.set.bytes
     }
   }
-}
-
-/** With equal scores the newest is first, so that results are stable. */
-function byScore(a: VectorMatch, b: VectorMatch): number {
-  return b.score - a.score || b.observationId - a.observationId
-}
-
-interface VectorOptions {
-  reader: SearchDatabase
-  /** Null: all vectors are always compared. */
-  library: GraphLibrary | null
-  /** Where the files of graphs are. */
-  directory: string
-  /** Number of vectors from which on a graph is built. */
-  graphFrom: number
-  log(text: string): void
 }
 
 /** If a filter leaves no more observations than this, comparing all of them is exact and as fast. */
@@ -205,9 +201,9 @@ const MAX_PENDING = 2_000
 
 /** The vectors of one project and one embedder. */
 class ProjectVectors {
-  readonly key: GraphKey
-  readonly #options: VectorOptions
-  #set: VectorSet
+  readonly set: VectorSet
+  readonly #key: GraphKey
+  readonly #options: OpenedOptions
   /** Cursor: the newest vector id of any project at the time of the last refresh. */
   #lastId = 0
   #graph: LabelledGraph | null = null
@@ -216,30 +212,27 @@ class ProjectVectors {
   /** Building the graph failed: from then on all vectors are compared. */
   #graphFailed = false
 
-  constructor(key: GraphKey, options: VectorOptions) {
-    this.key = key
+  constructor(key: GraphKey, options: OpenedOptions) {
+    this.set = new VectorSet(key.dimensions)
+    this.#key = key
     this.#options = options
-    this.#set = new VectorSet(key.dimensions)
   }
 
-  get bytes(): number {
-    return this.#set.bytes
-  }
   /** True while a graph is needed and not complete. */
-  get isBuilding(): boolean {
+  get #isBuilding(): boolean {
     return this.#needsGraph && (this.#graph === null || this.#pending.size > 0)
   }
   get method(): 'exact' | 'hnsw' {
-    return this.#graph !== null && !this.isBuilding ? 'hnsw' : 'exact'
+    return this.#graph !== null && !this.#isBuilding ? 'hnsw' : 'exact'
   }
   get #needsGraph(): boolean {
     const { library, graphFrom } = this.#options
-    return library !== null && !this.#graphFailed && this.#set.size >= graphFrom
+    return library !== null && !this.#graphFailed && this.set.size >= graphFrom
   }
 
   /** Reads vectors that were stored since the last call. */
   refresh(): void {
-    const { project, embedder, dimensions } = this.key
+    const { project, embedder, dimensions } = this.#key
     const { reader } = this.#options
     const newest = reader.lastVector(embedder)
     if (newest <= this.#lastId) return
@@ -250,7 +243,7 @@ class ProjectVectors {
           skipped += 1
           continue
         }
-        this.#set.add(observationId, fragment, vector)
+        this.set.add(observationId, fragment, vector)
         this.#pending.add(observationId)
       }
     }
@@ -266,13 +259,13 @@ class ProjectVectors {
   /** Removes the graph's file too. It is written again when the graph has been built again. */
   forget(observationIds: readonly number[]): void {
     for (const id of observationIds) {
-      this.#set.remove(id)
+      this.set.remove(id)
       this.#graph?.remove(id)
       this.#pending.delete(id)
     }
     if (this.#graph === null || this.#graph.removedShare === 0) return
     if (this.#graph.removedShare > MAX_REMOVED_SHARE) this.#dropGraph()
-    else removeGraph(this.#options.directory, this.key)
+    else removeGraph(this.#options.directory, this.#key)
   }
 
   /** Best first. `allowed` null: all of the project. `width`: search parameter of the graph. */
@@ -284,22 +277,14 @@ class ProjectVectors {
   ): VectorMatch[] {
     const graph = this.#graph
     const few = allowed !== null && allowed.size <= FEW_ALLOWED
-    if (graph === null || few || this.#pending.size > MAX_PENDING) return this.#set.nearest(query, limit, allowed)
-    const all = this.#set.observations
+    if (graph === null || few || this.#pending.size > MAX_PENDING) return this.set.nearest(query, limit, allowed)
+    const all = this.set.observations
     const wanted = allowed === null ? limit : Math.min(all, Math.ceil((limit * all) / allowed.size))
     const near = graph.nearest(query, wanted * FRAGMENTS_PER_OBSERVATION, width)
     for (const id of this.#pending) near.add(id)
     if (allowed !== null) for (const id of near) if (!allowed.has(id)) near.delete(id)
     // Scored with the exact vectors.
-    return this.#set.nearest(query, limit, near)
-  }
-
-  closest(observationId: number, query: Float32Array): VectorMatch | null {
-    return this.#set.closest(observationId, query)
-  }
-
-  vectorsOf(observationId: number): Float32Array[] {
-    return this.#set.vectorsOf(observationId)
+    return this.set.nearest(query, limit, near)
   }
 
   /** Reads the graph from its file if that fits, else starts an empty one. `build` completes it. */
@@ -307,14 +292,15 @@ class ProjectVectors {
     const { library, directory, log } = this.#options
     if (library === null || !this.#needsGraph || this.#graph !== null) return
     try {
-      this.#graph = LabelledGraph.read(library, directory, this.key)
-      this.#removeForgotten()
+      this.#graph = LabelledGraph.read(library, directory, this.#key)
+      // Observations that were forgotten since the graph was written; its file is removed with them.
+      this.forget([...(this.#graph?.ids() ?? [])].filter((id) => !this.set.has(id)))
       for (const id of this.#graph?.ids() ?? []) if (this.#isComplete(id)) this.#pending.delete(id)
     } catch (error) {
-      log(`the vector index of ${this.key.project} is built again: ${errorMessage(error)}`)
+      log(`the vector index of ${this.#key.project} is built again: ${errorMessage(error)}`)
       this.#dropGraph()
     }
-    this.#graph ??= LabelledGraph.empty(library, this.key.dimensions)
+    this.#graph ??= LabelledGraph.empty(library, this.#key.dimensions)
   }
 
   /** Adds vectors to the graph for about `ms`. True while there is more to do. */
@@ -322,63 +308,54 @@ class ProjectVectors {
     try {
       this.openGraph()
       const graph = this.#graph
-      if (graph === null || !this.isBuilding) return false
+      if (graph === null || !this.#isBuilding) return false
       this.#addFor(ms, graph)
-      const isDue = this.isBuilding ? graph.unwritten >= WRITE_AFTER * 4 : graph.unwritten >= WRITE_AFTER
-      if (isDue || (!this.isBuilding && !graph.isWritten)) this.write()
+      const isDue = graph.unwritten >= (this.#isBuilding ? WRITE_AFTER * 4 : WRITE_AFTER)
+      if (isDue || (!this.#isBuilding && !graph.isWritten)) this.write()
     } catch (error) {
       this.#graphFailed = true
       this.#dropGraph()
       this.#options.log(
-        `the vector index of ${this.key.project} could not be built, all vectors are compared: ${errorMessage(error)}`,
+        `the vector index of ${this.#key.project} could not be built, all vectors are compared: ${errorMessage(error)}`,
       )
     }
-    return this.isBuilding
+    return this.#isBuilding
   }
 
   /** Writes the graph if it has new points. */
   write(): void {
     if (this.#graph === null || this.#graph.unwritten === 0) return
     try {
-      this.#graph.write(this.#options.directory, this.key)
+      this.#graph.write(this.#options.directory, this.#key)
     } catch (error) {
-      this.#options.log(`the vector index of ${this.key.project} could not be written: ${errorMessage(error)}`)
+      this.#options.log(`the vector index of ${this.#key.project} could not be written: ${errorMessage(error)}`)
     }
   }
 
   #addFor(ms: number, graph: LabelledGraph): void {
     const until = performance.now() + ms
     for (const observationId of this.#pending) {
-      this.#addTo(graph, observationId)
+      graph.remove(observationId)
+      const vectors = this.set.vectorsOf(observationId)
+      for (const [i, fragment] of this.set.fragmentsOf(observationId).entries()) {
+        const vector = vectors[i]
+        if (vector !== undefined) graph.add(observationId, fragment, vector)
+      }
       this.#pending.delete(observationId)
       if (performance.now() > until) return
-    }
-  }
-
-  #addTo(graph: LabelledGraph, observationId: number): void {
-    graph.remove(observationId)
-    const vectors = this.#set.vectorsOf(observationId)
-    for (const [i, fragment] of this.#set.fragmentsOf(observationId).entries()) {
-      const vector = vectors[i]
-      if (vector !== undefined) graph.add(observationId, fragment, vector)
     }
   }
 
   /** Whether the graph contains all fragments of the observation. */
   #isComplete(observationId: number): boolean {
     const known = this.#graph?.fragmentsOf(observationId) ?? []
-    const fragments = this.#set.fragmentsOf(observationId)
+    const fragments = this.set.fragmentsOf(observationId)
     return known.length === fragments.length && fragments.every((fragment) => known.includes(fragment))
-  }
-
-  /** Removes observations that were forgotten since the graph was written, and with them its file. */
-  #removeForgotten(): void {
-    this.forget([...(this.#graph?.ids() ?? [])].filter((id) => !this.#set.has(id)))
   }
 
   #dropGraph(): void {
     this.#graph = null
-    this.#pending = new Set(this.#set.ids())
-    removeGraph(this.#options.directory, this.key)
+    this.#pending = new Set(this.set.ids())
+    removeGraph(this.#options.directory, this.#key)
   }
 }
