@@ -20,8 +20,8 @@ const TIME = /^(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?
  */
 export function parseMoment(text: string, edge: 'start' | 'end', now: number): number | null {
   const given = text.trim().toLowerCase()
-  if (given === 'today') return dayEdge(dayBefore(now, 0), edge)
-  if (given === 'yesterday') return dayEdge(dayBefore(now, 1), edge)
+  if (given === 'today') return dayEdge(now, edge)
+  if (given === 'yesterday') return dayEdge(startOfDay(now) - 1, edge)
   const back = BACK.exec(given)
   if (back !== null) return now - Number(back[1]) * (UNIT_MS.get(back[2] ?? '') ?? 0)
   if (EPOCH_MS.test(given)) return Number(given)
@@ -36,22 +36,16 @@ export function parseMoment(text: string, edge: 'start' | 'end', now: number): n
   return Number.isNaN(at) ? null : at
 }
 
-/** Midnight of that date; null for a date that does not exist, such as February 30. */
-function calendarDay([, year, month, day]: RegExpExecArray): Date | null {
+/** Midnight of that date, epoch ms; null for a date that does not exist, such as February 30. */
+function calendarDay([, year, month, day]: RegExpExecArray): number | null {
   const date = new Date(Number(year), Number(month) - 1, Number(day))
   date.setFullYear(Number(year))
-  return date.getMonth() === Number(month) - 1 && date.getDate() === Number(day) ? date : null
-}
-
-function dayBefore(now: number, days: number): Date {
-  const date = new Date(now)
-  return new Date(date.getFullYear(), date.getMonth(), date.getDate() - days)
+  return date.getMonth() === Number(month) - 1 && date.getDate() === Number(day) ? date.getTime() : null
 }
 
 /** Calculated with the calendar: a day has 23 or 25 hours when clocks change. */
-function dayEdge(day: Date, edge: 'start' | 'end'): number {
-  if (edge === 'start') return day.getTime()
-  return endOfDay(day.getTime()) - 1
+function dayEdge(at: number, edge: 'start' | 'end'): number {
+  return edge === 'start' ? startOfDay(at) : endOfDay(at) - 1
 }
 
 /** Epoch ms of the midnight before `at`. */

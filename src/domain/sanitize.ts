@@ -111,71 +111,55 @@ export function boundValue(value: unknown, bounds: SizeBounds = DEFAULT_BOUNDS, 
 /** Characters. Texts are not cut below this while members can still be dropped. */
 const SHORT_TEXT = 256
 
-class CutText {
-  /** `tail` is empty if `left` is 0. */
-  constructor(
-    readonly head: string,
-    readonly tail: string,
-    readonly left: number,
-  ) {}
-}
-class CutList {
-  constructor(
-    readonly items: Prepared[],
-    readonly left: number,
-  ) {}
-}
-class CutMap {
-  constructor(
-    readonly entries: [string, Prepared][],
-    readonly left: number,
-  ) {}
-}
-type Prepared = CutText | CutList | CutMap | number | boolean | null
+/** `left`: how many characters, items or keys were cut away. The tail of a text is empty if it is 0. */
+type CutText = { kind: 'text'; head: string; tail: string; left: number }
+type CutList = { kind: 'list'; items: Prepared[]; left: number }
+type CutObject = { kind: 'object'; entries: [string, Prepared][]; left: number }
+type Prepared = CutText | CutList | CutObject | number | boolean | null
+
+const uncut = (text: string): CutText => ({ kind: 'text', head: text, tail: '', left: 0 })
 
 function prepareText(text: string, max: number, mask: MaskText, key: string | null): CutText {
-  if (text.length <= max + 2 * CUT_MARGIN) return new CutText(mask(toWellFormed(text), key), '', 0)
+  if (text.length <= max + 2 * CUT_MARGIN) return uncut(mask(toWellFormed(text), key))
   const side = Math.ceil(max / 2) + CUT_MARGIN
   const head = mask(toWellFormed(text.slice(0, side)), key)
   const tail = mask(toWellFormed(text.slice(-side)), key)
   const keptHead = first(head, Math.max(0, head.length - CUT_MARGIN))
   const keptTail = last(tail, Math.max(0, tail.length - CUT_MARGIN))
-  return new CutText(keptHead, keptTail, text.length - keptHead.length - keptTail.length)
+  return { kind: 'text', head: keptHead, tail: keptTail, left: text.length - keptHead.length - keptTail.length }
 }
 
 function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string | null, depth: number): Prepared {
   if (typeof value === 'string') return prepareText(value, bounds.text, mask, key)
   if (typeof value === 'boolean' || typeof value === 'number') return value
   if (typeof value !== 'object' || value === null) return null
-  if (depth >= Math.min(bounds.depth, MAX_DEPTH)) return new CutText(TOO_DEEP, '', 0)
+  if (depth >= Math.min(bounds.depth, MAX_DEPTH)) return uncut(TOO_DEEP)
   if (Array.isArray(value)) {
     const items = value.slice(0, bounds.members).map((item) => prepare(item, bounds, mask, key, depth + 1))
-    return new CutList(items, value.length - items.length)
+    return { kind: 'list', items, left: value.length - items.length }
   }
   const names = Object.keys(value)
   const entries = names.slice(0, bounds.members).map((name): [string, Prepared] => {
     const item: unknown = Reflect.get(value, name)
     return [cutText(name, MAX_KEY, mask), prepare(item, bounds, mask, name, depth + 1)]
   })
-  return new CutMap(entries, names.length - entries.length)
+  return { kind: 'object', entries, left: names.length - entries.length }
 }
 
 function render(value: Prepared, text: number, members: number): unknown {
-  if (value instanceof CutText) return renderText(value, text)
-  if (value instanceof CutList) {
+  if (typeof value !== 'object' || value === null) return value
+  if (value.kind === 'text') return renderText(value, text)
+  if (value.kind === 'list') {
     const items = value.items.slice(0, members).map((item) => render(item, text, members))
     const left = value.left + value.items.length - items.length
     return left > 0 ? [...items, leftOut(left, 'items')] : items
   }
-  if (value instanceof CutMap) {
-    const entries = value.entries
-      .slice(0, members)
-      .map(([key, item]): [string, unknown] => [key, render(item, text, members)])
-    const left = value.left + value.entries.length - entries.length
-    if (left > 0) entries.push(['…', leftOut(left, 'keys')])
-    return toObjectWithUniqueKeys(entries)
-  }
-  return value
+  const entries = value.entries
+    .slice(0, members)
+    .map(([key, item]): [string, unknown] => [key, render(item, text, members)])
+  const left = value.left + value.entries.length - entries.length
+  if (left > 0) entries.push(['…', leftOut(left, 'keys')])
+  return toObjectWithUniqueKeys(entries)
 }
 
 function renderText(cut: CutText, max: number): string {

@@ -9,9 +9,8 @@ interface SecretRule {
   kind: string
   /** Literals: a text without any of them contains no such secret, and the pattern is not tried. */
   hints: readonly string[]
+  /** Its capture group is the secret; without one the whole match is. */
   pattern: RegExp
-  /** The capture group with the secret; 0 is the whole match. */
-  group: 0 | 1 | 2
   /** Returns false for a match that is not a secret. */
   accepts?: (secret: string) => boolean
 }
@@ -25,75 +24,49 @@ const atWordStart = (pattern: RegExp): RegExp =>
   new RegExp(`(?:(?<![\\w-])|(?<=\\\\[bfnrt]))${pattern.source}`, pattern.flags)
 
 export const SECRET_RULES: readonly SecretRule[] = [
-  { kind: 'anthropic-key', hints: ['sk-ant-'], pattern: /sk-ant-[\w-]{16,}/g, group: 0 },
-  { kind: 'openai-key', hints: ['sk-'], pattern: atWordStart(/sk-[\w-]{20,}/g), group: 0, accepts: hasDigit },
-  {
-    kind: 'aws-access-key-id',
-    hints: ['AKIA', 'ASIA'],
-    pattern: atWordStart(/A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])/g),
-    group: 0,
-  },
+  { kind: 'anthropic-key', hints: ['sk-ant-'], pattern: /sk-ant-[\w-]{16,}/g },
+  { kind: 'openai-key', hints: ['sk-'], pattern: atWordStart(/sk-[\w-]{20,}/g), accepts: hasDigit },
+  { kind: 'aws-access-key-id', hints: ['AKIA', 'ASIA'], pattern: atWordStart(/A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9])/g) },
   {
     kind: 'aws-secret-key',
     hints: ['ecret', 'ECRET'],
     pattern:
       /secret_?(?:access_?)?key\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])/gi,
-    group: 1,
   },
-  {
-    kind: 'github-token',
-    hints: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'],
-    pattern: /gh[pousr]_[A-Za-z0-9]{30,}/g,
-    group: 0,
-  },
-  { kind: 'github-token', hints: ['github_pat_'], pattern: /github_pat_\w{30,}/g, group: 0 },
-  { kind: 'gitlab-token', hints: ['glpat-'], pattern: /glpat-[\w.-]{20,}/g, group: 0 },
-  { kind: 'google-key', hints: ['AIza'], pattern: /AIza[\w-]{35}(?![\w-])/g, group: 0 },
+  { kind: 'github-token', hints: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], pattern: /gh[pousr]_[A-Za-z0-9]{30,}/g },
+  { kind: 'github-token', hints: ['github_pat_'], pattern: /github_pat_\w{30,}/g },
+  { kind: 'gitlab-token', hints: ['glpat-'], pattern: /glpat-[\w.-]{20,}/g },
+  { kind: 'google-key', hints: ['AIza'], pattern: /AIza[\w-]{35}(?![\w-])/g },
   {
     kind: 'slack-webhook',
     hints: ['hooks.slack.com'],
     pattern: /hooks\.slack\.com\/(?:services|workflows|triggers)\/([\w/+-]{8,})/g,
-    group: 1,
   },
-  {
-    kind: 'slack-token',
-    hints: ['xox'],
-    pattern: /xox[abeoprs]-[A-Za-z0-9-]{10,}/g,
-    group: 0,
-    accepts: hasDigit,
-  },
-  {
-    kind: 'stripe-key',
-    hints: ['k_live_', 'k_test_'],
-    pattern: atWordStart(/[rs]k_(?:live|test)_[A-Za-z0-9]{10,}/g),
-    group: 0,
-  },
-  { kind: 'npm-token', hints: ['npm_'], pattern: /npm_[A-Za-z0-9]{36,}/g, group: 0 },
-  { kind: 'pypi-token', hints: ['pypi-'], pattern: /pypi-[\w-]{40,}/g, group: 0 },
-  { kind: 'huggingface-token', hints: ['hf_'], pattern: /hf_[A-Za-z0-9]{30,}/g, group: 0 },
-  { kind: 'sendgrid-key', hints: ['SG.'], pattern: atWordStart(/SG\.[\w-]{16,}\.[\w-]{16,}/g), group: 0 },
-  { kind: 'twilio-key', hints: ['SK'], pattern: atWordStart(/SK[0-9a-f]{32}(?!\w)/g), group: 0 },
-  { kind: 'jwt', hints: ['eyJ'], pattern: atWordStart(/eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/g), group: 0 },
+  { kind: 'slack-token', hints: ['xox'], pattern: /xox[abeoprs]-[A-Za-z0-9-]{10,}/g, accepts: hasDigit },
+  { kind: 'stripe-key', hints: ['k_live_', 'k_test_'], pattern: atWordStart(/[rs]k_(?:live|test)_[A-Za-z0-9]{10,}/g) },
+  { kind: 'npm-token', hints: ['npm_'], pattern: /npm_[A-Za-z0-9]{36,}/g },
+  { kind: 'pypi-token', hints: ['pypi-'], pattern: /pypi-[\w-]{40,}/g },
+  { kind: 'huggingface-token', hints: ['hf_'], pattern: /hf_[A-Za-z0-9]{30,}/g },
+  { kind: 'sendgrid-key', hints: ['SG.'], pattern: atWordStart(/SG\.[\w-]{16,}\.[\w-]{16,}/g) },
+  { kind: 'twilio-key', hints: ['SK'], pattern: atWordStart(/SK[0-9a-f]{32}(?!\w)/g) },
+  { kind: 'jwt', hints: ['eyJ'], pattern: atWordStart(/eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/g) },
   {
     kind: 'authorization',
     hints: ['uthorization', 'UTHORIZATION'],
     pattern:
       /authorization\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["'`]?(?:(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,8})?([\w.~+/=:-]{6,})/gi,
-    group: 1,
     accepts: isNotWord,
   },
   {
     kind: 'authorization',
     hints: ['earer ', 'EARER '],
     pattern: atWordStart(/bearer[ \t]{1,8}([\w.~+/=-]{16,})/gi),
-    group: 1,
     accepts: (secret) => hasDigit(secret) && isNotWord(secret),
   },
   {
     kind: 'url-password',
     hints: ['://'],
     pattern: /:\/\/[^\s/:@"'`<>\\]{0,128}:([^\s/"'`<>\\]{1,256})@/g,
-    group: 1,
     accepts: (secret) => !isPlaceholderValue(secret),
   },
 ]
@@ -117,9 +90,8 @@ export function maskSecrets(text: string): string {
 const MAX_PASSES = 8
 
 function applyRule(text: string, rule: SecretRule): string {
-  return text.replace(rule.pattern, (match: string, ...groups: unknown[]) => {
-    const group = groups[rule.group - 1]
-    const secret = rule.group === 0 || typeof group !== 'string' ? match : group
+  return text.replace(rule.pattern, (match: string, group: unknown) => {
+    const secret = typeof group === 'string' ? group : match
     if (rule.accepts?.(secret) === false) return match
     const at = match.lastIndexOf(secret)
     return `${match.slice(0, at)}[secret:${rule.kind}]${match.slice(at + secret.length)}`
@@ -255,6 +227,7 @@ const MARKER = /secret:[a-z-]+\]/y
 /** Most characters of a value and of a name. */
 const MAX_VALUE = 8_192
 const MAX_NAME = 64
+const NAME_CHARACTER = /[\w-]/
 
 interface FoundAssignment {
   /** Null: not a secret; the search continues after `end`. */
@@ -352,26 +325,15 @@ function isUpper(name: string): boolean {
 
 function nameStart(text: string, index: number): number {
   let at = index
-  while (at > 0 && index - at < MAX_NAME && isNameCode(text.charCodeAt(at - 1))) at--
+  while (at > 0 && index - at < MAX_NAME && NAME_CHARACTER.test(text[at - 1] ?? '')) at--
   // In JSON text the `n` of an escaped line break is not part of the name.
   return at < index && text[at - 1] === '\\' && /[bfnrt]/.test(text[at] ?? '') ? at + 1 : at
 }
 
 function nameEnd(text: string, index: number): number {
   let at = index
-  while (at < text.length && at - index < MAX_NAME && isNameCode(text.charCodeAt(at))) at++
+  while (at - index < MAX_NAME && NAME_CHARACTER.test(text[at] ?? '')) at++
   return at
-}
-
-/** Letters, digits, `_` and `-`. */
-function isNameCode(code: number): boolean {
-  return (
-    (code >= 97 && code <= 122) ||
-    (code >= 65 && code <= 90) ||
-    (code >= 48 && code <= 57) ||
-    code === 95 ||
-    code === 45
-  )
 }
 
 /** Index of the closing quote, which is escaped like the opening one; else the end of the line. */

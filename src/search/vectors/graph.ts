@@ -112,7 +112,9 @@ export class LabelledGraph {
     index.readIndexSync(files.index)
     if (index.getNumDimensions() !== key.dimensions) throw new Error(`it has ${index.getNumDimensions()} dimensions`)
     const graph = new LabelledGraph(index)
-    stored.labels?.forEach((label) => graph.#label(...label))
+    stored.labels?.forEach((label) => {
+      graph.#label(...label)
+    })
     if (index.getCurrentCount() !== graph.#labels.length) throw new Error('its labels belong to another graph')
     graph.isWritten = true
     return graph
