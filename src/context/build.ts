@@ -1,20 +1,16 @@
 /** Reads the memory of a project and renders what its next session would get. */
 import { estimateTokens } from '../domain/observation.ts'
 import type { Project } from '../domain/project.ts'
+import type { RenderedContext } from '../domain/rendered-context.ts'
 import type { ProjectTotals, StoreReader } from '../store/port.ts'
 import { type ContextReport, type ObserverProblems, renderContext, renderMessage } from './rendering.ts'
 import { type ContextOptions, selectContext } from './selection.ts'
 
-/** The context of a project and its cost. */
-interface ContextView {
+/** The context of a project with everything that explains it. */
+export interface ContextPreview extends RenderedContext {
   project: Project
+  /** Of the context. */
   tokens: number
-  context: string
-}
-
-/** The context with everything that explains it. */
-export interface ContextPreview extends ContextView {
-  message: string
   /** Null if nothing is known about the project. */
   totals: ProjectTotals | null
   /** Null if the context is empty. */
@@ -57,9 +53,4 @@ export async function buildContext(
     totals: material?.totals ?? null,
     report: rendered?.report ?? null,
   }
-}
-
-/** The preview of a project without any memory. */
-export function emptyPreview({ key, name }: Project): ContextPreview {
-  return { project: { key, name }, tokens: 0, context: '', message: '', totals: null, report: null }
 }

@@ -2,13 +2,14 @@
  * The lines of the context, one function per kind of line. Selection and rendering use the same functions, so the
  * length of a line is its cost.
  */
+import type { ContextPart } from '../domain/context-parts.ts'
 import { formatDay, formatFullDay, formatTime } from '../domain/dates.ts'
 import { type Observation, type ObservationType, observationTokens, type Summary } from '../domain/observation.ts'
 import { plainText, tableCell, truncateAtWord } from '../domain/plain-text.ts'
 import { CONTEXT_TAG } from '../domain/private-parts.ts'
 import { type Project, projectWorkingTree } from '../domain/project.ts'
-import { formatCount } from '../lib/format.ts'
-import type { ProjectTotals } from '../store/port.ts'
+import { formatCount, pluralize } from '../lib/format.ts'
+import type { ContextMaterial, ProjectTotals } from '../store/port.ts'
 
 export const TYPE_ICONS: Record<ObservationType, string> = {
   bugfix: '🐛',
@@ -33,7 +34,7 @@ const NO_FILE_GROUP = 'General'
 
 export const CONTEXT_OPEN_TAG = `<${CONTEXT_TAG}>`
 export const CONTEXT_CLOSE_TAG = `</${CONTEXT_TAG}>`
-export const MORE_TOOLS_HINT =
+const MORE_TOOLS_HINT =
   'More: the tools `search_memory`, `timeline` (around an #id), `get_observations` (#ids in full), or in a shell ' +
   '`claude-mem search "…"`, `claude-mem show ID`.'
 export const PINNED_HEADING = '### Pinned'
@@ -43,20 +44,43 @@ export function projectLabel({ name, key }: Project): string {
   return tableCell(name, NAME_CHARS) || tableCell(key, NAME_CHARS)
 }
 
-export function titleLine(project: Project, now: number): string {
-  return `# ${projectLabel(project)}: memory of earlier sessions, as of ${formatFullDay(now)}`
+/** Lines of the context that belong together. */
+export interface ContextSection {
+  part: ContextPart | 'frame'
+  lines: readonly string[]
 }
 
-/** `cost`: tokens of the whole context. */
-export function totalsLine({ observations, discoveryTokens, since }: ProjectTotals, now: number, cost: number): string {
-  const count = `${observations} observation${observations === 1 ? '' : 's'}`
+interface ContextFrame extends Pick<ContextMaterial, 'project' | 'totals'> {
+  parts: readonly ContextPart[]
+  now: number
+  /** Types whose icons the legend explains. */
+  types: readonly ObservationType[]
+  hasPinned: boolean
+  /** Tokens of the whole context. */
+  cost: number
+}
+
+/** The sections above and below the memories. */
+export function frameSections(frame: ContextFrame): { above: ContextSection[]; below: ContextSection[] } {
+  const { project, totals, parts, now, types, hasPinned, cost } = frame
+  const title = `# ${projectLabel(project)}: memory of earlier sessions, as of ${formatFullDay(now)}`
+  const above: ContextSection[] = [{ part: 'frame', lines: [CONTEXT_OPEN_TAG, title] }]
+  if (parts.includes('totals')) above.push({ part: 'totals', lines: [totalsLine(totals, now, cost)] })
+  if (parts.includes('legend') && types.length > 0) {
+    above.push({ part: 'legend', lines: [legendLine(types, hasPinned)] })
+  }
+  const below: ContextSection[] = [{ part: 'frame', lines: [CONTEXT_CLOSE_TAG] }]
+  if (parts.includes('more')) below.unshift({ part: 'more', lines: ['', MORE_TOOLS_HINT] })
+  return { above, below }
+}
+
+function totalsLine({ observations, discoveryTokens, since }: ProjectTotals, now: number, cost: number): string {
   const from = since === null || formatFullDay(since) === formatFullDay(now) ? '' : ` since ${formatDay(since, now)}`
   const learned = discoveryTokens === 0 ? '' : `, learned with ~${formatCount(discoveryTokens)} tokens`
-  return `${count}${from}${learned}; this text: ~${formatCount(cost)} tokens`
+  return `${pluralize(observations, 'observation')}${from}${learned}; this text: ~${formatCount(cost)} tokens`
 }
 
-/** Explains only the icons that are used. */
-export function legendLine(types: readonly ObservationType[], pinned: boolean): string {
+function legendLine(types: readonly ObservationType[], pinned: boolean): string {
   const icons = types.map((type) => `${TYPE_ICONS[type]} ${type}`)
   return `${[...icons, ...(pinned ? [`${PIN_ICON} pinned`] : [])].join(' ')}; rows: #id, time, type, title, ~tokens in full`
 }

@@ -8,24 +8,8 @@ import { estimateTokens, OBSERVATION_TYPES, tokensForChars } from '../domain/obs
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { bold, cyan, formatCount, pluralize, yellow } from '../lib/format.ts'
 import type { ContextMaterial } from '../store/port.ts'
-import {
-  CONTEXT_CLOSE_TAG,
-  CONTEXT_OPEN_TAG,
-  dayLine,
-  legendLine,
-  MORE_TOOLS_HINT,
-  PINNED_HEADING,
-  projectLabel,
-  titleLine,
-  totalsLine,
-} from './lines.ts'
-import {
-  type ContextEntry,
-  type ContextSelection,
-  charsOfLines,
-  includesPart,
-  type OmittedCounts,
-} from './selection.ts'
+import { type ContextSection, dayLine, frameSections, PINNED_HEADING, projectLabel } from './lines.ts'
+import { type ContextEntry, type ContextSelection, charsOfLines, type OmittedCounts } from './selection.ts'
 
 /** What the text contains and what it does not. */
 export interface ContextReport {
@@ -41,44 +25,31 @@ export interface ContextText {
   report: ContextReport
 }
 
-interface ContextSection {
-  part: ContextPart | 'frame'
-  lines: readonly string[]
-}
-
 export function renderContext(selection: ContextSelection): ContextText {
-  const below = sectionsBelow(selection)
-  const text = [...sectionsAbove(selection, 0), ...below].flatMap(({ lines }) => lines).join('\n')
   // The cost does not include its own digits: a few characters of several thousand.
-  const all = [...sectionsAbove(selection, estimateTokens(text)), ...below]
-  return { text: all.flatMap(({ lines }) => lines).join('\n'), report: reportOn(selection, all) }
+  const cost = estimateTokens(sectionsText(contextSections(selection, 0)))
+  const sections = contextSections(selection, cost)
+  return { text: sectionsText(sections), report: reportOn(selection, sections) }
 }
 
-function sectionsAbove({ material, options, pinned, entries }: ContextSelection, cost: number): ContextSection[] {
+function contextSections(selection: ContextSelection, cost: number): ContextSection[] {
+  const { material, options, pinned, summary, earlier, entries } = selection
   const used = new Set([...pinned, ...entries].map(({ observation }) => observation.type))
   const types = OBSERVATION_TYPES.filter((type) => used.has(type))
-  const showsLegend = includesPart(options, 'legend') && types.length > 0
+  const { above, below } = frameSections({ ...material, ...options, types, hasPinned: pinned.length > 0, cost })
+  const pinnedLines = pinned.length === 0 ? [] : ['', PINNED_HEADING, ...pinned.flatMap(entryLines)]
   return [
-    { part: 'frame', lines: [CONTEXT_OPEN_TAG, titleLine(material.project, options.now)] },
-    ...section('totals', includesPart(options, 'totals') ? [totalsLine(material.totals, options.now, cost)] : []),
-    ...section('legend', showsLegend ? [legendLine(types, pinned.length > 0)] : []),
+    ...above,
+    { part: 'pinned', lines: pinnedLines },
+    { part: 'summary', lines: summary },
+    { part: 'earlier', lines: earlier },
+    { part: 'timeline', lines: timelineLines(entries) },
+    ...below,
   ]
 }
 
-function sectionsBelow({ options, pinned, summary, earlier, entries }: ContextSelection): ContextSection[] {
-  return [
-    ...section('pinned', pinned.length === 0 ? [] : ['', PINNED_HEADING, ...pinned.flatMap(entryLines)]),
-    ...section('summary', summary),
-    ...section('earlier', earlier),
-    ...section('timeline', timelineLines(entries)),
-    ...section('more', includesPart(options, 'more') ? ['', MORE_TOOLS_HINT] : []),
-    { part: 'frame', lines: [CONTEXT_CLOSE_TAG] },
-  ]
-}
-
-/** No section if it has no lines. */
-function section(part: ContextPart, lines: readonly string[]): ContextSection[] {
-  return lines.length === 0 ? [] : [{ part, lines }]
+function sectionsText(sections: readonly ContextSection[]): string {
+  return sections.flatMap(({ lines }) => lines).join('\n')
 }
 
 function timelineLines(entries: readonly ContextEntry[]): string[] {

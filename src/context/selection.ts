@@ -20,22 +20,17 @@ import { plainText } from '../domain/plain-text.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import {
-  CONTEXT_CLOSE_TAG,
-  CONTEXT_OPEN_TAG,
   dayLine,
   detailLine,
   EARLIER_TURNS_HEADING,
   earlierLine,
   fileGroup,
-  legendLine,
-  MORE_TOOLS_HINT,
+  frameSections,
   observationTitle,
   PINNED_HEADING,
   pinnedLine,
   rowLine,
   summaryLines,
-  titleLine,
-  totalsLine,
 } from './lines.ts'
 
 /** Settings of the context. */
@@ -127,7 +122,15 @@ export function selectContext(material: ContextMaterial, options: ContextOptions
   const chars = options.tokens * CHARS_PER_TOKEN
   // One character more: the last line has no line end.
   const budget = new CharBudget(chars + 1)
-  if (!budget.take(frameLines(material, options))) return null
+  // The frame with its longest texts: the real ones are only known after the selection.
+  const { above, below } = frameSections({
+    ...material,
+    ...options,
+    types: OBSERVATION_TYPES,
+    hasPinned: true,
+    cost: LONGEST_COST,
+  })
+  if (!budget.take([...above, ...below].flatMap(({ lines }) => lines))) return null
   const pinned = choosePinned(material, options, budget)
   const { summary, earlier } = chooseSummaries(material.summaries, chars, options, budget)
   const rows = chooseRows(material, pinned, options, budget)
@@ -135,24 +138,8 @@ export function selectContext(material: ContextMaterial, options: ContextOptions
   return { material, options, summary, earlier, ...rows }
 }
 
-export function includesPart({ parts }: Pick<ContextOptions, 'parts'>, part: ContextPart): boolean {
-  return parts.includes(part)
-}
-
-/** The frame with its longest texts: the real ones are only known after the selection. */
-function frameLines({ project, totals }: ContextMaterial, options: ContextOptions): string[] {
-  return [
-    CONTEXT_OPEN_TAG,
-    titleLine(project, options.now),
-    ...(includesPart(options, 'legend') ? [legendLine(OBSERVATION_TYPES, true)] : []),
-    ...(includesPart(options, 'totals') ? [totalsLine(totals, options.now, LONGEST_COST)] : []),
-    ...(includesPart(options, 'more') ? ['', MORE_TOOLS_HINT] : []),
-    CONTEXT_CLOSE_TAG,
-  ]
-}
-
 function choosePinned(material: ContextMaterial, options: ContextOptions, budget: CharBudget): ContextEntry[] {
-  if (!includesPart(options, 'pinned')) return []
+  if (!options.parts.includes('pinned')) return []
   const chosen: ContextEntry[] = []
   for (const observation of material.pinned) {
     const entry = { ...toContextEntry(observation, material, options), row: pinnedLine(observation, options.now) }
@@ -171,10 +158,10 @@ function chooseSummaries(
   const withOutcome = summaries.filter(hasOutcome)
   const [last = summaries[0], ...before] = withOutcome
   if (last === undefined) return { summary: [], earlier: [] }
-  const showsLast = includesPart(options, 'summary')
+  const showsLast = options.parts.includes('summary')
   const lines = showsLast ? summaryLines(last, chars * SUMMARY_SHARE, options.now) : []
   const summary = budget.take(lines) ? lines : []
-  if (!includesPart(options, 'earlier') || (showsLast && summary.length === 0)) return { summary, earlier: [] }
+  if (!options.parts.includes('earlier') || (showsLast && summary.length === 0)) return { summary, earlier: [] }
   const listed = (showsLast ? before : withOutcome).slice(0, options.summaries)
   const earlier = ['', EARLIER_TURNS_HEADING, ...listed.map((one) => earlierLine(one, options.now))]
   while (earlier.join('\n').length > chars * EARLIER_SHARE) earlier.pop()
@@ -195,9 +182,9 @@ function chooseRows(
   budget: CharBudget,
 ): ChosenRows {
   const { observations, pinned: allPinned, superseded, repeats, totals } = material
-  const showsTimeline = includesPart(options, 'timeline')
-  const showsDetails = includesPart(options, 'details')
-  const showsPinned = includesPart(options, 'pinned')
+  const showsTimeline = options.parts.includes('timeline')
+  const showsDetails = options.parts.includes('details')
+  const showsPinned = options.parts.includes('pinned')
   const unpinned = [...observations, ...(showsPinned ? [] : allPinned)]
   const all = unpinned.map((observation) => toContextEntry(observation, material, options))
   const candidates = sortByUsefulness(removeRepeats(all, pinned, repeats))

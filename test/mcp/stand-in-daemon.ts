@@ -8,7 +8,6 @@ import { OPERATIONS } from '../../src/api/index.ts'
 import type { Timeline } from '../../src/api/operations/memory.ts'
 import { resolveFilters, resolveProjectKey, resolveSession } from '../../src/api/resolve.ts'
 import { parseInput } from '../../src/api/schemas.ts'
-import { emptyPreview } from '../../src/context/build.ts'
 import type { ForgetReport, ForgetRequest } from '../../src/daemon/memory-changes.ts'
 import { estimateTokens, type Summary } from '../../src/domain/observation.ts'
 import { findProject, type Project } from '../../src/domain/project.ts'
@@ -117,7 +116,7 @@ export class StandInDaemon {
         return { version, pid: process.pid, dataDir: '' }
       case 'context': {
         const project = await findProject(reader, String(input.project))
-        return { ...emptyPreview(project), context, tokens: estimateTokens(context) }
+        return { project, tokens: estimateTokens(context), context, message: '', totals: null, report: null }
       }
       case 'search': {
         const { query, mode, limit, offset, ...filters } = input as unknown as SearchRequest & SearchFilters

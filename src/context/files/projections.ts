@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type DebouncedWork, debouncePerKey } from '../../lib/debounce.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import type { Store, StoreReader } from '../../store/port.ts'
+import type { ContextReader } from '../build.ts'
 import { changeFile, type FileOutcome, fileState, removeDirectories, removeTemporaryFile } from './edit-file.ts'
 import {
   belongsToOtherProject,
@@ -27,7 +28,6 @@ import {
   fileHeader,
   isGeneratedFolder,
   MEMORY_FILE,
-  type ProjectionReader,
   type SectionFile,
   sectionFiles,
 } from './section-content.ts'
@@ -37,7 +37,7 @@ const DEBOUNCE_MS = 500
 const DEFAULT_PARTS: readonly FilePart[] = ['project']
 
 interface ProjectionsOptions {
-  store: ProjectionReader & Pick<Store, 'projectDecisions' | 'decideProjects'>
+  store: ContextReader & Pick<Store, 'projectDecisions' | 'decideProjects'>
   limits: () => FileLimits
   /** Reports a problem to the user. */
   notice: (text: string) => void

@@ -8,7 +8,7 @@ import { OBSERVATION_TYPES, type Observation, type Summary } from '../../domain/
 import { plainText, truncateAtWord } from '../../domain/plain-text.ts'
 import { isInside } from '../../lib/paths.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type { StoreReader } from '../../store/port.ts'
+import type { ContextReader } from '../build.ts'
 import { TYPE_ICONS } from '../lines.ts'
 import { hasOutcome } from '../selection.ts'
 import { directoryAt, pathExists } from './edit-file.ts'
@@ -40,14 +40,12 @@ const FOLDER_ROWS = 5
 /** Most pinned rows as a share of the project's rows, so that new observations always have space. */
 const PINNED_SHARE = 0.5
 
-export type ProjectionReader = Pick<StoreReader, 'contextMaterial'>
-
 export function fileHeader(file: string): readonly string[] {
   return file === CURSOR_FILE ? CURSOR_HEADER : []
 }
 
 export async function sectionFiles(
-  reader: ProjectionReader,
+  reader: ContextReader,
   project: string,
   root: string,
   parts: readonly FilePart[],
@@ -55,12 +53,13 @@ export async function sectionFiles(
 ): Promise<SectionFile[]> {
   const { pinned, current, summaries } = await readMaterial(reader, project, limits)
   const rows = distinctTitles([...pinned, ...current]).slice(0, limits.rows)
-  const projectLines = projectSectionLines(rows, summaries)
+  const next = nextStepsText(summaries)
+  const projectLines = sectionLines('project', [...(next === '' ? [] : [`Next: ${next}`]), ...rows.map(sectionRow)])
   const files = parts.flatMap((part) => (part === 'folders' ? [] : [part === 'cursor' ? CURSOR_FILE : MEMORY_FILE]))
   const sections = projectLines === null ? [] : files.map((file) => ({ file, lines: projectLines }))
   if (!parts.includes('folders')) return sections
   for (const folder of await touchedFolders(root, current, limits.folders)) {
-    const lines = folderSectionLines(distinctTitles(folder.observations).slice(0, FOLDER_ROWS))
+    const lines = sectionLines('folder', distinctTitles(folder.observations).slice(0, FOLDER_ROWS).map(sectionRow))
     if (lines !== null) sections.push({ file: `${folder.path}/${MEMORY_FILE}`, lines })
   }
   return sections
@@ -73,7 +72,7 @@ interface SectionMaterial {
   summaries: Summary[]
 }
 
-async function readMaterial(reader: ProjectionReader, project: string, limits: FileLimits): Promise<SectionMaterial> {
+async function readMaterial(reader: ContextReader, project: string, limits: FileLimits): Promise<SectionMaterial> {
   const material = await reader.contextMaterial({
     project,
     types: OBSERVATION_TYPES,
@@ -117,27 +116,17 @@ const CURSOR_HEADER: readonly string[] = [
   '---',
 ]
 
-/** Null if there is nothing to show. */
-function projectSectionLines(rows: readonly Observation[], summaries: readonly Summary[]): string[] | null {
-  const next = nextStepsText(summaries)
-  const lines = [...(next === '' ? [] : [`Next: ${next}`]), ...rows.map(sectionRow)]
-  return lines.length === 0 ? null : sectionLines('What earlier sessions learned about this project', lines)
-}
-
-function folderSectionLines(rows: readonly Observation[]): string[] | null {
-  return rows.length === 0
-    ? null
-    : sectionLines('What earlier sessions learned about this folder', rows.map(sectionRow))
-}
-
 /** Of the newest turn with an outcome only: the next steps of an older one may be done by now. */
 function nextStepsText(summaries: readonly Summary[]): string {
   return sectionText(summaries.find(hasOutcome)?.nextSteps ?? '', NEXT_STEPS_CHARS)
 }
 
-function sectionLines(title: string, lines: readonly string[]): string[] {
+/** Null if there is nothing to show. */
+function sectionLines(place: 'project' | 'folder', lines: readonly string[]): string[] | null {
+  if (lines.length === 0) return null
+  const about = `What earlier sessions learned about this ${place}; \`claude-mem show ID\` tells more.`
   // No line can end the code block: each begins with a text of ours.
-  return [HEADING, `${title}; \`claude-mem show ID\` tells more.`, `${FENCE}text`, ...lines, FENCE]
+  return [HEADING, about, `${FENCE}text`, ...lines, FENCE]
 }
 
 function sectionRow(observation: Observation): string {
