@@ -46,11 +46,11 @@ const SECTION_FRAGMENT = sectionRule(true)
 
 /** A fragment may start inside a section: then everything before the end mark is removed. */
 function sectionRule(fragment: boolean): SpanRule {
-  const mark = /(?:<|\\u003c)!--\s*claude-mem:(begin|end)\b(?:[^\n>\\]{0,200}?--(?:>|\\{1,4}u003e))?/gi
-  return { hint: /claude-mem:/i, marker: '', find: (text) => sectionSpans(text, mark, fragment) }
+  return { hint: /claude-mem:/i, marker: '', find: (text) => sectionSpans(text, fragment) }
 }
 
-function sectionSpans(text: string, mark: RegExp, fragment: boolean): Span[] {
+function sectionSpans(text: string, fragment: boolean): Span[] {
+  const mark = /(?:<|\\u003c)!--\s*claude-mem:(begin|end)\b(?:[^\n>\\]{0,200}?--(?:>|\\{1,4}u003e))?/gi
   let spans: Span[] = []
   let start: number | null = null
   for (const match of text.matchAll(mark)) {
@@ -78,10 +78,9 @@ function tagSpans(text: string, tag: RegExp, fragment: boolean): Span[] {
   let spans: Span[] = []
   let depth = 0
   let start = 0
-  tag.lastIndex = 0
-  for (let match = tag.exec(text); match !== null; match = tag.exec(text)) {
+  for (const match of text.matchAll(tag)) {
     const closing = match[1] !== undefined
-    TAG_END.lastIndex = tag.lastIndex
+    TAG_END.lastIndex = match.index + match[0].length
     const ended = TAG_END.test(text)
     // `a < private` is code, and `</private` without `>` closes nothing.
     if (!ended && (closing || match[2] !== '')) continue
@@ -132,7 +131,7 @@ export function removeSpans(text: string, rule: SpanRule): string {
  * array of lines, and a private part may begin in one line and end in another.
  */
 export function removeSpansDeep(value: unknown, rule: SpanRule): unknown {
-  return mayContainSpan(value, rule, 0) ? removeFrom(value, rule, 0) : value
+  return mayContainSpan(value, rule, 0) ? removeFrom(value, rule, 0, null) : value
 }
 
 /** Sanitizing can make two keys equal: the second one gets a number, so that no value is lost. */
@@ -155,37 +154,31 @@ function mayContainSpan(value: unknown, rule: SpanRule, depth: number): boolean 
   return Object.entries(value).some(([key, item]) => rule.hint.test(key) || mayContainSpan(item, rule, depth + 1))
 }
 
-function removeFrom(value: unknown, rule: SpanRule, depth: number): unknown {
-  if (typeof value === 'string') return removeSpans(value, rule)
+/** `cleaned`: inside of an array, its strings without spans, in the order of `collectTexts`; null outside. */
+function removeFrom(value: unknown, rule: SpanRule, depth: number, cleaned: Iterator<string> | null): unknown {
+  if (typeof value === 'string') return cleaned === null ? removeSpans(value, rule) : cleaned.next().value
   if (typeof value !== 'object' || value === null) return value
   if (depth >= MAX_DEPTH) return TOO_DEEP
   if (Array.isArray(value)) {
-    const texts: string[] = []
-    collectTexts(value, texts, depth)
-    const spans = rule.find(texts.join(SEPARATOR))
-    const cleaned = spans.length === 0 ? texts : withoutSpans(texts, spans, rule.marker)
-    return replaceTexts(value, cleaned.values(), rule, depth)
+    const texts = cleaned ?? cleanedTexts(value, rule, depth)
+    return value.map((item) => removeFrom(item, rule, depth + 1, texts))
   }
   return toObjectWithUniqueKeys(
-    Object.entries(value).map(([key, item]) => [removeSpans(key, rule), removeFrom(item, rule, depth + 1)]),
+    Object.entries(value).map(([key, item]) => [removeSpans(key, rule), removeFrom(item, rule, depth + 1, cleaned)]),
   )
+}
+
+function cleanedTexts(value: unknown[], rule: SpanRule, depth: number): Iterator<string> {
+  const texts: string[] = []
+  collectTexts(value, texts, depth)
+  const spans = rule.find(texts.join(SEPARATOR))
+  return (spans.length === 0 ? texts : withoutSpans(texts, spans, rule.marker)).values()
 }
 
 function collectTexts(value: unknown, texts: string[], depth: number): void {
   if (typeof value === 'string') texts.push(value)
   if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return
   for (const item of Array.isArray(value) ? value : Object.values(value)) collectTexts(item, texts, depth + 1)
-}
-
-/** Visits strings in the order of `collectTexts` and replaces each by the next text. */
-function replaceTexts(value: unknown, texts: Iterator<string>, rule: SpanRule, depth: number): unknown {
-  if (typeof value === 'string') return texts.next().value
-  if (typeof value !== 'object' || value === null) return value
-  if (depth >= MAX_DEPTH) return TOO_DEEP
-  if (Array.isArray(value)) return value.map((item) => replaceTexts(item, texts, rule, depth + 1))
-  return toObjectWithUniqueKeys(
-    Object.entries(value).map(([key, item]) => [removeSpans(key, rule), replaceTexts(item, texts, rule, depth + 1)]),
-  )
 }
 
 const SEPARATOR = '\n'

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
 import { CONNECT_TIMEOUT_MS, FILE_CONTEXT_TIMEOUT_MS, type HookRequest, PROTOCOL_VERSION } from '../domain/protocol.ts'
 import type { RenderedContext } from '../domain/rendered-context.ts'
+import { systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { VERSION } from '../lib/version.ts'
@@ -12,23 +13,18 @@ import { type HookPayload, stringOrEmpty } from './clients/adapter.ts'
 import { parseJsonObject } from './payload.ts'
 import { type RequestFailure, sendRequest } from './websocket.ts'
 
-type ReportResult = ({ type: 'ack'; version: string } & RenderedContext) | { type: RequestFailure | 'refused' }
+interface NoAnswer {
+  type: RequestFailure | 'refused'
+}
 
-export function sendEvent(event: MemoryEvent, paths: Paths, timeoutMs: number): Promise<ReportResult> {
-  return send(
-    { v: PROTOCOL_VERSION, id: event.id, type: 'event', event, version: VERSION },
-    paths,
-    timeoutMs,
-    (answer) =>
-      answer.type === 'ack'
-        ? {
-            type: 'ack',
-            version: String(answer.version),
-            context: stringOrEmpty(answer.context),
-            message: stringOrEmpty(answer.message),
-          }
-        : null,
-  )
+type Ack = { type: 'ack'; version: string } & RenderedContext
+
+export function sendEvent(event: MemoryEvent, paths: Paths, timeoutMs: number): Promise<Ack | NoAnswer> {
+  const request: HookRequest = { v: PROTOCOL_VERSION, id: event.id, type: 'event', event, version: VERSION }
+  return send(request, paths, timeoutMs, ({ type, version, context, message }) => {
+    if (type !== 'ack') return null
+    return { type, version: String(version), context: stringOrEmpty(context), message: stringOrEmpty(message) }
+  })
 }
 
 /** Empty if nothing is known about the file, or no answer arrives before the timeout. */
@@ -45,7 +41,7 @@ async function send<T>(
   paths: Paths,
   answerTimeoutMs: number,
   read: (answer: HookPayload) => T | null,
-): Promise<T | { type: RequestFailure | 'refused' }> {
+): Promise<T | NoAnswer> {
   try {
     // In a shared temporary directory another user could listen on a socket of this name.
     prepareSocketDirectory(paths)
@@ -53,7 +49,7 @@ async function send<T>(
     return { type: 'refused' }
   }
   const token = process.platform === 'win32' ? readTextFile(paths.token)?.trim() : undefined
-  const result = await sendRequest<T | { type: RequestFailure | 'refused' }>({
+  const result = await sendRequest<T | NoAnswer>({
     connect: { path: paths.socket },
     message: JSON.stringify(token === undefined ? request : { ...request, token }),
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -107,7 +103,7 @@ function createLock(lock: string, now: number): boolean {
     writeFileSync(lock, JSON.stringify({ pid: process.pid, at: now }), { flag: 'wx', mode: 0o600 })
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    if (systemCode(error) === 'EEXIST') return false
     throw error
   }
 }

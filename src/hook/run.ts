@@ -13,6 +13,7 @@ import {
   type RenderedContext,
   renderedContextPath,
 } from '../domain/rendered-context.ts'
+import { systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
 import { stripColors } from '../lib/format.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
@@ -172,7 +173,7 @@ function readStdin(stdin: number): Buffer | null {
     try {
       length = readSync(stdin, chunk, 0, chunk.length, null)
     } catch (error) {
-      if (isBusy(error)) {
+      if (systemCode(error) === 'EAGAIN') {
         pause()
         continue
       }
@@ -193,14 +194,10 @@ function writeJsonLine(stdout: number, value: Record<string, unknown>): void {
     try {
       at += writeSync(stdout, bytes, at)
     } catch (error) {
-      if (!isBusy(error)) return
+      if (systemCode(error) !== 'EAGAIN') return
       pause()
     }
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
 }
 
 const BUSY_WAIT_MS = 2

@@ -3,56 +3,39 @@ import { lstatSync, mkdirSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 
-export interface Paths {
-  dataDir: string
-  database: string
-  /** Locked by the running daemon; the operating system releases the lock when the process ends. */
-  lock: string
-  /** Hooks, CLI and MCP connect here: a Unix socket or a Windows named pipe. */
-  socket: string
-  token: string
-  /** JSON with the TCP port in use. */
-  port: string
-  /** Lock file of a hook that is starting the daemon, so that other hooks do not start one too. */
-  starting: string
-  spool: string
-  /** One empty file per session whose current turn is private. */
-  privateTurns: string
-  logs: string
-  backups: string
-  context: string
-  /** Vector indexes; can be deleted at any time. */
-  vectors: string
-  /** Downloaded embedding models. */
-  models: string
-  /** Empty working directory in which the `claude-code` provider runs its program. */
-  observer: string
-  /** Redirects a browser to the viewer; readable only by its owner. */
-  viewerPage: string
-}
-
 export function dataDirectory(env: NodeJS.ProcessEnv = process.env): string {
   const configured = env.CLAUDE_MEM_DATA_DIR
   return configured !== undefined && configured.trim() !== '' ? resolve(configured) : join(homedir(), '.claude-mem')
 }
 
-export function dataPaths(dataDir: string, platform: NodeJS.Platform = process.platform): Paths {
+export type Paths = ReturnType<typeof dataPaths>
+
+export function dataPaths(dataDir: string, platform: NodeJS.Platform = process.platform) {
   return {
     dataDir,
     database: join(dataDir, 'db.sqlite'),
+    /** Locked by the running daemon; the operating system releases the lock when the process ends. */
     lock: join(dataDir, 'daemon.lock'),
+    /** Hooks, CLI and MCP connect here: a Unix socket or a Windows named pipe. */
     socket: socketPath(dataDir, platform),
     token: join(dataDir, 'token'),
+    /** JSON with the TCP port in use. */
     port: join(dataDir, 'port.json'),
+    /** Lock file of a hook that is starting the daemon, so that other hooks do not start one too. */
     starting: join(dataDir, 'starting'),
     spool: join(dataDir, 'spool'),
+    /** One empty file per session whose current turn is private. */
     privateTurns: join(dataDir, 'private-turns'),
     logs: join(dataDir, 'logs'),
     backups: join(dataDir, 'backups'),
     context: join(dataDir, 'context'),
+    /** Vector indexes; can be deleted at any time. */
     vectors: join(dataDir, 'vectors'),
+    /** Downloaded embedding models. */
     models: join(dataDir, 'models'),
+    /** Empty working directory in which the `claude-code` provider runs its program. */
     observer: join(dataDir, 'observer'),
+    /** Redirects a browser to the viewer; readable only by its owner. */
     viewerPage: join(dataDir, 'open-viewer.html'),
   }
 }

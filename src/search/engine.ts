@@ -30,21 +30,10 @@ import {
   type SemanticScore,
   semanticScores,
 } from './ranking.ts'
+import type { SearchOptions } from './search-thread.ts'
 import { removeGraphsContaining } from './vectors/graph.ts'
 import type { VectorMatch } from './vectors/vector-set.ts'
 import { VectorStore } from './vectors/vector-store.ts'
-
-/** How the settings open a search. */
-export interface SearchOptions {
-  database: string
-  /** `static`, or a model's name or folder. */
-  embedder: string
-  modelsDirectory: string
-  vectorsDirectory: string
-  /** Number of vectors in a project from which on a graph index is built for them. */
-  graphFrom: number
-  weights: RankingWeights
-}
 
 export interface SearchEngineOptions extends Omit<SearchOptions, 'embedder' | 'modelsDirectory'> {
   /** Null if none could be loaded: then the search uses words only. */
@@ -63,14 +52,6 @@ const MAX_COUNTED = 1_000
 const MAX_COMPARED = 100
 /** Cosine from which on two observations with mostly the same words are duplicates. */
 const DUPLICATE_COSINE = 0.95
-
-export interface SearchState {
-  embedder: { name: string; dimensions: number } | null
-  /** How vectors are searched; null without an embedder. */
-  method: 'exact' | 'hnsw' | null
-  /** Number of vectors of this embedder. */
-  fragments: number
-}
 
 interface RankedResult {
   hits: RankedMemory<RankingRow>[]
@@ -145,7 +126,8 @@ export class SearchEngine {
     return this.vectors?.similarTo(project, observationId, limit) ?? []
   }
 
-  state(): SearchState {
+  /** `method`: how vectors are searched; null without an embedder. `fragments`: number of vectors of the embedder. */
+  state() {
     const vectors = this.vectors
     const embedder = vectors === null ? null : { name: vectors.embedder.name, dimensions: vectors.embedder.dimensions }
     const fragments = embedder === null ? 0 : this.reader.vectorCount(null, embedder.name)

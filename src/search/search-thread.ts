@@ -7,7 +7,7 @@ import type { Paths } from '../lib/paths.ts'
 import { connectWorker, type Remote, workerFile } from '../lib/worker-rpc.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { SearchDatabase } from '../store/sqlite/search-reader.ts'
-import type { SearchEngine, SearchOptions } from './engine.ts'
+import type { SearchEngine } from './engine.ts'
 
 /** Calls that the thread answers: those of the engine, and reads of its database. */
 export type SearchCalls = Remote<
@@ -47,10 +47,8 @@ export async function openSearchThread(options: SearchThreadOptions, events: Sea
 /** The thread is stopped after this time without a call. Starting it again takes less than 100 ms. */
 const IDLE_TIMEOUT_MS = 300_000
 
-interface LazySearchThreadOptions {
+interface LazySearchThreadOptions extends Pick<SearchThreadEvents, 'notice' | 'log'> {
   options: () => SearchThreadOptions
-  notice(text: string): void
-  log(text: string): void
 }
 
 export class LazySearchThread {
@@ -105,12 +103,17 @@ export class LazySearchThread {
   }
 }
 
-export function searchOptions(settings: Settings, paths: Paths): SearchOptions {
+/** How a search is opened. */
+export type SearchOptions = ReturnType<typeof searchOptions>
+
+export function searchOptions(settings: Settings, paths: Paths) {
   return {
     database: paths.database,
+    /** `static`, or a model's name or folder. */
     embedder: settings.CLAUDE_MEM_EMBEDDER || 'static',
     modelsDirectory: paths.models,
     vectorsDirectory: paths.vectors,
+    /** Number of vectors in a project from which on a graph index is built for them. */
     graphFrom: settings.CLAUDE_MEM_VECTOR_INDEX_FROM,
     weights: {
       lexical: settings.CLAUDE_MEM_SEARCH_LEXICAL,

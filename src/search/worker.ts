@@ -3,8 +3,8 @@ import { workerData } from 'node:worker_threads'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { type Served, serveWorker } from '../lib/worker-rpc.ts'
 import { storageError } from '../store/sqlite/database.ts'
-import { openSearch, type SearchOptions } from './engine.ts'
-import type { SearchCalls, SearchWorkerEvent } from './search-thread.ts'
+import { openSearch } from './engine.ts'
+import type { SearchCalls, SearchOptions, SearchWorkerEvent } from './search-thread.ts'
 
 /** Duration of one step of building indexes: the longest time that a call waits for it. */
 const BUILD_STEP_MS = 15

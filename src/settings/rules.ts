@@ -5,8 +5,7 @@ export type SettingValue = boolean | number | string | readonly string[]
 /** `check` returns what a non-empty text or list item must be, or null if it is valid. */
 export type SettingRule =
   | { kind: 'boolean'; default: boolean }
-  | { kind: 'integer'; default: number; min: number; max: number }
-  | { kind: 'number'; default: number; min: number; max: number }
+  | { kind: 'integer' | 'number'; default: number; min: number; max: number }
   | { kind: 'choice'; default: string; choices: readonly string[] }
   | { kind: 'text'; default: string; secret?: boolean; check?: (text: string) => string | null }
   | { kind: 'list'; default: readonly string[]; check?: (item: string) => string | null }
@@ -57,15 +56,12 @@ export function parseSettingValue(name: string, rule: SettingRule, raw: unknown)
       if (['false', '0', 'no', 'off'].includes(word)) return { ok: true, value: false }
       return invalid('true or false')
     }
-    case 'integer': {
-      const value = parseNumber(raw)
-      if (Number.isInteger(value) && value >= rule.min && value <= rule.max) return { ok: true, value }
-      return invalid(`a whole number from ${rule.min} to ${rule.max}`)
-    }
+    case 'integer':
     case 'number': {
       const value = parseNumber(raw)
-      if (value >= rule.min && value <= rule.max) return { ok: true, value }
-      return invalid(`a number from ${rule.min} to ${rule.max}`)
+      const isAllowed = rule.kind === 'number' || Number.isInteger(value)
+      if (isAllowed && value >= rule.min && value <= rule.max) return { ok: true, value }
+      return invalid(`a ${rule.kind === 'integer' ? 'whole ' : ''}number from ${rule.min} to ${rule.max}`)
     }
     case 'text': {
       if (typeof raw !== 'string') return invalid('one line of text')

@@ -19,16 +19,15 @@ export type { ParsedSetting, SettingSpec, SettingValue } from './rules.ts'
 export { SETTINGS } from './table.ts'
 
 export type SettingName = keyof typeof SETTINGS
-type ValueOf<N extends SettingName> = (typeof SETTINGS)[N]['rule'] extends { kind: infer K }
-  ? K extends 'boolean'
-    ? boolean
-    : K extends 'integer' | 'number'
-      ? number
-      : K extends 'list'
-        ? readonly string[]
-        : string
-  : never
-export type Settings = { readonly [N in SettingName]: ValueOf<N> }
+interface ValueOfKind {
+  boolean: boolean
+  integer: number
+  number: number
+  choice: string
+  text: string
+  list: readonly string[]
+}
+export type Settings = { readonly [N in SettingName]: ValueOfKind[(typeof SETTINGS)[N]['rule']['kind']] }
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
 

@@ -24,13 +24,6 @@ export interface SectionFile {
   lines: readonly string[]
 }
 
-export interface FileLimits {
-  /** Most rows of the project's section. */
-  rows: number
-  /** Most folders with a section. */
-  folders: number
-}
-
 /** Newest observations from which folders are chosen. */
 const OBSERVATIONS_READ = 300
 /** Newest summaries that are read, because turns without an outcome are skipped. */
@@ -213,6 +206,9 @@ async function projectFolder(root: string, path: string): Promise<string | null>
   return names.join('/')
 }
 
-export function fileLimits(settings: Settings): FileLimits {
+export type FileLimits = ReturnType<typeof fileLimits>
+
+/** Most rows of the project's section, and most folders with a section. */
+export function fileLimits(settings: Settings) {
   return { rows: settings.CLAUDE_MEM_FILES_ROWS, folders: settings.CLAUDE_MEM_FILES_FOLDERS }
 }

@@ -8,7 +8,7 @@ adb: android debugging
 ansi: terminal
 apk: android package
 apt: linux package installer
-arg args argv: argument
+arg args argv kwargs: argument
 arr: array
 async asynchronously: asynchronous
 auth authn oauth: authentication login
@@ -60,7 +60,7 @@ diff diffs: difference
 dir dirs: directory
 dns: domain name server
 docker dockerfile podman: container
-docs doc: documentation
+docs doc readme: documentation
 dom: document browser tree
 dotenv env envs: environment variables
 dropdown: menu
@@ -100,7 +100,7 @@ hmr: reload
 hostname: server name
 hotfix: urgent fix
 internationalization: translation language
-ide: editor
+ide vscode intellij vim emacs neovim: editor
 idempotent idempotency: repeatable same
 idx: index
 impl: implementation
@@ -110,23 +110,21 @@ int: integer
 io: input output
 ipc: process communication
 iter iterator iterators: iteration
-jit: compiler
+jit rustc tsc: compiler
 jsdoc tsdoc: documentation comments
 json yaml yml toml: data format
-junit pytest jest vitest mocha rspec: testing
+junit pytest jest vitest mocha rspec qa: testing
 jvm jdk jre: java
 jwt: authentication token
 kafka rabbitmq: message queue
-kwargs: argument
 lang: language
 latency: delay
 len: length
 lib libs: library
 localhost loopback: local computer
 lockfile: lock file
-lru: cache
+lru memoize memoization: cache
 mariadb mysql postgres postgresql sqlite psql: database sql
-memoize memoization: cache
 middleware: intermediate layer
 mongo mongodb dynamodb redis memcached: database cache
 monorepo: single repository
@@ -152,14 +150,12 @@ polyfill shim: compatibility
 pr prs: review changes
 prev: previous
 prod: production
-proc procs: process
+proc procs workflow workflows: process
 proto: protocol
 ptr: pointer
 pubsub: message subscription
-qa: testing
-ram: memory
+ram rss: memory
 rbac: roles permission
-readme: documentation
 ref refs: reference
 refactor refactored refactoring refactors: restructure code
 regex regexp regexes: pattern expression
@@ -169,9 +165,7 @@ res resp: response
 retry retries retried: repeat attempt
 rollback rollbacks: undo
 rpc: remote call
-rss: memory
 runtime: execution
-rustc tsc: compiler
 scss sass: style sheet
 schema schemas: structure definition
 sdk: development library
@@ -215,14 +209,12 @@ val vals: value
 var vars: variable
 venv virtualenv: python environment
 vm vms: virtual machine
-vscode intellij vim emacs neovim: editor
 wal: log writing
 wasm: binary browser
 webhook webhooks: callback notification
 webpage: page
 websocket websockets: connection socket
 whitespace: blank space
-workflow workflows: process
 wsl: windows linux
 zod: validation schema
 `

@@ -84,17 +84,13 @@ export function weightsFile({ precision }: Pick<ModelName, 'precision'>): string
   return join('onnx', `model${WEIGHTS_SUFFIX[precision]}.onnx`)
 }
 
-export interface RecommendedModel {
-  name: string
-  dimensions: number
-  /** Size of the weights, as the hub lists it. */
-  megabytes: number
-  languages: string
-  about: string
-}
+export type RecommendedModel = (typeof RECOMMENDED_MODELS)[number]
 
-/** These models need no prefix before a text and were trained for mean pooling, as `transformers-worker.ts` uses it. */
-export const RECOMMENDED_MODELS: readonly RecommendedModel[] = [
+/**
+ * These models need no prefix before a text and were trained for mean pooling, as `transformers-worker.ts` uses it.
+ * `megabytes`: size of the weights, as the hub lists it.
+ */
+export const RECOMMENDED_MODELS = [
   {
     name: 'Xenova/all-MiniLM-L6-v2@q8',
     dimensions: 384,

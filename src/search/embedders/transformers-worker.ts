@@ -12,20 +12,17 @@ import { workerData } from 'node:worker_threads'
 import type { FeatureExtractionPipeline, ProgressInfo } from '@huggingface/transformers'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 import { serveWorker } from '../../lib/worker-rpc.ts'
-import { fullModelName, type ModelName, modelFolder, shortModelName, weightsFile } from './models.ts'
+import { type Embedder, fullModelName, type ModelName, modelFolder, shortModelName, weightsFile } from './models.ts'
 
 /** Calls that the thread answers. */
-export interface ModelCalls {
-  /** Has to be called first. Emits the progress of a download. */
-  load(): Promise<{ name: string; dimensions: number }>
-  embed(texts: readonly string[]): Promise<(Float32Array | null)[]>
-  /** Aborts a download and rejects calls that wait. */
-  close(): Promise<void>
+export interface ModelCalls extends Pick<Required<Embedder>, 'embed' | 'close'> {
+  /** Has to be called first. Emits the progress of a download, which `close` aborts. */
+  load(): Promise<Pick<Embedder, 'name' | 'dimensions'>>
 }
 
 function serve(options: ModelLoadOptions, emit: (progress: DownloadProgress) => void): ModelCalls {
   const stopping = new AbortController()
-  let loading: Promise<LoadedModel> | null = null
+  let loading: Promise<Required<Embedder>> | null = null
   let last: Promise<unknown> = Promise.resolve()
   /** One call after the other: the model can only run one at a time. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -52,7 +49,7 @@ function serve(options: ModelLoadOptions, emit: (progress: DownloadProgress) => 
       await last
       // The caller of `load` got its error.
       const model = await loading?.catch(() => null)
-      await model?.dispose()
+      await model?.close()
     },
   }
 }
@@ -80,13 +77,6 @@ export interface DownloadProgress {
   totalBytes: number
 }
 
-interface LoadedModel {
-  name: string
-  dimensions: number
-  embed(texts: readonly string[]): Promise<(Float32Array | null)[]>
-  dispose(): Promise<void>
-}
-
 type Library = typeof import('@huggingface/transformers')
 
 /** Characters of a text that are embedded: about 500 tokens. Memory grows with the square of it. */
@@ -104,7 +94,7 @@ const PROBE = 'memory'
 async function loadModel(
   options: ModelLoadOptions,
   { stopped, onProgress }: { stopped: AbortSignal; onProgress(progress: DownloadProgress): void },
-): Promise<LoadedModel> {
+): Promise<Required<Embedder>> {
   const library = await importLibrary()
   if (options.model.at === 'folder') await checkFolder(options.model)
   const hub = hubClient({ stallMs: options.stallMs, stopped })
@@ -183,13 +173,13 @@ function progressCallback(onProgress: (progress: DownloadProgress) => void) {
   }
 }
 
-function embedderOf(extract: FeatureExtractionPipeline, name: string, dimensions: number): LoadedModel {
+function embedderOf(extract: FeatureExtractionPipeline, name: string, dimensions: number): Required<Embedder> {
   const limit: unknown = extract.tokenizer.model_max_length
   const maxChars = typeof limit === 'number' && limit <= MAX_TOKENS ? MAX_CHARS : SAFE_CHARS
   return {
     name,
     dimensions,
-    dispose: async () => void (await extract.dispose()),
+    close: async () => void (await extract.dispose()),
     embed: async (texts) => {
       const cut = texts.map((text) => text.slice(0, maxChars))
       const nonEmpty = cut.filter((text) => text.trim() !== '')
@@ -275,16 +265,10 @@ function removeDownloaded(addresses: ReadonlySet<string>, base: string, folder: 
   }
 }
 
-/** A `fetch` with a stall timeout that can be aborted and remembers the first problem of the server. */
-interface HubClient {
-  fetch(input: string | URL, init?: RequestInit): Promise<Response>
-  /** Addresses that were downloaded. */
-  readonly downloaded: ReadonlySet<string>
-  /** The first problem of the server or the network; null if there was none. */
-  problem(): string | null
-}
+type HubClient = ReturnType<typeof hubClient>
 
-function hubClient({ stallMs, stopped }: { stallMs: number; stopped: AbortSignal }): HubClient {
+/** A `fetch` with a stall timeout that can be aborted and remembers the first problem of the server. */
+function hubClient({ stallMs, stopped }: { stallMs: number; stopped: AbortSignal }) {
   let problem: string | null = null
   const downloaded = new Set<string>()
   const remember = (error: unknown): void => {
@@ -324,9 +308,11 @@ function hubClient({ stallMs, stopped }: { stallMs: number; stopped: AbortSignal
   }
 
   return {
+    /** Addresses that were downloaded. */
     downloaded,
+    /** The first problem of the server or the network; null if there was none. */
     problem: () => problem,
-    fetch: async (input, init) => {
+    fetch: async (input: string | URL, init?: RequestInit): Promise<Response> => {
       const request = new AbortController()
       const stop = () => request.abort(stopped.reason)
       if (stopped.aborted) stop()

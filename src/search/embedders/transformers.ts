@@ -5,26 +5,20 @@ import type { DownloadProgress, ModelCalls, ModelLoadOptions } from './transform
 
 export type { DownloadProgress } from './transformers-worker.ts'
 
-export interface TransformersOptions {
+export interface TransformersOptions
+  extends Pick<ModelLoadOptions, 'cacheDir' | 'allowRemote'>,
+    Partial<Pick<ModelLoadOptions, 'remoteHost' | 'stallMs'>> {
   /** `owner/name` or a folder, optionally with a precision: `@q8`. */
   model: string
-  cacheDir: string
-  /** False: nothing is downloaded. */
-  allowRemote: boolean
   onProgress?: (progress: DownloadProgress) => void
   /** Aborts loading, including a download. */
   signal?: AbortSignal
   /** Default: the bundled worker next to the running program. */
   workerFile?: string
-  remoteHost?: string
-  /** See `STALL_TIMEOUT_MS`. */
-  stallMs?: number
 }
 
-export interface TransformersEmbedder extends Embedder {
-  /** Texts that are still being embedded are rejected. */
-  close(): Promise<void>
-}
+/** On `close`, texts that are still being embedded are rejected. */
+export type TransformersEmbedder = Required<Embedder>
 
 const WORKER_NAME = 'embedder-worker.js'
 const HUB = 'https://huggingface.co/'
