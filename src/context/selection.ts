@@ -7,7 +7,7 @@
  * does not displace the others. A share is reserved for details: the facts of the best rows, which the next session
  * then need not find again. What remains goes to more rows.
  */
-import { CONTEXT_MESSAGES, CONTEXT_PARTS, type ContextMessage, type ContextPart } from '../domain/context-parts.ts'
+import { CONTEXT_MESSAGES, CONTEXT_PARTS, type ContextPart } from '../domain/context-parts.ts'
 import { formatDay } from '../domain/dates.ts'
 import {
   CHARS_PER_TOKEN,
@@ -34,17 +34,7 @@ import {
 } from './lines.ts'
 
 /** Settings of the context. */
-export interface ContextSettings {
-  /** Budget of the whole text, as `estimateTokens` counts. */
-  tokens: number
-  /** Most rows, not counting pinned ones. */
-  observations: number
-  /** Most turns before the last one. */
-  summaries: number
-  parts: readonly ContextPart[]
-  types: readonly ObservationType[]
-  message: ContextMessage
-}
+export type ContextSettings = ReturnType<typeof contextSettings>
 
 export interface ContextOptions extends ContextSettings {
   /** Epoch ms. Only its date is visible in the text. */
@@ -105,14 +95,19 @@ const LONGEST_COST = 9_900
 
 type ContextSettingName = Extract<keyof Settings, `CLAUDE_MEM_CONTEXT_${string}`>
 
-export function contextSettings(settings: Pick<Settings, ContextSettingName>): ContextSettings {
-  const { CLAUDE_MEM_CONTEXT_PARTS: parts, CLAUDE_MEM_CONTEXT_TYPES: types } = settings
+export function contextSettings(settings: Pick<Settings, ContextSettingName>) {
+  const { CLAUDE_MEM_CONTEXT_PARTS: partNames, CLAUDE_MEM_CONTEXT_TYPES: typeNames } = settings
+  const parts: readonly ContextPart[] = CONTEXT_PARTS.filter((part) => partNames.includes(part))
+  const types: readonly ObservationType[] = OBSERVATION_TYPES.filter((type) => typeNames.includes(type))
   return {
+    /** Budget of the whole text, as `estimateTokens` counts. */
     tokens: settings.CLAUDE_MEM_CONTEXT_TOKENS,
+    /** Most rows, not counting pinned ones. */
     observations: settings.CLAUDE_MEM_CONTEXT_OBSERVATIONS,
+    /** Most turns before the last one. */
     summaries: settings.CLAUDE_MEM_CONTEXT_SUMMARIES,
-    parts: CONTEXT_PARTS.filter((part) => parts.includes(part)),
-    types: OBSERVATION_TYPES.filter((type) => types.includes(type)),
+    parts,
+    types,
     message: CONTEXT_MESSAGES.find((kind) => kind === settings.CLAUDE_MEM_CONTEXT_MESSAGE) ?? 'full',
   }
 }

@@ -109,22 +109,7 @@ export type SearchFilters = { readonly [N in FilterName]: FilterValue<(typeof SE
 /** Keys in the order of the table. */
 export const FILTER_NAMES = Object.keys(SEARCH_FILTERS) as FilterName[]
 
-export const NO_FILTERS = Object.fromEntries(
-  FILTER_NAMES.map((name) => [name, emptyFilterValue(SEARCH_FILTERS[name])]),
-) as unknown as SearchFilters
-
-function emptyFilterValue(filter: SearchFilter) {
-  switch (filter.kind) {
-    case 'choices':
-      return filter.standard
-    case 'texts':
-      return []
-    case 'flag':
-      return false
-    default:
-      return null
-  }
-}
+export const NO_FILTERS: SearchFilters = parseFilters(() => [], 0)
 
 /** Whether the filters exclude anything. The kinds do not count: they have no value that means "everything". */
 export function areFiltersNarrow({ kinds: _kinds, ...filters }: SearchFilters): boolean {
@@ -148,8 +133,8 @@ export class FilterValueError extends Error {
 }
 
 /**
- * Reads filters from REST parameters and the viewer's address (the command line has its own errors). `values` gives all values of
- * a parameter, none when it was not given; empty values are ignored, because forms send empty fields.
+ * Reads filters from REST parameters and the viewer's address (the command line has its own errors). `values` gives all
+ * values of a parameter, none when it was not given; empty values are ignored, because forms send empty fields.
  */
 export function parseFilters(values: (param: string) => readonly string[], now: number): SearchFilters {
   const read = (filter: SearchFilter) => {

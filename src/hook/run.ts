@@ -19,13 +19,8 @@ import { stripColors } from '../lib/format.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { loadSettings, type Settings } from '../settings/settings.ts'
-import {
-  adapterFromArgs,
-  type ClientAdapter,
-  EMPTY_OUTCOME,
-  type HookOutcome,
-  type HookPayload,
-} from './clients/index.ts'
+import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
+import { adapterFromArgs } from './clients/index.ts'
 import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
 import { parseJsonObject, readFileContextQuery, readPayloadFields } from './payload.ts'
 import { isPrivateTurn, mayReport } from './private-turn.ts'

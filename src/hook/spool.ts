@@ -45,7 +45,7 @@ export function listSpool(directory: string, now: number = Date.now()): string[]
   return files.sort()
 }
 
-export interface BadSpoolFile {
+interface BadSpoolFile {
   bad: string
   /** Written by a newer version: the file stays in place for that version to read. */
   newer: boolean

@@ -12,9 +12,9 @@ export type RequestFailure =
   | 'timeout'
   | 'protocol'
 
-export type RequestResult<T> = { type: 'answer'; answer: T } | { type: 'failed'; failure: RequestFailure }
+type RequestResult<T> = { type: 'answer'; answer: T } | { type: 'failed'; failure: RequestFailure }
 
-export interface RequestOptions<T> {
+interface RequestOptions<T> {
   connect: NetConnectOpts
   message: string
   connectTimeoutMs: number
@@ -73,8 +73,7 @@ export function sendRequest<T>(options: RequestOptions<T>): Promise<RequestResul
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // With a full backlog (EAGAIN) the daemon is busy, not absent: the hook must not start another one.
-      const busy =
-        error.code === 'EAGAIN' || error.code === 'EMFILE' || error.code === 'EACCES' || error.code === 'EPERM'
+      const busy = ['EAGAIN', 'EMFILE', 'EACCES', 'EPERM'].includes(error.code ?? '')
       settle({ type: 'failed', failure: connected ? 'lost' : busy ? 'timeout' : 'absent' })
     })
     socket.on('close', () => settle({ type: 'failed', failure: 'lost' }))

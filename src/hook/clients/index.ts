@@ -3,9 +3,6 @@ import type { ClientAdapter } from './adapter.ts'
 import { claudeCodeAdapter } from './claude-code.ts'
 import { cursorAdapter } from './cursor.ts'
 
-export type { ClientAdapter, HookOutcome, HookPayload } from './adapter.ts'
-export { EMPTY_OUTCOME } from './adapter.ts'
-
 export const CLIENT_ADAPTERS: readonly ClientAdapter[] = [claudeCodeAdapter, cursorAdapter]
 
 /** The adapter named by `--client NAME`; Claude Code if it is missing or unknown. */

@@ -32,9 +32,8 @@ async function loadVectorFile(file: string): Promise<WordVectorFile> {
   try {
     return decodeWordVectors(await readFile(file))
   } catch (cause) {
-    throw new MemError('internal', `${file} cannot be used: ${errorMessage(cause)}. Install claude-mem again.`, {
-      cause,
-    })
+    const message = `${file} cannot be used: ${errorMessage(cause)}. Install claude-mem again.`
+    throw new MemError('internal', message, { cause })
   }
 }
 
@@ -240,10 +239,13 @@ export class Vocabulary {
   }
 }
 
-/** Words are unique, so none is compared. At most half full, so that probing always ends at a free slot. */
+/**
+ * Words are unique, so none is compared. The size is a power of two, for the mask; at most half of the slots are used,
+ * so that probing always ends at a free one.
+ */
 function buildSlots(text: Uint8Array, starts: Uint32Array): Uint32Array {
   const count = starts.length - 1
-  const slots = new Uint32Array(powerOfTwoAbove(2 * count))
+  const slots = new Uint32Array(2 ** Math.max(1, Math.ceil(Math.log2(2 * count))))
   const mask = slots.length - 1
   for (let n = 0; n < count; n++) {
     let slot = hash(text, starts[n] ?? 0, starts[n + 1] ?? 0) & mask
@@ -264,10 +266,4 @@ function hash(bytes: Uint8Array, start: number, end: number): number {
   let mixed = 0x811c9dc5
   for (let i = start; i < end; i++) mixed = Math.imul(mixed ^ (bytes[i] ?? 0), 0x01000193)
   return (mixed ^ (mixed >>> 15)) >>> 0
-}
-
-function powerOfTwoAbove(least: number): number {
-  let size = 2
-  while (size < least) size *= 2
-  return size
 }

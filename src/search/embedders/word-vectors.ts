@@ -20,16 +20,7 @@ export interface WordVector {
   vector: readonly number[]
 }
 
-export interface WordVectorFile {
-  dimensions: number
-  /** The bytes of all words without separators. */
-  text: Uint8Array
-  /** Offset of word `n` in `text`, and the end of the last word. */
-  starts: Uint32Array
-  /** A component of word `n` is its byte times `scales[n]`. */
-  scales: Float32Array
-  vectors: Int8Array
-}
+export type WordVectorFile = ReturnType<typeof decodeWordVectors>
 
 export function encodeWordVectors(words: readonly WordVector[], dimensions: number): Buffer {
   const texts = words.map(({ word }) => Buffer.from(word))
@@ -55,7 +46,7 @@ export function encodeWordVectors(words: readonly WordVector[], dimensions: numb
 }
 
 /** Throws an error that says what is wrong with the file. */
-export function decodeWordVectors(file: Buffer): WordVectorFile {
+export function decodeWordVectors(file: Buffer) {
   if (file.length < HEADER_BYTES + DIGEST_BYTES || file.toString('latin1', 0, MAGIC.length) !== MAGIC) {
     throw new Error('it is not a file of word vectors')
   }
@@ -72,8 +63,11 @@ export function decodeWordVectors(file: Buffer): WordVectorFile {
   if (starts[count] !== textBytes) throw new Error('the lengths of its words are wrong')
   return {
     dimensions,
+    /** The bytes of all words without separators. */
     text: file.subarray(textAt, textAt + textBytes),
+    /** Offset of word `n` in `text`, and the end of the last word. */
     starts,
+    /** A component of word `n` is its byte times `scales[n]`. */
     scales: readFloats(file, HEADER_BYTES, count),
     vectors: new Int8Array(file.buffer, file.byteOffset + textAt + textBytes, count * dimensions),
   }
