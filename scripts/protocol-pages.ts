@@ -1,13 +1,13 @@
 /** docs/protocol.md and docs/openapi.json: the hand-written text of the protocol with tables from the operations. */
 import { z } from 'zod'
-import { OPERATIONS } from '../src/api/index.ts'
+import { answerType, isOperationName, OPERATIONS } from '../src/api/index.ts'
 import { openApiDocument } from '../src/api/openapi.ts'
 import { daemonOperations } from '../src/api/operations/daemon.ts'
 import { memoryOperations } from '../src/api/operations/memory.ts'
 import { projectOperations } from '../src/api/operations/projects.ts'
 import { sessionOperations } from '../src/api/operations/sessions.ts'
+import { ROUTES } from '../src/api/routes.ts'
 import { FILTER_NAMES, SEARCH_FILTERS } from '../src/domain/search-query.ts'
-import { ROUTES } from '../src/transport/rest.ts'
 
 /** The tables stand between these marks; everything else on the page is written by hand. */
 const MARK = (name: string) => ({
@@ -44,14 +44,17 @@ function withTable(page: string, name: string, table: string): string {
 }
 
 function operationTables(): string {
-  const known = new Map(Object.entries(OPERATIONS))
+  const grouped = Object.values(GROUPS).flatMap(Object.keys)
+  const missing = Object.keys(OPERATIONS).filter((name) => !grouped.includes(name))
+  if (missing.length > 0) throw new Error(`no group of the protocol page has ${missing.join(', ')}`)
   return Object.entries(GROUPS)
     .map(([title, group]) => {
-      const rows = Object.keys(group).map((name) => {
-        const operation = known.get(name)
-        if (operation === undefined) throw new Error(`${name} is not in OPERATIONS`)
-        return `| \`${name}\` | ${operation.about} | ${fields(operation.input)} | \`${operation.answer}\`: ${operation.answers} |`
-      })
+      const rows = Object.keys(group)
+        .filter(isOperationName)
+        .map((name) => {
+          const { about, input, answers } = OPERATIONS[name]
+          return `| \`${name}\` | ${about} | ${fields(input)} | \`${answerType(name)}\`: ${answers} |`
+        })
       return [`### ${title}`, '| request | what it does | fields | answer |', '|---|---|---|---|', ...rows].join('\n')
     })
     .join('\n\n')
@@ -88,7 +91,7 @@ const VALUE_KINDS = {
 }
 
 function routeTable(): string {
-  const rows = ROUTES.map(({ method, path, name, definition: { when } }) => {
+  const rows = ROUTES.map(({ name, definition: { method, path, when } }) => {
     const condition = when === undefined ? '' : `?${new URLSearchParams(when)}`
     return `| \`${method} ${path}${condition}\` | \`${name}\` |`
   })

@@ -5,11 +5,11 @@
 import type { z } from 'zod'
 import { MemError } from '../lib/errors.ts'
 import type { DaemonContext, ReadContext } from './context.ts'
+import { runHandler } from './operation.ts'
 import { daemonOperations } from './operations/daemon.ts'
 import { memoryOperations } from './operations/memory.ts'
 import { projectOperations } from './operations/projects.ts'
 import { sessionOperations } from './operations/sessions.ts'
-import { parseInput } from './schemas.ts'
 
 export const OPERATIONS = { ...daemonOperations, ...memoryOperations, ...sessionOperations, ...projectOperations }
 
@@ -24,8 +24,6 @@ export type OutputOf<N extends OperationName> = Awaited<ReturnType<Operations[N]
 export type CallableName = {
   [N in OperationName]: Operations[N]['kind'] extends 'connection' ? never : N
 }[OperationName]
-/** Operations that need only the database file. */
-export type ReadName = { [N in OperationName]: Operations[N]['kind'] extends 'read' ? N : never }[OperationName]
 
 /** The input may be left out where every field has a default. `timeoutMs` only matters for calls over a socket. */
 export type CallArguments<N extends OperationName> =
@@ -40,12 +38,14 @@ export function isOperationName(name: unknown): name is OperationName {
   return typeof name === 'string' && Object.hasOwn(OPERATIONS, name)
 }
 
+/** The `type` of an operation's answer on the wire. */
+export function answerType(name: OperationName): string {
+  return OPERATIONS[name].answer ?? name
+}
+
 /** Runs an operation in this process. `input` is checked here: callers may pass on what they received. */
 export async function runOperation(name: CallableName, input: unknown, context: DaemonContext): Promise<object> {
-  const operation = OPERATIONS[name]
-  // The compiler does not connect the schema of a union member with its handler.
-  const handle = operation.handle as (context: DaemonContext, input: unknown) => object | Promise<object>
-  return await handle(context, parseInput(operation.input, input))
+  return await runHandler<DaemonContext, object>(OPERATIONS[name], context, input)
 }
 
 /** Calls operations over the database file alone. What needs a daemon fails with `not_running`. */
@@ -57,7 +57,7 @@ export function readOnlyCall(context: ReadContext): Call {
         retryable: true,
       })
     }
-    const handle = operation.handle as (context: ReadContext, input: unknown) => Promise<never>
-    return await handle(context, parseInput(operation.input, input ?? {}))
+    // The compiler does not connect the name with the handler's output.
+    return (await runHandler<ReadContext, object>(operation, context, input ?? {})) as never
   }
 }

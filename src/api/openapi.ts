@@ -1,19 +1,7 @@
 /** The OpenAPI document of the REST routes: served at /api/openapi.json and written to docs/openapi.json. */
-import { z } from 'zod'
-import { FILTER_NAMES, SEARCH_FILTERS } from '../domain/search-query.ts'
 import { VERSION } from '../lib/version.ts'
 import { OPERATIONS } from './index.ts'
-import type { RestRoute } from './operation.ts'
-
-type Schema = z.core.JSONSchema._JSONSchema
-
-interface Parameter {
-  name: string
-  in: 'path' | 'query'
-  required: boolean
-  description?: string
-  schema: Schema
-}
+import { type JsonSchema, ROUTES, type Route, routeParameters } from './routes.ts'
 
 const ERROR_STATUSES = {
   400: 'The message is not valid JSON, or the address is not valid percent-encoding',
@@ -29,22 +17,22 @@ const ERROR_STATUSES = {
 
 export function openApiDocument(version = VERSION): object {
   const paths: Record<string, Record<string, object>> = {}
-  for (const [name, operation] of Object.entries(OPERATIONS)) {
-    const { properties = {}, required = [] } = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' })
-    const routes = operation.rest as readonly RestRoute<object, object>[]
-    for (const [index, route] of routes.entries()) {
-      const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
-      const method = route.method.toLowerCase()
-      // One address with a condition is documented with the address it belongs to.
-      if (paths[path]?.[method] !== undefined) continue
-      paths[path] ??= {}
-      paths[path][method] = {
-        operationId: routes.length === 1 ? name : `${name}_${index + 1}`,
-        summary: operation.about,
-        parameters: routeParameters(route, properties, required),
-        ...requestBody(route, properties, required),
-        responses: responses(operation.answers),
-      }
+  for (const route of ROUTES) {
+    const { name, definition } = route
+    const path = definition.path.replaceAll(/:(\w+)/g, '{$1}')
+    const method = definition.method.toLowerCase()
+    // One address with a condition is documented with the address it belongs to.
+    if (paths[path]?.[method] !== undefined) continue
+    const { about, answers, rest } = OPERATIONS[name]
+    const number = rest.indexOf(definition) + 1
+    paths[path] = {
+      ...paths[path],
+      [method]: {
+        operationId: rest.length === 1 ? name : `${name}_${number}`,
+        summary: about,
+        ...parametersAndBody(route),
+        responses: responses(answers),
+      },
     }
   }
   return {
@@ -76,58 +64,42 @@ export function openApiDocument(version = VERSION): object {
   }
 }
 
-function routeParameters(
-  { path, method, params = {}, fixed = {}, fromBody, when = {} }: RestRoute<object, object>,
-  properties: Record<string, Schema>,
-  required: readonly string[],
-): Parameter[] {
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-  const pathFields = new Set(inPath.map((name) => params[name] ?? name))
-  const fromPath = inPath.map((name) => {
-    return parameter(name, 'path', true, properties[params[name] ?? name])
-  })
-  if (fromBody !== undefined || method === 'POST' || method === 'PUT') return fromPath
-  const names = new Map(Object.entries(params).map(([param, field]) => [field, param]))
-  const fromQuery = Object.entries(properties)
-    .filter(([field]) => !pathFields.has(field) && !Object.hasOwn(fixed, field))
-    .map(([field, schema]) => {
-      return parameter(names.get(field) ?? filterParam(field) ?? field, 'query', required.includes(field), schema)
+/** A POST or PUT takes its fields in the body; other methods have only parameters. */
+function parametersAndBody(route: Route): object {
+  const { method, fixed = {}, fromBody, when = {} } = route.definition
+  const all = routeParameters(route)
+  const inPath = all.filter(({ place }) => place === 'path').map((one) => parameter({ ...one, required: true }))
+  const others = all.filter(({ place, field }) => place === 'query' && !Object.hasOwn(fixed, field))
+  if (method !== 'POST' && method !== 'PUT') {
+    const conditions = Object.entries(when).map(([name, value]) => {
+      return parameter({ name, place: 'query', required: false, schema: { const: value } })
     })
-  const conditions = Object.entries(when).map(([name, value]) => {
-    return parameter(name, 'query', false, { const: value })
-  })
-  return [...fromPath, ...fromQuery, ...conditions]
+    return { parameters: [...inPath, ...others.map(parameter), ...conditions] }
+  }
+  if (others.length === 0) return { parameters: inPath }
+  const fields = {
+    type: 'object',
+    properties: Object.fromEntries(others.map(({ field, schema }) => [field, schema])),
+    required: others.filter(({ required }) => required).map(({ field }) => field),
+  }
+  // Where the body is made into the input, it is the one field that the input is about.
+  const schema = fromBody === undefined ? fields : fields.properties.event
+  return {
+    parameters: inPath,
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+  }
 }
 
-function parameter(name: string, place: 'path' | 'query', required: boolean, schema: Schema = true): Parameter {
+interface Parameter {
+  name: string
+  place: 'path' | 'query'
+  required: boolean
+  schema: JsonSchema
+}
+
+function parameter({ name, place, required, schema }: Parameter): object {
   const description = typeof schema === 'object' ? schema.description : undefined
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema }
-}
-
-function filterParam(field: string): string | undefined {
-  const name = FILTER_NAMES.find((filter) => filter === field)
-  return name === undefined ? undefined : SEARCH_FILTERS[name].param
-}
-
-function requestBody(
-  { method, path, fixed = {}, params = {}, fromBody }: RestRoute<object, object>,
-  properties: Record<string, Schema>,
-  required: readonly string[],
-): object {
-  if (method !== 'POST' && method !== 'PUT') return {}
-  const inPath = new Set([...path.matchAll(/:(\w+)/g)].map(([, name = '']) => params[name] ?? name))
-  const fields = Object.keys(properties).filter((field) => !inPath.has(field) && !Object.hasOwn(fixed, field))
-  if (fromBody === undefined && fields.length === 0) return {}
-  // Where the body is made into the input, it is the one field that the input is about.
-  const schema =
-    fromBody === undefined
-      ? {
-          type: 'object',
-          properties: Object.fromEntries(fields.map((field) => [field, properties[field]])),
-          required: required.filter((field) => fields.includes(field)),
-        }
-      : properties.event
-  return { requestBody: { required: true, content: { 'application/json': { schema } } } }
 }
 
 function responses(answers: string): object {

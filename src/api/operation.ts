@@ -11,6 +11,7 @@
  */
 import type { z } from 'zod'
 import type { DaemonContext, ReadContext } from './context.ts'
+import { parseInput } from './schemas.ts'
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -35,12 +36,12 @@ export interface RestRoute<Input, Output> {
   respond?: (output: Output, input: Input) => unknown
 }
 
-interface Definition<Schema extends z.ZodObject, Context, Output> {
-  /** One sentence for the protocol page, OpenAPI and tool lists. */
+interface Definition<Schema extends z.ZodObject, Context, Result> {
+  /** One sentence for the protocol page and OpenAPI. */
   about: string
   input: Schema
-  /** The `type` of the answer on the wire. */
-  answer: string
+  /** The `type` of the answer on the wire, where it is not the name of the operation. */
+  answer?: string
   /** What the answer holds, for the protocol page. */
   answers: string
   /**
@@ -53,26 +54,10 @@ interface Definition<Schema extends z.ZodObject, Context, Output> {
    * merged into the input.
    */
   nested?: readonly string[]
-  handle: (context: Context, input: z.output<Schema>) => Output | Promise<Output>
+  handle: (context: Context, input: z.output<Schema>) => Result
+  /** Written after `handle`, from which the compiler infers the output. */
+  rest?: readonly RestRoute<z.output<Schema>, Awaited<Result>>[]
 }
-
-export type ReadOperation<Schema extends z.ZodObject = z.ZodObject, Output = unknown> = Definition<
-  Schema,
-  ReadContext,
-  Output
-> & { kind: 'read'; changes: false; rest: readonly RestRoute<z.output<Schema>, Output>[] }
-
-export type DaemonOperation<Schema extends z.ZodObject = z.ZodObject, Output = unknown> = Definition<
-  Schema,
-  DaemonContext,
-  Output
-> & { kind: 'daemon'; changes: boolean; rest: readonly RestRoute<z.output<Schema>, Output>[] }
-
-export type ConnectionOperation<Schema extends z.ZodObject = z.ZodObject, Output = unknown> = Definition<
-  Schema,
-  ConnectionContext,
-  Output
-> & { kind: 'connection'; changes: false; rest: readonly RestRoute<z.output<Schema>, Output>[] }
 
 /** What a request can do with its own connection. */
 export interface ConnectionContext {
@@ -82,23 +67,30 @@ export interface ConnectionContext {
   viewerLink(): { url: string; expiresAt: number }
 }
 
-export function readOperation<Schema extends z.ZodObject, Output>(
-  definition: Definition<Schema, ReadContext, Output>,
-  ...rest: RestRoute<z.output<Schema>, Output>[]
-): ReadOperation<Schema, Output> {
-  return { kind: 'read', changes: false, ...definition, rest }
+export function readOperation<Schema extends z.ZodObject, Result>(definition: Definition<Schema, ReadContext, Result>) {
+  return { kind: 'read' as const, rest: [], ...definition }
 }
 
-/** `changes`: sending it twice may change something twice, so a lost answer is not retried. */
-export function daemonOperation<Schema extends z.ZodObject, Output>(
-  definition: Definition<Schema, DaemonContext, Output> & { changes: boolean },
-  ...rest: RestRoute<z.output<Schema>, Output>[]
-): DaemonOperation<Schema, Output> {
-  return { kind: 'daemon', ...definition, rest }
+export function daemonOperation<Schema extends z.ZodObject, Result>(
+  definition: Definition<Schema, DaemonContext, Result>,
+) {
+  return { kind: 'daemon' as const, rest: [], ...definition }
 }
 
-export function connectionOperation<Schema extends z.ZodObject, Output>(
-  definition: Definition<Schema, ConnectionContext, Output>,
-): ConnectionOperation<Schema, Output> {
-  return { kind: 'connection', changes: false, ...definition, rest: [] }
+export function connectionOperation<Schema extends z.ZodObject, Result>(
+  definition: Definition<Schema, ConnectionContext, Result>,
+) {
+  return { kind: 'connection' as const, rest: [], ...definition }
+}
+
+/**
+ * Checks the input and calls the handler. `handle` is a method in this type so that every operation is accepted: the
+ * compiler cannot connect the schema of one of many operations with its handler.
+ */
+export function runHandler<Context, Result>(
+  operation: { input: z.ZodObject; handle(context: Context, input: unknown): Result },
+  context: Context,
+  input: unknown,
+): Result {
+  return operation.handle(context, parseInput(operation.input, input))
 }

@@ -4,36 +4,21 @@
  * Routing is a table of patterns: Hono was measured with the same latency, but 11 MB more memory in an idle daemon.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { z } from 'zod'
 import type { DaemonContext } from '../api/context.ts'
-import { type CallableName, OPERATIONS, runOperation } from '../api/index.ts'
+import { runOperation } from '../api/index.ts'
 import { openApiDocument } from '../api/openapi.ts'
-import type { HttpMethod, RestRoute } from '../api/operation.ts'
-import { FILTER_NAMES, FilterValueError, parseFilters, SEARCH_FILTERS } from '../domain/search-query.ts'
+import { type JsonSchema, ROUTES, type Route, type RouteParameter, routeParameters } from '../api/routes.ts'
+import { FilterValueError, parseFilters } from '../domain/search-query.ts'
 import { type ErrorCode, errorMessage, MemError } from '../lib/errors.ts'
 
-interface Route {
-  method: HttpMethod
-  path: string
-  pattern: RegExp
-  name: CallableName
-  /** The operation's own definition of this route; its types are checked there. */
-  definition: RestRoute<object, object>
-}
-
 const OPENAPI_PATH = '/api/openapi.json'
-/** Path parameters are short: an id, a name, a number. */
-const PATH_PARAMETER = '([^/]+)'
-
-export const ROUTES: readonly Route[] = Object.entries(OPERATIONS).flatMap(([name, { rest }]) =>
-  (rest as readonly RestRoute<object, object>[]).map((definition) => ({
-    method: definition.method,
-    path: definition.path,
-    pattern: new RegExp(`^${definition.path.replaceAll(/:\w+/g, PATH_PARAMETER)}$`),
-    name: name as CallableName,
-    definition,
-  })),
-)
+/** Where a viewer's page gets its token. */
+export const VIEWER_OPEN_PATH = '/api/viewer/open'
+/** Addresses that are not operations, with their method. */
+const OTHER_ADDRESSES = new Map([
+  [OPENAPI_PATH, 'GET'],
+  [VIEWER_OPEN_PATH, 'POST'],
+])
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
   malformed: 400,
@@ -61,9 +46,9 @@ export async function handleRest(
   try {
     const url = new URL(request.url ?? '/', 'http://localhost')
     if (url.pathname === OPENAPI_PATH && request.method === 'GET') return send(response, 200, openApiDocument())
-    const { route, params } = findRoute(request, response, url)
+    const route = findRoute(request, response, url)
     const body = request.method === 'POST' || request.method === 'PUT' ? await readBody(request, maxBytes) : undefined
-    const input = routeInput(route, params, url.searchParams, body)
+    const input = routeInput(route, url, body)
     const output = await runOperation(route.name, input, context)
     send(response, 200, routeAnswer(route, output, input))
   } catch (error) {
@@ -71,22 +56,19 @@ export async function handleRest(
   }
 }
 
-function findRoute(request: IncomingMessage, response: ServerResponse, url: URL) {
-  const known = ROUTES.filter(({ pattern }) => pattern.test(url.pathname))
-  const matching = known.filter(({ method }) => method === request.method)
+function findRoute(request: IncomingMessage, response: ServerResponse, { pathname, searchParams }: URL): Route {
+  const known = ROUTES.filter(({ pattern }) => pattern.test(pathname))
+  const matching = known.filter(({ definition }) => definition.method === request.method)
   const hasQuery = ({ definition: { when = {} } }: Route) =>
-    Object.entries(when).every(([name, value]) => url.searchParams.get(name) === value)
+    Object.entries(when).every(([name, value]) => searchParams.get(name) === value)
   // A route with a condition comes before the one without.
   const route = matching.find((one) => one.definition.when !== undefined && hasQuery(one)) ?? matching.find(hasQuery)
-  if (route === undefined) {
-    if (known.length === 0) throw new MemError('not_found', `there is nothing at ${url.pathname}`)
-    const allowed = [...new Set(known.map(({ method }) => method))].join(', ')
-    response.setHeader('allow', allowed)
-    throw new MemError('method_not_allowed', `${request.method} is not allowed at ${url.pathname}; use ${allowed}`)
-  }
-  const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-  const values = (route.pattern.exec(url.pathname) ?? []).slice(1).map(decodePathPart)
-  return { route, params: new Map(names.map((name, i) => [name, values[i] ?? ''])) }
+  if (route !== undefined) return route
+  const methods = known.map(({ definition }) => definition.method)
+  const allowed = [...new Set(methods)].join(', ') || OTHER_ADDRESSES.get(pathname)
+  if (allowed === undefined) throw new MemError('not_found', `there is nothing at ${pathname}`)
+  response.setHeader('allow', allowed)
+  throw new MemError('method_not_allowed', `${request.method} is not allowed at ${pathname}; use ${allowed}`)
 }
 
 function decodePathPart(part: string): string {
@@ -97,32 +79,25 @@ function decodePathPart(part: string): string {
   }
 }
 
-function routeInput(
-  { name, definition }: Route,
-  pathParams: ReadonlyMap<string, string>,
-  query: URLSearchParams,
-  body: unknown,
-): Record<string, unknown> {
-  const { defaults, fixed, fromBody, when = {} } = definition
-  const fields = inputFields(name)
-  const fromPath = [...pathParams].map(([param, text]) => [param, [text]] as const)
-  const fromQuery = [...new Set(query.keys())]
-    .filter((param) => !Object.hasOwn(when, param))
-    .map((param) => [param, query.getAll(param)] as const)
-  const hasFilters = FILTER_NAMES.every((filter) => fields.has(filter))
-  const filterParams = new Map<string, string>(
-    hasFilters ? FILTER_NAMES.map((filter) => [SEARCH_FILTERS[filter].param, filter]) : [],
+function routeInput(route: Route, { pathname, searchParams: query }: URL, body: unknown): Record<string, unknown> {
+  const { defaults, fixed, fromBody, when = {} } = route.definition
+  const parameters = routeParameters(route)
+  const fromPath = Object.entries(route.pattern.exec(pathname)?.groups ?? {}).map(
+    ([name, part]) => [name, [decodePathPart(part)]] as const,
   )
+  const fromQuery = [...new Set(query.keys())]
+    .filter((name) => !Object.hasOwn(when, name))
+    .map((name) => [name, query.getAll(name)] as const)
   const input: Record<string, unknown> = { ...defaults }
-  if (hasFilters) Object.assign(input, filterInput(query))
-  for (const [param, values] of [...fromPath, ...fromQuery]) {
-    const field = definition.params?.[param] ?? param
-    if (filterParams.has(param)) continue
-    const type = fields.get(field)
-    if (type === undefined) throw unknownParameter(param, definition, fields, filterParams)
+  if (parameters.some(({ isFilter }) => isFilter)) Object.assign(input, filterInput(query))
+  for (const [name, values] of [...fromPath, ...fromQuery]) {
+    const parameter = parameters.find((one) => one.name === name) ?? parameters.find((one) => one.field === name)
+    if (parameter === undefined) throw unknownParameter(name, parameters)
+    // `filterInput` has read it.
+    if (parameter.isFilter && parameter.name === name) continue
     // Forms send empty fields.
     const given = values.filter((value) => value !== '')
-    if (given.length > 0) input[field] = fieldValue(type, given)
+    if (given.length > 0) input[parameter.field] = fieldValue(fieldType(parameter.schema), given)
   }
   if (body !== undefined) Object.assign(input, fromBody === undefined ? bodyFields(body) : fromBody(body))
   return { ...input, ...fixed }
@@ -142,35 +117,17 @@ function filterInput(query: URLSearchParams): object {
   }
 }
 
-function unknownParameter(
-  param: string,
-  { params = {} }: RestRoute<object, object>,
-  fields: ReadonlyMap<string, unknown>,
-  filterParams: ReadonlyMap<string, string>,
-): MemError {
-  const renamed = new Set(Object.values(params))
-  const filters = new Set(filterParams.values())
-  const own = [...fields.keys()].filter((field) => !renamed.has(field) && !filters.has(field))
-  const known = [...Object.keys(params), ...own, ...filterParams.keys()]
-  const list = known.length === 0 ? 'none' : known.join(', ')
-  return new MemError('bad_request', `there is no parameter "${param.slice(0, 40)}"; known: ${list}`)
+function unknownParameter(name: string, parameters: readonly RouteParameter[]): MemError {
+  const own = parameters.filter(({ isFilter }) => !isFilter)
+  const filters = parameters.filter(({ isFilter }) => isFilter)
+  const known = [...own, ...filters].map((parameter) => parameter.name).join(', ') || 'none'
+  return new MemError('bad_request', `there is no parameter "${name.slice(0, 40)}"; known: ${known}`)
 }
 
 type FieldType = 'number' | 'boolean' | 'numbers' | 'texts' | 'text'
 
-const fieldCache = new Map<CallableName, ReadonlyMap<string, FieldType>>()
-
-/** How a parameter's text becomes a value, from the JSON schema of each field. */
-function inputFields(name: CallableName): ReadonlyMap<string, FieldType> {
-  const cached = fieldCache.get(name)
-  if (cached !== undefined) return cached
-  const schema = z.toJSONSchema(OPERATIONS[name].input, { io: 'input', unrepresentable: 'any' })
-  const fields = new Map(Object.entries(schema.properties ?? {}).map(([field, type]) => [field, fieldType(type)]))
-  fieldCache.set(name, fields)
-  return fields
-}
-
-function fieldType(schema: z.core.JSONSchema._JSONSchema): FieldType {
+/** How a parameter's text becomes a value. */
+function fieldType(schema: JsonSchema): FieldType {
   if (typeof schema === 'boolean') return 'text'
   const variants = [schema, ...(schema.anyOf ?? [])]
   for (const variant of variants) {

@@ -8,9 +8,15 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { DaemonContext } from '../api/context.ts'
-import { type CallableName, isOperationName, OPERATIONS, runOperation } from '../api/index.ts'
-import type { ConnectionContext } from '../api/operation.ts'
-import { parseInput } from '../api/schemas.ts'
+import {
+  answerType,
+  type CallableName,
+  isOperationName,
+  OPERATIONS,
+  type OperationName,
+  runOperation,
+} from '../api/index.ts'
+import { type ConnectionContext, runHandler } from '../api/operation.ts'
 import { PROTOCOL_VERSION } from '../domain/protocol.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -195,22 +201,22 @@ export class DaemonServer {
       id = messageId(message)
       const { name, input } = parseRequest(message)
       this.#checkAllowed(connection, name, input)
+      const envelope = { v: PROTOCOL_VERSION, id, type: answerType(name) }
       const operation = OPERATIONS[name]
       if (operation.kind === 'connection') {
         // Answered synchronously: items of the stream must not arrive before the answer.
-        const handle = operation.handle as (context: ConnectionContext, input: unknown) => object
-        const output = handle(this.#connectionContext(client), parseInput(operation.input, input))
-        return reply(client, { v: PROTOCOL_VERSION, id, type: operation.answer, ...output })
+        const output = runHandler<ConnectionContext, object>(operation, this.#connectionContext(client), input)
+        return reply(client, { ...envelope, ...output })
       }
       const output = await runOperation(name as CallableName, input, this.#options.context)
-      reply(client, { ...output, v: PROTOCOL_VERSION, id, type: operation.answer })
+      reply(client, { ...output, ...envelope })
     } catch (error) {
       this.#options.log('debug', 'a request failed', { error })
       reply(client, errorReply(id, error))
     }
   }
 
-  #checkAllowed(connection: Connection, name: keyof typeof OPERATIONS, input: Record<string, unknown>): void {
+  #checkAllowed(connection: Connection, name: OperationName, input: Record<string, unknown>): void {
     if (!connection.trusted) {
       const given = typeof input.token === 'string' ? input.token : undefined
       if (!tokenMatches(this.#options.token, given)) {
@@ -232,7 +238,7 @@ export class DaemonServer {
 }
 
 /** Throws `unsupported_version` for another protocol version and `bad_request` for an unknown type. */
-export function parseRequest(message: unknown): { name: keyof typeof OPERATIONS; input: Record<string, unknown> } {
+export function parseRequest(message: unknown): { name: OperationName; input: Record<string, unknown> } {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     throw new MemError('bad_request', 'the request is not valid: it is not a JSON object')
   }

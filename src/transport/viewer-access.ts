@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, extname, join } from 'node:path'
 import { MemError, systemCode } from '../lib/errors.ts'
 import { checkOwnPage, isOurHost, makeViewerToken } from './access.ts'
-import { readBody, send } from './rest.ts'
+import { readBody, send, VIEWER_OPEN_PATH } from './rest.ts'
 
 const CODE_BYTES = 32
 /** How long a link can be used, in ms: time to copy it by hand. */
@@ -155,7 +155,6 @@ function sendFile(response: ServerResponse, status: number, type: string, conten
   response.end(content)
 }
 
-const OPEN_PATH = '/api/viewer/open'
 /** A code and the JSON around it. */
 const MAX_CODE_BYTES = 1_024
 
@@ -186,7 +185,7 @@ export class ViewerAccess {
   /** Returns false for requests that are not the viewer's. The caller has checked Host and Origin. */
   async handle(request: IncomingMessage, response: ServerResponse, port: number): Promise<boolean> {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
-    if (path === OPEN_PATH && request.method === 'POST') {
+    if (path === VIEWER_OPEN_PATH && request.method === 'POST') {
       checkOwnPage(request, port)
       send(response, 200, { token: this.#links.redeem(codeIn(await readBody(request, MAX_CODE_BYTES))) })
       return true

@@ -5,14 +5,14 @@ import { z } from 'zod'
 import { OPERATIONS, readOnlyCall } from '../../src/api/index.ts'
 import { openApiDocument } from '../../src/api/openapi.ts'
 import type { RestRoute } from '../../src/api/operation.ts'
+import { ROUTES } from '../../src/api/routes.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { FILTER_NAMES, formatFilters, NO_FILTERS, parseFilters, SEARCH_FILTERS } from '../../src/domain/search-query.ts'
-import { ROUTES } from '../../src/transport/rest.ts'
 import { parseRequest } from '../../src/transport/server.ts'
 
 const all = Object.entries(OPERATIONS)
 
-test.each(all)('operations.%s describes itself', (_name, { about, answers, answer }) => {
+test.each(all)('operations.%s describes itself', (name, { about, answers, answer = name }) => {
   expect(about).toMatch(/^[A-Z].*\.$/)
   expect(answers).not.toBe('')
   expect(answer).toMatch(/^[a-z_]+$/)
@@ -27,7 +27,7 @@ test.each(all)('operations.%s has routes whose parameters are fields of its inpu
 })
 
 test('operations.no two routes answer the same request', () => {
-  const keys = ROUTES.map(({ method, path, definition: { when } }) => `${method} ${path} ${JSON.stringify(when)}`)
+  const keys = ROUTES.map(({ definition: { method, path, when } }) => `${method} ${path} ${JSON.stringify(when)}`)
   expect(new Set(keys).size).toBe(keys.length)
 })
 
@@ -80,7 +80,9 @@ test('operations.every filter has a field, a parameter and survives its written 
 
 test('operations.the OpenAPI document has every route', () => {
   const { paths } = openApiDocument() as { paths: Record<string, Record<string, object>> }
-  for (const { method, path } of ROUTES) {
+  for (const {
+    definition: { method, path },
+  } of ROUTES) {
     expect(paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]).toBeDefined()
   }
   const page = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')

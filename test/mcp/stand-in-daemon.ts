@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { InputOf, OperationName } from '../../src/api/index.ts'
-import { OPERATIONS } from '../../src/api/index.ts'
+import { answerType, OPERATIONS } from '../../src/api/index.ts'
 import type { Timeline } from '../../src/api/operations/memory.ts'
 import { resolveFilters, resolveProjectKey, resolveSession } from '../../src/api/resolve.ts'
 import { parseInput } from '../../src/api/schemas.ts'
@@ -95,7 +95,7 @@ export class StandInDaemon {
       if (fault === 'drop') return client.terminate()
       if (fault !== null) throw fault
       const output = await this.#output(name, request)
-      client.send(JSON.stringify({ ...output, v: PROTOCOL_VERSION, id, type: OPERATIONS[name].answer }))
+      client.send(JSON.stringify({ ...output, v: PROTOCOL_VERSION, id, type: answerType(name) }))
     } catch (error) {
       const { code = 'internal', retryable = true } = error instanceof MemError ? error : {}
       const message = error instanceof Error ? error.message : String(error)

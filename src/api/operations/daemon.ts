@@ -52,52 +52,43 @@ export interface DaemonStatus {
 export const daemonOperations = {
   hello: daemonOperation({
     about: 'Says which daemon this is. Needed only on Windows, with the token, as the first message.',
-    changes: false,
     input: z.object({ version, token: z.string().exactOptional() }),
-    answer: 'hello',
     answers: '`version`, `pid`, `dataDir`',
     handle: ({ process: { dataDir } }) => ({ version: VERSION, pid: process.pid, dataDir }),
   }),
 
   status: daemonOperation({
     about: 'Describes the daemon: version, process, provider, budget, queue, counts, notices.',
-    changes: false,
     input: z.object({}),
-    answer: 'status',
     answers: '`status`',
     handle: async (context) => ({ status: await daemonStatus(context) }),
   }),
 
-  health: daemonOperation(
-    {
-      about: 'A short status for scripts and monitors.',
-      changes: false,
-      input: z.object({}),
-      answer: 'health',
-      answers:
-        '`status`, `version`, `state`, `uptimeMs`, `queueDepth`, `observationsToday`, `provider`, `waiting`, `indexing`',
-      handle: async (context) => {
-        const { version, state, startedAt, queue, observationsToday, provider, waiting, indexing } =
-          await daemonStatus(context)
-        return {
-          status: 'ok',
-          version,
-          state,
-          uptimeMs: context.now() - startedAt,
-          queueDepth: queue.pending + queue.processing,
-          observationsToday,
-          provider,
-          waiting,
-          indexing,
-        }
-      },
+  health: daemonOperation({
+    about: 'A short status for scripts and monitors.',
+    input: z.object({}),
+    answers:
+      '`status`, `version`, `state`, `uptimeMs`, `queueDepth`, `observationsToday`, `provider`, `waiting`, `indexing`',
+    handle: async (context) => {
+      const { version, state, startedAt, queue, observationsToday, provider, waiting, indexing } =
+        await daemonStatus(context)
+      return {
+        status: 'ok',
+        version,
+        state,
+        uptimeMs: context.now() - startedAt,
+        queueDepth: queue.pending + queue.processing,
+        observationsToday,
+        provider,
+        waiting,
+        indexing,
+      }
     },
-    { method: 'GET', path: '/api/health' },
-  ),
+    rest: [{ method: 'GET', path: '/api/health' }],
+  }),
 
   backup: daemonOperation({
     about: 'Makes a backup. Answered when it is on disk.',
-    changes: true,
     input: z.object({}),
     answer: 'backups',
     answers: '`backups`: the new one',
@@ -106,47 +97,37 @@ export const daemonOperations = {
 
   backups: daemonOperation({
     about: 'Lists the backups.',
-    changes: false,
     input: z.object({}),
-    answer: 'backups',
     answers: '`backups`',
     handle: async ({ store }) => ({ backups: await store.backups() }),
   }),
 
-  settings: daemonOperation(
-    {
-      about: 'Lists all settings with their values, rules and sources. Secrets are shortened.',
-      changes: false,
-      input: z.object({}),
-      answer: 'settings',
-      answers: '`settings`, `problems`',
-      handle: (context) => liveSettings(context).list(),
-    },
-    { method: 'GET', path: '/api/settings' },
-  ),
+  settings: daemonOperation({
+    about: 'Lists all settings with their values, rules and sources. Secrets are shortened.',
+    input: z.object({}),
+    answers: '`settings`, `problems`',
+    handle: (context) => liveSettings(context).list(),
+    rest: [{ method: 'GET', path: '/api/settings' }],
+  }),
 
-  setting_set: daemonOperation(
-    {
-      about: 'Changes a setting, written as people write it; null removes it from the settings file.',
-      changes: true,
-      input: z.object({
-        name: z.string().min(1).max(MAX_SETTING_NAME_CHARS),
-        value: z.union([settingText, z.array(settingText).max(MAX_SETTING_ITEMS), z.number(), z.boolean()]).nullable(),
-      }),
-      answer: 'settings',
-      answers: '`settings`, `problems`, as they are now',
-      handle: (context, { name, value }) => {
-        const settings = liveSettings(context)
-        settings.set(name, typeof value === 'number' || typeof value === 'boolean' ? String(value) : value)
-        return settings.list()
-      },
+  setting_set: daemonOperation({
+    about: 'Changes a setting, written as people write it; null removes it from the settings file.',
+    input: z.object({
+      name: z.string().min(1).max(MAX_SETTING_NAME_CHARS),
+      value: z.union([settingText, z.array(settingText).max(MAX_SETTING_ITEMS), z.number(), z.boolean()]).nullable(),
+    }),
+    answer: 'settings',
+    answers: '`settings`, `problems`, as they are now',
+    handle: (context, { name, value }) => {
+      const settings = liveSettings(context)
+      settings.set(name, typeof value === 'number' || typeof value === 'boolean' ? String(value) : value)
+      return settings.list()
     },
-    { method: 'PUT', path: '/api/settings/:name' },
-  ),
+    rest: [{ method: 'PUT', path: '/api/settings/:name' }],
+  }),
 
   stop: daemonOperation({
     about: 'Finishes what is in flight, releases the data directory and exits.',
-    changes: true,
     input: z.object({}),
     answer: 'done',
     answers: '`affected`: 1',
@@ -158,7 +139,6 @@ export const daemonOperations = {
 
   handover: daemonOperation({
     about: 'Stops the daemon for a newer program that takes over the data directory.',
-    changes: true,
     input: z.object({ version }),
     answer: 'done',
     answers: '`affected`: 1',
@@ -184,7 +164,6 @@ export const daemonOperations = {
     about: 'Makes an address of the viewer that can be opened once.',
     door: 'local',
     input: z.object({}),
-    answer: 'viewer_link',
     answers: '`url`, `expiresAt`',
     handle: (connection) => connection.viewerLink(),
   }),

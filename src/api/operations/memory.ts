@@ -44,31 +44,28 @@ const around = z.int().min(0).max(MAX_AROUND).default(10)
 const observationPath = '/api/observations/:id'
 
 export const memoryOperations = {
-  search: readOperation(
-    {
-      about: 'Finds memories by words and by meaning. Without a query: the newest that pass the filters.',
-      input: z.object({
-        query: query.default('').describe('Words, a question, a file name or an error text'),
-        mode: z.enum(SEARCH_MODES).default('auto').describe('strict: every word must match, newest first'),
-        ...filterFields,
-        limit: z.int().min(1).max(MAX_HITS).default(20),
-        offset: z.int().min(0).max(MAX_OFFSET).default(0),
-      }),
-      nested: ['request', 'filters'],
-      answer: 'found',
-      answers: '`answer`: `mode`, `notes`, `hits`, `total`, `tookMs`, `embedder`',
-      handle: async ({ reader, search }, { query, mode, limit, offset, ...filters }) => {
-        const request = { query, mode, limit, offset, filters: await resolveFilters(reader, filters) }
-        return { answer: await (await search()).search(request) }
-      },
+  search: readOperation({
+    about: 'Finds memories by words and by meaning. Without a query: the newest that pass the filters.',
+    input: z.object({
+      query: query.default('').describe('Words, a question, a file name or an error text'),
+      mode: z.enum(SEARCH_MODES).default('auto').describe('strict: every word must match, newest first'),
+      ...filterFields,
+      limit: z.int().min(1).max(MAX_HITS).default(20),
+      offset: z.int().min(0).max(MAX_OFFSET).default(0),
+    }),
+    nested: ['request', 'filters'],
+    answer: 'found',
+    answers: '`answer`: `mode`, `notes`, `hits`, `total`, `tookMs`, `embedder`',
+    handle: async ({ reader, search }, { query, mode, limit, offset, ...filters }) => {
+      const request = { query, mode, limit, offset, filters: await resolveFilters(reader, filters) }
+      return { answer: await (await search()).search(request) }
     },
-    { method: 'GET', path: '/api/search', params: { q: 'query' }, pick: 'answer' },
-  ),
+    rest: [{ method: 'GET', path: '/api/search', params: { q: 'query' }, pick: 'answer' }],
+  }),
 
   observations: readOperation({
     about: 'Reads whole observations by id.',
     input: z.object({ ids: z.array(memoryId).min(1).max(MAX_SHOWN) }),
-    answer: 'observations',
     answers: '`observations` in the order of the ids, `missing`',
     handle: async ({ search }, input) => {
       const ids = [...new Set(input.ids)]
@@ -78,108 +75,89 @@ export const memoryOperations = {
     },
   }),
 
-  observation: readOperation(
-    {
-      about: 'Reads one whole observation.',
-      input: z.object({ id: memoryId }),
-      answer: 'observation',
-      answers: '`observation`',
-      handle: async (context, { id }) => ({ observation: await readObservation(context, id) }),
-    },
-    { method: 'GET', path: observationPath, pick: 'observation' },
-  ),
+  observation: readOperation({
+    about: 'Reads one whole observation.',
+    input: z.object({ id: memoryId }),
+    answers: '`observation`',
+    handle: async (context, { id }) => ({ observation: await readObservation(context, id) }),
+    rest: [{ method: 'GET', path: observationPath, pick: 'observation' }],
+  }),
 
-  timeline: readOperation(
-    {
-      about: 'Lists what happened around an observation or around the best hit of a query; with neither, the newest.',
-      input: z.object({
-        anchor: memoryId.nullable().default(null).describe('Id of an observation'),
-        query: query.nullable().default(null).describe('Instead of an anchor'),
-        project: projectOrAll,
-        before: around.describe('Rows before the anchor'),
-        after: around.describe('Rows after the anchor'),
-      }),
-      answer: 'timeline',
-      answers: '`anchor`, `items` oldest first',
-      handle: async ({ reader, search }, { project, ...request }) =>
-        await loadTimeline(await search(), { ...request, project: await resolveProjectKey(reader, project) }),
-    },
-    { method: 'GET', path: '/api/timeline' },
-  ),
+  timeline: readOperation({
+    about: 'Lists what happened around an observation or around the best hit of a query; with neither, the newest.',
+    input: z.object({
+      anchor: memoryId.nullable().default(null).describe('Id of an observation'),
+      query: query.nullable().default(null).describe('Instead of an anchor'),
+      project: projectOrAll,
+      before: around.describe('Rows before the anchor'),
+      after: around.describe('Rows after the anchor'),
+    }),
+    answers: '`anchor`, `items` oldest first',
+    handle: async ({ reader, search }, { project, ...request }) =>
+      await loadTimeline(await search(), { ...request, project: await resolveProjectKey(reader, project) }),
+    rest: [{ method: 'GET', path: '/api/timeline' }],
+  }),
 
-  summaries: readOperation(
-    {
-      about: 'Lists summaries of turns, newest first.',
-      input: z.object({
-        session: sessionOrAll,
-        project: projectOrAll,
-        limit: z.int().min(1).max(MAX_SUMMARIES).default(10),
+  summaries: readOperation({
+    about: 'Lists summaries of turns, newest first.',
+    input: z.object({
+      session: sessionOrAll,
+      project: projectOrAll,
+      limit: z.int().min(1).max(MAX_SUMMARIES).default(10),
+    }),
+    answers: '`summaries`',
+    handle: async ({ reader }, { session, project, limit }) => ({
+      summaries: await reader.summaries({
+        limit,
+        ...(session === null ? {} : { session: await resolveSession(reader, session) }),
+        ...(project === null ? {} : { project: await resolveProjectKey(reader, project) }),
       }),
-      answer: 'summaries',
-      answers: '`summaries`',
-      handle: async ({ reader }, { session, project, limit }) => ({
-        summaries: await reader.summaries({
-          limit,
-          ...(session === null ? {} : { session: await resolveSession(reader, session) }),
-          ...(project === null ? {} : { project: await resolveProjectKey(reader, project) }),
-        }),
-      }),
-    },
-    { method: 'GET', path: '/api/summaries', pick: 'summaries' },
-  ),
+    }),
+    rest: [{ method: 'GET', path: '/api/summaries', pick: 'summaries' }],
+  }),
 
-  memory_stats: readOperation(
-    {
-      about: 'Counts memories by type and month, and says how far the indexes are.',
-      input: z.object({ project: projectOrAll }),
-      answer: 'memory_stats',
-      answers: '`stats`',
-      handle: async (context, { project }) => ({
-        stats: await memoryStats(context, await resolveProjectKey(context.reader, project)),
-      }),
-    },
-    { method: 'GET', path: '/api/stats', pick: 'stats' },
-  ),
+  memory_stats: readOperation({
+    about: 'Counts memories by type and month, and says how far the indexes are.',
+    input: z.object({ project: projectOrAll }),
+    answers: '`stats`',
+    handle: async (context, { project }) => ({
+      stats: await memoryStats(context, await resolveProjectKey(context.reader, project)),
+    }),
+    rest: [{ method: 'GET', path: '/api/stats', pick: 'stats' }],
+  }),
 
-  origin: readOperation(
-    {
-      about: 'Says where an observation comes from: its session, prompt, events and the call that made it.',
-      input: z.object({ observation: memoryId }),
-      answer: 'origin',
-      answers: '`observation`, `origin`',
-      handle: async (context, { observation: id }) => {
-        const observation = await readObservation(context, id)
-        const origin = await context.reader.origin(id)
-        if (origin === null) throw observationNotFound(id)
-        return { observation, origin }
-      },
+  origin: readOperation({
+    about: 'Says where an observation comes from: its session, prompt, events and the call that made it.',
+    input: z.object({ observation: memoryId }),
+    answers: '`observation`, `origin`',
+    handle: async (context, { observation: id }) => {
+      const observation = await readObservation(context, id)
+      const origin = await context.reader.origin(id)
+      if (origin === null) throw observationNotFound(id)
+      return { observation, origin }
     },
-    { method: 'GET', path: '/api/observations/:observation/origin' },
-  ),
+    rest: [{ method: 'GET', path: '/api/observations/:observation/origin' }],
+  }),
 
-  remember: daemonOperation(
-    {
-      about: 'Writes a memory by hand. Without a title, the first words of the text become the title.',
-      changes: true,
-      input: z.object({
-        project: z.union([project, projectName]).describe('Key and name, or a known key or name'),
-        cwd: cwd.default(''),
-        ...rememberFields,
-      }),
-      answer: 'remembered',
-      answers: '`observation`: the new id',
-      handle: async ({ store, memory }, { project: given, ...note }) => {
-        const project = typeof given === 'string' ? await findProject(store, given) : given
-        return { observation: await memory.remember({ ...note, project }) }
-      },
+  remember: daemonOperation({
+    about: 'Writes a memory by hand. Without a title, the first words of the text become the title.',
+    input: z.object({
+      project: z.union([project, projectName]).describe('Key and name, or a known key or name'),
+      cwd: cwd.default(''),
+      ...rememberFields,
+    }),
+    answer: 'remembered',
+    answers: '`observation`: the new id',
+    handle: async ({ store, memory }, { project: given, ...note }) => {
+      const project = typeof given === 'string' ? await findProject(store, given) : given
+      return { observation: await memory.remember({ ...note, project }) }
     },
-    { method: 'POST', path: '/api/observations', respond: ({ observation }) => ({ id: observation }) },
-  ),
+    rest: [{ method: 'POST', path: '/api/observations', respond: ({ observation }) => ({ id: observation }) }],
+  }),
 
   correct: daemonOperation({
     about:
       'Replaces an observation by a corrected one, which supersedes it. Fields that are not given stay as they were.',
-    changes: true,
     input: z.object({
       observation: memoryId,
       kind: rememberFields.kind.unwrap().exactOptional(),
@@ -193,110 +171,101 @@ export const memoryOperations = {
     handle: async ({ memory }, input) => ({ observation: await memory.correct(input) }),
   }),
 
-  forget: daemonOperation(
-    {
-      about:
-        'Erases memories by ids or by filters. Without `confirm` nothing is erased; the report says what would be.',
-      changes: true,
-      input: z.object({
-        ids: z.array(memoryId).max(MAX_IDS).default([]),
-        ...filterFields,
-        confirm: z.boolean().default(false),
-      }),
-      nested: ['filters'],
-      answer: 'forgotten',
-      answers: '`report`: counts, `ids`, `missing`, `backupsUntil`',
-      handle: async ({ reader, memory }, { ids, confirm, ...filters }) => {
-        const isNarrow = areFiltersNarrow(filters)
-        if (ids.length > 0 && isNarrow) throw new MemError('bad_request', 'forget takes ids or filters, not both')
-        if (ids.length === 0 && !isNarrow) {
-          throw new MemError('bad_request', 'forget needs ids, or a filter such as a project, a session or dates')
-        }
-        const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters)
-        return { report: await memory.forget({ ids: [...new Set(ids)], filters: resolved, confirm }) }
-      },
+  forget: daemonOperation({
+    about: 'Erases memories by ids or by filters. Without `confirm` nothing is erased; the report says what would be.',
+    input: z.object({
+      ids: z.array(memoryId).max(MAX_IDS).default([]),
+      ...filterFields,
+      confirm: z.boolean().default(false),
+    }),
+    nested: ['filters'],
+    answer: 'forgotten',
+    answers: '`report`: counts, `ids`, `missing`, `backupsUntil`',
+    handle: async ({ reader, memory }, { ids, confirm, ...filters }) => {
+      const isNarrow = areFiltersNarrow(filters)
+      if (ids.length > 0 && isNarrow) throw new MemError('bad_request', 'forget takes ids or filters, not both')
+      if (ids.length === 0 && !isNarrow) {
+        throw new MemError('bad_request', 'forget needs ids, or a filter such as a project, a session or dates')
+      }
+      const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters)
+      return { report: await memory.forget({ ids: [...new Set(ids)], filters: resolved, confirm }) }
     },
-    {
-      method: 'DELETE',
-      path: observationPath,
-      params: { id: 'ids' },
-      respond: ({ report }, { confirm, ids }) => {
-        if (!confirm) {
-          throw new MemError('bad_request', 'forgetting cannot be undone: add ?confirm=1 to the address')
-        }
-        if (report.observations === 0) throw observationNotFound(...ids)
-        return report
+    rest: [
+      {
+        method: 'DELETE',
+        path: observationPath,
+        params: { id: 'ids' },
+        respond: ({ report }, { confirm, ids }) => {
+          if (!confirm) {
+            throw new MemError('bad_request', 'forgetting cannot be undone: add ?confirm=1 to the address')
+          }
+          if (report.observations === 0) throw observationNotFound(...ids)
+          return report
+        },
       },
-    },
-  ),
+    ],
+  }),
 
-  pin: daemonOperation(
-    {
-      about: 'Pins observations, or unpins them with `on: false`. Pinned ones are always part of the context.',
-      changes: true,
-      input: z.object({ ids: z.array(memoryId).min(1).max(MAX_IDS), on: z.boolean() }),
-      answer: 'pinned',
-      answers: '`changed`, `missing`',
-      handle: async ({ memory }, { ids, on }) => await memory.pin([...new Set(ids)], on),
-    },
-    ...([true, false] as const).map((on) => ({
-      method: on ? ('PUT' as const) : ('DELETE' as const),
-      path: `${observationPath}/pin`,
-      params: { id: 'ids' },
-      fixed: { on },
-      respond: ({ changed, missing }: { changed: number; missing: number[] }) => {
-        if (missing.length > 0) throw observationNotFound(...missing)
-        return { pinned: on, changed: changed > 0 }
-      },
-    })),
-  ),
+  pin: daemonOperation({
+    about: 'Pins observations, or unpins them with `on: false`. Pinned ones are always part of the context.',
+    input: z.object({ ids: z.array(memoryId).min(1).max(MAX_IDS), on: z.boolean() }),
+    answer: 'pinned',
+    answers: '`changed`, `missing`',
+    handle: async ({ memory }, { ids, on }) => await memory.pin([...new Set(ids)], on),
+    rest: [
+      ...([true, false] as const).map((on) => ({
+        method: on ? ('PUT' as const) : ('DELETE' as const),
+        path: `${observationPath}/pin`,
+        params: { id: 'ids' },
+        fixed: { on },
+        respond: ({ changed, missing }: { changed: number; missing: number[] }) => {
+          if (missing.length > 0) throw observationNotFound(...missing)
+          return { pinned: on, changed: changed > 0 }
+        },
+      })),
+    ],
+  }),
 
-  link: daemonOperation(
-    {
-      about: 'Marks that observation `from`, the newer one, supersedes `to`; `on: false` removes the mark.',
-      changes: true,
-      input: z.object({
-        from: memoryId,
-        to: memoryId,
-        kind: z.literal('supersedes').default('supersedes'),
-        on: z.boolean(),
-      }),
-      answer: 'linked',
-      answers: 'nothing',
-      handle: async ({ memory }, { from, to, kind, on }) => {
-        if (from === to) throw new MemError('bad_request', `observation ${from} cannot supersede itself`)
-        await memory.link(from, to, kind, on)
-        return {}
-      },
+  link: daemonOperation({
+    about: 'Marks that observation `from`, the newer one, supersedes `to`; `on: false` removes the mark.',
+    input: z.object({
+      from: memoryId,
+      to: memoryId,
+      kind: z.literal('supersedes').default('supersedes'),
+      on: z.boolean(),
+    }),
+    answer: 'linked',
+    answers: 'nothing',
+    handle: async ({ memory }, { from, to, kind, on }) => {
+      if (from === to) throw new MemError('bad_request', `observation ${from} cannot supersede itself`)
+      await memory.link(from, to, kind, on)
+      return {}
     },
-    ...([true, false] as const).map((on) => ({
-      method: on ? ('PUT' as const) : ('DELETE' as const),
-      path: '/api/observations/:from/supersedes/:to',
-      fixed: { on },
-      respond: () => ({ supersedes: on }),
-    })),
-  ),
+    rest: [
+      ...([true, false] as const).map((on) => ({
+        method: on ? ('PUT' as const) : ('DELETE' as const),
+        path: '/api/observations/:from/supersedes/:to',
+        fixed: { on },
+        respond: () => ({ supersedes: on }),
+      })),
+    ],
+  }),
 
-  reindex: daemonOperation(
-    {
-      about: 'Rebuilds the search indexes in the background. Answered as soon as it has begun.',
-      changes: true,
-      input: z.object({ what: z.enum(REINDEX_PARTS).default('all') }),
-      answer: 'indexing',
-      answers: '`progress`: `what`, `done`, `total`, `embedder`; null when there is nothing to index',
-      handle: async ({ memory }, { what }) => {
-        await memory.reindex(what)
-        return { progress: memory.indexing() }
-      },
+  reindex: daemonOperation({
+    about: 'Rebuilds the search indexes in the background. Answered as soon as it has begun.',
+    input: z.object({ what: z.enum(REINDEX_PARTS).default('all') }),
+    answer: 'indexing',
+    answers: '`progress`: `what`, `done`, `total`, `embedder`; null when there is nothing to index',
+    handle: async ({ memory }, { what }) => {
+      await memory.reindex(what)
+      return { progress: memory.indexing() }
     },
-    { method: 'POST', path: '/api/reindex', respond: ({ progress }) => ({ indexing: progress }) },
-  ),
+    rest: [{ method: 'POST', path: '/api/reindex', respond: ({ progress }) => ({ indexing: progress }) }],
+  }),
 
   indexing: daemonOperation({
     about: 'Says how far indexing is.',
-    changes: false,
     input: z.object({}),
-    answer: 'indexing',
     answers: '`progress`; null when there is nothing to index',
     handle: ({ memory }) => ({ progress: memory.indexing() }),
   }),

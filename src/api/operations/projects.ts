@@ -40,32 +40,25 @@ function withinRule({ min, max }: { min: number; max: number }) {
 }
 
 export const projectOperations = {
-  context: readOperation(
-    {
-      about: 'Shows what a session of this project would get at its start, or would get with other settings.',
-      input: z.object({ project: projectName.describe('Key or name'), ...contextOverrides }),
-      answer: 'context',
-      answers: '`project`, `tokens`, `context`, `message`, `totals`, `report`',
-      handle: async ({ reader, previewContext }, { project, ...overrides }) =>
-        await previewContext(await findProject(reader, project), overrides),
-    },
-    { method: 'GET', path: '/api/context' },
-  ),
+  context: readOperation({
+    about: 'Shows what a session of this project would get at its start, or would get with other settings.',
+    input: z.object({ project: projectName.describe('Key or name'), ...contextOverrides }),
+    answers: '`project`, `tokens`, `context`, `message`, `totals`, `report`',
+    handle: async ({ reader, previewContext }, { project, ...overrides }) =>
+      await previewContext(await findProject(reader, project), overrides),
+    rest: [{ method: 'GET', path: '/api/context' }],
+  }),
 
-  projects: readOperation(
-    {
-      about: 'Lists the projects, the one with the newest session first.',
-      input: z.object({}),
-      answer: 'projects',
-      answers: '`projects`',
-      handle: async ({ reader }) => ({ projects: await projectViews(reader) }),
-    },
-    { method: 'GET', path: '/api/projects', pick: 'projects' },
-  ),
+  projects: readOperation({
+    about: 'Lists the projects, the one with the newest session first.',
+    input: z.object({}),
+    answers: '`projects`',
+    handle: async ({ reader }) => ({ projects: await projectViews(reader) }),
+    rest: [{ method: 'GET', path: '/api/projects', pick: 'projects' }],
+  }),
 
   project_rename: daemonOperation({
     about: 'Gives a project a name; null returns to the name that its sessions report.',
-    changes: true,
     input: z.object({ project: projectName, name: projectNewName.nullable() }),
     answer: 'project',
     answers: '`project`',
@@ -75,7 +68,6 @@ export const projectOperations = {
   project_merge: daemonOperation({
     about:
       'Files everything of one project under another, now and later. Without `confirm` it only reports what would move.',
-    changes: true,
     input: z.object({ from: projectName, into: projectName, confirm: z.boolean() }),
     answer: 'project_merged',
     answers: '`report`',
@@ -84,7 +76,6 @@ export const projectOperations = {
 
   files: daemonOperation({
     about: "Turns files that show a project's memory (CLAUDE.md, Cursor rules) on or off, or reports their state.",
-    changes: true,
     input: z.object({
       action: z.enum(FILES_ACTIONS),
       project: pathOrNone.describe('Key or name; null: the project of the root'),
@@ -98,7 +89,6 @@ export const projectOperations = {
         .describe('Null: as before'),
       dryRun: z.boolean().default(false),
     }),
-    answer: 'files',
     answers: '`report`',
     handle: async ({ files, store }, request) => {
       if (files === null) throw new MemError('bad_request', 'this daemon writes no files')
@@ -108,7 +98,6 @@ export const projectOperations = {
 
   import: daemonOperation({
     about: 'Takes in memories of another store. Answered once they are durable, with the outcome of each record.',
-    changes: true,
     input: z.object({ batch: batchSchema }),
     answer: 'imported',
     answers: '`outcomes` in the order of the records',

@@ -61,32 +61,29 @@ const days = z.int().min(1).max(MAX_USAGE_DAYS).default(30)
 const token = z.string().exactOptional()
 
 export const sessionOperations = {
-  event: daemonOperation(
-    {
-      about: 'Reports what happened in a session. Answered once it is durable; the same id twice counts once.',
-      changes: true,
-      input: z.object({ event: eventSchema, version: version.default(''), token }),
-      answer: 'ack',
-      answers:
-        '`duplicate`, `version`, and, for a session start or a prompt, `context` and `message` where there is one',
-      handle: async ({ events }, { event }) => {
-        const { duplicate, context, message } = await events.accept(event)
-        return {
-          duplicate,
-          version: VERSION,
-          ...(context === '' ? {} : { context }),
-          ...(message === '' ? {} : { message }),
-        }
-      },
+  event: daemonOperation({
+    about: 'Reports what happened in a session. Answered once it is durable; the same id twice counts once.',
+    input: z.object({ event: eventSchema, version: version.default(''), token }),
+    answer: 'ack',
+    answers: '`duplicate`, `version`, and, for a session start or a prompt, `context` and `message` where there is one',
+    handle: async ({ events }, { event }) => {
+      const { duplicate, context, message } = await events.accept(event)
+      return {
+        duplicate,
+        version: VERSION,
+        ...(context === '' ? {} : { context }),
+        ...(message === '' ? {} : { message }),
+      }
     },
-    eventRoute('/api/sessions/init', ['session_start', 'prompt']),
-    eventRoute('/api/sessions/observations', ['tool_use', 'tool_failure', 'subagent_end']),
-    eventRoute('/api/sessions/summarize', ['turn_end', 'pre_compact', 'session_end']),
-  ),
+    rest: [
+      eventRoute('/api/sessions/init', ['session_start', 'prompt']),
+      eventRoute('/api/sessions/observations', ['tool_use', 'tool_failure', 'subagent_end']),
+      eventRoute('/api/sessions/summarize', ['turn_end', 'pre_compact', 'session_end']),
+    ],
+  }),
 
   file_context: daemonOperation({
     about: 'Says what is known about a file that is about to be read.',
-    changes: false,
     input: z.object({
       session: id,
       project,
@@ -100,77 +97,64 @@ export const sessionOperations = {
     handle: async ({ events }, question) => ({ context: await events.fileContext(question) }),
   }),
 
-  sessions: readOperation(
-    {
-      about: 'Lists sessions, the one with the newest event first.',
-      input: z.object({
-        status: z.enum(['active', 'completed', 'interrupted', 'failed']).exactOptional(),
-        project: projectName.exactOptional(),
-        limit: limit.exactOptional(),
+  sessions: readOperation({
+    about: 'Lists sessions, the one with the newest event first.',
+    input: z.object({
+      status: z.enum(['active', 'completed', 'interrupted', 'failed']).exactOptional(),
+      project: projectName.exactOptional(),
+      limit: limit.exactOptional(),
+    }),
+    nested: ['filter'],
+    answers: '`sessions`',
+    handle: async ({ reader }, { project, ...filter }) => ({
+      sessions: await reader.sessions({
+        ...filter,
+        ...(project === undefined ? {} : { project: await resolveProjectKey(reader, project) }),
       }),
-      nested: ['filter'],
-      answer: 'sessions',
-      answers: '`sessions`',
-      handle: async ({ reader }, { project, ...filter }) => ({
-        sessions: await reader.sessions({
-          ...filter,
-          ...(project === undefined ? {} : { project: await resolveProjectKey(reader, project) }),
-        }),
-      }),
-    },
-    { method: 'GET', path: '/api/sessions', defaults: { limit: 100 }, pick: 'sessions' },
-  ),
+    }),
+    rest: [{ method: 'GET', path: '/api/sessions', defaults: { limit: 100 }, pick: 'sessions' }],
+  }),
 
-  session: readOperation(
-    {
-      about: "Shows one session's state, its queue and the newest entries of its trace.",
-      input: z.object({ session: id, trace: rows.default(50).describe('Trace entries at most') }),
-      answer: 'session',
-      answers: '`view`',
-      handle: async ({ reader }, { session, trace }) => ({ view: await readView(reader, session, trace) }),
-    },
-    { method: 'GET', path: '/api/sessions/:session', pick: 'view' },
-  ),
+  session: readOperation({
+    about: "Shows one session's state, its queue and the newest entries of its trace.",
+    input: z.object({ session: id, trace: rows.default(50).describe('Trace entries at most') }),
+    answers: '`view`',
+    handle: async ({ reader }, { session, trace }) => ({ view: await readView(reader, session, trace) }),
+    rest: [{ method: 'GET', path: '/api/sessions/:session', pick: 'view' }],
+  }),
 
-  story: readOperation(
-    {
-      about: 'Shows everything that is kept of one session: prompts, events, observations, summaries, trace.',
-      input: z.object({
-        session: id,
-        trace: rows.default(200),
-        rows: rows.default(200).describe('Of each kind at most'),
-      }),
-      answer: 'story',
-      answers: '`story`',
-      handle: async ({ reader }, { session, trace, rows }) => {
-        const story = await reader.sessionHistory(await resolveSession(reader, session), { trace, rows })
-        if (story === null) throw sessionNotFound(session)
-        return { story }
-      },
+  story: readOperation({
+    about: 'Shows everything that is kept of one session: prompts, events, observations, summaries, trace.',
+    input: z.object({
+      session: id,
+      trace: rows.default(200),
+      rows: rows.default(200).describe('Of each kind at most'),
+    }),
+    answers: '`story`',
+    handle: async ({ reader }, { session, trace, rows }) => {
+      const story = await reader.sessionHistory(await resolveSession(reader, session), { trace, rows })
+      if (story === null) throw sessionNotFound(session)
+      return { story }
     },
-    { method: 'GET', path: '/api/sessions/:session/story', pick: 'story' },
-  ),
+    rest: [{ method: 'GET', path: '/api/sessions/:session/story', pick: 'story' }],
+  }),
 
-  event_view: readOperation(
-    {
-      about: 'Says what became of an event.',
-      input: z.object({ event: id, session: sessionOrAll }),
-      answer: 'event_view',
-      answers: '`view`',
-      handle: async ({ reader }, { event, session: prefix }) => {
-        const session = prefix === null ? null : await resolveSession(reader, prefix)
-        const view = await reader.eventView(await resolveEvent(reader, event, session), session)
-        if (view === null) throw eventNotFound(event)
-        return { view }
-      },
+  event_view: readOperation({
+    about: 'Says what became of an event.',
+    input: z.object({ event: id, session: sessionOrAll }),
+    answers: '`view`',
+    handle: async ({ reader }, { event, session: prefix }) => {
+      const session = prefix === null ? null : await resolveSession(reader, prefix)
+      const view = await reader.eventView(await resolveEvent(reader, event, session), session)
+      if (view === null) throw eventNotFound(event)
+      return { view }
     },
-    { method: 'GET', path: '/api/events/:event', pick: 'view' },
-  ),
+    rest: [{ method: 'GET', path: '/api/events/:event', pick: 'view' }],
+  }),
 
   payloads: readOperation({
     about: "Lists a session's events after one of them, with what is kept of their payloads, oldest first.",
     input: z.object({ session: id, after: z.int().min(0).default(0), limit }),
-    answer: 'payloads',
     answers: '`session`, `events`; empty when there are no more',
     handle: async ({ reader }, { session: prefix, after, limit }) => {
       const session = await resolveSession(reader, prefix)
@@ -186,7 +170,6 @@ export const sessionOperations = {
       limit: limit.exactOptional(),
     }),
     nested: ['filter'],
-    answer: 'queue',
     answers: '`messages`, `stats`',
     handle: async ({ reader }, { session, ...filter }) => {
       const resolved = session === undefined ? {} : { session: await resolveSession(reader, session) }
@@ -195,66 +178,52 @@ export const sessionOperations = {
     },
   }),
 
-  queue_stats: readOperation(
-    {
-      about: 'Counts the messages in the queue.',
-      input: z.object({}),
-      answer: 'queue_stats',
-      answers: '`stats`',
-      handle: async ({ reader }) => ({ stats: await reader.queueStats() }),
-    },
-    { method: 'GET', path: '/api/queue/stats', pick: 'stats' },
-  ),
+  queue_stats: readOperation({
+    about: 'Counts the messages in the queue.',
+    input: z.object({}),
+    answers: '`stats`',
+    handle: async ({ reader }) => ({ stats: await reader.queueStats() }),
+    rest: [{ method: 'GET', path: '/api/queue/stats', pick: 'stats' }],
+  }),
 
-  calls: readOperation(
-    {
-      about: "Lists a session's newest calls to a model with their texts, oldest of them first.",
-      input: z.object({ session: id, limit: limit.default(20) }),
-      answer: 'calls',
-      answers: '`session`, `calls`',
-      handle: async ({ reader }, { session: prefix, limit }) => {
-        const session = await resolveSession(reader, prefix)
-        return { session, calls: await reader.calls({ session, limit }) }
-      },
+  calls: readOperation({
+    about: "Lists a session's newest calls to a model with their texts, oldest of them first.",
+    input: z.object({ session: id, limit: limit.default(20) }),
+    answers: '`session`, `calls`',
+    handle: async ({ reader }, { session: prefix, limit }) => {
+      const session = await resolveSession(reader, prefix)
+      return { session, calls: await reader.calls({ session, limit }) }
     },
-    { method: 'GET', path: '/api/sessions/:session/calls' },
-  ),
+    rest: [{ method: 'GET', path: '/api/sessions/:session/calls' }],
+  }),
 
-  usage: readOperation(
-    {
-      about: 'Says what models cost in the last days.',
-      input: z.object({ by: z.enum(USAGE_KEYS).default('day'), days }),
-      answer: 'usage',
-      answers: '`usage`: `rows`, `total`, `today`, `unpriced`',
-      handle: async ({ reader, now }, { by, days }) => ({ usage: await usageView(reader, by, days, now()) }),
-    },
-    { method: 'GET', path: '/api/usage', pick: 'usage' },
-  ),
+  usage: readOperation({
+    about: 'Says what models cost in the last days.',
+    input: z.object({ by: z.enum(USAGE_KEYS).default('day'), days }),
+    answers: '`usage`: `rows`, `total`, `today`, `unpriced`',
+    handle: async ({ reader, now }, { by, days }) => ({ usage: await usageView(reader, by, days, now()) }),
+    rest: [{ method: 'GET', path: '/api/usage', pick: 'usage' }],
+  }),
 
-  activity: readOperation(
-    {
-      about: 'Says how much was learned on each of the last days, and how long the queue was.',
-      input: z.object({ days }),
-      answer: 'activity',
-      answers: '`activity`',
-      handle: async ({ reader, now }, { days }) => ({ activity: await reader.activity(lastDays(days, now()), now()) }),
-    },
-    { method: 'GET', path: '/api/activity', pick: 'activity' },
-  ),
+  activity: readOperation({
+    about: 'Says how much was learned on each of the last days, and how long the queue was.',
+    input: z.object({ days }),
+    answers: '`activity`',
+    handle: async ({ reader, now }, { days }) => ({ activity: await reader.activity(lastDays(days, now()), now()) }),
+    rest: [{ method: 'GET', path: '/api/activity', pick: 'activity' }],
+  }),
 
   reported: readOperation({
     about: 'Says which of these sessions are known, before their transcripts are read.',
     input: z.object({
       sessions: z.array(z.object({ session: id, end: z.string().max(2 * 200) })).max(MAX_REPORTED),
     }),
-    answer: 'reported',
     answers: '`sessions`: those that are known',
     handle: async ({ reader }, { sessions }) => ({ sessions: await reader.storedSessionStates(sessions) }),
   }),
 
   queue_retry: daemonOperation({
     about: 'Retries failed messages and restores quarantined sessions.',
-    changes: true,
     input: z.object({ session: sessionOrAll }),
     answer: 'done',
     answers: '`affected`: messages',
@@ -265,7 +234,6 @@ export const sessionOperations = {
 
   queue_clear: daemonOperation({
     about: 'Drops failed messages, and pending ones too with `pending`.',
-    changes: true,
     input: z.object({ session: sessionOrAll, pending: z.boolean() }),
     answer: 'done',
     answers: '`affected`: messages',
@@ -276,7 +244,6 @@ export const sessionOperations = {
 
   flush: daemonOperation({
     about: 'Hands waiting messages to the observer now; with `wait`, answered when it is done or after 5 seconds.',
-    changes: true,
     input: z.object({ session: sessionOrAll, wait: z.boolean() }),
     answer: 'done',
     answers: '`affected`: sessions',
@@ -288,56 +255,49 @@ export const sessionOperations = {
     },
   }),
 
-  close_session: daemonOperation(
-    {
-      about: 'Ends a session and waits up to 5 seconds for its effect. Everything is kept.',
-      changes: true,
-      input: z.object({ session: id }),
-      answer: 'session',
-      answers: '`view`',
-      handle: async (context, { session }) => {
-        const resolved = await resolveSession(context.store, session)
-        await closeSession(context, resolved)
-        return { view: await readView(context.store, resolved, 0) }
-      },
+  close_session: daemonOperation({
+    about: 'Ends a session and waits up to 5 seconds for its effect. Everything is kept.',
+    input: z.object({ session: id }),
+    answer: 'session',
+    answers: '`view`',
+    handle: async (context, { session }) => {
+      const resolved = await resolveSession(context.store, session)
+      await closeSession(context, resolved)
+      return { view: await readView(context.store, resolved, 0) }
     },
-    { method: 'DELETE', path: '/api/sessions/:session', pick: 'view' },
-  ),
+    rest: [{ method: 'DELETE', path: '/api/sessions/:session', pick: 'view' }],
+  }),
 
-  purge_session: daemonOperation(
-    {
-      about: 'Ends a session and erases it with everything that it left behind.',
-      changes: true,
-      input: z.object({ session: id }),
-      answer: 'forgotten',
-      answers: '`report`',
-      handle: async (context, { session }) => ({
-        report: await purgeSession(context, await resolveSession(context.store, session)),
-      }),
-    },
-    {
-      method: 'DELETE',
-      path: '/api/sessions/:session',
-      when: { purge: '1' },
-      pick: 'report',
-    },
-  ),
-
-  reopen_session: daemonOperation(
-    {
-      about: 'Reopens a closed session, as if its user had returned.',
-      changes: true,
-      input: z.object({ session: id }),
-      answer: 'session',
-      answers: '`view`',
-      handle: async ({ store, supervisor }, { session: prefix }) => {
-        const session = await resolveSession(store, prefix)
-        await supervisor.reopenSession(session)
-        return { view: await readView(store, session, 0) }
+  purge_session: daemonOperation({
+    about: 'Ends a session and erases it with everything that it left behind.',
+    input: z.object({ session: id }),
+    answer: 'forgotten',
+    answers: '`report`',
+    handle: async (context, { session }) => ({
+      report: await purgeSession(context, await resolveSession(context.store, session)),
+    }),
+    rest: [
+      {
+        method: 'DELETE',
+        path: '/api/sessions/:session',
+        when: { purge: '1' },
+        pick: 'report',
       },
+    ],
+  }),
+
+  reopen_session: daemonOperation({
+    about: 'Reopens a closed session, as if its user had returned.',
+    input: z.object({ session: id }),
+    answer: 'session',
+    answers: '`view`',
+    handle: async ({ store, supervisor }, { session: prefix }) => {
+      const session = await resolveSession(store, prefix)
+      await supervisor.reopenSession(session)
+      return { view: await readView(store, session, 0) }
     },
-    { method: 'POST', path: '/api/sessions/:session/reopen', pick: 'view' },
-  ),
+    rest: [{ method: 'POST', path: '/api/sessions/:session/reopen', pick: 'view' }],
+  }),
 }
 
 function resolveOrAll(reader: ReadContext['reader'], prefix: string | null): Promise<string | null> {
