@@ -3,48 +3,36 @@ import { z } from 'zod'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import type { ExportRecord, ImportBatch, ImportedSession } from '../store/exchange-records.ts'
 import { LINK_KINDS } from '../store/search-port.ts'
+import { client, cwd, id, label, MAX_EPOCH_MS, memoryId, project, projectName } from './schemas.ts'
 
-/** Real ids have 36 characters. */
-const MAX_ID_CHARS = 200
-/** A project key contains a path. */
-const MAX_KEY_CHARS = 4_096
-const MAX_NAME_CHARS = 1_024
-const MAX_CWD_CHARS = 32_768
 /** Longest stored text (a prompt), in characters. */
 export const MAX_RECORD_TEXT_CHARS = 65_536
 /** Items of one list (facts, files, functions, sources): ten times what an observer may return. */
 export const MAX_RECORD_ITEMS = 2_000
-/** Largest epoch time that a Date can hold, in ms. */
-const MAX_EPOCH_MS = 8_640_000_000_000_000
 const MAX_PROMPTS = 1_000_000_000
 /** Records of one request: hooks wait while they are stored. */
 const MAX_BATCH_RECORDS = 200
 
-const id = z.string().min(1).max(MAX_ID_CHARS)
-const key = z.string().min(1).max(MAX_KEY_CHARS)
-const name = z.string().max(MAX_NAME_CHARS)
 const text = z.string().max(MAX_RECORD_TEXT_CHARS)
 const words = text.nullable()
 const texts = z.array(text).max(MAX_RECORD_ITEMS)
 const epoch = z.int().min(0).max(MAX_EPOCH_MS)
 const promptNumber = z.int().min(0).max(MAX_PROMPTS)
-const observationId = z.int().positive()
-const label = z.string().max(MAX_ID_CHARS).nullable()
 
 const sessionFields = {
   id,
-  client: z.string().min(1).max(100),
-  cwd: z.string().max(MAX_CWD_CHARS),
+  client,
+  cwd,
   prompts: promptNumber,
   startedAt: epoch,
   heardAt: epoch,
 }
 
-const project = z.object({ kind: z.literal('project'), key, name })
+const projectRecord = z.object({ kind: z.literal('project'), ...project.shape })
 
 const session = z.object({
   kind: z.literal('session'),
-  project: key,
+  project: projectName,
   ...sessionFields,
 })
 
@@ -58,9 +46,9 @@ const prompt = z.object({
 
 const observation = z.object({
   kind: z.literal('observation'),
-  id: observationId,
+  id: memoryId,
   session: id,
-  project: key,
+  project: projectName,
   createdAt: epoch,
   type: z.enum(OBSERVATION_TYPES),
   title: words,
@@ -73,19 +61,19 @@ const observation = z.object({
   functionsChanged: z
     .array(z.object({ name: text, file: text, action: z.enum(['new', 'modified', 'deleted']) }))
     .max(MAX_RECORD_ITEMS),
-  agent: label,
+  agent: label.nullable(),
   promptNumber,
   discoveryTokens: z.int().min(0),
   discoveryEstimated: z.boolean(),
-  sources: z.array(z.string().max(MAX_ID_CHARS)).max(MAX_RECORD_ITEMS),
-  model: label,
-  promptVersion: label,
+  sources: z.array(label).max(MAX_RECORD_ITEMS),
+  model: label.nullable(),
+  promptVersion: label.nullable(),
 })
 
 const summary = z.object({
   kind: z.literal('summary'),
   session: id,
-  project: key,
+  project: projectName,
   createdAt: epoch,
   request: words,
   investigated: words,
@@ -96,13 +84,13 @@ const summary = z.object({
   filesRead: texts,
   filesEdited: texts,
   promptNumber,
-  model: label,
+  model: label.nullable(),
 })
 
 const link = z.object({
   kind: z.literal('link'),
-  from: observationId,
-  to: observationId,
+  from: memoryId,
+  to: memoryId,
   link: z.enum(LINK_KINDS),
   by: z.enum(['search', 'model', 'person']),
   at: epoch,
@@ -110,12 +98,12 @@ const link = z.object({
 
 const pin = z.object({
   kind: z.literal('pin'),
-  observation: observationId,
+  observation: memoryId,
   at: epoch,
 })
 
 export const exportRecordSchema: z.ZodType<ExportRecord> = z.discriminatedUnion('kind', [
-  project,
+  projectRecord,
   session,
   prompt,
   observation,
@@ -124,7 +112,7 @@ export const exportRecordSchema: z.ZodType<ExportRecord> = z.discriminatedUnion(
   pin,
 ])
 
-const importedSession: z.ZodType<ImportedSession> = z.object({ ...sessionFields, project: z.object({ key, name }) })
+const importedSession: z.ZodType<ImportedSession> = z.object({ ...sessionFields, project })
 
 export const batchSchema: z.ZodType<ImportBatch> = z.object({
   sessions: z.array(importedSession).max(MAX_BATCH_RECORDS),

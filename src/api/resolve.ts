@@ -4,15 +4,18 @@ import type { SearchFilters } from '../domain/search-query.ts'
 import { MemError } from '../lib/errors.ts'
 import type { StoreReader } from '../store/port.ts'
 
-export async function resolveSession(reader: Pick<StoreReader, 'findSessions'>, prefix: string): Promise<string> {
-  const found = await reader.findSessions(prefix)
+/** The whole id that a prefix means, among those that start with it. */
+function onlyMatch(found: readonly string[], prefix: string, several: string, notFound: MemError): string {
   const [only] = found
   if (found.includes(prefix)) return prefix
-  if (only === undefined) throw sessionNotFound(prefix)
-  if (found.length > 1) {
-    throw new MemError('bad_request', `${found.length} sessions start with "${prefix}"; type more of it`)
-  }
+  if (only === undefined) throw notFound
+  if (found.length > 1) throw new MemError('bad_request', `${several} start with "${prefix}"; type more of it`)
   return only
+}
+
+export async function resolveSession(reader: Pick<StoreReader, 'findSessions'>, prefix: string): Promise<string> {
+  const found = await reader.findSessions(prefix)
+  return onlyMatch(found, prefix, `${found.length} sessions`, sessionNotFound(prefix))
 }
 
 export function sessionNotFound(prefix: string): MemError {
@@ -25,12 +28,7 @@ export async function resolveEvent(
   prefix: string,
   session: string | null,
 ): Promise<string> {
-  const found = await reader.findEvents(prefix, session)
-  const [only] = found
-  if (found.includes(prefix)) return prefix
-  if (only === undefined) throw eventNotFound(prefix)
-  if (found.length > 1) throw new MemError('bad_request', `several events start with "${prefix}"; type more of it`)
-  return only
+  return onlyMatch(await reader.findEvents(prefix, session), prefix, 'several events', eventNotFound(prefix))
 }
 
 export function eventNotFound(prefix: string): MemError {

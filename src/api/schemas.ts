@@ -30,16 +30,18 @@ export const MAX_USAGE_DAYS = 3_650
 /** Longest stored id, in characters; real ones have 36. */
 const MAX_ID_CHARS = 200
 /** A project key contains a path. */
-export const MAX_KEY_CHARS = 4_096
+const MAX_KEY_CHARS = 4_096
 const MAX_NAME_CHARS = 1_024
 /** Longest path a client may send, in characters. */
 export const MAX_PATH_CHARS = 32_768
 const MAX_WORD_CHARS = 200
 /** Largest epoch time that a Date can hold, in ms. */
-const MAX_EPOCH_MS = 8_640_000_000_000_000
+export const MAX_EPOCH_MS = 8_640_000_000_000_000
 const MAX_LIMIT = 10_000
 
 export const id = z.string().min(1).max(MAX_ID_CHARS)
+/** May be empty. */
+export const label = z.string().max(MAX_ID_CHARS)
 export const memoryId = z.int().positive()
 export const version = z.string().max(100)
 /** A key or a name. */
@@ -48,13 +50,14 @@ export const projectName = z.string().min(1).max(MAX_KEY_CHARS)
 export const projectOrAll = projectName.nullable().default(null)
 /** The first characters of a session's id; null: all sessions. */
 export const sessionOrAll = id.nullable().default(null)
-export const project = z.object({ key: projectName, name: z.string().max(MAX_NAME_CHARS) })
-export const word = z.string().min(1).max(MAX_WORD_CHARS)
+export const projectNewName = z.string().max(MAX_NAME_CHARS)
+export const project = z.object({ key: projectName, name: projectNewName })
+export const client = z.string().min(1).max(100)
+const word = z.string().min(1).max(MAX_WORD_CHARS)
 export const path = z.string().min(1).max(MAX_KEY_CHARS)
 export const cwd = z.string().max(MAX_PATH_CHARS)
 export const query = z.string().max(MAX_QUERY_CHARS, `a query has at most ${MAX_QUERY_CHARS} characters`)
 export const limit = z.int().min(1).max(MAX_LIMIT)
-export const projectNewName = z.string().max(MAX_NAME_CHARS)
 
 export const rememberFields = {
   title: z.string().max(MAX_TITLE_CHARS).nullable().default(null),
@@ -93,12 +96,12 @@ const eventBase = {
   id,
   session: id,
   at: z.int().nonnegative(),
-  client: z.string().min(1).max(100),
+  client,
   project,
   cwd,
   transcriptPath: z.string().max(MAX_PATH_CHARS).nullable(),
   promptId: id.nullable(),
-  agent: z.object({ id: z.string().max(MAX_ID_CHARS), type: z.string().max(MAX_ID_CHARS) }).nullable(),
+  agent: z.object({ id: label, type: label }).nullable(),
 }
 const tool = { tool: z.string().min(1).max(1_024), input: z.unknown(), durationMs: z.number().nullable() }
 const text = z.string()

@@ -1,18 +1,8 @@
 /** Usage and cost of models over the last days. */
 import { NO_USAGE } from '../domain/observation.ts'
-import type { SpentAmount, StoreReader, UsageKey, UsageSums, UsageTotals } from '../store/port.ts'
+import type { StoreReader, UsageKey, UsageSums, UsageTotals } from '../store/port.ts'
 
-export interface UsageView {
-  by: UsageKey
-  /** When the first of the days began. */
-  since: number
-  /** Days without gaps from the first with a call on; anything else with the most expensive first. */
-  rows: UsageTotals[]
-  total: UsageSums
-  today: SpentAmount
-  /** Models that used tokens at a price that is not known. */
-  unpriced: string[]
-}
+export type UsageView = Awaited<ReturnType<typeof usageView>>
 
 /** The last `days` days, today's included. */
 export async function usageView(
@@ -20,7 +10,7 @@ export async function usageView(
   by: UsageKey,
   days: number,
   now: number,
-): Promise<UsageView> {
+) {
   const dayStarts = lastDays(days, now)
   const since = dayStarts[0] ?? now
   const today = dayStarts.at(-1) ?? now
@@ -31,10 +21,13 @@ export async function usageView(
   }
   return {
     by,
+    /** When the first of the days began. */
     since,
+    /** Days without gaps from the first with a call on; anything else with the most expensive first. */
     rows: await rowsBy(),
     total: totalOf(models),
     today: await reader.spentSince(today),
+    /** Models that used tokens at a price that is not known. */
     unpriced: models.filter(({ unpriced }) => unpriced > 0).map(({ key }) => key),
   }
 }

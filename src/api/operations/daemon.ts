@@ -1,13 +1,9 @@
 /** Operations on the daemon itself: state, stop, backups, settings, live stream. */
 import { z } from 'zod'
-import type { BudgetView } from '../../daemon/actors/model-calls.ts'
-import type { Notice } from '../../daemon/actors/supervisor.ts'
 import type { LiveSettings } from '../../daemon/live-settings.ts'
 import { startOfDay } from '../../domain/dates.ts'
 import { MemError } from '../../lib/errors.ts'
 import { compareVersions, VERSION } from '../../lib/version.ts'
-import type { IndexerProgress } from '../../search/indexer.ts'
-import type { QueueStats } from '../../store/port.ts'
 import type { DaemonContext } from '../context.ts'
 import { connectionOperation, daemonOperation } from '../operation.ts'
 import { version } from '../schemas.ts'
@@ -17,37 +13,6 @@ const MAX_SETTING_NAME_CHARS = 200
 const MAX_SETTING_ITEMS = 1_000
 const MAX_SETTING_CHARS = 100_000
 const settingText = z.string().max(MAX_SETTING_CHARS)
-
-export interface DaemonStatus {
-  version: string
-  pid: number
-  dataDir: string
-  socket: string
-  port: number | null
-  startedAt: number
-  /** State of the supervisor: `serving`, `draining`, … */
-  state: string
-  provider: string
-  /** Null: no model is used. */
-  model: string | null
-  /** What the model may spend today; null where none is used. */
-  budget: BudgetView | null
-  /** Since when and why the observer does not answer; null when it does. */
-  waiting: { since: number; reason: string; offline: boolean } | null
-  queue: QueueStats
-  observationsToday: number
-  observations: number
-  sessions: number
-  /** Session actors in memory. */
-  awake: number
-  databaseBytes: number
-  /** Files in the spool. */
-  spooled: number
-  /** Null when search has indexed everything. */
-  indexing: IndexerProgress | null
-  /** What the user should know (recovered database, bad setting, spool file set aside), newest last. */
-  notices: Notice[]
-}
 
 export const daemonOperations = {
   hello: daemonOperation({
@@ -174,8 +139,9 @@ function liveSettings({ settings }: DaemonContext): LiveSettings {
   return settings
 }
 
-async function daemonStatus(context: DaemonContext): Promise<DaemonStatus> {
-  const { supervisor, store, memory, process: own, now } = context
+export type DaemonStatus = Awaited<ReturnType<typeof daemonStatus>>
+
+async function daemonStatus({ supervisor, store, memory, process: own, now }: DaemonContext) {
   const stats = await store.stats(startOfDay(now()))
   const { pending, processing, failed, sessions, oldestAt } = stats
   const { name: provider, model } = own.provider()
@@ -186,19 +152,27 @@ async function daemonStatus(context: DaemonContext): Promise<DaemonStatus> {
     socket: own.socket,
     port: own.port(),
     startedAt: supervisor.startedAt,
+    /** State of the supervisor: `serving`, `draining`, … */
     state: supervisor.state,
     provider,
+    /** Null: no model is used. */
     model,
+    /** What the model may spend today; null where none is used. */
     budget: own.budget(),
+    /** Since when and why the observer does not answer; null when it does. */
     waiting: supervisor.waiting,
     queue: { pending, processing, failed, sessions, oldestAt },
     observationsToday: stats.observationsToday,
     observations: stats.observations,
     sessions: stats.sessionsTotal,
+    /** Session actors in memory. */
     awake: supervisor.awake,
     databaseBytes: stats.databaseBytes,
+    /** Files in the spool. */
     spooled: own.spooled(),
+    /** Null when search has indexed everything. */
     indexing: memory.indexing(),
+    /** What the user should know (recovered database, bad setting, spool file set aside), newest last. */
     notices: [...supervisor.notices.list],
   }
 }

@@ -1,14 +1,6 @@
 /** Operations on projects: names, context, files such as CLAUDE.md, and import. */
 import { z } from 'zod'
-import type { FileOutcome } from '../../context/files/edit-file.ts'
-import {
-  FILE_PARTS,
-  FILES_ACTIONS,
-  type FilePart,
-  type FilesAction,
-  workingTreeAt,
-  workingTreeOfKey,
-} from '../../context/files/projection.ts'
+import { FILE_PARTS, FILES_ACTIONS, workingTreeAt, workingTreeOfKey } from '../../context/files/projection.ts'
 import type { FileProjections, ProjectionResult } from '../../context/files/projections.ts'
 import { projectViews } from '../../daemon/projects.ts'
 import { CONTEXT_PARTS } from '../../domain/context-parts.ts'
@@ -20,10 +12,10 @@ import type { StoreReader } from '../../store/port.ts'
 import { cleanImportBatch } from '../import.ts'
 import { daemonOperation, readOperation } from '../operation.ts'
 import { batchSchema } from '../record-schemas.ts'
-import { MAX_KEY_CHARS, projectName, projectNewName } from '../schemas.ts'
+import { path, projectName, projectNewName } from '../schemas.ts'
 
 const { CLAUDE_MEM_CONTEXT_TOKENS, CLAUDE_MEM_CONTEXT_OBSERVATIONS, CLAUDE_MEM_CONTEXT_SUMMARIES } = SETTINGS
-const pathOrNone = z.string().min(1).max(MAX_KEY_CHARS).nullable().default(null)
+const pathOrNone = path.nullable().default(null)
 
 /** Other values than the settings have, for a preview of the context. */
 const contextOverrides = {
@@ -38,6 +30,14 @@ export type ContextOverrides = z.output<z.ZodObject<typeof contextOverrides>>
 function withinRule({ min, max }: { min: number; max: number }) {
   return z.int().min(min).max(max).exactOptional()
 }
+
+const filesInput = z.object({
+  action: z.enum(FILES_ACTIONS),
+  project: pathOrNone.describe('Key or name; null: the project of the root'),
+  root: pathOrNone.describe("A directory in the working tree; null: the project's own"),
+  parts: z.array(z.enum(FILE_PARTS)).min(1).max(FILE_PARTS.length).nullable().default(null).describe('Null: as before'),
+  dryRun: z.boolean().default(false),
+})
 
 export const projectOperations = {
   context: readOperation({
@@ -76,19 +76,7 @@ export const projectOperations = {
 
   files: daemonOperation({
     about: "Turns files that show a project's memory (CLAUDE.md, Cursor rules) on or off, or reports their state.",
-    input: z.object({
-      action: z.enum(FILES_ACTIONS),
-      project: pathOrNone.describe('Key or name; null: the project of the root'),
-      root: pathOrNone.describe("A directory in the working tree; null: the project's own"),
-      parts: z
-        .array(z.enum(FILE_PARTS))
-        .min(1)
-        .max(FILE_PARTS.length)
-        .nullable()
-        .default(null)
-        .describe('Null: as before'),
-      dryRun: z.boolean().default(false),
-    }),
+    input: filesInput,
     answers: '`report`',
     handle: async ({ files, store }, request) => {
       if (files === null) throw new MemError('bad_request', 'this daemon writes no files')
@@ -105,33 +93,26 @@ export const projectOperations = {
   }),
 }
 
-export interface FilesReport {
-  action: FilesAction
-  dryRun: boolean
-  project: Project
-  /** Null: no files are written for the project. */
-  root: string | null
-  parts: readonly FilePart[]
-  files: FileOutcome[]
-}
-
-interface FilesRequest {
-  action: FilesAction
-  project: string | null
-  root: string | null
-  parts: readonly FilePart[] | null
-  dryRun: boolean
-}
+type FilesRequest = z.output<typeof filesInput>
+export type FilesReport = Awaited<ReturnType<typeof changeFiles>>
 
 export async function changeFiles(
   request: FilesRequest,
   projections: FileProjections,
   reader: Pick<StoreReader, 'projects'>,
-): Promise<FilesReport> {
+) {
   const { action, dryRun } = request
   const { project, key, root } = await resolveTree(request, reader)
   const { projection, files } = await applyFilesAction(request, { key, project: project.key }, root, projections)
-  return { action, dryRun, project, root: projection?.root ?? null, parts: projection?.parts ?? [], files }
+  return {
+    action,
+    dryRun,
+    project,
+    /** Null: no files are written for the project. */
+    root: projection?.root ?? null,
+    parts: projection?.parts ?? [],
+    files,
+  }
 }
 
 /** `project`: whose memory it is. `key`: of the working tree. `root`: null where the tree's directory is not known. */

@@ -2,14 +2,14 @@
  * Runs the effects that snapshots ask for: one observer call per session, several sessions at the same time. A call may
  * be made twice, if the process died in between; its result counts once, because only the current effect id does.
  */
-
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect } from '../../../machines/session/types.ts'
 import { isMessageEvent } from '../../domain/event.ts'
 import type { FailureOwner } from '../../domain/model-call.ts'
 import { addUsage, NO_USAGE } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
+import type { Log } from '../../lib/log.ts'
+import { withTimeout } from '../../lib/timeout.ts'
 import { unobservedActionMark } from '../../observer/model/novelty.ts'
 import {
   type CompactAnswer,
@@ -27,7 +27,7 @@ import { Breaker, EffectCalls } from './model-calls.ts'
 const DIGEST_OBSERVATIONS = 300
 const DIGEST_SUMMARIES = 50
 
-interface Performance {
+interface EffectCall {
   store: Store
   observer: Observer
   session: string
@@ -36,8 +36,9 @@ interface Performance {
   at: number
 }
 
-async function perform(
-  { store, observer, session, effect, calls, at }: Performance,
+/** Calls the observer with what the effect is about. */
+async function callObserver(
+  { store, observer, session, effect, calls, at }: EffectCall,
   signal: AbortSignal,
 ): Promise<Delivery> {
   const [row, claimed, material] = await Promise.all([
@@ -46,6 +47,7 @@ async function perform(
     store.turnMaterial(session, effect.prompt),
   ])
   if (row === null) throw new ObserverError('message', `there is no session ${session}`)
+  const events = claimed.map((message) => message.event)
   const request: ObserverSession = {
     session,
     project: row.project,
@@ -57,31 +59,20 @@ async function perform(
     contextTokens: row.contextTokens,
     calls,
   }
-  const result = ({ usage, contextTokens }: ObserveAnswer | SummarizeAnswer | CompactAnswer) => ({
-    effectId: effect.id,
-    usage,
-    contextTokens,
-  })
   switch (effect.kind) {
     case 'observe': {
-      const messages = claimed.map((message) => message.event).filter(isMessageEvent)
+      const messages = events.filter(isMessageEvent)
       const seen = (subjects: readonly string[]) => store.seenDigests(session, subjects)
       const answer = await observer.observe({ ...request, messages, seen }, signal)
       const marked = effect.offline === null ? answer : { ...answer, seen: [unobservedActionMark(effect.id)] }
-      return {
-        kind: 'observed',
-        input: { type: 'OBSERVED', ...result(answer) },
-        answer: marked,
-        messages: messages.map(({ id, at: happenedAt }) => ({ id, at: happenedAt })),
-        calls: calls.list(null),
-      }
+      const input = { type: 'OBSERVED', ...costOf(effect, answer) } as const
+      return { kind: 'observed', input, answer: marked, messages, calls: calls.list(null) }
     }
     case 'summarize': {
-      const turnEnd = claimed.map((message) => message.event).findLast((event) => event.kind === 'turn_end') ?? null
+      const turnEnd = events.findLast((event) => event.kind === 'turn_end') ?? null
       const answer = await observer.summarize({ ...request, turnEnd, observations: material.observations }, signal)
-      const messages = claimed.map(({ eventId, event }) => ({ id: eventId, at: event.at }))
-      const input = { type: 'SUMMARIZED', ...result(answer) } as const
-      return { kind: 'summarized', input, answer, messages, calls: calls.list(null) }
+      const input = { type: 'SUMMARIZED', ...costOf(effect, answer) } as const
+      return { kind: 'summarized', input, answer, messages: events, calls: calls.list(null) }
     }
     case 'compact': {
       const [observations, summaries] = await Promise.all([
@@ -89,16 +80,20 @@ async function perform(
         store.summaries({ session, limit: DIGEST_SUMMARIES }),
       ])
       const answer = await observer.compact({ ...request, observations, summaries }, signal)
-      const input = { type: 'COMPACTED', ...result(answer) } as const
+      const input = { type: 'COMPACTED', ...costOf(effect, answer) } as const
       return { kind: 'compacted', input, answer, calls: calls.list(null) }
     }
   }
 }
 
+function costOf({ id: effectId }: Effect, { usage, contextTokens }: ObserveAnswer | SummarizeAnswer | CompactAnswer) {
+  return { effectId, usage, contextTokens }
+}
+
 /** Timeout for an aborted effect to record what it cost, in ms. */
 const LET_GO_MS = 500
 
-interface EffectHost {
+export interface EffectHost {
   store: Store
   observer(): Observer
   /** The observer that is used while no model may be called. */
@@ -112,7 +107,7 @@ interface EffectHost {
   concurrency(): number
   /** Puts a result into the session's mailbox. */
   deliver(session: string, delivery: Delivery): Promise<unknown>
-  log(level: 'debug' | 'warn', text: string, details: Record<string, unknown>): void
+  log: Log
 }
 
 interface Job {
@@ -128,7 +123,6 @@ export class EffectRunner {
   readonly #queue = new Map<string, Job>()
   readonly #running = new Map<string, Job>()
   readonly #breakers = new Map<string, Breaker>()
-  readonly #settled: (() => void)[] = []
   #open = true
 
   constructor(host: EffectHost) {
@@ -171,18 +165,14 @@ export class EffectRunner {
     this.#breakers.clear()
   }
 
-  /** Starts nothing new. Resolves with the sessions whose effect has not finished when `until` resolves. */
-  async drain(until: Promise<unknown>): Promise<string[]> {
+  /** Starts nothing new. Resolves with the sessions whose effect has not finished after the timeout. */
+  async drain(timeoutMs: number): Promise<string[]> {
     this.#open = false
-    const settled = new Promise<void>((resolve) => {
-      if (this.#running.size === 0) resolve()
-      else this.#settled.push(resolve)
-    })
-    await Promise.race([settled, until])
+    await withTimeout(timeoutMs, allDone([...this.#running.values()]), undefined)
     const unfinished = [...this.#running.values(), ...this.#queue.values()]
     for (const job of unfinished) job.abort.abort(new Error('the daemon stops'))
     this.#queue.clear()
-    await Promise.race([Promise.all(unfinished.map((job) => job.done)), sleep(LET_GO_MS, undefined, { ref: false })])
+    await withTimeout(LET_GO_MS, allDone(unfinished), undefined)
     return unfinished.map((job) => job.session)
   }
 
@@ -195,7 +185,6 @@ export class EffectRunner {
       this.#running.set(job.session, job)
       job.done = this.#run(job).finally(() => {
         this.#running.delete(job.session)
-        if (this.#running.size === 0) for (const resolve of this.#settled.splice(0)) resolve()
         this.#pump()
       })
     }
@@ -204,7 +193,8 @@ export class EffectRunner {
   async #run(job: Job): Promise<void> {
     const { session, effect, abort } = job
     const calls = new EffectCalls(effect, this.#host.now)
-    const timer = setTimeout(() => abort.abort(new ObserverError('provider', timedOut(effect))), effect.timeoutMs)
+    const late = new ObserverError('provider', `no answer within ${Math.round(effect.timeoutMs / 1000)} s`)
+    const timer = setTimeout(() => abort.abort(late), effect.timeoutMs)
     // Unreferenced: a process that is otherwise done does not wait for this timer.
     timer.unref()
     try {
@@ -215,21 +205,12 @@ export class EffectRunner {
       const cost = 'calls' in result ? result.calls.length : 0
       if (!isUnwanted(abort.signal) || cost > 0) await this.#host.deliver(session, result)
     } catch (error) {
-      this.#host.log('warn', 'the result of an effect could not be stored; storing its failure instead', {
-        session,
-        effect: effect.id,
-        error,
-      })
+      const details = { session, effect: effect.id }
+      const stored = 'the result of an effect could not be stored; storing its failure instead'
+      this.#host.log('warn', stored, { ...details, error })
       await this.#host.deliver(session, this.#failure(effect, calls, error)).catch((again: unknown) => {
-        this.#host.log(
-          'warn',
-          'the failure of an effect could not be stored either; the effect is retried at its deadline',
-          {
-            session,
-            effect: effect.id,
-            error: again,
-          },
-        )
+        const neither = 'the failure of an effect could not be stored either; the effect is retried at its deadline'
+        this.#host.log('warn', neither, { ...details, error: again })
       })
     } finally {
       clearTimeout(timer)
@@ -248,7 +229,7 @@ export class EffectRunner {
     }
     try {
       const result = await abortable(
-        perform({ store: this.#host.store, observer, session, effect, calls, at: now }, signal),
+        callObserver({ store: this.#host.store, observer, session, effect, calls, at: now }, signal),
         signal,
       )
       breaker.succeed()
@@ -284,11 +265,8 @@ export class EffectRunner {
   #failed(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number): Delivery {
     const made = calls.list(reason)
     const usage = made.reduce((sum, call) => addUsage(sum, call.usage), NO_USAGE)
-    return {
-      kind: 'failed',
-      input: { type: 'FAILED', effectId: effect.id, owner, reason, retryAt, usage },
-      calls: made,
-    }
+    const input = { type: 'FAILED', effectId: effect.id, owner, reason, retryAt, usage } as const
+    return { kind: 'failed', input, calls: made }
   }
 
   #breaker(provider: string): Breaker {
@@ -300,14 +278,14 @@ export class EffectRunner {
   }
 }
 
+async function allDone(jobs: readonly Job[]): Promise<void> {
+  await Promise.all(jobs.map((job) => job.done))
+}
+
 /** An unknown error is owned by the message: it is counted, so that it cannot be retried for ever. A full disk is not. */
 function ownerOf(error: unknown): FailureOwner {
   if (error instanceof ObserverError) return error.owner
   return error instanceof MemError && error.retryable ? 'provider' : 'message'
-}
-
-function timedOut(effect: Effect): string {
-  return `no answer within ${Math.round(effect.timeoutMs / 1000)} s`
 }
 
 /** Aborted for another reason than its own deadline. */

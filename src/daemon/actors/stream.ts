@@ -2,23 +2,19 @@
  * Items of the live stream: published after they are durable, in the order of `seq`. A session's commit is one item; so is
  * every other change of the memory: forget, pin, link, import, a merged project.
  */
-import type { Effect } from '../../../machines/session/types.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
-import type { Observation, Summary, Usage } from '../../domain/observation.ts'
-import type { Commit, CommitResult, SessionStatus, TraceEntry } from '../../store/commit.ts'
+import type { Observation, Summary } from '../../domain/observation.ts'
+import type { Commit, CommitResult, NewPrompt, SessionState, TraceEntry } from '../../store/commit.ts'
 
 /** A model call without its texts, which can be long. */
-export type CallNews = Omit<ModelCall, 'sent' | 'received'>
+type CallNews = Omit<ModelCall, 'sent' | 'received'>
 
-export interface PromptNews {
-  id: number
-  number: number
-  text: string
-  private: boolean
-  at: number
-}
+type PromptNews = Omit<NewPrompt, 'eventId'> & { id: number }
 
-export interface CommitNews {
+/** The session's row without what only the daemon needs. */
+type SessionNews = Omit<SessionState, 'project' | 'transcriptPath' | 'heardAt' | 'snapshot' | 'machineVersion'>
+
+export interface CommitNews extends SessionNews {
   type: 'commit'
   seq: number
   at: number
@@ -26,20 +22,8 @@ export interface CommitNews {
   /** Key of the project. */
   project: string
   projectName: string
-  client: string
-  cwd: string
-  status: SessionStatus
-  state: string
-  /** Number of prompts so far. */
-  prompts: number
   pending: number
   failed: number
-  waiting: string | null
-  wakeAt: number | null
-  effect: Effect | null
-  generation: number
-  contextTokens: number
-  usage: Usage
   /** Every transition of this commit, in order, with its event and reason. */
   transitions: TraceEntry[]
   newPrompts: PromptNews[]
@@ -69,42 +53,31 @@ export function commitNews(
   result: CommitResult & { ok: true },
   counts: { pending: number; failed: number },
 ): CommitNews {
-  const { session, state } = commit
-  const project = state.project.key
+  const { session, at } = commit
+  const {
+    project: owner,
+    transcriptPath: _path,
+    heardAt: _heard,
+    snapshot: _snapshot,
+    machineVersion: _version,
+    ...row
+  } = commit.state
+  const project = owner.key
   return {
+    ...row,
+    ...counts,
     type: 'commit',
     seq: result.seq,
-    at: commit.at,
+    at,
     session,
     project,
-    projectName: state.project.name,
-    client: state.client,
-    cwd: state.cwd,
-    status: state.status,
-    state: state.state,
-    prompts: state.prompts,
-    pending: counts.pending,
-    failed: counts.failed,
-    waiting: state.waiting,
-    wakeAt: state.wakeAt,
-    effect: state.effect,
-    generation: state.generation,
-    contextTokens: state.contextTokens,
-    usage: state.usage,
+    projectName: owner.name,
     transitions: commit.trace,
     newPrompts: commit.prompts.map(({ eventId: _, ...prompt }, i) => ({ ...prompt, id: result.promptIds[i] ?? 0 })),
-    observations: commit.observations.map(({ links: _, ...observation }, i) => ({
-      ...observation,
-      id: result.observationIds[i] ?? 0,
-      session,
-      project,
-    })),
-    summaries: commit.summaries.map((summary, i) => ({
-      ...summary,
-      id: result.summaryIds[i] ?? 0,
-      session,
-      project,
-    })),
+    observations: commit.observations.map(({ links: _, ...observation }, i) => {
+      return { ...observation, id: result.observationIds[i] ?? 0, session, project }
+    }),
+    summaries: commit.summaries.map((summary, i) => ({ ...summary, id: result.summaryIds[i] ?? 0, session, project })),
     calls: commit.calls.map(({ sent: _, received: __, ...call }) => call),
   }
 }

@@ -12,12 +12,11 @@ import type { ModelCall } from '../../domain/model-call.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Observer } from '../../observer/port.ts'
 import type { LoadedSettings } from '../../settings/settings.ts'
 import type { Commit } from '../../store/commit.ts'
 import type { Store } from '../../store/port.ts'
 import { Committer } from './committer.ts'
-import { EffectRunner } from './effect-runner.ts'
+import { type EffectHost, EffectRunner } from './effect-runner.ts'
 import { type Accepted, SessionActor, type SessionHost } from './session-actor.ts'
 import { commitNews, type StreamItem } from './stream.ts'
 
@@ -67,7 +66,7 @@ export class Notices {
 }
 
 /** Session actors in memory. All other sessions exist only as rows. */
-export class Registry {
+class Registry {
   readonly #awake = new Map<string, SessionActor>()
   readonly #host: SessionHost
 
@@ -97,7 +96,7 @@ export class Registry {
 }
 
 /** One timer for the whole daemon. A slow tick delays the next one; two never run at the same time. */
-export class Ticker {
+class Ticker {
   readonly #everyMs: number
   readonly #tick: () => Promise<void>
   #timer: NodeJS.Timeout | null = null
@@ -146,32 +145,34 @@ export interface ProjectFiling {
   arrives(event: MemoryEvent): Promise<void>
 }
 
-export interface SupervisorOptions {
-  store: Store
-  observer: () => Observer
-  /** The observer that is used while no model may be called. */
-  offlineObserver: Observer
-  /** Why no model may be called now: the budget. Null: one may. */
-  noModel?: () => string | null
-  /** Whether sessions continue with the offline observer while the provider is unavailable, instead of waiting. */
-  goesOffline?: () => boolean
-  policy: () => Policy
-  concurrency: () => number
+type EffectOptions = Omit<EffectHost, 'deliver'>
+
+interface SupervisorOptions
+  extends Omit<EffectOptions, 'noModel' | 'goesOffline' | 'now' | 'random'>,
+    Partial<Pick<EffectOptions, 'noModel' | 'goesOffline' | 'now' | 'random'>>,
+    Pick<SessionHost, 'policy' | 'freshId'> {
   spool: Spool
   filing?: ProjectFiling
   log: Log
-  now?: () => number
-  random?: () => number
-  freshId: () => string
   /** Called with model calls once they are durable. */
   spent?: (calls: readonly ModelCall[]) => void
   /** Called on every tick while serving, after the sessions: retention, backups, idle exit. */
   housekeeping?: () => Promise<void>
 }
 
+const DEFAULTS = {
+  noModel: () => null,
+  goesOffline: () => false,
+  now: Date.now,
+  random: Math.random,
+  filing: { keyOf: (project: string) => project, arrives: async () => undefined },
+  spent: () => undefined,
+  housekeeping: async () => undefined,
+}
+
 export class Supervisor {
   readonly notices = new Notices()
-  readonly #options: SupervisorOptions
+  readonly #options: Required<SupervisorOptions>
   readonly #store: Store
   readonly #machine: ReturnType<typeof startMachine>
   readonly #registry: Registry
@@ -181,39 +182,27 @@ export class Supervisor {
   readonly #now: () => number
   #lastActivity: number
 
-  constructor(options: SupervisorOptions) {
+  constructor(given: SupervisorOptions) {
+    const options = { ...DEFAULTS, ...given }
     this.#options = options
     this.#store = options.store
-    this.#now = options.now ?? Date.now
-    const random = options.random ?? Math.random
+    this.#now = options.now
     this.#lastActivity = this.#now()
     this.#machine = startMachine(this.#now())
     this.#effects = new EffectRunner({
-      store: options.store,
-      observer: options.observer,
-      offlineObserver: options.offlineObserver,
-      noModel: () => options.noModel?.() ?? null,
-      goesOffline: () => options.goesOffline?.() ?? false,
-      now: this.#now,
-      random,
-      concurrency: options.concurrency,
+      ...options,
       deliver: (session, delivery) => {
         this.#lastActivity = this.#now()
         return this.#registry.get(session).deliver(delivery)
       },
-      log: options.log,
     })
     this.#registry = new Registry({
-      store: options.store,
+      ...options,
       committer: new Committer(options.store),
-      now: this.#now,
-      random,
-      freshId: options.freshId,
-      policy: options.policy,
-      offline: () => options.noModel?.() ?? this.#effects.unavailable,
+      offline: () => options.noModel() ?? this.#effects.unavailable,
       act: (session, effect) => this.#effects.reconcile(session, effect),
       committed: (commit, result, counts) => {
-        options.spent?.(commit.calls)
+        options.spent(commit.calls)
         this.publish(commitNews(this.#filed(commit), result, counts))
       },
       quarantined: (session, reason, seq, at) => {
@@ -236,7 +225,7 @@ export class Supervisor {
   /** `offline`: sessions continue without the provider meanwhile. */
   get waiting(): { since: number; reason: string; offline: boolean } | null {
     const { waiting } = this.#effects
-    return waiting === null ? null : { ...waiting, offline: this.#options.goesOffline?.() ?? false }
+    return waiting === null ? null : { ...waiting, offline: this.#options.goesOffline() }
   }
   /** Time of the last activity; null while an effect is in flight or queued. */
   get idleSince(): number | null {
@@ -307,43 +296,36 @@ export class Supervisor {
   /** Retries failed messages and quarantined sessions. Returns the number of messages. */
   async retry(session: string | null): Promise<number> {
     const quarantined = (await this.#store.sessions({ status: 'failed' })).map((row) => row.session)
-    const affected =
-      session === null ? [...new Set([...(await this.#sessionsWith('failed')), ...quarantined])] : [session]
-    const counts = await Promise.all(
-      affected.map(async (id) => {
-        const row = await this.#store.session(id)
-        if (row?.quarantine != null) await this.#rebuild(id, 'restored by a retry of the user')
-        let count = 0
-        await this.#registry.get(id).deliverPrepared(async () => {
-          const failed = await this.#store.queue({ session: id, status: 'failed' })
-          const messages = await this.#store.countMessagesByPrompt(id, 'failed')
-          const summaries = failed.filter((message) => message.kind === 'turn_end').map((message) => message.prompt)
-          count = total(messages) + summaries.length
-          return { type: 'RETRY', messages, summaries: [...new Set(summaries)] }
-        })
-        return count
-      }),
-    )
-    return counts.reduce((sum, count) => sum + count, 0)
+    const affected = session === null ? [...(await this.#sessionsWith('failed')), ...quarantined] : [session]
+    return await sumOf(affected, async (id) => {
+      const row = await this.#store.session(id)
+      if (row?.quarantine != null) await this.#rebuild(id, 'restored by a retry of the user')
+      let retried = 0
+      await this.#registry.get(id).deliverPrepared(async () => {
+        const failed = await this.#store.queue({ session: id, status: 'failed' })
+        const messages = await this.#store.countMessagesByPrompt(id, 'failed')
+        const summaries = failed.filter((message) => message.kind === 'turn_end').map((message) => message.prompt)
+        retried = total(messages) + summaries.length
+        return { type: 'RETRY', messages, summaries: [...new Set(summaries)] }
+      })
+      return retried
+    })
   }
 
   /** Drops failed messages, and pending ones too if asked. Returns the number of messages. */
   async clear(session: string | null, pending: boolean): Promise<number> {
     const waiting = pending ? await this.#sessionsWith('pending') : []
-    const affected = session === null ? [...new Set([...(await this.#sessionsWith('failed')), ...waiting])] : [session]
-    const counts = await Promise.all(
-      affected.map(async (id) => {
-        let dropped = 0
-        await this.#registry.get(id).deliverPrepared(async () => {
-          const failed = total(await this.#store.countMessagesByPrompt(id, 'failed'))
-          const waits = pending ? await this.#store.countMessagesByPrompt(id, 'pending') : null
-          dropped = failed + total(waits ?? [])
-          return { type: 'CLEAR', pending: waits, failed }
-        })
-        return dropped
-      }),
-    )
-    return counts.reduce((sum, count) => sum + count, 0)
+    const affected = session === null ? [...(await this.#sessionsWith('failed')), ...waiting] : [session]
+    return await sumOf(affected, async (id) => {
+      let dropped = 0
+      await this.#registry.get(id).deliverPrepared(async () => {
+        const failed = total(await this.#store.countMessagesByPrompt(id, 'failed'))
+        const waits = pending ? await this.#store.countMessagesByPrompt(id, 'pending') : null
+        dropped = failed + total(waits ?? [])
+        return { type: 'CLEAR', pending: waits, failed }
+      })
+      return dropped
+    })
   }
 
   /** Ends the session; waiting messages are still observed. */
@@ -363,12 +345,7 @@ export class Supervisor {
     this.#options.log('info', 'draining', { reason })
     await this.#ticker.stop()
     faultPoint('drain')
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise((resolve) => {
-      timer = setTimeout(resolve, DRAIN_MS - RELEASE_MS)
-    })
-    const unfinished = await this.#effects.drain(timeout)
-    clearTimeout(timer)
+    const unfinished = await this.#effects.drain(DRAIN_MS - RELEASE_MS)
     await Promise.all(
       unfinished.map((session) =>
         this.#tell(session, { type: 'DRAIN' }).catch((error: unknown) =>
@@ -391,7 +368,7 @@ export class Supervisor {
       const alone = due.filter((session) => !this.#effects.has(session))
       await Promise.all(alone.map((session) => this.#tell(session, { type: 'DEADLINE' }).catch(() => undefined)))
       this.#registry.sleep(now - SLEEP_AFTER_MS)
-      await this.#options.housekeeping?.()
+      await this.#options.housekeeping()
     } catch (error) {
       this.notice('error', `a tick failed: ${errorMessage(error)}`, { error })
     }
@@ -406,14 +383,14 @@ export class Supervisor {
   }
 
   async #take(event: MemoryEvent): Promise<Accepted> {
-    if (event.kind === 'session_start') await this.#options.filing?.arrives(event)
+    if (event.kind === 'session_start') await this.#options.filing.arrives(event)
     return await this.#registry.get(event.session).accept(event)
   }
 
   /** With the project key that the store used: the actor may still have the key from before a merge. */
   #filed(commit: Commit): Commit {
     const { project } = commit.state
-    const key = this.#options.filing?.keyOf(project.key) ?? project.key
+    const key = this.#options.filing.keyOf(project.key)
     return key === project.key ? commit : { ...commit, state: { ...commit.state, project: { ...project, key } } }
   }
 
@@ -438,6 +415,12 @@ const RELEASE_MS = 1_000
 
 function startMachine(at: number) {
   return createActor(supervisorMachine, { input: { at } }).start()
+}
+
+/** Counts each session once, and all of them at the same time. */
+async function sumOf(sessions: readonly string[], count: (session: string) => Promise<number>): Promise<number> {
+  const counts = await Promise.all([...new Set(sessions)].map(count))
+  return counts.reduce((sum, one) => sum + one, 0)
 }
 
 function total(counts: readonly { count: number }[]): number {
