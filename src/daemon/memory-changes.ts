@@ -14,7 +14,14 @@ import type { SearchFilters } from '../domain/search-query.ts'
 import { MemError } from '../lib/errors.ts'
 import type { Indexer, IndexerProgress } from '../search/indexer.ts'
 import type { SearchCalls } from '../search/search-thread.ts'
-import { type Commit, type CommitResult, closedSessionState, contentHash, emptyCommit } from '../store/commit.ts'
+import {
+  type Commit,
+  type CommitResult,
+  closedSessionState,
+  contentHash,
+  emptyCommit,
+  type NewObservation,
+} from '../store/commit.ts'
 import type { ImportBatch, ImportOutcome } from '../store/exchange-records.ts'
 import type { Store } from '../store/port.ts'
 import type { ForgetResult } from '../store/search-port.ts'
@@ -29,18 +36,17 @@ interface Note {
   files: readonly string[]
 }
 
-/** Attempts when another writer changes the session at the same time. */
-const MAX_ATTEMPTS = 10
-
-function noteDraft({ kind, title, text, concepts, files }: Note): ObservationDraft {
+/** Without a title, the first sentence of the text becomes the title. */
+function noteDraft({ kind, title, text: given, concepts, files }: Note): ObservationDraft {
+  const text = cleanMemoryText(given)
   return {
     type: kind,
-    title,
+    title: cleanTitle(title ?? '') || titleFromText(text),
     subtitle: null,
     narrative: text,
     facts: [],
-    concepts: [...concepts],
-    filesRead: [...files],
+    concepts: cleanList(concepts),
+    filesRead: cleanList(files),
     filesModified: [],
     functionsChanged: [],
     agent: null,
@@ -51,27 +57,18 @@ function noteDraft({ kind, title, text, concepts, files }: Note): ObservationDra
 }
 
 /** Fields that are not given stay as they were. */
-interface Correction {
-  kind?: ObservationType
-  title?: string
-  text?: string
-  facts?: readonly string[]
-  concepts?: readonly string[]
-}
+type Correction = Partial<Pick<Note, 'kind' | 'text' | 'concepts'> & { title: string; facts: readonly string[] }>
 
 /** The corrected observation keeps the files, functions and discovery cost of the old one. */
-function correctedDraft(
-  { id, ...old }: Observation,
-  { kind, title, text, facts, concepts }: Correction,
-): ObservationDraft {
-  const { subtitle, filesRead, filesModified, functionsChanged, agent, discoveryTokens, discoveryEstimated } = old
+function correctedDraft(old: Observation, { kind, title, text, facts, concepts }: Correction): ObservationDraft {
+  const { id, subtitle, filesRead, filesModified, functionsChanged, agent, discoveryTokens, discoveryEstimated } = old
   const draft: ObservationDraft = {
     type: kind ?? old.type,
-    title: title ?? old.title,
+    title: title === undefined ? old.title : correctedTitle(title),
     subtitle,
-    narrative: text ?? old.narrative,
-    facts: [...(facts ?? old.facts)],
-    concepts: [...(concepts ?? old.concepts)],
+    narrative: text === undefined ? old.narrative : cleanMemoryText(text),
+    facts: facts === undefined ? old.facts : cleanList(facts),
+    concepts: concepts === undefined ? old.concepts : cleanList(concepts),
     filesRead,
     filesModified,
     functionsChanged,
@@ -81,8 +78,9 @@ function correctedDraft(
     sources: [],
     supersedes: [id],
   }
-  if (contentKey(draft) === contentKey(old))
+  if (contentKey(draft) === contentKey(old)) {
     throw new MemError('bad_request', `observation ${id} already has this content`)
+  }
   return draft
 }
 
@@ -90,11 +88,8 @@ function contentKey({ type, title, narrative, facts, concepts }: ObservationDraf
   return JSON.stringify([type, title, narrative, facts, concepts])
 }
 
-interface CommittedByHand {
-  id: number
-  commit: Commit
-  result: CommitResult & { ok: true }
-}
+/** Attempts when another writer changes the session at the same time. */
+const MAX_ATTEMPTS = 10
 
 /** Superseded observations must be of the same project. */
 export async function commitByHand(
@@ -103,11 +98,12 @@ export async function commitByHand(
   project: Project,
   cwd: string,
   at: number,
-): Promise<CommittedByHand> {
+): Promise<{ id: number; commit: Commit; result: CommitResult & { ok: true } }> {
   const session = rememberedSession(project)
+  const state = closedSessionState({ project, client: 'claude-mem', cwd, heardAt: at })
   for (let attempt = 1; ; attempt += 1) {
     const revision = ((await store.session(session))?.revision ?? 0) + 1
-    const commit = handWrittenCommit(session, revision, draft, project, cwd, at)
+    const commit = { ...emptyCommit(session, revision, at), state, ...handWrittenRows(draft, at) }
     const [result] = await store.commit([commit])
     if (result?.ok === true) {
       const [id] = result.observationIds
@@ -125,30 +121,20 @@ export function rememberedSession(project: Project): string {
   return `remember:${createHash('sha256').update(project.key).digest('hex').slice(0, 16)}`
 }
 
-function handWrittenCommit(
-  session: string,
-  revision: number,
-  draft: ObservationDraft,
-  project: Project,
-  cwd: string,
-  at: number,
-): Commit {
+function handWrittenRows(draft: ObservationDraft, at: number): Pick<Commit, 'observations' | 'trace'> {
   const replaced = draft.supersedes ?? []
   const reason = replaced.length === 0 ? 'written by hand' : `written by hand, in place of ${replaced.join(', ')}`
+  const observation: NewObservation = {
+    ...draft,
+    promptNumber: 0,
+    contentHash: contentHash(draft),
+    promptVersion: null,
+    model: null,
+    createdAt: at,
+    links: replaced.map((to) => ({ to, kind: 'supersedes', by: 'person' })),
+  }
   return {
-    ...emptyCommit(session, revision, at),
-    state: closedSessionState({ project, client: 'claude-mem', cwd, heardAt: at }),
-    observations: [
-      {
-        ...draft,
-        promptNumber: 0,
-        contentHash: contentHash(draft),
-        promptVersion: null,
-        model: null,
-        createdAt: at,
-        links: replaced.map((to) => ({ to, kind: 'supersedes', by: 'person' })),
-      },
-    ],
+    observations: [observation],
     trace: [{ at, event: 'REMEMBER', eventId: null, from: 'closed', to: 'closed', reason, effectId: null }],
   }
 }
@@ -200,17 +186,13 @@ export class MemoryChanges {
     this.#now = options.now ?? Date.now
   }
 
-  /** Returns the id of the new observation. Without a title, the first sentence of the text becomes the title. */
+  /** Returns the id of the new observation. */
   async remember({ project, cwd, ...note }: Note & { project: Project; cwd: string }): Promise<number> {
-    const text = cleanMemoryText(note.text)
-    const title = cleanTitle(note.title ?? '') || titleFromText(text)
-    const draft = noteDraft({ ...note, text, title, concepts: cleanList(note.concepts), files: cleanList(note.files) })
-    return await this.#store(draft, project, cwd)
+    return await this.#store(noteDraft(note), project, cwd)
   }
 
   /** Returns the id of the new observation, which supersedes the old one. A pin moves to the new one. */
-  async correct({ observation, ...given }: Correction & { observation: number }): Promise<number> {
-    const correction = cleanCorrection(given)
+  async correct({ observation, ...correction }: Correction & { observation: number }): Promise<number> {
     const [old] = await (await this.#options.search()).observations([observation])
     if (old === undefined) throw new MemError('not_found', `there is no observation ${observation}`)
     const id = await this.#store(correctedDraft(old, correction), { key: old.project, name: old.projectName }, '')
@@ -320,18 +302,6 @@ export class MemoryChanges {
   }
 }
 
-function cleanCorrection({ kind, title: rawTitle, text, facts, concepts }: Correction): Correction {
-  const title = rawTitle === undefined ? undefined : cleanTitle(rawTitle)
-  if (title === '') throw new MemError('bad_request', 'the title is empty')
-  return {
-    ...(kind === undefined ? {} : { kind }),
-    ...(title === undefined ? {} : { title }),
-    ...(text === undefined ? {} : { text: cleanMemoryText(text) }),
-    ...(facts === undefined ? {} : { facts: cleanList(facts) }),
-    ...(concepts === undefined ? {} : { concepts: cleanList(concepts) }),
-  }
-}
-
 function cleanMemoryText(given: string): string {
   if (isEntirelyPrivate(given)) throw new MemError('bad_request', 'the whole text is private: nothing was remembered')
   const text = sanitizeText(given).trim()
@@ -341,6 +311,12 @@ function cleanMemoryText(given: string): string {
 
 function cleanTitle(given: string): string {
   return truncateAtWord(plainText(sanitizeText(given)), TITLE_CHARS)
+}
+
+function correctedTitle(given: string): string {
+  const title = cleanTitle(given)
+  if (title === '') throw new MemError('bad_request', 'the title is empty')
+  return title
 }
 
 /** Without empty entries and duplicates. */

@@ -6,6 +6,7 @@
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
+import type { CallArguments, OutputOf } from '../api/index.ts'
 import { MemError, systemCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Paths } from '../lib/paths.ts'
@@ -50,7 +51,7 @@ export async function lockDataDirectory(paths: Paths, log: Log): Promise<DaemonL
   for (;;) {
     const lock = tryLock(paths.lock)
     if (lock !== null) return lock
-    const other = await identifyHolder(paths)
+    const other = await callHolder(paths, 'hello', { version: VERSION }, HELLO_TIMEOUT_MS)
     if (other !== null && compareVersions(other.version, VERSION) >= 0) {
       throw new MemError(
         'already_running',
@@ -59,7 +60,7 @@ export async function lockDataDirectory(paths: Paths, log: Log): Promise<DaemonL
     }
     if (other !== null && !handoverRequested) {
       log('info', `requesting a handover from claude-mem ${other.version} (pid ${other.pid})`)
-      handoverRequested = await requestHandover(paths)
+      handoverRequested = (await callHolder(paths, 'handover', { version: VERSION })) !== null
     }
     if (Date.now() > deadline) {
       throw new MemError(
@@ -71,25 +72,16 @@ export async function lockDataDirectory(paths: Paths, log: Log): Promise<DaemonL
   }
 }
 
-async function identifyHolder(paths: Paths): Promise<{ version: string; pid: number } | null> {
+/** Null where it does not answer: it is starting or stopping, and the next attempt to lock will tell. */
+async function callHolder<N extends 'hello' | 'handover'>(
+  paths: Paths,
+  name: N,
+  ...args: CallArguments<N>
+): Promise<OutputOf<N> | null> {
   try {
     const client = await DaemonClient.connect(paths)
-    const { version, pid } = await client
-      .call('hello', { version: VERSION }, HELLO_TIMEOUT_MS)
-      .finally(() => client.close())
-    return { version, pid }
+    return await client.call(name, ...args).finally(() => client.close())
   } catch {
-    // It is starting or stopping: the next attempt to lock will tell.
     return null
-  }
-}
-
-async function requestHandover(paths: Paths): Promise<boolean> {
-  try {
-    const client = await DaemonClient.connect(paths)
-    await client.call('handover', { version: VERSION }).finally(() => client.close())
-    return true
-  } catch {
-    return false
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { NO_FILTERS } from '../../src/domain/search-query.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { readOrMakeToken } from '../../src/transport/access.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
@@ -51,6 +52,7 @@ afterEach(async () => {
 
 interface Reply {
   status: number
+  allow: string | undefined
   body: Record<string, unknown>
 }
 
@@ -67,7 +69,10 @@ function rest(
       response.on('data', (chunk) => {
         text += chunk
       })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text === '' ? {} : JSON.parse(text) }))
+      response.on('end', () => {
+        const { statusCode: status = 0, headers } = response
+        resolve({ status, allow: headers.allow, body: text === '' ? {} : JSON.parse(text) })
+      })
     })
     request.on('error', reject)
     request.end(options.body)
@@ -141,6 +146,41 @@ describe('channel.socket', () => {
   ])('%s gets a clear error', async (_name, text, code, id) => {
     await listen()
     expect(await say(text)).toMatchObject({ type: 'error', code, id })
+  })
+
+  test('another version of the protocol is refused with the version that is spoken', async () => {
+    await listen()
+    for (const v of [0, 2, 99]) {
+      const refusal = await say(JSON.stringify({ ...envelope, v, type: 'status' }))
+      expect(refusal).toMatchObject({ type: 'error', id: '7', code: 'unsupported_version', retryable: true })
+      expect(refusal.message).toContain('version 1 of the protocol')
+    }
+  })
+
+  const filters = { ...NO_FILTERS, project: 'shop' }
+  test.each([
+    [
+      'search',
+      { request: { query: '', mode: 'auto', filters, limit: 5, offset: 0 } },
+      'found',
+      { answer: { total: 1 } },
+    ],
+    ['sessions', { filter: { project: 'shop', limit: 3 } }, 'sessions', { sessions: [{ session: 's' }] }],
+    ['queue', { filter: { session: 's', status: 'pending' } }, 'queue', { messages: [{ eventId: 'b' }] }],
+    ['forget', { ids: [], filters, confirm: false }, 'forgotten', { report: { dryRun: true, observations: 1 } }],
+  ])('a client before 0.2 that nests fields gets an answer to %s', async (type, nested, answer, output) => {
+    await listen()
+    await h.supervisor.accept(events.prompt('s', 'p'))
+    await h.supervisor.accept(events.tool('s', 'a'))
+    await h.supervisor.flush(null)
+    await h.settle()
+    await h.supervisor.accept(events.tool('s', 'b'))
+    expect(await say(JSON.stringify({ ...envelope, v: 1, type, ...nested }))).toMatchObject({
+      v: 1,
+      id: '7',
+      type: answer,
+      ...output,
+    })
   })
 
   test('a message that is too large closes its own connection only', async () => {
@@ -349,5 +389,41 @@ describe('channel.rest', () => {
     const body = typeof given === 'object' ? JSON.stringify({ filler: 'x'.repeat(given.filler) }) : given
     const reply = await rest(method, path, body === undefined ? {} : { body })
     expect(reply).toMatchObject({ status, body: { error: { message: expect.any(String) } } })
+  })
+
+  test.each([
+    ['POST', '/api/health', 'GET'],
+    ['PATCH', '/api/observations/1', 'GET, DELETE'],
+    ['GET', '/api/observations/1/pin', 'PUT, DELETE'],
+    ['POST', '/api/openapi.json', 'GET'],
+    ['GET', '/api/viewer/open', 'POST'],
+  ])('%s %s is 405 and says what is allowed', async (method, path, allow) => {
+    await listen()
+    const reply = await rest(method, path)
+    expect(reply).toMatchObject({ status: 405, allow, body: { error: { code: 'method_not_allowed' } } })
+  })
+
+  test('a quarantined session cannot be closed or reopened: 409', async () => {
+    await listen()
+    await h.supervisor.accept(events.prompt('s', 'p'))
+    await h.store.quarantine('s', 'its snapshot cannot be restored', h.now())
+    await h.crash()
+    await server.close()
+    await context.close()
+    await listen()
+    for (const [method, path] of [
+      ['DELETE', '/api/sessions/s'],
+      ['POST', '/api/sessions/s/reopen'],
+    ] as const) {
+      expect(await rest(method, path)).toMatchObject({ status: 409, body: { error: { code: 'quarantined' } } })
+    }
+  })
+
+  test('a daemon that stops accepts no event: 503', async () => {
+    await listen()
+    await h.supervisor.drain('a test')
+    const body = event('prompt', { id: 'p', text: 'go', private: false })
+    const refused = { status: 503, body: { error: { code: 'draining' } } }
+    expect(await rest('POST', '/api/sessions/init', { body })).toMatchObject(refused)
   })
 })
