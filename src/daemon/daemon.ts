@@ -25,6 +25,7 @@ import { DaemonServer } from '../transport/server.ts'
 import { SpoolReader } from '../transport/spool-reader.ts'
 import { viewerDirectory } from '../transport/viewer-access.ts'
 import { DailyBudget } from './actors/model-calls.ts'
+import type { StreamItem } from './actors/stream.ts'
 import { Supervisor, sessionPolicy } from './actors/supervisor.ts'
 import { ContextKeeper } from './context-keeper.ts'
 import { EventIntake } from './event-intake.ts'
@@ -121,6 +122,7 @@ class DaemonParts implements Daemon {
   readonly #search: LazySearchThread
   readonly #indexer: Indexer
   readonly #server: DaemonServer
+  readonly #warn = (text: string): void => this.#supervisor.notice('warn', text)
   readonly stopped: Promise<void>
   #released: () => void = () => undefined
   #stopping: Promise<void> | null = null
@@ -131,28 +133,14 @@ class DaemonParts implements Daemon {
       this.#released = resolve
     })
     this.#projects = this.#createProjects()
-    this.#spool = new SpoolReader(base.paths.spool, base.log, (text) => this.#supervisor.notice('warn', text))
+    this.#spool = new SpoolReader(base.paths.spool, base.log, this.#warn)
     this.#supervisor = this.#createSupervisor()
     this.#keeper = this.#createContextKeeper()
-    this.#files = new FileProjections({
-      store: base.store,
-      limits: () => fileLimits(base.loaded.values),
-      notice: (text) => this.#supervisor.notice('warn', text),
-    })
-    this.#search = new LazySearchThread({
-      options: () => searchOptions(base.loaded.values, base.paths),
-      notice: (text) => this.#supervisor.notice('warn', text),
-      log: (text) => base.log('info', text),
-    })
-    this.#indexer = new Indexer({
-      store: base.store,
-      search: () => this.#search.open(),
-      notice: (text) => this.#supervisor.notice('warn', text),
-      now: Date.now,
-      busy: () => this.#supervisor.idleSince === null,
-    })
+    this.#files = this.#createFileProjections()
+    this.#search = this.#createSearch()
+    this.#indexer = this.#createIndexer()
     this.#server = this.#createServer()
-    this.#updateDerivedData()
+    this.#supervisor.subscribe((item) => this.#updateDerivedData(item))
   }
 
   get paths(): Paths {
@@ -252,6 +240,30 @@ class DaemonParts implements Daemon {
     })
   }
 
+  #createFileProjections(): FileProjections {
+    const { store, loaded } = this.#base
+    return new FileProjections({ store, limits: () => fileLimits(loaded.values), notice: this.#warn })
+  }
+
+  #createSearch(): LazySearchThread {
+    const { paths, loaded, log } = this.#base
+    return new LazySearchThread({
+      options: () => searchOptions(loaded.values, paths),
+      notice: this.#warn,
+      log: (text) => log('info', text),
+    })
+  }
+
+  #createIndexer(): Indexer {
+    return new Indexer({
+      store: this.#base.store,
+      search: () => this.#search.open(),
+      notice: this.#warn,
+      now: Date.now,
+      busy: () => this.#supervisor.idleSince === null,
+    })
+  }
+
   #createServer(): DaemonServer {
     const { paths, loaded, log, seq } = this.#base
     return new DaemonServer({
@@ -323,14 +335,12 @@ class DaemonParts implements Daemon {
   }
 
   /** After each commit: rendered context, files and indexes. Changes made by hand invalidate them in `MemoryChanges`. */
-  #updateDerivedData(): void {
-    this.#supervisor.subscribe((item) => {
-      if (item.type !== 'commit') return
-      const { project, observations, summaries, waiting } = item
-      if (observations.length + summaries.length > 0) this.#projectChanged(project)
-      this.#keeper.waits(project, waiting)
-      if (observations.length > 0) this.#indexer.wake()
-    })
+  #updateDerivedData(item: StreamItem): void {
+    if (item.type !== 'commit') return
+    const { project, observations, summaries, waiting } = item
+    if (observations.length + summaries.length > 0) this.#projectChanged(project)
+    this.#keeper.waits(project, waiting)
+    if (observations.length > 0) this.#indexer.wake()
   }
 
   #projectChanged(project: string): void {

@@ -103,11 +103,6 @@ export async function projectViews(reader: Pick<StoreReader, 'listProjects'>): P
 
 type Decisions = ReadonlyMap<string, ProjectDecision>
 
-/** The key under which a project's memory is kept, after merges. */
-function keptUnder(decisions: Decisions, key: string): string {
-  return decisions.get(key)?.mergedInto ?? key
-}
-
 /** A merge by hand: both working trees stay where they are. Neither key may be merged into another one yet. */
 function mergeChanges(decisions: Decisions, from: string, into: string): ProjectChange[] {
   // With a root it is not a project that moved away: a session that starts there belongs to the merged project.
@@ -164,13 +159,19 @@ function endOf(decisions: Decisions, key: string): string | null {
 /** Rows moved in one transaction: hooks wait for it at most about 0.1 s. */
 const PIECE_ROWS = 2_000
 
+/**
+ * Timeouts of a session start, in ms: for looking at its directory, which may be on a dead network drive, and for moving
+ * its memory. What is not done in time is done for the next session.
+ */
+const TIMEOUTS_MS = { inspect: 200, move: 700 }
+
 interface Merge {
   from: string
   into: string
 }
 
-interface RefilingOptions {
-  store: Pick<Store, 'moveMergedRows' | 'nextSeq'>
+interface ProjectsOptions {
+  store: Store
   /** The rendered context of this project is out of date. */
   changed?: (project: string) => void
   /** Everything of one project is stored under another key now. */
@@ -178,89 +179,18 @@ interface RefilingOptions {
   /** Publishes a change of projects with its number in the live stream. */
   numbered?: (seq: number) => void
   notice?: (level: 'info' | 'warn', text: string) => void
-}
-
-class Refiling {
-  readonly #options: RefilingOptions
-  #last: Promise<unknown> = Promise.resolve()
-  #stopped = false
-
-  constructor(options: RefilingOptions) {
-    this.#options = options
-  }
-
-  /** Resolves once all rows of these merges are moved. */
-  after(merges: readonly Merge[]): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#moveRows()
-      await this.#tellAll(merges)
-    })
-  }
-
-  /** Resumes merges that an earlier process left unfinished. */
-  resume(merges: readonly Merge[]): void {
-    if (merges.length === 0) return
-    void this.#inTurn(async () => {
-      if ((await this.#moveRows()) > 0) await this.#tellAll(merges)
-    })
-  }
-
-  /** Stops after the current piece. */
-  async stop(): Promise<void> {
-    this.#stopped = true
-    await this.#last
-  }
-
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#last.then(work)
-    // Callers that wait get the error too, but not every caller waits.
-    this.#last = done.catch((error: unknown) =>
-      this.#options.notice?.(
-        'warn',
-        `a merge is not finished; it is resumed at the next start: ${errorMessage(error)}`,
-      ),
-    )
-    return done
-  }
-
-  async #moveRows(): Promise<number> {
-    let rows = 0
-    while (!this.#stopped) {
-      const moved = await this.#options.store.moveMergedRows(PIECE_ROWS)
-      if (moved === 0) break
-      rows += moved
-    }
-    return rows
-  }
-
-  async #tellAll(merges: readonly Merge[]): Promise<void> {
-    for (const merge of merges) await this.#tell(merge)
-    if (merges.length > 0 && !this.#stopped) this.#options.numbered?.(await this.#options.store.nextSeq())
-  }
-
-  async #tell({ from, into }: Merge): Promise<void> {
-    this.#options.changed?.(into)
-    try {
-      await this.#options.moved?.(from, into)
-    } catch (error) {
-      const text =
-        'vectors of a merged project could not be moved; until the next start some of it is only found by words'
-      this.#options.notice?.('warn', `${text}: ${errorMessage(error)}`)
-    }
-  }
-}
-
-/**
- * Timeouts of a session start, in ms: for looking at its directory, which may be on a dead network drive, and for moving
- * its memory. What is not done in time is done for the next session.
- */
-const TIMEOUTS_MS = { inspect: 200, move: 700 }
-
-interface ProjectsOptions extends RefilingOptions {
-  store: Store
   /** Timeouts for tests, in ms. */
-  timeoutsMs?: { inspect: number; move: number }
+  timeoutsMs?: typeof TIMEOUTS_MS
   now?: () => number
+}
+
+const DEFAULTS = {
+  changed: () => undefined,
+  moved: async () => undefined,
+  numbered: () => undefined,
+  notice: () => undefined,
+  timeoutsMs: TIMEOUTS_MS,
+  now: Date.now,
 }
 
 export interface MergeReport extends ProjectContents {
@@ -269,19 +199,32 @@ export interface MergeReport extends ProjectContents {
   into: Project
 }
 
+/** Runs one piece of work after the other; a failed one does not stop the next. */
+class SerialQueue {
+  #last: Promise<unknown> = Promise.resolve()
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  async idle(): Promise<void> {
+    await this.#last
+  }
+}
+
 export class Projects implements ProjectFiling {
-  readonly #options: ProjectsOptions
+  readonly #options: Required<ProjectsOptions>
   readonly #store: Store
-  readonly #refiling: Refiling
-  readonly #timeoutsMs: { inspect: number; move: number }
+  readonly #deciding = new SerialQueue()
+  readonly #moving = new SerialQueue()
   #decisions: Decisions = new Map()
-  #deciding: Promise<unknown> = Promise.resolve()
+  #stopped = false
 
   constructor(options: ProjectsOptions) {
-    this.#options = options
+    this.#options = { ...DEFAULTS, ...options }
     this.#store = options.store
-    this.#refiling = new Refiling(options)
-    this.#timeoutsMs = options.timeoutsMs ?? TIMEOUTS_MS
   }
 
   /** Called before any event is accepted. */
@@ -292,26 +235,24 @@ export class Projects implements ProjectFiling {
     const merged = [...this.#decisions.values()].flatMap(({ key: from, mergedInto: into }) =>
       into === null ? [] : [{ from, into }],
     )
-    this.#refiling.resume(merged)
+    // Merges that an earlier process left unfinished.
+    if (merged.length > 0) void this.#moveMemory(merged, true)
   }
 
+  /** The key under which a project's memory is kept, after merges. */
   keyOf(project: string): string {
-    return keptUnder(this.#decisions, project)
-  }
-
-  list(): Promise<ProjectView[]> {
-    return projectViews(this.#store)
+    return this.#decisions.get(project)?.mergedInto ?? project
   }
 
   /** `name` null: back to the name that its sessions report. */
   async rename(given: string, name: string | null): Promise<Project> {
     const project = await this.#known(given)
     const wanted = name === null ? null : checkedName(name)
-    await this.#inTurn(async () => {
+    await this.#deciding.run(async () => {
       if (wanted !== null) await this.#refuseTaken(wanted, project.key)
       await this.#decide([{ key: project.key, name: wanted }])
     })
-    this.#options.changed?.(project.key)
+    this.#options.changed(project.key)
     return await this.#known(project.key)
   }
 
@@ -322,12 +263,12 @@ export class Projects implements ProjectFiling {
     const contents = await this.#store.projectContents(source.key)
     const report: MergeReport = { dryRun: !confirm, from: source, into: target, ...contents }
     if (!confirm) return report
-    await this.#inTurn(async () => {
+    await this.#deciding.run(async () => {
       const merge = { from: this.keyOf(source.key), into: this.keyOf(target.key) }
       if (merge.from === merge.into) throw oneAlready(from, into, target)
       await this.#decide(mergeChanges(this.#decisions, merge.from, merge.into))
     })
-    await this.#refiling.after([{ from: source.key, into: this.keyOf(target.key) }])
+    await this.#moveMemory([{ from: source.key, into: this.keyOf(target.key) }])
     return report
   }
 
@@ -335,23 +276,24 @@ export class Projects implements ProjectFiling {
   async arrives({ project: { key }, cwd }: MemoryEvent): Promise<void> {
     if (!key.startsWith('git:')) return
     try {
-      const fingerprint = await withTimeout(this.#timeoutsMs.inspect, fingerprintOf(key), null)
+      const fingerprint = await withTimeout(this.#options.timeoutsMs.inspect, fingerprintOf(key), null)
       const known = this.#decisions.get(key)
       if (known !== undefined && fingerprint === null && !isBack(known)) return
       if (known !== undefined && fingerprint === known.fingerprint && known.root !== null) return
-      const left = await this.#inTurn(() => this.#settle(key, cwd, fingerprint))
+      const left = await this.#deciding.run(() => this.#settle(key, cwd, fingerprint))
       if (left.length === 0) return
-      const filed = this.#refiling.after(left.map((from) => ({ from, into: this.keyOf(key) })))
-      await withTimeout(this.#timeoutsMs.move, filed, undefined)
+      const moved = this.#moveMemory(left.map((from) => ({ from, into: this.keyOf(key) })))
+      await withTimeout(this.#options.timeoutsMs.move, moved, undefined)
     } catch (error) {
-      this.#options.notice?.('warn', `the directory of a project could not be recorded: ${errorMessage(error)}`)
+      this.#options.notice('warn', `the directory of a project could not be recorded: ${errorMessage(error)}`)
     }
   }
 
   /** Finishes the current piece; the rest is resumed at the next start. */
   async stop(): Promise<void> {
-    await this.#deciding
-    await this.#refiling.stop()
+    await this.#deciding.idle()
+    this.#stopped = true
+    await this.#moving.idle()
   }
 
   /** Records the directory and returns the keys of projects whose memory moves here. */
@@ -383,7 +325,9 @@ export class Projects implements ProjectFiling {
     const same = [...this.#decisions.values()].filter(
       (other) => other.fingerprint === fingerprint && other.key !== here,
     )
-    const gone = await Promise.all(same.map(({ key }) => withTimeout(this.#timeoutsMs.inspect, isGone(key), false)))
+    const gone = await Promise.all(
+      same.map(({ key }) => withTimeout(this.#options.timeoutsMs.inspect, isGone(key), false)),
+    )
     return same.filter((_, i) => gone[i] === true)
   }
 
@@ -405,7 +349,7 @@ export class Projects implements ProjectFiling {
     const place = (of: string) => projectWorkingTree(of) ?? projectKeyPath(of) ?? of
     const called = name ?? basename(root ?? place(key))
     const how = place(key) === place(home) ? 'is a repository now' : `moved from ${place(key)} to ${place(home)}`
-    this.#options.notice?.('info', `${called} ${how}: its memory moved too`)
+    this.#options.notice('info', `${called} ${how}: its memory moved too`)
   }
 
   async #known(given: string): Promise<Project> {
@@ -422,15 +366,47 @@ export class Projects implements ProjectFiling {
     throw new MemError('conflict', `another project is called "${name}" (${other.key}): ${ways}`)
   }
 
-  #inTurn<T>(decide: () => Promise<T>): Promise<T> {
-    const decided = this.#deciding.then(decide)
-    this.#deciding = decided.catch(() => undefined)
-    return decided
+  /** Resolves once all rows of these merges are moved. */
+  #moveMemory(merges: readonly Merge[], isResumed = false): Promise<void> {
+    const moved = this.#moving.run(async () => {
+      const rows = await this.#moveRows()
+      // It was finished, and published, before.
+      if (isResumed && rows === 0) return
+      for (const merge of merges) await this.#updateDerivedData(merge)
+      if (!this.#stopped) this.#options.numbered(await this.#store.nextSeq())
+    })
+    // Callers that wait get the error too, but not every caller waits.
+    moved.catch((error: unknown) => {
+      const text = 'a merge is not finished; it is resumed at the next start'
+      this.#options.notice('warn', `${text}: ${errorMessage(error)}`)
+    })
+    return moved
+  }
+
+  async #moveRows(): Promise<number> {
+    let rows = 0
+    while (!this.#stopped) {
+      const moved = await this.#store.moveMergedRows(PIECE_ROWS)
+      if (moved === 0) break
+      rows += moved
+    }
+    return rows
+  }
+
+  async #updateDerivedData({ from, into }: Merge): Promise<void> {
+    this.#options.changed(into)
+    try {
+      await this.#options.moved(from, into)
+    } catch (error) {
+      const text =
+        'vectors of a merged project could not be moved; until the next start some of it is only found by words'
+      this.#options.notice('warn', `${text}: ${errorMessage(error)}`)
+    }
   }
 
   async #decide(changes: readonly ProjectChange[]): Promise<void> {
-    const { seq } = await this.#store.decideProjects(changes, (this.#options.now ?? Date.now)())
-    if (seq !== null) this.#options.numbered?.(seq)
+    const { seq } = await this.#store.decideProjects(changes, this.#options.now())
+    if (seq !== null) this.#options.numbered(seq)
     await this.#read()
   }
 

@@ -1,4 +1,5 @@
 /** A program's connection to the daemon: operations over one WebSocket on the local socket. */
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { WebSocket } from 'ws'
 import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
@@ -44,17 +45,12 @@ export class DaemonClient {
   /** Rejects with `not_running` where no daemon answers. */
   static async connect(paths: Paths): Promise<DaemonClient> {
     const socket = openLocalSocket(paths)
-    await new Promise<void>((resolve, reject) => {
-      socket.once('open', resolve)
-      socket.once('error', (cause) =>
-        reject(
-          new MemError('not_running', 'the daemon is not running; start it with: claude-mem start', {
-            cause,
-            retryable: true,
-          }),
-        ),
-      )
-    })
+    try {
+      await once(socket, 'open')
+    } catch (cause) {
+      const text = 'the daemon is not running; start it with: claude-mem start'
+      throw new MemError('not_running', text, { cause, retryable: true })
+    }
     return new DaemonClient(socket)
   }
 

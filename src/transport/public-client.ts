@@ -1,7 +1,7 @@
 /** `claude-mem/client`: the daemon's operations and its live stream for other programs, typed. See docs/client.md. */
 import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
 import { MemError } from '../lib/errors.ts'
-import { dataDirectory, dataPaths } from '../lib/paths.ts'
+import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { DaemonClient, openLocalSocket } from './client.ts'
 import { LiveConnection, type LiveState } from './live-connection.ts'
 import type { StreamMessage } from './messages.ts'
@@ -51,67 +51,75 @@ export interface MemoryClient {
 
 /** Rejects with `not_running` where no daemon answers; it does not start one. */
 export async function connect({ dataDir }: ConnectOptions = {}): Promise<MemoryClient> {
-  const paths = dataPaths(dataDir ?? dataDirectory())
-  const followings = new Set<LiveConnection>()
-  let closed = false
-  let connection: Promise<DaemonClient> | null = null
-  const open = (): Promise<DaemonClient> => {
-    if (closed) return Promise.reject(new MemError('bad_request', 'this client was closed'))
-    connection ??= DaemonClient.connect(paths).then(
+  const client = new ReconnectingClient(dataPaths(dataDir ?? dataDirectory()))
+  await client.open()
+  return client
+}
+
+class ReconnectingClient implements MemoryClient {
+  readonly #paths: Paths
+  readonly #followings = new Set<LiveConnection>()
+  #connection: Promise<DaemonClient> | null = null
+  #closed = false
+
+  constructor(paths: Paths) {
+    this.#paths = paths
+  }
+
+  async open(): Promise<DaemonClient> {
+    this.#checkOpen()
+    this.#connection ??= DaemonClient.connect(this.#paths).then(
       (client) => {
         client.onClose = () => {
-          connection = null
+          this.#connection = null
         }
-        if (closed) client.close()
+        if (this.#closed) client.close()
         return client
       },
       (error: unknown) => {
-        connection = null
+        this.#connection = null
         throw error
       },
     )
-    return connection
+    return await this.#connection
   }
-  await open()
-  return {
-    request: (name, ...args) => open().then((client) => client.call(name, ...args)),
-    follow: ({ since, onItem, onGap, onState }) => {
-      if (closed) throw new MemError('bad_request', 'this client was closed')
-      // Without `since` nothing was missed before the first load.
-      let isFirst = since === undefined
-      const live = new LiveConnection({
-        open: () => openLocalSocket(paths),
-        since: since ?? null,
-        onItem,
-        onLoad: () => {
-          if (!isFirst) onGap?.(live.seq ?? 0)
-          isFirst = false
-        },
-        onState: (state) => onState?.(state),
-      })
-      followings.add(live)
-      live.start()
-      return {
-        get seq() {
-          return live.seq
-        },
-        get state() {
-          return live.state
-        },
-        close: () => {
-          followings.delete(live)
-          live.close()
-        },
-      }
-    },
-    close: () => {
-      closed = true
-      for (const live of followings) live.close()
-      followings.clear()
-      connection?.then(
-        (client) => client.close(),
-        () => undefined,
-      )
-    },
+
+  async request<N extends OperationName>(name: N, ...args: CallArguments<N>): Promise<OutputOf<N>> {
+    return await (await this.open()).call(name, ...args)
+  }
+
+  follow({ since, onItem, onGap, onState }: FollowOptions): Following {
+    this.#checkOpen()
+    // Without `since` nothing was missed before the first load.
+    let isFirst = since === undefined
+    const live = new LiveConnection({
+      open: () => openLocalSocket(this.#paths),
+      since: since ?? null,
+      onItem,
+      onLoad: () => {
+        if (!isFirst) onGap?.(live.seq ?? 0)
+        isFirst = false
+      },
+      onState: (state) => {
+        if (state === 'closed') this.#followings.delete(live)
+        onState?.(state)
+      },
+    })
+    this.#followings.add(live)
+    live.start()
+    return live
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const live of this.#followings) live.close()
+    this.#connection?.then(
+      (client) => client.close(),
+      () => undefined,
+    )
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new MemError('bad_request', 'this client was closed')
   }
 }

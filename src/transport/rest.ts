@@ -97,7 +97,7 @@ function routeInput(route: Route, { pathname, searchParams: query }: URL, body: 
     if (parameter.isFilter && parameter.name === name) continue
     // Forms send empty fields.
     const given = values.filter((value) => value !== '')
-    if (given.length > 0) input[parameter.field] = fieldValue(fieldType(parameter.schema), given)
+    if (given.length > 0) input[parameter.field] = fieldValue(parameter.schema, given)
   }
   if (body !== undefined) Object.assign(input, fromBody === undefined ? bodyFields(body) : fromBody(body))
   return { ...input, ...fixed }
@@ -124,43 +124,39 @@ function unknownParameter(name: string, parameters: readonly RouteParameter[]): 
   return new MemError('bad_request', `there is no parameter "${name.slice(0, 40)}"; known: ${known}`)
 }
 
-type FieldType = 'number' | 'boolean' | 'numbers' | 'texts' | 'text'
-
-/** How a parameter's text becomes a value. */
-function fieldType(schema: JsonSchema): FieldType {
-  if (typeof schema === 'boolean') return 'text'
-  const variants = [schema, ...(schema.anyOf ?? [])]
-  for (const variant of variants) {
-    if (typeof variant === 'boolean') continue
-    if (variant.type === 'integer' || variant.type === 'number') return 'number'
-    if (variant.type === 'boolean') return 'boolean'
-    if (variant.type === 'array') {
-      const items = Array.isArray(variant.items) ? variant.items[0] : variant.items
-      const isNumeric = typeof items === 'object' && (items.type === 'integer' || items.type === 'number')
-      return isNumeric ? 'numbers' : 'texts'
-    }
-    if (variant.type === 'string') return 'text'
-  }
-  return 'text'
-}
-
-/** Text that is no number stays text: then the schema names the field in its complaint. */
-function fieldValue(type: FieldType, values: readonly string[]): unknown {
+/**
+ * A parameter's text as a value of its field. Text that is no number or boolean stays text: then the schema names the field
+ * in its complaint.
+ */
+function fieldValue(schema: JsonSchema, values: readonly string[]): unknown {
   const [first = ''] = values
-  const words = values.flatMap((value) => value.split(',')).map((word) => word.trim())
-  switch (type) {
+  const variants = typeof schema === 'boolean' ? [] : [schema, ...(schema.anyOf ?? [])]
+  const typed = variants.find((variant) => typeof variant === 'object' && variant.type !== undefined)
+  if (typeof typed !== 'object') return first
+  switch (typed.type) {
+    case 'integer':
     case 'number':
       return numberOrText(first)
     case 'boolean':
-      return first === '1' || first === 'true' ? true : first === '0' || first === 'false' ? false : first
-    case 'numbers':
-      return words.map(numberOrText)
-    case 'texts':
-      return words.filter(Boolean)
-    case 'text':
+      return BOOLEANS.get(first) ?? first
+    case 'array': {
+      const words = values.flatMap((value) => value.split(',')).map((word) => word.trim())
+      const item = typed.items
+      const isNumeric =
+        typeof item === 'object' && 'type' in item && (item.type === 'integer' || item.type === 'number')
+      return isNumeric ? words.map(numberOrText) : words.filter(Boolean)
+    }
+    default:
       return first
   }
 }
+
+const BOOLEANS = new Map([
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+])
 
 function numberOrText(text: string): number | string {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text

@@ -2,6 +2,7 @@
  * The daemon's server. It listens on a Unix socket (a named pipe on Windows), which the file system protects, and on
  * 127.0.0.1, where every request needs the token. Both speak WebSocket and REST.
  */
+import { once } from 'node:events'
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -105,7 +106,7 @@ export class DaemonServer {
     const { paths, context, log } = this.#options
     prepareSocketDirectory(paths)
     removeStaleSocket(paths.socket)
-    await listen(this.#local, { path: paths.socket, backlog: BACKLOG })
+    await listen(this.#local, { path: paths.socket })
     if (process.platform !== 'win32') chmodSync(paths.socket, 0o600)
     try {
       await this.#listenTcp()
@@ -119,7 +120,9 @@ export class DaemonServer {
   async close(): Promise<void> {
     this.#subscriptions.close()
     for (const socket of this.#sockets.clients) socket.close(1001, 'the daemon stops')
-    const closed = [this.#local, this.#tcp].filter((server) => server.listening).map(closeServer)
+    const closed = [this.#local, this.#tcp]
+      .filter((server) => server.listening)
+      .map((server) => once(server.close(), 'close'))
     setTimeout(() => {
       for (const socket of this.#sockets.clients) socket.terminate()
       this.#local.closeAllConnections()
@@ -132,10 +135,10 @@ export class DaemonServer {
   async #listenTcp(): Promise<void> {
     const { port, paths, context } = this.#options
     try {
-      await listen(this.#tcp, { host: HOST, port, backlog: BACKLOG })
+      await listen(this.#tcp, { host: HOST, port })
     } catch (error) {
       if (systemCode(error) !== 'EADDRINUSE' && systemCode(error) !== 'EACCES') throw error
-      await listen(this.#tcp, { host: HOST, port: 0, backlog: BACKLOG })
+      await listen(this.#tcp, { host: HOST, port: 0 })
       const chosen = portOf(this.#tcp)
       context.supervisor.notice(
         'info',
@@ -287,21 +290,10 @@ function reply(client: WebSocket, message: AnswerMessage): void {
   else client.send(JSON.stringify(message))
 }
 
-function listen(
-  server: Server,
-  address: { path: string; backlog: number } | { host: string; port: number; backlog: number },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(address, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()))
+/** Rejects where the address cannot be used. */
+async function listen(server: Server, address: { path: string } | { host: string; port: number }): Promise<void> {
+  server.listen({ ...address, backlog: BACKLOG })
+  await once(server, 'listening')
 }
 
 function portOf(server: Server): number {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { lastDays, type UsageView, usageView } from '../../src/api/usage-view.ts'
+import { lastDays, type UsageView, usageView } from '../../src/api/operations/sessions.ts'
 import { formatKnownCost, formatMoney } from '../../src/cli/format.ts'
 import { drawBar } from '../../src/cli/progress.ts'
 import { type UsageBudget, usageLines } from '../../src/cli/render/stats.ts'

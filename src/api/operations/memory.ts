@@ -41,6 +41,13 @@ const MAX_FACT_CHARS = 2_000
 /** Projects in the statistics; the rest is only in the sums. */
 const MAX_LISTED_PROJECTS = 200
 const around = z.int().min(0).max(MAX_AROUND).default(10)
+const timelineInput = z.object({
+  anchor: memoryId.nullable().default(null).describe('Id of an observation'),
+  query: query.nullable().default(null).describe('Instead of an anchor'),
+  project: projectOrAll,
+  before: around.describe('Rows before the anchor'),
+  after: around.describe('Rows after the anchor'),
+})
 const observationPath = '/api/observations/:id'
 
 export const memoryOperations = {
@@ -85,13 +92,7 @@ export const memoryOperations = {
 
   timeline: readOperation({
     about: 'Lists what happened around an observation or around the best hit of a query; with neither, the newest.',
-    input: z.object({
-      anchor: memoryId.nullable().default(null).describe('Id of an observation'),
-      query: query.nullable().default(null).describe('Instead of an anchor'),
-      project: projectOrAll,
-      before: around.describe('Rows before the anchor'),
-      after: around.describe('Rows after the anchor'),
-    }),
+    input: timelineInput,
     answers: '`anchor`, `items` oldest first',
     handle: async ({ reader, search }, { project, ...request }) =>
       await loadTimeline(await search(), { ...request, project: await resolveProjectKey(reader, project) }),
@@ -289,16 +290,8 @@ export interface Timeline {
   items: TimelineItem[]
 }
 
-interface TimelineRequest {
-  anchor: number | null
-  query: string | null
-  /** A project's key. Null: the anchor's own project; for a query, all. */
-  project: string | null
-  before: number
-  after: number
-}
-
-async function loadTimeline(search: SearchReader, request: TimelineRequest): Promise<Timeline> {
+/** `project`: its key. Null: the anchor's own project; for a query, all. */
+async function loadTimeline(search: SearchReader, request: z.output<typeof timelineInput>): Promise<Timeline> {
   const { before, after } = request
   const filters: SearchFilters = { ...NO_FILTERS, kinds: MEMORY_KINDS, project: request.project }
   if (request.anchor === null && request.query === null) {

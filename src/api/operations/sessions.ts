@@ -1,12 +1,19 @@
-/** Operations on sessions: their events, queue, story and calls to models. */
+/** Operations on sessions: their events, queue, story, calls to models and what those cost. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Supervisor } from '../../daemon/actors/supervisor.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
+import { NO_USAGE } from '../../domain/observation.ts'
 import { MEMORY_KINDS, NO_FILTERS } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
-import { type SessionView, type Store, USAGE_KEYS } from '../../store/port.ts'
+import {
+  type SessionView,
+  type StoreReader,
+  USAGE_KEYS,
+  type UsageKey,
+  type UsageSums,
+  type UsageTotals,
+} from '../../store/port.ts'
 import type { DaemonContext, ReadContext } from '../context.ts'
 import { daemonOperation, type RestRoute, readOperation } from '../operation.ts'
 import { eventNotFound, resolveEvent, resolveProjectKey, resolveSession, sessionNotFound } from '../resolve.ts'
@@ -23,36 +30,9 @@ import {
   sessionOrAll,
   version,
 } from '../schemas.ts'
-import { lastDays, usageView } from '../usage-view.ts'
 
 /** How long closing or flushing a session waits for its effect, in ms. */
 const SETTLE_TIMEOUT_MS = 5_000
-
-/** Resolves when the session (null: every session) has no effect in flight, or after the timeout. */
-async function waitUntilSettled(
-  supervisor: Pick<Supervisor, 'subscribe'>,
-  store: Pick<Store, 'unfinishedEffects' | 'session'>,
-  session: string | null,
-): Promise<void> {
-  const busy = async () => {
-    if (session === null) return (await store.unfinishedEffects()).length > 0
-    return (await store.session(session))?.effect != null
-  }
-  await new Promise<void>((resolve, reject) => {
-    const done = () => {
-      clearTimeout(timer)
-      unsubscribe()
-      resolve()
-    }
-    const check = () => busy().then((still) => (still ? undefined : done()), reject)
-    const timer = setTimeout(done, SETTLE_TIMEOUT_MS)
-    const unsubscribe = supervisor.subscribe((item) => {
-      if (session === null || (item.type === 'commit' && item.session === session)) void check()
-    })
-    void check()
-  })
-}
-
 /** Sessions in one request whether they are known. */
 const MAX_REPORTED = 1_000
 const rows = z.int().min(0).max(MAX_STORY_ROWS)
@@ -247,10 +227,10 @@ export const sessionOperations = {
     input: z.object({ session: sessionOrAll, wait: z.boolean() }),
     answer: 'done',
     answers: '`affected`: sessions',
-    handle: async ({ store, supervisor }, { session: prefix, wait }) => {
-      const session = await resolveOrAll(store, prefix)
-      const affected = await supervisor.flush(session)
-      if (wait) await waitUntilSettled(supervisor, store, session)
+    handle: async (context, { session: prefix, wait }) => {
+      const session = await resolveOrAll(context.store, prefix)
+      const affected = await context.supervisor.flush(session)
+      if (wait) await waitUntilSettled(context, session)
       return { affected }
     },
   }),
@@ -276,14 +256,7 @@ export const sessionOperations = {
     handle: async (context, { session }) => ({
       report: await purgeSession(context, await resolveSession(context.store, session)),
     }),
-    rest: [
-      {
-        method: 'DELETE',
-        path: '/api/sessions/:session',
-        when: { purge: '1' },
-        pick: 'report',
-      },
-    ],
+    rest: [{ method: 'DELETE', path: '/api/sessions/:session', when: { purge: '1' }, pick: 'report' }],
   }),
 
   reopen_session: daemonOperation({
@@ -310,9 +283,30 @@ async function readView(reader: ReadContext['reader'], prefix: string, trace: nu
   return view
 }
 
-async function closeSession({ supervisor, store }: DaemonContext, session: string): Promise<void> {
-  await supervisor.closeSession(session)
-  await waitUntilSettled(supervisor, store, session)
+/** Resolves when the session (null: every session) has no effect in flight, or after the timeout. */
+async function waitUntilSettled({ supervisor, store }: DaemonContext, session: string | null): Promise<void> {
+  const busy = async () => {
+    if (session === null) return (await store.unfinishedEffects()).length > 0
+    return (await store.session(session))?.effect != null
+  }
+  await new Promise<void>((resolve, reject) => {
+    const done = () => {
+      clearTimeout(timer)
+      unsubscribe()
+      resolve()
+    }
+    const check = () => busy().then((still) => (still ? undefined : done()), reject)
+    const timer = setTimeout(done, SETTLE_TIMEOUT_MS)
+    const unsubscribe = supervisor.subscribe((item) => {
+      if (session === null || (item.type === 'commit' && item.session === session)) void check()
+    })
+    void check()
+  })
+}
+
+async function closeSession(context: DaemonContext, session: string): Promise<void> {
+  await context.supervisor.closeSession(session)
+  await waitUntilSettled(context, session)
 }
 
 async function purgeSession(context: DaemonContext, session: string) {
@@ -361,4 +355,71 @@ function eventRoute(
     },
     respond: ({ version: _version, ...rest }, { event }) => ({ accepted: true, id: event.id, ...rest }),
   }
+}
+
+export type UsageView = Awaited<ReturnType<typeof usageView>>
+
+/** The last `days` days, today's included. */
+export async function usageView(
+  reader: Pick<StoreReader, 'usage' | 'spentSince'>,
+  by: UsageKey,
+  days: number,
+  now: number,
+) {
+  const dayStarts = lastDays(days, now)
+  const since = dayStarts[0] ?? now
+  const today = dayStarts.at(-1) ?? now
+  const models = await reader.usage({ by: 'model', since })
+  const rowsBy = async () => {
+    if (by === 'model') return models
+    return by === 'day' ? withoutGaps(await reader.usage({ by, dayStarts }), dayStarts) : reader.usage({ by, since })
+  }
+  return {
+    by,
+    /** When the first of the days began. */
+    since,
+    /** Days without gaps from the first with a call on; anything else with the most expensive first. */
+    rows: await rowsBy(),
+    total: totalOf(models),
+    today: await reader.spentSince(today),
+    /** Models that used tokens at a price that is not known. */
+    unpriced: models.filter(({ unpriced }) => unpriced > 0).map(({ key }) => key),
+  }
+}
+
+/** Start of each of the last `count` days in local time, oldest first. */
+export function lastDays(count: number, now: number): number[] {
+  const today = new Date(now)
+  return Array.from({ length: count }, (_, i) =>
+    new Date(today.getFullYear(), today.getMonth(), today.getDate() - (count - 1 - i)).getTime(),
+  )
+}
+
+/** Adds days without calls, so that a chart has no gaps. */
+function withoutGaps(rows: readonly UsageTotals[], dayStarts: readonly number[]): UsageTotals[] {
+  const known = new Map(rows.map((row) => [row.at, row]))
+  const first = rows[0]?.at ?? Number.POSITIVE_INFINITY
+  return dayStarts
+    .filter((start) => start >= first)
+    .map((start) => known.get(start) ?? { key: String(start), name: null, at: start, ...nothing() })
+}
+
+function nothing(): UsageSums {
+  return { calls: 0, failed: 0, usage: { ...NO_USAGE }, cost: 0, unpriced: 0, observations: 0 }
+}
+
+function totalOf(rows: readonly UsageSums[]): UsageSums {
+  const total = nothing()
+  for (const { calls, failed, usage, cost, unpriced, observations } of rows) {
+    total.calls += calls
+    total.failed += failed
+    total.usage.input += usage.input
+    total.usage.output += usage.output
+    total.usage.cacheRead += usage.cacheRead
+    total.usage.cacheWrite += usage.cacheWrite
+    total.cost += cost
+    total.unpriced += unpriced
+    total.observations += observations
+  }
+  return total
 }

@@ -1,6 +1,6 @@
 /** Prints `claude-mem stats` (counts of memories and of the index) and `claude-mem usage` (costs, and the budget of today). */
 import type { MemoryStats } from '../../api/operations/memory.ts'
-import type { UsageView } from '../../api/usage-view.ts'
+import type { UsageView } from '../../api/operations/sessions.ts'
 import { TYPE_ICONS } from '../../context/lines.ts'
 import { OBSERVATION_TYPES } from '../../domain/observation.ts'
 import { formatBytes, formatCount, pluralize } from '../../lib/format.ts'

@@ -10,21 +10,15 @@ import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../../observ
 import { type Commit, type CommitParts, contentHash, type EventOutcome, type SessionState } from '../../store/commit.ts'
 
 /** A message in a session's mailbox: the machine's input and its content. */
-export type Delivery =
-  | { kind: 'event'; input: SessionInput; event: MemoryEvent }
-  | { kind: 'plain'; input: SessionInput }
-  | ({ kind: 'failed'; input: SessionInput } & WithCalls)
-  | ({ kind: 'observed'; input: SessionInput; answer: ObserveAnswer; messages: readonly ReadEvent[] } & WithCalls)
-  | ({ kind: 'summarized'; input: SessionInput; answer: SummarizeAnswer; messages: readonly ReadEvent[] } & WithCalls)
-  | ({ kind: 'compacted'; input: SessionInput; answer: CompactAnswer } & WithCalls)
-
-/** An event that the observer read. */
-type ReadEvent = Pick<MemoryEvent, 'id' | 'at'>
-
-/** The model calls of an effect, successful or not. */
-interface WithCalls {
-  calls: readonly ModelCall[]
-}
+export type Delivery = { input: SessionInput } & (
+  | { kind: 'event'; event: MemoryEvent }
+  | { kind: 'plain' }
+  /** The result of an effect. `calls`: its model calls, successful or not. `messages`: the events that the observer read. */
+  | { kind: 'failed'; calls: readonly ModelCall[] }
+  | { kind: 'observed'; answer: ObserveAnswer; messages: readonly MemoryEvent[]; calls: readonly ModelCall[] }
+  | { kind: 'summarized'; answer: SummarizeAnswer; messages: readonly MemoryEvent[]; calls: readonly ModelCall[] }
+  | { kind: 'compacted'; answer: CompactAnswer; calls: readonly ModelCall[] }
+)
 
 export interface Machine {
   value: StateValue
@@ -34,10 +28,13 @@ export interface Machine {
 /** From the newest event of the session. */
 export type SessionOrigin = Pick<SessionState, 'project' | 'client' | 'cwd' | 'transcriptPath' | 'heardAt'>
 
+export function originOf({ project, client, cwd, transcriptPath, heardAt }: SessionOrigin): SessionOrigin {
+  return { project, client, cwd, transcriptPath, heardAt }
+}
+
 /** `now` is the upper bound for event times: a client's clock may be ahead. */
-export function originOf(event: MemoryEvent, now: number): SessionOrigin {
-  const { project, client, cwd, transcriptPath, at } = event
-  return { project, client, cwd, transcriptPath, heardAt: Math.min(at, now) }
+export function originOfEvent(event: MemoryEvent, now: number): SessionOrigin {
+  return originOf({ ...event, heardAt: Math.min(event.at, now) })
 }
 
 export function inputOf(event: MemoryEvent): SessionInput {
@@ -141,43 +138,31 @@ function addPrompt(commit: CommitParts, event: MemoryEvent | null, changes: read
 function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Change[], at: number): void {
   const settled = changes.find((change) => change.do === 'settle')
   if (settled === undefined || (delivery.kind !== 'observed' && delivery.kind !== 'summarized')) return
-  const { effectId, prompt } = settled
-  addObservations(commit, delivery, effectId, prompt, at)
-  if (delivery.kind === 'observed') commit.seen.push(...delivery.answer.seen)
-  else {
-    const { summary, model } = delivery.answer
-    const createdAt = learnedAt(delivery.messages, at)
-    if (summary !== null) commit.summaries.push({ ...summary, promptNumber: prompt, model, effectId, createdAt })
-  }
-}
-
-type Answered = Extract<Delivery, { kind: 'observed' | 'summarized' }>
-
-function addObservations(
-  commit: CommitParts,
-  { answer, messages }: Answered,
-  effectId: string,
-  prompt: number,
-  at: number,
-): void {
+  const { effectId, prompt: promptNumber } = settled
+  const { answer, messages } = delivery
+  const { promptVersion, model } = answer
   for (const draft of answer.observations) {
     const sources = messages.filter(({ id }) => draft.sources.includes(id))
     commit.observations.push({
       ...draft,
       sources: draft.sources.length > 0 ? draft.sources : messages.map(({ id }) => id),
-      promptNumber: prompt,
+      promptNumber,
       contentHash: contentHash(draft),
-      promptVersion: answer.promptVersion,
-      model: answer.model,
+      promptVersion,
+      model,
       effectId,
       createdAt: learnedAt(sources.length > 0 ? sources : messages, at),
       links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
     })
   }
+  if ('seen' in answer) commit.seen.push(...answer.seen)
+  else if (answer.summary !== null) {
+    commit.summaries.push({ ...answer.summary, promptNumber, model, effectId, createdAt: learnedAt(messages, at) })
+  }
 }
 
 /** When it happened, not when it was observed: it may have been spooled, retried, or read from a transcript. */
-function learnedAt(events: readonly ReadEvent[], now: number): number {
+function learnedAt(events: readonly MemoryEvent[], now: number): number {
   return events.length === 0 ? now : Math.min(now, Math.max(...events.map(({ at }) => at)))
 }
 

@@ -11,14 +11,7 @@ import { faultPoint } from '../../lib/faults.ts'
 import type { Log } from '../../lib/log.ts'
 import { withTimeout } from '../../lib/timeout.ts'
 import { unobservedActionMark } from '../../observer/model/novelty.ts'
-import {
-  type CompactAnswer,
-  type ObserveAnswer,
-  type Observer,
-  ObserverError,
-  type ObserverSession,
-  type SummarizeAnswer,
-} from '../../observer/port.ts'
+import { type CompactAnswer, type Observer, ObserverError, type ObserverSession } from '../../observer/port.ts'
 import type { Store } from '../../store/port.ts'
 import type { Delivery } from './decision.ts'
 import { Breaker, EffectCalls } from './model-calls.ts'
@@ -86,7 +79,7 @@ async function callObserver(
   }
 }
 
-function costOf({ id: effectId }: Effect, { usage, contextTokens }: ObserveAnswer | SummarizeAnswer | CompactAnswer) {
+function costOf({ id: effectId }: Effect, { usage, contextTokens }: CompactAnswer) {
   return { effectId, usage, contextTokens }
 }
 

@@ -20,6 +20,7 @@ import {
   inputOf,
   type Machine,
   originOf,
+  originOfEvent,
   type SessionOrigin,
   stateOf,
 } from './decision.ts'
@@ -114,8 +115,7 @@ export class SessionActor {
       failed: failed.reduce((total, { count }) => total + count, 0),
       summaries: messages.filter((m) => m.kind === 'turn_end' && m.status !== 'failed').map((m) => m.prompt),
     })
-    const { project, client, cwd, transcriptPath, heardAt } = row
-    const awake = this.#start(snapshot, row.revision, { project, client, cwd, transcriptPath, heardAt })
+    const awake = this.#start(snapshot, row.revision, originOf(row))
     const parts = emptyCommit(this.session, row.revision + 1, at)
     if (row.effect !== null) {
       const release = { do: 'release' as const, effectId: row.effect.id, counted: false, reason }
@@ -203,7 +203,7 @@ export class SessionActor {
           continue
         }
         seen.add(delivery.event.id)
-        origin = originOf(delivery.event, at)
+        origin = originOfEvent(delivery.event, at)
       }
       this.#decide(awake, parts, delivery, at)
     }
@@ -266,14 +266,13 @@ export class SessionActor {
     if (row === null) {
       const first = items.find((item) => item.delivery.kind === 'event')?.delivery
       if (first?.kind !== 'event') throw new MemError('not_found', `there is no session ${this.session}`)
-      this.#awake = this.#start(null, 0, originOf(first.event, this.#host.now()))
+      this.#awake = this.#start(null, 0, originOfEvent(first.event, this.#host.now()))
       return this.#awake
     }
     this.#quarantine = row.quarantine
     if (row.quarantine !== null) return null
-    const { project, client, cwd, transcriptPath, heardAt } = row
     try {
-      this.#awake = this.#start(row.snapshot, row.revision, { project, client, cwd, transcriptPath, heardAt })
+      this.#awake = this.#start(row.snapshot, row.revision, originOf(row))
       return this.#awake
     } catch (error) {
       const reason = `its snapshot cannot be restored: ${errorMessage(error)}`

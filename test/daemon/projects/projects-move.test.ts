@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { projectViews } from '../../../src/daemon/projects.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { projectOfDirectory } from '../../../src/domain/project.ts'
 import { git, repository } from '../../support/repository.ts'
@@ -32,15 +33,16 @@ function move(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true })
   renameSync(from, to)
 }
-const places = async () => (await s.projects.list()).map(({ place, sessions, gone }) => ({ place, sessions, gone }))
+const places = async () =>
+  (await projectViews(s.h.store)).map(({ place, sessions, gone }) => ({ place, sessions, gone }))
 
 test('a repository that moves takes its memory along, into the first session there', async () => {
   const old = repository(at('work', 'shop'))
   expect(await session(old)).toBe('')
   move(old, at('elsewhere', 'store'))
-  expect(await s.projects.list()).toMatchObject([{ name: 'shop', place: old, gone: true }])
+  expect(await projectViews(s.h.store)).toMatchObject([{ name: 'shop', place: old, gone: true }])
   expect(await session(at('elsewhere', 'store'))).toContain('login.ts')
-  expect(await s.projects.list()).toMatchObject([{ name: 'store', place: at('elsewhere', 'store'), gone: false }])
+  expect(await projectViews(s.h.store)).toMatchObject([{ name: 'store', place: at('elsewhere', 'store'), gone: false }])
   expect(await places()).toMatchObject([{ sessions: 2 }])
   expect(s.notices).toEqual([`shop moved from ${old} to ${at('elsewhere', 'store')}: its memory moved too`])
 })
@@ -52,7 +54,7 @@ test('its name by hand and its files come along', async () => {
   await s.h.store.decideProjects([{ key: projectOfDirectory(old).key, files: ['project'] }], 0)
   move(old, at('moved'))
   await session(at('moved'))
-  expect(await s.projects.list()).toMatchObject([{ name: 'Web store', place: at('moved') }])
+  expect(await projectViews(s.h.store)).toMatchObject([{ name: 'Web store', place: at('moved') }])
   const decisions = await s.h.store.projectDecisions()
   expect(decisions.find(({ key }) => key === projectOfDirectory(at('moved')).key)).toMatchObject({ files: ['project'] })
   expect(decisions.find(({ key }) => key.includes('shop'))).toMatchObject({ files: [], root: null, name: null })
@@ -148,7 +150,7 @@ test('two moves make one project of three keys', async () => {
   await session(at('b'))
   move(at('b'), at('c'))
   await session(at('c'))
-  expect(await s.projects.list()).toMatchObject([
+  expect(await projectViews(s.h.store)).toMatchObject([
     { name: 'c', sessions: 3, merged: [expect.any(String), expect.any(String)] },
   ])
   expect(s.projects.keyOf(projectOfDirectory(at('c')).key)).toBe(projectOfDirectory(at('c')).key)
@@ -161,13 +163,13 @@ test('worktrees move with their repository, and a submodule with the one around 
   git(shop, 'worktree', 'add', '--quiet', at('shop-fix'))
   await session(at('shop-fix'))
   await session(join(shop, 'vendor', 'lib'))
-  expect((await s.projects.list()).map(({ name }) => name)).toEqual(['lib', 'shop'])
+  expect((await projectViews(s.h.store)).map(({ name }) => name)).toEqual(['lib', 'shop'])
   rmSync(at('shop-fix'), { recursive: true })
   move(shop, at('store'))
   git(at('store'), 'worktree', 'prune')
   expect(await session(at('store'))).toContain('login.ts')
   expect(await session(at('store', 'vendor', 'lib'))).toContain('login.ts')
-  expect((await s.projects.list()).map(({ name, sessions }) => [name, sessions])).toEqual([
+  expect((await projectViews(s.h.store)).map(({ name, sessions }) => [name, sessions])).toEqual([
     ['lib', 2],
     ['store', 2],
   ])
@@ -178,7 +180,7 @@ test('a place without commits, without a repository, or that is gone starts as i
   git(at('empty'), 'init', '--quiet')
   mkdirSync(at('plain'))
   for (const cwd of [at('empty'), at('plain'), at('deleted')]) await session(cwd)
-  const known = await s.projects.list()
+  const known = await projectViews(s.h.store)
   expect(known.map(({ name, gone }) => [name, gone])).toEqual([
     ['deleted', true],
     ['plain', false],
@@ -196,6 +198,6 @@ test('a session starts though its place cannot be noted', async () => {
     throw new Error('disk full')
   }
   await session(shop)
-  expect(await s.projects.list()).toMatchObject([{ name: 'shop', sessions: 1 }])
+  expect(await projectViews(s.h.store)).toMatchObject([{ name: 'shop', sessions: 1 }])
   expect(s.notices).toEqual(['the directory of a project could not be recorded: disk full'])
 })

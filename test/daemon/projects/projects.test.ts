@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Projects } from '../../../src/daemon/projects.ts'
+import { Projects, projectViews } from '../../../src/daemon/projects.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import type { Project } from '../../../src/domain/project.ts'
 import { plainObserver } from '../../../src/observer/plain.ts'
@@ -51,7 +51,7 @@ describe('a name by hand', () => {
     await remembered(SHOP, 'a', 'Login fixed')
     await rename('shop', 'store')
     await s.h.supervisor.accept(inProject(events.prompt('b', 'p'), SHOP))
-    expect((await s.projects.list())[0]?.name).toBe('store')
+    expect((await projectViews(s.h.store))[0]?.name).toBe('store')
     expect(await rename('store', null)).toEqual(SHOP)
     expect(await found('login', 'shop')).toHaveLength(1)
   })
@@ -69,7 +69,7 @@ describe('a name by hand', () => {
     await remembered(SHOP, 'a', 'Login fixed')
     await remembered(BLOG, 'b', 'Posts paged')
     await expect(rename('shop', name)).rejects.toThrow(why)
-    expect((await s.projects.list()).map((project) => project.name).sort()).toEqual(['blog', 'shop'])
+    expect((await projectViews(s.h.store)).map((project) => project.name).sort()).toEqual(['blog', 'shop'])
   })
 
   test('needs a project that is remembered', async () => {
@@ -97,7 +97,7 @@ describe('a merge', () => {
     // Whoever stands in the merged project asks by its key.
     expect(await found('fixed at length', BLOG.key)).toMatchObject([{ title: 'Login fixed' }])
     expect(await context(BLOG.key)).toMatchObject({ project: SHOP, context: expect.stringContaining('Posts paged') })
-    expect(await s.projects.list()).toMatchObject([{ ...SHOP, observations: 2, sessions: 2, merged: [BLOG.key] }])
+    expect(await projectViews(s.h.store)).toMatchObject([{ ...SHOP, observations: 2, sessions: 2, merged: [BLOG.key] }])
     expect(s.moved).toEqual([`${BLOG.key} -> ${SHOP.key}`])
     await s.keeper.flush()
     expect(await s.keeper.forSession(SHOP.key)).toMatchObject({ context: expect.stringContaining('Posts paged') })
@@ -150,7 +150,7 @@ describe('a merge', () => {
     await merge('blog', 'shop')
     await merge('shop', 'notes')
     expect(s.projects.keyOf(BLOG.key)).toBe(NOTES.key)
-    expect(await s.projects.list()).toMatchObject([{ ...NOTES, observations: 3, merged: [BLOG.key, SHOP.key] }])
+    expect(await projectViews(s.h.store)).toMatchObject([{ ...NOTES, observations: 3, merged: [BLOG.key, SHOP.key] }])
     await s.h.supervisor.accept(inProject(events.prompt('late', 'p'), BLOG))
     expect((await s.h.store.session('late'))?.project).toEqual(NOTES)
   })
@@ -162,7 +162,7 @@ describe('a merge', () => {
     ['shop', 'git:/nowhere/.git', 'nothing is remembered about git:/nowhere/.git'],
   ])('of %s into %s is refused', async (from, into, why) => {
     await expect(merge(from, into)).rejects.toThrow(why)
-    expect(await s.projects.list()).toHaveLength(2)
+    expect(await projectViews(s.h.store)).toHaveLength(2)
   })
 
   test('is not made twice, nor the other way round', async () => {
