@@ -19,7 +19,7 @@ import { openSqliteStore } from '../store/sqlite/store.ts'
 import type { ReadContext, SearchReader } from './context.ts'
 import { type Call, readOnlyCall } from './index.ts'
 
-export interface OfflineMemory {
+interface OfflineMemory {
   call: Call
   close(): Promise<void>
 }

@@ -13,11 +13,9 @@ import type { z } from 'zod'
 import type { DaemonContext, ReadContext } from './context.ts'
 import { parseInput } from './schemas.ts'
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
-
 /** What a REST route gives its operation, and what it makes of the output. */
 export interface RestRoute<Input, Output> {
-  method: HttpMethod
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** `:name` is a path parameter; it becomes the input field of that name. */
   path: string
   /** Query parameters that select this route among several with the same method and path. */

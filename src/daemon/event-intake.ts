@@ -8,7 +8,7 @@ import { faultPoint } from '../lib/faults.ts'
 import type { Supervisor } from './actors/supervisor.ts'
 import type { ContextKeeper } from './context-keeper.ts'
 
-export interface EventIntakeOptions {
+interface EventIntakeOptions {
   supervisor: Pick<Supervisor, 'accept'>
   keeper: Pick<ContextKeeper, 'forSession'>
   /** Null: prompts and files get no memories. */

@@ -13,7 +13,7 @@ const SAMPLE_MS = 10_000
 /** Trace entries kept per session; older ones are only counted. */
 const TRACE_PER_SESSION = 1_000
 
-export interface HousekeepingOptions {
+interface HousekeepingOptions {
   store: Store
   settings: Settings
   supervisor: Supervisor

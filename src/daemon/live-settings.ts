@@ -25,7 +25,7 @@ import { unsetSetting, writeSetting } from '../settings/settings-file.ts'
 /** Access to the viewer must not allow choosing a program that the daemon runs. */
 const PROGRAM_SETTING: SettingName = 'CLAUDE_CODE_PATH'
 
-export interface LiveSettingsOptions {
+interface LiveSettingsOptions {
   dataDir: string
   /** The settings that the daemon started with; updated in place. */
   loaded: LoadedSettings

@@ -15,7 +15,7 @@ import { MemError } from '../lib/errors.ts'
 import { type AnswerMessage, isStreamMessage, PendingRequests, type StreamMessage } from './messages.ts'
 
 /** What browser sockets and those of `ws` have in common. */
-export interface LiveSocket {
+interface LiveSocket {
   send(text: string): void
   close(): void
   onopen: ((event: never) => void) | null
@@ -26,7 +26,7 @@ export interface LiveSocket {
 
 export type LiveState = 'connecting' | 'live' | 'stale' | 'closed'
 
-export interface LiveConnectionOptions {
+interface LiveConnectionOptions {
   open(): LiveSocket
   onLoad(): void
   onItem(item: StreamMessage): void

@@ -1,12 +1,12 @@
+/**
+ * What limits and records calls to a model: the circuit breaker of the provider, the daily budget, and the calls that one
+ * effect makes.
+ */
 import type { Effect } from '../../../machines/session/types.ts'
 import { endOfDay, startOfDay } from '../../domain/dates.ts'
 import type { CallEnd, CallLedger, CallStart, ModelCall } from '../../domain/model-call.ts'
 import { type SpentAmount, weightedTokens } from '../../store/port.ts'
 
-/**
- * What limits and records calls to a model: the circuit breaker of the provider, the daily budget, and the calls that one
- * effect makes.
- */
 /** First backoff, in ms. */
 const FIRST_BACKOFF_MS = 1_000
 /** Longest backoff, in ms: short enough for a user who has just corrected a key. */
@@ -45,13 +45,6 @@ export class Breaker {
   }
 }
 
-interface BudgetLimits {
-  /** US dollars a day. */
-  usd: number
-  /** Tokens a day, cache reads at a tenth. */
-  tokens: number
-}
-
 export interface BudgetView {
   spentUsd: number
   limitUsd: number
@@ -64,7 +57,8 @@ export interface BudgetView {
 }
 
 interface BudgetHost {
-  limits(): BudgetLimits
+  /** US dollars a day, and tokens a day with cache reads at a tenth. */
+  limits(): { usd: number; tokens: number }
   now(): number
   spentSince(dayStart: number): Promise<SpentAmount>
 }
