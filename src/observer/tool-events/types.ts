@@ -76,8 +76,6 @@ export interface CommandResult {
   errors: string[]
   /** Sentences that are understood alone: versions installed, ports, commit hash and message, migrations applied. */
   facts: string[]
-  /** Files with errors. */
-  files: string[]
   /** The whole message of a commit, from the command line. */
   message?: string | null
 }

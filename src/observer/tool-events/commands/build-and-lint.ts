@@ -8,7 +8,6 @@ import {
   lastMatch,
   type OutputReader,
   outputReading,
-  type ProgramOutput,
   parseCount,
   parseSeconds,
   showSeconds,
@@ -49,15 +48,15 @@ const BUILD_DONE: RegExp[] = [
   /^-- Build files have been written to: ()/,
 ]
 
-export const readBuild: OutputReader = (run, out) => {
-  const failed = BUILD_FAILED.some((rule) => lastMatch(out, rule) !== null)
-  const time = failed ? null : buildTime(out)
-  const files = builtFiles(out)
-  const warnings = warningCount(out)
+export const readBuild: OutputReader = (run, lines) => {
+  const failed = BUILD_FAILED.some((rule) => lastMatch(lines, rule) !== null)
+  const time = failed ? null : buildTime(lines)
+  const files = builtFiles(lines)
+  const warnings = warningCount(lines)
   if (!failed && time === null && files.length === 0 && warnings === 0) return null
   const seconds = parseSeconds(time ?? '')
   const warned = warnings > 0 ? `, ${pluralize(warnings, 'warning')}` : ''
-  const errors = parseCount((lastMatch(out, /^\s+(\d+) Error\(s\)/) ?? lastMatch(out, /^(\d+) errors?$/))?.[1])
+  const errors = parseCount((lastMatch(lines, /^\s+(\d+) Error\(s\)/) ?? lastMatch(lines, /^(\d+) errors?$/))?.[1])
   const result = failed
     ? `failed${errors > 0 ? `, ${pluralize(errors, 'error')}` : ''}${warned}`
     : `succeeded${seconds === null ? '' : ` in ${showSeconds(seconds)}`}${warned}`
@@ -67,9 +66,9 @@ export const readBuild: OutputReader = (run, out) => {
 }
 
 /** Null: no line reports the end of a build; '': one does, without a time. */
-function buildTime(out: ProgramOutput): string | null {
+function buildTime(lines: string[]): string | null {
   for (const rule of BUILD_DONE) {
-    const match = lastMatch(out, rule)
+    const match = lastMatch(lines, rule)
     if (match) return match[1] ?? ''
   }
   return null
@@ -84,21 +83,21 @@ const BUILT_FILES: RegExp[] = [
   /^\s+\S+ -> (\S+\.(?:dll|exe))$/,
 ]
 
-function builtFiles(out: ProgramOutput): string[] {
+function builtFiles(lines: string[]): string[] {
   const files = BUILT_FILES.flatMap((rule) =>
-    allMatches(out, rule).map(
+    allMatches(lines, rule).map(
       ([, file, size, gzip]) => `${file}${size ? ` ${size}` : ''}${gzip ? ` (gzip ${gzip})` : ''}`,
     ),
   )
   return unique(files)
 }
 
-function warningCount(out: ProgramOutput): number {
+function warningCount(lines: string[]): number {
   const stated =
-    lastMatch(out, /^\s+(\d+) Warning\(s\)/) ??
-    lastMatch(out, /compiled with (\d+) warnings?/) ??
-    lastMatch(out, /generated (\d+) warnings?/)
-  return stated ? parseCount(stated[1]) : allMatches(out, /^[^\s:]{1,250}:\d+:(?:\d+:)? warning: /).length
+    lastMatch(lines, /^\s+(\d+) Warning\(s\)/) ??
+    lastMatch(lines, /compiled with (\d+) warnings?/) ??
+    lastMatch(lines, /generated (\d+) warnings?/)
+  return stated ? parseCount(stated[1]) : allMatches(lines, /^[^\s:]{1,250}:\d+:(?:\d+:)? warning: /).length
 }
 
 interface LintCounts {
@@ -146,27 +145,27 @@ const ERROR_LINE =
   /: error TS\d+: | - error TS\d+: |^[^\s:]{1,250}\.py:\d+: error: |^[^\s:]{1,250}\.\w+:\d+:\d+: [A-Z]{1,3}\d{3,4} |^error(?:\[E\d+\])?: (?!could not compile|aborting)/
 
 /** Linters and type checkers. */
-export const readChecks: OutputReader = (run, out) => {
-  const counts = lintCounts(out)
+export const readChecks: OutputReader = (run, lines) => {
+  const counts = lintCounts(lines)
   if (counts === null) return null
   const { errors, warnings } = counts
   const counted =
     warnings > 0 ? `${pluralize(errors, 'error')}, ${pluralize(warnings, 'warning')}` : pluralize(errors, 'error')
-  const rating = lastMatch(out, /^Your code has been rated at ([\d.-]+\/10)/)?.[1]
+  const rating = lastMatch(lines, /^Your code has been rated at ([\d.-]+\/10)/)?.[1]
   const result = counts.headline ?? (errors === 0 && warnings === 0 ? 'no errors' : counted)
   const headline = result + (rating ? `, rated ${rating}` : '')
   const subject = run.kind === 'typecheck' ? 'Type check' : 'Lint'
   return outputReading({ headline, facts: [`${subject}: ${headline} (${run.shown})`], failed: errors > 0 })
 }
 
-function lintCounts(out: ProgramOutput): LintCounts | null {
+function lintCounts(lines: string[]): LintCounts | null {
   for (const [rule, more] of LINT_SUMMARIES) {
-    const match = out.lines.findLast((line) => rule.test(line))
+    const match = lines.findLast((line) => rule.test(line))
     if (match === undefined) continue
     const groups: Record<string, string | undefined> = rule.exec(match)?.groups ?? {}
     return { errors: parseCount(groups.errors), warnings: parseCount(groups.warnings), ...more?.(groups) }
   }
-  const errors = out.lines.filter((line) => ERROR_LINE.test(line)).length
+  const errors = lines.filter((line) => ERROR_LINE.test(line)).length
   if (errors > 0) return { errors, warnings: 0 }
-  return lastMatch(out, /^Your code has been rated/) ? { errors: 0, warnings: 0 } : null
+  return lastMatch(lines, /^Your code has been rated/) ? { errors: 0, warnings: 0 } : null
 }

@@ -2,11 +2,11 @@
 import {
   allMatches,
   clipLine,
+  hasMatch,
   joinNames,
   lastMatch,
   type OutputReader,
   outputReading,
-  type ProgramOutput,
   reportedError,
   type SentenceRule,
   type ShellRun,
@@ -38,10 +38,10 @@ const GIT_FACTS: SentenceRule[] = [
   [/^Everything up-to-date/, 'Nothing to push'],
 ]
 
-export const readGit: OutputReader = (run, out) => {
-  const facts = [...commitFacts(run, out), ...resultFacts(run, out)]
+export const readGit: OutputReader = (run, lines) => {
+  const facts = [...commitFacts(run, lines), ...resultFacts(run, lines)]
   const conflicts = allMatches(
-    out,
+    lines,
     /^CONFLICT \(.+?\): .*?(?:Merge conflict in |deleted in .*? and modified|)(\S+)$/,
   ).map(([, file = '']) => file)
   if (conflicts.length > 0) {
@@ -53,13 +53,13 @@ export const readGit: OutputReader = (run, out) => {
     })
   }
   const [first] = facts
-  if (first !== undefined) return outputReading({ headline: first + diffStat(out), facts })
-  const nothing = lastMatch(out, /^(?:nothing to commit|no changes added to commit)/)
+  if (first !== undefined) return outputReading({ headline: first + diffStat(lines), facts })
+  const nothing = hasMatch(lines, /^(?:nothing to commit|no changes added to commit)/)
   return nothing ? outputReading({ headline: 'nothing to commit' }) : null
 }
 
-function commitFacts(run: ShellRun, out: ProgramOutput): string[] {
-  return allMatches(out, COMMIT).flatMap(([, branch, hash, subject = '']) => {
+function commitFacts(run: ShellRun, lines: string[]): string[] {
+  return allMatches(lines, COMMIT).flatMap(([, branch, hash, subject = '']) => {
     const body = run.kind === 'commit' ? commitBody(run, subject) : ''
     const facts = [`Committed ${hash} on ${branch}: ${clipLine(subject, 160)}`]
     return body === '' ? facts : [...facts, `Commit ${hash} explains: ${clipLine(body, MAX_BODY_CHARS)}`]
@@ -81,17 +81,17 @@ function commitBody(run: ShellRun, subject: string): string {
     .join(' ')
 }
 
-function diffStat(out: ProgramOutput): string {
-  const stat = lastMatch(out, /^ (\d+ files? changed(?:, \d+ insertions?\(\+\))?(?:, \d+ deletions?\(-\))?)/)?.[1]
+function diffStat(lines: string[]): string {
+  const stat = lastMatch(lines, /^ (\d+ files? changed(?:, \d+ insertions?\(\+\))?(?:, \d+ deletions?\(-\))?)/)?.[1]
   return stat === undefined ? '' : ` (${stat.replace(/\([+-]\)/g, '')})`
 }
 
-function resultFacts(run: ShellRun, out: ProgramOutput): string[] {
-  const facts = sentencesFrom(out, GIT_FACTS, MAX_FACTS_PER_RULE)
+function resultFacts(run: ShellRun, lines: string[]): string[] {
+  const facts = sentencesFrom(lines, GIT_FACTS, MAX_FACTS_PER_RULE)
   // `git tag` prints nothing where it succeeds.
   const [verb, tag] = run.args.filter((arg) => !arg.startsWith('-'))
   const isTag = run.program === 'git' && run.kind === 'git' && verb === 'tag'
-  if (isTag && tag && !/^(?:fatal|error):/m.test(out.text)) facts.push(`Tagged ${tag}`)
+  if (isTag && tag && !hasMatch(lines, /^(?:fatal|error):/)) facts.push(`Tagged ${tag}`)
   return facts.map((fact) => clipLine(fact, 200))
 }
 

@@ -2,7 +2,7 @@
 import { unique } from '../text.ts'
 import type { CommandKind, CommandResult } from '../types.ts'
 import { readBuild, readChecks } from './build-and-lint.ts'
-import { filesWithErrors, findErrors, hasCrashed, showErrors } from './errors.ts'
+import { findErrors, hasCrashed } from './errors.ts'
 import { readGit } from './git.ts'
 import { readInstall, readVersions } from './installs.ts'
 import {
@@ -10,10 +10,9 @@ import {
   lastMatch,
   type OutputReader,
   type OutputReading,
-  type ProgramOutput,
+  outputLines,
   parseCount,
   type ShellRun,
-  toProgramOutput,
 } from './output.ts'
 import { readContainers, readHttp, readMigration, readServer } from './services.ts'
 import { mainRun, readShellLine, type ShellLine } from './shell-line.ts'
@@ -49,18 +48,17 @@ const REPORTS_FAILURE = new Set<CommandKind>(['test', 'build', 'typecheck', 'lin
 
 export function readCommand(input: CommandInput): CommandResult {
   const line = readShellLine(input.command)
-  const out = commandOutput(input)
-  const exitCode = findExitCode(input, line, out)
-  const readings = new Map(line.runs.map((run) => [run, readRun(run, out)]))
+  const lines = commandOutput(input)
+  const exitCode = findExitCode(input, line, lines)
+  const readings = new Map(line.runs.map((run) => [run, readRun(run, lines)]))
   const failedRun = line.runs.find((run) => REPORTS_FAILURE.has(run.kind) && readings.get(run)?.failed)
   const exitFailed = input.failed || (exitCode !== null && exitCode !== 0)
-  const hiddenCrash = line.exitHidden && line.runs.some((run) => run.kind !== 'look') && hasCrashed(out)
+  const hiddenCrash = line.exitHidden && line.runs.some((run) => run.kind !== 'look') && hasCrashed(lines)
   const ok = !exitFailed && failedRun === undefined && !hiddenCrash
   const main = ok
     ? mainRun(line.runs, false, () => true)
     : (failedRun ?? mainRun(line.runs, true, (run) => readings.get(run) !== null))
-  const reading = readings.get(main) ?? readVersions(line.runs, out)
-  const errors = ok ? [] : findErrors(out, reading?.errors ?? [], exitCode)
+  const reading = readings.get(main) ?? readVersions(line.runs, lines)
   const facts = [reading, ...readings.values()].flatMap((one) => one?.facts ?? [])
   return {
     kind: kindByReading(main, reading),
@@ -69,34 +67,33 @@ export function readCommand(input: CommandInput): CommandResult {
     ok,
     exitCode: ok ? (exitCode ?? 0) : exitCode === 0 ? null : exitCode,
     headline: reading?.headline ? clipLine(reading.headline) : null,
-    errors: showErrors(errors),
+    errors: ok ? [] : findErrors(lines, reading?.errors ?? [], exitCode),
     facts: unique(facts.map((fact) => clipLine(fact, MAX_FACT_CHARS))).slice(0, MAX_FACTS),
-    files: filesWithErrors(errors),
   }
 }
 
 /** The error of a failed command often repeats its output. */
-function commandOutput(input: CommandInput): ProgramOutput {
+function commandOutput(input: CommandInput): string[] {
   const error = (input.error ?? '').replace(/^(?:Error: )?Exit code \d+\n?/, '')
   const parts = [input.stdout, input.stderr, error]
-  return toProgramOutput(
+  return outputLines(
     parts.filter((part, i) => !parts.slice(0, i).some((other) => other !== '' && other.includes(part))),
   )
 }
 
-function findExitCode(input: CommandInput, line: ShellLine, out: ProgramOutput): number | null {
+function findExitCode(input: CommandInput, line: ShellLine, lines: string[]): number | null {
   const stated = /^(?:Error: )?(?:Exit code|Command failed with exit code|exit status) (\d{1,3})\b/m.exec(
     (input.error ?? '').slice(0, 2_000),
   )
   if (stated) return parseCount(stated[1])
   if (input.failed) return null
-  const printed = line.printsExit ? lastMatch(out, /(?:exit|code|status|rc|ret)\w*\s*[:=]?\s*(\d{1,3})\s*$/i) : null
+  const printed = line.printsExit ? lastMatch(lines, /(?:exit|code|status|rc|ret)\w*\s*[:=]?\s*(\d{1,3})\s*$/i) : null
   return printed ? parseCount(printed[1]) : null
 }
 
-function readRun(run: ShellRun, out: ProgramOutput): OutputReading | null {
+function readRun(run: ShellRun, lines: string[]): OutputReading | null {
   for (const read of READERS[run.kind]) {
-    const reading = read(run, out)
+    const reading = read(run, lines)
     if (reading !== null) return reading
   }
   return null

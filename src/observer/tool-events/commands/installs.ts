@@ -7,7 +7,6 @@ import {
   type OutputReader,
   type OutputReading,
   outputReading,
-  type ProgramOutput,
   type ShellRun,
 } from './output.ts'
 
@@ -66,27 +65,27 @@ const PACKAGE_LINES: [PackageChange, RegExp][] = [
   ['added', /PackageReference for package '(?<name>[^']+)' version '(?<version>[^']+)' added/],
 ]
 
-export const readInstall: OutputReader = (run, out) => {
+export const readInstall: OutputReader = (run, lines) => {
   const requested = requestedPackages(run)
-  const printed = [...pipPackages(out), ...printedPackages(out)]
+  const printed = [...pipPackages(lines), ...printedPackages(lines)]
   const matching = printed.filter(
     ({ name }) => requested.length === 0 || requested.some((request) => sameName(packageName(request), name)),
   )
   const named = matching.length > 0 ? matching : printed
-  const unprinted = printed.length === 0 ? packagesOfCommand(run, requested, out) : []
+  const unprinted = printed.length === 0 ? packagesOfCommand(run, requested, lines) : []
   const facts = packageSentences([...named, ...unprinted], run)
   const dependencies = printed.length - named.length
-  const audit = lastMatch(out, /^(\d+ (?:\w+ severity )?vulnerabilit(?:y|ies)(?: \(.+\))?)/)?.[1]
+  const audit = lastMatch(lines, /^(\d+ (?:\w+ severity )?vulnerabilit(?:y|ies)(?: \(.+\))?)/)?.[1]
   if (audit) facts.push(`Audit found ${audit} (${run.shown})`)
   const first = facts[0] ? `${facts[0]}${dependencies > 0 ? ` and ${dependencies} dependencies` : ''}` : null
-  const headline = installTotal(out) ?? first
+  const headline = installTotal(lines) ?? first
   return headline === null && facts.length === 0 ? null : outputReading({ headline, facts })
 }
 
-function printedPackages(out: ProgramOutput): ChangedPackage[] {
+function printedPackages(lines: string[]): ChangedPackage[] {
   const packages: ChangedPackage[] = []
   let section = ''
-  for (const line of out.lines) {
+  for (const line of lines) {
     if (/^(?:dev|optional|peer)?[dD]ependencies:?$/.test(line)) section = line
     if (/in group '?(?:dev|test)|group dev/i.test(line)) section = 'dev'
     for (const [change, pattern] of PACKAGE_LINES) {
@@ -111,8 +110,8 @@ function mergeReplaced(packages: ChangedPackage[]): ChangedPackage[] {
 }
 
 /** pip prints all packages on one line, as `name-version`. */
-function pipPackages(out: ProgramOutput): ChangedPackage[] {
-  const packages = allMatches(out, /^(?:\S+: )?Successfully (installed|uninstalled) (\S+-\d.*)$/).flatMap(
+function pipPackages(lines: string[]): ChangedPackage[] {
+  const packages = allMatches(lines, /^(?:\S+: )?Successfully (installed|uninstalled) (\S+-\d.*)$/).flatMap(
     ([, verb, names = '']) =>
       names.split(' ').flatMap((word): ChangedPackage[] => {
         const [, name, version] = /^(\S+?)-(\d\S*)$/.exec(word) ?? []
@@ -157,13 +156,13 @@ const CHANGE_BY_VERB: [RegExp, PackageChange][] = [
 ]
 
 /** npm does not print what it installed, so the packages are those of the command line. */
-function packagesOfCommand(run: ShellRun, requested: string[], out: ProgramOutput): ChangedPackage[] {
+function packagesOfCommand(run: ShellRun, requested: string[], lines: string[]): ChangedPackage[] {
   const verb = run.args.find((arg) => !arg.startsWith('-')) ?? ''
   const change = CHANGE_BY_VERB.find(([pattern]) => pattern.test(verb))?.[1]
   const isKnown = /^(?:npm|yarn|pnpm|bun|pip|uv|poetry|gem|composer|brew|apt|apt-get|cargo)$/.test(run.program)
-  if (!isKnown || change === undefined || lastMatch(out, /^(?:npm (?:ERR!|error)|ERROR: |error: |E: )/)) return []
+  if (!isKnown || change === undefined || lastMatch(lines, /^(?:npm (?:ERR!|error)|ERROR: |error: |E: )/)) return []
   const satisfied = new Map(
-    allMatches(out, /^Requirement already satisfied: ([\w.-]+)\S* in .+ \(([^)]+)\)$/).map(
+    allMatches(lines, /^Requirement already satisfied: ([\w.-]+)\S* in .+ \(([^)]+)\)$/).map(
       ([, name = '', version = '']) => [name, version],
     ),
   )
@@ -208,25 +207,26 @@ const TOTALS: RegExp[] = [
 const UP_TO_DATE =
   /^(up to date|Already up to date|No dependencies to install or update|Nothing to install, update or remove|Audited \d+ packages)/i
 
-function installTotal(out: ProgramOutput): string | null {
+function installTotal(lines: string[]): string | null {
   for (const pattern of TOTALS) {
-    const match = lastMatch(out, pattern)
+    const match = lastMatch(lines, pattern)
     if (match) return match[1] ?? null
   }
-  return lastMatch(out, UP_TO_DATE) ? 'up to date' : null
+  return lastMatch(lines, UP_TO_DATE) ? 'up to date' : null
 }
 
 const VERSION_FLAG = /^(?:--version|-version|-V|-v|version)$/
 const VERSION_NUMBER = /\bv?(\d+\.\d+(?:\.\d+)?(?:[-+.][\w.]+)?)\b/
 
 /** `node --version`. Several programs in one line are distinguished by their names or by the order of the output. */
-export function readVersions(runs: ShellRun[], out: ProgramOutput): OutputReading | null {
+export function readVersions(runs: ShellRun[], lines: string[]): OutputReading | null {
   const queries = runs.filter((run) => run.args.length === 1 && VERSION_FLAG.test(run.args[0] ?? ''))
   if (queries.length === 0) return null
-  const lines = out.lines.filter((line) => VERSION_NUMBER.test(line))
+  const versions = lines.filter((line) => VERSION_NUMBER.test(line))
   const facts = queries.flatMap(({ program }, i) => {
-    const named = lines.find((line) => line.toLowerCase().includes(program.toLowerCase()))
-    const line = named ?? (lines.length === queries.length ? lines[i] : queries.length === 1 ? lines[0] : undefined)
+    const named = versions.find((line) => line.toLowerCase().includes(program.toLowerCase()))
+    const byOrder = versions.length === queries.length || queries.length === 1 ? versions[i] : undefined
+    const line = named ?? byOrder
     const version = line === undefined ? undefined : VERSION_NUMBER.exec(line)?.[0]
     return version === undefined ? [] : [`${program} is version ${version}`]
   })

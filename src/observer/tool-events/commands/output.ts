@@ -1,6 +1,6 @@
 /**
- * The output of a command as line rules read it: plain text of bounded size, in lines of bounded length.
- * Also the types that the readers of each family of programs share.
+ * The output of a command as line rules read it: a bounded number of lines of plain text, each of bounded length.
+ * Also what the readers of each family of programs share.
  */
 import type { CommandKind } from '../types.ts'
 
@@ -14,11 +14,6 @@ const LINE_CHARS = 400
 const HEAD_LINES = 250
 const TAIL_LINES = 550
 const ERROR_CHARS = 240
-
-export interface ProgramOutput {
-  text: string
-  lines: string[]
-}
 
 /** One simple command of a shell line, without the wrappers around it. */
 export interface ShellRun {
@@ -49,7 +44,7 @@ export interface ReportedError {
 }
 
 /** Null: the output is not of the kind that this reader knows. */
-export type OutputReader = (run: ShellRun, out: ProgramOutput) => OutputReading | null
+export type OutputReader = (run: ShellRun, lines: string[]) => OutputReading | null
 
 export function outputReading(parts: Partial<OutputReading>): OutputReading {
   return { headline: null, facts: [], failed: false, errors: [], ...parts }
@@ -70,7 +65,7 @@ const TIMESTAMP = /^\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d
 /** Turborepo and others print the task's name before each line. */
 const TASK_PREFIX = /^[@\w/-]{1,60}:(?:test|build|lint|typecheck|check)[\w:-]{0,30}: /
 
-export function toProgramOutput(parts: string[]): ProgramOutput {
+export function outputLines(parts: string[]): string[] {
   const text = parts
     .map(headAndTail)
     .filter((part) => part !== '')
@@ -79,8 +74,7 @@ export function toProgramOutput(parts: string[]): ProgramOutput {
     .replace(CONTROLS, '')
   const all = text.replace(/\n{3,}/g, '\n\n').split('\n')
   const bounded = all.length <= HEAD_LINES + TAIL_LINES ? all : [...all.slice(0, HEAD_LINES), ...all.slice(-TAIL_LINES)]
-  const lines = bounded.map(cleanLine)
-  return { text: lines.join('\n'), lines }
+  return bounded.map(cleanLine)
 }
 
 function headAndTail(text: string): string {
@@ -128,47 +122,33 @@ export function showSeconds(seconds: number): string {
   return `${Number(seconds.toFixed(digits))} s`
 }
 
+export function hasMatch(lines: readonly string[], rule: RegExp): boolean {
+  return lines.some((line) => rule.test(line))
+}
+
 /** The groups of the last line that matches; groups without a match are ''. */
-export function lastMatch(out: ProgramOutput, rule: RegExp): string[] | null {
-  for (let i = out.lines.length - 1; i >= 0; i--) {
-    const match = rule.exec(out.lines[i] ?? '')
+export function lastMatch(lines: readonly string[], rule: RegExp): string[] | null {
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const match = rule.exec(lines[i] ?? '')
     if (match) return Array.from(match, (group) => group ?? '')
   }
   return null
 }
 
-export function allMatches(out: ProgramOutput, rule: RegExp): string[][] {
-  return out.lines.flatMap((line) => {
+/** The last match of the first rule that matches any line. */
+export function firstRuleMatch(lines: readonly string[], rules: readonly RegExp[]): string[] | null {
+  for (const rule of rules) {
+    const match = lastMatch(lines, rule)
+    if (match) return match
+  }
+  return null
+}
+
+export function allMatches(lines: readonly string[], rule: RegExp): string[][] {
+  return lines.flatMap((line) => {
     const match = rule.exec(line)
     return match ? [Array.from(match, (group) => group ?? '')] : []
   })
-}
-
-export type SentenceRule = [RegExp, string | ((groups: string[]) => string)]
-
-/** For each matching line a sentence; `$1` in a template is the first group. */
-export function sentencesFrom(out: ProgramOutput, rules: readonly SentenceRule[], maxPerRule = Infinity): string[] {
-  return rules.flatMap(([rule, sentence]) => {
-    const matches = allMatches(out, rule).slice(0, maxPerRule)
-    if (typeof sentence === 'function') return matches.map(sentence)
-    return matches.map((groups) => sentence.replace(/\$(\d)/g, (_, number) => groups[Number(number)] ?? ''))
-  })
-}
-
-/**
- * Errors from the lines that match, in the order of the patterns. Named groups: `message`; `code`, `test` and `rule`
- * are added to it; `location`, or `file`, `line` and `column`.
- */
-export function errorsFrom(out: ProgramOutput, patterns: readonly RegExp[]): ReportedError[] {
-  return patterns.flatMap((pattern) =>
-    out.lines.flatMap((line) => {
-      const groups = pattern.exec(line)?.groups
-      if (!groups) return []
-      const { message = '', code, test, rule, location, file, line: row, column } = groups
-      const text = `${code ? `error ${code}: ` : test ? `${test}: ` : ''}${message}${rule ? ` (${rule})` : ''}`
-      return [reportedError(text, location ?? [file, row, column].filter((part) => part).join(':'))]
-    }),
-  )
 }
 
 /** The first group of the first line that matches. */
@@ -178,6 +158,51 @@ export function firstGroup(lines: readonly string[], rule: RegExp): string | und
     if (match) return match[1]
   }
   return undefined
+}
+
+export type SentenceRule = [RegExp, string | ((groups: string[]) => string)]
+
+/** For each matching line a sentence; `$1` in a template is the first group. */
+export function sentencesFrom(lines: string[], rules: readonly SentenceRule[], maxPerRule = Infinity): string[] {
+  return rules.flatMap(([rule, sentence]) => {
+    const matches = allMatches(lines, rule).slice(0, maxPerRule)
+    if (typeof sentence === 'function') return matches.map(sentence)
+    return matches.map((groups) => sentence.replace(/\$(\d)/g, (_, number) => groups[Number(number)] ?? ''))
+  })
+}
+
+export type ErrorFinder = (lines: string[]) => ReportedError[]
+
+/** An error for each line that matches, unless `read` returns null. */
+export function errorsAt(
+  pattern: RegExp,
+  read: (match: RegExpExecArray, at: number, lines: string[]) => ReportedError | null,
+): ErrorFinder {
+  return (lines) =>
+    lines.flatMap((line, at) => {
+      const match = pattern.exec(line)
+      return (match && read(match, at, lines)) ?? []
+    })
+}
+
+/**
+ * Errors that are complete in one line, in the order of the patterns. Named groups: `message`, with `code` or `test`
+ * before it; `location`, or `file`, `line` and `column`.
+ */
+export function errorLines(...patterns: RegExp[]): ErrorFinder {
+  return (lines) =>
+    patterns.flatMap((pattern) =>
+      errorsAt(pattern, ({ groups = {} }) => {
+        const { message = '', code, test, location, file, line, column } = groups
+        const prefix = code ? `error ${code}: ` : test ? `${test}: ` : ''
+        return reportedError(prefix + message, location ?? [file, line, column].filter((part) => part).join(':'))
+      })(lines),
+    )
+}
+
+/** The errors of all finders, in their order. */
+export function allErrors(...finders: ErrorFinder[]): ErrorFinder {
+  return (lines) => finders.flatMap((find) => find(lines))
 }
 
 /** `a, b, c and 4 more`. */

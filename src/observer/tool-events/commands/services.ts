@@ -6,7 +6,6 @@ import {
   lastMatch,
   type OutputReader,
   outputReading,
-  type ProgramOutput,
   reportedError,
   type SentenceRule,
   sentencesFrom,
@@ -22,8 +21,8 @@ const PORT_IN_USE =
   /(?:address already in use|EADDRINUSE|port is already allocated|port \d+ is (?:already )?in use)[^\d]{0,40}?:?(\d{2,5})?\b/i
 
 /** Where a server listens, or that its port is in use. */
-export const readServer: OutputReader = (run, out) => {
-  const inUse = out.lines.find((line) => PORT_IN_USE.test(line))
+export const readServer: OutputReader = (run, lines) => {
+  const inUse = lines.find((line) => PORT_IN_USE.test(line))
   if (inUse !== undefined) {
     const port = /:(\d{2,5})\b/.exec(inUse)?.[1] ?? /\b(?:port )(\d{2,5})\b/i.exec(inUse)?.[1]
     const problem = port === undefined ? 'address already in use' : `port ${port} is already in use`
@@ -34,7 +33,7 @@ export const readServer: OutputReader = (run, out) => {
       facts: [`${problem.charAt(0).toUpperCase()}${problem.slice(1)} (${run.shown})`],
     })
   }
-  const addresses = unique(listeningAddresses(out)).slice(0, 3)
+  const addresses = unique(listeningAddresses(lines)).slice(0, 3)
   if (addresses.length === 0) return null
   return outputReading({
     headline: `listens on ${addresses.join(', ')}`,
@@ -42,8 +41,8 @@ export const readServer: OutputReader = (run, out) => {
   })
 }
 
-function listeningAddresses(out: ProgramOutput): string[] {
-  return out.lines.flatMap((line) => {
+function listeningAddresses(lines: string[]): string[] {
+  return lines.flatMap((line) => {
     if (!LISTENS.test(line)) return []
     const url = LOCAL_URL.exec(line)?.[0]
     if (url !== undefined) return [url]
@@ -53,7 +52,7 @@ function listeningAddresses(out: ProgramOutput): string[] {
 }
 
 /** The status that an HTTP client printed. */
-export const readHttp: OutputReader = (run, out) => {
+export const readHttp: OutputReader = (run, lines) => {
   if (!/^(?:curl|http|https|xh|wget|curlie)$/.test(run.program)) return null
   const url = run.args
     .map((arg) => /^(?:https?:\/\/)?(?:[\w.-]+|\[::1\])(?::\d+)?(?:\/\S*)?$/.exec(arg)?.[0] ?? '')
@@ -61,9 +60,9 @@ export const readHttp: OutputReader = (run, out) => {
   // `curl -w '%{http_code}'` prints the bare number.
   const printsStatus = run.args.some((arg) => arg.includes('%{http_code}') || arg.includes('%{response_code}'))
   const match =
-    lastMatch(out, /(?:^|[<\s])HTTP\/[\d.]+ (\d{3})(?: ([A-Za-z][\w -]{0,40}))?/) ??
-    lastMatch(out, /awaiting response\.\.\. (\d{3}) (\w[\w ]*)/) ??
-    (printsStatus ? lastMatch(out, /(?:^|\D)([1-5]\d{2})\s*$/) : null)
+    lastMatch(lines, /(?:^|[<\s])HTTP\/[\d.]+ (\d{3})(?: ([A-Za-z][\w -]{0,40}))?/) ??
+    lastMatch(lines, /awaiting response\.\.\. (\d{3}) (\w[\w ]*)/) ??
+    (printsStatus ? lastMatch(lines, /(?:^|\D)([1-5]\d{2})\s*$/) : null)
   if (match === null || url === undefined) return null
   const status = `${match[1]}${match[2] ? ` ${match[2].trim()}` : ''}`
   // The query and the user may be secrets; host and path identify the endpoint.
@@ -98,9 +97,9 @@ const CONTAINER_FACTS: SentenceRule[] = [
 ]
 
 /** Containers and infrastructure. */
-export const readContainers: OutputReader = (run, out) => {
+export const readContainers: OutputReader = (run, lines) => {
   if (!/^(?:docker|podman|kubectl|helm|terraform|tofu)$/.test(run.program) || run.kind === 'look') return null
-  const facts = unique(sentencesFrom(out, CONTAINER_FACTS)).slice(0, 10)
+  const facts = unique(sentencesFrom(lines, CONTAINER_FACTS)).slice(0, 10)
   return facts.length === 0 ? null : outputReading({ headline: facts.slice(0, 3).join('; '), facts })
 }
 
@@ -143,12 +142,12 @@ const NOTHING_TO_APPLY =
   /(?:No migrations to (?:apply|run)|No pending migrations|Already up to date|schema is up to date|Nothing to migrate|already in sync|no change$|No changes detected|no migrations to run)/i
 
 /** Which migrations were applied, rolled back or written. */
-export const readMigration: OutputReader = (_run, out) => {
-  const applied = migrationNames(out, APPLIED)
-  const reverted = migrationNames(out, REVERTED)
-  const written = migrationNames(out, WRITTEN)
-  const batch = lastMatch(out, /^(Batch \d+ (?:run|rolled back): \d+ migrations?)/)?.[1]
-  const version = lastMatch(out, /(?:migrated database to version:|current version:) (\S+)/)?.[1]
+export const readMigration: OutputReader = (_run, lines) => {
+  const applied = migrationNames(lines, APPLIED)
+  const reverted = migrationNames(lines, REVERTED)
+  const written = migrationNames(lines, WRITTEN)
+  const batch = lastMatch(lines, /^(Batch \d+ (?:run|rolled back): \d+ migrations?)/)?.[1]
+  const version = lastMatch(lines, /(?:migrated database to version:|current version:) (\S+)/)?.[1]
   const facts = [
     ...applied.slice(0, 10).map((name) => `Applied migration ${name}`),
     ...reverted.slice(0, 10).map((name) => `Rolled back migration ${name}`),
@@ -163,10 +162,10 @@ export const readMigration: OutputReader = (_run, out) => {
     ...(batch ? [batch] : []),
   ]
   if (parts.length > 0) return outputReading({ headline: parts.join('; '), facts })
-  if (lastMatch(out, NOTHING_TO_APPLY)) return outputReading({ headline: 'no migration to apply' })
+  if (lastMatch(lines, NOTHING_TO_APPLY)) return outputReading({ headline: 'no migration to apply' })
   return facts.length > 0 ? outputReading({ headline: facts[0] ?? null, facts }) : null
 }
 
-function migrationNames(out: ProgramOutput, rules: RegExp[]): string[] {
-  return unique(rules.flatMap((rule) => allMatches(out, rule).map(([, name = '']) => name)))
+function migrationNames(lines: string[], rules: RegExp[]): string[] {
+  return unique(rules.flatMap((rule) => allMatches(lines, rule).map(([, name = '']) => name)))
 }

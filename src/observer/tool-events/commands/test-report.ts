@@ -1,10 +1,12 @@
-/** What a test run reported, in the same shape for every runner, and the helpers that read it from the output. */
+/** What a test run reported, in the same shape for every runner, and the rules that read it from the output. */
 import { pluralize } from '../../../lib/format.ts'
 import {
   clipLine,
+  type ErrorFinder,
+  errorsAt,
+  hasMatch,
   type OutputReading,
   outputReading,
-  type ProgramOutput,
   parseCount,
   parseSeconds,
   type ReportedError,
@@ -22,22 +24,22 @@ export interface TestReport {
   /** What is counted where the runner does not count tests: packages, suites. */
   unit?: string
   /** More parts of the headline: warnings, flaky tests. */
-  extra?: string[]
+  extra: string[]
 }
 
 /** Null: the output has no summary of this runner. */
-export type TestReader = (out: ProgramOutput) => TestReport | null
+export type TestReader = (lines: string[]) => TestReport | null
 
 const MAX_TEST_ERRORS = 12
 
 /** With `total`, the passed tests are those that neither failed nor were skipped. */
 export function testReport({ total, ...parts }: Partial<TestReport> & { total?: number }): TestReport {
-  const report = { passed: 0, failed: 0, skipped: 0, seconds: null, errors: [], ...parts }
+  const report = { passed: 0, failed: 0, skipped: 0, seconds: null, errors: [], extra: [], ...parts }
   return total === undefined ? report : { ...report, passed: Math.max(0, total - report.failed - report.skipped) }
 }
 
 export function testReading(run: ShellRun, report: TestReport, coverage: string | null): OutputReading {
-  const { passed, failed, skipped, seconds, errors, unit, extra = [] } = report
+  const { passed, failed, skipped, seconds, errors, unit, extra } = report
   const amount = (value: number) => (unit === undefined ? String(value) : pluralize(value, unit))
   const counts = [
     failed > 0 ? `${amount(failed)} failed` : '',
@@ -58,15 +60,23 @@ export function testReading(run: ShellRun, report: TestReport, coverage: string 
   })
 }
 
-/** The sum of the numbers before each of the words: `2 failed | 3 passed`, `1 failed, 41 passed`. */
-export function countBefore(text: string, ...words: string[]): number {
-  return words.reduce((sum, word) => sum + parseCount(new RegExp(`(\\d{1,7}) (?:${word})`, 'i').exec(text)?.[1]), 0)
+export function firstRecognised(...readers: TestReader[]): TestReader {
+  return (lines) => {
+    for (const read of readers) {
+      const report = read(lines)
+      if (report !== null) return report
+    }
+    return null
+  }
 }
+
+/** How each count is written in a list; # is the number. */
+type CountWords = Partial<Record<'passed' | 'failed' | 'skipped', string[]>>
 
 /**
  * How the summary of a runner is recognised and read. Named groups of the patterns: `passed`, `failed`, `skipped`,
- * `total`, `time` (any unit), `ms`, and `outside` for failures that are not in `total`. Counts of the same name are
- * added up; within one pattern the further ones have a digit (`failed2`).
+ * `total`, `time` (any unit), `ms`, `outside` for failures that are not in `total`, and `list` for counts in any
+ * order. Counts of the same name are added up; within one pattern the further ones have a digit (`failed2`).
  */
 interface SummaryRules {
   /** The runner is recognised by any of these lines. */
@@ -77,47 +87,57 @@ interface SummaryRules {
   counts?: RegExp[]
   /** Add up all lines of the summary (one for each module) instead of reading the last. */
   sum?: true
-  errors: (out: ProgramOutput) => ReportedError[]
-  extra?: (out: ProgramOutput) => string[]
+  words?: CountWords
+  /** A `list` of test files. The runner is recognised by it too; failed files count where no test failed. */
+  suites?: RegExp
+  errors?: ErrorFinder
+  extra?: (lines: string[]) => string[]
 }
 
-export function summaryReader({ summary, requires, counts = [], sum, errors, extra }: SummaryRules): TestReader {
-  return (out) => {
-    if (requires && !out.lines.some((line) => requires.test(line))) return null
-    const found = summary.flatMap((rule) => groupsOf(out, rule).slice(sum ? 0 : -1))
-    const [first] = found
-    if (first === undefined) return null
-    const rows = [...found, ...counts.flatMap((rule) => groupsOf(out, rule).slice(-1))]
+const COMMON_WORDS: CountWords = { passed: ['# passed'], failed: ['# failed'], skipped: ['# skipped'] }
+
+export function summaryReader(rules: SummaryRules): TestReader {
+  const { summary, requires, counts = [], sum, words = COMMON_WORDS, suites, errors, extra } = rules
+  return (lines) => {
+    if (requires && !hasMatch(lines, requires)) return null
+    const found = summary.flatMap((rule) => groupsOf(lines, rule).slice(sum ? 0 : -1))
+    const suiteList = suites && groupsOf(lines, suites).at(-1)?.list
+    if (found.length === 0 && suiteList === undefined) return null
+    const rows = [...found, ...counts.flatMap((rule) => groupsOf(lines, rule).slice(-1))]
     const values = rows.flatMap((row) => Object.entries(row))
     const add = (name: string) =>
       values.reduce((total, [key, value]) => total + (key.replace(/\d$/, '') === name ? parseCount(value) : 0), 0)
+    const addListed = (name: keyof CountWords) =>
+      add(name) + rows.reduce((total, { list }) => total + countIn(list, words[name]), 0)
     const times = rows.flatMap((row) => ('ms' in row ? Number(row.ms) / 1000 : (parseSeconds(row.time) ?? [])))
+    const has = (name: string) => found.some((row) => name in row)
     const report = testReport({
-      failed: add('failed'),
-      skipped: add('skipped'),
-      seconds: sum && 'time' in first ? times.reduce((total, time) => total + time, 0) : (times[0] ?? null),
-      errors: errors(out),
-      ...('total' in first ? { total: add('total') } : { passed: add('passed') }),
+      failed: addListed('failed') || countIn(suiteList, words.failed),
+      skipped: addListed('skipped'),
+      seconds: sum && has('time') ? times.reduce((total, time) => total + time, 0) : (times[0] ?? null),
+      errors: errors?.(lines) ?? [],
+      extra: extra?.(lines) ?? [],
+      ...(has('total') ? { total: add('total') } : { passed: addListed('passed') }),
     })
-    const more = extra?.(out) ?? []
-    return { ...report, failed: report.failed + add('outside'), ...(more.length > 0 ? { extra: more } : {}) }
+    return { ...report, failed: report.failed + add('outside') }
   }
 }
 
-function groupsOf(out: ProgramOutput, rule: RegExp): Record<string, string>[] {
-  return out.lines.flatMap((line) => {
+function groupsOf(lines: string[], rule: RegExp): Record<string, string | undefined>[] {
+  return lines.flatMap((line) => {
     const match = rule.exec(line)
     return match ? [match.groups ?? {}] : []
   })
 }
 
+/** The sum of the numbers in a text like `2 failed | 3 passed`. In a pattern, # is the number. */
+export function countIn(list: string | undefined, patterns: readonly string[] = []): number {
+  const counts = patterns.map((pattern) => new RegExp(pattern.replace('#', '(\\d{1,7})'), 'i').exec(list ?? '')?.[1])
+  return counts.reduce((sum, count) => sum + parseCount(count), 0)
+}
+
 const COMPARED = /^\s*(?:[-+]\s*)?(expected|received|actual|got|left|right|but was|want)\b[^:\n]{0,20}:\s*(\S.*)$/i
 const MAX_DETAIL_LINES = 30
-
-interface FailureDetail {
-  message: string
-  location: string | null
-}
 
 interface FailureRules {
   /** The line that names a failing test. Groups: `name`, and `scope` and `location` where the line has them. */
@@ -127,23 +147,20 @@ interface FailureRules {
   /** Group 1 is the `file:line` in a line of the detail. */
   location: RegExp
   /** The location where neither the detail nor the head has one. */
-  fallback?: (lines: string[], head: number) => string | null
+  fallback?: (lines: string[], head: number) => string | undefined
 }
 
 /** One error for each line that names a failing test. */
-export function failuresBelow(lines: string[], { head, ends, location, fallback }: FailureRules): ReportedError[] {
-  return lines.flatMap((line, i) => {
-    const groups = head.exec(line)?.groups
-    if (!groups) return []
-    const detail = failureDetail(lines, i + 1, ends, location)
+export function failuresBelow({ head, ends, location, fallback }: FailureRules): ErrorFinder {
+  return errorsAt(head, ({ groups = {} }, at, lines) => {
+    const { message, location: found } = failureDetail(lines, at + 1, ends, location)
     const name = groups.scope === undefined ? groups.name : `${groups.scope} ${groups.name}`
-    const found = detail.location ?? groups.location ?? fallback?.(lines, i) ?? null
-    return [testFailure(name ?? '', { ...detail, location: found })]
+    return testFailure(name ?? '', { message, location: found ?? groups.location ?? fallback?.(lines, at) ?? null })
   })
 }
 
 /** What is below a failing test's name: the first sentence, the two values compared, and the location. */
-export function failureDetail(lines: string[], from: number, ends: RegExp, location: RegExp): FailureDetail {
+export function failureDetail(lines: string[], from: number, ends: RegExp, location: RegExp): ReportedError {
   let message = ''
   const values: string[] = []
   let where: string | null = null
@@ -170,7 +187,7 @@ function isSentence(line: string): boolean {
   )
 }
 
-export function testFailure(name: string, { message, location }: FailureDetail): ReportedError {
+export function testFailure(name: string, { message, location }: ReportedError): ReportedError {
   const title = clipLine(name, 120)
   return reportedError(message === '' ? title : `${title}: ${message}`, location)
 }

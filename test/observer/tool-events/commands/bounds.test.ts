@@ -60,7 +60,6 @@ describe('commands.bounds', () => {
         expect(result.errors.length).toBeLessThanOrEqual(6)
         for (const text of result.errors) expect(text.length).toBeLessThanOrEqual(240)
         expect(result.facts.length).toBeLessThanOrEqual(16)
-        expect(result.files.length).toBeLessThanOrEqual(12)
         if (failed) expect(result.ok).toBe(false)
       }),
       { numRuns: 500 },

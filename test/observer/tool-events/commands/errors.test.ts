@@ -138,7 +138,7 @@ describe('commands.errors', () => {
   ])('%s: %#', (command, output, error, file) => {
     const result = failed(command, output)
     expect(result.errors[0]).toBe(error)
-    expect(result.files).toContain(file)
+    expect(error).toContain(file)
     expect(result.ok).toBe(false)
   })
 
