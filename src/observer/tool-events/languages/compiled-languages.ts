@@ -1,14 +1,10 @@
 /** C, C++, C#, Go, Java, Kotlin, Rust and Swift. */
-import { constant, type Language, memberPart, notablePattern, part, routePattern, SLASH_COMMENT } from './language.ts'
+import { codeLanguage, constant, type Language, memberPart, notablePattern, part, routePattern } from './language.ts'
 
 const C_NOT_CONTROL = String.raw`(?!(?:if|for|while|switch|catch|return|else|do|sizeof|delete|new|throw|case|goto|typedef|using|co_await|co_return)\b)`
 const C_TYPE = String.raw`(?:[\w:]+(?:<[^;=()]{0,80}>)?[\s*&]+){1,5}`
 
-const cpp: Language = {
-  name: 'cpp',
-  extensions: 'h hh hpp hxx cc cpp cxx ino m mm cu',
-  nesting: 'braces',
-  comment: SLASH_COMMENT,
+const cpp = codeLanguage('cpp', 'h hh hpp hxx cc cpp cxx ino m mm cu', {
   hint: /\(|\b(?:class|struct|enum|union|namespace)\b|^#\s*define/,
   declarations: [
     part('namespace', /^(?:inline\s+)?namespace\b(?<name>)[^;=]*\{?$/),
@@ -41,19 +37,14 @@ const cpp: Language = {
     /^#\s*define\s+(?<name>[A-Z_]\w*)\s+(?<value>\S.{0,80})$/,
     constant('(?<name>[A-Z_][A-Z0-9_]+)'),
   ],
-  notable: [],
-}
+})
 
 const c: Language = { ...cpp, name: 'c', extensions: 'c' }
 
 const CSHARP_MODIFIERS = String.raw`(?:(?:public|private|protected|internal|static|sealed|abstract|virtual|override|async|partial|readonly|extern|new|unsafe|file|required)\s+)`
 const CSHARP_NOT_CONTROL = String.raw`(?!(?:if|for|foreach|while|switch|catch|return|throw|else|do|try|using|lock|await|new|base|this|case|var)\b)`
 
-const csharp: Language = {
-  name: 'csharp',
-  extensions: 'cs',
-  nesting: 'braces',
-  comment: SLASH_COMMENT,
+const csharp = codeLanguage('csharp', 'cs', {
   hint: /\b(?:class|interface|enum|record|struct|namespace)\b/,
   declarations: [
     part('namespace', /^namespace\s+[\w.]+(?<name>)\s*\{?$/),
@@ -81,13 +72,9 @@ const csharp: Language = {
     routePattern(/^\[Http(Get|Post|Put|Patch|Delete)(?:\(\s*"([^"]*)")?/),
     routePattern(/^\[Route\(\s*"([^"]*)"/, ''),
   ],
-}
+})
 
-const golang: Language = {
-  name: 'go',
-  extensions: 'go',
-  nesting: 'braces',
-  comment: SLASH_COMMENT,
+const golang = codeLanguage('go', 'go', {
   hint: /^(?:func|type|var|const)\b/,
   declarations: [
     part('function', /^func\s+\(\s*(?:\w+\s+)?\*?(?<owner>\w+)(?:\[[^\]]*\])?\s*\)\s*(?<name>\w+)/),
@@ -109,7 +96,7 @@ const golang: Language = {
       (m) => `${m[2] ? `${m[2]} ` : ''}${m[1]}`,
     ),
   ],
-}
+})
 
 const JAVA_MODIFIERS = String.raw`(?:(?:public|private|protected|internal|static|final|abstract|sealed|non-sealed|default|synchronized|native|strictfp)\s+)`
 const JAVA_NOT_CONTROL = String.raw`(?!(?:if|for|while|switch|catch|return|new|throw|else|do|try|assert|super|this|case)\b)`
@@ -120,11 +107,7 @@ const spring = notablePattern(
   (m) => (m[1] === 'Request' ? (m[2] ?? null) : `${m[1]?.toUpperCase()} ${m[2] || '/'}`),
 )
 
-const java: Language = {
-  name: 'java',
-  extensions: 'java',
-  nesting: 'braces',
-  comment: SLASH_COMMENT,
+const java = codeLanguage('java', 'java', {
   hint: /\b(?:class|interface|enum|record)\b/,
   declarations: [
     part('type', `^${JAVA_MODIFIERS}*(?:class|interface|@interface|enum|record)\\s+(?<name>\\w+)`),
@@ -140,7 +123,7 @@ const java: Language = {
   imports: [/^import\s+(?:static\s+)?([\w.]+(?:\.\*)?);/],
   constants: [constant(String.raw`${JAVA_MODIFIERS}+[\w<>[\].,]+\s+(?<name>\w+)`)],
   notable: [spring],
-}
+})
 
 const kotlin: Language = {
   ...java,
@@ -169,11 +152,7 @@ const kotlin: Language = {
 
 const PUB = String.raw`^(?:pub(?:\([^)]*\))?\s+)?`
 
-const rust: Language = {
-  name: 'rust',
-  extensions: 'rs',
-  nesting: 'braces',
-  comment: SLASH_COMMENT,
+const rust = codeLanguage('rust', 'rs', {
   hint: /^(?:pub|fn|async|unsafe|const|extern|struct|enum|trait|union|impl|mod|type|macro_rules|static)\b/,
   declarations: [
     part(
@@ -205,15 +184,11 @@ const rust: Language = {
     routePattern(/^#\[(get|post|put|patch|delete)\(\s*"([^"]*)"/),
     notablePattern('flag', /^#\[(?:arg|clap)\(.*\blong\s*=\s*"([a-z][\w-]*)"/, '--$1'),
   ],
-}
+})
 
 const SWIFT_MODIFIERS = String.raw`(?:(?:public|private|fileprivate|internal|open|static|class|final|override|mutating|nonisolated|convenience|required|indirect|@\w+)\s+)`
 
-const swift: Language = {
-  name: 'swift',
-  extensions: 'swift',
-  nesting: 'braces',
-  comment: SLASH_COMMENT,
+const swift = codeLanguage('swift', 'swift', {
   hint: /\b(?:func|class|struct|enum|protocol|extension|actor|init)\b/,
   declarations: [
     part('function', `^${SWIFT_MODIFIERS}*func\\s+(?<name>\\w+)`),
@@ -227,6 +202,6 @@ const swift: Language = {
   imports: [/^(?:@testable\s+)?import\s+(\w+)/],
   constants: [constant(String.raw`${SWIFT_MODIFIERS}*(?:let|var)\s+(?<name>\w+)(?:\s*:\s*[^=]{1,60})?`)],
   notable: [routePattern(/\b(?:app|routes|router)\.(get|post|put|patch|delete)\(\s*"([^"]*)"/)],
-}
+})
 
 export const COMPILED_LANGUAGES: Language[] = [golang, rust, java, kotlin, c, cpp, csharp, swift]

@@ -69,8 +69,16 @@ export interface Language {
   secret?: true
 }
 
-export const SLASH_COMMENT = /^(?:\/\/|\/\*|\*(?!\w))/
 export const HASH_COMMENT = /^#/
+
+/** A language with braces and the comments of C, unless `more` says otherwise. */
+export function codeLanguage(
+  name: string,
+  extensions: string,
+  more: Partial<Language> & Pick<Language, 'hint' | 'declarations'>,
+): Language {
+  return { name, extensions, nesting: 'braces', comment: /^(?:\/\/|\/\*|\*(?!\w))/, notable: [], ...more }
+}
 
 /** A string is the source of the pattern. */
 export function part(kind: CodePartKind, pattern: RegExp | string, until?: RegExp): Declaration {

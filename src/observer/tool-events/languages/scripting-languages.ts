@@ -1,5 +1,6 @@
 /** TypeScript, JavaScript, Python, Ruby, PHP and shell. */
 import {
+  codeLanguage,
   constant,
   HASH_COMMENT,
   type Language,
@@ -7,7 +8,6 @@ import {
   notablePattern,
   part,
   routePattern,
-  SLASH_COMMENT,
 } from './language.ts'
 
 const TS_NAME = String.raw`(?<name>[\p{L}_$][\p{L}\p{N}_$]*)`
@@ -18,11 +18,7 @@ const MEMBER = String.raw`(?<name>#?[\p{L}_$][\p{L}\p{N}_$]*)`
 const TS_NOT_CONTROL = String.raw`(?!(?:if|for|while|switch|catch|return|function|await|new|typeof|throw|super|with|else|do|expect)\b)`
 const RECEIVER = String.raw`(?:app|router|route|server|fastify|api|r|hono|v\d|\w*[rR]outer|\w*Routes?|\w*App|\w*Api)`
 
-export const typescript: Language = {
-  name: 'typescript',
-  extensions: 'ts tsx mts cts',
-  nesting: 'braces',
-  comment: SLASH_COMMENT,
+export const typescript = codeLanguage('typescript', 'ts tsx mts cts', {
   hint: /^(?:export|default|declare|async|function|class|abstract|interface|type|enum|namespace|module|exports|it|test|specify|bench)\b|^[\w$]+\.(?:get|post|put|patch|delete|all|options|prototype)\b|^(?:const|let|var)\b.*(?:=>|[([{]$|\bfunction\b|\bclass\b|\bmemo\b|\bforwardRef\b|\buseCallback\b|\blazy\b)/,
   declarations: [
     part('function', `${HEAD}(?:async\\s+)?function\\s*\\*?\\s*${TS_NAME}`),
@@ -84,15 +80,13 @@ export const typescript: Language = {
     routePattern(/^@(Get|Post|Put|Patch|Delete|All)\(\s*(?:['"`]([^'"`]*)['"`])?\s*\)/),
     routePattern(/^export\s+(?:async\s+)?function\s+(GET|POST|PUT|PATCH|DELETE)\b()/),
   ],
-}
+})
 
 export const javascript: Language = { ...typescript, name: 'javascript', extensions: 'js jsx mjs cjs' }
 
 const PYTHON_NAME = String.raw`(?<name>[\p{L}_][\p{L}\p{N}_]*)`
 
-const python: Language = {
-  name: 'python',
-  extensions: 'py pyi pyw',
+const python = codeLanguage('python', 'py pyi pyw', {
   nesting: 'indent',
   comment: HASH_COMMENT,
   hint: /^(?:async\s+def|def|class)\b|^[A-Za-z_]\w*.*[[({]$/,
@@ -120,11 +114,9 @@ const python: Language = {
     notablePattern('route', /\brouter\.register\(\s*r?['"]([^'"]*)['"]/, '/$1'),
     notablePattern('flag', /^["'](--[a-z][\w-]*)["'],?$/),
   ],
-}
+})
 
-const ruby: Language = {
-  name: 'ruby',
-  extensions: 'rb rake ru gemspec',
+const ruby = codeLanguage('ruby', 'rb rake ru gemspec', {
   fileNames: /^(?:Rakefile|Vagrantfile|Podfile)$/,
   nesting: 'indent',
   comment: HASH_COMMENT,
@@ -148,14 +140,11 @@ const ruby: Language = {
     notablePattern('route', /^(resources?)\s+:(\w+)/, '$1 :$2'),
     routePattern(/^root\s+(?:to:\s*)?['"]([^'"]+)['"]/, 'root'),
   ],
-}
+})
 
 const PHP_MODIFIERS = String.raw`(?:(?:public|private|protected|static|final|abstract|readonly)\s+)`
 
-const php: Language = {
-  name: 'php',
-  extensions: 'php phtml',
-  nesting: 'braces',
+const php = codeLanguage('php', 'php phtml', {
   comment: /^(?:\/\/|\/\*|\*(?!\w)|#(?!\[))/,
   hint: /\b(?:function|class|interface|trait|enum|it|test)\b/,
   declarations: [
@@ -178,13 +167,10 @@ const php: Language = {
     routePattern(/\bRoute::(get|post|put|patch|delete|any|resource|apiResource)\(\s*['"]([^'"]*)['"]/),
     routePattern(/^#\[Route\(\s*['"]([^'"]*)['"]/, ''),
   ],
-}
+})
 
-const shell: Language = {
-  name: 'shell',
-  extensions: 'sh bash zsh ksh bats',
+const shell = codeLanguage('shell', 'sh bash zsh ksh bats', {
   fileNames: /^\.(?:bashrc|zshrc|profile|bash_profile)$/,
-  nesting: 'braces',
   comment: HASH_COMMENT,
   hint: /^(?:function\s|[\w:-]+\s*\(\s*\))/,
   identifier: /^[A-Za-z_][\w:-]*$/,
@@ -195,6 +181,6 @@ const shell: Language = {
     notablePattern('flag', /^(?:-\w\s*\|\s*)?(--[a-z][\w-]*)(?:=\*)?(?:\s*\|\s*-\w)?\)/),
     notablePattern('env', /\$\{([A-Z_][A-Z0-9_]+):[?]/),
   ],
-}
+})
 
 export const SCRIPTING_LANGUAGES: Language[] = [typescript, javascript, python, ruby, php, shell]
