@@ -44,6 +44,16 @@ export function joinList(items: readonly string[], most = 4): string {
   return `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
 
+/** `a, b, c`, or `a, b and 4 more`. */
+export function joinNames(names: readonly string[], most: number): string {
+  return names.length <= most ? names.join(', ') : joinList(names, most)
+}
+
+/** The words of a table in a text, separated by blanks or line feeds. */
+export function splitWords(text: string): string[] {
+  return text.trim().split(/\s+/)
+}
+
 export function unique<T>(items: readonly T[]): T[] {
   return [...new Set(items)]
 }

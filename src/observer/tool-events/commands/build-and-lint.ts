@@ -1,10 +1,11 @@
 /** Builds, type checks and linters: whether they succeeded, how long they took, how many errors and warnings. */
 import { pluralize } from '../../../lib/format.ts'
-import { unique } from '../text.ts'
+import { joinNames, unique } from '../text.ts'
 import {
   allMatches,
   clipLine,
-  joinNames,
+  firstRuleMatch,
+  hasMatch,
   lastMatch,
   type OutputReader,
   outputReading,
@@ -15,9 +16,8 @@ import {
 
 const BUILD_FAILED: RegExp[] = [
   /^(?:\[\w+\] )?BUILD FAIL(?:ED|URE)/,
-  /^Build FAILED/,
   /^error: could not compile/,
-  /^(?:webpack|rspack) .*compiled with (\d+) errors?/,
+  /^(?:webpack|rspack) .*compiled with \d+ errors?/,
   /^(?:✗ Build failed|error during build:|Build failed)/i,
   /^(?:> )?Failed to compile/,
   /: \*\*\* \[.+\] Error \d+/,
@@ -49,29 +49,21 @@ const BUILD_DONE: RegExp[] = [
 ]
 
 export const readBuild: OutputReader = (run, lines) => {
-  const failed = BUILD_FAILED.some((rule) => lastMatch(lines, rule) !== null)
-  const time = failed ? null : buildTime(lines)
+  const failed = BUILD_FAILED.some((rule) => hasMatch(lines, rule))
+  // '' where the line that reports the end of a build has no time.
+  const time = failed ? undefined : firstRuleMatch(lines, BUILD_DONE)?.[1]
   const files = builtFiles(lines)
   const warnings = warningCount(lines)
-  if (!failed && time === null && files.length === 0 && warnings === 0) return null
+  if (!failed && time === undefined && files.length === 0 && warnings === 0) return null
   const seconds = parseSeconds(time ?? '')
   const warned = warnings > 0 ? `, ${pluralize(warnings, 'warning')}` : ''
-  const errors = parseCount((lastMatch(lines, /^\s+(\d+) Error\(s\)/) ?? lastMatch(lines, /^(\d+) errors?$/))?.[1])
+  const errors = parseCount(firstRuleMatch(lines, [/^\s+(\d+) Error\(s\)/, /^(\d+) errors?$/])?.[1])
   const result = failed
     ? `failed${errors > 0 ? `, ${pluralize(errors, 'error')}` : ''}${warned}`
     : `succeeded${seconds === null ? '' : ` in ${showSeconds(seconds)}`}${warned}`
   const facts = [`Build: ${result} (${clipLine(run.shown, 80)})`]
   if (!failed && files.length > 0) facts.push(`Build output: ${joinNames(files, 6)}`)
   return outputReading({ headline: `build ${result}`, facts, failed })
-}
-
-/** Null: no line reports the end of a build; '': one does, without a time. */
-function buildTime(lines: string[]): string | null {
-  for (const rule of BUILD_DONE) {
-    const match = lastMatch(lines, rule)
-    if (match) return match[1] ?? ''
-  }
-  return null
 }
 
 /** Groups: file, size, compressed size. */
@@ -93,10 +85,11 @@ function builtFiles(lines: string[]): string[] {
 }
 
 function warningCount(lines: string[]): number {
-  const stated =
-    lastMatch(lines, /^\s+(\d+) Warning\(s\)/) ??
-    lastMatch(lines, /compiled with (\d+) warnings?/) ??
-    lastMatch(lines, /generated (\d+) warnings?/)
+  const stated = firstRuleMatch(lines, [
+    /^\s+(\d+) Warning\(s\)/,
+    /compiled with (\d+) warnings?/,
+    /generated (\d+) warnings?/,
+  ])
   return stated ? parseCount(stated[1]) : allMatches(lines, /^[^\s:]{1,250}:\d+:(?:\d+:)? warning: /).length
 }
 
@@ -160,12 +153,12 @@ export const readChecks: OutputReader = (run, lines) => {
 
 function lintCounts(lines: string[]): LintCounts | null {
   for (const [rule, more] of LINT_SUMMARIES) {
-    const match = lines.findLast((line) => rule.test(line))
-    if (match === undefined) continue
-    const groups: Record<string, string | undefined> = rule.exec(match)?.groups ?? {}
+    const line = lines.findLast((text) => rule.test(text))
+    if (line === undefined) continue
+    const groups: Record<string, string | undefined> = rule.exec(line)?.groups ?? {}
     return { errors: parseCount(groups.errors), warnings: parseCount(groups.warnings), ...more?.(groups) }
   }
   const errors = lines.filter((line) => ERROR_LINE.test(line)).length
   if (errors > 0) return { errors, warnings: 0 }
-  return lastMatch(lines, /^Your code has been rated/) ? { errors: 0, warnings: 0 } : null
+  return hasMatch(lines, /^Your code has been rated/) ? { errors: 0, warnings: 0 } : null
 }

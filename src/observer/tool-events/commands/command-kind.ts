@@ -2,9 +2,8 @@
  * The kind of work that a command does: by its program, by its subcommand, or by the name of the script it runs.
  * `commandKind` is the entry; the rules of single programs are in `RULES` at the end.
  */
+import { splitWords } from '../text.ts'
 import { COMMAND_KINDS, type CommandKind } from '../types.ts'
-
-const words = (text: string): string[] => text.trim().split(/\s+/)
 
 /** Programs that do the same kind of work whatever their arguments are. */
 const PROGRAMS: Record<Exclude<CommandKind, 'commit' | 'git' | 'run'>, string> = {
@@ -36,7 +35,7 @@ function kindsByWord(table: Partial<Record<CommandKind, string>>): Map<string, C
   return new Map(
     COMMAND_KINDS.flatMap((kind) => {
       const list = table[kind]
-      return list === undefined ? [] : words(list).map((word): [string, CommandKind] => [word, kind])
+      return list === undefined ? [] : splitWords(list).map((word): [string, CommandKind] => [word, kind])
     }),
   )
 }
@@ -45,13 +44,13 @@ const PROGRAM_KINDS = kindsByWord(PROGRAMS)
 
 /** Shell builtins that are never the purpose of a line. */
 export const SHELL_BUILTINS = new Set(
-  words(`cd pushd popd set export unset source . sleep true false exit return wait clear trap alias umask ulimit shopt local echo
+  splitWords(`cd pushd popd set export unset source . sleep true false exit return wait clear trap alias umask ulimit shopt local echo
     printf declare : pwd disown break continue`),
 )
 
 /** Programs that only pass on, cut or colour what comes through a pipe. */
 export const PIPE_FILTERS = new Set(
-  words(`head tail grep egrep fgrep rg tee sort uniq wc less more cat sed awk cut tr jq yq column nl fold ts strings tac rev paste
+  splitWords(`head tail grep egrep fgrep rg tee sort uniq wc less more cat sed awk cut tr jq yq column nl fold ts strings tac rev paste
     bat ccze pino-pretty xxd sponge`),
 )
 
@@ -101,11 +100,10 @@ function verbs(table: Partial<Record<CommandKind, string>>, otherwise: KindRule 
 }
 
 /** The kind of the first pattern that matches the first argument. */
-function patterns(table: [RegExp, CommandKind][], otherwise: KindRule): KindRule {
-  return (args, first) => table.find(([pattern]) => pattern.test(first))?.[1] ?? otherwise(args, first)
+function patterns(table: [RegExp, CommandKind][], otherwise: KindRule | null = null): KindRule {
+  return (args, first) => table.find(([pattern]) => pattern.test(first))?.[1] ?? otherwise?.(args, first) ?? null
 }
 
-const always = (kind: CommandKind) => (): CommandKind => kind
 const scriptName: KindRule = (_args, first) => kindByName(first) ?? 'run'
 
 const scriptFile: KindRule = (args, first) => {
@@ -231,7 +229,7 @@ const artisan = patterns(
     [/^test$/, 'test'],
     [/^serve$/, 'server'],
   ],
-  always('run'),
+  () => 'run',
 )
 
 const php: KindRule = (args, first) => {
@@ -344,7 +342,7 @@ const RULES = new Map<string, KindRule>(
         [/^phx\.server$/, 'server'],
         [/^compile$/, 'build'],
       ],
-      always('run'),
+      () => 'run',
     ),
     deno: verbs({
       test: 'test',
@@ -403,7 +401,6 @@ const RULES = new Map<string, KindRule>(
     helm: verbs({ look: 'list status get history template show', lint: 'lint' }, 'run'),
     terraform,
     tofu: terraform,
-    http: always('run'),
     sed: (args) => (args.some((arg) => /^-[a-z]*i/.test(arg) || arg.startsWith('--in-place')) ? 'run' : 'look'),
   }),
 )

@@ -1,9 +1,9 @@
 /** git: commits with branch, hash and message, and the results of push, merge, rebase and other commands. */
+import { joinNames } from '../text.ts'
 import {
   allMatches,
   clipLine,
   hasMatch,
-  joinNames,
   lastMatch,
   type OutputReader,
   outputReading,

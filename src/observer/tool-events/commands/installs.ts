@@ -1,8 +1,9 @@
 /** Package managers: which packages were installed, updated or removed. Also `node --version` and the like. */
-import { unique } from '../text.ts'
+import { joinNames, unique } from '../text.ts'
 import {
   allMatches,
-  joinNames,
+  firstRuleMatch,
+  hasMatch,
   lastMatch,
   type OutputReader,
   type OutputReading,
@@ -160,7 +161,7 @@ function packagesOfCommand(run: ShellRun, requested: string[], lines: string[]):
   const verb = run.args.find((arg) => !arg.startsWith('-')) ?? ''
   const change = CHANGE_BY_VERB.find(([pattern]) => pattern.test(verb))?.[1]
   const isKnown = /^(?:npm|yarn|pnpm|bun|pip|uv|poetry|gem|composer|brew|apt|apt-get|cargo)$/.test(run.program)
-  if (!isKnown || change === undefined || lastMatch(lines, /^(?:npm (?:ERR!|error)|ERROR: |error: |E: )/)) return []
+  if (!isKnown || change === undefined || hasMatch(lines, /^(?:npm (?:ERR!|error)|ERROR: |error: |E: )/)) return []
   const satisfied = new Map(
     allMatches(lines, /^Requirement already satisfied: ([\w.-]+)\S* in .+ \(([^)]+)\)$/).map(
       ([, name = '', version = '']) => [name, version],
@@ -208,11 +209,7 @@ const UP_TO_DATE =
   /^(up to date|Already up to date|No dependencies to install or update|Nothing to install, update or remove|Audited \d+ packages)/i
 
 function installTotal(lines: string[]): string | null {
-  for (const pattern of TOTALS) {
-    const match = lastMatch(lines, pattern)
-    if (match) return match[1] ?? null
-  }
-  return lastMatch(lines, UP_TO_DATE) ? 'up to date' : null
+  return firstRuleMatch(lines, TOTALS)?.[1] ?? (hasMatch(lines, UP_TO_DATE) ? 'up to date' : null)
 }
 
 const VERSION_FLAG = /^(?:--version|-version|-V|-v|version)$/

@@ -204,9 +204,3 @@ export function errorLines(...patterns: RegExp[]): ErrorFinder {
 export function allErrors(...finders: ErrorFinder[]): ErrorFinder {
   return (lines) => finders.flatMap((find) => find(lines))
 }
-
-/** `a, b, c and 4 more`. */
-export function joinNames(names: string[], max = 8): string {
-  if (names.length <= max) return names.join(', ')
-  return `${names.slice(0, max).join(', ')} and ${names.length - max} more`
-}

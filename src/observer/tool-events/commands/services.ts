@@ -1,8 +1,8 @@
 /** Servers, HTTP requests, containers and database migrations. */
-import { unique } from '../text.ts'
+import { joinNames, unique } from '../text.ts'
 import {
   allMatches,
-  joinNames,
+  hasMatch,
   lastMatch,
   type OutputReader,
   outputReading,
@@ -103,69 +103,86 @@ export const readContainers: OutputReader = (run, lines) => {
   return facts.length === 0 ? null : outputReading({ headline: facts.slice(0, 3).join('; '), facts })
 }
 
-const APPLIED: RegExp[] = [
-  /Running upgrade \S* ?-> (\w+(?:, .{1,120})?)/, // alembic
-  /Applying migration [`'](.+?)[`']/, // prisma, entity framework
-  /^\s+Applying ([\w.]+)\.\.\. ?(?:OK|FAKED)/, // django
-  /Migrating schema .+ to version "(.+?)"/, // flyway
-  /^=+ (\d\S* \w+|\d[\w-]+): migrated/, // rails, sequelize
-  /^Running migration (\S+)/, // diesel
-  /(?:^|\s)OK\s+(\d\S+\.(?:sql|go))/, // goose
-  /^Applied (\d+\/migrate .+?) \(/, // sqlx
-  /^\s*(\d{4}_\d\d_\d\d_\w+) \.{2,} .*DONE/, // laravel
-  /^Migrated:\s+(\S+)/,
-  /^(\d+\/u \S+)/, // golang-migrate
-  /^Migration (\S+) has been\s+executed/, // typeorm
-  /== Running \d+ (\S+?)\.change\/0 forward/, // ecto
-  /^Applying: (\S+)/, // dbmate
-  /^\s*[└├]─ (\d{14}_\w+)\/?$/, // prisma's list
-]
-const REVERTED: RegExp[] = [
-  /Running downgrade (\w+) ->/,
-  /^\s+Unapplying ([\w.]+)\.\.\. ?OK/,
-  /^=+ (\d\S* \w+|\d[\w-]+): reverted/,
-  /^Rolling back migration (\S+)/,
-  /^Rolled back:\s+(\S+)/,
-  /^(\d+\/d \S+)/,
-  /^Migration (\S+) has been\s+reverted/,
-  /== Running \d+ (\S+?)\.change\/0 backward/,
-  /^Rolling back: (\S+)/,
-]
-const WRITTEN: RegExp[] = [
-  /^\s+(\S*migrations\/\S+\.py)$/,
-  /Generating (\S+\.py)\s+\.\.\.\s+done/,
-  /^Created Migration: (\S+)/,
-  /^\s+create\s+(db\/migrate\/\S+)/,
-  /Your SQL migration(?: file)? ➜ (\S+)/,
+interface MigrationRules {
+  done: string
+  /** Facts about single migrations. */
+  maxFacts: number
+  /** Group 1 is the name of a migration. */
+  rules: RegExp[]
+}
+
+const MIGRATIONS: MigrationRules[] = [
+  {
+    done: 'Applied',
+    maxFacts: 10,
+    rules: [
+      /Running upgrade \S* ?-> (\w+(?:, .{1,120})?)/, // alembic
+      /Applying migration [`'](.+?)[`']/, // prisma, entity framework
+      /^\s+Applying ([\w.]+)\.\.\. ?(?:OK|FAKED)/, // django
+      /Migrating schema .+ to version "(.+?)"/, // flyway
+      /^=+ (\d\S* \w+|\d[\w-]+): migrated/, // rails, sequelize
+      /^Running migration (\S+)/, // diesel
+      /(?:^|\s)OK\s+(\d\S+\.(?:sql|go))/, // goose
+      /^Applied (\d+\/migrate .+?) \(/, // sqlx
+      /^\s*(\d{4}_\d\d_\d\d_\w+) \.{2,} .*DONE/, // laravel
+      /^Migrated:\s+(\S+)/,
+      /^(\d+\/u \S+)/, // golang-migrate
+      /^Migration (\S+) has been\s+executed/, // typeorm
+      /== Running \d+ (\S+?)\.change\/0 forward/, // ecto
+      /^Applying: (\S+)/, // dbmate
+      /^\s*[└├]─ (\d{14}_\w+)\/?$/, // prisma's list
+    ],
+  },
+  {
+    done: 'Rolled back',
+    maxFacts: 10,
+    rules: [
+      /Running downgrade (\w+) ->/,
+      /^\s+Unapplying ([\w.]+)\.\.\. ?OK/,
+      /^=+ (\d\S* \w+|\d[\w-]+): reverted/,
+      /^Rolling back migration (\S+)/,
+      /^Rolled back:\s+(\S+)/,
+      /^(\d+\/d \S+)/,
+      /^Migration (\S+) has been\s+reverted/,
+      /== Running \d+ (\S+?)\.change\/0 backward/,
+      /^Rolling back: (\S+)/,
+    ],
+  },
+  {
+    done: 'Wrote',
+    maxFacts: 5,
+    rules: [
+      /^\s+(\S*migrations\/\S+\.py)$/,
+      /Generating (\S+\.py)\s+\.\.\.\s+done/,
+      /^Created Migration: (\S+)/,
+      /^\s+create\s+(db\/migrate\/\S+)/,
+      /Your SQL migration(?: file)? ➜ (\S+)/,
+    ],
+  },
 ]
 const NOTHING_TO_APPLY =
   /(?:No migrations to (?:apply|run)|No pending migrations|Already up to date|schema is up to date|Nothing to migrate|already in sync|no change$|No changes detected|no migrations to run)/i
 
 /** Which migrations were applied, rolled back or written. */
 export const readMigration: OutputReader = (_run, lines) => {
-  const applied = migrationNames(lines, APPLIED)
-  const reverted = migrationNames(lines, REVERTED)
-  const written = migrationNames(lines, WRITTEN)
+  const found = MIGRATIONS.map(({ rules, ...rest }) => ({
+    ...rest,
+    names: unique(rules.flatMap((rule) => allMatches(lines, rule).map(([, name = '']) => name))),
+  }))
   const batch = lastMatch(lines, /^(Batch \d+ (?:run|rolled back): \d+ migrations?)/)?.[1]
   const version = lastMatch(lines, /(?:migrated database to version:|current version:) (\S+)/)?.[1]
   const facts = [
-    ...applied.slice(0, 10).map((name) => `Applied migration ${name}`),
-    ...reverted.slice(0, 10).map((name) => `Rolled back migration ${name}`),
-    ...written.slice(0, 5).map((name) => `Wrote migration ${name}`),
+    ...found.flatMap(({ done, maxFacts, names }) =>
+      names.slice(0, maxFacts).map((name) => `${done} migration ${name}`),
+    ),
     ...(batch ? [`Migrations: ${batch}`] : []),
     ...(version ? [`Database is at version ${version}`] : []),
   ]
   const parts = [
-    ...(applied.length > 0 ? [`applied ${joinNames(applied, 3)}`] : []),
-    ...(reverted.length > 0 ? [`rolled back ${joinNames(reverted, 3)}`] : []),
-    ...(written.length > 0 ? [`wrote ${joinNames(written, 3)}`] : []),
+    ...found.flatMap(({ done, names }) => (names.length > 0 ? [`${done.toLowerCase()} ${joinNames(names, 3)}`] : [])),
     ...(batch ? [batch] : []),
   ]
   if (parts.length > 0) return outputReading({ headline: parts.join('; '), facts })
-  if (lastMatch(lines, NOTHING_TO_APPLY)) return outputReading({ headline: 'no migration to apply' })
+  if (hasMatch(lines, NOTHING_TO_APPLY)) return outputReading({ headline: 'no migration to apply' })
   return facts.length > 0 ? outputReading({ headline: facts[0] ?? null, facts }) : null
-}
-
-function migrationNames(lines: string[], rules: RegExp[]): string[] {
-  return unique(rules.flatMap((rule) => allMatches(lines, rule).map(([, name = '']) => name)))
 }

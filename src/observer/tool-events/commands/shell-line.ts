@@ -1,4 +1,5 @@
 /** The commands of a shell line that do some work, and the one that was its purpose. */
+import { splitWords } from '../text.ts'
 import type { CommandKind } from '../types.ts'
 import { commandKind, PIPE_FILTERS, SHELL_BUILTINS } from './command-kind.ts'
 import { clipLine, type ShellRun } from './output.ts'
@@ -125,16 +126,16 @@ export function mainRun(runs: ShellRun[], failed: boolean, isRecognised: (run: S
 
 const MAX_KEY_CHARS = 200
 const MAX_KEY_WORDS = 100
-const words = (text: string) => new Set(text.trim().split(/\s+/))
+const wordSet = (text: string) => new Set(splitWords(text))
 
 /** Flags that select what is run: with another value it is another command. */
 const SELECTING_FLAGS =
-  words(`-k -m -t -g -run --run --grep --filter --test --testNamePattern --testPathPattern --testPathPatterns -p --package --workspace -w
+  wordSet(`-k -m -t -g -run --run --grep --filter --test --testNamePattern --testPathPattern --testPathPatterns -p --package --workspace -w
    --tests -Dtest --group --suite --testsuite --project -e --example --only -F --bin --lib --features --target --name
    --test-name-pattern -R --tags --tag -P --config -c -f --file -C`)
 /** Flags with a value that only changes presentation or speed. */
 const TUNING_FLAGS =
-  words(`-n --reporter --reporters --tb --maxfail --timeout --max-workers --maxWorkers --workers -j --jobs --format --output -o --color
+  wordSet(`-n --reporter --reporters --tb --maxfail --timeout --max-workers --maxWorkers --workers -j --jobs --format --output -o --color
    --log-level --cov --cov-report --durations -timeout -count -parallel -coverprofile --retries --bail --seed --logger --verbosity
    --formatter --max-warnings --output-format --message-format --loglevel --console -l --pool --test-reporter --import --loader`)
 const OUTPUT_FLAGS =

@@ -1,4 +1,5 @@
 /** Sentences about a change: routes, schema, exports, environment variables, flags, errors, tests. */
+import { joinNames } from '../text.ts'
 import { cleanName, maskSecretValue } from './code-text.ts'
 import { type Language, type NotableKind, type NotablePattern, notablePattern } from './language.ts'
 import type { CodePart, OutlinedSide } from './outline.ts'
@@ -53,9 +54,7 @@ export function notableChanges(
 function exportSentences({ added, deleted }: SymbolChanges): string[] {
   const sentence = (verb: string, parts: CodePart[]): string[] => {
     const names = parts.filter((part) => part.exported && isSymbol(part) && !part.test).map((part) => part.name)
-    if (names.length === 0) return []
-    const more = names.length - MAX_EXPORTS
-    return [`${verb} ${names.slice(0, MAX_EXPORTS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
+    return names.length === 0 ? [] : [`${verb} ${joinNames(names, MAX_EXPORTS)}`]
   }
   return [...sentence('Exports', added), ...sentence('No longer exports', deleted)]
 }
