@@ -91,12 +91,7 @@ function makeEpisode(kind: Episode['kind'], from: number, to: number, more: Part
 }
 
 /** A command that has failed and not yet succeeded. */
-interface FailingCommand {
-  from: number
-  to: number
-  failures: ActionOf<'command'>[]
-  carried: OpenFailure | null
-}
+type FailingCommand = Pick<Episode, 'from' | 'to' | 'failures' | 'carried'>
 
 function findFixes(
   actions: readonly ToolAction[],
@@ -164,7 +159,7 @@ function extend(episode: Episode, { from, to }: Episode): void {
 }
 
 function findWork(actions: readonly ToolAction[], inFix: ReadonlySet<string>): Episode[] {
-  const stretches: { from: number; to: number; edits: ActionOf<'edit'>[] }[] = []
+  const stretches: Pick<Episode, 'from' | 'to' | 'edits'>[] = []
   let current: (typeof stretches)[number] | null = null
   actions.forEach((action, i) => {
     if (isCommit(action)) current = null

@@ -6,6 +6,7 @@ import type { MessageEvent } from '../../domain/event.ts'
 import { NO_USAGE, type ObservationDraft } from '../../domain/observation.ts'
 import type { ObserverTurn } from '../../store/commit.ts'
 import type { ObserveAnswer, ObserveRequest, Observer, SummarizeAnswer, SummarizeRequest } from '../port.ts'
+import { asFields } from '../tool-events/json-fields.ts'
 import { readToolAction, type ToolAction } from '../tool-events/tool-action.ts'
 import { composeDecision, findDecisions, findUserRules } from './decisions.ts'
 import { type Episode, groupIntoEpisodes, type OpenFailure } from './episodes.ts'
@@ -145,20 +146,9 @@ function readMemo(conversation: readonly ObserverTurn[]): RulesMemo {
   const last = conversation.findLast((turn) => turn.model === null)
   if (last === undefined) return EMPTY_MEMO
   try {
-    const memo: unknown = JSON.parse(last.content)
-    return isMemo(memo) ? memo : EMPTY_MEMO
+    const { open, decidedIn } = asFields(JSON.parse(last.content))
+    return Array.isArray(open) && typeof decidedIn === 'number' ? { open, decidedIn } : EMPTY_MEMO
   } catch {
     return EMPTY_MEMO
   }
-}
-
-function isMemo(value: unknown): value is RulesMemo {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'open' in value &&
-    Array.isArray(value.open) &&
-    'decidedIn' in value &&
-    typeof value.decidedIn === 'number'
-  )
 }

@@ -8,6 +8,7 @@ import {
   isTestFile,
   joinList,
   singleLine,
+  splitWords,
   stripControlCharacters,
   unique,
 } from '../tool-events/text.ts'
@@ -20,7 +21,7 @@ const MAX_CHARS = 80
 
 /** Imperative verbs that begin a title. */
 const VERBS = new Set(
-  `
+  splitWords(`
   add adjust allow analyse analyze apply avoid bind block build bump cache call cap catch change check clarify
   clean clear close collect commit compare compile compute configure connect consult convert copy correct count
   cover create cut deal debug decide decouple default define delay delete deploy deprecate derive describe detect
@@ -40,9 +41,7 @@ const VERBS = new Set(
   surface suppress swap switch sync take tell test throttle tidy time touch trace track translate treat trigger
   trim try tune turn type understand undo unify unlock update upgrade upload use validate verify wait warn watch
   widen wire work wrap write
-  `
-    .trim()
-    .split(/\s+/),
+  `),
 )
 
 export function startsWithVerb(text: string): boolean {

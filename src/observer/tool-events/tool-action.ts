@@ -2,6 +2,7 @@
 import type { MessageEvent } from '../../domain/event.ts'
 import { readCommitMessage } from './commands/git.ts'
 import { readCommand } from './commands/index.ts'
+import { mainRun, readShellLine } from './commands/shell-line.ts'
 import { type EditAction, readFileEdit, readNotebookEdit } from './file-edit.ts'
 import { asFields, type JsonFields, stringField } from './json-fields.ts'
 import { shortPath, singleLine, stripControlCharacters } from './text.ts'
@@ -61,28 +62,18 @@ const READERS = new Map<string, ActionReader>(
     NotebookRead: readRead('notebook_path'),
     Grep: readSearch,
     Glob: readSearch,
-    WebFetch: (event, input) => ({
-      kind: 'web',
-      subject: stringField(input, 'url'),
-      found: responseText(event.response),
-    }),
-    WebSearch: (event, input) => ({
-      kind: 'web',
-      subject: `search "${stringField(input, 'query')}"`,
-      found: responseText(event.response),
-    }),
+    WebFetch: readWeb((input) => stringField(input, 'url')),
+    WebSearch: readWeb((input) => `search "${stringField(input, 'query')}"`),
     Agent: readAgent,
     Task: readAgent,
-    ExitPlanMode: (_event, input) => ({
-      kind: 'tool',
-      tool: 'plan',
-      subject: 'plan',
-      found: boundedText(stringField(input, 'plan')),
-    }),
-    LS: () => ({ kind: 'nothing', reason: 'a listing' }),
-    TodoWrite: () => ({ kind: 'nothing', reason: 'a list of things to do' }),
-    ToolSearch: () => ({ kind: 'nothing', reason: 'a look for tools' }),
-    KillShell: () => ({ kind: 'nothing', reason: 'a background command was ended' }),
+    ExitPlanMode: (_, input) => {
+      const found = boundedText(stringField(input, 'plan'))
+      return { kind: 'tool', tool: 'plan', subject: 'plan', found }
+    },
+    LS: readNothing('a listing'),
+    TodoWrite: readNothing('a list of things to do'),
+    ToolSearch: readNothing('a look for tools'),
+    KillShell: readNothing('a background command was ended'),
   } satisfies Record<string, ActionReader>),
 )
 
@@ -113,8 +104,7 @@ const MAX_CHAIN = 6
 function chainKeys(command: string): string[] {
   const parts = command.split('&&')
   if (parts.length === 1 || parts.length > MAX_CHAIN || command.includes('<<')) return []
-  const silent = { stdout: '', stderr: '', failed: false, error: null }
-  return parts.map((part) => readCommand({ command: part.trim(), ...silent }).key)
+  return parts.map((part) => mainRun(readShellLine(part.trim()).runs).key)
 }
 
 /** Kinds of command whose output may be an answer: a query, a measurement, an address. */
@@ -141,6 +131,14 @@ function readAnswer(stdout: string): string | null {
 
 function readRead(field: string): ActionReader {
   return (event, input) => ({ kind: 'read', file: shortPath(stringField(input, field), event.cwd) })
+}
+
+function readWeb(subject: (input: JsonFields) => string): ActionReader {
+  return (event, input) => ({ kind: 'web', subject: subject(input), found: responseText(event.response) })
+}
+
+function readNothing(reason: string): ActionReader {
+  return () => ({ kind: 'nothing', reason })
 }
 
 function readSearch(event: Parameters<ActionReader>[0], input: JsonFields): ActionDetail {

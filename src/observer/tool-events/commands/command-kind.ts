@@ -222,15 +222,12 @@ const rails = patterns(
   scriptName,
 )
 
-const artisan = patterns(
-  [
-    [/^(?:migrate:status|route:list)$/, 'look'],
-    [/^migrate|^db:seed$/, 'migration'],
-    [/^test$/, 'test'],
-    [/^serve$/, 'server'],
-  ],
-  () => 'run',
-)
+const artisan = patterns([
+  [/^(?:migrate:status|route:list)$/, 'look'],
+  [/^migrate|^db:seed$/, 'migration'],
+  [/^test$/, 'test'],
+  [/^serve$/, 'server'],
+])
 
 const php: KindRule = (args, first) => {
   if (first === 'artisan') return artisan([], args[args.indexOf('artisan') + 1] ?? '')
@@ -332,18 +329,15 @@ const RULES = new Map<string, KindRule>(
         first !== 'ef' ? null : args.includes('database') || args.includes('add') ? 'migration' : 'look',
     ),
     swift: verbs({ test: 'test', build: 'build', install: 'package' }),
-    mix: patterns(
-      [
-        [/^(?:test|coveralls)/, 'test'],
-        [/^ecto\./, 'migration'],
-        [/^deps\.(?:get|update)/, 'install'],
-        [/^(?:format|credo|lint)/, 'lint'],
-        [/^dialyzer$/, 'typecheck'],
-        [/^phx\.server$/, 'server'],
-        [/^compile$/, 'build'],
-      ],
-      () => 'run',
-    ),
+    mix: patterns([
+      [/^(?:test|coveralls)/, 'test'],
+      [/^ecto\./, 'migration'],
+      [/^deps\.(?:get|update)/, 'install'],
+      [/^(?:format|credo|lint)/, 'lint'],
+      [/^dialyzer$/, 'typecheck'],
+      [/^phx\.server$/, 'server'],
+      [/^compile$/, 'build'],
+    ]),
     deno: verbs({
       test: 'test',
       lint: 'lint fmt',

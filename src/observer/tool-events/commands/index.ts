@@ -15,7 +15,7 @@ import {
   type ShellRun,
 } from './output.ts'
 import { readContainers, readHttp, readMigration, readServer } from './services.ts'
-import { mainRun, readShellLine, type ShellLine } from './shell-line.ts'
+import { mainFailedRun, mainRun, readShellLine, type ShellLine } from './shell-line.ts'
 import { readTests } from './tests.ts'
 
 export interface CommandInput {
@@ -55,9 +55,7 @@ export function readCommand(input: CommandInput): CommandResult {
   const exitFailed = input.failed || (exitCode !== null && exitCode !== 0)
   const hiddenCrash = line.exitHidden && line.runs.some((run) => run.kind !== 'look') && hasCrashed(lines)
   const ok = !exitFailed && failedRun === undefined && !hiddenCrash
-  const main = ok
-    ? mainRun(line.runs, false, () => true)
-    : (failedRun ?? mainRun(line.runs, true, (run) => readings.get(run) !== null))
+  const main = ok ? mainRun(line.runs) : (failedRun ?? mainFailedRun(line.runs, (run) => readings.get(run) !== null))
   const reading = readings.get(main) ?? readVersions(line.runs, lines)
   const facts = [reading, ...readings.values()].flatMap((one) => one?.facts ?? [])
   return {

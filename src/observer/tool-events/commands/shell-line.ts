@@ -112,16 +112,16 @@ function heaviest(runs: ShellRun[]): ShellRun | null {
   return best
 }
 
-/**
- * The command that the line was for. Of `a && b && c` that failed, it is the last one whose output was recognised,
- * because nothing runs after a failure.
- */
-export function mainRun(runs: ShellRun[], failed: boolean, isRecognised: (run: ShellRun) => boolean): ShellRun {
+/** The command that the line was for. */
+export function mainRun(runs: ShellRun[]): ShellRun {
+  return heaviest(runs.filter((run) => run.kind !== 'look')) ?? runs[0] ?? emptyRun('')
+}
+
+/** Of `a && b && c` the last one whose output was recognised, because nothing runs after a failure. */
+export function mainFailedRun(runs: ShellRun[], isRecognised: (run: ShellRun) => boolean): ShellRun {
   const working = runs.filter((run) => run.kind !== 'look')
-  const fallback = runs[0] ?? emptyRun('')
-  if (!failed) return heaviest(working) ?? fallback
   // Without any recognised output: the heaviest, and of equals the first.
-  return working.findLast(isRecognised) ?? heaviest(working.reverse()) ?? fallback
+  return working.findLast(isRecognised) ?? mainRun(working.length > 0 ? working.toReversed() : runs)
 }
 
 const MAX_KEY_CHARS = 200
