@@ -8,9 +8,9 @@ import {
   isTestFile,
   joinList,
   singleLine,
-  splitWords,
   stripControlCharacters,
   unique,
+  wordList,
 } from '../tool-events/text.ts'
 import type { CodeChange } from '../tool-events/types.ts'
 import { type Episode, episodeErrors, rankChanges, shortCommand } from './episodes.ts'
@@ -21,7 +21,7 @@ const MAX_CHARS = 80
 
 /** Imperative verbs that begin a title. */
 const VERBS = new Set(
-  splitWords(`
+  wordList(`
   add adjust allow analyse analyze apply avoid bind block build bump cache call cap catch change check clarify
   clean clear close collect commit compare compile compute configure connect consult convert copy correct count
   cover create cut deal debug decide decouple default define delay delete deploy deprecate derive describe detect

@@ -50,7 +50,7 @@ export function joinNames(names: readonly string[], most: number): string {
 }
 
 /** The words of a table in a text, separated by blanks or line feeds. */
-export function splitWords(text: string): string[] {
+export function wordList(text: string): string[] {
   return text.trim().split(/\s+/)
 }
 

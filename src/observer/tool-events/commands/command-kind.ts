@@ -2,7 +2,7 @@
  * The kind of work that a command does: by its program, by its subcommand, or by the name of the script it runs.
  * `commandKind` is the entry; the rules of single programs are in `RULES` at the end.
  */
-import { splitWords } from '../text.ts'
+import { wordList } from '../text.ts'
 import { COMMAND_KINDS, type CommandKind } from '../types.ts'
 
 /** Programs that do the same kind of work whatever their arguments are. */
@@ -35,7 +35,7 @@ function kindsByWord(table: Partial<Record<CommandKind, string>>): Map<string, C
   return new Map(
     COMMAND_KINDS.flatMap((kind) => {
       const list = table[kind]
-      return list === undefined ? [] : splitWords(list).map((word): [string, CommandKind] => [word, kind])
+      return list === undefined ? [] : wordList(list).map((word): [string, CommandKind] => [word, kind])
     }),
   )
 }
@@ -44,13 +44,13 @@ const PROGRAM_KINDS = kindsByWord(PROGRAMS)
 
 /** Shell builtins that are never the purpose of a line. */
 export const SHELL_BUILTINS = new Set(
-  splitWords(`cd pushd popd set export unset source . sleep true false exit return wait clear trap alias umask ulimit shopt local echo
+  wordList(`cd pushd popd set export unset source . sleep true false exit return wait clear trap alias umask ulimit shopt local echo
     printf declare : pwd disown break continue`),
 )
 
 /** Programs that only pass on, cut or colour what comes through a pipe. */
 export const PIPE_FILTERS = new Set(
-  splitWords(`head tail grep egrep fgrep rg tee sort uniq wc less more cat sed awk cut tr jq yq column nl fold ts strings tac rev paste
+  wordList(`head tail grep egrep fgrep rg tee sort uniq wc less more cat sed awk cut tr jq yq column nl fold ts strings tac rev paste
     bat ccze pino-pretty xxd sponge`),
 )
 

@@ -1,5 +1,5 @@
 /** The commands of a shell line that do some work, and the one that was its purpose. */
-import { splitWords } from '../text.ts'
+import { wordList } from '../text.ts'
 import type { CommandKind } from '../types.ts'
 import { commandKind, PIPE_FILTERS, SHELL_BUILTINS } from './command-kind.ts'
 import { clipLine, type ShellRun } from './output.ts'
@@ -126,7 +126,7 @@ export function mainFailedRun(runs: ShellRun[], isRecognised: (run: ShellRun) =>
 
 const MAX_KEY_CHARS = 200
 const MAX_KEY_WORDS = 100
-const wordSet = (text: string) => new Set(splitWords(text))
+const wordSet = (text: string) => new Set(wordList(text))
 
 /** Flags that select what is run: with another value it is another command. */
 const SELECTING_FLAGS =
