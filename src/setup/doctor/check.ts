@@ -22,24 +22,26 @@ export interface CheckResult extends Finding {
   title: string
 }
 
+/** Yields one finding per fault. Returns what to report without a fault; null if there was nothing to check. */
+export type CheckRun = AsyncGenerator<Finding, string | null>
+
 export interface DoctorCheck {
   id: string
   title: string
-  /** One finding per fault, or one `ok`; none if there is nothing to check. */
-  run(): Promise<Finding[]>
+  run(facts: DoctorFacts): CheckRun
 }
 
-export const ok = (detail: string): Finding => ({ state: 'ok', detail, fix: null })
 export const advice = (detail: string, fix: string): Finding => ({ state: 'advice', detail, fix })
 export const problem = (detail: string, fix: string): Finding => ({ state: 'problem', detail, fix })
 
-export function findingsOrOk(faults: Finding[], okDetail: string): Finding[] {
-  return faults.length > 0 ? faults : [ok(okDetail)]
-}
-
-export async function runCheck({ id, title, run }: DoctorCheck): Promise<CheckResult[]> {
+export async function runCheck({ id, title, run }: DoctorCheck, facts: DoctorFacts): Promise<CheckResult[]> {
   try {
-    return (await run()).map((finding) => ({ id, title, ...finding }))
+    const results: CheckResult[] = []
+    const findings = run(facts)
+    let next = await findings.next()
+    for (; next.done !== true; next = await findings.next()) results.push({ id, title, ...next.value })
+    if (results.length > 0 || next.value === null) return results
+    return [{ id, title, state: 'ok', detail: next.value, fix: null }]
   } catch (error) {
     const detail = `the check failed: ${errorMessage(error)}`
     return [{ id, title, ...problem(detail, 'fix the cause, then run claude-mem doctor again') }]
@@ -92,10 +94,6 @@ export class DoctorFacts {
   daemon(): Promise<DaemonState> {
     this.#daemon ??= daemonState(this.environment.paths)
     return this.#daemon
-  }
-
-  async connection(name: string): Promise<ClientConnection | undefined> {
-    return (await this.connections()).find((connection) => connection.name === name)
   }
 
   connections(): Promise<ClientConnection[]> {

@@ -8,75 +8,57 @@ import { MemError } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
 import { findTranscripts, type SurveyedSession, surveyTranscripts } from '../../transfer/backfill/survey.ts'
 import { DaemonClient } from '../../transport/client.ts'
-import { advice, type DoctorCheck, type DoctorFacts, type Finding, findingsOrOk, ok, problem } from './check.ts'
-import { configDirectory, hookEntries, programFile } from './installed.ts'
+import { claudeConfigDirectory } from '../install/clients/claude-code.ts'
+import { advice, type CheckRun, type DoctorFacts, type Finding, problem } from './check.ts'
+import { type ClientConnection, hookEntries, type InstalledFile, locateCommand } from './installed.ts'
 import { spooledFiles } from './storage.ts'
 
-export function clientCheck(facts: DoctorFacts, name: string, title: string): DoctorCheck {
-  return {
-    id: `client.${name}`,
-    title,
-    run: async () => {
-      const connections = await facts.connections()
-      const connection = connections.find((one) => one.name === name)
-      if (connection === undefined) return []
-      const { client, files, installCommand } = connection
-      if (client !== null) return [ok(client.version === null ? client.path : `${client.version} (${client.path})`)]
-      const isRegistered = hookEntries(files).length > 0
-      if (!isRegistered && connection !== connections[0]) return []
-      const text = `no ${title} was found${isRegistered ? ', but its hooks are registered' : ''}`
-      return [
-        advice(text, `once it is on your PATH, run ${installCommand('user')} to register all events that it supports`),
-      ]
-    },
+export async function* checkClient(connection: ClientConnection, facts: DoctorFacts): CheckRun {
+  const { title, client, files, installCommand } = connection
+  if (client !== null) return client.version === null ? client.path : `${client.version} (${client.path})`
+  const isRegistered = hookEntries(files).length > 0
+  const [first] = await facts.connections()
+  if (isRegistered || connection === first) {
+    const text = `no ${title} was found${isRegistered ? ', but its hooks are registered' : ''}`
+    const fix = `once it is on your PATH, run ${installCommand('user')} to register all events that it supports`
+    yield advice(text, fix)
   }
+  return null
 }
 
-export function mcpServerCheck(facts: DoctorFacts, name: string, title: string): DoctorCheck {
-  return {
-    id: `mcp.${name}`,
-    title: `${title} tools`,
-    run: async () => {
-      const connection = await facts.connection(name)
-      if (connection === undefined) return []
-      const { files, installCommand } = connection
-      const registered = files.filter(({ kind, entries }) => kind === 'server' && entries.length > 0)
-      const [hooked] = hookEntries(files)
-      const faults: Finding[] = []
-      for (const { kind, path, taken, unreadable } of files) {
-        if (kind !== 'server') continue
-        if (unreadable !== null) faults.push(problem(unreadable, `repair ${path}, then claude-mem doctor again`))
-        if (taken) {
-          faults.push(
-            advice(
-              `${path} has a server named claude-mem that is not this one`,
-              `rename or remove it there, then ${installCommand('user')}`,
-            ),
-          )
-        }
+export async function* checkMcpServer(connection: ClientConnection, { environment }: DoctorFacts): CheckRun {
+  const { installCommand } = connection
+  const files = connection.files.filter(({ kind }) => kind === 'server')
+  const registered = files.filter(({ entries }) => entries.length > 0)
+  for (const file of files) {
+    yield* unreadableFaults([file])
+    if (!file.taken) continue
+    const text = `${file.path} has a server named claude-mem that is not this one`
+    yield advice(text, `rename or remove it there, then ${installCommand('user')}`)
+  }
+  for (const { entries, path, scope } of registered) {
+    for (const { command } of entries) {
+      const { missing, version, file } = await locateCommand(command, environment)
+      if (missing.length > 0) {
+        yield problem(`${path} starts ${missing.join(' and ')}, which does not exist`, installCommand(scope))
+      } else if (version !== null && version !== VERSION) {
+        const text = `it starts claude-mem ${version} (${file}), and this program is ${VERSION}`
+        yield problem(text, installCommand(scope))
       }
-      for (const { entries, path, scope } of registered) {
-        for (const { command } of entries) {
-          const { missing, version, file } = await programFile(command, facts.environment)
-          if (missing.length > 0) {
-            faults.push(problem(`${path} starts ${missing.join(' and ')}, which does not exist`, installCommand(scope)))
-          } else if (version !== null && version !== VERSION) {
-            faults.push(
-              problem(
-                `it starts claude-mem ${version} (${file}), and this program is ${VERSION}`,
-                installCommand(scope),
-              ),
-            )
-          }
-        }
-      }
-      if (registered.length === 0 && faults.length === 0) {
-        if (hooked === undefined) return []
-        const text = 'the MCP server is not registered: agents get context at the start of a session, but cannot search'
-        return [advice(text, installCommand(hooked.file.scope))]
-      }
-      return findingsOrOk(faults, `MCP server in ${registered.map(({ path }) => path).join(' and ')}`)
-    },
+    }
+  }
+  if (registered.length > 0) return `MCP server in ${registered.map(({ path }) => path).join(' and ')}`
+  const [hooked] = hookEntries(connection.files)
+  if (hooked !== undefined && files.every(({ taken, unreadable }) => !taken && unreadable === null)) {
+    const text = 'the MCP server is not registered: agents get context at the start of a session, but cannot search'
+    yield advice(text, installCommand(hooked.file.scope))
+  }
+  return null
+}
+
+export function* unreadableFaults(files: readonly InstalledFile[]): Generator<Finding> {
+  for (const { path, unreadable } of files) {
+    if (unreadable !== null) yield problem(unreadable, `repair ${path}, then claude-mem doctor again`)
   }
 }
 
@@ -87,26 +69,22 @@ const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024
 const WEEK_MS = 7 * 24 * 3_600_000
 
 /** Compares the transcripts that Claude Code wrote since the hooks were installed with the sessions in memory. */
-export function sessionsCheck(facts: DoctorFacts, name: string, title: string): DoctorCheck {
-  return {
-    id: `sessions.${name}`,
-    title: `${title} sessions`,
-    run: async () => {
-      const installs = await installations(facts, name)
-      if (installs.length === 0) return []
-      const sessions = await sessionsSince(installs, facts)
-      const [newest] = sessions
-      if (newest === undefined) return [ok('none since the hooks were installed')]
-      const reported = await reportedSessions(sessions, facts)
-      if (reported === null) return [ok('cannot be checked until the database is migrated: claude-mem start')]
-      const unreported = sessions.filter(({ session }) => !reported.has(session))
-      if (unreported.length === 0)
-        return [ok(`the newest ${sessions.length} since the hooks were installed were reported`)]
-      const text = `${unreported.length} of ${sessions.length} sessions since the hooks were installed were not reported`
-      if (!unreported.includes(newest)) return [advice(`${text}; the newest was`, BACKFILL)]
-      return [problem(`${text}, the newest among them (${newest.cwd})`, `${NOT_REPORTED_FIX}. ${BACKFILL}`)]
-    },
+export async function* checkSessions({ files }: ClientConnection, facts: DoctorFacts): CheckRun {
+  const installs = installations(files)
+  if (installs.length === 0) return null
+  const sessions = await sessionsSince(installs, facts)
+  const [newest] = sessions
+  if (newest === undefined) return 'none since the hooks were installed'
+  const reported = await reportedSessions(sessions, facts)
+  if (reported === null) return 'cannot be checked until the database is migrated: claude-mem start'
+  const unreported = sessions.filter(({ session }) => !reported.has(session))
+  const text = `${unreported.length} of ${sessions.length} sessions since the hooks were installed were not reported`
+  if (unreported.includes(newest)) {
+    yield problem(`${text}, the newest among them (${newest.cwd})`, `${NOT_REPORTED_FIX}. ${BACKFILL}`)
+  } else if (unreported.length > 0) {
+    yield advice(`${text}; the newest was`, BACKFILL)
   }
+  return `the newest ${sessions.length} since the hooks were installed were reported`
 }
 
 /** Whether the newest session of the last week was reported, by whatever hook. */
@@ -125,9 +103,8 @@ interface Installation {
   root: string | null
 }
 
-async function installations(facts: DoctorFacts, name: string): Promise<Installation[]> {
-  const connection = await facts.connection(name)
-  return hookEntries(connection?.files ?? []).flatMap(({ file: { record } }) => {
+function installations(files: readonly InstalledFile[]): Installation[] {
+  return hookEntries(files).flatMap(({ file: { record } }) => {
     const at = Date.parse(record?.at ?? '')
     return record === null || Number.isNaN(at) ? [] : [{ at, root: record.root }]
   })
@@ -137,7 +114,7 @@ async function installations(facts: DoctorFacts, name: string): Promise<Installa
 async function sessionsSince(installs: readonly Installation[], facts: DoctorFacts): Promise<SurveyedSession[]> {
   const { settings, environment } = facts
   const since = Math.min(...installs.map(({ at }) => at))
-  const found = findTranscripts(configDirectory(environment))
+  const found = findTranscripts(claudeConfigDirectory(environment.env, environment.home))
     .files.filter(({ changedAt, bytes }) => changedAt >= since && bytes <= MAX_TRANSCRIPT_BYTES)
     .sort((a, b) => b.changedAt - a.changedAt)
   const read = await surveyTranscripts(

@@ -10,71 +10,51 @@ import { compareVersions, VERSION } from '../../lib/version.ts'
 import { chooseProvider, findProviderOffers, readProviderEnvironment } from '../../observer/provider-choice.ts'
 import { staticEmbedder } from '../../search/embedders/static.ts'
 import { SETTINGS_FILE } from '../../settings/settings.ts'
-import {
-  advice,
-  type DoctorCheck,
-  type DoctorEnvironment,
-  type DoctorFacts,
-  type Finding,
-  findingsOrOk,
-  ok,
-  problem,
-} from './check.ts'
+import { advice, type CheckRun, type DoctorEnvironment, type DoctorFacts, type Finding, problem } from './check.ts'
 import { realPathOrSame } from './installed.ts'
 
-export function daemonCheck(facts: DoctorFacts): DoctorCheck {
-  return {
-    id: 'daemon',
-    title: 'Daemon',
-    run: async () => {
-      const { environment } = facts
-      const state = await facts.daemon()
-      if (state.type === 'stopped') return stopped(environment)
-      if (state.type === 'unresponsive') {
-        const text = `something listens on ${environment.paths.socket} and does not answer: ${state.reason}`
-        return [problem(text, 'claude-mem restart; if that does not help, end the process named in claude-mem logs')]
-      }
-      const { status } = state
-      const okDetail = `${status.version} ${status.state}, pid ${status.pid}`
-      return findingsOrOk([...identityFaults(status, environment), ...noticeFaults(status)], okDetail)
-    },
+export async function* checkDaemon(facts: DoctorFacts): CheckRun {
+  const { paths } = facts.environment
+  const daemon = await facts.daemon()
+  if (daemon.type === 'stopped') {
+    const failure = lastFailure(paths.logs)
+    if (failure === null) return 'not running; the next hook starts it'
+    yield problem(`the last one ended with an error: ${failure}`, 'fix it, then claude-mem start; see claude-mem logs')
+    return null
   }
+  if (daemon.type === 'unresponsive') {
+    const text = `something listens on ${paths.socket} and does not answer: ${daemon.reason}`
+    yield problem(text, 'claude-mem restart; if that does not help, end the process named in claude-mem logs')
+    return null
+  }
+  const { status } = daemon
+  yield* identityFaults(status, facts.environment)
+  const fix = 'see claude-mem status and claude-mem logs; claude-mem restart clears it'
+  for (const { level, text } of status.notices) {
+    if (level !== 'info') yield level === 'error' ? problem(text, fix) : advice(text, fix)
+  }
+  return `${status.version} ${status.state}, pid ${status.pid}`
 }
 
-function stopped({ paths }: DoctorEnvironment): Finding[] {
-  const failure = lastFailure(paths.logs)
-  if (failure === null) return [ok('not running; the next hook starts it')]
-  return [problem(`the last one ended with an error: ${failure}`, 'fix it, then claude-mem start; see claude-mem logs')]
-}
-
-function identityFaults(status: DaemonStatus, { paths, dist }: DoctorEnvironment): Finding[] {
-  const faults: Finding[] = []
+function* identityFaults(status: DaemonStatus, { paths, dist }: DoctorEnvironment): Generator<Finding> {
   const difference = compareVersions(status.version, VERSION)
   if (difference < 0) {
-    faults.push(problem(`version ${status.version} runs, and this program is ${VERSION}`, 'claude-mem restart'))
+    yield problem(`version ${status.version} runs, and this program is ${VERSION}`, 'claude-mem restart')
   } else if (difference > 0) {
     const text = `version ${status.version} runs, and this program is the older ${VERSION} (${dist})`
-    faults.push(problem(text, 'npm install -g claude-mem@latest, or remove the older one from your PATH'))
+    yield problem(text, 'npm install -g claude-mem@latest, or remove the older one from your PATH')
   }
   if (realPathOrSame(status.dataDir) !== realPathOrSame(paths.dataDir)) {
     const text = `it uses ${status.dataDir}, and this program uses ${paths.dataDir}`
-    faults.push(problem(text, 'compare CLAUDE_MEM_DATA_DIR here and where the daemon was started'))
+    yield problem(text, 'compare CLAUDE_MEM_DATA_DIR here and where the daemon was started')
   }
-  if (status.state !== 'serving')
-    faults.push(advice(`it is ${status.state}`, 'wait a moment, then run claude-mem doctor again'))
+  if (status.state !== 'serving') {
+    yield advice(`it is ${status.state}`, 'wait a moment, then run claude-mem doctor again')
+  }
   const settings = statSync(join(paths.dataDir, SETTINGS_FILE), { throwIfNoEntry: false })
   if (settings !== undefined && settings.mtimeMs > status.startedAt) {
-    faults.push(advice(`${SETTINGS_FILE} was changed since it started`, 'claude-mem restart, to apply it'))
+    yield advice(`${SETTINGS_FILE} was changed since it started`, 'claude-mem restart, to apply it')
   }
-  return faults
-}
-
-/** The daemon's warnings and errors. */
-function noticeFaults({ notices }: DaemonStatus): Finding[] {
-  const fix = 'see claude-mem status and claude-mem logs; claude-mem restart clears it'
-  return notices
-    .filter(({ level }) => level !== 'info')
-    .map(({ level, text }) => (level === 'error' ? problem(text, fix) : advice(text, fix)))
 }
 
 /** Enough for a last line with a stack trace. */
@@ -94,72 +74,49 @@ function lastFailure(directory: string): string | null {
   }
 }
 
-const TEST_HINT = 'claude-mem providers test makes one small call'
-
 /** Makes no call to a model. */
-export function observerCheck(facts: DoctorFacts): DoctorCheck {
-  return {
-    id: 'observer',
-    title: 'Observer',
-    run: async () => {
-      const { settings, environment } = facts
-      const surroundings = await readProviderEnvironment(environment.env)
-      const { provider, why, config } = chooseProvider(settings, surroundings)
-      const faults: Finding[] = [
-        ...(config?.problems ?? []).map((text) => problem(`${provider}: ${text}`, 'then claude-mem restart')),
-        ...(config?.notes ?? []).map((text) => advice(`${provider}: ${text}`, 'then claude-mem restart')),
-      ]
-      if (config?.provider === 'claude-code' && config.program !== null && !(await isProgram(config.program))) {
-        const fix = 'claude-mem config set claude-code-path FILE, or unset it to use the one on the PATH'
-        faults.push(problem(`claude-code: there is no program ${config.program}`, fix))
-      }
-      const daemon = await facts.daemon()
-      if (daemon.type === 'running' && daemon.status.provider !== provider) {
-        const text = `the daemon uses ${daemon.status.provider}; the settings say ${provider}`
-        faults.push(advice(text, 'claude-mem restart'))
-      }
-      const offers = config === null && provider === 'offline' ? findProviderOffers(settings, surroundings) : []
-      const more = offers.length === 0 ? '' : '; claude-mem providers shows which models are available'
-      const model = config === null ? '' : ` with ${config.model}; ${TEST_HINT}`
-      return findingsOrOk(faults, `${provider}${model} (${why})${more}`)
-    },
+export async function* checkObserver(facts: DoctorFacts): CheckRun {
+  const { settings, environment } = facts
+  const surroundings = await readProviderEnvironment(environment.env)
+  const { provider, why, config } = chooseProvider(settings, surroundings)
+  for (const text of config?.problems ?? []) yield problem(`${provider}: ${text}`, 'then claude-mem restart')
+  for (const text of config?.notes ?? []) yield advice(`${provider}: ${text}`, 'then claude-mem restart')
+  if (config?.provider === 'claude-code' && config.program !== null && !(await isProgram(config.program))) {
+    const fix = 'claude-mem config set claude-code-path FILE, or unset it to use the one on the PATH'
+    yield problem(`claude-code: there is no program ${config.program}`, fix)
   }
+  const daemon = await facts.daemon()
+  if (daemon.type === 'running' && daemon.status.provider !== provider) {
+    yield advice(`the daemon uses ${daemon.status.provider}; the settings say ${provider}`, 'claude-mem restart')
+  }
+  const offers = config === null && provider === 'offline' ? findProviderOffers(settings, surroundings) : []
+  const more = offers.length === 0 ? '' : '; claude-mem providers shows which models are available'
+  const model = config === null ? '' : ` with ${config.model}; claude-mem providers test makes one small call`
+  return `${provider}${model} (${why})${more}`
 }
 
 const STATIC = 'static'
 
-export function embedderCheck(facts: DoctorFacts): DoctorCheck {
+export async function* checkEmbedder(facts: DoctorFacts): CheckRun {
   const { settings, environment } = facts
   const name = settings.values.CLAUDE_MEM_EMBEDDER
-  return {
-    id: 'embedder',
-    title: 'Embedder',
-    run: async () => {
-      const faults: Finding[] = []
-      let dimensions = 0
-      try {
-        dimensions = name === STATIC ? (await staticEmbedder()).dimensions : await load(name, environment.paths.models)
-      } catch (error) {
-        const fix =
-          name === STATIC
-            ? 'npm install -g claude-mem'
-            : `claude-mem models pull ${name}; or claude-mem models use static`
-        const meanwhile = name === STATIC ? 'search uses words only' : 'static is used instead'
-        faults.push(problem(`${name} cannot be used, ${meanwhile}: ${errorMessage(error)}`, fix))
-      }
-      const daemon = await facts.daemon()
-      if (daemon.type === 'running' && daemon.status.indexing !== null) {
-        const { done, total } = daemon.status.indexing
-        faults.push(
-          advice(
-            `${done} of ${total} memories are indexed for search`,
-            'nothing to do: indexing continues in the background',
-          ),
-        )
-      }
-      return findingsOrOk(faults, `${name} loads, ${dimensions} dimensions`)
-    },
+  let dimensions = 0
+  try {
+    dimensions = name === STATIC ? (await staticEmbedder()).dimensions : await load(name, environment.paths.models)
+  } catch (error) {
+    const [meanwhile, fix] =
+      name === STATIC
+        ? ['search uses words only', 'npm install -g claude-mem']
+        : ['static is used instead', `claude-mem models pull ${name}; or claude-mem models use static`]
+    yield problem(`${name} cannot be used, ${meanwhile}: ${errorMessage(error)}`, fix)
   }
+  const daemon = await facts.daemon()
+  if (daemon.type === 'running' && daemon.status.indexing !== null) {
+    const { done, total } = daemon.status.indexing
+    const text = `${done} of ${total} memories are indexed for search`
+    yield advice(text, 'nothing to do: indexing continues in the background')
+  }
+  return `${name} loads, ${dimensions} dimensions`
 }
 
 /** Loads the local copy; nothing is downloaded. */

@@ -7,60 +7,42 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pluralize } from '../../lib/format.ts'
 import { VERSION } from '../../lib/version.ts'
-import { enabledPlugins, ORIGINAL_PLUGIN_ENABLED, ORIGINAL_PLUGIN_FIX } from '../install/clients/claude-code.ts'
 import {
-  advice,
-  type DoctorCheck,
-  type DoctorEnvironment,
-  type DoctorFacts,
-  type Finding,
-  findingsOrOk,
-  ok,
-  problem,
-} from './check.ts'
-import { newestSessionIsReported } from './clients.ts'
+  claudeConfigDirectory,
+  enabledPlugins,
+  ORIGINAL_PLUGIN_ENABLED,
+  ORIGINAL_PLUGIN_FIX,
+} from '../install/clients/claude-code.ts'
+import { advice, type CheckRun, type DoctorEnvironment, type DoctorFacts, type Finding, problem } from './check.ts'
+import { newestSessionIsReported, unreadableFaults } from './clients.ts'
 import {
   type ClientConnection,
   commandWords,
-  configDirectory,
   hookEntries,
-  type InstalledEntry,
-  type InstalledFile,
   isNode,
-  programFile,
+  locateCommand,
+  type RegisteredHook,
 } from './installed.ts'
 import { type CommandRun, runCommand } from './run-command.ts'
 
 const CLAUDE_CODE = 'claude-code'
 
-type Registered = InstalledEntry & { file: InstalledFile }
-
-export function hooksCheck(facts: DoctorFacts, name: string, title: string): DoctorCheck {
-  return {
-    id: `hooks.${name}`,
-    title: `${title} hooks`,
-    run: async () => {
-      const connections = await facts.connections()
-      const connection = connections.find((one) => one.name === name)
-      if (connection === undefined) return []
-      const entries = hookEntries(connection.files)
-      const switches = name === CLAUDE_CODE ? claudeSwitches(facts.environment) : []
-      const plugins = switches.filter(({ plugin }) => plugin).map(({ file }) => file)
-      const unreadable = unreadableFaults(connection)
-      if (entries.length === 0 && plugins.length === 0) {
-        return unreadable.length > 0 ? unreadable : await notRegistered(connection, connections, facts)
-      }
-      const faults = [
-        ...unreadable,
-        ...switchFaults(switches, facts.environment),
-        ...(entries.length === 0 ? [] : eventFaults(connection, entries)),
-        ...duplicateFaults(connection, entries, plugins),
-        ...(await programFaults(connection, entries, facts)),
-        ...(facts.environment.env.CLAUDE_MEM_HOOK_DISABLED === '1' ? [DISABLED] : []),
-      ]
-      return findingsOrOk(faults, registeredText(entries, plugins))
-    },
+export async function* checkHooks(connection: ClientConnection, facts: DoctorFacts): CheckRun {
+  const { environment } = facts
+  const entries = hookEntries(connection.files)
+  const switches = connection.name === CLAUDE_CODE ? claudeSwitches(environment) : []
+  const plugins = switches.filter(({ plugin }) => plugin).map(({ file }) => file)
+  const unreadable = [...unreadableFaults(connection.files.filter(({ kind }) => kind === 'hooks'))]
+  yield* unreadable
+  if (entries.length === 0 && plugins.length === 0) {
+    return unreadable.length > 0 ? null : yield* notRegistered(connection, facts)
   }
+  for (const fileSwitches of switches) yield* switchFaults(fileSwitches, environment)
+  if (entries.length > 0) yield* eventFaults(connection, entries)
+  yield* duplicateFaults(connection, entries, plugins)
+  yield* programFaults(connection, entries, environment)
+  if (environment.env.CLAUDE_MEM_HOOK_DISABLED === '1') yield DISABLED
+  return registeredText(entries, plugins)
 }
 
 const DISABLED = advice(
@@ -68,106 +50,91 @@ const DISABLED = advice(
   'unset CLAUDE_MEM_HOOK_DISABLED',
 )
 
-function registeredText(entries: readonly Registered[], plugins: readonly string[]): string {
+function registeredText(entries: readonly RegisteredHook[], plugins: readonly string[]): string {
   if (entries.length === 0) return `through the plugin, which is enabled in ${plugins.join(' and ')}`
   const files = [...new Set(entries.map(({ file }) => file.path))]
   return `${pluralize(new Set(entries.map(({ event }) => event)).size, 'event')} in ${files.join(' and ')}`
 }
 
-function unreadableFaults({ files }: ClientConnection): Finding[] {
-  return files.flatMap(({ kind, path, unreadable }) =>
-    kind === 'server' || unreadable === null
-      ? []
-      : [problem(unreadable, `repair ${path}, then claude-mem doctor again`)],
-  )
-}
-
 /** No hook is a problem only if no other client has hooks either. */
-async function notRegistered(
-  connection: ClientConnection,
-  all: readonly ClientConnection[],
-  facts: DoctorFacts,
-): Promise<Finding[]> {
+async function* notRegistered(connection: ClientConnection, facts: DoctorFacts): CheckRun {
   const { title, client, installCommand } = connection
-  const isFirst = all[0] === connection
-  const others = all.some(({ files }) => hookEntries(files).length > 0)
-  if (isFirst && !others && connection.name === CLAUDE_CODE && (await newestSessionIsReported(facts))) {
+  const all = await facts.connections()
+  if (connection !== all[0] || all.some(({ files }) => hookEntries(files).length > 0)) {
+    return client === null ? null : `not registered; to observe its sessions: ${installCommand('user')}`
+  }
+  if (connection.name === CLAUDE_CODE && (await newestSessionIsReported(facts))) {
     const text = 'none is registered, but the newest session was reported: it was probably started with --plugin-dir'
-    return [advice(text, `for every session: ${installCommand('user')}`)]
+    yield advice(text, `for every session: ${installCommand('user')}`)
+  } else {
+    yield problem(`no hook is registered in ${title}: its sessions are not observed`, installCommand('user'))
   }
-  if (isFirst && !others) {
-    return [problem(`no hook is registered in ${title}: its sessions are not observed`, installCommand('user'))]
-  }
-  return client === null ? [] : [ok(`not registered; to observe its sessions: ${installCommand('user')}`)]
+  return null
 }
 
-function eventFaults(connection: ClientConnection, entries: readonly Registered[]): Finding[] {
+function* eventFaults(connection: ClientConnection, entries: readonly RegisteredHook[]): Generator<Finding> {
   const { title, events, unknown, tooOld, client, installCommand } = connection
-  if (tooOld !== null) return [problem(tooOld, `update ${title}, then ${installCommand('user')}`)]
+  if (tooOld !== null) {
+    yield problem(tooOld, `update ${title}, then ${installCommand('user')}`)
+    return
+  }
   const fix = installCommand(entries[0]?.file.scope ?? 'user')
   const registered = new Set(entries.map(({ event }) => event))
   const missing = events.filter((event) => !registered.has(event))
   const unsupported = unknown.filter((event) => registered.has(event))
   const surplus = [...registered].filter((event) => !events.includes(event) && !unknown.includes(event))
-  const faults: Finding[] = []
   if (missing.length > 0) {
     const text = `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not registered`
     // With hooks written by hand, the missing events may be intended.
-    faults.push(entries.some(({ byHand }) => byHand) ? advice(text, `if you want them: ${fix}`) : problem(text, fix))
+    yield entries.some(({ byHand }) => byHand) ? advice(text, `if you want them: ${fix}`) : problem(text, fix)
   }
   if (unsupported.length > 0) {
     const text = `${title} ${client?.version ?? ''} does not know ${unsupported.join(', ')}, and may disable all hooks because of it`
-    faults.push(problem(text, fix))
+    yield problem(text, fix)
   }
-  if (surplus.length > 0) faults.push(advice(`${surplus.join(', ')} is registered but not used`, fix))
-  return faults
+  if (surplus.length > 0) yield advice(`${surplus.join(', ')} is registered but not used`, fix)
 }
 
 /** Each event would be reported twice: stored once if it has an id, but at twice the time. */
-function duplicateFaults(
+function* duplicateFaults(
   { uninstallCommand, installCommand }: ClientConnection,
-  entries: readonly Registered[],
+  entries: readonly RegisteredHook[],
   plugins: readonly string[],
-): Finding[] {
+): Generator<Finding> {
   const [first] = entries
-  if (first === undefined) return []
-  const duplicates = [...new Set(entries.map(({ event }) => event))].filter(
-    (event) => entries.filter((entry) => entry.event === event).length > 1,
-  )
-  const files = [...new Set(entries.filter(({ event }) => duplicates.includes(event)).map(({ file }) => file))]
-  const faults: Finding[] = []
-  if (duplicates.length > 0) {
-    const text = `registered more than once: ${duplicates.join(', ')} in ${files.map(({ path }) => path).join(' and ')}`
-    faults.push(problem(text, files.length > 1 ? uninstallCommand('project') : installCommand(first.file.scope)))
+  if (first === undefined) return
+  const repeated = entries.filter(({ event }) => entries.filter((other) => other.event === event).length > 1)
+  if (repeated.length > 0) {
+    const events = [...new Set(repeated.map(({ event }) => event))]
+    const files = [...new Set(repeated.map(({ file }) => file))]
+    const text = `registered more than once: ${events.join(', ')} in ${files.map(({ path }) => path).join(' and ')}`
+    yield problem(text, files.length > 1 ? uninstallCommand('project') : installCommand(first.file.scope))
   }
   if (plugins.length > 0) {
     const text = `registered in ${first.file.path}, and the plugin is enabled too (${plugins.join(' and ')})`
-    faults.push(problem(text, `${uninstallCommand(first.file.scope)}, or disable the plugin`))
+    yield problem(text, `${uninstallCommand(first.file.scope)}, or disable the plugin`)
   }
-  return faults
 }
 
-async function programFaults(
-  connection: ClientConnection,
-  entries: readonly Registered[],
-  facts: DoctorFacts,
-): Promise<Finding[]> {
-  const faults: Finding[] = []
+async function* programFaults(
+  { installCommand }: ClientConnection,
+  entries: readonly RegisteredHook[],
+  environment: DoctorEnvironment,
+): AsyncGenerator<Finding> {
   for (const { command, file, byHand } of distinctCommands(entries)) {
-    const { missing, version, file: program } = await programFile(command, facts.environment)
-    const fix = connection.installCommand(file.scope)
+    const { missing, version, file: program } = await locateCommand(command, environment)
+    const fix = installCommand(file.scope)
     if (missing.length > 0) {
       const text = `hooks in ${file.path} run ${missing.join(' and ')}, which does not exist`
-      faults.push(problem(text, byHand ? `put it on the PATH, or write its path into ${file.path}` : fix))
+      yield problem(text, byHand ? `put it on the PATH, or write its path into ${file.path}` : fix)
     } else if (version !== null && version !== VERSION) {
-      faults.push(problem(`hooks run claude-mem ${version} (${program}), and this program is ${VERSION}`, fix))
+      yield problem(`hooks run claude-mem ${version} (${program}), and this program is ${VERSION}`, fix)
     }
   }
-  return faults
 }
 
 /** One entry per command: usually all events have the same one. */
-function distinctCommands(entries: readonly Registered[]): Registered[] {
+function distinctCommands(entries: readonly RegisteredHook[]): RegisteredHook[] {
   return entries.filter(({ command }, index) => entries.findIndex((other) => other.command === command) === index)
 }
 
@@ -195,7 +162,7 @@ const MANAGED_SETTINGS: Partial<Record<NodeJS.Platform, string>> = {
 function claudeSwitches(environment: DoctorEnvironment): Switches[] {
   const managed = MANAGED_SETTINGS[process.platform]
   const files = [
-    join(configDirectory(environment), 'settings.json'),
+    join(claudeConfigDirectory(environment.env, environment.home), 'settings.json'),
     join(environment.root, '.claude', 'settings.json'),
     join(environment.root, '.claude', 'settings.local.json'),
     ...(managed === undefined ? [] : [managed]),
@@ -223,29 +190,20 @@ function readSwitches(file: string, managed: boolean): Switches | null {
   }
 }
 
-function switchFaults(switches: readonly Switches[], { paths }: DoctorEnvironment): Finding[] {
-  return switches.flatMap(({ file, disableAllHooks, allowManagedHooksOnly, original, dataDir }) => [
-    ...(disableAllHooks
-      ? [problem(`"disableAllHooks" is true in ${file}: no hook runs`, `remove it from ${file}`)]
-      : []),
-    ...(allowManagedHooksOnly
-      ? [
-          problem(
-            `${file} allows only hooks of your organisation`,
-            'ask your administrator to allow the hooks of claude-mem',
-          ),
-        ]
-      : []),
-    ...(original ? [advice(`${ORIGINAL_PLUGIN_ENABLED} (${file})`, ORIGINAL_PLUGIN_FIX)] : []),
-    ...(dataDir !== null && resolve(dataDir) !== paths.dataDir
-      ? [
-          advice(
-            `sessions report to ${dataDir} ("env" in ${file}), and this program uses ${paths.dataDir}`,
-            'set CLAUDE_MEM_DATA_DIR to the same value in your shell, or remove it there',
-          ),
-        ]
-      : []),
-  ])
+function* switchFaults(switches: Switches, { paths }: DoctorEnvironment): Generator<Finding> {
+  const { file, dataDir } = switches
+  if (switches.disableAllHooks) {
+    yield problem(`"disableAllHooks" is true in ${file}: no hook runs`, `remove it from ${file}`)
+  }
+  if (switches.allowManagedHooksOnly) {
+    const fix = 'ask your administrator to allow the hooks of claude-mem'
+    yield problem(`${file} allows only hooks of your organisation`, fix)
+  }
+  if (switches.original) yield advice(`${ORIGINAL_PLUGIN_ENABLED} (${file})`, ORIGINAL_PLUGIN_FIX)
+  if (dataDir !== null && resolve(dataDir) !== paths.dataDir) {
+    const text = `sessions report to ${dataDir} ("env" in ${file}), and this program uses ${paths.dataDir}`
+    yield advice(text, 'set CLAUDE_MEM_DATA_DIR to the same value in your shell, or remove it there')
+  }
 }
 
 /** No client has this event: the hook ignores it. */
@@ -253,63 +211,44 @@ const PROBE_EVENT = 'Doctor'
 /** A hook normally takes about 1.3 times as long as an empty node; from this ratio on something slows it down. */
 const SLOW_RATIO = 4
 
-export function hookRunCheck(facts: DoctorFacts, name: string, title: string): DoctorCheck {
-  return {
-    id: `hook-run.${name}`,
-    title: `${title} hook run`,
-    run: async () => {
-      const connection = await facts.connection(name)
-      if (connection === undefined) return []
-      const entries = hookEntries(connection.files)
-      const faults: Finding[] = []
-      const ratios: string[] = []
-      for (const { command, file } of distinctCommands(entries.filter(({ isOwn }) => isOwn))) {
-        const { missing } = await programFile(command, facts.environment)
-        // Reported by the hooks check.
-        if (missing.length > 0) continue
-        const result = await timeCommand(command, facts)
-        if (typeof result !== 'number') faults.push(failedRun(command, result, connection, file.scope))
-        else {
-          const ratio = result.toFixed(1)
-          ratios.push(ratio)
-          if (result >= SLOW_RATIO) faults.push(slowRun(ratio))
-        }
-      }
-      const details = [
-        ...(ratios.length === 0 ? [] : [`answers, and takes ${ratios.join(' and ')} times as long as an empty node`]),
-        ...new Set(entries.filter(({ isOwn }) => !isOwn).map(({ file }) => notRun(file.path))),
-      ]
-      return faults.length === 0 && details.length === 0 ? [] : findingsOrOk(faults, details.join('; '))
-    },
+export async function* checkHookRun(connection: ClientConnection, { environment }: DoctorFacts): CheckRun {
+  const entries = hookEntries(connection.files)
+  const ratios: string[] = []
+  for (const { command, file } of distinctCommands(entries.filter(({ isOwn }) => isOwn))) {
+    const { missing } = await locateCommand(command, environment)
+    // Reported by the hooks check.
+    if (missing.length > 0) continue
+    const result = await timeCommand(command, environment)
+    if (typeof result !== 'number') {
+      yield problem(`${command} does not work: ${failureText(result)}`, connection.installCommand(file.scope))
+      continue
+    }
+    const ratio = result.toFixed(1)
+    ratios.push(ratio)
+    if (result < SLOW_RATIO) continue
+    yield advice(
+      `it takes ${ratio} times as long as an empty node, and every tool use waits for it`,
+      'check again when the machine is idle; then exclude the program from virus scans, or move it to a local disk',
+    )
   }
+  // Commands that came with a project are not trusted and never run.
+  const foreign = new Set(entries.filter(({ isOwn }) => !isOwn).map(({ file }) => file.path))
+  const details = [
+    ...(ratios.length === 0 ? [] : [`answers, and takes ${ratios.join(' and ')} times as long as an empty node`]),
+    ...[...foreign].map((path) => `hooks in ${path} were not installed from here and are not run`),
+  ]
+  return details.length === 0 ? null : details.join('; ')
 }
 
-/** Commands that came with a project are not trusted and never run. */
-function notRun(path: string): string {
-  return `hooks in ${path} were not installed from here and are not run`
-}
-
-function slowRun(ratio: string): Finding {
-  return advice(
-    `it takes ${ratio} times as long as an empty node, and every tool use waits for it`,
-    'check again when the machine is idle; then exclude the program from virus scans, or move it to a local disk',
-  )
-}
-
-function failedRun(
-  command: string,
-  { code, stdout, stderr }: CommandRun,
-  connection: ClientConnection,
-  scope: 'user' | 'project',
-): Finding {
+function failureText({ code, stdout, stderr }: CommandRun): string {
   const output = (stderr.trim() || stdout.trim()).split('\n', 1)[0] || 'nothing'
   const why =
     code === 0 ? 'its answer is not one line of JSON' : code === null ? 'it was killed' : `it ended with ${code}`
-  return problem(`${command} does not work: ${why}; its output: ${output}`, connection.installCommand(scope))
+  return `${why}; its output: ${output}`
 }
 
 /** The run time as a multiple of an empty node's, or the run that failed. */
-async function timeCommand(command: string, { environment }: DoctorFacts): Promise<number | CommandRun> {
+async function timeCommand(command: string, environment: DoctorEnvironment): Promise<number | CommandRun> {
   const { words, program } = commandWords(command)
   const env = { ...environment.env, CLAUDE_MEM_DATA_DIR: environment.paths.dataDir }
   const input = JSON.stringify({ hook_event_name: PROBE_EVENT, session_id: 'doctor', cwd: environment.root })

@@ -7,16 +7,13 @@ import { findProgram, isProgram } from '../../lib/find-program.ts'
 import { VERSION } from '../../lib/version.ts'
 import { type InstallRecord, readRecord } from '../install/change.ts'
 import type { InstallAdapter, InstalledClient, InstallScope, InstallTarget } from '../install/clients/adapter.ts'
-import { claudeConfigDirectory } from '../install/clients/claude-code.ts'
 import { INSTALL_ADAPTERS } from '../install/clients/index.ts'
 import { CLI_FILE, HOOK_FILE, isOurCommand, serverCommand } from '../install/command-line.ts'
 import { type EntryFormat, SERVER_NAME } from '../install/entries.ts'
 import { readSettingsFile } from '../install/settings-file.ts'
 import type { DoctorEnvironment } from './check.ts'
 
-export const CLIENT_NAMES = INSTALL_ADAPTERS.map(({ name, title }) => ({ name, title }))
-
-export interface InstalledEntry {
+interface InstalledEntry {
   /** Event of a hook, or name of a server. */
   event: string
   command: string
@@ -60,11 +57,6 @@ export async function findConnections(
   return await Promise.all(INSTALL_ADAPTERS.map((adapter) => findConnection(adapter, environment, fileContext)))
 }
 
-/** The directory of Claude Code's settings and transcripts. */
-export function configDirectory({ env, home }: DoctorEnvironment): string {
-  return claudeConfigDirectory(env, home)
-}
-
 async function findConnection(
   adapter: InstallAdapter,
   environment: DoctorEnvironment,
@@ -105,7 +97,9 @@ async function findConnection(
   }
 }
 
-export function hookEntries(files: readonly InstalledFile[]): (InstalledEntry & { file: InstalledFile })[] {
+export type RegisteredHook = InstalledEntry & { file: InstalledFile }
+
+export function hookEntries(files: readonly InstalledFile[]): RegisteredHook[] {
   return files
     .filter(({ kind }) => kind === 'hooks')
     .flatMap((file) => file.entries.map((entry) => ({ ...entry, file })))
@@ -194,17 +188,17 @@ export function commandWords(command: string): CommandWords {
 /** Subcommands of `claude-mem` in entries that users write by hand. */
 const HAND_WRITTEN_COMMANDS = ['hook', 'context', 'new', 'save', 'summary', 'mcp']
 
-function isByHand(command: unknown): boolean {
-  if (typeof command !== 'string') return false
+function isByHand(command: string): boolean {
   const [program = '', action = ''] = commandWords(command).words
-  return (
-    /^claude-mem(?:\.cmd|\.exe)?$/i.test(basename(program.replaceAll('\\', '/'))) &&
-    HAND_WRITTEN_COMMANDS.includes(action)
-  )
+  return /^claude-mem(?:\.cmd|\.exe)?$/i.test(fileName(program)) && HAND_WRITTEN_COMMANDS.includes(action)
 }
 
 export function isNode(program: string): boolean {
-  return /^node(?:\.exe)?$/i.test(basename(program.replaceAll('\\', '/')))
+  return /^node(?:\.exe)?$/i.test(fileName(program))
+}
+
+function fileName(path: string): string {
+  return basename(path.replaceAll('\\', '/'))
 }
 
 /** The program that a registered command runs. */
@@ -219,7 +213,7 @@ interface ProgramFile {
   version: string | null
 }
 
-export async function programFile(command: string, environment: DoctorEnvironment): Promise<ProgramFile> {
+export async function locateCommand(command: string, environment: DoctorEnvironment): Promise<ProgramFile> {
   const [first = '', second = ''] = commandWords(command).words
   const runsNode = isNode(first)
   const program = await locateProgram(first, environment.env)

@@ -8,27 +8,22 @@ import { compareVersions } from '../../lib/version.ts'
 import { canRunModels } from '../../search/embedders/models.ts'
 import { loadGraphLibrary } from '../../search/vectors/graph.ts'
 import { SETTING_NAMES } from '../../settings/settings.ts'
-import { advice, type DoctorCheck, type DoctorFacts, type Finding, findingsOrOk, problem } from './check.ts'
-import { hookEntries, programFile, realPathOrSame } from './installed.ts'
+import { advice, type CheckRun, type DoctorFacts, type Finding, problem } from './check.ts'
+import { hookEntries, locateCommand, realPathOrSame } from './installed.ts'
 import { runCommand } from './run-command.ts'
 
 /** As in package.json. */
 const OLDEST_NODE = '20.0.0'
 const UPDATE = 'install Node 20 or newer, then npm install -g claude-mem, then claude-mem install'
 
-export function nodeCheck(facts: DoctorFacts): DoctorCheck {
-  return {
-    id: 'node',
-    title: 'Node',
-    run: async () => {
-      const { node, version } = { node: facts.environment.node, version: process.versions.node }
-      const faults = isTooOld(version) ? [tooOld(node, version)] : []
-      const others = await otherNodes(facts)
-      for (const [path, file] of others) faults.push(...(await probeNode(path, file, facts)))
-      const also = others.size === 0 ? '' : `; hooks run with ${[...others.keys()].join(' and ')}`
-      return findingsOrOk(faults, `${version} (${node})${also}`)
-    },
-  }
+export async function* checkNode(facts: DoctorFacts): CheckRun {
+  const { node } = facts.environment
+  const version = process.versions.node
+  if (isTooOld(version)) yield tooOld(node, version)
+  const others = await otherNodes(facts)
+  for (const [path, file] of others) yield* probeNode(path, file, facts)
+  const also = others.size === 0 ? '' : `; hooks run with ${[...others.keys()].join(' and ')}`
+  return `${version} (${node})${also}`
 }
 
 /** The nodes of registered hooks, except the one that runs this, each with the program file that it runs. */
@@ -38,7 +33,7 @@ async function otherNodes(facts: DoctorFacts): Promise<Map<string, string>> {
   for (const { files } of await facts.connections()) {
     for (const { command, isOwn } of hookEntries(files)) {
       if (!isOwn) continue
-      const { node, file, missing } = await programFile(command, environment)
+      const { node, file, missing } = await locateCommand(command, environment)
       // Missing files are reported by the hooks check.
       if (node !== null && missing.length === 0 && realPathOrSame(node) !== realPathOrSame(environment.node))
         nodes.set(node, file)
@@ -56,22 +51,21 @@ try {
 } catch (error) { result.failure = String(error && error.message).split('\\n')[0] }
 console.log(JSON.stringify(result))`
 
-async function probeNode(node: string, file: string, { environment }: DoctorFacts): Promise<Finding[]> {
+async function* probeNode(node: string, file: string, { environment }: DoctorFacts): AsyncGenerator<Finding> {
   const { code, stdout, stderr } = await runCommand(node, ['-e', PROBE, file], '', environment.env)
   const result = parseProbe(stdout)
   if (code !== 0 || result === null) {
     const why = stderr.trim().split('\n', 1)[0] || `it ended with ${code}`
-    return [problem(`${node}, which runs the hooks, does not run: ${why}`, 'claude-mem install')]
-  }
-  if (isTooOld(result.version)) return [tooOld(node, result.version)]
-  if (result.failure === null) return []
-  return [
-    problem(
+    yield problem(`${node}, which runs the hooks, does not run: ${why}`, 'claude-mem install')
+  } else if (isTooOld(result.version)) {
+    yield tooOld(node, result.version)
+  } else if (result.failure !== null) {
+    yield problem(
       `${node} (${result.version}), which runs the hooks, cannot load better-sqlite3, so no daemon that a hook starts can ` +
         `run: ${result.failure}`,
       `claude-mem install, which registers ${environment.node}; or npm rebuild better-sqlite3 with that node`,
-    ),
-  ]
+    )
+  }
 }
 
 function parseProbe(stdout: string): { version: string; failure: string | null } | null {
@@ -91,44 +85,27 @@ const tooOld = (node: string, version: string) =>
 
 const WITH_OPTIONAL = 'npm install -g claude-mem --include=optional'
 
-export function nativeModulesCheck({ settings }: DoctorFacts, loadDatabase = openInMemory): DoctorCheck {
-  return {
-    id: 'native-modules',
-    title: 'Native modules',
-    run: async () => {
-      const faults: Finding[] = []
-      try {
-        await loadDatabase()
-      } catch (error) {
-        const [why] = errorMessage(error).split('\n', 1)
-        faults.push(
-          problem(
-            `better-sqlite3, the database driver, cannot be loaded by Node ${process.versions.node}: ${why}`,
-            'npm rebuild better-sqlite3 where claude-mem is installed, or npm install -g claude-mem with this node',
-          ),
-        )
-      }
-      const { reason } = await loadGraphLibrary()
-      if (reason !== null) {
-        const from = settings.values.CLAUDE_MEM_VECTOR_INDEX_FROM
-        faults.push(
-          advice(`${reason}. With it, search stays fast in projects of more than ${from} vectors`, WITH_OPTIONAL),
-        )
-      }
-      if (!canRunModels()) {
-        faults.push(
-          advice(
-            '@huggingface/transformers is not installed. With it, a model can find memories by meaning, in any language',
-            WITH_OPTIONAL,
-          ),
-        )
-      }
-      return findingsOrOk(
-        faults,
-        `better-sqlite3 ${packageVersion('better-sqlite3')}, hnswlib-node and @huggingface/transformers`,
-      )
-    },
+export async function* checkNativeModules({ settings }: DoctorFacts, loadDatabase = openInMemory): CheckRun {
+  try {
+    await loadDatabase()
+  } catch (error) {
+    const [why] = errorMessage(error).split('\n', 1)
+    yield problem(
+      `better-sqlite3, the database driver, cannot be loaded by Node ${process.versions.node}: ${why}`,
+      'npm rebuild better-sqlite3 where claude-mem is installed, or npm install -g claude-mem with this node',
+    )
   }
+  const { reason } = await loadGraphLibrary()
+  if (reason !== null) {
+    const from = settings.values.CLAUDE_MEM_VECTOR_INDEX_FROM
+    yield advice(`${reason}. With it, search stays fast in projects of more than ${from} vectors`, WITH_OPTIONAL)
+  }
+  if (!canRunModels()) {
+    const text =
+      '@huggingface/transformers is not installed. With it, a model can find memories by meaning, in any language'
+    yield advice(text, WITH_OPTIONAL)
+  }
+  return `better-sqlite3 ${packageVersion('better-sqlite3')}, hnswlib-node and @huggingface/transformers`
 }
 
 async function openInMemory(): Promise<void> {
@@ -141,19 +118,10 @@ function packageVersion(name: string): string {
   return String(version)
 }
 
-export function settingsCheck({ settings }: DoctorFacts): DoctorCheck {
-  return {
-    id: 'settings',
-    title: 'Settings',
-    run: async () => {
-      const changed = SETTING_NAMES.filter((name) => settings.sources[name] !== 'default').length
-      const faults = settings.problems.map(({ message }) =>
-        problem(message, 'see claude-mem config; change it with claude-mem config set NAME VALUE'),
-      )
-      return findingsOrOk(
-        faults,
-        changed === 0 ? 'all have their defaults' : `${changed} of ${SETTING_NAMES.length} set`,
-      )
-    },
+export async function* checkSettings({ settings }: DoctorFacts): CheckRun {
+  for (const { message } of settings.problems) {
+    yield problem(message, 'see claude-mem config; change it with claude-mem config set NAME VALUE')
   }
+  const changed = SETTING_NAMES.filter((name) => settings.sources[name] !== 'default').length
+  return changed === 0 ? 'all have their defaults' : `${changed} of ${SETTING_NAMES.length} set`
 }

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeSpool } from '../../../src/hook/spool.ts'
 import { dataPaths } from '../../../src/lib/paths.ts'
 import { DoctorFacts, runCheck } from '../../../src/setup/doctor/check.ts'
-import { nativeModulesCheck } from '../../../src/setup/doctor/program.ts'
+import { checkNativeModules } from '../../../src/setup/doctor/program.ts'
 import { openLocalStore } from '../../../src/store/sqlite/store.ts'
 import { commitOf, promptOf, record } from '../../store/samples.ts'
 import { DAY_MS, TranscriptFixture } from '../../transfer/backfill/fixture.ts'
@@ -104,7 +104,10 @@ describe.skipIf(process.platform === 'win32')('doctor.program', () => {
     const load = async () => {
       throw new Error('The module was compiled against a different Node.js version\nusing NODE_MODULE_VERSION 115.')
     }
-    const [check] = await runCheck(nativeModulesCheck(new DoctorFacts(fixture.around), load))
+    const [check] = await runCheck(
+      { id: 'native-modules', title: 'Native modules', run: (facts) => checkNativeModules(facts, load) },
+      new DoctorFacts(fixture.around),
+    )
     expect(check).toMatchObject({
       state: 'problem',
       detail: `better-sqlite3, the database driver, cannot be loaded by Node ${process.versions.node}: The module was compiled against a different Node.js version`,
