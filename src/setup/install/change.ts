@@ -7,11 +7,12 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { structuredPatch } from 'diff'
+import { z } from 'zod'
 import { maskSecrets } from '../../domain/secrets.ts'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 import { shortHash } from '../../lib/paths.ts'
-import type { InstallScope } from './clients/adapter.ts'
-import { type EntryFormat, isEntryFormat } from './entries.ts'
+import type { ClientFile } from './clients/adapter.ts'
+import { ENTRY_FORMAT_NAMES, type IsOurs } from './entries.ts'
 import { refuseReadOnly, removeSettingsFile, type SettingsFile, writeSettingsFile } from './settings-file.ts'
 
 export interface ChangeOptions {
@@ -20,18 +21,23 @@ export interface ChangeOptions {
   dryRun: boolean
 }
 
-export interface FileChange {
+/** One of a client's files, as it is now. */
+export interface ClientFileState extends ClientFile {
   client: string
   before: SettingsFile
+  record: InstallRecord | null
+  isOurs: IsOurs
+}
+
+export interface FileChange extends ClientFileState {
   /** The new content; null removes the file. */
   after: Buffer | null
   /** Mode of a file that is created. */
   mode: number
   /** Whether a copy of the old content is kept. */
   keepsCopy: boolean
-  old: InstallRecord | null
   /** Null removes the record. `backup` is the copy of the old content. */
-  record: ((backup: string | null) => InstallRecord) | null
+  newRecord: ((backup: string | null) => InstallRecord) | null
 }
 
 export function changesBytes({ before, after }: Pick<FileChange, 'before' | 'after'>): boolean {
@@ -54,22 +60,29 @@ export function maskedDiff(change: FileChange): string[] {
   )
 }
 
-/** Returns the backups in the order of the changes; null for a change without one. */
-export function applyChanges(changes: readonly FileChange[], options: ChangeOptions): (string | null)[] {
+/** Returns each change with its backup; null for a change without one. */
+export function applyChanges<Change extends FileChange>(
+  changes: readonly Change[],
+  options: ChangeOptions,
+): (Change & { backup: string | null })[] {
   for (const change of changes) {
     if (changesBytes(change)) refuseReadOnly(change.before.file, change.before.target)
   }
-  if (options.dryRun) return changes.map(() => null)
-  const done: Applied[] = []
+  if (options.dryRun) return changes.map((change) => ({ ...change, backup: null }))
+  const undoSteps: (() => void)[] = []
   try {
-    for (const change of changes) done.push(apply(change, options))
+    const applied = changes.map((change) => {
+      const { backup, undo } = apply(change, options)
+      undoSteps.unshift(undo)
+      return { ...change, backup }
+    })
+    for (const { after, record } of changes) {
+      if (after === null) removeEmptyDirectories(record?.madeDirectories ?? [])
+    }
+    return applied
   } catch (error) {
-    throw rollBack(done, error)
+    throw rollBack(undoSteps, error)
   }
-  for (const { after, old } of changes) {
-    if (after === null) removeEmptyDirectories(old?.madeDirectories ?? [])
-  }
-  return done.map(({ backup }) => backup)
 }
 
 /** The missing directories of a file, innermost first. */
@@ -79,38 +92,30 @@ export function missingDirectories(file: string): string[] {
   return missing
 }
 
-interface Applied {
-  backup: string | null
-  undo(): void
-}
-
 /** The record is written before the file: without a record a change could not be undone byte for byte. */
-function apply(change: FileChange, { dataDir, now }: ChangeOptions): Applied {
-  const { before, after, client, old } = change
+function apply(change: FileChange, { dataDir, now }: ChangeOptions): { backup: string | null; undo(): void } {
+  const { before, after, client, record: old, newRecord } = change
   const made = missingDirectories(before.target)
   const backup = change.keepsCopy && before.bytes !== null ? saveCopy(dataDir, before.file, before.bytes, now) : null
   const restoreRecord = () => {
     if (old === null) removeRecord(dataDir, client, before.target)
     else writeRecord(dataDir, old)
     if (backup !== null) rmSync(backup, { force: true })
+    removeEmptyDirectories(made)
   }
   try {
-    if (change.record !== null) writeRecord(dataDir, change.record(backup))
+    if (newRecord !== null) writeRecord(dataDir, newRecord(backup))
     if (changesBytes(change)) write(before, after, change.mode)
-    if (change.record === null) removeRecord(dataDir, client, before.target)
+    if (newRecord === null) removeRecord(dataDir, client, before.target)
   } catch (error) {
     restoreRecord()
-    removeEmptyDirectories(made)
     throw error
   }
-  return {
-    backup,
-    undo: () => {
-      if (changesBytes(change)) write({ ...before, bytes: after }, before.bytes, change.mode)
-      restoreRecord()
-      removeEmptyDirectories(made)
-    },
+  const undo = () => {
+    if (changesBytes(change)) write({ ...before, bytes: after }, before.bytes, change.mode)
+    restoreRecord()
   }
+  return { backup, undo }
 }
 
 function write(before: SettingsFile, after: Buffer | null, mode: number): void {
@@ -118,9 +123,9 @@ function write(before: SettingsFile, after: Buffer | null, mode: number): void {
   else writeSettingsFile(before, after, mode)
 }
 
-function rollBack(done: readonly Applied[], error: unknown): unknown {
+function rollBack(undoSteps: readonly (() => void)[], error: unknown): unknown {
   const failures: string[] = []
-  for (const { undo } of done.toReversed()) {
+  for (const undo of undoSteps) {
     try {
       undo()
     } catch (failure) {
@@ -166,27 +171,45 @@ function firstLine(start: number, lines: number): number {
   return lines === 0 ? start - 1 : start
 }
 
-/** One per client and file. Settings may contain keys: records and copies are readable only by their owner. */
-export interface InstallRecord {
-  v: 2
-  client: string
-  scope: InstallScope
-  /** Root of the project; null for the user's settings. */
-  root: string | null
-  /** The settings file as the user knows it; `file` has symbolic links resolved. */
-  path: string
-  file: string
-  format: EntryFormat
+const commonRecordFields = {
+  /** The settings file with symbolic links resolved. */
+  file: z.string(),
   /** A copy of the file without our entries; null if there was no file. */
-  original: string | null
-  /** Directories that were created for the file, innermost first. */
-  madeDirectories: string[]
+  original: z.string().nullable(),
   /** Digest of the file as we wrote it. */
-  wrote: string
+  wrote: z.string(),
   /** Command lines that we wrote, newest first. */
-  commands: string[]
-  at: string
+  commands: z.array(z.string()),
+  at: z.string().catch(''),
 }
+
+const recordSchema = z
+  .object({
+    v: z.literal(2),
+    client: z.string(),
+    scope: z.enum(['user', 'project']),
+    /** Root of the project; null for the user's settings. */
+    root: z.string().nullable().catch(null),
+    /** The settings file as the user knows it. */
+    path: z.string().nullable().catch(null),
+    format: z.enum(ENTRY_FORMAT_NAMES),
+    /** Directories that were created for the file, innermost first. */
+    madeDirectories: z.array(z.string()),
+    ...commonRecordFields,
+  })
+  .transform((record) => ({ ...record, path: record.path ?? record.file }))
+
+/** One per client and file. Settings may contain keys: records and copies are readable only by their owner. */
+export type InstallRecord = z.infer<typeof recordSchema>
+
+/** Version 1 knew only the hooks in Claude Code's user settings. */
+const firstRecordSchema = z
+  .object({ v: z.literal(1), madeDirectory: z.string().nullable().catch(null), ...commonRecordFields })
+  .transform(({ madeDirectory, ...record }): InstallRecord => {
+    const madeDirectories = madeDirectory === null ? [] : [madeDirectory]
+    const hooksOfUser = { client: 'claude-code', scope: 'user', root: null, format: 'hooks' } as const
+    return { ...record, ...hooksOfUser, v: 2, path: record.file, madeDirectories }
+  })
 
 export const RECORDS_DIRECTORY = 'install'
 /** Old commands identify our entries after node or the program has moved. */
@@ -217,7 +240,7 @@ export function allRecords(dataDir: string): InstallRecord[] {
     .flatMap((name) => parseRecord(join(dataDir, RECORDS_DIRECTORY, name)) ?? [])
 }
 
-export function writeRecord(dataDir: string, record: InstallRecord): void {
+function writeRecord(dataDir: string, record: InstallRecord): void {
   const path = recordFile(dataDir, record.client, record.file)
   const kept = { ...record, commands: [...new Set(record.commands)].slice(0, KEPT_COMMANDS) }
   inRecordsDirectory(dataDir, () => {
@@ -226,7 +249,7 @@ export function writeRecord(dataDir: string, record: InstallRecord): void {
   })
 }
 
-export function removeRecord(dataDir: string, client: string, file: string): void {
+function removeRecord(dataDir: string, client: string, file: string): void {
   rmSync(recordFile(dataDir, client, file), { force: true })
 }
 
@@ -272,41 +295,10 @@ function recordFile(dataDir: string, client: string, file: string): string {
 }
 
 function parseRecord(path: string): InstallRecord | null {
-  let value: unknown
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'))
+    return z.union([recordSchema, firstRecordSchema]).parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     // Missing or damaged: our entries are then recognised by their command lines.
     return null
   }
-  if (typeof value !== 'object' || value === null) return null
-  const given: Record<string, unknown> = { ...value }
-  const { file, original, wrote, at } = given
-  const commands = stringList(given.commands)
-  if (typeof file !== 'string' || typeof wrote !== 'string' || commands === null) return null
-  if (original !== null && typeof original !== 'string') return null
-  const common = { v: 2, file, original, wrote, commands, at: String(at) } as const
-  // Version 1 knew only the hooks in Claude Code's user settings.
-  if (given.v === 1) {
-    const { madeDirectory } = given
-    const madeDirectories = typeof madeDirectory === 'string' ? [madeDirectory] : []
-    return { ...common, client: 'claude-code', scope: 'user', root: null, path: file, format: 'hooks', madeDirectories }
-  }
-  const { client, scope, root, format } = given
-  const madeDirectories = stringList(given.madeDirectories)
-  if (given.v !== 2 || typeof client !== 'string' || madeDirectories === null || !isEntryFormat(format)) return null
-  if (scope !== 'user' && scope !== 'project') return null
-  return {
-    ...common,
-    client,
-    scope,
-    root: typeof root === 'string' ? root : null,
-    path: typeof given.path === 'string' ? given.path : file,
-    format,
-    madeDirectories,
-  }
-}
-
-function stringList(value: unknown): string[] | null {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : null
 }

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { MemError } from '../../lib/errors.ts'
-import { type HookEventName, hookEntry, hookGroup } from './claude-code-events.ts'
+import { hookEntry, hookGroup } from './claude-code-events.ts'
 import { serverCommand } from './command-line.ts'
 import {
   type ArrayNode,
@@ -21,43 +21,29 @@ import {
   replaceNode,
 } from './json-edit.ts'
 
+export const ENTRY_FORMAT_NAMES = ['hooks', 'flat-hooks', 'mcp-servers'] as const
+export type EntryFormat = (typeof ENTRY_FORMAT_NAMES)[number]
 export type IsOurs = (command: unknown) => boolean
 
+/** What a client's files should contain: a hook for each event, and the MCP server. */
+export interface WantedEntries {
+  events: readonly string[]
+  /** The hook's command line. */
+  command: string
+  server: Json
+}
+
+/** `text` must be valid JSON; `file` is its name for error messages. */
 interface EntryFormatSpec {
   /** What our entries are, for messages. */
   what: string
+  /** Adds our entries, or updates them. */
+  merge(text: string, wanted: WantedEntries, isOurs: IsOurs, file: string): string
   remove(text: string, isOurs: IsOurs, file: string): string
   /** The names of our entries; a duplicate is listed twice. */
   ours(text: string, isOurs: IsOurs): string[]
-  /** Whether the file contains nothing that the user could have written. */
-  isBare(text: string): boolean
-}
-
-const isEmptyObject = (text: string) => /^\s*\{\s*\}\s*$/.test(text)
-
-export const ENTRY_FORMATS = {
-  hooks: {
-    what: 'hooks',
-    remove: removeHooks,
-    ours: (text, isOurs) => findHooks(text, GROUPED, isOurs).map(({ event }) => event),
-    isBare: isEmptyObject,
-  },
-  'flat-hooks': {
-    what: 'hooks',
-    remove: (text, isOurs, file) => {
-      checkFlatHooks(text, file)
-      return removeAllHooks(text, FLAT, isOurs)
-    },
-    ours: (text, isOurs) => findHooks(text, FLAT, isOurs).map(({ event }) => event),
-    isBare: isBareFlatHooks,
-  },
-  'mcp-servers': { what: 'MCP server', remove: removeServer, ours: findServer, isBare: isEmptyObject },
-} as const satisfies Record<string, EntryFormatSpec>
-
-export type EntryFormat = keyof typeof ENTRY_FORMATS
-
-export function isEntryFormat(name: unknown): name is EntryFormat {
-  return typeof name === 'string' && Object.hasOwn(ENTRY_FORMATS, name)
+  /** Top-level keys that a file without entries of the user may have. */
+  bareKeys: readonly string[]
 }
 
 /** A child of an object or array, by its index. */
@@ -67,19 +53,22 @@ interface Position {
 }
 
 /** What differs between the two formats of hooks. */
-interface HookForm<Event extends string> {
+interface HookForm {
+  /** The `version` of the file; null if it has none. */
+  version: number | null
   /** The entries in the list of one event; each with its positions from the entry up to that list. */
   entries(list: ArrayNode): { node: JsonNode; positions: Position[] }[]
   /** The list item for an event without an entry of ours. */
-  newItem(event: Event, command: string): Json
-  update(text: string, entry: JsonNode, event: Event, command: string): string
+  newItem(event: string, command: string): Json
+  update(text: string, entry: JsonNode, event: string, command: string): string
 }
 
 /** Claude Code: each item of the list is a group with a list of `hooks`. */
-const GROUPED: HookForm<HookEventName> = {
+const GROUPED: HookForm = {
+  version: null,
   entries: (groups) =>
     groups.items.flatMap((group, index) => {
-      const hooks = group.kind === 'object' ? findMember(group, 'hooks')?.value : undefined
+      const hooks = memberValue(group, 'hooks')
       if (hooks?.kind !== 'array') return []
       return hooks.items.map((node, at) => ({
         node,
@@ -97,41 +86,42 @@ const GROUPED: HookForm<HookEventName> = {
 }
 
 /** Cursor: each item of the list is an entry. Only its command is updated: a timeout set by the user stays. */
-const FLAT: HookForm<string> = {
+const FLAT: HookForm = {
+  version: 1,
   entries: (list) => list.items.map((node, index) => ({ node, positions: [{ container: list, index }] })),
   newItem: (_, command) => ({ command }),
   update: (text, entry, _, command) => {
-    const node = commandNode(entry)
+    const node = memberValue(entry, 'command')
     return node === undefined || nodeValue(text, node) === command ? text : replaceNode(text, node, command)
   },
 }
 
-/** `text` must be valid JSON; `file` is its name for error messages. */
-export function mergeHooks(
-  text: string,
-  events: readonly HookEventName[],
-  command: string,
-  isOurs: IsOurs,
-  file: string,
-): string {
-  checkHooks(text, file)
-  return mergeAllHooks(text, GROUPED, events, command, isOurs)
+export const ENTRY_FORMATS: Readonly<Record<EntryFormat, EntryFormatSpec>> = {
+  hooks: hooksFormat(GROUPED),
+  'flat-hooks': hooksFormat(FLAT),
+  'mcp-servers': { what: 'MCP server', merge: mergeServer, remove: removeServer, ours: findServer, bareKeys: [] },
 }
 
-export function mergeFlatHooks(
-  text: string,
-  events: readonly string[],
-  command: string,
-  isOurs: IsOurs,
-  file: string,
-): string {
-  checkFlatHooks(text, file)
-  return mergeAllHooks(withVersion(removeSurplusHooks(text, FLAT, events, isOurs)), FLAT, events, command, isOurs)
+/** Whether the file contains nothing that the user could have written. */
+export function isBare(text: string, format: EntryFormat): boolean {
+  return Object.keys(JSON.parse(text)).every((key) => ENTRY_FORMATS[format].bareKeys.includes(key))
 }
 
-export function removeHooks(text: string, isOurs: IsOurs, file: string): string {
-  checkHooks(text, file)
-  return removeAllHooks(text, GROUPED, isOurs)
+function hooksFormat(form: HookForm): EntryFormatSpec {
+  return {
+    what: 'hooks',
+    merge: (text, { events, command }, isOurs, file) => {
+      checkHooks(text, form, file)
+      const prepared = withVersion(removeSurplusHooks(text, form, events, isOurs), form)
+      return events.reduce((merged, event) => mergeHook(merged, form, event, command, isOurs), prepared)
+    },
+    remove: (text, isOurs, file) => {
+      checkHooks(text, form, file)
+      return removeHooks(text, form, isOurs, () => true)
+    },
+    ours: (text, isOurs) => findHooks(text, form, isOurs).map(({ event }) => event),
+    bareKeys: form.version === null ? [] : ['version'],
+  }
 }
 
 interface FoundHook {
@@ -141,135 +131,96 @@ interface FoundHook {
   positions: Position[]
 }
 
-function findHooks<E extends string>(text: string, form: HookForm<E>, isOurs: IsOurs): FoundHook[] {
+function findHooks(text: string, form: HookForm, isOurs: IsOurs): FoundHook[] {
   const root = parseNodes(text)
-  const lists = hookLists(root)
-  if (root.kind !== 'object' || lists === undefined) return []
+  const lists = memberValue(root, 'hooks')
+  if (root.kind !== 'object' || lists?.kind !== 'object') return []
   const hooksMember = { container: root, index: root.members.findLastIndex(({ key }) => key === 'hooks') }
   return lists.members.flatMap(({ key: event, value: list }, index) => {
     if (list.kind !== 'array') return []
     return form.entries(list).flatMap(({ node, positions }) => {
-      const command = commandNode(node)
+      const command = memberValue(node, 'command')
       if (!isOurs(command === undefined ? undefined : nodeValue(text, command))) return []
       return [{ event, node, positions: [...positions, { container: lists, index }, hooksMember] }]
     })
   })
 }
 
-/** Objects and lists that would be left empty are removed too. */
-function removeHook(text: string, { positions }: FoundHook): string {
-  const inner = positions.find(({ container }) => childCount(container) > 1) ?? positions.at(-1)
-  return inner === undefined ? text : removeChild(text, inner.container, inner.index)
+/** Removes those of our entries, one after the other, with objects and lists that would be left empty. */
+function removeHooks(
+  text: string,
+  form: HookForm,
+  isOurs: IsOurs,
+  isUnwanted: (hook: FoundHook, index: number, all: readonly FoundHook[]) => boolean,
+): string {
+  for (let rest = text; ; ) {
+    const hook = findHooks(rest, form, isOurs).findLast(isUnwanted)
+    const inner = hook?.positions.find(({ container }) => childCount(container) > 1) ?? hook?.positions.at(-1)
+    if (inner === undefined) return rest
+    rest = removeChild(rest, inner.container, inner.index)
+  }
 }
 
 const childCount = (node: ObjectNode | ArrayNode) => (node.kind === 'object' ? node.members : node.items).length
 
-function removeAllHooks<E extends string>(text: string, form: HookForm<E>, isOurs: IsOurs): string {
-  for (let rest = text; ; ) {
-    const hook = findHooks(rest, form, isOurs).at(-1)
-    if (hook === undefined) return rest
-    rest = removeHook(rest, hook)
-  }
-}
-
 /** Keeps only the last of our entries under each of these events, and none under other events. */
-function removeSurplusHooks<E extends string>(
-  text: string,
-  form: HookForm<E>,
-  events: readonly string[],
-  isOurs: IsOurs,
-): string {
-  const isSurplus = ({ event }: FoundHook, index: number, all: readonly FoundHook[]): boolean =>
-    !events.includes(event) || all.slice(index + 1).some((other) => other.event === event)
-  for (let rest = text; ; ) {
-    const surplus = findHooks(rest, form, isOurs).find(isSurplus)
-    if (surplus === undefined) return rest
-    rest = removeHook(rest, surplus)
-  }
-}
-
-function mergeAllHooks<E extends string>(
-  text: string,
-  form: HookForm<E>,
-  events: readonly E[],
-  command: string,
-  isOurs: IsOurs,
-): string {
-  return events.reduce(
-    (merged, event) => mergeHook(merged, form, event, command, isOurs),
-    removeSurplusHooks(text, form, events, isOurs),
+function removeSurplusHooks(text: string, form: HookForm, events: readonly string[], isOurs: IsOurs): string {
+  return removeHooks(
+    text,
+    form,
+    isOurs,
+    ({ event }, index, all) => !events.includes(event) || all.slice(index + 1).some((other) => other.event === event),
   )
 }
 
-function mergeHook<E extends string>(
-  text: string,
-  form: HookForm<E>,
-  event: E,
-  command: string,
-  isOurs: IsOurs,
-): string {
+function mergeHook(text: string, form: HookForm, event: string, command: string, isOurs: IsOurs): string {
   const hook = findHooks(text, form, isOurs).find((found) => found.event === event)
   if (hook !== undefined) return form.update(text, hook.node, event, command)
   const item = form.newItem(event, command)
   const root = parseNodes(text)
-  const lists = hookLists(root)
-  if (lists === undefined) return root.kind === 'object' ? addMember(text, root, 'hooks', { [event]: [item] }) : text
-  const list = findMember(lists, event)?.value
+  const lists = memberValue(root, 'hooks')
+  if (lists?.kind !== 'object')
+    return root.kind === 'object' ? addMember(text, root, 'hooks', { [event]: [item] }) : text
+  const list = memberValue(lists, event)
   return list?.kind === 'array' ? addItem(text, list, item) : addMember(text, lists, event, [item])
 }
 
-function hookLists(root: JsonNode): ObjectNode | undefined {
-  const hooks = root.kind === 'object' ? findMember(root, 'hooks')?.value : undefined
-  return hooks?.kind === 'object' ? hooks : undefined
+/** Undefined if there is no such member, or the node is not an object. */
+function memberValue(node: JsonNode, key: string): JsonNode | undefined {
+  return node.kind === 'object' ? findMember(node, key)?.value : undefined
 }
 
-function commandNode(entry: JsonNode): JsonNode | undefined {
-  return entry.kind === 'object' ? findMember(entry, 'command')?.value : undefined
-}
-
-function checkHooks(text: string, file: string): void {
+function checkHooks(text: string, { version }: HookForm, file: string): void {
   const root = parseNodes(text)
   if (root.kind !== 'object') throw unknownShape(file, 'does not hold a JSON object')
-  const hooks = findMember(root, 'hooks')?.value
-  if (hooks === undefined) return
-  if (hooks.kind !== 'object') throw unknownShape(file, 'has "hooks" that are not an object')
-  const other = hooks.members.find(({ value }) => value.kind !== 'array')
-  if (other === undefined) return
-  throw unknownShape(file, `has "hooks" in which ${JSON.stringify(other.key)} is not a list`)
+  const hooks = memberValue(root, 'hooks')
+  if (hooks !== undefined && hooks.kind !== 'object') throw unknownShape(file, 'has "hooks" that are not an object')
+  const other = hooks?.members.find(({ value }) => value.kind !== 'array')
+  if (other !== undefined) {
+    throw unknownShape(file, `has "hooks" in which ${JSON.stringify(other.key)} is not a list`)
+  }
+  const given = memberValue(root, 'version')
+  if (version === null || given === undefined || nodeValue(text, given) === version) return
+  const problem = `has a "version" other than ${version}, which this claude-mem does not know`
+  throw new MemError('bad_setting', `${file} ${problem}; update claude-mem. Nothing was changed.`)
 }
 
 function unknownShape(file: string, problem: string): MemError {
   return new MemError('bad_setting', `${file} ${problem}; repair it, then try again. Nothing was changed.`)
 }
 
-/** The only version of Cursor's `hooks.json`. */
-const FLAT_HOOKS_VERSION = 1
-
-function checkFlatHooks(text: string, file: string): void {
-  checkHooks(text, file)
-  const root = parseNodes(text)
-  const version = root.kind === 'object' ? findMember(root, 'version') : undefined
-  if (version === undefined || nodeValue(text, version.value) === FLAT_HOOKS_VERSION) return
-  const problem = `has a "version" other than ${FLAT_HOOKS_VERSION}, which this claude-mem does not know`
-  throw new MemError('bad_setting', `${file} ${problem}; update claude-mem. Nothing was changed.`)
-}
-
-function withVersion(text: string): string {
+function withVersion(text: string, { version }: HookForm): string {
+  if (version === null) return text
   const root = parseNodes(text)
   if (root.kind !== 'object' || findMember(root, 'version') !== undefined) return text
-  return addMember(text, root, 'version', FLAT_HOOKS_VERSION)
-}
-
-function isBareFlatHooks(text: string): boolean {
-  const root = parseNodes(text)
-  return root.kind === 'object' && root.members.every(({ key }) => key === 'version')
+  return addMember(text, root, 'version', version)
 }
 
 export const SERVER_NAME = 'claude-mem'
 const SERVERS = 'mcpServers'
 
 /** Another program's server under our name is left alone. */
-export function mergeServer(text: string, server: Json, isOurs: IsOurs, file: string): string {
+function mergeServer(text: string, { server }: WantedEntries, isOurs: IsOurs, file: string): string {
   const { root, servers } = parseServers(text, file)
   if (servers === undefined) return addMember(text, root, SERVERS, { [SERVER_NAME]: server })
   const member = findMember(servers, SERVER_NAME)
@@ -292,16 +243,15 @@ function removeServer(text: string, isOurs: IsOurs, file: string): string {
 }
 
 function findServer(text: string, isOurs: IsOurs): string[] {
-  const root = parseNodes(text, SERVERS)
-  const servers = root.kind === 'object' ? findMember(root, SERVERS)?.value : undefined
-  const member = servers?.kind === 'object' ? findMember(servers, SERVER_NAME) : undefined
-  return member !== undefined && isOurs(registeredServerCommand(nodeValue(text, member.value))) ? [SERVER_NAME] : []
+  const servers = memberValue(parseNodes(text, SERVERS), SERVERS)
+  const server = servers === undefined ? undefined : memberValue(servers, SERVER_NAME)
+  return server !== undefined && isOurs(registeredServerCommand(nodeValue(text, server))) ? [SERVER_NAME] : []
 }
 
 function parseServers(text: string, file: string): { root: ObjectNode; servers: ObjectNode | undefined } {
   const root = parseNodes(text, SERVERS)
   if (root.kind !== 'object') throw unknownShape(file, 'does not hold a JSON object')
-  const servers = findMember(root, SERVERS)?.value
+  const servers = memberValue(root, SERVERS)
   if (servers !== undefined && servers.kind !== 'object') {
     throw unknownShape(file, `has "${SERVERS}" that are not an object`)
   }

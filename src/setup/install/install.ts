@@ -2,6 +2,7 @@
 import {
   applyChanges,
   type ChangeOptions,
+  type ClientFileState,
   changesBytes,
   digest,
   type FileChange,
@@ -14,8 +15,8 @@ import {
 } from './change.ts'
 import type { ClientFile, InstallAdapter, InstallTarget, ProgramPaths, RegistrationOptions } from './clients/adapter.ts'
 import { isOurCommand } from './command-line.ts'
-import { ENTRY_FORMATS, type IsOurs } from './entries.ts'
-import { readSettingsFile, resolveLinkTarget, type SettingsFile } from './settings-file.ts'
+import { ENTRY_FORMATS, isBare } from './entries.ts'
+import { readSettingsFile, resolveLinkTarget } from './settings-file.ts'
 
 export interface ChangedFile {
   file: string
@@ -46,7 +47,7 @@ export interface UninstallResult {
 }
 
 /** `restored`: byte for byte as before; `removed`: only our entries were removed, the file has changed since. */
-export type RemovalKind = 'nothing' | 'restored' | 'removed' | 'file removed'
+type RemovalKind = 'nothing' | 'restored' | 'removed' | 'file removed'
 
 export function installClient(
   adapter: InstallAdapter,
@@ -60,16 +61,17 @@ export function installClient(
   const { commands } = registration([])
   const found = adapter.files(target).map((file) => readClientFile(adapter.name, file, commands, options))
   const registered = found.flatMap(({ format, before, isOurs }) => ENTRY_FORMATS[format].ours(before.text, isOurs))
-  const { merge, events, leftOut, command } = registration(registered)
+  const wanted = registration(registered)
   const changes = found.map((state): FileChange => {
-    const text = merge(state.format, state.before.text, state.isOurs, state.before.file)
-    return installChange(state, text, { adapter, target, commands, options })
+    const { format, before, isOurs } = state
+    const text = ENTRY_FORMATS[format].merge(before.text, wanted, isOurs, before.file)
+    return installChange(state, text, target, commands, options)
   })
-  const backups = applyChanges(changes, options)
-  const files = changes.map((change, index) => ({
-    ...changedFile(change, found[index], backups[index]),
-    taken: isTakenByOthers(change, found[index]),
+  const files = applyChanges(changes, options).map((change) => ({
+    ...changedFile(change),
+    taken: ENTRY_FORMATS[change.format].ours(textAfter(change), change.isOurs).length === 0,
   }))
+  const { command, events, leftOut } = wanted
   const notes = adapter.notes(target, changes.map(textAfter))
   return { changed: files.some(({ changed }) => changed), command, events, leftOut, files, notes }
 }
@@ -98,14 +100,6 @@ export function uninstallRecorded(records: readonly InstallRecord[], options: Ch
   )
 }
 
-/** One of a client's files, as it is now. */
-interface ClientFileState extends ClientFile {
-  client: string
-  before: SettingsFile
-  record: InstallRecord | null
-  isOurs: IsOurs
-}
-
 function readClientFile(
   client: string,
   file: ClientFile,
@@ -121,37 +115,33 @@ function readClientFile(
 /** A project's settings are shared with everyone who works on it; the user's settings may contain keys. */
 const MODES = { user: 0o600, project: 0o644 } as const
 
-interface Addition {
-  adapter: InstallAdapter
-  target: InstallTarget
-  commands: readonly string[]
-  options: ChangeOptions
-}
-
 function installChange(
   state: ClientFileState,
   text: string,
-  { adapter, target, commands, options }: Addition,
+  { scope, root }: InstallTarget,
+  commands: readonly string[],
+  options: ChangeOptions,
 ): FileChange {
-  const { before, record: old, format } = state
-  const same = text === before.text
-  const after = same ? before.bytes : Buffer.from(before.bom + text)
-  const record = (backup: string | null): InstallRecord => ({
+  const { before, record: old, format, client } = state
+  const mode = MODES[scope]
+  if (text === before.text) {
+    return { ...state, after: before.bytes, mode, keepsCopy: false, newRecord: old === null ? null : () => old }
+  }
+  const after = Buffer.from(before.bom + text)
+  const newRecord = (backup: string | null): InstallRecord => ({
     v: 2,
-    client: adapter.name,
-    scope: target.scope,
-    root: target.scope === 'project' ? target.root : null,
+    client,
+    scope,
+    root: scope === 'project' ? root : null,
     path: before.file,
     file: before.target,
     format,
     ...undoFields(state, backup, options),
-    wrote: digest(after ?? Buffer.alloc(0)),
+    wrote: digest(after),
     commands: [...commands, ...(old?.commands ?? [])],
     at: options.now.toISOString(),
   })
-  const keep = old === null ? null : () => old
-  const change = { client: adapter.name, before, after, mode: MODES[target.scope], keepsCopy: !same, old }
-  return { ...change, record: same ? keep : record }
+  return { ...state, after, mode, keepsCopy: true, newRecord }
 }
 
 /** What uninstall will restore. A file that we wrote ourselves keeps the original of its first installation. */
@@ -171,23 +161,11 @@ function undoFields(
 }
 
 function removeEntries(found: readonly ClientFileState[], options: ChangeOptions): UninstallResult {
-  const plans = found.map((state) => ({ state, ...planRemoval(state) }))
-  const changes = plans.map(
-    ({ state, how, after }): FileChange => ({
-      client: state.client,
-      before: state.before,
-      after,
-      mode: MODES.user,
-      keepsCopy: how === 'removed',
-      old: state.record,
-      record: null,
-    }),
-  )
-  const backups = applyChanges(changes, options)
-  const files = changes.map((change, index) => ({
-    ...changedFile(change, found[index], backups[index]),
-    how: plans[index]?.how ?? 'nothing',
-  }))
+  const changes = found.map((state) => {
+    const { how, after } = planRemoval(state)
+    return { ...state, how, after, mode: MODES.user, keepsCopy: how === 'removed', newRecord: null }
+  })
+  const files = applyChanges(changes, options).map((change) => ({ ...changedFile(change), how: change.how }))
   return { changed: files.some(({ changed }) => changed), files }
 }
 
@@ -198,31 +176,23 @@ function planRemoval({ before, record, isOurs, format }: ClientFileState): { how
     const original = readCopy(record.original)
     if (original !== null) return { how: 'restored', after: original }
   }
-  const { remove, isBare } = ENTRY_FORMATS[format]
-  const text = remove(before.text, isOurs, before.file)
+  const text = ENTRY_FORMATS[format].remove(before.text, isOurs, before.file)
   if (text === before.text) return { how: 'nothing', after: before.bytes }
-  if (record !== null && record.original === null && isBare(text)) return { how: 'file removed', after: null }
+  if (record !== null && record.original === null && isBare(text, format)) return { how: 'file removed', after: null }
   return { how: 'removed', after: Buffer.from(before.bom + text) }
 }
 
-function changedFile(
-  change: FileChange,
-  state: ClientFileState | undefined,
-  backup: string | null | undefined,
-): ChangedFile {
+function changedFile(change: FileChange & { backup: string | null }): ChangedFile {
   return {
     file: change.before.file,
-    what: state === undefined ? '' : ENTRY_FORMATS[state.format].what,
+    what: ENTRY_FORMATS[change.format].what,
     changed: changesBytes(change),
-    backup: backup ?? null,
+    backup: change.backup,
     diff: maskedDiff(change),
   }
 }
 
-function isTakenByOthers(change: FileChange, state: ClientFileState | undefined): boolean {
-  return state !== undefined && ENTRY_FORMATS[state.format].ours(textAfter(change), state.isOurs).length === 0
-}
-
-function textAfter({ before, after }: FileChange): string {
-  return changesBytes({ before, after }) ? (after?.toString('utf8').slice(before.bom.length) ?? '{}') : before.text
+function textAfter(change: FileChange): string {
+  const { before, after } = change
+  return changesBytes(change) ? (after?.toString('utf8').slice(before.bom.length) ?? '{}') : before.text
 }

@@ -13,7 +13,7 @@ const OLDEST_CLIENT = '2.0.56'
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it
 const ROOT = '${CLAUDE_PLUGIN_ROOT}'
 
-export interface Package {
+interface Package {
   name: string
   version: string
   description: string
@@ -24,7 +24,10 @@ export interface Package {
 export function pluginFiles({ name, version, description, license }: Package): Record<string, Json> {
   // A built plugin may be copied to any machine, so node is found on the PATH.
   const command = `node "${ROOT}/${HOOK_FILE}"`
-  const hooks = supportedEvents(OLDEST_CLIENT).map((event): [string, Json] => [event, [hookGroup(event, command)]])
+  const hooks = supportedEvents(OLDEST_CLIENT, false).map((event): [string, Json] => [
+    event,
+    [hookGroup(event, command)],
+  ])
   const server = { type: 'stdio', command: 'node', args: [`${ROOT}/../${CLI_FILE}`, MCP_ARGUMENT] }
   return {
     '.claude-plugin/plugin.json': { name, version, description, author: { name }, license },

@@ -5,15 +5,18 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unifiedDiff } from '../../../src/setup/install/change.ts'
-import { HOOK_EVENT_NAMES } from '../../../src/setup/install/claude-code-events.ts'
+import { eventsToRegister } from '../../../src/setup/install/claude-code-events.ts'
 import { findClaudeCode } from '../../../src/setup/install/clients/claude-code.ts'
 import { hookCommand, isOurCommand } from '../../../src/setup/install/command-line.ts'
-import { mergeHooks, removeHooks } from '../../../src/setup/install/entries.ts'
+import { ENTRY_FORMATS } from '../../../src/setup/install/entries.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
 import { InstallFixture } from './fixture.ts'
 
 const COMMAND = '"/usr/bin/node" "/opt/claude-mem/dist/hook.cjs"'
+const HOOK_EVENT_NAMES = eventsToRegister(true)
 const isOurs = (command: unknown) => isOurCommand(command, [COMMAND])
+const mergeHooks = (text: string, events: readonly string[]) =>
+  ENTRY_FORMATS.hooks.merge(text, { events, command: COMMAND, server: null }, isOurs, 'settings.json')
 
 describe('json as text', () => {
   const group = fc.record({ hooks: fc.array(fc.record({ type: fc.constant('command'), command: fc.string() })) })
@@ -29,24 +32,24 @@ describe('json as text', () => {
     fc.assert(
       fc.property(settings, layout, fc.constantFrom('\n', '\r\n'), (value, indent, eol) => {
         const text = JSON.stringify(value, null, indent).replaceAll('\n', eol)
-        const merged = mergeHooks(text, HOOK_EVENT_NAMES, COMMAND, isOurs, 'settings.json')
+        const merged = mergeHooks(text, HOOK_EVENT_NAMES)
         const parsed = JSON.parse(merged)
         expect(parsed.more).toEqual(JSON.parse(text).more)
         for (const event of HOOK_EVENT_NAMES) expect(parsed.hooks[event].at(-1).hooks[0].command).toBe(COMMAND)
-        expect(mergeHooks(merged, HOOK_EVENT_NAMES, COMMAND, isOurs, 'settings.json')).toBe(merged)
-        expect(removeHooks(merged, isOurs, 'settings.json')).toBe(text)
+        expect(mergeHooks(merged, HOOK_EVENT_NAMES)).toBe(merged)
+        expect(ENTRY_FORMATS.hooks.remove(merged, isOurs, 'settings.json')).toBe(text)
       }),
       { numRuns: 50 },
     )
   })
 
   it('follows the layout of the file', () => {
-    const merged = mergeHooks('{\r\n\t"a": 1\r\n}', ['Stop'], COMMAND, isOurs, 'settings.json')
+    const merged = mergeHooks('{\r\n\t"a": 1\r\n}', ['Stop'])
     const wanted = { a: 1, hooks: { Stop: [{ hooks: [{ type: 'command', command: COMMAND, timeout: 10 }] }] } }
     expect(merged).toBe(JSON.stringify(wanted, null, '\t').replaceAll('\n', '\r\n'))
     const { a: _, ...hooks } = wanted
-    expect(mergeHooks('{}', ['Stop'], COMMAND, isOurs, 'x')).toBe(JSON.stringify(hooks, null, 2))
-    expect(mergeHooks('{"a":1}', ['Stop'], COMMAND, isOurs, 'x')).toBe(JSON.stringify(wanted))
+    expect(mergeHooks('{}', ['Stop'])).toBe(JSON.stringify(hooks, null, 2))
+    expect(mergeHooks('{"a":1}', ['Stop'])).toBe(JSON.stringify(wanted))
   })
 })
 

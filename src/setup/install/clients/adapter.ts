@@ -1,5 +1,5 @@
 /** What the installer needs to know about a client. To add one, write a file beside this one and list it in index.ts. */
-import type { EntryFormat, IsOurs } from '../entries.ts'
+import type { EntryFormat, WantedEntries } from '../entries.ts'
 
 export type InstallScope = 'user' | 'project'
 
@@ -41,15 +41,11 @@ export interface RegistrationOptions {
   registered: readonly string[]
 }
 
-export interface Registration {
-  events: readonly string[]
+interface Registration extends WantedEntries {
   /** Events that this version of the client does not support. */
   leftOut: readonly string[]
-  /** The hook's command line. */
-  command: string
   /** All command lines that are written; our entries are recognised by them later. */
   commands: readonly string[]
-  merge(format: EntryFormat, text: string, isOurs: IsOurs, file: string): string
 }
 
 export interface InstallAdapter {

@@ -4,9 +4,8 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isProgram, programFiles } from '../../../lib/find-program.ts'
-import { eventsToRegister, FILE_CONTEXT_EVENT, supportedEvents } from '../claude-code-events.ts'
+import { eventsToRegister, supportedEvents } from '../claude-code-events.ts'
 import { hookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
-import { mergeHooks, mergeServer } from '../entries.ts'
 import type { InstallAdapter, InstalledClient, InstallTarget } from './adapter.ts'
 
 export const claudeCodeInstall: InstallAdapter = {
@@ -18,10 +17,9 @@ export const claudeCodeInstall: InstallAdapter = {
   ],
   find: ({ env, home }) => findClaudeCode(env, home, claudeConfigDirectory(env, home)),
   registration: ({ node, hook, cli }, { version, fileContext, registered }) => {
-    const optional = fileContext ? [FILE_CONTEXT_EVENT] : []
-    const known = supportedEvents(version, optional)
+    const known = supportedEvents(version, fileContext)
     // If the client cannot be found now, events that an earlier installation registered are kept.
-    const allEvents = eventsToRegister(optional)
+    const allEvents = eventsToRegister(fileContext)
     const events = allEvents.filter((name) => known.includes(name) || (version === null && registered.includes(name)))
     const command = hookCommand(node, hook)
     const server = { type: 'stdio', command: node, args: [cli, MCP_ARGUMENT] }
@@ -30,10 +28,7 @@ export const claudeCodeInstall: InstallAdapter = {
       leftOut: allEvents.filter((name) => !events.includes(name)),
       command,
       commands: [command, serverCommand(node, server.args)],
-      merge: (format, text, isOurs, file) =>
-        format === 'mcp-servers'
-          ? mergeServer(text, server, isOurs, file)
-          : mergeHooks(text, events, command, isOurs, file),
+      server,
     }
   },
   notes: (where, [settings = '{}']) => [
@@ -125,13 +120,8 @@ function reportedVersion(path: string, env: NodeJS.ProcessEnv): Promise<string |
 const ORIGINAL_PLUGIN = 'claude-mem@thedotmack'
 const OWN_PLUGIN = /^claude-mem(?:@|$)/
 
-export interface EnabledPlugins {
-  own: boolean
-  original: boolean
-}
-
 /** Which plugins named claude-mem a settings file enables. */
-export function enabledPlugins(settings: { enabledPlugins?: unknown }): EnabledPlugins {
+export function enabledPlugins(settings: { enabledPlugins?: unknown }): { own: boolean; original: boolean } {
   const on = Object.entries(Object(settings.enabledPlugins)).flatMap(([name, value]) => (value === true ? [name] : []))
   return {
     own: on.some((name) => OWN_PLUGIN.test(name) && name !== ORIGINAL_PLUGIN),

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram } from '../../../lib/find-program.ts'
 import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
-import { mergeFlatHooks, mergeServer } from '../entries.ts'
 import type { InstallAdapter, InstallTarget } from './adapter.ts'
 
 /** Registered for every version: Cursor ignores events that it does not know. */
@@ -31,16 +30,8 @@ export const cursorInstall: InstallAdapter = {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: Cursor replaces it
       env: { CLAUDE_PROJECT_DIR: '${workspaceFolder}' },
     }
-    return {
-      events: CURSOR_EVENTS,
-      leftOut: [],
-      command,
-      commands: [command, serverCommand(node, server.args)],
-      merge: (format, text, isOurs, file) =>
-        format === 'mcp-servers'
-          ? mergeServer(text, server, isOurs, file)
-          : mergeFlatHooks(text, CURSOR_EVENTS, command, isOurs, file),
-    }
+    const commands = [command, serverCommand(node, server.args)]
+    return { events: CURSOR_EVENTS, leftOut: [], command, commands, server }
   },
   notes: ({ scope }) => [
     ...(scope === 'project'
