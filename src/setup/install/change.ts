@@ -13,7 +13,7 @@ import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 import { shortHash } from '../../lib/paths.ts'
 import type { ClientFile } from './clients/adapter.ts'
 import { ENTRY_FORMAT_NAMES, type IsOurs } from './entries.ts'
-import { refuseReadOnly, removeSettingsFile, type SettingsFile, writeSettingsFile } from './settings-file.ts'
+import { refuseReadOnly, removeSettingsFile, type SettingsFile, sameBytes, writeSettingsFile } from './settings-file.ts'
 
 export interface ChangeOptions {
   dataDir: string
@@ -41,8 +41,7 @@ export interface FileChange extends ClientFileState {
 }
 
 export function changesBytes({ before, after }: Pick<FileChange, 'before' | 'after'>): boolean {
-  if (before.bytes === null || after === null) return before.bytes !== after
-  return !before.bytes.equals(after)
+  return !sameBytes(before.bytes, after)
 }
 
 /** Longer lines of a diff are cut: some files are a single line. */

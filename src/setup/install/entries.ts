@@ -11,6 +11,7 @@ import {
   type ArrayNode,
   addItem,
   addMember,
+  childrenOf,
   findMember,
   type Json,
   type JsonNode,
@@ -155,13 +156,11 @@ function removeHooks(
 ): string {
   for (let rest = text; ; ) {
     const hook = findHooks(rest, form, isOurs).findLast(isUnwanted)
-    const inner = hook?.positions.find(({ container }) => childCount(container) > 1) ?? hook?.positions.at(-1)
+    const inner = hook?.positions.find(({ container }) => childrenOf(container).length > 1) ?? hook?.positions.at(-1)
     if (inner === undefined) return rest
     rest = removeChild(rest, inner.container, inner.index)
   }
 }
-
-const childCount = (node: ObjectNode | ArrayNode) => (node.kind === 'object' ? node.members : node.items).length
 
 /** Keeps only the last of our entries under each of these events, and none under other events. */
 function removeSurplusHooks(text: string, form: HookForm, events: readonly string[], isOurs: IsOurs): string {

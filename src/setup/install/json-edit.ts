@@ -2,9 +2,10 @@
  * Edits JSON as text: one value is added, removed or replaced, and every other byte stays. Parsing and serialising would
  * lose the user's layout, duplicate keys, and numbers that a double cannot hold.
  *
- * Not jsonc-parser 3.3: its `modify` reformats the neighbouring values and one-line files, and edits the first instead of
- * the last of duplicate keys. Adding one server to a file of 27 MB, as `~/.claude.json` can be, took it 5.4 s and 437 MB,
- * and this code 0.4 s and 25 MB (both on the same busy machine).
+ * Not jsonc-parser 3.3: its `modify` reformats the neighbouring values and one-line files, edits the first instead of the
+ * last of duplicate keys, and writes invalid JSON when it removes the last item of `[{…},{…}]`. Adding one server to a
+ * file of 27 MB, as `~/.claude.json` can be, took it 5.4 s and 437 MB, and this code 0.4 s and 25 MB (both on the same
+ * busy machine).
  */
 import { MemError } from '../../lib/errors.ts'
 
@@ -14,16 +15,15 @@ interface Span {
   start: number
   end: number
 }
-export interface Member extends Span {
+interface Member extends Span {
   key: string
   value: JsonNode
 }
 export type JsonNode =
   | (Span & { kind: 'object'; members: Member[] })
   | (Span & { kind: 'array'; items: JsonNode[] })
-  | (Span & { kind: 'scalar' })
-  /** A value that was not parsed. */
-  | (Span & { kind: 'skipped' })
+  /** A scalar, or a value that was not parsed. */
+  | (Span & { kind: 'other' })
 export type ObjectNode = Extract<JsonNode, { kind: 'object' }>
 export type ArrayNode = Extract<JsonNode, { kind: 'array' }>
 
@@ -85,7 +85,7 @@ export function parseNodes(text: string, only: string | null = null): JsonNode {
       return { kind: 'array', start, end: at, items }
     }
     scalar()
-    return { kind: 'scalar', start, end: at }
+    return { kind: 'other', start, end: at }
   }
   const skipped = (): JsonNode => {
     take(SPACE)
@@ -99,7 +99,7 @@ export function parseNodes(text: string, only: string | null = null): JsonNode {
         if (open > 0) take(NO_BRACKET)
       } while (open > 0)
     }
-    return { kind: 'skipped', start, end: at }
+    return { kind: 'other', start, end: at }
   }
   return value(0)
 }
@@ -135,41 +135,44 @@ export function nodeValue(text: string, node: Span): unknown {
 }
 
 export function addMember(text: string, object: ObjectNode, key: string, value: Json): string {
-  return addChild(text, object, object.members, value, key)
+  return addChild(text, object, value, key)
 }
 
 export function addItem(text: string, array: ArrayNode, value: Json): string {
-  return addChild(text, array, array.items, value, null)
+  return addChild(text, array, value, null)
+}
+
+/** The members of an object, or the items of an array. */
+export function childrenOf(parent: ObjectNode | ArrayNode): readonly Span[] {
+  return parent.kind === 'object' ? parent.members : parent.items
 }
 
 export function replaceNode(text: string, node: Span, value: Json): string {
   const isMultiLine = text.slice(node.start, node.end).includes('\n')
-  return splice(
-    text,
-    node,
-    isMultiLine ? formatLines(text, value, lineIndent(text, node.start)) : formatOneLine(text, value),
-  )
+  const indent = lineIndent(text, node.start)
+  return splice(text, node, isMultiLine ? formatLines(text, value, indent) : formatOneLine(text, value))
 }
 
 /** Removes one child of an object or array, with its comma and white space. */
 export function removeChild(text: string, parent: ObjectNode | ArrayNode, index: number): string {
-  const all: readonly Span[] = parent.kind === 'object' ? parent.members : parent.items
-  const child = all[index]
+  const children = childrenOf(parent)
+  const child = children[index]
   if (child === undefined) return text
-  const before = all[index - 1]
-  const after = all[index + 1]
+  const before = children[index - 1]
+  const after = children[index + 1]
   if (before !== undefined) return splice(text, { start: before.end, end: child.end }, '')
   if (after !== undefined) return splice(text, { start: child.start, end: after.start }, '')
   return splice(text, { start: parent.start + 1, end: parent.end - 1 }, '')
 }
 
 /** Appends a child in the layout of the last one. */
-function addChild(text: string, parent: Span, children: readonly Span[], value: Json, key: string | null): string {
-  const inOneLine = () =>
-    (key === null ? '' : `${JSON.stringify(key)}:${isCompact(text) ? '' : ' '}`) + formatOneLine(text, value)
-  const inLines = (indent: string) =>
-    (key === null ? '' : `${JSON.stringify(key)}: `) + formatLines(text, value, indent)
-  const last = children.at(-1)
+function addChild(text: string, parent: ObjectNode | ArrayNode, value: Json, key: string | null): string {
+  // Computed only where it is needed: it reads the whole text.
+  const space = () => (isCompact(text) ? '' : ' ')
+  const label = (gap: string) => (key === null ? '' : `${JSON.stringify(key)}:${gap}`)
+  const inOneLine = () => label(space()) + formatOneLine(text, value)
+  const inLines = (indent: string) => label(' ') + formatLines(text, value, indent)
+  const last = childrenOf(parent).at(-1)
   const eol = lineEnd(text)
   if (last === undefined) {
     const inside = { start: parent.start + 1, end: parent.end - 1 }
@@ -180,7 +183,7 @@ function addChild(text: string, parent: Span, children: readonly Span[], value: 
   }
   const after = { start: last.end, end: last.end }
   const gap = gapBefore(text, last.start)
-  if (!gap.includes('\n')) return splice(text, after, `,${isCompact(text) ? '' : ' '}${inOneLine()}`)
+  if (!gap.includes('\n')) return splice(text, after, `,${space()}${inOneLine()}`)
   const inner = gap.slice(gap.lastIndexOf('\n') + 1)
   return splice(text, after, `,${eol}${inner}${inLines(inner)}`)
 }
@@ -216,7 +219,7 @@ function formatLines(text: string, value: Json, indent: string): string {
   return JSON.stringify(value, null, indentUnit(text)).replaceAll('\n', `${lineEnd(text)}${indent}`)
 }
 
-export function lineEnd(text: string): string {
+function lineEnd(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? '\n'
 }
 

@@ -1,6 +1,6 @@
 /** Which entries of the data directory may be deleted. It must contain only our files and no other use. */
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { MemError, systemCode } from '../../lib/errors.ts'
 import { isInside, type Paths } from '../../lib/paths.ts'
 import { isSettingName, SETTINGS_FILE } from '../../settings/settings.ts'
@@ -24,9 +24,7 @@ export function removableEntries(paths: Paths, home: string): string[] | null {
   }
   const entries = readdirSync(directory)
   const known = new Set([
-    ...Object.values(paths)
-      .filter((path: string) => dirname(path) === paths.dataDir)
-      .map((path: string) => path.slice(dirname(path).length).replace(/^[\\/]+/, '')),
+    ...Object.values(paths).flatMap((path: string) => (dirname(path) === paths.dataDir ? [basename(path)] : [])),
     SETTINGS_FILE,
     RECORDS_DIRECTORY,
     PROMPTS_DIRECTORY,

@@ -66,7 +66,7 @@ export function writeSettingsFile(before: SettingsFile, bytes: Buffer, mode: num
     } catch {
       // The first error is the one to report.
     }
-    throw cannotWrite(file, error)
+    throw fileError(file, 'written', error)
   }
 }
 
@@ -76,7 +76,7 @@ export function removeSettingsFile(before: SettingsFile): void {
     refuseChanged(before)
     rmSync(before.target, { force: true })
   } catch (error) {
-    throw cannotWrite(before.file, error)
+    throw fileError(before.file, 'written', error)
   }
 }
 
@@ -97,12 +97,14 @@ function writeTemporary(temporary: string, bytes: Buffer, old: Stats | undefined
 
 /** The client writes this file too: a change since it was read must not be lost. */
 function refuseChanged(before: SettingsFile): void {
-  const now = readBytes(before.target)
-  const same = now === null || before.bytes === null ? now === before.bytes : now.equals(before.bytes)
-  if (same) return
-  throw new MemError('bad_setting', `${before.file} was changed by another program just now; try again`, {
-    retryable: true,
-  })
+  if (sameBytes(readBytes(before.target), before.bytes)) return
+  const text = `${before.file} was changed by another program just now; try again`
+  throw new MemError('bad_setting', text, { retryable: true })
+}
+
+/** Null: there is no file. */
+export function sameBytes(a: Buffer | null, b: Buffer | null): boolean {
+  return a === null || b === null ? a === b : a.equals(b)
 }
 
 /** Checked explicitly: a rename would succeed on a read-only file, and root is never refused. */
@@ -116,11 +118,10 @@ export function refuseReadOnly(file: string, target: string): void {
   )
 }
 
-function cannotWrite(file: string, error: unknown): MemError {
-  if (error instanceof MemError) return error
-  return new MemError('bad_setting', `${file} cannot be written: ${errorMessage(error)}. ${NOTHING_CHANGED}`, {
-    cause: error,
-  })
+function fileError(file: string, failed: 'read' | 'written', cause: unknown): MemError {
+  if (cause instanceof MemError) return cause
+  const text = `${file} cannot be ${failed}: ${errorMessage(cause)}. ${NOTHING_CHANGED}`
+  return new MemError('bad_setting', text, { cause })
 }
 
 function readBytes(target: string): Buffer | null {
@@ -128,27 +129,16 @@ function readBytes(target: string): Buffer | null {
     return readFileSync(target)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
-    throw cannotRead(target, error)
+    throw fileError(target, 'read', error)
   }
-}
-
-function cannotRead(file: string, error: unknown): MemError {
-  return new MemError('bad_setting', `${file} cannot be read: ${errorMessage(error)}. ${NOTHING_CHANGED}`, {
-    cause: error,
-  })
 }
 
 function decode(bytes: Buffer, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
-    throw new MemError(
-      'bad_setting',
-      `${file} is not UTF-8 text; save it as UTF-8, then try again. ${NOTHING_CHANGED}`,
-      {
-        cause,
-      },
-    )
+    const text = `${file} is not UTF-8 text; save it as UTF-8, then try again. ${NOTHING_CHANGED}`
+    throw new MemError('bad_setting', text, { cause })
   }
 }
 
@@ -156,15 +146,11 @@ function checkJson(text: string, file: string): void {
   try {
     JSON.parse(text)
   } catch (cause) {
-    const why = hasComments(text)
+    const why = /\/\/|\/\*/.test(withoutStrings(text))
       ? 'has comments, which JSON does not allow: remove them'
       : `is not valid JSON (${errorMessage(cause)}): repair it`
     throw new MemError('bad_setting', `${file} ${why}, then try again. ${NOTHING_CHANGED}`, { cause })
   }
-}
-
-function hasComments(text: string): boolean {
-  return /\/\/|\/\*/.test(withoutStrings(text))
 }
 
 /** The target of a symbolic link, also if the target does not exist yet. */
@@ -181,6 +167,6 @@ function missingTarget(file: string): string {
     const stat = lstatSync(file, { throwIfNoEntry: false })
     return stat?.isSymbolicLink() === true ? resolve(dirname(file), readlinkSync(file)) : file
   } catch (error) {
-    throw cannotRead(file, error)
+    throw fileError(file, 'read', error)
   }
 }
