@@ -9,12 +9,25 @@ import { transcriptEndId } from '../../domain/event.ts'
 import { isExcluded, type Project, projectOfDirectory } from '../../domain/project.ts'
 import { errorMessage, systemCode } from '../../lib/errors.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { findAgentFiles } from '../transcripts/index.ts'
-import { type NumberedLine, parseEntry, readChunks, readLines, type TranscriptEntry } from '../transcripts/lines.ts'
+import { readEntries, type TranscriptEntry } from '../transcripts/lines.ts'
 import { dropOldest, entryLineId, MAX_OPEN_CALLS } from '../transcripts/session.ts'
 
-export interface SurveyedSession extends ScannedSession {
+export interface SurveyedSession {
+  session: string
   file: string
+  project: Project
+  cwd: string
+  excluded: boolean
+  /** Epoch ms of its first and last line. */
+  from: number
+  to: number
+  prompts: number
+  /** Tool uses that a hook would have reported. */
+  toolUses: number
+  /** Identifies copies: a session that was resumed under another id begins with a copy of the first one. */
+  firstToolUse: string | null
+  /** Id of its last event. */
+  end: string
 }
 
 export interface TranscriptSurvey {
@@ -24,8 +37,8 @@ export interface TranscriptSurvey {
   badLines: number
 }
 
-export interface SurveyOptions {
-  settings: ScanSettings
+interface SurveyOptions {
+  settings: Pick<Settings, 'CLAUDE_MEM_SKIP_TOOLS' | 'CLAUDE_MEM_EXCLUDED_PROJECTS'>
   /** Epoch ms: files and sessions that ended before are left out. Null: all. */
   since: number | null
   /** The user named the files: a file without a session is then reported. */
@@ -44,19 +57,19 @@ export async function surveyTranscripts(found: FoundTranscripts, options: Survey
   const { settings, since, named, progress } = options
   const files = found.files.filter(({ changedAt }) => since === null || changedAt >= since)
   const result: TranscriptSurvey = { sessions: [], problems: [...found.problems], badLines: 0 }
-  const done: SurveyProgress = { files: 0, ofFiles: files.length, bytes: 0, ofBytes: totalBytes(files) }
+  const ofBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const done: SurveyProgress = { files: 0, ofFiles: files.length, bytes: 0, ofBytes }
   for (const { file, bytes } of files) {
     const before = done.bytes
     try {
-      const { sessions, lines, badLines } = await scanTranscript(file, basename(file, '.jsonl'), settings, (chars) => {
+      const { sessions, lines, badLines } = await scanTranscript(file, settings, (chars) => {
         done.bytes = Math.min(before + bytes, done.bytes + chars)
         progress?.(done)
       })
       result.badLines += badLines
       const reason = noSessionReason(sessions.length, lines, badLines, named)
       if (reason !== null) result.problems.push({ file, reason })
-      const recent = sessions.filter(({ to }) => since === null || to >= since)
-      result.sessions.push(...recent.map((session) => ({ ...session, file })))
+      result.sessions.push(...sessions.filter(({ to }) => since === null || to >= since))
     } catch (error) {
       result.problems.push({ file, reason: unreadableReason(error) })
     }
@@ -74,11 +87,7 @@ function noSessionReason(sessions: number, lines: number, badLines: number, name
   return named ? 'it contains no session that this version can read' : null
 }
 
-function totalBytes(files: readonly TranscriptFile[]): number {
-  return files.reduce((sum, { bytes }) => sum + bytes, 0)
-}
-
-export interface TranscriptFile {
+interface TranscriptFile {
   file: string
   bytes: number
   /** Epoch ms. */
@@ -91,7 +100,7 @@ export interface TranscriptProblem {
   reason: string
 }
 
-export interface FoundTranscripts {
+interface FoundTranscripts {
   files: TranscriptFile[]
   problems: TranscriptProblem[]
 }
@@ -146,7 +155,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-export function unreadableReason(error: unknown): string {
+function unreadableReason(error: unknown): string {
   switch (systemCode(error)) {
     case 'ENOENT':
       return 'it does not exist'
@@ -160,78 +169,40 @@ export function unreadableReason(error: unknown): string {
   }
 }
 
-export interface ScannedSession {
-  session: string
-  project: Project
-  cwd: string
-  excluded: boolean
-  /** Epoch ms of its first and last line. */
-  from: number
-  to: number
-  prompts: number
-  /** Tool uses that a hook would have reported. */
-  toolUses: number
-  /** Identifies copies: a session that was resumed under another id begins with a copy of the first one. */
-  firstToolUse: string | null
-  /** Id of its last event. */
-  end: string
-}
-
-export interface TranscriptScan {
-  sessions: ScannedSession[]
-  lines: number
-  /** Not JSON, truncated, or too long. */
-  badLines: number
-}
-
-export type ScanSettings = Pick<Settings, 'CLAUDE_MEM_SKIP_TOOLS' | 'CLAUDE_MEM_EXCLUDED_PROJECTS'>
-
 /** A client writes one session per file, or two after a resume; no client's file has more than this. */
 const MAX_SESSIONS = 1_000
 /** The daemon refuses longer ids. */
 const MAX_ID_CHARS = 200
 
 /** Throws file system errors. `onRead` is called with the number of characters of each line. */
-export async function scanTranscript(
+async function scanTranscript(
   file: string,
-  name: string,
-  settings: ScanSettings,
-  onRead: (chars: number) => void = () => undefined,
-): Promise<TranscriptScan> {
-  const sessions = new Map<string, SessionTally>()
-  const scan: TranscriptScan = { sessions: [], lines: 0, badLines: 0 }
-  let last = name
-  const parseLine = (line: NumberedLine): TranscriptEntry | null => {
-    onRead((line.text?.length ?? 0) + 1)
-    if (line.text?.trim() === '') return null
-    scan.lines += 1
-    const entry = line.text === null ? undefined : parseEntry(line.text)
-    if (entry === undefined) scan.badLines += 1
-    return entry ?? null
-  }
-  for await (const line of readLines(readChunks(file))) {
-    const entry = parseLine(line)
-    if (entry === null) continue
-    last = entry.session ?? last
-    if (last.length > MAX_ID_CHARS) continue
-    const tally = sessions.get(last) ?? new SessionTally(last, settings)
-    if (!sessions.has(last) && sessions.size >= MAX_SESSIONS) continue
-    sessions.set(last, tally)
-    for (const agentFile of findAgentFiles(file, entry)) {
-      for await (const agentLine of readLines(readChunks(agentFile))) {
-        const inner = parseLine(agentLine)
-        if (inner !== null) tally.add({ ...inner, sidechain: true })
-      }
-    }
+  settings: SurveyOptions['settings'],
+  onRead: (chars: number) => void,
+): Promise<{ sessions: SurveyedSession[]; lines: number; badLines: number }> {
+  const tallies = new Map<string, SessionTally>()
+  let lines = 0
+  let badLines = 0
+  let session = basename(file, '.jsonl')
+  const entries = readEntries(file, ({ text }, problem) => {
+    onRead((text?.length ?? 0) + 1)
+    if (text?.trim() !== '') lines += 1
+    if (problem !== null) badLines += 1
+  })
+  for await (const entry of entries) {
+    session = entry.session ?? session
+    if (session.length > MAX_ID_CHARS || (!tallies.has(session) && tallies.size >= MAX_SESSIONS)) continue
+    const tally = tallies.get(session) ?? new SessionTally(session, file, settings)
+    tallies.set(session, tally)
     tally.add(entry)
   }
-  scan.sessions = [...sessions.values()].flatMap((tally) => tally.result() ?? [])
-  return scan
+  return { sessions: [...tallies.values()].flatMap((tally) => tally.result() ?? []), lines, badLines }
 }
 
 class SessionTally {
   readonly #session: string
-  readonly #settings: ScanSettings
+  readonly #file: string
+  readonly #settings: SurveyOptions['settings']
   readonly #open = new Map<string, string>()
   #from: number | null = null
   #to = 0
@@ -241,8 +212,9 @@ class SessionTally {
   #first: string | null = null
   #lastLine: string | number = 'unknown'
 
-  constructor(session: string, settings: ScanSettings) {
+  constructor(session: string, file: string, settings: SurveyOptions['settings']) {
     this.#session = session
+    this.#file = file
     this.#settings = settings
   }
 
@@ -274,12 +246,13 @@ class SessionTally {
   }
 
   /** Null for a session without any timestamp. */
-  result(): ScannedSession | null {
+  result(): SurveyedSession | null {
     if (this.#from === null) return null
     const cwd = this.#cwd ?? '/'
     const project = projectOfDirectory(cwd)
     return {
       session: this.#session,
+      file: this.#file,
       project,
       cwd,
       excluded: isExcluded(cwd, project, this.#settings.CLAUDE_MEM_EXCLUDED_PROJECTS),

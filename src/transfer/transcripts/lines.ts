@@ -3,7 +3,8 @@
  * without being held in memory. Fields come and go between client versions (1.0 to 2.1): a missing or malformed field is
  * null, and a line without meaning for memory is no entry.
  */
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Usage } from '../../domain/observation.ts'
 
 /** The client inlines images. The same limit as for a hook's payload. */
@@ -24,53 +25,75 @@ export async function* readLines(
   chunks: AsyncIterable<string>,
   maxChars = MAX_LINE_CHARS,
 ): AsyncGenerator<NumberedLine> {
-  const splitter = new LineSplitter(maxChars)
-  for await (const chunk of chunks) yield* splitter.push(chunk)
-  yield* splitter.end()
-}
-
-export function* splitLines(text: string, maxChars = MAX_LINE_CHARS): Generator<NumberedLine> {
-  const splitter = new LineSplitter(maxChars)
-  yield* splitter.push(text)
-  yield* splitter.end()
-}
-
-class LineSplitter {
-  readonly #max: number
-  #parts: string[] = []
-  #length = 0
-  #number = 1
-
-  constructor(max: number) {
-    this.#max = max
+  let parts: string[] = []
+  let length = 0
+  let number = 0
+  const add = (part: string) => {
+    length += part.length
+    if (length > maxChars) parts = []
+    else if (part !== '') parts.push(part)
   }
-
-  *push(chunk: string): Generator<NumberedLine> {
+  const takeLine = (): NumberedLine => {
+    const text = length > maxChars ? null : parts.join('')
+    parts = []
+    length = 0
+    number += 1
+    return { number, text }
+  }
+  for await (const chunk of chunks) {
     let from = 0
     for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
-      this.#add(chunk.slice(from, end))
-      yield this.#line()
+      add(chunk.slice(from, end))
+      yield takeLine()
       from = end + 1
     }
-    this.#add(chunk.slice(from))
+    add(chunk.slice(from))
   }
+  if (length > 0) yield takeLine()
+}
 
-  *end(): Generator<NumberedLine> {
-    if (this.#length > 0) yield this.#line()
-  }
+/** Called for each line; `problem` says why it is skipped. */
+export type OnLine = (line: NumberedLine, problem: string | null) => void
 
-  #add(part: string): void {
-    this.#length += part.length
-    if (this.#length > this.#max) this.#parts = []
-    else if (part !== '') this.#parts.push(part)
+/**
+ * The entries of a transcript: of a file, or of text in chunks. Newer clients write each subagent's lines to a separate
+ * file, named in the subagent's result; these entries come before the result.
+ */
+export async function* readEntries(
+  source: string | AsyncIterable<string>,
+  onLine: OnLine,
+): AsyncGenerator<TranscriptEntry> {
+  if (typeof source !== 'string') return yield* parseLines(source, onLine)
+  for await (const entry of parseLines(readChunks(source), onLine)) {
+    for (const agentFile of findAgentFiles(source, entry)) {
+      for await (const inner of parseLines(readChunks(agentFile), onLine)) {
+        yield { ...inner, session: entry.session ?? inner.session, sidechain: true }
+      }
+    }
+    yield entry
   }
+}
 
-  #line(): NumberedLine {
-    const text = this.#length > this.#max ? null : this.#parts.join('')
-    this.#parts = []
-    this.#length = 0
-    return { number: this.#number++, text }
+async function* parseLines(chunks: AsyncIterable<string>, onLine: OnLine): AsyncGenerator<TranscriptEntry> {
+  for await (const line of readLines(chunks)) {
+    const { text } = line
+    const entry = text === null || text.trim() === '' ? null : parseEntry(text)
+    if (text === null) onLine(line, 'the line is too long')
+    else onLine(line, entry === undefined ? 'the line is not JSON or is truncated' : null)
+    if (entry !== null && entry !== undefined) yield entry
   }
+}
+
+function findAgentFiles(file: string, entry: TranscriptEntry): string[] {
+  if (entry.kind !== 'results' || entry.sidechain) return []
+  const directory = dirname(file)
+  return entry.results.flatMap((result) => {
+    const id = nonEmptyString(fieldsOrEmpty(result.response).agentId)
+    if (id === null || !/^[\w-]{1,64}$/.test(id)) return []
+    const name = `agent-${id}.jsonl`
+    const candidates = [join(directory, basename(file, '.jsonl'), 'subagents', name), join(directory, name)]
+    return candidates.filter((path) => path !== file && existsSync(path)).slice(0, 1)
+  })
 }
 
 export interface TranscriptEntryHead {
@@ -119,9 +142,13 @@ export type TranscriptEntry = TranscriptEntryHead &
 type Fields = Record<string, unknown>
 
 /** Undefined if the line is not JSON; null if it has no meaning for memory. */
-export function parseEntry(line: string): TranscriptEntry | null | undefined {
-  const value = parseJsonLine(line)
-  if (value === undefined) return undefined
+function parseEntry(line: string): TranscriptEntry | null | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(line.charCodeAt(0) === 0xfeff ? line.slice(1) : line)
+  } catch {
+    return undefined
+  }
   if (!isFields(value)) return null
   const head = entryHead(value)
   switch (value.type) {
@@ -135,14 +162,6 @@ export function parseEntry(line: string): TranscriptEntry | null | undefined {
         : null
     default:
       return null
-  }
-}
-
-function parseJsonLine(line: string): unknown {
-  try {
-    return JSON.parse(line.charCodeAt(0) === 0xfeff ? line.slice(1) : line)
-  } catch {
-    return undefined
   }
 }
 
@@ -232,7 +251,7 @@ function textOfBlocks(blocks: readonly Fields[]): string {
   return blocks.flatMap((block) => (block.type === 'text' ? (nonEmptyString(block.text) ?? []) : [])).join('\n')
 }
 
-export function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 export const fieldsOrEmpty = (value: unknown): Fields => (isFields(value) ? value : {})

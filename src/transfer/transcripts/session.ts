@@ -28,11 +28,11 @@ export interface ToolUsage {
   message: string | null
 }
 
-interface SessionOptions {
+export interface SessionReaderOptions {
   settings: PayloadOptions['settings']
-  client?: string
   transcriptPath: string | null
-  usage(usage: ToolUsage): void
+  /** Called for each tool use with the tokens of the request that made it, if the transcript has them. */
+  usage?: (usage: ToolUsage) => void
 }
 
 /** Until a line has a `cwd`. */
@@ -41,8 +41,8 @@ const REJECTED = /\[Request interrupted by user|The user doesn't want to (?:proc
 
 export class SessionReader {
   readonly #session: string
-  readonly #options: SessionOptions
-  readonly #open = new OpenCalls()
+  readonly #options: SessionReaderOptions
+  readonly #open: OpenCalls = new Map()
   readonly #threads = new AgentThreads(this.#open)
   readonly #reported = new Set<string>()
   #at: number
@@ -58,9 +58,10 @@ export class SessionReader {
   #lastLine: string | number = 'unknown'
   #boundary = false
 
-  constructor(session: string, at: number, options: SessionOptions) {
+  /** `at`: time of the first entry. */
+  constructor(session: string, at: number | null, options: SessionReaderOptions) {
     this.#session = session
-    this.#at = at
+    this.#at = at ?? Date.now()
     this.#options = options
   }
 
@@ -140,15 +141,17 @@ export class SessionReader {
   #recordCalls(entry: Extract<TranscriptEntry, { kind: 'assistant' }>, agent: Agent | null): void {
     for (const call of entry.calls) {
       if (call.id === null) continue
-      this.#open.add(call.id, { ...call, agent })
+      this.#open.set(call.id, { ...call, agent })
+      dropOldest(this.#open, MAX_OPEN_CALLS)
       if (entry.usage === null) continue
-      this.#options.usage({ session: this.#session, toolUse: call.id, usage: entry.usage, message: entry.message })
+      this.#options.usage?.({ session: this.#session, toolUse: call.id, usage: entry.usage, message: entry.message })
     }
   }
 
   *#toolResult(result: ToolResult): Generator<MemoryEvent> {
-    const call = this.#open.take(result.id)
-    if (call === null) return
+    const call = this.#open.get(result.id)
+    if (call === undefined) return
+    this.#open.delete(result.id)
     const fields = { tool_name: call.tool, tool_input: call.input, tool_use_id: result.id, ...agentFields(call.agent) }
     if (result.error) {
       const error = result.text.replace(/^<tool_use_error>([\s\S]*)<\/tool_use_error>$/, '$1')
@@ -197,8 +200,7 @@ export class SessionReader {
       hook_event_name: hook,
       ...fields,
     }
-    const { settings, client = 'claude-code' } = this.#options
-    const reading = readPayload(JSON.stringify(payload), { settings, client, at: this.#at })
+    const reading = readPayload(JSON.stringify(payload), { settings: this.#options.settings, at: this.#at })
     if (reading.type === 'ignored' || this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
     yield { ...reading.event, id }
@@ -240,32 +242,14 @@ const MAX_KNOWN_LINES = 4_096
 const isAgentTool = (tool: string): boolean => AGENT_TOOLS.has(tool)
 const requestedAgentType = (call: ToolCall): string | null => nonEmptyString(fieldsOrEmpty(call.input).subagent_type)
 
-class OpenCalls {
-  readonly #calls = new Map<string, OpenCall>()
+/** Calls without a result yet, by id. */
+type OpenCalls = Map<string, OpenCall>
 
-  add(id: string, call: OpenCall): void {
-    this.#calls.set(id, call)
-    dropOldest(this.#calls, MAX_OPEN_CALLS)
-  }
-
-  get(id: string): OpenCall | null {
-    return this.#calls.get(id) ?? null
-  }
-
-  take(id: string): OpenCall | null {
-    const call = this.get(id)
-    this.#calls.delete(id)
-    return call
-  }
-
-  /** A sidechain begins with the prompt that the main agent passed to its tool. */
-  withPrompt(prompt: string): OpenCall | null {
-    for (const call of this.#calls.values()) {
-      if (isAgentTool(call.tool) && nonEmptyString(fieldsOrEmpty(call.input).prompt)?.trim() === prompt.trim())
-        return call
-    }
-    return null
-  }
+/** A sidechain begins with the prompt that the main agent passed to its tool. */
+function callWithPrompt(calls: OpenCalls, prompt: string): OpenCall | undefined {
+  return [...calls.values()].find(
+    ({ tool, input }) => isAgentTool(tool) && nonEmptyString(fieldsOrEmpty(input).prompt)?.trim() === prompt.trim(),
+  )
 }
 
 class AgentThreads {
@@ -286,7 +270,7 @@ class AgentThreads {
     }
     const known = this.#threads.get(key)
     if (known !== undefined) return known
-    const call = entry.kind === 'prompt' ? this.#open.withPrompt(entry.text) : this.#open.get(key)
+    const call = entry.kind === 'prompt' ? callWithPrompt(this.#open, entry.text) : this.#open.get(key)
     const thread = { agent: { id: key, type: (call && requestedAgentType(call)) ?? UNKNOWN_AGENT }, lastText: '' }
     this.#threads.set(key, thread)
     dropOldest(this.#threads, MAX_KNOWN_LINES)
@@ -303,7 +287,7 @@ class AgentThreads {
     if (entry.agentId !== null) return entry.agentId
     const parent = entry.parent === null ? undefined : this.#threadByLine.get(entry.parent)
     if (parent !== undefined) return parent
-    const call = entry.kind === 'prompt' ? this.#open.withPrompt(entry.text) : null
+    const call = entry.kind === 'prompt' ? callWithPrompt(this.#open, entry.text) : undefined
     return call?.id ?? entry.uuid ?? 'sidechain'
   }
 }

@@ -4,12 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StoredSessionState } from '../../../src/domain/event.ts'
 import { loadSettings, type Settings } from '../../../src/settings/settings.ts'
 import { type BackfillPlanOptions, estimateCost, planBackfill } from '../../../src/transfer/backfill/plan.ts'
-import {
-  findTranscripts,
-  namedTranscripts,
-  scanTranscript,
-  surveyTranscripts,
-} from '../../../src/transfer/backfill/survey.ts'
+import { findTranscripts, namedTranscripts, surveyTranscripts } from '../../../src/transfer/backfill/survey.ts'
 import { readTranscriptEvents } from '../../../src/transfer/transcripts/index.ts'
 import { DAY_MS, HOUR_MS, TranscriptFixture } from './fixture.ts'
 
@@ -199,7 +194,11 @@ describe('bad transcripts', () => {
       })
     const many = Array.from({ length: 1_500 }, (_, n) => line(`s${n}`))
     const file = past.write('many', [line('x'.repeat(300)), ...many].join('\n'))
-    const { sessions } = await scanTranscript(file, 'many', defaults)
+    const { sessions } = await surveyTranscripts(namedTranscripts([file]), {
+      settings: defaults,
+      since: null,
+      named: true,
+    })
     expect(sessions).toHaveLength(1_000)
     expect(sessions[0]?.session).toBe('s0')
   })

@@ -1,4 +1,5 @@
 /** Export and import between two real stores, without a daemon in between. */
+import { Readable } from 'node:stream'
 import { cleanImportBatch } from '../../../src/api/import.ts'
 import type { Project } from '../../../src/domain/project.ts'
 import { MEMORY_KINDS, NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
@@ -13,7 +14,7 @@ import {
   importRecords,
   ProjectMap,
 } from '../../../src/transfer/exchange/import.ts'
-import { splitLines } from '../../../src/transfer/transcripts/lines.ts'
+import { readLines } from '../../../src/transfer/transcripts/lines.ts'
 import { NOW } from '../../store/samples.ts'
 
 export const EVERYTHING: SearchFilters = { ...NO_FILTERS, kinds: MEMORY_KINDS }
@@ -33,9 +34,7 @@ export function fileText(records: Iterable<ExportRecord>): string {
 }
 
 export function textSource(text: string, maxChars = 4_000_000): ImportSource {
-  async function* lines() {
-    yield* splitLines(text, maxChars)
-  }
+  const lines = () => readLines(Readable.from([text]), maxChars)
   return { what: 'export', total: 1, items: () => readExport(lines(), 'memory.jsonl', () => 1), close: () => undefined }
 }
 

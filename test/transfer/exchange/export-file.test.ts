@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { ExportRecord } from '../../../src/store/exchange-records.ts'
 import { openLocalStore } from '../../../src/store/sqlite/store.ts'
 import { checkExport, detectImportFile } from '../../../src/transfer/exchange/export-file.ts'
 import { checkOutputFile, writeFileAtomically } from '../../../src/transfer/exchange/output-file.ts'
-import { splitLines } from '../../../src/transfer/transcripts/lines.ts'
+import { readLines } from '../../../src/transfer/transcripts/lines.ts'
 import { observationRecord, promptRecord, sessionOf } from '../../store/import-contract.ts'
 import { place } from '../../store/place.ts'
 import { NOW, PROJECT } from '../../store/samples.ts'
@@ -86,10 +87,7 @@ describe('exchange.file', () => {
     ['[1]', 'neither an export'],
     [header.replace('"claude-mem":1', '"claude-mem":2'), 'newer claude-mem (format 2; this one knows up to 1)'],
   ])('%j is refused before anything is done', async (text, told) => {
-    async function* all() {
-      yield* splitLines(text)
-    }
-    await expect(checkExport(all(), 'file')).rejects.toThrow(told)
+    await expect(checkExport(readLines(Readable.from([text])), 'file')).rejects.toThrow(told)
     await expect(imported(text)).rejects.toThrow(told)
   })
 })

@@ -1,24 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
-import { parseTranscriptEvents, readTranscriptEvents, type ToolUsage } from '../../../src/transfer/transcripts/index.ts'
+import {
+  readTranscriptEvents,
+  type ToolUsage,
+  type TranscriptOptions,
+} from '../../../src/transfer/transcripts/index.ts'
 
 const settings = loadSettings('', {}).values
 const DIRECTORY = join(import.meta.dirname, '..', '..', 'quality', 'dev')
 const files = readdirSync(DIRECTORY).filter((file) => file.endsWith('.jsonl'))
 
-async function read(file: string, usages: ToolUsage[] = []): Promise<MemoryEvent[]> {
+async function collect(source: string | Readable, options: Partial<TranscriptOptions>): Promise<MemoryEvent[]> {
   const events: MemoryEvent[] = []
-  for await (const event of readTranscriptEvents(join(DIRECTORY, file), {
-    settings,
-    usage: (usage) => usages.push(usage),
-  })) {
-    events.push(event)
-  }
+  for await (const event of readTranscriptEvents(source, { settings, ...options })) events.push(event)
   return events
 }
+const read = (file: string, usages: ToolUsage[] = []) =>
+  collect(join(DIRECTORY, file), { usage: (usage) => usages.push(usage) })
 
 describe.each(files)('the recorded session %s', (file) => {
   it('gives every tool use once, in order, within its session', async () => {
@@ -47,7 +49,7 @@ describe.each(files)('the recorded session %s', (file) => {
   it('gives the same events when it is read again, or as one text', async () => {
     const text = readFileSync(join(DIRECTORY, file), 'utf8')
     const transcriptPath = join(DIRECTORY, file)
-    expect([...parseTranscriptEvents(text, { settings, transcriptPath })]).toEqual(await read(file))
+    expect(await collect(Readable.from([text]), { transcriptPath })).toEqual(await read(file))
   })
 
   it('says what each tool use cost', async () => {
