@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonStatus } from '../../api/operations/daemon.ts'
+import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { readFileEnd } from '../../lib/files.ts'
 import { isProgram } from '../../lib/find-program.ts'
@@ -65,13 +66,9 @@ const LEVEL_ERROR = 50
 /** The error with which the last daemon ended; null if it ended without one, or there is no log. */
 function lastFailure(directory: string): string | null {
   const line = readFileEnd(join(directory, LOG_FILE), LOG_END_BYTES).trimEnd().split('\n').at(-1) ?? ''
-  try {
-    const { level, msg }: { level?: unknown; msg?: unknown } = JSON.parse(line)
-    return Number(level) >= LEVEL_ERROR && typeof msg === 'string' ? msg : null
-  } catch {
-    // No log, or a truncated last line.
-    return null
-  }
+  // Null without a log, or with a truncated last line.
+  const { level, msg } = parseJsonObject(line) ?? {}
+  return Number(level) >= LEVEL_ERROR && typeof msg === 'string' ? msg : null
 }
 
 /** Makes no call to a model. */

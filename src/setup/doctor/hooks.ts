@@ -3,8 +3,9 @@
  * registered command really works, run with a payload that is ignored.
  */
 
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { parseJsonObject } from '../../hook/payload.ts'
+import { readTextFile } from '../../lib/files.ts'
 import { pluralize } from '../../lib/format.ts'
 import { VERSION } from '../../lib/version.ts'
 import {
@@ -171,13 +172,9 @@ function claudeSwitches(environment: DoctorEnvironment): Switches[] {
 }
 
 function readSwitches(file: string, managed: boolean): Switches | null {
-  let given: Record<string, unknown>
-  try {
-    given = { ...JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')) }
-  } catch {
-    // Missing or invalid; an invalid file is reported with our entries.
-    return null
-  }
+  const given = parseJsonObject(readTextFile(file) ?? '')
+  // Missing or invalid; an invalid file is reported with our entries.
+  if (given === null) return null
   const plugins = enabledPlugins(given)
   const dataDir: unknown = Object(given.env).CLAUDE_MEM_DATA_DIR
   return {
@@ -266,13 +263,7 @@ async function timeCommand(command: string, environment: DoctorEnvironment): Pro
 }
 
 function isOneLineOfJson(text: string): boolean {
-  if (text.trimEnd().includes('\n')) return false
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
+  return !text.trimEnd().includes('\n') && parseJsonObject(text) !== null
 }
 
 function median(values: readonly number[]): number {

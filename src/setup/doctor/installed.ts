@@ -1,8 +1,10 @@
 /** What is registered in the clients' files, read with the installer's code, and the programs that it runs. */
 
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
+import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage } from '../../lib/errors.ts'
+import { readTextFile } from '../../lib/files.ts'
 import { findProgram, isProgram } from '../../lib/find-program.ts'
 import { VERSION } from '../../lib/version.ts'
 import { type InstallRecord, readRecord } from '../install/change.ts'
@@ -239,13 +241,8 @@ function programVersion(file: string, dist: string): string | null {
 }
 
 function versionIn(manifest: string): string | null {
-  try {
-    const { name, version }: { name?: unknown; version?: unknown } = JSON.parse(readFileSync(manifest, 'utf8'))
-    return name === 'claude-mem' && typeof version === 'string' ? version : null
-  } catch {
-    // Missing, or not a manifest.
-    return null
-  }
+  const { name, version } = parseJsonObject(readTextFile(manifest) ?? '') ?? {}
+  return name === 'claude-mem' && typeof version === 'string' ? version : null
 }
 
 /** With symbolic links resolved; unchanged if it does not exist. */

@@ -3,6 +3,7 @@
  * hook starts, so it is checked too.
  */
 import { createRequire } from 'node:module'
+import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { compareVersions } from '../../lib/version.ts'
 import { canRunModels } from '../../search/embedders/models.ts'
@@ -69,13 +70,9 @@ async function* probeNode(node: string, file: string, { environment }: DoctorFac
 }
 
 function parseProbe(stdout: string): { version: string; failure: string | null } | null {
-  try {
-    const { version, failure }: { version?: unknown; failure?: unknown } = JSON.parse(stdout)
-    if (typeof version !== 'string') return null
-    return { version, failure: typeof failure === 'string' ? failure : null }
-  } catch {
-    return null
-  }
+  const { version, failure } = parseJsonObject(stdout) ?? {}
+  if (typeof version !== 'string') return null
+  return { version, failure: typeof failure === 'string' ? failure : null }
 }
 
 const isTooOld = (version: string) => compareVersions(version, OLDEST_NODE) < 0

@@ -2,7 +2,6 @@
 import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DaemonStatus } from '../../api/operations/daemon.ts'
-import { startOfDay } from '../../domain/dates.ts'
 import { MemError, systemCode } from '../../lib/errors.ts'
 import { formatBytes, pluralize } from '../../lib/format.ts'
 import type { Paths } from '../../lib/paths.ts'
@@ -184,7 +183,7 @@ async function queueOf(daemon: DaemonState, { environment }: DoctorFacts): Promi
   const { openStoreReader } = await import('../../store/sqlite/reader.ts')
   try {
     const reader = await openStoreReader(environment.paths.database)
-    return await reader.stats(startOfDay(environment.now)).finally(() => reader.close())
+    return await reader.queueStats().finally(() => reader.close())
   } catch (error) {
     // There is no database yet, or the database check reports another schema version.
     if (error instanceof MemError && UNREADABLE_CODES.includes(error.code)) return EMPTY_QUEUE

@@ -1,7 +1,8 @@
 /** The command lines that clients run, quoted so that no shell expands anything, and how to recognise ours. */
-import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { parseJsonObject } from '../../hook/payload.ts'
 import { MemError } from '../../lib/errors.ts'
+import { readTextFile } from '../../lib/files.ts'
 
 export const HOOK_FILE = 'hook.cjs'
 export const CLI_FILE = 'cli.js'
@@ -63,10 +64,5 @@ export function isOurCommand(command: unknown, written: readonly string[]): bool
 }
 
 function isOurPackage(directory: string): boolean {
-  const manifest = join(directory, 'package.json')
-  try {
-    return existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).name === 'claude-mem'
-  } catch {
-    return false
-  }
+  return parseJsonObject(readTextFile(join(directory, 'package.json')) ?? '')?.name === 'claude-mem'
 }

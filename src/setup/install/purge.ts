@@ -1,7 +1,9 @@
 /** Which entries of the data directory may be deleted. It must contain only our files and no other use. */
-import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { parseJsonObject } from '../../hook/payload.ts'
 import { MemError, systemCode } from '../../lib/errors.ts'
+import { readTextFile } from '../../lib/files.ts'
 import { isInside, type Paths } from '../../lib/paths.ts'
 import { isSettingName, SETTINGS_FILE } from '../../settings/settings.ts'
 import { RECORDS_DIRECTORY } from './change.ts'
@@ -66,14 +68,7 @@ function realDirectory(path: string): string | null {
 /** Names that no other program uses; `logs` could belong to any. */
 function identifiesUs(directory: string, name: string): boolean {
   if (['db.sqlite', 'daemon.lock', 'private-turns', 'spool', RECORDS_DIRECTORY].includes(name)) return true
-  return name === SETTINGS_FILE && isOurSettings(join(directory, name))
-}
-
-function isOurSettings(file: string): boolean {
-  try {
-    const settings: unknown = JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''))
-    return Object.keys(Object(settings)).some(isSettingName)
-  } catch {
-    return false
-  }
+  if (name !== SETTINGS_FILE) return false
+  const settings = parseJsonObject(readTextFile(join(directory, name)) ?? '')
+  return Object.keys(settings ?? {}).some(isSettingName)
 }

@@ -5,11 +5,8 @@
 import {
   chmodSync,
   chownSync,
-  closeSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readFileSync,
   readlinkSync,
   realpathSync,
@@ -81,13 +78,7 @@ export function removeSettingsFile(before: SettingsFile): void {
 }
 
 function writeTemporary(temporary: string, bytes: Buffer, old: Stats | undefined, mode: number): void {
-  const fd = openSync(temporary, 'w', old === undefined ? mode : old.mode & 0o777)
-  try {
-    writeFileSync(fd, bytes)
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
+  writeFileSync(temporary, bytes, { mode: old === undefined ? mode : old.mode & 0o777, flush: true })
   if (old === undefined || process.platform === 'win32') return
   // The umask was applied when the file was created.
   chmodSync(temporary, old.mode & 0o777)

@@ -54,7 +54,8 @@ export async function planBackfill(
   const { project } = options
   const inProject = ({ project: { key, name } }: SurveyedSession) =>
     project === null || key === project || name === project
-  const unique = withoutDuplicates(sessions.filter(inProject)).sort(
+  // A session in two files is read from the one that has more of it.
+  const unique = longestByKey(sessions.filter(inProject), ({ session }) => session).sort(
     (a, b) => b.to - a.to || (a.session < b.session ? -1 : 1),
   )
   const known = await findReported(unique, options)
@@ -87,30 +88,26 @@ function reasonToSkip(
   return null
 }
 
-/** A session in two files is read from the one that has more of it. */
-function withoutDuplicates(sessions: readonly SurveyedSession[]): SurveyedSession[] {
-  const best = new Map<string, SurveyedSession>()
-  for (const session of sessions) {
-    const other = best.get(session.session)
-    if (other === undefined || hasMore(session, other)) best.set(session.session, session)
-  }
-  return [...best.values()]
-}
-
 /** Older clients resume a session under another id, in a file that begins with a copy of it. */
 function findCopies(sessions: readonly SurveyedSession[]): Set<string> {
+  const longest = new Set(longestByKey(sessions, ({ firstToolUse }) => firstToolUse))
+  const copies = sessions.filter((session) => session.firstToolUse !== null && !longest.has(session))
+  return new Set(copies.map(({ session }) => session))
+}
+
+/** Of sessions with the same key the one that has most; sessions without a key are left out. */
+function longestByKey(
+  sessions: readonly SurveyedSession[],
+  keyOf: (session: SurveyedSession) => string | null,
+): SurveyedSession[] {
   const longest = new Map<string, SurveyedSession>()
-  const copies = new Set<string>()
   for (const session of sessions) {
-    if (session.firstToolUse === null) continue
-    const other = longest.get(session.firstToolUse)
-    if (other === undefined) longest.set(session.firstToolUse, session)
-    else if (hasMore(session, other)) {
-      longest.set(session.firstToolUse, session)
-      copies.add(other.session)
-    } else copies.add(session.session)
+    const key = keyOf(session)
+    if (key === null) continue
+    const other = longest.get(key)
+    if (other === undefined || hasMore(session, other)) longest.set(key, session)
   }
-  return copies
+  return [...longest.values()]
 }
 
 function hasMore(a: SurveyedSession, b: SurveyedSession): boolean {

@@ -14,18 +14,12 @@ import type { PlannedSession } from './plan.ts'
 /** While one is read, others are observed. This also bounds the number of pending messages. */
 const SESSIONS_AT_ONCE = 4
 
-interface FailedSession {
-  session: string
-  file: string
-  reason: string
-}
-
 /** The state of a backfill. It survives a lost connection: after the daemon restarts, the backfill continues. */
 export interface BackfillProgress {
   /** Sessions to send, or to send again; newest first. */
   left: PlannedSession[]
   done: number
-  failed: FailedSession[]
+  failed: { session: string; file: string; reason: string }[]
   /** Acknowledged tool uses, including those that were already known. */
   toolUses: number
   /** Acknowledged events that were not known before. */
@@ -98,7 +92,11 @@ async function backfillSession(
         onProgress(progress)
       },
     })
-    addToProgress(progress, sent)
+    progress.done += 1
+    progress.waiting = null
+    progress.fresh += sent.fresh
+    progress.observations += sent.observations
+    progress.summaries += sent.summaries
   } catch (error) {
     if (aborted.signal.aborted || stopsBackfill(error)) {
       progress.toolUses -= toolUses
@@ -109,14 +107,6 @@ async function backfillSession(
     progress.failed.push({ session, file, reason: errorMessage(error) })
   }
   onProgress(progress)
-}
-
-function addToProgress(progress: BackfillProgress, { fresh, observations, summaries }: SentSession): void {
-  progress.done += 1
-  progress.waiting = null
-  progress.fresh += fresh
-  progress.observations += observations
-  progress.summaries += summaries
 }
 
 /** No daemon, a full disk, no provider: the next session would fail too. */
@@ -150,21 +140,15 @@ interface SendSessionOptions {
   session: string
   settings: TranscriptOptions['settings']
   /** Called for each acknowledged event. */
-  acked?: (event: MemoryEvent, duplicate: boolean) => void
+  acked?: (event: MemoryEvent) => void
   /** Called with the reason while the observer does not answer. */
   waiting?: (reason: string) => void
   /** Stops at once. Acknowledged events stay; the next run sends the rest. */
   signal: AbortSignal
 }
 
-interface SentSession {
-  events: number
-  /** Events that were not known before. */
-  /** Acknowledged events that were not known before. */
-  fresh: number
-  observations: number
-  summaries: number
-}
+/** What was stored of a session; `fresh`: acknowledged events that were not known before. */
+type SentSession = Pick<BackfillProgress, 'fresh' | 'observations' | 'summaries'>
 
 /** Resolves when the session is observed, summarised and closed. */
 export async function sendSession(options: SendSessionOptions): Promise<SentSession> {
@@ -193,16 +177,17 @@ export async function sendSession(options: SendSessionOptions): Promise<SentSess
     }
   }
   await window.drain()
-  if (window.events === 0) return { events: 0, fresh: 0, observations: 0, summaries: 0 }
+  if (window.acked === 0) return { fresh: 0, observations: 0, summaries: 0 }
   const { observations, summaries } = await waitForSession(options, ({ closed }) => closed)
-  return { events: window.events, fresh: window.fresh, observations, summaries }
+  return { fresh: window.fresh, observations, summaries }
 }
 
 class SendWindow {
   readonly #options: SendSessionOptions
   readonly #inFlight = new Set<Promise<void>>()
   #failure: unknown = null
-  events = 0
+  /** Acknowledged events, and how many of them were not known before. */
+  acked = 0
   fresh = 0
 
   constructor(options: SendSessionOptions) {
@@ -229,9 +214,9 @@ class SendWindow {
   async #deliver(event: MemoryEvent): Promise<void> {
     const { client, acked } = this.#options
     const { duplicate } = await client.call('event', { event, version: VERSION })
-    this.events += 1
+    this.acked += 1
     if (!duplicate) this.fresh += 1
-    acked?.(event, duplicate)
+    acked?.(event)
   }
 
   #check(): void {

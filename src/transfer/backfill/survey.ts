@@ -9,8 +9,8 @@ import { transcriptEndId } from '../../domain/event.ts'
 import { isExcluded, type Project, projectOfDirectory } from '../../domain/project.ts'
 import { errorMessage, systemCode } from '../../lib/errors.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { dropOldest, entryLineId, MAX_OPEN_CALLS } from '../transcripts/index.ts'
 import { readEntries, type TranscriptEntry } from '../transcripts/lines.ts'
-import { dropOldest, entryLineId, MAX_OPEN_CALLS } from '../transcripts/session.ts'
 
 export interface SurveyedSession {
   session: string

@@ -5,22 +5,23 @@
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { exportRecordSchema, firstIssue } from '../../api/record-schemas.ts'
+import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 import type { ExportRecord } from '../../store/exchange-records.ts'
 import type { NumberedLine } from '../transcripts/lines.ts'
 import type { ImportItem } from './import.ts'
 
 /** Raised when an older program would misread a file. */
-export const FORMAT_VERSION = 1
+const FORMAT_VERSION = 1
 
-export interface ExportHeader {
+interface ExportHeader {
   'claude-mem': number
   /** Version of the program that wrote the file. */
   program: string
   exportedAt: string
 }
 
-export interface ExportEnd {
+interface ExportEnd {
   kind: 'end'
   /** Number of records before this line. */
   records: number
@@ -91,8 +92,7 @@ function trimLine(number: number, text: string): string {
 }
 
 function checkHeader(line: string, name: string): void {
-  const header = parseJsonValue(line)
-  const version = isObject(header?.value) ? header.value['claude-mem'] : undefined
+  const version = parseJsonObject(line)?.['claude-mem']
   if (typeof version !== 'number') throw notAnExport(name)
   if (version <= FORMAT_VERSION) return
   throw new MemError(
@@ -102,25 +102,16 @@ function checkHeader(line: string, name: string): void {
 }
 
 function parseItem(line: string): { record: ExportRecord } | { problem: string } | { ended: true } {
-  const json = parseJsonValue(line)
-  if (json === undefined) return { problem: 'not JSON, or truncated' }
-  const { value } = json
-  if (isObject(value) && value.kind === 'end') return { ended: true }
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    // The error of JSON.parse is not used: it quotes the line.
+    return { problem: 'not JSON, or truncated' }
+  }
+  if (Object(value).kind === 'end') return { ended: true }
   const record = exportRecordSchema.safeParse(value)
   return record.success ? { record: record.data } : { problem: firstIssue(record.error) }
-}
-
-/** The error of JSON.parse is not used: it quotes the line. */
-function parseJsonValue(line: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(line) }
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }
 
 function notAnExport(name: string): MemError {

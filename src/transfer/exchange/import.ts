@@ -13,13 +13,13 @@ import type {
   ImportOutcome,
   LinkRecord,
   PinRecord,
-  ProjectRecord,
   SessionRecord,
 } from '../../store/exchange-records.ts'
 import type { StoreReader } from '../../store/port.ts'
 
 export type ImportItem = {
-  /** Position in the source for messages: `line 12`, `observation 5`. */ at: string
+  /** Position in the source for messages: `line 12`, `observation 5`. */
+  at: string
   done: number
 } & (
   | { record: ExportRecord }
@@ -35,14 +35,7 @@ export interface ImportSource {
   close(): void
 }
 
-const COUNTED = ['observation', 'summary', 'prompt', 'link', 'pin'] as const
-type CountedKind = (typeof COUNTED)[number]
-export type ImportCounts = Record<CountedKind, number>
-
-export interface ImportProblem {
-  at: string
-  problem: string
-}
+export type ImportCounts = Record<ImportedRecord['kind'], number>
 
 export interface ImportReport {
   added: ImportCounts
@@ -50,13 +43,14 @@ export interface ImportReport {
   /** Number of lines and records that could not be imported. */
   refused: number
   /** The first of these problems. */
-  problems: ImportProblem[]
+  problems: { at: string; problem: string }[]
   /** Number of records of excluded projects, which are not imported. */
   excluded: number
 }
 
 /** A record is stored and indexed in about a millisecond: a hook waiting behind a batch is still answered in time. */
 const BATCH_RECORDS = 50
+const NO_OUTCOME: ImportOutcome = { is: 'refused', reason: 'the daemon did not report an outcome' }
 /** Problems kept for the report. */
 const MAX_PROBLEMS = 100
 
@@ -81,11 +75,6 @@ export async function importRecords(source: ImportSource, options: ImportOptions
   return await importer.end()
 }
 
-interface Packed {
-  at: string
-  record: ImportedRecord
-}
-
 class Importer {
   readonly #options: ImportOptions
   readonly #report: ImportReport = { added: noCounts(), known: noCounts(), refused: 0, problems: [], excluded: 0 }
@@ -97,7 +86,7 @@ class Importer {
   readonly #excluded = new Set<string | number>()
   /** Links and pins are sent last, when all ids are known. */
   readonly #marks: { at: string; record: LinkRecord | PinRecord }[] = []
-  #packed: Packed[] = []
+  #packed: { at: string; record: ImportedRecord }[] = []
   #bytes = 0
   #begun = false
 
@@ -110,7 +99,9 @@ class Importer {
     const { at, record } = item
     switch (record.kind) {
       case 'project':
-        return await this.#project(record)
+        this.#names.set(record.key, record.name)
+        await this.#projectOf(record.key)
+        return
       case 'session':
         return await this.#session(record)
       case 'link':
@@ -139,11 +130,6 @@ class Importer {
     return this.#report
   }
 
-  async #project({ key, name }: ProjectRecord): Promise<void> {
-    this.#names.set(key, name)
-    await this.#projectOf(key)
-  }
-
   async #session({ kind: _, project: key, ...session }: SessionRecord): Promise<void> {
     const project = await this.#projectOf(key)
     if (this.#options.isExcluded(session.cwd, project)) this.#excluded.add(session.id)
@@ -162,7 +148,10 @@ class Importer {
     if (first === undefined || (record.kind === 'link' && second === undefined))
       return this.#refuse(at, `observation ${fileIds.find((id) => !this.#ids.has(id))} is not in the file`)
     // In a dry run a new observation has no id; its links and pins would be new too.
-    if (first === null || second === null) return this.#count(record.kind, 'added')
+    if (first === null || second === null) {
+      this.#report.added[record.kind] += 1
+      return
+    }
     if (record.kind === 'link') await this.#pack(at, { ...record, from: first, to: second ?? first })
     else await this.#pack(at, { ...record, observation: first })
   }
@@ -193,19 +182,14 @@ class Importer {
     const sessions = [...used].flatMap((id) => this.#sessions.get(id) ?? [])
     const outcomes = await this.#options.send({ sessions, records, dryRun: this.#options.dryRun })
     for (const [index, { at, record }] of packed.entries()) {
-      const outcome = outcomes[index] ?? { is: 'refused', reason: 'the daemon did not report an outcome' }
-      if (outcome.is === 'refused') this.#refuse(at, outcome.reason)
-      else this.#countTaken(record, outcome)
+      const outcome = outcomes[index] ?? NO_OUTCOME
+      if (outcome.is === 'refused') {
+        this.#refuse(at, outcome.reason)
+        continue
+      }
+      if (record.kind === 'observation') this.#ids.set(record.id, outcome.id)
+      this.#report[outcome.is][record.kind] += 1
     }
-  }
-
-  #countTaken(record: ImportedRecord, { is, id }: Exclude<ImportOutcome, { is: 'refused' }>): void {
-    if (record.kind === 'observation') this.#ids.set(record.id, id)
-    this.#count(record.kind, is)
-  }
-
-  #count(kind: CountedKind, is: 'added' | 'known'): void {
-    this.#report[is][kind] += 1
   }
 
   #countExcluded(): void {

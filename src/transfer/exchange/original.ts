@@ -214,17 +214,17 @@ function clientOf(row: OriginalRow): string {
 // The original database has no strict types: these functions read a value of any type.
 
 /** Null for empty text. */
-export function textValue(value: unknown): string | null {
+function textValue(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value.trim() !== '' ? cutText(value, MAX_RECORD_TEXT_CHARS) : null
 }
 
-export function numberValue(value: unknown): number {
+function numberValue(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 }
 
 /** A list stored as JSON, as lines, or as a single item. */
-export function listValue(value: unknown): string[] {
+function listValue(value: unknown): string[] {
   if (typeof value !== 'string') return []
   const items = jsonList(value) ?? value.split('\n')
   return items.flatMap((item) => textValue(item)?.trim() ?? []).slice(0, MAX_RECORD_ITEMS)
@@ -244,7 +244,7 @@ function jsonList(text: string): unknown[] | null {
 const SECONDS_BELOW = 100_000_000_000
 
 /** Epoch ms; null if there is neither. */
-export function epochValue(epoch: unknown, iso: unknown): number | null {
+function epochValue(epoch: unknown, iso: unknown): number | null {
   if (typeof epoch === 'number' && Number.isFinite(epoch) && epoch > 0) {
     return Math.round(epoch < SECONDS_BELOW ? epoch * 1_000 : epoch)
   }

@@ -13,7 +13,7 @@ import { type LoadedSession, loadSession } from './load.ts'
 import { chooseReplayObserver, type ReplayObserver, type ReplayRequest } from './observer.ts'
 import { budgetSpentError, type ReplayOutcome, replayEvents } from './run.ts'
 
-export interface ReplayEnvironment {
+interface ReplayEnvironment {
   settings: LoadedSettings
   paths: Paths
   env: NodeJS.ProcessEnv
@@ -62,7 +62,7 @@ async function estimateReplay(
   return { estimate: estimateCost([{ toolUses }], modelPrice(model, values.CLAUDE_MEM_PRICES)), budget }
 }
 
-export interface ReplayCallbacks {
+interface ReplayCallbacks {
   policy: Policy
   signal: AbortSignal
   onProgress(done: number, total: number): void
@@ -70,15 +70,15 @@ export interface ReplayCallbacks {
 
 export async function runReplay(
   { session, chosen, observer, cost }: PreparedReplay,
-  callbacks: ReplayCallbacks,
+  { policy, signal, onProgress }: ReplayCallbacks,
 ): Promise<ReplayView> {
   const { events, story } = session
   const outcome = await replayEvents(events, {
     observer: chosen.make,
-    policy: callbacks.policy,
+    policy,
     budget: cost?.budget ?? null,
-    signal: callbacks.signal,
-    onProgress: (done) => callbacks.onProgress(done, events.length),
+    signal,
+    onProgress: (done) => onProgress(done, events.length),
     until: Date.now(),
     flush: story.messages.length === 0,
   })
@@ -113,11 +113,7 @@ export interface ReplayView extends ReplayComparison {
   failed: ReplayOutcome['failed']
 }
 
-export function replayView(
-  loaded: LoadedSession,
-  outcome: ReplayOutcome,
-  observer: ReplayView['observer'],
-): ReplayView {
+function replayView(loaded: LoadedSession, outcome: ReplayOutcome, observer: ReplayView['observer']): ReplayView {
   const { session, story, payloads, gone, toolUses } = loaded
   const stored = { observations: story.observationRows, summaries: story.summaryRows }
   const { project } = story.row
@@ -143,14 +139,13 @@ function replayFigures(
   result: { observations: readonly unknown[]; summaries: readonly unknown[]; calls: readonly CallFigures[] },
   toolUses: number,
 ): ReplayFigures {
-  const isPriced = ({ cost }: CallFigures) => cost !== null
   return {
     observations: result.observations.length,
     summaries: result.summaries.length,
     calls: result.calls.length,
     usage: result.calls.reduce((sum, call) => addUsage(sum, call.usage), NO_USAGE),
     cost: result.calls.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
-    unpriced: result.calls.filter((call) => !isPriced(call)).length,
+    unpriced: result.calls.filter(({ cost }) => cost === null).length,
     perHundred: toolUses === 0 ? 0 : (result.observations.length / toolUses) * 100,
   }
 }

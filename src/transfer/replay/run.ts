@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Policy } from '../../../machines/session/types.ts'
+import type { DailyBudget } from '../../daemon/actors/model-calls.ts'
 import type { CommitNews } from '../../daemon/actors/stream.ts'
 import { Supervisor } from '../../daemon/actors/supervisor.ts'
-import type { ModelCall } from '../../domain/model-call.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { type Observer, ObserverError } from '../../observer/port.ts'
@@ -34,7 +34,9 @@ interface ReplayRunOptions {
   /** Creates the observer, with a private working directory. */
   observer(workDir: string): Promise<Observer>
   policy: Policy
-  budget: ReplayBudget | null
+  /** Null if no model is used. */
+  budget: Pick<DailyBudget, 'reason' | 'add'> | null
+  /** Aborted by Ctrl-C. */
   signal: AbortSignal
   /** Called with the number of replayed events. */
   onProgress(done: number): void
@@ -185,19 +187,7 @@ class ReplayClock {
   }
 }
 
-/** The daily budget. */
-interface ReplayBudget {
-  readonly reason: string | null
-  add(calls: readonly ModelCall[]): void
-}
-
-interface GuardOptions {
-  /** Null if no model is used. */
-  budget: ReplayBudget | null
-  /** Aborted by Ctrl-C. */
-  signal: AbortSignal
-  halt(error: unknown): void
-}
+type GuardOptions = Pick<ReplayRunOptions, 'budget' | 'signal'> & { halt(error: unknown): void }
 
 /** A provider's Retry-After is respected up to this time and number of retries. */
 const MAX_RETRY_AFTER_MS = 30_000

@@ -1,18 +1,43 @@
 /**
  * Reads Claude Code's transcripts (`~/.claude/projects/<cwd>/<session>.jsonl`, clients 1.0 to 2.1) as the same events
- * that the hooks report. A line that is truncated, unknown or too long is skipped and reported to `skipped`; a file may
- * contain several sessions; subagents may be inline or in separate files.
+ * that the hooks report. Each event is made by the hook's `readPayload`, so that masking, bounds and exclusions are the
+ * same. A line that is truncated, unknown or too long is skipped and reported to `skipped`; a file may contain several
+ * sessions; subagents may be inline or in separate files.
+ *
+ * - A tool use becomes an event when its result is read; one without a result was never reported.
+ * - A turn ends if the main agent's last entry is text and a prompt or the end of the file follows. After an interrupt no
+ *   Stop was reported.
+ * - Sidechains are subagents: their prompts are not the user's, and their tool uses carry the agent.
  */
 import { basename } from 'node:path'
-import type { MemoryEvent } from '../../domain/event.ts'
-import { readEntries } from './lines.ts'
-import { SessionReader, type SessionReaderOptions } from './session.ts'
+import { type Agent, type MemoryEvent, transcriptEndId, transcriptId, transcriptStartId } from '../../domain/event.ts'
+import type { Usage } from '../../domain/observation.ts'
+import { type PayloadOptions, readPayload } from '../../hook/payload.ts'
+import {
+  fieldsOrEmpty,
+  nonEmptyString,
+  readEntries,
+  type ToolCall,
+  type ToolResult,
+  type TranscriptEntry,
+  type TranscriptEntryHead,
+} from './lines.ts'
 
-export type { ToolUsage } from './session.ts'
+/** Tokens of the request that made a tool use. */
+export interface ToolUsage {
+  session: string
+  toolUse: string
+  usage: Usage
+  /** Tool uses of one message share its usage. */
+  message: string | null
+}
 
-export interface TranscriptOptions extends Omit<SessionReaderOptions, 'transcriptPath'> {
+export interface TranscriptOptions {
+  settings: PayloadOptions['settings']
   /** The transcript's path, if it is not given as a file. */
-  transcriptPath?: string
+  transcriptPath?: string | null
+  /** Called for each tool use with the tokens of the request that made it, if the transcript has them. */
+  usage?: (usage: ToolUsage) => void
   skipped?: (line: number, reason: string) => void
 }
 
@@ -35,4 +60,263 @@ export async function* readTranscriptEvents(
     yield* reader.events(entry)
   }
   for (const reader of readers.values()) yield* reader.end()
+}
+
+/** Until a line has a `cwd`. */
+const UNKNOWN_DIRECTORY = '/'
+const REJECTED = /\[Request interrupted by user|The user doesn't want to (?:proceed|take this action)/
+
+type AssistantEntry = Extract<TranscriptEntry, { kind: 'assistant' }>
+
+/** Turns the entries of one session, in file order, into events. */
+class SessionReader {
+  readonly #session: string
+  readonly #options: TranscriptOptions
+  readonly #open: OpenCalls = new Map()
+  readonly #threads = new AgentThreads(this.#open)
+  readonly #reported = new Set<string>()
+  #at: number
+  #cwd = UNKNOWN_DIRECTORY
+  #promptId: string | null = null
+  #started = false
+  #private = false
+  /** The main agent's last message, with all of its text; null if a prompt, a call, a result or an interrupt came later. */
+  #lastMessage: AssistantEntry | null = null
+  #lastLine: string | number = 'unknown'
+  #boundary = false
+
+  /** `at`: time of the first entry. */
+  constructor(session: string, at: number | null, options: TranscriptOptions) {
+    this.#session = session
+    this.#at = at ?? Date.now()
+    this.#options = options
+  }
+
+  *events(entry: TranscriptEntry): Generator<MemoryEvent> {
+    if (!entry.sidechain) {
+      // A prompt first ends the turn before it: that Stop has the time of the last entry.
+      if (entry.kind !== 'prompt' || !this.#started) this.#at = entry.at ?? this.#at
+      this.#cwd = entry.cwd ?? this.#cwd
+      this.#lastLine = entryLineId(entry)
+    }
+    if (!this.#started) {
+      this.#started = true
+      yield* this.#event('SessionStart', { source: 'startup' }, transcriptStartId(this.#session))
+    }
+    if (entry.sidechain) {
+      yield* this.#sidechain(entry)
+      return
+    }
+    switch (entry.kind) {
+      case 'prompt':
+        yield* this.#endTurn()
+        this.#promptId = entry.promptId
+        this.#at = entry.at ?? this.#at
+        yield* this.#event('UserPromptSubmit', { prompt: entry.text }, entryEventId('prompt', entry))
+        return
+      case 'interrupt':
+        this.#lastMessage = null
+        return
+      case 'assistant':
+        this.#recordMessage(entry)
+        this.#recordCalls(entry, null)
+        return
+      case 'results':
+        this.#lastMessage = null
+        for (const result of entry.results) yield* this.#toolResult(result)
+        return
+      case 'compact':
+        this.#boundary = true
+        yield* this.#event('PreCompact', { trigger: entry.trigger ?? 'unknown' }, entryEventId('compact', entry))
+        return
+      case 'compact_summary':
+        // Clients before about 1.0.60 wrote no boundary.
+        if (!this.#boundary) yield* this.#event('PreCompact', { trigger: 'unknown' }, entryEventId('compact', entry))
+        this.#boundary = false
+    }
+  }
+
+  *end(): Generator<MemoryEvent> {
+    yield* this.#endTurn()
+    if (this.#started)
+      yield* this.#event('SessionEnd', { reason: 'other' }, transcriptEndId(this.#session, this.#lastLine))
+  }
+
+  #recordMessage(entry: AssistantEntry): void {
+    const before = this.#lastMessage
+    const continues = before !== null && before.message !== null && before.message === entry.message
+    const text = continues ? `${before.text}\n${entry.text}` : entry.text
+    this.#lastMessage = entry.calls.length > 0 ? null : { ...entry, text }
+  }
+
+  *#endTurn(): Generator<MemoryEvent> {
+    const message = this.#lastMessage
+    this.#lastMessage = null
+    if (message === null) return
+    const { text, uuid, failed } = message
+    const id = transcriptId('stop', uuid ?? this.#at)
+    if (failed) yield* this.#event('StopFailure', { error: text }, id)
+    else yield* this.#event('Stop', { last_assistant_message: text }, id)
+  }
+
+  #recordCalls(entry: AssistantEntry, agent: Agent | null): void {
+    for (const call of entry.calls) {
+      if (call.id === null) continue
+      this.#open.set(call.id, { ...call, agent })
+      dropOldest(this.#open, MAX_OPEN_CALLS)
+      if (entry.usage === null) continue
+      this.#options.usage?.({ session: this.#session, toolUse: call.id, usage: entry.usage, message: entry.message })
+    }
+  }
+
+  *#toolResult(result: ToolResult): Generator<MemoryEvent> {
+    const call = this.#open.get(result.id)
+    if (call === undefined) return
+    this.#open.delete(result.id)
+    const fields = { tool_name: call.tool, tool_input: call.input, tool_use_id: result.id, ...agentFields(call.agent) }
+    if (result.error) {
+      const error = result.text.replace(/^<tool_use_error>([\s\S]*)<\/tool_use_error>$/, '$1')
+      yield* this.#event('PostToolUseFailure', { ...fields, error, is_interrupt: REJECTED.test(error) }, result.id)
+      return
+    }
+    if (isAgentTool(call.tool)) yield* this.#agentEnd(call, result)
+    const duration = fieldsOrEmpty(result.response)
+    const durationMs = duration.totalDurationMs ?? duration.durationMs ?? null
+    yield* this.#event('PostToolUse', { ...fields, tool_response: result.response, duration_ms: durationMs }, result.id)
+  }
+
+  *#agentEnd(call: OpenCall, result: ToolResult): Generator<MemoryEvent> {
+    const response = fieldsOrEmpty(result.response)
+    // An agent in the background has only been started, not ended.
+    if (response.status === 'async_launched') return
+    const key = nonEmptyString(response.agentId) ?? result.id
+    const thread = this.#threads.take(key)
+    const agent = thread?.agent ?? {
+      id: key,
+      type: requestedAgentType(call) ?? nonEmptyString(response.agentType) ?? UNKNOWN_AGENT,
+    }
+    const last = thread?.lastText || result.text
+    if (last === '') return
+    const fields = { ...agentFields(agent), last_assistant_message: last }
+    yield* this.#event('SubagentStop', fields, transcriptId('agent', result.id))
+  }
+
+  *#sidechain(entry: TranscriptEntry): Generator<MemoryEvent> {
+    const thread = this.#threads.threadOf(entry)
+    this.#at = Math.max(this.#at, entry.at ?? 0)
+    if (entry.kind === 'assistant') {
+      if (entry.text !== '') thread.lastText = entry.text
+      this.#recordCalls(entry, thread.agent)
+    } else if (entry.kind === 'results') {
+      for (const result of entry.results) yield* this.#toolResult(result)
+    }
+  }
+
+  *#event(hook: string, fields: Record<string, unknown>, id: string): Generator<MemoryEvent> {
+    const payload = {
+      session_id: this.#session,
+      transcript_path: this.#options.transcriptPath,
+      cwd: this.#cwd,
+      prompt_id: this.#promptId,
+      hook_event_name: hook,
+      ...fields,
+    }
+    const reading = readPayload(JSON.stringify(payload), { settings: this.#options.settings, at: this.#at })
+    if (reading.type === 'ignored' || this.#reported.has(id) || !this.#mayReport(reading.event)) return
+    this.#reported.add(id)
+    yield { ...reading.event, id }
+  }
+
+  /** Like the hook: a turn whose whole prompt is private is not observed. */
+  #mayReport(event: MemoryEvent): boolean {
+    if (event.kind === 'prompt') this.#private = event.private
+    return event.kind === 'prompt' || event.kind === 'session_start' || event.kind === 'session_end' || !this.#private
+  }
+}
+
+const agentFields = (agent: Agent | null) => (agent === null ? {} : { agent_id: agent.id, agent_type: agent.type })
+/**
+ * Tool uses have the client's id, as in the hook. The hook's id of a prompt or a Stop is a hash of its payload, which a
+ * transcript does not contain: these get a different id, the same every time the file is read.
+ */
+const entryEventId = (what: string, entry: TranscriptEntryHead): string => transcriptId(what, entryLineId(entry))
+
+/** Identifies a line within its session. */
+export const entryLineId = (entry: TranscriptEntryHead): string | number => entry.uuid ?? entry.at ?? 'unknown'
+
+interface OpenCall extends ToolCall {
+  agent: Agent | null
+}
+
+interface AgentThread {
+  agent: Agent
+  lastText: string
+}
+
+const UNKNOWN_AGENT = 'subagent'
+const AGENT_TOOLS = new Set(['Agent', 'Task'])
+/** A client runs a few calls at a time; the rest never got a result. */
+export const MAX_OPEN_CALLS = 256
+/** A line's parent is one of the lines shortly before it. */
+const MAX_KNOWN_LINES = 4_096
+
+const isAgentTool = (tool: string): boolean => AGENT_TOOLS.has(tool)
+const requestedAgentType = (call: ToolCall): string | null => nonEmptyString(fieldsOrEmpty(call.input).subagent_type)
+
+/** Calls without a result yet, by id. */
+type OpenCalls = Map<string, OpenCall>
+
+/** A sidechain begins with the prompt that the main agent passed to its tool. */
+function callWithPrompt(calls: OpenCalls, prompt: string): OpenCall | undefined {
+  return [...calls.values()].find(
+    ({ tool, input }) => isAgentTool(tool) && nonEmptyString(fieldsOrEmpty(input).prompt)?.trim() === prompt.trim(),
+  )
+}
+
+class AgentThreads {
+  readonly #open: OpenCalls
+  readonly #threads = new Map<string, AgentThread>()
+  /** Thread of each sidechain line, for clients that did not write an agent id yet. */
+  readonly #threadByLine = new Map<string, string>()
+
+  constructor(open: OpenCalls) {
+    this.#open = open
+  }
+
+  threadOf(entry: TranscriptEntry): AgentThread {
+    const key = this.#keyOf(entry)
+    if (entry.agentId === null && entry.uuid !== null) {
+      this.#threadByLine.set(entry.uuid, key)
+      dropOldest(this.#threadByLine, MAX_KNOWN_LINES)
+    }
+    const known = this.#threads.get(key)
+    if (known !== undefined) return known
+    const call = entry.kind === 'prompt' ? callWithPrompt(this.#open, entry.text) : this.#open.get(key)
+    const thread = { agent: { id: key, type: (call && requestedAgentType(call)) ?? UNKNOWN_AGENT }, lastText: '' }
+    this.#threads.set(key, thread)
+    dropOldest(this.#threads, MAX_KNOWN_LINES)
+    return thread
+  }
+
+  take(key: string): AgentThread | undefined {
+    const thread = this.#threads.get(key)
+    this.#threads.delete(key)
+    return thread
+  }
+
+  #keyOf(entry: TranscriptEntry): string {
+    if (entry.agentId !== null) return entry.agentId
+    const parent = entry.parent === null ? undefined : this.#threadByLine.get(entry.parent)
+    if (parent !== undefined) return parent
+    const call = entry.kind === 'prompt' ? callWithPrompt(this.#open, entry.text) : undefined
+    return call?.id ?? entry.uuid ?? 'sidechain'
+  }
+}
+
+export function dropOldest(map: Map<string, unknown>, most: number): void {
+  if (map.size <= most) return
+  for (const key of map.keys()) {
+    map.delete(key)
+    return
+  }
 }
