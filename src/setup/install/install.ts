@@ -13,7 +13,14 @@ import {
   readRecord,
   saveCopy,
 } from './change.ts'
-import type { ClientFile, InstallAdapter, InstallTarget, ProgramPaths, RegistrationOptions } from './clients/adapter.ts'
+import type {
+  ClientFile,
+  InstallAdapter,
+  InstallTarget,
+  ProgramPaths,
+  Registration,
+  RegistrationOptions,
+} from './clients/adapter.ts'
 import { isOurCommand } from './command-line.ts'
 import { ENTRY_FORMATS, isBare } from './entries.ts'
 import { readSettingsFile, resolveLinkTarget } from './settings-file.ts'
@@ -28,12 +35,8 @@ export interface ChangedFile {
   diff: string[]
 }
 
-export interface InstallResult {
+export interface InstallResult extends Pick<Registration, 'command' | 'events' | 'leftOut'> {
   changed: boolean
-  command: string
-  events: readonly string[]
-  /** Events that this version of the client does not support. */
-  leftOut: readonly string[]
   files: (ChangedFile & {
     /** Another program has an entry under our name; it was left alone. */
     taken: boolean

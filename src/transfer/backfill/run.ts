@@ -134,11 +134,9 @@ const MAX_POLL_MS = 250
 /** After this time (ms) without an answer of the provider, the backfill stops. */
 const OBSERVER_TIMEOUT_MS = 120_000
 
-interface SendSessionOptions {
-  client: DaemonClient
+interface SendSessionOptions extends Pick<BackfillOptions, 'client' | 'settings'> {
   file: string
   session: string
-  settings: TranscriptOptions['settings']
   /** Called for each acknowledged event. */
   acked?: (event: MemoryEvent) => void
   /** Called with the reason while the observer does not answer. */

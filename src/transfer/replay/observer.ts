@@ -84,13 +84,8 @@ function checkPrompts(folder: string): void {
   try {
     names = readdirSync(folder)
   } catch (cause) {
-    throw new MemError(
-      'not_found',
-      `${folder} cannot be read (${errorMessage(cause)}); --prompt-dir takes a directory`,
-      {
-        cause,
-      },
-    )
+    const text = `${folder} cannot be read (${errorMessage(cause)}); --prompt-dir takes a directory`
+    throw new MemError('not_found', text, { cause })
   }
   const files = names.filter((name) => name.endsWith('.md') && name.toLowerCase() !== 'readme.md')
   const known = PROMPT_NAMES.filter((name) => files.includes(`${name}.md`))
@@ -101,9 +96,9 @@ function checkPrompts(folder: string): void {
   if (known.length === 0) throw new MemError('bad_request', `${folder} contains no prompt; the names are ${all}`)
   for (const name of known) {
     const file = join(folder, `${name}.md`)
-    const { size } = statSync(file)
-    if (!statSync(file).isFile()) throw new MemError('bad_request', `${file} is not a file`)
-    const bytes = size > MAX_PROMPT_BYTES ? Buffer.alloc(MAX_PROMPT_BYTES + 1) : readFileSync(file)
+    const stat = statSync(file)
+    if (!stat.isFile()) throw new MemError('bad_request', `${file} is not a file`)
+    const bytes = stat.size > MAX_PROMPT_BYTES ? Buffer.alloc(MAX_PROMPT_BYTES + 1) : readFileSync(file)
     const parsed = parsePromptFile(name, bytes)
     if (!parsed.ok) throw new MemError('bad_request', `${file}: ${parsed.problem}`)
   }

@@ -41,12 +41,16 @@ export interface RegistrationOptions {
   registered: readonly string[]
 }
 
-interface Registration extends WantedEntries {
+export interface Registration extends WantedEntries {
   /** Events that this version of the client does not support. */
   leftOut: readonly string[]
   /** All command lines that are written; our entries are recognised by them later. */
   commands: readonly string[]
 }
+
+/** For an installation in a project. */
+export const PROJECT_NOTE =
+  'These files contain paths of this machine. They do not work for other people who get them with the project.'
 
 export interface InstallAdapter {
   /** As in `--client`. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { isProgram, programFiles } from '../../../lib/find-program.ts'
 import { eventsToRegister, supportedEvents } from '../claude-code-events.ts'
 import { hookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
-import type { InstallAdapter, InstalledClient, InstallTarget } from './adapter.ts'
+import { type InstallAdapter, type InstalledClient, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
 
 export const claudeCodeInstall: InstallAdapter = {
   name: 'claude-code',
@@ -33,14 +33,11 @@ export const claudeCodeInstall: InstallAdapter = {
   },
   notes: (where, [settings = '{}']) => [
     ...settingsNotes(where, settings),
-    ...(where.scope === 'project' ? PROJECT_NOTES : []),
+    ...(where.scope === 'project'
+      ? [PROJECT_NOTE, 'Claude Code asks once whether it may start the server of a .mcp.json.']
+      : []),
   ],
 }
-
-const PROJECT_NOTES = [
-  'These files contain paths of this machine. They do not work for other people who get them with the project.',
-  'Claude Code asks once whether it may start the server of a .mcp.json.',
-]
 
 function settingsNotes(where: InstallTarget, text: string): string[] {
   const settings: { disableAllHooks?: unknown; enabledPlugins?: unknown } = JSON.parse(text)

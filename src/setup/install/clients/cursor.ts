@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram } from '../../../lib/find-program.ts'
 import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
-import type { InstallAdapter, InstallTarget } from './adapter.ts'
+import { type InstallAdapter, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
 
 /** Registered for every version: Cursor ignores events that it does not know. */
 const CURSOR_EVENTS = ['beforeSubmitPrompt', 'afterShellExecution', 'afterFileEdit', 'afterMCPExecution', 'stop']
@@ -34,9 +34,7 @@ export const cursorInstall: InstallAdapter = {
     return { events: CURSOR_EVENTS, leftOut: [], command, commands, server }
   },
   notes: ({ scope }) => [
-    ...(scope === 'project'
-      ? ['These files contain paths of this machine. They do not work for other people who get them with the project.']
-      : []),
+    ...(scope === 'project' ? [PROJECT_NOTE] : []),
     'Cursor reads no context from a hook. Run claude-mem files on in a project to keep a rules file there that it reads.',
     'Cursor runs the hooks of the user and of the project. If installed in both scopes, each event is reported twice.',
   ],
