@@ -33,10 +33,10 @@ async function* itemsOf(database: OriginalDatabase): AsyncGenerator<ImportItem> 
 }
 
 /** The record made from a row, not yet validated. */
-type RowResult = { /** Empty for a record that is not made from one row. */ at: string } & (
-  | { record: object }
-  | { problem: string }
-)
+type RowResult = {
+  /** Empty for a record that is not made from one row. */
+  at: string
+} & ({ record: object } | { problem: string })
 
 /** Number of prompts and times of a session, from its prompts, observations and summaries. */
 interface SessionExtent {
