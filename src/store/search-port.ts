@@ -24,8 +24,6 @@ export interface ColumnWeights {
   neighbours: number
 }
 
-export const EVEN_WEIGHTS: ColumnWeights = { title: 1, body: 1, facts: 1, names: 1, grams: 1, neighbours: 0.3 }
-
 /** `row` identifies a memory of any kind: `searchRowId(kind, id)`. */
 export interface ScoredRow {
   row: number

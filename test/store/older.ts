@@ -29,14 +29,11 @@ export function backTo(version: number, db: Database): void {
 }
 
 export function columnsOf(db: Database, table: string): string[] {
-  return all<{ name: string }>(db, 'SELECT name FROM pragma_table_info(?)', [table]).map(({ name }) => name)
+  return all<{ name: string }>(db)`SELECT name FROM pragma_table_info(${table})`.map(({ name }) => name)
 }
 
 function made(db: Database, kind: Kind): Map<string, string> {
-  const rows = all<{ name: string; sql: string }>(
-    db,
-    `SELECT name, sql FROM sqlite_schema WHERE type = ? AND sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
-    [kind],
-  )
+  const rows = all<{ name: string; sql: string }>(db)`
+    SELECT name, sql FROM sqlite_schema WHERE type = ${kind} AND sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`
   return new Map(rows.map(({ name, sql }) => [name, sql]))
 }

@@ -36,7 +36,7 @@ export function schemaVersion(db: Database): number {
 }
 
 export function hasTables(db: Database): boolean {
-  return selectNumber(db, "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'") > 0
+  return selectNumber(db)`SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'` > 0
 }
 
 export function refuseNewer(version: number, file: string): void {

@@ -19,7 +19,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { errorMessage } from '../../lib/errors.ts'
 import { syncDirectory } from '../../lib/files.ts'
 import { schemaVersion } from '../migrations/index.ts'
-import { all, type Database, isCorruption, storageError } from '../sqlite/database.ts'
+import { all, type Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
 
 /** SQLite finds the write-ahead log, its index and the rollback journal by these suffixes. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -127,7 +127,7 @@ interface IntegrityCheck {
 
 export function checkIntegrity(db: Database): IntegrityCheck {
   try {
-    const problems = all<{ quick_check: string }>(db, `PRAGMA quick_check(${MAX_PROBLEMS})`)
+    const problems = all<{ quick_check: string }>(db)`PRAGMA quick_check(${raw(String(MAX_PROBLEMS))})`
       .map((row) => row.quick_check)
       .filter((problem) => problem !== 'ok')
     const rowProblems = problems.filter((problem) => !INDEX_PROBLEM.test(problem))

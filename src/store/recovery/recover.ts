@@ -134,50 +134,40 @@ export function reconcile(db: Database): number {
 
 /** Pending in the backup, but settled in the damaged file: they must not be observed twice. */
 function deleteSettledMessages(db: Database): void {
-  run(
-    db,
-    `DELETE FROM pending_messages WHERE EXISTS (SELECT 1 FROM events e
-       WHERE e.content_session_id = pending_messages.content_session_id AND e.event_id = pending_messages.event_id
-         AND e.outcome IS NOT NULL AND e.outcome <> 'failed')`,
-  )
+  run(db)`
+    DELETE FROM pending_messages WHERE EXISTS (SELECT 1 FROM events e
+    WHERE e.content_session_id = pending_messages.content_session_id AND e.event_id = pending_messages.event_id
+      AND e.outcome IS NOT NULL AND e.outcome <> 'failed')`
 }
 
 /** Claimed by an effect that is not the session's current one, so that nothing would release them. */
 function releaseUnknownClaims(db: Database): void {
-  run(
-    db,
-    `UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
-     WHERE status = 'processing' AND effect_id IS NOT (SELECT s.effect ->> 'id' FROM sdk_sessions s
-       WHERE s.content_session_id = pending_messages.content_session_id)`,
-  )
+  run(db)`
+    UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
+    WHERE status = 'processing' AND effect_id IS NOT (SELECT s.effect ->> 'id' FROM sdk_sessions s
+      WHERE s.content_session_id = pending_messages.content_session_id)`
 }
 
 function failLostEvents(db: Database): number {
-  return run(
-    db,
-    `UPDATE events SET outcome = 'failed', reason = 'its content was lost in a damaged database'
-     WHERE outcome IS NULL AND NOT EXISTS (SELECT 1 FROM pending_messages m
-       WHERE m.content_session_id = events.content_session_id AND m.event_id = events.event_id)`,
-  ).changes
+  return run(db)`
+    UPDATE events SET outcome = 'failed', reason = 'its content was lost in a damaged database'
+    WHERE outcome IS NULL AND NOT EXISTS (SELECT 1 FROM pending_messages m
+      WHERE m.content_session_id = events.content_session_id AND m.event_id = events.event_id)`.changes
 }
 
 /** The sequence continues after all recovered rows. */
 function raiseSeq(db: Database): void {
-  run(
-    db,
-    `UPDATE meta SET value = max(value,
-       (SELECT coalesce(max(seq), 0) FROM sdk_sessions), (SELECT coalesce(max(seq), 0) FROM observations),
-       (SELECT coalesce(max(seq), 0) FROM session_summaries), (SELECT coalesce(max(seq), 0) FROM user_prompts))
-     WHERE name = 'seq'`,
-  )
+  run(db)`
+    UPDATE meta SET value = max(value,
+      (SELECT coalesce(max(seq), 0) FROM sdk_sessions), (SELECT coalesce(max(seq), 0) FROM observations),
+      (SELECT coalesce(max(seq), 0) FROM session_summaries), (SELECT coalesce(max(seq), 0) FROM user_prompts))
+    WHERE name = 'seq'`
 }
 
 function countTraces(db: Database): void {
-  run(
-    db,
-    `UPDATE sdk_sessions SET trace_count =
-       (SELECT count(*) FROM trace t WHERE t.content_session_id = sdk_sessions.content_session_id)`,
-  )
+  run(db)`
+    UPDATE sdk_sessions SET trace_count =
+    (SELECT count(*) FROM trace t WHERE t.content_session_id = sdk_sessions.content_session_id)`
 }
 
 /** Replaces the database by a backup; no daemon may be running. `before`: where the previous state was saved; null if there was none. */

@@ -5,15 +5,19 @@
 import { closeSync, copyFileSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import {
-  all,
   type Database,
   each,
   get,
   isGroupFailure,
+  raw,
+  rowSql,
   run,
+  type Sql,
   type SqlValue,
   selectIds,
+  selectNumber,
   seqNow,
+  sql,
 } from '../sqlite/database.ts'
 import { payloadHash } from '../sqlite/events.ts'
 import { fileSize, removeDatabase } from './database-files.ts'
@@ -35,7 +39,7 @@ function openReadable(file: string, borrowedSchema = false): DamagedSource | nul
   let db: Database | undefined
   try {
     db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
-    get(db, 'SELECT 1 AS n FROM sdk_sessions LIMIT 0')
+    get(db)`SELECT 1 AS n FROM sdk_sessions LIMIT 0`
     const opened = db
     return { db: opened, borrowedSchema, close: () => opened.close() }
   } catch {
@@ -115,22 +119,19 @@ const UNKNOWN_HIGHEST = 2 ** 31
  * Yields every row that can still be reached by its id; returns true if there was no damage. Reads forwards until damage,
  * probes ids behind it with doubling steps, and reads backwards from the first hit to the end of the damage.
  */
-export function* readableRows(
-  db: Database,
-  table: string,
-  columns: readonly string[],
-): Generator<SalvagedRow, boolean> {
+export function* readableRows(db: Database, table: string, columns: Sql): Generator<SalvagedRow, boolean> {
   const highest = highestId(db, table)
-  const list = columns.join(', ')
-  const gap = `SELECT ${list} FROM ${table} WHERE id > ? AND id < ? ORDER BY id DESC`
+  const select = sql`SELECT ${columns} FROM ${raw(table)}`
+  const gap = (after: number, before: number) =>
+    readBackwards(db, sql`${select} WHERE id > ${after} AND id < ${before} ORDER BY id DESC`, before)
   let complete = true
   let last = 0
   let from = 1
   let step = 1
   while (from <= highest) {
-    const range = yield* readForwards(db, `SELECT ${list} FROM ${table} WHERE id >= ? ORDER BY id`, from)
+    const range = yield* readForwards(db, sql`${select} WHERE id >= ${from} ORDER BY id`)
     const resumed = last + 1 < from
-    if (resumed && range.first > 0) yield* readBackwards(db, gap, last, range.first)
+    if (resumed && range.first > 0) yield* gap(last, range.first)
     if (range.ended && (range.first > 0 || !resumed)) return complete
     complete = false
     if (range.last > last) {
@@ -141,7 +142,7 @@ export function* readableRows(
     step *= 2
   }
   // The last probe was past the end: read the rest backwards from the end.
-  if (!complete) yield* readBackwards(db, gap, last, highest + 1)
+  if (!complete) yield* gap(last, highest + 1)
   return complete
 }
 
@@ -152,10 +153,10 @@ interface ReadRange {
   ended: boolean
 }
 
-function* readForwards(db: Database, sql: string, from: number): Generator<SalvagedRow, ReadRange> {
+function* readForwards(db: Database, statement: Sql): Generator<SalvagedRow, ReadRange> {
   const range: ReadRange = { first: 0, last: 0, ended: false }
   try {
-    for (const row of each<SalvagedRow>(db, sql, [from])) {
+    for (const row of each<SalvagedRow>(db)`${statement}`) {
       const id = Number(row.id)
       // A damaged b-tree may have a cycle.
       if (id <= range.last) return range
@@ -170,10 +171,10 @@ function* readForwards(db: Database, sql: string, from: number): Generator<Salva
   return range
 }
 
-function* readBackwards(db: Database, sql: string, after: number, before: number): Generator<SalvagedRow, void> {
+function* readBackwards(db: Database, statement: Sql, before: number): Generator<SalvagedRow, void> {
   let last = before
   try {
-    for (const row of each<SalvagedRow>(db, sql, [after, before])) {
+    for (const row of each<SalvagedRow>(db)`${statement}`) {
       const id = Number(row.id)
       if (id >= last) return
       last = id
@@ -186,8 +187,8 @@ function* readBackwards(db: Database, sql: string, after: number, before: number
 
 function highestId(db: Database, table: string): number {
   const sources = [
-    () => get<{ n: number }>(db, `SELECT id AS n FROM ${table} ORDER BY id DESC LIMIT 1`)?.n ?? 0,
-    () => all<{ n: number }>(db, 'SELECT seq AS n FROM sqlite_sequence WHERE name = ?', [table])[0]?.n ?? 0,
+    () => selectNumber(db)`SELECT id AS n FROM ${raw(table)} ORDER BY id DESC LIMIT 1`,
+    () => selectNumber(db)`SELECT seq AS n FROM sqlite_sequence WHERE name = ${table}`,
   ]
   const known = sources.flatMap((read) => {
     try {
@@ -211,11 +212,9 @@ interface TablePlan {
   table: string
   /** For the notes to the user. */
   label: string
-  /** If the restored backup has the row too: the damaged file is the newer one. `newest`: the higher revision wins. */
-  conflict: string
+  /** If the restored backup has the row too. Without: the row of the backup is kept. `newest`: the higher revision wins. */
+  conflict?: Sql | 'newest'
 }
-
-const IGNORE = 'ON CONFLICT DO NOTHING'
 
 /** Parents first, because of the foreign keys. */
 const PLANS: readonly TablePlan[] = [
@@ -223,36 +222,36 @@ const PLANS: readonly TablePlan[] = [
   {
     table: 'events',
     label: 'events',
-    conflict: `ON CONFLICT (content_session_id, event_id) DO UPDATE SET outcome = excluded.outcome,
+    conflict: sql`ON CONFLICT (content_session_id, event_id) DO UPDATE SET outcome = excluded.outcome,
       reason = excluded.reason, observation_ids = excluded.observation_ids, effect_id = excluded.effect_id,
       attempts = excluded.attempts WHERE outcome IS NOT excluded.outcome`,
   },
-  { table: 'user_prompts', label: 'prompts', conflict: IGNORE },
-  { table: 'observations', label: 'observations', conflict: IGNORE },
-  { table: 'session_summaries', label: 'summaries', conflict: IGNORE },
+  { table: 'user_prompts', label: 'prompts' },
+  { table: 'observations', label: 'observations' },
+  { table: 'session_summaries', label: 'summaries' },
   {
     table: 'pending_messages',
     label: 'pending messages',
-    conflict: `ON CONFLICT (content_session_id, event_id) DO UPDATE SET status = excluded.status,
+    conflict: sql`ON CONFLICT (content_session_id, event_id) DO UPDATE SET status = excluded.status,
       claimed_at = excluded.claimed_at, effect_id = excluded.effect_id, attempts = excluded.attempts,
       error = excluded.error
       WHERE status IS NOT excluded.status OR effect_id IS NOT excluded.effect_id OR attempts <> excluded.attempts`,
   },
-  { table: 'payloads', label: 'payloads', conflict: IGNORE },
-  { table: 'observer_turns', label: 'observer turns', conflict: IGNORE },
-  { table: 'embeddings', label: 'embeddings', conflict: IGNORE },
-  { table: 'links', label: 'links', conflict: IGNORE },
-  { table: 'pins', label: 'pins', conflict: IGNORE },
-  { table: 'forgotten', label: 'tombstones of forgotten memories', conflict: IGNORE },
+  { table: 'payloads', label: 'payloads' },
+  { table: 'observer_turns', label: 'observer turns' },
+  { table: 'embeddings', label: 'embeddings' },
+  { table: 'links', label: 'links' },
+  { table: 'pins', label: 'pins' },
+  { table: 'forgotten', label: 'tombstones of forgotten memories' },
   {
     table: 'projects',
     label: 'projects',
-    conflict: `ON CONFLICT (key) DO UPDATE SET name = excluded.name, merged_into = excluded.merged_into,
+    conflict: sql`ON CONFLICT (key) DO UPDATE SET name = excluded.name, merged_into = excluded.merged_into,
       root = excluded.root, fingerprint = excluded.fingerprint, files = excluded.files, at = excluded.at
       WHERE excluded.at > projects.at`,
   },
-  { table: 'trace', label: 'trace entries', conflict: IGNORE },
-  { table: 'calls', label: 'model calls', conflict: IGNORE },
+  { table: 'trace', label: 'trace entries' },
+  { table: 'calls', label: 'model calls' },
 ]
 
 /** `targetFile` is the file of `target`, whose first page replaces the one of a damaged file that lost it. */
@@ -285,31 +284,26 @@ function salvageTable(
   if (columns === null) return { label: plan.label, rows: 0, complete: false }
   // The file of an older version does not have the table. With a borrowed schema that is not known.
   if (columns.length === 0) return { label: plan.label, rows: 0, complete: !borrowedSchema }
-  const insert = `INSERT INTO ${plan.table} (${columns.join(', ')}) VALUES (${columns.map((c) => `@${c}`).join(', ')})
-    ${plan.conflict === 'newest' ? newestWins(columns) : plan.conflict}`
-  const sessions = new Set(selectIds<string>(target, 'SELECT content_session_id AS id FROM sdk_sessions'))
+  const conflict = plan.conflict === 'newest' ? newestWins(columns) : (plan.conflict ?? sql`ON CONFLICT DO NOTHING`)
+  const sessions = new Set(selectIds<string>(target)`SELECT content_session_id AS id FROM sdk_sessions`)
   let rows = 0
-  let complete = true
-  const reader = readableRows(source, plan.table, columns)
-  for (let next = reader.next(); ; next = reader.next()) {
-    if (next.done === true) {
-      complete = next.value
-      break
-    }
+  const reader = readableRows(source, plan.table, raw(columns.join(', ')))
+  let next = reader.next()
+  for (; next.done !== true; next = reader.next()) {
     try {
       if (addParents(target, plan.table, next.value, sessions, at)) result.lostSessions += 1
-      rows += run(target, insert, next.value).changes
+      rows += run(target)`INSERT INTO ${raw(plan.table)} ${rowSql(next.value)} ${conflict}`.changes
     } catch (error) {
       if (isGroupFailure(error)) throw error
       result.refused += 1
     }
   }
-  return { label: plan.label, rows, complete }
+  return { label: plan.label, rows, complete: next.value }
 }
 
-function newestWins(columns: readonly string[]): string {
+function newestWins(columns: readonly string[]): Sql {
   const set = columns.filter((c) => c !== 'id' && c !== 'content_session_id').map((c) => `${c} = excluded.${c}`)
-  return `ON CONFLICT (content_session_id) DO UPDATE SET ${set.join(', ')}
+  return sql`ON CONFLICT (content_session_id) DO UPDATE SET ${raw(set.join(', '))}
     WHERE (excluded.revision, excluded.seq) > (sdk_sessions.revision, sdk_sessions.seq)`
 }
 
@@ -327,26 +321,21 @@ function addParents(target: Database, table: string, row: SalvagedRow, sessions:
 }
 
 function insertLostSession(db: Database, session: string, project: string, at: number): void {
-  run(
-    db,
-    `INSERT INTO sdk_sessions (content_session_id, memory_session_id, project, project_name, client, cwd, status,
-       state, revision, machine_version, quarantine, prompts, generation, context_tokens, input_tokens, output_tokens,
-       cache_read_tokens, cache_write_tokens, seq, created_at_epoch, updated_at_epoch, snapshot)
-     VALUES (@session, @session || ':0', @project, @project, 'unknown', '', 'failed', 'unknown', 1, 0,
-       'its row was lost in a damaged database', 0, 0, 0, 0, 0, 0, 0, 0, @at, @at, '')`,
-    { session, project, at },
-  )
+  run(db)`
+    INSERT INTO sdk_sessions (content_session_id, memory_session_id, project, project_name, client, cwd, status,
+      state, revision, machine_version, quarantine, prompts, generation, context_tokens, input_tokens, output_tokens,
+      cache_read_tokens, cache_write_tokens, seq, created_at_epoch, updated_at_epoch, snapshot)
+    VALUES (${session}, ${session} || ':0', ${project}, ${project}, 'unknown', '', 'failed', 'unknown', 1, 0,
+      'its row was lost in a damaged database', 0, 0, 0, 0, 0, 0, 0, 0, ${at}, ${at}, '')`
 }
 
 function insertLostEvent(db: Database, row: SalvagedRow, payload: string): void {
   const { content_session_id = null, event_id = null, kind = null, tool = null, created_at_epoch = null } = row
-  run(
-    db,
-    `INSERT INTO events (content_session_id, event_id, kind, tool, at, received_at, payload_hash)
-     VALUES (@content_session_id, @event_id, @kind, @tool, @created_at_epoch, @created_at_epoch, @hash)
-     ON CONFLICT DO NOTHING`,
-    { content_session_id, event_id, kind, tool, created_at_epoch, hash: payloadHash(payload) },
-  )
+  run(db)`
+    INSERT INTO events (content_session_id, event_id, kind, tool, at, received_at, payload_hash)
+    VALUES (${content_session_id}, ${event_id}, ${kind}, ${tool}, ${created_at_epoch}, ${created_at_epoch},
+      ${payloadHash(payload)})
+    ON CONFLICT DO NOTHING`
 }
 
 /** Null if the schema itself is damaged. */
@@ -360,7 +349,7 @@ function commonColumns(source: Database, target: Database, table: string): strin
 }
 
 export function tableColumns(db: Database, table: string): Set<string> {
-  return new Set(selectIds<string>(db, 'SELECT name AS id FROM pragma_table_info(?)', [table]))
+  return new Set(selectIds<string>(db)`SELECT name AS id FROM pragma_table_info(${table})`)
 }
 
 function seqIn(source: Database): number {
@@ -372,5 +361,5 @@ function seqIn(source: Database): number {
 }
 
 function raiseSeqTo(db: Database, seq: number): void {
-  run(db, `UPDATE meta SET value = max(value, ?) WHERE name = 'seq'`, [seq])
+  run(db)`UPDATE meta SET value = max(value, ${seq}) WHERE name = 'seq'`
 }

@@ -1,7 +1,7 @@
 /** `calls`: what was sent to a model, what it answered and what it cost; and the sums by day, project, session or model. */
 
 import type { ModelCall } from '../../domain/model-call.ts'
-import type { Usage } from '../../domain/observation.ts'
+
 import type { Commit } from '../commit.ts'
 import type {
   CallFigures,
@@ -13,7 +13,20 @@ import type {
   UsageSums,
   UsageTotals,
 } from '../port.ts'
-import { all, type Database, get, insertRow, USAGE_COLUMNS, usageColumns, whereEqual } from './database.ts'
+import {
+  all,
+  type Database,
+  EMPTY_SQL,
+  type FlatUsage,
+  insertRow,
+  one,
+  type Sql,
+  sql,
+  USAGE_COLUMNS,
+  usageColumns,
+  whereEqual,
+  withUsage,
+} from './database.ts'
 import { displayNameSql } from './projects.ts'
 
 export function insertCalls(db: Database, commit: Commit): void {
@@ -46,59 +59,41 @@ function insertCall(db: Database, { session, state }: Commit, call: ModelCall, o
   })
 }
 
-const FIGURES = `id, content_session_id AS session, project, ${displayNameSql('project', 'project_name')} AS projectName,
+const FIGURES = sql`id, content_session_id AS session, project, ${displayNameSql('project', 'project_name')} AS projectName,
   effect_id AS effectId, kind, provider, model, prompt_version AS promptVersion, at, duration_ms AS durationMs,
   ${USAGE_COLUMNS}, cost, observations, error`
-
-/** A row with the columns of `usage` not yet nested. */
-type Flat<Row extends { usage: Usage }> = Omit<Row, 'usage'> & Usage
-
-function withUsage<Row extends Usage>({ input, output, cacheRead, cacheWrite, ...row }: Row) {
-  return { ...row, usage: { input, output, cacheRead, cacheWrite } }
-}
 
 /** An effect has few calls; this bounds the answer in any case. */
 const MAX_CALLS_OF_EFFECT = 100
 
 /** In their order. */
 export function selectCallsOfEffect(db: Database, session: string, effectId: string): CallFigures[] {
-  return all<Flat<CallFigures>>(
-    db,
-    // The plus makes SQLite use the index of effects: a session may have very many calls.
-    `SELECT ${FIGURES} FROM calls WHERE effect_id = @effectId AND +content_session_id = @session
-     ORDER BY id LIMIT ${MAX_CALLS_OF_EFFECT}`,
-    { session, effectId },
-  ).map(withUsage)
+  // The plus makes SQLite use the index of effects: a session may have very many calls.
+  return all<FlatUsage<CallFigures>>(db)`
+    SELECT ${FIGURES} FROM calls WHERE effect_id = ${effectId} AND +content_session_id = ${session}
+    ORDER BY id LIMIT ${MAX_CALLS_OF_EFFECT}`.map(withUsage)
 }
 
 /** The newest `limit`, oldest first. */
 export function selectCallFigures(db: Database, session: string, limit: number): CallFigures[] {
-  return all<Flat<CallFigures>>(
-    db,
-    `SELECT ${FIGURES} FROM calls WHERE content_session_id = @session ORDER BY id DESC LIMIT @limit`,
-    { session, limit },
-  )
+  return all<FlatUsage<CallFigures>>(db)`
+    SELECT ${FIGURES} FROM calls WHERE content_session_id = ${session} ORDER BY id DESC LIMIT ${limit}`
     .reverse()
     .map(withUsage)
 }
 
 /** The newest `limit`, oldest first. */
 export function selectCalls(db: Database, { session, effectId, since, limit = -1 }: CallFilter): CallRow[] {
-  const { where, values } = whereEqual({ content_session_id: session, effect_id: effectId })
-  return all<Flat<CallRow>>(
-    db,
-    `SELECT ${FIGURES}, sent, received FROM calls
-     WHERE ${where} ${since === undefined ? '' : 'AND at >= @since'}
-     ORDER BY id DESC LIMIT @limit`,
-    { ...values, limit, since: since ?? null },
-  )
+  const where = whereEqual({ content_session_id: session, effect_id: effectId })
+  return all<FlatUsage<CallRow>>(db)`
+    SELECT ${FIGURES}, sent, received FROM calls
+    WHERE ${where} ${since === undefined ? EMPTY_SQL : sql`AND at >= ${since}`}
+    ORDER BY id DESC LIMIT ${limit}`
     .reverse()
     .map(withUsage)
 }
 
-type FlatSums = Flat<UsageSums>
-
-const SUM_COLUMNS = `count(*) AS calls, count(error) AS failed, coalesce(sum(input_tokens), 0) AS input,
+const SUM_COLUMNS = sql`count(*) AS calls, count(error) AS failed, coalesce(sum(input_tokens), 0) AS input,
   coalesce(sum(output_tokens), 0) AS output, coalesce(sum(cache_read_tokens), 0) AS cacheRead,
   coalesce(sum(cache_write_tokens), 0) AS cacheWrite, total(cost) AS cost,
   count(*) FILTER (WHERE cost IS NULL
@@ -106,13 +101,13 @@ const SUM_COLUMNS = `count(*) AS calls, count(error) AS failed, coalesce(sum(inp
   coalesce(sum(observations), 0) AS observations`
 
 /** Next to max(), SQLite takes bare columns from the row with the maximum: the newest name of a project. */
-const USAGE_GROUPS: Record<Exclude<UsageKey, 'day'>, { columns: string; by: string }> = {
-  project: { columns: `project AS key, ${displayNameSql('project', 'project_name')} AS name`, by: 'project' },
+const USAGE_GROUPS: Record<Exclude<UsageKey, 'day'>, { columns: Sql; by: Sql }> = {
+  project: { columns: sql`project AS key, ${displayNameSql('project', 'project_name')} AS name`, by: sql`project` },
   session: {
-    columns: `coalesce(content_session_id, '') AS key, ${displayNameSql('project', 'project_name')} AS name`,
-    by: 'content_session_id',
+    columns: sql`coalesce(content_session_id, '') AS key, ${displayNameSql('project', 'project_name')} AS name`,
+    by: sql`content_session_id`,
   },
-  model: { columns: 'model AS key, provider AS name', by: 'provider, model' },
+  model: { columns: sql`model AS key, provider AS name`, by: sql`provider, model` },
 }
 
 /** The end of an open period. */
@@ -122,12 +117,10 @@ const NEVER = Number.MAX_SAFE_INTEGER
 export function selectUsage(db: Database, filter: UsageFilter): UsageTotals[] {
   if (filter.by === 'day') return selectDays(db, filter.dayStarts)
   const { columns, by } = USAGE_GROUPS[filter.by]
-  return all<FlatSums & { key: string; name: string; at: number }>(
-    db,
-    `SELECT ${columns}, max(at) AS at, ${SUM_COLUMNS} FROM calls WHERE at >= @since AND at < @until GROUP BY ${by}
-     ORDER BY cost DESC, input + output + cacheRead + cacheWrite DESC, key, name`,
-    { since: filter.since, until: filter.until ?? NEVER },
-  ).map(withUsage)
+  return all<FlatUsage<UsageTotals>>(db)`
+    SELECT ${columns}, max(at) AS at, ${SUM_COLUMNS} FROM calls
+    WHERE at >= ${filter.since} AND at < ${filter.until ?? NEVER} GROUP BY ${by}
+    ORDER BY cost DESC, input + output + cacheRead + cacheWrite DESC, key, name`.map(withUsage)
 }
 
 function selectDays(db: Database, starts: readonly number[]): UsageTotals[] {
@@ -142,12 +135,9 @@ function selectDays(db: Database, starts: readonly number[]): UsageTotals[] {
 }
 
 function sumBetween(db: Database, since: number, until: number): UsageSums {
-  const sums = get<FlatSums>(db, `SELECT ${SUM_COLUMNS} FROM calls WHERE at >= @since AND at < @until`, {
-    since,
-    until,
-  })
-  if (sums === undefined) throw new Error('a sum without groups has one row')
-  return withUsage(sums)
+  return withUsage(
+    one<FlatUsage<UsageSums>>(db)`SELECT ${SUM_COLUMNS} FROM calls WHERE at >= ${since} AND at < ${until}`,
+  )
 }
 
 export function selectSpentSince(db: Database, since: number): SpentAmount {

@@ -18,10 +18,10 @@ import { insertSession, selectRevision, updateSession } from './sessions.ts'
 export function commitGroup(db: Database, group: readonly Commit[]): CommitResult[] {
   faultPoint('commit.begin')
   try {
-    run(db, 'BEGIN IMMEDIATE')
+    run(db)`BEGIN IMMEDIATE`
     const results = group.map((commit) => applyMember(db, commit))
     faultPoint('commit.before')
-    run(db, 'COMMIT')
+    run(db)`COMMIT`
     faultPoint('commit.after')
     return results
   } catch (error) {
@@ -32,7 +32,7 @@ export function commitGroup(db: Database, group: readonly Commit[]): CommitResul
 
 /** SQLite may already have rolled back when the disk failed. */
 function rollBack(db: Database): void {
-  if (db.inTransaction) run(db, 'ROLLBACK')
+  if (db.inTransaction) run(db)`ROLLBACK`
 }
 
 function applyMember(db: Database, commit: Commit): CommitResult {
@@ -67,7 +67,7 @@ function apply(db: Database, decided: Commit): CommitResult {
   const origin: RowOrigin = { session, project: commit.state.project.key, seq }
   if (commit.revision === 1) insertSession(db, commit, seq)
   else updateSession(db, commit, seq)
-  for (const { event, receivedAt, outcome } of commit.events) insertEvent(db, session, event, receivedAt, outcome)
+  for (const event of commit.events) insertEvent(db, session, event)
   const promptIds = commit.prompts.map((prompt) => insertPrompt(db, origin, prompt))
   const inserted: InsertedObservation[] = commit.observations.map((observation) => ({
     id: insertObservation(db, origin, observation),

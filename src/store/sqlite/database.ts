@@ -6,68 +6,152 @@ import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 export type Database = BetterSqlite3.Database
 
 export type SqlValue = string | number | null | Buffer
-export type SqlValues = Record<string, SqlValue> | readonly SqlValue[]
 
 /** `T` as its columns hold it: a boolean is 0 or 1, a list or an object is JSON. */
 export type Stored<T> = {
   [K in keyof T]: T[K] extends boolean ? number : T[K] extends string | number | null ? T[K] : string
 }
 
-/** Prepared statements live as long as their connection. */
-const prepared = new WeakMap<Database, Map<string, BetterSqlite3.Statement<unknown[], unknown>>>()
+/** A statement or a part of one: its text has a `?` for each of the values. */
+export class Sql {
+  readonly text: string
+  readonly values: readonly SqlValue[]
+  constructor(text: string, values: readonly SqlValue[] = []) {
+    this.text = text
+    this.values = values
+  }
+}
 
-function statement(db: Database, sql: string): BetterSqlite3.Statement<unknown[], unknown> {
+/** Values are bound, a list as JSON for `json_each`; other parts of SQL are inserted. */
+type SqlPart = SqlValue | readonly (string | number)[] | Sql
+
+/** A part of a statement: sql`project = ${key}`. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly SqlPart[]): Sql {
+  let text = strings[0] ?? ''
+  const values: SqlValue[] = []
+  for (const [i, part] of parts.entries()) {
+    const { text: inserted, values: bound } = part instanceof Sql ? part : new Sql('?', [toSqlValue(part)])
+    text += inserted + (strings[i + 1] ?? '')
+    values.push(...bound)
+  }
+  return new Sql(text, values)
+}
+
+export const EMPTY_SQL = new Sql('')
+
+/** Text that is not a value, such as the name of a table. Never from outside the program. */
+export function raw(text: string): Sql {
+  return new Sql(text)
+}
+
+export function joinSql(parts: readonly Sql[], separator: string): Sql {
+  return new Sql(
+    parts.map(({ text }) => text).join(separator),
+    parts.flatMap(({ values }) => values),
+  )
+}
+
+/** A condition that holds if all of them do. */
+export function allOf(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? sql`TRUE` : joinSql(conditions, ' AND ')
+}
+
+/** Columns with `undefined` are left out. */
+export function whereEqual(columns: Record<string, SqlValue | undefined>): Sql {
+  return allOf(
+    Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [sql`${raw(column)} = ${value}`])),
+  )
+}
+
+/** The condition that a column starts with a prefix. Its index is used. */
+export function startsWith(column: string, prefix: string): Sql {
+  const text = raw(column)
+  return sql`${text} >= ${prefix} AND ${text} < ${prefix} || char(0x10FFFF)
+    AND substr(${text}, 1, length(${prefix})) = ${prefix}`
+}
+
+function toSqlValue(value: SqlValue | boolean | object): SqlValue {
+  if (typeof value === 'boolean') return value ? 1 : 0
+  return value === null || typeof value !== 'object' || value instanceof Buffer ? value : JSON.stringify(value)
+}
+
+type PreparedStatement = BetterSqlite3.Statement<unknown[], unknown>
+
+/** Prepared statements live as long as their connection. */
+const prepared = new WeakMap<Database, Map<string, PreparedStatement>>()
+
+function statement(db: Database, text: string): PreparedStatement {
   let statements = prepared.get(db)
   if (statements === undefined) {
     statements = new Map()
     prepared.set(db, statements)
   }
-  let found = statements.get(sql)
+  let found = statements.get(text)
   if (found === undefined) {
-    found = db.prepare<unknown[], unknown>(sql)
-    statements.set(sql, found)
+    found = db.prepare<unknown[], unknown>(text)
+    statements.set(text, found)
   }
   return found
 }
 
-export function run(db: Database, sql: string, values: SqlValues = []): { changes: number; id: number } {
-  const { changes, lastInsertRowid } = statement(db, sql).run(values)
-  return { changes, id: Number(lastInsertRowid) }
+/** run(db)`DELETE FROM seen WHERE at < ${before}`, and the same for the functions below. */
+export type SqlTag<Result> = (strings: TemplateStringsArray, ...parts: readonly SqlPart[]) => Result
+
+function sqlTag<Result>(execute: (statement: Sql) => Result): SqlTag<Result> {
+  return (strings, ...parts) => execute(sql(strings, ...parts))
 }
 
-/** Inserts one row given as column names and values; returns its id. */
-export function insertRow(db: Database, table: string, row: Record<string, SqlValue>): number {
-  const columns = Object.keys(row)
-  const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((column) => `@${column}`).join(', ')})`
-  return run(db, sql, row).id
+export function run(db: Database): SqlTag<{ changes: number; id: number }> {
+  return sqlTag(({ text, values }) => {
+    const { changes, lastInsertRowid } = statement(db, text).run(values)
+    return { changes, id: Number(lastInsertRowid) }
+  })
 }
 
 // The tables are STRICT, so the row type that the caller names holds for every row of the statement.
-export function get<Row>(db: Database, sql: string, values: SqlValues = []): Row | undefined {
-  return statement(db, sql).get(values) as Row | undefined
+export function get<Row>(db: Database): SqlTag<Row | undefined> {
+  return sqlTag(({ text, values }) => statement(db, text).get(values) as Row | undefined)
 }
 
-export function all<Row>(db: Database, sql: string, values: SqlValues = []): Row[] {
-  return statement(db, sql).all(values) as Row[]
+export function all<Row>(db: Database): SqlTag<Row[]> {
+  return sqlTag(({ text, values }) => statement(db, text).all(values) as Row[])
+}
+
+/** The row of a statement that always has exactly one, such as a sum. */
+export function one<Row>(db: Database): SqlTag<Row> {
+  return sqlTag(({ text, values }) => statement(db, text).get(values) as Row)
 }
 
 /** Row by row. The statement is not cached: a statement that is being iterated cannot run a second time. */
-export function* each<Row>(db: Database, sql: string, values: SqlValues = []): Generator<Row> {
-  for (const row of db.prepare<unknown[], Row>(sql).iterate(values)) yield row
+export function each<Row>(db: Database): SqlTag<Generator<Row>> {
+  return sqlTag(function* ({ text, values }) {
+    yield* db.prepare<unknown[], Row>(text).iterate(values)
+  })
 }
 
 /** The column `n` of the only row; 0 where it is NULL or there is no row. */
-export function selectNumber(db: Database, sql: string, values: SqlValues = []): number {
-  return get<{ n: number | null }>(db, sql, values)?.n ?? 0
+export function selectNumber(db: Database): SqlTag<number> {
+  return (...statement) => get<{ n: number | null }>(db)(...statement)?.n ?? 0
 }
 
 /** The column `id` of every row. */
-export function selectIds<Id extends string | number = number>(
-  db: Database,
-  sql: string,
-  values: SqlValues = [],
-): Id[] {
-  return all<{ id: Id }>(db, sql, values).map(({ id }) => id)
+export function selectIds<Id extends string | number = number>(db: Database): SqlTag<Id[]> {
+  return (...statement) => all<{ id: Id }>(db)(...statement).map(({ id }) => id)
+}
+
+export function exists(db: Database): SqlTag<boolean> {
+  return (...statement) => get(db)(...statement) !== undefined
+}
+
+/** A row as the end of an INSERT: column names and values. A boolean is stored as 0 or 1, a list or an object as JSON. */
+export function rowSql(row: Record<string, SqlValue | boolean | object>): Sql {
+  const values = Object.values(row).map((value) => sql`${toSqlValue(value)}`)
+  return sql`(${raw(Object.keys(row).join(', '))}) VALUES (${joinSql(values, ', ')})`
+}
+
+/** Returns the id of the row. */
+export function insertRow(db: Database, table: string, row: Parameters<typeof rowSql>[0]): number {
+  return run(db)`INSERT INTO ${raw(table)} ${rowSql(row)}`.id
 }
 
 /**
@@ -80,22 +164,34 @@ export function inSavepoint<T>(
   isLocal: (error: unknown) => boolean,
   onError: (error: unknown) => T,
 ): T {
-  run(db, 'SAVEPOINT step')
+  run(db)`SAVEPOINT step`
   try {
     const result = work()
-    run(db, 'RELEASE step')
+    run(db)`RELEASE step`
     return result
   } catch (error) {
     if (!isLocal(error) || !db.inTransaction) throw error
-    run(db, 'ROLLBACK TO step')
-    run(db, 'RELEASE step')
+    run(db)`ROLLBACK TO step`
+    run(db)`RELEASE step`
     return onError(error)
   }
 }
 
+/** Runs `work` in a transaction that takes the write lock at once. Inside of another transaction it is a part of that one. */
+export function inTransaction<T>(db: Database, work: () => T): T {
+  return db.transaction(work).immediate()
+}
+
 /** The columns of a `Usage`, as its fields. */
-export const USAGE_COLUMNS =
-  'input_tokens AS input, output_tokens AS output, cache_read_tokens AS cacheRead, cache_write_tokens AS cacheWrite'
+export const USAGE_COLUMNS = sql`input_tokens AS input, output_tokens AS output, cache_read_tokens AS cacheRead,
+  cache_write_tokens AS cacheWrite`
+
+/** A row with the columns of `usage` not yet nested. */
+export type FlatUsage<Row extends { usage: Usage }> = Omit<Row, 'usage'> & Usage
+
+export function withUsage<Row extends Usage>({ input, output, cacheRead, cacheWrite, ...row }: Row) {
+  return { ...row, usage: { input, output, cacheRead, cacheWrite } }
+}
 
 export function usageColumns(usage: Usage | null): Record<string, number | null> {
   return {
@@ -103,19 +199,6 @@ export function usageColumns(usage: Usage | null): Record<string, number | null>
     output_tokens: usage?.output ?? null,
     cache_read_tokens: usage?.cacheRead ?? null,
     cache_write_tokens: usage?.cacheWrite ?? null,
-  }
-}
-
-/** A WHERE condition on the columns that have a value; columns with `undefined` are left out. */
-export function whereEqual(columns: Record<string, SqlValue | undefined>): {
-  where: string
-  values: Record<string, SqlValue>
-} {
-  const given = Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]))
-  const conditions = given.map(({ column }, i) => `${column} = @equal${i}`)
-  return {
-    where: conditions.length === 0 ? 'TRUE' : conditions.join(' AND '),
-    values: Object.fromEntries(given.map(({ value }, i) => [`equal${i}`, value])),
   }
 }
 
@@ -146,7 +229,7 @@ export function bindDatabase<Operations extends Record<string, (db: Database, ..
 
 /** The next sequence number. Numbers the changes that clients follow, in the order in which they became durable. */
 export function nextSeq(db: Database): number {
-  const row = get<{ value: number }>(db, `UPDATE meta SET value = value + 1 WHERE name = 'seq' RETURNING value`)
+  const row = get<{ value: number }>(db)`UPDATE meta SET value = value + 1 WHERE name = 'seq' RETURNING value`
   if (row === undefined) throw new Error('the database has no sequence counter')
   return row.value
 }
@@ -157,14 +240,15 @@ export function seqNow(db: Database): number {
 
 /** A number in the table `meta`; null where it is not set. */
 export function selectMeta(db: Database, name: string): number | null {
-  return get<{ value: number }>(db, 'SELECT value FROM meta WHERE name = ?', [name])?.value ?? null
+  return get<{ value: number }>(db)`SELECT value FROM meta WHERE name = ${name}`?.value ?? null
 }
 
 export function setMeta(db: Database, name: string, value: number | null): void {
-  if (value === null) run(db, 'DELETE FROM meta WHERE name = ?', [name])
+  if (value === null) run(db)`DELETE FROM meta WHERE name = ${name}`
   else {
-    const sql = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value'
-    run(db, sql, [name, value])
+    run(db)`
+      INSERT INTO meta (name, value) VALUES (${name}, ${value})
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`
   }
 }
 

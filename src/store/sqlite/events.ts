@@ -10,29 +10,32 @@ import {
   type TranscriptEnd,
   transcriptStartId,
 } from '../../domain/event.ts'
-import type { EventOutcome } from '../commit.ts'
+import type { EventOutcome, EventRecord } from '../commit.ts'
 import type { EventRow, EventWithPayload, RecordedEvent } from '../port.ts'
-import { all, type Database, each, get, insertRow, run, type Stored, selectIds } from './database.ts'
-
-type StoredOutcome = 'noted' | 'skipped' | 'observed' | 'folded' | 'failed' | 'dropped'
+import {
+  all,
+  type Database,
+  EMPTY_SQL,
+  each,
+  exists,
+  get,
+  insertRow,
+  run,
+  type Stored,
+  selectIds,
+  sql,
+  startsWith,
+} from './database.ts'
 
 export function payloadHash(payload: string): string {
   return createHash('sha256').update(payload).digest('hex')
 }
 
 export function eventKnown(db: Database, session: string, eventId: string): boolean {
-  return (
-    get(db, 'SELECT 1 AS n FROM events WHERE content_session_id = ? AND event_id = ?', [session, eventId]) !== undefined
-  )
+  return exists(db)`SELECT 1 FROM events WHERE content_session_id = ${session} AND event_id = ${eventId}`
 }
 
-export function insertEvent(
-  db: Database,
-  session: string,
-  event: MemoryEvent,
-  receivedAt: number,
-  outcome: { kind: StoredOutcome; reason: string | null } | null,
-): void {
+export function insertEvent(db: Database, session: string, { event, receivedAt, outcome }: EventRecord): void {
   insertRow(db, 'events', {
     content_session_id: session,
     event_id: event.id,
@@ -54,33 +57,27 @@ export function settleEvent(
   { eventId, kind, reason }: EventOutcome,
   observationIds: readonly number[],
 ): void {
-  run(
-    db,
-    `UPDATE events SET outcome = @kind, reason = @reason, observation_ids = @ids, effect_id = @effectId,
-       attempts = coalesce((SELECT m.attempts FROM pending_messages m
-         WHERE m.content_session_id = @session AND m.event_id = @eventId), attempts)
-     WHERE content_session_id = @session AND event_id = @eventId`,
-    { session, eventId, kind, reason, effectId, ids: JSON.stringify(observationIds) },
-  )
+  run(db)`
+    UPDATE events SET outcome = ${kind}, reason = ${reason}, observation_ids = ${observationIds},
+      effect_id = ${effectId}, attempts = coalesce((SELECT m.attempts FROM pending_messages m
+        WHERE m.content_session_id = ${session} AND m.event_id = ${eventId}), attempts)
+    WHERE content_session_id = ${session} AND event_id = ${eventId}`
 }
 
-const EVENT_COLUMNS = `e.event_id AS eventId, e.content_session_id AS session, e.kind, e.tool, e.at,
+const EVENT_COLUMNS = sql`e.event_id AS eventId, e.content_session_id AS session, e.kind, e.tool, e.at,
   e.received_at AS receivedAt, e.payload_hash AS payloadHash, e.outcome, e.reason, e.observation_ids AS observationIds,
   e.effect_id AS effectId, e.attempts`
 
 /** The payload of a pending event is in the inbox. */
-const PAYLOAD_COLUMN = 'coalesce(k.payload, m.payload) AS payload'
-const PAYLOAD_JOINS = `
+const PAYLOAD_COLUMN = sql`coalesce(k.payload, m.payload) AS payload`
+const PAYLOAD_JOINS = sql`
   LEFT JOIN payloads k ON k.content_session_id = e.content_session_id AND k.event_id = e.event_id
   LEFT JOIN pending_messages m ON m.content_session_id = e.content_session_id AND m.event_id = e.event_id`
 
 /** The newest `limit`, oldest first. */
 export function selectEvents(db: Database, session: string, limit: number): EventRow[] {
-  return all<Stored<EventRow>>(
-    db,
-    `SELECT ${EVENT_COLUMNS} FROM events e WHERE e.content_session_id = ? ORDER BY e.id DESC LIMIT ?`,
-    [session, limit],
-  )
+  return all<Stored<EventRow>>(db)`
+    SELECT ${EVENT_COLUMNS} FROM events e WHERE e.content_session_id = ${session} ORDER BY e.id DESC LIMIT ${limit}`
     .reverse()
     .map((row) => ({ ...row, observationIds: JSON.parse(row.observationIds) }))
 }
@@ -93,13 +90,10 @@ function toEventWithPayload(row: EventPayloadRow): EventWithPayload {
 
 /** In one session, or in the newest session that has the event. */
 export function selectEvent(db: Database, eventId: string, session: string | null): EventWithPayload | null {
-  const row = get<EventPayloadRow>(
-    db,
-    `SELECT ${EVENT_COLUMNS}, ${PAYLOAD_COLUMN} FROM events e ${PAYLOAD_JOINS}
-     WHERE e.event_id = @eventId ${session === null ? '' : 'AND e.content_session_id = @session'}
-     ORDER BY e.id DESC LIMIT 1`,
-    session === null ? { eventId } : { eventId, session },
-  )
+  const row = get<EventPayloadRow>(db)`
+    SELECT ${EVENT_COLUMNS}, ${PAYLOAD_COLUMN} FROM events e ${PAYLOAD_JOINS}
+    WHERE e.event_id = ${eventId} ${session === null ? EMPTY_SQL : sql`AND e.content_session_id = ${session}`}
+    ORDER BY e.id DESC LIMIT 1`
   return row === undefined ? null : toEventWithPayload(row)
 }
 
@@ -113,13 +107,10 @@ const MAX_SOURCE_PAYLOAD_CHARS = 4_000_000
 export function selectSourceEvents(db: Database, session: string, sources: string): EventWithPayload[] {
   const found: EventWithPayload[] = []
   let chars = 0
-  const rows = each<EventPayloadRow>(
-    db,
-    `SELECT ${EVENT_COLUMNS}, ${PAYLOAD_COLUMN} FROM (SELECT DISTINCT value AS id FROM json_each(@sources)) wanted
-     CROSS JOIN events e ON e.content_session_id = @session AND e.event_id = wanted.id ${PAYLOAD_JOINS}
-     ORDER BY e.id LIMIT ${MAX_SOURCES}`,
-    { session, sources },
-  )
+  const rows = each<EventPayloadRow>(db)`
+    SELECT ${EVENT_COLUMNS}, ${PAYLOAD_COLUMN} FROM (SELECT DISTINCT value AS id FROM json_each(${sources})) wanted
+    CROSS JOIN events e ON e.content_session_id = ${session} AND e.event_id = wanted.id ${PAYLOAD_JOINS}
+    ORDER BY e.id LIMIT ${MAX_SOURCES}`
   for (const row of rows) {
     chars += row.payload?.length ?? 0
     found.push(toEventWithPayload(chars > MAX_SOURCE_PAYLOAD_CHARS ? { ...row, payload: null } : row))
@@ -159,16 +150,13 @@ type RecordedEventRow = Omit<RecordedEvent, 'payload' | 'prompt'> & {
 export function selectRecordedEvents(db: Database, session: string, afterId: number, limit: number): RecordedEvent[] {
   const events: RecordedEvent[] = []
   let chars = 0
-  const rows = each<RecordedEventRow>(
-    db,
-    `SELECT e.id, e.event_id AS eventId, e.kind, e.tool, e.at, e.received_at AS receivedAt, e.outcome, ${PAYLOAD_COLUMN},
-       p.prompt_number AS number, p.prompt_text AS text, p.private, p.created_at_epoch AS promptedAt
-     FROM events e ${PAYLOAD_JOINS}
-     LEFT JOIN user_prompts p
-       ON e.kind = 'prompt' AND p.content_session_id = e.content_session_id AND p.event_id = e.event_id
-     WHERE e.content_session_id = @session AND e.id > @afterId ORDER BY e.id LIMIT @limit`,
-    { session, afterId, limit },
-  )
+  const rows = each<RecordedEventRow>(db)`
+    SELECT e.id, e.event_id AS eventId, e.kind, e.tool, e.at, e.received_at AS receivedAt, e.outcome, ${PAYLOAD_COLUMN},
+      p.prompt_number AS number, p.prompt_text AS text, p.private, p.created_at_epoch AS promptedAt
+    FROM events e ${PAYLOAD_JOINS}
+    LEFT JOIN user_prompts p
+      ON e.kind = 'prompt' AND p.content_session_id = e.content_session_id AND p.event_id = e.event_id
+    WHERE e.content_session_id = ${session} AND e.id > ${afterId} ORDER BY e.id LIMIT ${limit}`
   for (const row of rows) {
     chars += (row.payload?.length ?? 0) + (row.text?.length ?? 0)
     // A page has at least one event, however large.
@@ -192,20 +180,16 @@ const MAX_MATCHING_EVENTS = 10
 
 /** Ids of events that start with a prefix, each once: people type the first characters. */
 export function selectEventIds(db: Database, prefix: string, session: string | null): string[] {
-  return selectIds<string>(
-    db,
-    `SELECT DISTINCT event_id AS id FROM events
-     WHERE event_id >= @prefix AND event_id < @prefix || char(0x10FFFF) AND substr(event_id, 1, length(@prefix)) = @prefix
-       AND (@session IS NULL OR content_session_id = @session)
-     ORDER BY event_id LIMIT ${MAX_MATCHING_EVENTS}`,
-    { prefix, session },
-  )
+  return selectIds<string>(db)`
+    SELECT DISTINCT event_id AS id FROM events
+    WHERE ${startsWith('event_id', prefix)} AND (${session} IS NULL OR content_session_id = ${session})
+    ORDER BY event_id LIMIT ${MAX_MATCHING_EVENTS}`
 }
 
 /** Unknown sessions are left out. */
 export function selectStoredSessionStates(db: Database, ends: readonly TranscriptEnd[]): StoredSessionState[] {
   return ends.flatMap(({ session, end }) => {
-    if (get(db, 'SELECT 1 AS n FROM sdk_sessions WHERE content_session_id = ?', [session]) === undefined) return []
+    if (!exists(db)`SELECT 1 FROM sdk_sessions WHERE content_session_id = ${session}`) return []
     const transcript = eventKnown(db, session, transcriptStartId(session))
     const hooks = !transcript || hasHookEvents(db, session)
     return [{ session, hooks, transcript, finished: eventKnown(db, session, end) }]
@@ -214,11 +198,7 @@ export function selectStoredSessionStates(db: Database, ends: readonly Transcrip
 
 /** Tool uses have the same id in hooks and transcripts; all other events of a transcript have its prefix. */
 function hasHookEvents(db: Database, session: string): boolean {
-  const found = get(
-    db,
-    `SELECT 1 AS n FROM events WHERE content_session_id = ? AND kind NOT IN ('tool_use', 'tool_failure')
-       AND event_id NOT LIKE 'transcript:%' LIMIT 1`,
-    [session],
-  )
-  return found !== undefined
+  return exists(db)`
+    SELECT 1 FROM events WHERE content_session_id = ${session} AND kind NOT IN ('tool_use', 'tool_failure')
+      AND event_id NOT LIKE 'transcript:%' LIMIT 1`
 }

@@ -15,11 +15,11 @@ import type {
   SessionRecord,
   SummaryRecord,
 } from '../exchange-records.ts'
-import { all, type Database, each, run } from './database.ts'
-import { SUMMARY_COLUMNS, type SummaryRow, selectObservationsById, toSummary } from './memories.ts'
+import { all, type Database, each, run, selectIds } from './database.ts'
+import { selectObservationsById, summariesFrom } from './memories.ts'
 import { selectProjects } from './projects.ts'
 import { openForReading } from './reader.ts'
-import { filterConditions, searchRowId, searchRowKind, searchRowMemoryId } from './search-rows.ts'
+import { filterConditions, memoryIds, searchRowId, searchRowKind } from './search-rows.ts'
 
 /** Rows in memory at the same time, a few KB each. */
 const PAGE_ROWS = 200
@@ -40,8 +40,8 @@ export class SqliteExport {
   private constructor(db: Database, filters: SearchFilters) {
     this.#db = db
     this.#filters = filters
-    run(db, 'BEGIN')
-    this.#rows = [...eachRow(db, filters)]
+    run(db)`BEGIN`
+    this.#rows = selectIds(db)`SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)} ORDER BY s.id`
   }
 
   /** `filters`: with the project's key and the session's full id. */
@@ -68,7 +68,7 @@ export class SqliteExport {
     for (const kind of ['prompt', 'observation', 'summary'] as const) {
       yield* this.memories(this.#rows.filter((row) => searchRowKind(row) === kind))
     }
-    const exported = new Set(this.#rows.filter((row) => searchRowKind(row) === 'observation').map(searchRowMemoryId))
+    const exported = new Set(memoryIds(this.#rows, 'observation'))
     for (const link of eachLink(this.#db)) if (exported.has(link.from) && exported.has(link.to)) yield link
     for (const pin of eachPin(this.#db)) if (exported.has(pin.observation)) yield pin
   }
@@ -76,21 +76,16 @@ export class SqliteExport {
   /** Sorted by name. A project without sessions has its key as its name. */
   projects(): { key: string; name: string }[] {
     const names = new Map(selectProjects(this.#db, {}).map(({ key, name }) => [key, name]))
-    const keys = [...eachProjectKey(this.#db, this.#filters)]
-    return keys
+    return selectProjectKeys(this.#db, this.#filters)
       .map((key) => ({ key, name: names.get(key) ?? key }))
       .sort((a, b) => compare(a.name, b.name) || compare(a.key, b.key))
   }
 
   /** Oldest first. */
   *moments(project: string): Generator<ExportedMoment> {
-    const { where, values } = filterConditions(this.#filters)
-    yield* each<ExportedMoment>(
-      this.#db,
-      `SELECT s.id AS row, s.content_session_id AS session, s.created_at_epoch AS at FROM search_rows s
-       WHERE ${where} AND s.project = @inProject ORDER BY s.created_at_epoch, s.id`,
-      { ...values, inProject: project },
-    )
+    yield* each<ExportedMoment>(this.#db)`
+      SELECT s.id AS row, s.content_session_id AS session, s.created_at_epoch AS at FROM search_rows s
+      WHERE ${filterConditions(this.#filters)} AND s.project = ${project} ORDER BY s.created_at_epoch, s.id`
   }
 
   /** In the order of the rows. */
@@ -105,46 +100,31 @@ export class SqliteExport {
   }
 }
 
-function* eachRow(db: Database, filters: SearchFilters): Generator<number> {
-  const { where, values } = filterConditions(filters)
-  const found = each<{ id: number }>(db, `SELECT s.id FROM search_rows s WHERE ${where} ORDER BY s.id`, values)
-  for (const { id } of found) yield id
-}
-
 /** Projects of the memories and of their sessions: a session may have moved to another project. */
-function* eachProjectKey(db: Database, filters: SearchFilters): Generator<string> {
-  const { where, values } = filterConditions(filters)
-  const found = each<{ key: string }>(
-    db,
-    `WITH passing AS MATERIALIZED (SELECT DISTINCT s.project, s.content_session_id FROM search_rows s WHERE ${where})
-     SELECT project AS key FROM passing
-     UNION SELECT t.project FROM passing JOIN sdk_sessions t USING (content_session_id)`,
-    values,
-  )
-  for (const { key } of found) yield key
+function selectProjectKeys(db: Database, filters: SearchFilters): string[] {
+  return selectIds<string>(db)`
+    WITH passing AS MATERIALIZED (
+      SELECT DISTINCT s.project, s.content_session_id FROM search_rows s WHERE ${filterConditions(filters)})
+    SELECT project AS id FROM passing
+    UNION SELECT t.project FROM passing JOIN sdk_sessions t USING (content_session_id)`
 }
 
 function eachSession(db: Database, filters: SearchFilters): Generator<SessionRecord> {
-  const { where, values } = filterConditions(filters)
-  return each<SessionRecord>(
-    db,
-    `SELECT 'session' AS kind, content_session_id AS id, project, client, cwd, prompts, created_at_epoch AS startedAt,
-       updated_at_epoch AS heardAt
-     FROM sdk_sessions
-     WHERE content_session_id IN (SELECT s.content_session_id FROM search_rows s WHERE ${where}) ORDER BY id`,
-    values,
-  )
+  return each<SessionRecord>(db)`
+    SELECT 'session' AS kind, content_session_id AS id, project, client, cwd, prompts, created_at_epoch AS startedAt,
+      updated_at_epoch AS heardAt
+    FROM sdk_sessions WHERE content_session_id IN (
+      SELECT s.content_session_id FROM search_rows s WHERE ${filterConditions(filters)})
+    ORDER BY id`
 }
 
 function eachLink(db: Database): Generator<LinkRecord> {
-  return each<LinkRecord>(
-    db,
-    `SELECT 'link' AS kind, from_id AS "from", to_id AS "to", kind AS link, made_by AS "by", at FROM links ORDER BY id`,
-  )
+  return each<LinkRecord>(db)`
+    SELECT 'link' AS kind, from_id AS "from", to_id AS "to", kind AS link, made_by AS "by", at FROM links ORDER BY id`
 }
 
 function eachPin(db: Database): Generator<PinRecord> {
-  return each<PinRecord>(db, `SELECT 'pin' AS kind, id AS observation, at FROM pins ORDER BY id`)
+  return each<PinRecord>(db)`SELECT 'pin' AS kind, id AS observation, at FROM pins ORDER BY id`
 }
 
 /** Independent of the locale. */
@@ -154,15 +134,16 @@ function compare(a: string, b: string): number {
 
 /** In the order of the rows. */
 function selectRecords(db: Database, rows: readonly number[]): MemoryRecord[] {
-  const idsOf = (kind: MemoryKind) => rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId)
   const found = new Map<number, MemoryRecord>()
-  for (const row of selectObservationsById(db, idsOf('observation'))) {
+  for (const row of selectObservationsById(db, memoryIds(rows, 'observation'))) {
     found.set(searchRowId('observation', row.id), observationRecord(row))
   }
-  for (const row of selectExportSummaries(db, idsOf('summary'))) {
+  for (const row of selectExportSummaries(db, memoryIds(rows, 'summary'))) {
     found.set(searchRowId('summary', row.id), summaryRecord(row))
   }
-  for (const { id, ...prompt } of selectExportPrompts(db, idsOf('prompt'))) found.set(searchRowId('prompt', id), prompt)
+  for (const { id, ...prompt } of selectExportPrompts(db, memoryIds(rows, 'prompt'))) {
+    found.set(searchRowId('prompt', id), prompt)
+  }
   return rows.flatMap((row) => found.get(row) ?? [])
 }
 
@@ -193,37 +174,18 @@ function observationRecord(row: Observation): ObservationRecord {
   }
 }
 
-function summaryRecord(row: Summary): SummaryRecord {
-  return {
-    kind: 'summary',
-    session: row.session,
-    project: row.project,
-    createdAt: row.createdAt,
-    request: row.request,
-    investigated: row.investigated,
-    learned: row.learned,
-    completed: row.completed,
-    nextSteps: row.nextSteps,
-    notes: row.notes,
-    filesRead: row.filesRead,
-    filesEdited: row.filesEdited,
-    promptNumber: row.promptNumber,
-    model: row.model,
-  }
+function summaryRecord({ id: _, session, project, createdAt, ...content }: Summary): SummaryRecord {
+  return { kind: 'summary', session, project, createdAt, ...content }
 }
 
 function selectExportSummaries(db: Database, ids: readonly number[]): Summary[] {
-  const sql = `SELECT ${SUMMARY_COLUMNS} FROM json_each(?) wanted CROSS JOIN session_summaries m ON m.id = wanted.value`
-  return all<SummaryRow>(db, sql, [JSON.stringify(ids)]).map(toSummary)
+  return summariesFrom(db)`json_each(${ids}) wanted CROSS JOIN session_summaries m ON m.id = wanted.value`
 }
 
 /** Private prompts have no search row; this condition is a second safeguard. */
 function selectExportPrompts(db: Database, ids: readonly number[]): (PromptRecord & { id: number })[] {
-  return all(
-    db,
-    `SELECT 'prompt' AS kind, p.id, p.content_session_id AS session, p.prompt_number AS number, p.prompt_text AS text,
-       p.created_at_epoch AS at
-     FROM json_each(?) wanted CROSS JOIN user_prompts p ON p.id = wanted.value WHERE p.private = 0`,
-    [JSON.stringify(ids)],
-  )
+  return all<PromptRecord & { id: number }>(db)`
+    SELECT 'prompt' AS kind, p.id, p.content_session_id AS session, p.prompt_number AS number, p.prompt_text AS text,
+      p.created_at_epoch AS at
+    FROM json_each(${ids}) wanted CROSS JOIN user_prompts p ON p.id = wanted.value WHERE p.private = 0`
 }

@@ -5,19 +5,18 @@
  */
 import { existsSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
-import type { MemoryKind } from '../../domain/search-query.ts'
 import { schemaVersion } from '../migrations/index.ts'
 import type { BackupInfo } from '../port.ts'
 import type { ForgetOptions, ForgetResult } from '../search-port.ts'
-import { all, type Database, isIndexDamage, nextSeq, run, selectIds, selectNumber } from './database.ts'
+import { all, type Database, inTransaction, isIndexDamage, nextSeq, run, selectIds, selectNumber } from './database.ts'
 import { indexChunk, indexSearchRow, purge, resetIndex, startPurge } from './full-text-index.ts'
 import { selectExistingObservations } from './memories.ts'
-import { searchRowId, searchRowKind, searchRowMemoryId, selectPassing } from './search-rows.ts'
+import { memoryIds, searchRowId, selectPassing } from './search-rows.ts'
 
 /** A small index is purged before the answer; the rest of a large one in the background. */
 const PURGE_STEPS_AT_ONCE = 40
 
-const NOTHING_REMOVED: Removed = { embeddings: 0, links: 0, payloads: 0, observerTurns: 0, callTexts: 0 }
+const NOTHING_REMOVED = { embeddings: 0, links: 0, payloads: 0, observerTurns: 0, callTexts: 0 }
 
 export function forgetMemories(db: Database, request: ForgetOptions, backups: readonly BackupInfo[]): ForgetResult {
   const report = withIndexReset(db, () => removeAndReport(db, request, backups))
@@ -30,7 +29,7 @@ function withIndexReset<T>(db: Database, work: () => T): T {
     return work()
   } catch (error) {
     if (!isIndexDamage(error)) throw error
-    db.transaction(() => resetIndex(db)).immediate()
+    inTransaction(db, () => resetIndex(db))
     return work()
   }
 }
@@ -40,49 +39,40 @@ function removeAndReport(
   { ids, filters, dryRun, at }: ForgetOptions,
   backups: readonly BackupInfo[],
 ): Omit<ForgetResult, 'cleared'> {
-  return db
-    .transaction((): Omit<ForgetResult, 'cleared'> => {
-      const existing = selectExistingObservations(db, ids)
-      const passing = filters === null ? [] : selectPassing(db, filters, -1, 0)
-      const rows = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
-      const ofKind = (kind: MemoryKind) => rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId)
-      const observations = ofKind('observation')
-      const report = {
-        dryRun,
-        observations: observations.length,
-        summaries: ofKind('summary').length,
-        prompts: ofKind('prompt').length,
-        ids: observations,
-        missing: ids.filter((id) => !existing.includes(id)),
-        summariesBeside: summariesBeside(db, observations).filter((id) => !rows.includes(searchRowId('summary', id))),
-        backups: backupsSince(backups, oldestMemoryAt(db, rows)),
-      }
-      if (dryRun || rows.length === 0) return { ...report, ...NOTHING_REMOVED, seq: null }
-      insertTombstones(db, rows, at)
-      const removed = removeMemories(db, rows)
-      startPurge(db)
-      return { ...report, ...removed, seq: nextSeq(db) }
-    })
-    .immediate()
+  return inTransaction(db, () => {
+    const existing = selectExistingObservations(db, ids)
+    const passing = filters === null ? [] : selectPassing(db, filters, -1, 0)
+    const rows = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
+    const observations = memoryIds(rows, 'observation')
+    const report = {
+      dryRun,
+      observations: observations.length,
+      summaries: memoryIds(rows, 'summary').length,
+      prompts: memoryIds(rows, 'prompt').length,
+      ids: observations,
+      missing: ids.filter((id) => !existing.includes(id)),
+      summariesBeside: summariesBeside(db, observations).filter((id) => !rows.includes(searchRowId('summary', id))),
+      backups: backupsSince(backups, oldestMemoryAt(db, rows)),
+    }
+    if (dryRun || rows.length === 0) return { ...report, ...NOTHING_REMOVED, seq: null }
+    insertTombstones(db, rows, at)
+    const removed = removeMemories(db, rows)
+    startPurge(db)
+    return { ...report, ...removed, seq: nextSeq(db) }
+  })
 }
 
 /** Summaries of the same turns. */
 function summariesBeside(db: Database, ids: readonly number[]): number[] {
-  return selectIds(
-    db,
-    `SELECT DISTINCT m.id FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value
-       JOIN session_summaries m ON m.content_session_id = o.content_session_id AND m.prompt_number = o.prompt_number
-     ORDER BY m.id`,
-    [JSON.stringify(ids)],
-  )
+  return selectIds(db)`
+    SELECT DISTINCT m.id FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value
+      JOIN session_summaries m ON m.content_session_id = o.content_session_id AND m.prompt_number = o.prompt_number
+    ORDER BY m.id`
 }
 
 function oldestMemoryAt(db: Database, rows: readonly number[]): number {
-  return selectNumber(
-    db,
-    `SELECT min(s.created_at_epoch) AS n FROM json_each(?) wanted CROSS JOIN search_rows s ON s.id = wanted.value`,
-    [JSON.stringify(rows)],
-  )
+  return selectNumber(db)`
+    SELECT min(s.created_at_epoch) AS n FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value`
 }
 
 /** A backup that is older than the oldest of them cannot contain any. */
@@ -93,29 +83,23 @@ function backupsSince(backups: readonly BackupInfo[], since: number): ForgetResu
 /** For more rows than this it is cheaper to rebuild the index in the background than to delete each row from it. */
 const MAX_INDEX_DELETIONS = 1_000
 
-interface Removed {
-  embeddings: number
-  links: number
-  payloads: number
-  observerTurns: number
-  callTexts: number
-}
+type Removed = typeof NOTHING_REMOVED
 
 /** Deletes memories and their copies from every table. Runs inside the caller's transaction. */
 function removeMemories(db: Database, rows: readonly number[]): Removed {
-  const ids = (kind: MemoryKind) =>
-    JSON.stringify(rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId))
-  const sessions = sessionsOf(db, rows)
-  const observationIds = ids('observation')
-  const removed = { ...countCopies(db, observationIds), payloads: 0, observerTurns: 0, callTexts: 0 }
+  const sessions = selectIds<string>(db)`
+    SELECT DISTINCT s.content_session_id AS id
+    FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value`
+  const observations = memoryIds(rows, 'observation')
+  const removed = { ...NOTHING_REMOVED, ...countCopies(db, observations) }
   if (rows.length > MAX_INDEX_DELETIONS) resetIndex(db)
-  run(db, 'DELETE FROM observations WHERE id IN (SELECT value FROM json_each(?))', [observationIds])
-  run(db, 'DELETE FROM session_summaries WHERE id IN (SELECT value FROM json_each(?))', [ids('summary')])
-  run(db, 'DELETE FROM user_prompts WHERE id IN (SELECT value FROM json_each(?))', [ids('prompt')])
+  run(db)`DELETE FROM observations WHERE id IN (SELECT value FROM json_each(${observations}))`
+  run(db)`DELETE FROM session_summaries WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'summary')}))`
+  run(db)`DELETE FROM user_prompts WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'prompt')}))`
   for (const session of sessions) {
-    const orphaned = removeFromEvents(db, session, observationIds)
+    const orphaned = removeFromEvents(db, session, observations)
     removed.payloads += deletePayloads(db, session, orphaned)
-    removed.observerTurns += deleteObserverTurns(db, session)
+    removed.observerTurns += run(db)`DELETE FROM observer_turns WHERE content_session_id = ${session}`.changes
     removed.callTexts += clearCallTexts(db, session)
     clearFailureReasons(db, session)
     for (const row of rowsWithOutdatedText(db, session)) indexSearchRow(db, row)
@@ -124,44 +108,27 @@ function removeMemories(db: Database, rows: readonly number[]): Removed {
   return removed
 }
 
-function countCopies(db: Database, ids: string): Pick<Removed, 'embeddings' | 'links'> {
+function countCopies(db: Database, ids: readonly number[]): Pick<Removed, 'embeddings' | 'links'> {
   return {
-    embeddings: selectNumber(
-      db,
-      'SELECT count(*) AS n FROM embeddings WHERE observation_id IN (SELECT value FROM json_each(?))',
-      [ids],
-    ),
-    links: selectNumber(
-      db,
-      `SELECT count(*) AS n FROM links WHERE from_id IN (SELECT value FROM json_each(@ids))
-         OR to_id IN (SELECT value FROM json_each(@ids))`,
-      { ids },
-    ),
+    embeddings: selectNumber(db)`
+      SELECT count(*) AS n FROM embeddings WHERE observation_id IN (SELECT value FROM json_each(${ids}))`,
+    links: selectNumber(db)`
+      SELECT count(*) AS n FROM links WHERE from_id IN (SELECT value FROM json_each(${ids}))
+        OR to_id IN (SELECT value FROM json_each(${ids}))`,
   }
 }
 
-function sessionsOf(db: Database, rows: readonly number[]): string[] {
-  return selectIds<string>(
-    db,
-    `SELECT DISTINCT s.content_session_id AS id
-     FROM json_each(?) wanted CROSS JOIN search_rows s ON s.id = wanted.value`,
-    [JSON.stringify(rows)],
-  )
-}
-
 /** Returns the events without any other observation. */
-function removeFromEvents(db: Database, session: string, ids: string): string[] {
-  return all<{ event_id: string; observation_ids: string }>(
-    db,
-    `UPDATE events SET
-       observation_ids = (SELECT json_group_array(value) FROM json_each(events.observation_ids)
-         WHERE value NOT IN (SELECT value FROM json_each(@ids))),
-       reason = 'forgotten'
-     WHERE content_session_id = @session AND observation_ids <> '[]' AND EXISTS (
-       SELECT 1 FROM json_each(events.observation_ids) made WHERE made.value IN (SELECT value FROM json_each(@ids)))
-     RETURNING event_id, observation_ids`,
-    { session, ids },
-  ).flatMap(({ event_id, observation_ids }) => (observation_ids === '[]' ? [event_id] : []))
+function removeFromEvents(db: Database, session: string, ids: readonly number[]): string[] {
+  const changed = all<{ id: string; isOrphan: number }>(db)`
+    UPDATE events SET
+      observation_ids = (SELECT json_group_array(value) FROM json_each(events.observation_ids)
+        WHERE value NOT IN (SELECT value FROM json_each(${ids}))),
+      reason = 'forgotten'
+    WHERE content_session_id = ${session} AND observation_ids <> '[]' AND EXISTS (
+      SELECT 1 FROM json_each(events.observation_ids) made WHERE made.value IN (SELECT value FROM json_each(${ids})))
+    RETURNING event_id AS id, observation_ids = '[]' AS isOrphan`
+  return changed.filter(({ isOrphan }) => isOrphan === 1).map(({ id }) => id)
 }
 
 /**
@@ -169,57 +136,38 @@ function removeFromEvents(db: Database, session: string, ids: string): string[] 
  * the only copy of its events: there only those without any other observation.
  */
 function deletePayloads(db: Database, session: string, orphaned: readonly string[]): number {
-  return run(
-    db,
-    `DELETE FROM payloads WHERE content_session_id = @session AND (
-       event_id IN (SELECT value FROM json_each(@orphaned))
-       OR (SELECT quarantine IS NULL FROM sdk_sessions WHERE content_session_id = @session))`,
-    { session, orphaned: JSON.stringify(orphaned) },
-  ).changes
-}
-
-function deleteObserverTurns(db: Database, session: string): number {
-  return run(db, 'DELETE FROM observer_turns WHERE content_session_id = ?', [session]).changes
+  return run(db)`
+    DELETE FROM payloads WHERE content_session_id = ${session} AND (
+      event_id IN (SELECT value FROM json_each(${orphaned}))
+      OR (SELECT quarantine IS NULL FROM sdk_sessions WHERE content_session_id = ${session}))`.changes
 }
 
 /** Also the error, which may quote the model's reply. */
 function clearCallTexts(db: Database, session: string): number {
-  return run(
-    db,
-    `UPDATE calls SET sent = NULL, received = NULL,
-       error = CASE WHEN error IS NULL THEN NULL ELSE 'deleted with a forgotten memory' END
-     WHERE content_session_id = ? AND (sent IS NOT NULL OR error IS NOT NULL)`,
-    [session],
-  ).changes
+  return run(db)`
+    UPDATE calls SET sent = NULL, received = NULL,
+      error = CASE WHEN error IS NULL THEN NULL ELSE 'deleted with a forgotten memory' END
+    WHERE content_session_id = ${session} AND (sent IS NOT NULL OR error IS NOT NULL)`.changes
 }
 
 /** The reason of a failed transition may quote the reply too; the part before the colon is kept. */
 function clearFailureReasons(db: Database, session: string): void {
-  run(
-    db,
-    `UPDATE trace SET reason = substr(reason, 1, instr(reason, ':')) || ' deleted with a forgotten memory'
-     WHERE content_session_id = ? AND event = 'FAILED' AND instr(reason, ':') > 0`,
-    [session],
-  )
+  run(db)`
+    UPDATE trace SET reason = substr(reason, 1, instr(reason, ':')) || ' deleted with a forgotten memory'
+    WHERE content_session_id = ${session} AND event = 'FAILED' AND instr(reason, ':') > 0`
 }
 
 /** Neighbours of a deleted observation, whose index rows still contain its text. */
 function rowsWithOutdatedText(db: Database, session: string): number[] {
-  return selectIds(
-    db,
-    `SELECT id FROM search_rows WHERE indexed = 0 AND content_session_id = ?
-       AND EXISTS (SELECT 1 FROM memory_fts WHERE memory_fts.rowid = search_rows.id)`,
-    [session],
-  )
+  return selectIds(db)`
+    SELECT id FROM search_rows WHERE indexed = 0 AND content_session_id = ${session}
+      AND EXISTS (SELECT 1 FROM memory_fts WHERE memory_fts.rowid = search_rows.id)`
 }
 
 function chunksWithOutdatedText(db: Database, session: string): number[] {
-  return selectIds(
-    db,
-    `SELECT id FROM session_chunks WHERE indexed = 0 AND content_session_id = ?
-       AND (members = 0 OR EXISTS (SELECT 1 FROM chunk_fts WHERE chunk_fts.rowid = session_chunks.id))`,
-    [session],
-  )
+  return selectIds(db)`
+    SELECT id FROM session_chunks WHERE indexed = 0 AND content_session_id = ${session}
+      AND (members = 0 OR EXISTS (SELECT 1 FROM chunk_fts WHERE chunk_fts.rowid = session_chunks.id))`
 }
 
 interface Tombstone {
@@ -232,21 +180,17 @@ interface Tombstone {
 const FIRST_VERSION_WITH_TOMBSTONES = 3
 
 function insertTombstones(db: Database, rows: readonly number[], at: number): void {
-  run(
-    db,
-    `INSERT INTO forgotten (id, created_at_epoch, at)
-     SELECT s.id, s.created_at_epoch, @at FROM json_each(@rows) wanted CROSS JOIN search_rows s ON s.id = wanted.value
-     WHERE TRUE ON CONFLICT (id) DO UPDATE SET created_at_epoch = excluded.created_at_epoch, at = excluded.at`,
-    { rows: JSON.stringify(rows), at },
-  )
+  run(db)`
+    INSERT INTO forgotten (id, created_at_epoch, at)
+    SELECT s.id, s.created_at_epoch, ${at}
+    FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value
+    WHERE TRUE ON CONFLICT (id) DO UPDATE SET created_at_epoch = excluded.created_at_epoch, at = excluded.at`
 }
 
 /** After a recovery or a restore: deletes forgotten memories that came back. */
 export function forgetAgain(db: Database): number {
-  const rows = selectIds(
-    db,
-    'SELECT s.id FROM forgotten f JOIN search_rows s ON s.id = f.id AND s.created_at_epoch = f.created_at_epoch',
-  )
+  const rows = selectIds(db)`
+    SELECT s.id FROM forgotten f JOIN search_rows s ON s.id = f.id AND s.created_at_epoch = f.created_at_epoch`
   removeMemories(db, rows)
   return rows.length
 }
@@ -258,7 +202,7 @@ export function readTombstones(file: string): Tombstone[] {
   try {
     db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
     if (schemaVersion(db) < FIRST_VERSION_WITH_TOMBSTONES) return []
-    return all<Tombstone>(db, 'SELECT id, created_at_epoch, at FROM forgotten')
+    return all<Tombstone>(db)`SELECT id, created_at_epoch, at FROM forgotten`
   } catch {
     return []
   } finally {
@@ -268,10 +212,8 @@ export function readTombstones(file: string): Tombstone[] {
 
 export function addTombstones(db: Database, tombstones: readonly Tombstone[]): void {
   for (const { id, created_at_epoch, at } of tombstones) {
-    run(db, 'INSERT INTO forgotten (id, created_at_epoch, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [
-      id,
-      created_at_epoch,
-      at,
-    ])
+    run(db)`
+      INSERT INTO forgotten (id, created_at_epoch, at) VALUES (${id}, ${created_at_epoch}, ${at})
+      ON CONFLICT DO NOTHING`
   }
 }

@@ -4,7 +4,6 @@
  * bounded steps; a damaged or outdated index is deleted and rebuilt the same way.
  */
 import type { Observation, Summary } from '../../domain/observation.ts'
-import type { MemoryKind } from '../../domain/search-query.ts'
 import { systemCode } from '../../lib/errors.ts'
 import { splitWords } from '../../lib/words.ts'
 import type { IndexState } from '../search-port.ts'
@@ -13,23 +12,20 @@ import {
   type Database,
   get,
   inSavepoint,
+  insertRow,
+  inTransaction,
   isIndexDamage,
+  raw,
   run,
+  type Sql,
   selectIds,
   selectMeta,
   selectNumber,
   setMeta,
+  sql,
 } from './database.ts'
 import { indexedPairs } from './full-text-search.ts'
-import {
-  OBSERVATION_COLUMNS,
-  type ObservationRow,
-  SUMMARY_COLUMNS,
-  type SummaryRow,
-  selectObservation,
-  toObservation,
-  toSummary,
-} from './memories.ts'
+import { observationsFrom, selectObservation, summariesFrom } from './memories.ts'
 import { foldConcept, foldedList, foldPath, searchRowId, searchRowKind, searchRowMemoryId } from './search-rows.ts'
 
 const FULL_TEXT_TABLES = ['memory_fts', 'chunk_fts'] as const
@@ -75,10 +71,6 @@ export function summaryText(summary: Summary): OwnText {
     facts: '',
     names: joinLines([...new Set([...filesRead, ...filesEdited])]),
   }
-}
-
-function promptText(text: string): OwnText {
-  return { title: '', body: text, facts: '', names: '' }
 }
 
 /** `neighbours`: the observations before and after it in its session. */
@@ -130,41 +122,33 @@ export const INDEX_VERSION = 1
 /** The version of a damaged index. */
 const DAMAGED_VERSION = 0
 
-export function indexVersion(db: Database): number | null {
-  return selectMeta(db, 'index_version')
-}
-
-export function setIndexVersion(db: Database, version = INDEX_VERSION): void {
-  setMeta(db, 'index_version', version)
-}
-
 /** The next `indexNext` deletes and rebuilds the index. */
 export function markIndexDamaged(db: Database): void {
-  setIndexVersion(db, DAMAGED_VERSION)
+  setMeta(db, 'index_version', DAMAGED_VERSION)
 }
 
 /** Deletes the index; `indexNext` rebuilds it from the rows. Fast, however large the index is. */
 export function resetIndex(db: Database): void {
   for (const table of FULL_TEXT_TABLES) recreate(db, table)
-  run(db, 'UPDATE search_rows SET indexed = 0, chunk = NULL')
-  run(db, 'DELETE FROM session_chunks')
-  setIndexVersion(db)
+  run(db)`UPDATE search_rows SET indexed = 0, chunk = NULL`
+  run(db)`DELETE FROM session_chunks`
+  setMeta(db, 'index_version', INDEX_VERSION)
 }
 
 export function rebuildIndex(db: Database): IndexState {
-  db.transaction(() => resetIndex(db)).immediate()
+  inTransaction(db, () => resetIndex(db))
   return indexState(db)
 }
 
 function resetOutdatedIndex(db: Database): void {
-  const version = indexVersion(db)
-  if (version === null) setIndexVersion(db)
+  const version = selectMeta(db, 'index_version')
+  if (version === null) setMeta(db, 'index_version', INDEX_VERSION)
   else if (version !== INDEX_VERSION) resetIndex(db)
 }
 
 /** Dropping the table is fast; deleting its rows would take as long as the index is large. */
 function recreate(db: Database, table: FullTextTable): void {
-  const schema = get<{ sql: string }>(db, 'SELECT sql FROM sqlite_schema WHERE name = ?', [table])
+  const schema = get<{ sql: string }>(db)`SELECT sql FROM sqlite_schema WHERE name = ${table}`
   if (schema === undefined) throw new Error(`the database has no table ${table}`)
   db.exec(`DROP TABLE ${table}`)
   db.exec(schema.sql)
@@ -177,70 +161,37 @@ function recreate(db: Database, table: FullTextTable): void {
 const MAX_CHUNK_MEMBERS = 32
 const MAX_CHUNK_CHARS = 16_384
 
-interface Chunk {
-  id: number
-  members: number
-  chars: number
-}
-
 /** Adds an observation to the last chunk of its session, or to a new one; returns the chunk. */
 function addToChunk(db: Database, id: number): number | null {
   const observation = selectObservation(db, id)
   if (observation === null) return null // `indexSearchRow` deletes its search row
   const chars = ownTextChars(observationText(observation))
-  const last = lastChunk(db, observation.session)
+  const { session, project } = observation
+  const last = get<{ id: number; members: number; chars: number }>(db)`
+    SELECT id, members, chars FROM session_chunks WHERE content_session_id = ${session} ORDER BY id DESC LIMIT 1`
   const fits = last !== undefined && last.members < MAX_CHUNK_MEMBERS && last.chars + chars <= MAX_CHUNK_CHARS
-  const chunk = fits ? last.id : insertChunk(db, observation.session, observation.project)
-  addMember(db, chunk, chars)
-  run(db, 'UPDATE search_rows SET chunk = ? WHERE id = ?', [chunk, searchRowId('observation', id)])
+  const chunk = fits
+    ? last.id
+    : insertRow(db, 'session_chunks', { content_session_id: session, project, members: 0, chars: 0 })
+  run(db)`
+    UPDATE session_chunks SET members = members + 1, chars = chars + ${chars}, indexed = 0 WHERE id = ${chunk}`
+  run(db)`UPDATE search_rows SET chunk = ${chunk} WHERE id = ${searchRowId('observation', id)}`
   return chunk
 }
 
 /** Deletes a chunk without observations. */
 export function indexChunk(db: Database, chunk: number): void {
-  const members = membersOf(db, chunk)
+  const members = observationsFrom(db)`
+    search_rows s JOIN observations o ON o.id = s.id >> 2 WHERE s.chunk = ${chunk} ORDER BY s.id`
   if (members.length === 0) {
-    run(db, 'DELETE FROM session_chunks WHERE id = ?', [chunk])
+    run(db)`DELETE FROM session_chunks WHERE id = ${chunk}`
     return
   }
-  const texts = members.map((row) => observationText(toObservation(row)))
-  run(db, 'DELETE FROM chunk_fts WHERE rowid = ?', [chunk])
-  run(db, 'INSERT INTO chunk_fts (rowid, text) VALUES (?, ?)', [chunk, chunkText(texts)])
-  run(db, 'UPDATE session_chunks SET indexed = 1, chars = ? WHERE id = ?', [
-    texts.reduce((sum, text) => sum + ownTextChars(text), 0),
-    chunk,
-  ])
-}
-
-function membersOf(db: Database, chunk: number): ObservationRow[] {
-  return all(
-    db,
-    `SELECT ${OBSERVATION_COLUMNS} FROM search_rows s JOIN observations o ON o.id = s.id >> 2
-     WHERE s.chunk = ? ORDER BY s.id`,
-    [chunk],
-  )
-}
-
-function lastChunk(db: Database, session: string): Chunk | undefined {
-  return get<Chunk>(
-    db,
-    'SELECT id, members, chars FROM session_chunks WHERE content_session_id = ? ORDER BY id DESC LIMIT 1',
-    [session],
-  )
-}
-
-function insertChunk(db: Database, session: string, project: string): number {
-  return run(db, 'INSERT INTO session_chunks (content_session_id, project, members, chars) VALUES (?, ?, 0, 0)', [
-    session,
-    project,
-  ]).id
-}
-
-function addMember(db: Database, chunk: number, chars: number): void {
-  run(db, 'UPDATE session_chunks SET members = members + 1, chars = chars + ?, indexed = 0 WHERE id = ?', [
-    chars,
-    chunk,
-  ])
+  const texts = members.map(observationText)
+  const chars = texts.reduce((sum, text) => sum + ownTextChars(text), 0)
+  run(db)`DELETE FROM chunk_fts WHERE rowid = ${chunk}`
+  run(db)`INSERT INTO chunk_fts (rowid, text) VALUES (${chunk}, ${chunkText(texts)})`
+  run(db)`UPDATE session_chunks SET indexed = 1, chars = ${chars} WHERE id = ${chunk}`
 }
 
 interface AddedMemories {
@@ -279,118 +230,93 @@ function indexAdded(db: Database, { session, observations, summaries, prompts }:
   for (const chunk of chunks) indexChunk(db, chunk)
 }
 
-const INDEX_BY_KIND: Record<MemoryKind, (db: Database, row: number) => boolean> = {
-  observation: indexObservation,
-  summary: indexSummary,
-  prompt: indexPrompt,
-}
-
 export function indexSearchRow(db: Database, row: number): void {
-  // Without its memory the row would stay unindexed.
-  if (!INDEX_BY_KIND[searchRowKind(row)](db, row)) run(db, 'DELETE FROM search_rows WHERE id = ?', [row])
+  const memory = selectIndexedMemory(db, row)
+  if (memory === null) {
+    // Without its memory the row would stay unindexed.
+    run(db)`DELETE FROM search_rows WHERE id = ${row}`
+    return
+  }
+  const { title, body, facts, names, grams, neighbours } = indexedText(memory.text, memory.neighbours ?? [])
+  run(db)`DELETE FROM memory_fts WHERE rowid = ${row}`
+  run(db)`
+    INSERT INTO memory_fts (rowid, title, body, facts, names, grams, neighbours)
+    VALUES (${row}, ${title}, ${body}, ${facts}, ${names}, ${grams}, ${neighbours})`
+  run(db)`
+    UPDATE search_rows SET indexed = 1, concepts = ${foldedList(memory.concepts ?? [], foldConcept)},
+      files = ${foldedList(memory.files, foldPath)}
+    WHERE id = ${row}`
 }
 
-function indexObservation(db: Database, row: number): boolean {
-  const observation = selectObservation(db, searchRowMemoryId(row))
-  if (observation === null) return false
-  const { session, id, concepts, filesRead, filesModified } = observation
-  const neighbours = [...neighboursBefore(db, session, id), ...neighboursAfter(db, session, id)]
-  putText(db, row, indexedText(observationText(observation), neighbours))
-  return setIndexed(db, row, concepts, [...filesRead, ...filesModified])
+interface IndexedMemory {
+  text: OwnText
+  files: readonly string[]
+  concepts?: readonly string[]
+  neighbours?: readonly NeighbourText[]
 }
 
-function indexSummary(db: Database, row: number): boolean {
-  const found = get<SummaryRow>(db, `SELECT ${SUMMARY_COLUMNS} FROM session_summaries m WHERE m.id = ?`, [
-    searchRowMemoryId(row),
-  ])
-  if (found === undefined) return false
-  const summary = toSummary(found)
-  putText(db, row, indexedText(summaryText(summary), []))
-  return setIndexed(db, row, [], [...summary.filesRead, ...summary.filesEdited])
-}
-
-function indexPrompt(db: Database, row: number): boolean {
-  const found = get<{ text: string }>(db, 'SELECT prompt_text AS text FROM user_prompts WHERE id = ? AND private = 0', [
-    searchRowMemoryId(row),
-  ])
-  if (found === undefined) return false
-  putText(db, row, indexedText(promptText(found.text), []))
-  return setIndexed(db, row, [], [])
-}
-
-function putText(db: Database, row: number, text: IndexedText): void {
-  run(db, 'DELETE FROM memory_fts WHERE rowid = ?', [row])
-  run(
-    db,
-    `INSERT INTO memory_fts (rowid, title, body, facts, names, grams, neighbours)
-     VALUES (@row, @title, @body, @facts, @names, @grams, @neighbours)`,
-    { row, ...text },
-  )
-}
-
-function setIndexed(db: Database, row: number, concepts: readonly string[], files: readonly string[]): boolean {
-  return (
-    run(db, 'UPDATE search_rows SET indexed = 1, concepts = @concepts, files = @files WHERE id = @row', {
-      row,
-      concepts: foldedList(concepts.map(foldConcept)),
-      files: foldedList(files.map(foldPath)),
-    }).changes > 0
-  )
+/** Null if there is no such memory, and for a private prompt. */
+function selectIndexedMemory(db: Database, row: number): IndexedMemory | null {
+  const id = searchRowMemoryId(row)
+  switch (searchRowKind(row)) {
+    case 'observation': {
+      const observation = selectObservation(db, id)
+      if (observation === null) return null
+      const { session, concepts, filesRead, filesModified } = observation
+      const neighbours = selectNeighbourTexts(db, session, id)
+      return { text: observationText(observation), files: [...filesRead, ...filesModified], concepts, neighbours }
+    }
+    case 'summary': {
+      const [summary] = summariesFrom(db)`session_summaries m WHERE m.id = ${id}`
+      if (summary === undefined) return null
+      return { text: summaryText(summary), files: [...summary.filesRead, ...summary.filesEdited] }
+    }
+    case 'prompt': {
+      const prompt = get<{ text: string }>(db)`
+        SELECT prompt_text AS text FROM user_prompts WHERE id = ${id} AND private = 0`
+      if (prompt === undefined) return null
+      return { text: { title: '', body: prompt.text, facts: '', names: '' }, files: [] }
+    }
+  }
 }
 
 /** Chunks are filled in the order of the session. Not yet if an earlier observation is still without a chunk. */
 function addToChunkInOrder(db: Database, session: string, id: number): number | null {
-  return firstWithoutChunk(db, session) === searchRowId('observation', id) ? addToChunk(db, id) : null
-}
-
-function firstWithoutChunk(db: Database, session: string): number | undefined {
-  return get<{ id: number }>(
-    db,
-    `SELECT id FROM search_rows WHERE content_session_id = ? AND chunk IS NULL AND id & 3 = 0 ORDER BY id LIMIT 1`,
-    [session],
-  )?.id
+  const [first] = selectIds(db)`
+    SELECT id FROM search_rows WHERE content_session_id = ${session} AND chunk IS NULL AND id & 3 = 0
+    ORDER BY id LIMIT 1`
+  return first === searchRowId('observation', id) ? addToChunk(db, id) : null
 }
 
 /** On each side. Two find more than one (docs/retrieval.md). The triggers of the schema use the same number. */
 const NEIGHBOURS = 2
 
 function observationsBefore(db: Database, session: string, id: number): number[] {
-  const sql = `SELECT id FROM observations WHERE content_session_id = ? AND id < ? ORDER BY id DESC LIMIT ${NEIGHBOURS}`
-  return selectIds(db, sql, [session, id])
+  return selectIds(db)`
+    SELECT id FROM observations WHERE content_session_id = ${session} AND id < ${id}
+    ORDER BY id DESC LIMIT ${NEIGHBOURS}`
 }
 
-function neighboursBefore(db: Database, session: string, id: number): NeighbourText[] {
-  return all<NeighbourText>(
-    db,
-    `SELECT title, subtitle, narrative FROM observations
-     WHERE content_session_id = ? AND id < ? ORDER BY id DESC LIMIT ${NEIGHBOURS}`,
-    [session, id],
-  ).reverse()
-}
-
-function neighboursAfter(db: Database, session: string, id: number): NeighbourText[] {
-  return all<NeighbourText>(
-    db,
-    `SELECT title, subtitle, narrative FROM observations
-     WHERE content_session_id = ? AND id > ? ORDER BY id LIMIT ${NEIGHBOURS}`,
-    [session, id],
-  )
+/** In their order. */
+function selectNeighbourTexts(db: Database, session: string, id: number): NeighbourText[] {
+  const nearest = (side: Sql) => all<NeighbourText>(db)`
+    SELECT title, subtitle, narrative FROM observations
+    WHERE content_session_id = ${session} AND ${side} LIMIT ${NEIGHBOURS}`
+  return [...nearest(sql`id < ${id} ORDER BY id DESC`).reverse(), ...nearest(sql`id > ${id} ORDER BY id`)]
 }
 
 /** Indexing a chunk costs as much as indexing this many rows. */
 const ROWS_PER_CHUNK = 8
 
 export function indexState(db: Database): IndexState {
+  const count = (from: Sql) => selectNumber(db)`SELECT count(*) AS n FROM ${from}`
+  const purges = selectMeta(db, 'purge') === null ? 0 : 1
   const left =
-    selectNumber(db, 'SELECT count(*) AS n FROM search_rows WHERE indexed = 0') +
-    selectNumber(db, 'SELECT count(*) AS n FROM search_rows WHERE chunk IS NULL AND id & 3 = 0') +
-    selectNumber(db, 'SELECT count(*) AS n FROM session_chunks WHERE indexed = 0') +
-    purgesLeft(db)
-  const total =
-    selectNumber(db, 'SELECT count(*) AS n FROM search_rows') +
-    selectNumber(db, 'SELECT count(*) AS n FROM observations') +
-    selectNumber(db, 'SELECT count(*) AS n FROM session_chunks') +
-    purgesLeft(db)
+    count(sql`search_rows WHERE indexed = 0`) +
+    count(sql`search_rows WHERE chunk IS NULL AND id & 3 = 0`) +
+    count(sql`session_chunks WHERE indexed = 0`) +
+    purges
+  const total = count(sql`search_rows`) + count(sql`observations`) + count(sql`session_chunks`) + purges
   return { done: total - left, total }
 }
 
@@ -400,31 +326,20 @@ export function indexState(db: Database): IndexState {
  */
 export function indexNext(db: Database, limit: number): IndexState {
   purge(db, 1)
-  return db
-    .transaction(() => {
-      resetOutdatedIndex(db)
-      const rows = unindexedRows(db, limit)
-      for (const row of rows) indexSearchRow(db, row)
-      const withoutChunk = rowsWithoutChunk(db, limit - rows.length)
-      for (const row of withoutChunk) addToChunk(db, searchRowMemoryId(row))
-      const left = limit - rows.length - withoutChunk.length
-      for (const chunk of unindexedChunks(db, Math.ceil(left / ROWS_PER_CHUNK))) indexChunk(db, chunk)
-      return indexState(db)
-    })
-    .immediate()
-}
-
-function unindexedRows(db: Database, limit: number): number[] {
-  return selectIds(db, 'SELECT id FROM search_rows WHERE indexed = 0 ORDER BY id DESC LIMIT ?', [limit])
-}
-
-function rowsWithoutChunk(db: Database, limit: number): number[] {
-  const sql = 'SELECT id FROM search_rows WHERE chunk IS NULL AND id & 3 = 0 ORDER BY content_session_id, id LIMIT ?'
-  return selectIds(db, sql, [limit])
-}
-
-function unindexedChunks(db: Database, limit: number): number[] {
-  return selectIds(db, 'SELECT id FROM session_chunks WHERE indexed = 0 ORDER BY id LIMIT ?', [limit])
+  return inTransaction(db, () => {
+    resetOutdatedIndex(db)
+    const rows = selectIds(db)`SELECT id FROM search_rows WHERE indexed = 0 ORDER BY id DESC LIMIT ${limit}`
+    for (const row of rows) indexSearchRow(db, row)
+    const withoutChunk = selectIds(db)`
+      SELECT id FROM search_rows WHERE chunk IS NULL AND id & 3 = 0
+      ORDER BY content_session_id, id LIMIT ${limit - rows.length}`
+    for (const row of withoutChunk) addToChunk(db, searchRowMemoryId(row))
+    const left = limit - rows.length - withoutChunk.length
+    const chunks = selectIds(db)`
+      SELECT id FROM session_chunks WHERE indexed = 0 ORDER BY id LIMIT ${Math.ceil(left / ROWS_PER_CHUNK)}`
+    for (const chunk of chunks) indexChunk(db, chunk)
+    return indexState(db)
+  })
 }
 
 /** Pages merged in one step, about ten milliseconds. */
@@ -442,33 +357,29 @@ const CHECKPOINT_STAGE = 2 + 2 * FULL_TEXT_TABLES.length
  * and in the write-ahead log until a checkpoint truncates it. A purge does both in bounded steps.
  */
 export function startPurge(db: Database): void {
-  setPurgeStage(db, FIRST_MERGE_STAGE)
+  setMeta(db, 'purge', FIRST_MERGE_STAGE)
 }
 
 /** True when it is finished. False while segments are left to merge, or a reader still uses an older state. */
 export function purge(db: Database, steps: number): boolean {
   for (let step = 0; step < steps; step += 1) {
-    const stage = purgeStage(db)
+    const stage = selectMeta(db, 'purge')
     if (stage === null) return true
     if (stage >= CHECKPOINT_STAGE) return truncateLog(db)
     mergeOrReset(db, stage)
   }
-  return purgeStage(db) === null
-}
-
-function purgesLeft(db: Database): number {
-  return purgeStage(db) === null ? 0 : 1
+  return selectMeta(db, 'purge') === null
 }
 
 /** The first stage of a table starts a full merge, the second continues it until nothing is left to merge. */
 function mergeStep(db: Database, stage: number): void {
   const table = FULL_TEXT_TABLES[Math.floor((stage - FIRST_MERGE_STAGE) / 2)]
   const isStart = (stage - FIRST_MERGE_STAGE) % 2 === 0
-  if (table === undefined) setPurgeStage(db, CHECKPOINT_STAGE)
+  if (table === undefined) setMeta(db, 'purge', CHECKPOINT_STAGE)
   else if (isStart) {
     merge(db, table, -PAGES_PER_STEP)
-    setPurgeStage(db, stage + 1)
-  } else if (!merge(db, table, PAGES_PER_STEP)) setPurgeStage(db, stage + 1)
+    setMeta(db, 'purge', stage + 1)
+  } else if (!merge(db, table, PAGES_PER_STEP)) setMeta(db, 'purge', stage + 1)
 }
 
 /** A damaged index cannot be merged; deleting it removes the text too. */
@@ -477,27 +388,24 @@ function mergeOrReset(db: Database, stage: number): void {
     mergeStep(db, stage)
   } catch (error) {
     if (!isIndexDamage(error)) throw error
-    db.transaction(() => resetIndex(db)).immediate()
-    setPurgeStage(db, CHECKPOINT_STAGE)
+    inTransaction(db, () => resetIndex(db))
+    setMeta(db, 'purge', CHECKPOINT_STAGE)
   }
 }
 
 /** False when there was nothing to merge: then FTS5 changes only one row of its own. */
 function merge(db: Database, table: FullTextTable, pages: number): boolean {
-  const before = changes(db)
-  run(db, `INSERT INTO ${table} (${table}, rank) VALUES ('merge', ?)`, [pages])
-  return changes(db) - before >= 2
-}
-
-function changes(db: Database): number {
-  return selectNumber(db, 'SELECT total_changes() AS n')
+  const changes = () => selectNumber(db)`SELECT total_changes() AS n`
+  const before = changes()
+  run(db)`INSERT INTO ${raw(table)} (${raw(table)}, rank) VALUES ('merge', ${pages})`
+  return changes() - before >= 2
 }
 
 function truncateLog(db: Database): boolean {
   // Before the checkpoint: afterwards this write would be in the log.
-  setPurgeStage(db, null)
+  setMeta(db, 'purge', null)
   const truncated = checkpoint(db)
-  if (!truncated) setPurgeStage(db, CHECKPOINT_STAGE)
+  if (!truncated) setMeta(db, 'purge', CHECKPOINT_STAGE)
   return truncated
 }
 
@@ -505,17 +413,9 @@ function checkpoint(db: Database): boolean {
   const timeoutMs = db.pragma('busy_timeout', { simple: true })
   db.pragma(`busy_timeout = ${CHECKPOINT_BUSY_TIMEOUT_MS}`)
   try {
-    const [result] = all<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)')
+    const [result] = all<{ busy: number }>(db)`PRAGMA wal_checkpoint(TRUNCATE)`
     return result?.busy === 0
   } finally {
     db.pragma(`busy_timeout = ${Number(timeoutMs)}`)
   }
-}
-
-function purgeStage(db: Database): number | null {
-  return selectMeta(db, 'purge')
-}
-
-function setPurgeStage(db: Database, stage: number | null): void {
-  setMeta(db, 'purge', stage)
 }

@@ -10,7 +10,7 @@
 import type { SearchFilters } from '../../domain/search-query.ts'
 import { STOP_WORDS, splitWords } from '../../lib/words.ts'
 import type { ColumnWeights, LexicalQuery, ScoredChunk, ScoredRow } from '../search-port.ts'
-import { all, type Database, get, run, selectNumber } from './database.ts'
+import { all, type Database, EMPTY_SQL, exists, get, run, type Sql, selectIds, selectNumber, sql } from './database.ts'
 import { filterConditions, kindsOnly, searchRowMemoryId } from './search-rows.ts'
 
 /** Combining marks are removed, because the tokenizer splits at them. */
@@ -173,16 +173,14 @@ function joinWithOr(terms: readonly { term: string }[]): string {
 }
 
 function countUpTo(db: Database, term: string, most: number): number {
-  const sql = 'SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH @term LIMIT @most)'
-  return selectNumber(db, sql, { term, most })
+  return selectNumber(db)`
+    SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH ${term} LIMIT ${most})`
 }
 
 /** An upper bound for the number of observations, and in practice of the other kinds too. */
 function maxObservations(db: Database): number {
-  return searchRowMemoryId(selectNumber(db, 'SELECT max(id) AS n FROM search_rows'))
+  return searchRowMemoryId(selectNumber(db)`SELECT max(id) AS n FROM search_rows`)
 }
-
-const SCORE = '-bm25(memory_fts, @title, @body, @facts, @names, @grams, @neighbours)'
 
 /** The filters are part of the statement, so that only passing rows are scored. */
 export function selectMatches(
@@ -194,51 +192,43 @@ export function selectMatches(
 ): ScoredRow[] {
   const match = matchExpression(query)
   if (match === null) return []
-  if (query.how === 'every') return selectNewest(db, filters, { ...weights, match, limit })
+  const score = scoreSql(weights)
+  if (query.how === 'every') return selectNewest(db, filters, match, score, limit)
   const narrowed = narrowedExpression(db, query.text)
-  const found = narrowed === null ? [] : selectBest(db, filters, { ...weights, match: narrowed.match, limit })
-  if (narrowed === null || found.length < limit) return selectBest(db, filters, { ...weights, match, limit })
+  const found = narrowed === null ? [] : selectBest(db, filters, narrowed.match, score, limit)
+  if (narrowed === null || found.length < limit) return selectBest(db, filters, match, score, limit)
   return found.map(({ row, score }) => ({ row, score: score / narrowed.factor }))
 }
 
-/** The values of `SCORE`, `@match` and `@limit`. */
-type MatchValues = Record<keyof ColumnWeights | 'limit', number> & { match: string }
+function scoreSql({ title, body, facts, names, grams, neighbours }: ColumnWeights): Sql {
+  return sql`-bm25(memory_fts, ${title}, ${body}, ${facts}, ${names}, ${grams}, ${neighbours})`
+}
 
-function selectNewest(db: Database, filters: SearchFilters, matchValues: MatchValues): ScoredRow[] {
-  const { where, values } = filterConditions(filters)
-  return all(
-    db,
-    // CROSS JOIN fixes the order: filters are looked up for matching rows, not the other way round.
-    `SELECT s.id AS row, ${SCORE} AS score FROM memory_fts CROSS JOIN search_rows s ON s.id = memory_fts.rowid
-     WHERE memory_fts MATCH @match AND ${where} ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT @limit`,
-    { ...values, ...matchValues },
-  )
+function selectNewest(db: Database, filters: SearchFilters, match: string, score: Sql, limit: number): ScoredRow[] {
+  // CROSS JOIN fixes the order: filters are looked up for matching rows, not the other way round.
+  return all<ScoredRow>(db)`
+    SELECT s.id AS row, ${score} AS score FROM memory_fts CROSS JOIN search_rows s ON s.id = memory_fts.rowid
+    WHERE memory_fts MATCH ${match} AND ${filterConditions(filters)}
+    ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT ${limit}`
 }
 
 /** Equal scores: the newer one first. Joining `search_rows` takes half as long again, so only if a filter needs it. */
-function selectBest(db: Database, filters: SearchFilters, matchValues: MatchValues): ScoredRow[] {
+function selectBest(db: Database, filters: SearchFilters, match: string, score: Sql, limit: number): ScoredRow[] {
   const kinds = kindsOnly(filters, 'memory_fts.rowid')
-  const { where, values } = kinds === null ? filterConditions(filters) : { where: kinds, values: {} }
-  const join = kinds === null ? 'CROSS JOIN search_rows s ON s.id = memory_fts.rowid' : ''
-  return all(
-    db,
-    `SELECT memory_fts.rowid AS row, ${SCORE} AS score FROM memory_fts ${join}
-     WHERE memory_fts MATCH @match AND ${where} ORDER BY score DESC, row DESC LIMIT @limit`,
-    { ...values, ...matchValues },
-  )
+  const join = kinds === null ? sql`CROSS JOIN search_rows s ON s.id = memory_fts.rowid` : EMPTY_SQL
+  return all<ScoredRow>(db)`
+    SELECT memory_fts.rowid AS row, ${score} AS score FROM memory_fts ${join}
+    WHERE memory_fts MATCH ${match} AND ${kinds ?? filterConditions(filters)}
+    ORDER BY score DESC, row DESC LIMIT ${limit}`
 }
 
 /** Counts up to `atMost`. */
 export function countMatches(db: Database, query: LexicalQuery, filters: SearchFilters, atMost: number): number {
   const match = matchExpression(query)
   if (match === null) return 0
-  const { where, values } = filterConditions(filters)
-  return selectNumber(
-    db,
-    `SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts CROSS JOIN search_rows s ON s.id = memory_fts.rowid
-       WHERE memory_fts MATCH @match AND ${where} LIMIT @atMost)`,
-    { ...values, match, atMost },
-  )
+  return selectNumber(db)`
+    SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts CROSS JOIN search_rows s ON s.id = memory_fts.rowid
+      WHERE memory_fts MATCH ${match} AND ${filterConditions(filters)} LIMIT ${atMost})`
 }
 
 /** The words of the query that each of the rows contains. */
@@ -247,32 +237,23 @@ export function selectMatchedWords(db: Database, text: string, rows: readonly nu
   for (const word of queryWords(text).slice(0, MAX_TERMS)) {
     const match = matchExpression({ text: word, how: 'every' })
     if (match === null) continue
-    for (const { row } of rowsWith(db, match, rows)) found.set(row, [...(found.get(row) ?? []), word])
+    const matching = selectIds(db)`
+      SELECT memory_fts.rowid AS id FROM json_each(${rows}) wanted
+      CROSS JOIN memory_fts ON memory_fts.rowid = wanted.value WHERE memory_fts MATCH ${match}`
+    for (const row of matching) found.set(row, [...(found.get(row) ?? []), word])
   }
   return found
-}
-
-function rowsWith(db: Database, match: string, rows: readonly number[]): { row: number }[] {
-  return all(
-    db,
-    `SELECT memory_fts.rowid AS row FROM json_each(@rows) wanted
-     CROSS JOIN memory_fts ON memory_fts.rowid = wanted.value WHERE memory_fts MATCH @match`,
-    { match, rows: JSON.stringify(rows) },
-  )
 }
 
 /** Chunks of sessions about the text, best first. `project` null: of all projects. */
 export function selectChunks(db: Database, text: string, project: string | null, limit: number): ScoredChunk[] {
   const match = chunkExpression(text)
   if (match === null) return []
-  return all(
-    db,
-    `SELECT c.id AS chunk, -bm25(chunk_fts) AS score
-     FROM chunk_fts CROSS JOIN session_chunks c ON c.id = chunk_fts.rowid
-     WHERE chunk_fts MATCH @match ${project === null ? '' : 'AND c.project = @project'}
-     ORDER BY score DESC, c.id DESC LIMIT @limit`,
-    project === null ? { match, limit } : { match, limit, project },
-  )
+  const ofProject = project === null ? EMPTY_SQL : sql`AND c.project = ${project}`
+  return all<ScoredChunk>(db)`
+    SELECT c.id AS chunk, -bm25(chunk_fts) AS score
+    FROM chunk_fts CROSS JOIN session_chunks c ON c.id = chunk_fts.rowid
+    WHERE chunk_fts MATCH ${match} ${ofProject} ORDER BY score DESC, c.id DESC LIMIT ${limit}`
 }
 
 /** Shorter words and stems resemble too many others; longer ones are data. */
@@ -323,33 +304,28 @@ function isPlainWord(word: string): boolean {
 }
 
 function occurs(db: Database, word: string): boolean {
-  return get(db, 'SELECT 1 AS n FROM memory_fts WHERE memory_fts MATCH ? LIMIT 1', [`"${word}"`]) !== undefined
+  return exists(db)`SELECT 1 FROM memory_fts WHERE memory_fts MATCH ${quoted(word)} LIMIT 1`
 }
 
 function termsLike(db: Database, stem: string): { term: string; doc: number }[] {
-  run(db, `CREATE VIRTUAL TABLE IF NOT EXISTS temp.memory_terms USING fts5vocab (main, memory_fts, row)`)
+  run(db)`CREATE VIRTUAL TABLE IF NOT EXISTS temp.memory_terms USING fts5vocab (main, memory_fts, row)`
   const from = stem.slice(0, SAME_PREFIX_CHARS)
-  return all(
-    db,
-    `SELECT term, doc FROM temp.memory_terms WHERE term >= @from AND term < @to
-       AND length(term) BETWEEN @least AND @most LIMIT ${MAX_TERMS_READ}`,
-    // Letters only: `{` comes right after `z`.
-    { from, to: `${from}{`, least: stem.length - 2, most: stem.length + 2 },
-  )
+  // Letters only: `{` comes right after `z`.
+  return all<{ term: string; doc: number }>(db)`
+    SELECT term, doc FROM temp.memory_terms WHERE term >= ${from} AND term < ${`${from}{`}
+      AND length(term) BETWEEN ${stem.length - 2} AND ${stem.length + 2} LIMIT ${MAX_TERMS_READ}`
 }
 
 /** The stem that the tokenizer makes of a word. */
 function stemOf(db: Database, word: string): string {
-  run(
-    db,
-    `CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5 (word, tokenize = 'porter unicode61 remove_diacritics 2')`,
-  )
-  run(db, 'CREATE VIRTUAL TABLE IF NOT EXISTS temp.stem_terms USING fts5vocab (temp, stems, row)')
-  run(db, 'INSERT INTO temp.stems (rowid, word) VALUES (1, ?)', [word])
+  run(db)`
+    CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5 (word, tokenize = 'porter unicode61 remove_diacritics 2')`
+  run(db)`CREATE VIRTUAL TABLE IF NOT EXISTS temp.stem_terms USING fts5vocab (temp, stems, row)`
+  run(db)`INSERT INTO temp.stems (rowid, word) VALUES (1, ${word})`
   try {
-    return get<{ term: string }>(db, 'SELECT term FROM temp.stem_terms')?.term ?? word
+    return get<{ term: string }>(db)`SELECT term FROM temp.stem_terms`?.term ?? word
   } finally {
-    run(db, 'DELETE FROM temp.stems')
+    run(db)`DELETE FROM temp.stems`
   }
 }
 

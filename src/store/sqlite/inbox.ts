@@ -6,7 +6,7 @@ import type { Effect } from '../../../machines/session/types.ts'
 import { eventTool, type MemoryEvent } from '../../domain/event.ts'
 import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
 import type { ClaimedMessage, InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats } from '../port.ts'
-import { all, type Database, get, insertRow, run, selectIds, whereEqual } from './database.ts'
+import { all, type Database, EMPTY_SQL, get, insertRow, one, run, selectIds, sql, whereEqual } from './database.ts'
 import { settleEvent } from './events.ts'
 
 /** An observation of the commit that is being applied, with its new id. */
@@ -32,15 +32,14 @@ export function applyInboxUpdate(
         claim(db, session, change.effect, at)
         break
       case 'release':
-        if (change.counted) releaseCounted(db, session, change.effectId, change.reason)
-        else releaseUncounted(db, session, change.effectId)
+        endClaim(db, session, change.effectId, 'pending', change.counted ? change.reason : null)
         break
       case 'settle':
         settle(db, session, change.effectId, update, inserted)
         break
       case 'set_aside':
         failEvents(db, session, change.effectId, change.reason)
-        failMessages(db, session, change.effectId, change.reason)
+        endClaim(db, session, change.effectId, 'failed', change.reason)
         break
       case 'retry_failed':
         reopenEvents(db, session)
@@ -69,49 +68,28 @@ export function insertMessage(db: Database, session: string, event: MemoryEvent,
     prompt_number: prompt,
     status: 'pending',
     created_at_epoch: at,
-    payload: JSON.stringify(event),
+    payload: event,
   })
 }
 
 /** An observation claims the oldest pending messages up to its prompt, a summary all turn ends up to its prompt. */
 function claim(db: Database, session: string, effect: Effect, at: number): void {
-  const { id: effectId, prompt } = effect
-  if (effect.kind === 'observe') {
-    run(
-      db,
-      `UPDATE pending_messages SET status = 'processing', effect_id = @effectId, claimed_at = @at WHERE id IN (
-         SELECT id FROM pending_messages
-         WHERE content_session_id = @session AND status = 'pending' AND kind <> 'turn_end' AND prompt_number <= @prompt
-         ORDER BY id LIMIT @limit)`,
-      { session, effectId, at, prompt, limit: effect.limit },
-    )
-  } else if (effect.kind === 'summarize') {
-    run(
-      db,
-      `UPDATE pending_messages SET status = 'processing', effect_id = @effectId, claimed_at = @at
-       WHERE content_session_id = @session AND status = 'pending' AND kind = 'turn_end' AND prompt_number <= @prompt`,
-      { session, effectId, at, prompt },
-    )
-  }
+  if (effect.kind === 'compact') return
+  const [kind, limit] =
+    effect.kind === 'observe' ? [sql`kind <> 'turn_end'`, effect.limit] : [sql`kind = 'turn_end'`, -1]
+  run(db)`
+    UPDATE pending_messages SET status = 'processing', effect_id = ${effect.id}, claimed_at = ${at} WHERE id IN (
+      SELECT id FROM pending_messages
+      WHERE content_session_id = ${session} AND status = 'pending' AND ${kind} AND prompt_number <= ${effect.prompt}
+      ORDER BY id LIMIT ${limit})`
 }
 
-function releaseCounted(db: Database, session: string, effectId: string, error: string): void {
-  run(
-    db,
-    `UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL, attempts = attempts + 1,
-       error = @error
-     WHERE content_session_id = @session AND effect_id = @effectId`,
-    { session, effectId, error },
-  )
-}
-
-function releaseUncounted(db: Database, session: string, effectId: string): void {
-  run(
-    db,
-    `UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
-     WHERE content_session_id = @session AND effect_id = @effectId`,
-    { session, effectId },
-  )
+/** `error`: of the attempt that failed; null if the attempt does not count. */
+function endClaim(db: Database, session: string, effectId: string, status: MessageStatus, error: string | null): void {
+  const attempt = error === null ? EMPTY_SQL : sql`, attempts = attempts + 1, error = ${error}`
+  run(db)`
+    UPDATE pending_messages SET status = ${status}, effect_id = NULL, claimed_at = NULL ${attempt}
+    WHERE content_session_id = ${session} AND effect_id = ${effectId}`
 }
 
 function settle(
@@ -144,104 +122,77 @@ function observationsFrom(eventId: string, inserted: readonly InsertedObservatio
 
 function claimedEventIds(db: Database, session: string, effectId: string): string[] {
   // The alias hides the column `id`, hence the table's name.
-  const sql = `SELECT event_id AS id FROM pending_messages m
-    WHERE content_session_id = ? AND effect_id = ? ORDER BY m.id`
-  return selectIds<string>(db, sql, [session, effectId])
+  return selectIds<string>(db)`
+    SELECT event_id AS id FROM pending_messages m
+    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY m.id`
 }
 
 function keepPayloads(db: Database, session: string, effectId: string, at: number): void {
-  run(
-    db,
-    `INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload)
-     SELECT content_session_id, event_id, @at, octet_length(payload), payload FROM pending_messages
-     WHERE content_session_id = @session AND effect_id = @effectId ORDER BY id`,
-    { session, effectId, at },
-  )
+  run(db)`
+    INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload)
+    SELECT content_session_id, event_id, ${at}, octet_length(payload), payload FROM pending_messages
+    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
 }
 
 function deleteClaimed(db: Database, session: string, effectId: string): void {
-  run(db, 'DELETE FROM pending_messages WHERE content_session_id = ? AND effect_id = ?', [session, effectId])
-}
-
-function failMessages(db: Database, session: string, effectId: string, error: string): void {
-  run(
-    db,
-    `UPDATE pending_messages SET status = 'failed', effect_id = NULL, claimed_at = NULL, attempts = attempts + 1,
-       error = @error
-     WHERE content_session_id = @session AND effect_id = @effectId`,
-    { session, effectId, error },
-  )
+  run(db)`DELETE FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId}`
 }
 
 /** The failed attempt counts too. */
 function failEvents(db: Database, session: string, effectId: string, error: string): void {
-  run(
-    db,
-    `UPDATE events SET outcome = 'failed', reason = @error, effect_id = @effectId, attempts = m.attempts + 1
-     FROM (SELECT event_id, attempts FROM pending_messages
-           WHERE content_session_id = @session AND effect_id = @effectId) m
-     WHERE events.content_session_id = @session AND events.event_id = m.event_id`,
-    { session, effectId, error },
-  )
+  run(db)`
+    UPDATE events SET outcome = 'failed', reason = ${error}, effect_id = ${effectId}, attempts = m.attempts + 1
+    FROM (SELECT event_id, attempts FROM pending_messages
+          WHERE content_session_id = ${session} AND effect_id = ${effectId}) m
+    WHERE events.content_session_id = ${session} AND events.event_id = m.event_id`
 }
 
 function reopenEvents(db: Database, session: string): void {
-  run(
-    db,
-    `UPDATE events SET outcome = NULL, reason = NULL, effect_id = NULL, attempts = 0
-     WHERE content_session_id = @session AND event_id IN (
-       SELECT event_id FROM pending_messages WHERE content_session_id = @session AND status = 'failed')`,
-    { session },
-  )
+  run(db)`
+    UPDATE events SET outcome = NULL, reason = NULL, effect_id = NULL, attempts = 0
+    WHERE content_session_id = ${session} AND event_id IN (
+      SELECT event_id FROM pending_messages WHERE content_session_id = ${session} AND status = 'failed')`
 }
 
 /** Attempts start again at 0; the trace still has the earlier errors. */
 function retryFailed(db: Database, session: string): void {
-  run(
-    db,
-    `UPDATE pending_messages SET status = 'pending', attempts = 0, error = NULL
-     WHERE content_session_id = ? AND status = 'failed'`,
-    [session],
-  )
+  run(db)`
+    UPDATE pending_messages SET status = 'pending', attempts = 0, error = NULL
+    WHERE content_session_id = ${session} AND status = 'failed'`
 }
 
 function dropEvents(db: Database, session: string, status: string): void {
-  run(
-    db,
-    `UPDATE events SET outcome = 'dropped', reason = NULL WHERE content_session_id = @session AND event_id IN (
-       SELECT event_id FROM pending_messages WHERE content_session_id = @session AND status = @status)`,
-    { session, status },
-  )
+  run(db)`
+    UPDATE events SET outcome = 'dropped', reason = NULL WHERE content_session_id = ${session} AND event_id IN (
+      SELECT event_id FROM pending_messages WHERE content_session_id = ${session} AND status = ${status})`
 }
 
 function deleteMessages(db: Database, session: string, status: string): void {
-  run(db, 'DELETE FROM pending_messages WHERE content_session_id = ? AND status = ?', [session, status])
+  run(db)`DELETE FROM pending_messages WHERE content_session_id = ${session} AND status = ${status}`
 }
 
-const MESSAGE_COLUMNS = `id, content_session_id AS session, event_id AS eventId, kind, tool, prompt_number AS prompt,
+const MESSAGE_COLUMNS = sql`id, content_session_id AS session, event_id AS eventId, kind, tool, prompt_number AS prompt,
   status, claimed_at AS claimedAt, effect_id AS effectId, attempts, error, created_at_epoch AS createdAt`
 
 /** Oldest first. */
 export function selectQueue(db: Database, { session, status, limit = -1 }: QueueFilter): InboxMessage[] {
-  const { where, values } = whereEqual({ content_session_id: session, status })
-  return all(db, `SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE ${where} ORDER BY id LIMIT @limit`, {
-    ...values,
-    limit,
-  })
+  const where = whereEqual({ content_session_id: session, status })
+  return all<InboxMessage>(
+    db,
+  )`SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE ${where} ORDER BY id LIMIT ${limit}`
 }
 
 export function selectMessage(db: Database, session: string, eventId: string): InboxMessage | null {
-  const sql = `SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE content_session_id = ? AND event_id = ?`
-  return get<InboxMessage>(db, sql, [session, eventId]) ?? null
+  const found = get<InboxMessage>(db)`
+    SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE content_session_id = ${session} AND event_id = ${eventId}`
+  return found ?? null
 }
 
 export function selectClaimed(db: Database, session: string, effectId: string): ClaimedMessage[] {
-  return all<InboxMessage & { payload: string }>(
-    db,
-    `SELECT ${MESSAGE_COLUMNS}, payload FROM pending_messages
-     WHERE content_session_id = ? AND effect_id = ? ORDER BY id`,
-    [session, effectId],
-  ).map(({ payload, ...message }) => ({ ...message, event: JSON.parse(payload) }))
+  const rows = all<InboxMessage & { payload: string }>(db)`
+    SELECT ${MESSAGE_COLUMNS}, payload FROM pending_messages
+    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
+  return rows.map(({ payload, ...message }) => ({ ...message, event: JSON.parse(payload) }))
 }
 
 /** Without turn ends: to the machine these are summaries that are due. */
@@ -250,58 +201,38 @@ export function countMessagesByPrompt(
   session: string,
   status: MessageStatus,
 ): { prompt: number; count: number }[] {
-  return all(
-    db,
-    `SELECT prompt_number AS prompt, count(*) AS count FROM pending_messages
-     WHERE content_session_id = ? AND status = ? AND kind <> 'turn_end'
-     GROUP BY prompt_number ORDER BY prompt_number`,
-    [session, status],
-  )
+  return all<{ prompt: number; count: number }>(db)`
+    SELECT prompt_number AS prompt, count(*) AS count FROM pending_messages
+    WHERE content_session_id = ${session} AND status = ${status} AND kind <> 'turn_end'
+    GROUP BY prompt_number ORDER BY prompt_number`
 }
 
 export function selectQueueStats(db: Database): QueueStats {
-  const stats = get<QueueStats>(
-    db,
-    `SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
-       count(*) FILTER (WHERE status = 'processing') AS processing,
-       count(*) FILTER (WHERE status = 'failed') AS failed,
-       count(DISTINCT content_session_id) AS sessions,
-       min(created_at_epoch) FILTER (WHERE status <> 'failed') AS oldestAt
-     FROM pending_messages`,
-  )
-  return stats ?? { pending: 0, processing: 0, failed: 0, sessions: 0, oldestAt: null }
+  return one<QueueStats>(db)`
+    SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+      count(*) FILTER (WHERE status = 'processing') AS processing,
+      count(*) FILTER (WHERE status = 'failed') AS failed,
+      count(DISTINCT content_session_id) AS sessions,
+      min(created_at_epoch) FILTER (WHERE status <> 'failed') AS oldestAt
+    FROM pending_messages`
 }
+
+const SAMPLE_COLUMNS = sql`at, pending, processing, failed`
 
 /** Stored only where it differs from the sample before. */
 export function sampleQueue(db: Database, at: number): void {
   const { pending, processing, failed } = selectQueueStats(db)
-  const sample: QueueSample = { at, pending, processing, failed }
-  const last = selectSampleAt(db, at)
-  if (last === null ? pending + processing + failed > 0 : sampleDiffers(last, sample)) insertSample(db, sample)
+  const last = selectSampleAt(db, at) ?? { pending: 0, processing: 0, failed: 0 }
+  if (last.pending === pending && last.processing === processing && last.failed === failed) return
+  run(db)`
+    INSERT INTO queue_depth (${SAMPLE_COLUMNS}) VALUES (${at}, ${pending}, ${processing}, ${failed})
+    ON CONFLICT (at) DO UPDATE SET pending = excluded.pending, processing = excluded.processing,
+      failed = excluded.failed`
 }
-
-function sampleDiffers(a: QueueSample, b: QueueSample): boolean {
-  return a.pending !== b.pending || a.processing !== b.processing || a.failed !== b.failed
-}
-
-const SAMPLE_COLUMNS = 'at, pending, processing, failed'
 
 /** The newest sample up to a time. After the clock was set back there are samples in the future. */
-function selectSampleAt(db: Database, at: number): QueueSample | null {
-  return (
-    get<QueueSample>(db, `SELECT ${SAMPLE_COLUMNS} FROM queue_depth WHERE at <= ? ORDER BY at DESC LIMIT 1`, [at]) ??
-    null
-  )
-}
-
-function insertSample(db: Database, { at, pending, processing, failed }: QueueSample): void {
-  run(
-    db,
-    `INSERT INTO queue_depth (${SAMPLE_COLUMNS}) VALUES (@at, @pending, @processing, @failed)
-     ON CONFLICT (at) DO UPDATE SET pending = excluded.pending, processing = excluded.processing,
-       failed = excluded.failed`,
-    { at, pending, processing, failed },
-  )
+function selectSampleAt(db: Database, at: number): QueueSample | undefined {
+  return get<QueueSample>(db)`SELECT ${SAMPLE_COLUMNS} FROM queue_depth WHERE at <= ${at} ORDER BY at DESC LIMIT 1`
 }
 
 /** About the width of a chart in pixels; a bucket has at most two samples. */
@@ -311,15 +242,13 @@ const MAX_BUCKETS = 1_000
 export function selectQueueDepth(db: Database, since: number, until: number): QueueSample[] {
   const before = selectSampleAt(db, since)
   const bucketMs = Math.max(1, Math.ceil((until - since) / MAX_BUCKETS))
-  const samples = all<QueueSample & { peak: number }>(
-    db,
-    // Next to max(), SQLite takes bare columns from the row with the maximum.
-    `WITH during AS (SELECT *, CAST((at - @since) / @bucketMs AS INTEGER) AS bucket FROM queue_depth WHERE at > @since AND at < @until)
-     SELECT ${SAMPLE_COLUMNS}, max(pending + processing + failed) AS peak FROM during GROUP BY bucket
-     UNION SELECT at, pending, processing, failed, pending + processing + failed FROM
-       (SELECT max(at) AS at, pending, processing, failed FROM during GROUP BY bucket)
-     ORDER BY at`,
-    { since, until, bucketMs },
-  ).map(({ peak: _, ...sample }) => sample)
-  return before === null ? samples : [{ ...before, at: since }, ...samples]
+  // Next to max(), SQLite takes bare columns from the row with the maximum.
+  const samples = all<QueueSample & { peak: number }>(db)`
+    WITH during AS (SELECT *, CAST((at - ${since}) / ${bucketMs} AS INTEGER) AS bucket FROM queue_depth
+      WHERE at > ${since} AND at < ${until})
+    SELECT ${SAMPLE_COLUMNS}, max(pending + processing + failed) AS peak FROM during GROUP BY bucket
+    UNION SELECT at, pending, processing, failed, pending + processing + failed FROM
+      (SELECT max(at) AS at, pending, processing, failed FROM during GROUP BY bucket)
+    ORDER BY at`.map(({ peak: _, ...sample }) => sample)
+  return before === undefined ? samples : [{ ...before, at: since }, ...samples]
 }

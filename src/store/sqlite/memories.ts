@@ -10,13 +10,17 @@ import type { Link, LinkKind, LinkResult, PinResult } from '../search-port.ts'
 import {
   all,
   type Database,
+  exists,
   get,
   insertRow,
+  inTransaction,
   nextSeq,
   run,
-  type SqlValues,
+  type Sql,
+  type SqlTag,
   type Stored,
   selectIds,
+  sql,
   whereEqual,
 } from './database.ts'
 
@@ -35,15 +39,15 @@ export function insertObservation(db: Database, origin: RowOrigin, observation: 
     title: observation.title,
     subtitle: observation.subtitle,
     narrative: observation.narrative,
-    facts: JSON.stringify(observation.facts),
-    concepts: JSON.stringify(observation.concepts),
-    files_read: JSON.stringify(observation.filesRead),
-    files_modified: JSON.stringify(observation.filesModified),
-    functions_changed: JSON.stringify(observation.functionsChanged),
+    facts: observation.facts,
+    concepts: observation.concepts,
+    files_read: observation.filesRead,
+    files_modified: observation.filesModified,
+    functions_changed: observation.functionsChanged,
     agent: observation.agent,
     discovery_tokens: observation.discoveryTokens,
-    discovery_estimated: observation.discoveryEstimated ? 1 : 0,
-    sources: JSON.stringify(observation.sources),
+    discovery_estimated: observation.discoveryEstimated,
+    sources: observation.sources,
     prompt_number: observation.promptNumber,
     content_hash: observation.contentHash,
     prompt_version: observation.promptVersion,
@@ -65,8 +69,8 @@ export function insertSummary(db: Database, origin: RowOrigin, summary: NewSumma
     completed: summary.completed,
     next_steps: summary.nextSteps,
     notes: summary.notes,
-    files_read: JSON.stringify(summary.filesRead),
-    files_edited: JSON.stringify(summary.filesEdited),
+    files_read: summary.filesRead,
+    files_edited: summary.filesEdited,
     prompt_number: summary.promptNumber,
     model: summary.model,
     effect_id: summary.effectId ?? null,
@@ -82,33 +86,34 @@ export function insertPrompt(db: Database, origin: RowOrigin, prompt: NewPrompt)
     event_id: prompt.eventId,
     prompt_number: prompt.number,
     prompt_text: prompt.text,
-    private: prompt.private ? 1 : 0,
+    private: prompt.private,
     seq: origin.seq,
     created_at: new Date(prompt.at).toISOString(),
     created_at_epoch: prompt.at,
   })
 }
 
-const PROMPT_COLUMNS = 'prompt_number AS number, prompt_text AS text, private, created_at_epoch AS at'
+/** `rest` of the statement follows `FROM user_prompts`. */
+function promptsWhere(db: Database, rest: Sql): PromptRow[] {
+  return all<Stored<PromptRow>>(db)`
+    SELECT prompt_number AS number, prompt_text AS text, private, created_at_epoch AS at FROM user_prompts
+    ${rest}`.map((row) => ({ ...row, private: row.private === 1 }))
+}
 
 export function selectPrompt(db: Database, session: string, number: number): PromptRow | null {
-  const sql = `SELECT ${PROMPT_COLUMNS} FROM user_prompts WHERE content_session_id = ? AND prompt_number = ?`
-  const row = get<Stored<PromptRow>>(db, sql, [session, number])
-  return row === undefined ? null : { ...row, private: row.private === 1 }
+  return promptsWhere(db, sql`WHERE content_session_id = ${session} AND prompt_number = ${number}`)[0] ?? null
 }
 
 /** The newest `limit`, oldest first. */
 export function selectPrompts(db: Database, session: string, limit: number): PromptRow[] {
-  const sql = `SELECT ${PROMPT_COLUMNS} FROM user_prompts WHERE content_session_id = ? ORDER BY prompt_number DESC LIMIT ?`
-  return all<Stored<PromptRow>>(db, sql, [session, limit])
-    .reverse()
-    .map((row) => ({ ...row, private: row.private === 1 }))
+  const rest = sql`WHERE content_session_id = ${session} ORDER BY prompt_number DESC LIMIT ${limit}`
+  return promptsWhere(db, rest).reverse()
 }
 
 export type ObservationRow = Stored<Omit<Observation, 'supersedes'>>
 
 /** Of `observations o`. */
-export const OBSERVATION_COLUMNS = `o.id, o.content_session_id AS session, o.project, o.type, o.title, o.subtitle,
+export const OBSERVATION_COLUMNS = sql`o.id, o.content_session_id AS session, o.project, o.type, o.title, o.subtitle,
   o.narrative, o.facts, o.concepts, o.files_read AS filesRead, o.files_modified AS filesModified,
   o.functions_changed AS functionsChanged, o.agent, o.discovery_tokens AS discoveryTokens,
   o.discovery_estimated AS discoveryEstimated, o.sources, o.prompt_number AS promptNumber,
@@ -128,42 +133,41 @@ export function toObservation<Row extends ObservationRow>(row: Row): Omit<Row, k
   }
 }
 
-/** `rest` of the statement follows `FROM observations o`. */
-function observationsWhere(db: Database, rest: string, values: SqlValues): Observation[] {
-  return all<ObservationRow>(db, `SELECT ${OBSERVATION_COLUMNS} FROM observations o ${rest}`, values).map(toObservation)
+/** `from` and the rest of the statement; the table is `observations o`. */
+export function observationsFrom(db: Database): SqlTag<Observation[]> {
+  return (...from) => all<ObservationRow>(db)`SELECT ${OBSERVATION_COLUMNS} FROM ${sql(...from)}`.map(toObservation)
 }
 
 export function selectObservation(db: Database, id: number): Observation | null {
-  return observationsWhere(db, 'WHERE o.id = ?', [id])[0] ?? null
+  return observationsFrom(db)`observations o WHERE o.id = ${id}`[0] ?? null
 }
 
 /** In the order of the ids; missing ones are left out. */
 export function selectObservationsById(db: Database, ids: readonly number[]): Observation[] {
-  return all<ObservationRow>(
-    db,
-    `SELECT ${OBSERVATION_COLUMNS} FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value
-     ORDER BY wanted.key`,
-    [JSON.stringify(ids)],
-  ).map(toObservation)
+  return observationsFrom(db)`
+    json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value ORDER BY wanted.key`
 }
 
 /** Newest first. */
 export function selectObservations(db: Database, { session, project, limit = -1 }: MemoryFilter): Observation[] {
-  const { where, values } = whereEqual({ 'o.content_session_id': session, 'o.project': project })
-  const rest = `WHERE ${where} ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT @limit`
-  return observationsWhere(db, rest, { ...values, limit })
+  const where = whereEqual({ 'o.content_session_id': session, 'o.project': project })
+  return observationsFrom(db)`
+    observations o WHERE ${where} ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ${limit}`
 }
 
 /** Observations in the order in which they were made. */
 export function selectTurnMaterial(db: Database, session: string, prompt: number): TurnMaterial {
-  const rest = 'WHERE o.content_session_id = ? AND o.prompt_number = ? ORDER BY o.id'
-  return { prompt: selectPrompt(db, session, prompt), observations: observationsWhere(db, rest, [session, prompt]) }
+  return {
+    prompt: selectPrompt(db, session, prompt),
+    observations: observationsFrom(db)`
+      observations o WHERE o.content_session_id = ${session} AND o.prompt_number = ${prompt} ORDER BY o.id`,
+  }
 }
 
 export type SummaryRow = Stored<Summary>
 
 /** Of `session_summaries m`. */
-export const SUMMARY_COLUMNS = `m.id, m.content_session_id AS session, m.project, m.request, m.investigated, m.learned,
+export const SUMMARY_COLUMNS = sql`m.id, m.content_session_id AS session, m.project, m.request, m.investigated, m.learned,
   m.completed, m.next_steps AS nextSteps, m.notes, m.files_read AS filesRead, m.files_edited AS filesEdited,
   m.prompt_number AS promptNumber, m.model, m.created_at_epoch AS createdAt`
 
@@ -172,15 +176,16 @@ export function toSummary<Row extends SummaryRow>(row: Row): Omit<Row, keyof Sum
   return { ...row, filesRead: JSON.parse(row.filesRead), filesEdited: JSON.parse(row.filesEdited) }
 }
 
+/** `from` and the rest of the statement; the table is `session_summaries m`. */
+export function summariesFrom(db: Database): SqlTag<Summary[]> {
+  return (...from) => all<SummaryRow>(db)`SELECT ${SUMMARY_COLUMNS} FROM ${sql(...from)}`.map(toSummary)
+}
+
 /** Newest first. */
 export function selectSummaries(db: Database, { session, project, limit = -1 }: MemoryFilter): Summary[] {
-  const { where, values } = whereEqual({ 'm.content_session_id': session, 'm.project': project })
-  return all<SummaryRow>(
-    db,
-    `SELECT ${SUMMARY_COLUMNS} FROM session_summaries m WHERE ${where}
-     ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT @limit`,
-    { ...values, limit },
-  ).map(toSummary)
+  const where = whereEqual({ 'm.content_session_id': session, 'm.project': project })
+  return summariesFrom(db)`
+    session_summaries m WHERE ${where} ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ${limit}`
 }
 
 /** A link made by a search is derived and there are thousands: clients do not follow it, so it takes no sequence number. */
@@ -190,42 +195,39 @@ export function linkObservations(db: Database, link: Link): LinkResult {
 }
 
 export function unlinkObservations(db: Database, from: number, to: number, kind: LinkKind): LinkResult {
-  return withSeq(db, () => removeLink(db, from, to, kind))
+  return withSeq(
+    db,
+    () => run(db)`DELETE FROM links WHERE from_id = ${from} AND to_id = ${to} AND kind = ${kind}`.changes > 0,
+  )
 }
 
 export function pinObservations(db: Database, ids: readonly number[], on: boolean, at: number): PinResult {
-  return db
-    .transaction(() => {
-      const pins = setPins(db, ids, on, at)
-      return { ...pins, seq: pins.changed > 0 ? nextSeq(db) : null }
-    })
-    .immediate()
+  return inTransaction(db, () => {
+    const pins = setPins(db, ids, on, at)
+    return { ...pins, seq: pins.changed > 0 ? nextSeq(db) : null }
+  })
 }
 
 function withSeq(db: Database, change: () => boolean): LinkResult {
-  return db
-    .transaction((): LinkResult => {
-      const changed = change()
-      return { changed, seq: changed ? nextSeq(db) : null }
-    })
-    .immediate()
+  return inTransaction(db, () => {
+    const changed = change()
+    return { changed, seq: changed ? nextSeq(db) : null }
+  })
 }
 
 /** Takes no sequence number: the caller's change has one. */
 export function addLink(db: Database, link: Link): boolean {
   const { from, to, kind } = link
   if (from === to) throw new MemError('bad_request', `Observation ${from} cannot be linked to itself.`)
-  return db
-    .transaction(() => {
-      if (selectProjectOfObservation(db, from) !== selectProjectOfObservation(db, to)) {
-        throw new MemError('bad_request', `Observations ${from} and ${to} belong to different projects.`)
-      }
-      if (kind === 'supersedes' && supersedesTransitively(db, to, from)) {
-        throw new MemError('bad_request', `Observation ${to} already supersedes ${from}; remove that link first.`)
-      }
-      return insertLink(db, link)
-    })
-    .immediate()
+  return inTransaction(db, () => {
+    if (selectProjectOfObservation(db, from) !== selectProjectOfObservation(db, to)) {
+      throw new MemError('bad_request', `Observations ${from} and ${to} belong to different projects.`)
+    }
+    if (kind === 'supersedes' && supersedesTransitively(db, to, from)) {
+      throw new MemError('bad_request', `Observation ${to} already supersedes ${from}; remove that link first.`)
+    }
+    return insertLink(db, link)
+  })
 }
 
 /** Links to observations that do not exist, or of another project, are left out. */
@@ -235,67 +237,44 @@ export function addLinks(db: Database, from: number, links: readonly NewLink[], 
   }
 }
 
-function removeLink(db: Database, from: number, to: number, kind: LinkKind): boolean {
-  return run(db, 'DELETE FROM links WHERE from_id = ? AND to_id = ? AND kind = ?', [from, to, kind]).changes > 0
-}
-
-export function setPins(
-  db: Database,
-  ids: readonly number[],
-  on: boolean,
-  at: number,
-): { changed: number; missing: number[] } {
-  return db
-    .transaction(() => {
-      const existing = new Set(selectExistingObservations(db, ids))
-      let changed = 0
-      for (const id of existing) changed += on ? insertPin(db, id, at) : deletePin(db, id)
-      return { changed, missing: ids.filter((id) => !existing.has(id)) }
-    })
-    .immediate()
+export function setPins(db: Database, ids: readonly number[], on: boolean, at: number): Omit<PinResult, 'seq'> {
+  return inTransaction(db, () => {
+    const existing = new Set(selectExistingObservations(db, ids))
+    let changed = 0
+    for (const id of existing) {
+      const pin = on
+        ? run(db)`INSERT INTO pins (id, at) VALUES (${id}, ${at}) ON CONFLICT DO NOTHING`
+        : run(db)`DELETE FROM pins WHERE id = ${id}`
+      changed += pin.changes
+    }
+    return { changed, missing: ids.filter((id) => !existing.has(id)) }
+  })
 }
 
 export function selectExistingObservations(db: Database, ids: readonly number[]): number[] {
-  const sql = 'SELECT o.id FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value'
-  return selectIds(db, sql, [JSON.stringify(ids)])
+  return selectIds(db)`SELECT o.id FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value`
 }
 
 function insertLink(db: Database, { from, to, kind, by, at }: Link): boolean {
-  return (
-    run(
-      db,
-      `INSERT INTO links (from_id, to_id, kind, made_by, at)
-       SELECT newer.id, older.id, @kind, @by, @at FROM observations newer JOIN observations older USING (project)
-       WHERE newer.id = @from AND older.id = @to
-       ON CONFLICT DO NOTHING`,
-      { from, to, kind, by, at },
-    ).changes > 0
-  )
+  const { changes } = run(db)`
+    INSERT INTO links (from_id, to_id, kind, made_by, at)
+    SELECT newer.id, older.id, ${kind}, ${by}, ${at} FROM observations newer JOIN observations older USING (project)
+    WHERE newer.id = ${from} AND older.id = ${to}
+    ON CONFLICT DO NOTHING`
+  return changes > 0
 }
 
 /** Directly or over others. In a cycle of superseding observations none would be current. */
 function supersedesTransitively(db: Database, from: number, to: number): boolean {
-  const found = get(
-    db,
-    `WITH RECURSIVE replaced (id) AS (
-       SELECT to_id FROM links WHERE from_id = @from AND kind = 'supersedes'
-       UNION SELECT l.to_id FROM replaced r CROSS JOIN links l ON l.from_id = r.id AND l.kind = 'supersedes')
-     SELECT 1 AS n FROM replaced WHERE id = @to`,
-    { from, to },
-  )
-  return found !== undefined
+  return exists(db)`
+    WITH RECURSIVE replaced (id) AS (
+      SELECT to_id FROM links WHERE from_id = ${from} AND kind = 'supersedes'
+      UNION SELECT l.to_id FROM replaced r CROSS JOIN links l ON l.from_id = r.id AND l.kind = 'supersedes')
+    SELECT 1 FROM replaced WHERE id = ${to}`
 }
 
 export function selectProjectOfObservation(db: Database, id: number): string {
-  const row = get<{ project: string }>(db, 'SELECT project FROM observations WHERE id = ?', [id])
+  const row = get<{ project: string }>(db)`SELECT project FROM observations WHERE id = ${id}`
   if (row === undefined) throw new MemError('not_found', `There is no observation ${id}.`)
   return row.project
-}
-
-function insertPin(db: Database, id: number, at: number): number {
-  return run(db, 'INSERT INTO pins (id, at) VALUES (?, ?) ON CONFLICT DO NOTHING', [id, at]).changes
-}
-
-function deletePin(db: Database, id: number): number {
-  return run(db, 'DELETE FROM pins WHERE id = ?', [id]).changes
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../lib/errors.ts'
 import { readableRows, tableColumns } from '../recovery/salvage.ts'
-import { type Database, each, isCorruption, run, storageError } from './database.ts'
+import { type Database, EMPTY_SQL, each, isCorruption, raw, run, type Sql, sql, storageError } from './database.ts'
 
 export type OriginalRow = Readonly<Record<string, unknown>>
 
@@ -86,7 +86,7 @@ export class OriginalDatabase {
     let db: Database | undefined
     try {
       db = new BetterSqlite3(readable, { readonly: true, fileMustExist: true })
-      run(db, 'BEGIN')
+      run(db)`BEGIN`
       refuseOtherDatabases(db, file)
       return new OriginalDatabase(db, dispose)
     } catch (error) {
@@ -99,7 +99,9 @@ export class OriginalDatabase {
   /** The number of rows of all tables. */
   get size(): number {
     const tables = Object.keys(TABLES).filter((table) => tableColumns(this.#db, table).size > 0)
-    const counts = tables.flatMap((table) => [...rowsBeforeDamage(this.#db, `SELECT count(*) AS n FROM ${table}`)])
+    const counts = tables.flatMap((table) => [
+      ...rowsBeforeDamage(this.#db, sql`SELECT count(*) AS n FROM ${raw(table)}`),
+    ])
     return counts.reduce((sum, { n }) => sum + Number(n), 0)
   }
 
@@ -107,21 +109,21 @@ export class OriginalDatabase {
   *rows(table: OriginalTable): Generator<OriginalRow, boolean> {
     const columns = tableColumns(this.#db, table)
     if (columns.size === 0) return true
-    return yield* readableRows(this.#db, table, ['id', selection(table, columns)])
+    return yield* readableRows(this.#db, table, sql`id, ${selection(table, columns)}`)
   }
 
   /** Per session: the highest prompt number, the first and last time, and one of its projects. */
   *extents(table: 'user_prompts' | 'observations' | 'session_summaries'): Generator<OriginalRow> {
     const columns = tableColumns(this.#db, table)
     if (columns.size === 0) return
-    const [session, project] =
-      table === 'user_prompts' ? ['content_session_id', 'NULL'] : ['memory_session_id', 'max(project)']
-    yield* rowsBeforeDamage(
-      this.#db,
-      `SELECT ${session} AS session, ${project} AS project, max(prompt_number) AS prompts,
-         min(created_at_epoch) AS first, max(created_at_epoch) AS last
-       FROM (SELECT ${selection(table, columns)} FROM ${table}) GROUP BY 1`,
-    )
+    const session =
+      table === 'user_prompts'
+        ? sql`content_session_id AS session, NULL AS project`
+        : sql`memory_session_id AS session, max(project) AS project`
+    const extents = sql`
+      SELECT ${session}, max(prompt_number) AS prompts, min(created_at_epoch) AS first, max(created_at_epoch) AS last
+      FROM (SELECT ${selection(table, columns)} FROM ${raw(table)}) GROUP BY 1`
+    yield* rowsBeforeDamage(this.#db, extents)
   }
 
   /** Every project that a session or a memory names. */
@@ -129,8 +131,8 @@ export class OriginalDatabase {
     for (const table of ['sdk_sessions', 'observations', 'session_summaries'] as const) {
       const columns = tableColumns(this.#db, table)
       if (columns.size === 0) continue
-      const merged = columns.has('merged_into_project') ? 'merged_into_project' : 'NULL AS merged_into_project'
-      yield* rowsBeforeDamage(this.#db, `SELECT DISTINCT project, ${merged} FROM ${table}`)
+      const merged = columns.has('merged_into_project') ? EMPTY_SQL : sql`NULL AS`
+      yield* rowsBeforeDamage(this.#db, sql`SELECT DISTINCT project, ${merged} merged_into_project FROM ${raw(table)}`)
     }
   }
 
@@ -141,21 +143,20 @@ export class OriginalDatabase {
 }
 
 /** For statistics, which may be incomplete. */
-function* rowsBeforeDamage(db: Database, sql: string): Generator<OriginalRow> {
+function* rowsBeforeDamage(db: Database, statement: Sql): Generator<OriginalRow> {
   try {
-    yield* each<OriginalRow>(db, sql)
+    yield* each<OriginalRow>(db)`${statement}`
   } catch (error) {
     if (!isCorruption(error)) throw error
   }
 }
 
-function selection(table: OriginalTable, columns: ReadonlySet<string>): string {
-  return Object.entries<string | null>(TABLES[table])
-    .map(([name, older]) => {
-      const found = [name, older].find((column) => column !== null && columns.has(column))
-      return `${found ?? 'NULL'} AS ${name}`
-    })
-    .join(', ')
+function selection(table: OriginalTable, columns: ReadonlySet<string>): Sql {
+  const selected = Object.entries<string | null>(TABLES[table]).map(([name, older]) => {
+    const found = [name, older].find((column) => column !== null && columns.has(column))
+    return `${found ?? 'NULL'} AS ${name}`
+  })
+  return raw(selected.join(', '))
 }
 
 function refuseOtherDatabases(db: Database, file: string): void {

@@ -11,88 +11,97 @@ import type {
   ProjectOverview,
   ProjectRow,
 } from '../port.ts'
-import { all, type Database, get, nextSeq, run, type SqlValue, type Stored, selectNumber } from './database.ts'
+import {
+  all,
+  type Database,
+  EMPTY_SQL,
+  exists,
+  get,
+  inTransaction,
+  nextSeq,
+  raw,
+  run,
+  type Sql,
+  type Stored,
+  selectNumber,
+  sql,
+  whereEqual,
+} from './database.ts'
 
-/** SQL for the displayed name: the one given by hand, else `sessionName`. Both parameters are SQL. */
-export function displayNameSql(key: string, sessionName: string): string {
-  return `coalesce((SELECT decided.name FROM projects decided WHERE decided.key = ${key}), ${sessionName})`
+/** SQL for the displayed name: the one given by hand, else `sessionName`. Both parameters are columns. */
+export function displayNameSql(key: string, sessionName: string): Sql {
+  return raw(`coalesce((SELECT decided.name FROM projects decided WHERE decided.key = ${key}), ${sessionName})`)
 }
 
 export function selectDisplayName(db: Database, key: string, sessionName: string): string {
-  const sql = `SELECT ${displayNameSql('@key', '@sessionName')} AS name`
-  return get<{ name: string }>(db, sql, { key, sessionName })?.name ?? sessionName
+  return (
+    get<{ name: string }>(db)`SELECT name FROM projects WHERE key = ${key} AND name IS NOT NULL`?.name ?? sessionName
+  )
 }
 
-const UNMERGED = 'project NOT IN (SELECT key FROM projects WHERE merged_into IS NOT NULL)'
+const UNMERGED = sql`project NOT IN (SELECT key FROM projects WHERE merged_into IS NOT NULL)`
 
 /** Most recently active first. */
-export function selectProjects(db: Database, filter: ProjectFilter): ProjectRow[] {
-  const values: Record<string, SqlValue> = { limit: filter.limit ?? -1 }
-  if (filter.key !== undefined) values.key = filter.key
-  if (filter.name !== undefined) values.name = filter.name
-  const ofKey = 'project = coalesce((SELECT merged_into FROM projects WHERE key = @key), @key)'
-  return all<ProjectRow>(
-    db,
-    // Next to max(), SQLite takes bare columns from the row with the maximum.
-    `SELECT * FROM (SELECT key, ${displayNameSql('active.key', 'session_name')} AS name, updatedAt,
-       coalesce((SELECT observations FROM project_totals WHERE project = active.key), 0) AS observations,
-       (SELECT min(created_at_epoch) FROM observations WHERE project = active.key) AS since
-     FROM (SELECT project AS key, project_name AS session_name, max(updated_at_epoch) AS updatedAt
-           FROM sdk_sessions WHERE ${filter.key === undefined ? UNMERGED : ofKey} GROUP BY project) active)
-     ${filter.name === undefined ? '' : 'WHERE name = @name'}
-     ORDER BY updatedAt DESC, key LIMIT @limit`,
-    values,
-  )
+export function selectProjects(db: Database, { key, name, limit = -1 }: ProjectFilter): ProjectRow[] {
+  const ofKey =
+    key === undefined
+      ? UNMERGED
+      : sql`project = coalesce((SELECT merged_into FROM projects WHERE key = ${key}), ${key})`
+  // Next to max(), SQLite takes bare columns from the row with the maximum.
+  return all<ProjectRow>(db)`
+    SELECT * FROM (SELECT key, ${displayNameSql('active.key', 'session_name')} AS name, updatedAt,
+      coalesce((SELECT observations FROM project_totals WHERE project = active.key), 0) AS observations,
+      (SELECT min(created_at_epoch) FROM observations WHERE project = active.key) AS since
+    FROM (SELECT project AS key, project_name AS session_name, max(updated_at_epoch) AS updatedAt
+          FROM sdk_sessions WHERE ${ofKey} GROUP BY project) active)
+    WHERE ${whereEqual({ name })} ORDER BY updatedAt DESC, key LIMIT ${limit}`
 }
 
 /** Most recently active first. */
 export function selectProjectOverviews(db: Database): ProjectOverview[] {
-  const rows = all<Omit<ProjectOverview, 'named' | 'merged'> & { named: number; merged: string }>(
-    db,
-    `SELECT key, ${displayNameSql('active.key', 'session_name')} AS name, updatedAt, sessions,
-       EXISTS (SELECT 1 FROM projects WHERE key = active.key AND name IS NOT NULL) AS named,
-       coalesce((SELECT observations FROM project_totals WHERE project = active.key), 0) AS observations,
-       (SELECT root FROM projects WHERE key = active.key) AS root,
-       (SELECT json_group_array(key) FROM (SELECT key FROM projects WHERE merged_into = active.key ORDER BY key)) AS merged
-     FROM (SELECT project AS key, project_name AS session_name, max(updated_at_epoch) AS updatedAt, count(*) AS sessions
-           FROM sdk_sessions WHERE ${UNMERGED} GROUP BY project) active
-     ORDER BY updatedAt DESC, key`,
-  )
+  const rows = all<Stored<ProjectOverview>>(db)`
+    SELECT key, ${displayNameSql('active.key', 'session_name')} AS name, updatedAt, sessions,
+      EXISTS (SELECT 1 FROM projects WHERE key = active.key AND name IS NOT NULL) AS named,
+      coalesce((SELECT observations FROM project_totals WHERE project = active.key), 0) AS observations,
+      (SELECT root FROM projects WHERE key = active.key) AS root,
+      (SELECT json_group_array(key) FROM (SELECT key FROM projects WHERE merged_into = active.key ORDER BY key)) AS merged
+    FROM (SELECT project AS key, project_name AS session_name, max(updated_at_epoch) AS updatedAt, count(*) AS sessions
+          FROM sdk_sessions WHERE ${UNMERGED} GROUP BY project) active
+    ORDER BY updatedAt DESC, key`
   return rows.map((row) => ({ ...row, named: row.named === 1, merged: JSON.parse(row.merged) }))
 }
 
 export function selectProjectContents(db: Database, key: string): ProjectContents {
-  const rows = (from: string) => selectNumber(db, `SELECT count(*) AS n FROM ${from}`, [key])
+  const count = (table: string, more = EMPTY_SQL) =>
+    selectNumber(db)`SELECT count(*) AS n FROM ${raw(table)} WHERE project = ${key} ${more}`
   return {
-    sessions: rows('sdk_sessions WHERE project = ?'),
-    observations: rows('observations WHERE project = ?'),
-    summaries: rows('session_summaries WHERE project = ?'),
-    prompts: rows('search_rows WHERE project = ? AND id & 3 = 2'),
+    sessions: count('sdk_sessions'),
+    observations: count('observations'),
+    summaries: count('session_summaries'),
+    prompts: count('search_rows', sql`AND id & 3 = 2`),
   }
 }
 
 /** The project under which rows are stored: the target of a merge, else the project itself. */
 export function resolveMergedProject(db: Database, project: Project): Project {
-  const merged = get<{ key: string | null }>(db, 'SELECT merged_into AS key FROM projects WHERE key = ?', [project.key])
+  const merged = get<{ key: string | null }>(db)`SELECT merged_into AS key FROM projects WHERE key = ${project.key}`
   const key = merged?.key ?? null
   return key === null ? project : { key, name: newestName(db, key) ?? project.name }
 }
 
 /** As its newest session reports it. */
 export function newestName(db: Database, key: string): string | null {
-  const newest =
-    'SELECT project_name AS name FROM sdk_sessions WHERE project = ? ORDER BY updated_at_epoch DESC LIMIT 1'
-  return get<{ name: string }>(db, newest, [key])?.name ?? null
+  const newest = get<{ name: string }>(db)`
+    SELECT project_name AS name FROM sdk_sessions WHERE project = ${key} ORDER BY updated_at_epoch DESC LIMIT 1`
+  return newest?.name ?? null
 }
 
 type DecisionRow = Stored<ProjectDecision>
 
-/** A change of one of these gets a sequence number; clients do not see the others. */
-const VISIBLE_COLUMNS = ['name', 'mergedInto', 'root'] as const
-const DECISION_COLUMNS = 'key, name, merged_into AS mergedInto, root, fingerprint, files'
+const DECISION_COLUMNS = sql`key, name, merged_into AS mergedInto, root, fingerprint, files`
 
 export function selectDecisions(db: Database): ProjectDecision[] {
-  return all<DecisionRow>(db, `SELECT ${DECISION_COLUMNS} FROM projects ORDER BY key`).map(toDecision)
+  return all<DecisionRow>(db)`SELECT ${DECISION_COLUMNS} FROM projects ORDER BY key`.map(toDecision)
 }
 
 function toDecision(row: DecisionRow): ProjectDecision {
@@ -119,29 +128,24 @@ const UNDECIDED: Omit<ProjectDecision, 'key'> = {
 
 /** All changes or none. From then on commits of a merged key are stored under its target. */
 export function decideProjects(db: Database, changes: readonly ProjectChange[], at: number): { seq: number | null } {
-  return db
-    .transaction(() => {
-      const visible = changes.filter((change) => upsertDecision(db, change, at))
-      return { seq: visible.length > 0 ? nextSeq(db) : null }
-    })
-    .immediate()
+  return inTransaction(db, () => {
+    const visible = changes.filter((change) => upsertDecision(db, change, at))
+    return { seq: visible.length > 0 ? nextSeq(db) : null }
+  })
 }
 
 /** True if a visible column changed. */
 function upsertDecision(db: Database, change: ProjectChange, at: number): boolean {
-  const known = get<DecisionRow>(db, `SELECT ${DECISION_COLUMNS} FROM projects WHERE key = ?`, [change.key])
-  const { files, ...decision } = { ...UNDECIDED, ...(known === undefined ? {} : toDecision(known)), ...change }
-  const row: DecisionRow = { ...decision, files: JSON.stringify(files) }
-  run(
-    db,
-    `INSERT INTO projects (key, name, merged_into, root, fingerprint, files, at)
-     VALUES (@key, @name, @mergedInto, @root, @fingerprint, @files, @at)
-     ON CONFLICT (key) DO UPDATE SET name = excluded.name, merged_into = excluded.merged_into, root = excluded.root,
-       fingerprint = excluded.fingerprint, files = excluded.files, at = excluded.at`,
-    { ...row, at },
-  )
-  const before = known ?? UNDECIDED
-  return VISIBLE_COLUMNS.some((column) => before[column] !== row[column])
+  const known = get<DecisionRow>(db)`SELECT ${DECISION_COLUMNS} FROM projects WHERE key = ${change.key}`
+  const before = known === undefined ? UNDECIDED : toDecision(known)
+  const { key, name, mergedInto, root, fingerprint, files } = { ...before, ...change }
+  run(db)`
+    INSERT INTO projects (key, name, merged_into, root, fingerprint, files, at)
+    VALUES (${key}, ${name}, ${mergedInto}, ${root}, ${fingerprint}, ${files}, ${at})
+    ON CONFLICT (key) DO UPDATE SET name = excluded.name, merged_into = excluded.merged_into, root = excluded.root,
+      fingerprint = excluded.fingerprint, files = excluded.files, at = excluded.at`
+  // Clients do not see the other columns.
+  return before.name !== name || before.mergedInto !== mergedInto || before.root !== root
 }
 
 /** Tables with an index on the project. A merge is finished when none of them has rows of the merged key. */
@@ -157,38 +161,30 @@ interface Merge {
  * it returns 0; after a crash the next process continues.
  */
 export function moveMergedRows(db: Database, limit: number): number {
-  return db
-    .transaction(() => {
-      const merge = all<Merge>(
-        db,
-        'SELECT key AS "from", merged_into AS "into" FROM projects WHERE merged_into IS NOT NULL ORDER BY id',
-      ).find(({ from }) => hasRows(db, from))
-      return merge === undefined ? 0 : moveRows(db, merge, limit)
-    })
-    .immediate()
+  return inTransaction(db, () => {
+    const merges = all<Merge>(db)`
+      SELECT key AS "from", merged_into AS "into" FROM projects WHERE merged_into IS NOT NULL ORDER BY id`
+    const merge = merges.find(({ from }) => hasRows(db, from))
+    return merge === undefined ? 0 : moveRows(db, merge, limit)
+  })
 }
 
 function hasRows(db: Database, key: string): boolean {
-  const exists = TABLES_BY_PROJECT.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE project = @key)`)
-  return get<{ has: number }>(db, `SELECT ${exists.join(' OR ')} AS has`, { key })?.has === 1
+  return TABLES_BY_PROJECT.some((table) => exists(db)`SELECT 1 FROM ${raw(table)} WHERE project = ${key} LIMIT 1`)
 }
 
-function moveRows(db: Database, merge: Merge, limit: number): number {
-  const values: Record<string, SqlValue> = { ...merge, name: newestName(db, merge.into) }
+function moveRows(db: Database, { from, into }: Merge, limit: number): number {
+  const setName = sql`project_name = coalesce(${newestName(db, into)}, project_name)`
   // Small tables without an index: all at once and first, so that the indexed tables tell when the merge is finished.
-  run(db, 'UPDATE session_chunks SET project = @into WHERE project = @from', { ...merge })
-  run(
-    db,
-    'UPDATE calls SET project = @into, project_name = coalesce(@name, project_name) WHERE project = @from',
-    values,
-  )
+  run(db)`UPDATE session_chunks SET project = ${into} WHERE project = ${from}`
+  run(db)`UPDATE calls SET project = ${into}, ${setName} WHERE project = ${from}`
   let moved = 0
   for (const table of TABLES_BY_PROJECT) {
     if (moved >= limit) break
-    const setName = table === 'sdk_sessions' ? ', project_name = coalesce(@name, project_name)' : ''
-    const some = `SELECT id FROM ${table} WHERE project = @from LIMIT @left`
-    const sql = `UPDATE ${table} SET project = @into${setName} WHERE id IN (${some})`
-    moved += run(db, sql, { ...(setName === '' ? merge : values), left: limit - moved }).changes
+    const columns = table === 'sdk_sessions' ? sql`project = ${into}, ${setName}` : sql`project = ${into}`
+    moved += run(db)`
+      UPDATE ${raw(table)} SET ${columns}
+      WHERE id IN (SELECT id FROM ${raw(table)} WHERE project = ${from} LIMIT ${limit - moved})`.changes
   }
   return moved
 }

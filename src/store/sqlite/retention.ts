@@ -1,6 +1,6 @@
 /** Deletes what is older or larger than the retention settings allow, oldest first, a bounded number of rows per call. */
 import type { Retention } from '../port.ts'
-import { all, type Database, run, type SqlValue, selectNumber } from './database.ts'
+import { all, type Database, inTransaction, run, selectNumber } from './database.ts'
 
 /** Rows deleted in one call: commits wait for it, a few milliseconds at most. */
 const MAX_ROWS = 2_000
@@ -20,73 +20,75 @@ export function applyRetention(db: Database, rules: Retention, now: number): num
   const turnsBefore = now - rules.observerTurnDays * DAY_MS
   /** Each deletes up to `limit` rows and returns how many. */
   const steps: ((limit: number) => number)[] = [
-    (limit) => changes(db, DELETE_OLD_PAYLOADS, { before: payloadsBefore, limit }),
+    (limit) => deleteOldPayloads(db, payloadsBefore, limit),
     (limit) => deletePayloadsOver(db, rules.payloadBytes, limit),
     (limit) => deleteOldTrace(db, traceBefore, limit),
     (limit) => deleteTraceOver(db, rules.tracePerSession, limit),
-    (limit) => changes(db, DELETE_OLD_TURNS, { before: turnsBefore, limit }),
-    (limit) => changes(db, CLEAR_OLD_CALL_TEXTS, { before: turnsBefore, limit }),
-    (limit) => changes(db, DELETE_OLD_SEEN, { before: turnsBefore, limit }),
+    (limit) => deleteOldTurns(db, turnsBefore, limit),
+    (limit) => clearOldCallTexts(db, turnsBefore, limit),
+    (limit) => deleteOldSeen(db, turnsBefore, limit),
     (limit) => deleteSeenOver(db, SEEN_PER_SESSION, limit),
-    (limit) => changes(db, DELETE_OLD_SAMPLES, { before: traceBefore, limit }),
+    (limit) => deleteOldSamples(db, traceBefore, limit),
     (limit) => deleteSamplesOver(db, QUEUE_SAMPLES, limit),
   ]
-  return db.transaction(() => steps.reduce((deleted, step) => deleted + step(MAX_ROWS - deleted), 0)).immediate()
-}
-
-function changes(db: Database, sql: string, values: Record<string, SqlValue>): number {
-  return run(db, sql, values).changes
+  return inTransaction(db, () => steps.reduce((deleted, step) => deleted + step(MAX_ROWS - deleted), 0))
 }
 
 /** Not of quarantined sessions: their payloads are the only copy of some events. */
-const DELETE_OLD_PAYLOADS = `
-  DELETE FROM payloads WHERE id IN (
-    SELECT p.id FROM payloads p JOIN sdk_sessions s USING (content_session_id)
-    WHERE p.kept_at <= @before AND s.quarantine IS NULL ORDER BY p.kept_at, p.id LIMIT @limit)`
-
-const DELETE_OLD_TURNS = `
-  DELETE FROM observer_turns WHERE id IN (
-    SELECT t.id FROM observer_turns t JOIN sdk_sessions s USING (content_session_id)
-    WHERE t.at <= @before AND s.status <> 'active' ORDER BY t.at, t.id LIMIT @limit)`
-
-/** The texts of a call are part of the observer's conversation and are deleted with it; the figures stay. */
-const CLEAR_OLD_CALL_TEXTS = `
-  UPDATE calls SET sent = NULL, received = NULL WHERE id IN (
-    SELECT id FROM calls WHERE at <= @before AND sent IS NOT NULL ORDER BY at, id LIMIT @limit)`
-
-const DELETE_OLD_SEEN = `
-  DELETE FROM seen WHERE (content_session_id, subject) IN (
-    SELECT n.content_session_id, n.subject FROM seen n JOIN sdk_sessions s USING (content_session_id)
-    WHERE s.status <> 'active' AND s.updated_at_epoch <= @before LIMIT @limit)`
-
-const DELETE_OLD_SAMPLES = `
-  DELETE FROM queue_depth WHERE at IN (SELECT at FROM queue_depth WHERE at <= @before ORDER BY at LIMIT @limit)`
+function deleteOldPayloads(db: Database, before: number, limit: number): number {
+  return run(db)`
+    DELETE FROM payloads WHERE id IN (
+      SELECT p.id FROM payloads p JOIN sdk_sessions s USING (content_session_id)
+      WHERE p.kept_at <= ${before} AND s.quarantine IS NULL ORDER BY p.kept_at, p.id LIMIT ${limit})`.changes
+}
 
 function deletePayloadsOver(db: Database, maxBytes: number, limit: number): number {
-  if (selectNumber(db, 'SELECT sum(bytes) AS n FROM payloads') <= maxBytes) return 0
-  return changes(
-    db,
-    `DELETE FROM payloads WHERE id IN (
-       SELECT id FROM (SELECT id, kept_at, sum(bytes) OVER (ORDER BY kept_at DESC, id DESC) AS total FROM payloads)
-       WHERE total > @maxBytes ORDER BY kept_at, id LIMIT @limit)`,
-    { maxBytes, limit },
-  )
+  if (selectNumber(db)`SELECT sum(bytes) AS n FROM payloads` <= maxBytes) return 0
+  return run(db)`
+    DELETE FROM payloads WHERE id IN (
+      SELECT id FROM (SELECT id, kept_at, sum(bytes) OVER (ORDER BY kept_at DESC, id DESC) AS total FROM payloads)
+      WHERE total > ${maxBytes} ORDER BY kept_at, id LIMIT ${limit})`.changes
+}
+
+function deleteOldTurns(db: Database, before: number, limit: number): number {
+  return run(db)`
+    DELETE FROM observer_turns WHERE id IN (
+      SELECT t.id FROM observer_turns t JOIN sdk_sessions s USING (content_session_id)
+      WHERE t.at <= ${before} AND s.status <> 'active' ORDER BY t.at, t.id LIMIT ${limit})`.changes
+}
+
+/** The texts of a call are part of the observer's conversation and are deleted with it; the figures stay. */
+function clearOldCallTexts(db: Database, before: number, limit: number): number {
+  return run(db)`
+    UPDATE calls SET sent = NULL, received = NULL WHERE id IN (
+      SELECT id FROM calls WHERE at <= ${before} AND sent IS NOT NULL ORDER BY at, id LIMIT ${limit})`.changes
+}
+
+function deleteOldSeen(db: Database, before: number, limit: number): number {
+  return run(db)`
+    DELETE FROM seen WHERE (content_session_id, subject) IN (
+      SELECT n.content_session_id, n.subject FROM seen n JOIN sdk_sessions s USING (content_session_id)
+      WHERE s.status <> 'active' AND s.updated_at_epoch <= ${before} LIMIT ${limit})`.changes
+}
+
+function deleteOldSamples(db: Database, before: number, limit: number): number {
+  return run(db)`
+    DELETE FROM queue_depth WHERE at IN (
+      SELECT at FROM queue_depth WHERE at <= ${before} ORDER BY at LIMIT ${limit})`.changes
 }
 
 function deleteSamplesOver(db: Database, max: number, limit: number): number {
-  const over = selectNumber(db, 'SELECT count(*) AS n FROM queue_depth') - max
+  const over = selectNumber(db)`SELECT count(*) AS n FROM queue_depth` - max
   if (over <= 0) return 0
-  const sql = 'DELETE FROM queue_depth WHERE at IN (SELECT at FROM queue_depth ORDER BY at LIMIT @limit)'
-  return changes(db, sql, { limit: Math.min(over, limit) })
+  return run(db)`
+    DELETE FROM queue_depth WHERE at IN (
+      SELECT at FROM queue_depth ORDER BY at LIMIT ${Math.min(over, limit)})`.changes
 }
 
 function deleteOldTrace(db: Database, before: number, limit: number): number {
-  const deleted = all<{ session: string }>(
-    db,
-    `DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at <= @before ORDER BY at, id LIMIT @limit)
-     RETURNING content_session_id AS session`,
-    { before, limit },
-  )
+  const deleted = all<{ session: string }>(db)`
+    DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at <= ${before} ORDER BY at, id LIMIT ${limit})
+    RETURNING content_session_id AS session`
   const bySession = new Map<string, number>()
   for (const { session } of deleted) bySession.set(session, (bySession.get(session) ?? 0) + 1)
   for (const [session, dropped] of bySession) countDroppedTrace(db, session, dropped)
@@ -100,40 +102,36 @@ interface SessionExcess {
 }
 
 function deleteTraceOver(db: Database, perSession: number, limit: number): number {
-  const sessions = all<SessionExcess>(
-    db,
-    `SELECT content_session_id AS session, trace_count - @perSession AS over FROM sdk_sessions
-     WHERE trace_count > @perSession ORDER BY trace_count DESC LIMIT ${MAX_ROWS}`,
-    { perSession },
-  )
-  const oldest =
-    'DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE content_session_id = @session ORDER BY id LIMIT @limit)'
+  const sessions = all<SessionExcess>(db)`
+    SELECT content_session_id AS session, trace_count - ${perSession} AS over FROM sdk_sessions
+    WHERE trace_count > ${perSession} ORDER BY trace_count DESC LIMIT ${MAX_ROWS}`
   return deleteExcess(sessions, limit, (session, limit) => {
-    const dropped = changes(db, oldest, { session, limit })
-    countDroppedTrace(db, session, dropped)
-    return dropped
+    const { changes } = run(db)`
+      DELETE FROM trace WHERE id IN (
+        SELECT id FROM trace WHERE content_session_id = ${session} ORDER BY id LIMIT ${limit})`
+    countDroppedTrace(db, session, changes)
+    return changes
   })
 }
 
 function countDroppedTrace(db: Database, session: string, dropped: number): void {
-  run(
-    db,
-    `UPDATE sdk_sessions SET trace_count = trace_count - @dropped, trace_dropped = trace_dropped + @dropped
-     WHERE content_session_id = @session`,
-    { session, dropped },
-  )
+  run(db)`
+    UPDATE sdk_sessions SET trace_count = trace_count - ${dropped}, trace_dropped = trace_dropped + ${dropped}
+    WHERE content_session_id = ${session}`
 }
 
 function deleteSeenOver(db: Database, perSession: number, limit: number): number {
-  const sessions = all<SessionExcess>(
-    db,
-    `SELECT content_session_id AS session, count(*) - @perSession AS over FROM seen
-     GROUP BY content_session_id HAVING count(*) > @perSession`,
-    { perSession },
+  const sessions = all<SessionExcess>(db)`
+    SELECT content_session_id AS session, count(*) - ${perSession} AS over FROM seen
+    GROUP BY content_session_id HAVING count(*) > ${perSession}`
+  return deleteExcess(
+    sessions,
+    limit,
+    (session, limit) =>
+      run(db)`
+    DELETE FROM seen WHERE content_session_id = ${session} AND subject IN (
+      SELECT subject FROM seen WHERE content_session_id = ${session} ORDER BY at, subject LIMIT ${limit})`.changes,
   )
-  const oldest = `DELETE FROM seen WHERE content_session_id = @session AND subject IN (
-    SELECT subject FROM seen WHERE content_session_id = @session ORDER BY at, subject LIMIT @limit)`
-  return deleteExcess(sessions, limit, (session, limit) => changes(db, oldest, { session, limit }))
 }
 
 /** Deletes the rows above the bound, session by session, up to `limit` rows in all. */

@@ -2,13 +2,7 @@
  * What search reads, on a read-only connection of its own. Search runs on a worker thread, so the operations answer
  * synchronously; they never block the writer.
  */
-import {
-  estimateTokens,
-  OBSERVATION_TYPES,
-  type ObservationType,
-  observationTokens,
-  summaryTokens,
-} from '../../domain/observation.ts'
+import { estimateTokens, type ObservationType, observationTokens, summaryTokens } from '../../domain/observation.ts'
 import type { MemoryKind } from '../../domain/search-query.ts'
 import type { FoundMemory, LinkedObservation, MemoryCounts } from '../search-port.ts'
 import {
@@ -16,15 +10,19 @@ import {
   type Bound,
   bindDatabase,
   type Database,
+  EMPTY_SQL,
   get,
   indexDamageError,
   isIndexDamage,
-  type SqlValues,
+  one,
+  type Sql,
   selectNumber,
+  sql,
   storageError,
+  whereEqual,
 } from './database.ts'
 import { countVectors, pagesOfVectors, selectLastVector, selectProjectsWithVectors } from './embeddings.ts'
-import { indexState, observationText, summaryText } from './full-text-index.ts'
+import { observationText, summaryText } from './full-text-index.ts'
 import {
   countMatches,
   selectChunks,
@@ -44,12 +42,10 @@ import { displayNameSql } from './projects.ts'
 import { openForReading } from './reader.ts'
 import {
   countPassing,
+  memoryIds,
   searchRowId,
-  searchRowKind,
-  searchRowMemoryId,
   selectAllPassing,
   selectBeside,
-  selectChunksOf,
   selectNeighbours,
   selectPassing,
   selectPassingOf,
@@ -64,7 +60,6 @@ const searchOperations = {
   matchedWords: selectMatchedWords,
   spellingSuggestions: selectSpellingSuggestions,
   chunks: selectChunks,
-  chunksOf: selectChunksOf,
   neighbours: selectNeighbours,
   passing: selectPassing,
   allPassing: selectAllPassing,
@@ -80,7 +75,6 @@ const searchOperations = {
   lastVector: selectLastVector,
   projectsWithVectors: selectProjectsWithVectors,
   vectorCount: countVectors,
-  indexState,
   counts: selectCounts,
 }
 
@@ -118,13 +112,11 @@ type LinkedRow = ObservationRow & {
 
 /** In the order of the rows; missing ones are left out. */
 function selectFound(db: Database, rows: readonly number[]): FoundMemory[] {
-  const ids = (kind: MemoryKind) =>
-    JSON.stringify(rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId))
   const found = new Map<number, FoundMemory>()
   for (const memory of [
-    ...selectLinkedRows(db, ids('observation')).map(foundObservation),
-    ...selectFoundSummaries(db, ids('summary')).map(foundSummary),
-    ...selectFoundPrompts(db, ids('prompt')).map(foundPrompt),
+    ...selectLinkedRows(db, memoryIds(rows, 'observation')).map(foundObservation),
+    ...selectFoundSummaries(db, memoryIds(rows, 'summary')).map(foundSummary),
+    ...selectFoundPrompts(db, memoryIds(rows, 'prompt')).map(foundPrompt),
   ]) {
     found.set(memory.row, memory)
   }
@@ -134,7 +126,7 @@ function selectFound(db: Database, rows: readonly number[]): FoundMemory[] {
 /** In the order of the ids; missing ones are left out. */
 function selectLinked(db: Database, ids: readonly number[]): LinkedObservation[] {
   const found = new Map<number, LinkedObservation>()
-  for (const row of selectLinkedRows(db, JSON.stringify(ids))) {
+  for (const row of selectLinkedRows(db, ids)) {
     const { chunk: _, ...observation } = toObservation(row)
     found.set(row.id, {
       ...observation,
@@ -176,7 +168,9 @@ function foundObservation(row: LinkedRow): FoundMemory {
 /** Summaries and prompts have none of these. */
 const OBSERVATION_ONLY = { chunk: null, pinned: false, supersededBy: null, repeats: [], facts: [], concepts: [] }
 
-function foundSummary(row: SummaryRow & { projectName: string }): FoundMemory {
+type FoundSummaryRow = SummaryRow & { projectName: string }
+
+function foundSummary(row: FoundSummaryRow): FoundMemory {
   const summary = toSummary(row)
   const { id, session, project, filesRead, filesEdited, createdAt, promptNumber } = summary
   const text = summaryText(summary)
@@ -221,75 +215,59 @@ function firstLine(text: string): string {
   return [...line.slice(0, PROMPT_TITLE_CHARS * 2)].slice(0, PROMPT_TITLE_CHARS).join('')
 }
 
-function selectLinkedRows(db: Database, ids: string): LinkedRow[] {
-  return all(
-    db,
-    `SELECT ${OBSERVATION_COLUMNS}, ${displayNameSql('o.project', 's.project_name')} AS projectName, r.chunk,
-       EXISTS (SELECT 1 FROM pins p WHERE p.id = o.id) AS pinned,
-       (SELECT max(from_id) FROM links WHERE to_id = o.id AND kind = 'supersedes') AS supersededBy,
-       (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'supersedes') AS supersedes,
-       (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'repeats') AS repeats
-     FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value
-       JOIN sdk_sessions s USING (content_session_id) LEFT JOIN search_rows r ON r.id = o.id * 4`,
-    [ids],
-  )
+function selectLinkedRows(db: Database, ids: readonly number[]): LinkedRow[] {
+  return all<LinkedRow>(db)`
+    SELECT ${OBSERVATION_COLUMNS}, ${displayNameSql('o.project', 's.project_name')} AS projectName, r.chunk,
+      EXISTS (SELECT 1 FROM pins p WHERE p.id = o.id) AS pinned,
+      (SELECT max(from_id) FROM links WHERE to_id = o.id AND kind = 'supersedes') AS supersededBy,
+      (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'supersedes') AS supersedes,
+      (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'repeats') AS repeats
+    FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value
+      JOIN sdk_sessions s USING (content_session_id) LEFT JOIN search_rows r ON r.id = o.id * 4`
 }
 
-function selectFoundSummaries(db: Database, ids: string): (SummaryRow & { projectName: string })[] {
-  return all(
-    db,
-    `SELECT ${SUMMARY_COLUMNS}, ${displayNameSql('m.project', 's.project_name')} AS projectName
-     FROM json_each(?) wanted CROSS JOIN session_summaries m ON m.id = wanted.value
-       JOIN sdk_sessions s USING (content_session_id)`,
-    [ids],
-  )
+function selectFoundSummaries(db: Database, ids: readonly number[]): FoundSummaryRow[] {
+  return all<FoundSummaryRow>(db)`
+    SELECT ${SUMMARY_COLUMNS}, ${displayNameSql('m.project', 's.project_name')} AS projectName
+    FROM json_each(${ids}) wanted CROSS JOIN session_summaries m ON m.id = wanted.value
+      JOIN sdk_sessions s USING (content_session_id)`
 }
 
-function selectFoundPrompts(db: Database, ids: string): FoundPromptRow[] {
-  return all(
-    db,
-    `SELECT p.id, p.content_session_id AS session, r.project,
-       ${displayNameSql('r.project', 's.project_name')} AS projectName, p.prompt_text AS text,
-       p.prompt_number AS promptNumber, p.created_at_epoch AS createdAt
-     FROM json_each(?) wanted CROSS JOIN user_prompts p ON p.id = wanted.value
-       JOIN search_rows r ON r.id = p.id * 4 + 2 JOIN sdk_sessions s USING (content_session_id)`,
-    [ids],
-  )
+function selectFoundPrompts(db: Database, ids: readonly number[]): FoundPromptRow[] {
+  return all<FoundPromptRow>(db)`
+    SELECT p.id, p.content_session_id AS session, r.project,
+      ${displayNameSql('r.project', 's.project_name')} AS projectName, p.prompt_text AS text,
+      p.prompt_number AS promptNumber, p.created_at_epoch AS createdAt
+    FROM json_each(${ids}) wanted CROSS JOIN user_prompts p ON p.id = wanted.value
+      JOIN search_rows r ON r.id = p.id * 4 + 2 JOIN sdk_sessions s USING (content_session_id)`
 }
 
 /** `project` null: of all projects. `embedder` null: the one of the newest vectors. */
 function selectCounts(db: Database, project: string | null, embedder: string | null): MemoryCounts {
-  const inProject = (table: string) => (project === null ? 'TRUE' : `${table}.project = @project`)
-  const values: SqlValues = project === null ? [] : { project }
-  const kinds = new Map(
-    all<{ kind: number; n: number; indexed: number }>(
-      db,
-      `SELECT id & 3 AS kind, count(*) AS n, sum(indexed) AS indexed FROM search_rows s WHERE ${inProject('s')} GROUP BY 1`,
-      values,
-    ).map(({ kind, ...counts }) => [kind, counts]),
-  )
-  const rows = [...kinds.values()]
+  const inProject = whereEqual({ project: project ?? undefined })
+  const rows = all<{ kind: number; n: number; indexed: number }>(db)`
+    SELECT id & 3 AS kind, count(*) AS n, sum(indexed) AS indexed FROM search_rows WHERE ${inProject} GROUP BY 1`
+  const count = (kind: MemoryKind) => rows.find((row) => row.kind === searchRowId(kind, 0))?.n ?? 0
   return {
-    observations: kinds.get(0)?.n ?? 0,
-    summaries: kinds.get(1)?.n ?? 0,
-    prompts: kinds.get(2)?.n ?? 0,
-    sessions: selectNumber(db, `SELECT count(*) AS n FROM sdk_sessions s WHERE ${inProject('s')}`, values),
-    ...selectPeriod(db, inProject('o'), values),
-    types: countTypes(db, inProject('o'), values),
-    months: all(
-      db,
-      `SELECT strftime('%Y-%m', created_at_epoch / 1000, 'unixepoch', 'localtime') AS month, count(*) AS observations
-       FROM observations o WHERE ${inProject('o')} GROUP BY 1 ORDER BY 1`,
-      values,
-    ),
-    pinned: selectNumber(
-      db,
-      `SELECT count(*) AS n FROM pins p JOIN observations o USING (id) WHERE ${inProject('o')}`,
-      values,
-    ),
+    observations: count('observation'),
+    summaries: count('summary'),
+    prompts: count('prompt'),
+    sessions: selectNumber(db)`SELECT count(*) AS n FROM sdk_sessions WHERE ${inProject}`,
+    ...one<Pick<MemoryCounts, 'oldestAt' | 'newestAt'>>(db)`
+      SELECT min(created_at_epoch) AS oldestAt, max(created_at_epoch) AS newestAt FROM observations WHERE ${inProject}`,
+    types: countTypes(db, inProject),
+    months: all<MemoryCounts['months'][number]>(db)`
+      SELECT strftime('%Y-%m', created_at_epoch / 1000, 'unixepoch', 'localtime') AS month, count(*) AS observations
+      FROM observations WHERE ${inProject} GROUP BY 1 ORDER BY 1`,
+    pinned: selectNumber(db)`SELECT count(*) AS n FROM pins JOIN observations USING (id) WHERE ${inProject}`,
+    // The observations that repeat an earlier one, and those that are superseded.
     links: {
-      repeats: countLinked(db, 'repeats', inProject('o'), values),
-      supersedes: countLinked(db, 'supersedes', inProject('o'), values),
+      repeats: selectNumber(db)`
+        SELECT count(DISTINCT from_id) AS n FROM links JOIN observations o ON o.id = from_id
+        WHERE kind = 'repeats' AND ${inProject}`,
+      supersedes: selectNumber(db)`
+        SELECT count(DISTINCT to_id) AS n FROM links JOIN observations o ON o.id = to_id
+        WHERE kind = 'supersedes' AND ${inProject}`,
     },
     indexed: {
       done: rows.reduce((sum, { indexed }) => sum + indexed, 0),
@@ -299,56 +277,25 @@ function selectCounts(db: Database, project: string | null, embedder: string | n
   }
 }
 
-function selectPeriod(db: Database, where: string, values: SqlValues): Pick<MemoryCounts, 'oldestAt' | 'newestAt'> {
-  const found = get<{ oldestAt: number | null; newestAt: number | null }>(
-    db,
-    `SELECT min(created_at_epoch) AS oldestAt, max(created_at_epoch) AS newestAt FROM observations o WHERE ${where}`,
-    values,
-  )
-  return { oldestAt: found?.oldestAt ?? null, newestAt: found?.newestAt ?? null }
-}
-
-function countTypes(db: Database, where: string, values: SqlValues): MemoryCounts['types'] {
-  const found = all<{ type: ObservationType; n: number }>(
-    db,
-    `SELECT type, count(*) AS n FROM observations o WHERE ${where} GROUP BY type`,
-    values,
-  )
+function countTypes(db: Database, where: Sql): MemoryCounts['types'] {
   const types: MemoryCounts['types'] = { bugfix: 0, feature: 0, refactor: 0, decision: 0, discovery: 0, change: 0 }
-  for (const { type, n } of found) if (OBSERVATION_TYPES.includes(type)) types[type] = n
+  const found = all<{ type: ObservationType; n: number }>(db)`
+    SELECT type, count(*) AS n FROM observations WHERE ${where} GROUP BY type`
+  for (const { type, n } of found) types[type] = n
   return types
 }
 
-/** The number of observations that repeat an earlier one, or that are superseded. */
-function countLinked(db: Database, kind: 'repeats' | 'supersedes', where: string, values: SqlValues): number {
-  const end = kind === 'repeats' ? 'from_id' : 'to_id'
-  return selectNumber(
-    db,
-    `SELECT count(DISTINCT l.${end}) AS n FROM links l JOIN observations o ON o.id = l.${end}
-     WHERE l.kind = '${kind}' AND ${where}`,
-    values,
-  )
-}
-
 function newestEmbedder(db: Database): string | null {
-  return get<{ embedder: string }>(db, 'SELECT embedder FROM embeddings ORDER BY id DESC LIMIT 1')?.embedder ?? null
+  return get<{ embedder: string }>(db)`SELECT embedder FROM embeddings ORDER BY id DESC LIMIT 1`?.embedder ?? null
 }
 
 function countVectorsOf(db: Database, project: string | null, embedder: string | null): MemoryCounts['vectors'] {
   if (embedder === null) return null
-  const found = get<{ observations: number; fragments: number; bytes: number | null; dimensions: number | null }>(
-    db,
-    `SELECT count(DISTINCT e.observation_id) AS observations, count(*) FILTER (WHERE e.dimensions > 0) AS fragments,
-       sum(length(e.vector)) AS bytes, max(e.dimensions) AS dimensions
-     FROM embeddings e ${project === null ? '' : 'JOIN observations o ON o.id = e.observation_id AND o.project = @project'}
-     WHERE e.embedder = @embedder`,
-    project === null ? { embedder } : { embedder, project },
-  )
-  return {
-    embedder,
-    dimensions: found?.dimensions ?? 0,
-    observations: found?.observations ?? 0,
-    fragments: found?.fragments ?? 0,
-    bytes: found?.bytes ?? 0,
-  }
+  const ofProject =
+    project === null ? EMPTY_SQL : sql`JOIN observations o ON o.id = e.observation_id AND o.project = ${project}`
+  const sums = one<Omit<NonNullable<MemoryCounts['vectors']>, 'embedder'>>(db)`
+    SELECT coalesce(max(e.dimensions), 0) AS dimensions, count(DISTINCT e.observation_id) AS observations,
+      count(*) FILTER (WHERE e.dimensions > 0) AS fragments, coalesce(sum(length(e.vector)), 0) AS bytes
+    FROM embeddings e ${ofProject} WHERE e.embedder = ${embedder}`
+  return { embedder, ...sums }
 }

@@ -4,7 +4,7 @@
  */
 import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
 import type { RankingRow } from '../search-port.ts'
-import { all, type Database, get, type SqlValue, selectIds, selectNumber } from './database.ts'
+import { all, allOf, type Database, get, raw, type Sql, selectIds, selectNumber, sql } from './database.ts'
 
 /** A power of two, because SQL uses `id & 3` and `id >> 2`. Three of the four kinds are used. */
 const KINDS_PER_ID = 4
@@ -21,6 +21,11 @@ export function searchRowMemoryId(row: number): number {
   return Math.floor(row / KINDS_PER_ID)
 }
 
+/** The ids of the memories of one kind. */
+export function memoryIds(rows: readonly number[], kind: MemoryKind): number[] {
+  return rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId)
+}
+
 /** Filters compare without case and with forward slashes. The SQL of the migration does the same for ASCII letters. */
 export function foldConcept(concept: string): string {
   return concept.replace(/\s+/g, ' ').trim().toLowerCase()
@@ -34,44 +39,37 @@ export function foldPath(path: string): string {
 }
 
 /** Every item is between two line breaks, so that a filter can match whole items. */
-export function foldedList(items: readonly string[]): string {
-  return items.length === 0 ? '' : `\n${items.join('\n')}\n`
-}
-
-interface SqlConditions {
-  where: string
-  values: Record<string, SqlValue>
+export function foldedList(items: readonly string[], fold: (item: string) => string): string {
+  return items.length === 0 ? '' : `\n${items.map(fold).join('\n')}\n`
 }
 
 /** Filters as SQL over `search_rows s`. Every search, list and export uses this. A new filter is a line here. */
-export function filterConditions(filters: SearchFilters): SqlConditions {
+export function filterConditions(filters: SearchFilters): Sql {
   const { project, kinds, types, concepts, files, since, until, agent, session, pinned } = filters
-  const parts: string[] = []
-  const values: Record<string, SqlValue> = {}
-  const add = (condition: string, name: string, value: SqlValue) => {
-    parts.push(condition)
-    values[name] = value
-  }
-  if (project !== null) add('s.project = @project', 'project', project)
-  if (session !== null) add('s.content_session_id = @session', 'session', session)
-  if (agent !== null) add('s.agent = @agent', 'agent', agent)
-  if (since !== null) add('s.created_at_epoch >= @since', 'since', since)
-  if (until !== null) add('s.created_at_epoch <= @until', 'until', until)
-  if (isSomeKinds(kinds)) parts.push(kindsCondition(kinds, 's.id'))
-  if (types.length > 0) add('s.type IN (SELECT value FROM json_each(@types))', 'types', JSON.stringify(types))
-  if (concepts.length > 0) {
-    const whole = concepts.map((concept) => `\n${foldConcept(concept)}\n`)
-    add(anyIn('s.concepts', '@concepts'), 'concepts', JSON.stringify(whole))
-  }
-  if (files.length > 0) add(anyIn('s.files', '@files'), 'files', JSON.stringify(files.map(foldPath)))
-  if (pinned) parts.push('s.id & 3 = 0 AND EXISTS (SELECT 1 FROM pins p WHERE p.id = s.id >> 2)')
-  return { where: parts.length === 0 ? 'TRUE' : parts.join(' AND '), values }
+  const conditions: Sql[] = []
+  if (project !== null) conditions.push(sql`s.project = ${project}`)
+  if (session !== null) conditions.push(sql`s.content_session_id = ${session}`)
+  if (agent !== null) conditions.push(sql`s.agent = ${agent}`)
+  if (since !== null) conditions.push(sql`s.created_at_epoch >= ${since}`)
+  if (until !== null) conditions.push(sql`s.created_at_epoch <= ${until}`)
+  if (isSomeKinds(kinds)) conditions.push(kindsCondition(kinds, 's.id'))
+  if (types.length > 0) conditions.push(sql`s.type IN (SELECT value FROM json_each(${types}))`)
+  if (concepts.length > 0)
+    conditions.push(
+      anyIn(
+        's.concepts',
+        concepts.map((concept) => `\n${foldConcept(concept)}\n`),
+      ),
+    )
+  if (files.length > 0) conditions.push(anyIn('s.files', files.map(foldPath)))
+  if (pinned) conditions.push(sql`s.id & 3 = 0 AND EXISTS (SELECT 1 FROM pins p WHERE p.id = s.id >> 2)`)
+  return allOf(conditions)
 }
 
 /** The condition on a rowid column if the filters only restrict the kinds; null if they need `search_rows`. */
-export function kindsOnly(filters: SearchFilters, column: string): string | null {
-  if (filterConditions({ ...filters, kinds: [] }).where !== 'TRUE') return null
-  return isSomeKinds(filters.kinds) ? kindsCondition(filters.kinds, column) : 'TRUE'
+export function kindsOnly(filters: SearchFilters, column: string): Sql | null {
+  if (filterConditions({ ...filters, kinds: [] }).text !== 'TRUE') return null
+  return isSomeKinds(filters.kinds) ? kindsCondition(filters.kinds, column) : sql`TRUE`
 }
 
 function isSomeKinds(kinds: readonly MemoryKind[]): boolean {
@@ -79,49 +77,41 @@ function isSomeKinds(kinds: readonly MemoryKind[]): boolean {
 }
 
 /** `column` contains search row ids. */
-function kindsCondition(kinds: readonly MemoryKind[], column: string): string {
-  return `${column} & 3 IN (${kinds.map((kind) => MEMORY_KINDS.indexOf(kind)).join(', ')})`
+function kindsCondition(kinds: readonly MemoryKind[], column: string): Sql {
+  return raw(`${column} & 3 IN (${kinds.map((kind) => MEMORY_KINDS.indexOf(kind)).join(', ')})`)
 }
 
-function anyIn(column: string, list: string): string {
-  return `${column} <> '' AND EXISTS (SELECT 1 FROM json_each(${list}) wanted WHERE instr(${column}, wanted.value) > 0)`
+function anyIn(column: string, texts: readonly string[]): Sql {
+  const text = raw(column)
+  return sql`${text} <> '' AND EXISTS (
+    SELECT 1 FROM json_each(${texts}) wanted WHERE instr(${text}, wanted.value) > 0)`
 }
 
 /** Newest first. */
 export function selectPassing(db: Database, filters: SearchFilters, limit: number, offset: number): number[] {
-  const { where, values } = filterConditions(filters)
-  return selectIds(
-    db,
-    `SELECT s.id FROM search_rows s WHERE ${where}
-     ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT @limit OFFSET @offset`,
-    { ...values, limit, offset },
-  )
+  return selectIds(db)`
+    SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)}
+    ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT ${limit} OFFSET ${offset}`
 }
 
 /** In no order; null where there are more than `atMost`. */
 export function selectAllPassing(db: Database, filters: SearchFilters, atMost: number): number[] | null {
-  const { where, values } = filterConditions(filters)
-  const sql = `SELECT s.id FROM search_rows s WHERE ${where} LIMIT @limit`
-  const found = selectIds(db, sql, { ...values, limit: atMost + 1 })
+  const found = selectIds(db)`
+    SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)} LIMIT ${atMost + 1}`
   return found.length > atMost ? null : found
 }
 
 export function countPassing(db: Database, filters: SearchFilters): number {
-  const { where, values } = filterConditions(filters)
-  return selectNumber(db, `SELECT count(*) AS n FROM search_rows s WHERE ${where}`, values)
+  return selectNumber(db)`SELECT count(*) AS n FROM search_rows s WHERE ${filterConditions(filters)}`
 }
 
 /** Those of the rows that pass, in their order. */
 export function selectPassingOf(db: Database, rows: readonly number[], filters: SearchFilters): number[] {
-  const { where, values } = filterConditions(filters)
-  const passing = new Set(
-    selectIds(
-      db,
-      `SELECT s.id FROM json_each(@rows) wanted CROSS JOIN search_rows s ON s.id = wanted.value WHERE ${where}`,
-      { ...values, rows: JSON.stringify(rows) },
-    ),
-  )
-  return rows.filter((row) => passing.has(row))
+  const passing = selectIds(db)`
+    SELECT s.id FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value
+    WHERE ${filterConditions(filters)}`
+  const isPassing = new Set(passing)
+  return rows.filter((row) => isPassing.has(row))
 }
 
 /** The passing rows nearest in time to a row, oldest first, with the row itself between. Empty if it does not exist. */
@@ -132,22 +122,15 @@ export function selectBeside(
   before: number,
   after: number,
 ): number[] {
-  const anchor = get<{ at: number }>(db, 'SELECT created_at_epoch AS at FROM search_rows WHERE id = ?', [row])
+  const anchor = get<{ at: number }>(db)`SELECT created_at_epoch AS at FROM search_rows WHERE id = ${row}`
   if (anchor === undefined) return []
-  const { where, values } = filterConditions(filters)
-  const from = { ...values, row, at: anchor.at }
-  const earlier = selectIds(
-    db,
-    `SELECT s.id FROM search_rows s WHERE ${where} AND (s.created_at_epoch, s.id) < (@at, @row)
-     ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT @limit`,
-    { ...from, limit: before },
-  )
-  const later = selectIds(
-    db,
-    `SELECT s.id FROM search_rows s WHERE ${where} AND (s.created_at_epoch, s.id) > (@at, @row)
-     ORDER BY s.created_at_epoch, s.id LIMIT @limit`,
-    { ...from, limit: after },
-  )
+  const where = filterConditions(filters)
+  const earlier = selectIds(db)`
+    SELECT s.id FROM search_rows s WHERE ${where} AND (s.created_at_epoch, s.id) < (${anchor.at}, ${row})
+    ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT ${before}`
+  const later = selectIds(db)`
+    SELECT s.id FROM search_rows s WHERE ${where} AND (s.created_at_epoch, s.id) > (${anchor.at}, ${row})
+    ORDER BY s.created_at_epoch, s.id LIMIT ${after}`
   return [...earlier.reverse(), row, ...later]
 }
 
@@ -156,36 +139,19 @@ export function selectNeighbours(
   db: Database,
   observationIds: readonly number[],
 ): Map<number, { before: number | null; after: number | null }> {
-  const found = all<{ id: number; before: number | null; after: number | null }>(
-    db,
-    `SELECT o.id,
-       (SELECT max(id) FROM observations b WHERE b.content_session_id = o.content_session_id AND b.id < o.id) AS before,
-       (SELECT min(id) FROM observations a WHERE a.content_session_id = o.content_session_id AND a.id > o.id) AS after
-     FROM json_each(?) wanted CROSS JOIN observations o ON o.id = wanted.value`,
-    [JSON.stringify(observationIds)],
-  )
+  const found = all<{ id: number; before: number | null; after: number | null }>(db)`
+    SELECT o.id,
+      (SELECT max(id) FROM observations b WHERE b.content_session_id = o.content_session_id AND b.id < o.id) AS before,
+      (SELECT min(id) FROM observations a WHERE a.content_session_id = o.content_session_id AND a.id > o.id) AS after
+    FROM json_each(${observationIds}) wanted CROSS JOIN observations o ON o.id = wanted.value`
   return new Map(found.map(({ id, before, after }) => [id, { before, after }]))
-}
-
-/** The chunk of each observation that has one, by observation id. */
-export function selectChunksOf(db: Database, observationIds: readonly number[]): Map<number, number> {
-  const placed = all<{ id: number; chunk: number }>(
-    db,
-    `SELECT wanted.value AS id, s.chunk FROM json_each(?) wanted CROSS JOIN search_rows s ON s.id = wanted.value * 4
-     WHERE s.chunk IS NOT NULL`,
-    [JSON.stringify(observationIds)],
-  )
-  return new Map(placed.map(({ id, chunk }) => [id, chunk]))
 }
 
 /** In the order of the rows; missing ones are left out. */
 export function selectRankingRows(db: Database, rows: readonly number[]): RankingRow[] {
-  const found = all<Omit<RankingRow, 'kind' | 'id'>>(
-    db,
-    `SELECT s.id AS row, s.project, s.type, s.created_at_epoch AS createdAt, s.chunk, CASE s.id & 3 WHEN 0 THEN
-       (SELECT max(from_id) FROM links WHERE to_id = s.id >> 2 AND kind = 'supersedes') END AS supersededBy
-     FROM json_each(?) wanted CROSS JOIN search_rows s ON s.id = wanted.value ORDER BY wanted.key`,
-    [JSON.stringify(rows)],
-  )
+  const found = all<Omit<RankingRow, 'kind' | 'id'>>(db)`
+    SELECT s.id AS row, s.project, s.type, s.created_at_epoch AS createdAt, s.chunk, CASE s.id & 3 WHEN 0 THEN
+      (SELECT max(from_id) FROM links WHERE to_id = s.id >> 2 AND kind = 'supersedes') END AS supersededBy
+    FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value ORDER BY wanted.key`
   return found.map((row) => ({ ...row, kind: searchRowKind(row.row), id: searchRowMemoryId(row.row) }))
 }

@@ -5,22 +5,30 @@
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import { isMessageEvent, type MemoryEvent } from '../../domain/event.ts'
-import type { Usage } from '../../domain/observation.ts'
+
 import { MemError } from '../../lib/errors.ts'
 import type { Commit } from '../commit.ts'
 import type { SessionFilter, SessionListItem, StoredSessionRow } from '../port.ts'
 import {
   all,
   type Database,
+  type FlatUsage,
   get,
   insertRow,
+  inTransaction,
+  joinSql,
   nextSeq,
+  one,
+  raw,
   run,
   type SqlValue,
   selectIds,
+  sql,
+  startsWith,
   USAGE_COLUMNS,
   usageColumns,
   whereEqual,
+  withUsage,
 } from './database.ts'
 import { eventKnown, insertEvent, insertPayload } from './events.ts'
 import { insertMessage } from './inbox.ts'
@@ -28,7 +36,7 @@ import { insertTrace } from './observer-turns.ts'
 import { displayNameSql } from './projects.ts'
 
 export function selectRevision(db: Database, session: string): number | undefined {
-  return get<{ revision: number }>(db, 'SELECT revision FROM sdk_sessions WHERE content_session_id = ?', [session])
+  return get<{ revision: number }>(db)`SELECT revision FROM sdk_sessions WHERE content_session_id = ${session}`
     ?.revision
 }
 
@@ -44,13 +52,11 @@ export function insertSession(db: Database, commit: Commit, seq: number): void {
 /** Ends a quarantine too: the commit brings a valid snapshot. */
 export function updateSession(db: Database, commit: Commit, seq: number): void {
   const columns = sessionColumns(commit, seq)
-  const assignments = Object.keys(columns).map((column) => `${column} = @${column}`)
-  run(
-    db,
-    `UPDATE sdk_sessions SET ${assignments.join(', ')}, quarantine = NULL, trace_count = trace_count + @traces
-     WHERE content_session_id = @session`,
-    { ...columns, traces: commit.trace.length, session: commit.session },
-  )
+  const assignments = Object.entries(columns).map(([column, value]) => sql`${raw(column)} = ${value}`)
+  run(db)`
+    UPDATE sdk_sessions SET ${joinSql(assignments, ', ')}, quarantine = NULL,
+      trace_count = trace_count + ${commit.trace.length}
+    WHERE content_session_id = ${commit.session}`
 }
 
 function sessionColumns({ session, revision, state }: Commit, seq: number): Record<string, SqlValue> {
@@ -79,26 +85,25 @@ function sessionColumns({ session, revision, state }: Commit, seq: number): Reco
   }
 }
 
-type SessionSqlRow = Omit<StoredSessionRow, 'project' | 'usage' | 'effect'> &
-  Usage & { project: string; projectName: string; effect: string | null }
+type SessionSqlRow = Omit<FlatUsage<StoredSessionRow>, 'project' | 'effect'> & {
+  project: string
+  projectName: string
+  effect: string | null
+}
 
 export function selectSession(db: Database, session: string): StoredSessionRow | null {
-  const found = get<SessionSqlRow>(
-    db,
-    `SELECT content_session_id AS session, revision, memory_session_id AS memorySession, created_at_epoch AS createdAt,
-       quarantine, seq, project, project_name AS projectName, client, cwd, transcript_path AS transcriptPath,
-       updated_at_epoch AS heardAt, status, state, snapshot, machine_version AS machineVersion, wake_at AS wakeAt, effect,
-       waiting, prompts, generation, context_tokens AS contextTokens, ${USAGE_COLUMNS}
-     FROM sdk_sessions WHERE content_session_id = ?`,
-    [session],
-  )
+  const found = get<SessionSqlRow>(db)`
+    SELECT content_session_id AS session, revision, memory_session_id AS memorySession, created_at_epoch AS createdAt,
+      quarantine, seq, project, project_name AS projectName, client, cwd, transcript_path AS transcriptPath,
+      updated_at_epoch AS heardAt, status, state, snapshot, machine_version AS machineVersion, wake_at AS wakeAt, effect,
+      waiting, prompts, generation, context_tokens AS contextTokens, ${USAGE_COLUMNS}
+    FROM sdk_sessions WHERE content_session_id = ${session}`
   if (found === undefined) return null
-  const { projectName, input, output, cacheRead, cacheWrite, ...row } = found
+  const { projectName, ...row } = withUsage(found)
   return {
     ...row,
     project: { key: row.project, name: projectName },
     effect: row.effect === null ? null : parseEffect(row.effect),
-    usage: { input, output, cacheRead, cacheWrite },
   }
 }
 
@@ -111,82 +116,67 @@ function parseEffect(json: string): Effect {
 const MAX_PREFIX_MATCHES = 100
 
 export function sessionsWithPrefix(db: Database, prefix: string): string[] {
-  return selectIds<string>(
-    db,
-    `SELECT content_session_id AS id FROM sdk_sessions
-     WHERE content_session_id >= @prefix AND substr(content_session_id, 1, length(@prefix)) = @prefix
-       AND content_session_id < @prefix || char(0x10FFFF)
-     ORDER BY content_session_id LIMIT ${MAX_PREFIX_MATCHES}`,
-    { prefix },
-  )
+  return selectIds<string>(db)`
+    SELECT content_session_id AS id FROM sdk_sessions
+    WHERE ${startsWith('content_session_id', prefix)} ORDER BY content_session_id LIMIT ${MAX_PREFIX_MATCHES}`
 }
 
 /** Newest first. */
 export function listSessions(db: Database, filter: SessionFilter): SessionListItem[] {
-  const { where, values } = whereEqual({ 's.status': filter.status, 's.project': filter.project })
-  const messages = (status: string) =>
-    `(SELECT count(*) FROM pending_messages m WHERE m.content_session_id = s.content_session_id AND m.status = '${status}')`
-  return all<SessionListItem>(
-    db,
-    `SELECT s.content_session_id AS session, s.project,
-       ${displayNameSql('s.project', 's.project_name')} AS projectName, s.status, s.state, s.prompts,
-       ${messages('pending')} AS pending, ${messages('processing')} AS processing, ${messages('failed')} AS failed,
-       (SELECT count(*) FROM observations o WHERE o.content_session_id = s.content_session_id) AS observations,
-       s.waiting, s.quarantine, s.wake_at AS wakeAt, s.created_at_epoch AS createdAt, s.updated_at_epoch AS updatedAt
-     FROM sdk_sessions s WHERE ${where}
-     ORDER BY s.updated_at_epoch DESC, s.id DESC LIMIT @limit`,
-    { ...values, limit: filter.limit ?? -1 },
-  )
+  const where = whereEqual({ 's.status': filter.status, 's.project': filter.project })
+  const messages = (status: string) => sql`
+      (SELECT count(*) FROM pending_messages m WHERE m.content_session_id = s.content_session_id AND m.status = ${status})`
+  return all<SessionListItem>(db)`
+    SELECT s.content_session_id AS session, s.project,
+      ${displayNameSql('s.project', 's.project_name')} AS projectName, s.status, s.state, s.prompts,
+      ${messages('pending')} AS pending, ${messages('processing')} AS processing, ${messages('failed')} AS failed,
+      (SELECT count(*) FROM observations o WHERE o.content_session_id = s.content_session_id) AS observations,
+      s.waiting, s.quarantine, s.wake_at AS wakeAt, s.created_at_epoch AS createdAt, s.updated_at_epoch AS updatedAt
+    FROM sdk_sessions s WHERE ${where}
+    ORDER BY s.updated_at_epoch DESC, s.id DESC LIMIT ${filter.limit ?? -1}`
 }
 
 /** Deletes the session with everything that refers to it, except what its calls cost. Null if it does not exist. */
 export function eraseSession(db: Database, session: string): { seq: number } | null {
-  return db.transaction(() => (deleteSession(db, session) ? { seq: nextSeq(db) } : null)).immediate()
-}
-
-/** Foreign keys delete the rows that refer to it. */
-function deleteSession(db: Database, session: string): boolean {
-  return run(db, 'DELETE FROM sdk_sessions WHERE content_session_id = ?', [session]).changes > 0
+  return inTransaction(db, () => {
+    // Foreign keys delete the rows that refer to it.
+    const { changes } = run(db)`DELETE FROM sdk_sessions WHERE content_session_id = ${session}`
+    return changes > 0 ? { seq: nextSeq(db) } : null
+  })
 }
 
 /** Sessions with an effect to run again after a start. Quarantined sessions have nothing to do. */
 export function selectUnfinishedEffects(db: Database): { session: string; effect: Effect }[] {
-  return all<{ session: string; effect: string }>(
-    db,
-    `SELECT content_session_id AS session, effect FROM sdk_sessions
-     WHERE effect IS NOT NULL AND quarantine IS NULL ORDER BY content_session_id`,
-  ).map((row) => ({ session: row.session, effect: parseEffect(row.effect) }))
+  const rows = all<{ session: string; effect: string }>(db)`
+    SELECT content_session_id AS session, effect FROM sdk_sessions
+    WHERE effect IS NOT NULL AND quarantine IS NULL ORDER BY content_session_id`
+  return rows.map(({ session, effect }) => ({ session, effect: parseEffect(effect) }))
 }
 
 /** Sessions with pending messages that nothing would wake: they have no effect and no wake-up. */
 export function selectStrandedSessions(db: Database): string[] {
-  return selectIds<string>(
-    db,
-    `SELECT s.content_session_id AS id FROM sdk_sessions s
-     WHERE s.content_session_id IN (SELECT content_session_id FROM pending_messages WHERE status = 'pending')
-       AND s.effect IS NULL AND s.wake_at IS NULL AND s.quarantine IS NULL
-     ORDER BY s.content_session_id`,
-  )
+  return selectIds<string>(db)`
+    SELECT s.content_session_id AS id FROM sdk_sessions s
+    WHERE s.content_session_id IN (SELECT content_session_id FROM pending_messages WHERE status = 'pending')
+      AND s.effect IS NULL AND s.wake_at IS NULL AND s.quarantine IS NULL
+    ORDER BY s.content_session_id`
 }
 
 /** Sessions whose wake-up is due, or later than any wake-up can be: then the clock was set back. */
 export function selectDueSessions(db: Database, now: number, horizonMs: number, limit: number): string[] {
-  return selectIds<string>(
-    db,
-    `SELECT id FROM (
-       SELECT content_session_id AS id, wake_at FROM sdk_sessions
-       WHERE wake_at <= @now AND quarantine IS NULL
-       UNION ALL
-       SELECT content_session_id AS id, wake_at FROM sdk_sessions
-       WHERE wake_at > @horizon AND quarantine IS NULL
-     ) ORDER BY wake_at, id LIMIT @limit`,
-    { now, horizon: now + horizonMs, limit },
-  )
+  return selectIds<string>(db)`
+    SELECT id FROM (
+      SELECT content_session_id AS id, wake_at FROM sdk_sessions
+      WHERE wake_at <= ${now} AND quarantine IS NULL
+      UNION ALL
+      SELECT content_session_id AS id, wake_at FROM sdk_sessions
+      WHERE wake_at > ${now + horizonMs} AND quarantine IS NULL
+    ) ORDER BY wake_at, id LIMIT ${limit}`
 }
 
 export function selectNextWakeAt(db: Database): number | null {
-  const sql = 'SELECT min(wake_at) AS wakeAt FROM sdk_sessions WHERE wake_at IS NOT NULL AND quarantine IS NULL'
-  return get<{ wakeAt: number | null }>(db, sql)?.wakeAt ?? null
+  return one<{ wakeAt: number | null }>(db)`
+    SELECT min(wake_at) AS wakeAt FROM sdk_sessions WHERE wake_at IS NOT NULL AND quarantine IS NULL`.wakeAt
 }
 
 /** What the trace shows as the state of a quarantined session. */
@@ -194,35 +184,18 @@ const QUARANTINE_STATE = 'quarantine'
 
 /** The snapshot cannot be restored. The row is kept with the reason; the trace records it as a transition. */
 export function quarantineSession(db: Database, session: string, reason: string, at: number): { seq: number } {
-  return db
-    .transaction(() => {
-      const row = selectSession(db, session)
-      if (row === null) throw unknownSession(session)
-      const seq = nextSeq(db)
-      setQuarantine(db, session, reason, at, seq)
-      const from = row.quarantine === null ? row.state : QUARANTINE_STATE
-      insertTrace(db, session, {
-        at,
-        event: 'QUARANTINE',
-        eventId: null,
-        from,
-        to: QUARANTINE_STATE,
-        reason,
-        effectId: row.effect?.id ?? null,
-      })
-      return { seq }
-    })
-    .immediate()
-}
-
-function setQuarantine(db: Database, session: string, reason: string, at: number, seq: number): void {
-  run(
-    db,
-    `UPDATE sdk_sessions SET status = 'failed', quarantine = @reason, updated_at_epoch = @at, seq = @seq,
-       trace_count = trace_count + 1
-     WHERE content_session_id = @session`,
-    { session, reason, at, seq },
-  )
+  return inTransaction(db, () => {
+    const row = selectKnownSession(db, session)
+    const seq = nextSeq(db)
+    run(db)`
+      UPDATE sdk_sessions SET status = 'failed', quarantine = ${reason}, updated_at_epoch = ${at}, seq = ${seq},
+        trace_count = trace_count + 1
+      WHERE content_session_id = ${session}`
+    const from = row.quarantine === null ? row.state : QUARANTINE_STATE
+    const effectId = row.effect?.id ?? null
+    insertTrace(db, session, { at, event: 'QUARANTINE', eventId: null, from, to: QUARANTINE_STATE, reason, effectId })
+    return { seq }
+  })
 }
 
 /**
@@ -235,23 +208,23 @@ export function acceptForQuarantined(
   event: MemoryEvent,
   at: number,
 ): 'accepted' | 'duplicate' {
-  return db
-    .transaction(() => {
-      const row = selectSession(db, session)
-      if (row === null) throw unknownSession(session)
-      if (eventKnown(db, session, event.id)) return 'duplicate' as const
-      if (isMessageEvent(event) || event.kind === 'turn_end') {
-        insertEvent(db, session, event, at, null)
-        insertMessage(db, session, event, row.prompts, at)
-      } else {
-        insertEvent(db, session, event, at, { kind: 'noted', reason: 'the session is quarantined' })
-        insertPayload(db, session, event, at)
-      }
-      return 'accepted' as const
-    })
-    .immediate()
+  return inTransaction(db, () => {
+    const { prompts } = selectKnownSession(db, session)
+    if (eventKnown(db, session, event.id)) return 'duplicate'
+    if (isMessageEvent(event) || event.kind === 'turn_end') {
+      insertEvent(db, session, { event, receivedAt: at, outcome: null })
+      insertMessage(db, session, event, prompts, at)
+    } else {
+      const outcome = { kind: 'noted', reason: 'the session is quarantined' } as const
+      insertEvent(db, session, { event, receivedAt: at, outcome })
+      insertPayload(db, session, event, at)
+    }
+    return 'accepted'
+  })
 }
 
-function unknownSession(session: string): MemError {
-  return new MemError('not_found', `There is no session ${session}.`)
+function selectKnownSession(db: Database, session: string): StoredSessionRow {
+  const row = selectSession(db, session)
+  if (row === null) throw new MemError('not_found', `There is no session ${session}.`)
+  return row
 }

@@ -10,7 +10,7 @@ import type {
   TraceRow,
 } from '../port.ts'
 import { selectCallFigures, selectCallsOfEffect } from './calls.ts'
-import { all, type Database, get, selectNumber } from './database.ts'
+import { all, type Database, get, raw, selectNumber } from './database.ts'
 import { selectEvent, selectSourceEvents } from './events.ts'
 import { selectMessage, selectQueue, selectQueueDepth, selectQueueStats } from './inbox.ts'
 import {
@@ -33,14 +33,12 @@ export function selectSessionView(db: Database, session: string, traceLimit: num
   if (row === null) return null
   const { key, name } = row.project
   const count = (table: string) =>
-    selectNumber(db, `SELECT count(*) AS n FROM ${table} WHERE content_session_id = ?`, [session])
+    selectNumber(db)`SELECT count(*) AS n FROM ${raw(table)} WHERE content_session_id = ${session}`
   return {
     row: { ...row, project: { key, name: selectDisplayName(db, key, name) } },
     messages: selectQueue(db, { session }),
     trace: selectTrace(db, session, traceLimit),
-    traceDropped: selectNumber(db, 'SELECT trace_dropped AS n FROM sdk_sessions WHERE content_session_id = ?', [
-      session,
-    ]),
+    traceDropped: selectNumber(db)`SELECT trace_dropped AS n FROM sdk_sessions WHERE content_session_id = ${session}`,
     observations: count('observations'),
     summaries: count('session_summaries'),
   }
@@ -50,12 +48,10 @@ export function selectSessionView(db: Database, session: string, traceLimit: num
 export function selectStats(db: Database, dayStart: number): StoreStats {
   return {
     ...selectQueueStats(db),
-    observationsToday: selectNumber(db, 'SELECT count(*) AS n FROM observations WHERE created_at_epoch >= ?', [
-      dayStart,
-    ]),
-    observations: selectNumber(db, 'SELECT count(*) AS n FROM observations'),
-    sessionsTotal: selectNumber(db, 'SELECT count(*) AS n FROM sdk_sessions'),
-    databaseBytes: selectNumber(db, 'SELECT page_count * page_size AS n FROM pragma_page_count(), pragma_page_size()'),
+    observationsToday: selectNumber(db)`SELECT count(*) AS n FROM observations WHERE created_at_epoch >= ${dayStart}`,
+    observations: selectNumber(db)`SELECT count(*) AS n FROM observations`,
+    sessionsTotal: selectNumber(db)`SELECT count(*) AS n FROM sdk_sessions`,
+    databaseBytes: selectNumber(db)`SELECT page_count * page_size AS n FROM pragma_page_count(), pragma_page_size()`,
   }
 }
 
@@ -74,45 +70,33 @@ export function selectSessionHistory(
     observationRows: selectObservationHistory(db, session, rows),
     summaryRows: selectSummaryHistory(db, session, rows),
     calls: selectCallFigures(db, session, rows),
-    outcomes: all(
-      db,
-      `SELECT kind, outcome, count(*) AS count FROM events WHERE content_session_id = ?
-       GROUP BY kind, outcome ORDER BY kind, outcome`,
-      [session],
-    ),
+    outcomes: all<SessionHistory['outcomes'][number]>(db)`
+      SELECT kind, outcome, count(*) AS count FROM events WHERE content_session_id = ${session}
+      GROUP BY kind, outcome ORDER BY kind, outcome`,
   }
 }
 
 function selectObservationHistory(db: Database, session: string, limit: number): SessionHistory['observationRows'] {
-  return all<ObservationRow & { effectId: string | null }>(
-    db,
-    `SELECT ${OBSERVATION_COLUMNS}, o.effect_id AS effectId FROM observations o
-     WHERE o.content_session_id = ? ORDER BY o.id DESC LIMIT ?`,
-    [session, limit],
-  )
+  return all<ObservationRow & { effectId: string | null }>(db)`
+    SELECT ${OBSERVATION_COLUMNS}, o.effect_id AS effectId FROM observations o
+    WHERE o.content_session_id = ${session} ORDER BY o.id DESC LIMIT ${limit}`
     .reverse()
     .map(toObservation)
 }
 
 function selectSummaryHistory(db: Database, session: string, limit: number): SessionHistory['summaryRows'] {
-  return all<SummaryRow & { effectId: string | null }>(
-    db,
-    `SELECT ${SUMMARY_COLUMNS}, m.effect_id AS effectId FROM session_summaries m
-     WHERE m.content_session_id = ? ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ?`,
-    [session, limit],
-  )
+  return all<SummaryRow & { effectId: string | null }>(db)`
+    SELECT ${SUMMARY_COLUMNS}, m.effect_id AS effectId FROM session_summaries m
+    WHERE m.content_session_id = ${session} ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ${limit}`
     .reverse()
     .map(toSummary)
 }
 
 /** What an observation was made from. Every step uses an index. */
 export function selectProvenance(db: Database, observation: number): ObservationProvenance | null {
-  const row = get<{ session: string; prompt: number; sources: string; effectId: string | null }>(
-    db,
-    `SELECT content_session_id AS session, prompt_number AS prompt, sources, effect_id AS effectId FROM observations
-     WHERE id = ?`,
-    [observation],
-  )
+  const row = get<{ session: string; prompt: number; sources: string; effectId: string | null }>(db)`
+    SELECT content_session_id AS session, prompt_number AS prompt, sources, effect_id AS effectId FROM observations
+    WHERE id = ${observation}`
   if (row === undefined) return null
   const { session, prompt, sources, effectId } = row
   return {
@@ -188,22 +172,17 @@ export function selectActivity(db: Database, dayStarts: readonly number[], until
 
 /** Answered from one covering index, without reading the rows. */
 function selectDayCounts(db: Database, since: number, until: number): DayCount[] {
-  return all(
-    db,
-    `SELECT project, type, count(*) AS observations, sum(discovery_tokens) AS tokens FROM observations
-     WHERE created_at_epoch >= @since AND created_at_epoch < @until GROUP BY project, type`,
-    { since, until },
-  )
+  return all<DayCount>(db)`
+    SELECT project, type, count(*) AS observations, sum(discovery_tokens) AS tokens FROM observations
+    WHERE created_at_epoch >= ${since} AND created_at_epoch < ${until} GROUP BY project, type`
 }
 
 function toActivityDay(db: Database, counts: readonly DayCount[], since: number, until: number): ActivityDay {
   const types: ActivityDay['types'] = { bugfix: 0, feature: 0, refactor: 0, decision: 0, discovery: 0, change: 0 }
   for (const { type, observations } of counts) types[type] += observations
   const countBetween = (table: string) =>
-    selectNumber(db, `SELECT count(*) AS n FROM ${table} WHERE created_at_epoch >= ? AND created_at_epoch < ?`, [
-      since,
-      until,
-    ])
+    selectNumber(db)`
+      SELECT count(*) AS n FROM ${raw(table)} WHERE created_at_epoch >= ${since} AND created_at_epoch < ${until}`
   return {
     observations: OBSERVATION_TYPES.reduce((sum, type) => sum + types[type], 0),
     summaries: countBetween('session_summaries'),

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
 import { MEMORY_KINDS, NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
-import { EVEN_WEIGHTS, type FoundMemory } from '../../../src/store/search-port.ts'
+import type { FoundMemory } from '../../../src/store/search-port.ts'
 import { searchRowId } from '../../../src/store/sqlite/search-rows.ts'
 import { NOW, promptOf, record, stateOf, summaryOf } from '../samples.ts'
 import { type Filtered, passes } from '../search-oracle.ts'
-import { ALL, bareObservation, SearchPlace } from './place.ts'
+import { ALL, bareObservation, EVEN_WEIGHTS, SearchPlace } from './place.ts'
 
 const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember']
 const CONCEPTS = ['Auth', 'caching', 'Größe', 'how it works', '性能']

@@ -2,14 +2,13 @@ import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrate, SCHEMA_VERSION } from '../../../src/store/migrations/index.ts'
 import { checkIntegrity } from '../../../src/store/recovery/database-files.ts'
-import { EVEN_WEIGHTS } from '../../../src/store/search-port.ts'
 import { commitGroup } from '../../../src/store/sqlite/commit.ts'
-import { isIndexDamage } from '../../../src/store/sqlite/database.ts'
-import { INDEX_VERSION, indexVersion, setIndexVersion } from '../../../src/store/sqlite/full-text-index.ts'
+import { isIndexDamage, selectMeta, setMeta } from '../../../src/store/sqlite/database.ts'
+import { INDEX_VERSION } from '../../../src/store/sqlite/full-text-index.ts'
 import { backTo } from '../older.ts'
 import { type Place, place } from '../place.ts'
 import { commitOf, NOW, promptOf, record, summaryOf } from '../samples.ts'
-import { ALL, bareObservation, SearchPlace } from './place.ts'
+import { ALL, bareObservation, chunksOf, EVEN_WEIGHTS, SearchPlace } from './place.ts'
 
 let here: Place
 let at: SearchPlace
@@ -44,7 +43,7 @@ function fill(sessions: number, rounds: number): void {
 /** Every answer there is; chunks by what is in them, since their numbers mean nothing. */
 function answers(): unknown {
   const ids = at.core.observations({}).map(({ id }) => id)
-  const places = at.reader.chunksOf(ids)
+  const places = chunksOf(at.reader, ids)
   const members = (chunk: number) => ids.filter((id) => places.get(id) === chunk)
   return WORDS.flatMap((word, n) => {
     const text = `${word} ${WORDS[(n + 1) % WORDS.length]}`
@@ -99,9 +98,9 @@ describe('the index', () => {
 
   test('index.ofAnOlderProgramIsMadeAnew', () => {
     at.learn('s', { title: 'quokka' })
-    setIndexVersion(at.core.db, INDEX_VERSION + 1)
+    setMeta(at.core.db, 'index_version', INDEX_VERSION + 1)
     at.core.indexNext(1)
-    expect(indexVersion(at.core.db)).toBe(INDEX_VERSION)
+    expect(selectMeta(at.core.db, 'index_version')).toBe(INDEX_VERSION)
     at.indexAll()
     expect(at.find('quokka')).toHaveLength(1)
   })
@@ -180,7 +179,7 @@ describe('a damaged index', () => {
     at.core.db.exec('UPDATE memory_fts_data SET block = zeroblob(4) WHERE id = 10')
     at.core.db.unsafeMode(false)
     const [id] = at.learn('s0', { title: 'quokka' })
-    expect(indexVersion(at.core.db)).toBe(0)
+    expect(selectMeta(at.core.db, 'index_version')).toBe(0)
     expect(at.core.observations({})).toHaveLength(4)
     at.core.indexNext(10)
     at.indexAll()

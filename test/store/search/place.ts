@@ -2,14 +2,22 @@
 import type { ObservationDraft } from '../../../src/domain/observation.ts'
 import { NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
 import type { Commit } from '../../../src/store/commit.ts'
-import { EVEN_WEIGHTS, type LexicalQuery } from '../../../src/store/search-port.ts'
+import type { ColumnWeights, LexicalQuery } from '../../../src/store/search-port.ts'
 import { openSearchDatabase, type SearchDatabase } from '../../../src/store/sqlite/search-reader.ts'
-import { searchRowMemoryId } from '../../../src/store/sqlite/search-rows.ts'
+import { searchRowId, searchRowMemoryId } from '../../../src/store/sqlite/search-rows.ts'
 import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts'
 import { type Place, place } from '../place.ts'
 import { commitOf, NOW, observationOf } from '../samples.ts'
 
 export const ALL: SearchFilters = { ...NO_FILTERS, kinds: [] }
+
+export const EVEN_WEIGHTS: ColumnWeights = { title: 1, body: 1, facts: 1, names: 1, grams: 1, neighbours: 0.3 }
+
+/** The chunk of each observation, by observation id. */
+export function chunksOf(reader: SearchDatabase, ids: readonly number[]): Map<number, number | null> {
+  const rows = reader.rankingRows(ids.map((id) => searchRowId('observation', id)))
+  return new Map(rows.map(({ id, chunk }) => [id, chunk]))
+}
 
 export class SearchPlace {
   readonly here: Place

@@ -25,12 +25,9 @@ interface Scored {
 }
 
 function scored(match: string): Scored[] {
-  return all<Scored>(
-    db,
-    `SELECT rowid AS row, -bm25(memory_fts, 4, 3, 3, 3, 3, 0.75) AS score FROM memory_fts WHERE memory_fts MATCH ?
-     ORDER BY score DESC, row DESC`,
-    [match],
-  )
+  return all<Scored>(db)`
+    SELECT rowid AS row, -bm25(memory_fts, 4, 3, 3, 3, 3, 0.75) AS score FROM memory_fts WHERE memory_fts MATCH ${match}
+    ORDER BY score DESC, row DESC`
 }
 
 const telling = (text: string) => narrowedExpression(db, text, COMMON_FROM)

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { EVEN_WEIGHTS } from '../../../src/store/search-port.ts'
 import { searchRowId } from '../../../src/store/sqlite/search-rows.ts'
 import { NOW, promptOf, record, summaryOf } from '../samples.ts'
-import { ALL, SearchPlace } from './place.ts'
+import { ALL, chunksOf, EVEN_WEIGHTS, SearchPlace } from './place.ts'
 
 let at: SearchPlace
 beforeEach(async () => {
@@ -108,7 +107,7 @@ describe('words', () => {
   test('chunks.sayWhatASessionIsAbout', () => {
     const first = at.learn('s', ...Array.from({ length: 40 }, (_, n) => ({ title: n < 32 ? 'marsupial' : 'bird' })))
     at.learn('t', { title: 'bird' })
-    const places = at.reader.chunksOf(first)
+    const places = chunksOf(at.reader, first)
     expect(new Set(first.slice(0, 32).map((id) => places.get(id))).size).toBe(1)
     const [best, ...rest] = at.reader.chunks('marsupial', null, 9)
     expect(rest).toEqual([])
