@@ -12,7 +12,8 @@ import type { MemoryEvent } from '../domain/event.ts'
 import type { ModelCall } from '../domain/model-call.ts'
 import { NO_USAGE, type Observation, type ObservationDraft, type Summary, type Usage } from '../domain/observation.ts'
 import type { Project } from '../domain/project.ts'
-import type { LinkKind, LinkMaker } from './search-port.ts'
+import type { PromptRow } from './port.ts'
+import type { Link } from './search-port.ts'
 
 export type SessionStatus = Outcome | 'failed'
 
@@ -60,11 +61,7 @@ export interface InboxUpdate {
 }
 
 /** From a new observation to an older one of the same project. Ignored if the older one does not exist. */
-export interface NewLink {
-  to: number
-  kind: LinkKind
-  by: LinkMaker
-}
+export type NewLink = Pick<Link, 'to' | 'kind' | 'by'>
 
 export interface NewObservation extends Omit<Observation, 'id' | 'session' | 'project'> {
   /** The effect that made it; absent where no observer was called. */
@@ -76,12 +73,8 @@ export interface NewSummary extends Omit<Summary, 'id' | 'session' | 'project'> 
   effectId?: string
 }
 
-export interface NewPrompt {
+export interface NewPrompt extends PromptRow {
   eventId: string
-  number: number
-  text: string
-  private: boolean
-  at: number
 }
 
 /** One message of the observer's conversation. */
@@ -155,14 +148,8 @@ export type CommitResult =
   | { ok: false; why: 'duplicate'; eventIds: string[] }
   | { ok: false; why: 'stale' | 'failed'; message: string; retryable: boolean }
 
-interface ClosedSession {
-  project: Project
-  client: string
-  cwd: string
-  heardAt: number
-  /** Number of its last prompt; 0 without prompts. */
-  prompts?: number
-}
+type ClosedSession = Pick<SessionState, 'project' | 'client' | 'cwd' | 'heardAt'> &
+  Partial<Pick<SessionState, 'prompts'>>
 
 /** The state of a session that no client opens and no observer reads: notes written by hand, imported memories. */
 export function closedSessionState({ project, client, cwd, heardAt, prompts = 0 }: ClosedSession): SessionState {

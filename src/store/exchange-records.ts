@@ -2,9 +2,10 @@
  * The records of an export and an import. Ids are those of the exporting store; the importing store assigns new ones.
  * docs/exchange.md describes the same records as lines of a file.
  */
-import type { ObservationDraft, SummaryDraft } from '../domain/observation.ts'
+import type { Observation, Summary } from '../domain/observation.ts'
 import type { Project } from '../domain/project.ts'
-import type { LinkKind, LinkMaker } from './search-port.ts'
+import type { PromptRow } from './port.ts'
+import type { Link, LinkKind } from './search-port.ts'
 
 export interface ProjectRecord extends Project {
   kind: 'project'
@@ -24,42 +25,22 @@ export interface SessionRecord {
   heardAt: number
 }
 
-export interface PromptRecord {
+export interface PromptRecord extends Omit<PromptRow, 'private'> {
   kind: 'prompt'
   session: string
-  number: number
-  text: string
-  at: number
 }
 
-export interface ObservationRecord extends Omit<ObservationDraft, 'supersedes'> {
+export interface ObservationRecord extends Omit<Observation, 'supersedes' | 'contentHash'> {
   kind: 'observation'
-  id: number
-  session: string
-  project: string
-  promptNumber: number
-  promptVersion: string | null
-  model: string | null
-  createdAt: number
 }
 
-export interface SummaryRecord extends SummaryDraft {
+export interface SummaryRecord extends Omit<Summary, 'id'> {
   kind: 'summary'
-  session: string
-  project: string
-  promptNumber: number
-  model: string | null
-  createdAt: number
 }
 
-export interface LinkRecord {
+export interface LinkRecord extends Omit<Link, 'kind'> {
   kind: 'link'
-  /** The newer observation. */
-  from: number
-  to: number
   link: LinkKind
-  by: LinkMaker
-  at: number
 }
 
 export interface PinRecord {

@@ -36,21 +36,15 @@ export interface SessionFilter {
   limit?: number
 }
 
-export interface SessionListItem {
-  session: string
+export interface SessionListItem
+  extends Pick<QueueStats, MessageStatus>,
+    Pick<
+      StoredSessionRow,
+      'session' | 'status' | 'state' | 'prompts' | 'waiting' | 'quarantine' | 'wakeAt' | 'createdAt'
+    > {
   project: string
   projectName: string
-  status: SessionStatus
-  state: string
-  prompts: number
-  pending: number
-  processing: number
-  failed: number
   observations: number
-  waiting: string | null
-  quarantine: string | null
-  wakeAt: number | null
-  createdAt: number
   updatedAt: number
 }
 
@@ -141,11 +135,8 @@ export interface StoreStats extends QueueStats {
   databaseBytes: number
 }
 
-export interface QueueSample {
+export interface QueueSample extends Pick<QueueStats, MessageStatus> {
   at: number
-  pending: number
-  processing: number
-  failed: number
 }
 
 export interface EventRow {
@@ -373,10 +364,7 @@ export interface UsageTotals extends UsageSums {
 }
 
 /** Counts against a budget. */
-export interface SpentAmount {
-  cost: number
-  usage: Usage
-}
+export type SpentAmount = Pick<UsageSums, 'cost' | 'usage'>
 
 /** A cached token costs about a tenth of a fresh one with every provider that caches. */
 const CACHED_TOKEN_WEIGHT = 0.1

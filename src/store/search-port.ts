@@ -1,6 +1,7 @@
 /** The types between search and the store: what search reads on its own connection, and what it has the store write. */
 import type { Observation, ObservationType } from '../domain/observation.ts'
 import type { SearchFilters, SearchHit } from '../domain/search-query.ts'
+import type { BackupInfo } from './port.ts'
 
 /**
  * `every`: all words must occur in the memory itself; newest first. `any`: the more words match, in the memory or in its
@@ -133,7 +134,7 @@ export interface ForgetResult {
   /** Summaries of the same turns, which may contain the same information. */
   summariesBeside: number[]
   /** Backups that may still contain it, newest first. */
-  backups: { file: string; at: number; reason: string }[]
+  backups: Omit<BackupInfo, 'bytes'>[]
   /** False while a reader keeps old pages in the write-ahead log; the next housekeeping removes them. */
   cleared: boolean
   /** Null where nothing was removed. */

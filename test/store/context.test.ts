@@ -1,8 +1,7 @@
 /** What a session's context reads of a real database, and how its totals stay right. */
-import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OBSERVATION_TYPES } from '../../src/domain/observation.ts'
-import { bindDatabase } from '../../src/store/sqlite/database.ts'
+import { bindDatabase, Database } from '../../src/store/sqlite/database.ts'
 import { readOperations } from '../../src/store/sqlite/reader.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { backTo } from './older.ts'
@@ -41,7 +40,7 @@ const totals = () =>
 describe('context material', () => {
   test('material.readsTheBeginningsOfIndexes: no statement looks through a project', () => {
     const statements: string[] = []
-    const db = new BetterSqlite3(at.file, {
+    const db = new Database(at.file, {
       readonly: true,
       verbose: (sql) => {
         if (/^\s*SELECT/.test(String(sql))) statements.push(String(sql))

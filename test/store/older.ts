@@ -1,13 +1,12 @@
 /** A database as an older version would have left it. */
-import BetterSqlite3 from 'better-sqlite3'
 import { MIGRATIONS, migrate } from '../../src/store/migrations/index.ts'
-import { all, type Database } from '../../src/store/sqlite/database.ts'
+import { Database } from '../../src/store/sqlite/database.ts'
 
 type Kind = 'trigger' | 'index' | 'table'
 
 /** Undoes what later versions added; what is derived comes back with them. */
 export function backTo(version: number, db: Database): void {
-  const old = new BetterSqlite3(':memory:')
+  const old = new Database(':memory:')
   migrate(
     old,
     MIGRATIONS.filter((migration) => migration.version <= version),
@@ -29,11 +28,11 @@ export function backTo(version: number, db: Database): void {
 }
 
 export function columnsOf(db: Database, table: string): string[] {
-  return all<{ name: string }>(db)`SELECT name FROM pragma_table_info(${table})`.map(({ name }) => name)
+  return db.all<{ name: string }>`SELECT name FROM pragma_table_info(${table})`.map(({ name }) => name)
 }
 
 function made(db: Database, kind: Kind): Map<string, string> {
-  const rows = all<{ name: string; sql: string }>(db)`
+  const rows = db.all<{ name: string; sql: string }>`
     SELECT name, sql FROM sqlite_schema WHERE type = ${kind} AND sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`
   return new Map(rows.map(({ name, sql }) => [name, sql]))
 }

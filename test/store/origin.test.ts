@@ -1,8 +1,7 @@
 /** What is asked about the origin of memories reads of a real database, and what older or damaged ones make of it. */
 import { closeSync, openSync, writeSync } from 'node:fs'
-import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { bindDatabase } from '../../src/store/sqlite/database.ts'
+import { bindDatabase, Database } from '../../src/store/sqlite/database.ts'
 import { openStoreReader, readOperations } from '../../src/store/sqlite/reader.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { backTo } from './older.ts'
@@ -60,7 +59,7 @@ describe('what is read', () => {
     const verbose = (sql: unknown) => {
       if (/^\s*(SELECT|WITH)/.test(String(sql))) statements.push(String(sql))
     }
-    const db = new BetterSqlite3(here.file, { readonly: true, verbose })
+    const db = new Database(here.file, { readonly: true, verbose })
     const queries = bindDatabase(db, readOperations)
     expect(queries.origin(7)?.calls).toHaveLength(1)
     expect(queries.eventView('1', null)?.observations).toHaveLength(1)

@@ -15,7 +15,6 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Commit } from '../../src/store/commit.ts'
 import { MIGRATIONS, migrate, SCHEMA_VERSION, schemaVersion } from '../../src/store/migrations/index.ts'
@@ -24,6 +23,7 @@ import { listBackups } from '../../src/store/recovery/backup.ts'
 import { checkIntegrity } from '../../src/store/recovery/database-files.ts'
 import { restoreBackup } from '../../src/store/recovery/recover.ts'
 import { commitGroup } from '../../src/store/sqlite/commit.ts'
+import { Database } from '../../src/store/sqlite/database.ts'
 import { upgrade } from '../../src/store/sqlite/open.ts'
 import { openStoreReader } from '../../src/store/sqlite/reader.ts'
 import { openLocalStore, openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -76,7 +76,7 @@ function overwrite(at: number, bytes: number, file = here.file): void {
 
 /** The pages that hold a table's rows, in the rows' order. */
 function leavesOf(table: string): { pageno: number; ncell: number }[] {
-  const raw = new BetterSqlite3(here.file, { readonly: true })
+  const raw = new Database(here.file, { readonly: true })
   const leaves = raw
     .prepare<[string], { pageno: number; ncell: number }>(
       "SELECT pageno, ncell FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path",
@@ -110,11 +110,11 @@ async function learn(into: Store, from: number, to: number): Promise<void> {
 function versionOne(commits: readonly Commit[]): void {
   mkdirSync(dirname(here.file), { recursive: true })
   const today = join(here.directory, 'today.sqlite')
-  const source = new BetterSqlite3(today)
+  const source = new Database(today)
   migrate(source)
   expect(commitGroup(source, commits).every(({ ok }) => ok)).toBe(true)
   source.close()
-  const db = new BetterSqlite3(here.file)
+  const db = new Database(here.file)
   db.pragma('journal_mode = WAL')
   migrate(db, MIGRATIONS.slice(0, 1))
   db.prepare('ATTACH ? AS today').run(today)
@@ -174,7 +174,7 @@ describe('opening', () => {
   test('open.refusesANewerDatabaseAndLeavesItUntouched', async () => {
     await learn(await open(), 1, 3)
     await close()
-    const raw = new BetterSqlite3(here.file)
+    const raw = new Database(here.file)
     raw.pragma('user_version = 99')
     raw.close()
     const before = readFileSync(here.file)
@@ -186,7 +186,7 @@ describe('opening', () => {
 
   test('open.refusesAnotherProgramsDatabase', async () => {
     mkdirSync(dirname(here.file), { recursive: true })
-    const raw = new BetterSqlite3(here.file)
+    const raw = new Database(here.file)
     raw.exec('CREATE TABLE songs (title TEXT)')
     raw.close()
     await expect(open()).rejects.toThrow(/belongs to another program/)
@@ -293,7 +293,7 @@ describe('a damaged database', () => {
   test('damage.toTheFilesOfAProjectKeepsNobodyFromStarting', async () => {
     await (await open()).decideProjects([{ key: 'git:/old', name: 'Shop', files: ['project'] }], NOW)
     await close()
-    const raw = new BetterSqlite3(here.file)
+    const raw = new Database(here.file)
     raw.exec(`UPDATE projects SET files = '["proj'`)
     raw.close()
     expect(await (await open()).projectDecisions()).toMatchObject([{ name: 'Shop', files: [] }])
@@ -445,7 +445,7 @@ describe('a damaged database', () => {
     await committed(first, accepting('s', 1, [toolUse('s', '1')]))
     await learn(first, 2, 3)
     await close()
-    const raw = new BetterSqlite3(here.file)
+    const raw = new Database(here.file)
     raw.pragma('foreign_keys = OFF')
     raw.exec('DELETE FROM sdk_sessions')
     raw.close()
@@ -629,7 +629,7 @@ describe('restoring', () => {
     await learn(first, 1, 5)
     const { file } = await first.backup('manual', 7)
     await close()
-    const newer = new BetterSqlite3(file)
+    const newer = new Database(file)
     newer.pragma('user_version = 99')
     newer.close()
     await expect(restoreBackup(paths(), file)).rejects.toMatchObject({ code: 'newer_database' })
@@ -715,7 +715,7 @@ describe('trouble with the disk', () => {
 
   test('readOnly.refusesTheGroupForGood', async () => {
     await learn(await open(), 1, 1)
-    const db = new BetterSqlite3(here.file, { readonly: true })
+    const db = new Database(here.file, { readonly: true })
     expect(() => commitGroup(db, [commitOf('t', 1)])).toThrow(
       expect.objectContaining({ code: 'storage', retryable: false, message: expect.stringContaining('writable') }),
     )
@@ -734,7 +734,7 @@ describe('trouble with the disk', () => {
   test('locked.byAnotherProgramIsWorthARetry', async () => {
     const core = await openSqliteStore(here.options)
     core.db.pragma('busy_timeout = 1')
-    const other = new BetterSqlite3(here.file)
+    const other = new Database(here.file)
     other.exec('BEGIN IMMEDIATE')
     expect(() => core.commit([commitOf('s', 1)])).toThrow(expect.objectContaining({ code: 'storage', retryable: true }))
     other.exec('ROLLBACK')

@@ -4,7 +4,7 @@
  */
 import { MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
-import { type Database, selectNumber } from '../sqlite/database.ts'
+import type { Database } from '../sqlite/database.ts'
 import { initialMigration } from './0001-initial.ts'
 import { callsMigration } from './0002-calls.ts'
 import { searchMigration } from './0003-search.ts'
@@ -36,7 +36,7 @@ export function schemaVersion(db: Database): number {
 }
 
 export function hasTables(db: Database): boolean {
-  return selectNumber(db)`SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'` > 0
+  return db.number`SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'` > 0
 }
 
 export function refuseNewer(version: number, file: string): void {

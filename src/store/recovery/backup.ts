@@ -1,11 +1,10 @@
 /** Online backups: complete, checked copies of the database with names that sort by time. */
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import type { BackupInfo } from '../port.ts'
-import { storageError } from '../sqlite/database.ts'
+import { Database, storageError } from '../sqlite/database.ts'
 import {
   checkIntegrity,
   ensurePrivateDirectory,
@@ -91,7 +90,7 @@ const ALL_PAGES = 2 ** 31 - 1
  * another connection between two steps would restart the copy.
  */
 export async function copyDatabase(databaseFile: string, to: string): Promise<void> {
-  const db = new BetterSqlite3(databaseFile, { readonly: true, fileMustExist: true })
+  const db = new Database(databaseFile, { readonly: true, fileMustExist: true })
   try {
     await db.backup(to, { progress: () => ALL_PAGES })
   } finally {
@@ -102,7 +101,7 @@ export async function copyDatabase(databaseFile: string, to: string): Promise<vo
 
 /** Makes the copy a single file without a log. Refuses a damaged copy, before rotation deletes a good one. */
 function makeStandalone(file: string): void {
-  const copy = new BetterSqlite3(file)
+  const copy = new Database(file)
   try {
     copy.pragma('journal_mode = DELETE')
     const [problem] = checkIntegrity(copy).problems

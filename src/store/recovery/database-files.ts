@@ -15,11 +15,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import { errorMessage } from '../../lib/errors.ts'
 import { syncDirectory } from '../../lib/files.ts'
 import { schemaVersion } from '../migrations/index.ts'
-import { all, type Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
+import { Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
 
 /** SQLite finds the write-ahead log, its index and the rollback journal by these suffixes. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -127,7 +126,7 @@ interface IntegrityCheck {
 
 export function checkIntegrity(db: Database): IntegrityCheck {
   try {
-    const problems = all<{ quick_check: string }>(db)`PRAGMA quick_check(${raw(String(MAX_PROBLEMS))})`
+    const problems = db.all<{ quick_check: string }>`PRAGMA quick_check(${raw(String(MAX_PROBLEMS))})`
       .map((row) => row.quick_check)
       .filter((problem) => problem !== 'ok')
     const rowProblems = problems.filter((problem) => !INDEX_PROBLEM.test(problem))
@@ -149,7 +148,7 @@ export interface FileInspection {
 export function inspectFile(file: string, check: boolean): FileInspection {
   let db: Database | undefined
   try {
-    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
+    db = new Database(file, { readonly: true, fileMustExist: true })
     const version = schemaVersion(db)
     const { problems, indexDamaged } = check ? checkIntegrity(db) : { problems: [], indexDamaged: false }
     return { version, damage: problems[0] ?? null, indexDamaged }

@@ -9,14 +9,12 @@
  */
 import { copyFileSync, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../lib/errors.ts'
 import type { Paths } from '../../lib/paths.ts'
 import { migrate, refuseNewer, SCHEMA_VERSION } from '../migrations/index.ts'
 import type { BackupInfo } from '../port.ts'
-import { type Database, isCorruption, run, storageError } from '../sqlite/database.ts'
+import { Database, isCorruption, storageError } from '../sqlite/database.ts'
 import { addTombstones, forgetAgain, readTombstones } from '../sqlite/forget.ts'
-import { deleteSeen } from '../sqlite/observer-turns.ts'
 import { backupFile, copyDatabase, listBackups, rotateBackups, writeBackup } from './backup.ts'
 import {
   ensurePrivateDirectory,
@@ -63,7 +61,7 @@ function fillFromDamaged(replacement: string, damaged: string, at: number): Salv
 
 /** Opens a replacement for writing and applies missing migrations. */
 function withMigrated<T>(file: string, work: (db: Database) => T): T {
-  const db = new BetterSqlite3(file)
+  const db = new Database(file)
   try {
     db.pragma('foreign_keys = ON')
     db.pragma('secure_delete = ON')
@@ -122,52 +120,33 @@ function describeSalvage(salvaged: SalvageResult): string[] {
 /** Makes rows of the backup and of the damaged file consistent. Returns the number of events whose content was lost. */
 export function reconcile(db: Database): number {
   return db.transaction(() => {
-    deleteSettledMessages(db)
-    releaseUnknownClaims(db)
-    countTraces(db)
-    deleteSeen(db)
+    // Pending in the backup, but settled in the damaged file: they must not be observed twice.
+    db.run`
+      DELETE FROM pending_messages WHERE EXISTS (SELECT 1 FROM events e
+        WHERE e.content_session_id = pending_messages.content_session_id AND e.event_id = pending_messages.event_id
+          AND e.outcome IS NOT NULL AND e.outcome <> 'failed')`
+    // Claimed by an effect that is not the session's current one, so that nothing would release them.
+    db.run`
+      UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
+      WHERE status = 'processing' AND effect_id IS NOT (SELECT s.effect ->> 'id' FROM sdk_sessions s
+        WHERE s.content_session_id = pending_messages.content_session_id)`
+    db.run`
+      UPDATE sdk_sessions SET trace_count =
+        (SELECT count(*) FROM trace t WHERE t.content_session_id = sdk_sessions.content_session_id)`
+    // An outdated digest would make a changed result look like a repeated one.
+    db.run`DELETE FROM seen`
     forgetAgain(db)
-    raiseSeq(db)
-    return failLostEvents(db)
+    // The sequence continues after all recovered rows.
+    db.run`
+      UPDATE meta SET value = max(value,
+        (SELECT coalesce(max(seq), 0) FROM sdk_sessions), (SELECT coalesce(max(seq), 0) FROM observations),
+        (SELECT coalesce(max(seq), 0) FROM session_summaries), (SELECT coalesce(max(seq), 0) FROM user_prompts))
+      WHERE name = 'seq'`
+    return db.run`
+      UPDATE events SET outcome = 'failed', reason = 'its content was lost in a damaged database'
+      WHERE outcome IS NULL AND NOT EXISTS (SELECT 1 FROM pending_messages m
+        WHERE m.content_session_id = events.content_session_id AND m.event_id = events.event_id)`.changes
   })()
-}
-
-/** Pending in the backup, but settled in the damaged file: they must not be observed twice. */
-function deleteSettledMessages(db: Database): void {
-  run(db)`
-    DELETE FROM pending_messages WHERE EXISTS (SELECT 1 FROM events e
-    WHERE e.content_session_id = pending_messages.content_session_id AND e.event_id = pending_messages.event_id
-      AND e.outcome IS NOT NULL AND e.outcome <> 'failed')`
-}
-
-/** Claimed by an effect that is not the session's current one, so that nothing would release them. */
-function releaseUnknownClaims(db: Database): void {
-  run(db)`
-    UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
-    WHERE status = 'processing' AND effect_id IS NOT (SELECT s.effect ->> 'id' FROM sdk_sessions s
-      WHERE s.content_session_id = pending_messages.content_session_id)`
-}
-
-function failLostEvents(db: Database): number {
-  return run(db)`
-    UPDATE events SET outcome = 'failed', reason = 'its content was lost in a damaged database'
-    WHERE outcome IS NULL AND NOT EXISTS (SELECT 1 FROM pending_messages m
-      WHERE m.content_session_id = events.content_session_id AND m.event_id = events.event_id)`.changes
-}
-
-/** The sequence continues after all recovered rows. */
-function raiseSeq(db: Database): void {
-  run(db)`
-    UPDATE meta SET value = max(value,
-      (SELECT coalesce(max(seq), 0) FROM sdk_sessions), (SELECT coalesce(max(seq), 0) FROM observations),
-      (SELECT coalesce(max(seq), 0) FROM session_summaries), (SELECT coalesce(max(seq), 0) FROM user_prompts))
-    WHERE name = 'seq'`
-}
-
-function countTraces(db: Database): void {
-  run(db)`
-    UPDATE sdk_sessions SET trace_count =
-    (SELECT count(*) FROM trace t WHERE t.content_session_id = sdk_sessions.content_session_id)`
 }
 
 /** Replaces the database by a backup; no daemon may be running. `before`: where the previous state was saved; null if there was none. */

@@ -3,22 +3,7 @@
  * used in its place. Nothing that is read here is trusted: rows that violate a constraint are skipped.
  */
 import { closeSync, copyFileSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
-import BetterSqlite3 from 'better-sqlite3'
-import {
-  type Database,
-  each,
-  get,
-  isGroupFailure,
-  raw,
-  rowSql,
-  run,
-  type Sql,
-  type SqlValue,
-  selectIds,
-  selectNumber,
-  seqNow,
-  sql,
-} from '../sqlite/database.ts'
+import { Database, isGroupFailure, raw, rowSql, type Sql, type SqlValue, seqNow, sql } from '../sqlite/database.ts'
 import { payloadHash } from '../sqlite/events.ts'
 import { fileSize, removeDatabase } from './database-files.ts'
 
@@ -38,8 +23,8 @@ function openDamaged(file: string, donorFile: string): DamagedSource | null {
 function openReadable(file: string, borrowedSchema = false): DamagedSource | null {
   let db: Database | undefined
   try {
-    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
-    get(db)`SELECT 1 AS n FROM sdk_sessions LIMIT 0`
+    db = new Database(file, { readonly: true, fileMustExist: true })
+    db.get`SELECT 1 AS n FROM sdk_sessions LIMIT 0`
     const opened = db
     return { db: opened, borrowedSchema, close: () => opened.close() }
   } catch {
@@ -156,7 +141,7 @@ interface ReadRange {
 function* readForwards(db: Database, statement: Sql): Generator<SalvagedRow, ReadRange> {
   const range: ReadRange = { first: 0, last: 0, ended: false }
   try {
-    for (const row of each<SalvagedRow>(db)`${statement}`) {
+    for (const row of db.each<SalvagedRow>`${statement}`) {
       const id = Number(row.id)
       // A damaged b-tree may have a cycle.
       if (id <= range.last) return range
@@ -174,7 +159,7 @@ function* readForwards(db: Database, statement: Sql): Generator<SalvagedRow, Rea
 function* readBackwards(db: Database, statement: Sql, before: number): Generator<SalvagedRow, void> {
   let last = before
   try {
-    for (const row of each<SalvagedRow>(db)`${statement}`) {
+    for (const row of db.each<SalvagedRow>`${statement}`) {
       const id = Number(row.id)
       if (id >= last) return
       last = id
@@ -187,8 +172,8 @@ function* readBackwards(db: Database, statement: Sql, before: number): Generator
 
 function highestId(db: Database, table: string): number {
   const sources = [
-    () => selectNumber(db)`SELECT id AS n FROM ${raw(table)} ORDER BY id DESC LIMIT 1`,
-    () => selectNumber(db)`SELECT seq AS n FROM sqlite_sequence WHERE name = ${table}`,
+    () => db.number`SELECT id AS n FROM ${raw(table)} ORDER BY id DESC LIMIT 1`,
+    () => db.number`SELECT seq AS n FROM sqlite_sequence WHERE name = ${table}`,
   ]
   const known = sources.flatMap((read) => {
     try {
@@ -285,14 +270,14 @@ function salvageTable(
   // The file of an older version does not have the table. With a borrowed schema that is not known.
   if (columns.length === 0) return { label: plan.label, rows: 0, complete: !borrowedSchema }
   const conflict = plan.conflict === 'newest' ? newestWins(columns) : (plan.conflict ?? sql`ON CONFLICT DO NOTHING`)
-  const sessions = new Set(selectIds<string>(target)`SELECT content_session_id AS id FROM sdk_sessions`)
+  const sessions = new Set(target.ids<string>`SELECT content_session_id AS id FROM sdk_sessions`)
   let rows = 0
   const reader = readableRows(source, plan.table, raw(columns.join(', ')))
   let next = reader.next()
   for (; next.done !== true; next = reader.next()) {
     try {
       if (addParents(target, plan.table, next.value, sessions, at)) result.lostSessions += 1
-      rows += run(target)`INSERT INTO ${raw(plan.table)} ${rowSql(next.value)} ${conflict}`.changes
+      rows += target.run`INSERT INTO ${raw(plan.table)} ${rowSql(next.value)} ${conflict}`.changes
     } catch (error) {
       if (isGroupFailure(error)) throw error
       result.refused += 1
@@ -321,7 +306,7 @@ function addParents(target: Database, table: string, row: SalvagedRow, sessions:
 }
 
 function insertLostSession(db: Database, session: string, project: string, at: number): void {
-  run(db)`
+  db.run`
     INSERT INTO sdk_sessions (content_session_id, memory_session_id, project, project_name, client, cwd, status,
       state, revision, machine_version, quarantine, prompts, generation, context_tokens, input_tokens, output_tokens,
       cache_read_tokens, cache_write_tokens, seq, created_at_epoch, updated_at_epoch, snapshot)
@@ -331,7 +316,7 @@ function insertLostSession(db: Database, session: string, project: string, at: n
 
 function insertLostEvent(db: Database, row: SalvagedRow, payload: string): void {
   const { content_session_id = null, event_id = null, kind = null, tool = null, created_at_epoch = null } = row
-  run(db)`
+  db.run`
     INSERT INTO events (content_session_id, event_id, kind, tool, at, received_at, payload_hash)
     VALUES (${content_session_id}, ${event_id}, ${kind}, ${tool}, ${created_at_epoch}, ${created_at_epoch},
       ${payloadHash(payload)})
@@ -349,7 +334,7 @@ function commonColumns(source: Database, target: Database, table: string): strin
 }
 
 export function tableColumns(db: Database, table: string): Set<string> {
-  return new Set(selectIds<string>(db)`SELECT name AS id FROM pragma_table_info(${table})`)
+  return new Set(db.ids<string>`SELECT name AS id FROM pragma_table_info(${table})`)
 }
 
 function seqIn(source: Database): number {
@@ -361,5 +346,5 @@ function seqIn(source: Database): number {
 }
 
 function raiseSeqTo(db: Database, seq: number): void {
-  run(db)`UPDATE meta SET value = max(value, ${seq}) WHERE name = 'seq'`
+  db.run`UPDATE meta SET value = max(value, ${seq}) WHERE name = 'seq'`
 }

@@ -14,12 +14,9 @@ import type {
   UsageTotals,
 } from '../port.ts'
 import {
-  all,
   type Database,
   EMPTY_SQL,
   type FlatUsage,
-  insertRow,
-  one,
   type Sql,
   sql,
   USAGE_COLUMNS,
@@ -39,7 +36,7 @@ export function insertCalls(db: Database, commit: Commit): void {
 }
 
 function insertCall(db: Database, { session, state }: Commit, call: ModelCall, observations: number): void {
-  insertRow(db, 'calls', {
+  db.insertRow('calls', {
     content_session_id: session,
     project: state.project.key,
     project_name: state.project.name,
@@ -69,14 +66,14 @@ const MAX_CALLS_OF_EFFECT = 100
 /** In their order. */
 export function selectCallsOfEffect(db: Database, session: string, effectId: string): CallFigures[] {
   // The plus makes SQLite use the index of effects: a session may have very many calls.
-  return all<FlatUsage<CallFigures>>(db)`
+  return db.all<FlatUsage<CallFigures>>`
     SELECT ${FIGURES} FROM calls WHERE effect_id = ${effectId} AND +content_session_id = ${session}
     ORDER BY id LIMIT ${MAX_CALLS_OF_EFFECT}`.map(withUsage)
 }
 
 /** The newest `limit`, oldest first. */
 export function selectCallFigures(db: Database, session: string, limit: number): CallFigures[] {
-  return all<FlatUsage<CallFigures>>(db)`
+  return db.all<FlatUsage<CallFigures>>`
     SELECT ${FIGURES} FROM calls WHERE content_session_id = ${session} ORDER BY id DESC LIMIT ${limit}`
     .reverse()
     .map(withUsage)
@@ -85,7 +82,7 @@ export function selectCallFigures(db: Database, session: string, limit: number):
 /** The newest `limit`, oldest first. */
 export function selectCalls(db: Database, { session, effectId, since, limit = -1 }: CallFilter): CallRow[] {
   const where = whereEqual({ content_session_id: session, effect_id: effectId })
-  return all<FlatUsage<CallRow>>(db)`
+  return db.all<FlatUsage<CallRow>>`
     SELECT ${FIGURES}, sent, received FROM calls
     WHERE ${where} ${since === undefined ? EMPTY_SQL : sql`AND at >= ${since}`}
     ORDER BY id DESC LIMIT ${limit}`
@@ -117,7 +114,7 @@ const NEVER = Number.MAX_SAFE_INTEGER
 export function selectUsage(db: Database, filter: UsageFilter): UsageTotals[] {
   if (filter.by === 'day') return selectDays(db, filter.dayStarts)
   const { columns, by } = USAGE_GROUPS[filter.by]
-  return all<FlatUsage<UsageTotals>>(db)`
+  return db.all<FlatUsage<UsageTotals>>`
     SELECT ${columns}, max(at) AS at, ${SUM_COLUMNS} FROM calls
     WHERE at >= ${filter.since} AND at < ${filter.until ?? NEVER} GROUP BY ${by}
     ORDER BY cost DESC, input + output + cacheRead + cacheWrite DESC, key, name`.map(withUsage)
@@ -136,7 +133,7 @@ function selectDays(db: Database, starts: readonly number[]): UsageTotals[] {
 
 function sumBetween(db: Database, since: number, until: number): UsageSums {
   return withUsage(
-    one<FlatUsage<UsageSums>>(db)`SELECT ${SUM_COLUMNS} FROM calls WHERE at >= ${since} AND at < ${until}`,
+    db.one<FlatUsage<UsageSums>>`SELECT ${SUM_COLUMNS} FROM calls WHERE at >= ${since} AND at < ${until}`,
   )
 }
 

@@ -6,7 +6,7 @@ import { errorMessage } from '../../lib/errors.ts'
 import { faultByChance, faultPoint } from '../../lib/faults.ts'
 import type { Commit, CommitResult } from '../commit.ts'
 import { insertCalls } from './calls.ts'
-import { type Database, inSavepoint, isGroupFailure, nextSeq, run, seqNow, storageError } from './database.ts'
+import { type Database, inSavepoint, isGroupFailure, nextSeq, seqNow, storageError } from './database.ts'
 import { eventKnown, insertEvent } from './events.ts'
 import { indexAddedMemories } from './full-text-index.ts'
 import { applyInboxUpdate, type InsertedObservation } from './inbox.ts'
@@ -18,10 +18,10 @@ import { insertSession, selectRevision, updateSession } from './sessions.ts'
 export function commitGroup(db: Database, group: readonly Commit[]): CommitResult[] {
   faultPoint('commit.begin')
   try {
-    run(db)`BEGIN IMMEDIATE`
+    db.run`BEGIN IMMEDIATE`
     const results = group.map((commit) => applyMember(db, commit))
     faultPoint('commit.before')
-    run(db)`COMMIT`
+    db.run`COMMIT`
     faultPoint('commit.after')
     return results
   } catch (error) {
@@ -32,7 +32,7 @@ export function commitGroup(db: Database, group: readonly Commit[]): CommitResul
 
 /** SQLite may already have rolled back when the disk failed. */
 function rollBack(db: Database): void {
-  if (db.inTransaction) run(db)`ROLLBACK`
+  if (db.inTransaction) db.run`ROLLBACK`
 }
 
 function applyMember(db: Database, commit: Commit): CommitResult {

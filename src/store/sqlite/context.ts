@@ -3,21 +3,22 @@
  * `shown`: observations that a session got with its prompts, so that none is given twice.
  */
 import { OBSERVATION_TYPES, type Observation } from '../../domain/observation.ts'
-import type { Project } from '../../domain/project.ts'
 import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals } from '../port.ts'
-import { all, type Database, get, one, run, type Sql, type Stored, selectIds, sql } from './database.ts'
+import { type Database, type Sql, type Stored, sql } from './database.ts'
 import { observationsFrom, selectObservationsById, selectSummaries } from './memories.ts'
+import { newestName, selectDecidedName } from './projects.ts'
 
 /** Null for an unknown project. */
 export function selectContextMaterial(db: Database, query: ContextQuery): ContextMaterial | null {
-  const project = selectProjectName(db, query.project)
-  if (project === null) return null
+  const key = query.project
+  const name = selectDecidedName(db, key) ?? newestName(db, key)
+  if (name === null) return null
   const pinned = selectPinned(db, query.project, query.pinned)
   const isPinned = new Set(pinned.map(({ id }) => id))
   const candidates = newestCandidates(db, query).filter(({ id }) => !isPinned.has(id))
   const ids = candidates.filter(({ superseded }) => superseded === 0).map(({ id }) => id)
   return {
-    project,
+    project: { key, name },
     totals: selectTotals(db, query.project),
     observations: selectObservationsById(db, ids),
     pinned,
@@ -28,21 +29,13 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
 }
 
 export function selectAliases(db: Database, key: string): ProjectAlias[] {
-  const rows = all<Stored<ProjectAlias>>(db)`
+  const rows = db.all<Stored<ProjectAlias>>`
     SELECT key, root IS NULL AS moved FROM projects WHERE merged_into = ${key} ORDER BY key`
   return rows.map((row) => ({ ...row, moved: row.moved === 1 }))
 }
 
-/** The name given by hand, else the one of the newest session. */
-function selectProjectName(db: Database, key: string): Project | null {
-  const { name } = one<{ name: string | null }>(db)`
-    SELECT coalesce((SELECT name FROM projects WHERE key = ${key}),
-      (SELECT project_name FROM sdk_sessions WHERE project = ${key} ORDER BY updated_at_epoch DESC LIMIT 1)) AS name`
-  return name === null ? null : { key, name }
-}
-
 function selectTotals(db: Database, project: string): ProjectTotals {
-  const totals = get<ProjectTotals>(db)`
+  const totals = db.get<ProjectTotals>`
     SELECT observations, discovery_tokens AS discoveryTokens,
       (SELECT min(created_at_epoch) FROM observations o WHERE o.project = t.project) AS since
     FROM project_totals t WHERE project = ${project}`
@@ -57,7 +50,7 @@ interface Candidate {
 
 /** Newest first: the newest of all requested types, and in addition some of each type. */
 function newestCandidates(db: Database, { project, types, observations, ofEachType }: ContextQuery): Candidate[] {
-  const newestOf = (indexed: Sql, limit: number) => all<Candidate>(db)`
+  const newestOf = (indexed: Sql, limit: number) => db.all<Candidate>`
     SELECT id, created_at_epoch AS at,
       EXISTS (SELECT 1 FROM links WHERE to_id = observations.id AND kind = 'supersedes') AS superseded
     FROM observations INDEXED BY ${indexed} ORDER BY created_at_epoch DESC, id DESC LIMIT ${limit}`
@@ -82,14 +75,14 @@ function selectPinned(db: Database, project: string, limit: number): Observation
 }
 
 function selectRepeats(db: Database, ids: readonly number[]): ContextMaterial['repeats'] {
-  return all<ContextMaterial['repeats'][number]>(db)`
+  return db.all<ContextMaterial['repeats'][number]>`
     SELECT l.from_id AS "from", l.to_id AS "to"
     FROM json_each(${ids}) wanted CROSS JOIN links l ON l.from_id = wanted.value
     WHERE l.kind = 'repeats' ORDER BY l.from_id, l.to_id`
 }
 
 export function selectShown(db: Database, session: string): number[] {
-  return selectIds(db)`SELECT observation_id AS id FROM shown WHERE content_session_id = ${session}`
+  return db.ids`SELECT observation_id AS id FROM shown WHERE content_session_id = ${session}`
 }
 
 /**
@@ -97,7 +90,7 @@ export function selectShown(db: Database, session: string): number[] {
  * hooks at the same time only one gets an observation.
  */
 export function insertShown(db: Database, session: string, observations: readonly number[], at: number): number[] {
-  return selectIds(db)`
+  return db.ids`
     INSERT INTO shown (content_session_id, observation_id, at)
     SELECT s.content_session_id, o.id, ${at} FROM sdk_sessions s, json_each(${observations}) wanted
       JOIN observations o ON o.id = wanted.value WHERE s.content_session_id = ${session}
@@ -106,5 +99,5 @@ export function insertShown(db: Database, session: string, observations: readonl
 
 /** The client emptied its conversation: everything may be shown again. */
 export function deleteShown(db: Database, session: string): void {
-  run(db)`DELETE FROM shown WHERE content_session_id = ${session}`
+  db.run`DELETE FROM shown WHERE content_session_id = ${session}`
 }

@@ -1,9 +1,7 @@
-/** What every table's file needs: statements on a connection, the sequence counter, and what SQLite's errors mean. */
-import type BetterSqlite3 from 'better-sqlite3'
+/** The connection with the statements on it, the sequence counter, and what SQLite's errors mean. */
+import BetterSqlite3 from 'better-sqlite3'
 import type { Usage } from '../../domain/observation.ts'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
-
-export type Database = BetterSqlite3.Database
 
 export type SqlValue = string | number | null | Buffer
 
@@ -25,14 +23,22 @@ export class Sql {
 /** Values are bound, a list as JSON for `json_each`; other parts of SQL are inserted. */
 type SqlPart = SqlValue | readonly (string | number)[] | Sql
 
+/** What a tag gets of a template. */
+export type SqlTemplate = [strings: TemplateStringsArray, ...parts: SqlPart[]]
+
 /** A part of a statement: sql`project = ${key}`. */
-export function sql(strings: TemplateStringsArray, ...parts: readonly SqlPart[]): Sql {
+export function sql(...[strings, ...parts]: SqlTemplate): Sql {
   let text = strings[0] ?? ''
   const values: SqlValue[] = []
   for (const [i, part] of parts.entries()) {
-    const { text: inserted, values: bound } = part instanceof Sql ? part : new Sql('?', [toSqlValue(part)])
-    text += inserted + (strings[i + 1] ?? '')
-    values.push(...bound)
+    if (part instanceof Sql) {
+      text += part.text
+      values.push(...part.values)
+    } else {
+      text += '?'
+      values.push(toSqlValue(part))
+    }
+    text += strings[i + 1] ?? ''
   }
   return new Sql(text, values)
 }
@@ -75,83 +81,81 @@ function toSqlValue(value: SqlValue | boolean | object): SqlValue {
   return value === null || typeof value !== 'object' || value instanceof Buffer ? value : JSON.stringify(value)
 }
 
-type PreparedStatement = BetterSqlite3.Statement<unknown[], unknown>
-
-/** Prepared statements live as long as their connection. */
-const prepared = new WeakMap<Database, Map<string, PreparedStatement>>()
-
-function statement(db: Database, text: string): PreparedStatement {
-  let statements = prepared.get(db)
-  if (statements === undefined) {
-    statements = new Map()
-    prepared.set(db, statements)
-  }
-  let found = statements.get(text)
-  if (found === undefined) {
-    found = db.prepare<unknown[], unknown>(text)
-    statements.set(text, found)
-  }
-  return found
-}
-
-/** run(db)`DELETE FROM seen WHERE at < ${before}`, and the same for the functions below. */
-export type SqlTag<Result> = (strings: TemplateStringsArray, ...parts: readonly SqlPart[]) => Result
-
-function sqlTag<Result>(execute: (statement: Sql) => Result): SqlTag<Result> {
-  return (strings, ...parts) => execute(sql(strings, ...parts))
-}
-
-export function run(db: Database): SqlTag<{ changes: number; id: number }> {
-  return sqlTag(({ text, values }) => {
-    const { changes, lastInsertRowid } = statement(db, text).run(values)
-    return { changes, id: Number(lastInsertRowid) }
-  })
-}
-
-// The tables are STRICT, so the row type that the caller names holds for every row of the statement.
-export function get<Row>(db: Database): SqlTag<Row | undefined> {
-  return sqlTag(({ text, values }) => statement(db, text).get(values) as Row | undefined)
-}
-
-export function all<Row>(db: Database): SqlTag<Row[]> {
-  return sqlTag(({ text, values }) => statement(db, text).all(values) as Row[])
-}
-
-/** The row of a statement that always has exactly one, such as a sum. */
-export function one<Row>(db: Database): SqlTag<Row> {
-  return sqlTag(({ text, values }) => statement(db, text).get(values) as Row)
-}
-
-/** Row by row. The statement is not cached: a statement that is being iterated cannot run a second time. */
-export function each<Row>(db: Database): SqlTag<Generator<Row>> {
-  return sqlTag(function* ({ text, values }) {
-    yield* db.prepare<unknown[], Row>(text).iterate(values)
-  })
-}
-
-/** The column `n` of the only row; 0 where it is NULL or there is no row. */
-export function selectNumber(db: Database): SqlTag<number> {
-  return (...statement) => get<{ n: number | null }>(db)(...statement)?.n ?? 0
-}
-
-/** The column `id` of every row. */
-export function selectIds<Id extends string | number = number>(db: Database): SqlTag<Id[]> {
-  return (...statement) => all<{ id: Id }>(db)(...statement).map(({ id }) => id)
-}
-
-export function exists(db: Database): SqlTag<boolean> {
-  return (...statement) => get(db)(...statement) !== undefined
-}
+type Row = Record<string, SqlValue | boolean | object>
 
 /** A row as the end of an INSERT: column names and values. A boolean is stored as 0 or 1, a list or an object as JSON. */
-export function rowSql(row: Record<string, SqlValue | boolean | object>): Sql {
-  const values = Object.values(row).map((value) => sql`${toSqlValue(value)}`)
-  return sql`(${raw(Object.keys(row).join(', '))}) VALUES (${joinSql(values, ', ')})`
+export function rowSql(row: Row): Sql {
+  const columns = Object.keys(row)
+  const text = `(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+  return new Sql(text, Object.values(row).map(toSqlValue))
 }
 
-/** Returns the id of the row. */
-export function insertRow(db: Database, table: string, row: Parameters<typeof rowSql>[0]): number {
-  return run(db)`INSERT INTO ${raw(table)} ${rowSql(row)}`.id
+/**
+ * A connection. Statements are templates: db.run`DELETE FROM seen WHERE at < ${before}`.
+ * The tables are STRICT, so the row type that the caller names holds for every row of the statement.
+ */
+export class Database extends BetterSqlite3 {
+  readonly #statements = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>()
+
+  #prepared(text: string): BetterSqlite3.Statement<unknown[], unknown> {
+    let found = this.#statements.get(text)
+    if (found === undefined) {
+      found = this.prepare<unknown[], unknown>(text)
+      this.#statements.set(text, found)
+    }
+    return found
+  }
+
+  run(...template: SqlTemplate): { changes: number; id: number } {
+    const { text, values } = sql(...template)
+    const { changes, lastInsertRowid } = this.#prepared(text).run(values)
+    return { changes, id: Number(lastInsertRowid) }
+  }
+
+  get<Row>(...template: SqlTemplate): Row | undefined {
+    const { text, values } = sql(...template)
+    return this.#prepared(text).get(values) as Row | undefined
+  }
+
+  all<Row>(...template: SqlTemplate): Row[] {
+    const { text, values } = sql(...template)
+    return this.#prepared(text).all(values) as Row[]
+  }
+
+  /** The row of a statement that always has exactly one, such as a sum. */
+  one<Row>(...template: SqlTemplate): Row {
+    return this.get<Row>(...template) as Row
+  }
+
+  /** Row by row. The statement is not cached: a statement that is being iterated cannot run a second time. */
+  *each<Row>(...template: SqlTemplate): Generator<Row> {
+    const { text, values } = sql(...template)
+    yield* this.prepare<unknown[], Row>(text).iterate(values)
+  }
+
+  /** The column `n` of the only row; 0 where it is NULL or there is no row. */
+  number(...template: SqlTemplate): number {
+    return this.get<{ n: number | null }>(...template)?.n ?? 0
+  }
+
+  /** The column `id` of every row. */
+  ids<Id extends string | number = number>(...template: SqlTemplate): Id[] {
+    return this.all<{ id: Id }>(...template).map(({ id }) => id)
+  }
+
+  exists(...template: SqlTemplate): boolean {
+    return this.get(...template) !== undefined
+  }
+
+  /** Returns the id of the row. */
+  insertRow(table: string, row: Row): number {
+    return this.run`INSERT INTO ${raw(table)} ${rowSql(row)}`.id
+  }
+
+  /** Runs `work` in a transaction that takes the write lock at once. Inside of another transaction it is a part of that one. */
+  write<T>(work: () => T): T {
+    return this.transaction(work).immediate()
+  }
 }
 
 /**
@@ -164,22 +168,17 @@ export function inSavepoint<T>(
   isLocal: (error: unknown) => boolean,
   onError: (error: unknown) => T,
 ): T {
-  run(db)`SAVEPOINT step`
+  db.run`SAVEPOINT step`
   try {
     const result = work()
-    run(db)`RELEASE step`
+    db.run`RELEASE step`
     return result
   } catch (error) {
     if (!isLocal(error) || !db.inTransaction) throw error
-    run(db)`ROLLBACK TO step`
-    run(db)`RELEASE step`
+    db.run`ROLLBACK TO step`
+    db.run`RELEASE step`
     return onError(error)
   }
-}
-
-/** Runs `work` in a transaction that takes the write lock at once. Inside of another transaction it is a part of that one. */
-export function inTransaction<T>(db: Database, work: () => T): T {
-  return db.transaction(work).immediate()
 }
 
 /** The columns of a `Usage`, as its fields. */
@@ -229,7 +228,7 @@ export function bindDatabase<Operations extends Record<string, (db: Database, ..
 
 /** The next sequence number. Numbers the changes that clients follow, in the order in which they became durable. */
 export function nextSeq(db: Database): number {
-  const row = get<{ value: number }>(db)`UPDATE meta SET value = value + 1 WHERE name = 'seq' RETURNING value`
+  const row = db.get<{ value: number }>`UPDATE meta SET value = value + 1 WHERE name = 'seq' RETURNING value`
   if (row === undefined) throw new Error('the database has no sequence counter')
   return row.value
 }
@@ -240,13 +239,13 @@ export function seqNow(db: Database): number {
 
 /** A number in the table `meta`; null where it is not set. */
 export function selectMeta(db: Database, name: string): number | null {
-  return get<{ value: number }>(db)`SELECT value FROM meta WHERE name = ${name}`?.value ?? null
+  return db.get<{ value: number }>`SELECT value FROM meta WHERE name = ${name}`?.value ?? null
 }
 
 export function setMeta(db: Database, name: string, value: number | null): void {
-  if (value === null) run(db)`DELETE FROM meta WHERE name = ${name}`
+  if (value === null) db.run`DELETE FROM meta WHERE name = ${name}`
   else {
-    run(db)`
+    db.run`
       INSERT INTO meta (name, value) VALUES (${name}, ${value})
       ON CONFLICT (name) DO UPDATE SET value = excluded.value`
   }

@@ -1,18 +1,7 @@
 /** `embeddings`: vectors of observations, by embedder. Vectors of different embedders are never compared. */
 import { MemError } from '../../lib/errors.ts'
 import type { NewVector, StoredVector, UnembeddedObservation, UnembeddedPage } from '../search-port.ts'
-import {
-  all,
-  type Database,
-  EMPTY_SQL,
-  inTransaction,
-  run,
-  type Sql,
-  type Stored,
-  selectIds,
-  selectNumber,
-  sql,
-} from './database.ts'
+import { type Database, EMPTY_SQL, type Sql, type Stored, sql } from './database.ts'
 
 /** Vectors per page, a few MB at most. */
 const PAGE_VECTORS = 2_000
@@ -23,7 +12,7 @@ const MAX_DROPPED = 2_000
 
 /** Returns the number of stored vectors. Vectors of deleted observations are not stored. */
 export function putVectors(db: Database, vectors: readonly NewVector[]): number {
-  return inTransaction(db, () => vectors.reduce((stored, vector) => stored + putVector(db, vector), 0))
+  return db.write(() => vectors.reduce((stored, vector) => stored + putVector(db, vector), 0))
 }
 
 function putVector(db: Database, { observationId, fragment, embedder, vector }: NewVector): number {
@@ -34,7 +23,7 @@ function putVector(db: Database, { observationId, fragment, embedder, vector }: 
     )
   }
   const bytes = vector === null ? Buffer.alloc(0) : Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)
-  return run(db)`
+  return db.run`
     INSERT INTO embeddings (fragment, observation_id, embedder, dimensions, vector)
     SELECT ${`obs_${observationId}_${fragment}`}, id, ${embedder}, ${vector?.length ?? 0}, ${bytes}
     FROM observations WHERE id = ${observationId}
@@ -44,7 +33,7 @@ function putVector(db: Database, { observationId, fragment, embedder, vector }: 
 /** Observations without any vector of this embedder. */
 export function selectUnembedded(db: Database, embedder: string, afterId: number, limit: number): UnembeddedPage {
   const observations: UnembeddedObservation[] = []
-  const scanned = all<Stored<UnembeddedObservation> & { missing: number }>(db)`
+  const scanned = db.all<Stored<UnembeddedObservation> & { missing: number }>`
     SELECT id, project, title, subtitle, narrative, facts, NOT EXISTS (SELECT 1 FROM embeddings e
       WHERE e.observation_id = observations.id AND e.embedder = ${embedder}) AS missing
     FROM observations WHERE id > ${afterId} ORDER BY id LIMIT ${MAX_SCANNED}`
@@ -59,7 +48,7 @@ export function selectUnembedded(db: Database, embedder: string, afterId: number
 /** Of one embedder, or of all. Returns the number of deleted vectors; 0 when none is left. */
 export function deleteVectors(db: Database, embedder: string | null): number {
   const ofEmbedder = embedder === null ? EMPTY_SQL : sql`WHERE embedder = ${embedder}`
-  return run(db)`
+  return db.run`
     DELETE FROM embeddings
     WHERE id IN (SELECT id FROM embeddings ${ofEmbedder} ORDER BY id LIMIT ${MAX_DROPPED})`.changes
 }
@@ -79,7 +68,7 @@ export function* pagesOfVectors(
   afterId: number,
 ): Generator<StoredVector[]> {
   for (let last = afterId; ; ) {
-    const page = all<Omit<StoredVector, 'vector'> & { vector: Buffer }>(db)`
+    const page = db.all<Omit<StoredVector, 'vector'> & { vector: Buffer }>`
       SELECT e.id, e.observation_id AS observationId, e.fragment, e.vector FROM ${embeddingsOf(project, embedder)}
         AND e.id > ${last} ORDER BY e.id LIMIT ${PAGE_VECTORS}`
     if (page.length > 0)
@@ -104,12 +93,12 @@ function toFloats(bytes: Buffer): Float32Array {
 
 /** The id of the newest vector; 0 without vectors. */
 export function selectLastVector(db: Database, embedder: string): number {
-  return selectNumber(db)`SELECT max(id) AS n FROM embeddings WHERE embedder = ${embedder}`
+  return db.number`SELECT max(id) AS n FROM embeddings WHERE embedder = ${embedder}`
 }
 
 /** Projects with vectors of this embedder. Skips from key to key in the index instead of reading all rows. */
 export function selectProjectsWithVectors(db: Database, embedder: string): string[] {
-  return selectIds<string>(db)`
+  return db.ids<string>`
     WITH RECURSIVE keys (project) AS (
       SELECT min(project) FROM search_rows
       UNION ALL SELECT (SELECT min(project) FROM search_rows WHERE project > keys.project) FROM keys
@@ -121,5 +110,5 @@ export function selectProjectsWithVectors(db: Database, embedder: string): strin
 }
 
 export function countVectors(db: Database, project: string | null, embedder: string): number {
-  return selectNumber(db)`SELECT count(*) AS n FROM ${embeddingsOf(project, embedder)}`
+  return db.number`SELECT count(*) AS n FROM ${embeddingsOf(project, embedder)}`
 }

@@ -12,31 +12,18 @@ import {
 } from '../../domain/event.ts'
 import type { EventOutcome, EventRecord } from '../commit.ts'
 import type { EventRow, EventWithPayload, RecordedEvent } from '../port.ts'
-import {
-  all,
-  type Database,
-  EMPTY_SQL,
-  each,
-  exists,
-  get,
-  insertRow,
-  run,
-  type Stored,
-  selectIds,
-  sql,
-  startsWith,
-} from './database.ts'
+import { type Database, EMPTY_SQL, type Stored, sql, startsWith } from './database.ts'
 
 export function payloadHash(payload: string): string {
   return createHash('sha256').update(payload).digest('hex')
 }
 
 export function eventKnown(db: Database, session: string, eventId: string): boolean {
-  return exists(db)`SELECT 1 FROM events WHERE content_session_id = ${session} AND event_id = ${eventId}`
+  return db.exists`SELECT 1 FROM events WHERE content_session_id = ${session} AND event_id = ${eventId}`
 }
 
 export function insertEvent(db: Database, session: string, { event, receivedAt, outcome }: EventRecord): void {
-  insertRow(db, 'events', {
+  db.insertRow('events', {
     content_session_id: session,
     event_id: event.id,
     kind: event.kind,
@@ -57,7 +44,7 @@ export function settleEvent(
   { eventId, kind, reason }: EventOutcome,
   observationIds: readonly number[],
 ): void {
-  run(db)`
+  db.run`
     UPDATE events SET outcome = ${kind}, reason = ${reason}, observation_ids = ${observationIds},
       effect_id = ${effectId}, attempts = coalesce((SELECT m.attempts FROM pending_messages m
         WHERE m.content_session_id = ${session} AND m.event_id = ${eventId}), attempts)
@@ -76,7 +63,7 @@ const PAYLOAD_JOINS = sql`
 
 /** The newest `limit`, oldest first. */
 export function selectEvents(db: Database, session: string, limit: number): EventRow[] {
-  return all<Stored<EventRow>>(db)`
+  return db.all<Stored<EventRow>>`
     SELECT ${EVENT_COLUMNS} FROM events e WHERE e.content_session_id = ${session} ORDER BY e.id DESC LIMIT ${limit}`
     .reverse()
     .map((row) => ({ ...row, observationIds: JSON.parse(row.observationIds) }))
@@ -90,7 +77,7 @@ function toEventWithPayload(row: EventPayloadRow): EventWithPayload {
 
 /** In one session, or in the newest session that has the event. */
 export function selectEvent(db: Database, eventId: string, session: string | null): EventWithPayload | null {
-  const row = get<EventPayloadRow>(db)`
+  const row = db.get<EventPayloadRow>`
     SELECT ${EVENT_COLUMNS}, ${PAYLOAD_COLUMN} FROM events e ${PAYLOAD_JOINS}
     WHERE e.event_id = ${eventId} ${session === null ? EMPTY_SQL : sql`AND e.content_session_id = ${session}`}
     ORDER BY e.id DESC LIMIT 1`
@@ -107,7 +94,7 @@ const MAX_SOURCE_PAYLOAD_CHARS = 4_000_000
 export function selectSourceEvents(db: Database, session: string, sources: string): EventWithPayload[] {
   const found: EventWithPayload[] = []
   let chars = 0
-  const rows = each<EventPayloadRow>(db)`
+  const rows = db.each<EventPayloadRow>`
     SELECT ${EVENT_COLUMNS}, ${PAYLOAD_COLUMN} FROM (SELECT DISTINCT value AS id FROM json_each(${sources})) wanted
     CROSS JOIN events e ON e.content_session_id = ${session} AND e.event_id = wanted.id ${PAYLOAD_JOINS}
     ORDER BY e.id LIMIT ${MAX_SOURCES}`
@@ -132,7 +119,7 @@ function parsePayload(json: string | null): MemoryEvent | null {
 export function insertPayload(db: Database, session: string, event: MemoryEvent, at: number): void {
   const payload = JSON.stringify(event)
   const bytes = Buffer.byteLength(payload)
-  insertRow(db, 'payloads', { content_session_id: session, event_id: event.id, kept_at: at, bytes, payload })
+  db.insertRow('payloads', { content_session_id: session, event_id: event.id, kept_at: at, bytes, payload })
 }
 
 /** Bound on one page of recorded events, so that it fits into one message to a client. */
@@ -150,7 +137,7 @@ type RecordedEventRow = Omit<RecordedEvent, 'payload' | 'prompt'> & {
 export function selectRecordedEvents(db: Database, session: string, afterId: number, limit: number): RecordedEvent[] {
   const events: RecordedEvent[] = []
   let chars = 0
-  const rows = each<RecordedEventRow>(db)`
+  const rows = db.each<RecordedEventRow>`
     SELECT e.id, e.event_id AS eventId, e.kind, e.tool, e.at, e.received_at AS receivedAt, e.outcome, ${PAYLOAD_COLUMN},
       p.prompt_number AS number, p.prompt_text AS text, p.private, p.created_at_epoch AS promptedAt
     FROM events e ${PAYLOAD_JOINS}
@@ -180,7 +167,7 @@ const MAX_MATCHING_EVENTS = 10
 
 /** Ids of events that start with a prefix, each once: people type the first characters. */
 export function selectEventIds(db: Database, prefix: string, session: string | null): string[] {
-  return selectIds<string>(db)`
+  return db.ids<string>`
     SELECT DISTINCT event_id AS id FROM events
     WHERE ${startsWith('event_id', prefix)} AND (${session} IS NULL OR content_session_id = ${session})
     ORDER BY event_id LIMIT ${MAX_MATCHING_EVENTS}`
@@ -189,7 +176,7 @@ export function selectEventIds(db: Database, prefix: string, session: string | n
 /** Unknown sessions are left out. */
 export function selectStoredSessionStates(db: Database, ends: readonly TranscriptEnd[]): StoredSessionState[] {
   return ends.flatMap(({ session, end }) => {
-    if (!exists(db)`SELECT 1 FROM sdk_sessions WHERE content_session_id = ${session}`) return []
+    if (!db.exists`SELECT 1 FROM sdk_sessions WHERE content_session_id = ${session}`) return []
     const transcript = eventKnown(db, session, transcriptStartId(session))
     const hooks = !transcript || hasHookEvents(db, session)
     return [{ session, hooks, transcript, finished: eventKnown(db, session, end) }]
@@ -198,7 +185,7 @@ export function selectStoredSessionStates(db: Database, ends: readonly Transcrip
 
 /** Tool uses have the same id in hooks and transcripts; all other events of a transcript have its prefix. */
 function hasHookEvents(db: Database, session: string): boolean {
-  return exists(db)`
+  return db.exists`
     SELECT 1 FROM events WHERE content_session_id = ${session} AND kind NOT IN ('tool_use', 'tool_failure')
       AND event_id NOT LIKE 'transcript:%' LIMIT 1`
 }

@@ -15,7 +15,7 @@ import type {
   SessionRecord,
   SummaryRecord,
 } from '../exchange-records.ts'
-import { all, type Database, each, run, selectIds } from './database.ts'
+import type { Database } from './database.ts'
 import { selectObservationsById, summariesFrom } from './memories.ts'
 import { selectProjects } from './projects.ts'
 import { openForReading } from './reader.ts'
@@ -40,8 +40,8 @@ export class SqliteExport {
   private constructor(db: Database, filters: SearchFilters) {
     this.#db = db
     this.#filters = filters
-    run(db)`BEGIN`
-    this.#rows = selectIds(db)`SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)} ORDER BY s.id`
+    db.run`BEGIN`
+    this.#rows = db.ids`SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)} ORDER BY s.id`
   }
 
   /** `filters`: with the project's key and the session's full id. */
@@ -83,7 +83,7 @@ export class SqliteExport {
 
   /** Oldest first. */
   *moments(project: string): Generator<ExportedMoment> {
-    yield* each<ExportedMoment>(this.#db)`
+    yield* this.#db.each<ExportedMoment>`
       SELECT s.id AS row, s.content_session_id AS session, s.created_at_epoch AS at FROM search_rows s
       WHERE ${filterConditions(this.#filters)} AND s.project = ${project} ORDER BY s.created_at_epoch, s.id`
   }
@@ -102,7 +102,7 @@ export class SqliteExport {
 
 /** Projects of the memories and of their sessions: a session may have moved to another project. */
 function selectProjectKeys(db: Database, filters: SearchFilters): string[] {
-  return selectIds<string>(db)`
+  return db.ids<string>`
     WITH passing AS MATERIALIZED (
       SELECT DISTINCT s.project, s.content_session_id FROM search_rows s WHERE ${filterConditions(filters)})
     SELECT project AS id FROM passing
@@ -110,7 +110,7 @@ function selectProjectKeys(db: Database, filters: SearchFilters): string[] {
 }
 
 function eachSession(db: Database, filters: SearchFilters): Generator<SessionRecord> {
-  return each<SessionRecord>(db)`
+  return db.each<SessionRecord>`
     SELECT 'session' AS kind, content_session_id AS id, project, client, cwd, prompts, created_at_epoch AS startedAt,
       updated_at_epoch AS heardAt
     FROM sdk_sessions WHERE content_session_id IN (
@@ -119,12 +119,12 @@ function eachSession(db: Database, filters: SearchFilters): Generator<SessionRec
 }
 
 function eachLink(db: Database): Generator<LinkRecord> {
-  return each<LinkRecord>(db)`
+  return db.each<LinkRecord>`
     SELECT 'link' AS kind, from_id AS "from", to_id AS "to", kind AS link, made_by AS "by", at FROM links ORDER BY id`
 }
 
 function eachPin(db: Database): Generator<PinRecord> {
-  return each<PinRecord>(db)`SELECT 'pin' AS kind, id AS observation, at FROM pins ORDER BY id`
+  return db.each<PinRecord>`SELECT 'pin' AS kind, id AS observation, at FROM pins ORDER BY id`
 }
 
 /** Independent of the locale. */
@@ -184,7 +184,7 @@ function selectExportSummaries(db: Database, ids: readonly number[]): Summary[] 
 
 /** Private prompts have no search row; this condition is a second safeguard. */
 function selectExportPrompts(db: Database, ids: readonly number[]): (PromptRecord & { id: number })[] {
-  return all<PromptRecord & { id: number }>(db)`
+  return db.all<PromptRecord & { id: number }>`
     SELECT 'prompt' AS kind, p.id, p.content_session_id AS session, p.prompt_number AS number, p.prompt_text AS text,
       p.created_at_epoch AS at
     FROM json_each(${ids}) wanted CROSS JOIN user_prompts p ON p.id = wanted.value WHERE p.private = 0`

@@ -4,11 +4,10 @@
  * the time of the memory, and nothing of its text, not even a digest from which a short text could be guessed.
  */
 import { existsSync } from 'node:fs'
-import BetterSqlite3 from 'better-sqlite3'
 import { schemaVersion } from '../migrations/index.ts'
 import type { BackupInfo } from '../port.ts'
 import type { ForgetOptions, ForgetResult } from '../search-port.ts'
-import { all, type Database, inTransaction, isIndexDamage, nextSeq, run, selectIds, selectNumber } from './database.ts'
+import { Database, isIndexDamage, nextSeq } from './database.ts'
 import { indexChunk, indexSearchRow, purge, resetIndex, startPurge } from './full-text-index.ts'
 import { selectExistingObservations } from './memories.ts'
 import { memoryIds, searchRowId, selectPassing } from './search-rows.ts'
@@ -29,7 +28,7 @@ function withIndexReset<T>(db: Database, work: () => T): T {
     return work()
   } catch (error) {
     if (!isIndexDamage(error)) throw error
-    inTransaction(db, () => resetIndex(db))
+    db.write(() => resetIndex(db))
     return work()
   }
 }
@@ -39,7 +38,7 @@ function removeAndReport(
   { ids, filters, dryRun, at }: ForgetOptions,
   backups: readonly BackupInfo[],
 ): Omit<ForgetResult, 'cleared'> {
-  return inTransaction(db, () => {
+  return db.write(() => {
     const existing = selectExistingObservations(db, ids)
     const passing = filters === null ? [] : selectPassing(db, filters, -1, 0)
     const rows = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
@@ -64,14 +63,14 @@ function removeAndReport(
 
 /** Summaries of the same turns. */
 function summariesBeside(db: Database, ids: readonly number[]): number[] {
-  return selectIds(db)`
+  return db.ids`
     SELECT DISTINCT m.id FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value
       JOIN session_summaries m ON m.content_session_id = o.content_session_id AND m.prompt_number = o.prompt_number
     ORDER BY m.id`
 }
 
 function oldestMemoryAt(db: Database, rows: readonly number[]): number {
-  return selectNumber(db)`
+  return db.number`
     SELECT min(s.created_at_epoch) AS n FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value`
 }
 
@@ -87,19 +86,19 @@ type Removed = typeof NOTHING_REMOVED
 
 /** Deletes memories and their copies from every table. Runs inside the caller's transaction. */
 function removeMemories(db: Database, rows: readonly number[]): Removed {
-  const sessions = selectIds<string>(db)`
+  const sessions = db.ids<string>`
     SELECT DISTINCT s.content_session_id AS id
     FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value`
   const observations = memoryIds(rows, 'observation')
   const removed = { ...NOTHING_REMOVED, ...countCopies(db, observations) }
   if (rows.length > MAX_INDEX_DELETIONS) resetIndex(db)
-  run(db)`DELETE FROM observations WHERE id IN (SELECT value FROM json_each(${observations}))`
-  run(db)`DELETE FROM session_summaries WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'summary')}))`
-  run(db)`DELETE FROM user_prompts WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'prompt')}))`
+  db.run`DELETE FROM observations WHERE id IN (SELECT value FROM json_each(${observations}))`
+  db.run`DELETE FROM session_summaries WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'summary')}))`
+  db.run`DELETE FROM user_prompts WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'prompt')}))`
   for (const session of sessions) {
     const orphaned = removeFromEvents(db, session, observations)
     removed.payloads += deletePayloads(db, session, orphaned)
-    removed.observerTurns += run(db)`DELETE FROM observer_turns WHERE content_session_id = ${session}`.changes
+    removed.observerTurns += db.run`DELETE FROM observer_turns WHERE content_session_id = ${session}`.changes
     removed.callTexts += clearCallTexts(db, session)
     clearFailureReasons(db, session)
     for (const row of rowsWithOutdatedText(db, session)) indexSearchRow(db, row)
@@ -110,9 +109,9 @@ function removeMemories(db: Database, rows: readonly number[]): Removed {
 
 function countCopies(db: Database, ids: readonly number[]): Pick<Removed, 'embeddings' | 'links'> {
   return {
-    embeddings: selectNumber(db)`
+    embeddings: db.number`
       SELECT count(*) AS n FROM embeddings WHERE observation_id IN (SELECT value FROM json_each(${ids}))`,
-    links: selectNumber(db)`
+    links: db.number`
       SELECT count(*) AS n FROM links WHERE from_id IN (SELECT value FROM json_each(${ids}))
         OR to_id IN (SELECT value FROM json_each(${ids}))`,
   }
@@ -120,7 +119,7 @@ function countCopies(db: Database, ids: readonly number[]): Pick<Removed, 'embed
 
 /** Returns the events without any other observation. */
 function removeFromEvents(db: Database, session: string, ids: readonly number[]): string[] {
-  const changed = all<{ id: string; isOrphan: number }>(db)`
+  const changed = db.all<{ id: string; isOrphan: number }>`
     UPDATE events SET
       observation_ids = (SELECT json_group_array(value) FROM json_each(events.observation_ids)
         WHERE value NOT IN (SELECT value FROM json_each(${ids}))),
@@ -136,7 +135,7 @@ function removeFromEvents(db: Database, session: string, ids: readonly number[])
  * the only copy of its events: there only those without any other observation.
  */
 function deletePayloads(db: Database, session: string, orphaned: readonly string[]): number {
-  return run(db)`
+  return db.run`
     DELETE FROM payloads WHERE content_session_id = ${session} AND (
       event_id IN (SELECT value FROM json_each(${orphaned}))
       OR (SELECT quarantine IS NULL FROM sdk_sessions WHERE content_session_id = ${session}))`.changes
@@ -144,7 +143,7 @@ function deletePayloads(db: Database, session: string, orphaned: readonly string
 
 /** Also the error, which may quote the model's reply. */
 function clearCallTexts(db: Database, session: string): number {
-  return run(db)`
+  return db.run`
     UPDATE calls SET sent = NULL, received = NULL,
       error = CASE WHEN error IS NULL THEN NULL ELSE 'deleted with a forgotten memory' END
     WHERE content_session_id = ${session} AND (sent IS NOT NULL OR error IS NOT NULL)`.changes
@@ -152,20 +151,20 @@ function clearCallTexts(db: Database, session: string): number {
 
 /** The reason of a failed transition may quote the reply too; the part before the colon is kept. */
 function clearFailureReasons(db: Database, session: string): void {
-  run(db)`
+  db.run`
     UPDATE trace SET reason = substr(reason, 1, instr(reason, ':')) || ' deleted with a forgotten memory'
     WHERE content_session_id = ${session} AND event = 'FAILED' AND instr(reason, ':') > 0`
 }
 
 /** Neighbours of a deleted observation, whose index rows still contain its text. */
 function rowsWithOutdatedText(db: Database, session: string): number[] {
-  return selectIds(db)`
+  return db.ids`
     SELECT id FROM search_rows WHERE indexed = 0 AND content_session_id = ${session}
       AND EXISTS (SELECT 1 FROM memory_fts WHERE memory_fts.rowid = search_rows.id)`
 }
 
 function chunksWithOutdatedText(db: Database, session: string): number[] {
-  return selectIds(db)`
+  return db.ids`
     SELECT id FROM session_chunks WHERE indexed = 0 AND content_session_id = ${session}
       AND (members = 0 OR EXISTS (SELECT 1 FROM chunk_fts WHERE chunk_fts.rowid = session_chunks.id))`
 }
@@ -180,7 +179,7 @@ interface Tombstone {
 const FIRST_VERSION_WITH_TOMBSTONES = 3
 
 function insertTombstones(db: Database, rows: readonly number[], at: number): void {
-  run(db)`
+  db.run`
     INSERT INTO forgotten (id, created_at_epoch, at)
     SELECT s.id, s.created_at_epoch, ${at}
     FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value
@@ -189,7 +188,7 @@ function insertTombstones(db: Database, rows: readonly number[], at: number): vo
 
 /** After a recovery or a restore: deletes forgotten memories that came back. */
 export function forgetAgain(db: Database): number {
-  const rows = selectIds(db)`
+  const rows = db.ids`
     SELECT s.id FROM forgotten f JOIN search_rows s ON s.id = f.id AND s.created_at_epoch = f.created_at_epoch`
   removeMemories(db, rows)
   return rows.length
@@ -200,9 +199,9 @@ export function readTombstones(file: string): Tombstone[] {
   if (!existsSync(file)) return []
   let db: Database | undefined
   try {
-    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
+    db = new Database(file, { readonly: true, fileMustExist: true })
     if (schemaVersion(db) < FIRST_VERSION_WITH_TOMBSTONES) return []
-    return all<Tombstone>(db)`SELECT id, created_at_epoch, at FROM forgotten`
+    return db.all<Tombstone>`SELECT id, created_at_epoch, at FROM forgotten`
   } catch {
     return []
   } finally {
@@ -212,7 +211,7 @@ export function readTombstones(file: string): Tombstone[] {
 
 export function addTombstones(db: Database, tombstones: readonly Tombstone[]): void {
   for (const { id, created_at_epoch, at } of tombstones) {
-    run(db)`
+    db.run`
       INSERT INTO forgotten (id, created_at_epoch, at) VALUES (${id}, ${created_at_epoch}, ${at})
       ON CONFLICT DO NOTHING`
   }

@@ -7,23 +7,7 @@ import type { Observation, Summary } from '../../domain/observation.ts'
 import { systemCode } from '../../lib/errors.ts'
 import { splitWords } from '../../lib/words.ts'
 import type { IndexState } from '../search-port.ts'
-import {
-  all,
-  type Database,
-  get,
-  inSavepoint,
-  insertRow,
-  inTransaction,
-  isIndexDamage,
-  raw,
-  run,
-  type Sql,
-  selectIds,
-  selectMeta,
-  selectNumber,
-  setMeta,
-  sql,
-} from './database.ts'
+import { type Database, inSavepoint, isIndexDamage, raw, type Sql, selectMeta, setMeta, sql } from './database.ts'
 import { indexedPairs } from './full-text-search.ts'
 import { observationsFrom, selectObservation, summariesFrom } from './memories.ts'
 import { foldConcept, foldedList, foldPath, searchRowId, searchRowKind, searchRowMemoryId } from './search-rows.ts'
@@ -130,13 +114,13 @@ export function markIndexDamaged(db: Database): void {
 /** Deletes the index; `indexNext` rebuilds it from the rows. Fast, however large the index is. */
 export function resetIndex(db: Database): void {
   for (const table of FULL_TEXT_TABLES) recreate(db, table)
-  run(db)`UPDATE search_rows SET indexed = 0, chunk = NULL`
-  run(db)`DELETE FROM session_chunks`
+  db.run`UPDATE search_rows SET indexed = 0, chunk = NULL`
+  db.run`DELETE FROM session_chunks`
   setMeta(db, 'index_version', INDEX_VERSION)
 }
 
 export function rebuildIndex(db: Database): IndexState {
-  inTransaction(db, () => resetIndex(db))
+  db.write(() => resetIndex(db))
   return indexState(db)
 }
 
@@ -148,7 +132,7 @@ function resetOutdatedIndex(db: Database): void {
 
 /** Dropping the table is fast; deleting its rows would take as long as the index is large. */
 function recreate(db: Database, table: FullTextTable): void {
-  const schema = get<{ sql: string }>(db)`SELECT sql FROM sqlite_schema WHERE name = ${table}`
+  const schema = db.get<{ sql: string }>`SELECT sql FROM sqlite_schema WHERE name = ${table}`
   if (schema === undefined) throw new Error(`the database has no table ${table}`)
   db.exec(`DROP TABLE ${table}`)
   db.exec(schema.sql)
@@ -167,15 +151,15 @@ function addToChunk(db: Database, id: number): number | null {
   if (observation === null) return null // `indexSearchRow` deletes its search row
   const chars = ownTextChars(observationText(observation))
   const { session, project } = observation
-  const last = get<{ id: number; members: number; chars: number }>(db)`
+  const last = db.get<{ id: number; members: number; chars: number }>`
     SELECT id, members, chars FROM session_chunks WHERE content_session_id = ${session} ORDER BY id DESC LIMIT 1`
   const fits = last !== undefined && last.members < MAX_CHUNK_MEMBERS && last.chars + chars <= MAX_CHUNK_CHARS
   const chunk = fits
     ? last.id
-    : insertRow(db, 'session_chunks', { content_session_id: session, project, members: 0, chars: 0 })
-  run(db)`
+    : db.insertRow('session_chunks', { content_session_id: session, project, members: 0, chars: 0 })
+  db.run`
     UPDATE session_chunks SET members = members + 1, chars = chars + ${chars}, indexed = 0 WHERE id = ${chunk}`
-  run(db)`UPDATE search_rows SET chunk = ${chunk} WHERE id = ${searchRowId('observation', id)}`
+  db.run`UPDATE search_rows SET chunk = ${chunk} WHERE id = ${searchRowId('observation', id)}`
   return chunk
 }
 
@@ -184,14 +168,14 @@ export function indexChunk(db: Database, chunk: number): void {
   const members = observationsFrom(db)`
     search_rows s JOIN observations o ON o.id = s.id >> 2 WHERE s.chunk = ${chunk} ORDER BY s.id`
   if (members.length === 0) {
-    run(db)`DELETE FROM session_chunks WHERE id = ${chunk}`
+    db.run`DELETE FROM session_chunks WHERE id = ${chunk}`
     return
   }
   const texts = members.map(observationText)
   const chars = texts.reduce((sum, text) => sum + ownTextChars(text), 0)
-  run(db)`DELETE FROM chunk_fts WHERE rowid = ${chunk}`
-  run(db)`INSERT INTO chunk_fts (rowid, text) VALUES (${chunk}, ${chunkText(texts)})`
-  run(db)`UPDATE session_chunks SET indexed = 1, chars = ${chars} WHERE id = ${chunk}`
+  db.run`DELETE FROM chunk_fts WHERE rowid = ${chunk}`
+  db.run`INSERT INTO chunk_fts (rowid, text) VALUES (${chunk}, ${chunkText(texts)})`
+  db.run`UPDATE session_chunks SET indexed = 1, chars = ${chars} WHERE id = ${chunk}`
 }
 
 interface AddedMemories {
@@ -234,15 +218,15 @@ export function indexSearchRow(db: Database, row: number): void {
   const memory = selectIndexedMemory(db, row)
   if (memory === null) {
     // Without its memory the row would stay unindexed.
-    run(db)`DELETE FROM search_rows WHERE id = ${row}`
+    db.run`DELETE FROM search_rows WHERE id = ${row}`
     return
   }
   const { title, body, facts, names, grams, neighbours } = indexedText(memory.text, memory.neighbours ?? [])
-  run(db)`DELETE FROM memory_fts WHERE rowid = ${row}`
-  run(db)`
+  db.run`DELETE FROM memory_fts WHERE rowid = ${row}`
+  db.run`
     INSERT INTO memory_fts (rowid, title, body, facts, names, grams, neighbours)
     VALUES (${row}, ${title}, ${body}, ${facts}, ${names}, ${grams}, ${neighbours})`
-  run(db)`
+  db.run`
     UPDATE search_rows SET indexed = 1, concepts = ${foldedList(memory.concepts ?? [], foldConcept)},
       files = ${foldedList(memory.files, foldPath)}
     WHERE id = ${row}`
@@ -272,7 +256,7 @@ function selectIndexedMemory(db: Database, row: number): IndexedMemory | null {
       return { text: summaryText(summary), files: [...summary.filesRead, ...summary.filesEdited] }
     }
     case 'prompt': {
-      const prompt = get<{ text: string }>(db)`
+      const prompt = db.get<{ text: string }>`
         SELECT prompt_text AS text FROM user_prompts WHERE id = ${id} AND private = 0`
       if (prompt === undefined) return null
       return { text: { title: '', body: prompt.text, facts: '', names: '' }, files: [] }
@@ -282,7 +266,7 @@ function selectIndexedMemory(db: Database, row: number): IndexedMemory | null {
 
 /** Chunks are filled in the order of the session. Not yet if an earlier observation is still without a chunk. */
 function addToChunkInOrder(db: Database, session: string, id: number): number | null {
-  const [first] = selectIds(db)`
+  const [first] = db.ids`
     SELECT id FROM search_rows WHERE content_session_id = ${session} AND chunk IS NULL AND id & 3 = 0
     ORDER BY id LIMIT 1`
   return first === searchRowId('observation', id) ? addToChunk(db, id) : null
@@ -292,14 +276,14 @@ function addToChunkInOrder(db: Database, session: string, id: number): number | 
 const NEIGHBOURS = 2
 
 function observationsBefore(db: Database, session: string, id: number): number[] {
-  return selectIds(db)`
+  return db.ids`
     SELECT id FROM observations WHERE content_session_id = ${session} AND id < ${id}
     ORDER BY id DESC LIMIT ${NEIGHBOURS}`
 }
 
 /** In their order. */
 function selectNeighbourTexts(db: Database, session: string, id: number): NeighbourText[] {
-  const nearest = (side: Sql) => all<NeighbourText>(db)`
+  const nearest = (side: Sql) => db.all<NeighbourText>`
     SELECT title, subtitle, narrative FROM observations
     WHERE content_session_id = ${session} AND ${side} LIMIT ${NEIGHBOURS}`
   return [...nearest(sql`id < ${id} ORDER BY id DESC`).reverse(), ...nearest(sql`id > ${id} ORDER BY id`)]
@@ -309,7 +293,7 @@ function selectNeighbourTexts(db: Database, session: string, id: number): Neighb
 const ROWS_PER_CHUNK = 8
 
 export function indexState(db: Database): IndexState {
-  const count = (from: Sql) => selectNumber(db)`SELECT count(*) AS n FROM ${from}`
+  const count = (from: Sql) => db.number`SELECT count(*) AS n FROM ${from}`
   const purges = selectMeta(db, 'purge') === null ? 0 : 1
   const left =
     count(sql`search_rows WHERE indexed = 0`) +
@@ -326,16 +310,16 @@ export function indexState(db: Database): IndexState {
  */
 export function indexNext(db: Database, limit: number): IndexState {
   purge(db, 1)
-  return inTransaction(db, () => {
+  return db.write(() => {
     resetOutdatedIndex(db)
-    const rows = selectIds(db)`SELECT id FROM search_rows WHERE indexed = 0 ORDER BY id DESC LIMIT ${limit}`
+    const rows = db.ids`SELECT id FROM search_rows WHERE indexed = 0 ORDER BY id DESC LIMIT ${limit}`
     for (const row of rows) indexSearchRow(db, row)
-    const withoutChunk = selectIds(db)`
+    const withoutChunk = db.ids`
       SELECT id FROM search_rows WHERE chunk IS NULL AND id & 3 = 0
       ORDER BY content_session_id, id LIMIT ${limit - rows.length}`
     for (const row of withoutChunk) addToChunk(db, searchRowMemoryId(row))
     const left = limit - rows.length - withoutChunk.length
-    const chunks = selectIds(db)`
+    const chunks = db.ids`
       SELECT id FROM session_chunks WHERE indexed = 0 ORDER BY id LIMIT ${Math.ceil(left / ROWS_PER_CHUNK)}`
     for (const chunk of chunks) indexChunk(db, chunk)
     return indexState(db)
@@ -388,16 +372,16 @@ function mergeOrReset(db: Database, stage: number): void {
     mergeStep(db, stage)
   } catch (error) {
     if (!isIndexDamage(error)) throw error
-    inTransaction(db, () => resetIndex(db))
+    db.write(() => resetIndex(db))
     setMeta(db, 'purge', CHECKPOINT_STAGE)
   }
 }
 
 /** False when there was nothing to merge: then FTS5 changes only one row of its own. */
 function merge(db: Database, table: FullTextTable, pages: number): boolean {
-  const changes = () => selectNumber(db)`SELECT total_changes() AS n`
+  const changes = () => db.number`SELECT total_changes() AS n`
   const before = changes()
-  run(db)`INSERT INTO ${raw(table)} (${raw(table)}, rank) VALUES ('merge', ${pages})`
+  db.run`INSERT INTO ${raw(table)} (${raw(table)}, rank) VALUES ('merge', ${pages})`
   return changes() - before >= 2
 }
 
@@ -413,7 +397,7 @@ function checkpoint(db: Database): boolean {
   const timeoutMs = db.pragma('busy_timeout', { simple: true })
   db.pragma(`busy_timeout = ${CHECKPOINT_BUSY_TIMEOUT_MS}`)
   try {
-    const [result] = all<{ busy: number }>(db)`PRAGMA wal_checkpoint(TRUNCATE)`
+    const [result] = db.all<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`
     return result?.busy === 0
   } finally {
     db.pragma(`busy_timeout = ${Number(timeoutMs)}`)

@@ -10,7 +10,7 @@
 import type { SearchFilters } from '../../domain/search-query.ts'
 import { STOP_WORDS, splitWords } from '../../lib/words.ts'
 import type { ColumnWeights, LexicalQuery, ScoredChunk, ScoredRow } from '../search-port.ts'
-import { all, type Database, EMPTY_SQL, exists, get, run, type Sql, selectIds, selectNumber, sql } from './database.ts'
+import { type Database, EMPTY_SQL, type Sql, sql } from './database.ts'
 import { filterConditions, kindsOnly, searchRowMemoryId } from './search-rows.ts'
 
 /** Combining marks are removed, because the tokenizer splits at them. */
@@ -67,11 +67,6 @@ export function matchExpression(query: LexicalQuery): string | null {
   return query.how === 'every' ? `${OWN_COLUMNS} : (${terms.join(' AND ')})` : terms.join(' OR ')
 }
 
-/** Each term is enough to match. */
-function anyTerms(text: string): string[] {
-  return termsOf({ text, how: 'any' })
-}
-
 /** For the chunk table, which has one column. */
 function chunkExpression(text: string): string | null {
   const terms = [...termsOf({ text, how: 'any' }), ...phrasesOf(text)]
@@ -90,7 +85,9 @@ function phrasesOf(text: string): string[] {
 
 /** The words of a query as the user wrote them, without stop words unless there are no others. */
 export function queryWords(text: string): string[] {
-  return withoutStopWords(wordsIn(text))
+  const words = wordsIn(text)
+  const kept = words.filter((word) => !isStopWord(word))
+  return kept.length > 0 ? kept : words
 }
 
 function termsOf({ text, how }: LexicalQuery): string[] {
@@ -108,11 +105,6 @@ function wordsIn(text: string): string[] {
     .map((word) => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '').slice(0, MAX_WORD_CHARS))
     .filter((word) => word !== '')
   return [...new Set([...spaced, ...unspacedRuns(clean).map((letters) => letters.join(''))])]
-}
-
-function withoutStopWords(words: readonly string[]): string[] {
-  const kept = words.filter((word) => !isStopWord(word))
-  return kept.length > 0 ? kept : [...words]
 }
 
 function isStopWord(word: string): boolean {
@@ -155,8 +147,9 @@ interface NarrowedQuery {
  * narrower than the whole query.
  */
 export function narrowedExpression(db: Database, text: string, commonFrom = COMMON_FROM): NarrowedQuery | null {
-  if (maxObservations(db) <= commonFrom) return null
-  const counted = anyTerms(text).map((term) => ({ term, memories: countUpTo(db, term, commonFrom + 1) }))
+  // An upper bound for the number of observations, and in practice of the other kinds too.
+  if (searchRowMemoryId(db.number`SELECT max(id) AS n FROM search_rows`) <= commonFrom) return null
+  const counted = termsOf({ text, how: 'any' }).map((term) => ({ term, memories: countUpTo(db, term, commonFrom + 1) }))
   const rare = counted.filter(({ memories }) => memories <= commonFrom)
   const common = counted.filter(({ memories }) => memories > commonFrom)
   if (rare.length > MAX_RARE) {
@@ -173,13 +166,8 @@ function joinWithOr(terms: readonly { term: string }[]): string {
 }
 
 function countUpTo(db: Database, term: string, most: number): number {
-  return selectNumber(db)`
+  return db.number`
     SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH ${term} LIMIT ${most})`
-}
-
-/** An upper bound for the number of observations, and in practice of the other kinds too. */
-function maxObservations(db: Database): number {
-  return searchRowMemoryId(selectNumber(db)`SELECT max(id) AS n FROM search_rows`)
 }
 
 /** The filters are part of the statement, so that only passing rows are scored. */
@@ -206,7 +194,7 @@ function scoreSql({ title, body, facts, names, grams, neighbours }: ColumnWeight
 
 function selectNewest(db: Database, filters: SearchFilters, match: string, score: Sql, limit: number): ScoredRow[] {
   // CROSS JOIN fixes the order: filters are looked up for matching rows, not the other way round.
-  return all<ScoredRow>(db)`
+  return db.all<ScoredRow>`
     SELECT s.id AS row, ${score} AS score FROM memory_fts CROSS JOIN search_rows s ON s.id = memory_fts.rowid
     WHERE memory_fts MATCH ${match} AND ${filterConditions(filters)}
     ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT ${limit}`
@@ -216,7 +204,7 @@ function selectNewest(db: Database, filters: SearchFilters, match: string, score
 function selectBest(db: Database, filters: SearchFilters, match: string, score: Sql, limit: number): ScoredRow[] {
   const kinds = kindsOnly(filters, 'memory_fts.rowid')
   const join = kinds === null ? sql`CROSS JOIN search_rows s ON s.id = memory_fts.rowid` : EMPTY_SQL
-  return all<ScoredRow>(db)`
+  return db.all<ScoredRow>`
     SELECT memory_fts.rowid AS row, ${score} AS score FROM memory_fts ${join}
     WHERE memory_fts MATCH ${match} AND ${kinds ?? filterConditions(filters)}
     ORDER BY score DESC, row DESC LIMIT ${limit}`
@@ -226,7 +214,7 @@ function selectBest(db: Database, filters: SearchFilters, match: string, score: 
 export function countMatches(db: Database, query: LexicalQuery, filters: SearchFilters, atMost: number): number {
   const match = matchExpression(query)
   if (match === null) return 0
-  return selectNumber(db)`
+  return db.number`
     SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts CROSS JOIN search_rows s ON s.id = memory_fts.rowid
       WHERE memory_fts MATCH ${match} AND ${filterConditions(filters)} LIMIT ${atMost})`
 }
@@ -237,7 +225,7 @@ export function selectMatchedWords(db: Database, text: string, rows: readonly nu
   for (const word of queryWords(text).slice(0, MAX_TERMS)) {
     const match = matchExpression({ text: word, how: 'every' })
     if (match === null) continue
-    const matching = selectIds(db)`
+    const matching = db.ids`
       SELECT memory_fts.rowid AS id FROM json_each(${rows}) wanted
       CROSS JOIN memory_fts ON memory_fts.rowid = wanted.value WHERE memory_fts MATCH ${match}`
     for (const row of matching) found.set(row, [...(found.get(row) ?? []), word])
@@ -250,7 +238,7 @@ export function selectChunks(db: Database, text: string, project: string | null,
   const match = chunkExpression(text)
   if (match === null) return []
   const ofProject = project === null ? EMPTY_SQL : sql`AND c.project = ${project}`
-  return all<ScoredChunk>(db)`
+  return db.all<ScoredChunk>`
     SELECT c.id AS chunk, -bm25(chunk_fts) AS score
     FROM chunk_fts CROSS JOIN session_chunks c ON c.id = chunk_fts.rowid
     WHERE chunk_fts MATCH ${match} ${ofProject} ORDER BY score DESC, c.id DESC LIMIT ${limit}`
@@ -304,28 +292,28 @@ function isPlainWord(word: string): boolean {
 }
 
 function occurs(db: Database, word: string): boolean {
-  return exists(db)`SELECT 1 FROM memory_fts WHERE memory_fts MATCH ${quoted(word)} LIMIT 1`
+  return db.exists`SELECT 1 FROM memory_fts WHERE memory_fts MATCH ${quoted(word)} LIMIT 1`
 }
 
 function termsLike(db: Database, stem: string): { term: string; doc: number }[] {
-  run(db)`CREATE VIRTUAL TABLE IF NOT EXISTS temp.memory_terms USING fts5vocab (main, memory_fts, row)`
+  db.run`CREATE VIRTUAL TABLE IF NOT EXISTS temp.memory_terms USING fts5vocab (main, memory_fts, row)`
   const from = stem.slice(0, SAME_PREFIX_CHARS)
   // Letters only: `{` comes right after `z`.
-  return all<{ term: string; doc: number }>(db)`
+  return db.all<{ term: string; doc: number }>`
     SELECT term, doc FROM temp.memory_terms WHERE term >= ${from} AND term < ${`${from}{`}
       AND length(term) BETWEEN ${stem.length - 2} AND ${stem.length + 2} LIMIT ${MAX_TERMS_READ}`
 }
 
 /** The stem that the tokenizer makes of a word. */
 function stemOf(db: Database, word: string): string {
-  run(db)`
+  db.run`
     CREATE VIRTUAL TABLE IF NOT EXISTS temp.stems USING fts5 (word, tokenize = 'porter unicode61 remove_diacritics 2')`
-  run(db)`CREATE VIRTUAL TABLE IF NOT EXISTS temp.stem_terms USING fts5vocab (temp, stems, row)`
-  run(db)`INSERT INTO temp.stems (rowid, word) VALUES (1, ${word})`
+  db.run`CREATE VIRTUAL TABLE IF NOT EXISTS temp.stem_terms USING fts5vocab (temp, stems, row)`
+  db.run`INSERT INTO temp.stems (rowid, word) VALUES (1, ${word})`
   try {
-    return get<{ term: string }>(db)`SELECT term FROM temp.stem_terms`?.term ?? word
+    return db.get<{ term: string }>`SELECT term FROM temp.stem_terms`?.term ?? word
   } finally {
-    run(db)`DELETE FROM temp.stems`
+    db.run`DELETE FROM temp.stems`
   }
 }
 

@@ -16,7 +16,7 @@ import type {
   SummaryRecord,
 } from '../exchange-records.ts'
 import type { StoredSessionRow } from '../port.ts'
-import { type Database, exists, inSavepoint, isGroupFailure, nextSeq, run, selectIds } from './database.ts'
+import { type Database, inSavepoint, isGroupFailure, nextSeq } from './database.ts'
 import { indexAddedMemories } from './full-text-index.ts'
 import {
   addLink,
@@ -32,15 +32,15 @@ import { insertSession, selectSession, updateSession } from './sessions.ts'
 
 /** One transaction per batch. A dry run is rolled back. */
 export function importBatch(db: Database, batch: ImportBatch, at: number): ImportResult {
-  run(db)`BEGIN IMMEDIATE`
+  db.run`BEGIN IMMEDIATE`
   try {
     const result = new ImportRun(db, batch, at).run()
-    if (result.seq === null) run(db)`ROLLBACK`
-    else run(db)`COMMIT`
+    if (result.seq === null) db.run`ROLLBACK`
+    else db.run`COMMIT`
     return result
   } catch (error) {
     // SQLite may already have rolled back when the disk failed.
-    if (db.inTransaction) run(db)`ROLLBACK`
+    if (db.inTransaction) db.run`ROLLBACK`
     throw error
   }
 }
@@ -207,7 +207,7 @@ function ensureImportSession(
   const project = resolveMergedProject(db, imported.project)
   const { client, cwd, heardAt, prompts, startedAt } = imported
   writeImportCommit(db, importCommit(id, 1, closedSessionState({ project, client, cwd, heardAt, prompts }), at), seq)
-  run(db)`
+  db.run`
     UPDATE sdk_sessions SET created_at_epoch = min(${startedAt}, updated_at_epoch) WHERE content_session_id = ${id}`
   return { project: project.key, prompts }
 }
@@ -239,7 +239,7 @@ function importCommit(session: string, revision: number, state: Commit['state'],
 }
 
 function promptKnown(db: Database, session: string, number: number): boolean {
-  return exists(db)`SELECT 1 FROM user_prompts WHERE content_session_id = ${session} AND prompt_number = ${number}`
+  return db.exists`SELECT 1 FROM user_prompts WHERE content_session_id = ${session} AND prompt_number = ${number}`
 }
 
 /** The plus makes SQLite use the index of times: few observations have the same time. */
@@ -249,13 +249,13 @@ function observationKnown(
   createdAt: number,
   hashes: readonly string[],
 ): number | undefined {
-  return selectIds(db)`
+  return db.ids`
     SELECT id FROM observations WHERE created_at_epoch = ${createdAt} AND +content_session_id = ${session}
       AND content_hash IN (SELECT value FROM json_each(${hashes})) ORDER BY id LIMIT 1`[0]
 }
 
 function summaryKnown(db: Database, session: string, promptNumber: number, createdAt: number): boolean {
-  return exists(db)`
+  return db.exists`
     SELECT 1 FROM session_summaries
     WHERE content_session_id = ${session} AND created_at_epoch = ${createdAt} AND prompt_number = ${promptNumber}`
 }

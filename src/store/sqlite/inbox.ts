@@ -6,7 +6,7 @@ import type { Effect } from '../../../machines/session/types.ts'
 import { eventTool, type MemoryEvent } from '../../domain/event.ts'
 import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
 import type { ClaimedMessage, InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats } from '../port.ts'
-import { all, type Database, EMPTY_SQL, get, insertRow, one, run, selectIds, sql, whereEqual } from './database.ts'
+import { type Database, EMPTY_SQL, sql, whereEqual } from './database.ts'
 import { settleEvent } from './events.ts'
 
 /** An observation of the commit that is being applied, with its new id. */
@@ -42,14 +42,11 @@ export function applyInboxUpdate(
         endClaim(db, session, change.effectId, 'failed', change.reason)
         break
       case 'retry_failed':
-        reopenEvents(db, session)
         retryFailed(db, session)
         break
       case 'clear':
-        for (const status of change.pending ? ['failed', 'pending'] : ['failed']) {
-          dropEvents(db, session, status)
-          deleteMessages(db, session, status)
-        }
+        dropMessages(db, session, 'failed')
+        if (change.pending) dropMessages(db, session, 'pending')
         break
       case 'add_prompt':
       case 'skip_event':
@@ -60,7 +57,7 @@ export function applyInboxUpdate(
 }
 
 export function insertMessage(db: Database, session: string, event: MemoryEvent, prompt: number, at: number): void {
-  insertRow(db, 'pending_messages', {
+  db.insertRow('pending_messages', {
     content_session_id: session,
     event_id: event.id,
     kind: event.kind,
@@ -77,7 +74,7 @@ function claim(db: Database, session: string, effect: Effect, at: number): void 
   if (effect.kind === 'compact') return
   const [kind, limit] =
     effect.kind === 'observe' ? [sql`kind <> 'turn_end'`, effect.limit] : [sql`kind = 'turn_end'`, -1]
-  run(db)`
+  db.run`
     UPDATE pending_messages SET status = 'processing', effect_id = ${effect.id}, claimed_at = ${at} WHERE id IN (
       SELECT id FROM pending_messages
       WHERE content_session_id = ${session} AND status = 'pending' AND ${kind} AND prompt_number <= ${effect.prompt}
@@ -87,7 +84,7 @@ function claim(db: Database, session: string, effect: Effect, at: number): void 
 /** `error`: of the attempt that failed; null if the attempt does not count. */
 function endClaim(db: Database, session: string, effectId: string, status: MessageStatus, error: string | null): void {
   const attempt = error === null ? EMPTY_SQL : sql`, attempts = attempts + 1, error = ${error}`
-  run(db)`
+  db.run`
     UPDATE pending_messages SET status = ${status}, effect_id = NULL, claimed_at = NULL ${attempt}
     WHERE content_session_id = ${session} AND effect_id = ${effectId}`
 }
@@ -100,15 +97,22 @@ function settle(
   inserted: readonly InsertedObservation[],
 ): void {
   const byEvent = new Map(outcomes.map((outcome) => [outcome.eventId, outcome]))
-  for (const eventId of claimedEventIds(db, session, effectId)) {
+  // The alias hides the column `id`, hence the table's name.
+  const claimed = db.ids<string>`
+    SELECT event_id AS id FROM pending_messages m
+    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY m.id`
+  for (const eventId of claimed) {
     if (!byEvent.has(eventId)) byEvent.set(eventId, defaultOutcome(eventId, inserted))
   }
   for (const outcome of byEvent.values()) {
     const ids = outcome.kind === 'observed' ? observationsFrom(outcome.eventId, inserted) : []
     settleEvent(db, session, effectId, outcome, ids)
   }
-  keepPayloads(db, session, effectId, at)
-  deleteClaimed(db, session, effectId)
+  db.run`
+    INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload)
+    SELECT content_session_id, event_id, ${at}, octet_length(payload), payload FROM pending_messages
+    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
+  db.run`DELETE FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId}`
 }
 
 /** The observer need not mention every claimed message: it read the others together with those. */
@@ -120,55 +124,31 @@ function observationsFrom(eventId: string, inserted: readonly InsertedObservatio
   return inserted.filter(({ observation }) => observation.sources.includes(eventId)).map(({ id }) => id)
 }
 
-function claimedEventIds(db: Database, session: string, effectId: string): string[] {
-  // The alias hides the column `id`, hence the table's name.
-  return selectIds<string>(db)`
-    SELECT event_id AS id FROM pending_messages m
-    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY m.id`
-}
-
-function keepPayloads(db: Database, session: string, effectId: string, at: number): void {
-  run(db)`
-    INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload)
-    SELECT content_session_id, event_id, ${at}, octet_length(payload), payload FROM pending_messages
-    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
-}
-
-function deleteClaimed(db: Database, session: string, effectId: string): void {
-  run(db)`DELETE FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId}`
-}
-
 /** The failed attempt counts too. */
 function failEvents(db: Database, session: string, effectId: string, error: string): void {
-  run(db)`
+  db.run`
     UPDATE events SET outcome = 'failed', reason = ${error}, effect_id = ${effectId}, attempts = m.attempts + 1
     FROM (SELECT event_id, attempts FROM pending_messages
           WHERE content_session_id = ${session} AND effect_id = ${effectId}) m
     WHERE events.content_session_id = ${session} AND events.event_id = m.event_id`
 }
 
-function reopenEvents(db: Database, session: string): void {
-  run(db)`
+/** Attempts start again at 0; the trace still has the earlier errors. */
+function retryFailed(db: Database, session: string): void {
+  db.run`
     UPDATE events SET outcome = NULL, reason = NULL, effect_id = NULL, attempts = 0
     WHERE content_session_id = ${session} AND event_id IN (
       SELECT event_id FROM pending_messages WHERE content_session_id = ${session} AND status = 'failed')`
-}
-
-/** Attempts start again at 0; the trace still has the earlier errors. */
-function retryFailed(db: Database, session: string): void {
-  run(db)`
+  db.run`
     UPDATE pending_messages SET status = 'pending', attempts = 0, error = NULL
     WHERE content_session_id = ${session} AND status = 'failed'`
 }
 
-function dropEvents(db: Database, session: string, status: string): void {
-  run(db)`
+function dropMessages(db: Database, session: string, status: MessageStatus): void {
+  db.run`
     UPDATE events SET outcome = 'dropped', reason = NULL WHERE content_session_id = ${session} AND event_id IN (
       SELECT event_id FROM pending_messages WHERE content_session_id = ${session} AND status = ${status})`
-}
-
-function deleteMessages(db: Database, session: string, status: string): void {
-  run(db)`DELETE FROM pending_messages WHERE content_session_id = ${session} AND status = ${status}`
+  db.run`DELETE FROM pending_messages WHERE content_session_id = ${session} AND status = ${status}`
 }
 
 const MESSAGE_COLUMNS = sql`id, content_session_id AS session, event_id AS eventId, kind, tool, prompt_number AS prompt,
@@ -177,19 +157,18 @@ const MESSAGE_COLUMNS = sql`id, content_session_id AS session, event_id AS event
 /** Oldest first. */
 export function selectQueue(db: Database, { session, status, limit = -1 }: QueueFilter): InboxMessage[] {
   const where = whereEqual({ content_session_id: session, status })
-  return all<InboxMessage>(
-    db,
-  )`SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE ${where} ORDER BY id LIMIT ${limit}`
+  return db.all<InboxMessage>`
+    SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE ${where} ORDER BY id LIMIT ${limit}`
 }
 
 export function selectMessage(db: Database, session: string, eventId: string): InboxMessage | null {
-  const found = get<InboxMessage>(db)`
+  const found = db.get<InboxMessage>`
     SELECT ${MESSAGE_COLUMNS} FROM pending_messages WHERE content_session_id = ${session} AND event_id = ${eventId}`
   return found ?? null
 }
 
 export function selectClaimed(db: Database, session: string, effectId: string): ClaimedMessage[] {
-  const rows = all<InboxMessage & { payload: string }>(db)`
+  const rows = db.all<InboxMessage & { payload: string }>`
     SELECT ${MESSAGE_COLUMNS}, payload FROM pending_messages
     WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
   return rows.map(({ payload, ...message }) => ({ ...message, event: JSON.parse(payload) }))
@@ -201,14 +180,14 @@ export function countMessagesByPrompt(
   session: string,
   status: MessageStatus,
 ): { prompt: number; count: number }[] {
-  return all<{ prompt: number; count: number }>(db)`
+  return db.all<{ prompt: number; count: number }>`
     SELECT prompt_number AS prompt, count(*) AS count FROM pending_messages
     WHERE content_session_id = ${session} AND status = ${status} AND kind <> 'turn_end'
     GROUP BY prompt_number ORDER BY prompt_number`
 }
 
 export function selectQueueStats(db: Database): QueueStats {
-  return one<QueueStats>(db)`
+  return db.one<QueueStats>`
     SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
       count(*) FILTER (WHERE status = 'processing') AS processing,
       count(*) FILTER (WHERE status = 'failed') AS failed,
@@ -224,7 +203,7 @@ export function sampleQueue(db: Database, at: number): void {
   const { pending, processing, failed } = selectQueueStats(db)
   const last = selectSampleAt(db, at) ?? { pending: 0, processing: 0, failed: 0 }
   if (last.pending === pending && last.processing === processing && last.failed === failed) return
-  run(db)`
+  db.run`
     INSERT INTO queue_depth (${SAMPLE_COLUMNS}) VALUES (${at}, ${pending}, ${processing}, ${failed})
     ON CONFLICT (at) DO UPDATE SET pending = excluded.pending, processing = excluded.processing,
       failed = excluded.failed`
@@ -232,7 +211,7 @@ export function sampleQueue(db: Database, at: number): void {
 
 /** The newest sample up to a time. After the clock was set back there are samples in the future. */
 function selectSampleAt(db: Database, at: number): QueueSample | undefined {
-  return get<QueueSample>(db)`SELECT ${SAMPLE_COLUMNS} FROM queue_depth WHERE at <= ${at} ORDER BY at DESC LIMIT 1`
+  return db.get<QueueSample>`SELECT ${SAMPLE_COLUMNS} FROM queue_depth WHERE at <= ${at} ORDER BY at DESC LIMIT 1`
 }
 
 /** About the width of a chart in pixels; a bucket has at most two samples. */
@@ -243,7 +222,7 @@ export function selectQueueDepth(db: Database, since: number, until: number): Qu
   const before = selectSampleAt(db, since)
   const bucketMs = Math.max(1, Math.ceil((until - since) / MAX_BUCKETS))
   // Next to max(), SQLite takes bare columns from the row with the maximum.
-  const samples = all<QueueSample & { peak: number }>(db)`
+  const samples = db.all<QueueSample & { peak: number }>`
     WITH during AS (SELECT *, CAST((at - ${since}) / ${bucketMs} AS INTEGER) AS bucket FROM queue_depth
       WHERE at > ${since} AND at < ${until})
     SELECT ${SAMPLE_COLUMNS}, max(pending + processing + failed) AS peak FROM during GROUP BY bucket

@@ -7,22 +7,7 @@ import { MemError } from '../../lib/errors.ts'
 import type { NewLink, NewObservation, NewPrompt, NewSummary } from '../commit.ts'
 import type { MemoryFilter, PromptRow, TurnMaterial } from '../port.ts'
 import type { Link, LinkKind, LinkResult, PinResult } from '../search-port.ts'
-import {
-  all,
-  type Database,
-  exists,
-  get,
-  insertRow,
-  inTransaction,
-  nextSeq,
-  run,
-  type Sql,
-  type SqlTag,
-  type Stored,
-  selectIds,
-  sql,
-  whereEqual,
-} from './database.ts'
+import { type Database, nextSeq, type Sql, type SqlTemplate, type Stored, sql, whereEqual } from './database.ts'
 
 /** What all rows of one commit share. */
 export interface RowOrigin {
@@ -31,9 +16,19 @@ export interface RowOrigin {
   seq: number
 }
 
+/** The columns that every memory has. */
+function memoryColumns({ session, seq }: RowOrigin, createdAt: number) {
+  return {
+    content_session_id: session,
+    seq,
+    created_at: new Date(createdAt).toISOString(),
+    created_at_epoch: createdAt,
+  }
+}
+
 export function insertObservation(db: Database, origin: RowOrigin, observation: NewObservation): number {
-  return insertRow(db, 'observations', {
-    content_session_id: origin.session,
+  return db.insertRow('observations', {
+    ...memoryColumns(origin, observation.createdAt),
     project: origin.project,
     type: observation.type,
     title: observation.title,
@@ -53,15 +48,12 @@ export function insertObservation(db: Database, origin: RowOrigin, observation: 
     prompt_version: observation.promptVersion,
     model: observation.model,
     effect_id: observation.effectId ?? null,
-    seq: origin.seq,
-    created_at: new Date(observation.createdAt).toISOString(),
-    created_at_epoch: observation.createdAt,
   })
 }
 
 export function insertSummary(db: Database, origin: RowOrigin, summary: NewSummary): number {
-  return insertRow(db, 'session_summaries', {
-    content_session_id: origin.session,
+  return db.insertRow('session_summaries', {
+    ...memoryColumns(origin, summary.createdAt),
     project: origin.project,
     request: summary.request,
     investigated: summary.investigated,
@@ -74,28 +66,22 @@ export function insertSummary(db: Database, origin: RowOrigin, summary: NewSumma
     prompt_number: summary.promptNumber,
     model: summary.model,
     effect_id: summary.effectId ?? null,
-    seq: origin.seq,
-    created_at: new Date(summary.createdAt).toISOString(),
-    created_at_epoch: summary.createdAt,
   })
 }
 
 export function insertPrompt(db: Database, origin: RowOrigin, prompt: NewPrompt): number {
-  return insertRow(db, 'user_prompts', {
-    content_session_id: origin.session,
+  return db.insertRow('user_prompts', {
+    ...memoryColumns(origin, prompt.at),
     event_id: prompt.eventId,
     prompt_number: prompt.number,
     prompt_text: prompt.text,
     private: prompt.private,
-    seq: origin.seq,
-    created_at: new Date(prompt.at).toISOString(),
-    created_at_epoch: prompt.at,
   })
 }
 
 /** `rest` of the statement follows `FROM user_prompts`. */
 function promptsWhere(db: Database, rest: Sql): PromptRow[] {
-  return all<Stored<PromptRow>>(db)`
+  return db.all<Stored<PromptRow>>`
     SELECT prompt_number AS number, prompt_text AS text, private, created_at_epoch AS at FROM user_prompts
     ${rest}`.map((row) => ({ ...row, private: row.private === 1 }))
 }
@@ -134,8 +120,8 @@ export function toObservation<Row extends ObservationRow>(row: Row): Omit<Row, k
 }
 
 /** `from` and the rest of the statement; the table is `observations o`. */
-export function observationsFrom(db: Database): SqlTag<Observation[]> {
-  return (...from) => all<ObservationRow>(db)`SELECT ${OBSERVATION_COLUMNS} FROM ${sql(...from)}`.map(toObservation)
+export function observationsFrom(db: Database): (...from: SqlTemplate) => Observation[] {
+  return (...from) => db.all<ObservationRow>`SELECT ${OBSERVATION_COLUMNS} FROM ${sql(...from)}`.map(toObservation)
 }
 
 export function selectObservation(db: Database, id: number): Observation | null {
@@ -177,8 +163,8 @@ export function toSummary<Row extends SummaryRow>(row: Row): Omit<Row, keyof Sum
 }
 
 /** `from` and the rest of the statement; the table is `session_summaries m`. */
-export function summariesFrom(db: Database): SqlTag<Summary[]> {
-  return (...from) => all<SummaryRow>(db)`SELECT ${SUMMARY_COLUMNS} FROM ${sql(...from)}`.map(toSummary)
+export function summariesFrom(db: Database): (...from: SqlTemplate) => Summary[] {
+  return (...from) => db.all<SummaryRow>`SELECT ${SUMMARY_COLUMNS} FROM ${sql(...from)}`.map(toSummary)
 }
 
 /** Newest first. */
@@ -197,19 +183,19 @@ export function linkObservations(db: Database, link: Link): LinkResult {
 export function unlinkObservations(db: Database, from: number, to: number, kind: LinkKind): LinkResult {
   return withSeq(
     db,
-    () => run(db)`DELETE FROM links WHERE from_id = ${from} AND to_id = ${to} AND kind = ${kind}`.changes > 0,
+    () => db.run`DELETE FROM links WHERE from_id = ${from} AND to_id = ${to} AND kind = ${kind}`.changes > 0,
   )
 }
 
 export function pinObservations(db: Database, ids: readonly number[], on: boolean, at: number): PinResult {
-  return inTransaction(db, () => {
+  return db.write(() => {
     const pins = setPins(db, ids, on, at)
     return { ...pins, seq: pins.changed > 0 ? nextSeq(db) : null }
   })
 }
 
 function withSeq(db: Database, change: () => boolean): LinkResult {
-  return inTransaction(db, () => {
+  return db.write(() => {
     const changed = change()
     return { changed, seq: changed ? nextSeq(db) : null }
   })
@@ -219,7 +205,7 @@ function withSeq(db: Database, change: () => boolean): LinkResult {
 export function addLink(db: Database, link: Link): boolean {
   const { from, to, kind } = link
   if (from === to) throw new MemError('bad_request', `Observation ${from} cannot be linked to itself.`)
-  return inTransaction(db, () => {
+  return db.write(() => {
     if (selectProjectOfObservation(db, from) !== selectProjectOfObservation(db, to)) {
       throw new MemError('bad_request', `Observations ${from} and ${to} belong to different projects.`)
     }
@@ -238,13 +224,13 @@ export function addLinks(db: Database, from: number, links: readonly NewLink[], 
 }
 
 export function setPins(db: Database, ids: readonly number[], on: boolean, at: number): Omit<PinResult, 'seq'> {
-  return inTransaction(db, () => {
+  return db.write(() => {
     const existing = new Set(selectExistingObservations(db, ids))
     let changed = 0
     for (const id of existing) {
       const pin = on
-        ? run(db)`INSERT INTO pins (id, at) VALUES (${id}, ${at}) ON CONFLICT DO NOTHING`
-        : run(db)`DELETE FROM pins WHERE id = ${id}`
+        ? db.run`INSERT INTO pins (id, at) VALUES (${id}, ${at}) ON CONFLICT DO NOTHING`
+        : db.run`DELETE FROM pins WHERE id = ${id}`
       changed += pin.changes
     }
     return { changed, missing: ids.filter((id) => !existing.has(id)) }
@@ -252,11 +238,11 @@ export function setPins(db: Database, ids: readonly number[], on: boolean, at: n
 }
 
 export function selectExistingObservations(db: Database, ids: readonly number[]): number[] {
-  return selectIds(db)`SELECT o.id FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value`
+  return db.ids`SELECT o.id FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value`
 }
 
 function insertLink(db: Database, { from, to, kind, by, at }: Link): boolean {
-  const { changes } = run(db)`
+  const { changes } = db.run`
     INSERT INTO links (from_id, to_id, kind, made_by, at)
     SELECT newer.id, older.id, ${kind}, ${by}, ${at} FROM observations newer JOIN observations older USING (project)
     WHERE newer.id = ${from} AND older.id = ${to}
@@ -266,7 +252,7 @@ function insertLink(db: Database, { from, to, kind, by, at }: Link): boolean {
 
 /** Directly or over others. In a cycle of superseding observations none would be current. */
 function supersedesTransitively(db: Database, from: number, to: number): boolean {
-  return exists(db)`
+  return db.exists`
     WITH RECURSIVE replaced (id) AS (
       SELECT to_id FROM links WHERE from_id = ${from} AND kind = 'supersedes'
       UNION SELECT l.to_id FROM replaced r CROSS JOIN links l ON l.from_id = r.id AND l.kind = 'supersedes')
@@ -274,7 +260,7 @@ function supersedesTransitively(db: Database, from: number, to: number): boolean
 }
 
 export function selectProjectOfObservation(db: Database, id: number): string {
-  const row = get<{ project: string }>(db)`SELECT project FROM observations WHERE id = ${id}`
+  const row = db.get<{ project: string }>`SELECT project FROM observations WHERE id = ${id}`
   if (row === undefined) throw new MemError('not_found', `There is no observation ${id}.`)
   return row.project
 }

@@ -5,10 +5,10 @@
 import type { Usage } from '../../domain/observation.ts'
 import type { ObserverTurn, TraceEntry } from '../commit.ts'
 import type { TraceRow } from '../port.ts'
-import { all, type Database, get, insertRow, run, sql, USAGE_COLUMNS, usageColumns } from './database.ts'
+import { type Database, sql, USAGE_COLUMNS, usageColumns } from './database.ts'
 
 export function insertTurn(db: Database, session: string, turn: ObserverTurn): void {
-  insertRow(db, 'observer_turns', {
+  db.insertRow('observer_turns', {
     content_session_id: session,
     generation: turn.generation,
     role: turn.role,
@@ -22,7 +22,7 @@ export function insertTurn(db: Database, session: string, turn: ObserverTurn): v
 type TurnRow = Omit<ObserverTurn, 'usage'> & { [K in keyof Usage]: number | null }
 
 export function selectObserverTurns(db: Database, session: string, generation: number): ObserverTurn[] {
-  return all<TurnRow>(db)`
+  return db.all<TurnRow>`
     SELECT generation, role, content, model, at, ${USAGE_COLUMNS} FROM observer_turns
     WHERE content_session_id = ${session} AND generation = ${generation} ORDER BY id`.map(
     ({ input, output, cacheRead, cacheWrite, ...turn }) => ({
@@ -34,7 +34,7 @@ export function selectObserverTurns(db: Database, session: string, generation: n
 }
 
 export function insertTrace(db: Database, session: string, entry: TraceEntry): void {
-  insertRow(db, 'trace', {
+  db.insertRow('trace', {
     content_session_id: session,
     at: entry.at,
     event: entry.event,
@@ -56,11 +56,11 @@ const RESULT_EVENTS = sql`'OBSERVED', 'SUMMARIZED', 'COMPACTED', 'FAILED'`
 
 /** From its start to its end, without events that only arrived in between. */
 export function selectTraceOfEffect(db: Database, session: string, effectId: string): TraceRow[] {
-  const rows = all<TraceRow>(db)`
+  const rows = db.all<TraceRow>`
     SELECT ${TRACE_COLUMNS} FROM trace
     WHERE content_session_id = ${session} AND effect_id = ${effectId} AND (from_state <> to_state OR event_id IS NULL)
     ORDER BY id LIMIT ${MAX_TRACE_OF_EFFECT}`
-  const end = get<TraceRow>(db)`
+  const end = db.get<TraceRow>`
     SELECT * FROM (SELECT ${TRACE_COLUMNS} FROM trace WHERE content_session_id = ${session} AND id >
         (SELECT max(id) FROM trace WHERE content_session_id = ${session} AND effect_id = ${effectId}) ORDER BY id LIMIT 1)
     WHERE event IN (${RESULT_EVENTS})`
@@ -69,18 +69,18 @@ export function selectTraceOfEffect(db: Database, session: string, effectId: str
 
 /** Where an event was accepted. Not indexed: retention keeps a session's trace short enough to scan. */
 export function selectTraceOfEvent(db: Database, session: string, eventId: string): TraceRow[] {
-  return all<TraceRow>(db)`
+  return db.all<TraceRow>`
     SELECT ${TRACE_COLUMNS} FROM trace WHERE content_session_id = ${session} AND event_id = ${eventId} ORDER BY id LIMIT ${MAX_TRACE_OF_EFFECT}`
 }
 
 /** The newest `limit`, oldest first. */
 export function selectTrace(db: Database, session: string, limit: number): TraceRow[] {
-  return all<TraceRow>(db)`
+  return db.all<TraceRow>`
     SELECT ${TRACE_COLUMNS} FROM trace WHERE content_session_id = ${session} ORDER BY id DESC LIMIT ${limit}`.reverse()
 }
 
 export function upsertSeen(db: Database, session: string, subject: string, digest: string, at: number): void {
-  run(db)`
+  db.run`
     INSERT INTO seen (content_session_id, subject, digest, at) VALUES (${session}, ${subject}, ${digest}, ${at})
     ON CONFLICT (content_session_id, subject) DO UPDATE SET digest = excluded.digest, at = excluded.at`
 }
@@ -89,14 +89,9 @@ export function upsertSeen(db: Database, session: string, subject: string, diges
 export function selectSeenDigests(db: Database, session: string, subjects: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   for (const subject of subjects) {
-    const row = get<{ digest: string }>(db)`
+    const row = db.get<{ digest: string }>`
       SELECT digest FROM seen WHERE content_session_id = ${session} AND subject = ${subject}`
     if (row !== undefined) found.set(subject, row.digest)
   }
   return found
-}
-
-/** After a recovery: an outdated digest would make a changed result look like a repeated one. */
-export function deleteSeen(db: Database): void {
-  run(db)`DELETE FROM seen`
 }

@@ -1,7 +1,6 @@
 /** Opens the database for writing: recovers a damaged file, upgrades an older schema, refuses a newer one. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../lib/errors.ts'
 import { hasTables, MIGRATIONS, type Migration, migrate, refuseNewer, schemaVersion } from '../migrations/index.ts'
 import { copyDatabase, listBackups, writeBackup } from '../recovery/backup.ts'
@@ -15,7 +14,7 @@ import {
   isSuspect,
 } from '../recovery/database-files.ts'
 import { type DatabaseLocation, finishReplacement, recover } from '../recovery/recover.ts'
-import { type Database, storageError } from './database.ts'
+import { Database, storageError } from './database.ts'
 import { markIndexDamaged } from './full-text-index.ts'
 
 export interface OpenOptions {
@@ -94,7 +93,7 @@ function findTruncation(options: OpenOptions): string | null {
 }
 
 function connect(file: string): Database {
-  const db = new BetterSqlite3(file, { timeout: BUSY_TIMEOUT_MS })
+  const db = new Database(file, { timeout: BUSY_TIMEOUT_MS })
   try {
     db.pragma('journal_mode = WAL')
     // An acknowledged commit is on disk. With the default of WAL mode a power failure could lose the last ones.

@@ -5,70 +5,28 @@
 import { chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../lib/errors.ts'
 import { readableRows, tableColumns } from '../recovery/salvage.ts'
-import { type Database, EMPTY_SQL, each, isCorruption, raw, run, type Sql, sql, storageError } from './database.ts'
+import { Database, EMPTY_SQL, isCorruption, raw, type Sql, sql, storageError } from './database.ts'
 
 export type OriginalRow = Readonly<Record<string, unknown>>
 
-/** Columns by their newest names, with the older name where there was one. */
+/** Columns by their newest names. */
 const TABLES = {
-  sdk_sessions: {
-    content_session_id: 'claude_session_id',
-    memory_session_id: 'sdk_session_id',
-    project: null,
-    platform_source: null,
-    user_prompt: null,
-    prompt_counter: null,
-    started_at: null,
-    started_at_epoch: null,
-    completed_at_epoch: null,
-  },
-  user_prompts: {
-    content_session_id: 'claude_session_id',
-    prompt_number: null,
-    prompt_text: null,
-    created_at: null,
-    created_at_epoch: null,
-  },
-  observations: {
-    memory_session_id: 'sdk_session_id',
-    project: null,
-    merged_into_project: null,
-    type: null,
-    title: null,
-    subtitle: null,
-    narrative: null,
-    text: null,
-    facts: null,
-    concepts: null,
-    files_read: null,
-    files_modified: null,
-    agent_type: null,
-    prompt_number: null,
-    discovery_tokens: null,
-    generated_by_model: null,
-    created_at: null,
-    created_at_epoch: null,
-  },
-  session_summaries: {
-    memory_session_id: 'sdk_session_id',
-    project: null,
-    merged_into_project: null,
-    request: null,
-    investigated: null,
-    learned: null,
-    completed: null,
-    next_steps: null,
-    files_read: null,
-    files_edited: null,
-    notes: null,
-    prompt_number: null,
-    created_at: null,
-    created_at_epoch: null,
-  },
-} as const satisfies Record<string, Record<string, string | null>>
+  sdk_sessions: `content_session_id, memory_session_id, project, platform_source, user_prompt, prompt_counter,
+    started_at, started_at_epoch, completed_at_epoch`,
+  user_prompts: 'content_session_id, prompt_number, prompt_text, created_at, created_at_epoch',
+  observations: `memory_session_id, project, merged_into_project, type, title, subtitle, narrative, text, facts,
+    concepts, files_read, files_modified, agent_type, prompt_number, discovery_tokens, generated_by_model, created_at,
+    created_at_epoch`,
+  session_summaries: `memory_session_id, project, merged_into_project, request, investigated, learned, completed,
+    next_steps, files_read, files_edited, notes, prompt_number, created_at, created_at_epoch`,
+}
+
+const OLDER_NAMES: Record<string, string> = {
+  content_session_id: 'claude_session_id',
+  memory_session_id: 'sdk_session_id',
+}
 
 export type OriginalTable = keyof typeof TABLES
 
@@ -85,8 +43,8 @@ export class OriginalDatabase {
     const { readable, dispose } = openableFile(file)
     let db: Database | undefined
     try {
-      db = new BetterSqlite3(readable, { readonly: true, fileMustExist: true })
-      run(db)`BEGIN`
+      db = new Database(readable, { readonly: true, fileMustExist: true })
+      db.run`BEGIN`
       refuseOtherDatabases(db, file)
       return new OriginalDatabase(db, dispose)
     } catch (error) {
@@ -145,15 +103,15 @@ export class OriginalDatabase {
 /** For statistics, which may be incomplete. */
 function* rowsBeforeDamage(db: Database, statement: Sql): Generator<OriginalRow> {
   try {
-    yield* each<OriginalRow>(db)`${statement}`
+    yield* db.each<OriginalRow>`${statement}`
   } catch (error) {
     if (!isCorruption(error)) throw error
   }
 }
 
 function selection(table: OriginalTable, columns: ReadonlySet<string>): Sql {
-  const selected = Object.entries<string | null>(TABLES[table]).map(([name, older]) => {
-    const found = [name, older].find((column) => column !== null && columns.has(column))
+  const selected = TABLES[table].split(/,\s+/).map((name) => {
+    const found = [name, OLDER_NAMES[name]].find((column) => column !== undefined && columns.has(column))
     return `${found ?? 'NULL'} AS ${name}`
   })
   return raw(selected.join(', '))

@@ -11,32 +11,16 @@ import type {
   ProjectOverview,
   ProjectRow,
 } from '../port.ts'
-import {
-  all,
-  type Database,
-  EMPTY_SQL,
-  exists,
-  get,
-  inTransaction,
-  nextSeq,
-  raw,
-  run,
-  type Sql,
-  type Stored,
-  selectNumber,
-  sql,
-  whereEqual,
-} from './database.ts'
+import { type Database, EMPTY_SQL, nextSeq, raw, type Sql, type Stored, sql, whereEqual } from './database.ts'
 
 /** SQL for the displayed name: the one given by hand, else `sessionName`. Both parameters are columns. */
 export function displayNameSql(key: string, sessionName: string): Sql {
   return raw(`coalesce((SELECT decided.name FROM projects decided WHERE decided.key = ${key}), ${sessionName})`)
 }
 
-export function selectDisplayName(db: Database, key: string, sessionName: string): string {
-  return (
-    get<{ name: string }>(db)`SELECT name FROM projects WHERE key = ${key} AND name IS NOT NULL`?.name ?? sessionName
-  )
+/** The name given by hand. */
+export function selectDecidedName(db: Database, key: string): string | null {
+  return db.get<{ name: string | null }>`SELECT name FROM projects WHERE key = ${key}`?.name ?? null
 }
 
 const UNMERGED = sql`project NOT IN (SELECT key FROM projects WHERE merged_into IS NOT NULL)`
@@ -48,7 +32,7 @@ export function selectProjects(db: Database, { key, name, limit = -1 }: ProjectF
       ? UNMERGED
       : sql`project = coalesce((SELECT merged_into FROM projects WHERE key = ${key}), ${key})`
   // Next to max(), SQLite takes bare columns from the row with the maximum.
-  return all<ProjectRow>(db)`
+  return db.all<ProjectRow>`
     SELECT * FROM (SELECT key, ${displayNameSql('active.key', 'session_name')} AS name, updatedAt,
       coalesce((SELECT observations FROM project_totals WHERE project = active.key), 0) AS observations,
       (SELECT min(created_at_epoch) FROM observations WHERE project = active.key) AS since
@@ -59,7 +43,7 @@ export function selectProjects(db: Database, { key, name, limit = -1 }: ProjectF
 
 /** Most recently active first. */
 export function selectProjectOverviews(db: Database): ProjectOverview[] {
-  const rows = all<Stored<ProjectOverview>>(db)`
+  const rows = db.all<Stored<ProjectOverview>>`
     SELECT key, ${displayNameSql('active.key', 'session_name')} AS name, updatedAt, sessions,
       EXISTS (SELECT 1 FROM projects WHERE key = active.key AND name IS NOT NULL) AS named,
       coalesce((SELECT observations FROM project_totals WHERE project = active.key), 0) AS observations,
@@ -73,7 +57,7 @@ export function selectProjectOverviews(db: Database): ProjectOverview[] {
 
 export function selectProjectContents(db: Database, key: string): ProjectContents {
   const count = (table: string, more = EMPTY_SQL) =>
-    selectNumber(db)`SELECT count(*) AS n FROM ${raw(table)} WHERE project = ${key} ${more}`
+    db.number`SELECT count(*) AS n FROM ${raw(table)} WHERE project = ${key} ${more}`
   return {
     sessions: count('sdk_sessions'),
     observations: count('observations'),
@@ -84,14 +68,14 @@ export function selectProjectContents(db: Database, key: string): ProjectContent
 
 /** The project under which rows are stored: the target of a merge, else the project itself. */
 export function resolveMergedProject(db: Database, project: Project): Project {
-  const merged = get<{ key: string | null }>(db)`SELECT merged_into AS key FROM projects WHERE key = ${project.key}`
+  const merged = db.get<{ key: string | null }>`SELECT merged_into AS key FROM projects WHERE key = ${project.key}`
   const key = merged?.key ?? null
   return key === null ? project : { key, name: newestName(db, key) ?? project.name }
 }
 
 /** As its newest session reports it. */
 export function newestName(db: Database, key: string): string | null {
-  const newest = get<{ name: string }>(db)`
+  const newest = db.get<{ name: string }>`
     SELECT project_name AS name FROM sdk_sessions WHERE project = ${key} ORDER BY updated_at_epoch DESC LIMIT 1`
   return newest?.name ?? null
 }
@@ -101,7 +85,7 @@ type DecisionRow = Stored<ProjectDecision>
 const DECISION_COLUMNS = sql`key, name, merged_into AS mergedInto, root, fingerprint, files`
 
 export function selectDecisions(db: Database): ProjectDecision[] {
-  return all<DecisionRow>(db)`SELECT ${DECISION_COLUMNS} FROM projects ORDER BY key`.map(toDecision)
+  return db.all<DecisionRow>`SELECT ${DECISION_COLUMNS} FROM projects ORDER BY key`.map(toDecision)
 }
 
 function toDecision(row: DecisionRow): ProjectDecision {
@@ -128,7 +112,7 @@ const UNDECIDED: Omit<ProjectDecision, 'key'> = {
 
 /** All changes or none. From then on commits of a merged key are stored under its target. */
 export function decideProjects(db: Database, changes: readonly ProjectChange[], at: number): { seq: number | null } {
-  return inTransaction(db, () => {
+  return db.write(() => {
     const visible = changes.filter((change) => upsertDecision(db, change, at))
     return { seq: visible.length > 0 ? nextSeq(db) : null }
   })
@@ -136,10 +120,10 @@ export function decideProjects(db: Database, changes: readonly ProjectChange[], 
 
 /** True if a visible column changed. */
 function upsertDecision(db: Database, change: ProjectChange, at: number): boolean {
-  const known = get<DecisionRow>(db)`SELECT ${DECISION_COLUMNS} FROM projects WHERE key = ${change.key}`
+  const known = db.get<DecisionRow>`SELECT ${DECISION_COLUMNS} FROM projects WHERE key = ${change.key}`
   const before = known === undefined ? UNDECIDED : toDecision(known)
   const { key, name, mergedInto, root, fingerprint, files } = { ...before, ...change }
-  run(db)`
+  db.run`
     INSERT INTO projects (key, name, merged_into, root, fingerprint, files, at)
     VALUES (${key}, ${name}, ${mergedInto}, ${root}, ${fingerprint}, ${files}, ${at})
     ON CONFLICT (key) DO UPDATE SET name = excluded.name, merged_into = excluded.merged_into, root = excluded.root,
@@ -161,8 +145,8 @@ interface Merge {
  * it returns 0; after a crash the next process continues.
  */
 export function moveMergedRows(db: Database, limit: number): number {
-  return inTransaction(db, () => {
-    const merges = all<Merge>(db)`
+  return db.write(() => {
+    const merges = db.all<Merge>`
       SELECT key AS "from", merged_into AS "into" FROM projects WHERE merged_into IS NOT NULL ORDER BY id`
     const merge = merges.find(({ from }) => hasRows(db, from))
     return merge === undefined ? 0 : moveRows(db, merge, limit)
@@ -170,19 +154,19 @@ export function moveMergedRows(db: Database, limit: number): number {
 }
 
 function hasRows(db: Database, key: string): boolean {
-  return TABLES_BY_PROJECT.some((table) => exists(db)`SELECT 1 FROM ${raw(table)} WHERE project = ${key} LIMIT 1`)
+  return TABLES_BY_PROJECT.some((table) => db.exists`SELECT 1 FROM ${raw(table)} WHERE project = ${key} LIMIT 1`)
 }
 
 function moveRows(db: Database, { from, into }: Merge, limit: number): number {
   const setName = sql`project_name = coalesce(${newestName(db, into)}, project_name)`
   // Small tables without an index: all at once and first, so that the indexed tables tell when the merge is finished.
-  run(db)`UPDATE session_chunks SET project = ${into} WHERE project = ${from}`
-  run(db)`UPDATE calls SET project = ${into}, ${setName} WHERE project = ${from}`
+  db.run`UPDATE session_chunks SET project = ${into} WHERE project = ${from}`
+  db.run`UPDATE calls SET project = ${into}, ${setName} WHERE project = ${from}`
   let moved = 0
   for (const table of TABLES_BY_PROJECT) {
     if (moved >= limit) break
     const columns = table === 'sdk_sessions' ? sql`project = ${into}, ${setName}` : sql`project = ${into}`
-    moved += run(db)`
+    moved += db.run`
       UPDATE ${raw(table)} SET ${columns}
       WHERE id IN (SELECT id FROM ${raw(table)} WHERE project = ${from} LIMIT ${limit - moved})`.changes
   }

@@ -3,14 +3,13 @@
  * commits are still in the write-ahead log; SQLite reads them from there.
  */
 import { existsSync } from 'node:fs'
-import BetterSqlite3 from 'better-sqlite3'
 import { MemError } from '../../lib/errors.ts'
 import { callLocally } from '../../lib/worker-rpc.ts'
 import { refuseNewer, SCHEMA_VERSION, schemaVersion } from '../migrations/index.ts'
 import type { StoreReader } from '../port.ts'
 import { selectCalls, selectSpentSince, selectUsage } from './calls.ts'
 import { selectAliases, selectContextMaterial } from './context.ts'
-import { type Bound, bindDatabase, type Database, seqNow, storageError } from './database.ts'
+import { type Bound, bindDatabase, Database, seqNow, storageError } from './database.ts'
 import { selectEventIds, selectEvents, selectRecordedEvents, selectStoredSessionStates } from './events.ts'
 import { selectQueue, selectQueueStats } from './inbox.ts'
 import { selectObservation, selectObservations, selectSummaries } from './memories.ts'
@@ -83,7 +82,7 @@ export function openForReading(file: string): Database {
   if (!existsSync(file)) throw noDatabaseError(file)
   let db: Database | undefined
   try {
-    db = new BetterSqlite3(file, { readonly: true, fileMustExist: true })
+    db = new Database(file, { readonly: true, fileMustExist: true })
     refuseOtherVersions(schemaVersion(db), file)
     return db
   } catch (error) {

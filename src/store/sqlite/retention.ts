@@ -1,6 +1,6 @@
 /** Deletes what is older or larger than the retention settings allow, oldest first, a bounded number of rows per call. */
 import type { Retention } from '../port.ts'
-import { all, type Database, inTransaction, run, selectNumber } from './database.ts'
+import type { Database } from './database.ts'
 
 /** Rows deleted in one call: commits wait for it, a few milliseconds at most. */
 const MAX_ROWS = 2_000
@@ -31,27 +31,27 @@ export function applyRetention(db: Database, rules: Retention, now: number): num
     (limit) => deleteOldSamples(db, traceBefore, limit),
     (limit) => deleteSamplesOver(db, QUEUE_SAMPLES, limit),
   ]
-  return inTransaction(db, () => steps.reduce((deleted, step) => deleted + step(MAX_ROWS - deleted), 0))
+  return db.write(() => steps.reduce((deleted, step) => deleted + step(MAX_ROWS - deleted), 0))
 }
 
 /** Not of quarantined sessions: their payloads are the only copy of some events. */
 function deleteOldPayloads(db: Database, before: number, limit: number): number {
-  return run(db)`
+  return db.run`
     DELETE FROM payloads WHERE id IN (
       SELECT p.id FROM payloads p JOIN sdk_sessions s USING (content_session_id)
       WHERE p.kept_at <= ${before} AND s.quarantine IS NULL ORDER BY p.kept_at, p.id LIMIT ${limit})`.changes
 }
 
 function deletePayloadsOver(db: Database, maxBytes: number, limit: number): number {
-  if (selectNumber(db)`SELECT sum(bytes) AS n FROM payloads` <= maxBytes) return 0
-  return run(db)`
+  if (db.number`SELECT sum(bytes) AS n FROM payloads` <= maxBytes) return 0
+  return db.run`
     DELETE FROM payloads WHERE id IN (
       SELECT id FROM (SELECT id, kept_at, sum(bytes) OVER (ORDER BY kept_at DESC, id DESC) AS total FROM payloads)
       WHERE total > ${maxBytes} ORDER BY kept_at, id LIMIT ${limit})`.changes
 }
 
 function deleteOldTurns(db: Database, before: number, limit: number): number {
-  return run(db)`
+  return db.run`
     DELETE FROM observer_turns WHERE id IN (
       SELECT t.id FROM observer_turns t JOIN sdk_sessions s USING (content_session_id)
       WHERE t.at <= ${before} AND s.status <> 'active' ORDER BY t.at, t.id LIMIT ${limit})`.changes
@@ -59,34 +59,34 @@ function deleteOldTurns(db: Database, before: number, limit: number): number {
 
 /** The texts of a call are part of the observer's conversation and are deleted with it; the figures stay. */
 function clearOldCallTexts(db: Database, before: number, limit: number): number {
-  return run(db)`
+  return db.run`
     UPDATE calls SET sent = NULL, received = NULL WHERE id IN (
       SELECT id FROM calls WHERE at <= ${before} AND sent IS NOT NULL ORDER BY at, id LIMIT ${limit})`.changes
 }
 
 function deleteOldSeen(db: Database, before: number, limit: number): number {
-  return run(db)`
+  return db.run`
     DELETE FROM seen WHERE (content_session_id, subject) IN (
       SELECT n.content_session_id, n.subject FROM seen n JOIN sdk_sessions s USING (content_session_id)
       WHERE s.status <> 'active' AND s.updated_at_epoch <= ${before} LIMIT ${limit})`.changes
 }
 
 function deleteOldSamples(db: Database, before: number, limit: number): number {
-  return run(db)`
+  return db.run`
     DELETE FROM queue_depth WHERE at IN (
       SELECT at FROM queue_depth WHERE at <= ${before} ORDER BY at LIMIT ${limit})`.changes
 }
 
 function deleteSamplesOver(db: Database, max: number, limit: number): number {
-  const over = selectNumber(db)`SELECT count(*) AS n FROM queue_depth` - max
+  const over = db.number`SELECT count(*) AS n FROM queue_depth` - max
   if (over <= 0) return 0
-  return run(db)`
+  return db.run`
     DELETE FROM queue_depth WHERE at IN (
       SELECT at FROM queue_depth ORDER BY at LIMIT ${Math.min(over, limit)})`.changes
 }
 
 function deleteOldTrace(db: Database, before: number, limit: number): number {
-  const deleted = all<{ session: string }>(db)`
+  const deleted = db.all<{ session: string }>`
     DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at <= ${before} ORDER BY at, id LIMIT ${limit})
     RETURNING content_session_id AS session`
   const bySession = new Map<string, number>()
@@ -102,11 +102,11 @@ interface SessionExcess {
 }
 
 function deleteTraceOver(db: Database, perSession: number, limit: number): number {
-  const sessions = all<SessionExcess>(db)`
+  const sessions = db.all<SessionExcess>`
     SELECT content_session_id AS session, trace_count - ${perSession} AS over FROM sdk_sessions
     WHERE trace_count > ${perSession} ORDER BY trace_count DESC LIMIT ${MAX_ROWS}`
   return deleteExcess(sessions, limit, (session, limit) => {
-    const { changes } = run(db)`
+    const { changes } = db.run`
       DELETE FROM trace WHERE id IN (
         SELECT id FROM trace WHERE content_session_id = ${session} ORDER BY id LIMIT ${limit})`
     countDroppedTrace(db, session, changes)
@@ -115,20 +115,20 @@ function deleteTraceOver(db: Database, perSession: number, limit: number): numbe
 }
 
 function countDroppedTrace(db: Database, session: string, dropped: number): void {
-  run(db)`
+  db.run`
     UPDATE sdk_sessions SET trace_count = trace_count - ${dropped}, trace_dropped = trace_dropped + ${dropped}
     WHERE content_session_id = ${session}`
 }
 
 function deleteSeenOver(db: Database, perSession: number, limit: number): number {
-  const sessions = all<SessionExcess>(db)`
+  const sessions = db.all<SessionExcess>`
     SELECT content_session_id AS session, count(*) - ${perSession} AS over FROM seen
     GROUP BY content_session_id HAVING count(*) > ${perSession}`
   return deleteExcess(
     sessions,
     limit,
     (session, limit) =>
-      run(db)`
+      db.run`
     DELETE FROM seen WHERE content_session_id = ${session} AND subject IN (
       SELECT subject FROM seen WHERE content_session_id = ${session} ORDER BY at, subject LIMIT ${limit})`.changes,
   )

@@ -6,17 +6,13 @@ import { estimateTokens, type ObservationType, observationTokens, summaryTokens 
 import type { MemoryKind } from '../../domain/search-query.ts'
 import type { FoundMemory, LinkedObservation, MemoryCounts } from '../search-port.ts'
 import {
-  all,
   type Bound,
   bindDatabase,
   type Database,
   EMPTY_SQL,
-  get,
   indexDamageError,
   isIndexDamage,
-  one,
   type Sql,
-  selectNumber,
   sql,
   storageError,
   whereEqual,
@@ -216,7 +212,7 @@ function firstLine(text: string): string {
 }
 
 function selectLinkedRows(db: Database, ids: readonly number[]): LinkedRow[] {
-  return all<LinkedRow>(db)`
+  return db.all<LinkedRow>`
     SELECT ${OBSERVATION_COLUMNS}, ${displayNameSql('o.project', 's.project_name')} AS projectName, r.chunk,
       EXISTS (SELECT 1 FROM pins p WHERE p.id = o.id) AS pinned,
       (SELECT max(from_id) FROM links WHERE to_id = o.id AND kind = 'supersedes') AS supersededBy,
@@ -227,14 +223,14 @@ function selectLinkedRows(db: Database, ids: readonly number[]): LinkedRow[] {
 }
 
 function selectFoundSummaries(db: Database, ids: readonly number[]): FoundSummaryRow[] {
-  return all<FoundSummaryRow>(db)`
+  return db.all<FoundSummaryRow>`
     SELECT ${SUMMARY_COLUMNS}, ${displayNameSql('m.project', 's.project_name')} AS projectName
     FROM json_each(${ids}) wanted CROSS JOIN session_summaries m ON m.id = wanted.value
       JOIN sdk_sessions s USING (content_session_id)`
 }
 
 function selectFoundPrompts(db: Database, ids: readonly number[]): FoundPromptRow[] {
-  return all<FoundPromptRow>(db)`
+  return db.all<FoundPromptRow>`
     SELECT p.id, p.content_session_id AS session, r.project,
       ${displayNameSql('r.project', 's.project_name')} AS projectName, p.prompt_text AS text,
       p.prompt_number AS promptNumber, p.created_at_epoch AS createdAt
@@ -245,27 +241,27 @@ function selectFoundPrompts(db: Database, ids: readonly number[]): FoundPromptRo
 /** `project` null: of all projects. `embedder` null: the one of the newest vectors. */
 function selectCounts(db: Database, project: string | null, embedder: string | null): MemoryCounts {
   const inProject = whereEqual({ project: project ?? undefined })
-  const rows = all<{ kind: number; n: number; indexed: number }>(db)`
+  const rows = db.all<{ kind: number; n: number; indexed: number }>`
     SELECT id & 3 AS kind, count(*) AS n, sum(indexed) AS indexed FROM search_rows WHERE ${inProject} GROUP BY 1`
   const count = (kind: MemoryKind) => rows.find((row) => row.kind === searchRowId(kind, 0))?.n ?? 0
   return {
     observations: count('observation'),
     summaries: count('summary'),
     prompts: count('prompt'),
-    sessions: selectNumber(db)`SELECT count(*) AS n FROM sdk_sessions WHERE ${inProject}`,
-    ...one<Pick<MemoryCounts, 'oldestAt' | 'newestAt'>>(db)`
+    sessions: db.number`SELECT count(*) AS n FROM sdk_sessions WHERE ${inProject}`,
+    ...db.one<Pick<MemoryCounts, 'oldestAt' | 'newestAt'>>`
       SELECT min(created_at_epoch) AS oldestAt, max(created_at_epoch) AS newestAt FROM observations WHERE ${inProject}`,
     types: countTypes(db, inProject),
-    months: all<MemoryCounts['months'][number]>(db)`
+    months: db.all<MemoryCounts['months'][number]>`
       SELECT strftime('%Y-%m', created_at_epoch / 1000, 'unixepoch', 'localtime') AS month, count(*) AS observations
       FROM observations WHERE ${inProject} GROUP BY 1 ORDER BY 1`,
-    pinned: selectNumber(db)`SELECT count(*) AS n FROM pins JOIN observations USING (id) WHERE ${inProject}`,
+    pinned: db.number`SELECT count(*) AS n FROM pins JOIN observations USING (id) WHERE ${inProject}`,
     // The observations that repeat an earlier one, and those that are superseded.
     links: {
-      repeats: selectNumber(db)`
+      repeats: db.number`
         SELECT count(DISTINCT from_id) AS n FROM links JOIN observations o ON o.id = from_id
         WHERE kind = 'repeats' AND ${inProject}`,
-      supersedes: selectNumber(db)`
+      supersedes: db.number`
         SELECT count(DISTINCT to_id) AS n FROM links JOIN observations o ON o.id = to_id
         WHERE kind = 'supersedes' AND ${inProject}`,
     },
@@ -279,21 +275,21 @@ function selectCounts(db: Database, project: string | null, embedder: string | n
 
 function countTypes(db: Database, where: Sql): MemoryCounts['types'] {
   const types: MemoryCounts['types'] = { bugfix: 0, feature: 0, refactor: 0, decision: 0, discovery: 0, change: 0 }
-  const found = all<{ type: ObservationType; n: number }>(db)`
+  const found = db.all<{ type: ObservationType; n: number }>`
     SELECT type, count(*) AS n FROM observations WHERE ${where} GROUP BY type`
   for (const { type, n } of found) types[type] = n
   return types
 }
 
 function newestEmbedder(db: Database): string | null {
-  return get<{ embedder: string }>(db)`SELECT embedder FROM embeddings ORDER BY id DESC LIMIT 1`?.embedder ?? null
+  return db.get<{ embedder: string }>`SELECT embedder FROM embeddings ORDER BY id DESC LIMIT 1`?.embedder ?? null
 }
 
 function countVectorsOf(db: Database, project: string | null, embedder: string | null): MemoryCounts['vectors'] {
   if (embedder === null) return null
   const ofProject =
     project === null ? EMPTY_SQL : sql`JOIN observations o ON o.id = e.observation_id AND o.project = ${project}`
-  const sums = one<Omit<NonNullable<MemoryCounts['vectors']>, 'embedder'>>(db)`
+  const sums = db.one<Omit<NonNullable<MemoryCounts['vectors']>, 'embedder'>>`
     SELECT coalesce(max(e.dimensions), 0) AS dimensions, count(DISTINCT e.observation_id) AS observations,
       count(*) FILTER (WHERE e.dimensions > 0) AS fragments, coalesce(sum(length(e.vector)), 0) AS bytes
     FROM embeddings e ${ofProject} WHERE e.embedder = ${embedder}`

@@ -4,7 +4,7 @@
  */
 import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
 import type { RankingRow } from '../search-port.ts'
-import { all, allOf, type Database, get, raw, type Sql, selectIds, selectNumber, sql } from './database.ts'
+import { allOf, type Database, raw, type Sql, sql } from './database.ts'
 
 /** A power of two, because SQL uses `id & 3` and `id >> 2`. Three of the four kinds are used. */
 const KINDS_PER_ID = 4
@@ -89,25 +89,25 @@ function anyIn(column: string, texts: readonly string[]): Sql {
 
 /** Newest first. */
 export function selectPassing(db: Database, filters: SearchFilters, limit: number, offset: number): number[] {
-  return selectIds(db)`
+  return db.ids`
     SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)}
     ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT ${limit} OFFSET ${offset}`
 }
 
 /** In no order; null where there are more than `atMost`. */
 export function selectAllPassing(db: Database, filters: SearchFilters, atMost: number): number[] | null {
-  const found = selectIds(db)`
+  const found = db.ids`
     SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)} LIMIT ${atMost + 1}`
   return found.length > atMost ? null : found
 }
 
 export function countPassing(db: Database, filters: SearchFilters): number {
-  return selectNumber(db)`SELECT count(*) AS n FROM search_rows s WHERE ${filterConditions(filters)}`
+  return db.number`SELECT count(*) AS n FROM search_rows s WHERE ${filterConditions(filters)}`
 }
 
 /** Those of the rows that pass, in their order. */
 export function selectPassingOf(db: Database, rows: readonly number[], filters: SearchFilters): number[] {
-  const passing = selectIds(db)`
+  const passing = db.ids`
     SELECT s.id FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value
     WHERE ${filterConditions(filters)}`
   const isPassing = new Set(passing)
@@ -122,13 +122,13 @@ export function selectBeside(
   before: number,
   after: number,
 ): number[] {
-  const anchor = get<{ at: number }>(db)`SELECT created_at_epoch AS at FROM search_rows WHERE id = ${row}`
+  const anchor = db.get<{ at: number }>`SELECT created_at_epoch AS at FROM search_rows WHERE id = ${row}`
   if (anchor === undefined) return []
   const where = filterConditions(filters)
-  const earlier = selectIds(db)`
+  const earlier = db.ids`
     SELECT s.id FROM search_rows s WHERE ${where} AND (s.created_at_epoch, s.id) < (${anchor.at}, ${row})
     ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT ${before}`
-  const later = selectIds(db)`
+  const later = db.ids`
     SELECT s.id FROM search_rows s WHERE ${where} AND (s.created_at_epoch, s.id) > (${anchor.at}, ${row})
     ORDER BY s.created_at_epoch, s.id LIMIT ${after}`
   return [...earlier.reverse(), row, ...later]
@@ -139,7 +139,7 @@ export function selectNeighbours(
   db: Database,
   observationIds: readonly number[],
 ): Map<number, { before: number | null; after: number | null }> {
-  const found = all<{ id: number; before: number | null; after: number | null }>(db)`
+  const found = db.all<{ id: number; before: number | null; after: number | null }>`
     SELECT o.id,
       (SELECT max(id) FROM observations b WHERE b.content_session_id = o.content_session_id AND b.id < o.id) AS before,
       (SELECT min(id) FROM observations a WHERE a.content_session_id = o.content_session_id AND a.id > o.id) AS after
@@ -149,7 +149,7 @@ export function selectNeighbours(
 
 /** In the order of the rows; missing ones are left out. */
 export function selectRankingRows(db: Database, rows: readonly number[]): RankingRow[] {
-  const found = all<Omit<RankingRow, 'kind' | 'id'>>(db)`
+  const found = db.all<Omit<RankingRow, 'kind' | 'id'>>`
     SELECT s.id AS row, s.project, s.type, s.created_at_epoch AS createdAt, s.chunk, CASE s.id & 3 WHEN 0 THEN
       (SELECT max(from_id) FROM links WHERE to_id = s.id >> 2 AND kind = 'supersedes') END AS supersededBy
     FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value ORDER BY wanted.key`

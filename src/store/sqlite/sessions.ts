@@ -10,19 +10,12 @@ import { MemError } from '../../lib/errors.ts'
 import type { Commit } from '../commit.ts'
 import type { SessionFilter, SessionListItem, StoredSessionRow } from '../port.ts'
 import {
-  all,
   type Database,
   type FlatUsage,
-  get,
-  insertRow,
-  inTransaction,
   joinSql,
   nextSeq,
-  one,
   raw,
-  run,
   type SqlValue,
-  selectIds,
   sql,
   startsWith,
   USAGE_COLUMNS,
@@ -36,12 +29,11 @@ import { insertTrace } from './observer-turns.ts'
 import { displayNameSql } from './projects.ts'
 
 export function selectRevision(db: Database, session: string): number | undefined {
-  return get<{ revision: number }>(db)`SELECT revision FROM sdk_sessions WHERE content_session_id = ${session}`
-    ?.revision
+  return db.get<{ revision: number }>`SELECT revision FROM sdk_sessions WHERE content_session_id = ${session}`?.revision
 }
 
 export function insertSession(db: Database, commit: Commit, seq: number): void {
-  insertRow(db, 'sdk_sessions', {
+  db.insertRow('sdk_sessions', {
     content_session_id: commit.session,
     trace_count: commit.trace.length,
     created_at_epoch: commit.state.heardAt,
@@ -53,7 +45,7 @@ export function insertSession(db: Database, commit: Commit, seq: number): void {
 export function updateSession(db: Database, commit: Commit, seq: number): void {
   const columns = sessionColumns(commit, seq)
   const assignments = Object.entries(columns).map(([column, value]) => sql`${raw(column)} = ${value}`)
-  run(db)`
+  db.run`
     UPDATE sdk_sessions SET ${joinSql(assignments, ', ')}, quarantine = NULL,
       trace_count = trace_count + ${commit.trace.length}
     WHERE content_session_id = ${commit.session}`
@@ -92,7 +84,7 @@ type SessionSqlRow = Omit<FlatUsage<StoredSessionRow>, 'project' | 'effect'> & {
 }
 
 export function selectSession(db: Database, session: string): StoredSessionRow | null {
-  const found = get<SessionSqlRow>(db)`
+  const found = db.get<SessionSqlRow>`
     SELECT content_session_id AS session, revision, memory_session_id AS memorySession, created_at_epoch AS createdAt,
       quarantine, seq, project, project_name AS projectName, client, cwd, transcript_path AS transcriptPath,
       updated_at_epoch AS heardAt, status, state, snapshot, machine_version AS machineVersion, wake_at AS wakeAt, effect,
@@ -116,7 +108,7 @@ function parseEffect(json: string): Effect {
 const MAX_PREFIX_MATCHES = 100
 
 export function sessionsWithPrefix(db: Database, prefix: string): string[] {
-  return selectIds<string>(db)`
+  return db.ids<string>`
     SELECT content_session_id AS id FROM sdk_sessions
     WHERE ${startsWith('content_session_id', prefix)} ORDER BY content_session_id LIMIT ${MAX_PREFIX_MATCHES}`
 }
@@ -126,7 +118,7 @@ export function listSessions(db: Database, filter: SessionFilter): SessionListIt
   const where = whereEqual({ 's.status': filter.status, 's.project': filter.project })
   const messages = (status: string) => sql`
       (SELECT count(*) FROM pending_messages m WHERE m.content_session_id = s.content_session_id AND m.status = ${status})`
-  return all<SessionListItem>(db)`
+  return db.all<SessionListItem>`
     SELECT s.content_session_id AS session, s.project,
       ${displayNameSql('s.project', 's.project_name')} AS projectName, s.status, s.state, s.prompts,
       ${messages('pending')} AS pending, ${messages('processing')} AS processing, ${messages('failed')} AS failed,
@@ -138,16 +130,16 @@ export function listSessions(db: Database, filter: SessionFilter): SessionListIt
 
 /** Deletes the session with everything that refers to it, except what its calls cost. Null if it does not exist. */
 export function eraseSession(db: Database, session: string): { seq: number } | null {
-  return inTransaction(db, () => {
+  return db.write(() => {
     // Foreign keys delete the rows that refer to it.
-    const { changes } = run(db)`DELETE FROM sdk_sessions WHERE content_session_id = ${session}`
+    const { changes } = db.run`DELETE FROM sdk_sessions WHERE content_session_id = ${session}`
     return changes > 0 ? { seq: nextSeq(db) } : null
   })
 }
 
 /** Sessions with an effect to run again after a start. Quarantined sessions have nothing to do. */
 export function selectUnfinishedEffects(db: Database): { session: string; effect: Effect }[] {
-  const rows = all<{ session: string; effect: string }>(db)`
+  const rows = db.all<{ session: string; effect: string }>`
     SELECT content_session_id AS session, effect FROM sdk_sessions
     WHERE effect IS NOT NULL AND quarantine IS NULL ORDER BY content_session_id`
   return rows.map(({ session, effect }) => ({ session, effect: parseEffect(effect) }))
@@ -155,7 +147,7 @@ export function selectUnfinishedEffects(db: Database): { session: string; effect
 
 /** Sessions with pending messages that nothing would wake: they have no effect and no wake-up. */
 export function selectStrandedSessions(db: Database): string[] {
-  return selectIds<string>(db)`
+  return db.ids<string>`
     SELECT s.content_session_id AS id FROM sdk_sessions s
     WHERE s.content_session_id IN (SELECT content_session_id FROM pending_messages WHERE status = 'pending')
       AND s.effect IS NULL AND s.wake_at IS NULL AND s.quarantine IS NULL
@@ -164,7 +156,7 @@ export function selectStrandedSessions(db: Database): string[] {
 
 /** Sessions whose wake-up is due, or later than any wake-up can be: then the clock was set back. */
 export function selectDueSessions(db: Database, now: number, horizonMs: number, limit: number): string[] {
-  return selectIds<string>(db)`
+  return db.ids<string>`
     SELECT id FROM (
       SELECT content_session_id AS id, wake_at FROM sdk_sessions
       WHERE wake_at <= ${now} AND quarantine IS NULL
@@ -175,7 +167,7 @@ export function selectDueSessions(db: Database, now: number, horizonMs: number, 
 }
 
 export function selectNextWakeAt(db: Database): number | null {
-  return one<{ wakeAt: number | null }>(db)`
+  return db.one<{ wakeAt: number | null }>`
     SELECT min(wake_at) AS wakeAt FROM sdk_sessions WHERE wake_at IS NOT NULL AND quarantine IS NULL`.wakeAt
 }
 
@@ -184,10 +176,10 @@ const QUARANTINE_STATE = 'quarantine'
 
 /** The snapshot cannot be restored. The row is kept with the reason; the trace records it as a transition. */
 export function quarantineSession(db: Database, session: string, reason: string, at: number): { seq: number } {
-  return inTransaction(db, () => {
+  return db.write(() => {
     const row = selectKnownSession(db, session)
     const seq = nextSeq(db)
-    run(db)`
+    db.run`
       UPDATE sdk_sessions SET status = 'failed', quarantine = ${reason}, updated_at_epoch = ${at}, seq = ${seq},
         trace_count = trace_count + 1
       WHERE content_session_id = ${session}`
@@ -208,7 +200,7 @@ export function acceptForQuarantined(
   event: MemoryEvent,
   at: number,
 ): 'accepted' | 'duplicate' {
-  return inTransaction(db, () => {
+  return db.write(() => {
     const { prompts } = selectKnownSession(db, session)
     if (eventKnown(db, session, event.id)) return 'duplicate'
     if (isMessageEvent(event) || event.kind === 'turn_end') {

@@ -10,7 +10,7 @@ import type {
   TraceRow,
 } from '../port.ts'
 import { selectCallFigures, selectCallsOfEffect } from './calls.ts'
-import { all, type Database, get, raw, selectNumber } from './database.ts'
+import { type Database, raw } from './database.ts'
 import { selectEvent, selectSourceEvents } from './events.ts'
 import { selectMessage, selectQueue, selectQueueDepth, selectQueueStats } from './inbox.ts'
 import {
@@ -25,7 +25,7 @@ import {
   toSummary,
 } from './memories.ts'
 import { selectTrace, selectTraceOfEffect, selectTraceOfEvent } from './observer-turns.ts'
-import { newestName, selectDisplayName } from './projects.ts'
+import { newestName, selectDecidedName } from './projects.ts'
 import { selectSession } from './sessions.ts'
 
 export function selectSessionView(db: Database, session: string, traceLimit: number): SessionView | null {
@@ -33,12 +33,12 @@ export function selectSessionView(db: Database, session: string, traceLimit: num
   if (row === null) return null
   const { key, name } = row.project
   const count = (table: string) =>
-    selectNumber(db)`SELECT count(*) AS n FROM ${raw(table)} WHERE content_session_id = ${session}`
+    db.number`SELECT count(*) AS n FROM ${raw(table)} WHERE content_session_id = ${session}`
   return {
-    row: { ...row, project: { key, name: selectDisplayName(db, key, name) } },
+    row: { ...row, project: { key, name: selectDecidedName(db, key) ?? name } },
     messages: selectQueue(db, { session }),
     trace: selectTrace(db, session, traceLimit),
-    traceDropped: selectNumber(db)`SELECT trace_dropped AS n FROM sdk_sessions WHERE content_session_id = ${session}`,
+    traceDropped: db.number`SELECT trace_dropped AS n FROM sdk_sessions WHERE content_session_id = ${session}`,
     observations: count('observations'),
     summaries: count('session_summaries'),
   }
@@ -48,10 +48,10 @@ export function selectSessionView(db: Database, session: string, traceLimit: num
 export function selectStats(db: Database, dayStart: number): StoreStats {
   return {
     ...selectQueueStats(db),
-    observationsToday: selectNumber(db)`SELECT count(*) AS n FROM observations WHERE created_at_epoch >= ${dayStart}`,
-    observations: selectNumber(db)`SELECT count(*) AS n FROM observations`,
-    sessionsTotal: selectNumber(db)`SELECT count(*) AS n FROM sdk_sessions`,
-    databaseBytes: selectNumber(db)`SELECT page_count * page_size AS n FROM pragma_page_count(), pragma_page_size()`,
+    observationsToday: db.number`SELECT count(*) AS n FROM observations WHERE created_at_epoch >= ${dayStart}`,
+    observations: db.number`SELECT count(*) AS n FROM observations`,
+    sessionsTotal: db.number`SELECT count(*) AS n FROM sdk_sessions`,
+    databaseBytes: db.number`SELECT page_count * page_size AS n FROM pragma_page_count(), pragma_page_size()`,
   }
 }
 
@@ -70,14 +70,14 @@ export function selectSessionHistory(
     observationRows: selectObservationHistory(db, session, rows),
     summaryRows: selectSummaryHistory(db, session, rows),
     calls: selectCallFigures(db, session, rows),
-    outcomes: all<SessionHistory['outcomes'][number]>(db)`
+    outcomes: db.all<SessionHistory['outcomes'][number]>`
       SELECT kind, outcome, count(*) AS count FROM events WHERE content_session_id = ${session}
       GROUP BY kind, outcome ORDER BY kind, outcome`,
   }
 }
 
 function selectObservationHistory(db: Database, session: string, limit: number): SessionHistory['observationRows'] {
-  return all<ObservationRow & { effectId: string | null }>(db)`
+  return db.all<ObservationRow & { effectId: string | null }>`
     SELECT ${OBSERVATION_COLUMNS}, o.effect_id AS effectId FROM observations o
     WHERE o.content_session_id = ${session} ORDER BY o.id DESC LIMIT ${limit}`
     .reverse()
@@ -85,7 +85,7 @@ function selectObservationHistory(db: Database, session: string, limit: number):
 }
 
 function selectSummaryHistory(db: Database, session: string, limit: number): SessionHistory['summaryRows'] {
-  return all<SummaryRow & { effectId: string | null }>(db)`
+  return db.all<SummaryRow & { effectId: string | null }>`
     SELECT ${SUMMARY_COLUMNS}, m.effect_id AS effectId FROM session_summaries m
     WHERE m.content_session_id = ${session} ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ${limit}`
     .reverse()
@@ -94,7 +94,7 @@ function selectSummaryHistory(db: Database, session: string, limit: number): Ses
 
 /** What an observation was made from. Every step uses an index. */
 export function selectProvenance(db: Database, observation: number): ObservationProvenance | null {
-  const row = get<{ session: string; prompt: number; sources: string; effectId: string | null }>(db)`
+  const row = db.get<{ session: string; prompt: number; sources: string; effectId: string | null }>`
     SELECT content_session_id AS session, prompt_number AS prompt, sources, effect_id AS effectId FROM observations
     WHERE id = ${observation}`
   if (row === undefined) return null
@@ -162,17 +162,17 @@ export function selectActivity(db: Database, dayStarts: readonly number[], until
   return {
     dayStarts: [...dayStarts],
     days,
-    projects: mostActive(byProject).map((project) => {
-      const name = newestName(db, project.key) ?? project.key
-      return { ...project, name: selectDisplayName(db, project.key, name) }
-    }),
+    projects: mostActive(byProject).map((project) => ({
+      ...project,
+      name: selectDecidedName(db, project.key) ?? newestName(db, project.key) ?? project.key,
+    })),
     queue: first === undefined ? [] : selectQueueDepth(db, first, until),
   }
 }
 
 /** Answered from one covering index, without reading the rows. */
 function selectDayCounts(db: Database, since: number, until: number): DayCount[] {
-  return all<DayCount>(db)`
+  return db.all<DayCount>`
     SELECT project, type, count(*) AS observations, sum(discovery_tokens) AS tokens FROM observations
     WHERE created_at_epoch >= ${since} AND created_at_epoch < ${until} GROUP BY project, type`
 }
@@ -181,7 +181,7 @@ function toActivityDay(db: Database, counts: readonly DayCount[], since: number,
   const types: ActivityDay['types'] = { bugfix: 0, feature: 0, refactor: 0, decision: 0, discovery: 0, change: 0 }
   for (const { type, observations } of counts) types[type] += observations
   const countBetween = (table: string) =>
-    selectNumber(db)`
+    db.number`
       SELECT count(*) AS n FROM ${raw(table)} WHERE created_at_epoch >= ${since} AND created_at_epoch < ${until}`
   return {
     observations: OBSERVATION_TYPES.reduce((sum, type) => sum + types[type], 0),

@@ -1,9 +1,8 @@
-import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrate, SCHEMA_VERSION } from '../../../src/store/migrations/index.ts'
 import { checkIntegrity } from '../../../src/store/recovery/database-files.ts'
 import { commitGroup } from '../../../src/store/sqlite/commit.ts'
-import { isIndexDamage, selectMeta, setMeta } from '../../../src/store/sqlite/database.ts'
+import { Database, isIndexDamage, selectMeta, setMeta } from '../../../src/store/sqlite/database.ts'
 import { INDEX_VERSION } from '../../../src/store/sqlite/full-text-index.ts'
 import { backTo } from '../older.ts'
 import { type Place, place } from '../place.ts'
@@ -107,7 +106,7 @@ describe('the index', () => {
 
   test('index.aWriteTouchesTheSameNumberOfRowsHoweverLongTheSession', () => {
     const touched: string[] = []
-    const db = new BetterSqlite3(':memory:', { verbose: (sql) => touched.push(String(sql)) })
+    const db = new Database(':memory:', { verbose: (sql) => touched.push(String(sql)) })
     migrate(db)
     const add = (revision: number, count: number): number => {
       touched.length = 0

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { all, type Database } from '../../../src/store/sqlite/database.ts'
+import type { Database } from '../../../src/store/sqlite/database.ts'
 import { matchExpression, narrowedExpression } from '../../../src/store/sqlite/full-text-search.ts'
 import { openForReading } from '../../../src/store/sqlite/reader.ts'
 import { searchRowMemoryId } from '../../../src/store/sqlite/search-rows.ts'
@@ -25,7 +25,7 @@ interface Scored {
 }
 
 function scored(match: string): Scored[] {
-  return all<Scored>(db)`
+  return db.all<Scored>`
     SELECT rowid AS row, -bm25(memory_fts, 4, 3, 3, 3, 3, 0.75) AS score FROM memory_fts WHERE memory_fts MATCH ${match}
     ORDER BY score DESC, row DESC`
 }
