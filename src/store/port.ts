@@ -250,19 +250,12 @@ export interface ProjectDecision {
 export type ProjectChange = Pick<ProjectDecision, 'key'> & Partial<Omit<ProjectDecision, 'key'>>
 
 /** Number of rows stored under a key. */
-export interface ProjectContents {
-  sessions: number
-  observations: number
-  summaries: number
-  prompts: number
-}
+export type ProjectContents = Record<'sessions' | 'observations' | 'summaries' | 'prompts', number>
 
-export interface ProjectOverview extends Project {
+export interface ProjectOverview extends Omit<ProjectRow, 'since'> {
   /** The name was given by hand. */
   named: boolean
-  observations: number
   sessions: number
-  updatedAt: number
   root: string | null
   /** Keys that were merged into it. */
   merged: string[]

@@ -199,7 +199,7 @@ describe('opening', () => {
 })
 
 describe('migrations', () => {
-  const next = { version: SCHEMA_VERSION + 1, name: 'next', sql: 'CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT' }
+  const next = { version: SCHEMA_VERSION + 1, sql: 'CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT' }
 
   test('migration.backsUpFirstAndSaysSo', async () => {
     const core = await openSqliteStore(here.options)

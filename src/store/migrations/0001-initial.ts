@@ -6,7 +6,6 @@ import type { Migration } from './index.ts'
  */
 export const initialMigration: Migration = {
   version: 1,
-  name: 'initial',
   sql: `
 CREATE TABLE meta (
   name TEXT PRIMARY KEY,

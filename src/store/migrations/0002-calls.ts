@@ -8,7 +8,6 @@ import type { Migration } from './index.ts'
  */
 export const callsMigration: Migration = {
   version: 2,
-  name: 'calls',
   sql: `
 CREATE TABLE calls (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -14,7 +14,6 @@ import type { Migration } from './index.ts'
  */
 export const searchMigration: Migration = {
   version: 3,
-  name: 'search',
   sql: `
 CREATE TABLE links (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -9,7 +9,6 @@ import type { Migration } from './index.ts'
  */
 export const projectsMigration: Migration = {
   version: 4,
-  name: 'projects',
   sql: `
 CREATE TABLE projects (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -9,7 +9,6 @@ import type { Migration } from './index.ts'
  */
 export const contextMigration: Migration = {
   version: 5,
-  name: 'context',
   sql: `
 CREATE INDEX observations_type ON observations (project, type, created_at_epoch);
 

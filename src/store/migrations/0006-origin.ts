@@ -8,7 +8,6 @@ import type { Migration } from './index.ts'
  */
 export const originMigration: Migration = {
   version: 6,
-  name: 'origin',
   sql: `
 ALTER TABLE observations ADD COLUMN effect_id TEXT;
 ALTER TABLE session_summaries ADD COLUMN effect_id TEXT;

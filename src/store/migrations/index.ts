@@ -15,7 +15,6 @@ import { originMigration } from './0006-origin.ts'
 export interface Migration {
   /** `PRAGMA user_version` after it. */
   version: number
-  name: string
   sql: string
 }
 

@@ -25,14 +25,10 @@ export function commitGroup(db: Database, group: readonly Commit[]): CommitResul
     faultPoint('commit.after')
     return results
   } catch (error) {
-    rollBack(db)
+    // SQLite may already have rolled back when the disk failed.
+    if (db.inTransaction) db.run`ROLLBACK`
     throw storageError(error)
   }
-}
-
-/** SQLite may already have rolled back when the disk failed. */
-function rollBack(db: Database): void {
-  if (db.inTransaction) db.run`ROLLBACK`
 }
 
 function applyMember(db: Database, commit: Commit): CommitResult {

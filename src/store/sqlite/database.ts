@@ -30,7 +30,7 @@ export type SqlTemplate = [strings: TemplateStringsArray, ...parts: SqlPart[]]
 export function sql(...[strings, ...parts]: SqlTemplate): Sql {
   let text = strings[0] ?? ''
   const values: SqlValue[] = []
-  for (const [i, part] of parts.entries()) {
+  parts.forEach((part, i) => {
     if (part instanceof Sql) {
       text += part.text
       values.push(...part.values)
@@ -39,7 +39,7 @@ export function sql(...[strings, ...parts]: SqlTemplate): Sql {
       values.push(toSqlValue(part))
     }
     text += strings[i + 1] ?? ''
-  }
+  })
   return new Sql(text, values)
 }
 
@@ -253,67 +253,54 @@ export function setMeta(db: Database, name: string, value: number | null): void 
 
 export function isCorruption(error: unknown): boolean {
   if (error instanceof MemError) return error.code === 'corrupt_database'
-  return hasCode(error, ['SQLITE_CORRUPT', 'SQLITE_NOTADB'])
+  return hasCode(error, /^SQLITE_(CORRUPT|NOTADB)/)
 }
 
 /** Errors of the disk, the file or the process: they fail the whole group of commits, not one member. */
-const GROUP_FAILURES = [
-  'SQLITE_FULL',
-  'SQLITE_IOERR',
-  'SQLITE_READONLY',
-  'SQLITE_CORRUPT',
-  'SQLITE_NOTADB',
-  'SQLITE_BUSY',
-  'SQLITE_LOCKED',
-  'SQLITE_PROTOCOL',
-  'SQLITE_NOMEM',
-  'SQLITE_CANTOPEN',
-  'SQLITE_INTERRUPT',
-]
+const GROUP_FAILURES = /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|BUSY|LOCKED|PROTOCOL|NOMEM|CANTOPEN|INTERRUPT)/
 
 export function isGroupFailure(error: unknown): boolean {
   return hasCode(error, GROUP_FAILURES)
 }
 
-/** By prefix: SQLite's extended codes add a suffix (`SQLITE_IOERR_WRITE`). */
-function hasCode(error: unknown, prefixes: readonly string[]): boolean {
-  const code = systemCode(error) ?? ''
-  return prefixes.some((prefix) => code.startsWith(prefix))
+/** The patterns match the start: SQLite's extended codes add a suffix (`SQLITE_IOERR_WRITE`). */
+function hasCode(error: unknown, codes: RegExp): boolean {
+  return codes.test(systemCode(error) ?? '')
 }
 
 interface ErrorMeaning {
-  /** Prefixes of SQLite's and the file system's error codes. */
-  codes: readonly string[]
+  /** Of SQLite and of the file system. */
+  codes: RegExp
   message: (cause: string, code: string) => string
   retryable?: boolean
 }
 
 const ERROR_MEANINGS: readonly ErrorMeaning[] = [
   {
-    codes: ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'],
+    codes: /^(SQLITE_FULL|ENOSPC|EDQUOT)/,
     message: () => 'The disk is full. Free some space; nothing that was acknowledged is lost.',
     retryable: true,
   },
   {
-    codes: ['SQLITE_READONLY', 'EACCES', 'EPERM', 'EROFS'],
+    codes: /^(SQLITE_READONLY|EACCES|EPERM|EROFS)/,
     message: (cause) =>
       `The database cannot be written (${cause}). Make the data directory and its files writable for you.`,
   },
   {
-    codes: ['SQLITE_BUSY', 'SQLITE_LOCKED'],
+    codes: /^SQLITE_(BUSY|LOCKED)/,
     message: () => 'Another program has locked the database. Close it, or try again in a moment.',
     retryable: true,
   },
   {
-    codes: ['SQLITE_CANTOPEN'],
+    codes: /^SQLITE_CANTOPEN/,
     message: (cause) => `The database cannot be opened (${cause}). Check that its directory exists and belongs to you.`,
   },
   {
-    codes: ['SQLITE_IOERR', 'SQLITE_NOMEM', 'SQLITE_PROTOCOL'],
+    codes: /^SQLITE_(IOERR|NOMEM|PROTOCOL)/,
     message: (cause, code) => `Reading or writing the disk failed (${code}: ${cause}). Try again.`,
     retryable: true,
   },
-  { codes: ['SQLITE', 'E'], message: (cause, code) => `The store failed (${code}: ${cause}).` },
+  { codes: /^(SQLITE|E)/, message: (cause, code) => `The store failed (${code}: ${cause}).` },
 ]
 
 export function storageError(error: unknown): MemError {

@@ -69,8 +69,11 @@ export class SqliteExport {
       yield* this.memories(this.#rows.filter((row) => searchRowKind(row) === kind))
     }
     const exported = new Set(memoryIds(this.#rows, 'observation'))
-    for (const link of eachLink(this.#db)) if (exported.has(link.from) && exported.has(link.to)) yield link
-    for (const pin of eachPin(this.#db)) if (exported.has(pin.observation)) yield pin
+    const links = this.#db.each<LinkRecord>`
+      SELECT 'link' AS kind, from_id AS "from", to_id AS "to", kind AS link, made_by AS "by", at FROM links ORDER BY id`
+    for (const link of links) if (exported.has(link.from) && exported.has(link.to)) yield link
+    const pins = this.#db.each<PinRecord>`SELECT 'pin' AS kind, id AS observation, at FROM pins ORDER BY id`
+    for (const pin of pins) if (exported.has(pin.observation)) yield pin
   }
 
   /** Sorted by name. A project without sessions has its key as its name. */
@@ -118,15 +121,6 @@ function eachSession(db: Database, filters: SearchFilters): Generator<SessionRec
     ORDER BY id`
 }
 
-function eachLink(db: Database): Generator<LinkRecord> {
-  return db.each<LinkRecord>`
-    SELECT 'link' AS kind, from_id AS "from", to_id AS "to", kind AS link, made_by AS "by", at FROM links ORDER BY id`
-}
-
-function eachPin(db: Database): Generator<PinRecord> {
-  return db.each<PinRecord>`SELECT 'pin' AS kind, id AS observation, at FROM pins ORDER BY id`
-}
-
 /** Independent of the locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
@@ -138,7 +132,9 @@ function selectRecords(db: Database, rows: readonly number[]): MemoryRecord[] {
   for (const row of selectObservationsById(db, memoryIds(rows, 'observation'))) {
     found.set(searchRowId('observation', row.id), observationRecord(row))
   }
-  for (const row of selectExportSummaries(db, memoryIds(rows, 'summary'))) {
+  const summaries = summariesFrom(db)`
+    json_each(${memoryIds(rows, 'summary')}) wanted CROSS JOIN session_summaries m ON m.id = wanted.value`
+  for (const row of summaries) {
     found.set(searchRowId('summary', row.id), summaryRecord(row))
   }
   for (const { id, ...prompt } of selectExportPrompts(db, memoryIds(rows, 'prompt'))) {
@@ -176,10 +172,6 @@ function observationRecord(row: Observation): ObservationRecord {
 
 function summaryRecord({ id: _, session, project, createdAt, ...content }: Summary): SummaryRecord {
   return { kind: 'summary', session, project, createdAt, ...content }
-}
-
-function selectExportSummaries(db: Database, ids: readonly number[]): Summary[] {
-  return summariesFrom(db)`json_each(${ids}) wanted CROSS JOIN session_summaries m ON m.id = wanted.value`
 }
 
 /** Private prompts have no search row; this condition is a second safeguard. */

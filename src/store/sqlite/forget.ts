@@ -96,13 +96,10 @@ function removeMemories(db: Database, rows: readonly number[]): Removed {
   db.run`DELETE FROM session_summaries WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'summary')}))`
   db.run`DELETE FROM user_prompts WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'prompt')}))`
   for (const session of sessions) {
-    const orphaned = removeFromEvents(db, session, observations)
-    removed.payloads += deletePayloads(db, session, orphaned)
-    removed.observerTurns += db.run`DELETE FROM observer_turns WHERE content_session_id = ${session}`.changes
-    removed.callTexts += clearCallTexts(db, session)
-    clearFailureReasons(db, session)
-    for (const row of rowsWithOutdatedText(db, session)) indexSearchRow(db, row)
-    for (const chunk of chunksWithOutdatedText(db, session)) indexChunk(db, chunk)
+    const { payloads, observerTurns, callTexts } = removeCopiesInSession(db, session, observations)
+    removed.payloads += payloads
+    removed.observerTurns += observerTurns
+    removed.callTexts += callTexts
   }
   return removed
 }
@@ -117,8 +114,12 @@ function countCopies(db: Database, ids: readonly number[]): Pick<Removed, 'embed
   }
 }
 
-/** Returns the events without any other observation. */
-function removeFromEvents(db: Database, session: string, ids: readonly number[]): string[] {
+/** Any payload, call or transition of the session may contain the forgotten text. */
+function removeCopiesInSession(
+  db: Database,
+  session: string,
+  ids: readonly number[],
+): Pick<Removed, 'payloads' | 'observerTurns' | 'callTexts'> {
   const changed = db.all<{ id: string; isOrphan: number }>`
     UPDATE events SET
       observation_ids = (SELECT json_group_array(value) FROM json_each(events.observation_ids)
@@ -127,46 +128,36 @@ function removeFromEvents(db: Database, session: string, ids: readonly number[])
     WHERE content_session_id = ${session} AND observation_ids <> '[]' AND EXISTS (
       SELECT 1 FROM json_each(events.observation_ids) made WHERE made.value IN (SELECT value FROM json_each(${ids})))
     RETURNING event_id AS id, observation_ids = '[]' AS isOrphan`
-  return changed.filter(({ isOrphan }) => isOrphan === 1).map(({ id }) => id)
-}
-
-/**
- * Any event of the session may contain the forgotten text, so all payloads are deleted. In a quarantined session they are
- * the only copy of its events: there only those without any other observation.
- */
-function deletePayloads(db: Database, session: string, orphaned: readonly string[]): number {
-  return db.run`
+  const orphaned = changed.filter(({ isOrphan }) => isOrphan === 1).map(({ id }) => id)
+  // In a quarantined session payloads are the only copy of its events: there only those without any other observation.
+  const payloads = db.run`
     DELETE FROM payloads WHERE content_session_id = ${session} AND (
       event_id IN (SELECT value FROM json_each(${orphaned}))
       OR (SELECT quarantine IS NULL FROM sdk_sessions WHERE content_session_id = ${session}))`.changes
-}
-
-/** Also the error, which may quote the model's reply. */
-function clearCallTexts(db: Database, session: string): number {
-  return db.run`
+  const observerTurns = db.run`DELETE FROM observer_turns WHERE content_session_id = ${session}`.changes
+  // Also the error, which may quote the model's reply.
+  const callTexts = db.run`
     UPDATE calls SET sent = NULL, received = NULL,
       error = CASE WHEN error IS NULL THEN NULL ELSE 'deleted with a forgotten memory' END
     WHERE content_session_id = ${session} AND (sent IS NOT NULL OR error IS NOT NULL)`.changes
-}
-
-/** The reason of a failed transition may quote the reply too; the part before the colon is kept. */
-function clearFailureReasons(db: Database, session: string): void {
+  // The reason of a failed transition may quote the reply too; the part before the colon is kept.
   db.run`
     UPDATE trace SET reason = substr(reason, 1, instr(reason, ':')) || ' deleted with a forgotten memory'
     WHERE content_session_id = ${session} AND event = 'FAILED' AND instr(reason, ':') > 0`
+  indexOutdatedText(db, session)
+  return { payloads, observerTurns, callTexts }
 }
 
-/** Neighbours of a deleted observation, whose index rows still contain its text. */
-function rowsWithOutdatedText(db: Database, session: string): number[] {
-  return db.ids`
+/** The index rows of the neighbours, and of the chunks, still contain the text of a deleted observation. */
+function indexOutdatedText(db: Database, session: string): void {
+  const rows = db.ids`
     SELECT id FROM search_rows WHERE indexed = 0 AND content_session_id = ${session}
       AND EXISTS (SELECT 1 FROM memory_fts WHERE memory_fts.rowid = search_rows.id)`
-}
-
-function chunksWithOutdatedText(db: Database, session: string): number[] {
-  return db.ids`
+  for (const row of rows) indexSearchRow(db, row)
+  const chunks = db.ids`
     SELECT id FROM session_chunks WHERE indexed = 0 AND content_session_id = ${session}
       AND (members = 0 OR EXISTS (SELECT 1 FROM chunk_fts WHERE chunk_fts.rowid = session_chunks.id))`
+  for (const chunk of chunks) indexChunk(db, chunk)
 }
 
 interface Tombstone {

@@ -24,13 +24,6 @@ interface OwnText {
   names: string
 }
 
-/** All columns of `memory_fts`. */
-interface IndexedText extends OwnText {
-  /** Letter pairs, for languages without spaces. */
-  grams: string
-  neighbours: string
-}
-
 /** Characters of each neighbour that are indexed: the title and the start show what it is about. */
 const NEIGHBOUR_CHARS = 400
 
@@ -55,22 +48,6 @@ export function summaryText(summary: Summary): OwnText {
     facts: '',
     names: joinLines([...new Set([...filesRead, ...filesEdited])]),
   }
-}
-
-/** `neighbours`: the observations before and after it in its session. */
-function indexedText(own: OwnText, neighbours: readonly NeighbourText[]): IndexedText {
-  const text = joinLines(Object.values(own))
-  return {
-    ...own,
-    names: joinLines([own.names, splitForms(text)]),
-    grams: indexedPairs(text),
-    neighbours: joinLines(neighbours.map(neighbourText)),
-  }
-}
-
-/** Several observations as one text. */
-function chunkText(members: readonly OwnText[]): string {
-  return joinLines(members.map((own) => searchable(joinLines(Object.values(own)))))
 }
 
 function ownTextChars(own: OwnText): number {
@@ -124,12 +101,6 @@ export function rebuildIndex(db: Database): IndexState {
   return indexState(db)
 }
 
-function resetOutdatedIndex(db: Database): void {
-  const version = selectMeta(db, 'index_version')
-  if (version === null) setMeta(db, 'index_version', INDEX_VERSION)
-  else if (version !== INDEX_VERSION) resetIndex(db)
-}
-
 /** Dropping the table is fast; deleting its rows would take as long as the index is large. */
 function recreate(db: Database, table: FullTextTable): void {
   const schema = db.get<{ sql: string }>`SELECT sql FROM sqlite_schema WHERE name = ${table}`
@@ -172,9 +143,10 @@ export function indexChunk(db: Database, chunk: number): void {
     return
   }
   const texts = members.map(observationText)
+  const chunkText = joinLines(texts.map((own) => searchable(joinLines(Object.values(own)))))
   const chars = texts.reduce((sum, text) => sum + ownTextChars(text), 0)
   db.run`DELETE FROM chunk_fts WHERE rowid = ${chunk}`
-  db.run`INSERT INTO chunk_fts (rowid, text) VALUES (${chunk}, ${chunkText(texts)})`
+  db.run`INSERT INTO chunk_fts (rowid, text) VALUES (${chunk}, ${chunkText})`
   db.run`UPDATE session_chunks SET indexed = 1, chars = ${chars} WHERE id = ${chunk}`
 }
 
@@ -221,11 +193,14 @@ export function indexSearchRow(db: Database, row: number): void {
     db.run`DELETE FROM search_rows WHERE id = ${row}`
     return
   }
-  const { title, body, facts, names, grams, neighbours } = indexedText(memory.text, memory.neighbours ?? [])
+  const { title, body, facts } = memory.text
+  const text = joinLines(Object.values(memory.text))
+  const names = joinLines([memory.text.names, splitForms(text)])
+  const neighbours = joinLines((memory.neighbours ?? []).map(neighbourText))
   db.run`DELETE FROM memory_fts WHERE rowid = ${row}`
   db.run`
     INSERT INTO memory_fts (rowid, title, body, facts, names, grams, neighbours)
-    VALUES (${row}, ${title}, ${body}, ${facts}, ${names}, ${grams}, ${neighbours})`
+    VALUES (${row}, ${title}, ${body}, ${facts}, ${names}, ${indexedPairs(text)}, ${neighbours})`
   db.run`
     UPDATE search_rows SET indexed = 1, concepts = ${foldedList(memory.concepts ?? [], foldConcept)},
       files = ${foldedList(memory.files, foldPath)}
@@ -311,7 +286,9 @@ export function indexState(db: Database): IndexState {
 export function indexNext(db: Database, limit: number): IndexState {
   purge(db, 1)
   return db.write(() => {
-    resetOutdatedIndex(db)
+    const version = selectMeta(db, 'index_version')
+    if (version === null) setMeta(db, 'index_version', INDEX_VERSION)
+    else if (version !== INDEX_VERSION) resetIndex(db)
     const rows = db.ids`SELECT id FROM search_rows WHERE indexed = 0 ORDER BY id DESC LIMIT ${limit}`
     for (const row of rows) indexSearchRow(db, row)
     const withoutChunk = db.ids`

@@ -19,13 +19,9 @@ const UNSPACED_RUN =
 const NEEDS_PAIRS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u
 
-function needsPairs(text: string): boolean {
-  return NEEDS_PAIRS.test(text)
-}
-
 /** The letter pairs of a text that are indexed; empty for most texts. */
 export function indexedPairs(text: string): string {
-  if (!needsPairs(text)) return ''
+  if (!NEEDS_PAIRS.test(text)) return ''
   return unspacedRuns(text)
     .map((letters) => [...letterPairs(letters), letters.at(-1)].join(' '))
     .join(' ')
@@ -36,15 +32,15 @@ function unspacedRuns(text: string): string[][] {
   const runs: string[][] = []
   for (const [run] of text.normalize('NFKC').matchAll(UNSPACED_RUN)) {
     const letters = [...run.replace(/\p{M}/gu, '')]
-    if (letters.length > 0 && needsPairs(run)) runs.push(letters)
+    if (letters.length > 0 && NEEDS_PAIRS.test(run)) runs.push(letters)
   }
   return runs
 }
 
 /** The text without those runs. */
 function withoutRuns(text: string): string {
-  if (!needsPairs(text)) return text
-  return text.normalize('NFKC').replace(UNSPACED_RUN, (run) => (needsPairs(run) ? ' ' : run))
+  if (!NEEDS_PAIRS.test(text)) return text
+  return text.normalize('NFKC').replace(UNSPACED_RUN, (run) => (NEEDS_PAIRS.test(run) ? ' ' : run))
 }
 
 function letterPairs(letters: readonly string[]): string[] {
@@ -149,7 +145,11 @@ interface NarrowedQuery {
 export function narrowedExpression(db: Database, text: string, commonFrom = COMMON_FROM): NarrowedQuery | null {
   // An upper bound for the number of observations, and in practice of the other kinds too.
   if (searchRowMemoryId(db.number`SELECT max(id) AS n FROM search_rows`) <= commonFrom) return null
-  const counted = termsOf({ text, how: 'any' }).map((term) => ({ term, memories: countUpTo(db, term, commonFrom + 1) }))
+  const counted = termsOf({ text, how: 'any' }).map((term) => ({
+    term,
+    memories: db.number`
+      SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH ${term} LIMIT ${commonFrom + 1})`,
+  }))
   const rare = counted.filter(({ memories }) => memories <= commonFrom)
   const common = counted.filter(({ memories }) => memories > commonFrom)
   if (rare.length > MAX_RARE) {
@@ -163,11 +163,6 @@ export function narrowedExpression(db: Database, text: string, commonFrom = COMM
 
 function joinWithOr(terms: readonly { term: string }[]): string {
   return terms.map(({ term }) => term).join(' OR ')
-}
-
-function countUpTo(db: Database, term: string, most: number): number {
-  return db.number`
-    SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH ${term} LIMIT ${most})`
 }
 
 /** The filters are part of the statement, so that only passing rows are scored. */

@@ -200,13 +200,14 @@ function ensureImportSession(
     const project = resolveMergedProject(db, row.project).key
     const extended = imported === undefined ? null : extendedState(row, imported)
     if (extended === null) return { project, prompts: row.prompts }
-    writeImportCommit(db, importCommit(id, row.revision + 1, extended, at), seq)
+    writeSession(db, { session: id, revision: row.revision + 1, state: extended, at }, seq)
     return { project, prompts: extended.prompts }
   }
   if (imported === undefined) throw new MemError('not_found', `its session ${id} is not in the file`)
   const project = resolveMergedProject(db, imported.project)
   const { client, cwd, heardAt, prompts, startedAt } = imported
-  writeImportCommit(db, importCommit(id, 1, closedSessionState({ project, client, cwd, heardAt, prompts }), at), seq)
+  const state = closedSessionState({ project, client, cwd, heardAt, prompts })
+  writeSession(db, { session: id, revision: 1, state, at }, seq)
   db.run`
     UPDATE sdk_sessions SET created_at_epoch = min(${startedAt}, updated_at_epoch) WHERE content_session_id = ${id}`
   return { project: project.key, prompts }
@@ -224,18 +225,14 @@ function extendedState(row: StoredSessionRow, { prompts, heardAt }: ImportedSess
   })
 }
 
-function writeImportCommit(db: Database, commit: Commit, seq: number): void {
-  if (commit.revision === 1) insertSession(db, commit, seq)
-  else updateSession(db, commit, seq)
-  for (const entry of commit.trace) insertTrace(db, commit.session, entry)
-}
+type SessionChange = Pick<Commit, 'session' | 'revision' | 'state' | 'at'>
 
-function importCommit(session: string, revision: number, state: Commit['state'], at: number): Commit {
-  return {
-    ...emptyCommit(session, revision, at),
-    state,
-    trace: [{ at, event: 'IMPORT', eventId: null, from: 'closed', to: 'closed', reason: 'imported', effectId: null }],
-  }
+function writeSession(db: Database, { session, revision, state, at }: SessionChange, seq: number): void {
+  const entry = { at, event: 'IMPORT', eventId: null, from: 'closed', to: 'closed', reason: 'imported', effectId: null }
+  const commit = { ...emptyCommit(session, revision, at), state, trace: [entry] }
+  if (revision === 1) insertSession(db, commit, seq)
+  else updateSession(db, commit, seq)
+  insertTrace(db, session, entry)
 }
 
 function promptKnown(db: Database, session: string, number: number): boolean {
