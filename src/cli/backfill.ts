@@ -2,35 +2,39 @@
 import { homedir } from 'node:os'
 import type { Call } from '../api/index.ts'
 import { errorMessage } from '../lib/errors.ts'
+import { formatCount, pluralize } from '../lib/format.ts'
 import { modelPrice } from '../observer/prices.ts'
 import { chooseProvider, readProviderEnvironment } from '../observer/provider-choice.ts'
 import { loadSettings, type Settings } from '../settings/settings.ts'
 import { claudeConfigDirectory } from '../setup/install/clients/claude-code.ts'
-import { type BackfillPlan, estimateCost, planBackfill } from '../transfer/backfill/plan.ts'
+import {
+  type BackfillPlan,
+  type CostEstimate,
+  estimateCost,
+  type PlannedSession,
+  planBackfill,
+  SKIP_REASONS,
+  type SkippedSession,
+  type SkipReason,
+} from '../transfer/backfill/plan.ts'
 import { type BackfillProgress, isDaemonGone, newBackfillProgress, runBackfill } from '../transfer/backfill/run.ts'
 import {
   findTranscripts,
   namedTranscripts,
+  type SurveyProgress,
   surveyTranscripts,
+  type TranscriptProblem,
   type TranscriptSurvey,
 } from '../transfer/backfill/survey.ts'
-import { type Cli, confirmChange } from './cli.ts'
+import { type Cli, confirmChange, printResult } from './cli.ts'
 import { EXIT_FAILED } from './command.ts'
 import { fetchDaemonStatus } from './daemon-process.ts'
+import { formatDateTime, formatMoney, summariesText } from './format.ts'
 import { withDaemon, withMemory } from './memory-client.ts'
-import { throttled } from './progress.ts'
-import {
-  type BackfillObserver,
-  type BackfillResult,
-  type BackfillView,
-  backfillEstimateLines,
-  backfillPreviewLines,
-  backfillProgressLine,
-  backfillResultLines,
-  countSkipped,
-  sessionsByProject,
-  surveyProgressLine,
-} from './render/backfill.ts'
+import { progressBar, remainingText, throttled } from './progress.ts'
+import type { Display } from './style.ts'
+import { cutColumn, rightColumn, tableLines } from './table.ts'
+import { sanitize } from './text.ts'
 
 interface BackfillRequest {
   /** Empty: all transcripts of Claude Code. */
@@ -40,7 +44,6 @@ interface BackfillRequest {
   /** Null: all projects. */
   project: string | null
   yes: boolean
-  json: boolean
 }
 
 /** Time between two progress updates, on a terminal and as lines of a log. */
@@ -57,7 +60,7 @@ export async function previewBackfill(request: BackfillRequest, cli: Cli): Promi
   const status = await fetchDaemonStatus(cli.paths)
   const plan = await withMemory(cli, (call) => planSessions(survey, request, call, cli))
   const view = backfillView(plan, status ?? (await configuredObserver(cli)), request, settings)
-  printPreview(view, request, cli)
+  printPreview(view, cli)
   return plan.problems.length > 0 ? EXIT_FAILED : 0
 }
 
@@ -70,9 +73,10 @@ export async function backfill(request: BackfillRequest, cli: Cli): Promise<numb
     const { status } = await client.call('status')
     const view = backfillView(plan, status, request, settings)
     if (!(await confirmCost(view, request, cli))) return EXIT_FAILED
-    const result = await runPlan(plan, settings, request.json, cli)
-    if (request.json) cli.printJson({ dryRun: false, ...result, skipped: view.skipped, problems: view.problems })
-    else cli.print(...backfillResultLines(result, view, cli.display()))
+    const result = await runPlan(plan, settings, cli)
+    printResult(cli, { dryRun: false, ...result, skipped: view.skipped, problems: view.problems }, () =>
+      backfillResultLines(result, view, cli.display()),
+    )
     const isComplete = result.failed.length + view.problems.length + result.left === 0 && result.error === null
     return isComplete ? 0 : EXIT_FAILED
   })
@@ -81,7 +85,7 @@ export async function backfill(request: BackfillRequest, cli: Cli): Promise<numb
 async function surveyFiles({ files, since }: BackfillRequest, settings: Settings, cli: Cli): Promise<TranscriptSurvey> {
   const named = files.length > 0
   const found = named ? namedTranscripts(files) : findTranscripts(claudeConfigDirectory(cli.env, homedir()))
-  const progress = (done: Parameters<typeof surveyProgressLine>[0]) => cli.progress(surveyProgressLine(done))
+  const progress = (done: SurveyProgress) => cli.progress(surveyProgressLine(done))
   return await surveyTranscripts(found, { settings, since, named, progress }).finally(() => cli.progress(''))
 }
 
@@ -124,20 +128,19 @@ function backfillView(
   }
 }
 
-function printPreview(view: BackfillView, { json }: BackfillRequest, cli: Cli): void {
-  if (json) cli.printJson({ dryRun: true, ...view })
-  else cli.print(...backfillPreviewLines(view, cli.display()))
+function printPreview(view: BackfillView, cli: Cli): void {
+  printResult(cli, { dryRun: true, ...view }, () => backfillPreviewLines(view, cli.display()))
 }
 
 /** Only if a model would be called. Without a terminal the answer is no. */
 async function confirmCost(view: BackfillView, request: BackfillRequest, cli: Cli): Promise<boolean> {
   if (view.projects.length === 0 || view.estimate === null || request.yes) return true
   if (cli.interactive) cli.print(...backfillEstimateLines(view, cli.display()))
-  else printPreview(view, request, cli)
+  else printPreview(view, cli)
   return await confirmChange(cli, 'Have it observed?', 'Nothing was read in', { reason: 'a model would be called' })
 }
 
-async function runPlan(plan: BackfillPlan, settings: Settings, quiet: boolean, cli: Cli): Promise<BackfillResult> {
+async function runPlan(plan: BackfillPlan, settings: Settings, cli: Cli): Promise<BackfillResult> {
   const progress = newBackfillProgress(plan.sessions)
   const total = {
     sessions: plan.sessions.length,
@@ -146,7 +149,7 @@ async function runPlan(plan: BackfillPlan, settings: Settings, quiet: boolean, c
   const onProgress = throttled(cli.interactive ? BAR_INTERVAL_MS : LINE_INTERVAL_MS, (elapsedMs) => {
     const line = backfillProgressLine(progress, total, elapsedMs)
     if (cli.interactive) cli.progress(line)
-    else if (!quiet) cli.printStderr(line)
+    else if (!cli.json) cli.printStderr(line)
   })
   const error = await withStopSignal(cli, (stop) => runWithReconnects(progress, { settings, stop, onProgress }, cli))
   return {
@@ -195,4 +198,157 @@ async function withStopSignal<T>(cli: Cli, run: (stop: AbortSignal) => Promise<T
     process.off('SIGINT', stop).off('SIGTERM', stop)
     cli.progress('')
   }
+}
+
+interface BackfillObserver {
+  provider: string
+  /** Null: no model is called. */
+  model: string | null
+}
+
+interface BackfillProject {
+  name: string
+  key: string
+  sessions: number
+  toolUses: number
+  /** Epoch ms. */
+  from: number
+  to: number
+}
+
+interface BackfillView {
+  since: number | null
+  projects: BackfillProject[]
+  skipped: Partial<Record<SkipReason, number>>
+  problems: TranscriptProblem[]
+  badLines: number
+  observer: BackfillObserver
+  /** Null: no model is called. */
+  estimate: CostEstimate | null
+  /** US dollars per day. */
+  budget: number
+}
+
+interface BackfillResult {
+  sessions: number
+  toolUses: number
+  /** New events. */
+  events: number
+  observations: number
+  summaries: number
+  failed: BackfillProgress['failed']
+  /** Sessions that are left for the next run. */
+  left: number
+  /** Why it ended early; null also after Ctrl-C. */
+  error: string | null
+}
+
+/** `--json` lists all problems. */
+const SHOWN_PROBLEMS = 10
+
+/** The last used project comes first, because the sessions are sorted. */
+function sessionsByProject(sessions: readonly PlannedSession[]): BackfillProject[] {
+  const projects = new Map<string, BackfillProject>()
+  for (const { project, toolUses, from, to } of sessions) {
+    const entry = projects.get(project.key) ?? { ...project, sessions: 0, toolUses: 0, from, to }
+    entry.sessions += 1
+    entry.toolUses += toolUses
+    entry.from = Math.min(entry.from, from)
+    entry.to = Math.max(entry.to, to)
+    projects.set(project.key, entry)
+  }
+  return [...projects.values()]
+}
+
+function countSkipped(skipped: readonly SkippedSession[]): BackfillView['skipped'] {
+  const counts: BackfillView['skipped'] = {}
+  for (const { reason } of skipped) counts[reason] = (counts[reason] ?? 0) + 1
+  return counts
+}
+
+function backfillPreviewLines(view: BackfillView, display: Display): string[] {
+  const empty = [`No past session would be read in${sinceText(view)}`]
+  return [
+    ...(view.projects.length === 0 ? empty : backfillEstimateLines(view, display)),
+    ...skippedLines(view, display),
+  ]
+}
+
+function backfillEstimateLines(view: BackfillView, display: Display): string[] {
+  const { projects, estimate } = view
+  const rows = projects.map(({ name, sessions, toolUses, from, to }) => [
+    name,
+    String(sessions),
+    String(toolUses),
+    formatDateTime(from),
+    formatDateTime(to),
+  ])
+  const columns = [cutColumn('project'), rightColumn('sessions'), rightColumn('tool uses'), 'from', 'to']
+  const sessions = projects.reduce((sum, project) => sum + project.sessions, 0)
+  const toolUses = projects.reduce((sum, project) => sum + project.toolUses, 0)
+  return [
+    ...tableLines(columns, rows, display),
+    display.style.bold(`${pluralize(sessions, 'session')}, ${pluralize(toolUses, 'tool use')}`),
+    ...(estimate === null ? [] : ['', costText(view, estimate)]),
+  ]
+}
+
+function costText({ observer: { provider, model }, budget }: BackfillView, { tokens, cost }: CostEstimate): string {
+  const estimate = `${sanitize(`${provider} (${model})`)} would observe them: about ${formatCount(tokens)} tokens`
+  if (provider === 'claude-code') return `${estimate} of your subscription`
+  if (cost === null) return `${estimate}, the price is unknown`
+  const overBudget = cost > budget ? `; above ${formatMoney(budget)} a day it continues without the model` : ''
+  return `${estimate}, about ${formatMoney(cost)}${overBudget}`
+}
+
+function skippedLines({ skipped, problems, badLines }: BackfillView, { style }: Display): string[] {
+  const reasons = (Object.keys(SKIP_REASONS) as SkipReason[]).flatMap((reason) => {
+    const count = skipped[reason]
+    return count === undefined ? [] : [`  skipped: ${pluralize(count, 'session')}, ${SKIP_REASONS[reason]}`]
+  })
+  const bad = badLines > 0 ? [`  skipped: ${pluralize(badLines, 'line')} that cannot be read or were truncated`] : []
+  const more = problems.length - SHOWN_PROBLEMS
+  const warnings = [
+    ...problems.slice(0, SHOWN_PROBLEMS).map(({ file, reason }) => `! ${sanitize(file)}: ${sanitize(reason)}`),
+    ...(more > 0 ? [`! and ${more} more`] : []),
+  ]
+  const lines = [...[...reasons, ...bad].map(style.dim), ...warnings.map(style.yellow)]
+  return lines.length === 0 ? [] : ['', ...lines]
+}
+
+function backfillResultLines(result: BackfillResult, view: BackfillView, display: Display): string[] {
+  const { bold, green, yellow } = display.style
+  const { sessions, toolUses, observations, summaries, failed, left, error } = result
+  const isEmpty = sessions === 0 && left === 0 && failed.length === 0
+  const counts = `${pluralize(toolUses, 'tool use')}, ${pluralize(observations, 'observation')}, ${summariesText(summaries)}`
+  return [
+    isEmpty
+      ? `Nothing new to read in${sinceText(view)}`
+      : `${green('✓')} ${bold(`${pluralize(sessions, 'session')} read in`)}: ${counts}`,
+    ...failed.map(({ session, reason }) => yellow(`! session ${sanitize(session)}: ${sanitize(reason)}`)),
+    ...(error === null ? [] : [yellow(`! ${sanitize(error)}`)]),
+    ...(left === 0 ? [] : [`${pluralize(left, 'session')} left; run the same command again to continue`]),
+    ...skippedLines(view, display),
+  ]
+}
+
+function sinceText({ since }: BackfillView): string {
+  return since === null ? '' : ` since ${formatDateTime(since)}; --since reads older ones`
+}
+
+function surveyProgressLine({ files, ofFiles, bytes, ofBytes }: SurveyProgress): string {
+  return `Reading transcripts ${progressBar(bytes, ofBytes)} ${files} of ${ofFiles}`
+}
+
+function backfillProgressLine(
+  { done, failed, toolUses, waiting }: BackfillProgress,
+  total: { sessions: number; toolUses: number },
+  elapsedMs: number,
+): string {
+  const finished = done + failed.length
+  // Each session counts like one more tool use, for its summary.
+  const [part, whole] = [toolUses + finished, total.toolUses + total.sessions]
+  const state = waiting === null ? remainingText(part, whole, elapsedMs) : `, waiting: ${sanitize(waiting)}`
+  const sessions = `${finished} of ${pluralize(total.sessions, 'session')}`
+  return `${progressBar(part, whole)} ${sessions}, ${toolUses} of ${pluralize(total.toolUses, 'tool use')}${state}`
 }

@@ -1,4 +1,4 @@
-/** The environment of a command: data paths, standard streams, terminal and Ctrl-C. Tests replace it with a fake. */
+/** What a command works with: data paths, standard streams, terminal and Ctrl-C. Tests replace it with a fake. */
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +13,8 @@ export interface Cli {
   readonly dist: string
   /** Standard input and standard error are terminals, so that questions can be asked. */
   readonly interactive: boolean
+  /** `--json`: results are printed as one line of JSON. */
+  readonly json: boolean
   display(): Display
   /** Height of the terminal; null when the output is not a terminal. */
   rows(): number | null
@@ -41,6 +43,7 @@ export function createCli(mainUrl: string): Cli {
     env,
     dist: dirname(fileURLToPath(mainUrl)),
     interactive: stdin.isTTY === true && stderr.isTTY === true,
+    json: false,
     display: () => ({
       style,
       columns: stdout.isTTY === true ? stdout.columns || DEFAULT_COLUMNS : null,
@@ -63,6 +66,12 @@ export function createCli(mainUrl: string): Cli {
       return /^\s*y(es)?\s*$/i.test(answer)
     },
   }
+}
+
+/** Prints the result of a command: `value` with `--json`, else the lines. */
+export function printResult(cli: Cli, value: unknown, lines: () => string | readonly string[]): void {
+  if (cli.json) cli.printJson(value)
+  else cli.print(...[lines()].flat())
 }
 
 /**

@@ -37,7 +37,9 @@ interface CommandSpec<P, O> {
   examples: readonly (readonly [command: string, what: string])[]
   positionals?: P
   /** A boolean option that is not given is false. */
-  options: O
+  options?: O
+  /** It has no `--json`, because a client reads its output. */
+  forClients?: true
   /** Resolves with the exit code; without one it is 0. */
   run(args: Inferred<P> & Inferred<O> & { rest: string[] }, cli: Cli): Promise<number> | Promise<void>
 }
@@ -51,10 +53,14 @@ export interface CliCommand extends CommandTexts {
 }
 
 export function defineCommand<
-  const O extends Record<string, Options>,
+  const O extends Record<string, Options> = Record<never, never>,
   const P extends Record<string, PositionalOptions> = Record<never, never>,
 >(spec: CommandSpec<P, O>): CliCommand {
-  const { usage, takesRest = false, group, summary, about, examples, positionals, options, run } = spec
+  const { usage, takesRest = false, group, summary, about, examples, positionals, forClients, run } = spec
+  const options: Record<string, Options> = {
+    ...spec.options,
+    ...(forClients ? {} : { json: spec.options?.json ?? jsonOption }),
+  }
   const flags = Object.keys(options).filter((option) => options[option]?.type === 'boolean')
   const name = usage.split(' ', 1)[0] ?? usage
   return {
@@ -85,7 +91,8 @@ export function defineCommand<
         async (args) => {
           const known = args as unknown as Inferred<P> & Inferred<O>
           const switches = Object.fromEntries(flags.map((flag) => [flag, args[flag] === true]))
-          const exitCode = await run({ ...known, ...switches, rest: args._.slice(1).map(String) }, cli)
+          const rest = args._.slice(1).map(String)
+          const exitCode = await run({ ...known, ...switches, rest }, { ...cli, json: args.json === true })
           onExitCode(typeof exitCode === 'number' ? exitCode : 0)
         },
       ),
@@ -97,6 +104,7 @@ export function stringOption(describe: string, alias?: string) {
   return { type: 'string', requiresArg: true, describe, ...(alias === undefined ? {} : { alias }) } as const
 }
 
+/** Every command for people has it. */
 export const jsonOption = { type: 'boolean', describe: 'Print one line of JSON' } as const
 
 /** `--yes` of commands that ask before they change something. */

@@ -35,7 +35,7 @@ import {
 } from '../transfer/exchange/output-file.ts'
 import { readChunks, readLines } from '../transfer/transcripts/lines.ts'
 import type { DaemonClient } from '../transport/client.ts'
-import { type Cli, withInterruptSignal } from './cli.ts'
+import { type Cli, printResult, withInterruptSignal } from './cli.ts'
 import { EXIT_FAILED } from './command.ts'
 import { parsePath, parseProject } from './filters.ts'
 import { memoryCountsText } from './format.ts'
@@ -52,13 +52,12 @@ interface ExportRequest {
   /** Null: standard output. */
   file: string | null
   force: boolean
-  json: boolean
 }
 
 /** Memories between two updates of the progress line. */
 const PROGRESS_EVERY = 500
 
-export async function exportMemory({ filters, format, file, force, json }: ExportRequest, cli: Cli): Promise<void> {
+export async function exportMemory({ filters, format, file, force }: ExportRequest, cli: Cli): Promise<void> {
   const target = file === null ? null : checkOutputFile(file, force)
   if (target !== null) refuseInsideDataDirectory(target, cli.paths.dataDir)
   const resolved = await withReader(cli, (reader) => resolveFilters(reader, filters))
@@ -76,9 +75,11 @@ export async function exportMemory({ filters, format, file, force, json }: Expor
       return await writeFileAtomically(target, force, chunks).finally(() => cli.progress(''))
     })
     const text = countsText({ ...exported, link: 0, pin: 0 })
-    if (json) cli.printJson({ file: target, format, exported, bytes })
-    else if (target === null) cli.printStderr(`Exported ${text}`)
-    else cli.print(`Exported ${text} to ${sanitize(target)} (${formatBytes(bytes)})`)
+    if (target === null) cli.printStderr(`Exported ${text}`)
+    else {
+      const result = { file: target, format, exported, bytes }
+      printResult(cli, result, () => `Exported ${text} to ${sanitize(target)} (${formatBytes(bytes)})`)
+    }
   } finally {
     source.close()
   }
@@ -115,12 +116,10 @@ interface ImportRequest {
   /** From a project of the file to one here. */
   mappings: ReadonlyMap<string, string>
   dryRun: boolean
-  json: boolean
 }
 
 /** Resolves with the exit code. */
-export async function importMemory(file: string, request: ImportRequest, cli: Cli): Promise<number> {
-  const { mappings, dryRun, json } = request
+export async function importMemory(file: string, { mappings, dryRun }: ImportRequest, cli: Cli): Promise<number> {
   const source = await openImportSource(file)
   try {
     return await withInterruptSignal((signal) =>
@@ -129,8 +128,10 @@ export async function importMemory(file: string, request: ImportRequest, cli: Cl
           const map = new ProjectMap(reader, await resolveMappings(mappings, reader, cli))
           const report = await sendRecords(source, { client, map, dryRun, signal }, cli)
           cli.progress('')
-          if (json) cli.printJson({ source: source.what, dryRun, ...report, projects: map.projects })
-          else cli.print(...importResultLines(report, map.projects, dryRun, cli.display()))
+          const { projects } = map
+          printResult(cli, { source: source.what, dryRun, ...report, projects }, () =>
+            importResultLines(report, projects, dryRun, cli.display()),
+          )
           return report.refused > 0 ? EXIT_FAILED : 0
         }),
       ),

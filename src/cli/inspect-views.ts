@@ -1,9 +1,11 @@
 /** The views of `claude-mem inspect`, printed once or watched. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Call, OutputOf } from '../api/index.ts'
 import type { EventView, SessionListItem, SessionView } from '../store/port.ts'
 import type { StreamMessage } from '../transport/messages.ts'
 import { type Cli, interruptSignal } from './cli.ts'
-import { withMemory } from './memory-client.ts'
+import { isNotRunning } from './daemon-connection.ts'
+import { type MemoryConnection, openMemory, withMemory } from './memory-client.ts'
 import { eventViewLines, originLines, type SessionCalls, sentLines } from './render/provenance.ts'
 import { sessionListLines, sessionTraceLines } from './render/sessions.ts'
 import type { Display } from './style.ts'
@@ -18,30 +20,26 @@ interface InspectView<T> {
 
 /** `running`: it was loaded from a daemon. */
 type Loaded<T> = { data: T; running: boolean }
+type ShowLoaded<T> = (loaded: Loaded<T>) => Promise<void>
 
-export async function printView<T>(view: InspectView<T>, cli: Cli, json: boolean): Promise<void> {
+export async function printView<T>(view: InspectView<T>, cli: Cli): Promise<void> {
   const loaded = await withMemory(cli, async (call, running) => ({ data: await view.load(call), running }))
-  if (json) cli.printJson(viewJson(view, loaded))
+  if (cli.json) cli.printJson(viewJson(view, loaded))
   else cli.print(...(await viewLines(view, loaded, cli)))
 }
 
-export async function watchView<T>(view: InspectView<T>, cli: Cli, json: boolean): Promise<void> {
-  const { Screen, watch } = await import('./watch.ts')
-  const screen = json ? null : new Screen(cli)
+export async function watchView<T>(view: InspectView<T>, cli: Cli): Promise<void> {
+  const screen = cli.json ? null : new Screen(cli)
   let last = ''
   try {
-    await watch(cli, interruptSignal(), {
-      load: async (call, running) => ({ data: await view.load(call), running }),
-      isAffectedBy: (message) => view.isAffectedBy(message),
-      show: async (loaded: Loaded<T>) => {
-        const value = viewJson(view, loaded)
-        const text = JSON.stringify(value)
-        // A terminal is redrawn even without a change, because ages and deadlines move on.
-        if (text === last && (json || cli.rows() === null)) return
-        last = text
-        if (json) cli.printJson(value)
-        else screen?.draw(await viewLines(view, loaded, cli))
-      },
+    await watch(view, cli, interruptSignal(), async (loaded) => {
+      const value = viewJson(view, loaded)
+      const text = JSON.stringify(value)
+      // A terminal is redrawn even without a change, because ages and deadlines move on.
+      if (text === last && (cli.json || cli.rows() === null)) return
+      last = text
+      if (screen === null) cli.printJson(value)
+      else screen.draw(await viewLines(view, loaded, cli))
     })
   } finally {
     screen?.close()
@@ -147,5 +145,99 @@ function parseSnapshot(snapshot: string): unknown {
     return JSON.parse(snapshot)
   } catch {
     return snapshot
+  }
+}
+
+/** Minimum time between two updates: more than five a second cannot be read. */
+const MIN_INTERVAL_MS = 200
+/** Maximum time between two updates: ages and deadlines change, and a daemon may start, without a commit. */
+const MAX_INTERVAL_MS = 1_000
+
+/**
+ * Loads and shows a view whenever it changes: after each commit while a daemon is running, every second from the database
+ * file otherwise. It continues when the daemon stops or starts.
+ */
+async function watch<T>(view: InspectView<T>, cli: Cli, signal: AbortSignal, show: ShowLoaded<T>): Promise<void> {
+  while (!signal.aborted) {
+    const memory = await openMemory(cli)
+    try {
+      await watchConnection(view, memory, signal, show)
+    } catch (error) {
+      // The daemon stopped during a call: the next round connects again.
+      if (!isNotRunning(error)) throw error
+    } finally {
+      await memory.close()
+    }
+  }
+}
+
+async function watchConnection<T>(
+  view: InspectView<T>,
+  { call, daemon }: MemoryConnection,
+  signal: AbortSignal,
+  show: ShowLoaded<T>,
+): Promise<void> {
+  let isClosed = false
+  let wake: () => void = () => undefined
+  const onAbort = () => wake()
+  signal.addEventListener('abort', onAbort)
+  try {
+    if (daemon !== null) {
+      daemon.onStream = (message) => {
+        if (view.isAffectedBy(message)) wake()
+      }
+      daemon.onClose = () => {
+        isClosed = true
+        wake()
+      }
+      await daemon.call('subscribe', { since: null })
+    }
+    do {
+      // Set before loading, so that a commit during the load is not missed.
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      await show({ data: await view.load(call), running: daemon !== null })
+      await sleep(MIN_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+      const timeout = sleep(MAX_INTERVAL_MS - MIN_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+      await Promise.race([changed, timeout])
+      // Without a daemon the file is opened again each time, because a daemon may have started.
+    } while (!isClosed && !signal.aborted && daemon !== null)
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+const CURSOR_HOME = '\x1b[H'
+const ERASE_LINE = '\x1b[K'
+const ERASE_BELOW = '\x1b[J'
+const ERASE_ALL = '\x1b[2J'
+/** Without wrapping, a line that is too long does not push the others down. */
+const WRAP_OFF = '\x1b[?7l'
+const WRAP_ON = '\x1b[?7h'
+
+/** Draws each frame over the last one. If the output is not a terminal, frames follow each other. */
+class Screen {
+  readonly #cli: Cli
+  #hasDrawn = false
+
+  constructor(cli: Cli) {
+    this.#cli = cli
+    if (cli.rows() !== null) cli.write(WRAP_OFF + ERASE_ALL)
+  }
+
+  draw(lines: readonly string[]): void {
+    const rows = this.#cli.rows()
+    if (rows === null) {
+      this.#cli.print(...(this.#hasDrawn ? ['---'] : []), ...lines)
+    } else {
+      const shown = lines.slice(0, rows - 1).map((line) => `${line}${ERASE_LINE}`)
+      this.#cli.write(`${CURSOR_HOME}${shown.join('\n')}\n${ERASE_BELOW}`)
+    }
+    this.#hasDrawn = true
+  }
+
+  close(): void {
+    if (this.#cli.rows() !== null) this.#cli.write(WRAP_ON)
   }
 }

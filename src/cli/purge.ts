@@ -14,7 +14,7 @@ import { type UninstallResult, uninstallClient, uninstallRecorded } from '../set
 import { removableEntries } from '../setup/install/purge.ts'
 import { openStoreReader } from '../store/sqlite/reader.ts'
 import { removeStaleSocket, tryLock } from '../transport/daemon-lock.ts'
-import { type Cli, confirmChange } from './cli.ts'
+import { type Cli, confirmChange, printResult } from './cli.ts'
 import { EXIT_FAILED } from './command.ts'
 import type { InstallClient } from './commands/install.ts'
 import { stopDaemon } from './daemon-process.ts'
@@ -27,17 +27,19 @@ const EXIT_POLL_MS = 20
 /** A hook of an open session may start the daemon again while it is being stopped. */
 const MAX_STOP_ATTEMPTS = 3
 
-type PurgeOptions = Record<'dryRun' | 'json' | 'yes', boolean>
-
 /** Resolves with the exit code. */
-export async function purgeAll(cli: Cli, client: InstallClient, { dryRun, json, yes }: PurgeOptions): Promise<number> {
+export async function purgeAll(
+  cli: Cli,
+  client: InstallClient,
+  { dryRun, yes }: { dryRun: boolean; yes: boolean },
+): Promise<number> {
   const { dataDir } = cli.paths
   const home = homedir()
   // Throws before anything is changed if the directory contains files of other programs.
   const exists = removableEntries(cli.paths, home) !== null
   const installations = listInstallations(client, allRecords(dataDir))
   const planned = uninstallAll(installations, { dataDir, now: new Date(), dryRun: true })
-  if (dryRun) return await printDryRun(cli, planned, exists, json)
+  if (dryRun) return await printDryRun(cli, planned, exists)
   if (planned.failures.length > 0) throw notDeletedError(planned.failures)
   if (!yes && !(await confirmPurge(cli, planned))) return EXIT_FAILED
   const removed = uninstallAll(installations, { dataDir, now: new Date(), dryRun: false })
@@ -48,26 +50,24 @@ export async function purgeAll(cli: Cli, client: InstallClient, { dryRun, json, 
   deleteDataDirectory(cli.paths, home)
   const skipped = projections.filter(({ what }) => what === 'left')
   const { installations: changed } = removed
-  if (json) cli.printJson({ dryRun, dataDir, deleted: exists, stopped: pids, installations: changed, projections })
-  else cli.print(...resultLines(cli, removed, projections, exists))
+  printResult(cli, { dryRun, dataDir, deleted: exists, stopped: pids, installations: changed, projections }, () =>
+    resultLines(cli, removed, projections, exists),
+  )
   for (const { file, why } of skipped) {
     cli.printStderr(`claude-mem: our section in ${sanitize(file)} was not removed: ${sanitize(why ?? '')}`)
   }
   return skipped.length === 0 ? 0 : EXIT_FAILED
 }
 
-async function printDryRun(cli: Cli, planned: UninstallOutcome, exists: boolean, json: boolean): Promise<number> {
+async function printDryRun(cli: Cli, planned: UninstallOutcome, exists: boolean): Promise<number> {
   const { dataDir } = cli.paths
   const projections = await removeFileSections(cli, true)
-  if (json) cli.printJson({ dryRun: true, dataDir, exists, ...planned, projections })
-  else {
-    cli.print(
-      ...planned.installations.flatMap(({ files }) => installDryRunLines(files, cli.display())),
-      ...projections.flatMap(plannedSectionLines),
-      exists ? `${sanitize(dataDir)} would be deleted` : `There is no ${sanitize(dataDir)}`,
-    )
-    for (const failure of planned.failures) cli.printStderr(`claude-mem: ${sanitize(failure)}`)
-  }
+  printResult(cli, { dryRun: true, dataDir, exists, ...planned, projections }, () => [
+    ...planned.installations.flatMap(({ files }) => installDryRunLines(files, cli.display())),
+    ...projections.flatMap(plannedSectionLines),
+    exists ? `${sanitize(dataDir)} would be deleted` : `There is no ${sanitize(dataDir)}`,
+  ])
+  if (!cli.json) for (const failure of planned.failures) cli.printStderr(`claude-mem: ${sanitize(failure)}`)
   return planned.failures.length === 0 ? 0 : EXIT_FAILED
 }
 

@@ -18,7 +18,7 @@ import { machineDefinition } from '../statechart/export.ts'
 import { MACHINES } from '../statechart/machine-charts.ts'
 import type { SessionListItem } from '../store/port.ts'
 import { DaemonClient } from '../transport/client.ts'
-import { type Cli, interruptSignal } from './cli.ts'
+import { type Cli, interruptSignal, printResult } from './cli.ts'
 import { isNotRunning } from './daemon-connection.ts'
 
 const INSPECTOR_URL = 'https://stately.ai/inspect'
@@ -29,12 +29,12 @@ const RECONNECT_MS = 1_000
 /** Sessions listed after a connect. */
 const MAX_SESSIONS = 100
 
-export async function serveStatelyInspector(cli: Cli, port: number, json: boolean): Promise<void> {
+export async function serveStatelyInspector(cli: Cli, port: number): Promise<void> {
   const actors = new LiveActors()
   const server = await InspectorServer.open(port, () => actors.current)
   const url = `http://${HOST}:${server.port}`
-  if (json) cli.printJson({ url, socket: url.replace('http', 'ws'), port: server.port })
-  else cli.print(...introductionLines(cli, url))
+  const socket = url.replace('http', 'ws')
+  printResult(cli, { url, socket, port: server.port }, () => introductionLines(cli, url, socket))
   try {
     await followDaemons(interruptSignal(), cli, actors, server)
   } finally {
@@ -42,13 +42,13 @@ export async function serveStatelyInspector(cli: Cli, port: number, json: boolea
   }
 }
 
-function introductionLines(cli: Cli, url: string): string[] {
+function introductionLines(cli: Cli, url: string, socket: string): string[] {
   const { bold, dim } = cli.display().style
   return [
     `${bold('Live actors')} for the Stately inspector: ${bold(url)}`,
     '',
     `  Open that page: it shows ${INSPECTOR_URL} in a frame and forwards the live actors to it.`,
-    `  Programs that use the protocol of @statelyai/inspect connect to ${url.replace('http', 'ws')}`,
+    `  Programs that use the protocol of @statelyai/inspect connect to ${socket}`,
     '',
     '  Nothing is sent before a page or program connects. It then gets session ids, states, events and counts;',
     '  prompts, memories, tool uses, paths and answers of a provider are not sent.',

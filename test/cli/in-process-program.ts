@@ -33,6 +33,7 @@ export class InProcessProgram {
       env,
       dist: DIST,
       interactive: answer !== undefined,
+      json: false,
       display: () => ({ style: createStyle(false), columns: null, now: now ?? Date.now() }),
       rows: () => null,
       print: (...lines) => {

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import type { MemoryStats, Timeline, TimelineItem } from '../../src/api/operations/memory.ts'
 import {
-  forgetPreviewLines,
-  forgetResultLines,
-  missingObservationsText,
-  observationLines,
-} from '../../src/cli/render/observation.ts'
-import {
   explanationLines,
   highlightWords,
   type SearchDisplay,
   searchResultLines,
   timelineLines,
-} from '../../src/cli/render/search.ts'
-import { memoryStatsLines } from '../../src/cli/render/stats.ts'
+} from '../../src/cli/commands/search.ts'
+import { memoryStatsLines } from '../../src/cli/commands/stats.ts'
+import {
+  forgetPreviewLines,
+  forgetResultLines,
+  missingObservationsText,
+  observationLines,
+} from '../../src/cli/render/observation.ts'
 import { indexProgressLine } from '../../src/cli/render/status.ts'
 import { createStyle, type Display } from '../../src/cli/style.ts'
 import { displayWidth } from '../../src/cli/text.ts'

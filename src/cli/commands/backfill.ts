@@ -1,6 +1,6 @@
 /** `claude-mem backfill`: its command line. The work is done in ../backfill.ts. */
 import { resolve } from 'node:path'
-import { defineCommand, jsonOption, stringOption, yesOption } from '../command.ts'
+import { defineCommand, stringOption, yesOption } from '../command.ts'
 import { parseMomentOption, parseProjectOrAll } from '../filters.ts'
 
 const DEFAULT_SINCE = '30d'
@@ -27,9 +27,8 @@ export const backfillCommand = defineCommand({
     project: stringOption('Project name, key or path; default: all', 'p'),
     'dry-run': { type: 'boolean', describe: 'Print what would be read, and read nothing in' },
     yes: { ...yesOption, describe: 'Do not ask for confirmation of the cost' },
-    json: jsonOption,
   },
-  run: async ({ rest, since, project, 'dry-run': dryRun, yes, json }, cli) => {
+  run: async ({ rest, since, project, 'dry-run': dryRun, yes }, cli) => {
     // Named transcripts are read whatever their age.
     const start = since ?? (rest.length === 0 ? DEFAULT_SINCE : null)
     const request = {
@@ -37,7 +36,6 @@ export const backfillCommand = defineCommand({
       since: start === null ? null : parseMomentOption('--since', start, 'start', cli.display().now),
       project: parseProjectOrAll(project ?? 'all', cli.env),
       yes,
-      json,
     }
     const { backfill, previewBackfill } = await import('../backfill.ts')
     return dryRun ? await previewBackfill(request, cli) : await backfill(request, cli)

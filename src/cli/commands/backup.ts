@@ -7,8 +7,8 @@ import { formatBytes } from '../../lib/format.ts'
 import type { BackupInfo } from '../../store/port.ts'
 import type { DaemonLock } from '../../transport/daemon-lock.ts'
 import { oneOf, refuseIf, UsageError } from '../arguments.ts'
-import type { Cli } from '../cli.ts'
-import { defineCommand, jsonOption } from '../command.ts'
+import { type Cli, printResult } from '../cli.ts'
+import { defineCommand } from '../command.ts'
 import { withDaemonIfRunning } from '../daemon-connection.ts'
 import { formatAgo } from '../format.ts'
 import { rightColumn, tableLines } from '../table.ts'
@@ -37,20 +37,19 @@ export const backupCommand = defineCommand({
     action: { type: 'string', describe: 'list, now or restore', default: 'list' },
     file: { type: 'string', describe: 'restore: a backup, or latest' },
   },
-  options: { json: jsonOption },
-  run: async ({ action, file, json }, cli) => {
+  run: async ({ action, file }, cli) => {
     const chosen = oneOf('action', action, ACTIONS)
     refuseIf(chosen !== 'restore' && file !== undefined, `backup ${chosen} takes no file`)
     switch (chosen) {
       case 'list':
-        return await listBackups(cli, json)
+        return await listBackups(cli)
       case 'now':
-        return await makeBackup(cli, json)
+        return await makeBackup(cli)
       case 'restore':
         if (file === undefined)
           throw new UsageError('backup restore needs a file, or latest; claude-mem backup lists them')
         // Found before the daemon is stopped.
-        return await restore(await findBackup(cli, file), cli, json)
+        return await restore(await findBackup(cli, file), cli)
     }
   },
 })
@@ -60,12 +59,11 @@ async function readBackups(cli: Cli): Promise<BackupInfo[]> {
   return store.listBackups(cli.paths.backups)
 }
 
-async function listBackups(cli: Cli, json: boolean): Promise<void> {
+async function listBackups(cli: Cli): Promise<void> {
   const backups = await readBackups(cli)
-  const display = cli.display()
-  if (json) cli.printJson({ directory: cli.paths.backups, backups })
-  else if (backups.length === 0) cli.print('No backup yet; make one with: claude-mem backup now')
-  else {
+  printResult(cli, { directory: cli.paths.backups, backups }, () => {
+    if (backups.length === 0) return 'No backup yet; make one with: claude-mem backup now'
+    const display = cli.display()
     const columns = ['BACKUP', 'MADE', rightColumn('SIZE'), 'WHY']
     const rows = backups.map(({ file, at, bytes, reason }) => [
       basename(file),
@@ -73,11 +71,11 @@ async function listBackups(cli: Cli, json: boolean): Promise<void> {
       formatBytes(bytes),
       reason,
     ])
-    cli.print(...tableLines(columns, rows, display), '', display.style.dim(`in ${sanitize(cli.paths.backups)}`))
-  }
+    return [...tableLines(columns, rows, display), '', display.style.dim(`in ${sanitize(cli.paths.backups)}`)]
+  })
 }
 
-async function makeBackup(cli: Cli, json: boolean): Promise<void> {
+async function makeBackup(cli: Cli): Promise<void> {
   const made = await withDaemonIfRunning(cli.paths, async (client) => {
     cli.progress('Writing the backup …')
     return await client.call('backup', {}, BACKUP_TIMEOUT_MS).finally(() => cli.progress(''))
@@ -86,8 +84,7 @@ async function makeBackup(cli: Cli, json: boolean): Promise<void> {
   if (made === null) throw new MemError('not_running', notRunning)
   const [backup] = made.backups
   if (backup === undefined) throw new MemError('internal', 'the daemon named no backup; see: claude-mem backup')
-  if (json) cli.printJson(backup)
-  else cli.print(`Backup written: ${sanitize(backup.file)} (${formatBytes(backup.bytes)})`)
+  printResult(cli, backup, () => `Backup written: ${sanitize(backup.file)} (${formatBytes(backup.bytes)})`)
 }
 
 async function findBackup(cli: Cli, given: string): Promise<string> {
@@ -102,7 +99,7 @@ async function findBackup(cli: Cli, given: string): Promise<string> {
   throw new MemError('not_found', `there is no backup ${given}; claude-mem backup lists them`)
 }
 
-async function restore(file: string, cli: Cli, json: boolean): Promise<void> {
+async function restore(file: string, cli: Cli): Promise<void> {
   const [{ restoreBackup }, { ensureDaemonRunning }] = await Promise.all([
     import('../../store/recovery/recover.ts'),
     import('../daemon-process.ts'),
@@ -115,14 +112,11 @@ async function restore(file: string, cli: Cli, json: boolean): Promise<void> {
     lock.release()
     if (wasRunning) await ensureDaemonRunning(cli)
   }
-  if (json) cli.printJson({ restored: file, before, running: wasRunning })
-  else {
-    cli.print(
-      `Restored ${sanitize(file)}`,
-      ...(before === null ? [] : [`The replaced database is kept as ${sanitize(before)}`]),
-      wasRunning ? 'claude-mem is running again' : 'claude-mem is not running; start it with: claude-mem start',
-    )
-  }
+  printResult(cli, { restored: file, before, running: wasRunning }, () => [
+    `Restored ${sanitize(file)}`,
+    ...(before === null ? [] : [`The replaced database is kept as ${sanitize(before)}`]),
+    wasRunning ? 'claude-mem is running again' : 'claude-mem is not running; start it with: claude-mem start',
+  ])
 }
 
 /** Stops the daemon and takes its lock. Repeated, because a hook may start the next daemon in between. */

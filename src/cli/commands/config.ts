@@ -13,8 +13,8 @@ import {
 } from '../../settings/settings.ts'
 import { unsetSetting, writeSetting } from '../../settings/settings-file.ts'
 import { didYouMean, oneOf, refuseIf, UsageError } from '../arguments.ts'
-import type { Cli } from '../cli.ts'
-import { defineCommand, jsonOption } from '../command.ts'
+import { type Cli, printResult } from '../cli.ts'
+import { defineCommand } from '../command.ts'
 import { askSecret, readStdinValue } from '../input.ts'
 import type { Display } from '../style.ts'
 import { cutColumn, type TableCell, tableLines } from '../table.ts'
@@ -46,24 +46,23 @@ export const configCommand = defineCommand({
     name: { type: 'string', describe: 'A setting' },
     value: { type: 'string', describe: 'Its new value; - reads standard input' },
   },
-  options: { json: jsonOption },
-  run: async ({ action, name, value, json }, cli) => {
+  run: async ({ action, name, value }, cli) => {
     const chosen = oneOf('action', action, ACTIONS)
     refuseIf(chosen !== 'set' && value !== undefined, `config ${chosen} takes no value`)
     if (chosen === 'list') {
       refuseIf(name !== undefined, 'config list takes no name; to see one setting: claude-mem config get NAME')
-      return listSettings(cli, json)
+      return listSettings(cli)
     }
     if (name === undefined)
       throw new UsageError(`config ${chosen} needs the name of a setting; claude-mem config lists them`)
     const setting = parseSettingName(name)
     switch (chosen) {
       case 'get':
-        return printSetting(cli, setting, json)
+        return printSetting(cli, setting)
       case 'set':
-        return await changeSetting(cli, setting, value, json)
+        return await changeSetting(cli, setting, value)
       case 'unset':
-        return removeSetting(cli, setting, json)
+        return removeSetting(cli, setting)
     }
   },
 })
@@ -92,26 +91,26 @@ export function overrideLines(cli: Cli, name: SettingName): string[] {
   return [`The environment variable ${name}=${shownText(displayedValue(name, value))} overrides this setting.`]
 }
 
-function listSettings(cli: Cli, json: boolean): void {
+function listSettings(cli: Cli): void {
   const loaded = loadSettings(cli.paths.dataDir, cli.env)
   const settings = SETTING_NAMES.map((name) => settingView(name, loaded))
-  if (json) cli.printJson({ settings, problems: loaded.problems })
-  else cli.print(...settingLines(settings, cli.display()), ...problemLines(loaded.problems, cli.display()))
+  printResult(cli, { settings, problems: loaded.problems }, () => [
+    ...settingLines(settings, cli.display()),
+    ...problemLines(loaded.problems, cli.display()),
+  ])
 }
 
-function printSetting(cli: Cli, name: SettingName, json: boolean): void {
+function printSetting(cli: Cli, name: SettingName): void {
   const loaded = loadSettings(cli.paths.dataDir, cli.env)
   const view = settingView(name, loaded)
-  if (json) cli.printJson(view)
-  else cli.print(shownText(view.value))
+  printResult(cli, view, () => shownText(view.value))
   const problems = loaded.problems.filter((problem) => problem.name === name)
   for (const line of problemLines(problems, cli.display())) cli.printStderr(line)
 }
 
-async function changeSetting(cli: Cli, name: SettingName, given: string | undefined, json: boolean): Promise<void> {
+async function changeSetting(cli: Cli, name: SettingName, given: string | undefined): Promise<void> {
   const value = displayedValue(name, setSetting(cli.paths.dataDir, name, await newValue(cli, name, given)))
-  if (json) cli.printJson({ name, value })
-  else cli.print(`${name} is now ${shownText(value) || '(none)'}`, ...effectLines(cli, name))
+  printResult(cli, { name, value }, () => nowLines(cli, name, value))
 }
 
 async function newValue(cli: Cli, name: SettingName, given: string | undefined): Promise<string> {
@@ -128,18 +127,18 @@ async function newValue(cli: Cli, name: SettingName, given: string | undefined):
   )
 }
 
-function removeSetting(cli: Cli, name: SettingName, json: boolean): void {
+function removeSetting(cli: Cli, name: SettingName): void {
   const removed = unsetSetting(cli.paths.dataDir, name)
   const { value } = settingView(name, loadSettings(cli.paths.dataDir, cli.env))
-  const text = shownText(value) || '(none)'
-  if (json) cli.printJson({ name, removed, value })
-  else if (!removed) cli.print(`${name} was not set; it is ${text}`)
-  else cli.print(`${name} is now ${text}`, ...effectLines(cli, name))
+  printResult(cli, { name, removed, value }, () =>
+    removed ? nowLines(cli, name, value) : `${name} was not set; it is ${valueOrNone(value)}`,
+  )
 }
 
-function effectLines(cli: Cli, name: SettingName): string[] {
+function nowLines(cli: Cli, name: SettingName, value: SettingValue): string[] {
   const overridden = overrideLines(cli, name)
-  return overridden.length > 0 ? overridden : ['A running daemon applies it after: claude-mem restart']
+  const effect = overridden.length > 0 ? overridden : ['A running daemon applies it after: claude-mem restart']
+  return [`${name} is now ${valueOrNone(value)}`, ...effect]
 }
 
 interface SettingView {
@@ -161,14 +160,18 @@ function shownText(value: SettingValue): string {
   return sanitize(typeof value === 'object' ? value.join(',') : String(value))
 }
 
+function valueOrNone(value: SettingValue): string {
+  return shownText(value) || '(none)'
+}
+
 /** Two lines for each setting: its value, and what it is for. */
 function settingLines(views: readonly SettingView[], display: Display): string[] {
   const { style } = display
   const rows = views.map(({ name, value, source, default: usual }): TableCell[] => [
     { text: name, paint: style.bold },
-    { text: shownText(value) || '(none)', paint: source === 'default' ? style.dim : style.cyan },
+    { text: valueOrNone(value), paint: source === 'default' ? style.dim : style.cyan },
     source,
-    { text: source === 'default' ? '' : shownText(usual) || '(none)', paint: style.dim },
+    { text: source === 'default' ? '' : valueOrNone(usual), paint: style.dim },
   ])
   const columns = ['SETTING', cutColumn('VALUE'), 'SOURCE', cutColumn('DEFAULT')]
   const [header = '', ...lines] = tableLines(columns, rows, display)

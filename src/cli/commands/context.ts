@@ -2,7 +2,7 @@
 import { stripColors } from '../../lib/format.ts'
 import { SETTINGS } from '../../settings/settings.ts'
 import { numberOption } from '../arguments.ts'
-import { defineCommand, jsonOption, stringOption } from '../command.ts'
+import { defineCommand, stringOption } from '../command.ts'
 import { parseProject } from '../filters.ts'
 import { callMemory } from '../memory-client.ts'
 import { shouldUseColour } from '../style.ts'
@@ -32,10 +32,9 @@ export const contextCommand = defineCommand({
     project: stringOption('Project name, key or path; default: current directory', 'p'),
     tokens: numberOption('tokens', 'Instead of CLAUDE_MEM_CONTEXT_TOKENS', min, max),
     message: { type: 'boolean', describe: 'The message for the user, not for the model' },
-    json: jsonOption,
   },
-  run: async ({ project, tokens, message, json }, cli) => {
-    if (project === undefined && tokens === undefined && !message && !json) {
+  run: async ({ project, tokens, message }, cli) => {
+    if (project === undefined && tokens === undefined && !message && !cli.json) {
       const { readHookPayload } = await import('../input.ts')
       const payload = await readHookPayload(process.stdin)
       if (payload !== null) return void (await reportEvent(cli, [], { event: 'SessionStart', payload }))
@@ -43,7 +42,7 @@ export const contextCommand = defineCommand({
     const input = { project: parseProject(project, cli.env), ...(tokens === undefined ? {} : { tokens }) }
     const { running, ...preview } = await callMemory(cli, 'context', input)
     const name = sanitize(preview.project.name)
-    if (json) {
+    if (cli.json) {
       cli.printJson({ running, ...preview, message: stripColors(preview.message) })
     } else if (message) {
       const coloured = shouldUseColour(process.stdout.isTTY === true, cli.env)

@@ -6,10 +6,10 @@ import { errorMessage, MemError } from '../../lib/errors.ts'
 import { dataDirectory } from '../../lib/paths.ts'
 import { loadSettings } from '../../settings/settings.ts'
 import { numberOption } from '../arguments.ts'
-import { type Cli, interruptSignal } from '../cli.ts'
+import { type Cli, interruptSignal, printResult } from '../cli.ts'
 import { defineCommand, jsonOption } from '../command.ts'
-import type { StoppedStatus } from '../render/status.ts'
-import { fieldLines } from '../table.ts'
+import { runningStatusLines, type StoppedStatus, stoppedStatusLines } from '../render/status.ts'
+import { type Field, fieldLines } from '../table.ts'
 import { sanitize } from '../text.ts'
 
 export const startCommand = defineCommand({
@@ -25,10 +25,8 @@ export const startCommand = defineCommand({
   ],
   options: {
     foreground: { type: 'boolean', alias: 'f', describe: 'Stay in this terminal and print log lines' },
-    json: jsonOption,
   },
-  run: async ({ foreground, json }, cli) =>
-    foreground ? await runInForeground(cli, json) : await startInBackground(cli, json),
+  run: async ({ foreground }, cli) => (foreground ? await runInForeground(cli) : await startInBackground(cli)),
 })
 
 export const stopCommand = defineCommand({
@@ -39,12 +37,12 @@ export const stopCommand = defineCommand({
     'Asks the daemon to finish its current work and to exit, and waits for it. Nothing is lost: unfinished work continues ' +
     'at the next start. The next event that a hook reports starts the daemon again.',
   examples: [['claude-mem stop', '']],
-  options: { json: jsonOption },
-  run: async ({ json }, cli) => {
+  run: async (_, cli) => {
     const { stopDaemon } = await import('../daemon-process.ts')
     const stopped = await stopDaemon(cli)
-    if (json) cli.printJson({ running: false, stopped: stopped !== null, pid: stopped?.pid ?? null })
-    else cli.print(stopped === null ? 'claude-mem is not running' : `claude-mem (pid ${stopped.pid}) has stopped`)
+    printResult(cli, { running: false, stopped: stopped !== null, pid: stopped?.pid ?? null }, () =>
+      stopped === null ? 'claude-mem is not running' : `claude-mem (pid ${stopped.pid}) has stopped`,
+    )
   },
 })
 
@@ -54,11 +52,10 @@ export const restartCommand = defineCommand({
   summary: 'Stop the daemon and start it again',
   about: 'Stops the daemon if it is running, and starts it. Changed settings apply from then on.',
   examples: [['claude-mem restart', 'after claude-mem config set']],
-  options: { json: jsonOption },
-  run: async ({ json }, cli) => {
+  run: async (_, cli) => {
     const { stopDaemon } = await import('../daemon-process.ts')
     await stopDaemon(cli)
-    return await startInBackground(cli, json)
+    return await startInBackground(cli)
   },
 })
 
@@ -73,17 +70,15 @@ export const statusCommand = defineCommand({
     ['claude-mem status', ''],
     ['claude-mem status --json | jq .queue', 'for programs; "running" says whether it is up'],
   ],
-  options: { json: jsonOption },
-  run: async ({ json }, cli) => {
-    const [{ fetchDaemonStatus }, { runningStatusLines, stoppedStatusLines }] = await Promise.all([
-      import('../daemon-process.ts'),
-      import('../render/status.ts'),
-    ])
+  run: async (_, cli) => {
+    const { fetchDaemonStatus } = await import('../daemon-process.ts')
     const status = await fetchDaemonStatus(cli.paths)
-    const stopped = status === null ? await readStoppedStatus(cli) : null
-    if (json) cli.printJson({ running: status !== null, ...(status ?? stopped) })
-    else if (status !== null) cli.print(...runningStatusLines(status, cli.display()))
-    else if (stopped !== null) cli.print(...stoppedStatusLines(stopped, cli.display()))
+    if (status !== null) {
+      printResult(cli, { running: true, ...status }, () => runningStatusLines(status, cli.display()))
+    } else {
+      const stopped = await readStoppedStatus(cli)
+      printResult(cli, { running: false, ...stopped }, () => stoppedStatusLines(stopped, cli.display()))
+    }
   },
 })
 
@@ -105,23 +100,27 @@ async function readStoppedStatus({ paths, env }: Cli): Promise<StoppedStatus> {
   }
 }
 
-async function startInBackground(cli: Cli, json: boolean): Promise<number> {
+async function startInBackground(cli: Cli): Promise<number> {
   const { ensureDaemonRunning } = await import('../daemon-process.ts')
   const { status, wasRunning } = await ensureDaemonRunning(cli)
   const { pid, version, dataDir, port } = status
   const heading = `claude-mem ${sanitize(version)} ${wasRunning ? 'is already running' : 'is running'} (pid ${pid})`
   const next = 'Next: claude-mem status, claude-mem inspect --watch, claude-mem stop'
-  if (json) cli.printJson({ running: true, started: !wasRunning, pid, version, dataDir, port })
-  else cli.print(heading, ...addressLines(cli, dataDir, port), '', next)
+  printResult(cli, { running: true, started: !wasRunning, pid, version, dataDir, port }, () => [
+    heading,
+    ...addressLines(cli, dataDir, port),
+    '',
+    next,
+  ])
   return 0
 }
 
-async function runInForeground(cli: Cli, json: boolean): Promise<number> {
+async function runInForeground(cli: Cli): Promise<number> {
   // Only imported dynamically, so that the bundler keeps it in daemon.js, from where it finds its workers.
   const { EXIT_ALREADY_RUNNING, runDaemon } = await import('../../daemon/daemon.ts')
   let hasTerminal = true
   const log = (line: string) => {
-    if (hasTerminal) (json ? cli.printStderr : cli.print)(sanitize(line))
+    if (hasTerminal) (cli.json ? cli.printStderr : cli.print)(sanitize(line))
   }
   try {
     await runDaemon(log, ({ paths, port, stop }) => {
@@ -130,8 +129,9 @@ async function runInForeground(cli: Cli, json: boolean): Promise<number> {
         hasTerminal = false
         void stop('the terminal was closed')
       })
-      if (json) cli.printJson({ running: true, started: true, pid: process.pid, dataDir: paths.dataDir, port })
-      else cli.print(...foregroundLines(cli, paths.dataDir, port))
+      const { dataDir } = paths
+      const started = { running: true, started: true, pid: process.pid, dataDir, port }
+      printResult(cli, started, () => foregroundLines(cli, dataDir, port))
     })
     return 0
   } catch (error) {
@@ -173,13 +173,11 @@ function foregroundLines(cli: Cli, dataDir: string, port: number | null): string
 
 function addressLines(cli: Cli, dataDir: string, port: number | null): string[] {
   const address = port === null ? 'none; see: claude-mem status' : `127.0.0.1:${port}`
-  return fieldLines(
-    [
-      ['data', sanitize(dataDir)],
-      ['port', address],
-    ] as const,
-    cli.display(),
-  )
+  const fields: Field[] = [
+    ['data', sanitize(dataDir)],
+    ['port', address],
+  ]
+  return fieldLines(fields, cli.display())
 }
 
 /** How to run this program from another terminal: by its name if it is installed, else as it was started. */
@@ -210,18 +208,17 @@ export const logsCommand = defineCommand({
     lines: { ...numberOption('lines', 'Lines printed', 0, 1_000_000), alias: 'n', default: 50 },
     json: { ...jsonOption, describe: 'One line with an array; with -f one line per entry' },
   },
-  run: async ({ follow, lines, json }, cli) => {
+  run: async ({ follow, lines }, cli) => {
     const { followLogLines, logLine, parseLogLine, readLastLogLines } = await import('../log-files.ts')
     const { logs: directory } = cli.paths
     const print = (line: string) => {
       const entry = parseLogLine(line)
-      if (json) cli.printJson(entry)
-      else cli.print(logLine(entry, cli.display()))
+      printResult(cli, entry, () => logLine(entry, cli.display()))
     }
     const last = readLastLogLines(directory, lines)
-    if (json && !follow) cli.printJson(last.map(parseLogLine))
+    if (cli.json && !follow) cli.printJson(last.map(parseLogLine))
     else last.forEach(print)
-    if (last.length === 0 && !json && lines !== 0) cli.printStderr(`The log in ${directory} is empty`)
+    if (last.length === 0 && !cli.json && lines !== 0) cli.printStderr(`The log in ${directory} is empty`)
     if (follow) await followLogLines(directory, interruptSignal(), print)
   },
 })

@@ -3,7 +3,8 @@ import { statfs } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { pluralize } from '../../lib/format.ts'
 import type { CheckResult, CheckState } from '../../setup/doctor/check.ts'
-import { defineCommand, EXIT_FAILED, jsonOption } from '../command.ts'
+import { printResult } from '../cli.ts'
+import { defineCommand, EXIT_FAILED } from '../command.ts'
 import type { Display, Paint } from '../style.ts'
 import { padEnd, sanitize, wrapText } from '../text.ts'
 
@@ -27,9 +28,8 @@ export const doctorCommand = defineCommand({
   ],
   options: {
     deep: { type: 'boolean', describe: 'Also check the whole database, which takes a while for a large one' },
-    json: jsonOption,
   },
-  run: async ({ deep, json }, cli) => {
+  run: async ({ deep }, cli) => {
     const [{ diagnose }, { workingTreeRoot }, { VERSION }] = await Promise.all([
       import('../../setup/doctor/index.ts'),
       import('../../domain/project.ts'),
@@ -51,12 +51,12 @@ export const doctorCommand = defineCommand({
     for await (const check of diagnose(environment, (title) => cli.progress(`Checking ${title} …`))) {
       cli.progress('')
       checks.push(check)
-      if (!json) cli.print(...doctorCheckLines(check, cli.display()))
+      if (!cli.json) cli.print(...doctorCheckLines(check, cli.display()))
     }
     cli.progress('')
     const ok = checks.every(({ state }) => state !== 'problem')
-    if (json) cli.printJson({ ok, version: VERSION, dataDir: cli.paths.dataDir, checks })
-    else cli.print('', doctorVerdictLine(checks, cli.display()))
+    const result = { ok, version: VERSION, dataDir: cli.paths.dataDir, checks }
+    printResult(cli, result, () => ['', doctorVerdictLine(checks, cli.display())])
     return ok ? 0 : EXIT_FAILED
   },
 })

@@ -33,14 +33,14 @@ export const exportCommand = defineCommand({
     force: { type: 'boolean', describe: 'Replace an existing file' },
     json: { ...jsonOption, describe: 'Print what was exported as one line of JSON' },
   },
-  run: async ({ output, format, force, json, rest: _, ...args }, cli) => {
+  run: async ({ output, format, force, json: _json, rest: _rest, ...args }, cli) => {
     const chosen = oneOf('format', format, EXPORT_FORMATS)
     refuseIf(output === '', 'export needs a file, or - for standard output')
     const file = output === STANDARD_OUTPUT ? null : output
-    refuseIf(json && file === null, '--json needs a file: standard output holds the export')
+    refuseIf(cli.json && file === null, '--json needs a file: standard output holds the export')
     const filters = parseFilterArgs({ ...args, project: args.project ?? 'all' }, cli.env, cli.display().now)
     const { exportMemory } = await import('../exchange.ts')
-    await exportMemory({ filters, format: chosen, file, force, json }, cli)
+    await exportMemory({ filters, format: chosen, file, force }, cli)
   },
 })
 
@@ -68,12 +68,11 @@ export const importCommand = defineCommand({
     'project-map': stringOption(
       'OLD=NEW: a project of the file, by name or key, becomes this one here; several with commas',
     ),
-    json: jsonOption,
   },
-  run: async ({ file, 'dry-run': dryRun, 'project-map': projectMap, json }, cli) => {
+  run: async ({ file, 'dry-run': dryRun, 'project-map': projectMap }, cli) => {
     const mappings = parseProjectMap(projectMap)
     const { importMemory } = await import('../exchange.ts')
-    return await importMemory(resolve(file), { mappings, dryRun, json }, cli)
+    return await importMemory(resolve(file), { mappings, dryRun }, cli)
   },
 })
 

@@ -4,7 +4,8 @@ import type { FilesReport } from '../../api/operations/projects.ts'
 import type { FileAction } from '../../context/files/edit-file.ts'
 import { FILE_PARTS, FILES_ACTIONS, type FilePart } from '../../context/files/projection.ts'
 import { commaList, oneOf, refuseIf } from '../arguments.ts'
-import { defineCommand, EXIT_FAILED, jsonOption, stringOption } from '../command.ts'
+import { printResult } from '../cli.ts'
+import { defineCommand, EXIT_FAILED, stringOption } from '../command.ts'
 import { parseProject } from '../filters.ts'
 import { withDaemon } from '../memory-client.ts'
 import type { Display, Paint } from '../style.ts'
@@ -38,9 +39,8 @@ export const filesCommand = defineCommand({
     path: stringOption('A directory inside the working tree; default: current directory'),
     parts: stringOption(`What is written, of ${FILE_PARTS.join(',')}`),
     'dry-run': { type: 'boolean', describe: 'Print what would be done, change nothing' },
-    json: jsonOption,
   },
-  run: async ({ action, project, path, parts, 'dry-run': dryRun, json }, cli) => {
+  run: async ({ action, project, path, parts, 'dry-run': dryRun }, cli) => {
     const request = {
       action: oneOf('action', action, FILES_ACTIONS),
       project: project === undefined ? null : parseProject(project, cli.env),
@@ -50,8 +50,7 @@ export const filesCommand = defineCommand({
     }
     refuseIf(request.parts !== null && request.action !== 'on', '--parts is an option of: claude-mem files on')
     const { report } = await withDaemon(cli, (client) => client.call('files', request, REQUEST_TIMEOUT_MS))
-    if (json) cli.printJson(report)
-    else cli.print(...filesLines(report, cli.display()))
+    printResult(cli, report, () => filesLines(report, cli.display()))
     const failed = report.action !== 'status' && report.files.some(({ what }) => what === 'left')
     return failed ? EXIT_FAILED : 0
   },

@@ -17,6 +17,7 @@ export const runHookCommand = defineCommand({
   options: {
     client: stringOption('The client that wrote the payload: claude-code (default) or cursor'),
   },
+  forClients: true,
   run: (_, cli) => reportEvent(cli, []),
 })
 
@@ -94,7 +95,7 @@ function definePayloadCommand(
       [`echo '${payload}' | claude-mem ${name}`, ''],
       [`{"type":"command","command":"claude-mem ${name}"}`, `in settings.json, under "hooks", "${event}"`],
     ],
-    options: {},
+    forClients: true,
     run: (_, cli) => reportEvent(cli, [], { event }),
   })
 }
@@ -111,7 +112,7 @@ export const mcpCommand = defineCommand({
     ['claude mcp add claude-mem -- claude-mem mcp', 'for Claude Code'],
     ['claude-mem mcp', 'the command for any other MCP client'],
   ],
-  options: {},
+  forClients: true,
   run: (_, cli) => serveMcp(cli),
 })
 

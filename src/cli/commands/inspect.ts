@@ -1,8 +1,8 @@
 /** `claude-mem inspect`: sessions, one session, one event, one observation, or a state machine. */
 import type { MachineName } from '../../statechart/machine-charts.ts'
 import { limitOption, numberOption, oneOf, parseObservationId, refuseIf, UsageError } from '../arguments.ts'
-import type { Cli } from '../cli.ts'
-import { defineCommand, jsonOption, stringOption } from '../command.ts'
+import { type Cli, printResult } from '../cli.ts'
+import { defineCommand, stringOption } from '../command.ts'
 import type { MachineFormat } from '../render/statechart.ts'
 
 const MAX_ROWS = 10_000
@@ -49,25 +49,23 @@ export const inspectCommand = defineCommand({
     format: stringOption(`--machine: as ${FORMATS.join(', ')}`),
     stately: { type: 'boolean', describe: 'Serve the live actors to the Stately inspector, on this machine only' },
     port: numberOption('port', `--stately: the port it listens on (${STATELY_PORT})`, 0, 65_535),
-    json: jsonOption,
   },
   run: async (args, cli) => {
     refuseCombinations(args)
-    const { session, watch, trace, message, observation, sent, full, limit, machine, format, stately, port, json } =
-      args
-    if (machine !== undefined) return await printMachine(machine, format, json, cli)
+    const { session, watch, trace, message, observation, sent, full, limit, machine, format, stately, port } = args
+    if (machine !== undefined) return await printMachine(machine, format, cli)
     if (stately) {
       const { serveStatelyInspector } = await import('../stately-inspector.ts')
-      return await serveStatelyInspector(cli, port ?? STATELY_PORT, json)
+      return await serveStatelyInspector(cli, port ?? STATELY_PORT)
     }
     const views = await import('../inspect-views.ts')
     const print = watch ? views.watchView : views.printView
-    if (message !== undefined) await print(views.eventView(message, session ?? null, full), cli, json)
-    else if (observation !== undefined) await print(views.observationOriginView(observation, full), cli, json)
-    else if (session === undefined) await print(views.sessionListView(limit), cli, json)
-    else if (sent) await print(views.sessionCallsView(session, limit, full), cli, json)
-    else if (trace !== undefined) await print(views.sessionTraceView(session, trace), cli, json)
-    else await print(views.sessionView(session, DEFAULT_TRACE, limit), cli, json)
+    if (message !== undefined) await print(views.eventView(message, session ?? null, full), cli)
+    else if (observation !== undefined) await print(views.observationOriginView(observation, full), cli)
+    else if (session === undefined) await print(views.sessionListView(limit), cli)
+    else if (sent) await print(views.sessionCallsView(session, limit, full), cli)
+    else if (trace !== undefined) await print(views.sessionTraceView(session, trace), cli)
+    else await print(views.sessionView(session, DEFAULT_TRACE, limit), cli)
   },
 })
 
@@ -103,16 +101,16 @@ function refuseCombinations(args: InspectArgs): void {
   refuseIf(port !== undefined && !stately, '--port is an option of --stately')
 }
 
-async function printMachine(given: string, format: string | undefined, json: boolean, cli: Cli): Promise<void> {
+async function printMachine(given: string, format: string | undefined, cli: Cli): Promise<void> {
   const name = oneOf('machine', given, MACHINES)
   const chosen = format === undefined ? null : oneOf('format', format, FORMATS)
   const [{ machineLines, machineText }, { CHARTS }] = await Promise.all([
     import('../render/statechart.ts'),
     import('../../statechart/machine-charts.ts'),
   ])
-  if (json) cli.printJson(CHARTS[name])
-  else if (chosen === null) cli.print(...machineLines(name, cli.display()))
-  else cli.print(machineText(name, chosen))
+  printResult(cli, CHARTS[name], () =>
+    chosen === null ? machineLines(name, cli.display()) : machineText(name, chosen),
+  )
 }
 
 /** `--trace` without a number means all. */

@@ -16,10 +16,11 @@ import type {
 } from '../../setup/install/clients/adapter.ts'
 import type { InstallResult } from '../../setup/install/install.ts'
 import { oneOf, refuseIf, UsageError } from '../arguments.ts'
-import type { Cli } from '../cli.ts'
-import { defineCommand, jsonOption, yesOption } from '../command.ts'
+import { type Cli, printResult } from '../cli.ts'
+import { defineCommand, yesOption } from '../command.ts'
 import { askSecret, readStdinValue } from '../input.ts'
 import type { ObserverChange } from '../observer-choice.ts'
+import { installDryRunLines, installedLines, installNoteLines, uninstalledLines } from '../render/install.ts'
 import { sanitize } from '../text.ts'
 import { setSetting } from './config.ts'
 
@@ -54,10 +55,9 @@ export const installCommand = defineCommand({
     provider: { type: 'string', describe: 'The observer: offline, claude-code, anthropic, gemini or openrouter' },
     'key-stdin': { type: 'boolean', describe: 'Read the API key for --provider from standard input' },
     'dry-run': dryRunOption,
-    json: jsonOption,
   },
-  run: async ({ client, scope, provider, 'key-stdin': keyStdin, 'dry-run': dryRun, json }, cli) => {
-    await install(cli, await resolveClient(cli, client, scope), { dryRun, json, provider, keyStdin })
+  run: async ({ client, scope, provider, 'key-stdin': keyStdin, 'dry-run': dryRun }, cli) => {
+    await install(cli, await resolveClient(cli, client, scope), { dryRun, provider, keyStdin })
   },
 })
 
@@ -69,15 +69,14 @@ export interface InstallClient {
 
 interface InstallOptions {
   dryRun: boolean
-  json: boolean
   provider: string | undefined
   keyStdin: boolean
 }
 
 async function install(cli: Cli, installClient: InstallClient, options: InstallOptions): Promise<void> {
   const { adapter, where, program } = installClient
-  const { dryRun, json } = options
-  const [setup, render] = await Promise.all([import('../../setup/install/install.ts'), import('../render/install.ts')])
+  const { dryRun } = options
+  const setup = await import('../../setup/install/install.ts')
   for (const file of [program.hook, program.cli]) {
     if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
   }
@@ -91,22 +90,17 @@ async function install(cli: Cli, installClient: InstallClient, options: InstallO
   const result = setup.installClient(adapter, where, program, circumstances, { dataDir, now: new Date(), dryRun })
   const restarted = !dryRun && observer !== null && (await applyObserverChange(cli, observer))
   const notes = [...installNotes(cli, installClient, found, result, dryRun), ...observerNotes(cli, observer)]
-  const display = cli.display()
-  if (json) {
-    const view = { client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
-    cli.printJson({ ...view, observer: observer?.provider ?? null, restarted })
-  } else if (dryRun) {
-    const settings = observer === null ? [] : [plannedSettingsText(cli, observer)]
-    cli.print(
-      ...render.installDryRunLines(result.files, display),
-      ...settings,
-      ...render.installNoteLines(notes, display),
-    )
-  } else {
-    const view = { title: adapter.title, found, result, observer, restarted }
-    const lines = render.installedLines(view, uninstallCommandText(adapter, where.scope), display)
-    cli.print(...lines, ...render.installNoteLines(notes, display))
-  }
+  const view = { client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
+  printResult(cli, { ...view, observer: observer?.provider ?? null, restarted }, () => {
+    const display = cli.display()
+    const planned = [
+      ...installDryRunLines(result.files, display),
+      ...(observer === null ? [] : [plannedSettingsText(cli, observer)]),
+    ]
+    const installed = { title: adapter.title, found, result, observer, restarted }
+    const undo = uninstallCommandText(adapter, where.scope)
+    return [...(dryRun ? planned : installedLines(installed, undo, display)), ...installNoteLines(notes, display)]
+  })
 }
 
 /** The client and the files that --client and --scope name. */
@@ -145,12 +139,12 @@ function uninstallCommandText(adapter: InstallAdapter, scope: InstallScope): str
 /** Null: the observer stays as it is. */
 async function chooseObserverChange(
   cli: Cli,
-  { provider, keyStdin, json, dryRun }: InstallOptions,
+  { provider, keyStdin, dryRun }: InstallOptions,
   loaded: LoadedSettings,
   client: InstalledClient | null,
 ): Promise<ObserverChange | null> {
   refuseIf(keyStdin && provider === undefined, '--key-stdin needs --provider')
-  const canAsk = cli.interactive && !json && !dryRun
+  const canAsk = cli.interactive && !cli.json && !dryRun
   if (provider === undefined && !canAsk) return null
   const [{ parseObserverName, planObserverChange, promptForObserver }, { readProviderEnvironment }] = await Promise.all(
     [import('../observer-choice.ts'), import('../../observer/provider-choice.ts')],
@@ -260,46 +254,38 @@ export const uninstallCommand = defineCommand({
     purge: { type: 'boolean', describe: 'In all clients and projects, and delete the memory' },
     yes: { ...yesOption, describe: 'With --purge: do not ask for confirmation' },
     'dry-run': dryRunOption,
-    json: jsonOption,
   },
-  run: async ({ client, scope, purge, yes, 'dry-run': dryRun, json }, cli) => {
-    const options = { dryRun, json, yes }
+  run: async ({ client, scope, purge, yes, 'dry-run': dryRun }, cli) => {
     if (purge) {
       const { purgeAll } = await import('../purge.ts')
-      return await purgeAll(cli, await resolveClient(cli, client, scope), options)
+      return await purgeAll(cli, await resolveClient(cli, client, scope), { dryRun, yes })
     }
-    refuseIf(options.yes, '--yes is an option of --purge')
-    return await uninstall(cli, await resolveClient(cli, client, scope), options)
+    refuseIf(yes, '--yes is an option of --purge')
+    await uninstall(cli, await resolveClient(cli, client, scope), dryRun)
+    return 0
   },
 })
 
-async function uninstall(
-  cli: Cli,
-  { adapter, where, program }: InstallClient,
-  { dryRun, json }: { dryRun: boolean; json: boolean },
-): Promise<number> {
-  const [{ uninstallClient }, { allRecords }, { installDryRunLines, uninstalledLines }] = await Promise.all([
+async function uninstall(cli: Cli, { adapter, where, program }: InstallClient, dryRun: boolean): Promise<void> {
+  const [{ uninstallClient }, { allRecords }] = await Promise.all([
     import('../../setup/install/install.ts'),
     import('../../setup/install/change.ts'),
-    import('../render/install.ts'),
   ])
   const { dataDir } = cli.paths
   const result = uninstallClient(adapter, where, program, { dataDir, now: new Date(), dryRun })
-  if (json) cli.printJson({ client: adapter.name, scope: where.scope, dryRun, ...result })
-  else if (dryRun) cli.print(...installDryRunLines(result.files, cli.display()))
-  else {
+  printResult(cli, { client: adapter.name, scope: where.scope, dryRun, ...result }, () => {
+    if (dryRun) return installDryRunLines(result.files, cli.display())
     const next = [
       '',
       `The memory is kept in ${sanitize(dataDir)}. To stop the daemon, if it is running: claude-mem stop`,
       `To install it again: ${uninstallCommandText(adapter, where.scope).replace('uninstall', 'install')}`,
     ]
-    cli.print(
+    return [
       ...uninstalledLines(adapter.title, result, cli.display()),
       ...(result.changed ? next : []),
       ...otherInstallationLines(allRecords(dataDir)),
-    )
-  }
-  return 0
+    ]
+  })
 }
 
 /** Installations for other clients, or in projects. */

@@ -8,12 +8,13 @@ import type { LocalModel, RecommendedModel } from '../../search/embedders/models
 import type { DownloadProgress, TransformersEmbedder } from '../../search/embedders/transformers.ts'
 import { type LoadedSettings, loadSettings } from '../../settings/settings.ts'
 import type { DaemonClient } from '../../transport/client.ts'
-import { oneOf, UsageError } from '../arguments.ts'
-import { type Cli, withInterruptSignal } from '../cli.ts'
-import { defineCommand, jsonOption, stringOption } from '../command.ts'
+import { oneOf, refuseIf, UsageError } from '../arguments.ts'
+import { type Cli, printResult, withInterruptSignal } from '../cli.ts'
+import { defineCommand, stringOption } from '../command.ts'
 import { formatDuration } from '../format.ts'
 import { withDaemon } from '../memory-client.ts'
 import { drawBar } from '../progress.ts'
+import { indexProgressLine } from '../render/status.ts'
 import type { Display } from '../style.ts'
 import { cutColumn, rightColumn, tableLines, wrapColumn } from '../table.ts'
 import { padEnd, sanitize, truncate } from '../text.ts'
@@ -46,18 +47,16 @@ export const modelsCommand = defineCommand({
     action: { type: 'string', describe: 'list, pull or use', default: 'list' },
     name: { type: 'string', describe: 'A model; use: or static' },
   },
-  options: { json: jsonOption },
-  run: async ({ action, name, json }, cli) => {
+  run: async ({ action, name }, cli) => {
     const chosen = oneOf('action', action, ACTIONS)
     if (chosen === 'list') {
-      if (name !== undefined)
-        throw new UsageError('models list takes no name; to download one: claude-mem models pull NAME')
-      return await listModels(cli, json)
+      refuseIf(name !== undefined, 'models list takes no name; to download one: claude-mem models pull NAME')
+      return await listModels(cli)
     }
     if (name === undefined || name.trim() === '') {
       throw new UsageError(`models ${chosen} needs a name: claude-mem models lists some`)
     }
-    return chosen === 'pull' ? await pullModel(cli, name, json) : await useModel(cli, name, json)
+    return chosen === 'pull' ? await pullModel(cli, name) : await useModel(cli, name)
   },
 })
 
@@ -73,7 +72,7 @@ interface ModelsView {
   recommended: readonly RecommendedModel[]
 }
 
-async function listModels(cli: Cli, json: boolean): Promise<void> {
+async function listModels(cli: Cli): Promise<void> {
   const { canRunModels, localModels, RECOMMENDED_MODELS } = await import('../../search/embedders/models.ts')
   const { values, sources } = loadSettings(cli.paths.dataDir, cli.env)
   const directory = cli.paths.models
@@ -88,8 +87,7 @@ async function listModels(cli: Cli, json: boolean): Promise<void> {
     local,
     recommended: RECOMMENDED_MODELS,
   }
-  if (json) cli.printJson(view)
-  else cli.print(...modelLines(view, cli.display()))
+  printResult(cli, view, () => modelLines(view, cli.display()))
 }
 
 async function findProblem(inUse: string, local: readonly LocalModel[]): Promise<string | null> {
@@ -105,7 +103,7 @@ async function findProblem(inUse: string, local: readonly LocalModel[]): Promise
   }
 }
 
-async function pullModel(cli: Cli, given: string, json: boolean): Promise<void> {
+async function pullModel(cli: Cli, given: string): Promise<void> {
   const { fullModelName, localModels, parseModelName } = await import('../../search/embedders/models.ts')
   if (given === STATIC) throw new UsageError('static comes with the program: there is nothing to download')
   const model = parseModelName(given)
@@ -117,16 +115,13 @@ async function pullModel(cli: Cli, given: string, json: boolean): Promise<void> 
     onProgress: (progress) => cli.progress(downloadLine(name, progress, cli.display())),
   }).finally(() => cli.progress(''))
   const bytes = localModels(directory).find((local) => local.name === name)?.bytes ?? 0
-  if (json) cli.printJson({ name, dimensions, bytes, directory })
-  else {
-    cli.print(
-      `${sanitize(name)} is downloaded: ${formatBytes(bytes)}, ${dimensions} dimensions`,
-      `To use it: claude-mem models use ${sanitize(name)}`,
-    )
-  }
+  printResult(cli, { name, dimensions, bytes, directory }, () => [
+    `${sanitize(name)} is downloaded: ${formatBytes(bytes)}, ${dimensions} dimensions`,
+    `To use it: claude-mem models use ${sanitize(name)}`,
+  ])
 }
 
-async function useModel(cli: Cli, given: string, json: boolean): Promise<void> {
+async function useModel(cli: Cli, given: string): Promise<void> {
   const { fullModelName, parseModelName } = await import('../../search/embedders/models.ts')
   const name = given === STATIC ? STATIC : fullModelName(parseModelName(given))
   const dimensions = given === STATIC ? await staticDimensions() : await testModel(cli, name, { allowRemote: false })
@@ -137,8 +132,7 @@ async function useModel(cli: Cli, given: string, json: boolean): Promise<void> {
     'Memories are then embedded again in the background; claude-mem status shows the progress.',
   ]
   const heading = `${sanitize(name)} is now the embedder: it loads, and returns ${dimensions} dimensions`
-  if (json) cli.printJson({ name, dimensions })
-  else cli.print(heading, ...(overridden.length > 0 ? overridden : effect))
+  printResult(cli, { name, dimensions }, () => [heading, ...(overridden.length > 0 ? overridden : effect)])
 }
 
 async function staticDimensions(): Promise<number> {
@@ -228,20 +222,17 @@ export const reindexCommand = defineCommand({
   ],
   options: {
     what: { ...stringOption(INDEX_PARTS.join(', ')), default: 'all' },
-    json: jsonOption,
   },
-  run: async ({ what, json }, cli) => {
+  run: async ({ what }, cli) => {
     const part = oneOf('value for --what', what, INDEX_PARTS)
     const startedAt = performance.now()
     await withDaemon(cli, (client) => reindex(part, client, cli))
     const tookMs = Math.round(performance.now() - startedAt)
-    if (json) cli.printJson({ what: part, tookMs })
-    else cli.print(`The index is complete, after ${formatDuration(tookMs)}`)
+    printResult(cli, { what: part, tookMs }, () => `The index is complete, after ${formatDuration(tookMs)}`)
   },
 })
 
 async function reindex(what: ReindexPart, client: DaemonClient, cli: Cli): Promise<void> {
-  const { indexProgressLine } = await import('../render/status.ts')
   let { progress } = await client.call('reindex', { what })
   try {
     while (progress !== null) {

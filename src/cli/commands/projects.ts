@@ -5,8 +5,8 @@ import { isExcluded, projectWorkingTree } from '../../domain/project.ts'
 import { MemError } from '../../lib/errors.ts'
 import { loadSettings } from '../../settings/settings.ts'
 import { oneOf, refuseIf, UsageError } from '../arguments.ts'
-import { type Cli, confirmChange } from '../cli.ts'
-import { defineCommand, EXIT_FAILED, jsonOption, yesOption } from '../command.ts'
+import { type Cli, confirmChange, printResult } from '../cli.ts'
+import { defineCommand, EXIT_FAILED, yesOption } from '../command.ts'
 import { parsePath, parseProject } from '../filters.ts'
 import { formatAgo, memoryCountsText } from '../format.ts'
 import { callMemory, withDaemon } from '../memory-client.ts'
@@ -49,32 +49,34 @@ export const projectsCommand = defineCommand({
     reset: { type: 'boolean', describe: 'rename: back to the name that its sessions report' },
     remove: { type: 'boolean', describe: 'exclude: remove it from the list' },
     yes: { ...yesOption, describe: 'merge: do not ask for confirmation' },
-    json: jsonOption,
   },
-  run: async ({ action, project, to, reset, remove, yes, json }, cli) => {
+  run: async ({ action, project, to, reset, remove, yes }, cli) => {
     const chosen = oneOf('action', action, ACTIONS)
     refuseIf(chosen !== 'rename' && reset, '--reset is an option of rename')
     refuseIf(chosen !== 'exclude' && remove, '--remove is an option of exclude')
     refuseIf(chosen !== 'merge' && yes, '--yes is an option of merge')
     if (chosen === 'list') {
       refuseIf(project !== undefined, 'projects list takes no other argument')
-      return await listProjects(cli, json)
+      await listProjects(cli)
+      return 0
     }
     if (project === undefined || project.trim() === '')
       throw new UsageError(`projects ${chosen} needs a project: its name, key or path; claude-mem projects lists them`)
     switch (chosen) {
       case 'rename':
-        return await renameProject(cli, project, to, reset, json)
+        await renameProject(cli, project, to, reset)
+        return 0
       case 'merge':
-        return await mergeProjects(cli, project, to, yes, json)
+        return await mergeProjects(cli, project, to, yes)
       case 'exclude':
         refuseIf(to !== undefined, 'projects exclude takes one project or directory')
-        return await setExcluded(cli, project, !remove, json)
+        await setExcluded(cli, project, !remove)
+        return 0
     }
   },
 })
 
-async function listProjects(cli: Cli, json: boolean): Promise<number> {
+async function listProjects(cli: Cli): Promise<void> {
   const loaded = await callMemory(cli, 'projects')
   const excluded = loadSettings(cli.paths.dataDir, cli.env).values[EXCLUDED_SETTING]
   const projects = loaded.projects.map((project) => ({
@@ -85,64 +87,45 @@ async function listProjects(cli: Cli, json: boolean): Promise<number> {
   const others = excluded.filter(
     (entry) => !projects.some(({ place, key }) => place !== null && isPathExcluded(place, [entry], key)),
   )
-  if (json) cli.printJson({ running: loaded.running, projects, excluded: others })
-  else cli.print(...projectListLines(projects, others, cli.display()))
-  return 0
+  printResult(cli, { running: loaded.running, projects, excluded: others }, () =>
+    projectListLines(projects, others, cli.display()),
+  )
 }
 
-async function renameProject(
-  cli: Cli,
-  given: string,
-  name: string | undefined,
-  reset: boolean,
-  json: boolean,
-): Promise<number> {
+async function renameProject(cli: Cli, given: string, name: string | undefined, reset: boolean): Promise<void> {
   refuseIf(reset && name !== undefined, 'rename takes a new name or --reset, not both')
   refuseIf(!reset && name === undefined, 'rename needs a new name, or --reset: claude-mem projects rename shop store')
   const input = { project: parseProject(given, cli.env), name: name ?? null }
   const { project } = await withDaemon(cli, (client) => client.call('project_rename', input))
-  if (json) cli.printJson(project)
-  else cli.print(`${sanitize(project.key)} is now called ${sanitize(project.name)}`)
-  return 0
+  printResult(cli, project, () => `${sanitize(project.key)} is now called ${sanitize(project.name)}`)
 }
 
-async function mergeProjects(
-  cli: Cli,
-  from: string,
-  into: string | undefined,
-  yes: boolean,
-  json: boolean,
-): Promise<number> {
+async function mergeProjects(cli: Cli, from: string, into: string | undefined, yes: boolean): Promise<number> {
   if (into === undefined) throw new UsageError('merge needs two projects: claude-mem projects merge FROM INTO')
   const projects = { from: parseProject(from, cli.env), into: parseProject(into, cli.env) }
   return await withDaemon(cli, async (client) => {
     const request = async (confirm: boolean): Promise<MergeReport> =>
       (await client.call('project_merge', { ...projects, confirm }, MERGE_TIMEOUT_MS)).report
     const planned = await request(false)
-    if (json && !yes) {
+    if (cli.json && !yes) {
       cli.printJson(planned)
       return 0
     }
-    if (!json) cli.print(...mergePreviewLines(planned, cli.display()))
+    if (!cli.json) cli.print(...mergePreviewLines(planned, cli.display()))
     const question = `Merge ${sanitize(planned.from.name)} into ${sanitize(planned.into.name)}?`
     if (!yes && !(await confirmChange(cli, question, 'Nothing was merged'))) return cli.interactive ? EXIT_FAILED : 0
     const report = await request(true)
-    if (json) cli.printJson(report)
-    else {
-      const { from, into } = report
-      cli.print(`${sanitize(from.name)} is now part of ${sanitize(into.name)}: ${memoryCountsText(report)}`)
-    }
+    const [part, whole] = [sanitize(report.from.name), sanitize(report.into.name)]
+    printResult(cli, report, () => `${part} is now part of ${whole}: ${memoryCountsText(report)}`)
     return 0
   })
 }
 
-async function setExcluded(cli: Cli, given: string, on: boolean, json: boolean): Promise<number> {
+async function setExcluded(cli: Cli, given: string, on: boolean): Promise<void> {
   const place = parsePath(given, {}) ?? (await findProjectDirectory(cli, given))
   const { dataDir } = cli.paths
   const changed = on ? excludeDirectory(dataDir, place) : includeDirectory(dataDir, place)
-  if (json) cli.printJson({ place, excluded: on, changed })
-  else cli.print(...excludedLines(cli, sanitize(place), on, changed))
-  return 0
+  printResult(cli, { place, excluded: on, changed }, () => excludedLines(cli, sanitize(place), on, changed))
 }
 
 async function findProjectDirectory(cli: Cli, given: string): Promise<string> {

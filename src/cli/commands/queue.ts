@@ -1,10 +1,12 @@
 /** Commands about messages that wait for the observer: `queue` and `flush`. */
 import { pluralize } from '../../lib/format.ts'
 import { limitOption, oneOf, UsageError } from '../arguments.ts'
-import type { Cli } from '../cli.ts'
-import { defineCommand, EXIT_FAILED, jsonOption, yesOption } from '../command.ts'
+import { type Cli, printResult } from '../cli.ts'
+import { defineCommand, EXIT_FAILED, yesOption } from '../command.ts'
 import { withRunningDaemon } from '../daemon-connection.ts'
 import { callMemory } from '../memory-client.ts'
+import { messageLines } from '../render/sessions.ts'
+import { queueText } from '../render/status.ts'
 import { sanitize } from '../text.ts'
 
 const ACTIONS = ['list', 'retry', 'clear'] as const
@@ -29,18 +31,17 @@ export const queueCommand = defineCommand({
     all: { type: 'boolean', describe: 'clear: waiting messages, too' },
     yes: { ...yesOption, describe: 'clear --all: do not ask for confirmation' },
     limit: limitOption('list: messages shown', 50, MAX_LISTED),
-    json: jsonOption,
   },
-  run: async ({ action, session, all, yes, limit, json }, cli) => {
+  run: async ({ action, session, all, yes, limit }, cli) => {
     switch (oneOf('action', action, ACTIONS)) {
       case 'list':
-        return await listQueue(session, limit, cli, json)
+        return await listQueue(session, limit, cli)
       case 'retry': {
         const input = { session: session ?? null }
         const { affected: retried } = await withRunningDaemon(cli, (client) => client.call('queue_retry', input))
-        if (json) cli.printJson({ retried })
-        else
-          cli.print(retried === 0 ? 'No message has failed' : `${pluralize(retried, 'message')} will be observed again`)
+        printResult(cli, { retried }, () =>
+          retried === 0 ? 'No message has failed' : `${pluralize(retried, 'message')} will be observed again`,
+        )
         return 0
       }
       case 'clear': {
@@ -50,32 +51,29 @@ export const queueCommand = defineCommand({
         }
         const input = { session: session ?? null, pending: all }
         const { affected: dropped } = await withRunningDaemon(cli, (client) => client.call('queue_clear', input))
-        if (json) cli.printJson({ dropped })
-        else cli.print(dropped === 0 ? 'There was nothing to drop' : `${pluralize(dropped, 'message')} dropped`)
+        printResult(cli, { dropped }, () =>
+          dropped === 0 ? 'There was nothing to drop' : `${pluralize(dropped, 'message')} dropped`,
+        )
         return 0
       }
     }
   },
 })
 
-async function listQueue(session: string | undefined, limit: number, cli: Cli, json: boolean): Promise<number> {
+async function listQueue(session: string | undefined, limit: number, cli: Cli): Promise<number> {
   const input = { limit, ...(session === undefined ? {} : { session }) }
   const { messages, stats, running } = await callMemory(cli, 'queue', input)
-  if (json) {
-    cli.printJson({ running, stats, messages })
-    return 0
-  }
-  const [{ messageLines }, { queueText }] = await Promise.all([
-    import('../render/sessions.ts'),
-    import('../render/status.ts'),
-  ])
-  const display = cli.display()
-  const { dim } = display.style
-  if (!running) cli.print(dim('No daemon is running: this is what the database file contains.'))
-  cli.print(`Queue: ${queueText(stats, display)}`)
-  if (messages.length > 0) cli.print('', ...messageLines(messages, display, true))
-  if (messages.length === limit) cli.print(dim('There may be more: --limit N'))
-  if (stats.failed > 0) cli.print('', dim('To retry failed messages: claude-mem queue retry'))
+  printResult(cli, { running, stats, messages }, () => {
+    const display = cli.display()
+    const { dim } = display.style
+    return [
+      ...(running ? [] : [dim('No daemon is running: this is what the database file contains.')]),
+      `Queue: ${queueText(stats, display)}`,
+      ...(messages.length > 0 ? ['', ...messageLines(messages, display, true)] : []),
+      ...(messages.length === limit ? [dim('There may be more: --limit N')] : []),
+      ...(stats.failed > 0 ? ['', dim('To retry failed messages: claude-mem queue retry')] : []),
+    ]
+  })
   return 0
 }
 
@@ -97,8 +95,7 @@ export const flushCommand = defineCommand({
     ['claude-mem flush 5f1c', 'one session'],
   ],
   positionals: { session: { type: 'string', describe: 'The start of its id' } },
-  options: { json: jsonOption },
-  run: async ({ session, json }, cli) =>
+  run: async ({ session }, cli) =>
     await withRunningDaemon(cli, async (client) => {
       try {
         cli.progress('Waiting for the observer …')
@@ -107,8 +104,9 @@ export const flushCommand = defineCommand({
         const { messages } = await client.call('queue', session === undefined ? {} : { session })
         const left = messages.filter((message) => message.status !== 'failed').length
         cli.progress('')
-        if (json) cli.printJson({ sessions: affected, left, waiting: status.waiting })
-        else cli.print(flushText(affected, left, status.waiting?.reason ?? null))
+        printResult(cli, { sessions: affected, left, waiting: status.waiting }, () =>
+          flushText(affected, left, status.waiting?.reason ?? null),
+        )
       } finally {
         cli.progress('')
       }

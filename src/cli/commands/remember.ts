@@ -14,11 +14,13 @@ import {
   refuseIf,
   UsageError,
 } from '../arguments.ts'
-import { type Cli, confirmChange } from '../cli.ts'
-import { defineCommand, EXIT_FAILED, jsonOption, stringOption, yesOption } from '../command.ts'
+import { type Cli, confirmChange, printResult } from '../cli.ts'
+import { defineCommand, EXIT_FAILED, stringOption, yesOption } from '../command.ts'
 import { type FilterArgs, filterOptions, hasFilterArgs, parseFilterArgs, projectOption } from '../filters.ts'
+import { memoryCountsText } from '../format.ts'
 import { readUpTo } from '../input.ts'
 import { withDaemon } from '../memory-client.ts'
+import { forgetPreviewLines, forgetResultLines, reportMissing } from '../render/observation.ts'
 
 const { MAX_IDS, MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } = INPUT_LIMITS
 /** A character takes at most 4 bytes in UTF-8. */
@@ -44,9 +46,8 @@ export const rememberCommand = defineCommand({
     title: stringOption('Default: the first sentence'),
     file: stringOption('A file it is about; several with commas', 'f'),
     concept: stringOption('What it is about; several with commas'),
-    json: jsonOption,
   },
-  run: async ({ rest, type, title, file, concept, json }, cli) => {
+  run: async ({ rest, type, title, file, concept }, cli) => {
     const kind = oneOf('type', type, OBSERVATION_TYPES)
     refuseIf((title ?? '').length > MAX_TITLE_CHARS, `--title has at most ${MAX_TITLE_CHARS} characters`)
     const fromStdin = rest.length === 1 && rest[0] === '-'
@@ -60,8 +61,11 @@ export const rememberCommand = defineCommand({
     const project = projectOfDirectory(cwd)
     const note = { title: title ?? null, text, kind, concepts: commaList(concept), files: commaList(file) }
     const { observation } = await withDaemon(cli, (client) => client.call('remember', { project, cwd, ...note }))
-    if (json) cli.printJson({ id: observation, project: project.key })
-    else cli.print(`Remembered as #${observation}; to remove it: claude-mem forget ${observation}`)
+    printResult(
+      cli,
+      { id: observation, project: project.key },
+      () => `Remembered as #${observation}; to remove it: claude-mem forget ${observation}`,
+    )
   },
 })
 
@@ -85,10 +89,10 @@ export const forgetCommand = defineCommand({
     ['claude-mem forget --session 5f1c --kind all', 'everything from a session'],
     ['claude-mem forget --file secrets/ --project all --yes', 'without asking'],
   ],
-  options: { ...filterOptions, project: projectOption, yes: yesOption, json: jsonOption },
-  run: async ({ rest, yes, json, ...args }, cli) => {
+  options: { ...filterOptions, project: projectOption, yes: yesOption },
+  run: async ({ rest, yes, ...args }, cli) => {
     const selection = parseSelection(rest, args, cli)
-    return await withDaemon(cli, (client) => forget(selection, client, yes, json, cli))
+    return await withDaemon(cli, (client) => forget(selection, client, yes, cli))
   },
 })
 
@@ -111,31 +115,21 @@ function parseSelection(rest: readonly string[], args: FilterArgs, cli: Cli): Se
   return { ids, filters: { ...filters, until: Math.min(filters.until ?? now, now) } }
 }
 
-async function forget(
-  { ids, filters }: Selection,
-  client: DaemonClient,
-  yes: boolean,
-  json: boolean,
-  cli: Cli,
-): Promise<number> {
-  const { forgetPreviewLines, forgetResultLines, missingObservationsText } = await import('../render/observation.ts')
-  const { memoryCountsText } = await import('../format.ts')
+async function forget({ ids, filters }: Selection, client: DaemonClient, yes: boolean, cli: Cli): Promise<number> {
   const request = async (confirm: boolean): Promise<ForgetReport> =>
     (await client.call('forget', { ids, ...filters, confirm }, FORGET_TIMEOUT_MS)).report
   const planned = await request(false)
-  const exitCode = planned.missing.length > 0 ? EXIT_FAILED : 0
-  if (exitCode !== 0) cli.printStderr(`claude-mem: ${missingObservationsText(planned.missing)}`)
-  if (json && !yes) {
+  const exitCode = reportMissing(planned.missing, cli)
+  if (cli.json && !yes) {
     cli.printJson(planned)
     return exitCode
   }
   const counts = memoryCountsText(planned)
   if (counts === 'nothing') {
-    if (json) cli.printJson({ ...planned, dryRun: false })
-    else cli.print('There is nothing to forget')
+    printResult(cli, { ...planned, dryRun: false }, () => 'There is nothing to forget')
     return exitCode
   }
-  if (!json) {
+  if (!cli.json) {
     const observationsOnly = filters !== null && filters.kinds.join() === 'observation'
     const some = await firstObservations(planned, client)
     cli.print(...forgetPreviewLines({ report: planned, some, observationsOnly }, cli.display()))
@@ -144,8 +138,7 @@ async function forget(
     return cli.interactive ? EXIT_FAILED : exitCode
   }
   const report = await request(true)
-  if (json) cli.printJson(report)
-  else cli.print(...forgetResultLines(report, cli.display()))
+  printResult(cli, report, () => forgetResultLines(report, cli.display()))
   return exitCode
 }
 
@@ -167,20 +160,17 @@ export const pinCommand = defineCommand({
     ['claude-mem pin 12 --off', 'remove the mark'],
     ['claude-mem search --pinned', 'all pinned ones of this project'],
   ],
-  options: { off: { type: 'boolean', describe: 'Remove the mark' }, json: jsonOption },
-  run: async ({ rest, off, json }, cli) => {
+  options: { off: { type: 'boolean', describe: 'Remove the mark' } },
+  run: async ({ rest, off }, cli) => {
     const ids = parseObservationIds(rest)
     refuseIf(ids.length === 0, 'pin needs the id of an observation; claude-mem search shows them')
     refuseIf(ids.length > MAX_IDS, `pin takes at most ${MAX_IDS} ids at once`)
     const on = !off
     const { changed, missing } = await withDaemon(cli, (client) => client.call('pin', { ids, on }))
-    if (json) cli.printJson({ on, changed, missing })
+    if (cli.json) cli.printJson({ on, changed, missing })
     else if (changed > 0) cli.print(`${pluralize(changed, 'observation')} ${on ? 'pinned' : 'no longer pinned'}`)
     else if (missing.length === 0) cli.print(on ? 'Already pinned' : 'It was not pinned')
-    if (missing.length === 0) return 0
-    const { missingObservationsText } = await import('../render/observation.ts')
-    cli.printStderr(`claude-mem: ${missingObservationsText(missing)}`)
-    return EXIT_FAILED
+    return reportMissing(missing, cli)
   },
 })
 
@@ -199,16 +189,16 @@ export const supersedeCommand = defineCommand({
   options: {
     by: stringOption('The id of its replacement'),
     undo: { type: 'boolean', describe: 'Remove the link again' },
-    json: jsonOption,
   },
-  run: async ({ old, by, undo, json }, cli) => {
+  run: async ({ old, by, undo }, cli) => {
     if (old === undefined || by === undefined)
       throw new UsageError('supersede needs two ids: claude-mem supersede OLD --by NEW')
     const [from, to] = [parseObservationId(by), parseObservationId(old)]
     refuseIf(from === to, 'an observation cannot replace itself')
     const on = !undo
     await withDaemon(cli, (client) => client.call('link', { from, to, kind: 'supersedes', on }))
-    if (json) cli.printJson({ old: to, by: from, on })
-    else cli.print(on ? `#${from} replaces #${to}` : `#${from} does not replace #${to} any more`)
+    printResult(cli, { old: to, by: from, on }, () =>
+      on ? `#${from} replaces #${to}` : `#${from} does not replace #${to} any more`,
+    )
   },
 })

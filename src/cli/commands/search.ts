@@ -1,6 +1,16 @@
-/** Commands that read memories: `search`, `show` and `timeline`. */
+/** Commands that read memories: `search` (with the parts of a score for --explain), `show` and `timeline`. */
 import type { Call, InputOf } from '../../api/index.ts'
-import { SEARCH_MODES, type SearchAnswer } from '../../domain/search-query.ts'
+import type { Timeline, TimelineItem } from '../../api/operations/memory.ts'
+import { TYPE_ICONS } from '../../context/lines.ts'
+import { formatFullDay, formatTime } from '../../domain/dates.ts'
+import {
+  type Explanation,
+  type MemoryKind,
+  SEARCH_MODES,
+  type SearchAnswer,
+  type SearchHit,
+} from '../../domain/search-query.ts'
+import { formatCount } from '../../lib/format.ts'
 import {
   INPUT_LIMITS,
   isObservationId,
@@ -11,9 +21,16 @@ import {
   parseObservationIds,
   refuseIf,
 } from '../arguments.ts'
-import { defineCommand, EXIT_FAILED, jsonOption, stringOption } from '../command.ts'
+import { printResult } from '../cli.ts'
+import { defineCommand, stringOption } from '../command.ts'
 import { filterOptions, parseFilterArgs, parseProjectOrAll, projectOption } from '../filters.ts'
+import { formatDateTime, formatDuration } from '../format.ts'
 import { callMemory, withMemory } from '../memory-client.ts'
+import { drawBar } from '../progress.ts'
+import { observationLines, reportMissing } from '../render/observation.ts'
+import type { Display, Style } from '../style.ts'
+import { cutColumn, rightColumn, type TableCell, type TableColumn, tableLines } from '../table.ts'
+import { displayWidth, padEnd, padStart, sanitize, truncate } from '../text.ts'
 
 const { MAX_AROUND, MAX_HITS, MAX_OFFSET, MAX_QUERY_CHARS, MAX_SHOWN } = INPUT_LIMITS
 
@@ -42,20 +59,20 @@ export const searchCommand = defineCommand({
     limit: limitOption('Hits shown', 10, MAX_HITS),
     offset: { ...numberOption('offset', 'Hits skipped before the first', 0, MAX_OFFSET), default: 0 },
     explain: { type: 'boolean', alias: 'e', describe: 'Show the parts of each score' },
-    json: jsonOption,
   },
-  run: async ({ rest, mode, limit, offset, explain, json, ...args }, cli) => {
+  run: async ({ rest, mode, limit, offset, explain, ...args }, cli) => {
     const filters = parseFilterArgs(args, cli.env, cli.display().now)
     const request = { query: joinQuery(rest), mode: oneOf('mode', mode, SEARCH_MODES), ...filters, limit, offset }
     const { answer, elsewhere, running } = await withMemory(cli, async (call, running) => {
       const { answer } = await call('search', request)
       return { answer, elsewhere: await countElsewhere(request, answer, call), running }
     })
-    if (json) return cli.printJson({ running, project: filters.project, elsewhere, ...answer })
-    const { searchResultLines } = await import('../render/search.ts')
     const options = { oneProject: filters.project !== null, explain, offset }
-    cli.print(...searchResultLines(answer, options, cli.display()))
-    if (elsewhere > 0) cli.printStderr(`Nothing in this project, but ${elsewhere} in others: --project all`)
+    printResult(cli, { running, project: filters.project, elsewhere, ...answer }, () =>
+      searchResultLines(answer, options, cli.display()),
+    )
+    if (elsewhere > 0 && !cli.json)
+      cli.printStderr(`Nothing in this project, but ${elsewhere} in others: --project all`)
   },
 })
 
@@ -86,21 +103,16 @@ export const showCommand = defineCommand({
     ['claude-mem show 12 15 16', 'several; 12,15,16 is the same'],
     ['claude-mem show 12 --json | jq .observations[].facts', 'for programs'],
   ],
-  options: { json: jsonOption },
-  run: async ({ rest, json }, cli) => {
+  run: async ({ rest }, cli) => {
     const ids = parseObservationIds(rest)
     refuseIf(ids.length === 0, 'show needs the id of an observation; claude-mem search shows them')
     refuseIf(ids.length > MAX_SHOWN, `show takes at most ${MAX_SHOWN} ids at once`)
     const { observations, missing, running } = await callMemory(cli, 'observations', { ids })
-    const { missingObservationsText, observationLines } = await import('../render/observation.ts')
-    if (json) cli.printJson({ running, observations, missing })
-    else {
+    printResult(cli, { running, observations, missing }, () => {
       const blocks = observations.map((observation) => observationLines(observation, cli.display()))
-      cli.print(...blocks.flatMap((lines, i) => (i === 0 ? lines : ['', ...lines])))
-    }
-    if (missing.length === 0) return 0
-    cli.printStderr(`claude-mem: ${missingObservationsText(missing)}`)
-    return EXIT_FAILED
+      return blocks.flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]))
+    })
+    return reportMissing(missing, cli)
   },
 })
 
@@ -121,9 +133,8 @@ export const timelineCommand = defineCommand({
     before: { ...numberOption('before', 'Rows before it', 0, MAX_AROUND), default: 10 },
     after: { ...numberOption('after', 'Rows after it', 0, MAX_AROUND), default: 10 },
     project: projectOption,
-    json: jsonOption,
   },
-  run: async ({ rest, before, after, project, json }, cli) => {
+  run: async ({ rest, before, after, project }, cli) => {
     const [word, ...others] = rest
     const anchor = word !== undefined && others.length === 0 && isObservationId(word) ? parseObservationId(word) : null
     const query = anchor === null ? joinQuery(rest) || null : null
@@ -131,12 +142,233 @@ export const timelineCommand = defineCommand({
     const projectKey = anchor !== null && project === undefined ? null : parseProjectOrAll(project, cli.env)
     const input = { anchor, query, project: projectKey, before, after }
     const { running, ...timeline } = await callMemory(cli, 'timeline', input)
-    if (json) cli.printJson({ running, ...timeline })
-    else if (timeline.items.length === 0) {
+    if (!cli.json && timeline.items.length === 0) {
       cli.printStderr(query === null ? 'Nothing is remembered here yet.' : 'Nothing was found; try: --project all')
     } else {
-      const { timelineLines } = await import('../render/search.ts')
-      cli.print(...timelineLines(timeline, cli.display()))
+      printResult(cli, { running, ...timeline }, () => timelineLines(timeline, cli.display()))
     }
   },
 })
+
+type ListedMemory = Pick<TimelineItem, 'kind' | 'id' | 'type'>
+
+const KIND_ICONS: Record<Exclude<MemoryKind, 'observation'>, string> = { summary: '📋', prompt: '💬' }
+
+function memoryIcon({ kind, type }: ListedMemory): string {
+  return kind === 'observation' ? TYPE_ICONS[type ?? 'change'] : KIND_ICONS[kind]
+}
+
+/** Only observations can be read by their id. */
+function memoryLabel({ kind, id }: ListedMemory): string {
+  return kind === 'observation' ? `#${id}` : kind
+}
+
+/** Snippet and notes are indented below their row. */
+const INDENT = '      '
+/** Snippets are one line, also when the output is not a terminal. */
+const SNIPPET_COLUMNS = 200
+/** Ids that a hint names. */
+const SHOWN_IDS = 3
+
+export interface SearchDisplay {
+  /** All hits are of the same project: no column for it. */
+  oneProject: boolean
+  explain: boolean
+  offset: number
+}
+
+export function searchResultLines(answer: SearchAnswer, options: SearchDisplay, display: Display): string[] {
+  const { hits, notes } = answer
+  const { style } = display
+  const noteLines = notes.map((note) => style.yellow(`! ${sanitize(note)}`))
+  if (hits.length === 0) return [...noteLines, footer(answer, options, display)]
+  const rows = hits.map((hit) => hitCells(hit, options, display))
+  const [header = '', ...rowLines] = tableLines(hitColumns(options), rows, display)
+  const firstFiller = hits.findIndex(({ completes }) => completes)
+  return [
+    header,
+    ...hits.flatMap((hit, i) => [
+      ...(i === firstFiller ? [style.dim(fillerHeading(i))] : []),
+      rowLines[i] ?? '',
+      ...hitDetailLines(hit, options, display),
+    ]),
+    '',
+    ...noteLines,
+    footer(answer, options, display),
+    ...hintLines(answer, options, display),
+  ]
+}
+
+function hitColumns({ oneProject }: SearchDisplay): TableColumn[] {
+  const project = oneProject ? [] : [cutColumn('PROJECT')]
+  return [rightColumn('ID'), 'WHEN', '', cutColumn('TITLE'), ...project, rightColumn('TOKENS')]
+}
+
+function hitCells(hit: SearchHit, { oneProject }: SearchDisplay, { style }: Display): TableCell[] {
+  const { bold, dim, cyan } = style
+  return [
+    { text: memoryLabel(hit), paint: cyan },
+    { text: formatDateTime(hit.createdAt), paint: dim },
+    memoryIcon(hit),
+    { text: hit.title, paint: hit.supersededBy !== null || hit.completes ? dim : bold },
+    ...(oneProject ? [] : [hit.projectName || hit.project]),
+    { text: `~${formatCount(hit.tokens)}`, paint: dim },
+  ]
+}
+
+function hitDetailLines(hit: SearchHit, { explain }: SearchDisplay, display: Display): string[] {
+  const { style, columns } = display
+  const width = Math.min(SNIPPET_COLUMNS, columns ?? SNIPPET_COLUMNS) - INDENT.length
+  const snippet = truncate(sanitize(hit.snippet), width)
+  const notes = hitNotes(hit)
+  const lines = [
+    ...(snippet === '' ? [] : [highlightWords(snippet, hit.explanation.matched, style)]),
+    ...(notes === '' ? [] : [style.yellow(notes)]),
+    ...(explain ? explanationLines(hit.explanation, width, display) : []),
+  ]
+  return lines.map((line) => INDENT + line)
+}
+
+function hitNotes({ pinned, supersededBy, similar }: SearchHit): string {
+  const ids = similar.slice(0, SHOWN_IDS).map((id) => `#${id}`)
+  const more = similar.length > SHOWN_IDS ? ` and ${similar.length - SHOWN_IDS} more` : ''
+  return [
+    ...(pinned ? ['pinned'] : []),
+    ...(supersededBy === null ? [] : [`replaced by #${supersededBy}`]),
+    ...(similar.length === 0 ? [] : [`nearly the same: ${ids.join(', ')}${more}`]),
+  ].join('; ')
+}
+
+/** Too few hits are filled up with the newest memories, which do not match the query. */
+function fillerHeading(hitsBefore: number): string {
+  const heading = 'The newest that pass the filters:'
+  return hitsBefore === 0 ? `Nothing was found by these words; ${heading.toLowerCase()}` : heading
+}
+
+const MODE_TEXTS: Record<SearchAnswer['mode'], string> = {
+  filter: 'newest first',
+  strict: 'every word, newest first (strict)',
+  semantic: 'by meaning (semantic)',
+  hybrid: 'by words and meaning (hybrid)',
+}
+
+function footer(answer: SearchAnswer, { offset }: SearchDisplay, { style }: Display): string {
+  const { mode, hits, total, tookMs, embedder } = answer
+  const found = hits.filter(({ completes }) => !completes).length
+  const from = offset === 0 ? '' : `, from ${offset + 1} on`
+  const count = hits.length === 0 ? 'Nothing found' : `${found} of ${total}${from}`
+  const usesMeaning = mode === 'semantic' || mode === 'hybrid'
+  const how = usesMeaning && embedder === null ? `by words alone (${mode})` : MODE_TEXTS[mode]
+  const withEmbedder = usesMeaning && embedder !== null ? ` with ${sanitize(embedder)}` : ''
+  return style.dim(`${count}; ${how}${withEmbedder}, ${formatDuration(tookMs)}`)
+}
+
+function hintLines({ hits, total }: SearchAnswer, { offset }: SearchDisplay, { style }: Display): string[] {
+  const ids = hits.filter(({ kind }) => kind === 'observation').map(({ id }) => id)
+  const next = offset + hits.length
+  return [
+    ...(ids.length === 0 ? [] : [style.dim(`Full text: claude-mem show ${ids.slice(0, SHOWN_IDS).join(' ')}`)]),
+    ...(next < total ? [style.dim(`More: --offset ${next}`)] : []),
+  ]
+}
+
+/** Words of a long query that are highlighted. */
+const MAX_HIGHLIGHTED_WORDS = 50
+const REGEXP_CHARACTERS = /[\\^$.*+?()[\]{}|/]/g
+/** Scripts that separate words: a match starts where no letter precedes. Other scripts may have no gaps. */
+const SPACED_SCRIPT = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}_]/u
+/** English endings of words with at least four letters before them. */
+const ENDING = /(?<=\p{L}{4})(?:ing|ed|es|s)$/iu
+
+/** `text` is sanitised; the result has colours. */
+export function highlightWords(text: string, words: readonly string[], style: Style): string {
+  const patterns = words
+    .slice(0, MAX_HIGHLIGHTED_WORDS)
+    .filter((word) => word.trim() !== '')
+    .sort((a, b) => b.length - a.length)
+    .map((word) => {
+      if (!SPACED_SCRIPT.test(word)) return escapeRegExp(word)
+      // Search matches word stems, so the text may have another ending.
+      return `(?<![\\p{L}\\p{N}])${escapeRegExp(word.replace(ENDING, ''))}\\p{L}*`
+    })
+  if (patterns.length === 0) return text
+  return text.replace(new RegExp(patterns.join('|'), 'giu'), (word) => style.bold(style.yellow(word)))
+}
+
+function escapeRegExp(word: string): string {
+  return word.replace(REGEXP_CHARACTERS, '\\$&')
+}
+
+const SCORE_BAR_COLUMNS = 6
+const GAP = '  '
+
+const SCORE_PARTS = [
+  ['words', 'lexical'],
+  ['meaning', 'semantic'],
+  ['session', 'session'],
+  ['recency', 'recency'],
+  ['type', 'type'],
+] as const
+
+/** A bar for each part of a hit's score, as many in a line as fit. */
+export function explanationLines(explanation: Explanation, width: number, { style }: Display): string[] {
+  const lines: { width: number; text: string }[] = []
+  for (const [label, name] of SCORE_PARTS) {
+    const value = explanation[name].toFixed(2)
+    const drawn = padEnd(drawBar(explanation[name], 1, SCORE_BAR_COLUMNS), SCORE_BAR_COLUMNS)
+    const part = {
+      width: displayWidth(`${label} ${drawn} ${value}`),
+      text: `${style.dim(label)} ${style.cyan(drawn)} ${value}`,
+    }
+    const line = lines.at(-1)
+    const joined = (line?.width ?? 0) + GAP.length + part.width
+    if (line === undefined || joined > width) lines.push(part)
+    else Object.assign(line, { width: joined, text: `${line.text}${GAP}${part.text}` })
+  }
+  const { score, matched, fragment } = explanation
+  const sum = [
+    `score ${score.toFixed(3)}`,
+    ...(matched.length === 0 ? [] : [`words: ${matched.slice(0, 10).map(sanitize).join(' ')}`]),
+    ...(fragment === null ? [] : [`closest: ${sanitize(fragment)}`]),
+  ].join(', ')
+  return [...lines.map(({ text }) => text), style.dim(sum)]
+}
+
+const ANCHOR_MARK = '▶'
+/** Columns that a title keeps on a narrow terminal. */
+const MIN_TITLE_COLUMNS = 20
+
+/** Rows grouped by day. The anchor, around which the timeline was loaded, is marked. */
+export function timelineLines({ anchor, items }: Timeline, display: Display): string[] {
+  const { style } = display
+  const labels = items.map(memoryLabel)
+  const labelWidth = Math.max(0, ...labels.map(displayWidth))
+  const showProject = new Set(items.map(({ project }) => project)).size > 1
+  let day = ''
+  const lines = items.flatMap((item, i) => {
+    const itemDay = formatFullDay(item.createdAt)
+    const heading = itemDay === day ? [] : [...(day === '' ? [] : ['']), style.bold(itemDay)]
+    day = itemDay
+    const label = padStart(labels[i] ?? '', labelWidth)
+    const isAnchor = item.kind === 'observation' && item.id === anchor
+    return [...heading, timelineRow(item, { label, isAnchor, showProject }, display)]
+  })
+  const total = items.reduce((sum, item) => sum + item.tokens, 0)
+  return [...lines, '', style.dim(`${items.length} in all, ~${formatCount(total)} tokens to read; claude-mem show ID`)]
+}
+
+function timelineRow(
+  item: TimelineItem,
+  { label, isAnchor, showProject }: { label: string; isAnchor: boolean; showProject: boolean },
+  { style, columns }: Display,
+): string {
+  const time = formatTime(item.createdAt)
+  const icon = padEnd(memoryIcon(item), 2)
+  const mark = isAnchor ? ANCHOR_MARK : ' '
+  const tail = `${showProject ? `  ${sanitize(item.projectName || item.project)}` : ''}  ~${formatCount(item.tokens)}`
+  const used = displayWidth(`${mark} ${label}  ${time}  ${icon} ${tail}`)
+  const titleWidth = columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_TITLE_COLUMNS, columns - used)
+  const title = truncate(sanitize(item.title), titleWidth)
+  const head = `${style.yellow(mark)} ${style.cyan(label)}  ${style.dim(time)}  ${icon}`
+  return `${head} ${isAnchor ? style.bold(title) : title}${style.dim(tail)}`
+}

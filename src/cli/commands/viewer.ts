@@ -1,8 +1,8 @@
 /** `claude-mem viewer`: opens the viewer in the browser. */
 import { pluralize } from '../../lib/format.ts'
 import type { OpenResult } from '../browser.ts'
-import type { Cli } from '../cli.ts'
-import { defineCommand, jsonOption } from '../command.ts'
+import { type Cli, printResult } from '../cli.ts'
+import { defineCommand } from '../command.ts'
 import { withDaemon } from '../memory-client.ts'
 import { sanitize } from '../text.ts'
 
@@ -23,17 +23,16 @@ export const viewerCommand = defineCommand({
   ],
   options: {
     print: { type: 'boolean', describe: 'Print the link and open nothing' },
-    json: jsonOption,
   },
-  run: async ({ print, json }, cli) => {
+  run: async ({ print }, cli) => {
     const { ensureDaemonRunning } = await import('../daemon-process.ts')
     // An older daemon may have no viewer: this version takes over from it.
     await ensureDaemonRunning(cli)
     const { url, expiresAt } = await withDaemon(cli, (client) => client.call('viewer_link'))
     const result: OpenResult = print ? { opened: false, why: 'asked to print it' } : await openUrl(cli, url)
-    if (json) cli.printJson({ ...result, url, expiresAt })
-    else if (print) cli.print(sanitize(url))
-    else cli.print(...resultLines(result, url, expiresAt, cli))
+    printResult(cli, { ...result, url, expiresAt }, () =>
+      print ? sanitize(url) : resultLines(result, url, expiresAt, cli),
+    )
   },
 })
 

@@ -3,6 +3,8 @@ import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
 import type { ForgetReport } from '../../daemon/memory-changes.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import type { LinkedObservation } from '../../store/search-port.ts'
+import type { Cli } from '../cli.ts'
+import { EXIT_FAILED } from '../command.ts'
 import { formatAgo, formatDateTime, memoryCountsText } from '../format.ts'
 import type { Display } from '../style.ts'
 import { cutColumn, type Field, fieldLines, rightColumn, tableLines } from '../table.ts'
@@ -119,6 +121,13 @@ export function forgetResultLines(report: ForgetReport, { style }: Display): str
       ? style.dim('No backup contains it.')
       : style.yellow(`Backups contain it until ${formatDateTime(backupsUntil)}; claude-mem backup list shows them.`),
   ]
+}
+
+/** Names the observations that do not exist, and returns the exit code. */
+export function reportMissing(ids: readonly number[], cli: Cli): number {
+  if (ids.length === 0) return 0
+  cli.printStderr(`claude-mem: ${missingObservationsText(ids)}`)
+  return EXIT_FAILED
 }
 
 export function missingObservationsText(ids: readonly number[]): string {
