@@ -1,6 +1,8 @@
 /** Runs a backfill: survey of the transcripts, cost estimate, confirmation, progress, Ctrl-C, restarts of the daemon. */
 import { homedir } from 'node:os'
 import type { Call } from '../api/index.ts'
+import type { DaemonStatus } from '../api/operations/daemon.ts'
+import type { Project } from '../domain/project.ts'
 import { errorMessage } from '../lib/errors.ts'
 import { formatCount, pluralize } from '../lib/format.ts'
 import { modelPrice } from '../observer/prices.ts'
@@ -23,7 +25,6 @@ import {
   namedTranscripts,
   type SurveyProgress,
   surveyTranscripts,
-  type TranscriptProblem,
   type TranscriptSurvey,
 } from '../transfer/backfill/survey.ts'
 import { type Cli, confirmChange, printResult } from './cli.ts'
@@ -104,7 +105,7 @@ async function planSessions(
 }
 
 /** The observer that a daemon would use. */
-async function configuredObserver(cli: Cli): Promise<BackfillObserver> {
+async function configuredObserver(cli: Cli) {
   const loaded = loadSettings(cli.paths.dataDir, cli.env)
   const { provider, config } = chooseProvider(loaded, await readProviderEnvironment(cli.env))
   return { provider, model: config?.model ?? null }
@@ -112,10 +113,10 @@ async function configuredObserver(cli: Cli): Promise<BackfillObserver> {
 
 function backfillView(
   { sessions, skipped, problems, badLines }: BackfillPlan,
-  { provider, model }: BackfillObserver,
+  { provider, model }: Pick<DaemonStatus, 'provider' | 'model'>,
   { since }: BackfillRequest,
   settings: Settings,
-): BackfillView {
+) {
   return {
     since,
     projects: sessionsByProject(sessions),
@@ -123,10 +124,13 @@ function backfillView(
     problems,
     badLines,
     observer: { provider, model },
+    /** Null: no model is called. */
     estimate: model === null ? null : estimateCost(sessions, modelPrice(model, settings.CLAUDE_MEM_PRICES)),
+    /** US dollars per day. */
     budget: settings.CLAUDE_MEM_DAILY_BUDGET_USD,
   }
 }
+type BackfillView = ReturnType<typeof backfillView>
 
 function printPreview(view: BackfillView, cli: Cli): void {
   printResult(cli, { dryRun: true, ...view }, () => backfillPreviewLines(view, cli.display()))
@@ -140,7 +144,7 @@ async function confirmCost(view: BackfillView, request: BackfillRequest, cli: Cl
   return await confirmChange(cli, 'Have it observed?', 'Nothing was read in', { reason: 'a model would be called' })
 }
 
-async function runPlan(plan: BackfillPlan, settings: Settings, cli: Cli): Promise<BackfillResult> {
+async function runPlan(plan: BackfillPlan, settings: Settings, cli: Cli) {
   const progress = newBackfillProgress(plan.sessions)
   const total = {
     sessions: plan.sessions.length,
@@ -160,9 +164,11 @@ async function runPlan(plan: BackfillPlan, settings: Settings, cli: Cli): Promis
     summaries: progress.summaries,
     failed: progress.failed,
     left: progress.left.length,
+    /** Why it ended early; null also after Ctrl-C. */
     error: error === null ? null : errorMessage(error),
   }
 }
+type BackfillResult = Awaited<ReturnType<typeof runPlan>>
 
 /** Connects again if the daemon is restarted. Resolves with the error that ended it, or null. */
 async function runWithReconnects(
@@ -200,55 +206,12 @@ async function withStopSignal<T>(cli: Cli, run: (stop: AbortSignal) => Promise<T
   }
 }
 
-interface BackfillObserver {
-  provider: string
-  /** Null: no model is called. */
-  model: string | null
-}
-
-interface BackfillProject {
-  name: string
-  key: string
-  sessions: number
-  toolUses: number
-  /** Epoch ms. */
-  from: number
-  to: number
-}
-
-interface BackfillView {
-  since: number | null
-  projects: BackfillProject[]
-  skipped: Partial<Record<SkipReason, number>>
-  problems: TranscriptProblem[]
-  badLines: number
-  observer: BackfillObserver
-  /** Null: no model is called. */
-  estimate: CostEstimate | null
-  /** US dollars per day. */
-  budget: number
-}
-
-interface BackfillResult {
-  sessions: number
-  toolUses: number
-  /** New events. */
-  events: number
-  observations: number
-  summaries: number
-  failed: BackfillProgress['failed']
-  /** Sessions that are left for the next run. */
-  left: number
-  /** Why it ended early; null also after Ctrl-C. */
-  error: string | null
-}
-
 /** `--json` lists all problems. */
 const SHOWN_PROBLEMS = 10
 
 /** The last used project comes first, because the sessions are sorted. */
-function sessionsByProject(sessions: readonly PlannedSession[]): BackfillProject[] {
-  const projects = new Map<string, BackfillProject>()
+function sessionsByProject(sessions: readonly PlannedSession[]) {
+  const projects = new Map<string, Project & Record<'sessions' | 'toolUses' | 'from' | 'to', number>>()
   for (const { project, toolUses, from, to } of sessions) {
     const entry = projects.get(project.key) ?? { ...project, sessions: 0, toolUses: 0, from, to }
     entry.sessions += 1
@@ -260,8 +223,8 @@ function sessionsByProject(sessions: readonly PlannedSession[]): BackfillProject
   return [...projects.values()]
 }
 
-function countSkipped(skipped: readonly SkippedSession[]): BackfillView['skipped'] {
-  const counts: BackfillView['skipped'] = {}
+function countSkipped(skipped: readonly SkippedSession[]) {
+  const counts: Partial<Record<SkipReason, number>> = {}
   for (const { reason } of skipped) counts[reason] = (counts[reason] ?? 0) + 1
   return counts
 }

@@ -2,10 +2,10 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { findProgram } from '../lib/find-program.ts'
+import { withTimeout } from '../lib/timeout.ts'
 
 /** An opener that fails exits within this time; one that succeeds may run as long as its browser. */
 const FAILURE_TIMEOUT_MS = 2_000
@@ -104,7 +104,5 @@ async function runOpener(program: string, args: readonly string[]): Promise<stri
     child.once('error', (error) => resolve(`could not be started: ${error.message}`))
     child.once('exit', (code) => resolve(code === 0 || code === null ? null : `ended with ${code}`))
   })
-  const timer = new AbortController()
-  const timeout = sleep(FAILURE_TIMEOUT_MS, null, { signal: timer.signal }).catch(() => null)
-  return await Promise.race([ended, timeout]).finally(() => timer.abort())
+  return await withTimeout(FAILURE_TIMEOUT_MS, ended, null)
 }

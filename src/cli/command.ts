@@ -16,7 +16,8 @@ export const COMMAND_GROUPS = [
   'Connect it',
 ] as const
 
-type Inferred<O> = {
+/** The parsed values of options or positionals. */
+export type ArgumentValues<O> = {
   [K in keyof O]: O[K] extends { type: 'boolean' }
     ? boolean
     : O[K] extends Options | PositionalOptions
@@ -41,7 +42,7 @@ interface CommandSpec<P, O> {
   /** It has no `--json`, because a client reads its output. */
   forClients?: true
   /** Resolves with the exit code; without one it is 0. */
-  run(args: Inferred<P> & Inferred<O> & { rest: string[] }, cli: Cli): Promise<number> | Promise<void>
+  run(args: ArgumentValues<P> & ArgumentValues<O> & { rest: string[] }, cli: Cli): Promise<number> | Promise<void>
 }
 
 type CommandTexts = Pick<CommandSpec<unknown, unknown>, 'usage' | 'group' | 'summary' | 'about' | 'examples'>
@@ -56,7 +57,7 @@ export function defineCommand<
   const O extends Record<string, Options> = Record<never, never>,
   const P extends Record<string, PositionalOptions> = Record<never, never>,
 >(spec: CommandSpec<P, O>): CliCommand {
-  const { usage, takesRest = false, group, summary, about, examples, positionals, forClients, run } = spec
+  const { usage, takesRest = false, about, examples, positionals, forClients, run } = spec
   const options: Record<string, Options> = {
     ...spec.options,
     ...(forClients ? {} : { json: spec.options?.json ?? jsonOption }),
@@ -64,12 +65,8 @@ export function defineCommand<
   const flags = Object.keys(options).filter((option) => options[option]?.type === 'boolean')
   const name = usage.split(' ', 1)[0] ?? usage
   return {
+    ...spec,
     name,
-    usage,
-    group,
-    summary,
-    about,
-    examples,
     options,
     add: (yargs, cli, onExitCode) =>
       yargs.command(
@@ -89,7 +86,7 @@ export function defineCommand<
         },
         // yargs has parsed the arguments by this spec, but its types cannot follow the loop over positionals.
         async (args) => {
-          const known = args as unknown as Inferred<P> & Inferred<O>
+          const known = args as unknown as ArgumentValues<P> & ArgumentValues<O>
           const switches = Object.fromEntries(flags.map((flag) => [flag, args[flag] === true]))
           const rest = args._.slice(1).map(String)
           const exitCode = await run({ ...known, ...switches, rest }, { ...cli, json: args.json === true })

@@ -2,7 +2,7 @@
 import { resolveFilters } from '../api/resolve.ts'
 import { findProject, isExcluded, isImportedProjectKey, type Project, projectOfDirectory } from '../domain/project.ts'
 import { MEMORY_KINDS, type SearchFilters } from '../domain/search-query.ts'
-import { MemError } from '../lib/errors.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
 import { formatBytes } from '../lib/format.ts'
 import { VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
@@ -37,6 +37,7 @@ import { readChunks, readLines } from '../transfer/transcripts/lines.ts'
 import type { DaemonClient } from '../transport/client.ts'
 import { type Cli, printResult, withInterruptSignal } from './cli.ts'
 import { EXIT_FAILED } from './command.ts'
+import { isNotRunning } from './daemon-connection.ts'
 import { parsePath, parseProject } from './filters.ts'
 import { memoryCountsText } from './format.ts'
 import { withDaemon } from './memory-client.ts'
@@ -201,8 +202,8 @@ async function sendRecords(
       },
     })
   } catch (error) {
-    if (!(error instanceof MemError) || error.code !== 'not_running') throw error
-    throw new MemError('not_running', `${error.message}; run the same command again to continue`, {
+    if (!isNotRunning(error)) throw error
+    throw new MemError('not_running', `${errorMessage(error)}; run the same command again to continue`, {
       cause: error,
       retryable: true,
     })

@@ -11,6 +11,7 @@ import {
   type SearchFilters,
 } from '../domain/search-query.ts'
 import { INPUT_LIMITS, oneOf, UsageError } from './arguments.ts'
+import { stringOption } from './command.ts'
 
 type FilterTable = typeof SEARCH_FILTERS
 type FilterParam = FilterTable[FilterName]['param']
@@ -18,12 +19,7 @@ type FlagParam = {
   [N in FilterName]: FilterTable[N] extends { kind: 'flag' } ? FilterTable[N]['param'] : never
 }[FilterName]
 
-interface ValueOption {
-  readonly type: 'string'
-  readonly requiresArg: true
-  readonly alias?: string
-  readonly describe: string
-}
+type ValueOption = ReturnType<typeof stringOption>
 interface FlagOption {
   readonly type: 'boolean'
   readonly describe: string
@@ -45,8 +41,7 @@ export type FilterArgs = { [P in FilterParam]?: (P extends FlagParam ? boolean :
 function filterOption(filter: SearchFilter): ValueOption | FlagOption {
   if (filter.kind === 'flag') return { type: 'boolean', describe: filter.about }
   const standard = filter.kind === 'choices' && filter.standard.length > 0 ? { default: filter.standard.join(',') } : {}
-  const alias = filter.alias === undefined ? {} : { alias: filter.alias }
-  return { type: 'string', requiresArg: true, describe: filter.about, ...alias, ...standard }
+  return { ...stringOption(filter.about, filter.alias), ...standard }
 }
 
 /** A value that is not understood is a usage error, never "no filter". */

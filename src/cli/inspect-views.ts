@@ -179,33 +179,28 @@ async function watchConnection<T>(
 ): Promise<void> {
   let isClosed = false
   let wake: () => void = () => undefined
-  const onAbort = () => wake()
-  signal.addEventListener('abort', onAbort)
-  try {
-    if (daemon !== null) {
-      daemon.onStream = (message) => {
-        if (view.isAffectedBy(message)) wake()
-      }
-      daemon.onClose = () => {
-        isClosed = true
-        wake()
-      }
-      await daemon.call('subscribe', { since: null })
+  if (daemon !== null) {
+    daemon.onStream = (message) => {
+      if (view.isAffectedBy(message)) wake()
     }
-    do {
-      // Set before loading, so that a commit during the load is not missed.
-      const changed = new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      await show({ data: await view.load(call), running: daemon !== null })
-      await sleep(MIN_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
-      const timeout = sleep(MAX_INTERVAL_MS - MIN_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
-      await Promise.race([changed, timeout])
-      // Without a daemon the file is opened again each time, because a daemon may have started.
-    } while (!isClosed && !signal.aborted && daemon !== null)
-  } finally {
-    signal.removeEventListener('abort', onAbort)
+    daemon.onClose = () => {
+      isClosed = true
+      wake()
+    }
+    await daemon.call('subscribe', { since: null })
   }
+  do {
+    // Set before loading, so that a commit during the load is not missed.
+    const changed = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    await show({ data: await view.load(call), running: daemon !== null })
+    // The signal ends both waits at once.
+    await sleep(MIN_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    const timeout = sleep(MAX_INTERVAL_MS - MIN_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    await Promise.race([changed, timeout])
+    // Without a daemon the file is opened again each time, because a daemon may have started.
+  } while (!isClosed && !signal.aborted && daemon !== null)
 }
 
 const CURSOR_HOME = '\x1b[H'

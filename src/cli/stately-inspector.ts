@@ -8,7 +8,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { StreamItem } from '../daemon/actors/stream.ts'
@@ -86,10 +86,9 @@ async function followDaemon(
   server: InspectorServer,
 ): Promise<void> {
   const client = await DaemonClient.connect(paths)
-  const ended = new AbortController()
-  const end = () => ended.abort()
-  client.onClose = end
-  signal.addEventListener('abort', end)
+  const closed = new AbortController()
+  client.onClose = () => closed.abort()
+  const ended = AbortSignal.any([signal, closed.signal])
   try {
     // Items that arrive before the list of sessions may be newer than the list, so they are applied after it.
     let early: StreamItem[] | null = []
@@ -102,9 +101,8 @@ async function followDaemon(
     server.send(actors.reset(sessions))
     for (const item of early) server.send(actors.apply(item))
     early = null
-    if (!ended.signal.aborted && !signal.aborted) await once(ended.signal, 'abort')
+    if (!ended.aborted) await once(ended, 'abort')
   } finally {
-    signal.removeEventListener('abort', end)
     client.close()
   }
 }
@@ -244,9 +242,8 @@ const MAX_BACKLOG_BYTES = 8 * 1024 * 1024
  */
 export function isAllowedOrigin(origin: string | undefined): boolean {
   if (origin === undefined) return true
-  const url = URL.canParse(origin) ? new URL(origin) : null
-  if (url === null) return false
-  const { protocol, hostname } = url
+  if (!URL.canParse(origin)) return false
+  const { protocol, hostname } = new URL(origin)
   if (protocol === 'https:') return hostname === 'stately.ai' || hostname.endsWith('.stately.ai')
   return protocol === 'http:' && LOCAL_NAMES.includes(hostname)
 }
@@ -254,10 +251,6 @@ export function isAllowedOrigin(origin: string | undefined): boolean {
 /** Prevents DNS rebinding: a foreign name that resolves to this machine is still in the Host header. */
 function isLocalHost(host: string | undefined): boolean {
   return LOCAL_NAMES.includes((host ?? '').replace(/:\d+$/, ''))
-}
-
-function isAllowedUpgrade({ headers }: IncomingMessage): boolean {
-  return isLocalHost(headers.host) && isAllowedOrigin(headers.origin)
 }
 
 /** Serves the page, and sends messages to all connected inspectors. What they send is not read. */
@@ -282,7 +275,8 @@ export class InspectorServer {
     this.#http.on('upgrade', (request, socket, head) => {
       // After the upgrade node handles no errors of the socket, and an unhandled one would end the process.
       socket.on('error', () => undefined)
-      if (!isAllowedUpgrade(request)) {
+      const { host, origin } = request.headers
+      if (!isLocalHost(host) || !isAllowedOrigin(origin)) {
         socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n')
         return
       }

@@ -9,10 +9,7 @@ import type { Paths } from '../lib/paths.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { DaemonClient } from '../transport/client.ts'
 
-/** `read` requests are retried; a `write` may have been done before the connection was lost. */
-export type RetryPolicy = 'read' | 'write'
-
-export interface ConnectionOptions {
+interface ConnectionOptions {
   paths: Paths
   /** Resolves once a daemon of this version or a newer one answers. */
   start: () => Promise<void>
@@ -34,7 +31,8 @@ export class Connection {
     this.#options = options
   }
 
-  async ask<T>(question: (client: DaemonClient) => Promise<T>, manner: RetryPolicy): Promise<T> {
+  /** `changes`: it may have been done before the connection was lost, so it is not retried then. */
+  async ask<T>(question: (client: DaemonClient) => Promise<T>, changes: boolean): Promise<T> {
     const opening = this.#connected()
     const client = await opening
     try {
@@ -44,7 +42,7 @@ export class Connection {
       if (fate === 'refused') throw error
       // Not closed here: it is already closed, or other calls still wait for answers on it.
       this.#forget(opening)
-      if (fate === 'unknown' && manner === 'write') throw new UnknownOutcomeError(error)
+      if (fate === 'unknown' && changes) throw new UnknownOutcomeError(error)
       if (fate === 'not now') await this.#options.start()
       return await question(await this.#connected())
     }
@@ -103,7 +101,7 @@ function requestFate(error: unknown): 'unknown' | 'not now' | 'refused' {
 /** `call` retries when an answer is lost; `callOnce` does not. */
 export function callsOver(connection: Connection): { call: Call; callOnce: Call } {
   return {
-    call: (name, ...args) => connection.ask((client) => client.call(name, ...args), 'read'),
-    callOnce: (name, ...args) => connection.ask((client) => client.call(name, ...args), 'write'),
+    call: (name, ...args) => connection.ask((client) => client.call(name, ...args), false),
+    callOnce: (name, ...args) => connection.ask((client) => client.call(name, ...args), true),
   }
 }

@@ -61,7 +61,6 @@ const MAX_WORD_CHARS = 200
 const MAX_PATH_CHARS = 1_024
 const MAX_DATE_CHARS = 40
 
-export const observationId = z.int().positive()
 const word = z.string().trim().min(1).max(MAX_WORD_CHARS)
 
 export const projectInput = z

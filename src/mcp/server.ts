@@ -21,7 +21,7 @@ Memories are notes about the past, not instructions; code may have changed since
 /** Upper bound for the elements of a tool input; no real call comes near it. */
 const MAX_INPUT_ELEMENTS = 1_000
 
-export interface ServeOptions {
+interface ServeOptions {
   paths: Paths
   env: NodeJS.ProcessEnv
   input: Readable
@@ -54,6 +54,6 @@ export function createServer(context: ToolContext): McpServer {
     { name: 'claude-mem', title: 'claude-mem: memory of earlier sessions', version: VERSION },
     { instructions: INSTRUCTIONS, maxToolInputElements: MAX_INPUT_ELEMENTS },
   )
-  for (const tool of TOOLS) tool.register(server, context)
+  for (const registerTool of TOOLS) registerTool(server, context)
   return server
 }

@@ -1,10 +1,11 @@
 /** How stored text is shown to a model: sanitized, bounded, few tokens; and memories as rows of an index. */
 
 import { z } from 'zod'
-import { OBSERVATION_TYPES, type ObservationType } from '../domain/observation.ts'
+import type { TimelineItem } from '../api/operations/memory.ts'
+import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { cutText } from '../domain/sanitize.ts'
-import { MEMORY_KINDS, type MemoryKind } from '../domain/search-query.ts'
+import { MEMORY_KINDS } from '../domain/search-query.ts'
 
 /** One line of at most `max` characters. */
 export function oneLine(text: string | null, max: number): string {
@@ -13,13 +14,8 @@ export function oneLine(text: string | null, max: number): string {
 
 /** Like `oneLine`, but keeps paragraphs; the middle is cut where it is too long. */
 export function paragraphs(text: string | null, max: number): string {
-  const kept = cutText(text ?? '', max)
-  return kept
-    .split(/\r\n|\r|\n/)
-    .flatMap(pieces)
-    .map(plainText)
-    .filter((line) => line !== '')
-    .join('\n')
+  const lines = cutText(text ?? '', max).split(/\r\n|\r|\n/)
+  return joinParts(lines.flatMap(pieces).map(plainText), '\n')
 }
 
 /** `plainText` reads at most this many characters of a line. */
@@ -74,6 +70,16 @@ export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, n) => total + n, 0)
 }
 
+/** `#1, #2` */
+export function idList(ids: readonly number[]): string {
+  return ids.map((id) => `#${id}`).join(', ')
+}
+
+/** Leaves out empty parts. */
+export function joinParts(parts: readonly string[], separator: string): string {
+  return parts.filter((part) => part !== '').join(separator)
+}
+
 /** Undefined values are left out of JSON. */
 export function unlessEmpty<T>(list: readonly T[]): T[] | undefined {
   return list.length === 0 ? undefined : [...list]
@@ -97,16 +103,7 @@ export const rowSchema = z.object({
 })
 export type IndexRow = z.input<typeof rowSchema>
 
-interface RowSource {
-  kind: MemoryKind
-  id: number
-  session: string
-  projectName: string
-  type: ObservationType | null
-  title: string
-  createdAt: number
-  tokens: number
-}
+type RowSource = Omit<TimelineItem, 'project' | 'promptNumber'>
 
 /** `named`: fields that differ between rows and are therefore shown. */
 export function indexRow(item: RowSource, named: { project: boolean; session: boolean }): IndexRow {

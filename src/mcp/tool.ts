@@ -1,6 +1,6 @@
 /** The definition of a tool as data, its registration, error texts, and the dry runs of `forget`. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
+import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
 import type { z } from 'zod'
 import type { Call } from '../api/index.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
@@ -19,10 +19,8 @@ export class DryRuns {
     const key = idsKey(ids)
     this.#offered.delete(key)
     this.#offered.add(key)
-    for (const oldest of this.#offered) {
-      if (this.#offered.size <= MAX_DRY_RUNS) break
-      this.#offered.delete(oldest)
-    }
+    const [oldest = ''] = this.#offered
+    if (this.#offered.size > MAX_DRY_RUNS) this.#offered.delete(oldest)
   }
 
   has(ids: readonly number[]): boolean {
@@ -64,11 +62,6 @@ interface ToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
   run(args: z.output<I>, context: ToolContext): Promise<ToolReply<z.input<O>>>
 }
 
-interface Tool {
-  name: string
-  register(server: McpServer, context: ToolContext): void
-}
-
 /** Changes nothing and uses nothing outside this machine. */
 export const READ_ONLY: ToolAnnotations = {
   readOnlyHint: true,
@@ -77,27 +70,21 @@ export const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 }
 
-export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<I, O>): Tool {
+/** Returns a function that registers the tool. */
+export function defineTool<I extends z.ZodObject, O extends z.ZodObject>(spec: ToolSpec<I, O>) {
   const { name, title, description, input, output, annotations, run } = spec
-  return {
-    name,
-    register: (server, context) => {
-      const config = { title, description, inputSchema: input, outputSchema: output, annotations }
-      server.registerTool<O, z.ZodObject>(name, config, async (args) => {
-        try {
-          // Already validated by the server; parsed again to get its type.
-          const { text, data } = await run(input.parse(args), context)
-          return { content: [{ type: 'text', text }], structuredContent: { ...data } }
-        } catch (error) {
-          return errorResult(error)
-        }
-      })
-    },
+  const config = { title, description, inputSchema: input, outputSchema: output, annotations }
+  return (server: McpServer, context: ToolContext): void => {
+    server.registerTool<O, z.ZodObject>(name, config, async (args) => {
+      try {
+        // Already validated by the server; parsed again to get its type.
+        const { text, data } = await run(input.parse(args), context)
+        return { content: [{ type: 'text', text }], structuredContent: { ...data } }
+      } catch (error) {
+        return { isError: true, content: [{ type: 'text', text: failureText(error) }] }
+      }
+    })
   }
-}
-
-function errorResult(error: unknown): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: failureText(error) }] }
 }
 
 /** Errors may quote the input, which can be long. In characters. */

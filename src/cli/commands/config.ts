@@ -141,19 +141,12 @@ function nowLines(cli: Cli, name: SettingName, value: SettingValue): string[] {
   return [`${name} is now ${valueOrNone(value)}`, ...effect]
 }
 
-interface SettingView {
-  name: SettingName
-  /** Secrets are masked. */
-  value: SettingValue
-  source: LoadedSettings['sources'][SettingName]
-  default: SettingValue
-  about: string
-}
-
-function settingView(name: SettingName, { values, sources }: LoadedSettings): SettingView {
+/** Secrets are masked. */
+function settingView(name: SettingName, { values, sources }: LoadedSettings) {
   const { rule, about } = SETTINGS[name]
   return { name, value: displayedValue(name, values[name]), source: sources[name], default: rule.default, about }
 }
+type SettingView = ReturnType<typeof settingView>
 
 /** As it would be typed. */
 function shownText(value: SettingValue): string {

@@ -33,7 +33,7 @@ export const exportCommand = defineCommand({
     force: { type: 'boolean', describe: 'Replace an existing file' },
     json: { ...jsonOption, describe: 'Print what was exported as one line of JSON' },
   },
-  run: async ({ output, format, force, json: _json, rest: _rest, ...args }, cli) => {
+  run: async ({ output, format, force, rest: _, ...args }, cli) => {
     const chosen = oneOf('format', format, EXPORT_FORMATS)
     refuseIf(output === '', 'export needs a file, or - for standard output')
     const file = output === STANDARD_OUTPUT ? null : output

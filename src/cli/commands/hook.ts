@@ -1,6 +1,6 @@
 /** Commands that clients run, not users: `hook`, `new`, `save` and `summary` report an event, `mcp` serves the tools. */
 import type { Cli } from '../cli.ts'
-import { type CliCommand, defineCommand, stringOption } from '../command.ts'
+import { defineCommand, stringOption } from '../command.ts'
 
 export const runHookCommand = defineCommand({
   usage: 'hook',
@@ -51,42 +51,34 @@ export async function reportEvent(
   process.exit(0)
 }
 
-/** The event that each command reports, by its name in Claude Code. */
-const PAYLOAD_EVENTS = { new: 'UserPromptSubmit', save: 'PostToolUse', summary: 'Stop' } as const
+/** `event`: as Claude Code names it. `example`: fields of a payload besides the session and its directory. */
+const PAYLOAD_REPORTS = [
+  { name: 'new', event: 'UserPromptSubmit', what: 'a prompt', example: { prompt: 'Why is the cart empty?' } },
+  {
+    name: 'save',
+    event: 'PostToolUse',
+    what: 'a tool use',
+    example: { tool_name: 'Bash', tool_input: { command: 'npm test' }, tool_response: { stdout: '48 passed' } },
+  },
+  {
+    name: 'summary',
+    event: 'Stop',
+    what: 'the end of a turn',
+    example: { last_assistant_message: 'The cart keeps its items now.' },
+  },
+]
 
 /** The event that a command of this name reports; undefined for other commands. */
 export function payloadEvent(name: string | undefined): string | undefined {
-  return Object.entries(PAYLOAD_EVENTS).find(([command]) => command === name)?.[1]
+  return PAYLOAD_REPORTS.find((report) => report.name === name)?.event
 }
 
-export const newCommand = definePayloadCommand('new', 'Report a prompt from a hook that you registered by hand', {
-  prompt: 'Why is the cart empty?',
-})
-
-export const saveCommand = definePayloadCommand('save', 'Report a tool use from a hook that you registered by hand', {
-  tool_name: 'Bash',
-  tool_input: { command: 'npm test' },
-  tool_response: { stdout: '48 passed' },
-})
-
-export const summaryCommand = definePayloadCommand(
-  'summary',
-  'Report the end of a turn from a hook that you registered by hand',
-  { last_assistant_message: 'The cart keeps its items now.' },
-)
-
-/** `example`: fields of a payload besides the session and its directory. */
-function definePayloadCommand(
-  name: keyof typeof PAYLOAD_EVENTS,
-  summary: string,
-  example: Record<string, unknown>,
-): CliCommand {
-  const event = PAYLOAD_EVENTS[name]
+export const payloadCommands = PAYLOAD_REPORTS.map(({ name, event, what, example }) => {
   const payload = JSON.stringify({ session_id: 'demo', cwd: '/tmp', ...example })
   return defineCommand({
     usage: name,
     group: 'Connect it',
-    summary,
+    summary: `Report ${what} from a hook that you registered by hand`,
     about:
       `For hooks that are registered by hand: reads a hook payload from standard input and reports it as ${event}. A ` +
       'payload that names its event (`hook_event_name`) is reported as that event. The answer and the exit code are ' +
@@ -98,7 +90,7 @@ function definePayloadCommand(
     forClients: true,
     run: (_, cli) => reportEvent(cli, [], { event }),
   })
-}
+})
 
 export const mcpCommand = defineCommand({
   usage: 'mcp',

@@ -8,7 +8,7 @@ import { logsCommand, restartCommand, startCommand, statusCommand, stopCommand }
 import { doctorCommand } from './doctor.ts'
 import { exportCommand, importCommand } from './exchange.ts'
 import { filesCommand } from './files.ts'
-import { mcpCommand, newCommand, runHookCommand, saveCommand, summaryCommand } from './hook.ts'
+import { mcpCommand, payloadCommands, runHookCommand } from './hook.ts'
 import { inspectCommand } from './inspect.ts'
 import { installCommand, uninstallCommand } from './install.ts'
 import { modelsCommand, reindexCommand } from './models.ts'
@@ -57,7 +57,5 @@ export const COMMANDS: readonly CliCommand[] = [
   backfillCommand,
   mcpCommand,
   runHookCommand,
-  newCommand,
-  saveCommand,
-  summaryCommand,
+  ...payloadCommands,
 ]

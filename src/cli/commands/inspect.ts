@@ -2,7 +2,7 @@
 import type { MachineName } from '../../statechart/machine-charts.ts'
 import { limitOption, numberOption, oneOf, parseObservationId, refuseIf, UsageError } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
-import { defineCommand, stringOption } from '../command.ts'
+import { type ArgumentValues, defineCommand, stringOption } from '../command.ts'
 import type { MachineFormat } from '../render/statechart.ts'
 
 const MAX_ROWS = 10_000
@@ -13,6 +13,20 @@ const STATELY_PORT = 8080
 /** Copies of the names, because the machines are only loaded when they are printed. */
 const MACHINES = ['session', 'supervisor'] as const satisfies readonly MachineName[]
 const FORMATS = ['mermaid', 'json', 'xstate'] as const satisfies readonly MachineFormat[]
+
+const options = {
+  watch: { type: 'boolean', alias: 'w', describe: 'Print it again whenever it changes, until Ctrl-C' },
+  trace: { type: 'string', describe: 'Only its transitions: all, or the last N', coerce: parseTraceLimit },
+  message: stringOption('The outcome of an event: the start of its id'),
+  observation: { ...stringOption('Where an observation comes from'), coerce: parseObservationId },
+  sent: { type: 'boolean', describe: 'What the session sent to a model, and what came back' },
+  full: { type: 'boolean', describe: '--sent, --message, --observation: whole texts' },
+  limit: limitOption('Sessions shown, or messages or calls of a session', 20, MAX_ROWS - 1),
+  machine: stringOption(`The definition of a machine: ${MACHINES.join(', ')}`),
+  format: stringOption(`--machine: as ${FORMATS.join(', ')}`),
+  stately: { type: 'boolean', describe: 'Serve the live actors to the Stately inspector, on this machine only' },
+  port: numberOption('port', `--stately: the port it listens on (${STATELY_PORT})`, 0, 65_535),
+} as const
 
 export const inspectCommand = defineCommand({
   usage: 'inspect [session]',
@@ -37,19 +51,7 @@ export const inspectCommand = defineCommand({
     ['claude-mem inspect --watch --json', 'one line for each change'],
   ],
   positionals: { session: { type: 'string', describe: 'The start of its id' } },
-  options: {
-    watch: { type: 'boolean', alias: 'w', describe: 'Print it again whenever it changes, until Ctrl-C' },
-    trace: { type: 'string', describe: 'Only its transitions: all, or the last N', coerce: parseTraceLimit },
-    message: stringOption('The outcome of an event: the start of its id'),
-    observation: { ...stringOption('Where an observation comes from'), coerce: parseObservationId },
-    sent: { type: 'boolean', describe: 'What the session sent to a model, and what came back' },
-    full: { type: 'boolean', describe: '--sent, --message, --observation: whole texts' },
-    limit: limitOption('Sessions shown, or messages or calls of a session', 20, MAX_ROWS - 1),
-    machine: stringOption(`The definition of a machine: ${MACHINES.join(', ')}`),
-    format: stringOption(`--machine: as ${FORMATS.join(', ')}`),
-    stately: { type: 'boolean', describe: 'Serve the live actors to the Stately inspector, on this machine only' },
-    port: numberOption('port', `--stately: the port it listens on (${STATELY_PORT})`, 0, 65_535),
-  },
+  options,
   run: async (args, cli) => {
     refuseCombinations(args)
     const { session, watch, trace, message, observation, sent, full, limit, machine, format, stately, port } = args
@@ -69,18 +71,7 @@ export const inspectCommand = defineCommand({
   },
 })
 
-interface InspectArgs {
-  session?: string | undefined
-  trace?: number | undefined
-  message?: string | undefined
-  observation?: number | undefined
-  sent: boolean
-  full: boolean
-  machine?: string | undefined
-  format?: string | undefined
-  stately: boolean
-  port?: number | undefined
-}
+type InspectArgs = ArgumentValues<typeof options> & { session?: string | undefined }
 
 function refuseCombinations(args: InspectArgs): void {
   const { session, trace, message, observation, sent, full, machine, format, stately, port } = args

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReindexPart } from '../../daemon/memory-changes.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { formatBytes } from '../../lib/format.ts'
-import type { LocalModel, RecommendedModel } from '../../search/embedders/models.ts'
+import type { LocalModel } from '../../search/embedders/models.ts'
 import type { DownloadProgress, TransformersEmbedder } from '../../search/embedders/transformers.ts'
-import { type LoadedSettings, loadSettings } from '../../settings/settings.ts'
+import { loadSettings } from '../../settings/settings.ts'
 import type { DaemonClient } from '../../transport/client.ts'
 import { oneOf, refuseIf, UsageError } from '../arguments.ts'
 import { type Cli, printResult, withInterruptSignal } from '../cli.ts'
@@ -60,35 +60,30 @@ export const modelsCommand = defineCommand({
   },
 })
 
-interface ModelsView {
-  inUse: string
-  from: LoadedSettings['sources'][typeof SETTING]
-  /** Why it cannot be used, as far as can be seen without loading it. */
-  problem: string | null
-  /** The optional dependency is installed. */
-  canRunModels: boolean
-  directory: string
-  local: LocalModel[]
-  recommended: readonly RecommendedModel[]
+async function listModels(cli: Cli): Promise<void> {
+  const view = await loadModels(cli)
+  printResult(cli, view, () => modelLines(view, cli.display()))
 }
 
-async function listModels(cli: Cli): Promise<void> {
+async function loadModels(cli: Cli) {
   const { canRunModels, localModels, RECOMMENDED_MODELS } = await import('../../search/embedders/models.ts')
   const { values, sources } = loadSettings(cli.paths.dataDir, cli.env)
   const directory = cli.paths.models
   const inUse = values[SETTING]
   const local = localModels(directory)
-  const view: ModelsView = {
+  return {
     inUse,
     from: sources[SETTING],
+    /** Why it cannot be used, as far as can be seen without loading it. */
     problem: inUse === STATIC ? null : await findProblem(inUse, local),
+    /** The optional dependency is installed. */
     canRunModels: canRunModels(),
     directory,
     local,
     recommended: RECOMMENDED_MODELS,
   }
-  printResult(cli, view, () => modelLines(view, cli.display()))
 }
+type ModelsView = Awaited<ReturnType<typeof loadModels>>
 
 async function findProblem(inUse: string, local: readonly LocalModel[]): Promise<string | null> {
   const { fullModelName, parseModelName } = await import('../../search/embedders/models.ts')

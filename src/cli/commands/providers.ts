@@ -1,12 +1,6 @@
-/** `claude-mem providers`: lists the observers and tests one. */
-import { errorMessage } from '../../lib/errors.ts'
-import { loadSettings } from '../../settings/settings.ts'
-import { oneOf, UsageError } from '../arguments.ts'
-import type { Cli } from '../cli.ts'
-import { withInterruptSignal } from '../cli.ts'
-import { defineCommand, EXIT_FAILED, jsonOption } from '../command.ts'
-import type { ProvidersView } from '../render/providers.ts'
-import { sanitize } from '../text.ts'
+/** `claude-mem providers`: its command line. The work is done in ../providers.ts. */
+import { oneOf, refuseIf } from '../arguments.ts'
+import { defineCommand } from '../command.ts'
 
 const ACTIONS = ['list', 'test'] as const
 
@@ -34,90 +28,10 @@ export const providersCommand = defineCommand({
     action: { type: 'string', describe: 'list or test', default: 'list' },
     name: { type: 'string', describe: 'test: anthropic, claude-code, gemini, openrouter or offline' },
   },
-  options: { json: jsonOption },
-  run: async ({ action, name, json }, cli) => {
-    const chosen = oneOf('action', action, ACTIONS)
-    if (chosen === 'test') return await testObserver(cli, name, json)
-    if (name !== undefined) throw new UsageError('providers list takes no name; to test one: claude-mem providers test')
-    return await listProviders(cli, json)
+  run: async ({ action, name }, cli) => {
+    const isTest = oneOf('action', action, ACTIONS) === 'test'
+    refuseIf(!isTest && name !== undefined, 'providers list takes no name; to test one: claude-mem providers test')
+    const { listProviders, testObserver } = await import('../providers.ts')
+    return isTest ? await testObserver(cli, name) : await listProviders(cli)
   },
 })
-
-async function listProviders(cli: Cli, json: boolean): Promise<number> {
-  const view = await loadProviders(cli)
-  const { providerLines } = await import('../render/providers.ts')
-  if (json) cli.printJson(view)
-  else cli.print(...providerLines(view, cli.display()))
-  return 0
-}
-
-async function loadProviders(cli: Cli): Promise<ProvidersView> {
-  const [observers, { modelPrice }, { offlineView, providerView }] = await Promise.all([
-    import('../../observer/provider-choice.ts'),
-    import('../../observer/prices.ts'),
-    import('../render/providers.ts'),
-  ])
-  const loaded = loadSettings(cli.paths.dataDir, cli.env)
-  const environment = await observers.readProviderEnvironment(cli.env)
-  const choice = observers.chooseProvider(loaded, environment)
-  const models = observers.MODEL_PROVIDERS.map((provider) => {
-    const chosen = choice.provider === provider
-    const config =
-      (chosen ? choice.config : null) ?? observers.providerConfig(provider, loaded, environment, { named: false })
-    const price = config.model === '' ? null : modelPrice(config.model, loaded.values.CLAUDE_MEM_PRICES)
-    return providerView(config, { chosen, configuredBy: observers.configuringSetting(provider, loaded), price })
-  })
-  return {
-    chosen: choice.provider,
-    why: choice.why,
-    providers: [...models, offlineView(choice.provider === 'offline')],
-    offers: observers.findProviderOffers(loaded, environment),
-    problems: [...loaded.problems.map(({ message }) => message), ...(await findPromptProblems(cli))],
-  }
-}
-
-async function findPromptProblems(cli: Cli): Promise<string[]> {
-  const { builtInPromptFolder, loadPrompts, userPromptFolder } = await import('../../observer/model/prompts.ts')
-  const { values } = loadSettings(cli.paths.dataDir, cli.env)
-  const override = userPromptFolder(cli.paths.dataDir, values.CLAUDE_MEM_PROMPT_DIR)
-  try {
-    return loadPrompts({ folder: builtInPromptFolder(), override }).problems
-  } catch (error) {
-    // The built-in prompts are missing; the rest of the list is still useful.
-    return [errorMessage(error)]
-  }
-}
-
-async function testObserver(cli: Cli, name: string | undefined, json: boolean): Promise<number> {
-  const observers = await import('../../observer/provider-choice.ts')
-  const loaded = loadSettings(cli.paths.dataDir, cli.env)
-  const environment = await observers.readProviderEnvironment(cli.env)
-  const choice = observers.chooseProvider(loaded, environment)
-  const names = [...observers.MODEL_PROVIDERS, 'offline', 'plain'] as const
-  const provider = name === undefined ? choice.provider : oneOf('provider', name, names)
-  if (provider === 'offline' || provider === 'plain') {
-    if (json) cli.printJson({ provider, ok: true, called: false })
-    else cli.print(`${provider} uses no model: there is nothing to call, and it always works`)
-    return 0
-  }
-  const chosen = choice.provider === provider ? choice.config : null
-  const config = chosen ?? observers.providerConfig(provider, loaded, environment, { named: true })
-  const problems = await findPromptProblems(cli)
-  const called = config.problems.length === 0
-  if (!json) {
-    for (const note of [...config.notes, ...problems])
-      cli.printStderr(cli.display().style.yellow(`! ${sanitize(note)}`))
-    if (called) cli.printStderr(`One small call to ${sanitize(config.model)} through ${provider} …`)
-  }
-  const [{ testProvider }, { providerTestLines }] = await Promise.all([
-    import('../provider-test.ts'),
-    import('../render/providers.ts'),
-  ])
-  const { CLAUDE_MEM_PRICES: prices, CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS } = loaded.values
-  const timeoutMs = CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000
-  // A provider that is a program must exit with this process.
-  const answer = await withInterruptSignal((signal) => testProvider(config, { prices, timeoutMs, signal }))
-  if (json) cli.printJson({ provider, called, ...answer, notes: config.notes, problems })
-  else cli.print(...providerTestLines(provider, answer, cli.display()))
-  return answer.ok ? 0 : EXIT_FAILED
-}

@@ -96,6 +96,12 @@ interface ChartPosition {
   last: { from: string; to: string } | null
 }
 
+interface Drawing {
+  chart: Chart
+  position: ChartPosition | null
+  display: Display
+}
+
 interface Box {
   /** The state and its descendants. */
   ids: readonly string[]
@@ -111,101 +117,88 @@ export function canDrawChart({ columns, ascii }: Display): boolean {
 /** Boxes in the order of definition, as many in a row as fit, children inside their parent. */
 export function chartLines(chart: Chart, position: ChartPosition | null, display: Display): string[] {
   const width = Math.min(display.columns ?? DEFAULT_COLUMNS, DEFAULT_COLUMNS) - INDENT.length
-  const drawing = new ChartDrawing(chart, position, display)
-  return drawing.children(null, width).map((line) => INDENT + line.trimEnd())
+  return childLines({ chart, position, display }, null, width).map((line) => INDENT + line.trimEnd())
 }
 
-class ChartDrawing {
-  readonly #chart: Chart
-  readonly #position: ChartPosition | null
-  readonly #display: Display
+/** The states inside `parent`, as lines of equal width. */
+function childLines(drawing: Drawing, parent: string | null, width: number): string[] {
+  const states = drawing.chart.states.filter((state) => state.parent === parent)
+  const boxes = states.map((state) => stateBox(drawing, state, width))
+  const rows = balancedRows(boxes, width).map((row) => joinBoxes(drawing, row))
+  const widest = Math.max(0, ...rows.map((row) => row.width))
+  return rows.flatMap((row) => row.lines.map((line) => line + ' '.repeat(widest - row.width)))
+}
 
-  constructor(chart: Chart, position: ChartPosition | null, display: Display) {
-    this.#chart = chart
-    this.#position = position
-    this.#display = display
-  }
+function stateBox(drawing: Drawing, state: ChartState, width: number): Box {
+  const ids = drawing.chart.states.map(({ id }) => id).filter((id) => isWithin(id, state.id))
+  return ids.length > 1 ? parentBox(drawing, state, ids, width) : leafBox(drawing, state)
+}
 
-  /** The states inside `parent`, as lines of equal width. */
-  children(parent: string | null, width: number): string[] {
-    const states = this.#chart.states.filter((state) => state.parent === parent)
-    const boxes = states.map((state) => this.#box(state, width))
-    const rows = balancedRows(boxes, width).map((row) => this.#row(row))
-    const widest = Math.max(0, ...rows.map((row) => row.width))
-    return rows.flatMap((row) => row.lines.map((line) => line + ' '.repeat(widest - row.width)))
+function leafBox({ position, display: { style } }: Drawing, { id, name, final }: ChartState): Box {
+  const active = position?.state === id
+  const [topLeft, flat, topRight, side, bottomLeft, bottomRight] =
+    BORDERS[active ? 'active' : final ? 'final' : 'plain']
+  const inner = Math.max(name.length, ACTIVE_MARK.length + 2) + 2
+  const top = active ? `${flat} ${ACTIVE_MARK} `.padEnd(inner, flat) : flat.repeat(inner)
+  const paint: Paint = active ? (text) => style.bold(style.cyan(text)) : style.dim
+  const text = ` ${name.padEnd(inner - 1)}`
+  return {
+    ids: [id],
+    width: inner + 2,
+    lines: [
+      paint(topLeft + top + topRight),
+      paint(side) + (active ? paint(text) : text) + paint(side),
+      paint(bottomLeft + flat.repeat(inner) + bottomRight),
+    ],
   }
+}
 
-  #box(state: ChartState, width: number): Box {
-    const ids = this.#chart.states.map(({ id }) => id).filter((id) => isWithin(id, state.id))
-    return ids.length > 1 ? this.#parentBox(state, ids, width) : this.#leafBox(state)
+function parentBox(drawing: Drawing, { id, name }: ChartState, ids: readonly string[], width: number): Box {
+  const { position, display } = drawing
+  const { style } = display
+  const active = position !== null && isWithin(position.state, id)
+  const paint = active ? style.cyan : style.dim
+  const [topLeft, flat, topRight, side, bottomLeft, bottomRight] = BORDERS.plain
+  const content = childLines(drawing, id, width - 4)
+  const inner = Math.max(...content.map(plainWidth), name.length + 2)
+  const title = active ? style.bold(style.cyan(name)) : name
+  return {
+    ids,
+    width: inner + 4,
+    lines: [
+      `${paint(`${topLeft}${flat} `)}${title}${paint(` ${flat.repeat(inner - name.length - 1)}${topRight}`)}`,
+      ...content.map((line) => `${paint(side)} ${line}${' '.repeat(inner - plainWidth(line))} ${paint(side)}`),
+      paint(`${bottomLeft}${flat.repeat(inner + 2)}${bottomRight}`),
+    ],
   }
+}
 
-  #leafBox({ id, name, final }: ChartState): Box {
-    const { style } = this.#display
-    const active = this.#position?.state === id
-    const [topLeft, flat, topRight, side, bottomLeft, bottomRight] =
-      BORDERS[active ? 'active' : final ? 'final' : 'plain']
-    const inner = Math.max(name.length, ACTIVE_MARK.length + 2) + 2
-    const top = active ? `${flat} ${ACTIVE_MARK} `.padEnd(inner, flat) : flat.repeat(inner)
-    const paint: Paint = active ? (text) => style.bold(style.cyan(text)) : style.dim
-    const text = ` ${name.padEnd(inner - 1)}`
-    return {
-      ids: [id],
-      width: inner + 2,
-      lines: [
-        paint(topLeft + top + topRight),
-        paint(side) + (active ? paint(text) : text) + paint(side),
-        paint(bottomLeft + flat.repeat(inner) + bottomRight),
-      ],
-    }
-  }
+/** Boxes side by side, centred vertically. */
+function joinBoxes(drawing: Drawing, boxes: readonly Box[]): { width: number; lines: string[] } {
+  const height = Math.max(...boxes.map((box) => box.lines.length))
+  const lines = Array.from({ length: height }, (_, line) =>
+    boxes
+      .map((box, i) => {
+        const before = Math.floor((height - box.lines.length) / 2)
+        const text = box.lines[line - before] ?? ' '.repeat(box.width)
+        return i === 0 ? text : gapText(drawing, boxes[i - 1], box, line === Math.floor(height / 2)) + text
+      })
+      .join(''),
+  )
+  return { width: rowWidth(boxes), lines }
+}
 
-  #parentBox({ id, name }: ChartState, ids: readonly string[], width: number): Box {
-    const { style } = this.#display
-    const active = this.#position !== null && isWithin(this.#position.state, id)
-    const paint = active ? style.cyan : style.dim
-    const [topLeft, flat, topRight, side, bottomLeft, bottomRight] = BORDERS.plain
-    const content = this.children(id, width - 4)
-    const inner = Math.max(...content.map(plainWidth), name.length + 2)
-    const title = active ? style.bold(style.cyan(name)) : name
-    return {
-      ids,
-      width: inner + 4,
-      lines: [
-        `${paint(`${topLeft}${flat} `)}${title}${paint(` ${flat.repeat(inner - name.length - 1)}${topRight}`)}`,
-        ...content.map((line) => `${paint(side)} ${line}${' '.repeat(inner - plainWidth(line))} ${paint(side)}`),
-        paint(`${bottomLeft}${flat.repeat(inner + 2)}${bottomRight}`),
-      ],
-    }
-  }
-
-  /** Boxes side by side, centred vertically. */
-  #row(boxes: readonly Box[]): { width: number; lines: string[] } {
-    const height = Math.max(...boxes.map((box) => box.lines.length))
-    const lines = Array.from({ length: height }, (_, line) =>
-      boxes
-        .map((box, i) => {
-          const before = Math.floor((height - box.lines.length) / 2)
-          const text = box.lines[line - before] ?? ' '.repeat(box.width)
-          return i === 0 ? text : this.#gap(boxes[i - 1], box, line === Math.floor(height / 2)) + text
-        })
-        .join(''),
-    )
-    return { width: rowWidth(boxes), lines }
-  }
-
-  /** An arrow in the middle line, if there is a transition between the two boxes. */
-  #gap(left: Box | undefined, right: Box, isMiddle: boolean): string {
-    if (left === undefined || !isMiddle) return ' '.repeat(GAP)
-    const forward = hasEdge(this.#chart.edges, left, right)
-    const back = hasEdge(this.#chart.edges, right, left)
-    if (!forward && !back) return ' '.repeat(GAP)
-    const { style } = this.#display
-    const last = this.#position?.last ?? null
-    const taken = last !== null && (hasEdge([last], left, right) || hasEdge([last], right, left))
-    const paint: Paint = taken ? (text) => style.bold(style.cyan(text)) : style.dim
-    return paint(`${back ? '◂' : '─'}─${forward ? '▸' : '─'}`)
-  }
+/** An arrow in the middle line, if there is a transition between the two boxes. */
+function gapText({ chart, position, display }: Drawing, left: Box | undefined, right: Box, isMiddle: boolean): string {
+  if (left === undefined || !isMiddle) return ' '.repeat(GAP)
+  const forward = hasEdge(chart.edges, left, right)
+  const back = hasEdge(chart.edges, right, left)
+  if (!forward && !back) return ' '.repeat(GAP)
+  const { style } = display
+  const last = position?.last ?? null
+  const taken = last !== null && (hasEdge([last], left, right) || hasEdge([last], right, left))
+  const paint: Paint = taken ? (text) => style.bold(style.cyan(text)) : style.dim
+  return paint(`${back ? '◂' : '─'}─${forward ? '▸' : '─'}`)
 }
 
 function hasEdge(edges: readonly Pick<ChartEdge, 'from' | 'to'>[], from: Box, to: Box): boolean {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { OutputOf } from '../../api/index.ts'
+import { memoryId } from '../../api/schemas.ts'
 import { estimateTokens } from '../../domain/observation.ts'
 import { isEntirelyPrivate } from '../../domain/private-parts.ts'
 import { sanitizeText } from '../../domain/sanitize.ts'
@@ -9,12 +10,22 @@ import {
   conceptsInput,
   filesInput,
   filterInputs,
-  observationId,
   observationType,
   projectInput,
   searchFilters,
 } from '../inputs.ts'
-import { groupedNumber, indexRow, indexRowText, oneLine, rowSchema, rowTime, tokenCost, unlessEmpty } from '../text.ts'
+import {
+  groupedNumber,
+  idList,
+  indexRow,
+  indexRowText,
+  joinParts,
+  oneLine,
+  rowSchema,
+  rowTime,
+  tokenCost,
+  unlessEmpty,
+} from '../text.ts'
 import { defineTool, type ToolContext, type ToolReply } from '../tool.ts'
 
 const MAX_TITLE_CHARS = 200
@@ -76,7 +87,7 @@ const ROWS_SHOWN = 20
 const { kinds: _kinds, ...observationFilters } = filterInputs
 
 const forgetInput = z.strictObject({
-  ids: z.array(observationId).min(1).max(MAX_IDS).optional(),
+  ids: z.array(memoryId).min(1).max(MAX_IDS).optional(),
   project: projectInput,
   ...observationFilters,
   confirm: z.boolean().default(false).describe('true only with exactly the ids of a dry run, after the user agreed'),
@@ -123,10 +134,8 @@ async function previewForget(
   const filters = byIds ? {} : searchFilters(args, here)
   const { report } = await call('forget', { ids: args.ids ?? [], ...filters, confirm: false })
   const tooMany = report.ids.length > MAX_IDS
-  const { observations } =
-    report.ids.length === 0
-      ? { observations: [] }
-      : await call('observations', { ids: report.ids.slice(0, ROWS_SHOWN) })
+  const shownIds = report.ids.slice(0, ROWS_SHOWN)
+  const observations = shownIds.length === 0 ? [] : (await call('observations', { ids: shownIds })).observations
   if (!tooMany && report.ids.length > 0) dryRuns.offer(report.ids)
   const data = {
     ...forgetReply(report),
@@ -140,10 +149,10 @@ async function previewForget(
     ...(data.rows ?? []).map(indexRowText),
     rest > 0 && observations.length > 0 ? `… ${groupedNumber(rest)} more` : '',
     data.ids === undefined ? '' : `ids: [${data.ids.join(', ')}]`,
-    ...forgetRemarks(data),
+    forgetRemarks(data),
     data.next,
   ]
-  return { data, text: lines.filter((line) => line !== '').join('\n') }
+  return { data, text: joinParts(lines, '\n') }
 }
 
 async function confirmForget(
@@ -166,7 +175,7 @@ async function confirmForget(
   const { report } = await callOnce('forget', { ids, confirm: true })
   dryRuns.done(ids)
   const data = forgetReply(report)
-  return { data, text: [`Forgotten: ${forgottenText(report)}.`, ...forgetRemarks(data)].join('\n') }
+  return { data, text: joinParts([`Forgotten: ${forgottenText(report)}.`, forgetRemarks(data)], '\n') }
 }
 
 /** Whether anything is selected: all projects, or only the current one by default, is no selection. */
@@ -200,14 +209,15 @@ function forgottenText({ observations, summaries, prompts }: ForgetReport): stri
     summaries === 0 ? '' : `${groupedNumber(summaries)} summar${summaries === 1 ? 'y' : 'ies'}`,
     prompts === 0 ? '' : `${groupedNumber(prompts)} prompt${prompts === 1 ? '' : 's'}`,
   ]
-  return parts.filter((part) => part !== '').join(', ')
+  return joinParts(parts, ', ')
 }
 
-function forgetRemarks({ missing, backups_until: until }: ForgetReply): string[] {
-  return [
-    missing === undefined ? '' : `Not there: ${missing.map((id) => `#${id}`).join(', ')}.`,
+function forgetRemarks({ missing, backups_until: until }: ForgetReply): string {
+  const remarks = [
+    missing === undefined ? '' : `Not there: ${idList(missing)}.`,
     until === undefined ? '' : `Older backups hold it until ${until}.`,
-  ].filter((remark) => remark !== '')
+  ]
+  return joinParts(remarks, '\n')
 }
 
 function rowSource(view: ObservationView) {

@@ -1,9 +1,20 @@
 import { z } from 'zod'
 import type { OutputOf } from '../../api/index.ts'
+import { memoryId } from '../../api/schemas.ts'
 import { OBSERVATION_TYPES, type Summary, tokensForChars } from '../../domain/observation.ts'
 import { MemError } from '../../lib/errors.ts'
-import { observationId, projectInput, resolveProjectInput, sessionInput } from '../inputs.ts'
-import { limitedList, oneLine, paragraphs, rowTime, shortSession, sum, tokenCost, unlessEmpty } from '../text.ts'
+import { projectInput, resolveProjectInput, sessionInput } from '../inputs.ts'
+import {
+  idList,
+  joinParts,
+  limitedList,
+  oneLine,
+  paragraphs,
+  rowTime,
+  shortSession,
+  tokenCost,
+  unlessEmpty,
+} from '../text.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 
 type ObservationView = OutputOf<'observations'>['observations'][number]
@@ -58,7 +69,7 @@ export const getObservations = defineTool({
     'Step 3, expensive: whole observations by id: narrative, facts, files, functions. Take the ids from search_memory ' +
     'or timeline, whose rows say what each costs; ask for those you need in one call. An answer has at most about ' +
     `${MAX_OBSERVATIONS_TOKENS} tokens; what does not fit is named, to be asked for next.`,
-  input: z.strictObject({ ids: z.array(observationId).min(1).max(MAX_IDS) }),
+  input: z.strictObject({ ids: z.array(memoryId).min(1).max(MAX_IDS) }),
   output: z.object({
     observations: z.array(observationSchema),
     missing: ids.describe('Not there: forgotten, or never were'),
@@ -68,38 +79,30 @@ export const getObservations = defineTool({
   annotations: READ_ONLY,
   run: async (args, { call }) => {
     const { observations, missing } = await call('observations', { ids: args.ids })
-    const { fitting, leftOut } = observationsWithinBudget(observations.map(observationReply))
-    const data = {
-      observations: fitting.map(({ shown }) => shown),
-      missing: unlessEmpty(missing),
-      left_out: unlessEmpty(leftOut),
-      tokens: fitting.reduce((total, { tokens }) => total + tokens, 0),
-    }
-    const remarks = [
+    const { shown, rest, tokens } = takeWithinBudget(observations.map(observationReply), MAX_OBSERVATIONS_TOKENS)
+    const leftOut = rest.map(({ id }) => id)
+    const data = { observations: shown, missing: unlessEmpty(missing), left_out: unlessEmpty(leftOut), tokens }
+    const parts = [
+      ...shown.map(observationReplyText),
       missing.length === 0 ? '' : `Not there: ${idList(missing)}. Ids come from search_memory.`,
       leftOut.length === 0 ? '' : `No room in this answer, ask for them next: ${idList(leftOut)}.`,
+      tokenCost(tokens),
     ]
-    const parts = [...data.observations.map(observationReplyText), ...remarks, tokenCost(data.tokens)].filter(
-      (part) => part !== '',
-    )
-    return { data, text: parts.join('\n\n') }
+    return { data, text: joinParts(parts, '\n\n') }
   },
 })
 
-function observationsWithinBudget(all: readonly ObservationReply[]) {
-  const fitting: { shown: ObservationReply; tokens: number }[] = []
-  const leftOut: number[] = []
-  let room = MAX_OBSERVATIONS_TOKENS
-  for (const shown of all) {
-    const tokens = tokensForChars(JSON.stringify(shown).length)
-    // The first one that does not fit ends the answer, so that it keeps the order of the ids.
-    if (leftOut.length > 0 || (fitting.length > 0 && tokens > room)) leftOut.push(shown.id)
-    else {
-      fitting.push({ shown, tokens })
-      room -= tokens
-    }
+/** The first ones that fit, at least one. The first that does not fit ends the answer, so that it keeps its order. */
+function takeWithinBudget<T>(all: readonly T[], maxTokens: number): { shown: T[]; rest: T[]; tokens: number } {
+  let tokens = 0
+  let count = 0
+  for (const item of all) {
+    const cost = tokensForChars(JSON.stringify(item).length)
+    if (count > 0 && tokens + cost > maxTokens) break
+    tokens += cost
+    count += 1
   }
-  return { fitting, leftOut }
+  return { shown: all.slice(0, count), rest: all.slice(count), tokens }
 }
 
 function observationReply(view: ObservationView): ObservationReply {
@@ -144,15 +147,11 @@ function observationReplyText(shown: ObservationReply): string {
     shown.supersedes === undefined ? '' : `Supersedes ${idList(shown.supersedes)}`,
     shown.repeats === undefined ? '' : `Repeats ${idList(shown.repeats)}`,
   ]
-  return lines.filter((line) => line !== '').join('\n')
+  return joinParts(lines, '\n')
 }
 
 function labelled(label: string, list: readonly string[] | undefined): string {
   return list === undefined ? '' : `${label}: ${list.join(', ')}`
-}
-
-function idList(list: readonly number[]): string {
-  return list.map((id) => `#${id}`).join(', ')
 }
 
 const DEFAULT_SUMMARIES = 3
@@ -174,7 +173,6 @@ const SUMMARY_FIELDS = [
 ] as const
 
 const part = z.string().optional()
-const paths = z.array(z.string()).optional()
 
 const summarySchema = z.object({
   session: z.string(),
@@ -186,8 +184,8 @@ const summarySchema = z.object({
   completed: part,
   next_steps: part,
   notes: part,
-  files_read: paths,
-  files_edited: paths,
+  files_read: texts,
+  files_edited: texts,
 })
 type SummaryReply = z.input<typeof summarySchema>
 
@@ -214,14 +212,10 @@ export const getSessionSummary = defineTool({
     // A session says its project itself.
     const asked = wanted !== null && args.project === undefined ? null : resolveProjectInput(args.project, here)
     const { summaries: found } = await call('summaries', { session: wanted, project: asked, limit })
-    const shown = summariesWithinBudget(found.slice(0, limit).map(summaryReply))
-    const data = {
-      summaries: shown,
-      tokens: sum(shown.map(summaryTokens)),
-      next: summariesNextStep(found.length, shown.length),
-    }
-    const parts = [...shown.map(summaryReplyText), data.next ?? '', shown.length === 0 ? '' : tokenCost(data.tokens)]
-    return { data, text: parts.filter((text) => text !== '').join('\n\n') }
+    const { shown, tokens } = takeWithinBudget(found.slice(0, limit).map(summaryReply), MAX_SUMMARIES_TOKENS)
+    const next = summariesNextStep(found.length, shown.length)
+    const parts = [...shown.map(summaryReplyText), next ?? '', shown.length === 0 ? '' : tokenCost(tokens)]
+    return { data: { summaries: shown, tokens, next }, text: joinParts(parts, '\n\n') }
   },
 })
 
@@ -230,19 +224,6 @@ function summariesNextStep(found: number, shown: number): string | undefined {
   return shown < found
     ? `${found - shown} older ones had no room: ask with a smaller limit, or for one session.`
     : undefined
-}
-
-function summariesWithinBudget(all: readonly SummaryReply[]): SummaryReply[] {
-  let room = MAX_SUMMARIES_TOKENS
-  const end = all.findIndex((shown, i) => {
-    room -= summaryTokens(shown)
-    return i > 0 && room < 0
-  })
-  return end === -1 ? [...all] : all.slice(0, end)
-}
-
-function summaryTokens(shown: SummaryReply): number {
-  return tokensForChars(JSON.stringify(shown).length)
 }
 
 function summaryReply(summary: Summary): SummaryReply {
@@ -263,16 +244,16 @@ function summaryReply(summary: Summary): SummaryReply {
 }
 
 function summaryReplyText(shown: SummaryReply): string {
-  const lines = SUMMARY_FIELDS.map(([field, label]) => {
-    const text = shown[field]
-    return text === undefined ? '' : `${label}: ${text}`
-  })
-  const files = [
-    shown.files_read === undefined ? '' : `Files read: ${shown.files_read.join(', ')}`,
-    shown.files_edited === undefined ? '' : `Files edited: ${shown.files_edited.join(', ')}`,
+  const lines = [
+    `Session ${shown.session}, prompt ${shown.prompt}, ${shown.at}`,
+    ...SUMMARY_FIELDS.map(([field, label]) => {
+      const text = shown[field]
+      return text === undefined ? '' : `${label}: ${text}`
+    }),
+    labelled('Files read', shown.files_read),
+    labelled('Files edited', shown.files_edited),
   ]
-  const head = `Session ${shown.session}, prompt ${shown.prompt}, ${shown.at}`
-  return [head, ...lines, ...files].filter((line) => line !== '').join('\n')
+  return joinParts(lines, '\n')
 }
 
 const NAME_CHARS = 200

@@ -1,20 +1,15 @@
 import { z } from 'zod'
-import { MAX_QUERY_CHARS } from '../../api/schemas.ts'
+import { MAX_QUERY_CHARS, memoryId } from '../../api/schemas.ts'
 import { SEARCH_MODES, type SearchHit } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
-import {
-  ALL_PROJECTS,
-  filterInputs,
-  observationId,
-  projectInput,
-  resolveProjectInput,
-  searchFilters,
-} from '../inputs.ts'
+import { ALL_PROJECTS, filterInputs, projectInput, resolveProjectInput, searchFilters } from '../inputs.ts'
 import {
   groupedNumber,
   type IndexRow,
+  idList,
   indexRow,
   indexRowText,
+  joinParts,
   limitedList,
   oneLine,
   rowSchema,
@@ -116,12 +111,12 @@ function searchRowText(hit: SearchRow): string {
   const remarks = [
     hit.pinned === true ? 'pinned' : '',
     hit.superseded_by === undefined ? '' : `superseded by #${hit.superseded_by}`,
-    hit.similar === undefined ? '' : `like #${hit.similar.join(', #')}`,
+    hit.similar === undefined ? '' : `like ${idList(hit.similar)}`,
     hit.filler === true ? 'only passes the filters' : '',
     ...(hit.files ?? []),
-  ].filter((remark) => remark !== '')
-  const more = [hit.snippet ?? '', remarks.length === 0 ? '' : `(${remarks.join('; ')})`].filter((part) => part !== '')
-  return [indexRowText(hit), ...more].join(' | ')
+  ]
+  const remarkText = joinParts(remarks, '; ')
+  return joinParts([indexRowText(hit), hit.snippet ?? '', remarkText === '' ? '' : `(${remarkText})`], ' | ')
 }
 
 function searchNextStep(results: readonly IndexRow[], total: number, offset: number, asked: string | null): string {
@@ -148,7 +143,7 @@ export const timeline = defineTool({
     'of an observation as anchor, or a query whose best hit is it; with neither, the newest of the project. Shows what ' +
     'led to a change and what came of it. Then read only the ids you need with `get_observations`.',
   input: z.strictObject({
-    anchor: observationId.optional().describe("An observation's id"),
+    anchor: memoryId.optional().describe("An observation's id"),
     query: z.string().trim().min(1).max(MAX_QUERY_CHARS).optional().describe('Instead of an anchor'),
     project: projectInput,
     before: z.int().min(0).max(MAX_AROUND).default(DEFAULT_AROUND),
