@@ -23,7 +23,7 @@
  * 9. `closed` is an ordinary state: a prompt or a user reopens it, and a late message is still observed. A session that
  *    has ended but still has work is reopened by clearing its end.
  */
-import { assign, setup } from 'xstate'
+import { assign, type Snapshot, setup } from 'xstate'
 import { type EventOf, MAX_WAKE_MS, newContext, pendingOf } from './context.ts'
 import {
   nextWork,
@@ -45,6 +45,7 @@ import {
   waitAfterSilence,
   waitForProvider,
 } from './failures.ts'
+import { liftSnapshot } from './migrations.ts'
 import {
   rebase,
   takeClear,
@@ -61,9 +62,6 @@ import {
   wakeLater,
 } from './reports.ts'
 import type { SessionContext, SessionEvent } from './types.ts'
-
-/** Goes up when a snapshot of the version before needs lifting: see migrations.ts. */
-export const SESSION_MACHINE_VERSION = 2
 
 /** A rule applies to events of its own type only; `machine` below hands it no other. */
 function rule<T extends SessionEvent['type']>(
@@ -277,3 +275,9 @@ export const sessionMachine = setup({
     },
   },
 })
+
+/** The machine's state from a stored snapshot. Throws where it cannot be used, with the reason: the session is then quarantined. */
+export function readSnapshot(json: string): Snapshot<unknown> {
+  const stored = liftSnapshot(JSON.parse(json))
+  return sessionMachine.resolveState({ value: stored.value, context: stored.context })
+}

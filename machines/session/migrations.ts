@@ -4,8 +4,10 @@
  */
 import type { StateValue } from 'xstate'
 import { newContext } from './context.ts'
-import { SESSION_MACHINE_VERSION } from './machine.ts'
 import type { SessionContext, StoredSnapshot } from './types.ts'
+
+/** Increased when a snapshot of the version before needs lifting: add a step to `STEPS`. */
+export const SESSION_MACHINE_VERSION = 2
 
 export interface RawSnapshot {
   version: number

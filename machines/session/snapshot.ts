@@ -1,19 +1,12 @@
 /** A session's state as it is kept: the machine's version, the state value and the context, as JSON. */
-import type { Snapshot, StateValue } from 'xstate'
+import type { StateValue } from 'xstate'
 import { newContext } from './context.ts'
-import { SESSION_MACHINE_VERSION, sessionMachine } from './machine.ts'
-import { liftSnapshot } from './migrations.ts'
+import { SESSION_MACHINE_VERSION } from './migrations.ts'
 import type { SessionContext, Turn, TurnCount } from './types.ts'
 
 export function writeSnapshot(value: StateValue, context: SessionContext): string {
   // The last decision is in the commit; the next one does not need it.
   return JSON.stringify({ version: SESSION_MACHINE_VERSION, value, context: { ...context, decided: null } })
-}
-
-/** Throws where the snapshot cannot be used, with a reason for people: the session is then quarantined. */
-export function readSnapshot(json: string): Snapshot<unknown> {
-  const stored = liftSnapshot(JSON.parse(json))
-  return sessionMachine.resolveState({ value: stored.value, context: stored.context })
 }
 
 /** `batching.calling`: the state's name for people and queries. */

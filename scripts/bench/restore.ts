@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- restore [--sessions 10000] [--unfinished 1000] [--json]`: a start on 10,000 sessions of which 1,000 are
  * unfinished: time of the first ack, memory of the daemon until all work is done, and whether sessions without work are
- * awake. The database is filled with real events through the real machine.
+ * awake. The database is filled with real events through the real machine. Then the memory of a daemon with three sessions.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -150,8 +150,10 @@ async function inChunks(
 
 const MESSAGES_EACH = 5
 const WORKED_OFF_LIMIT_MS = 180_000
-/** A session is unloaded after a minute without events; plus a few ticks, in ms. */
+/** A session is unloaded, and the search thread closed, after a minute without events; plus a few ticks, in ms. */
 const ASLEEP_LIMIT_MS = 75_000
+/** Long enough for the first run of the indexer, which starts the search thread; in ms. */
+const STARTED_MS = 10_000
 
 const { values: options } = parseArgs({
   options: {
@@ -182,6 +184,7 @@ try {
   const awakeAtLast = await asleep(sandbox)
   const status = await daemonStatus(sandbox)
   await stopServing(sandbox)
+  const small = await smallDaemonMemory()
   progress.clear()
   check(status)
   // Only the new session and those that had work may have been awake.
@@ -190,6 +193,8 @@ try {
     {
       first_ack_ms: rounded(firstAckMs, 0),
       peak_rss_mb: peakRss,
+      started_rss_mb: small.started,
+      idle_rss_mb: small.idle,
       awake: Math.max(wokenForNothing, awakeAtLast),
       awake_peak: peakAwake,
       worked_off_ms: rounded(workedOffMs, 0),
@@ -201,10 +206,37 @@ try {
     },
     options.json,
   )
-  if (peakRss !== null && peakRss > 160) printNote('above the bound of 160 MB')
+  if (peakRss !== null && peakRss > 160) printNote('peak_rss_mb is above the bound of 160 MB')
+  if (small.idle !== null && small.idle > 95) printNote('idle_rss_mb is above the bound of 95 MB')
 } finally {
   for (const pid of processesIn(sandbox)) kill(pid)
   sandbox.remove()
+}
+
+/** Memory of a daemon with a new data directory: right after its start with three sessions, and a minute later. */
+async function smallDaemonMemory(): Promise<{ started: number | null; idle: number | null }> {
+  const at = makeSandbox('bench-idle')
+  try {
+    const daemon = spawnDaemon(at)
+    const client = await connect(at, WORKED_OFF_LIMIT_MS)
+    if (client === null) throw new Error('the daemon did not serve')
+    for (const session of ['a', 'b', 'c']) {
+      const turn = { session, prompt: `${session}-p1`, cwd: at.paths.dataDir }
+      for (const payload of finishedSession(turn)) {
+        await client.call('event', { event: eventOf(payload), version: VERSION })
+      }
+    }
+    client.close()
+    progress.show('memory of a small daemon, right after its start')
+    await sleep(STARTED_MS)
+    const started = memoryMb(daemon, 'VmRSS')
+    progress.show('memory of a small daemon, a minute later')
+    await sleep(ASLEEP_LIMIT_MS)
+    return { started, idle: memoryMb(daemon, 'VmRSS') }
+  } finally {
+    for (const pid of processesIn(at)) kill(pid)
+    at.remove()
+  }
 }
 
 async function firstAck(at: Sandbox): Promise<void> {

@@ -2,7 +2,7 @@
  * Every operation by its name, with the types of its input and output. Other rooms import from here.
  * Importing types from here costs nothing at run time; importing `OPERATIONS` loads every handler.
  */
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { MemError } from '../lib/errors.ts'
 import type { DaemonContext, ReadContext } from './context.ts'
 import { runHandler } from './operation.ts'

@@ -9,7 +9,7 @@
  * - `daemon`: the running daemon.
  * - `connection`: the WebSocket connection that the request came over.
  */
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { DaemonContext, ReadContext } from './context.ts'
 import { parseInput } from './schemas.ts'
 

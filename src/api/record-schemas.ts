@@ -1,5 +1,5 @@
 /** Schemas of exported and imported records. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import type { ExportRecord, ImportBatch, ImportedSession } from '../store/exchange-records.ts'
 import { LINK_KINDS } from '../store/search-port.ts'

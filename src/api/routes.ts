@@ -1,5 +1,5 @@
 /** The REST routes of all operations, with the parameters that each takes: for the server and for the OpenAPI document. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { FILTER_NAMES, SEARCH_FILTERS } from '../domain/search-query.ts'
 import { type CallableName, OPERATIONS } from './index.ts'
 import type { RestRoute } from './operation.ts'

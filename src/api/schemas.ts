@@ -1,5 +1,5 @@
 /** Schemas and limits that several operations share. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { MemoryEvent } from '../domain/event.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { FILTER_NAMES, SEARCH_FILTERS, type SearchFilter, type SearchFilters } from '../domain/search-query.ts'

@@ -1,6 +1,6 @@
 /** What several tools take as input: the project they mean, and the search filters. */
 import { isAbsolute } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { DATE_FORMS, parseMoment } from '../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { isExcluded, type Project, projectKeyOrName, projectOfDirectory } from '../domain/project.ts'

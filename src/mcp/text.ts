@@ -1,6 +1,6 @@
 /** How stored text is shown to a model: sanitized, bounded, few tokens; and memories as rows of an index. */
 
-import { z } from 'zod'
+import * as z from 'zod'
 import type { TimelineItem } from '../api/operations/memory.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'

@@ -1,7 +1,7 @@
 /** The definition of a tool as data, its registration, error texts, and the dry runs of `forget`. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Call } from '../api/index.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { UnknownOutcomeError } from './connection.ts'

@@ -4,9 +4,6 @@ import { errorMessage } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
 import type { LoadedSettings } from '../settings/settings.ts'
 import type { ChatModel } from './model/chat.ts'
-import { ModelObserver } from './model/observer.ts'
-import { builtInPromptFolder, loadPrompts, systemPrompt, userPromptFolder } from './model/prompts.ts'
-import { makeWithheldFilter } from './model/withheld.ts'
 import { plainObserver } from './plain.ts'
 import { type Observer, ObserverError } from './port.ts'
 import { modelPrice } from './prices.ts'
@@ -30,6 +27,12 @@ export async function makeObserver(
   if (config === null) {
     return { observer: choice.provider === 'plain' ? plainObserver : offlineObserver, choice, problems: [] }
   }
+  // Loaded only with a model: without one the daemon takes less memory.
+  const [
+    { ModelObserver },
+    { builtInPromptFolder, loadPrompts, systemPrompt, userPromptFolder },
+    { makeWithheldFilter },
+  ] = await Promise.all([import('./model/observer.ts'), import('./model/prompts.ts'), import('./model/withheld.ts')])
   const { values } = loaded
   const override = userPromptFolder(paths.dataDir, values.CLAUDE_MEM_PROMPT_DIR)
   const { prompts, problems } = loadPrompts({ folder: builtInPromptFolder(), override })

@@ -44,8 +44,8 @@ export async function openSearchThread(options: SearchThreadOptions, events: Sea
   })
 }
 
-/** The thread is stopped after this time without a call. Starting it again takes less than 100 ms. */
-const IDLE_TIMEOUT_MS = 300_000
+/** The thread takes 20 MB, and starting it again less than 100 ms: it is stopped after this time without a call. */
+const IDLE_TIMEOUT_MS = 60_000
 
 interface LazySearchThreadOptions extends Pick<SearchThreadEvents, 'notice' | 'log'> {
   options: () => SearchThreadOptions

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import { newContext } from '../../machines/session/context.ts'
-import { SESSION_MACHINE_VERSION } from '../../machines/session/machine.ts'
+import { SESSION_MACHINE_VERSION } from '../../machines/session/migrations.ts'
 import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
 import type { Change, Effect, Outcome } from '../../machines/session/types.ts'
 import type { MemoryEvent } from '../domain/event.ts'

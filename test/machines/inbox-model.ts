@@ -1,8 +1,8 @@
 /** What a store does with a session's decisions, in its simplest form: the oracle for the machine's counters. */
 import { createActor } from 'xstate'
 import { isWaiting, pendingOf, wakeAtOf } from '../../machines/session/context.ts'
-import { sessionMachine } from '../../machines/session/machine.ts'
-import { readSnapshot, stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
+import { readSnapshot, sessionMachine } from '../../machines/session/machine.ts'
+import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
 import type { Change, Policy, SessionContext, SessionEvent, SessionInput } from '../../machines/session/types.ts'
 
 export const POLICY: Policy = {

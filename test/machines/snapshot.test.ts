@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createActor } from 'xstate'
-import { SESSION_MACHINE_VERSION, sessionMachine } from '../../machines/session/machine.ts'
-import { liftSnapshot } from '../../machines/session/migrations.ts'
-import { readSnapshot, revivedSnapshot, stateName } from '../../machines/session/snapshot.ts'
+import { readSnapshot, sessionMachine } from '../../machines/session/machine.ts'
+import { liftSnapshot, SESSION_MACHINE_VERSION } from '../../machines/session/migrations.ts'
+import { revivedSnapshot, stateName } from '../../machines/session/snapshot.ts'
 import { POLICY, Session } from './inbox-model.ts'
 
 const FIXTURES = new URL('./fixtures/', import.meta.url)

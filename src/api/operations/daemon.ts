@@ -1,5 +1,5 @@
 /** Operations on the daemon itself: state, stop, backups, settings, live stream. */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { LiveSettings } from '../../daemon/live-settings.ts'
 import { startOfDay } from '../../domain/dates.ts'
 import { MemError } from '../../lib/errors.ts'

@@ -1,5 +1,5 @@
 /** Operations on memories: search, read, write, correct, forget. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { REINDEX_PARTS } from '../../daemon/memory-changes.ts'
 import { findProject } from '../../domain/project.ts'
 import {

@@ -1,5 +1,5 @@
 /** Operations on projects: names, context, files such as CLAUDE.md, and import. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { FILE_PARTS, FILES_ACTIONS, workingTreeAt, workingTreeOfKey } from '../../context/files/projection.ts'
 import type { FileProjections, ProjectionResult } from '../../context/files/projections.ts'
 import { projectViews } from '../../daemon/projects.ts'

@@ -1,6 +1,6 @@
 /** Operations on sessions: their events, queue, story, calls to models and what those cost. */
 import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { MemoryEvent } from '../../domain/event.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
 import { MEMORY_KINDS, NO_FILTERS } from '../../domain/search-query.ts'

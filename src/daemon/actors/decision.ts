@@ -1,7 +1,7 @@
 /** Builds the commit from what the machine decided. Pure: the commit is a value. */
 import type { StateValue } from 'xstate'
 import { isWaiting, wakeAtOf } from '../../../machines/session/context.ts'
-import { SESSION_MACHINE_VERSION } from '../../../machines/session/machine.ts'
+import { SESSION_MACHINE_VERSION } from '../../../machines/session/migrations.ts'
 import { stateName, writeSnapshot } from '../../../machines/session/snapshot.ts'
 import type { Change, Policy, SessionContext, SessionInput } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../domain/event.ts'

@@ -4,8 +4,8 @@
  */
 import { type Actor, createActor } from 'xstate'
 import { pendingOf } from '../../../machines/session/context.ts'
-import { sessionMachine } from '../../../machines/session/machine.ts'
-import { readSnapshot, revivedSnapshot } from '../../../machines/session/snapshot.ts'
+import { readSnapshot, sessionMachine } from '../../../machines/session/machine.ts'
+import { revivedSnapshot } from '../../../machines/session/snapshot.ts'
 import type { Effect, Policy, SessionInput, Tick } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'

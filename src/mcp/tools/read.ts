@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { OutputOf } from '../../api/index.ts'
 import { memoryId } from '../../api/schemas.ts'
 import { OBSERVATION_TYPES, type Summary, tokensForChars } from '../../domain/observation.ts'

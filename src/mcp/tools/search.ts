@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { MAX_QUERY_CHARS, memoryId } from '../../api/schemas.ts'
 import { SEARCH_MODES, type SearchHit } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'

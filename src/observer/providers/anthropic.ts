@@ -4,7 +4,7 @@
  * ends the call, and the environment holds keys and addresses of other programs.
  */
 import type Anthropic from '@anthropic-ai/sdk'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Usage } from '../../domain/observation.ts'
 import type { ChatModel, ChatReply, ChatRequest } from '../model/chat.ts'
 import { ObserverError } from '../port.ts'

@@ -2,7 +2,7 @@
  * The Gemini API with plain fetch: it is one POST to one address. The official library adds Google Cloud sign-in, reads
  * keys and projects from the environment and retries on its own.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ChatModel, ChatReply, ChatRequest } from '../model/chat.ts'
 import { type Endpoint, emptyReply, requireApiKey, unusableReply } from './failures.ts'
 import { type ApiModelOptions, apiEndpoint, postJson, reportedUsage } from './http.ts'

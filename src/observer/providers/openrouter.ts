@@ -2,7 +2,7 @@
  * Any server with the OpenAI chat API: OpenRouter, OpenAI, Ollama, LM Studio, vLLM. With plain fetch: it is one POST, and
  * a client library made for one of them does not know what the others do differently.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ChatModel, ChatReply, ChatRequest } from '../model/chat.ts'
 import { type ChatServer, chatServerAt } from '../provider-choice.ts'
 import { type Endpoint, emptyReply, httpFailure, requireApiKey, unusableReply } from './failures.ts'

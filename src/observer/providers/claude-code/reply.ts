@@ -1,5 +1,5 @@
 /** Reads the `stream-json` output of `claude`: the model's reply, or a failure with its owner and what to do about it. */
-import { z } from 'zod'
+import * as z from 'zod'
 import { addUsage, estimateTokens, NO_USAGE, type Usage } from '../../../domain/observation.ts'
 import { maskSecrets } from '../../../domain/secrets.ts'
 import { type ChatReply, type ChatRequest, estimateRequestTokens } from '../../model/chat.ts'
