@@ -54,13 +54,10 @@ export function filterConditions(filters: SearchFilters): Sql {
   if (until !== null) conditions.push(sql`s.created_at_epoch <= ${until}`)
   if (isSomeKinds(kinds)) conditions.push(kindsCondition(kinds, 's.id'))
   if (types.length > 0) conditions.push(sql`s.type IN (SELECT value FROM json_each(${types}))`)
-  if (concepts.length > 0)
-    conditions.push(
-      anyIn(
-        's.concepts',
-        concepts.map((concept) => `\n${foldConcept(concept)}\n`),
-      ),
-    )
+  if (concepts.length > 0) {
+    const wholeConcepts = concepts.map((concept) => `\n${foldConcept(concept)}\n`)
+    conditions.push(anyIn('s.concepts', wholeConcepts))
+  }
   if (files.length > 0) conditions.push(anyIn('s.files', files.map(foldPath)))
   if (pinned) conditions.push(sql`s.id & 3 = 0 AND EXISTS (SELECT 1 FROM pins p WHERE p.id = s.id >> 2)`)
   return allOf(conditions)

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
-import { MEMORY_KINDS, NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
+import { OBSERVATION_TYPES, type ObservationType } from '../../../src/domain/observation.ts'
+import { MEMORY_KINDS, type MemoryKind, NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
 import type { FoundMemory } from '../../../src/store/search-port.ts'
 import { searchRowId } from '../../../src/store/sqlite/search-rows.ts'
 import { NOW, promptOf, record, stateOf, summaryOf } from '../samples.ts'
-import { type Filtered, passes } from '../search-oracle.ts'
 import { ALL, bareObservation, EVEN_WEIGHTS, SearchPlace } from './place.ts'
 
 const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember']
@@ -14,6 +13,38 @@ const FILES = ['src/Auth/jwt.ts', 'src\\auth\\session.ts', 'README.md', 'src/100
 const PROJECTS = ['git:/a', 'git:/b']
 const AGENTS = [null, 'explorer']
 const SPAN = 20
+
+/** What filters mean, in its plainest form. */
+interface Filtered {
+  kind: MemoryKind
+  id: number
+  session: string
+  project: string
+  type: ObservationType | null
+  agent: string | null
+  concepts: readonly string[]
+  files: readonly string[]
+  createdAt: number
+  pinned: boolean
+}
+
+function passes(filters: SearchFilters, memory: Filtered): boolean {
+  const { project, kinds, types, concepts, files, since, until, agent, session, pinned } = filters
+  const anyOf = <T>(wanted: readonly T[], holds: (item: T) => boolean) => wanted.length === 0 || wanted.some(holds)
+  const path = (file: string) => file.replaceAll('\\', '/').toLowerCase()
+  return (
+    (project === null || memory.project === project) &&
+    (session === null || memory.session === session) &&
+    (agent === null || memory.agent === agent) &&
+    (since === null || memory.createdAt >= since) &&
+    (until === null || memory.createdAt <= until) &&
+    (!pinned || memory.pinned) &&
+    anyOf(kinds, (kind) => memory.kind === kind) &&
+    anyOf(types, (type) => memory.type === type) &&
+    anyOf(concepts, (concept) => memory.concepts.some((own) => own.trim().toLowerCase() === concept.toLowerCase())) &&
+    anyOf(files, (part) => memory.files.some((file) => path(file).includes(path(part))))
+  )
+}
 
 /** The same memories every time: the filters are what varies. */
 function seeded(seed: number): (below: number) => number {
