@@ -83,6 +83,12 @@ export const SEARCH_FILTERS = {
   since: { param: 'since', kind: 'moment', edge: 'start', about: 'Not older than: 7d, 2w, 12h, yesterday, 2026-11-01' },
   until: { param: 'until', kind: 'moment', edge: 'end', about: 'Not newer than, in the same forms as since' },
   agent: { param: 'agent', kind: 'text', maxChars: MAX_WORD_CHARS, about: 'Name of the subagent it came from' },
+  author: {
+    param: 'author',
+    kind: 'text',
+    maxChars: MAX_WORD_CHARS,
+    about: 'Who wrote it: user, offline, or the name of a model',
+  },
   session: {
     param: 'session',
     alias: 's',

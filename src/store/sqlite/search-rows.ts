@@ -43,13 +43,20 @@ export function foldedList(items: readonly string[], fold: (item: string) => str
   return items.length === 0 ? '' : `\n${items.map(fold).join('\n')}\n`
 }
 
+/** Prompts and what was written by hand are the user's, everything else is by the observer: `offline` or a model. */
+const AUTHOR = sql`CASE
+  WHEN s.id & 3 = 2 OR s.content_session_id LIKE 'remember:%' THEN 'user'
+  WHEN s.id & 3 = 1 THEN (SELECT model FROM session_summaries WHERE id = s.id >> 2)
+  ELSE (SELECT model FROM observations WHERE id = s.id >> 2) END`
+
 /** Filters as SQL over `search_rows s`. Every search, list and export uses this. A new filter is a line here. */
 export function filterConditions(filters: SearchFilters): Sql {
-  const { project, kinds, types, concepts, files, since, until, agent, session, pinned } = filters
+  const { project, kinds, types, concepts, files, since, until, agent, author, session, pinned } = filters
   const conditions: Sql[] = []
   if (project !== null) conditions.push(sql`s.project = ${project}`)
   if (session !== null) conditions.push(sql`s.content_session_id = ${session}`)
   if (agent !== null) conditions.push(sql`s.agent = ${agent}`)
+  if (author !== null) conditions.push(sql`${AUTHOR} = ${author}`)
   if (since !== null) conditions.push(sql`s.created_at_epoch >= ${since}`)
   if (until !== null) conditions.push(sql`s.created_at_epoch <= ${until}`)
   if (isSomeKinds(kinds)) conditions.push(kindsCondition(kinds, 's.id'))

@@ -12,6 +12,9 @@ const CONCEPTS = ['Auth', 'caching', 'Größe', 'how it works', '性能']
 const FILES = ['src/Auth/jwt.ts', 'src\\auth\\session.ts', 'README.md', 'src/100%_done.ts', 'Ärger/x.ts']
 const PROJECTS = ['git:/a', 'git:/b']
 const AGENTS = [null, 'explorer']
+const MODELS = ['offline', 'claude-haiku-4-5', null]
+/** What the user wrote by hand is in a session with this prefix. */
+const BY_HAND = 'remember:a1'
 const SPAN = 20
 
 /** What filters mean, in its plainest form. */
@@ -22,6 +25,7 @@ interface Filtered {
   project: string
   type: ObservationType | null
   agent: string | null
+  author: string | null
   concepts: readonly string[]
   files: readonly string[]
   createdAt: number
@@ -29,13 +33,14 @@ interface Filtered {
 }
 
 function passes(filters: SearchFilters, memory: Filtered): boolean {
-  const { project, kinds, types, concepts, files, since, until, agent, session, pinned } = filters
+  const { project, kinds, types, concepts, files, since, until, agent, author, session, pinned } = filters
   const anyOf = <T>(wanted: readonly T[], holds: (item: T) => boolean) => wanted.length === 0 || wanted.some(holds)
   const path = (file: string) => file.replaceAll('\\', '/').toLowerCase()
   return (
     (project === null || memory.project === project) &&
     (session === null || memory.session === session) &&
     (agent === null || memory.agent === agent) &&
+    (author === null || memory.author === author) &&
     (since === null || memory.createdAt >= since) &&
     (until === null || memory.createdAt <= until) &&
     (!pinned || memory.pinned) &&
@@ -63,28 +68,41 @@ beforeAll(async () => {
   const pick = seeded(7)
   const some = <T>(items: readonly T[]) => items.filter(() => pick(3) === 0)
   for (let n = 0; n < 120; n += 1) {
-    const session = `s${n % 7}`
+    const session = n % 7 === 6 ? BY_HAND : `s${n % 7}`
+    const model = MODELS[pick(MODELS.length)] ?? null
+    const author = session === BY_HAND ? 'user' : model
     const project = PROJECTS[(n % 7) % 2] ?? ''
     const createdAt = NOW + pick(SPAN)
     const words = some(WORDS)
     const state = stateOf({ project: { key: project, name: project } })
-    const base = { session, project, createdAt, words, type: null, agent: null, concepts: [], files: [], pinned: false }
+    const base = {
+      session,
+      project,
+      createdAt,
+      words,
+      type: null,
+      agent: null,
+      author,
+      concepts: [],
+      files: [],
+      pinned: false,
+    }
     if (n % 6 === 0) {
       const [filesRead, filesEdited] = [some(FILES), some(FILES)]
       const learned = words.join(' ')
-      const summary = summaryOf({ request: null, learned, completed: null, filesRead, filesEdited, createdAt })
+      const summary = summaryOf({ request: null, learned, completed: null, filesRead, filesEdited, createdAt, model })
       at.commit(session, { state, summaries: [summary] })
       memories.push({ ...base, kind: 'summary', id: kindCount('summary') + 1, files: [...filesRead, ...filesEdited] })
     } else if (n % 6 === 1) {
       const prompt = { eventId: `p${n}`, number: n, text: words.join(' '), private: false, at: createdAt }
       at.commit(session, { state, events: [record(promptOf(session, `p${n}`))], prompts: [prompt] })
-      memories.push({ ...base, kind: 'prompt', id: kindCount('prompt') + 1 })
+      memories.push({ ...base, kind: 'prompt', author: 'user', id: kindCount('prompt') + 1 })
     } else {
       const [concepts, filesRead, filesModified] = [some(CONCEPTS), some(FILES), some(FILES)]
       const type = OBSERVATION_TYPES[pick(OBSERVATION_TYPES.length)] ?? 'change'
       const agent = AGENTS[pick(2)] ?? null
       const draft = { narrative: words.join(' '), type, agent, concepts, filesRead, filesModified }
-      const [id = 0] = at.commit(session, { state, observations: [bareObservation(draft, createdAt)] })
+      const [id = 0] = at.commit(session, { state, observations: [{ ...bareObservation(draft, createdAt), model }] })
       const pinned = pick(4) === 0
       if (pinned) at.core.pin([id], true, NOW)
       memories.push({
@@ -122,7 +140,8 @@ const anyFilters: fc.Arbitrary<SearchFilters> = fc
     since: moment,
     until: moment,
     agent: orNull(['explorer', 'nobody']),
-    session: orNull(['s0', 's3', 'nobody']),
+    author: orNull(['user', 'offline', 'claude-haiku-4-5', 'nobody']),
+    session: orNull(['s0', 's3', BY_HAND, 'nobody']),
     pinned: fc.boolean(),
   })
   .map((some) => ({ ...NO_FILTERS, ...some }))
