@@ -129,6 +129,18 @@ export function narrowsProject(filters: SearchFilters): boolean {
   return areFiltersNarrow({ ...filters, project: null })
 }
 
+/** Filters compare without case and with forward slashes. The triggers that fill `search_rows` do the same for ASCII letters. */
+export function foldConcept(concept: string): string {
+  return concept.replace(/\s+/g, ' ').trim().toLowerCase()
+}
+
+export function foldPath(path: string): string {
+  return path
+    .replace(/[\r\n]+/g, ' ')
+    .replaceAll('\\', '/')
+    .toLowerCase()
+}
+
 /** A filter value that cannot be used. `param` names it as the user wrote it. */
 export class FilterValueError extends Error {
   readonly param: string

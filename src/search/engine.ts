@@ -14,9 +14,8 @@ import {
   type SearchRequest,
 } from '../domain/search-query.ts'
 import { errorMessage } from '../lib/errors.ts'
-import type { FoundMemory, MemoryCounts, RankingRow } from '../store/search-port.ts'
+import { type FoundMemory, type MemoryCounts, type RankingRow, searchRowId } from '../store/search-port.ts'
 import { openSearchDatabase, type SearchDatabase } from '../store/sqlite/search-reader.ts'
-import { searchRowId } from '../store/sqlite/search-rows.ts'
 import type { Embedder } from './embedders/models.ts'
 import { STATIC_EMBEDDER_NAME, staticEmbedder } from './embedders/static.ts'
 import {

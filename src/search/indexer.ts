@@ -5,8 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import type { Store } from '../store/port.ts'
-import type { NewVector, UnembeddedObservation } from '../store/search-port.ts'
-import { searchRowId } from '../store/sqlite/search-rows.ts'
+import { type NewVector, searchRowId, type UnembeddedObservation } from '../store/search-port.ts'
 import { hasSameWords } from './ranking.ts'
 import type { SearchCalls } from './search-thread.ts'
 

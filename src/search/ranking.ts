@@ -15,9 +15,8 @@
 import type { ObservationType } from '../domain/observation.ts'
 import type { Explanation } from '../domain/search-query.ts'
 import { STOP_WORDS } from '../lib/words.ts'
-import type { ColumnWeights, FoundMemory, RankingRow } from '../store/search-port.ts'
+import { type ColumnWeights, type FoundMemory, type RankingRow, searchRowId } from '../store/search-port.ts'
 import type { SearchDatabase } from '../store/sqlite/search-reader.ts'
-import { searchRowId } from '../store/sqlite/search-rows.ts'
 import type { VectorMatch } from './vectors/vector-set.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
 

@@ -1,7 +1,29 @@
-/** The types between search and the store: what search reads on its own connection, and what it has the store write. */
+/**
+ * Between search and the store: the ids of rows, what search reads on its own connection, and what it has the store write.
+ */
 import type { Observation, ObservationType } from '../domain/observation.ts'
-import type { SearchFilters, SearchHit } from '../domain/search-query.ts'
+import { MEMORY_KINDS, type MemoryKind, type SearchFilters, type SearchHit } from '../domain/search-query.ts'
 import type { BackupInfo } from './port.ts'
+
+/** A power of two, because SQL uses `id & 3` and `id >> 2`. Three of the four kinds are used. */
+const KINDS_PER_ID = 4
+
+export function searchRowId(kind: MemoryKind, id: number): number {
+  return id * KINDS_PER_ID + MEMORY_KINDS.indexOf(kind)
+}
+
+export function searchRowKind(row: number): MemoryKind {
+  return MEMORY_KINDS[row % KINDS_PER_ID] ?? 'observation'
+}
+
+export function searchRowMemoryId(row: number): number {
+  return Math.floor(row / KINDS_PER_ID)
+}
+
+/** The ids of the memories of one kind. */
+export function memoryIds(rows: readonly number[], kind: MemoryKind): number[] {
+  return rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId)
+}
 
 /**
  * `every`: all words must occur in the memory itself; newest first. `any`: the more words match, in the memory or in its

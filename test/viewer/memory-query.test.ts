@@ -15,6 +15,7 @@ test('memory query.round trip through the address', () => {
   const query: MemoryQuery = {
     text: 'why & how? #1 100%',
     filters: {
+      ...EMPTY_MEMORY_QUERY.filters,
       project: 'git:/home/me/a b/.git',
       kinds: ['observation', 'prompt'],
       types: ['bugfix', 'change'],

@@ -11,8 +11,7 @@ import {
   type SearchHit,
 } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
-import type { FoundMemory, LinkedObservation } from '../../store/search-port.ts'
-import { searchRowId } from '../../store/sqlite/search-rows.ts'
+import { type FoundMemory, type LinkedObservation, searchRowId } from '../../store/search-port.ts'
 import type { ReadContext, SearchReader } from '../context.ts'
 import { daemonOperation, readOperation } from '../operation.ts'
 import { observationNotFound, resolveFilters, resolveProjectKey, resolveSession } from '../resolve.ts'

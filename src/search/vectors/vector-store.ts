@@ -6,8 +6,8 @@
  */
 import { narrowsProject, type SearchFilters } from '../../domain/search-query.ts'
 import { errorMessage } from '../../lib/errors.ts'
+import { searchRowId, searchRowMemoryId } from '../../store/search-port.ts'
 import type { SearchDatabase } from '../../store/sqlite/search-reader.ts'
-import { searchRowId, searchRowMemoryId } from '../../store/sqlite/search-rows.ts'
 import type { Embedder } from '../embedders/models.ts'
 import {
   DUPLICATE_SEARCH_WIDTH,

@@ -15,11 +15,12 @@ import type {
   SessionRecord,
   SummaryRecord,
 } from '../exchange-records.ts'
+import { memoryIds, searchRowId, searchRowKind } from '../search-port.ts'
 import type { Database } from './database.ts'
 import { selectObservationsById, summariesFrom } from './memories.ts'
 import { selectProjects } from './projects.ts'
 import { openForReading } from './reader.ts'
-import { filterConditions, memoryIds, searchRowId, searchRowKind } from './search-rows.ts'
+import { filterConditions } from './search-rows.ts'
 
 /** Rows in memory at the same time, a few KB each. */
 const PAGE_ROWS = 200

@@ -6,11 +6,11 @@
 import { existsSync } from 'node:fs'
 import { schemaVersion } from '../migrations/index.ts'
 import type { BackupInfo } from '../port.ts'
-import type { ForgetOptions, ForgetResult } from '../search-port.ts'
+import { type ForgetOptions, type ForgetResult, memoryIds, searchRowId } from '../search-port.ts'
 import { Database, isIndexDamage, nextSeq } from './database.ts'
 import { indexChunk, indexSearchRow, purge, resetIndex, startPurge } from './full-text-index.ts'
 import { selectExistingObservations } from './memories.ts'
-import { memoryIds, searchRowId, selectPassing } from './search-rows.ts'
+import { selectPassing } from './search-rows.ts'
 
 /** A small index is purged before the answer; the rest of a large one in the background. */
 const PURGE_STEPS_AT_ONCE = 40

@@ -4,13 +4,14 @@
  * bounded steps; a damaged or outdated index is deleted and rebuilt the same way.
  */
 import type { Observation, Summary } from '../../domain/observation.ts'
+import { foldConcept, foldPath } from '../../domain/search-query.ts'
 import { systemCode } from '../../lib/errors.ts'
 import { splitWords } from '../../lib/words.ts'
-import type { IndexState } from '../search-port.ts'
+import { type IndexState, searchRowId, searchRowKind, searchRowMemoryId } from '../search-port.ts'
 import { type Database, inSavepoint, isIndexDamage, raw, type Sql, selectMeta, setMeta, sql } from './database.ts'
 import { indexedPairs } from './full-text-search.ts'
 import { observationsFrom, selectObservation, summariesFrom } from './memories.ts'
-import { foldConcept, foldedList, foldPath, searchRowId, searchRowKind, searchRowMemoryId } from './search-rows.ts'
+import { foldedList } from './search-rows.ts'
 
 const FULL_TEXT_TABLES = ['memory_fts', 'chunk_fts'] as const
 type FullTextTable = (typeof FULL_TEXT_TABLES)[number]

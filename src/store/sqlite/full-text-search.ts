@@ -9,9 +9,15 @@
  */
 import type { SearchFilters } from '../../domain/search-query.ts'
 import { STOP_WORDS, splitWords } from '../../lib/words.ts'
-import type { ColumnWeights, LexicalQuery, ScoredChunk, ScoredRow } from '../search-port.ts'
+import {
+  type ColumnWeights,
+  type LexicalQuery,
+  type ScoredChunk,
+  type ScoredRow,
+  searchRowMemoryId,
+} from '../search-port.ts'
 import { type Database, EMPTY_SQL, type Sql, sql } from './database.ts'
-import { filterConditions, kindsOnly, searchRowMemoryId } from './search-rows.ts'
+import { filterConditions, kindsOnly } from './search-rows.ts'
 
 /** Combining marks are removed, because the tokenizer splits at them. */
 const UNSPACED_RUN =

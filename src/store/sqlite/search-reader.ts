@@ -4,7 +4,7 @@
  */
 import { estimateTokens, type ObservationType, observationTokens, summaryTokens } from '../../domain/observation.ts'
 import type { MemoryKind } from '../../domain/search-query.ts'
-import type { FoundMemory, LinkedObservation, MemoryCounts } from '../search-port.ts'
+import { type FoundMemory, type LinkedObservation, type MemoryCounts, memoryIds, searchRowId } from '../search-port.ts'
 import {
   type Bound,
   bindDatabase,
@@ -38,8 +38,6 @@ import { displayNameSql } from './projects.ts'
 import { openForReading } from './reader.ts'
 import {
   countPassing,
-  memoryIds,
-  searchRowId,
   selectAllPassing,
   selectBeside,
   selectNeighbours,

@@ -2,41 +2,9 @@
  * `search_rows`: one row for every memory that can be found, of any kind, with the columns that filters need. The row id
  * combines the kind and the id of the memory; it is also the rowid of the full-text table.
  */
-import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
-import type { RankingRow } from '../search-port.ts'
+import { foldConcept, foldPath, MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
+import { type RankingRow, searchRowKind, searchRowMemoryId } from '../search-port.ts'
 import { allOf, type Database, raw, type Sql, sql } from './database.ts'
-
-/** A power of two, because SQL uses `id & 3` and `id >> 2`. Three of the four kinds are used. */
-const KINDS_PER_ID = 4
-
-export function searchRowId(kind: MemoryKind, id: number): number {
-  return id * KINDS_PER_ID + MEMORY_KINDS.indexOf(kind)
-}
-
-export function searchRowKind(row: number): MemoryKind {
-  return MEMORY_KINDS[row % KINDS_PER_ID] ?? 'observation'
-}
-
-export function searchRowMemoryId(row: number): number {
-  return Math.floor(row / KINDS_PER_ID)
-}
-
-/** The ids of the memories of one kind. */
-export function memoryIds(rows: readonly number[], kind: MemoryKind): number[] {
-  return rows.filter((row) => searchRowKind(row) === kind).map(searchRowMemoryId)
-}
-
-/** Filters compare without case and with forward slashes. The SQL of the migration does the same for ASCII letters. */
-export function foldConcept(concept: string): string {
-  return concept.replace(/\s+/g, ' ').trim().toLowerCase()
-}
-
-export function foldPath(path: string): string {
-  return path
-    .replace(/[\r\n]+/g, ' ')
-    .replaceAll('\\', '/')
-    .toLowerCase()
-}
 
 /** Every item is between two line breaks, so that a filter can match whole items. */
 export function foldedList(items: readonly string[], fold: (item: string) => string): string {

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { MemError } from '../../../src/lib/errors.ts'
-import type { NewVector } from '../../../src/store/search-port.ts'
+import { type NewVector, searchRowId } from '../../../src/store/search-port.ts'
 import { openSearchDatabase } from '../../../src/store/sqlite/search-reader.ts'
-import { searchRowId } from '../../../src/store/sqlite/search-rows.ts'
 import { NOW, stateOf } from '../samples.ts'
 import { bareObservation, SearchPlace } from './place.ts'
 

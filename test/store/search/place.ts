@@ -2,9 +2,13 @@
 import type { ObservationDraft } from '../../../src/domain/observation.ts'
 import { NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
 import type { Commit } from '../../../src/store/commit.ts'
-import type { ColumnWeights, LexicalQuery } from '../../../src/store/search-port.ts'
+import {
+  type ColumnWeights,
+  type LexicalQuery,
+  searchRowId,
+  searchRowMemoryId,
+} from '../../../src/store/search-port.ts'
 import { openSearchDatabase, type SearchDatabase } from '../../../src/store/sqlite/search-reader.ts'
-import { searchRowId, searchRowMemoryId } from '../../../src/store/sqlite/search-rows.ts'
 import { openSqliteStore, type SqliteStore } from '../../../src/store/sqlite/store.ts'
 import { type Place, place } from '../place.ts'
 import { commitOf, NOW, observationOf } from '../samples.ts'

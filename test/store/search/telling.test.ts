@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { searchRowMemoryId } from '../../../src/store/search-port.ts'
 import type { Database } from '../../../src/store/sqlite/database.ts'
 import { matchExpression, narrowedExpression } from '../../../src/store/sqlite/full-text-search.ts'
 import { openForReading } from '../../../src/store/sqlite/reader.ts'
-import { searchRowMemoryId } from '../../../src/store/sqlite/search-rows.ts'
 import { SearchPlace } from './place.ts'
 
 const COMMON_FROM = 10

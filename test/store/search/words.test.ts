@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { searchRowId } from '../../../src/store/sqlite/search-rows.ts'
+import { searchRowId } from '../../../src/store/search-port.ts'
 import { NOW, promptOf, record, summaryOf } from '../samples.ts'
 import { ALL, chunksOf, EVEN_WEIGHTS, SearchPlace } from './place.ts'
 
