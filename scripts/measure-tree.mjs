@@ -5,7 +5,7 @@
  *   node scripts/measure-tree.mjs --json    the same as one JSON line
  *   node scripts/measure-tree.mjs --check   exit code 1 where a rule is broken (`npm run lint` runs this)
  *
- * Rules: imports between rooms follow `ROOMS`; a room with `DOORS` is imported only through them; the root of `src/` holds
+ * Rules: imports between rooms follow `ROOMS`; a room is imported only through its `ENTRY_FILES`; the root of `src/` holds
  * no code; an exported name is declared once in `src/` and `machines/`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -74,10 +74,10 @@ export const ROOMS = {
 /**
  * The files of a room that other rooms may import; the rest is private to it. The other rooms (`lib`, `domain`, `settings`,
  * `api`, `context`, `statechart`) are collections: each of their files is for others. One `index.ts` per room was tried
- * instead: `claude-mem --help` took 1.6 times as long, because a door that exports everything also loads everything, and
+ * instead: `claude-mem --help` took 1.6 times as long, because a file that exports everything also loads everything, and
  * the viewer could not be bundled for the browser.
  */
-export const DOORS = {
+export const ENTRY_FILES = {
   transfer: [
     'backfill/plan.ts',
     'backfill/run.ts',
@@ -166,7 +166,7 @@ export const DOORS = {
   mcp: ['server.ts'],
 }
 
-/** These files of `src/daemon/` put the parts together and may import every room below the doors. */
+/** These files of `src/daemon/` put the parts together and may import every room. */
 const COMPOSITION_ROOT = ['src/daemon/main.ts', 'src/daemon/daemon.ts']
 const COMPOSITION_ROOT_ROOMS = ['api', 'transport']
 
@@ -223,9 +223,11 @@ for (const file of code) {
     if (other !== room && !allowed.includes(other)) {
       problems.push(`${file}:${line}: ${room} must not import ${other} (${target})`)
     }
-    const doors = DOORS[other]
-    if (other !== room && doors !== undefined && !doors.some((door) => target === `src/${other}/${door}`)) {
-      problems.push(`${file}:${line}: ${target} is private to ${other}; import one of its DOORS, or add it there`)
+    const entries = ENTRY_FILES[other]
+    if (other !== room && entries !== undefined && !entries.some((entry) => target === `src/${other}/${entry}`)) {
+      problems.push(
+        `${file}:${line}: ${target} is private to ${other}; import one of its ENTRY_FILES, or add the file there`,
+      )
     }
   }
   for (const name of new Set(exportedNames(text))) declared.set(name, [...(declared.get(name) ?? []), file])

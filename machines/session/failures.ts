@@ -1,4 +1,4 @@
-/** Failures have an owner: the provider, a message, or the length of the conversation. */
+/** Failures have an owner: the provider, a message, or the context (the conversation is too long). */
 import { addUsage } from '../../src/domain/observation.ts'
 import { decide, type EventOf, holding, tidy, withoutPending, withSummaryDue, withTurn } from './context.ts'
 import type { Change, SessionContext } from './types.ts'
@@ -51,7 +51,7 @@ export function releaseClaims(context: SessionContext, { tick }: EventOf<'DRAIN'
   return decide({ ...next, waiting }, tick, 'released: the daemon stops', ...changes)
 }
 
-/** Owned by the message: counted. A batch is split until the failing message is alone; then it is set aside. */
+/** Owned by the message: counted. A batch is split until the failing message is alone; then it fails for good. */
 export function blameMessage(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const effect = context.effect
   if (effect?.kind !== 'observe') return context
@@ -66,8 +66,8 @@ export function blameMessage(context: SessionContext, event: EventOf<'FAILED'>):
       failed: context.failed + 1,
       turns: withoutPending(context.turns, effect.prompt, 1),
     }
-    return decide(tidy(next), event.tick, `set aside after ${attempts} attempts: ${event.reason}`, {
-      do: 'set_aside',
+    return decide(tidy(next), event.tick, `failed after ${attempts} attempts: ${event.reason}`, {
+      do: 'fail',
       effectId: effect.id,
       reason: event.reason,
     })
@@ -93,7 +93,7 @@ export function blameTurn(context: SessionContext, event: EventOf<'FAILED'>): Se
     // This summary is given up; one that became due meanwhile is separate.
     const next = tidy({ ...context, effect: null, waiting: null, compaction: 'none' as const, summaryAttempts: 0 })
     return decide(next, event.tick, `no summary after ${attempts} attempts: ${event.reason}`, {
-      do: 'set_aside',
+      do: 'fail',
       effectId: effect.id,
       reason: event.reason,
     })

@@ -1,5 +1,6 @@
 /**
- * The life of one session. States: `init`, `observing`, `batching`, `summarizing`, `compacting`, `closed`.
+ * The life of one session. States: `init`, `observing` (messages collect), `batching` (a batch is with the observer),
+ * `summarizing`, `compacting`, `closed`.
  *
  * 1. The machine is pure. It has no `invoke`, no `after`, no clock and no random numbers: every event carries its time, a
  *    fresh id and the policy in `tick`. Actions only assign. What must happen outside is data in the context: the one
@@ -10,14 +11,17 @@
  * 4. `observing` is the hub: whenever nothing is in flight it starts the oldest work that is due, else messages collect.
  *    A batch contains messages of one turn. It is flushed when the turn or the session ends, on overflow, at the next
  *    prompt, before the client compacts, after some idle time, by `claude-mem flush` or a retry, and at once when
- *    batching is off. `flushReason` in effects.ts decides.
+ *    batching is off. Most of these set `flush` of the turn (reports.ts; failures.ts when a batch is split);
+ *    `flushReason` in effects.ts decides.
  * 5. `batching`, `summarizing` and `compacting` have one effect in flight (`calling`) or wait for the provider
  *    (`waiting`). Only a result that names the current effect counts; a late one is ignored.
  * 6. Failures have an owner. The provider: nothing is counted, the session waits. The message: counted, the batch is
- *    split until the failing message is alone, then it is set aside. "Too long" is owned by neither: the conversation
- *    is compacted and the batch is sent again; if that fails with "too long" again, the message owns it.
- * 7. Past the daily budget a session continues without a model until the next day: each event says whether a model may
- *    be called, each effect carries the answer, and `offline` in the context holds since when.
+ *    split until the failing message is alone and has used up its attempts (attempts in larger batches count), then
+ *    its status is `failed`. The context ("too long"): the conversation is compacted and the batch is sent again; if that
+ *    fails with "too long" again, the message owns it.
+ * 7. Past the daily budget, and with CLAUDE_MEM_WHEN_UNAVAILABLE=offline while the provider fails, a session continues
+ *    without a model: each event says whether a model may be called, each effect carries the answer, and `offline` in
+ *    the context holds since when.
  * 8. Idle time ends a session: `interrupted` with an open turn, else `completed`. So does its own end. Work that is
  *    still due is done first.
  * 9. `closed` is an ordinary state: a prompt or a user reopens it, and a late message is still observed. A session that

@@ -1,6 +1,6 @@
 /**
- * Lifts snapshots that older versions of the machine wrote, one step a version. `test/machines/fixtures` keeps one
- * snapshot per released version, and each must still come up.
+ * Migrates snapshots that older versions of the machine wrote, one step per version. `test/machines/fixtures` has one
+ * snapshot per released version, and each must still load.
  */
 import type { StateValue } from 'xstate'
 import { newContext } from './context.ts'

@@ -16,7 +16,7 @@ export interface Policy {
   effectTimeoutMs: number
   /** Size of the observer's conversation that starts a compaction, in tokens. */
   compactTokens: number
-  /** Failed attempts after which a message that is alone in its batch is set aside. */
+  /** Failed attempts after which a message that is alone in its batch gets the status `failed`. */
   maxAttempts: number
 }
 
@@ -45,7 +45,7 @@ export type SessionInput =
   | { type: 'FLUSH' }
   | { type: 'DEADLINE' }
   | { type: 'DRAIN' }
-  /** What was set aside goes back into the inbox: messages counted by turn, and turns without their summary. */
+  /** What failed goes back into the inbox: messages counted by turn, and turns without their summary. */
   | { type: 'RETRY'; messages: TurnCount[]; summaries: number[] }
   /** What a user dropped. Null: pending messages stay. */
   | { type: 'CLEAR'; pending: TurnCount[] | null; failed: number }
@@ -98,7 +98,7 @@ export type Change =
   | { do: 'claim'; effect: Effect }
   | { do: 'release'; effectId: string; counted: boolean; reason: string }
   | { do: 'settle'; effectId: string; prompt: number; kind: Effect['kind'] }
-  | { do: 'set_aside'; effectId: string; reason: string }
+  | { do: 'fail'; effectId: string; reason: string }
   | { do: 'retry_failed' }
   | { do: 'clear'; pending: boolean }
 
@@ -135,7 +135,7 @@ export interface SessionContext {
   /** The session has ended for its user; pending work is still done. */
   ended: boolean
   outcome: Outcome
-  /** Messages set aside. */
+  /** Messages with the status `failed`. */
   failed: number
   effect: Effect | null
   waiting: Waiting | null

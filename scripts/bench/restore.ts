@@ -91,7 +91,7 @@ function supervisor(store: Store, observer: Observer): Supervisor {
     offlineObserver: plainObserver,
     policy: () => POLICY,
     concurrency: () => 16,
-    spool: { drain: async () => 0 },
+    spool: { deliver: async () => 0 },
     log: () => undefined,
     freshId: randomUUID,
     now: then,

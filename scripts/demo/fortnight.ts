@@ -65,7 +65,7 @@ export async function fillFortnight(sandbox: Sandbox): Promise<void> {
     offlineObserver,
     policy: () => POLICY,
     concurrency: () => 1,
-    spool: { drain: async () => 0 },
+    spool: { deliver: async () => 0 },
     log: () => undefined,
     freshId: randomUUID,
     now: () => clock.now,

@@ -1,6 +1,6 @@
 /** Output of the demo: tool uses share a line, everything that the daemon commits gets its own line. */
 import { createStyle, type Style, shouldUseColour } from '../../src/cli/style.ts'
-import { displayWidth, sanitize, truncate, wrapText } from '../../src/cli/text.ts'
+import { displayWidth, terminalSafe, truncate, wrapText } from '../../src/cli/text.ts'
 import { TYPE_ICONS } from '../../src/context/lines.ts'
 import type { Observation, Summary } from '../../src/domain/observation.ts'
 
@@ -46,7 +46,7 @@ export class Screen {
   }
 
   tool(name: string, about: string, failed: boolean): void {
-    const shown = truncate(sanitize(`${name} ${about}`), TOOL_CHARS)
+    const shown = truncate(terminalSafe(`${name} ${about}`), TOOL_CHARS)
     const text = failed ? `${shown} ✗` : shown
     const width = displayWidth(text) + 3
     const full = this.#used + width > this.#columns
@@ -64,10 +64,10 @@ export class Screen {
   }
 
   observation({ id, type, title, facts }: Observation): void {
-    const text = `${TYPE_ICONS[type]} ${sanitize(title ?? '')}`
+    const text = `${TYPE_ICONS[type]} ${terminalSafe(title ?? '')}`
     const [fact] = facts
     const room = this.#columns - LABEL_WIDTH - displayWidth(text) - 2
-    const more = fact === undefined || room < 20 ? '' : `  ${this.#style.dim(truncate(sanitize(fact), room))}`
+    const more = fact === undefined || room < 20 ? '' : `  ${this.#style.dim(truncate(terminalSafe(fact), room))}`
     this.#line(
       `${this.#label(`learned #${id}`, this.#style.green)}${this.#style.green(truncate(text, this.#columns - LABEL_WIDTH))}${more}`,
     )
@@ -107,7 +107,7 @@ export class Screen {
   }
 
   #labelled(label: string, paintLabel: (text: string) => string, text: string, paint: (text: string) => string): void {
-    const [first = '', ...rest] = wrapText(sanitize(text), this.#columns - LABEL_WIDTH)
+    const [first = '', ...rest] = wrapText(terminalSafe(text), this.#columns - LABEL_WIDTH)
     this.#line(`${this.#label(label, paintLabel)}${paint(first)}`)
     for (const line of rest) this.#line(`${' '.repeat(LABEL_WIDTH)}${paint(line)}`)
   }

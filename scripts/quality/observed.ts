@@ -53,7 +53,7 @@ export async function observedEvents(source: AsyncIterable<MemoryEvent>, options
       offlineObserver,
       policy: () => sessionPolicy(loaded, observer.provider === 'offline'),
       concurrency: () => 1,
-      spool: { drain: async () => 0 },
+      spool: { deliver: async () => 0 },
       log: (level, text, details) => {
         if (level === 'warn' || level === 'error')
           complaints.push(`${text} ${JSON.stringify(details ?? {}, showError)}`)

@@ -35,7 +35,7 @@ import { withDaemon, withMemory } from './memory-client.ts'
 import { progressBar, remainingText, throttled } from './progress.ts'
 import type { Display } from './style.ts'
 import { cutColumn, rightColumn, tableLines } from './table.ts'
-import { sanitize } from './text.ts'
+import { terminalSafe } from './text.ts'
 
 interface BackfillRequest {
   /** Empty: all transcripts of Claude Code. */
@@ -257,7 +257,7 @@ function backfillEstimateLines(view: BackfillView, display: Display): string[] {
 }
 
 function costText({ observer: { provider, model }, budget }: BackfillView, { tokens, cost }: CostEstimate): string {
-  const estimate = `${sanitize(`${provider} (${model})`)} would observe them: about ${formatCount(tokens)} tokens`
+  const estimate = `${terminalSafe(`${provider} (${model})`)} would observe them: about ${formatCount(tokens)} tokens`
   if (provider === 'claude-code') return `${estimate} of your subscription`
   if (cost === null) return `${estimate}, the price is unknown`
   const overBudget = cost > budget ? `; above ${formatMoney(budget)} a day it continues without the model` : ''
@@ -272,7 +272,7 @@ function skippedLines({ skipped, problems, badLines }: BackfillView, { style }: 
   const bad = badLines > 0 ? [`  skipped: ${pluralize(badLines, 'line')} that cannot be read or were truncated`] : []
   const more = problems.length - SHOWN_PROBLEMS
   const warnings = [
-    ...problems.slice(0, SHOWN_PROBLEMS).map(({ file, reason }) => `! ${sanitize(file)}: ${sanitize(reason)}`),
+    ...problems.slice(0, SHOWN_PROBLEMS).map(({ file, reason }) => `! ${terminalSafe(file)}: ${terminalSafe(reason)}`),
     ...(more > 0 ? [`! and ${more} more`] : []),
   ]
   const lines = [...[...reasons, ...bad].map(style.dim), ...warnings.map(style.yellow)]
@@ -288,8 +288,8 @@ function backfillResultLines(result: BackfillResult, view: BackfillView, display
     isEmpty
       ? `Nothing new to read in${sinceText(view)}`
       : `${green('✓')} ${bold(`${pluralize(sessions, 'session')} read in`)}: ${counts}`,
-    ...failed.map(({ session, reason }) => yellow(`! session ${sanitize(session)}: ${sanitize(reason)}`)),
-    ...(error === null ? [] : [yellow(`! ${sanitize(error)}`)]),
+    ...failed.map(({ session, reason }) => yellow(`! session ${terminalSafe(session)}: ${terminalSafe(reason)}`)),
+    ...(error === null ? [] : [yellow(`! ${terminalSafe(error)}`)]),
     ...(left === 0 ? [] : [`${pluralize(left, 'session')} left; run the same command again to continue`]),
     ...skippedLines(view, display),
   ]
@@ -311,7 +311,7 @@ function backfillProgressLine(
   const finished = done + failed.length
   // Each session counts like one more tool use, for its summary.
   const [part, whole] = [toolUses + finished, total.toolUses + total.sessions]
-  const state = waiting === null ? remainingText(part, whole, elapsedMs) : `, waiting: ${sanitize(waiting)}`
+  const state = waiting === null ? remainingText(part, whole, elapsedMs) : `, waiting: ${terminalSafe(waiting)}`
   const sessions = `${finished} of ${pluralize(total.sessions, 'session')}`
   return `${progressBar(part, whole)} ${sessions}, ${toolUses} of ${pluralize(total.toolUses, 'tool use')}${state}`
 }

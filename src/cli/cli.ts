@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { createStyle, type Display, isAsciiTerminal, shouldUseColour } from './style.ts'
-import { jsonLine, sanitize } from './text.ts'
+import { jsonLine, terminalSafe } from './text.ts'
 
 export interface Cli {
   readonly paths: Paths
@@ -58,7 +58,7 @@ export function createCli(mainUrl: string): Cli {
     progress: (line) => {
       if (stderr.isTTY !== true || line === lastProgress) return
       lastProgress = line
-      stderr.write(`\r\x1b[K${sanitize(line)}`)
+      stderr.write(`\r\x1b[K${terminalSafe(line)}`)
     },
     confirm: async (question) => {
       const prompt = createInterface({ input: stdin, output: stderr })

@@ -43,7 +43,7 @@ import { memoryCountsText } from './format.ts'
 import { withDaemon } from './memory-client.ts'
 import { progressBar } from './progress.ts'
 import type { Display } from './style.ts'
-import { jsonLine, sanitize } from './text.ts'
+import { jsonLine, terminalSafe } from './text.ts'
 
 export type ExportFormat = 'jsonl' | 'markdown'
 
@@ -79,7 +79,7 @@ export async function exportMemory({ filters, format, file, force }: ExportReque
     if (target === null) cli.printStderr(`Exported ${text}`)
     else {
       const result = { file: target, format, exported, bytes }
-      printResult(cli, result, () => `Exported ${text} to ${sanitize(target)} (${formatBytes(bytes)})`)
+      printResult(cli, result, () => `Exported ${text} to ${terminalSafe(target)} (${formatBytes(bytes)})`)
     }
   } finally {
     source.close()
@@ -238,7 +238,7 @@ function importResultLines(
     ...mappedProjectLines(projects),
     ...(excluded === 0 ? [] : [`${excluded} of excluded projects left out (claude-mem projects lists them)`]),
     ...(refused === 0 ? [] : [style.yellow(`${refused} could not be imported; everything else was`)]),
-    ...shown.map(({ at, problem }) => `  ${sanitize(at)}: ${sanitize(problem)}`),
+    ...shown.map(({ at, problem }) => `  ${terminalSafe(at)}: ${terminalSafe(problem)}`),
     ...(more > 0 ? [`  … and ${more} more`] : []),
   ]
 }
@@ -248,8 +248,10 @@ function mappedProjectLines(projects: readonly MappedProject[]): string[] {
   const moved = projects.filter(({ from, to }) => from.key !== to.key)
   const unknown = projects.filter(({ from, to }) => from.key === to.key && isImportedProjectKey(to.key))
   return [
-    ...moved.map(({ from, to }) => `${sanitize(from.name)} becomes ${sanitize(to.name)} (${sanitize(to.key)})`),
-    ...unknown.map(({ to }) => `${sanitize(to.name)} is not a project here; it becomes ${sanitize(to.key)}`),
+    ...moved.map(
+      ({ from, to }) => `${terminalSafe(from.name)} becomes ${terminalSafe(to.name)} (${terminalSafe(to.key)})`,
+    ),
+    ...unknown.map(({ to }) => `${terminalSafe(to.name)} is not a project here; it becomes ${terminalSafe(to.key)}`),
     ...(unknown.length === 0 ? [] : ['  To merge it with the repository later: claude-mem projects merge']),
   ]
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LOG_FILE } from '../lib/log.ts'
 import { formatClockTime } from './format.ts'
 import type { Display, Paint, Style } from './style.ts'
-import { sanitize } from './text.ts'
+import { terminalSafe } from './text.ts'
 
 export type LogEntry = Record<string, unknown>
 
@@ -137,10 +137,10 @@ export function logLine(entry: LogEntry, display: Display): string {
     .map(([name, value]) => ({ name, text: fieldText(value) }))
     // Many messages already end with the error's message.
     .filter(({ name, text }) => name !== 'error' || !String(entry.msg).includes(text))
-    .map(({ name, text }) => style.dim(sanitize(`${name}=${text}`)))
+    .map(({ name, text }) => style.dim(terminalSafe(`${name}=${text}`)))
   const at = Date.parse(String(entry.time))
   const time = Number.isNaN(at) ? [] : [style.dim(formatClockTime(at, display.now))]
-  const text = typeof entry.msg === 'string' ? [sanitize(entry.msg)] : []
+  const text = typeof entry.msg === 'string' ? [terminalSafe(entry.msg)] : []
   return [...time, ...(level === undefined ? [] : [paint(level.name.padEnd(5))]), ...text, ...details].join(' ')
 }
 

@@ -2,7 +2,7 @@
 /** Entry point of the command line. Commands load their implementation when they run, to keep the start fast. */
 import { systemCode } from '../lib/errors.ts'
 import { type Cli, createCli } from './cli.ts'
-import { payloadEvent, reportEvent, serveMcp } from './commands/hook.ts'
+import { payloadEvent, reportEvent, serveMcp } from './commands/client-programs.ts'
 import { COMMANDS } from './commands/index.ts'
 import { exitCodeFor, failureMessage, parse } from './parse.ts'
 

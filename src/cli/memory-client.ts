@@ -41,8 +41,8 @@ export async function openMemory({ paths, env }: Cli): Promise<MemoryConnection>
   } catch (error) {
     if (!isNotRunning(error)) throw error
   }
-  const { openOfflineMemory } = await import('../api/offline.ts')
-  return { ...(await openOfflineMemory(paths, env)), daemon: null }
+  const { openReadOnlyMemory } = await import('../api/read-only.ts')
+  return { ...(await openReadOnlyMemory(paths, env)), daemon: null }
 }
 
 /** For operations that need a daemon; starts one if none is running. */

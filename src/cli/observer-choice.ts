@@ -5,7 +5,7 @@ import { API_PROVIDERS, chooseProvider, type ProviderEnvironment, providerConfig
 import { type LoadedSettings, parseSetting, type SettingName } from '../settings/settings.ts'
 import { oneOf, UsageError } from './arguments.ts'
 import { askLine, type PromptStreams } from './input.ts'
-import { sanitize } from './text.ts'
+import { terminalSafe } from './text.ts'
 
 export const OBSERVER_NAMES = ['offline', 'claude-code', 'anthropic', 'gemini', 'openrouter'] as const
 type ObserverName = (typeof OBSERVER_NAMES)[number]
@@ -87,7 +87,7 @@ export async function promptForObserver(
     if (answer === '') return null
     const found = OBSERVER_NAMES.find((name, index) => name === answer.toLowerCase() || String(index + 1) === answer)
     if (found !== undefined) return found
-    print(`"${sanitize(answer)}" is not one of them`)
+    print(`"${terminalSafe(answer)}" is not one of them`)
   }
   return null
 }
@@ -103,7 +103,7 @@ export function observerCostText(
   if (observer === 'offline') return 'rules, no model: costs nothing, sends nothing anywhere'
   if (observer === 'claude-code') {
     const { program } = claudeCodeConfig(loaded, environment)
-    const which = program === null ? 'no claude was found' : sanitize(program)
+    const which = program === null ? 'no claude was found' : terminalSafe(program)
     return `your Claude subscription (${which}): counts against its limits`
   }
   const { model } = providerConfig(observer, loaded, environment, { named: true })
@@ -112,5 +112,5 @@ export function observerCostText(
   const usd = price === null ? null : (inputTokens * price.input + outputTokens * price.output) / 1_000_000
   const cost = usd === null ? 'the price is unknown' : `about $${usd.toFixed(2)} for ${toolUses} tool uses`
   const limit = `at most $${loaded.values.CLAUDE_MEM_DAILY_BUDGET_USD} a day`
-  return `${sanitize(model) || 'a model'} with your API key: ${cost}, ${limit}`
+  return `${terminalSafe(model) || 'a model'} with your API key: ${cost}, ${limit}`
 }

@@ -7,7 +7,7 @@ import { VERSION } from '../lib/version.ts'
 import { didYouMean, UsageError } from './arguments.ts'
 import type { Cli } from './cli.ts'
 import { type CliCommand, COMMAND_GROUPS, EXIT_FAILED, EXIT_USAGE } from './command.ts'
-import { sanitize } from './text.ts'
+import { terminalSafe } from './text.ts'
 
 /** Longer lines are hard to read, also on a wide terminal. */
 const MAX_HELP_COLUMNS = 100
@@ -104,7 +104,7 @@ function commandListLines(commands: readonly CliCommand[], cli: Cli): string[] {
     row('--help, -h', 'Explain a command, with examples: claude-mem inspect --help'),
     row('--version, -v', 'The version of this program'),
     '',
-    `The memory is stored in ${sanitize(cli.paths.dataDir)} (CLAUDE_MEM_DATA_DIR).`,
+    `The memory is stored in ${terminalSafe(cli.paths.dataDir)} (CLAUDE_MEM_DATA_DIR).`,
   ]
 }
 
@@ -117,7 +117,7 @@ export function failureMessage(error: unknown, env: NodeJS.ProcessEnv): string {
   const message = isWorkingDirectoryDeleted(error)
     ? 'the current directory was deleted; change to another one and try again'
     : errorMessage(error)
-  const line = `claude-mem: ${sanitize(message)}`
+  const line = `claude-mem: ${terminalSafe(message)}`
   const wantsStack = env.CLAUDE_MEM_LOG_LEVEL === 'debug' || env.CLAUDE_MEM_LOG_LEVEL === 'trace'
   if (!wantsStack || !(error instanceof Error) || error instanceof UsageError) return line
   return [line, ...stackLines(error)].join('\n')
@@ -129,6 +129,6 @@ function isWorkingDirectoryDeleted(error: unknown): boolean {
 }
 
 function stackLines(error: Error): string[] {
-  const lines = (error.stack ?? '').split('\n').map((line) => `  ${sanitize(line)}`)
+  const lines = (error.stack ?? '').split('\n').map((line) => `  ${terminalSafe(line)}`)
   return error.cause instanceof Error ? [...lines, '  caused by', ...stackLines(error.cause)] : lines
 }

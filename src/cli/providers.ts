@@ -27,7 +27,7 @@ import { EXIT_FAILED } from './command.ts'
 import { formatDuration, formatMoney } from './format.ts'
 import type { Display } from './style.ts'
 import { type Field, fieldLines } from './table.ts'
-import { sanitize } from './text.ts'
+import { terminalSafe } from './text.ts'
 
 export async function listProviders(cli: Cli): Promise<number> {
   const view = await loadProviders(cli)
@@ -83,8 +83,8 @@ export async function testObserver(cli: Cli, name: string | undefined): Promise<
   const called = config.problems.length === 0
   if (!cli.json) {
     for (const note of [...config.notes, ...problems])
-      cli.printStderr(cli.display().style.yellow(`! ${sanitize(note)}`))
-    if (called) cli.printStderr(`One small call to ${sanitize(config.model)} through ${provider} …`)
+      cli.printStderr(cli.display().style.yellow(`! ${terminalSafe(note)}`))
+    if (called) cli.printStderr(`One small call to ${terminalSafe(config.model)} through ${provider} …`)
   }
   const { CLAUDE_MEM_PRICES: prices, CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS } = loaded.values
   const timeoutMs = CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000
@@ -244,15 +244,15 @@ function providerCostText(config: ProviderConfig, price: ModelPrice | null): str
 function providerLines(view: ProvidersView, display: Display): string[] {
   const { style } = display
   return [
-    `${style.bold(view.chosen)} is the observer: ${sanitize(view.why)}`,
+    `${style.bold(view.chosen)} is the observer: ${terminalSafe(view.why)}`,
     ...view.providers.flatMap((provider) => ['', ...providerViewLines(provider, display)]),
     ...(view.offers.length === 0 ? [] : ['', style.bold('Available, but not used')]),
     ...view.offers.flatMap(({ text, commands }) => [
-      `  ${sanitize(text)}; to use it:`,
-      ...commands.map((line) => `    ${sanitize(line)}`),
+      `  ${terminalSafe(text)}; to use it:`,
+      ...commands.map((line) => `    ${terminalSafe(line)}`),
     ]),
     ...(view.problems.length === 0 ? [] : ['']),
-    ...view.problems.map((problem) => style.yellow(`! ${sanitize(problem)}`)),
+    ...view.problems.map((problem) => style.yellow(`! ${terminalSafe(problem)}`)),
     '',
     style.dim('A running daemon applies changes after: claude-mem restart'),
   ]
@@ -262,10 +262,10 @@ function providerViewLines(view: ProviderView, display: Display): string[] {
   const { style } = display
   const mark = view.chosen ? style.green('●') : '○'
   const fields: Field[] = [
-    ['model', sanitize(view.model ?? '') || null],
-    [view.provider === 'claude-code' ? 'program' : 'address', view.at === null ? null : sanitize(view.at)],
-    ['key', view.key && `${sanitize(view.key.shown)} from ${view.key.source}`],
-    ['cost', sanitize(view.cost)],
+    ['model', terminalSafe(view.model ?? '') || null],
+    [view.provider === 'claude-code' ? 'program' : 'address', view.at === null ? null : terminalSafe(view.at)],
+    ['key', view.key && `${terminalSafe(view.key.shown)} from ${view.key.source}`],
+    ['cost', terminalSafe(view.cost)],
   ]
   const state = view.chosen ? ' (chosen)' : view.configuredBy === null ? '' : ' (set up)'
   // For a provider that is not configured, what is missing is information, not a problem.
@@ -273,25 +273,25 @@ function providerViewLines(view: ProviderView, display: Display): string[] {
   return [
     `${mark} ${style.bold(view.provider)}${state}`,
     ...fieldLines(fields, display),
-    ...view.problems.map((problem) => `  ${paint(sanitize(problem))}`),
-    ...view.notes.map((note) => `  ${style.yellow(sanitize(note))}`),
+    ...view.problems.map((problem) => `  ${paint(terminalSafe(problem))}`),
+    ...view.notes.map((note) => `  ${style.yellow(terminalSafe(note))}`),
   ]
 }
 
 function providerTestLines(provider: string, answer: TestResult, display: Display): string[] {
   const { style } = display
-  if (!answer.ok) return [`${style.red('✗')} ${sanitize(answer.error)}`]
+  if (!answer.ok) return [`${style.red('✗')} ${terminalSafe(answer.error)}`]
   const { input, output, cacheRead, cacheWrite } = answer.usage
   const cached = cacheRead + cacheWrite === 0 ? '' : `, ${cacheRead} read from and ${cacheWrite} written to a cache`
   return [
     `${style.green('✓')} ${provider} answers`,
     ...fieldLines(
       [
-        ['model', sanitize(answer.model)],
+        ['model', terminalSafe(answer.model)],
         ['time', answer.ms < 1_000 ? `${answer.ms} ms` : formatDuration(answer.ms)],
         ['tokens', `${input} in, ${output} out${cached}`],
         ['cost', answer.cost === null ? 'unknown: there is no price for the model' : formatMoney(answer.cost)],
-        ['reply', sanitize(answer.reply)],
+        ['reply', terminalSafe(answer.reply)],
       ],
       display,
     ),

@@ -19,7 +19,7 @@ import { EXIT_FAILED } from './command.ts'
 import type { InstallClient } from './commands/install.ts'
 import { stopDaemon } from './daemon-process.ts'
 import { installDryRunLines, uninstalledFileLines } from './render/install.ts'
-import { sanitize } from './text.ts'
+import { terminalSafe } from './text.ts'
 
 /** Time for a stopped daemon's process to exit; a loaded machine may be slow. */
 const EXIT_TIMEOUT_MS = 10_000
@@ -54,7 +54,7 @@ export async function purgeAll(
     resultLines(cli, removed, projections, exists),
   )
   for (const { file, why } of skipped) {
-    cli.printStderr(`claude-mem: our section in ${sanitize(file)} was not removed: ${sanitize(why ?? '')}`)
+    cli.printStderr(`claude-mem: our section in ${terminalSafe(file)} was not removed: ${terminalSafe(why ?? '')}`)
   }
   return skipped.length === 0 ? 0 : EXIT_FAILED
 }
@@ -65,9 +65,9 @@ async function printDryRun(cli: Cli, planned: UninstallOutcome, exists: boolean)
   printResult(cli, { dryRun: true, dataDir, exists, ...planned, projections }, () => [
     ...planned.installations.flatMap(({ files }) => installDryRunLines(files, cli.display())),
     ...projections.flatMap(plannedSectionLines),
-    exists ? `${sanitize(dataDir)} would be deleted` : `There is no ${sanitize(dataDir)}`,
+    exists ? `${terminalSafe(dataDir)} would be deleted` : `There is no ${terminalSafe(dataDir)}`,
   ])
-  if (!cli.json) for (const failure of planned.failures) cli.printStderr(`claude-mem: ${sanitize(failure)}`)
+  if (!cli.json) for (const failure of planned.failures) cli.printStderr(`claude-mem: ${terminalSafe(failure)}`)
   return planned.failures.length === 0 ? 0 : EXIT_FAILED
 }
 
@@ -126,9 +126,9 @@ function notDeletedError(failures: readonly string[]): MemError {
 }
 
 async function confirmPurge(cli: Cli, { installations }: UninstallOutcome): Promise<boolean> {
-  const files = installations.flatMap(({ files }) => files.map(({ file }) => sanitize(file)))
+  const files = installations.flatMap(({ files }) => files.map(({ file }) => terminalSafe(file)))
   const entries = files.length === 0 ? '' : `remove our entries from ${files.join(', ')} and `
-  const dataDir = sanitize(cli.paths.dataDir)
+  const dataDir = terminalSafe(cli.paths.dataDir)
   cli.printStderr(`This would ${entries}delete ${dataDir} with everything that is remembered.`)
   return await confirmChange(cli, `Delete ${dataDir} permanently?`, 'Nothing was changed')
 }
@@ -140,16 +140,16 @@ async function removeFileSections(cli: Cli, dryRun: boolean): Promise<FileOutcom
     return await removeProjections(reader, dryRun).finally(() => reader.close())
   } catch (error) {
     if (!(error instanceof MemError && error.code === 'not_found')) {
-      cli.printStderr(`claude-mem: sections in files could not be searched: ${sanitize(errorMessage(error))}`)
+      cli.printStderr(`claude-mem: sections in files could not be searched: ${terminalSafe(errorMessage(error))}`)
     }
     return []
   }
 }
 
 function plannedSectionLines({ file, what, why }: FileOutcome): string[] {
-  if (what === 'cleaned') return [`Our section would be removed from ${sanitize(file)}`]
-  if (what === 'deleted') return [`${sanitize(file)} would be deleted`]
-  return what === 'left' ? [`Our section would stay in ${sanitize(file)}: ${sanitize(why ?? '')}`] : []
+  if (what === 'cleaned') return [`Our section would be removed from ${terminalSafe(file)}`]
+  if (what === 'deleted') return [`${terminalSafe(file)} would be deleted`]
+  return what === 'left' ? [`Our section would stay in ${terminalSafe(file)}: ${terminalSafe(why ?? '')}`] : []
 }
 
 function resultLines(
@@ -160,7 +160,7 @@ function resultLines(
 ): string[] {
   const { bold, green } = cli.display().style
   const cleaned = projections.filter(({ what }) => what === 'cleaned' || what === 'deleted').length
-  const dataDir = sanitize(cli.paths.dataDir)
+  const dataDir = terminalSafe(cli.paths.dataDir)
   return [
     `${green('✓')} ${bold('claude-mem is removed')}`,
     ...installations.flatMap(({ files }) => files.flatMap((file) => uninstalledFileLines(file, false))),

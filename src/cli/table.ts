@@ -1,6 +1,6 @@
 /** Tables, label-value lists and titled sections. A table that is too wide truncates or wraps the columns that allow it. */
 import type { Display, Paint } from './style.ts'
-import { displayWidth, padEnd, padStart, sanitize, truncate, wrapText } from './text.ts'
+import { displayWidth, padEnd, padStart, terminalSafe, truncate, wrapText } from './text.ts'
 
 interface ColumnLayout {
   title: string
@@ -36,7 +36,7 @@ export function tableLines(
   display: Display,
 ): string[] {
   const columns = given.map((column) => (typeof column === 'string' ? { title: column } : column))
-  const texts = rows.map((row) => columns.map((_, i) => sanitize(cellText(row[i]))))
+  const texts = rows.map((row) => columns.map((_, i) => terminalSafe(cellText(row[i]))))
   const natural = columns.map(({ title }, i) =>
     Math.max(displayWidth(title), ...texts.map((row) => displayWidth(row[i] ?? ''))),
   )

@@ -1,7 +1,7 @@
 /**
  * Text as a terminal shows it: control characters escaped, widths in columns, truncation and wrapping. Stored text came
  * from programs and web pages and may hold escape sequences that move the cursor, rewrite lines or set the clipboard, so
- * everything that is printed goes through `sanitize`.
+ * everything that is printed goes through `terminalSafe`.
  *
  * `string-width` 8 was measured instead of `displayWidth`: 37 of 39 samples had the same width, and its four modules
  * made every start of the program about 50 ms slower.
@@ -12,7 +12,7 @@ const UNSAFE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]
 const WHITESPACE = /[\t\n\v\f\r\u2028\u2029]+/g
 
 /** One line that is safe to print: whitespace becomes a blank, control characters become `\x1b` or `\u202e`. */
-export function sanitize(text: string): string {
+export function terminalSafe(text: string): string {
   return text.replace(WHITESPACE, ' ').replace(UNSAFE, (char) => {
     const code = hexCode(char)
     return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`
@@ -94,7 +94,7 @@ export function paragraphWidth(columns: number | null, indent: number): number {
 export function paragraphLines(text: string, width: number): string[] {
   return text
     .split(/\r\n|[\r\n]/)
-    .map((line) => sanitize(line).trimEnd())
+    .map((line) => terminalSafe(line).trimEnd())
     .filter((line) => line.trim() !== '')
     .flatMap((line) => wrapText(line, width))
 }

@@ -103,7 +103,7 @@ function reportOn(selection: ContextSelection, sections: readonly ContextSection
 export interface ObserverProblems {
   /** Messages that are queued for the observer. */
   pending: number
-  /** Messages that were set aside after they failed. */
+  /** Messages that failed and are kept for a retry. */
   failed: number
   /** Why the model is not called; null if it is called, or none is configured. */
   reason: string | null
@@ -161,6 +161,6 @@ function problemTexts({ pending, failed, reason, offline }: ObserverProblems): s
   const waiting = pending === 0 ? 'the observer waits' : `${pending} message${pending === 1 ? ' waits' : 's wait'}`
   return [
     ...(reason === null ? [] : [`${offline ? 'observed without the model' : waiting}: ${why} (claude-mem status)`]),
-    ...(failed === 0 ? [] : [`${pluralize(failed, 'message')} set aside (claude-mem queue)`]),
+    ...(failed === 0 ? [] : [`${pluralize(failed, 'message')} failed (claude-mem queue)`]),
   ]
 }

@@ -6,6 +6,9 @@
  * useful first. Usefulness depends on type, age and how many rows its session already has, so that one long session
  * does not displace the others. A share is reserved for details: the facts of the best rows, which the next session
  * then need not find again. What remains goes to more rows.
+ *
+ * So a small budget loses in this order: the least useful rows, details, the oldest of the earlier turns, the last
+ * summary, pinned observations. Where not even the frame fits, there is no context.
  */
 import { CONTEXT_MESSAGES, CONTEXT_PARTS, type ContextPart } from '../domain/context-parts.ts'
 import { formatDay } from '../domain/dates.ts'
@@ -143,7 +146,7 @@ function choosePinned(material: ContextMaterial, options: ContextOptions, budget
   return chosen
 }
 
-/** The newest summary with an outcome, and one line for each before it. Turns without an outcome are skipped. */
+/** The newest summary with an outcome (or, if none has one, the newest), and one line for each one before it that has one. */
 function chooseSummaries(
   summaries: readonly Summary[],
   chars: number,
@@ -184,6 +187,7 @@ function chooseRows(
   const all = unpinned.map((observation) => toContextEntry(observation, material, options))
   const candidates = sortByUsefulness(removeRepeats(all, pinned, repeats))
   const rows = new RowSelection(budget, showsTimeline ? options.observations : 0)
+  // First pass: the best rows without the share of the details. Second pass, after the details: rows in what is left.
   const reserve = showsDetails ? Math.floor(budget.left * (1 - ROWS_SHARE)) : 0
   const firstOmitted = candidates.findIndex((entry) => !rows.add(entry, reserve))
   const detailed = showsDetails ? addDetails([...pinned, ...rows.chosen], pinned.length, budget) : []

@@ -27,7 +27,7 @@ export type SearchFilter<Choice extends string = string> = {
   about: string
 } & (
   | { kind: 'text'; maxChars: number }
-  /** `commas`: "a,b" in one parameter is two values. Paths may contain commas. */
+  /** `commas`: "a,b" in one REST parameter is two values. Paths may contain commas there; the command line always splits. */
   | { kind: 'texts'; maxChars: number; commas: boolean }
   /** `all`: this word selects every choice. `standard`: the value when the filter is not given. */
   | { kind: 'choices'; choices: readonly Choice[]; all?: string; standard: readonly Choice[] }

@@ -46,7 +46,7 @@ export function parseJsonObject(raw: string): HookPayload | null {
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : null
 }
 
-/** `raw` is the payload as sent: if it contains no id, the event's id is a hash of it. */
+/** `raw` is the payload as sent: its hash is part of the event's id where there is a prompt id but no tool use id (P1). */
 export function readPayloadFields(payload: HookPayload, raw: string, options: PayloadOptions): PayloadReading {
   const hook = identifier(payload.hook_event_name)
   const readEvent = Object.hasOwn(EVENT_READERS, hook) ? EVENT_READERS[hook] : undefined

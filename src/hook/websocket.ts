@@ -8,7 +8,7 @@ export type RequestFailure =
   /** No daemon listens on the socket. */
   | 'absent'
   /** The connection was closed without an answer. */
-  | 'lost'
+  | 'disconnected'
   | 'timeout'
   | 'protocol'
 
@@ -56,7 +56,7 @@ export function sendRequest<T>(options: RequestOptions<T>): Promise<RequestResul
     }
     const handleFrame = ({ opcode, payload }: Frame): void => {
       if (opcode === PING) socket.write(encodeFrame(PONG, payload))
-      if (opcode === CLOSE) settle({ type: 'failed', failure: 'lost' })
+      if (opcode === CLOSE) settle({ type: 'failed', failure: 'disconnected' })
       if (opcode !== TEXT) return
       const answer = options.read(payload.toString('utf8'))
       if (answer !== null) settle({ type: 'answer', answer })
@@ -74,9 +74,9 @@ export function sendRequest<T>(options: RequestOptions<T>): Promise<RequestResul
     socket.on('error', (error: NodeJS.ErrnoException) => {
       // With a full backlog (EAGAIN) the daemon is busy, not absent: the hook must not start another one.
       const busy = ['EAGAIN', 'EMFILE', 'EACCES', 'EPERM'].includes(error.code ?? '')
-      settle({ type: 'failed', failure: connected ? 'lost' : busy ? 'timeout' : 'absent' })
+      settle({ type: 'failed', failure: connected ? 'disconnected' : busy ? 'timeout' : 'absent' })
     })
-    socket.on('close', () => settle({ type: 'failed', failure: 'lost' }))
+    socket.on('close', () => settle({ type: 'failed', failure: 'disconnected' }))
     socket.connect(options.connect)
     socket.write(
       Buffer.concat([Buffer.from(UPGRADE, 'latin1'), encodeFrame(TEXT, Buffer.from(options.message, 'utf8'))]),

@@ -1,4 +1,4 @@
-/** The MCP server: seven tools over standard input and output, until the client closes its end. */
+/** The MCP server: the tools in `TOOLS` over standard input and output, until the client closes its end. */
 import type { Readable, Writable } from 'node:stream'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import type { Paths } from '../lib/paths.ts'

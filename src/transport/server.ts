@@ -279,7 +279,7 @@ function errorReply(id: string, error: unknown): ErrorMessage {
     type: 'error',
     code: known?.code ?? 'internal',
     message: errorMessage(error),
-    // On a retryable error a hook keeps its event in the spool, so an unknown error must not lose it.
+    // A client may drop what it sent after an error that is not retryable, so an unknown error counts as retryable.
     retryable: known?.retryable ?? true,
   }
 }

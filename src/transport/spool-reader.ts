@@ -9,7 +9,7 @@ import { faultPoint } from '../lib/faults.ts'
 import type { Log } from '../lib/log.ts'
 
 /** Files read in one batch: bounds memory, and lets events of a session share a commit. */
-const BATCH_SIZE = 512
+const FILES_AT_ONCE = 512
 
 export class SpoolReader implements Spool {
   readonly #directory: string
@@ -26,11 +26,11 @@ export class SpoolReader implements Spool {
     return listSpool(this.#directory).length
   }
 
-  async drain(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number> {
+  async deliver(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number> {
     const files = listSpool(this.#directory)
-    for (let start = 0; start < files.length; start += BATCH_SIZE) {
+    for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
       // In the order of their names, so each session's mailbox gets its events in the order of their hooks.
-      await Promise.all(files.slice(start, start + BATCH_SIZE).map((file) => this.#accept(file, accept)))
+      await Promise.all(files.slice(start, start + FILES_AT_ONCE).map((file) => this.#accept(file, accept)))
     }
     return files.length
   }

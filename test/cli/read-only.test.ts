@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { openOfflineMemory } from '../../src/api/offline.ts'
+import { openReadOnlyMemory } from '../../src/api/read-only.ts'
 import { dataPaths } from '../../src/lib/paths.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { type Place, place } from '../store/place.ts'
@@ -48,8 +48,8 @@ function makeReadOnly(mode: number): void {
 async function asUnprivilegedUser<T>(run: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return await run()
   // Loads the modules that are imported on demand.
-  await (await openOfflineMemory(dataPaths(join(directory, 'nowhere')))).close()
-  await (await openOfflineMemory({ ...dataPaths(directory), database: source.file })).close()
+  await (await openReadOnlyMemory(dataPaths(join(directory, 'nowhere')))).close()
+  await (await openReadOnlyMemory({ ...dataPaths(directory), database: source.file })).close()
   process.seteuid?.(NOBODY)
   try {
     return await run()
@@ -64,7 +64,7 @@ it.skipIf(isWindows)(
     copyCrashedDatabase()
     makeReadOnly(0o444)
     await asUnprivilegedUser(async () => {
-      const memory = await openOfflineMemory(dataPaths(directory))
+      const memory = await openReadOnlyMemory(dataPaths(directory))
       try {
         expect(await memory.call('sessions', {})).toMatchObject({ sessions: [{ session: 's-1' }] })
         expect(await memory.call('event_view', { event: 'toolu' })).toMatchObject({
@@ -84,7 +84,7 @@ it.skipIf(isWindows)('offline memory.names the fix if the database file is not r
   copyCrashedDatabase()
   makeReadOnly(0o000)
   await asUnprivilegedUser(() =>
-    expect(openOfflineMemory(dataPaths(directory))).rejects.toMatchObject({
+    expect(openReadOnlyMemory(dataPaths(directory))).rejects.toMatchObject({
       code: 'storage',
       message: expect.stringContaining('Check that its directory exists and belongs to you'),
     }),

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { displayWidth, jsonLine, padEnd, sanitize, truncate, wrapText } from '../../src/cli/text.ts'
+import { displayWidth, jsonLine, padEnd, terminalSafe, truncate, wrapText } from '../../src/cli/text.ts'
 
-describe('sanitize', () => {
+describe('terminalSafe', () => {
   it('escapes control sequences', () => {
-    expect(sanitize('\x1b]52;c;aGk=\x07 and \x1b[2J')).toBe('\\x1b]52;c;aGk=\\x07 and \\x1b[2J')
-    expect(sanitize('\u009b31mred')).toBe('\\x9b31mred')
-    expect(sanitize('del\x7f')).toBe('del\\x7f')
+    expect(terminalSafe('\x1b]52;c;aGk=\x07 and \x1b[2J')).toBe('\\x1b]52;c;aGk=\\x07 and \\x1b[2J')
+    expect(terminalSafe('\u009b31mred')).toBe('\\x9b31mred')
+    expect(terminalSafe('del\x7f')).toBe('del\\x7f')
   })
 
   it('replaces line breaks and escapes bidirectional marks', () => {
-    expect(sanitize('one\r\ntwo\tthree\u2028four')).toBe('one two three four')
-    expect(sanitize('abc\u202egnp.exe')).toBe('abc\\u202egnp.exe')
+    expect(terminalSafe('one\r\ntwo\tthree\u2028four')).toBe('one two three four')
+    expect(terminalSafe('abc\u202egnp.exe')).toBe('abc\\u202egnp.exe')
   })
 
   it('keeps ordinary text', () => {
-    expect(sanitize('Größe 東京 👩‍💻 e\u0301')).toBe('Größe 東京 👩‍💻 e\u0301')
+    expect(terminalSafe('Größe 東京 👩‍💻 e\u0301')).toBe('Größe 東京 👩‍💻 e\u0301')
   })
 
   it('JSON has no control characters and is the same after parsing', () => {

@@ -21,14 +21,14 @@ describe('the message for the person', () => {
     )
   })
 
-  test('message.problems: what waits and why, what was set aside, what is observed without the model', () => {
+  test('message.problems: what waits and why, what failed, what is observed without the model', () => {
     const problems = { pending: 12, failed: 3, reason: 'key rejected.', offline: false }
     expect(message({ problems, kind: 'problems' })).toBe(
-      'claude-mem: 12 messages wait: key rejected (claude-mem status); 3 messages set aside (claude-mem queue)',
+      'claude-mem: 12 messages wait: key rejected (claude-mem status); 3 messages failed (claude-mem queue)',
     )
     expect(message({ problems })).toContain('invoice template; 12 messages wait: key rejected')
     expect(message({ problems: { ...problems, pending: 1, failed: 1 }, kind: 'problems' })).toBe(
-      'claude-mem: 1 message waits: key rejected (claude-mem status); 1 message set aside (claude-mem queue)',
+      'claude-mem: 1 message waits: key rejected (claude-mem status); 1 message failed (claude-mem queue)',
     )
     const offline = { pending: 4, failed: 0, reason: 'the budget of $2 is spent', offline: true }
     expect(message({ problems: offline, kind: 'problems' })).toBe(

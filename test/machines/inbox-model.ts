@@ -64,7 +64,7 @@ export class Inbox {
       case 'release':
         for (const row of this.#of(change.effectId)) Object.assign(row, { status: 'pending', effectId: null })
         return
-      case 'set_aside':
+      case 'fail':
         for (const row of this.#of(change.effectId)) Object.assign(row, { status: 'failed', effectId: null })
         return
       case 'settle': {

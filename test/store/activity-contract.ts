@@ -8,9 +8,9 @@ import {
   clear,
   commitOf,
   DAY_MS,
+  failMessages,
   NOW,
   observationOf,
-  setAside,
   stateOf,
   summaryOf,
   toolUse,
@@ -82,7 +82,7 @@ export function activityContract(current: () => Store, committed: Committed): vo
       await current().sampleQueue(NOW + 3)
       await committed(current(), commitOf('s', 2, { inbox: [claim('e1', 'observe', 1)] }))
       await current().sampleQueue(NOW + 4)
-      await committed(current(), commitOf('s', 3, { inbox: [setAside('e1', 'x')] }))
+      await committed(current(), commitOf('s', 3, { inbox: [failMessages('e1', 'x')] }))
       // At the same moment the newer one counts.
       await current().sampleQueue(NOW + 4)
       expect(await depth()).toEqual([

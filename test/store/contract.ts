@@ -21,6 +21,7 @@ import {
   commitOf,
   DAY_MS,
   effectOf,
+  failMessages,
   NOW,
   observationOf,
   PROJECT,
@@ -28,7 +29,6 @@ import {
   record,
   release,
   retryFailed,
-  setAside,
   settle,
   stateOf,
   summaryOf,
@@ -399,9 +399,9 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         expect(await statuses()).toEqual(['3:pending', 'end2:pending'])
       })
 
-      test('setAside.failsTheClaimVisiblyAndRetryBringsItBack', async () => {
+      test('failMessages.failsTheClaimVisiblyAndRetryBringsItBack', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
-        const aside = setAside('e1', 'bad reply')
+        const aside = failMessages('e1', 'bad reply')
         await committed(store, commitOf('s', 4, { inbox: [aside] }))
         expect(await store.queue({ status: 'failed' })).toMatchObject([
           { eventId: '1', attempts: 1, error: 'bad reply', effectId: null, claimedAt: null },
@@ -418,7 +418,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
       test('clear.dropsWhatWasSetAside', async () => {
         await committed(store, commitOf('s', 3, { inbox: [claim('e1', 'observe', 1)] }))
-        await committed(store, commitOf('s', 4, { inbox: [setAside('e1', 'bad')] }))
+        await committed(store, commitOf('s', 4, { inbox: [failMessages('e1', 'bad')] }))
         await committed(store, commitOf('s', 5, { inbox: [clear(false)] }))
         expect(await statuses()).toEqual(['end1:pending', '2:pending', '3:pending', 'end2:pending'])
         expect(await outcomes()).toMatchObject({ '1': 'dropped', '2': null })

@@ -9,6 +9,7 @@ import {
   claim,
   commitOf,
   DAY_MS,
+  failMessages,
   NOW,
   observationOf,
   PROJECT,
@@ -16,7 +17,6 @@ import {
   record,
   release,
   retryFailed,
-  setAside,
   settle,
   stateOf,
   summaryOf,
@@ -180,7 +180,7 @@ export function originContract(current: () => Store, committed: Committed): void
 
     test('eventView.countsAttempts_andARetryStartsAfresh', async () => {
       const released = release('e1', true, 'not XML')
-      const aside = setAside('e2', 'not XML again')
+      const aside = failMessages('e2', 'not XML again')
       await committed(current(), accepting('s', 1, [toolUse('s', '1'), toolUse('s', '2')]))
       await committed(current(), commitOf('s', 2, { inbox: [claim('e1'), released, claim('e2', 'observe', 1), aside] }))
       expect(await current().eventView('1', 's')).toMatchObject({

@@ -103,8 +103,8 @@ export function release(effectId: string, counted: boolean, reason: string): Inb
   return inboxUpdate({ do: 'release', effectId, counted, reason })
 }
 
-export function setAside(effectId: string, reason: string): InboxUpdate {
-  return inboxUpdate({ do: 'set_aside', effectId, reason })
+export function failMessages(effectId: string, reason: string): InboxUpdate {
+  return inboxUpdate({ do: 'fail', effectId, reason })
 }
 
 export function retryFailed(): InboxUpdate {

@@ -12,7 +12,7 @@ import { defineCommand } from '../command.ts'
 import { withDaemonIfRunning } from '../daemon-connection.ts'
 import { formatAgo } from '../format.ts'
 import { rightColumn, tableLines } from '../table.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 
 const ACTIONS = ['list', 'now', 'restore'] as const
 /** Time to wait for the lock of the data directory before a restore fails. */
@@ -71,7 +71,7 @@ async function listBackups(cli: Cli): Promise<void> {
       formatBytes(bytes),
       reason,
     ])
-    return [...tableLines(columns, rows, display), '', display.style.dim(`in ${sanitize(cli.paths.backups)}`)]
+    return [...tableLines(columns, rows, display), '', display.style.dim(`in ${terminalSafe(cli.paths.backups)}`)]
   })
 }
 
@@ -84,7 +84,7 @@ async function makeBackup(cli: Cli): Promise<void> {
   if (made === null) throw new MemError('not_running', notRunning)
   const [backup] = made.backups
   if (backup === undefined) throw new MemError('internal', 'the daemon named no backup; see: claude-mem backup')
-  printResult(cli, backup, () => `Backup written: ${sanitize(backup.file)} (${formatBytes(backup.bytes)})`)
+  printResult(cli, backup, () => `Backup written: ${terminalSafe(backup.file)} (${formatBytes(backup.bytes)})`)
 }
 
 async function findBackup(cli: Cli, given: string): Promise<string> {
@@ -113,8 +113,8 @@ async function restore(file: string, cli: Cli): Promise<void> {
     if (wasRunning) await ensureDaemonRunning(cli)
   }
   printResult(cli, { restored: file, before, running: wasRunning }, () => [
-    `Restored ${sanitize(file)}`,
-    ...(before === null ? [] : [`The replaced database is kept as ${sanitize(before)}`]),
+    `Restored ${terminalSafe(file)}`,
+    ...(before === null ? [] : [`The replaced database is kept as ${terminalSafe(before)}`]),
     wasRunning ? 'claude-mem is running again' : 'claude-mem is not running; start it with: claude-mem start',
   ])
 }

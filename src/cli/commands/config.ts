@@ -18,7 +18,7 @@ import { defineCommand } from '../command.ts'
 import { askSecret, readStdinValue } from '../input.ts'
 import type { Display } from '../style.ts'
 import { cutColumn, type TableCell, tableLines } from '../table.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 
 const ACTIONS = ['list', 'get', 'set', 'unset'] as const
 const SETTING_PREFIX = 'CLAUDE_MEM_'
@@ -150,7 +150,7 @@ type SettingView = ReturnType<typeof settingView>
 
 /** As it would be typed. */
 function shownText(value: SettingValue): string {
-  return sanitize(typeof value === 'object' ? value.join(',') : String(value))
+  return terminalSafe(typeof value === 'object' ? value.join(',') : String(value))
 }
 
 function valueOrNone(value: SettingValue): string {
@@ -172,5 +172,5 @@ function settingLines(views: readonly SettingView[], display: Display): string[]
 }
 
 function problemLines(problems: LoadedSettings['problems'], { style }: Display): string[] {
-  return problems.map(({ message }) => style.yellow(`! ${sanitize(message)}`))
+  return problems.map(({ message }) => style.yellow(`! ${terminalSafe(message)}`))
 }

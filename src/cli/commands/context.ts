@@ -6,8 +6,8 @@ import { defineCommand, stringOption } from '../command.ts'
 import { parseProject } from '../filters.ts'
 import { callMemory } from '../memory-client.ts'
 import { shouldUseColour } from '../style.ts'
-import { sanitize } from '../text.ts'
-import { reportEvent } from './hook.ts'
+import { terminalSafe } from '../text.ts'
+import { reportEvent } from './client-programs.ts'
 
 const { min, max } = SETTINGS.CLAUDE_MEM_CONTEXT_TOKENS.rule
 
@@ -41,7 +41,7 @@ export const contextCommand = defineCommand({
     }
     const input = { project: parseProject(project, cli.env), ...(tokens === undefined ? {} : { tokens }) }
     const { running, ...preview } = await callMemory(cli, 'context', input)
-    const name = sanitize(preview.project.name)
+    const name = terminalSafe(preview.project.name)
     if (cli.json) {
       cli.printJson({ running, ...preview, message: stripColors(preview.message) })
     } else if (message) {

@@ -10,7 +10,7 @@ import { type Cli, interruptSignal, printResult } from '../cli.ts'
 import { defineCommand, jsonOption } from '../command.ts'
 import { runningStatusLines, type StoppedStatus, stoppedStatusLines } from '../render/status.ts'
 import { type Field, fieldLines } from '../table.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 
 export const startCommand = defineCommand({
   usage: 'start',
@@ -104,7 +104,7 @@ async function startInBackground(cli: Cli): Promise<number> {
   const { ensureDaemonRunning } = await import('../daemon-process.ts')
   const { status, wasRunning } = await ensureDaemonRunning(cli)
   const { pid, version, dataDir, port } = status
-  const heading = `claude-mem ${sanitize(version)} ${wasRunning ? 'is already running' : 'is running'} (pid ${pid})`
+  const heading = `claude-mem ${terminalSafe(version)} ${wasRunning ? 'is already running' : 'is running'} (pid ${pid})`
   const next = 'Next: claude-mem status, claude-mem inspect --watch, claude-mem stop'
   printResult(cli, { running: true, started: !wasRunning, pid, version, dataDir, port }, () => [
     heading,
@@ -120,7 +120,7 @@ async function runInForeground(cli: Cli): Promise<number> {
   const { EXIT_ALREADY_RUNNING, runDaemon } = await import('../../daemon/daemon.ts')
   let hasTerminal = true
   const log = (line: string) => {
-    if (hasTerminal) (cli.json ? cli.printStderr : cli.print)(sanitize(line))
+    if (hasTerminal) (cli.json ? cli.printStderr : cli.print)(terminalSafe(line))
   }
   try {
     await runDaemon(log, ({ paths, port, stop }) => {
@@ -136,7 +136,7 @@ async function runInForeground(cli: Cli): Promise<number> {
     return 0
   } catch (error) {
     if (!(error instanceof MemError && error.code === 'already_running')) throw error
-    cli.printStderr(`claude-mem: ${sanitize(error.message)}; stop it first with: claude-mem stop`)
+    cli.printStderr(`claude-mem: ${terminalSafe(error.message)}; stop it first with: claude-mem stop`)
     return EXIT_ALREADY_RUNNING
   }
 }
@@ -147,7 +147,7 @@ function foregroundLines(cli: Cli, dataDir: string, port: number | null): string
   const program = programCommand(cli)
   const pipe = (fields: object) => {
     const payload = JSON.stringify({ session_id: 'demo', cwd: process.cwd(), ...fields })
-    return sanitize(`  echo '${payload}' | ${program} hook`)
+    return terminalSafe(`  echo '${payload}' | ${program} hook`)
   }
   return [
     '',
@@ -174,7 +174,7 @@ function foregroundLines(cli: Cli, dataDir: string, port: number | null): string
 function addressLines(cli: Cli, dataDir: string, port: number | null): string[] {
   const address = port === null ? 'none; see: claude-mem status' : `127.0.0.1:${port}`
   const fields: Field[] = [
-    ['data', sanitize(dataDir)],
+    ['data', terminalSafe(dataDir)],
     ['port', address],
   ]
   return fieldLines(fields, cli.display())
@@ -189,7 +189,7 @@ function programCommand(cli: Cli): string {
 }
 
 function shellQuote(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${sanitize(path).replaceAll("'", "'\\''")}'`
+  return /^[\w./-]+$/.test(path) ? path : `'${terminalSafe(path).replaceAll("'", "'\\''")}'`
 }
 
 export const logsCommand = defineCommand({

@@ -6,7 +6,7 @@ import type { CheckResult, CheckState } from '../../setup/doctor/check.ts'
 import { printResult } from '../cli.ts'
 import { defineCommand, EXIT_FAILED } from '../command.ts'
 import type { Display, Paint } from '../style.ts'
-import { padEnd, sanitize, wrapText } from '../text.ts'
+import { padEnd, terminalSafe, wrapText } from '../text.ts'
 
 /** The hook is timed by the median of so many runs, which a slow first start does not change. */
 const HOOK_RUNS = 5
@@ -79,10 +79,10 @@ export function doctorCheckLines({ title, state, detail, fix }: CheckResult, dis
   const paint: Paint = { ok: style.green, advice: style.yellow, problem: style.red }[state]
   const width =
     columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_DETAIL_COLUMNS, columns - DETAIL_INDENT.length)
-  const [first = '', ...rest] = wrapText(sanitize(detail), width)
-  const fixLines = fix === null ? [] : wrapText(`→ ${sanitize(fix)}`, width)
+  const [first = '', ...rest] = wrapText(terminalSafe(detail), width)
+  const fixLines = fix === null ? [] : wrapText(`→ ${terminalSafe(fix)}`, width)
   return [
-    `${paint(MARKS[state])} ${padEnd(sanitize(title), TITLE_COLUMNS)} ${first}`,
+    `${paint(MARKS[state])} ${padEnd(terminalSafe(title), TITLE_COLUMNS)} ${first}`,
     ...rest.map((line) => DETAIL_INDENT + line),
     ...fixLines.map((line) => DETAIL_INDENT + style.bold(line)),
   ]

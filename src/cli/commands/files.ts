@@ -9,7 +9,7 @@ import { defineCommand, EXIT_FAILED, stringOption } from '../command.ts'
 import { parseProject } from '../filters.ts'
 import { withDaemon } from '../memory-client.ts'
 import type { Display, Paint } from '../style.ts'
-import { padEnd, sanitize } from '../text.ts'
+import { padEnd, terminalSafe } from '../text.ts'
 
 /** `clean` walks the whole working tree, which may be large. */
 const REQUEST_TIMEOUT_MS = 300_000
@@ -86,10 +86,10 @@ export function filesLines(report: FilesReport, display: Display): string[] {
 }
 
 function headline({ action, dryRun, project, root, parts }: FilesReport): string {
-  const name = sanitize(project.name)
+  const name = terminalSafe(project.name)
   if (action === 'on' || (action === 'status' && root !== null && parts.length > 0)) {
     const verb = action === 'on' && dryRun ? 'would be' : 'is'
-    return `The memory of ${name} ${verb} written into files of ${sanitize(root ?? '')}: ${parts.join(', ')}`
+    return `The memory of ${name} ${verb} written into files of ${terminalSafe(root ?? '')}: ${parts.join(', ')}`
   }
   if (root !== null && !dryRun)
     return `No files are written for ${name} any more, but some sections could not be removed`
@@ -101,8 +101,8 @@ function fileLines({ root, files }: FilesReport, texts: ActionTexts, { style }: 
   const width = Math.max(0, ...files.map(({ what }) => texts[what].length))
   return files.map(({ file, what, why }) => {
     const paint = paints[what] ?? style.green
-    const path = sanitize(relativeTo(root, file))
-    return `  ${paint(padEnd(texts[what], width))}  ${path}${why === null ? '' : `: ${sanitize(why)}`}`
+    const path = terminalSafe(relativeTo(root, file))
+    return `  ${paint(padEnd(texts[what], width))}  ${path}${why === null ? '' : `: ${terminalSafe(why)}`}`
   })
 }
 

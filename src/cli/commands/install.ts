@@ -21,7 +21,7 @@ import { defineCommand, yesOption } from '../command.ts'
 import { askSecret, readStdinValue } from '../input.ts'
 import type { ObserverChange } from '../observer-choice.ts'
 import { installDryRunLines, installedLines, installNoteLines, uninstalledLines } from '../render/install.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 import { setSetting } from './config.ts'
 
 const dryRunOption = { type: 'boolean', describe: 'Print the change, make none' } as const
@@ -176,7 +176,7 @@ async function applyObserverChange(cli: Cli, change: ObserverChange): Promise<bo
 /** Without values: one of them may be an API key. */
 function plannedSettingsText(cli: Cli, { provider, settings }: ObserverChange): string {
   const names = settings.map(([name]) => name).join(' and ')
-  return `${names} would be set in ${sanitize(join(cli.paths.dataDir, SETTINGS_FILE))}: the observer is ${provider}`
+  return `${names} would be set in ${terminalSafe(join(cli.paths.dataDir, SETTINGS_FILE))}: the observer is ${provider}`
 }
 
 function observerNotes(cli: Cli, change: ObserverChange | null): string[] {
@@ -277,7 +277,7 @@ async function uninstall(cli: Cli, { adapter, where, program }: InstallClient, d
     if (dryRun) return installDryRunLines(result.files, cli.display())
     const next = [
       '',
-      `The memory is kept in ${sanitize(dataDir)}. To stop the daemon, if it is running: claude-mem stop`,
+      `The memory is kept in ${terminalSafe(dataDir)}. To stop the daemon, if it is running: claude-mem stop`,
       `To install it again: ${uninstallCommandText(adapter, where.scope).replace('uninstall', 'install')}`,
     ]
     return [
@@ -291,6 +291,6 @@ async function uninstall(cli: Cli, { adapter, where, program }: InstallClient, d
 /** Installations for other clients, or in projects. */
 function otherInstallationLines(records: readonly InstallRecord[]): string[] {
   if (records.length === 0) return []
-  const files = [...new Set(records.map(({ path }) => sanitize(path)))]
+  const files = [...new Set(records.map(({ path }) => terminalSafe(path)))]
   return [`It is still installed in ${files.join(', ')}; to remove all: claude-mem uninstall --purge`]
 }

@@ -17,7 +17,7 @@ import { drawBar } from '../progress.ts'
 import { indexProgressLine } from '../render/status.ts'
 import type { Display } from '../style.ts'
 import { cutColumn, rightColumn, tableLines, wrapColumn } from '../table.ts'
-import { padEnd, sanitize, truncate } from '../text.ts'
+import { padEnd, terminalSafe, truncate } from '../text.ts'
 import { overrideLines, setSetting } from './config.ts'
 
 const ACTIONS = ['list', 'pull', 'use'] as const
@@ -111,8 +111,8 @@ async function pullModel(cli: Cli, given: string): Promise<void> {
   }).finally(() => cli.progress(''))
   const bytes = localModels(directory).find((local) => local.name === name)?.bytes ?? 0
   printResult(cli, { name, dimensions, bytes, directory }, () => [
-    `${sanitize(name)} is downloaded: ${formatBytes(bytes)}, ${dimensions} dimensions`,
-    `To use it: claude-mem models use ${sanitize(name)}`,
+    `${terminalSafe(name)} is downloaded: ${formatBytes(bytes)}, ${dimensions} dimensions`,
+    `To use it: claude-mem models use ${terminalSafe(name)}`,
   ])
 }
 
@@ -126,7 +126,7 @@ async function useModel(cli: Cli, given: string): Promise<void> {
     'A running daemon applies it after: claude-mem restart',
     'Memories are then embedded again in the background; claude-mem status shows the progress.',
   ]
-  const heading = `${sanitize(name)} is now the embedder: it loads, and returns ${dimensions} dimensions`
+  const heading = `${terminalSafe(name)} is now the embedder: it loads, and returns ${dimensions} dimensions`
   printResult(cli, { name, dimensions }, () => [heading, ...(overridden.length > 0 ? overridden : effect)])
 }
 
@@ -159,11 +159,11 @@ function modelLines(view: ModelsView, display: Display): string[] {
   const install =
     '! models need @huggingface/transformers, which is not installed: npm install -g claude-mem --include=optional'
   return [
-    `${style.bold(sanitize(view.inUse))} is in use${source}`,
-    ...(view.problem === null ? [] : [style.yellow(`! ${sanitize(view.problem)}; static is used until then`)]),
+    `${style.bold(terminalSafe(view.inUse))} is in use${source}`,
+    ...(view.problem === null ? [] : [style.yellow(`! ${terminalSafe(view.problem)}; static is used until then`)]),
     ...(view.canRunModels ? [] : [style.yellow(install)]),
     '',
-    style.bold(`Downloaded, in ${sanitize(view.directory)}`),
+    style.bold(`Downloaded, in ${terminalSafe(view.directory)}`),
     ...(view.local.length === 0 ? ['  no models; static comes with the program'] : localTable(view, display)),
     '',
     style.bold('Recommended'),
@@ -194,7 +194,7 @@ const DOWNLOAD_BAR_COLUMNS = 24
 
 function downloadLine(name: string, { loadedBytes, totalBytes }: DownloadProgress, { columns }: Display): string {
   const bar = padEnd(drawBar(loadedBytes, totalBytes, DOWNLOAD_BAR_COLUMNS), DOWNLOAD_BAR_COLUMNS)
-  const line = `${sanitize(name)} ${bar} ${formatBytes(loadedBytes)} of ${formatBytes(totalBytes)}`
+  const line = `${terminalSafe(name)} ${bar} ${formatBytes(loadedBytes)} of ${formatBytes(totalBytes)}`
   return columns === null ? line : truncate(line, columns - 1)
 }
 

@@ -12,7 +12,7 @@ import { formatAgo, memoryCountsText } from '../format.ts'
 import { callMemory, withDaemon } from '../memory-client.ts'
 import type { Display } from '../style.ts'
 import { cutColumn, rightColumn, type TableCell, tableLines } from '../table.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 import { overrideLines, setSetting } from './config.ts'
 
 const ACTIONS = ['list', 'rename', 'merge', 'exclude'] as const
@@ -97,7 +97,7 @@ async function renameProject(cli: Cli, given: string, name: string | undefined, 
   refuseIf(!reset && name === undefined, 'rename needs a new name, or --reset: claude-mem projects rename shop store')
   const input = { project: parseProject(given, cli.env), name: name ?? null }
   const { project } = await withDaemon(cli, (client) => client.call('project_rename', input))
-  printResult(cli, project, () => `${sanitize(project.key)} is now called ${sanitize(project.name)}`)
+  printResult(cli, project, () => `${terminalSafe(project.key)} is now called ${terminalSafe(project.name)}`)
 }
 
 async function mergeProjects(cli: Cli, from: string, into: string | undefined, yes: boolean): Promise<number> {
@@ -112,10 +112,10 @@ async function mergeProjects(cli: Cli, from: string, into: string | undefined, y
       return 0
     }
     if (!cli.json) cli.print(...mergePreviewLines(planned, cli.display()))
-    const question = `Merge ${sanitize(planned.from.name)} into ${sanitize(planned.into.name)}?`
+    const question = `Merge ${terminalSafe(planned.from.name)} into ${terminalSafe(planned.into.name)}?`
     if (!yes && !(await confirmChange(cli, question, 'Nothing was merged'))) return cli.interactive ? EXIT_FAILED : 0
     const report = await request(true)
-    const [part, whole] = [sanitize(report.from.name), sanitize(report.into.name)]
+    const [part, whole] = [terminalSafe(report.from.name), terminalSafe(report.into.name)]
     printResult(cli, report, () => `${part} is now part of ${whole}: ${memoryCountsText(report)}`)
     return 0
   })
@@ -125,7 +125,7 @@ async function setExcluded(cli: Cli, given: string, on: boolean): Promise<void> 
   const place = parsePath(given, {}) ?? (await findProjectDirectory(cli, given))
   const { dataDir } = cli.paths
   const changed = on ? excludeDirectory(dataDir, place) : includeDirectory(dataDir, place)
-  printResult(cli, { place, excluded: on, changed }, () => excludedLines(cli, sanitize(place), on, changed))
+  printResult(cli, { place, excluded: on, changed }, () => excludedLines(cli, terminalSafe(place), on, changed))
 }
 
 async function findProjectDirectory(cli: Cli, given: string): Promise<string> {
@@ -222,7 +222,7 @@ function projectListLines(projects: readonly ListedProject[], excluded: readonly
       ? ['No project yet: the first session creates one.']
       : tableLines(columns, rows, display)),
     ...(excluded.length === 0 ? [] : ['', style.dim('Excluded, with everything below:')]),
-    ...excluded.map((place) => `  ${sanitize(place)}`),
+    ...excluded.map((place) => `  ${terminalSafe(place)}`),
   ]
 }
 
@@ -235,11 +235,11 @@ function projectNotes({ gone, excluded, merged }: ListedProject): string {
 }
 
 function mergePreviewLines(report: MergeReport, { style }: Display): string[] {
-  const [from, into] = [sanitize(report.from.name), sanitize(report.into.name)]
+  const [from, into] = [terminalSafe(report.from.name), terminalSafe(report.into.name)]
   return [
     style.bold(`To be merged: ${from} into ${into}`),
-    `  ${style.dim(sanitize(report.from.key))}`,
-    `  ${style.dim(sanitize(report.into.key))}`,
+    `  ${style.dim(terminalSafe(report.from.key))}`,
+    `  ${style.dim(terminalSafe(report.into.key))}`,
     `${memoryCountsText(report)} of ${from} would belong to ${into}, as will everything learned in either later.`,
     style.dim('A merge cannot be undone; make a backup before: claude-mem backup now'),
   ]

@@ -7,7 +7,7 @@ import { withRunningDaemon } from '../daemon-connection.ts'
 import { callMemory } from '../memory-client.ts'
 import { messageLines } from '../render/sessions.ts'
 import { queueText } from '../render/status.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 
 const ACTIONS = ['list', 'retry', 'clear'] as const
 const MAX_LISTED = 10_000
@@ -117,6 +117,6 @@ function flushText(sessions: number, left: number, reason: string | null): strin
   if (sessions === 0) return 'No messages are waiting'
   const flushed = `${pluralize(sessions, 'session')} flushed`
   if (left === 0) return `${flushed}; no messages are waiting`
-  const why = reason === null ? 'claude-mem inspect shows the progress' : sanitize(reason)
+  const why = reason === null ? 'claude-mem inspect shows the progress' : terminalSafe(reason)
   return `${flushed}; ${pluralize(left, 'message')} still in the queue: ${why}`
 }

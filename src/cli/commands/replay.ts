@@ -16,7 +16,7 @@ import { withMemory } from '../memory-client.ts'
 import { progressBar, remainingText, throttled } from '../progress.ts'
 import type { Display, Paint } from '../style.ts'
 import { rightColumn, tableLines } from '../table.ts'
-import { paragraphWidth, sanitize, wrapText } from '../text.ts'
+import { paragraphWidth, terminalSafe, wrapText } from '../text.ts'
 
 /** Time between two updates of the progress line. */
 const PROGRESS_INTERVAL_MS = 100
@@ -113,7 +113,7 @@ function costLines(
   const isOverBudget = estimate.cost !== null && estimate.cost + spentUsd > limitUsd
   const warning = `! it ends at ${formatMoney(limitUsd)} a day; ${formatMoney(spentUsd)} is spent today`
   return [
-    style.bold(`Session ${sanitize(session.session)}: ${pluralize(session.toolUses, 'tool use')}`),
+    style.bold(`Session ${terminalSafe(session.session)}: ${pluralize(session.toolUses, 'tool use')}`),
     `${observerText(observer)} would be called: about ${formatCount(estimate.tokens)} tokens${billed}`,
     ...(isOverBudget ? [style.yellow(warning)] : []),
     ...removedPayloadLines(
@@ -130,9 +130,9 @@ function replayProgressLine(done: number, total: number, elapsedMs: number): str
 
 function replayLines(view: ReplayView, all: boolean, display: Display): string[] {
   const { bold } = display.style
-  const project = sanitize(view.projectName) || sanitize(view.project)
+  const project = terminalSafe(view.projectName) || terminalSafe(view.project)
   return [
-    bold(`Session ${sanitize(view.session)} (${project}), observed again by ${observerText(view.observer)}`),
+    bold(`Session ${terminalSafe(view.session)} (${project}), observed again by ${observerText(view.observer)}`),
     ...removedPayloadLines(view.payloads, display),
     ...comparisonSection('Observations', view.observations, observationHead, all, display),
     ...comparisonSection('Summaries', view.summaries, summaryHead, all, display),
@@ -147,7 +147,7 @@ function replayLines(view: ReplayView, all: boolean, display: Display): string[]
 
 function observerText({ provider, model, promptDir }: ReplayView['observer']): string {
   const prompts = promptDir === null ? '' : `, prompts of ${promptDir}`
-  return sanitize(`${provider}${model === null ? '' : ` (${model})`}${prompts}`)
+  return terminalSafe(`${provider}${model === null ? '' : ` (${model})`}${prompts}`)
 }
 
 function removedPayloadLines(payloads: ReplayView['payloads'], { style }: Display): string[] {
@@ -206,11 +206,11 @@ function memoryLines<T extends Observation | Summary>(
 }
 
 function observationHead({ type, title, subtitle }: Observation): string {
-  return `${TYPE_ICONS[type]} ${type}  ${sanitize(title ?? subtitle ?? '(no title)')}`
+  return `${TYPE_ICONS[type]} ${type}  ${terminalSafe(title ?? subtitle ?? '(no title)')}`
 }
 
 function summaryHead({ promptNumber, request }: Summary): string {
-  return `turn ${promptNumber}  ${sanitize(truncateChars(request ?? '(no request)'))}`
+  return `turn ${promptNumber}  ${terminalSafe(truncateChars(request ?? '(no request)'))}`
 }
 
 function factLines(memory: Observation | Summary, sign: string, paint: Paint, display: Display): string[] {
@@ -230,7 +230,7 @@ function fieldChangeLines(change: FieldChange, display: Display): string[] {
 
 function signedLines(sign: string, text: string, paint: Paint, { columns }: Display): string[] {
   const width = paragraphWidth(columns, CHANGE_INDENT.length + 2)
-  return wrapText(sanitize(truncateChars(text)), width).map((line, i) =>
+  return wrapText(terminalSafe(truncateChars(text)), width).map((line, i) =>
     paint(`${CHANGE_INDENT}${i === 0 ? sign : ' '} ${line}`),
   )
 }
@@ -246,7 +246,9 @@ function failedLines({ failed }: ReplayView, { style }: Display): string[] {
     ...failed
       .slice(0, SHOWN_FAILED)
       .map(({ eventId, tool, error }) =>
-        style.yellow(`! ${sanitize(tool ?? 'event')} ${sanitize(eventId)} would fail: ${sanitize(error ?? 'unknown')}`),
+        style.yellow(
+          `! ${terminalSafe(tool ?? 'event')} ${terminalSafe(eventId)} would fail: ${terminalSafe(error ?? 'unknown')}`,
+        ),
       ),
     ...(more > 0 ? [style.yellow(`! and ${more} more`)] : []),
   ]

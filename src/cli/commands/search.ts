@@ -30,7 +30,7 @@ import { drawBar } from '../progress.ts'
 import { observationLines, reportMissing } from '../render/observation.ts'
 import type { Display, Style } from '../style.ts'
 import { cutColumn, rightColumn, type TableCell, type TableColumn, tableLines } from '../table.ts'
-import { displayWidth, padEnd, padStart, sanitize, truncate } from '../text.ts'
+import { displayWidth, padEnd, padStart, terminalSafe, truncate } from '../text.ts'
 
 const { MAX_AROUND, MAX_HITS, MAX_OFFSET, MAX_QUERY_CHARS, MAX_SHOWN } = INPUT_LIMITS
 
@@ -180,7 +180,7 @@ export interface SearchDisplay {
 export function searchResultLines(answer: SearchAnswer, options: SearchDisplay, display: Display): string[] {
   const { hits, notes } = answer
   const { style } = display
-  const noteLines = notes.map((note) => style.yellow(`! ${sanitize(note)}`))
+  const noteLines = notes.map((note) => style.yellow(`! ${terminalSafe(note)}`))
   if (hits.length === 0) return [...noteLines, footer(answer, options, display)]
   const rows = hits.map((hit) => hitCells(hit, options, display))
   const [header = '', ...rowLines] = tableLines(hitColumns(options), rows, display)
@@ -219,7 +219,7 @@ function hitCells(hit: SearchHit, { oneProject }: SearchDisplay, { style }: Disp
 function hitDetailLines(hit: SearchHit, { explain }: SearchDisplay, display: Display): string[] {
   const { style, columns } = display
   const width = Math.min(SNIPPET_COLUMNS, columns ?? SNIPPET_COLUMNS) - INDENT.length
-  const snippet = truncate(sanitize(hit.snippet), width)
+  const snippet = truncate(terminalSafe(hit.snippet), width)
   const notes = hitNotes(hit)
   const lines = [
     ...(snippet === '' ? [] : [highlightWords(snippet, hit.explanation.matched, style)]),
@@ -259,7 +259,7 @@ function footer(answer: SearchAnswer, { offset }: SearchDisplay, { style }: Disp
   const count = hits.length === 0 ? 'Nothing found' : `${found} of ${total}${from}`
   const usesMeaning = mode === 'semantic' || mode === 'hybrid'
   const how = usesMeaning && embedder === null ? `by words alone (${mode})` : MODE_TEXTS[mode]
-  const withEmbedder = usesMeaning && embedder !== null ? ` with ${sanitize(embedder)}` : ''
+  const withEmbedder = usesMeaning && embedder !== null ? ` with ${terminalSafe(embedder)}` : ''
   return style.dim(`${count}; ${how}${withEmbedder}, ${formatDuration(tookMs)}`)
 }
 
@@ -328,8 +328,8 @@ export function explanationLines(explanation: Explanation, width: number, { styl
   const { score, matched, fragment } = explanation
   const sum = [
     `score ${score.toFixed(3)}`,
-    ...(matched.length === 0 ? [] : [`words: ${matched.slice(0, 10).map(sanitize).join(' ')}`]),
-    ...(fragment === null ? [] : [`closest: ${sanitize(fragment)}`]),
+    ...(matched.length === 0 ? [] : [`words: ${matched.slice(0, 10).map(terminalSafe).join(' ')}`]),
+    ...(fragment === null ? [] : [`closest: ${terminalSafe(fragment)}`]),
   ].join(', ')
   return [...lines.map(({ text }) => text), style.dim(sum)]
 }
@@ -365,10 +365,10 @@ function timelineRow(
   const time = formatTime(item.createdAt)
   const icon = padEnd(memoryIcon(item), 2)
   const mark = isAnchor ? ANCHOR_MARK : ' '
-  const tail = `${showProject ? `  ${sanitize(item.projectName || item.project)}` : ''}  ~${formatCount(item.tokens)}`
+  const tail = `${showProject ? `  ${terminalSafe(item.projectName || item.project)}` : ''}  ~${formatCount(item.tokens)}`
   const used = displayWidth(`${mark} ${label}  ${time}  ${icon} ${tail}`)
   const titleWidth = columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_TITLE_COLUMNS, columns - used)
-  const title = truncate(sanitize(item.title), titleWidth)
+  const title = truncate(terminalSafe(item.title), titleWidth)
   const head = `${style.yellow(mark)} ${style.cyan(label)}  ${style.dim(time)}  ${icon}`
   return `${head} ${isAnchor ? style.bold(title) : title}${style.dim(tail)}`
 }

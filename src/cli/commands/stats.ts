@@ -24,7 +24,7 @@ import {
   type TableColumn,
   tableLines,
 } from '../table.ts'
-import { displayWidth, sanitize } from '../text.ts'
+import { displayWidth, terminalSafe } from '../text.ts'
 
 const MAX_USAGE_ROWS = 10_000
 
@@ -89,7 +89,7 @@ const SHOWN_MONTHS = 24
 export function memoryStatsLines(stats: MemoryStats, display: Display): string[] {
   const { style } = display
   const { project, observations, projects } = stats
-  const name = project === null ? 'all projects' : sanitize(project.name || project.key)
+  const name = project === null ? 'all projects' : terminalSafe(project.name || project.key)
   if (observations + stats.summaries + stats.prompts === 0) {
     return [`Nothing is remembered of ${name} yet.`, style.dim('For all projects: claude-mem stats --project all')]
   }
@@ -132,7 +132,7 @@ function indexFields({ lexical, vectors, embedder, method }: MemoryStats['index'
 }
 
 function embedderText({ name, dimensions }: { name: string; dimensions: number }): string {
-  return `${sanitize(name)}, ${dimensions} dimensions`
+  return `${terminalSafe(name)}, ${dimensions} dimensions`
 }
 
 function projectLines(projects: MemoryStats['projects'], display: Display): string[] {
@@ -285,7 +285,7 @@ function perObservationField({ observations, usage, cost, unpriced }: UsageSums)
 
 function unpricedLines(unpriced: UsageView['unpriced'], { style }: Display): string[] {
   if (unpriced.length === 0) return []
-  const models = [...new Set(unpriced)].map(sanitize)
+  const models = [...new Set(unpriced)].map(terminalSafe)
   return [
     '',
     ...models.map((model) =>

@@ -4,7 +4,7 @@ import type { OpenResult } from '../browser.ts'
 import { type Cli, printResult } from '../cli.ts'
 import { defineCommand } from '../command.ts'
 import { withDaemon } from '../memory-client.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 
 const MINUTE_MS = 60_000
 
@@ -31,7 +31,7 @@ export const viewerCommand = defineCommand({
     const { url, expiresAt } = await withDaemon(cli, (client) => client.call('viewer_link'))
     const result: OpenResult = print ? { opened: false, why: 'asked to print it' } : await openUrl(cli, url)
     printResult(cli, { ...result, url, expiresAt }, () =>
-      print ? sanitize(url) : resultLines(result, url, expiresAt, cli),
+      print ? terminalSafe(url) : resultLines(result, url, expiresAt, cli),
     )
   },
 })
@@ -45,9 +45,9 @@ function resultLines(result: OpenResult, url: string, expiresAt: number, cli: Cl
   const { style, now } = cli.display()
   if (result.opened) return ['The viewer opens in your browser', style.dim('If it does not: claude-mem viewer --print')]
   return [
-    `No browser was opened: ${sanitize(result.why)}`,
+    `No browser was opened: ${terminalSafe(result.why)}`,
     `This link opens the viewer once, within ${pluralize(Math.ceil((expiresAt - now) / MINUTE_MS), 'minute')}:`,
     '',
-    `  ${style.bold(sanitize(url))}`,
+    `  ${style.bold(terminalSafe(url))}`,
   ]
 }

@@ -4,7 +4,7 @@ import type { ChangedFile, InstallResult, UninstallResult } from '../../setup/in
 import type { ObserverChange } from '../observer-choice.ts'
 import type { Display } from '../style.ts'
 import { type Field, fieldLines } from '../table.ts'
-import { sanitize, wrapText } from '../text.ts'
+import { terminalSafe, wrapText } from '../text.ts'
 
 /** Columns of the list of events. */
 const EVENTS_WIDTH = 70
@@ -30,13 +30,13 @@ export function installedLines(view: InstallView, undo: string, display: Display
     ...fieldLines(
       [
         ...result.files.flatMap(({ file, what, backup }): Field[] => [
-          [what, sanitize(file)],
-          ['copy', backup && sanitize(backup)],
+          [what, terminalSafe(file)],
+          ['copy', backup && terminalSafe(backup)],
         ]),
         ['client', clientText(title, found)],
         ['events', firstEvents],
         ...moreEvents.map((line) => ['', line] as const),
-        ['runs', sanitize(result.command)],
+        ['runs', terminalSafe(result.command)],
         ['observer', observer && `${observer.provider}${daemon}`],
       ],
       display,
@@ -50,11 +50,11 @@ export function installedLines(view: InstallView, undo: string, display: Display
 
 function clientText(title: string, found: InstalledClient | null): string {
   if (found === null) return 'not found'
-  return sanitize(`${title}${found.version === null ? '' : ` ${found.version}`} (${found.path})`)
+  return terminalSafe(`${title}${found.version === null ? '' : ` ${found.version}`} (${found.path})`)
 }
 
 export function installNoteLines(notes: readonly string[], display: Display): string[] {
-  return notes.length === 0 ? [] : ['', ...notes.map((note) => `${display.style.yellow('!')} ${sanitize(note)}`)]
+  return notes.length === 0 ? [] : ['', ...notes.map((note) => `${display.style.yellow('!')} ${terminalSafe(note)}`)]
 }
 
 export function installDryRunLines(files: readonly ChangedFile[], display: Display): string[] {
@@ -63,9 +63,9 @@ export function installDryRunLines(files: readonly ChangedFile[], display: Displ
 
 function diffLines(file: string, diff: readonly string[], display: Display): string[] {
   const { green, red, cyan, bold } = display.style
-  if (diff.length === 0) return [`Nothing would change in ${sanitize(file)}`]
+  if (diff.length === 0) return [`Nothing would change in ${terminalSafe(file)}`]
   const painted = (line: string): string => {
-    const text = sanitize(line)
+    const text = terminalSafe(line)
     if (line.startsWith('---') || line.startsWith('+++')) return bold(text)
     if (line.startsWith('@@')) return cyan(text)
     return line.startsWith('+') ? green(text) : line.startsWith('-') ? red(text) : text
@@ -76,7 +76,7 @@ function diffLines(file: string, diff: readonly string[], display: Display): str
 export function uninstalledLines(title: string, { files, changed }: UninstallResult, display: Display): string[] {
   const { bold, green } = display.style
   if (!changed) {
-    const names = files.map(({ file }) => sanitize(file)).join(' and ')
+    const names = files.map(({ file }) => terminalSafe(file)).join(' and ')
     return [`claude-mem is not installed in ${title}; there is no entry of it in ${names}`]
   }
   return [
@@ -90,12 +90,15 @@ export function uninstalledFileLines(
   { file, how, what, backup }: UninstallResult['files'][number],
   showCopy: boolean,
 ): string[] {
-  const path = sanitize(file)
+  const path = terminalSafe(file)
   const text = {
     nothing: `${path} had no ${what} of ours.`,
     restored: `${path} is restored, byte for byte.`,
     removed: `${path} was changed since, so only our ${what === 'hooks' ? 'hooks were' : 'server was'} removed.`,
     'file removed': `${path} did not exist before and is removed.`,
   }[how]
-  return [`  ${text}`, ...(backup === null || !showCopy ? [] : [`  A copy from before is kept: ${sanitize(backup)}`])]
+  return [
+    `  ${text}`,
+    ...(backup === null || !showCopy ? [] : [`  A copy from before is kept: ${terminalSafe(backup)}`]),
+  ]
 }

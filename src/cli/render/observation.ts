@@ -8,7 +8,7 @@ import { EXIT_FAILED } from '../command.ts'
 import { formatAgo, formatDateTime, memoryCountsText } from '../format.ts'
 import type { Display } from '../style.ts'
 import { cutColumn, type Field, fieldLines, rightColumn, tableLines } from '../table.ts'
-import { paragraphLines, paragraphWidth, sanitize } from '../text.ts'
+import { paragraphLines, paragraphWidth, terminalSafe } from '../text.ts'
 
 const SHOWN_SOURCES = 3
 /** The session of observations that were written with `claude-mem remember`. */
@@ -17,7 +17,7 @@ const MANUAL_SESSION = /^remember:/
 export function observationLines(observation: LinkedObservation, display: Display): string[] {
   const { style } = display
   const { id, type, title, subtitle, narrative, facts } = observation
-  const heading = sanitize(title ?? '').trim() || sanitize(observationTitle(observation))
+  const heading = terminalSafe(title ?? '').trim() || terminalSafe(observationTitle(observation))
   return [
     `${style.cyan(`#${id}`)}  ${TYPE_ICONS[type]} ${type}  ${style.bold(heading)}`,
     ...paragraph(subtitle ?? '', '  ', display).map(style.dim),
@@ -38,7 +38,7 @@ function listItem(text: string, display: Display): string[] {
 }
 
 function subjectFields({ concepts, filesRead, filesModified, functionsChanged }: LinkedObservation): Field[] {
-  const list = (items: readonly string[]) => items.map(sanitize).join(', ') || null
+  const list = (items: readonly string[]) => items.map(terminalSafe).join(', ') || null
   return [
     ['concepts', list(concepts)],
     ['read', list(filesRead)],
@@ -51,10 +51,13 @@ function sourceFields(observation: LinkedObservation, display: Display): Field[]
   const { project, projectName, createdAt, session, promptNumber, discoveryTokens, discoveryEstimated } = observation
   const { style, now } = display
   const isManual = MANUAL_SESSION.test(session)
-  const where = isManual ? 'written by hand' : `session ${sanitize(session)}, prompt ${promptNumber}`
+  const where = isManual ? 'written by hand' : `session ${terminalSafe(session)}, prompt ${promptNumber}`
   const learnTokens = `${discoveryEstimated ? 'about ' : ''}${formatCount(discoveryTokens)}`
   return [
-    ['project', projectName === '' ? sanitize(project) : `${sanitize(projectName)} ${style.dim(sanitize(project))}`],
+    [
+      'project',
+      projectName === '' ? terminalSafe(project) : `${terminalSafe(projectName)} ${style.dim(terminalSafe(project))}`,
+    ],
     ['learned', `${formatDateTime(createdAt)} (${formatAgo(createdAt, now)}), ${where}`],
     ['by', isManual ? null : observerText(observation) || null],
     ['links', style.yellow(linksText(observation)) || null],
@@ -63,12 +66,12 @@ function sourceFields(observation: LinkedObservation, display: Display): Field[]
 }
 
 function observerText({ model, promptVersion, agent, sources }: LinkedObservation): string {
-  const some = sources.slice(0, SHOWN_SOURCES).map(sanitize).join(', ')
+  const some = sources.slice(0, SHOWN_SOURCES).map(terminalSafe).join(', ')
   const more = sources.length > SHOWN_SOURCES ? ', …' : ''
   return [
-    model === null ? 'no model' : sanitize(model),
-    ...(promptVersion === null ? [] : [`prompts ${sanitize(promptVersion)}`]),
-    ...(agent === null ? [] : [`subagent ${sanitize(agent)}`]),
+    model === null ? 'no model' : terminalSafe(model),
+    ...(promptVersion === null ? [] : [`prompts ${terminalSafe(promptVersion)}`]),
+    ...(agent === null ? [] : [`subagent ${terminalSafe(agent)}`]),
     ...(sources.length === 0 ? [] : [`from ${pluralize(sources.length, 'event')}: ${some}${more}`]),
   ].join(', ')
 }

@@ -19,7 +19,7 @@ import type {
 import { formatAgo, formatClockTime, formatDuration, formatMoney } from '../format.ts'
 import type { Display } from '../style.ts'
 import { fieldLines, section } from '../table.ts'
-import { displayWidth, paragraphLines, paragraphWidth, sanitize, truncate } from '../text.ts'
+import { displayWidth, paragraphLines, paragraphWidth, terminalSafe, truncate } from '../text.ts'
 import { observationLines } from './observation.ts'
 import { traceLines } from './sessions.ts'
 
@@ -34,7 +34,7 @@ const SHOWN_EVENTS = 12
 
 export function originLines({ observation, origin }: OutputOf<'origin'>, full: boolean, display: Display): string[] {
   const { effectId, calls, trace } = origin
-  const effectLine = (id: string) => `  ${display.style.dim(`effect ${sanitize(id)}`)}`
+  const effectLine = (id: string) => `  ${display.style.dim(`effect ${terminalSafe(id)}`)}`
   return [
     ...observationLines(observation, display),
     ...section('Prompt', promptLines(origin, full, display), display),
@@ -72,7 +72,7 @@ function sourceLines({ events }: ObservationProvenance, full: boolean, display: 
 function eventLines(event: EventWithPayload, full: boolean, display: Display): string[] {
   const { style, now, columns } = display
   const failed = event.attempts === 0 ? '' : `, ${pluralize(event.attempts, 'failed attempt')}`
-  const head = `  ${style.cyan(sanitize(event.eventId))}  ${style.dim(formatClockTime(event.at, now))}  ${eventName(event)}${failed}`
+  const head = `  ${style.cyan(terminalSafe(event.eventId))}  ${style.dim(formatClockTime(event.at, now))}  ${eventName(event)}${failed}`
   if (full) return [head, ...payloadLines(event.payload, true, display)]
   const excerpt = payloadExcerpt(event.payload, paragraphWidth(columns, QUOTE_COLUMNS))
   return [head, ...quoteLines([style.dim(excerpt)], display)]
@@ -80,7 +80,7 @@ function eventLines(event: EventWithPayload, full: boolean, display: Display): s
 
 /** `tool_use Read` */
 function eventName({ kind, tool }: EventWithPayload): string {
-  return [kind, ...(tool === null ? [] : [tool])].map(sanitize).join(' ')
+  return [kind, ...(tool === null ? [] : [tool])].map(terminalSafe).join(' ')
 }
 
 function quoteLines(lines: readonly string[], { style }: Display): string[] {
@@ -92,16 +92,16 @@ export function eventViewLines(view: EventView, full: boolean, display: Display)
   const { style, now } = display
   const attempts = Math.max(event.attempts, message?.attempts ?? 0)
   return [
-    `${style.bold('Event')} ${sanitize(event.eventId)}  ${style.cyan(eventName(event))}`,
+    `${style.bold('Event')} ${terminalSafe(event.eventId)}  ${style.cyan(eventName(event))}`,
     '',
     ...fieldLines(
       [
-        ['session', sanitize(event.session)],
+        ['session', terminalSafe(event.session)],
         ['happened', `${formatClockTime(event.at, now)} (${formatAgo(event.at, now)})`],
         ['received', receivedText(event, now)],
         ['outcome', outcomeText(event, message, display)],
         ['attempts', attempts === 0 ? null : pluralize(attempts, 'failed attempt')],
-        ['effect', event.effectId && sanitize(event.effectId)],
+        ['effect', event.effectId && terminalSafe(event.effectId)],
       ],
       display,
     ),
@@ -120,16 +120,16 @@ function receivedText({ at, receivedAt }: EventWithPayload, now: number): string
 function outcomeText(event: EventWithPayload, message: InboxMessage | null, { style, now }: Display): string {
   if (message !== null) {
     const { status, claimedAt, effectId, error } = message
-    const why = error === null ? '' : `: ${sanitize(error)}`
+    const why = error === null ? '' : `: ${terminalSafe(error)}`
     if (status === 'failed') return style.red(`failed${why}; to retry it: claude-mem queue retry`)
     if (status === 'pending') return style.yellow(`none yet: it waits for the observer${why}`)
     const since = claimedAt === null ? '' : ` since ${formatClockTime(claimedAt, now)}`
-    return style.cyan(`none yet: it is with the observer${since}, effect ${sanitize(effectId ?? '?')}`)
+    return style.cyan(`none yet: it is with the observer${since}, effect ${terminalSafe(effectId ?? '?')}`)
   }
   if (event.outcome === null) return style.dim('unknown')
-  const reason = event.reason === null ? '' : `: ${sanitize(event.reason)}`
+  const reason = event.reason === null ? '' : `: ${terminalSafe(event.reason)}`
   const ids = event.observationIds.map((id) => `#${id}`).join(', ')
-  return `${sanitize(event.outcome)}${ids === '' ? '' : ` in ${ids}`}${reason}`
+  return `${terminalSafe(event.outcome)}${ids === '' ? '' : ` in ${ids}`}${reason}`
 }
 
 /** Events with the outcome `noted` never had a payload, so it is not missing. */
@@ -144,7 +144,7 @@ function observationLine({ style, columns }: Display): (observation: Observation
   return (observation) => {
     const { id, type } = observation
     const head = `#${id}  ${TYPE_ICONS[type]} ${type}`
-    const title = truncate(sanitize(observationTitle(observation)), paragraphWidth(columns, head.length + 6))
+    const title = truncate(terminalSafe(observationTitle(observation)), paragraphWidth(columns, head.length + 6))
     return `  ${style.cyan(head)}  ${title}`
   }
 }
@@ -170,7 +170,7 @@ function payloadPartLines(label: string, value: unknown, full: boolean, display:
 function payloadExcerpt(payload: MemoryEvent | null, width: number): string {
   if (payload === null) return 'payload removed'
   const [first] = payloadParts(payload)
-  return first === undefined ? '' : truncate(sanitize(payloadText(first[1]).slice(0, SHOWN_CHARS)), width)
+  return first === undefined ? '' : truncate(terminalSafe(payloadText(first[1]).slice(0, SHOWN_CHARS)), width)
 }
 
 function payloadParts(event: MemoryEvent): [label: string, value: unknown][] {
@@ -219,7 +219,7 @@ export interface SessionCalls {
 
 export function sentLines({ session, calls, more }: SessionCalls, full: boolean, display: Display): string[] {
   const { style } = display
-  const title = `${style.bold('Sent to a model')} by session ${sanitize(session)}`
+  const title = `${style.bold('Sent to a model')} by session ${terminalSafe(session)}`
   if (calls.length === 0) return [title, '', 'Nothing: no call to a model was made for it.']
   return [
     title,
@@ -243,7 +243,7 @@ function callLines(call: CallFigures, { style, now }: Display): string[] {
     style.bold(`#${call.id}`),
     style.dim(formatClockTime(call.at, now)),
     style.cyan(call.kind),
-    `${sanitize(call.provider)} ${sanitize(call.model)}`,
+    `${terminalSafe(call.provider)} ${terminalSafe(call.model)}`,
     formatDuration(call.durationMs),
     costText(call),
   ]
@@ -253,13 +253,13 @@ function callLines(call: CallFigures, { style, now }: Display): string[] {
     `${formatCount(usage.cacheRead)} cache read`,
     `${formatCount(usage.cacheWrite)} cache write`,
     pluralize(call.observations, 'observation'),
-    `effect ${sanitize(call.effectId)}`,
-    ...(call.promptVersion === null ? [] : [`prompts ${sanitize(call.promptVersion)}`]),
+    `effect ${terminalSafe(call.effectId)}`,
+    ...(call.promptVersion === null ? [] : [`prompts ${terminalSafe(call.promptVersion)}`]),
   ]
   return [
     head.join('  '),
     `  ${style.dim(counts.join(', '))}`,
-    ...(call.error === null ? [] : [`  ${style.red(`failed: ${sanitize(call.error)}`)}`]),
+    ...(call.error === null ? [] : [`  ${style.red(`failed: ${terminalSafe(call.error)}`)}`]),
   ]
 }
 
@@ -287,10 +287,10 @@ function quotedText(title: string, text: string, full: boolean, display: Display
   const width = Math.min(SHOWN_CALL_COLUMNS, columns ?? SHOWN_CALL_COLUMNS) - QUOTE_COLUMNS
   const some = full ? lines : lines.slice(0, SHOWN_CALL_LINES)
   const shown = some.map((line) =>
-    full ? sanitize(line) : truncate(sanitize(line.slice(0, SHOWN_CALL_COLUMNS)), width),
+    full ? terminalSafe(line) : truncate(terminalSafe(line.slice(0, SHOWN_CALL_COLUMNS)), width),
   )
   const more = lines.length - shown.length
-  const isTooWide = (line: string) => line.length > SHOWN_CALL_COLUMNS || displayWidth(sanitize(line)) > width
+  const isTooWide = (line: string) => line.length > SHOWN_CALL_COLUMNS || displayWidth(terminalSafe(line)) > width
   const isTruncated = !full && some.some(isTooWide)
   const hint = more > 0 ? `${pluralize(more, 'more line')}: --full` : isTruncated ? 'truncated: --full' : null
   return [

@@ -8,7 +8,7 @@ import type { InboxMessage, SessionView, StoredSessionRow, TraceRow } from '../.
 import { formatAgo, formatClockTime, formatDue, summariesText } from '../format.ts'
 import type { Display } from '../style.ts'
 import { type Field, fieldLines, indented, section } from '../table.ts'
-import { paragraphWidth, sanitize, wrapText } from '../text.ts'
+import { paragraphWidth, terminalSafe, wrapText } from '../text.ts'
 import { messageLines, sessionStatusPaint, sortTrace, traceLines } from './sessions.ts'
 import { arrowsFrom, canDrawChart, chartLines } from './statechart.ts'
 
@@ -22,7 +22,7 @@ const TRANSITION_INDENT = 8
 export function sessionViewLines(view: SessionView, messageLimit: number, display: Display): string[] {
   const { row } = view
   return [
-    `${display.style.bold('Session')} ${sanitize(row.session)}`,
+    `${display.style.bold('Session')} ${terminalSafe(row.session)}`,
     '',
     ...positionLines(view, display),
     '',
@@ -59,7 +59,7 @@ function positionLines({ row, trace }: SessionView, display: Display): string[] 
 }
 
 function lastTransitionText({ from, to, event, at, reason }: TraceRow, now: number): string {
-  return sanitize(`${from} → ${to} on ${event}, ${formatAgo(at, now)}: ${reason}`)
+  return terminalSafe(`${from} → ${to} on ${event}, ${formatAgo(at, now)}: ${reason}`)
 }
 
 function transitionLines(label: string, text: string, { style, columns }: Display): string[] {
@@ -74,14 +74,14 @@ export function stateChain(state: string, { style }: Display): string {
   const names = TOP_LEVEL_STATES.includes(active) ? TOP_LEVEL_STATES : [...TOP_LEVEL_STATES, active]
   const activeText = inner.length === 0 ? active : `${active}: ${inner.join('.')}`
   return names
-    .map((name) => (name === active ? style.cyan(style.bold(`[${sanitize(activeText)}]`)) : style.dim(name)))
+    .map((name) => (name === active ? style.cyan(style.bold(`[${terminalSafe(activeText)}]`)) : style.dim(name)))
     .join(style.dim(' → '))
 }
 
 function identityFields({ row, observations, summaries }: SessionView, { style, now }: Display): Field[] {
   return [
-    ['project', `${sanitize(row.project.name)} ${style.dim(sanitize(row.project.key))}`],
-    ['client', `${sanitize(row.client)} in ${sanitize(row.cwd)}`],
+    ['project', `${terminalSafe(row.project.name)} ${style.dim(terminalSafe(row.project.key))}`],
+    ['client', `${terminalSafe(row.client)} in ${terminalSafe(row.cwd)}`],
     ['prompts', String(row.prompts)],
     ['memory', `${pluralize(observations, 'observation')}, ${summariesText(summaries)}`],
     ['started', formatAgo(row.createdAt, now)],
@@ -93,10 +93,10 @@ function workFields({ row, messages }: SessionView, { style, now }: Display): Fi
   const { quarantine, effect, waiting, wakeAt } = row
   const retry = 'to retry it: claude-mem queue retry --session'
   return [
-    ['quarantine', quarantine === null ? null : style.red(`${sanitize(quarantine)}; ${retry}`)],
+    ['quarantine', quarantine === null ? null : style.red(`${terminalSafe(quarantine)}; ${retry}`)],
     ['in flight', effect === null ? null : effectText(effect, now)],
     ['claimed', claimText(messages, now)],
-    ['waiting', waiting === null ? null : style.yellow(sanitize(waiting))],
+    ['waiting', waiting === null ? null : style.yellow(terminalSafe(waiting))],
     ['wakes', wakeAt === null || quarantine !== null ? null : formatDue(wakeAt, now)],
   ]
 }
@@ -114,14 +114,14 @@ function claimText(messages: readonly InboxMessage[], now: number): string | nul
 
 function effectText(effect: Effect, now: number): string {
   const batch = effect.kind === 'observe' ? `, up to ${pluralize(effect.limit, 'message')}` : ''
-  return `${effect.kind} ${sanitize(effect.id)} for prompt ${effect.prompt}${batch}, deadline ${formatDue(effect.deadline, now)}`
+  return `${effect.kind} ${terminalSafe(effect.id)} for prompt ${effect.prompt}${batch}, deadline ${formatDue(effect.deadline, now)}`
 }
 
 function tokenFields({ usage, contextTokens, generation, memorySession }: StoredSessionRow): Field[] {
   const { input, output, cacheRead, cacheWrite } = usage
   return [
     ['tokens', `${input} in, ${output} out, ${cacheRead} cache read, ${cacheWrite} cache write`],
-    ['observer', `${sanitize(memorySession)}, generation ${generation}, ${contextTokens} tokens of context`],
+    ['observer', `${terminalSafe(memorySession)}, generation ${generation}, ${contextTokens} tokens of context`],
   ]
 }
 
@@ -130,7 +130,7 @@ function contextLines(snapshot: string, display: Display): string[] {
   try {
     context = liftSnapshot(JSON.parse(snapshot)).context
   } catch (error) {
-    return [`  ${display.style.red(`the snapshot cannot be read: ${sanitize(errorMessage(error))}`)}`]
+    return [`  ${display.style.red(`the snapshot cannot be read: ${terminalSafe(errorMessage(error))}`)}`]
   }
   return fieldLines([...turnFields(context, display), ...problemFields(context, display)], display)
 }
@@ -152,9 +152,9 @@ function problemFields(context: SessionContext, { style, now }: Display): Field[
   const { failed, split, summaryAttempts, compaction, waiting, offline } = context
   const since = (at: number) => `since ${formatClockTime(at, now)}`
   const splitText = split && `${split.limit} at a time, ${split.left} left, ${failedAttempts(split.attempts)}`
-  const offlineText = offline && `${since(offline.since)}: ${sanitize(offline.reason)}`
+  const offlineText = offline && `${since(offline.since)}: ${terminalSafe(offline.reason)}`
   const waitingText =
-    waiting && `${since(waiting.since)}, next attempt ${formatDue(waiting.until, now)}: ${sanitize(waiting.reason)}`
+    waiting && `${since(waiting.since)}, next attempt ${formatDue(waiting.until, now)}: ${terminalSafe(waiting.reason)}`
   return [
     ['failed', failed === 0 ? null : style.red(pluralize(failed, 'message'))],
     ['split', splitText],

@@ -4,7 +4,7 @@ import type { InboxMessage, MessageStatus, SessionListItem, SessionView, TraceRo
 import { formatAgo, formatClockTime } from '../format.ts'
 import type { Display, Paint } from '../style.ts'
 import { cutColumn, indented, rightColumn, type TableCell, tableLines, wrapColumn } from '../table.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 
 /** Ids are random, so their first characters are usually unique, and enough to type. */
 const SHORT_ID_CHARS = 8
@@ -81,9 +81,9 @@ export function sessionTraceLines(view: SessionView, limit: number, display: Dis
   const { style } = display
   const count =
     trace.length < limit ? pluralize(trace.length, 'transition') : `the last ${pluralize(limit, 'transition')}`
-  const state = row.quarantine === null ? style.cyan(sanitize(row.state)) : style.red('in quarantine')
+  const state = row.quarantine === null ? style.cyan(terminalSafe(row.state)) : style.red('in quarantine')
   return [
-    `${style.bold('Session')} ${sanitize(row.session)}: ${count}, now ${state}`,
+    `${style.bold('Session')} ${terminalSafe(row.session)}: ${count}, now ${state}`,
     '',
     ...traceLines(trace, view.traceDropped, display),
   ]

@@ -7,7 +7,7 @@ import { formatAgo, formatDuration, formatMoney } from '../format.ts'
 import { progressBar } from '../progress.ts'
 import type { Display } from '../style.ts'
 import { type Field, fieldLines } from '../table.ts'
-import { sanitize } from '../text.ts'
+import { terminalSafe } from '../text.ts'
 
 /** The status while no daemon is running, read from the files. */
 export interface StoppedStatus {
@@ -23,14 +23,14 @@ export interface StoppedStatus {
 
 export function runningStatusLines(status: DaemonStatus, display: Display): string[] {
   const { style, now } = display
-  const state = status.state === 'serving' ? style.green('serving') : style.yellow(sanitize(status.state))
+  const state = status.state === 'serving' ? style.green('serving') : style.yellow(terminalSafe(status.state))
   const uptime = formatDuration(now - status.startedAt)
   return [
-    `${style.bold('claude-mem')} ${sanitize(status.version)} is ${state} (pid ${status.pid}, up ${uptime})`,
+    `${style.bold('claude-mem')} ${terminalSafe(status.version)} is ${state} (pid ${status.pid}, up ${uptime})`,
     ...fieldLines(
       [
-        ['data', `${sanitize(status.dataDir)} (${formatBytes(status.databaseBytes)})`],
-        ['socket', sanitize(status.socket)],
+        ['data', `${terminalSafe(status.dataDir)} (${formatBytes(status.databaseBytes)})`],
+        ['socket', terminalSafe(status.socket)],
         ['port', status.port === null ? style.yellow('none') : `127.0.0.1:${status.port}`],
         ['observer', observerText(status, display)],
         ['budget', budgetText(status, display)],
@@ -51,7 +51,7 @@ export function stoppedStatusLines(status: StoppedStatus, display: Display): str
   const { stats, problem } = status
   const database: Field[] =
     stats === null
-      ? [['database', problem === null ? 'none yet' : style.red(sanitize(problem))]]
+      ? [['database', problem === null ? 'none yet' : style.red(terminalSafe(problem))]]
       : [
           ['database', formatBytes(stats.databaseBytes)],
           ['sessions', String(stats.sessionsTotal)],
@@ -60,8 +60,8 @@ export function stoppedStatusLines(status: StoppedStatus, display: Display): str
         ]
   return [
     `${style.bold('claude-mem')} is ${style.yellow('not running')}; start it with: claude-mem start`,
-    ...fieldLines([['data', sanitize(status.dataDir)], ...database, spoolField(status.spooled, display)], display),
-    ...status.notices.map((text) => style.yellow(`! ${sanitize(text)}`)),
+    ...fieldLines([['data', terminalSafe(status.dataDir)], ...database, spoolField(status.spooled, display)], display),
+    ...status.notices.map((text) => style.yellow(`! ${terminalSafe(text)}`)),
   ]
 }
 
@@ -70,14 +70,14 @@ function memoryField(counts: { observations: number; observationsToday: number }
 }
 
 function observerText({ provider, model, waiting, budget }: DaemonStatus, { style, now }: Display): string {
-  const name = sanitize(model === null ? provider : `${provider} (${model})`)
+  const name = terminalSafe(model === null ? provider : `${provider} (${model})`)
   const offline = style.yellow('offline')
   if (budget !== null && budget.reason !== null) {
-    return `${offline} instead of ${name} for another ${formatDuration(budget.until - now)}: ${sanitize(budget.reason)}`
+    return `${offline} instead of ${name} for another ${formatDuration(budget.until - now)}: ${terminalSafe(budget.reason)}`
   }
   if (waiting === null) return name
-  if (waiting.offline) return `${offline} instead of ${name} for now: ${sanitize(waiting.reason)}`
-  return `${name}, ${style.yellow(`waiting for ${formatDuration(now - waiting.since)}: ${sanitize(waiting.reason)}`)}`
+  if (waiting.offline) return `${offline} instead of ${name} for now: ${terminalSafe(waiting.reason)}`
+  return `${name}, ${style.yellow(`waiting for ${formatDuration(now - waiting.since)}: ${terminalSafe(waiting.reason)}`)}`
 }
 
 function budgetText({ budget }: DaemonStatus, { style }: Display): string | null {
@@ -113,7 +113,7 @@ function noticeLines(notices: DaemonStatus['notices'], { style, now }: Display):
     'Notices',
     ...notices.map(({ at, level, text }) => {
       const age = style.dim(`(${formatAgo(at, now)})`)
-      return `  ${paint[level](level.padEnd(5))}  ${sanitize(text)} ${age}`
+      return `  ${paint[level](level.padEnd(5))}  ${terminalSafe(text)} ${age}`
     }),
   ]
 }
@@ -125,5 +125,5 @@ export function indexProgressLine(progress: IndexerProgress): string {
 
 function indexPartText({ what, embedder }: Pick<IndexerProgress, 'what' | 'embedder'>): string {
   if (what === 'lexical') return 'words'
-  return embedder === null ? 'vectors' : `vectors of ${sanitize(embedder)}`
+  return embedder === null ? 'vectors' : `vectors of ${terminalSafe(embedder)}`
 }

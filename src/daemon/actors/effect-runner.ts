@@ -153,7 +153,7 @@ export class EffectRunner {
     this.#pump()
   }
 
-  /** A user asked for a retry now: closes the breaker. */
+  /** `claude-mem flush`: closes the breaker, so that the provider is called again at once. */
   resetBreakers(): void {
     this.#breakers.clear()
   }

@@ -26,7 +26,7 @@ import {
 } from './decision.ts'
 
 /** Events decided together at most: bounds the size of one commit. */
-const MAX_BATCH = 256
+const MAX_EVENTS_PER_COMMIT = 256
 
 export interface SessionHost {
   store: Store
@@ -167,7 +167,7 @@ export class SessionActor {
   #take(): Item[] {
     const firstAlone = this.#mailbox.findIndex((item) => item.alone)
     const together = firstAlone === -1 ? this.#mailbox.length : Math.max(1, firstAlone)
-    return this.#mailbox.splice(0, Math.min(MAX_BATCH, together))
+    return this.#mailbox.splice(0, Math.min(MAX_EVENTS_PER_COMMIT, together))
   }
 
   async #process(items: Item[]): Promise<void> {

@@ -22,7 +22,7 @@ import { commitNews, type StreamItem } from './stream.ts'
 
 /** A turn without any event for this long counts as interrupted, in ms. */
 const SILENCE_MS = 24 * 3_600_000
-/** Failed attempts, owned by the message, after which it is set aside. */
+/** Failed attempts, owned by the message, after which its status is `failed`. */
 const MAX_ATTEMPTS = 3
 /** The rules observer costs nothing and works better with more context, so a whole turn is one batch. */
 const OFFLINE_BATCH_MAX_SIZE = 200
@@ -135,7 +135,7 @@ const WAKE_AT_ONCE = 200
 /** Events that hooks wrote to files because no daemon acknowledged them in time. */
 export interface Spool {
   /** Accepts each event in order; a file is removed once its event is durable. Returns how many there were. */
-  drain(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number>
+  deliver(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number>
 }
 
 /** Under which key a project's memory is kept: projects can be merged, and repositories move. */
@@ -234,7 +234,7 @@ export class Supervisor {
 
   /** Resumes what an earlier process left: the spool, then every effect that a snapshot wants. */
   async restore(): Promise<void> {
-    const spooled = await this.#drainSpool()
+    const spooled = await this.#deliverSpooled()
     const effects = await this.#store.unfinishedEffects()
     for (const { session, effect } of effects) this.#effects.reconcile(session, effect)
     const stranded = await this.#store.strandedSessions()
@@ -245,7 +245,10 @@ export class Supervisor {
     this.#options.log('info', 'restored', { effects: effects.length, stranded: stranded.length, spooled })
   }
 
-  /** Right after the server listens: reads what was spooled before. */
+  /**
+   * Called right after the server listens: the first tick reads the spool once more, for hooks that found no listener after
+   * `restore` had read it.
+   */
   async serve(): Promise<void> {
     await this.#ticker.run()
     this.#ticker.start()
@@ -361,7 +364,7 @@ export class Supervisor {
 
   async #tick(): Promise<void> {
     try {
-      await this.#drainSpool()
+      await this.#deliverSpooled()
       const now = this.#now()
       const busy = this.#effects.inFlight + this.#effects.queued
       const due = await this.#store.dueSessions(now, MAX_WAKE_MS, WAKE_AT_ONCE + busy)
@@ -374,8 +377,8 @@ export class Supervisor {
     }
   }
 
-  async #drainSpool(): Promise<number> {
-    return await this.#options.spool.drain((event) => {
+  async #deliverSpooled(): Promise<number> {
+    return await this.#options.spool.deliver((event) => {
       faultPoint('spool.read')
       this.#lastActivity = this.#now()
       return this.#take(event)

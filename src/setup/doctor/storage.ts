@@ -172,7 +172,7 @@ export async function* checkQueue(facts: DoctorFacts): CheckRun {
     yield advice(`unreadable spool files in ${badFiles}: ${pluralize(bad, 'event')}`, 'inspect them, then delete them')
   }
   if (queue.failed > 0) {
-    const text = `failed and set aside: ${pluralize(queue.failed, 'message')}`
+    const text = `failed: ${pluralize(queue.failed, 'message')}`
     yield advice(text, 'claude-mem queue shows why; claude-mem queue retry tries again')
   }
   return pending === 0 ? 'empty' : `${pluralize(pending, 'message')} pending`

@@ -37,7 +37,7 @@ export function applyInboxUpdate(
       case 'settle':
         settle(db, session, change.effectId, update, inserted)
         break
-      case 'set_aside':
+      case 'fail':
         failEvents(db, session, change.effectId, change.reason)
         endClaim(db, session, change.effectId, 'failed', change.reason)
         break

@@ -84,7 +84,7 @@ async function replayInDirectory(
     spent: (calls) => options.budget?.add(calls),
     policy: () => options.policy,
     concurrency: () => 1,
-    spool: { drain: async () => 0 },
+    spool: { deliver: async () => 0 },
     log: () => undefined,
     now: () => clock.now,
     freshId: randomUUID,
@@ -224,7 +224,7 @@ function guardedObserver(observer: Observer, { budget, signal, halt }: GuardOpti
   }
 }
 
-/** Such a failure is handled by the session machine as usual: retried, split, set aside. */
+/** Such a failure is handled by the session machine as usual: retried, split, failed. */
 function isMessageFailure(error: unknown): boolean {
   return error instanceof ObserverError ? error.owner !== 'provider' : !(error instanceof MemError)
 }

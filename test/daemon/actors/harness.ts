@@ -51,7 +51,7 @@ export class Harness {
     const databaseFile = join(this.directory, 'db.sqlite')
     this.#store = wrap(await openLocalStore({ databaseFile, backupsDir: join(this.directory, 'backups') }))
     const spool: Spool = {
-      drain: async (accept) => {
+      deliver: async (accept) => {
         const events = this.spooled.splice(0)
         await Promise.all(events.map(accept))
         return events.length

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openOfflineMemory } from '../../../src/api/offline.ts'
+import { openReadOnlyMemory } from '../../../src/api/read-only.ts'
 import { sessionPolicy } from '../../../src/daemon/actors/supervisor.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { dataPaths } from '../../../src/lib/paths.ts'
@@ -77,7 +77,7 @@ export class Recorded {
     session = SESSION,
   ): Promise<PreparedReplay> {
     const paths = dataPaths(this.harness.directory)
-    const memory = await openOfflineMemory(paths, env)
+    const memory = await openReadOnlyMemory(paths, env)
     try {
       const environment = { paths, env, settings: loadSettings(paths.dataDir, { ...this.env, ...env }) }
       return await prepareReplay(memory.call, session, { ...DEFAULT_REQUEST, ...request }, environment)

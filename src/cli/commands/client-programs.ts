@@ -97,7 +97,7 @@ export const mcpCommand = defineCommand({
   group: 'Connect it',
   summary: 'For agents: serve the memory as MCP tools, over standard input and output',
   about:
-    'Serves seven tools by the Model Context Protocol: search_memory, timeline, get_observations, get_session_summary, ' +
+    'Serves the tools of the memory by the Model Context Protocol: search_memory, timeline, get_observations, get_session_summary, ' +
     'get_project_context, remember, forget. The project is that of the directory it runs in. It starts the daemon when a ' +
     'tool needs it, reconnects after a restart of the daemon, and exits with its client.',
   examples: [

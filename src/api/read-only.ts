@@ -19,7 +19,7 @@ import { openSqliteStore } from '../store/sqlite/store.ts'
 import type { ReadContext, SearchReader } from './context.ts'
 import { type Call, readOnlyCall } from './index.ts'
 
-interface OfflineMemory {
+interface ReadOnlyMemory {
   call: Call
   close(): Promise<void>
 }
@@ -28,7 +28,7 @@ const NO_MEMORY_YET = 'nothing is remembered yet'
 const WORDS_ONLY = 'no daemon is running: searched by words only'
 
 /** A data directory without a database reads as an empty memory. */
-export async function openOfflineMemory(paths: Paths, env: NodeJS.ProcessEnv = process.env): Promise<OfflineMemory> {
+export async function openReadOnlyMemory(paths: Paths, env: NodeJS.ProcessEnv = process.env): Promise<ReadOnlyMemory> {
   try {
     return await openFile(paths, env, WORDS_ONLY)
   } catch (error) {
@@ -38,7 +38,7 @@ export async function openOfflineMemory(paths: Paths, env: NodeJS.ProcessEnv = p
   }
 }
 
-async function openFile(paths: Paths, env: NodeJS.ProcessEnv, searchNote: string): Promise<OfflineMemory> {
+async function openFile(paths: Paths, env: NodeJS.ProcessEnv, searchNote: string): Promise<ReadOnlyMemory> {
   const reader = await openStoreReader(paths.database)
   try {
     const { values } = loadSettings(paths.dataDir, env)
@@ -94,7 +94,7 @@ function wordSearch(engine: SearchEngine, note: string): SearchReader {
 }
 
 /** SQLite writes files beside a database to read it. Where it may not, a private copy is read. */
-async function openCopy(paths: Paths, env: NodeJS.ProcessEnv, cause: unknown): Promise<OfflineMemory> {
+async function openCopy(paths: Paths, env: NodeJS.ProcessEnv, cause: unknown): Promise<ReadOnlyMemory> {
   let copy: PrivateCopy
   try {
     copy = privateCopy(paths.database)
@@ -106,7 +106,7 @@ async function openCopy(paths: Paths, env: NodeJS.ProcessEnv, cause: unknown): P
 }
 
 /** An empty database in a temporary directory answers like any other. */
-async function openEmpty(paths: Paths, env: NodeJS.ProcessEnv): Promise<OfflineMemory> {
+async function openEmpty(paths: Paths, env: NodeJS.ProcessEnv): Promise<ReadOnlyMemory> {
   const directory = mkdtempSync(join(tmpdir(), 'claude-mem-empty-'))
   const dispose = () => rmSync(directory, { recursive: true, force: true })
   const database = join(directory, 'empty.db')
@@ -116,7 +116,7 @@ async function openEmpty(paths: Paths, env: NodeJS.ProcessEnv): Promise<OfflineM
   return await disposing(opened, dispose)
 }
 
-async function disposing(opening: Promise<OfflineMemory>, dispose: () => void): Promise<OfflineMemory> {
+async function disposing(opening: Promise<ReadOnlyMemory>, dispose: () => void): Promise<ReadOnlyMemory> {
   try {
     const memory = await opening
     return { ...memory, close: () => memory.close().finally(dispose) }
