@@ -1,9 +1,9 @@
 /** Operations on a session's context: turns, decisions and wake-ups. Pure functions. */
-import type { Change, Policy, SessionContext, SessionEvent, Tick, Turn } from './types.ts'
+import type { Change, EventEnvironment, Policy, SessionContext, SessionEvent, Turn } from './types.ts'
 
-/** Unfinished turns remembered one by one; beyond that the two oldest become one. Keeps the snapshot small. */
+/** Unfinished turns in a snapshot; beyond that the two oldest are merged. Keeps the snapshot small. */
 export const MAX_TURNS = 32
-/** Upper bound of a wake-up, in ms; a later one was set before the clock was set back. */
+/** Upper bound of the time until a wake-up, in ms; a later one was set before the clock was set back. */
 export const MAX_WAKE_MS = 25 * 3_600_000
 
 export type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
@@ -33,13 +33,18 @@ export function newContext(at: number): SessionContext {
   }
 }
 
-/** Records the decision about an event. Several rules may add to the decision of one event. */
-export function decide(context: SessionContext, tick: Tick, reason: string, ...changes: Change[]): SessionContext {
-  const before = context.decided?.key === tick.key ? context.decided : { key: tick.key, reason: '', changes: [] }
+/** Records the decision about an event. An event may run several actions: their reasons and changes are joined. */
+export function decide(
+  context: SessionContext,
+  env: EventEnvironment,
+  reason: string,
+  ...changes: Change[]
+): SessionContext {
+  const before = context.decided?.key === env.key ? context.decided : { key: env.key, reason: '', changes: [] }
   return {
     ...context,
     decided: {
-      key: tick.key,
+      key: env.key,
       reason: before.reason === '' ? reason : `${before.reason}; ${reason}`,
       changes: [...before.changes, ...changes],
     },
@@ -58,7 +63,8 @@ export function withSummaryDue(turns: readonly Turn[], prompt: number): Turn[] {
   return withTurn(turns, prompt, (turn) => ({ ...turn, summary: true }))
 }
 
-export function bounded(turns: Turn[]): Turn[] {
+/** Merges the two oldest turns until at most MAX_TURNS are left. */
+function mergeOldestTurns(turns: Turn[]): Turn[] {
   const [oldest, second, ...rest] = turns
   if (turns.length <= MAX_TURNS || oldest === undefined || second === undefined) return turns
   const merged: Turn = {
@@ -67,31 +73,32 @@ export function bounded(turns: Turn[]): Turn[] {
     flush: oldest.flush || second.flush,
     summary: oldest.summary || second.summary,
   }
-  return bounded([merged, ...rest])
+  return mergeOldestTurns([merged, ...rest])
 }
 
-/** Drops turns with nothing left to do; the open one stays. */
-export function tidy(context: SessionContext): SessionContext {
+/** Drops turns with nothing left to do; the open one stays. Keeps to MAX_TURNS. */
+export function dropFinishedTurns(context: SessionContext): SessionContext {
   const isOpen = (turn: Turn) => context.turnOpen && turn.prompt === context.prompt
   const turns = context.turns.filter((turn) => turn.pending > 0 || turn.summary || isOpen(turn))
-  return { ...context, turns: bounded(turns) }
+  return { ...context, turns: mergeOldestTurns(turns) }
 }
 
-export function recordActivity(context: SessionContext, tick: Tick): SessionContext {
-  return { ...context, lastEventAt: tick.at }
+export function recordActivity(context: SessionContext, env: EventEnvironment): SessionContext {
+  return { ...context, lastEventAt: env.at }
 }
 
-export function flushed(turns: readonly Turn[]): Turn[] {
+/** All pending messages are flushed now. */
+export function markFlush(turns: readonly Turn[]): Turn[] {
   return turns.map((turn) => (turn.pending > 0 ? { ...turn, flush: true } : turn))
 }
 
-/** The turn may have been merged into the next one while its batch was in flight. */
-export function holding(turns: readonly Turn[], prompt: number): number {
+/** The number a turn has now: it may have been merged into the next one while its batch was in flight. */
+export function promptAfterMerge(turns: readonly Turn[], prompt: number): number {
   return turns.find((turn) => turn.prompt >= prompt)?.prompt ?? prompt
 }
 
 export function withoutPending(turns: readonly Turn[], prompt: number, count: number): Turn[] {
-  return withTurn(turns, holding(turns, prompt), (turn) => {
+  return withTurn(turns, promptAfterMerge(turns, prompt), (turn) => {
     const pending = Math.max(0, turn.pending - count)
     return { ...turn, pending, flush: turn.flush && pending > 0 }
   })
@@ -105,10 +112,10 @@ export function isWaiting(state: string): boolean {
   return state.endsWith('.waiting')
 }
 
-/** When the session wants to be woken; null: only by an event. */
+/** The time of the next DEADLINE event; null: none is needed. */
 export function wakeAtOf(state: string, context: SessionContext, policy: Policy): number | null {
   if (context.effect !== null) return context.effect.deadline
   if (isWaiting(state) && context.waiting !== null) return context.waiting.until
   if (state === 'closed') return null
-  return context.lastEventAt + (pendingOf(context) > 0 ? policy.idleFlushMs : policy.silenceMs)
+  return context.lastEventAt + (pendingOf(context) > 0 ? policy.idleFlushMs : policy.sessionIdleMs)
 }

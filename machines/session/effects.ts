@@ -1,7 +1,7 @@
 /** Which effect is started next, and what its result changes. */
 import { addUsage, type Usage } from '../../src/domain/observation.ts'
-import { decide, type EventOf, tidy, withoutPending, withTurn } from './context.ts'
-import type { Effect, Policy, SessionContext, SessionEvent, Tick, Turn } from './types.ts'
+import { decide, dropFinishedTurns, type EventOf, withoutPending, withTurn } from './context.ts'
+import type { Effect, EventEnvironment, Policy, SessionContext, SessionEvent, Turn } from './types.ts'
 
 export type Work = { kind: 'observe' | 'summarize'; turn: Turn }
 
@@ -14,7 +14,7 @@ export function nextWork(context: SessionContext, policy: Policy): Work | null {
   return null
 }
 
-/** Why the messages of a turn are flushed now; null: they keep collecting. */
+/** Why the messages of a turn are flushed now; null: they wait for more. */
 function flushReason(context: SessionContext, turn: Turn, policy: Policy): string | null {
   if (!policy.batching) return 'batching is off'
   if (turn.flush) return 'flush'
@@ -24,45 +24,45 @@ function flushReason(context: SessionContext, turn: Turn, policy: Policy): strin
   return null
 }
 
-function effectBase(tick: Tick, prompt: number) {
+function effectBase(env: EventEnvironment, prompt: number) {
   return {
-    id: tick.freshId,
+    id: env.freshId,
     prompt,
-    timeoutMs: tick.policy.effectTimeoutMs,
-    deadline: tick.at + tick.policy.effectTimeoutMs,
-    offline: tick.offline,
+    timeoutMs: env.policy.effectTimeoutMs,
+    deadline: env.at + env.policy.effectTimeoutMs,
+    offline: env.offline,
   }
 }
 
-function started(context: SessionContext, tick: Tick, effect: Effect, reason: string): SessionContext {
-  const offline = tick.offline === null ? null : { since: context.offline?.since ?? tick.at, reason: tick.offline }
-  const how = tick.offline === null ? reason : `${reason}, offline: ${tick.offline}`
-  return decide({ ...context, effect, offline }, tick, how, { do: 'claim', effect })
+/** Puts the effect into the snapshot, and claims its messages. */
+function withEffect(context: SessionContext, env: EventEnvironment, effect: Effect, reason: string): SessionContext {
+  const offline = env.offline === null ? null : { since: context.offline?.since ?? env.at, reason: env.offline }
+  const how = env.offline === null ? reason : `${reason}, offline: ${env.offline}`
+  return decide({ ...context, effect, offline }, env, how, { do: 'claim', effect })
 }
 
-export function startBatch(context: SessionContext, { tick }: SessionEvent): SessionContext {
-  const work = nextWork(context, tick.policy)
+export function startBatch(context: SessionContext, { env }: SessionEvent): SessionContext {
+  const work = nextWork(context, env.policy)
   if (work === null) return context
-  const most = tick.policy.batching ? Math.min(tick.policy.batchMaxSize, context.split?.limit ?? Infinity) : 1
+  const most = env.policy.batching ? Math.min(env.policy.batchMaxSize, context.split?.limit ?? Infinity) : 1
   const limit = Math.min(work.turn.pending, most)
-  const why =
-    context.split === null ? flushReason(context, work.turn, tick.policy) : 'split to find the failing message'
-  const effect: Effect = { ...effectBase(tick, work.turn.prompt), kind: 'observe', limit }
-  return started(context, tick, effect, `batch of ${limit} (${why})`)
+  const why = context.split === null ? flushReason(context, work.turn, env.policy) : 'split to find the failing message'
+  const effect: Effect = { ...effectBase(env, work.turn.prompt), kind: 'observe', limit }
+  return withEffect(context, env, effect, `batch of ${limit} (${why})`)
 }
 
-export function startSummary(context: SessionContext, { tick }: SessionEvent): SessionContext {
-  const work = nextWork(context, tick.policy)
+export function startSummary(context: SessionContext, { env }: SessionEvent): SessionContext {
+  const work = nextWork(context, env.policy)
   if (work === null) return context
-  const effect: Effect = { ...effectBase(tick, work.turn.prompt), kind: 'summarize' }
+  const effect: Effect = { ...effectBase(env, work.turn.prompt), kind: 'summarize' }
   const turns = withTurn(context.turns, work.turn.prompt, (turn) => ({ ...turn, summary: false }))
-  return started({ ...context, turns }, tick, effect, `summary of turn ${work.turn.prompt}`)
+  return withEffect({ ...context, turns }, env, effect, `summary of turn ${work.turn.prompt}`)
 }
 
-export function startCompaction(context: SessionContext, { tick }: SessionEvent): SessionContext {
-  const effect: Effect = { ...effectBase(tick, context.prompt), kind: 'compact' }
+export function startCompaction(context: SessionContext, { env }: SessionEvent): SessionContext {
+  const effect: Effect = { ...effectBase(env, context.prompt), kind: 'compact' }
   const why = context.compaction === 'asked' ? 'too long for the provider' : `${context.contextTokens} tokens`
-  return started(context, tick, effect, `compaction (${why})`)
+  return withEffect(context, env, effect, `compaction (${why})`)
 }
 
 interface Result {
@@ -70,7 +70,8 @@ interface Result {
   contextTokens: number
 }
 
-function answered(context: SessionContext, result: Result): SessionContext {
+/** Ends the effect with a result, and adds its usage. */
+function settleEffect(context: SessionContext, result: Result): SessionContext {
   return {
     ...context,
     effect: null,
@@ -86,11 +87,11 @@ export function settleBatch(context: SessionContext, event: EventOf<'OBSERVED'>)
   if (effect?.kind !== 'observe') return context
   const left = (context.split?.left ?? 0) - effect.limit
   const next: SessionContext = {
-    ...answered(context, event),
+    ...settleEffect(context, event),
     split: context.split !== null && left > 0 ? { ...context.split, left } : null,
     turns: withoutPending(context.turns, effect.prompt, effect.limit),
   }
-  return decide(tidy(next), event.tick, `${effect.limit} observed`, {
+  return decide(dropFinishedTurns(next), event.env, `${effect.limit} observed`, {
     do: 'settle',
     effectId: effect.id,
     prompt: effect.prompt,
@@ -101,8 +102,8 @@ export function settleBatch(context: SessionContext, event: EventOf<'OBSERVED'>)
 export function settleSummary(context: SessionContext, event: EventOf<'SUMMARIZED'>): SessionContext {
   const effect = context.effect
   if (effect === null) return context
-  const next = tidy({ ...answered(context, event), summaryAttempts: 0 })
-  return decide(next, event.tick, `turn ${effect.prompt} summarised`, {
+  const next = dropFinishedTurns({ ...settleEffect(context, event), summaryAttempts: 0 })
+  return decide(next, event.env, `turn ${effect.prompt} summarised`, {
     do: 'settle',
     effectId: effect.id,
     prompt: effect.prompt,
@@ -113,8 +114,8 @@ export function settleSummary(context: SessionContext, event: EventOf<'SUMMARIZE
 export function settleCompaction(context: SessionContext, event: EventOf<'COMPACTED'>): SessionContext {
   const effect = context.effect
   if (effect === null) return context
-  const next = { ...answered(context, event), compaction: 'done' as const, generation: context.generation + 1 }
-  return decide(next, event.tick, `generation ${next.generation} of the memory session`, {
+  const next = { ...settleEffect(context, event), compaction: 'done' as const, generation: context.generation + 1 }
+  return decide(next, event.env, `generation ${next.generation} of the memory session`, {
     do: 'settle',
     effectId: effect.id,
     prompt: effect.prompt,

@@ -1,12 +1,21 @@
 /** Failures have an owner: the provider, a message, or the context (the conversation is too long). */
 import { addUsage } from '../../src/domain/observation.ts'
-import { decide, type EventOf, holding, tidy, withoutPending, withSummaryDue, withTurn } from './context.ts'
+import {
+  decide,
+  dropFinishedTurns,
+  type EventOf,
+  promptAfterMerge,
+  withoutPending,
+  withSummaryDue,
+  withTurn,
+} from './context.ts'
 import type { Change, SessionContext } from './types.ts'
 
-/** Pause after an effect that was never answered, in ms. */
-const RETRY_AFTER_SILENCE_MS = 30_000
+/** Wait before the retry of an effect that timed out, in ms. */
+const RETRY_AFTER_TIMEOUT_MS = 30_000
 
-function released(context: SessionContext, counted: boolean, reason: string): [SessionContext, Change[]] {
+/** Ends the effect without a result: its messages or its summary are due again. `counted`: as a failed attempt. */
+function releaseEffect(context: SessionContext, counted: boolean, reason: string): [SessionContext, Change[]] {
   const { effect } = context
   if (effect === null) return [context, []]
   const turns = effect.kind === 'summarize' ? withSummaryDue(context.turns, effect.prompt) : context.turns
@@ -18,45 +27,49 @@ export function recordUsage(context: SessionContext, event: EventOf<'FAILED'>): 
   return { ...context, usage: addUsage(context.usage, event.usage) }
 }
 
-/** The digest failed: the conversation stays as it is until the next answer. */
+/** The compaction failed: no other is tried before the observer has answered again. */
 export function giveUpCompaction(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const next: SessionContext = { ...context, effect: null, waiting: null, compaction: 'done' }
-  return decide(next, event.tick, `not compacted: ${event.reason}`)
+  return decide(next, event.env, `not compacted: ${event.reason}`)
 }
 
-/** Owned by the provider: nothing is counted, the session waits until the breaker closes. */
+/** Owned by the provider: nothing is counted, the session waits until the circuit breaker allows a retry. */
 export function waitForProvider(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const [next, changes] = released(context, false, event.reason)
-  const since = context.waiting?.since ?? event.tick.at
+  const [next, changes] = releaseEffect(context, false, event.reason)
+  const since = context.waiting?.since ?? event.env.at
   const waiting = { since, until: event.retryAt, reason: event.reason }
-  return decide({ ...next, waiting }, event.tick, `waits: ${event.reason}`, ...changes)
+  return decide({ ...next, waiting }, event.env, `waits: ${event.reason}`, ...changes)
 }
 
-export function waitAfterSilence(context: SessionContext, { tick }: EventOf<'DEADLINE'>): SessionContext {
+/** No result at the deadline of the effect: as if the provider had failed. */
+export function waitAfterTimeout(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
   const reason = `no answer within ${Math.round((context.effect?.timeoutMs ?? 0) / 1000)} s`
-  const [next, changes] = released(context, false, reason)
-  const since = context.waiting?.since ?? tick.at
-  const waiting = { since, until: tick.at + RETRY_AFTER_SILENCE_MS, reason }
-  return decide({ ...next, waiting }, tick, `waits: ${reason}`, ...changes)
+  const [next, changes] = releaseEffect(context, false, reason)
+  const since = context.waiting?.since ?? env.at
+  const waiting = { since, until: env.at + RETRY_AFTER_TIMEOUT_MS, reason }
+  return decide({ ...next, waiting }, env, `waits: ${reason}`, ...changes)
 }
 
-export function resumeAfterWait(context: SessionContext, { tick }: EventOf<'DEADLINE'>): SessionContext {
-  return decide(context, tick, 'tries again')
+export function resumeAfterWait(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
+  return decide(context, env, 'tries again')
 }
 
 /** The daemon stops: claimed messages are released and due at once at the next start. */
-export function releaseClaims(context: SessionContext, { tick }: EventOf<'DRAIN'>): SessionContext {
-  const [next, changes] = released(context, false, 'the daemon stopped')
-  const waiting = { since: tick.at, until: tick.at, reason: 'the daemon stopped' }
-  return decide({ ...next, waiting }, tick, 'released: the daemon stops', ...changes)
+export function releaseClaims(context: SessionContext, { env }: EventOf<'DRAIN'>): SessionContext {
+  const [next, changes] = releaseEffect(context, false, 'the daemon stopped')
+  const waiting = { since: env.at, until: env.at, reason: 'the daemon stopped' }
+  return decide({ ...next, waiting }, env, 'released: the daemon stops', ...changes)
 }
 
-/** Owned by the message: counted. A batch is split until the failing message is alone; then it fails for good. */
-export function blameMessage(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+/**
+ * Owned by the message: the attempt is counted. A batch is split until the failing message is alone; after the last
+ * attempt its status is `failed`.
+ */
+export function countMessageFailure(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const effect = context.effect
   if (effect?.kind !== 'observe') return context
   const attempts = (context.split?.attempts ?? 0) + 1
-  if (effect.limit === 1 && attempts >= event.tick.policy.maxAttempts) {
+  if (effect.limit === 1 && attempts >= event.env.policy.maxAttempts) {
     const next: SessionContext = {
       ...context,
       effect: null,
@@ -66,49 +79,56 @@ export function blameMessage(context: SessionContext, event: EventOf<'FAILED'>):
       failed: context.failed + 1,
       turns: withoutPending(context.turns, effect.prompt, 1),
     }
-    return decide(tidy(next), event.tick, `failed after ${attempts} attempts: ${event.reason}`, {
+    return decide(dropFinishedTurns(next), event.env, `failed after ${attempts} attempts: ${event.reason}`, {
       do: 'fail',
       effectId: effect.id,
       reason: event.reason,
     })
   }
-  const [next, changes] = released(context, true, event.reason)
+  const [next, changes] = releaseEffect(context, true, event.reason)
   const left = Math.max(context.split?.left ?? 0, effect.limit)
-  // Messages that were claimed together stay due, although their number may be below the overflow.
-  const turns = withTurn(next.turns, holding(next.turns, effect.prompt), (turn) => ({ ...turn, flush: true }))
+  // Messages that were claimed together stay due, although they may be fewer than a full batch.
+  const turns = withTurn(next.turns, promptAfterMerge(next.turns, effect.prompt), (turn) => ({ ...turn, flush: true }))
   const split = { limit: Math.max(1, Math.ceil(effect.limit / 2)), left, attempts }
   return decide(
     { ...next, waiting: null, turns, split },
-    event.tick,
+    event.env,
     `attempt ${attempts} failed: ${event.reason}`,
     ...changes,
   )
 }
 
-export function blameTurn(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+/** The same for a summary: the message is the turn end. */
+export function countSummaryFailure(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const effect = context.effect
   if (effect === null) return context
   const attempts = context.summaryAttempts + 1
-  if (attempts >= event.tick.policy.maxAttempts) {
+  if (attempts >= event.env.policy.maxAttempts) {
     // This summary is given up; one that became due meanwhile is separate.
-    const next = tidy({ ...context, effect: null, waiting: null, compaction: 'none' as const, summaryAttempts: 0 })
-    return decide(next, event.tick, `no summary after ${attempts} attempts: ${event.reason}`, {
+    const next = dropFinishedTurns({
+      ...context,
+      effect: null,
+      waiting: null,
+      compaction: 'none' as const,
+      summaryAttempts: 0,
+    })
+    return decide(next, event.env, `no summary after ${attempts} attempts: ${event.reason}`, {
       do: 'fail',
       effectId: effect.id,
       reason: event.reason,
     })
   }
-  const [next, changes] = released(context, true, event.reason)
+  const [next, changes] = releaseEffect(context, true, event.reason)
   return decide(
     { ...next, waiting: null, summaryAttempts: attempts },
-    event.tick,
+    event.env,
     `attempt ${attempts} failed: ${event.reason}`,
     ...changes,
   )
 }
 
-/** Owned by neither: the conversation is too long and is replaced by its digest, then the batch is sent again. */
+/** Owned by the context: the conversation is too long and is replaced by its digest, then the batch is sent again. */
 export function requestCompaction(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const [next, changes] = released(context, false, event.reason)
-  return decide({ ...next, compaction: 'asked' }, event.tick, 'too long', ...changes)
+  const [next, changes] = releaseEffect(context, false, event.reason)
+  return decide({ ...next, compaction: 'asked' }, event.env, 'too long', ...changes)
 }

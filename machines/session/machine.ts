@@ -3,15 +3,16 @@
  * `summarizing`, `compacting`, `closed`.
  *
  * 1. The machine is pure. It has no `invoke`, no `after`, no clock and no random numbers: every event carries its time, a
- *    fresh id and the policy in `tick`. Actions only assign. What must happen outside is data in the context: the one
+ *    fresh id and the policy in `env`. Actions only assign. What must happen outside is data in the context: the one
  *    `effect` that may be in flight, and `decided`, the changes that this event makes besides the snapshot.
- * 2. An event that a state does not handle changes nothing and writes no decision; the host sees that by the key.
- * 3. Hooks report in every state. Prompts, messages and ends of turns are counted where they arrive (the root's
- *    handlers); their content is in the inbox, never in here, so a snapshot stays small however busy the session is.
- * 4. `observing` is the hub: whenever nothing is in flight it starts the oldest work that is due, else messages collect.
- *    A batch contains messages of one turn. It is flushed when the turn or the session ends, on overflow, at the next
- *    prompt, before the client compacts, after some idle time, by `claude-mem flush` or a retry, and at once when
- *    batching is off. Most of these set `flush` of the turn (reports.ts; failures.ts when a batch is split);
+ * 2. An event that a state does not handle changes nothing and writes no decision. The session actor
+ *    recognises this: `decided` does not have the key of the event.
+ * 3. Events of hooks are handled in every state, by the root's transitions. The context only counts prompts, messages and
+ *    turns; their content is in the inbox, so a snapshot stays small however busy the session is.
+ * 4. `observing` starts the oldest work that is due, and every effect leads back to it. While no work is due, messages
+ *    collect. A batch contains messages of one turn. It is flushed when the turn or the session ends, when it is full, at
+ *    the next prompt, before the client compacts, after some idle time, by `claude-mem flush` or a retry, and at once
+ *    when batching is off. Most of these set `flush` of the turn (event-handlers.ts; failures.ts when a batch is split);
  *    `flushReason` in effects.ts decides.
  * 5. `batching`, `summarizing` and `compacting` have one effect in flight (`calling`) or wait for the provider
  *    (`waiting`). Only a result that names the current effect counts; a late one is ignored.
@@ -21,9 +22,9 @@
  *    fails with "too long" again, the message owns it.
  * 7. Past the daily budget, and with CLAUDE_MEM_WHEN_UNAVAILABLE=offline while the provider fails, a session continues
  *    without a model: each event says whether a model may be called, each effect carries the answer, and `offline` in
- *    the context holds since when.
- * 8. Idle time ends a session: `interrupted` with an open turn, else `completed`. So does its own end. Work that is
- *    still due is done first.
+ *    the context records since when.
+ * 8. A session ends with SESSION_END (`completed`) or after a long idle time (`interrupted` with an open turn, else
+ *    `completed`). Work that is still due is done before it closes.
  * 9. `closed` is an ordinary state: a prompt or a user reopens it, and a late message is still observed. A session that
  *    has ended but still has work is reopened by clearing its end.
  */
@@ -39,36 +40,36 @@ import {
   startSummary,
 } from './effects.ts'
 import {
-  blameMessage,
-  blameTurn,
+  onClear,
+  onFlush,
+  onIdle,
+  onMessage,
+  onPreCompact,
+  onPrompt,
+  onReopen,
+  onRetry,
+  onSessionEnd,
+  onSessionStart,
+  onTurnEnd,
+  rescheduleWakeUp,
+  resetIdleClock,
+} from './event-handlers.ts'
+import {
+  countMessageFailure,
+  countSummaryFailure,
   giveUpCompaction,
   recordUsage,
   releaseClaims,
   requestCompaction,
   resumeAfterWait,
-  waitAfterSilence,
+  waitAfterTimeout,
   waitForProvider,
 } from './failures.ts'
-import { liftSnapshot } from './migrations.ts'
-import {
-  rebase,
-  takeClear,
-  takeFlush,
-  takeMessage,
-  takePreCompact,
-  takePrompt,
-  takeReopen,
-  takeRetry,
-  takeSessionEnd,
-  takeSilence,
-  takeStart,
-  takeTurnEnd,
-  wakeLater,
-} from './reports.ts'
+import { migrateSnapshot } from './migrations.ts'
 import type { SessionContext, SessionEvent } from './types.ts'
 
-/** A rule applies to events of its own type only; `machine` below hands it no other. */
-function rule<T extends SessionEvent['type']>(
+/** An action for events of one type, typed as such. With an event of another type it changes nothing. */
+function actionFor<T extends SessionEvent['type']>(
   types: T | readonly T[],
   apply: (context: SessionContext, event: EventOf<T>) => SessionContext,
 ) {
@@ -79,11 +80,13 @@ function rule<T extends SessionEvent['type']>(
   )
 }
 
-function failure(apply: (context: SessionContext, event: EventOf<'FAILED'>) => SessionContext) {
-  return rule('FAILED', (context, event: EventOf<'FAILED'>) => apply(recordUsage(context, event), event))
+/** As `actionFor`, and the usage of the failed effect is added. */
+function actionForFailure(apply: (context: SessionContext, event: EventOf<'FAILED'>) => SessionContext) {
+  return actionFor('FAILED', (context, event: EventOf<'FAILED'>) => apply(recordUsage(context, event), event))
 }
 
-function start(apply: (context: SessionContext, event: SessionEvent) => SessionContext) {
+/** An entry action: it runs with whatever event led to the state. */
+function entryAction(apply: (context: SessionContext, event: SessionEvent) => SessionContext) {
   return assign<SessionContext, SessionEvent, undefined, SessionEvent, never>(({ context, event }) =>
     apply(context, event),
   )
@@ -92,11 +95,11 @@ function start(apply: (context: SessionContext, event: SessionEvent) => SessionC
 const isCurrent = (context: SessionContext, event: SessionEvent) =>
   'effectId' in event && event.effectId === context.effect?.id
 
-/** The provider does not answer; time or a person tries again, by way of the hub. */
+/** Waits for the provider. After the wait, or when a user flushes, `observing` starts the work that is due. */
 const waiting = {
   on: {
     DEADLINE: { guard: 'wait is over', target: '#session.observing', actions: 'resumeAfterWait' },
-    FLUSH: { target: '#session.observing', actions: 'takeFlush' },
+    FLUSH: { target: '#session.observing', actions: 'onFlush' },
   },
 } as const
 
@@ -115,84 +118,84 @@ export const sessionMachine = setup({
       isCurrent(context, event) &&
       event.owner === 'context' &&
       context.compaction === 'none',
-    'effect is overdue': ({ context, event: { tick } }) =>
+    'effect is overdue': ({ context, event: { env } }) =>
       context.effect !== null &&
-      // A deadline further away than the effect may take was set before the clock went back.
-      (tick.at >= context.effect.deadline || context.effect.deadline - tick.at > context.effect.timeoutMs),
-    'wait is over': ({ context, event: { tick } }) =>
-      context.waiting === null || tick.at >= context.waiting.until || context.waiting.until - tick.at > MAX_WAKE_MS,
-    'clock went back': ({ context, event: { tick } }) => context.lastEventAt > tick.at,
-    'silent for long': ({ context, event: { tick } }) => tick.at - context.lastEventAt >= tick.policy.silenceMs,
-    'messages are idle': ({ context, event: { tick } }) =>
-      pendingOf(context) > 0 && tick.at - context.lastEventAt >= tick.policy.idleFlushMs,
-    'conversation too large': ({ context, event: { tick } }) =>
+      // A deadline further away than the effect may take was set before the clock was set back.
+      (env.at >= context.effect.deadline || context.effect.deadline - env.at > context.effect.timeoutMs),
+    'wait is over': ({ context, event: { env } }) =>
+      context.waiting === null || env.at >= context.waiting.until || context.waiting.until - env.at > MAX_WAKE_MS,
+    'clock set back': ({ context, event: { env } }) => context.lastEventAt > env.at,
+    'session idle': ({ context, event: { env } }) => env.at - context.lastEventAt >= env.policy.sessionIdleMs,
+    'inbox idle': ({ context, event: { env } }) =>
+      pendingOf(context) > 0 && env.at - context.lastEventAt >= env.policy.idleFlushMs,
+    'conversation too large': ({ context, event: { env } }) =>
       // Without a model the conversation is not read; it is compacted when a model is used again.
-      tick.offline === null &&
+      env.offline === null &&
       (context.compaction === 'asked' ||
         (context.compaction === 'none' &&
-          context.contextTokens > tick.policy.compactTokens &&
-          nextWork(context, tick.policy) !== null)),
-    'batch due': ({ context, event: { tick } }) => nextWork(context, tick.policy)?.kind === 'observe',
-    'summary due': ({ context, event: { tick } }) => nextWork(context, tick.policy)?.kind === 'summarize',
+          context.contextTokens > env.policy.compactTokens &&
+          nextWork(context, env.policy) !== null)),
+    'batch due': ({ context, event: { env } }) => nextWork(context, env.policy)?.kind === 'observe',
+    'summary due': ({ context, event: { env } }) => nextWork(context, env.policy)?.kind === 'summarize',
     'has ended': ({ context }) => context.ended,
-    'over and done': ({ context, event: { tick } }) => context.ended && nextWork(context, tick.policy) === null,
+    'ended and no work due': ({ context, event: { env } }) => context.ended && nextWork(context, env.policy) === null,
   },
   actions: {
-    takeStart: rule('SESSION_START', takeStart),
-    takePrompt: rule('PROMPT', takePrompt),
-    takeMessage: rule('MESSAGE', takeMessage),
-    takeTurnEnd: rule('TURN_END', takeTurnEnd),
-    takePreCompact: rule('PRE_COMPACT', takePreCompact),
-    takeSessionEnd: rule('SESSION_END', takeSessionEnd),
-    takeReopen: rule('REOPEN', takeReopen),
-    takeFlush: rule('FLUSH', takeFlush),
-    takeSilence: rule('DEADLINE', takeSilence),
-    rebase: rule('DEADLINE', rebase),
-    wakeLater: rule('DEADLINE', wakeLater),
-    takeRetry: rule('RETRY', takeRetry),
-    takeClear: rule('CLEAR', takeClear),
-    startBatch: start(startBatch),
-    startSummary: start(startSummary),
-    startCompaction: start(startCompaction),
-    settleBatch: rule('OBSERVED', settleBatch),
-    settleSummary: rule('SUMMARIZED', settleSummary),
-    settleCompaction: rule('COMPACTED', settleCompaction),
-    waitForProvider: failure(waitForProvider),
-    waitAfterSilence: rule('DEADLINE', waitAfterSilence),
-    resumeAfterWait: rule('DEADLINE', resumeAfterWait),
-    releaseClaims: rule('DRAIN', releaseClaims),
-    blameMessage: failure(blameMessage),
-    blameTurn: failure(blameTurn),
-    requestCompaction: failure(requestCompaction),
-    giveUpCompaction: failure(giveUpCompaction),
+    onSessionStart: actionFor('SESSION_START', onSessionStart),
+    onPrompt: actionFor('PROMPT', onPrompt),
+    onMessage: actionFor('MESSAGE', onMessage),
+    onTurnEnd: actionFor('TURN_END', onTurnEnd),
+    onPreCompact: actionFor('PRE_COMPACT', onPreCompact),
+    onSessionEnd: actionFor('SESSION_END', onSessionEnd),
+    onReopen: actionFor('REOPEN', onReopen),
+    onFlush: actionFor('FLUSH', onFlush),
+    onIdle: actionFor('DEADLINE', onIdle),
+    resetIdleClock: actionFor('DEADLINE', resetIdleClock),
+    rescheduleWakeUp: actionFor('DEADLINE', rescheduleWakeUp),
+    onRetry: actionFor('RETRY', onRetry),
+    onClear: actionFor('CLEAR', onClear),
+    startBatch: entryAction(startBatch),
+    startSummary: entryAction(startSummary),
+    startCompaction: entryAction(startCompaction),
+    settleBatch: actionFor('OBSERVED', settleBatch),
+    settleSummary: actionFor('SUMMARIZED', settleSummary),
+    settleCompaction: actionFor('COMPACTED', settleCompaction),
+    waitForProvider: actionForFailure(waitForProvider),
+    waitAfterTimeout: actionFor('DEADLINE', waitAfterTimeout),
+    resumeAfterWait: actionFor('DEADLINE', resumeAfterWait),
+    releaseClaims: actionFor('DRAIN', releaseClaims),
+    countMessageFailure: actionForFailure(countMessageFailure),
+    countSummaryFailure: actionForFailure(countSummaryFailure),
+    requestCompaction: actionForFailure(requestCompaction),
+    giveUpCompaction: actionForFailure(giveUpCompaction),
   },
 }).createMachine({
   id: 'session',
   context: ({ input }) => newContext(input.at),
   initial: 'init',
   on: {
-    SESSION_START: { actions: 'takeStart' },
-    PROMPT: { actions: 'takePrompt' },
-    MESSAGE: { actions: 'takeMessage' },
-    TURN_END: { actions: 'takeTurnEnd' },
-    PRE_COMPACT: { actions: 'takePreCompact' },
-    SESSION_END: { actions: 'takeSessionEnd' },
-    REOPEN: { guard: 'has ended', actions: 'takeReopen' },
-    FLUSH: { actions: 'takeFlush' },
-    RETRY: { actions: 'takeRetry' },
-    CLEAR: { actions: 'takeClear' },
+    SESSION_START: { actions: 'onSessionStart' },
+    PROMPT: { actions: 'onPrompt' },
+    MESSAGE: { actions: 'onMessage' },
+    TURN_END: { actions: 'onTurnEnd' },
+    PRE_COMPACT: { actions: 'onPreCompact' },
+    SESSION_END: { actions: 'onSessionEnd' },
+    REOPEN: { guard: 'has ended', actions: 'onReopen' },
+    FLUSH: { actions: 'onFlush' },
+    RETRY: { actions: 'onRetry' },
+    CLEAR: { actions: 'onClear' },
   },
   states: {
     init: {
       on: {
-        PROMPT: { target: 'observing', actions: 'takePrompt' },
-        MESSAGE: { target: 'observing', actions: 'takeMessage' },
-        TURN_END: { target: 'observing', actions: 'takeTurnEnd' },
-        SESSION_END: { target: 'observing', actions: 'takeSessionEnd' },
+        PROMPT: { target: 'observing', actions: 'onPrompt' },
+        MESSAGE: { target: 'observing', actions: 'onMessage' },
+        TURN_END: { target: 'observing', actions: 'onTurnEnd' },
+        SESSION_END: { target: 'observing', actions: 'onSessionEnd' },
         DEADLINE: [
-          { guard: 'clock went back', actions: 'rebase' },
-          { guard: 'silent for long', target: 'observing', actions: 'takeSilence' },
-          { actions: 'wakeLater' },
+          { guard: 'clock set back', actions: 'resetIdleClock' },
+          { guard: 'session idle', target: 'observing', actions: 'onIdle' },
+          { actions: 'rescheduleWakeUp' },
         ],
       },
     },
@@ -201,14 +204,14 @@ export const sessionMachine = setup({
         { guard: 'conversation too large', target: 'compacting' },
         { guard: 'batch due', target: 'batching' },
         { guard: 'summary due', target: 'summarizing' },
-        { guard: 'over and done', target: 'closed' },
+        { guard: 'ended and no work due', target: 'closed' },
       ],
       on: {
         DEADLINE: [
-          { guard: 'clock went back', actions: 'rebase' },
-          { guard: 'silent for long', actions: 'takeSilence' },
-          { guard: 'messages are idle', actions: 'takeSilence' },
-          { actions: 'wakeLater' },
+          { guard: 'clock set back', actions: 'resetIdleClock' },
+          { guard: 'session idle', actions: 'onIdle' },
+          { guard: 'inbox idle', actions: 'onIdle' },
+          { actions: 'rescheduleWakeUp' },
         ],
       },
     },
@@ -222,9 +225,9 @@ export const sessionMachine = setup({
             FAILED: [
               { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
               { guard: 'too long', target: '#session.observing', actions: 'requestCompaction' },
-              { guard: 'result is current', target: '#session.observing', actions: 'blameMessage' },
+              { guard: 'result is current', target: '#session.observing', actions: 'countMessageFailure' },
             ],
-            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
+            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterTimeout' },
             DRAIN: { target: 'waiting', actions: 'releaseClaims' },
           },
         },
@@ -241,9 +244,9 @@ export const sessionMachine = setup({
             FAILED: [
               { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
               { guard: 'too long', target: '#session.observing', actions: 'requestCompaction' },
-              { guard: 'result is current', target: '#session.observing', actions: 'blameTurn' },
+              { guard: 'result is current', target: '#session.observing', actions: 'countSummaryFailure' },
             ],
-            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
+            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterTimeout' },
             DRAIN: { target: 'waiting', actions: 'releaseClaims' },
           },
         },
@@ -261,7 +264,7 @@ export const sessionMachine = setup({
               { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
               { guard: 'result is current', target: '#session.observing', actions: 'giveUpCompaction' },
             ],
-            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterSilence' },
+            DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterTimeout' },
             DRAIN: { target: 'waiting', actions: 'releaseClaims' },
           },
         },
@@ -270,18 +273,18 @@ export const sessionMachine = setup({
     },
     closed: {
       on: {
-        PROMPT: { target: 'observing', actions: 'takePrompt' },
-        MESSAGE: { target: 'observing', actions: 'takeMessage' },
-        TURN_END: { target: 'observing', actions: 'takeTurnEnd' },
-        REOPEN: { target: 'observing', actions: 'takeReopen' },
-        RETRY: { target: 'observing', actions: 'takeRetry' },
+        PROMPT: { target: 'observing', actions: 'onPrompt' },
+        MESSAGE: { target: 'observing', actions: 'onMessage' },
+        TURN_END: { target: 'observing', actions: 'onTurnEnd' },
+        REOPEN: { target: 'observing', actions: 'onReopen' },
+        RETRY: { target: 'observing', actions: 'onRetry' },
       },
     },
   },
 })
 
-/** The machine's state from a stored snapshot. Throws where it cannot be used, with the reason: the session is then quarantined. */
+/** The machine's state from a stored snapshot. Throws if it cannot be loaded: the session is then quarantined. */
 export function readSnapshot(json: string): Snapshot<unknown> {
-  const stored = liftSnapshot(JSON.parse(json))
+  const stored = migrateSnapshot(JSON.parse(json))
   return sessionMachine.resolveState({ value: stored.value, context: stored.context })
 }

@@ -6,7 +6,7 @@ import type { StateValue } from 'xstate'
 import { newContext } from './context.ts'
 import type { SessionContext, StoredSnapshot } from './types.ts'
 
-/** Increased when a snapshot of the version before needs lifting: add a step to `STEPS`. */
+/** Increased when a snapshot of the version before needs a migration: add a step to `STEPS`. */
 export const SESSION_MACHINE_VERSION = 2
 
 export interface RawSnapshot {
@@ -15,19 +15,19 @@ export interface RawSnapshot {
   context: Record<string, unknown>
 }
 
-/** `steps[n]` makes version n + 1 of version n. Append only. */
+/** `steps[n]` migrates a snapshot of version n to version n + 1. Append only. */
 export type Steps = Readonly<Record<number, (old: RawSnapshot) => RawSnapshot>>
 
 const STEPS: Steps = {
-  // Sessions may go on without a model.
+  // Adds `offline`: sessions can continue without a model.
   1: ({ context, ...old }) => {
     const effect = isRecord(context.effect) ? { ...context.effect, offline: null } : null
     return { ...old, version: 2, context: { ...context, effect, offline: null } }
   },
 }
 
-export function liftSnapshot(json: unknown, steps: Steps = STEPS, target = SESSION_MACHINE_VERSION): StoredSnapshot {
-  let snapshot = raw(json)
+export function migrateSnapshot(json: unknown, steps: Steps = STEPS, target = SESSION_MACHINE_VERSION): StoredSnapshot {
+  let snapshot = asRawSnapshot(json)
   while (snapshot.version < target) {
     const step = steps[snapshot.version]
     if (step === undefined) {
@@ -44,14 +44,14 @@ export function liftSnapshot(json: unknown, steps: Steps = STEPS, target = SESSI
   return { version, value, context }
 }
 
-function raw(json: unknown): RawSnapshot {
+function asRawSnapshot(json: unknown): RawSnapshot {
   if (isRecord(json) && typeof json.version === 'number' && 'value' in json && isRecord(json.context)) {
     return { version: json.version, value: json.value, context: json.context }
   }
   throw new Error('not a session snapshot')
 }
 
-/** XState restores whatever it is given and fails later, far from the cause: every field is looked at here. */
+/** XState restores any value and fails later, far from the cause: every field is checked here. */
 function assertContext(context: Record<string, unknown>): asserts context is Record<string, unknown> & SessionContext {
   for (const [name, example] of Object.entries(newContext(0))) {
     const given = context[name]

@@ -1,15 +1,15 @@
-/** A session's state as it is kept: the machine's version, the state value and the context, as JSON. */
+/** A session's state as it is stored: the machine's version, the state value and the context, as JSON. */
 import type { StateValue } from 'xstate'
 import { newContext } from './context.ts'
 import { SESSION_MACHINE_VERSION } from './migrations.ts'
 import type { SessionContext, Turn, TurnCount } from './types.ts'
 
 export function writeSnapshot(value: StateValue, context: SessionContext): string {
-  // The last decision is in the commit; the next one does not need it.
+  // The decision is already in the commit, and the next one does not depend on it.
   return JSON.stringify({ version: SESSION_MACHINE_VERSION, value, context: { ...context, decided: null } })
 }
 
-/** `batching.calling`: the state's name for people and queries. */
+/** The state as a dotted path: `batching.calling`. */
 export function stateName(value: StateValue): string {
   if (typeof value === 'string') return value
   return Object.entries(value)
@@ -21,15 +21,15 @@ export interface SessionRows {
   at: number
   prompts: number
   generation: number
-  /** Messages that wait, by turn. */
+  /** Messages with the status `pending` or `processing`, by turn. */
   pending: TurnCount[]
   failed: number
-  /** Turns whose end waits for a summary. */
+  /** Prompt numbers of the turns whose summary is due. */
   summaries: number[]
 }
 
 /** The state of a session whose snapshot is lost, rebuilt from its rows. */
-export function revivedSnapshot({ at, prompts, generation, pending, failed, summaries }: SessionRows): string {
+export function rebuildSnapshot({ at, prompts, generation, pending, failed, summaries }: SessionRows): string {
   const turns = new Map<number, Turn>()
   const turnOf = (prompt: number) => turns.get(prompt) ?? { prompt, pending: 0, flush: true, summary: false }
   for (const { prompt, count } of pending) {

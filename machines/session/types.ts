@@ -3,15 +3,15 @@ import type { StateValue } from 'xstate'
 import type { FailureOwner } from '../../src/domain/model-call.ts'
 import type { Usage } from '../../src/domain/observation.ts'
 
-/** The settings a decision depends on. They come with each event, so a changed setting holds from the next event on. */
+/** The settings a decision depends on. They come with each event, so a changed setting applies from the next event on. */
 export interface Policy {
   batching: boolean
-  /** Messages that make a batch overflow. */
+  /** Messages in a full batch. */
   batchMaxSize: number
-  /** Silence after which waiting messages go to the observer, in ms. */
+  /** Time without an event after which pending messages are flushed, in ms. */
   idleFlushMs: number
-  /** Silence after which a session counts as over, in ms. */
-  silenceMs: number
+  /** Time without an event after which a session ends, in ms. */
+  sessionIdleMs: number
   /** How long one effect may take, in ms. */
   effectTimeoutMs: number
   /** Size of the observer's conversation that starts a compaction, in tokens. */
@@ -20,13 +20,13 @@ export interface Policy {
   maxAttempts: number
 }
 
-/** What the host adds to every event: the machine has no clock and no random numbers. */
-export interface Tick {
-  /** Unique for each decision. The machine ignores an event by not writing a decision with this key. */
+/** What the session actor adds to every event: the machine has no clock, no random numbers and no settings. */
+export interface EventEnvironment {
+  /** Unique for each event. If no decision has this key afterwards, the machine ignored the event. */
   key: string
   at: number
   random: number
-  /** A fresh id, for the effect this event may start. */
+  /** The id of the effect that this event may start. */
   freshId: string
   policy: Policy
   /** Why no model may be called now: the daily budget is spent. Null: one may. */
@@ -45,9 +45,9 @@ export type SessionInput =
   | { type: 'FLUSH' }
   | { type: 'DEADLINE' }
   | { type: 'DRAIN' }
-  /** What failed goes back into the inbox: messages counted by turn, and turns without their summary. */
+  /** Failed messages, counted by turn, and failed summaries, by prompt number, are tried again. */
   | { type: 'RETRY'; messages: TurnCount[]; summaries: number[] }
-  /** What a user dropped. Null: pending messages stay. */
+  /** Messages that a user dropped: pending ones, counted by turn (null: they stay), and the number of failed ones. */
   | { type: 'CLEAR'; pending: TurnCount[] | null; failed: number }
   | { type: 'OBSERVED'; effectId: string; usage: Usage; contextTokens: number }
   | { type: 'SUMMARIZED'; effectId: string; usage: Usage; contextTokens: number }
@@ -55,18 +55,20 @@ export type SessionInput =
   /** `usage`: what the failed effect cost. */
   | { type: 'FAILED'; effectId: string; owner: FailureOwner; reason: string; retryAt: number; usage: Usage }
 
-export type SessionEvent = SessionInput & { tick: Tick }
+export type SessionEvent = SessionInput & { env: EventEnvironment }
 
 export interface TurnCount {
+  /** The prompt number of the turn. */
   prompt: number
   count: number
 }
 
 /**
- * A turn that is not finished with. Its messages are the inbox rows with a prompt number up to `prompt`
- * that no earlier turn holds: so the two oldest can be merged into one when there are too many.
+ * A turn with work left, or the open one. Its messages are the inbox rows with a prompt number up to `prompt` that
+ * belong to no earlier turn of the list: so the two oldest can be merged when there are too many.
  */
 export interface Turn {
+  /** The prompt number; of a merged turn, the highest one. */
   prompt: number
   /** Messages in the inbox, claimed ones included. */
   pending: number
@@ -78,6 +80,7 @@ export interface Turn {
 
 interface EffectBase {
   id: string
+  /** The prompt number of the turn it works on; for a compaction, the newest one. */
   prompt: number
   timeoutMs: number
   deadline: number
@@ -89,7 +92,7 @@ export type Effect =
   | (EffectBase & { kind: 'summarize' })
   | (EffectBase & { kind: 'compact' })
 
-/** What a decision changes besides the snapshot. The store applies these changes to the rows as they are. */
+/** What a decision changes besides the snapshot: the store applies it to its rows. `prompt` is a prompt number. */
 export type Change =
   | { do: 'add_prompt'; number: number; private: boolean }
   | { do: 'add_message'; prompt: number }
@@ -123,8 +126,9 @@ export interface Offline {
 export type Outcome = 'active' | 'completed' | 'interrupted'
 
 export interface SessionContext {
-  /** Number of the newest prompt; 0 before the first. */
+  /** The prompt number of the newest turn; 0 before the first prompt. */
   prompt: number
+  /** The client's ids of the newest prompt and of the one before it, to recognise late events. */
   promptId: string | null
   previousPromptId: string | null
   turnOpen: boolean
@@ -139,13 +143,13 @@ export interface SessionContext {
   failed: number
   effect: Effect | null
   waiting: Waiting | null
-  /** A state and not an error: it ends with the first effect that may use a model again. */
+  /** Not an error. It ends with the first effect that may use a model again. */
   offline: Offline | null
   /** A batch that failed is being split: `limit` at a time for the next `left` messages. */
   split: { limit: number; left: number; attempts: number } | null
   /** Failed attempts at the summary that is due. */
   summaryAttempts: number
-  /** Asked for because the provider said "too long", or just done: never twice without an answer in between. */
+  /** `asked`: the provider said "too long". `done`: just compacted, not again before the observer has answered. */
   compaction: 'none' | 'asked' | 'done'
   /** The observer's conversation: a compaction starts its next generation. */
   generation: number
@@ -154,7 +158,7 @@ export interface SessionContext {
   decided: Decision | null
 }
 
-/** A session's state as it is kept. */
+/** A session's state as it is stored. */
 export interface StoredSnapshot {
   version: number
   value: StateValue

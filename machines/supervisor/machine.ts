@@ -1,7 +1,7 @@
 /**
  * The life of the daemon. `restoring -> serving -> draining -> stopped`
  *
- * 1. Pure like the session machine: the host tells it what happened and does what the new state means.
+ * 1. Pure like the session machine: `src/daemon/actors/supervisor.ts` sends it events and acts on its state.
  * 2. `restoring`: the store is open, the spool is read, unfinished effects are found. The server does not listen yet.
  * 3. `serving`: events are accepted.
  * 4. `draining`: new events are refused (their hooks spool them); effects in flight may finish until `deadline`,
@@ -15,6 +15,7 @@ export const DRAIN_MS = 5_000
 
 export interface SupervisorContext {
   startedAt: number
+  /** Numbers of unfinished effects, of sessions with messages that no snapshot counts, and of spooled events. */
   restored: { effects: number; stranded: number; spooled: number } | null
   drain: { reason: string; deadline: number } | null
   failure: string | null
@@ -33,15 +34,15 @@ export const supervisorMachine = setup({
     input: {} as { at: number },
   },
   actions: {
-    noteRestored: assign(({ event }) =>
+    recordRestored: assign(({ event }) =>
       event.type === 'RESTORED'
         ? { restored: { effects: event.effects, stranded: event.stranded, spooled: event.spooled } }
         : {},
     ),
-    noteDrain: assign(({ event }) =>
+    recordDrain: assign(({ event }) =>
       event.type === 'DRAIN' ? { drain: { reason: event.reason, deadline: event.at + DRAIN_MS } } : {},
     ),
-    noteFailure: assign(({ event }) => (event.type === 'FAILED' ? { failure: event.reason } : {})),
+    recordFailure: assign(({ event }) => (event.type === 'FAILED' ? { failure: event.reason } : {})),
   },
 }).createMachine({
   id: 'supervisor',
@@ -50,21 +51,21 @@ export const supervisorMachine = setup({
   states: {
     restoring: {
       on: {
-        RESTORED: { target: 'serving', actions: 'noteRestored' },
-        DRAIN: { target: 'draining', actions: 'noteDrain' },
-        FAILED: { target: 'stopped', actions: 'noteFailure' },
+        RESTORED: { target: 'serving', actions: 'recordRestored' },
+        DRAIN: { target: 'draining', actions: 'recordDrain' },
+        FAILED: { target: 'stopped', actions: 'recordFailure' },
       },
     },
     serving: {
       on: {
-        DRAIN: { target: 'draining', actions: 'noteDrain' },
-        FAILED: { target: 'stopped', actions: 'noteFailure' },
+        DRAIN: { target: 'draining', actions: 'recordDrain' },
+        FAILED: { target: 'stopped', actions: 'recordFailure' },
       },
     },
     draining: {
       on: {
         DRAINED: { target: 'stopped' },
-        FAILED: { target: 'stopped', actions: 'noteFailure' },
+        FAILED: { target: 'stopped', actions: 'recordFailure' },
       },
     },
     stopped: { type: 'final' },

@@ -48,7 +48,7 @@ const POLICY = {
   batching: true,
   batchMaxSize: 20,
   idleFlushMs: 600_000,
-  silenceMs: DAY_MS,
+  sessionIdleMs: DAY_MS,
   effectTimeoutMs: 120_000,
   compactTokens: 24_000,
   maxAttempts: 3,

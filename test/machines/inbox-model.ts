@@ -1,4 +1,4 @@
-/** What a store does with a session's decisions, in its simplest form: the oracle for the machine's counters. */
+/** The simplest store for a session's decisions: the machine's counters are compared with its rows. */
 import { createActor } from 'xstate'
 import { isWaiting, pendingOf, wakeAtOf } from '../../machines/session/context.ts'
 import { readSnapshot, sessionMachine } from '../../machines/session/machine.ts'
@@ -9,7 +9,7 @@ export const POLICY: Policy = {
   batching: true,
   batchMaxSize: 3,
   idleFlushMs: 600_000,
-  silenceMs: 86_400_000,
+  sessionIdleMs: 86_400_000,
   effectTimeoutMs: 120_000,
   compactTokens: 1_000,
   maxAttempts: 3,
@@ -96,7 +96,7 @@ export class Inbox {
     return [...counts].map(([prompt, count]) => ({ prompt, count }))
   }
 
-  summariesSetAside(): number[] {
+  failedSummaries(): number[] {
     return [...new Set(this.ends.filter((row) => row.status === 'failed').map((row) => row.prompt))]
   }
 
@@ -105,15 +105,15 @@ export class Inbox {
   }
 }
 
-/** A session machine with its inbox: sends inputs, applies decisions, checks what must always hold. */
+/** A session machine with its inbox: sends inputs, applies decisions, checks the invariants. */
 export class Session {
   inbox = new Inbox()
   now: number
   policy: Policy
-  /** Why no model may be asked. */
+  /** Why no model may be called. */
   offline: string | null = null
   #actor: ReturnType<typeof start>
-  #ticks = 0
+  #events = 0
   reasons: string[] = []
 
   constructor(now = 1_000_000, policy: Policy = POLICY) {
@@ -137,8 +137,8 @@ export class Session {
 
   /** False when the machine ignored it. */
   send(input: SessionInput): boolean {
-    const n = ++this.#ticks
-    const tick = {
+    const n = ++this.#events
+    const env = {
       key: `k${n}`,
       at: this.now,
       random: 0.5,
@@ -146,16 +146,16 @@ export class Session {
       policy: this.policy,
       offline: this.offline,
     }
-    this.#actor.send({ ...input, tick } as SessionEvent)
+    this.#actor.send({ ...input, env } as SessionEvent)
     const { decided } = this.context
-    if (decided?.key !== tick.key) return false
+    if (decided?.key !== env.key) return false
     this.reasons.push(decided.reason)
     for (const change of decided.changes) this.inbox.apply(change)
     this.check()
     return true
   }
 
-  /** The process dies and another one starts from the row. */
+  /** The process dies, and another one restores the session from its snapshot. */
   crash(): void {
     this.#actor.stop()
     this.#actor = start(this.now, this.snapshot)
@@ -201,20 +201,21 @@ export class Session {
         `${what}\n  state ${state}\n  context ${JSON.stringify(context)}\n  inbox ${JSON.stringify(inbox.rows)}`,
       )
     }
-    if (state.endsWith('.calling') !== (context.effect !== null)) fail('calling means an effect is in flight')
-    if (isWaiting(state) && context.waiting === null) fail('waiting says why')
+    if (state.endsWith('.calling') !== (context.effect !== null))
+      fail('`calling` without an effect in flight, or the reverse')
+    if (isWaiting(state) && context.waiting === null) fail('`waiting` without a reason')
     const open = inbox.rows.filter((row) => row.status !== 'failed')
     if (pendingOf(context) !== open.length) fail(`counts ${pendingOf(context)} of ${open.length} messages`)
-    if (context.failed !== inbox.rows.length - open.length) fail('counts the failed ones')
-    if (inbox.added !== inbox.settled + inbox.dropped + inbox.rows.length) fail('a message is lost or doubled')
+    if (context.failed !== inbox.rows.length - open.length) fail('the number of failed messages is wrong')
+    if (inbox.added !== inbox.settled + inbox.dropped + inbox.rows.length) fail('a message is lost or duplicated')
     const claimed = open.filter((row) => row.status === 'processing')
-    if (claimed.some((row) => row.effectId !== context.effect?.id)) fail('claimed by nobody')
+    if (claimed.some((row) => row.effectId !== context.effect?.id)) fail('claimed by an effect that is not in flight')
     for (const end of inbox.ends.filter((row) => row.status === 'pending')) {
       if (!context.turns.some((turn) => turn.summary && turn.prompt >= end.prompt))
         fail('a turn waits for a summary that is not due')
     }
     if (state === 'closed' && (open.length > 0 || context.turns.length > 0)) fail('closed with work left')
-    if ((this.wakeAt === null) !== (state === 'closed')) fail('only a closed session sleeps for ever')
+    if ((this.wakeAt === null) !== (state === 'closed')) fail('an open session has no wake-up, or a closed one has')
     if (this.snapshot.length > 4_096) fail('the snapshot is too large')
   }
 }

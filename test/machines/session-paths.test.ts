@@ -1,4 +1,4 @@
-/** Every path that `xstate/graph` finds through the session machine, walked on a machine with an inbox beside it. */
+/** Every path that `xstate/graph` finds through the session machine, repeated on a machine with an inbox. */
 
 import { describe, expect, test } from 'vitest'
 import { getShortestPaths } from 'xstate/graph'
@@ -12,7 +12,7 @@ import { POLICY, Session } from './inbox-model.ts'
 const START = 1_000_000
 const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }
 
-/** Everything that can happen in a state; times are chosen so that a deadline is really due. */
+/** All inputs in a state; times are chosen so that a deadline is due. */
 function inputsIn(state: { value: unknown; context: SessionContext }): (SessionInput & { at: number })[] {
   const { context } = state
   const at = Math.max(START, context.lastEventAt)
@@ -40,13 +40,13 @@ function inputsIn(state: { value: unknown; context: SessionContext }): (SessionI
   return [
     ...inputs.map((input) => ({ ...input, at })),
     { type: 'DEADLINE', at: due },
-    { type: 'DEADLINE', at: at + POLICY.silenceMs },
+    { type: 'DEADLINE', at: at + POLICY.sessionIdleMs },
     { type: 'DEADLINE', at: at - 1 },
   ]
 }
 
-/** What tells two situations apart; counters only as far as they change what happens next. */
-function situation(state: { value: unknown; context: SessionContext }): string {
+/** What distinguishes two states of the search; counters only as far as they change what happens next. */
+function stateKey(state: { value: unknown; context: SessionContext }): string {
   const { context } = state
   return JSON.stringify([
     state.value,
@@ -71,10 +71,10 @@ const paths = getShortestPaths(sessionMachine, {
   events: (state) =>
     inputsIn(state).map(({ at, ...input }) => {
       key++
-      const tick = { key: `k${key}`, at, random: 0.5, freshId: `e${key}`, policy: POLICY, offline: null }
-      return { ...input, tick } as SessionEvent
+      const env = { key: `k${key}`, at, random: 0.5, freshId: `e${key}`, policy: POLICY, offline: null }
+      return { ...input, env } as SessionEvent
     }),
-  serializeState: situation,
+  serializeState: stateKey,
   stopWhen: (state) => state.context.failed > 0 || state.context.prompt > 2,
   limit: 400_000,
 })
@@ -95,17 +95,17 @@ describe('session.paths', () => {
     ])
   })
 
-  test('keep what must always hold, on each of them, and end in the same state after a crash at every step', () => {
+  test('keep the invariants, and end in the same state with a crash after every step', () => {
     expect(paths.length).toBeGreaterThan(500)
     for (const path of paths) {
       const plain = new Session(START)
       const crashed = new Session(START)
       for (const step of path.steps) {
         if (step.event.type.startsWith('xstate.')) continue
-        const { tick, ...input } = step.event as SessionEvent
+        const { env, ...input } = step.event as SessionEvent
         for (const session of [plain, crashed]) {
-          session.now = tick.at
-          // Ids are made anew on this walk: what was current on the path is current here.
+          session.now = env.at
+          // Effect ids differ from those of the path: the current one there is the current one here.
           const effectId = 'effectId' in input && input.effectId !== 'stale' ? session.effectId : 'stale'
           session.send('effectId' in input ? { ...input, effectId } : input)
         }
@@ -116,13 +116,13 @@ describe('session.paths', () => {
     }
   })
 
-  test('every session can still be worked off and closed', () => {
+  test('every session can still finish its work and close', () => {
     for (const path of paths) {
       const session = new Session(START)
       for (const step of path.steps) {
         if (step.event.type.startsWith('xstate.')) continue
-        const { tick, ...input } = step.event as SessionEvent
-        session.now = tick.at
+        const { env, ...input } = step.event as SessionEvent
+        session.now = env.at
         session.send('effectId' in input ? { ...input, effectId: session.effectId } : input)
       }
       for (let i = 0; i < 50 && session.state !== 'closed'; i++) {

@@ -1,4 +1,4 @@
-/** Random lives of a session: whatever comes in whatever order, and wherever the process dies. */
+/** Random events in random order, with a crash of the process anywhere. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SessionInput } from '../../machines/session/types.ts'
@@ -64,7 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 )
 
-function take(session: Session, { ...step }: Step): void {
+function apply(session: Session, { ...step }: Step): void {
   switch (step.do) {
     case 'input':
       session.send(step.input)
@@ -86,7 +86,7 @@ function take(session: Session, { ...step }: Step): void {
       session.send({
         type: 'RETRY',
         messages: session.inbox.counts('failed'),
-        summaries: session.inbox.summariesSetAside(),
+        summaries: session.inbox.failedSummaries(),
       })
       return
     case 'clear':
@@ -102,11 +102,11 @@ function take(session: Session, { ...step }: Step): void {
 }
 
 describe('session.properties', () => {
-  test('no order of events loses, doubles or miscounts a message', () => {
+  test('no order of events loses, duplicates or miscounts a message', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, batching) => {
         const session = new Session(1e9, { ...POLICY, batching })
-        for (const one of steps) take(session, one)
+        for (const one of steps) apply(session, one)
         session.check()
       }),
       { numRuns: 500 },
@@ -119,8 +119,8 @@ describe('session.properties', () => {
         const plain = new Session(1e9)
         const crashing = new Session(1e9)
         for (const [one, crash] of steps) {
-          take(plain, one)
-          take(crashing, one)
+          apply(plain, one)
+          apply(crashing, one)
           if (crash) crashing.crash()
         }
         expect(crashing.snapshot).toBe(plain.snapshot)
@@ -130,11 +130,11 @@ describe('session.properties', () => {
     )
   })
 
-  test('with a provider that answers, every session comes to rest with nothing waiting', () => {
+  test('if the provider answers, every session closes with nothing pending', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const session = new Session(1e9)
-        for (const one of steps) take(session, one)
+        for (const one of steps) apply(session, one)
         session.send({ type: 'SESSION_END' })
         for (let i = 0; i < 300 && session.state !== 'closed'; i++) {
           session.settle()

@@ -16,7 +16,7 @@ function many(count: number): ReturnType<typeof message>[] {
 }
 
 describe('session.turn', () => {
-  test('messages gather until the turn ends, then cost one batch and one summary', () => {
+  test('messages collect until the turn ends, then make one batch and one summary', () => {
     const s = session(prompt(), message(), message())
     expect(s.state).toBe('observing')
     s.send(turnEnd())
@@ -44,7 +44,7 @@ describe('session.turn', () => {
     expect(s.inbox.batches).toEqual(batches)
   })
 
-  test('messages that arrive while a batch is away wait for the next one', () => {
+  test('messages that arrive while a batch is in flight wait for the next one', () => {
     const s = session(prompt(), ...many(3))
     expect(s.state).toBe('batching.calling')
     for (const input of many(4)) s.send(input)
@@ -112,7 +112,7 @@ describe('session.turn', () => {
 })
 
 describe('session.end', () => {
-  test('a session that ends works off what waits, then closes', () => {
+  test('a session that ends finishes its pending work, then closes', () => {
     const s = session(prompt(), message(), { type: 'SESSION_END' })
     s.settle()
     expect(s.state).toBe('closed')
@@ -128,7 +128,7 @@ describe('session.end', () => {
     expect(s.context).toMatchObject({ ended: false, outcome: 'active', prompt: 2 })
   })
 
-  test('a person reopens a closed session, and it closes again after a day of silence', () => {
+  test('a user reopens a closed session, and it closes again after a day without an event', () => {
     const s = session(prompt(), message(), { type: 'SESSION_END' })
     s.settle()
     expect(s.state).toBe('closed')
@@ -137,13 +137,13 @@ describe('session.end', () => {
     expect(s.state).toBe('observing')
     expect(s.context).toMatchObject({ ended: false, outcome: 'active', lastEventAt: s.now })
     expect(s.reasons.at(-1)).toBe('reopened by hand')
-    s.now += POLICY.silenceMs
+    s.now += POLICY.sessionIdleMs
     s.send({ type: 'DEADLINE' })
     expect(s.state).toBe('closed')
     expect(s.context.outcome).toBe('completed')
   })
 
-  test('a person takes back the end of a session that is still worked off', () => {
+  test('a user reopens an ended session that still has work', () => {
     const s = session(prompt(), message(), { type: 'SESSION_END' })
     expect(s.state).toBe('batching.calling')
     expect(s.send({ type: 'REOPEN' })).toBe(true)
@@ -171,12 +171,12 @@ describe('session.end', () => {
     expect(s.state).toBe('closed')
   })
 
-  test('24 hours of silence interrupt an open turn and complete a closed one', () => {
+  test('24 hours without an event interrupt a session with an open turn and complete one without', () => {
     const open = session(prompt(), message())
     open.now += 600_000
     open.send({ type: 'DEADLINE' })
     open.settle()
-    open.now += POLICY.silenceMs
+    open.now += POLICY.sessionIdleMs
     open.send({ type: 'DEADLINE' })
     open.settle()
     expect(open.state).toBe('closed')
@@ -185,7 +185,7 @@ describe('session.end', () => {
 
     const done = session(prompt(), turnEnd())
     done.settle()
-    done.now += POLICY.silenceMs
+    done.now += POLICY.sessionIdleMs
     done.send({ type: 'DEADLINE' })
     expect(done.state).toBe('closed')
     expect(done.context.outcome).toBe('completed')
@@ -201,7 +201,7 @@ describe('session.end', () => {
     expect(s.context.turnOpen).toBe(true)
   })
 
-  test('a wake-up that was set for less silence is set anew', () => {
+  test('a wake-up that was set for a shorter idle time is rescheduled', () => {
     const s = session(prompt(), message())
     s.now += POLICY.idleFlushMs / 2
     expect(s.send({ type: 'DEADLINE' })).toBe(true)
@@ -209,7 +209,7 @@ describe('session.end', () => {
     expect(s.wakeAt).toBe(s.now + POLICY.idleFlushMs / 2)
   })
 
-  test('a clock that went back starts the silence anew', () => {
+  test('after the clock was set back, the idle time restarts', () => {
     const s = session(prompt(), message())
     s.now -= 365 * 86_400_000
     s.send({ type: 'DEADLINE' })
@@ -218,7 +218,7 @@ describe('session.end', () => {
 })
 
 describe("session.failure: the provider's", () => {
-  test('nothing is counted, the session waits until the time it is told, and says why', () => {
+  test('nothing is counted, and the session waits until `retryAt` with a reason', () => {
     const s = session(prompt(), message(), turnEnd())
     s.failed('provider', s.now + 5_000)
     expect(s.state).toBe('batching.waiting')
@@ -234,7 +234,7 @@ describe("session.failure: the provider's", () => {
     expect(s.inbox.summaries).toEqual([1])
   })
 
-  test('it waits since the first failure, however often it tries', () => {
+  test('`since` is the time of the first failure, however many retries fail', () => {
     const s = session(prompt(), message(), turnEnd())
     const since = s.now
     for (let i = 0; i < 5; i++) {
@@ -247,7 +247,7 @@ describe("session.failure: the provider's", () => {
     expect(s.context.failed).toBe(0)
   })
 
-  test('an answer that never comes is given up at the deadline; coming later, it is ignored', () => {
+  test('an effect without an answer times out at its deadline; a later answer is ignored', () => {
     const s = session(prompt(), message(), turnEnd())
     const late = s.effectId
     s.now += POLICY.effectTimeoutMs
@@ -258,14 +258,14 @@ describe("session.failure: the provider's", () => {
     expect(s.inbox.settled).toBe(0)
   })
 
-  test('a person may try at once', () => {
+  test('a user can retry at once', () => {
     const s = session(prompt(), message(), turnEnd())
     s.failed('provider', s.now + 1e6)
     s.send({ type: 'FLUSH' })
     expect(s.state).toBe('batching.calling')
   })
 
-  test('a draining daemon lets go of the batch; it is due at the next start', () => {
+  test('a draining daemon releases the batch; it is due at the next start', () => {
     const s = session(prompt(), message(), turnEnd())
     s.send({ type: 'DRAIN' })
     expect(s.inbox.rows).toMatchObject([{ status: 'pending' }])
@@ -276,8 +276,8 @@ describe("session.failure: the provider's", () => {
 })
 
 describe("session.failure: the message's", () => {
-  /** Answers like an observer that cannot stand one message. */
-  function poisoned(s: Session, culprit: number): number {
+  /** Answers like an observer that fails with one message. Returns the number of calls. */
+  function failWith(s: Session, failing: number): number {
     let calls = 0
     while (s.context.effect !== null && calls < 100) {
       if (s.context.effect.kind !== 'observe') {
@@ -286,16 +286,16 @@ describe("session.failure: the message's", () => {
       }
       calls++
       const claimed = s.inbox.rows.filter((row) => row.effectId === s.effectId)
-      if (claimed.some((row) => row.id === culprit)) s.failed('message')
+      if (claimed.some((row) => row.id === failing)) s.failed('message')
       else s.observed()
     }
     return calls
   }
 
-  test('a batch is split until the culprit is alone, which is set aside; the others are observed', () => {
+  test('a batch is split until the failing message is alone and fails; the others are observed', () => {
     const s = new Session(1_000_000, { ...POLICY, batchMaxSize: 8 })
     for (const input of [prompt(), ...many(8)]) s.send(input)
-    const calls = poisoned(s, 5)
+    const calls = failWith(s, 5)
     expect(calls).toBeLessThanOrEqual(10)
     expect(s.inbox.rows).toMatchObject([{ id: 5, status: 'failed' }])
     expect(s.inbox.settled).toBe(7)
@@ -304,26 +304,26 @@ describe("session.failure: the message's", () => {
 
   test('a message that is alone has three attempts', () => {
     const s = session(prompt(), message(), turnEnd())
-    expect(poisoned(s, 0)).toBe(3)
+    expect(failWith(s, 0)).toBe(3)
     expect(s.context.failed).toBe(1)
     expect(s.inbox.summaries).toEqual([1])
   })
 
-  test('what was set aside can be tried again or dropped', () => {
+  test('failed messages can be retried or dropped', () => {
     const s = session(prompt(), message(), turnEnd())
-    poisoned(s, 0)
+    failWith(s, 0)
     s.send({ type: 'RETRY', messages: s.inbox.counts('failed'), summaries: [] })
     expect(s.state).toBe('batching.calling')
     s.settle()
     expect(s.inbox).toMatchObject({ rows: [], settled: 1 })
 
     const t = session(prompt(), message(), turnEnd())
-    poisoned(t, 0)
+    failWith(t, 0)
     t.send({ type: 'CLEAR', failed: 1, pending: null })
     expect(t.inbox).toMatchObject({ rows: [], dropped: 1 })
   })
 
-  test('a turn that ends once more during the last attempt keeps its right to a summary', () => {
+  test('a turn that ends once more during the last attempt still gets a summary', () => {
     const s = session(turnEnd())
     s.failed('message')
     s.failed('message')
@@ -335,20 +335,20 @@ describe("session.failure: the message's", () => {
     expect(s.inbox.ends).toMatchObject([{ status: 'failed' }])
   })
 
-  test('a summary that cannot be had is given up after three attempts', () => {
+  test('a summary that fails is given up after three attempts', () => {
     const s = session(prompt(), turnEnd())
     for (let i = 0; i < 3; i++) s.failed('message')
     expect(s.state).toBe('observing')
     expect(s.inbox.summaries).toEqual([])
     expect(s.inbox.ends).toMatchObject([{ status: 'failed' }])
-    s.send({ type: 'RETRY', messages: [], summaries: s.inbox.summariesSetAside() })
+    s.send({ type: 'RETRY', messages: [], summaries: s.inbox.failedSummaries() })
     s.settle()
     expect(s.inbox.summaries).toEqual([1])
   })
 })
 
 describe('session.compaction', () => {
-  test('starts when the conversation has passed its limit and there is more to do', () => {
+  test('starts when the conversation is over its limit and more work is due', () => {
     const s = session(prompt(), ...many(3))
     s.observed(POLICY.compactTokens + 1)
     expect(s.state).toBe('observing')
@@ -359,7 +359,7 @@ describe('session.compaction', () => {
     expect(s.state).toBe('summarizing.calling')
   })
 
-  test('"too long" compacts, then the batch goes again; said once more it is the message\'s fault', () => {
+  test('"too long" compacts, then the batch is sent again; a second "too long" is owned by the message', () => {
     const s = session(prompt(), ...many(3))
     s.observed(500)
     for (const input of many(3)) s.send(input)
@@ -375,7 +375,7 @@ describe('session.compaction', () => {
     expect(s.inbox.settled).toBe(6)
   })
 
-  test('a digest that is itself too large does not compact for ever', () => {
+  test('a digest that is itself too large does not start another compaction', () => {
     const s = session(prompt(), ...many(3))
     s.observed(5_000)
     s.send(turnEnd())
@@ -387,7 +387,7 @@ describe('session.compaction', () => {
 describe('session.budget', () => {
   const SPENT = '2.01 of 2.00 US dollars spent today'
 
-  test('past it a session goes on without a model and says so, until it may ask one again', () => {
+  test('past it a session continues without a model, with the reason, until it may call one again', () => {
     const s = session(prompt(), message())
     s.offline = SPENT
     s.send(turnEnd())
@@ -407,7 +407,7 @@ describe('session.budget', () => {
     expect(s.context.offline).toBeNull()
   })
 
-  test('what waits for a provider goes on without it, and the state survives a crash', () => {
+  test('a session that waits for a provider continues without it, also after a crash', () => {
     const s = session(prompt(), message(), turnEnd())
     s.failed('provider', s.now)
     s.offline = 'the provider does not answer'
@@ -418,7 +418,7 @@ describe('session.budget', () => {
     expect(s.context.offline?.reason).toBe('the provider does not answer')
   })
 
-  test('without a model nothing is compacted; with one again it is', () => {
+  test('nothing is compacted without a model; with one again it is', () => {
     const s = session(prompt(), message(), turnEnd())
     s.observed(POLICY.compactTokens + 1)
     expect(s.state).toBe('compacting.calling')

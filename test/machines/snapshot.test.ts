@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createActor } from 'xstate'
 import { readSnapshot, sessionMachine } from '../../machines/session/machine.ts'
-import { liftSnapshot, SESSION_MACHINE_VERSION } from '../../machines/session/migrations.ts'
-import { revivedSnapshot, stateName } from '../../machines/session/snapshot.ts'
+import { migrateSnapshot, SESSION_MACHINE_VERSION } from '../../machines/session/migrations.ts'
+import { rebuildSnapshot, stateName } from '../../machines/session/snapshot.ts'
 import { POLICY, Session } from './inbox-model.ts'
 
 const FIXTURES = new URL('./fixtures/', import.meta.url)
@@ -16,19 +16,19 @@ describe('snapshot.migrations', () => {
     }
   })
 
-  test.each(files)('%s comes up, keeps what it knew, and goes on', (file) => {
+  test.each(files)('%s is loaded with its state, and the session continues', (file) => {
     const text = readFileSync(new URL(file, FIXTURES), 'utf8')
     const actor = createActor(sessionMachine, { input: { at: 0 }, snapshot: readSnapshot(text) }).start()
     expect(stateName(actor.getSnapshot().value)).toBe('batching.waiting')
-    const tick = { key: 'k', at: 2e12, random: 0, freshId: 'next', policy: POLICY, offline: null }
-    actor.send({ type: 'DEADLINE', tick })
+    const env = { key: 'k', at: 2e12, random: 0, freshId: 'next', policy: POLICY, offline: null }
+    actor.send({ type: 'DEADLINE', env })
     expect(stateName(actor.getSnapshot().value)).toBe('batching.calling')
     expect(actor.getSnapshot().context.effect).toMatchObject({ id: 'next', kind: 'observe', prompt: 2, limit: 2 })
   })
 
   test('are applied one after the other', () => {
     const current = JSON.parse(new Session().snapshot)
-    const lifted = liftSnapshot(
+    const migrated = migrateSnapshot(
       {
         ...current,
         version: SESSION_MACHINE_VERSION - 2,
@@ -47,7 +47,7 @@ describe('snapshot.migrations', () => {
         }),
       },
     )
-    expect(lifted).toMatchObject({ version: SESSION_MACHINE_VERSION, context: { prompt: 4 } })
+    expect(migrated).toMatchObject({ version: SESSION_MACHINE_VERSION, context: { prompt: 4 } })
   })
 })
 
@@ -55,20 +55,20 @@ describe('snapshot.damage', () => {
   const good = JSON.parse(new Session().snapshot)
   test.each([
     ['half a file', '{"version":1,"value":"obs'],
-    ['nothing', ''],
-    ['another thing', '[]'],
+    ['an empty string', ''],
+    ['another JSON value', '[]'],
     ['a state that does not exist', JSON.stringify({ ...good, value: 'dreaming' })],
     ['half a state', JSON.stringify({ ...good, value: { batching: 'dreaming' } })],
     ['a missing field', JSON.stringify({ ...good, context: { ...good.context, turns: undefined } })],
     ['a field of another type', JSON.stringify({ ...good, context: { ...good.context, turns: {} } })],
     ['a newer machine', JSON.stringify({ ...good, version: SESSION_MACHINE_VERSION + 1 })],
-    ['a machine nobody remembers', JSON.stringify({ ...good, version: -1 })],
+    ['an unknown version of the machine', JSON.stringify({ ...good, version: -1 })],
   ])('%s is refused with a reason', (_name, text) => {
     expect(() => readSnapshot(text)).toThrow()
   })
 
-  test('a session can be revived from its rows alone', () => {
-    const text = revivedSnapshot({
+  test('a session can be rebuilt from its rows alone', () => {
+    const text = rebuildSnapshot({
       at: 1,
       prompts: 7,
       generation: 2,

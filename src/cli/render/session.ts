@@ -1,5 +1,5 @@
 /** Prints one session: its place in the statechart, current work, queue, context and transitions. */
-import { liftSnapshot } from '../../../machines/session/migrations.ts'
+import { migrateSnapshot } from '../../../machines/session/migrations.ts'
 import type { Effect, SessionContext } from '../../../machines/session/types.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { pluralize } from '../../lib/format.ts'
@@ -128,7 +128,7 @@ function tokenFields({ usage, contextTokens, generation, memorySession }: Stored
 function contextLines(snapshot: string, display: Display): string[] {
   let context: SessionContext
   try {
-    context = liftSnapshot(JSON.parse(snapshot)).context
+    context = migrateSnapshot(JSON.parse(snapshot)).context
   } catch (error) {
     return [`  ${display.style.red(`the snapshot cannot be read: ${terminalSafe(errorMessage(error))}`)}`]
   }

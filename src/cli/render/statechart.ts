@@ -61,7 +61,7 @@ function groupByTarget(edges: readonly ChartEdge[]): { to: string; when: string 
   }))
 }
 
-/** `on PROMPT, MESSAGE; on DEADLINE when silent for long or idle` */
+/** `on PROMPT, MESSAGE; on DEADLINE when session idle or inbox idle` */
 function conditionText(edges: readonly ChartEdge[]): string {
   const unguarded = edges.filter(({ guard }) => guard === null).map(({ event }) => event)
   const guarded = edges.filter(({ guard }) => guard !== null)

@@ -5,8 +5,8 @@
 import { type Actor, createActor } from 'xstate'
 import { pendingOf } from '../../../machines/session/context.ts'
 import { readSnapshot, sessionMachine } from '../../../machines/session/machine.ts'
-import { revivedSnapshot } from '../../../machines/session/snapshot.ts'
-import type { Effect, Policy, SessionInput, Tick } from '../../../machines/session/types.ts'
+import { rebuildSnapshot } from '../../../machines/session/snapshot.ts'
+import type { Effect, EventEnvironment, Policy, SessionInput } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
@@ -107,7 +107,7 @@ export class SessionActor {
       store.queue({ session: this.session }),
     ])
     const at = this.#host.now()
-    const snapshot = revivedSnapshot({
+    const snapshot = rebuildSnapshot({
       at,
       prompts: row.prompts,
       generation: row.generation,
@@ -212,7 +212,7 @@ export class SessionActor {
 
   #decide(awake: Awake, parts: CommitParts, delivery: Delivery, at: number): void {
     const before = machineOf(awake)
-    const tick: Tick = {
+    const env: EventEnvironment = {
       key: this.#host.freshId(),
       at,
       random: this.#host.random(),
@@ -220,7 +220,7 @@ export class SessionActor {
       policy: this.#host.policy(),
       offline: this.#host.offline(),
     }
-    awake.actor.send({ ...delivery.input, tick })
+    awake.actor.send({ ...delivery.input, env })
     const snapshot = awake.actor.getSnapshot()
     if (snapshot.status !== 'active') {
       throw new MemError(
@@ -228,7 +228,7 @@ export class SessionActor {
         `the session machine ended on ${delivery.input.type}: ${errorMessage(snapshot.error)}`,
       )
     }
-    if (snapshot.context.decided?.key === tick.key) addDecision(parts, delivery, before, machineOf(awake), at)
+    if (snapshot.context.decided?.key === env.key) addDecision(parts, delivery, before, machineOf(awake), at)
     else addCalls(parts, delivery)
   }
 

@@ -20,8 +20,8 @@ import { type EffectHost, EffectRunner } from './effect-runner.ts'
 import { type Accepted, SessionActor, type SessionHost } from './session-actor.ts'
 import { commitNews, type StreamItem } from './stream.ts'
 
-/** A turn without any event for this long counts as interrupted, in ms. */
-const SILENCE_MS = 24 * 3_600_000
+/** A session ends after this time without an event, in ms; with an open turn it counts as interrupted. */
+const SESSION_IDLE_MS = 24 * 3_600_000
 /** Failed attempts, owned by the message, after which its status is `failed`. */
 const MAX_ATTEMPTS = 3
 /** The rules observer costs nothing and works better with more context, so a whole turn is one batch. */
@@ -33,7 +33,7 @@ export function sessionPolicy({ values: settings, sources }: LoadedSettings, isO
     batching: settings.CLAUDE_MEM_BATCHING_ENABLED,
     batchMaxSize: wholeTurns ? OFFLINE_BATCH_MAX_SIZE : settings.CLAUDE_MEM_BATCH_MAX_SIZE,
     idleFlushMs: settings.CLAUDE_MEM_IDLE_FLUSH_MINUTES * 60_000,
-    silenceMs: SILENCE_MS,
+    sessionIdleMs: SESSION_IDLE_MS,
     effectTimeoutMs: settings.CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000,
     compactTokens: settings.CLAUDE_MEM_COMPACT_TOKENS,
     maxAttempts: MAX_ATTEMPTS,

@@ -15,7 +15,7 @@ export const POLICY: Policy = {
   batching: true,
   batchMaxSize: 3,
   idleFlushMs: 600_000,
-  silenceMs: 86_400_000,
+  sessionIdleMs: 86_400_000,
   effectTimeoutMs: 60_000,
   compactTokens: 24_000,
   maxAttempts: 3,

@@ -194,7 +194,7 @@ describe('supervisor.time', () => {
     await h.supervisor.tick()
     await h.settle()
     expect(await titles('s')).toEqual(['Edit a.ts'])
-    h.clockOffset += POLICY.silenceMs
+    h.clockOffset += POLICY.sessionIdleMs
     await h.supervisor.tick()
     await h.settle()
     expect(await rowOf('s')).toMatchObject({ state: 'closed', status: 'interrupted', wakeAt: null })

@@ -1,0 +1,158 @@
+/** Handlers for events from hooks, from users and for DEADLINE. Each returns the new context. */
+import {
+  decide,
+  dropFinishedTurns,
+  type EventOf,
+  markFlush,
+  pendingOf,
+  recordActivity,
+  withSummaryDue,
+  withTurn,
+} from './context.ts'
+import type { SessionContext, Turn, TurnCount } from './types.ts'
+
+/** The number of the turn an event belongs to: the previous one if a late event has its prompt id, else the newest. */
+function promptNumberFor(context: SessionContext, promptId: string | null): number {
+  const late = promptId !== null && promptId !== context.promptId && promptId === context.previousPromptId
+  return late ? context.prompt - 1 : context.prompt
+}
+
+export function onSessionStart(context: SessionContext, { env }: EventOf<'SESSION_START'>): SessionContext {
+  return decide(recordActivity(context, env), env, 'session started')
+}
+
+export function onPrompt(context: SessionContext, event: EventOf<'PROMPT'>): SessionContext {
+  const number = context.prompt + 1
+  const leftOver = pendingOf(context)
+  const reason = event.private ? `prompt ${number} is private: its turn is not observed` : `prompt ${number}`
+  const next: SessionContext = {
+    ...recordActivity(context, event.env),
+    prompt: number,
+    promptId: event.promptId,
+    previousPromptId: context.promptId,
+    turnOpen: true,
+    turnPrivate: event.private,
+    ended: false,
+    outcome: 'active',
+    turns: withTurn(markFlush(context.turns), number, (turn) => turn),
+  }
+  const why = leftOver > 0 ? `${reason}; ${leftOver} left over from before` : reason
+  return decide(dropFinishedTurns(next), event.env, why, { do: 'add_prompt', number, private: event.private })
+}
+
+export function onMessage(context: SessionContext, event: EventOf<'MESSAGE'>): SessionContext {
+  const prompt = promptNumberFor(context, event.promptId)
+  const next = recordActivity(context, event.env)
+  if (context.turnPrivate && prompt === context.prompt) {
+    return decide(next, event.env, 'not observed: private turn', { do: 'skip_event', reason: 'private turn' })
+  }
+  const turns = withTurn(context.turns, prompt, (turn) => ({ ...turn, pending: turn.pending + 1 }))
+  const changed = dropFinishedTurns({ ...next, turns })
+  return decide(changed, event.env, `queued, ${pendingOf(changed)} waiting`, { do: 'add_message', prompt })
+}
+
+export function onTurnEnd(context: SessionContext, event: EventOf<'TURN_END'>): SessionContext {
+  const prompt = promptNumberFor(context, event.promptId)
+  const current = prompt === context.prompt
+  const next: SessionContext = { ...recordActivity(context, event.env), turnOpen: context.turnOpen && !current }
+  if (current && context.turnPrivate) {
+    return decide(dropFinishedTurns(next), event.env, 'private turn ended', {
+      do: 'skip_event',
+      reason: 'private turn',
+    })
+  }
+  const turns = withTurn(context.turns, prompt, (turn) => ({ ...turn, flush: true, summary: true }))
+  return decide(dropFinishedTurns({ ...next, turns }), event.env, `turn ${prompt} ended`, {
+    do: 'add_turn_end',
+    prompt,
+  })
+}
+
+export function onPreCompact(context: SessionContext, { env }: EventOf<'PRE_COMPACT'>): SessionContext {
+  return decide(
+    { ...recordActivity(context, env), turns: markFlush(context.turns) },
+    env,
+    'the client is about to compact',
+  )
+}
+
+export function onSessionEnd(context: SessionContext, { env }: EventOf<'SESSION_END'>): SessionContext {
+  return decide(endSession(recordActivity(context, env), 'completed'), env, 'session ended')
+}
+
+/** Idle time restarts now. */
+export function onReopen(context: SessionContext, { env }: EventOf<'REOPEN'>): SessionContext {
+  return decide({ ...recordActivity(context, env), ended: false, outcome: 'active' }, env, 'reopened by hand')
+}
+
+/** Pending work is observed and summarised, then the session closes. */
+function endSession(context: SessionContext, outcome: 'completed' | 'interrupted'): SessionContext {
+  const summarise = context.turnOpen && !context.turnPrivate && context.prompt > 0
+  const turns = summarise
+    ? withTurn(context.turns, context.prompt, (turn) => ({ ...turn, flush: true, summary: true }))
+    : context.turns
+  return dropFinishedTurns({ ...context, ended: true, outcome, turnOpen: false, turns })
+}
+
+export function onFlush(context: SessionContext, { env }: EventOf<'FLUSH'>): SessionContext {
+  return decide({ ...context, waiting: null, turns: markFlush(context.turns) }, env, 'flushed by hand')
+}
+
+/** Idle for `sessionIdleMs`: the session ends. Idle for `idleFlushMs`: its pending messages are flushed. */
+export function onIdle(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
+  const idleMs = env.at - context.lastEventAt
+  if (idleMs >= env.policy.sessionIdleMs) {
+    const outcome = context.turnOpen ? 'interrupted' : 'completed'
+    return decide(endSession(context, outcome), env, `no event for ${hours(idleMs)}: ${outcome}`)
+  }
+  return decide({ ...context, turns: markFlush(context.turns) }, env, 'idle: what waits is observed')
+}
+
+/** Restarts the idle time: after the clock was set back, the last event is in the future. */
+export function resetIdleClock(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
+  return decide({ ...context, lastEventAt: env.at }, env, 'the clock went back')
+}
+
+/**
+ * The session is not idle long enough: the wake-up was set with a shorter idle setting. The decision stores the new
+ * wake-up; the old one would be due at every tick.
+ */
+export function rescheduleWakeUp(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
+  return decide(context, env, 'not silent long enough yet')
+}
+
+export function onRetry(context: SessionContext, event: EventOf<'RETRY'>): SessionContext {
+  const count = sum(event.messages)
+  const messages = event.messages.reduce<Turn[]>(
+    (all, { prompt, count: added }) =>
+      withTurn(all, prompt, (turn) => ({ ...turn, pending: turn.pending + added, flush: true })),
+    context.turns,
+  )
+  const turns = event.summaries.reduce<Turn[]>(withSummaryDue, messages)
+  const next = dropFinishedTurns({ ...context, failed: Math.max(0, context.failed - count), turns })
+  const reason = `tried again: ${count} messages, ${event.summaries.length} summaries`
+  return decide(next, event.env, reason, { do: 'retry_failed' })
+}
+
+export function onClear(context: SessionContext, event: EventOf<'CLEAR'>): SessionContext {
+  const pending = event.pending ?? []
+  const turns = pending.reduce<Turn[]>(
+    (all, { prompt, count }) =>
+      withTurn(all, prompt, (turn) => ({ ...turn, pending: Math.max(0, turn.pending - count) })),
+    context.turns,
+  )
+  const next = dropFinishedTurns({ ...context, failed: Math.max(0, context.failed - event.failed), split: null, turns })
+  const dropped = event.failed + sum(pending)
+  return decide(next, event.env, `${dropped} messages dropped by hand`, {
+    do: 'clear',
+    pending: event.pending !== null,
+  })
+}
+
+function sum(counts: readonly TurnCount[]): number {
+  return counts.reduce((total, { count }) => total + count, 0)
+}
+
+function hours(ms: number): string {
+  return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`
+}
