@@ -32,8 +32,8 @@ ${GENERATED} The source is \`machines/\`.
 
 ## session
 
-One machine per session of the agent. The rules are at the top of \`machines/session/machine.ts\`. Events on the outermost
-box are accepted in every state, because hooks report at any time.
+One machine per session of the agent. The rules are at the top of \`machines/session/machine.ts\`. Events in the
+note are handled in every state, because hooks send them at any time.
 
 ${chartBlock(CHARTS.session)}
 ## supervisor

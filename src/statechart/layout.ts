@@ -40,9 +40,9 @@ const CHARACTER_PX = 7.4
 const NAME_PADDING_PX = 16
 const MIN_WIDTH_PX = 48
 const LEAF_HEIGHT_PX = 32
-/** A state with more arrows than this is a hub: it is as tall as its arrows need to run straight. */
+/** A state with more arrows than this is taller, so that its arrows run straight. */
 const MAX_LEAF_ARROWS = 4
-const HUB_ARROW_GAP_PX = 27
+const ARROW_GAP_PX = 27
 
 const CHART_OPTIONS = {
   'elk.algorithm': 'layered',
@@ -122,7 +122,7 @@ function nodesIn(chart: Chart, parent: string | null, routes: readonly { from: s
       const children = nodesIn(chart, id, routes)
       if (children.length > 0) return { id, children, layoutOptions: COMPOUND_OPTIONS }
       const arrows = routes.filter(({ from, to }) => from === id || to === id).length
-      return { id, width, height: arrows > MAX_LEAF_ARROWS ? arrows * HUB_ARROW_GAP_PX : LEAF_HEIGHT_PX }
+      return { id, width, height: arrows > MAX_LEAF_ARROWS ? arrows * ARROW_GAP_PX : LEAF_HEIGHT_PX }
     })
 }
 

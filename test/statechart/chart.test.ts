@@ -34,7 +34,7 @@ const states = (transition: Parameters<typeof transitionSteps>[1]) =>
   transitionSteps(CHARTS.session, transition).map(({ state }) => state)
 
 describe('transition steps', () => {
-  it('pass through the hub state', () => {
+  it('pass through `observing` after an effect', () => {
     expect(states({ from: 'batching.calling', to: 'summarizing.calling', event: 'OBSERVED' })).toEqual([
       'observing',
       'summarizing.calling',

@@ -97,7 +97,7 @@ for (const [name, chart] of charts) {
   })
 }
 
-it('layout of the session machine: initial state, hub and work from left to right', async () => {
+it('layout of the session machine: `init`, `observing` and the states with effects from left to right', async () => {
   const box = boxesOf(await layoutChart(CHARTS.session))
   expect(box('init').x).toBeLessThan(box('observing').x)
   for (const id of ['batching', 'summarizing', 'compacting', 'closed']) {
