@@ -9,7 +9,7 @@ import type { ModelCall } from '../../domain/model-call.ts'
 import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../../observer/port.ts'
 import { type Commit, type CommitParts, contentHash, type EventOutcome, type SessionState } from '../../store/commit.ts'
 
-/** A message in a session's mailbox: the machine's input and its content. */
+/** An entry of a session's mailbox: the machine's input and its content. */
 export type Delivery = { input: SessionInput } & (
   | { kind: 'event'; event: MemoryEvent }
   | { kind: 'plain' }
@@ -20,19 +20,19 @@ export type Delivery = { input: SessionInput } & (
   | { kind: 'compacted'; answer: CompactAnswer; calls: readonly ModelCall[] }
 )
 
-export interface Machine {
+export interface MachineState {
   value: StateValue
   context: SessionContext
 }
 
-/** From the newest event of the session. */
+/** Where the session runs, from its newest event. */
 export type SessionOrigin = Pick<SessionState, 'project' | 'client' | 'cwd' | 'transcriptPath' | 'heardAt'>
 
 export function originOf({ project, client, cwd, transcriptPath, heardAt }: SessionOrigin): SessionOrigin {
   return { project, client, cwd, transcriptPath, heardAt }
 }
 
-/** `now` is the upper bound for event times: a client's clock may be ahead. */
+/** An event time is at most `now`: a client's clock may be ahead. */
 export function originOfEvent(event: MemoryEvent, now: number): SessionOrigin {
   return originOf({ ...event, heardAt: Math.min(event.at, now) })
 }
@@ -56,7 +56,7 @@ export function inputOf(event: MemoryEvent): SessionInput {
   }
 }
 
-export function stateOf({ value, context }: Machine, origin: SessionOrigin, policy: Policy): SessionState {
+export function stateOf({ value, context }: MachineState, origin: SessionOrigin, policy: Policy): SessionState {
   const state = stateName(value)
   return {
     ...origin,
@@ -75,14 +75,14 @@ export function stateOf({ value, context }: Machine, origin: SessionOrigin, poli
 }
 
 /**
- * Adds one decision to the commit it belongs to. `before` is the machine as it was: an answer's turns belong to
- * the generation that gave it.
+ * Adds one decision to the commit it belongs to. `before` is the machine's state before it: the conversation turns of
+ * an answer belong to the generation that gave it.
  */
 export function addDecision(
   commit: CommitParts,
   delivery: Delivery,
-  before: Machine,
-  after: Machine,
+  before: MachineState,
+  after: MachineState,
   at: number,
 ): void {
   const { decided } = after.context
@@ -106,7 +106,7 @@ export function addDecision(
   })
 }
 
-/** Also of an answer that the machine ignores: its cost counts. */
+/** Also used for an answer that the machine ignores: its cost counts. */
 export function addCalls(commit: CommitParts, delivery: Delivery): void {
   if ('calls' in delivery) commit.calls.push(...delivery.calls)
 }
@@ -191,7 +191,13 @@ function messageOutcomes(delivery: Delivery): EventOutcome[] {
   })
 }
 
-function addTurns(commit: CommitParts, delivery: Delivery, before: Machine, after: Machine, at: number): void {
+function addTurns(
+  commit: CommitParts,
+  delivery: Delivery,
+  before: MachineState,
+  after: MachineState,
+  at: number,
+): void {
   if (!('answer' in delivery) || after.context.decided === null) return
   const generation = delivery.kind === 'compacted' ? after.context.generation : before.context.generation
   commit.turns.push(...delivery.answer.turns.map((turn) => ({ ...turn, generation, at })))

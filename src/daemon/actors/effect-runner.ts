@@ -1,5 +1,5 @@
 /**
- * Runs the effects that snapshots ask for: one observer call per session, several sessions at the same time. A call may
+ * Runs the effects in the snapshots: one observer call per session, several sessions at the same time. A call may
  * be made twice, if the process died in between; its result counts once, because only the current effect id does.
  */
 import type { Effect } from '../../../machines/session/types.ts'
@@ -83,8 +83,8 @@ function costOf({ id: effectId }: Effect, { usage, contextTokens }: CompactAnswe
   return { effectId, usage, contextTokens }
 }
 
-/** Timeout for an aborted effect to record what it cost, in ms. */
-const LET_GO_MS = 500
+/** How long an aborted effect may take to record what it cost, in ms. */
+const ABORTED_EFFECT_MS = 500
 
 export interface EffectHost {
   store: Store
@@ -165,7 +165,7 @@ export class EffectRunner {
     const unfinished = [...this.#running.values(), ...this.#queue.values()]
     for (const job of unfinished) job.abort.abort(new Error('the daemon stops'))
     this.#queue.clear()
-    await withTimeout(LET_GO_MS, allDone(unfinished), undefined)
+    await withTimeout(ABORTED_EFFECT_MS, allDone(unfinished), undefined)
     return unfinished.map((job) => job.session)
   }
 
@@ -192,16 +192,16 @@ export class EffectRunner {
     timer.unref()
     try {
       faultPoint('effect.start')
-      const result = await this.#guarded(session, effect, calls, abort.signal)
+      const result = await this.#call(session, effect, calls, abort.signal)
       faultPoint('effect.result')
       // The result may no longer be wanted, but its cost is recorded.
       const cost = 'calls' in result ? result.calls.length : 0
       if (!isUnwanted(abort.signal) || cost > 0) await this.#host.deliver(session, result)
     } catch (error) {
       const details = { session, effect: effect.id }
-      const stored = 'the result of an effect could not be stored; storing its failure instead'
-      this.#host.log('warn', stored, { ...details, error })
-      await this.#host.deliver(session, this.#failure(effect, calls, error)).catch((again: unknown) => {
+      const notStored = 'the result of an effect could not be stored; storing its failure instead'
+      this.#host.log('warn', notStored, { ...details, error })
+      await this.#host.deliver(session, this.#deliveryForError(effect, calls, error)).catch((again: unknown) => {
         const neither = 'the failure of an effect could not be stored either; the effect is retried at its deadline'
         this.#host.log('warn', neither, { ...details, error: again })
       })
@@ -210,15 +210,15 @@ export class EffectRunner {
     }
   }
 
-  async #guarded(session: string, effect: Effect, calls: EffectCalls, signal: AbortSignal): Promise<Delivery> {
+  async #call(session: string, effect: Effect, calls: EffectCalls, signal: AbortSignal): Promise<Delivery> {
     const observer = this.#observerFor(effect)
     const breaker = this.#breaker(observer.provider)
     const now = this.#host.now()
     const spent = effect.offline === null ? this.#host.noModel() : null
-    if (spent !== null) return this.#failed(effect, calls, 'provider', spent, now)
+    if (spent !== null) return this.#failedDelivery(effect, calls, 'provider', spent, now)
     if (breaker.openUntil > now) {
       const reason = breaker.waiting?.reason ?? 'waits'
-      return this.#failed(effect, calls, 'provider', reason, this.#retryAt(effect, breaker.openUntil))
+      return this.#failedDelivery(effect, calls, 'provider', reason, this.#retryAt(effect, breaker.openUntil))
     }
     try {
       const result = await abortable(
@@ -229,10 +229,10 @@ export class EffectRunner {
       return result
     } catch (error) {
       if (isUnwanted(signal))
-        return this.#failed(effect, calls, 'provider', errorMessage(signal.reason), this.#host.now())
+        return this.#failedDelivery(effect, calls, 'provider', errorMessage(signal.reason), this.#host.now())
       if (!signal.aborted)
         this.#host.log('warn', 'an effect failed', { session, effect: effect.id, kind: effect.kind, error })
-      return this.#failure(effect, calls, error)
+      return this.#deliveryForError(effect, calls, error)
     }
   }
 
@@ -240,14 +240,14 @@ export class EffectRunner {
     return effect.offline === null ? this.#host.observer() : this.#host.offlineObserver
   }
 
-  #failure(effect: Effect, calls: EffectCalls, error: unknown): Delivery {
+  #deliveryForError(effect: Effect, calls: EffectCalls, error: unknown): Delivery {
     const owner = ownerOf(error)
     const reason = errorMessage(error)
-    if (owner !== 'provider') return this.#failed(effect, calls, owner, reason, this.#host.now())
+    if (owner !== 'provider') return this.#failedDelivery(effect, calls, owner, reason, this.#host.now())
     const retryAfterMs = error instanceof ObserverError ? error.retryAfterMs : null
     const breaker = this.#breaker(this.#observerFor(effect).provider)
     const retryAt = breaker.fail(this.#host.now(), this.#host.random(), reason, retryAfterMs)
-    return this.#failed(effect, calls, owner, reason, this.#retryAt(effect, retryAt))
+    return this.#failedDelivery(effect, calls, owner, reason, this.#retryAt(effect, retryAt))
   }
 
   /** Sessions that continue without the provider do not wait for it. */
@@ -255,7 +255,7 @@ export class EffectRunner {
     return this.#host.goesOffline() && effect.offline === null ? this.#host.now() : providerAt
   }
 
-  #failed(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number): Delivery {
+  #failedDelivery(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number): Delivery {
     const made = calls.list(reason)
     const usage = made.reduce((sum, call) => addUsage(sum, call.usage), NO_USAGE)
     const input = { type: 'FAILED', effectId: effect.id, owner, reason, retryAt, usage } as const

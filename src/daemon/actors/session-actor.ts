@@ -18,7 +18,7 @@ import {
   addDecision,
   type Delivery,
   inputOf,
-  type Machine,
+  type MachineState,
   originOf,
   originOfEvent,
   type SessionOrigin,
@@ -134,7 +134,7 @@ export class SessionActor {
     const commit = { ...parts, state: stateOf(machine, awake.origin, this.#host.policy()) }
     const result = await this.#host.committer.submit(commit)
     if (!result.ok) return false
-    this.#forget()
+    this.#discardMachine()
     this.#quarantine = null
     this.#awake = { ...awake, revision: row.revision + 1 }
     this.#host.committed(commit, result, countsOf(machine))
@@ -152,11 +152,11 @@ export class SessionActor {
   async #work(): Promise<void> {
     this.#busy = true
     while (this.#mailbox.length > 0) {
-      const items = this.#take()
+      const items = this.#nextItems()
       try {
         await this.#process(items)
       } catch (error) {
-        this.#forget()
+        this.#discardMachine()
         for (const item of items) item.reject(error)
       }
     }
@@ -164,7 +164,7 @@ export class SessionActor {
     this.#busy = false
   }
 
-  #take(): Item[] {
+  #nextItems(): Item[] {
     const firstAlone = this.#mailbox.findIndex((item) => item.alone)
     const together = firstAlone === -1 ? this.#mailbox.length : Math.max(1, firstAlone)
     return this.#mailbox.splice(0, Math.min(MAX_EVENTS_PER_COMMIT, together))
@@ -174,7 +174,7 @@ export class SessionActor {
     const awake = await this.#wake(items)
     if (awake === null) return await this.#processQuarantined(items)
 
-    const deliveries = await Promise.all(items.map(prepared))
+    const deliveries = await Promise.all(items.map(resolveDelivery))
     const { parts, origin, repeated } = this.#decideAll(awake, deliveries)
     if (parts.trace.length + parts.calls.length === 0) {
       for (const item of items) item.resolve({ duplicate: false })
@@ -234,7 +234,7 @@ export class SessionActor {
 
   /** Nothing of this commit was stored. The machine is restored from its row, and acceptable inputs are retried. */
   #recover(items: Item[], deliveries: Delivery[], result: CommitResult & { ok: false }): void {
-    this.#forget()
+    this.#discardMachine()
     if (result.why === 'duplicate') {
       const known = new Set(result.eventIds)
       const again = items.filter((item, i) => {
@@ -255,7 +255,7 @@ export class SessionActor {
     for (const item of items) item.reject(error)
   }
 
-  #forget(): void {
+  #discardMachine(): void {
     this.#awake?.actor.stop()
     this.#awake = null
   }
@@ -309,15 +309,15 @@ export class SessionActor {
   }
 }
 
-function machineOf(awake: Awake): Machine {
+function machineOf(awake: Awake): MachineState {
   const { value, context } = awake.actor.getSnapshot()
   return { value, context }
 }
 
-function countsOf({ context }: Machine): { pending: number; failed: number } {
+function countsOf({ context }: MachineState): { pending: number; failed: number } {
   return { pending: pendingOf(context), failed: context.failed }
 }
 
-async function prepared(item: Item): Promise<Delivery> {
+async function resolveDelivery(item: Item): Promise<Delivery> {
   return item.delivery.kind === 'prepared' ? { kind: 'plain', input: await item.delivery.prepare() } : item.delivery
 }
