@@ -31,7 +31,7 @@ export function migrateSnapshot(json: unknown, steps: Steps = STEPS, target = SE
   while (snapshot.version < target) {
     const step = steps[snapshot.version]
     if (step === undefined) {
-      throw new Error(`no way from version ${snapshot.version} of the session machine to ${target}`)
+      throw new Error(`no migration for session snapshot version ${snapshot.version} (current: ${target})`)
     }
     snapshot = step(snapshot)
   }

@@ -1,4 +1,5 @@
 /** People name a session or an event by the first characters of its id and a project by its name: from there to full ids. */
+import { sessionNotFound } from '../domain/event.ts'
 import { findProject } from '../domain/project.ts'
 import type { SearchFilters } from '../domain/search-query.ts'
 import { MemError } from '../lib/errors.ts'
@@ -18,10 +19,6 @@ export async function resolveSession(reader: Pick<StoreReader, 'findSessions'>, 
   return onlyMatch(found, prefix, `${found.length} sessions`, sessionNotFound(prefix))
 }
 
-export function sessionNotFound(prefix: string): MemError {
-  return new MemError('not_found', `no session starts with "${prefix}"; claude-mem inspect lists them`)
-}
-
 /** `session`: the first characters of a session's id; null: any session. */
 export async function resolveEvent(
   reader: Pick<StoreReader, 'findEvents'>,
@@ -36,10 +33,6 @@ export function eventNotFound(prefix: string): MemError {
     'not_found',
     `no event starts with "${prefix}"; claude-mem queue --json and claude-mem show name them (a tool use has its tool_use_id)`,
   )
-}
-
-export function observationNotFound(...ids: readonly number[]): MemError {
-  return new MemError('not_found', `there is no observation ${ids.join(', ')}; claude-mem search lists them`)
 }
 
 export async function resolveProjectKey(reader: Pick<StoreReader, 'projects'>, project: string): Promise<string>

@@ -110,7 +110,8 @@ function startError(paths: Paths, failure: string, pid: number | undefined): Mem
 async function waitUntilStopped(cli: Cli, pid: number, activity: string): Promise<void> {
   const stopped = await pollUntil(cli, activity, async () => ((await answeringPid(cli.paths)) === pid ? null : true))
   if (stopped === null) {
-    throw new MemError('already_running', `the daemon (pid ${pid}) is still stopping after ${TIMEOUT_MS / 1000} s`)
+    const text = `the daemon (pid ${pid}) is still stopping after ${TIMEOUT_MS / 1000} s`
+    throw new MemError('already_running', `${text}; try again later, or end that process (see: claude-mem logs)`)
   }
   const deadline = Date.now() + CLOSE_TIMEOUT_MS
   while (!isLockFree(cli.paths) && Date.now() < deadline) {

@@ -190,7 +190,10 @@ async function stopDaemonPermanently(cli: Cli): Promise<number[]> {
 async function waitForExit(pid: number): Promise<void> {
   const deadline = Date.now() + EXIT_TIMEOUT_MS
   while (isAlive(pid)) {
-    if (Date.now() > deadline) throw new MemError('already_running', `the daemon (pid ${pid}) does not exit`)
+    if (Date.now() > deadline) {
+      const text = `the daemon (pid ${pid}) has not exited after ${EXIT_TIMEOUT_MS / 1000} s; end that process, then try again`
+      throw new MemError('already_running', text)
+    }
     await sleep(EXIT_POLL_MS)
   }
 }

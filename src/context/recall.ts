@@ -63,19 +63,25 @@ export class Recall {
     const { settings } = this.#options
     if (!settings.CLAUDE_MEM_PROMPT_CONTEXT || event.private) return ''
     if (!CLIENTS_WITH_PROMPT_CONTEXT.has(event.client) || significantWords(event.text).length === 0) return ''
-    return await this.#withDeadline(`no memory for a prompt (session=${event.session})`, async (isLate) => {
-      const [found, isNew] = await Promise.all([this.#relevantTo(event), stored])
-      return isNew ? await this.#showOnce(event.session, found, PROMPT_HEADING, isLate) : ''
-    })
+    return await this.#withDeadline(
+      `recall for a prompt failed or timed out; the prompt gets no memories (session=${event.session})`,
+      async (isLate) => {
+        const [found, isNew] = await Promise.all([this.#relevantTo(event), stored])
+        return isNew ? await this.#showOnce(event.session, found, PROMPT_HEADING, isLate) : ''
+      },
+    )
   }
 
   /** What is known about a file; empty if nothing is, or all was shown before. */
   async forFile(query: FileContextQuery): Promise<string> {
     if (!this.#options.settings.CLAUDE_MEM_FILE_CONTEXT) return ''
-    return await this.#withDeadline(`no memory for a file (session=${query.session})`, async (isLate) => {
-      const found = await this.#aboutFile(query)
-      return await this.#showOnce(query.session, found, fileHeading(query), isLate)
-    })
+    return await this.#withDeadline(
+      `recall for a file failed or timed out; the agent gets no memories about it (session=${query.session})`,
+      async (isLate) => {
+        const found = await this.#aboutFile(query)
+        return await this.#showOnce(query.session, found, fileHeading(query), isLate)
+      },
+    )
   }
 
   /** After `clear` and `compact` the conversation no longer contains what was shown: it may be shown again. */
@@ -83,7 +89,9 @@ export class Recall {
     const { store, search, settings, log } = this.#options
     if (settings.CLAUDE_MEM_PROMPT_CONTEXT) {
       // Starts the search thread if it is idle, so that the first prompt does not wait for it.
-      search().catch((error: unknown) => log('the search could not be opened', error))
+      search().catch((error: unknown) =>
+        log(`the search thread could not be started; the next prompt tries again (session=${session})`, error),
+      )
     }
     if (source !== 'clear' && source !== 'compact') return
     try {

@@ -5,7 +5,13 @@
  */
 import { createHash } from 'node:crypto'
 import type { FileProjections } from '../context/files/projections.ts'
-import { estimateTokens, type Observation, type ObservationDraft, type ObservationType } from '../domain/observation.ts'
+import {
+  estimateTokens,
+  type Observation,
+  type ObservationDraft,
+  type ObservationType,
+  observationNotFound,
+} from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { isEntirelyPrivate } from '../domain/private-parts.ts'
 import type { Project } from '../domain/project.ts'
@@ -194,7 +200,7 @@ export class MemoryChanges {
   /** Returns the id of the new observation, which supersedes the old one. A pin moves to the new one. */
   async correct({ observation, ...correction }: Correction & { observation: number }): Promise<number> {
     const [old] = await (await this.#options.search()).observations([observation])
-    if (old === undefined) throw new MemError('not_found', `there is no observation ${observation}`)
+    if (old === undefined) throw observationNotFound(observation)
     const id = await this.#store(correctedDraft(old, correction), { key: old.project, name: old.projectName }, '')
     if (old.pinned) {
       await this.pin([id], true)
@@ -236,7 +242,7 @@ export class MemoryChanges {
     const { store, search } = this.#options
     const observations = await (await search()).observations([from, to])
     const missing = [from, to].filter((id) => !observations.some((observation) => observation.id === id))
-    if (missing.length > 0) throw new MemError('not_found', `there is no observation ${missing.join(', ')}`)
+    if (missing.length > 0) throw observationNotFound(...missing)
     const { seq } = on
       ? await store.link({ from, to, kind, by: 'person', at: this.#now() })
       : await store.unlink(from, to, kind)

@@ -285,7 +285,8 @@ export class Projects implements ProjectFiling {
       const moved = this.#moveMemory(left.map((from) => ({ from, into: this.keyOf(key) })))
       await withTimeout(this.#options.timeoutsMs.move, moved, undefined)
     } catch (error) {
-      this.#options.notice('warn', `the directory of a project could not be recorded: ${errorMessage(error)}`)
+      const text = `the directory of project ${key} could not be recorded; its next session tries again`
+      this.#options.notice('warn', `${text}: ${errorMessage(error)}`)
     }
   }
 
@@ -377,7 +378,8 @@ export class Projects implements ProjectFiling {
     })
     // Callers that wait get the error too, but not every caller waits.
     moved.catch((error: unknown) => {
-      const text = 'a merge is not finished; it is resumed at the next start'
+      const which = merges.map(({ from, into }) => `${from} into ${into}`).join(', ')
+      const text = `the merge of ${which} is not finished; it is resumed at the next start of the daemon`
       this.#options.notice('warn', `${text}: ${errorMessage(error)}`)
     })
     return moved
@@ -398,8 +400,8 @@ export class Projects implements ProjectFiling {
     try {
       await this.#options.moved(from, into)
     } catch (error) {
-      const text =
-        'vectors of a merged project could not be moved; until the next start some of it is only found by words'
+      const what = `vectors of project ${from} could not be moved to ${into}`
+      const text = `${what}; until the next start of the daemon some of its memories are found by words only`
       this.#options.notice('warn', `${text}: ${errorMessage(error)}`)
     }
   }

@@ -2,6 +2,7 @@
  * An event is one thing that a hook reported. The hook assigns its id, and it has the same shape in the hook, on the
  * wire, in the spool and in the session actor.
  */
+import { MemError } from '../lib/errors.ts'
 import type { Project } from './project.ts'
 
 export const EVENT_KINDS = [
@@ -168,4 +169,9 @@ export interface StoredSessionState {
   transcript: boolean
   /** Its transcript was read up to the given end. */
   finished: boolean
+}
+
+/** `id`: of a session, or the first characters of it. */
+export function sessionNotFound(id: string): MemError {
+  return new MemError('not_found', `no session starts with "${id}"; claude-mem inspect lists them`)
 }

@@ -2,6 +2,8 @@
  * Observations, summaries of turns, and the token estimates that are shown with them. Content fields may be null:
  * partial data is kept.
  */
+import { MemError } from '../lib/errors.ts'
+
 export const OBSERVATION_TYPES = ['bugfix', 'feature', 'refactor', 'decision', 'discovery', 'change'] as const
 export type ObservationType = (typeof OBSERVATION_TYPES)[number]
 
@@ -112,4 +114,10 @@ export function summaryTokens(summary: SummaryDraft): number {
 /** Every text counts one character more, for the separator behind it. */
 function joinedTokens(texts: readonly (string | null)[]): number {
   return tokensForChars(texts.reduce((chars, text) => chars + (text === null ? 0 : text.length + 1), 0))
+}
+
+export function observationNotFound(...ids: readonly number[]): MemError {
+  const which = ids.map((id) => `#${id}`).join(', ')
+  const subject = ids.length === 1 ? 'is no observation' : 'are no observations'
+  return new MemError('not_found', `there ${subject} ${which}; claude-mem search lists them`)
 }

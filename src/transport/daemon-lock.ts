@@ -65,7 +65,7 @@ export async function lockDataDirectory(paths: Paths, log: Log): Promise<DaemonL
     if (Date.now() > deadline) {
       throw new MemError(
         'already_running',
-        `another process holds ${paths.lock} but does not answer on ${paths.socket}`,
+        `another process holds ${paths.lock} but does not answer on ${paths.socket}; end that process, then try again`,
       )
     }
     await sleep(RETRY_MS)

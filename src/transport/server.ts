@@ -38,6 +38,8 @@ const HEADERS_TIMEOUT_MS = 10_000
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024
 /** WebSocket close code "unsupported data". */
 const CLOSE_NOT_TEXT = 1003
+/** How much of an unknown operation's name an error quotes. */
+const MAX_QUOTED_CHARS = 100
 /** How long connections may take to close, in ms. */
 const CLOSE_TIMEOUT_MS = 500
 
@@ -112,7 +114,8 @@ export class DaemonServer {
       await this.#listenTcp()
     } catch (error) {
       // Hooks use the local socket: without TCP only the viewer and REST are missing.
-      context.supervisor.notice('warn', `no TCP port could be opened: ${errorMessage(error)}`)
+      const next = 'viewer and REST are not available; set CLAUDE_MEM_WORKER_PORT to a free port and restart the daemon'
+      context.supervisor.notice('warn', `no TCP port could be opened (${errorMessage(error)}); ${next}`)
     }
     log('info', 'listening', { socket: paths.socket, port: this.#port })
   }
@@ -199,10 +202,12 @@ export class DaemonServer {
     const { client } = connection
     if (client.readyState !== client.OPEN) return
     let id = ''
+    let requested: OperationName | null = null
     try {
       const message = parseJson(text)
       id = messageId(message)
       const { name, input } = parseRequest(message)
+      requested = name
       this.#checkAllowed(connection, name, input)
       const envelope = { v: PROTOCOL_VERSION, id, type: answerType(name) }
       const operation = OPERATIONS[name]
@@ -214,7 +219,7 @@ export class DaemonServer {
       const output = await runOperation(name as CallableName, input, this.#options.context)
       reply(client, { ...output, ...envelope })
     } catch (error) {
-      this.#options.log('debug', 'a request failed', { error })
+      this.#options.log('debug', 'a request failed; the client gets the error', { operation: requested, id, error })
       reply(client, errorReply(id, error))
     }
   }
@@ -251,7 +256,10 @@ export function parseRequest(message: unknown): { name: OperationName; input: Re
       retryable: true,
     })
   }
-  if (!isOperationName(type)) throw new MemError('bad_request', 'the request is not valid: type: unknown operation')
+  if (!isOperationName(type)) {
+    const named = String(JSON.stringify(type)).slice(0, MAX_QUOTED_CHARS)
+    throw new MemError('bad_request', `unknown operation ${named}; see docs/protocol.md`)
+  }
   return { name: type, input: unnest(input, OPERATIONS[type].nested ?? []) }
 }
 

@@ -8,15 +8,11 @@ import {
   timelineLines,
 } from '../../src/cli/commands/search.ts'
 import { memoryStatsLines } from '../../src/cli/commands/stats.ts'
-import {
-  forgetPreviewLines,
-  forgetResultLines,
-  missingObservationsText,
-  observationLines,
-} from '../../src/cli/render/observation.ts'
+import { forgetPreviewLines, forgetResultLines, observationLines } from '../../src/cli/render/observation.ts'
 import { indexProgressLine } from '../../src/cli/render/status.ts'
 import { createStyle, type Display } from '../../src/cli/style.ts'
 import { displayWidth } from '../../src/cli/text.ts'
+import { observationNotFound } from '../../src/domain/observation.ts'
 import type { SearchAnswer, SearchHit } from '../../src/domain/search-query.ts'
 import type { LinkedObservation } from '../../src/store/search-port.ts'
 
@@ -362,9 +358,9 @@ describe('forget.output', () => {
     expect(forgetResultLines({ ...report, backupsUntil: null }, display)[1]).toBe('No backup contains it.')
   })
 
-  it('names missing ids', () => {
-    expect(missingObservationsText([7])).toBe('there is no observation #7')
-    expect(missingObservationsText([7, 8])).toBe('there are no observations #7, #8')
+  it('names missing ids and says how to find others', () => {
+    expect(observationNotFound(7).message).toBe('there is no observation #7; claude-mem search lists them')
+    expect(observationNotFound(7, 8).message).toBe('there are no observations #7, #8; claude-mem search lists them')
   })
 })
 

@@ -78,7 +78,10 @@ describe('usage errors', () => {
 describe('without a daemon', () => {
   it('search.finds nothing before the first start', async () => {
     expect(await inShop('search', 'jwt')).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing found') })
-    expect(await inShop('show', '1')).toMatchObject({ code: 1, stderr: 'claude-mem: there is no observation #1\n' })
+    expect(await inShop('show', '1')).toMatchObject({
+      code: 1,
+      stderr: 'claude-mem: there is no observation #1; claude-mem search lists them\n',
+    })
     expect((await inShop('stats')).stdout).toContain('Nothing is remembered')
     expect((await inShop('timeline')).stderr).toContain('Nothing is remembered')
   })
@@ -177,7 +180,7 @@ describe('with a daemon', () => {
     )
     expect(await inShop('timeline', '99')).toMatchObject({
       code: 1,
-      stderr: 'claude-mem: there is no observation 99; claude-mem search lists them\n',
+      stderr: 'claude-mem: there is no observation #99; claude-mem search lists them\n',
     })
   })
 
@@ -207,7 +210,10 @@ describe('with a daemon', () => {
     expect(await jsonInShop('forget', '2')).toMatchObject({ dryRun: true, ids: [2] })
     const done = await inShop('forget', '2', '99', '--yes')
     expect(done.stdout).toContain('Forgotten: 1 observation.\nNo backup contains it.')
-    expect(done).toMatchObject({ code: 1, stderr: 'claude-mem: there is no observation #99\n' })
+    expect(done).toMatchObject({
+      code: 1,
+      stderr: 'claude-mem: there is no observation #99; claude-mem search lists them\n',
+    })
     expect((await inShop('show', '2')).code).toBe(1)
     expect((await inShop('forget', '--type', 'change', '--yes')).stdout).toBe('There is nothing to forget\n')
     expect(await inShop('forget', '--project', 'all', '--yes')).toMatchObject({

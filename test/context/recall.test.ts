@@ -135,7 +135,9 @@ describe('context for a prompt', () => {
       },
     })
     expect(await slow.forPrompt(promptOf('now', 'slow', STRIPE), Promise.resolve(true))).toBe('')
-    expect(logged).toEqual(['no memory for a prompt (session=now): Error: no answer within 5 ms'])
+    expect(logged).toEqual([
+      'recall for a prompt failed or timed out; the prompt gets no memories (session=now): Error: no answer within 5 ms',
+    ])
     answer()
     expect(idsIn(await asked(STRIPE))).toHaveLength(2)
   })

@@ -35,7 +35,11 @@ describe('the store thread', () => {
     const store = await openStore({ ...here.options, workerFile: worker.file })
     const failure = await store.quarantine('nobody', 'x', NOW).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(MemError)
-    expect(failure).toMatchObject({ code: 'not_found', retryable: false, message: 'There is no session nobody.' })
+    expect(failure).toMatchObject({
+      code: 'not_found',
+      retryable: false,
+      message: 'no session starts with "nobody"; claude-mem inspect lists them',
+    })
     await expect(store.backup('Not A Name', 1)).rejects.toMatchObject({ code: 'bad_request' })
     await store.close()
     here.dispose()

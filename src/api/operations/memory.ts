@@ -1,6 +1,7 @@
 /** Operations on memories: search, read, write, correct, forget. */
 import * as z from 'zod'
 import { REINDEX_PARTS } from '../../daemon/memory-changes.ts'
+import { observationNotFound } from '../../domain/observation.ts'
 import { findProject } from '../../domain/project.ts'
 import {
   areFiltersNarrow,
@@ -14,7 +15,7 @@ import { MemError } from '../../lib/errors.ts'
 import { type FoundMemory, type LinkedObservation, searchRowId } from '../../store/search-port.ts'
 import type { ReadContext, SearchReader } from '../context.ts'
 import { daemonOperation, readOperation } from '../operation.ts'
-import { observationNotFound, resolveFilters, resolveProjectKey, resolveSession } from '../resolve.ts'
+import { resolveFilters, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
   cwd,
   filterFields,

@@ -1,7 +1,7 @@
 /** Operations on sessions: their events, queue, story, calls to models and what those cost. */
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
-import type { MemoryEvent } from '../../domain/event.ts'
+import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
 import { MEMORY_KINDS, NO_FILTERS } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
@@ -16,7 +16,7 @@ import {
 } from '../../store/port.ts'
 import type { DaemonContext, ReadContext } from '../context.ts'
 import { daemonOperation, type RestRoute, readOperation } from '../operation.ts'
-import { eventNotFound, resolveEvent, resolveProjectKey, resolveSession, sessionNotFound } from '../resolve.ts'
+import { eventNotFound, resolveEvent, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
   cwd,
   eventSchema,

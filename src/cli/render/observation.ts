@@ -1,6 +1,7 @@
 /** Prints one observation in full (`claude-mem show`), and what `claude-mem forget` removes. */
 import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
 import type { ForgetReport } from '../../daemon/memory-changes.ts'
+import { observationNotFound } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import type { LinkedObservation } from '../../store/search-port.ts'
 import type { Cli } from '../cli.ts'
@@ -129,10 +130,6 @@ export function forgetResultLines(report: ForgetReport, { style }: Display): str
 /** Names the observations that do not exist, and returns the exit code. */
 export function reportMissing(ids: readonly number[], cli: Cli): number {
   if (ids.length === 0) return 0
-  cli.printStderr(`claude-mem: ${missingObservationsText(ids)}`)
+  cli.printStderr(`claude-mem: ${observationNotFound(...ids).message}`)
   return EXIT_FAILED
-}
-
-export function missingObservationsText(ids: readonly number[]): string {
-  return ids.length === 1 ? `there is no observation ${idList(ids)}` : `there are no observations ${idList(ids)}`
 }

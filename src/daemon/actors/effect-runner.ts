@@ -3,7 +3,7 @@
  * be made twice, if the process died in between; its result counts once, because only the current effect id does.
  */
 import type { Effect } from '../../../machines/session/types.ts'
-import { isMessageEvent } from '../../domain/event.ts'
+import { isMessageEvent, sessionNotFound } from '../../domain/event.ts'
 import type { FailureOwner } from '../../domain/model-call.ts'
 import { addUsage, NO_USAGE } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
@@ -39,7 +39,7 @@ async function callObserver(
     store.claimedMessages(session, effect.id),
     store.turnMaterial(session, effect.prompt),
   ])
-  if (row === null) throw new ObserverError('message', `there is no session ${session}`)
+  if (row === null) throw new ObserverError('message', sessionNotFound(session).message)
   const events = claimed.map((message) => message.event)
   const request: ObserverSession = {
     session,
@@ -81,6 +81,13 @@ async function callObserver(
 
 function costOf({ id: effectId }: Effect, { usage, contextTokens }: CompactAnswer) {
   return { effectId, usage, contextTokens }
+}
+
+/** What happens to the messages of a failed effect, by the owner of the failure; for the log. */
+const AFTER_FAILURE: Record<FailureOwner, string> = {
+  provider: 'its messages wait and are sent again; the attempt is not counted',
+  message: 'the attempt is counted: a batch is split and sent again, a message without attempts left fails',
+  context: 'the observer conversation is compacted, then its messages are sent again',
 }
 
 /** How long an aborted effect may take to record what it cost, in ms. */
@@ -230,9 +237,13 @@ export class EffectRunner {
     } catch (error) {
       if (isUnwanted(signal))
         return this.#failedDelivery(effect, calls, 'provider', errorMessage(signal.reason), this.#host.now())
-      if (!signal.aborted)
-        this.#host.log('warn', 'an effect failed', { session, effect: effect.id, kind: effect.kind, error })
-      return this.#deliveryForError(effect, calls, error)
+      const failure = this.#deliveryForError(effect, calls, error)
+      if (!signal.aborted) {
+        const { owner, retryAt } = failure.input
+        const details = { session, effect: effect.id, kind: effect.kind, owner, retryInMs: retryAt - this.#host.now() }
+        this.#host.log('warn', `an effect failed; ${AFTER_FAILURE[owner]}`, { ...details, error })
+      }
+      return failure
     }
   }
 
@@ -240,7 +251,7 @@ export class EffectRunner {
     return effect.offline === null ? this.#host.observer() : this.#host.offlineObserver
   }
 
-  #deliveryForError(effect: Effect, calls: EffectCalls, error: unknown): Delivery {
+  #deliveryForError(effect: Effect, calls: EffectCalls, error: unknown) {
     const owner = ownerOf(error)
     const reason = errorMessage(error)
     if (owner !== 'provider') return this.#failedDelivery(effect, calls, owner, reason, this.#host.now())
@@ -255,11 +266,11 @@ export class EffectRunner {
     return this.#host.goesOffline() && effect.offline === null ? this.#host.now() : providerAt
   }
 
-  #failedDelivery(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number): Delivery {
+  #failedDelivery(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number) {
     const made = calls.list(reason)
     const usage = made.reduce((sum, call) => addUsage(sum, call.usage), NO_USAGE)
     const input = { type: 'FAILED', effectId: effect.id, owner, reason, retryAt, usage } as const
-    return { kind: 'failed', input, calls: made }
+    return { kind: 'failed', input, calls: made } as const
   }
 
   #breaker(provider: string): Breaker {

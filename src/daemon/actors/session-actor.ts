@@ -5,9 +5,10 @@
 import { type Actor, createActor } from 'xstate'
 import { pendingOf } from '../../../machines/session/context.ts'
 import { readSnapshot, sessionMachine } from '../../../machines/session/machine.ts'
+import { migrateSnapshot } from '../../../machines/session/migrations.ts'
 import { rebuildSnapshot } from '../../../machines/session/snapshot.ts'
 import type { Effect, EventEnvironment, Policy, SessionInput } from '../../../machines/session/types.ts'
-import type { MemoryEvent } from '../../domain/event.ts'
+import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import { type Commit, type CommitParts, type CommitResult, emptyCommit } from '../../store/commit.ts'
@@ -265,7 +266,7 @@ export class SessionActor {
     const row = await this.#host.store.session(this.session)
     if (row === null) {
       const first = items.find((item) => item.delivery.kind === 'event')?.delivery
-      if (first?.kind !== 'event') throw new MemError('not_found', `there is no session ${this.session}`)
+      if (first?.kind !== 'event') throw sessionNotFound(this.session)
       this.#awake = this.#start(null, 0, originOfEvent(first.event, this.#host.now()))
       return this.#awake
     }
@@ -293,7 +294,10 @@ export class SessionActor {
     // Without an error observer XState throws a machine's error as an uncaught exception; `#decide` checks the status.
     actor.subscribe({ error: () => undefined })
     actor.start()
-    if (actor.getSnapshot().status !== 'active') throw new Error('the state it was in no longer exists')
+    if (actor.getSnapshot().status !== 'active') {
+      const stored = snapshot === null ? null : migrateSnapshot(JSON.parse(snapshot)).value
+      throw new Error(`the stored state ${JSON.stringify(stored)} does not exist in this version`)
+    }
     return { actor, revision, origin }
   }
 
@@ -303,7 +307,9 @@ export class SessionActor {
         const became = await this.#host.store.acceptQuarantined(this.session, item.delivery.event, this.#host.now())
         item.resolve({ duplicate: became === 'duplicate' })
       } else {
-        item.reject(new MemError('quarantined', `session ${this.session} is quarantined: ${this.#quarantine}`))
+        const next = `to restore it: claude-mem queue retry --session ${this.session}`
+        const text = `session ${this.session} is quarantined (${this.#quarantine}); ${next}`
+        item.reject(new MemError('quarantined', text))
       }
     }
   }

@@ -206,7 +206,8 @@ export class Supervisor {
         this.publish(commitNews(this.#filed(commit), result, counts))
       },
       quarantined: (session, reason, seq, at) => {
-        this.notice('error', `session ${session} is quarantined: ${reason}`)
+        const next = `its events are stored but not observed; to restore it: claude-mem queue retry --session ${session}`
+        this.notice('error', `session ${session} is quarantined (${reason}); ${next}`)
         this.publish({ type: 'change', change: 'quarantined', seq, at, session, reason })
       },
     })
@@ -257,13 +258,15 @@ export class Supervisor {
   /** Resolves once the event is durable: only then may it be acknowledged. */
   async accept(event: MemoryEvent): Promise<Accepted> {
     if (this.state === 'draining' || this.state === 'stopped') {
-      throw new MemError('draining', 'the daemon is stopping; the event belongs in the spool', { retryable: true })
+      throw new MemError('draining', 'the daemon is stopping; write the event to the spool', { retryable: true })
     }
     this.#lastActivity = this.#now()
     try {
       return await this.#take(event)
     } catch (error) {
-      this.notice('error', `events cannot be stored and wait in the spool: ${errorMessage(error)}`, { error })
+      // The ids are only logged: notices with the same text are shown once.
+      const text = 'could not store an event; its hook writes it to the spool and the daemon retries it'
+      this.notice('error', `${text}: ${errorMessage(error)}`, { session: event.session, event: event.id, error })
       throw error
     }
   }
@@ -373,7 +376,8 @@ export class Supervisor {
       this.#registry.sleep(now - SLEEP_AFTER_MS)
       await this.#options.housekeeping()
     } catch (error) {
-      this.notice('error', `a tick failed: ${errorMessage(error)}`, { error })
+      const text = `periodic work (spool, due sessions, housekeeping) failed; retried in ${TICK_MS / 1_000} s`
+      this.notice('error', `${text}: ${errorMessage(error)}`, { error })
     }
   }
 

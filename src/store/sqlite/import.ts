@@ -2,7 +2,7 @@
  * Imports memories that another store exported. Known ones are left as they are: an observation is known by session, time
  * and content, a summary by session, prompt number and time, a prompt by its number. The others get new ids.
  */
-
+import { observationNotFound } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { type Commit, closedSessionState, contentHash, emptyCommit } from '../commit.ts'
 import type {
@@ -102,7 +102,7 @@ class ImportRun {
         return this.#link(record)
       case 'pin': {
         const { changed, missing } = setPins(this.#db, [record.observation], true, record.at)
-        if (missing.length > 0) throw new MemError('not_found', `there is no observation ${record.observation}`)
+        if (missing.length > 0) throw observationNotFound(record.observation)
         return changed > 0 ? this.#changed(record.observation) : KNOWN
       }
     }
@@ -113,8 +113,10 @@ class ImportRun {
     if (promptKnown(db, session, number)) return KNOWN
     const target = this.#target(session)
     // A later number would collide with the session's next prompt.
-    if (number > target.prompts)
-      throw new MemError('bad_request', `session ${session} has only ${target.prompts} prompts here, this is ${number}`)
+    if (number > target.prompts) {
+      const why = `the existing session ${session} has only ${target.prompts} prompts`
+      throw new MemError('bad_request', `prompt ${number} was not imported: ${why}`)
+    }
     const prompt = { eventId: `import:${number}`, number, text, private: false, at }
     const id = insertPrompt(db, { session, project: target.project, seq: this.#seq }, prompt)
     this.#projects.add(target.project)

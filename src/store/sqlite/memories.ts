@@ -2,7 +2,7 @@
  * What was learned: `observations`, `session_summaries` and `user_prompts`. Also `pins`, and `links` from a newer
  * observation to an older one that it repeats or supersedes.
  */
-import type { Observation, Summary } from '../../domain/observation.ts'
+import { type Observation, observationNotFound, type Summary } from '../../domain/observation.ts'
 import { MemError } from '../../lib/errors.ts'
 import type { NewLink, NewObservation, NewPrompt, NewSummary } from '../commit.ts'
 import type { MemoryFilter, PromptRow, TurnMaterial } from '../port.ts'
@@ -261,6 +261,6 @@ function supersedesTransitively(db: Database, from: number, to: number): boolean
 
 export function selectProjectOfObservation(db: Database, id: number): string {
   const row = db.get<{ project: string }>`SELECT project FROM observations WHERE id = ${id}`
-  if (row === undefined) throw new MemError('not_found', `There is no observation ${id}.`)
+  if (row === undefined) throw observationNotFound(id)
   return row.project
 }

@@ -4,9 +4,7 @@
  * erases it.
  */
 import type { Effect } from '../../../machines/session/types.ts'
-import { isMessageEvent, type MemoryEvent } from '../../domain/event.ts'
-
-import { MemError } from '../../lib/errors.ts'
+import { isMessageEvent, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import type { Commit } from '../commit.ts'
 import type { SessionFilter, SessionListItem, StoredSessionRow } from '../port.ts'
 import {
@@ -217,6 +215,6 @@ export function acceptForQuarantined(
 
 function selectKnownSession(db: Database, session: string): StoredSessionRow {
   const row = selectSession(db, session)
-  if (row === null) throw new MemError('not_found', `There is no session ${session}.`)
+  if (row === null) throw sessionNotFound(session)
   return row
 }

@@ -244,7 +244,10 @@ async function waitForSession(
       observations,
       summaries,
     }
-    if (row.quarantine !== null) throw new MemError('quarantined', `the session is quarantined: ${row.quarantine}`)
+    if (row.quarantine !== null) {
+      const next = `to restore it: claude-mem queue retry --session ${session}`
+      throw new MemError('quarantined', `the session is quarantined (${row.quarantine}); ${next}`)
+    }
     if (isEnough(progress)) return progress
     if (row.waiting === null) waitingSince = null
     else {
