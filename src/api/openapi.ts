@@ -7,7 +7,7 @@ const ERROR_STATUSES = {
   400: 'The message is not valid JSON, or the address is not valid percent-encoding',
   401: 'The token is missing or wrong',
   403: 'The Host or Origin is not allowed, or this operation is not available here',
-  404: 'There is no such thing',
+  404: 'Not found',
   405: 'This method is not allowed at this address',
   409: 'It conflicts with the present state',
   413: 'The message is too large',

@@ -141,7 +141,9 @@ async function confirmCost(view: BackfillView, request: BackfillRequest, cli: Cl
   if (view.projects.length === 0 || view.estimate === null || request.yes) return true
   if (cli.interactive) cli.print(...backfillEstimateLines(view, cli.display()))
   else printPreview(view, cli)
-  return await confirmChange(cli, 'Have it observed?', 'Nothing was read in', { reason: 'a model would be called' })
+  return await confirmChange(cli, 'Read these sessions and call the model?', 'Nothing was read', {
+    reason: 'a model would be called',
+  })
 }
 
 async function runPlan(plan: BackfillPlan, settings: Settings, cli: Cli) {
@@ -230,7 +232,7 @@ function countSkipped(skipped: readonly SkippedSession[]) {
 }
 
 function backfillPreviewLines(view: BackfillView, display: Display): string[] {
-  const empty = [`No past session would be read in${sinceText(view)}`]
+  const empty = [`No past session would be read${sinceText(view)}`]
   return [
     ...(view.projects.length === 0 ? empty : backfillEstimateLines(view, display)),
     ...skippedLines(view, display),
@@ -286,8 +288,8 @@ function backfillResultLines(result: BackfillResult, view: BackfillView, display
   const counts = `${pluralize(toolUses, 'tool use')}, ${pluralize(observations, 'observation')}, ${summariesText(summaries)}`
   return [
     isEmpty
-      ? `Nothing new to read in${sinceText(view)}`
-      : `${green('✓')} ${bold(`${pluralize(sessions, 'session')} read in`)}: ${counts}`,
+      ? `Nothing new to read${sinceText(view)}`
+      : `${green('✓')} ${bold(`${pluralize(sessions, 'session')} read`)}: ${counts}`,
     ...failed.map(({ session, reason }) => yellow(`! session ${terminalSafe(session)}: ${terminalSafe(reason)}`)),
     ...(error === null ? [] : [yellow(`! ${terminalSafe(error)}`)]),
     ...(left === 0 ? [] : [`${pluralize(left, 'session')} left; run the same command again to continue`]),

@@ -8,13 +8,7 @@ export const EXIT_FAILED = 1
 export const EXIT_USAGE = 2
 
 /** Headings of `claude-mem --help`, in this order. */
-export const COMMAND_GROUPS = [
-  'Use the memory',
-  'Run it',
-  'See what it does',
-  'Keep it in shape',
-  'Connect it',
-] as const
+export const COMMAND_GROUPS = ['Memory', 'Daemon', 'Inspect', 'Maintenance', 'Integrations'] as const
 
 /** The parsed values of options or positionals. */
 export type ArgumentValues<O> = {

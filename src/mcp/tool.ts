@@ -102,7 +102,7 @@ function errorAdvice(error: unknown): string {
     case 'not_running':
     case 'draining':
     case 'already_running':
-      return 'Go on without the memory for now; the user can look with `claude-mem status` and `claude-mem logs`.'
+      return 'Continue without the memory for now; the user can check `claude-mem status` and `claude-mem logs`.'
     case 'unsupported_version':
       return 'The user should restart this client: claude-mem was updated.'
     case 'bad_request':
@@ -111,6 +111,6 @@ function errorAdvice(error: unknown): string {
     case 'forbidden':
       return ''
     default:
-      return 'Go on without the memory for now; `claude-mem logs` tells the user more.'
+      return 'Continue without the memory for now; the user can check `claude-mem logs`.'
   }
 }

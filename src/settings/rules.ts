@@ -18,8 +18,8 @@ export const SETTING_GROUPS = {
   Search: 'How memories are found and ranked',
   Privacy: 'What is never sent or never observed',
   Files: 'What is written into your projects',
-  Keeping: 'How long data is kept',
-  Running: 'How the daemon runs',
+  Retention: 'How long data is kept',
+  Daemon: 'How the daemon runs',
 } as const
 export type SettingGroupName = keyof typeof SETTING_GROUPS
 export const SETTING_GROUP_NAMES = Object.keys(SETTING_GROUPS) as SettingGroupName[]

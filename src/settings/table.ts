@@ -21,8 +21,8 @@ const context = settingsOf('Context')
 const search = settingsOf('Search')
 const privacy = settingsOf('Privacy')
 const files = settingsOf('Files')
-const keeping = settingsOf('Keeping')
-const running = settingsOf('Running')
+const keeping = settingsOf('Retention')
+const running = settingsOf('Daemon')
 
 const boolean = (value: boolean) => ({ kind: 'boolean', default: value }) as const
 const integer = (value: number, min: number, max: number) => ({ kind: 'integer', default: value, min, max }) as const

@@ -94,7 +94,7 @@ describe('backfill', () => {
     expect(first.observations).toBe((one?.observations.length ?? 0) + (two?.observations.length ?? 0))
     expect(await json('backfill')).toMatchObject({ sessions: 0, events: 0, skipped: { read: 2 }, error: null })
     expect(await memoryOf(['one', 'two'])).toEqual([one, two])
-    expect((await run('backfill')).stdout).toContain('Nothing new to read in')
+    expect((await run('backfill')).stdout).toContain('Nothing new to read')
   })
 
   it('continues a session that has grown and skips sessions reported by hooks', async () => {
@@ -123,7 +123,7 @@ describe('backfill', () => {
     const { code, stdout, stderr } = await run('backfill')
     expect(code).toBe(1)
     expect(stdout).toContain('anthropic (claude-haiku-4-5) would observe them: about 76k tokens, about $0.097')
-    expect(stderr).toContain('Nothing was read in: a model would be called; pass --yes to confirm')
+    expect(stderr).toContain('Nothing was read: a model would be called; pass --yes to confirm')
     expect(await json('backfill', '--dry-run')).toMatchObject({ estimate: { sessions: 1, toolUses: 100 } })
     expect((await json('status')).sessions).toBe(0)
   })
@@ -133,7 +133,7 @@ describe('backfill', () => {
     const noise = past.write('noise', 'not a transcript\n')
     const { code, stdout } = await run('backfill', good, noise, past.root, join(past.root, 'missing.jsonl'))
     expect(code).toBe(1)
-    expect(stdout).toContain('1 session read in: 3 tool uses')
+    expect(stdout).toContain('1 session read: 3 tool uses')
     expect(stdout).toContain(`! ${noise}: it is not a transcript: no line is JSON`)
     expect(stdout).toContain(`! ${past.root}: it is a directory; name the .jsonl files in it`)
     expect(stdout).toContain('missing.jsonl: it does not exist')

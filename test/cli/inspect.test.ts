@@ -122,7 +122,7 @@ describe('inspect.tool use', () => {
   it('--trace prints only the transitions, up to the limit', async () => {
     const all = await program.run(['inspect', 'session-one', '--trace'])
     expect(all.stdout).toMatch(/PROMPT[\s\S]*MESSAGE[\s\S]*FLUSH[\s\S]*OBSERVED/)
-    expect(all.stdout).not.toContain('Context')
+    expect(all.stdout).not.toMatch(/^State$/m)
     const last = await program.run(['inspect', 'session-one', '--trace', '1'])
     expect(last.stdout).toContain('the last 1 transition')
     expect(last.stdout).not.toContain('FLUSH')

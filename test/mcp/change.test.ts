@@ -119,12 +119,12 @@ describe('forget', () => {
       backups_until: '2026-11-23 04:00',
       next: expect.stringContaining('confirm: true'),
     })
-    expect(shown.text).toContain('Dry run: 2 observations would go.\n#5 ')
+    expect(shown.text).toContain('Dry run: 2 observations would be erased.\n#5 ')
     expect(shown.text).toContain('ids: [5, 3]')
     expect(asked.map(({ confirm }) => confirm)).toEqual([false])
     const gone = await desk.call('forget', { ids: [3, 5], confirm: true })
     expect(gone).toMatchObject({ isError: false, data: { dry_run: false, observations: 2 } })
-    expect(gone.text).toBe('Forgotten: 2 observations.\nOlder backups hold it until 2026-11-23 04:00.')
+    expect(gone.text).toBe('Forgotten: 2 observations.\nOlder backups contain it until 2026-11-23 04:00.')
     expect(asked.at(-1)).toEqual({ ids: [3, 5], filters: null, confirm: true })
     expect((await desk.call('forget', { ids: [3, 5], confirm: true })).isError).toBe(true)
   })

@@ -45,7 +45,7 @@ describe('get_observations', () => {
     })
     expect(text).toContain('#123 bugfix: Fix JWT expiry\n2026-11-16 14:30, shop, session 5f1c0a1e, prompt 2')
     expect(text).toContain('Superseded by #130')
-    expect(text).toContain('Not there: #9.')
+    expect(text).toContain('Not found: #9.')
   })
 
   it('keeps paragraphs, and shows a fragment as what it is', async () => {
@@ -82,7 +82,7 @@ describe('get_observations', () => {
     expect(data.left_out).toEqual([4, 5, 6, 7, 8, 9, 10])
     expect(data.tokens).toBeLessThanOrEqual(8_000)
     expect(JSON.stringify(data)).toContain('characters left out')
-    expect(text).toContain('ask for them next: #4, #5')
+    expect(text).toContain('request them next: #4, #5')
     expect(text.length).toBeLessThan(40_000)
   })
 

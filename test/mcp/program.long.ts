@@ -131,7 +131,7 @@ describe('claude-mem mcp', () => {
     for (const name of ['search_memory', 'get_project_context']) {
       const { isError, text } = await call(name)
       expect(isError).toBe(true)
-      expect(text).toContain('Go on without the memory for now')
+      expect(text).toContain('Continue without the memory for now')
     }
   })
 

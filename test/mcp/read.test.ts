@@ -113,12 +113,12 @@ describe('get_session_summary', () => {
     expect(desk.daemon.asked.at(-1)).toMatchObject({ session: null, project: desk.project })
   })
 
-  it('has a bound, and says what had no room', async () => {
+  it('has a bound, and says what did not fit', async () => {
     const long = 'some words that go on. '.repeat(1_000)
     await withSummaries(Array.from({ length: 10 }, () => summary({ request: long, learned: long, notes: long })))
     const { data, text } = await desk.call('get_session_summary', { limit: 10 })
     expect(data.tokens).toBeLessThanOrEqual(4_000)
-    expect(data.next).toContain('older ones had no room')
+    expect(data.next).toContain('older ones did not fit')
     expect(text.length).toBeLessThan(20_000)
   })
 

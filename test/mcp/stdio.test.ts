@@ -121,7 +121,9 @@ describe('a server on standard input and output', () => {
       result: {
         isError: true,
         content: [
-          { text: expect.stringMatching(/^nothing starts here\. Go on without the memory for now;.*claude-mem logs/) },
+          {
+            text: expect.stringMatching(/^nothing starts here\. Continue without the memory for now;.*claude-mem logs/),
+          },
         ],
       },
     })

@@ -40,14 +40,14 @@ describe('groups of settings', () => {
     ['CLAUDE_MEM_FILES_ROWS', 'Files'],
     ['CLAUDE_MEM_VECTOR_INDEX_FROM', 'Search'],
     ['CLAUDE_MEM_SKIP_TOOLS', 'Privacy'],
-    ['CLAUDE_MEM_KEEP_LOGS', 'Keeping'],
-    ['CLAUDE_MEM_LOG_LEVEL', 'Running'],
+    ['CLAUDE_MEM_KEEP_LOGS', 'Retention'],
+    ['CLAUDE_MEM_LOG_LEVEL', 'Daemon'],
   ] as const)('%s is in the group %s', (name, group) =>
     expect(groupSettings([info(name)]).map(({ name: found }) => found)).toEqual([group]),
   )
 
   it('are omitted if they are empty', () => {
-    expect(groupSettings([info('CLAUDE_MEM_KEEP_LOGS')]).map(({ name }) => name)).toEqual(['Keeping'])
+    expect(groupSettings([info('CLAUDE_MEM_KEEP_LOGS')]).map(({ name }) => name)).toEqual(['Retention'])
     expect(groupSettings([])).toEqual([])
   })
 })

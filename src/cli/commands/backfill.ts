@@ -8,7 +8,7 @@ const DEFAULT_SINCE = '30d'
 export const backfillCommand = defineCommand({
   usage: 'backfill [file..]',
   takesRest: true,
-  group: 'Connect it',
+  group: 'Integrations',
   summary: 'Read the transcripts of past sessions, from before the installation',
   about:
     "Reads Claude Code's transcripts of the past 30 days (~/.claude/projects, or in CLAUDE_CONFIG_DIR), newest session first, " +
@@ -25,7 +25,7 @@ export const backfillCommand = defineCommand({
   options: {
     since: stringOption('Sessions with events after: 30d, 2w, 2026-11-01'),
     project: stringOption('Project name, key or path; default: all', 'p'),
-    'dry-run': { type: 'boolean', describe: 'Print what would be read, and read nothing in' },
+    'dry-run': { type: 'boolean', describe: 'Only print what would be read' },
     yes: { ...yesOption, describe: 'Do not ask for confirmation of the cost' },
   },
   run: async ({ rest, since, project, 'dry-run': dryRun, yes }, cli) => {

@@ -23,7 +23,7 @@ const BACKUP_TIMEOUT_MS = 600_000
 
 export const backupCommand = defineCommand({
   usage: 'backup [action] [file]',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Backups: list, make or restore one',
   about:
     'The daemon makes a backup each day and before each upgrade. restore replaces the database by a backup; the replaced ' +

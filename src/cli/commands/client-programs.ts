@@ -4,7 +4,7 @@ import { defineCommand, stringOption } from '../command.ts'
 
 export const runHookCommand = defineCommand({
   usage: 'hook',
-  group: 'Connect it',
+  group: 'Integrations',
   summary: 'For clients: report one event from standard input',
   about:
     'Reads one hook payload from standard input, sends it to the daemon (or writes it to the spool and starts the ' +
@@ -77,7 +77,7 @@ export const payloadCommands = PAYLOAD_REPORTS.map(({ name, event, what, example
   const payload = JSON.stringify({ session_id: 'demo', cwd: '/tmp', ...example })
   return defineCommand({
     usage: name,
-    group: 'Connect it',
+    group: 'Integrations',
     summary: `Report ${what} from a hook that you registered by hand`,
     about:
       `For hooks that are registered by hand: reads a hook payload from standard input and reports it as ${event}. A ` +
@@ -94,7 +94,7 @@ export const payloadCommands = PAYLOAD_REPORTS.map(({ name, event, what, example
 
 export const mcpCommand = defineCommand({
   usage: 'mcp',
-  group: 'Connect it',
+  group: 'Integrations',
   summary: 'For agents: serve the memory as MCP tools, over standard input and output',
   about:
     'Serves the tools of the memory by the Model Context Protocol: search_memory, timeline, get_observations, get_session_summary, ' +

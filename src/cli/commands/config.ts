@@ -25,7 +25,7 @@ const SETTING_PREFIX = 'CLAUDE_MEM_'
 
 export const configCommand = defineCommand({
   usage: 'config [action] [name] [value]',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Settings: list, get, set, unset',
   about:
     'Settings are stored in settings.json in the data directory; an environment variable of the same name overrides it. ' +

@@ -13,7 +13,7 @@ const { min, max } = SETTINGS.CLAUDE_MEM_CONTEXT_TOKENS.rule
 
 export const contextCommand = defineCommand({
   usage: 'context',
-  group: 'See what it does',
+  group: 'Inspect',
   summary: 'What a session that starts here would get',
   about:
     'Prints exactly what a new session of a project gets at its start: pinned observations, the last turns, then what was ' +

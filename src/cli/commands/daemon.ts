@@ -14,7 +14,7 @@ import { terminalSafe } from '../text.ts'
 
 export const startCommand = defineCommand({
   usage: 'start',
-  group: 'Run it',
+  group: 'Daemon',
   summary: 'Start the daemon',
   about:
     'Starts the daemon in the background. Hooks start it when they need it; starting it by hand shows that it works. ' +
@@ -31,7 +31,7 @@ export const startCommand = defineCommand({
 
 export const stopCommand = defineCommand({
   usage: 'stop',
-  group: 'Run it',
+  group: 'Daemon',
   summary: 'Stop the daemon',
   about:
     'Asks the daemon to finish its current work and to exit, and waits for it. Nothing is lost: unfinished work continues ' +
@@ -48,7 +48,7 @@ export const stopCommand = defineCommand({
 
 export const restartCommand = defineCommand({
   usage: 'restart',
-  group: 'Run it',
+  group: 'Daemon',
   summary: 'Stop the daemon and start it again',
   about: 'Stops the daemon if it is running, and starts it. Changed settings apply from then on.',
   examples: [['claude-mem restart', 'after claude-mem config set']],
@@ -61,7 +61,7 @@ export const restartCommand = defineCommand({
 
 export const statusCommand = defineCommand({
   usage: 'status',
-  group: 'See what it does',
+  group: 'Inspect',
   summary: 'Whether it runs, what waits, and notices',
   about:
     'Shows the daemon, its queue, and notices: a recovered database, an invalid setting, an observer that does not answer. ' +
@@ -194,7 +194,7 @@ function shellQuote(path: string): string {
 
 export const logsCommand = defineCommand({
   usage: 'logs',
-  group: 'See what it does',
+  group: 'Inspect',
   summary: 'What the daemon logged',
   about:
     'Prints the last lines of the log in readable form. CLAUDE_MEM_LOG_LEVEL sets how much is logged; the content of ' +

@@ -13,7 +13,7 @@ const HOOK_RUNS = 5
 
 export const doctorCommand = defineCommand({
   usage: 'doctor',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Check the whole installation, and say how to fix what fails',
   about:
     'Checks node and native modules, settings, the data directory and its permissions, the disk, the database, the daemon, ' +

@@ -10,7 +10,7 @@ const STANDARD_OUTPUT = '-'
 
 export const exportCommand = defineCommand({
   usage: 'export [output]',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Write the memory, or a part of it, to a file',
   about:
     'Writes observations, summaries and prompts of all projects, or those that pass the filters: as jsonl, one record per ' +
@@ -46,7 +46,7 @@ export const exportCommand = defineCommand({
 
 export const importCommand = defineCommand({
   usage: 'import <file>',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: "Import an export, or the original claude-mem's database",
   about:
     'Adds what is not there yet: a second run adds nothing, and a run that was stopped can be repeated. The file is an ' +

@@ -16,7 +16,7 @@ const REQUEST_TIMEOUT_MS = 300_000
 
 export const filesCommand = defineCommand({
   usage: 'files [action]',
-  group: 'Connect it',
+  group: 'Integrations',
   summary: 'Keep a section with the memory in CLAUDE.md, or for Cursor',
   about:
     'Writes what is remembered into files of a project that an agent reads by itself: a marked section of its CLAUDE.md ' +

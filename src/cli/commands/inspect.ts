@@ -30,7 +30,7 @@ const options = {
 
 export const inspectCommand = defineCommand({
   usage: 'inspect [session]',
-  group: 'See what it does',
+  group: 'Inspect',
   summary: 'Sessions, or one of them: state, messages, transitions and reasons',
   about:
     'Without a session: the sessions, newest first. With one (the start of its id is enough): its statechart with the ' +

@@ -32,7 +32,7 @@ const targetOptions = {
 
 export const installCommand = defineCommand({
   usage: 'install',
-  group: 'Connect it',
+  group: 'Integrations',
   summary: 'Connect Claude Code or Cursor: hooks that report its sessions, and the MCP server',
   about:
     "Adds claude-mem's hooks and its MCP server to the client's own settings: for Claude Code ~/.claude/settings.json and " +
@@ -234,7 +234,7 @@ function clientNotes(
 
 export const uninstallCommand = defineCommand({
   usage: 'uninstall',
-  group: 'Connect it',
+  group: 'Integrations',
   summary: "Remove our entries from the client's settings; --purge deletes the memory too",
   about:
     "Restores the client's settings to what they were before claude-mem install, byte for byte; if they were changed since, " +

@@ -27,7 +27,7 @@ const STATIC = 'static'
 
 export const modelsCommand = defineCommand({
   usage: 'models [action] [name]',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Models for search by meaning: list, pull and use',
   about:
     'Memories are found by words and by meaning. For the meaning, word vectors come with the program (static): they need ' +
@@ -205,7 +205,7 @@ const INDEX_PARTS = ['all', 'lexical', 'vectors'] as const satisfies readonly Re
 
 export const reindexCommand = defineCommand({
   usage: 'reindex',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Rebuild the search index from the memory',
   about:
     'The index of words (lexical) and the vectors (vectors) are derived from the memory. This deletes and rebuilds them. ' +

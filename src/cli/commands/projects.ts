@@ -22,7 +22,7 @@ const MERGE_TIMEOUT_MS = 600_000
 
 export const projectsCommand = defineCommand({
   usage: 'projects [action] [project] [to]',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Projects: list, rename, merge, exclude',
   about:
     'A project is a repository with all its worktrees, or a directory without one; its key contains its path. Projects with ' +

@@ -6,7 +6,7 @@ const ACTIONS = ['list', 'test'] as const
 
 export const providersCommand = defineCommand({
   usage: 'providers [action] [name]',
-  group: 'Connect it',
+  group: 'Integrations',
   summary: 'Observers: which model, what it costs, what is missing; test one',
   about:
     'Lists every provider: the chosen one and why, its model, address and key, what is missing and how to set it. test makes ' +

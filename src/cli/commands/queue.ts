@@ -14,7 +14,7 @@ const MAX_LISTED = 10_000
 
 export const queueCommand = defineCommand({
   usage: 'queue [action]',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Messages that wait for the observer; retry or clear failed ones',
   about:
     'list (the default) shows messages that wait, are being observed, or have failed. retry observes failed messages and ' +
@@ -85,7 +85,7 @@ async function confirmClear(session: string | undefined, cli: Cli): Promise<bool
 
 export const flushCommand = defineCommand({
   usage: 'flush [session]',
-  group: 'Keep it in shape',
+  group: 'Maintenance',
   summary: 'Observe waiting messages now',
   about:
     'Messages are collected until a turn ends. This hands waiting messages to the observer at once, retries a provider ' +

@@ -29,7 +29,7 @@ const MAX_REMEMBERED_BYTES = MAX_REMEMBERED_CHARS * 4
 export const rememberCommand = defineCommand({
   usage: 'remember [text..]',
   takesRest: true,
-  group: 'Use the memory',
+  group: 'Memory',
   summary: 'Write down something for later sessions',
   about:
     'Adds an observation by hand to the current project: a decision, a rule, where something is. It is found and shown ' +
@@ -77,7 +77,7 @@ const FORGET_TIMEOUT_MS = 600_000
 export const forgetCommand = defineCommand({
   usage: 'forget [id..]',
   takesRest: true,
-  group: 'Use the memory',
+  group: 'Memory',
   summary: 'Remove memories permanently, after showing what would be removed',
   about:
     'Removes observations by id, or everything that passes the filters (--kind all includes summaries and prompts), and ' +
@@ -150,7 +150,7 @@ async function firstObservations(report: ForgetReport, client: DaemonClient) {
 export const pinCommand = defineCommand({
   usage: 'pin <id..>',
   takesRest: true,
-  group: 'Use the memory',
+  group: 'Memory',
   summary: 'Mark important observations; --off removes the mark',
   about:
     'Pinned observations are marked wherever they are shown; search --pinned lists them. Starts the daemon if it is not ' +
@@ -176,7 +176,7 @@ export const pinCommand = defineCommand({
 
 export const supersedeCommand = defineCommand({
   usage: 'supersede <old>',
-  group: 'Use the memory',
+  group: 'Memory',
   summary: 'Mark an observation as replaced by a newer one',
   about:
     'A replaced observation is kept, names its replacement, and comes last in every search. Use it for something that is ' +

@@ -23,7 +23,7 @@ const PROGRESS_INTERVAL_MS = 100
 
 export const replayCommand = defineCommand({
   usage: 'replay <session>',
-  group: 'See what it does',
+  group: 'Inspect',
   summary: 'Observe a stored session again, and show what would be different',
   about:
     'Gives a stored session to an observer again, from what is kept of its tool uses, through the same state machine as in ' +

@@ -37,7 +37,7 @@ const { MAX_AROUND, MAX_HITS, MAX_OFFSET, MAX_QUERY_CHARS, MAX_SHOWN } = INPUT_L
 export const searchCommand = defineCommand({
   usage: 'search [words..]',
   takesRest: true,
-  group: 'Use the memory',
+  group: 'Memory',
   summary: 'Find what was learned, by words and by meaning',
   about:
     'Finds observations (or summaries and prompts: --kind) of the current project, best first. Ask as you would ask a ' +
@@ -93,7 +93,7 @@ async function countElsewhere(request: InputOf<'search'>, answer: SearchAnswer, 
 export const showCommand = defineCommand({
   usage: 'show <id..>',
   takesRest: true,
-  group: 'Use the memory',
+  group: 'Memory',
   summary: 'Observations in full: text, files, links, sources',
   about:
     'Prints whole observations: what was learned, the files and functions it is about, the session and prompt it comes ' +
@@ -119,7 +119,7 @@ export const showCommand = defineCommand({
 export const timelineCommand = defineCommand({
   usage: 'timeline [id|words..]',
   takesRest: true,
-  group: 'Use the memory',
+  group: 'Memory',
   summary: 'What was learned before and after a moment',
   about:
     'Lists what was learned around an observation, day by day, in its project. With words instead of an id: around the ' +

@@ -30,7 +30,7 @@ const MAX_USAGE_ROWS = 10_000
 
 export const statsCommand = defineCommand({
   usage: 'stats',
-  group: 'Use the memory',
+  group: 'Memory',
   summary: 'How much is remembered: by type, month and project, and how much of it is indexed',
   about:
     'Counts what is remembered, and how much of it can be found by words and, with the current embedder, by meaning. ' +
@@ -52,7 +52,7 @@ export const statsCommand = defineCommand({
 
 export const usageCommand = defineCommand({
   usage: 'usage',
-  group: 'See what it does',
+  group: 'Inspect',
   summary: 'What models cost: by day, project, session or model, and what is left of today',
   about:
     'Adds up all calls to models. IN is what was sent and not cached before, CACHED what the provider had from an earlier ' +

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000
 
 export const viewerCommand = defineCommand({
   usage: 'viewer',
-  group: 'See what it does',
+  group: 'Inspect',
   summary: 'Open the live page: sessions, memories, usage and settings',
   about:
     'Opens the viewer in your browser, and starts the daemon if it is not running. The page comes from the daemon on this ' +

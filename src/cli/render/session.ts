@@ -1,4 +1,4 @@
-/** Prints one session: its place in the statechart, current work, queue, context and transitions. */
+/** Prints one session: its place in the statechart, current work, state of the machine, queue and transitions. */
 import { migrateSnapshot } from '../../../machines/session/migrations.ts'
 import type { Effect, SessionContext } from '../../../machines/session/types.ts'
 import { errorMessage } from '../../lib/errors.ts'
@@ -36,7 +36,7 @@ export function sessionViewLines(view: SessionView, messageLimit: number, displa
       ],
       display,
     ),
-    ...section('Context', contextLines(row.snapshot, display), display),
+    ...section('State', contextLines(row.snapshot, display), display),
     ...section('Messages', queueLines(view, messageLimit, display), display),
     ...section('Transitions', traceLines(view.trace, view.traceDropped, display), display),
   ]
@@ -121,7 +121,7 @@ function tokenFields({ usage, contextTokens, generation, memorySession }: Stored
   const { input, output, cacheRead, cacheWrite } = usage
   return [
     ['tokens', `${input} in, ${output} out, ${cacheRead} cache read, ${cacheWrite} cache write`],
-    ['observer', `${terminalSafe(memorySession)}, generation ${generation}, ${contextTokens} tokens of context`],
+    ['observer', `${terminalSafe(memorySession)}, generation ${generation}, conversation of ${contextTokens} tokens`],
   ]
 }
 

@@ -34,7 +34,7 @@ export function runningStatusLines(status: DaemonStatus, display: Display): stri
         ['port', status.port === null ? style.yellow('none') : `127.0.0.1:${status.port}`],
         ['observer', observerText(status, display)],
         ['budget', budgetText(status, display)],
-        ['sessions', `${status.sessions}, ${status.awake} awake`],
+        ['sessions', `${status.sessions}, ${status.awake} in memory`],
         memoryField(status),
         ['queue', queueText(status.queue, display)],
         ['search', indexingText(status, display)],

@@ -37,7 +37,7 @@ export const remember = defineTool({
   name: 'remember',
   title: 'Keep a memory',
   description:
-    'Keeps a note for later sessions of this project. What happens in a session is remembered by itself: use this when ' +
+    'Keeps a note for later sessions of this project. What happens in a session is remembered automatically: use this when ' +
     'the user asks for it, or for what no tool call shows, like a decision and its reason. Search first, so as not to ' +
     'keep it twice. Secrets are masked and <private> parts left out.',
   input: z.strictObject({
@@ -96,13 +96,13 @@ type ForgetArguments = z.output<typeof forgetInput>
 
 const forgetOutput = z.object({
   dry_run: z.boolean(),
-  observations: z.int().describe('How many go, or have gone'),
+  observations: z.int().describe('How many would be erased, or were erased'),
   ids: z.array(z.int()).optional().describe('To confirm'),
   rows: z.array(rowSchema).optional(),
   summaries: z.int().optional(),
   prompts: z.int().optional(),
   missing: z.array(z.int()).optional(),
-  backups_until: z.string().optional().describe('Backups still hold it until then'),
+  backups_until: z.string().optional().describe('Until then backups still contain it'),
   next: z.string().optional(),
 })
 type ForgetReply = z.input<typeof forgetOutput>
@@ -112,7 +112,7 @@ export const forget = defineTool({
   title: 'Forget memories',
   description:
     'Erases observations everywhere they are kept; it cannot be undone. First call it with ids, or with filters, and ' +
-    'without confirm: nothing goes, it answers with what would. Show that to the user; if they agree, call it again ' +
+    'without confirm: nothing is erased, and the answer lists what would be. Show it to the user; if they agree, call again ' +
     'with exactly those ids and confirm: true.',
   input: forgetInput,
   output: forgetOutput,
@@ -128,7 +128,7 @@ async function previewForget(
   if (byIds === narrows(args)) {
     throw new MemError(
       'bad_request',
-      byIds ? 'give ids or filters, not both' : 'say what: ids from search_memory, or a filter',
+      byIds ? 'give ids or filters, not both' : 'say what to forget: ids from search_memory, or a filter',
     )
   }
   const filters = byIds ? {} : searchFilters(args, here)
@@ -145,7 +145,7 @@ async function previewForget(
   }
   const rest = report.ids.length - observations.length
   const lines = [
-    `Dry run: ${forgottenText(report)} would go.`,
+    `Dry run: ${forgottenText(report)} would be erased.`,
     ...(data.rows ?? []).map(indexRowText),
     rest > 0 && observations.length > 0 ? `… ${groupedNumber(rest)} more` : '',
     data.ids === undefined ? '' : `ids: [${data.ids.join(', ')}]`,
@@ -169,7 +169,7 @@ async function confirmForget(
   if (!dryRuns.has(ids)) {
     throw new MemError(
       'bad_request',
-      'these are not exactly the ids of a dry run; call forget without confirm, show the user what would go, then confirm the ids it answers with',
+      'these are not exactly the ids of a dry run; call forget without confirm, show the user what would be erased, then confirm the ids of its answer',
     )
   }
   const { report } = await callOnce('forget', { ids, confirm: true })
@@ -214,8 +214,8 @@ function forgottenText({ observations, summaries, prompts }: ForgetReport): stri
 
 function forgetRemarks({ missing, backups_until: until }: ForgetReply): string {
   const remarks = [
-    missing === undefined ? '' : `Not there: ${idList(missing)}.`,
-    until === undefined ? '' : `Older backups hold it until ${until}.`,
+    missing === undefined ? '' : `Not found: ${idList(missing)}.`,
+    until === undefined ? '' : `Older backups contain it until ${until}.`,
   ]
   return joinParts(remarks, '\n')
 }

@@ -19,7 +19,7 @@ import { defineTool, READ_ONLY } from '../tool.ts'
 
 type ObservationView = OutputOf<'observations'>['observations'][number]
 
-/** More at once are not chosen but dumped. */
+/** Ids in one call: the agent should select what it reads. */
 const MAX_IDS = 50
 /** Tokens of one answer; clients cut off at some ten thousand, in the middle of a sentence. */
 const MAX_OBSERVATIONS_TOKENS = 8_000
@@ -68,12 +68,12 @@ export const getObservations = defineTool({
   description:
     'Step 3, expensive: whole observations by id: narrative, facts, files, functions. Take the ids from search_memory ' +
     'or timeline, whose rows say what each costs; ask for those you need in one call. An answer has at most about ' +
-    `${MAX_OBSERVATIONS_TOKENS} tokens; what does not fit is named, to be asked for next.`,
+    `${MAX_OBSERVATIONS_TOKENS} tokens; the ids of what does not fit are listed, to be requested next.`,
   input: z.strictObject({ ids: z.array(memoryId).min(1).max(MAX_IDS) }),
   output: z.object({
     observations: z.array(observationSchema),
-    missing: ids.describe('Not there: forgotten, or never were'),
-    left_out: ids.describe('No room in this answer: ask for them next'),
+    missing: ids.describe('Not found: forgotten, or never existed'),
+    left_out: ids.describe('Did not fit into this answer: request them next'),
     tokens: z.int().describe('What this answer costs'),
   }),
   annotations: READ_ONLY,
@@ -84,8 +84,8 @@ export const getObservations = defineTool({
     const data = { observations: shown, missing: unlessEmpty(missing), left_out: unlessEmpty(leftOut), tokens }
     const parts = [
       ...shown.map(observationReplyText),
-      missing.length === 0 ? '' : `Not there: ${idList(missing)}. Ids come from search_memory.`,
-      leftOut.length === 0 ? '' : `No room in this answer, ask for them next: ${idList(leftOut)}.`,
+      missing.length === 0 ? '' : `Not found: ${idList(missing)}. Take ids from search_memory.`,
+      leftOut.length === 0 ? '' : `Did not fit into this answer, request them next: ${idList(leftOut)}.`,
       tokenCost(tokens),
     ]
     return { data, text: joinParts(parts, '\n\n') }
@@ -191,7 +191,7 @@ type SummaryReply = z.input<typeof summarySchema>
 
 export const getSessionSummary = defineTool({
   name: 'get_session_summary',
-  title: 'What turns came to',
+  title: 'Summaries of turns',
   description:
     'Summaries of turns: what was asked, learned, completed, and the next steps, newest first; some 150 tokens each. ' +
     'Of one session, or without it the newest of the project: the quickest way to see where work was left off.',
@@ -221,9 +221,7 @@ export const getSessionSummary = defineTool({
 
 function summariesNextStep(found: number, shown: number): string | undefined {
   if (found === 0) return 'No summary yet: a turn gets one when it ends. search_memory may know what it learned so far.'
-  return shown < found
-    ? `${found - shown} older ones had no room: ask with a smaller limit, or for one session.`
-    : undefined
+  return shown < found ? `${found - shown} older ones did not fit: use a smaller limit, or one session.` : undefined
 }
 
 function summaryReply(summary: Summary): SummaryReply {

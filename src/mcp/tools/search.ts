@@ -128,7 +128,7 @@ function searchNextStep(results: readonly IndexRow[], total: number, offset: num
   const seen = offset + results.length
   const more = total > seen ? ` More: offset ${seen}.` : ''
   if (results.every(({ id }) => id === undefined))
-    return `get_session_summary(session) tells what its turns came to.${more}`
+    return `get_session_summary(session) returns the summaries of its turns.${more}`
   return `timeline(anchor: id) for what happened around one, get_observations(ids) for those you need.${more}`
 }
 

@@ -15,7 +15,7 @@ ALTER TABLE events ADD COLUMN effect_id TEXT;
 ALTER TABLE events ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX events_event ON events (event_id);
 CREATE INDEX calls_effect ON calls (effect_id);
--- Adds up a month of observations without reading them; whoever looks for a time alone is served by it too.
+-- Covers the sums of a month of observations without reading their rows. Queries by time alone use it too.
 DROP INDEX observations_created;
 CREATE INDEX observations_created ON observations (created_at_epoch, project, type, discovery_tokens);
 CREATE INDEX user_prompts_created ON user_prompts (created_at_epoch);
