@@ -170,7 +170,7 @@ describe('with a daemon', () => {
   it('show.prints the known observations and names the missing ones', async () => {
     const { code, stdout, stderr } = await inShop('show', '1,98', '#99')
     expect(stdout).toContain('Login fixed')
-    expect(stderr).toBe('claude-mem: there are no observations #98, #99\n')
+    expect(stderr).toBe('claude-mem: there are no observations #98, #99; claude-mem search lists them\n')
     expect(code).toBe(1)
   })
 

@@ -403,9 +403,9 @@ describe('over HTTP', () => {
     ['GET', `/api/search?q=${'x'.repeat(MAX_QUERY_CHARS + 1)}`, 422, 'a query has at most'],
     ['GET', '/api/search?project=nope', 404, 'no project is called'],
     ['GET', '/api/timeline?anchor=x', 422, 'anchor'],
-    ['GET', '/api/observations/99', 404, 'no observation 99'],
-    ['PUT', '/api/observations/99/pin', 404, 'no observation 99'],
-    ['DELETE', '/api/observations/99?confirm=1', 404, 'no observation 99'],
+    ['GET', '/api/observations/99', 404, 'no observation #99'],
+    ['PUT', '/api/observations/99/pin', 404, 'no observation #99'],
+    ['DELETE', '/api/observations/99?confirm=1', 404, 'no observation #99'],
     ['PUT', '/api/observations/1/supersedes/1', 422, 'cannot supersede itself'],
     ['POST', '/api/reindex?what=world', 422, 'what must be one of all, lexical, vectors'],
   ])('%s %s is %i', async (method, path, status, message) => {
