@@ -16,7 +16,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { isMessageEvent, type MemoryEvent, type ToolUseEvent } from '../../src/domain/event.ts'
+import { isInboxEvent, type MemoryEvent, type ToolUseEvent } from '../../src/domain/event.ts'
 import { dataPaths } from '../../src/lib/paths.ts'
 import { makeObserver } from '../../src/observer/make-observer.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
@@ -213,7 +213,7 @@ function withLooksAgain(
   random: Random,
 ): MemoryEvent[] {
   const places = new Set<number>()
-  const possible = turn.map((event, i) => ({ event, i })).filter(({ event }) => isMessageEvent(event))
+  const possible = turn.map((event, i) => ({ event, i })).filter(({ event }) => isInboxEvent(event))
   for (const { i } of random.shuffled(possible).slice(0, count)) places.add(i)
   return turn.flatMap((event, i) => {
     if (event.kind === 'tool_use' && (event.tool === 'Read' || event.tool === 'Bash')) seen.push(event)

@@ -6,7 +6,7 @@ import type { StreamMessage } from '../transport/messages.ts'
 import { type Cli, interruptSignal } from './cli.ts'
 import { isNotRunning } from './daemon-connection.ts'
 import { type MemoryConnection, openMemory, withMemory } from './memory-client.ts'
-import { eventViewLines, originLines, type SessionCalls, sentLines } from './render/provenance.ts'
+import { eventViewLines, provenanceLines, type SessionCalls, sentLines } from './render/provenance.ts'
 import { sessionListLines, sessionTraceLines } from './render/sessions.ts'
 import type { Display } from './style.ts'
 
@@ -125,11 +125,11 @@ async function eventIdOfMessage(call: Call, given: string, session: string | nul
   return messages.find(({ id }) => id === Number(number))?.eventId ?? given
 }
 
-export function observationOriginView(observation: number, full: boolean): InspectView<OutputOf<'origin'>> {
+export function observationProvenanceView(observation: number, full: boolean): InspectView<OutputOf<'origin'>> {
   return {
     load: (call) => call('origin', { observation }),
-    json: (origin) => origin,
-    lines: (origin, display) => originLines(origin, full, display),
+    json: (output) => output,
+    lines: (output, display) => provenanceLines(output, full, display),
     isAffectedBy: () => true,
   }
 }

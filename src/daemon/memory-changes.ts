@@ -31,7 +31,7 @@ import {
 import type { ImportBatch, ImportOutcome } from '../store/exchange-records.ts'
 import type { Store } from '../store/port.ts'
 import type { ForgetResult } from '../store/search-port.ts'
-import { commitNews, type MemoryChange, type StreamItem } from './actors/stream.ts'
+import { commitItem, type StreamedChange, type StreamItem } from './actors/stream.ts'
 import type { ContextKeeper } from './context-keeper.ts'
 
 interface Note {
@@ -275,7 +275,7 @@ export class MemoryChanges {
   }
 
   /** `seq` null: nothing has changed. */
-  #publish(seq: number | null, change: MemoryChange): void {
+  #publish(seq: number | null, change: StreamedChange): void {
     if (seq !== null) this.#options.publish?.({ type: 'change', seq, at: this.#now(), ...change })
   }
 
@@ -284,7 +284,7 @@ export class MemoryChanges {
     const { id, commit, result } = await commitByHand(store, draft, project, cwd, this.#now())
     // The store files a merged project under the other one's key.
     const filed = { ...project, key: this.#options.keyOf?.(project.key) ?? project.key }
-    publish?.(commitNews({ ...commit, state: { ...commit.state, project: filed } }, result, { pending: 0, failed: 0 }))
+    publish?.(commitItem({ ...commit, state: { ...commit.state, project: filed } }, result, { pending: 0, failed: 0 }))
     this.#invalidate(filed.key)
     return id
   }

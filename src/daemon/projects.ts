@@ -1,7 +1,7 @@
 /**
- * Projects as the daemon manages them: names given by hand, merges, and repositories that moved. Decisions are made one
- * after the other, kept in memory, and durable before they are used. A merge then moves rows in small pieces; what a dead
- * process left is resumed at the next start.
+ * Projects as the daemon manages them: names given by hand, merges, and repositories that moved. Their settings are changed
+ * one after the other, kept in memory, and durable before they are used. A merge then moves rows in small pieces; what a
+ * dead process left is resumed at the next start.
  */
 
 import { createHash } from 'node:crypto'
@@ -12,26 +12,26 @@ import { findProject, type Project, projectKeyPath, projectWorkingTree, workingT
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type {
-  ProjectChange,
   ProjectContents,
-  ProjectDecision,
   ProjectOverview,
+  ProjectSettings,
+  ProjectUpdate,
   Store,
   StoreReader,
 } from '../store/port.ts'
-import type { ProjectFiling } from './actors/supervisor.ts'
+import type { ProjectKeyResolver } from './actors/supervisor.ts'
 
 const MAX_CHARS = 80
 
 /** A name that looks like a path, a key or `all` could not be used to name the project. */
 function checkedName(given: string): string {
   const name = given.trim().replace(/\s+/g, ' ')
-  const fault = faultOf(name)
-  if (fault !== null) throw new MemError('bad_request', `this is not a valid project name: ${fault}`)
+  const problem = nameProblem(name)
+  if (problem !== null) throw new MemError('bad_request', `this is not a valid project name: ${problem}`)
   return name
 }
 
-function faultOf(name: string): string | null {
+function nameProblem(name: string): string | null {
   if (name === '') return 'the name is empty'
   if (name.length > MAX_CHARS) return `a name has at most ${MAX_CHARS} characters`
   if (/[\p{Cc}\u2028\u2029]/u.test(name)) return 'a name is one line of text'
@@ -49,9 +49,9 @@ const FINGERPRINT_CHARS = 32
  * was made. Null without one: no repository, a bare one, one without a commit.
  */
 async function fingerprintOf(key: string): Promise<string | null> {
-  const place = projectKeyPath(key)
-  if (place === null || !key.startsWith('git:')) return null
-  const line = await firstLine(join(place, 'logs', 'HEAD'))
+  const path = projectKeyPath(key)
+  if (path === null || !key.startsWith('git:')) return null
+  const line = await firstLine(join(path, 'logs', 'HEAD'))
   return line === '' ? null : createHash('sha256').update(line).digest('hex').slice(0, FINGERPRINT_CHARS)
 }
 
@@ -72,10 +72,10 @@ async function firstLine(file: string): Promise<string> {
 
 /** Whether nothing exists at the project's path. A path that cannot be accessed does not count as gone. */
 async function isGone(key: string): Promise<boolean> {
-  const place = projectKeyPath(key)
-  if (place === null) return false
+  const path = projectKeyPath(key)
+  if (path === null) return false
   try {
-    await stat(place)
+    await stat(path)
     return false
   } catch (error) {
     return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')
@@ -101,54 +101,54 @@ export async function projectViews(reader: Pick<StoreReader, 'listProjects'>): P
   )
 }
 
-type Decisions = ReadonlyMap<string, ProjectDecision>
+type SettingsByKey = ReadonlyMap<string, ProjectSettings>
 
 /** A merge by hand: both working trees stay where they are. Neither key may be merged into another one yet. */
-function mergeChanges(decisions: Decisions, from: string, into: string): ProjectChange[] {
+function mergeUpdates(settings: SettingsByKey, from: string, into: string): ProjectUpdate[] {
   // With a root it is not a project that moved away: a session that starts there belongs to the merged project.
-  const root = decisions.get(from)?.root ?? projectKeyPath(from) ?? from
-  return [{ key: from, mergedInto: into, root }, ...reroutes(decisions, from, into)]
+  const root = settings.get(from)?.root ?? projectKeyPath(from) ?? from
+  return [{ key: from, mergedInto: into, root }, ...retargetUpdates(settings, from, into)]
 }
 
 /** A repository moved to `home` and the path of `left` is gone: its name and file settings move too. */
-function moveChanges(decisions: Decisions, left: ProjectDecision, home: string): ProjectChange[] {
-  const there = decisions.get(home)
+function moveUpdates(settings: SettingsByKey, left: ProjectSettings, home: string): ProjectUpdate[] {
+  const there = settings.get(home)
   const name = there?.name ?? left.name
   const files = there === undefined || there.files.length === 0 ? left.files : there.files
   return [
     { key: left.key, mergedInto: home, name: null, root: null, fingerprint: null, files: [] },
-    ...reroutes(decisions, left.key, home),
+    ...retargetUpdates(settings, left.key, home),
     { key: home, name, files },
   ]
 }
 
 /** Whether something exists again at a path that a repository moved away from: it is a new project. */
-function isBack(decision: ProjectDecision | undefined): boolean {
-  return decision !== undefined && decision.mergedInto !== null && decision.root === null
+function isReoccupied(settings: ProjectSettings | undefined): boolean {
+  return settings !== undefined && settings.mergedInto !== null && settings.root === null
 }
 
 /** Keys that were merged into `from` now point to its target: chains of merges are never longer than one. */
-function reroutes(decisions: Decisions, from: string, into: string): ProjectChange[] {
-  return [...decisions.values()]
+function retargetUpdates(settings: SettingsByKey, from: string, into: string): ProjectUpdate[] {
+  return [...settings.values()]
     .filter(({ key, mergedInto }) => mergedInto === from && key !== into)
     .map(({ key }) => ({ key, mergedInto: into }))
 }
 
 /**
- * Repairs decisions after a recovery that restored only some of them: cycles are removed and chains are shortened to one.
+ * Repairs merges after a recovery that restored only some of them: cycles are removed and chains are shortened to one.
  */
-export function straightened(decisions: Decisions): ProjectChange[] {
-  const ends = new Map([...decisions.keys()].map((key) => [key, endOf(decisions, key)]))
-  return [...decisions.values()]
+export function repairMerges(settings: SettingsByKey): ProjectUpdate[] {
+  const ends = new Map([...settings.keys()].map((key) => [key, mergeTargetOf(settings, key)]))
+  return [...settings.values()]
     .filter(({ key, mergedInto }) => mergedInto !== null && ends.get(key) !== mergedInto)
     .map(({ key }) => ({ key, mergedInto: ends.get(key) ?? null }))
 }
 
 /** The end of a chain of merges; null: not merged, or a cycle. */
-function endOf(decisions: Decisions, key: string): string | null {
+function mergeTargetOf(settings: SettingsByKey, key: string): string | null {
   const passed = new Set<string>()
   let at: string = key
-  for (let next = decisions.get(at)?.mergedInto ?? null; next !== null; next = decisions.get(at)?.mergedInto ?? null) {
+  for (let next = settings.get(at)?.mergedInto ?? null; next !== null; next = settings.get(at)?.mergedInto ?? null) {
     if (passed.has(next)) return null
     passed.add(next)
     at = next
@@ -177,7 +177,7 @@ interface ProjectsOptions {
   /** Everything of one project is stored under another key now. */
   moved?: (from: string, into: string) => Promise<void>
   /** Publishes a change of projects with its number in the live stream. */
-  numbered?: (seq: number) => void
+  publish?: (seq: number) => void
   notice?: (level: 'info' | 'warn', text: string) => void
   /** Timeouts for tests, in ms. */
   timeoutsMs?: typeof TIMEOUTS_MS
@@ -187,7 +187,7 @@ interface ProjectsOptions {
 const DEFAULTS = {
   changed: () => undefined,
   moved: async () => undefined,
-  numbered: () => undefined,
+  publish: () => undefined,
   notice: () => undefined,
   timeoutsMs: TIMEOUTS_MS,
   now: Date.now,
@@ -214,12 +214,12 @@ class SerialQueue {
   }
 }
 
-export class Projects implements ProjectFiling {
+export class Projects implements ProjectKeyResolver {
   readonly #options: Required<ProjectsOptions>
   readonly #store: Store
-  readonly #deciding = new SerialQueue()
-  readonly #moving = new SerialQueue()
-  #decisions: Decisions = new Map()
+  readonly #updateQueue = new SerialQueue()
+  readonly #moveQueue = new SerialQueue()
+  #settings: SettingsByKey = new Map()
   #stopped = false
 
   constructor(options: ProjectsOptions) {
@@ -230,9 +230,9 @@ export class Projects implements ProjectFiling {
   /** Called before any event is accepted. */
   async load(): Promise<void> {
     await this.#read()
-    const straight = straightened(this.#decisions)
-    if (straight.length > 0) await this.#decide(straight)
-    const merged = [...this.#decisions.values()].flatMap(({ key: from, mergedInto: into }) =>
+    const repairs = repairMerges(this.#settings)
+    if (repairs.length > 0) await this.#update(repairs)
+    const merged = [...this.#settings.values()].flatMap(({ key: from, mergedInto: into }) =>
       into === null ? [] : [{ from, into }],
     )
     // Merges that an earlier process left unfinished.
@@ -241,16 +241,16 @@ export class Projects implements ProjectFiling {
 
   /** The key under which a project's memory is kept, after merges. */
   keyOf(project: string): string {
-    return this.#decisions.get(project)?.mergedInto ?? project
+    return this.#settings.get(project)?.mergedInto ?? project
   }
 
   /** `name` null: back to the name that its sessions report. */
   async rename(given: string, name: string | null): Promise<Project> {
     const project = await this.#known(given)
     const wanted = name === null ? null : checkedName(name)
-    await this.#deciding.run(async () => {
+    await this.#updateQueue.run(async () => {
       if (wanted !== null) await this.#refuseTaken(wanted, project.key)
-      await this.#decide([{ key: project.key, name: wanted }])
+      await this.#update([{ key: project.key, name: wanted }])
     })
     this.#options.changed(project.key)
     return await this.#known(project.key)
@@ -259,28 +259,28 @@ export class Projects implements ProjectFiling {
   /** Resolves once all rows are moved. Without `confirm` it only reports what would move. */
   async merge(from: string, into: string, confirm: boolean): Promise<MergeReport> {
     const [source, target] = await Promise.all([this.#known(from), this.#known(into)])
-    if (source.key === target.key) throw oneAlready(from, into, target)
+    if (source.key === target.key) throw sameProjectError(from, into, target)
     const contents = await this.#store.projectContents(source.key)
     const report: MergeReport = { dryRun: !confirm, from: source, into: target, ...contents }
     if (!confirm) return report
-    await this.#deciding.run(async () => {
+    await this.#updateQueue.run(async () => {
       const merge = { from: this.keyOf(source.key), into: this.keyOf(target.key) }
-      if (merge.from === merge.into) throw oneAlready(from, into, target)
-      await this.#decide(mergeChanges(this.#decisions, merge.from, merge.into))
+      if (merge.from === merge.into) throw sameProjectError(from, into, target)
+      await this.#update(mergeUpdates(this.#settings, merge.from, merge.into))
     })
     await this.#moveMemory([{ from: source.key, into: this.keyOf(target.key) }])
     return report
   }
 
   /** A session starts: its repository may have been at another path before. */
-  async arrives({ project: { key }, cwd }: MemoryEvent): Promise<void> {
+  async onSessionStart({ project: { key }, cwd }: MemoryEvent): Promise<void> {
     if (!key.startsWith('git:')) return
     try {
       const fingerprint = await withTimeout(this.#options.timeoutsMs.inspect, fingerprintOf(key), null)
-      const known = this.#decisions.get(key)
-      if (known !== undefined && fingerprint === null && !isBack(known)) return
+      const known = this.#settings.get(key)
+      if (known !== undefined && fingerprint === null && !isReoccupied(known)) return
       if (known !== undefined && fingerprint === known.fingerprint && known.root !== null) return
-      const left = await this.#deciding.run(() => this.#settle(key, cwd, fingerprint))
+      const left = await this.#updateQueue.run(() => this.#recordDirectory(key, cwd, fingerprint))
       if (left.length === 0) return
       const moved = this.#moveMemory(left.map((from) => ({ from, into: this.keyOf(key) })))
       await withTimeout(this.#options.timeoutsMs.move, moved, undefined)
@@ -292,40 +292,38 @@ export class Projects implements ProjectFiling {
 
   /** Finishes the current piece; the rest is resumed at the next start. */
   async stop(): Promise<void> {
-    await this.#deciding.idle()
+    await this.#updateQueue.idle()
     this.#stopped = true
-    await this.#moving.idle()
+    await this.#moveQueue.idle()
   }
 
   /** Records the directory and returns the keys of projects whose memory moves here. */
-  async #settle(key: string, cwd: string, fingerprint: string | null): Promise<string[]> {
+  async #recordDirectory(key: string, cwd: string, fingerprint: string | null): Promise<string[]> {
     await this.#read()
-    const known = this.#decisions.get(key)
-    const back = isBack(known)
+    const known = this.#settings.get(key)
+    const reoccupied = isReoccupied(known)
     // A key whose repository is already known gets nothing: then the other one was a copy that was deleted.
     const isNew = fingerprint !== null && (known?.fingerprint ?? null) === null
-    const elsewhere = isNew ? await this.#leftBehind(fingerprint, key) : []
+    const elsewhere = isNew ? await this.#formerProjects(fingerprint, key) : []
     const mergedByHand = elsewhere.find(({ mergedInto: into }) => into !== null && into !== key)?.mergedInto ?? null
-    const mergedInto = back || known === undefined ? mergedByHand : known.mergedInto
+    const mergedInto = reoccupied || known === undefined ? mergedByHand : known.mergedInto
     const home = mergedInto ?? key
     const left = [
       ...elsewhere.filter((other) => other.mergedInto === null && other.key !== home),
-      ...(known === undefined ? await this.#beforeGit(key) : []),
+      ...(known === undefined ? await this.#directoryProject(key) : []),
     ]
     const root = known?.root ?? rootOf(key, cwd)
-    await this.#decide([
+    await this.#update([
       { key, fingerprint, root, mergedInto },
-      ...left.flatMap((old) => moveChanges(this.#decisions, old, home)),
+      ...left.flatMap((old) => moveUpdates(this.#settings, old, home)),
     ])
-    for (const old of left) await this.#tellMoved(old, home)
+    for (const old of left) await this.#notifyMoved(old, home)
     return left.map((old) => old.key)
   }
 
   /** Paths where the same repository was before and no longer is. */
-  async #leftBehind(fingerprint: string, here: string): Promise<ProjectDecision[]> {
-    const same = [...this.#decisions.values()].filter(
-      (other) => other.fingerprint === fingerprint && other.key !== here,
-    )
+  async #formerProjects(fingerprint: string, here: string): Promise<ProjectSettings[]> {
+    const same = [...this.#settings.values()].filter((other) => other.fingerprint === fingerprint && other.key !== here)
     const gone = await Promise.all(
       same.map(({ key }) => withTimeout(this.#options.timeoutsMs.inspect, isGone(key), false)),
     )
@@ -333,24 +331,24 @@ export class Projects implements ProjectFiling {
   }
 
   /** The project of the same directory before it became a repository. */
-  async #beforeGit(key: string): Promise<ProjectDecision[]> {
+  async #directoryProject(key: string): Promise<ProjectSettings[]> {
     const tree = projectWorkingTree(key)
     if (tree === null) return []
     const before = `dir:${tree}`
-    const decided = this.#decisions.get(before)
-    if (decided !== undefined && decided.mergedInto !== null) return []
+    const known = this.#settings.get(before)
+    if (known !== undefined && known.mergedInto !== null) return []
     const { sessions } = await this.#store.projectContents(before)
     if (sessions === 0) return []
-    return [decided ?? { key: before, name: null, mergedInto: null, root: null, fingerprint: null, files: [] }]
+    return [known ?? { key: before, name: null, mergedInto: null, root: null, fingerprint: null, files: [] }]
   }
 
-  async #tellMoved({ key, name, root }: ProjectDecision, home: string): Promise<void> {
+  async #notifyMoved({ key, name, root }: ProjectSettings, home: string): Promise<void> {
     const { observations, sessions } = await this.#store.projectContents(key)
     if (observations + sessions === 0) return
-    const place = (of: string) => projectWorkingTree(of) ?? projectKeyPath(of) ?? of
-    const called = name ?? basename(root ?? place(key))
-    const how = place(key) === place(home) ? 'is a repository now' : `moved from ${place(key)} to ${place(home)}`
-    this.#options.notice('info', `${called} ${how}: its memory moved too`)
+    const pathOf = (of: string) => projectWorkingTree(of) ?? projectKeyPath(of) ?? of
+    const displayName = name ?? basename(root ?? pathOf(key))
+    const how = pathOf(key) === pathOf(home) ? 'is a repository now' : `moved from ${pathOf(key)} to ${pathOf(home)}`
+    this.#options.notice('info', `${displayName} ${how}: its memory moved too`)
   }
 
   async #known(given: string): Promise<Project> {
@@ -369,12 +367,12 @@ export class Projects implements ProjectFiling {
 
   /** Resolves once all rows of these merges are moved. */
   #moveMemory(merges: readonly Merge[], isResumed = false): Promise<void> {
-    const moved = this.#moving.run(async () => {
+    const moved = this.#moveQueue.run(async () => {
       const rows = await this.#moveRows()
       // It was finished, and published, before.
       if (isResumed && rows === 0) return
       for (const merge of merges) await this.#updateDerivedData(merge)
-      if (!this.#stopped) this.#options.numbered(await this.#store.nextSeq())
+      if (!this.#stopped) this.#options.publish(await this.#store.nextSeq())
     })
     // Callers that wait get the error too, but not every caller waits.
     moved.catch((error: unknown) => {
@@ -406,14 +404,14 @@ export class Projects implements ProjectFiling {
     }
   }
 
-  async #decide(changes: readonly ProjectChange[]): Promise<void> {
-    const { seq } = await this.#store.decideProjects(changes, this.#options.now())
-    if (seq !== null) this.#options.numbered(seq)
+  async #update(updates: readonly ProjectUpdate[]): Promise<void> {
+    const { seq } = await this.#store.updateProjects(updates, this.#options.now())
+    if (seq !== null) this.#options.publish(seq)
     await this.#read()
   }
 
   async #read(): Promise<void> {
-    this.#decisions = new Map((await this.#store.projectDecisions()).map((decision) => [decision.key, decision]))
+    this.#settings = new Map((await this.#store.projectSettings()).map((settings) => [settings.key, settings]))
   }
 }
 
@@ -422,7 +420,7 @@ function rootOf(key: string, cwd: string): string {
   return tree !== null && key !== `git:${tree}` ? tree : workingTreeRoot(cwd)
 }
 
-function oneAlready(from: string, into: string, { name, key }: Project): MemError {
+function sameProjectError(from: string, into: string, { name, key }: Project): MemError {
   return from === into
     ? new MemError('bad_request', `${name} cannot be merged into itself`)
     : new MemError('bad_request', `${from} and ${into} are one project already: ${name} (${key})`)

@@ -96,9 +96,9 @@ export type MemoryEvent =
   | SessionEndEvent
 
 /** Events that are queued in a session's inbox for the observer. */
-export type MessageEvent = ToolUseEvent | ToolFailureEvent | SubagentEndEvent
+export type InboxEvent = ToolUseEvent | ToolFailureEvent | SubagentEndEvent
 
-export function isMessageEvent(event: MemoryEvent): event is MessageEvent {
+export function isInboxEvent(event: MemoryEvent): event is InboxEvent {
   return event.kind === 'tool_use' || event.kind === 'tool_failure' || event.kind === 'subagent_end'
 }
 
@@ -161,7 +161,7 @@ export interface TranscriptEnd {
 }
 
 /** What is already stored of a session whose transcript is to be read. */
-export interface StoredSessionState {
+export interface TranscriptImportState {
   session: string
   /** It has events from another source than its transcript: hooks or an import. */
   hooks: boolean

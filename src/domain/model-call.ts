@@ -28,7 +28,7 @@ export interface CallStart extends Pick<ModelCall, 'provider' | 'model' | 'promp
 export type CallEnd = Pick<ModelCall, 'usage' | 'cost' | 'error' | 'received'>
 
 /** Records every call before its request is sent. A call without an end counts as failed and as paid. */
-export interface CallLedger {
+export interface ModelCallRecorder {
   begin(call: CallStart): (end: CallEnd) => void
 }
 

@@ -14,7 +14,7 @@ import { parseJsonObject } from './payload.ts'
 import { type RequestFailure, sendRequest } from './websocket.ts'
 
 interface NoAnswer {
-  type: RequestFailure | 'refused'
+  type: RequestFailure | 'draining' | 'refused'
 }
 
 type Ack = { type: 'ack'; version: string } & RenderedContext
@@ -58,8 +58,7 @@ async function send<T>(
       const answer = parseJsonObject(text)
       if (answer === null) return { type: 'protocol' }
       // An error is accepted without a matching id: the daemon may have failed to read the id.
-      // A draining daemon counts as absent, so that the hook starts its successor.
-      if (answer.type === 'error') return { type: answer.code === 'draining' ? 'absent' : 'refused' }
+      if (answer.type === 'error') return { type: answer.code === 'draining' ? 'draining' : 'refused' }
       return answer.id === request.id ? read(answer) : null
     },
   })

@@ -96,7 +96,8 @@ async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io:
     return sent
   }
   spool(event, paths)
-  if (sent.type === 'absent' || sent.type === 'disconnected') {
+  // A draining daemon gets a successor.
+  if (sent.type === 'no_listener' || sent.type === 'draining' || sent.type === 'disconnected') {
     mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
     await launchDaemon(paths, io.dist, io.env)
   }

@@ -6,7 +6,7 @@ import { type NetConnectOpts, Socket } from 'node:net'
 
 export type RequestFailure =
   /** No daemon listens on the socket. */
-  | 'absent'
+  | 'no_listener'
   /** The connection was closed without an answer. */
   | 'disconnected'
   | 'timeout'
@@ -72,9 +72,9 @@ export function sendRequest<T>(options: RequestOptions<T>): Promise<RequestResul
       if (reader.broken) settle({ type: 'failed', failure: 'protocol' })
     })
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // With a full backlog (EAGAIN) the daemon is busy, not absent: the hook must not start another one.
+      // With a full backlog (EAGAIN) the daemon is busy but running: the hook must not start another one.
       const busy = ['EAGAIN', 'EMFILE', 'EACCES', 'EPERM'].includes(error.code ?? '')
-      settle({ type: 'failed', failure: connected ? 'disconnected' : busy ? 'timeout' : 'absent' })
+      settle({ type: 'failed', failure: connected ? 'disconnected' : busy ? 'timeout' : 'no_listener' })
     })
     socket.on('close', () => settle({ type: 'failed', failure: 'disconnected' }))
     socket.connect(options.connect)

@@ -38,12 +38,12 @@ export class Connection {
     try {
       return await question(client)
     } catch (error) {
-      const fate = requestFate(error)
-      if (fate === 'refused') throw error
+      const outcome = requestOutcome(error)
+      if (outcome === 'refused') throw error
       // Not closed here: it is already closed, or other calls still wait for answers on it.
-      this.#forget(opening)
-      if (fate === 'unknown' && changes) throw new UnknownOutcomeError(error)
-      if (fate === 'not now') await this.#options.start()
+      this.#discard(opening)
+      if (outcome === 'unknown' && changes) throw new UnknownOutcomeError(error)
+      if (outcome === 'not processed') await this.#options.start()
       return await question(await this.#connected())
     }
   }
@@ -58,13 +58,13 @@ export class Connection {
   /** Concurrent calls share one connection attempt. */
   #connected(): Promise<DaemonClient> {
     if (this.#client !== null) return this.#client
-    const opening = this.#open(() => this.#forget(opening))
+    const opening = this.#open(() => this.#discard(opening))
     this.#client = opening
-    opening.catch(() => this.#forget(opening))
+    opening.catch(() => this.#discard(opening))
     return opening
   }
 
-  #forget(gone: Promise<DaemonClient>): void {
+  #discard(gone: Promise<DaemonClient>): void {
     if (this.#client === gone) this.#client = null
   }
 
@@ -91,10 +91,10 @@ async function connect(paths: Paths, closed: () => void): Promise<DaemonClient> 
   throw new MemError('not_running', `claude-mem ${version} is running, which is older than ${VERSION}`)
 }
 
-/** What happened to a request without an answer. `not now`: the daemon is stopping and did not process it. */
-function requestFate(error: unknown): 'unknown' | 'not now' | 'refused' {
+/** What happened to a request without an answer. `not processed`: the daemon is stopping. */
+function requestOutcome(error: unknown): 'unknown' | 'not processed' | 'refused' {
   if (!(error instanceof MemError)) return 'refused'
-  if (error.code === 'draining') return 'not now'
+  if (error.code === 'draining') return 'not processed'
   return error.code === 'not_running' && error.retryable ? 'unknown' : 'refused'
 }
 

@@ -1,6 +1,6 @@
 /** The simplest observer: one observation per message and a summary that repeats the request. No model, no conversation. */
 import { basename } from 'node:path'
-import type { MessageEvent } from '../domain/event.ts'
+import type { InboxEvent } from '../domain/event.ts'
 import { estimateTokens, NO_USAGE, type ObservationDraft } from '../domain/observation.ts'
 import type { Observer } from './port.ts'
 import { asFields, stringField } from './tool-events/json-fields.ts'
@@ -41,7 +41,7 @@ export const plainObserver: Observer = {
   },
 }
 
-function plainObservation(event: MessageEvent): ObservationDraft {
+function plainObservation(event: InboxEvent): ObservationDraft {
   const { title, narrative } = describe(event)
   const file = filePath(event)
   const writes = event.kind === 'tool_use' && WRITING_TOOLS.has(event.tool)
@@ -62,7 +62,7 @@ function plainObservation(event: MessageEvent): ObservationDraft {
   }
 }
 
-function describe(event: MessageEvent): { title: string; narrative: string } {
+function describe(event: InboxEvent): { title: string; narrative: string } {
   if (event.kind === 'subagent_end') return { title: 'Subagent finished', narrative: event.lastMessage }
   const { command = event.project.name } = asFields(event.input)
   const subject = basename(filePath(event)) || String(command)
@@ -71,7 +71,7 @@ function describe(event: MessageEvent): { title: string; narrative: string } {
 }
 
 /** Empty if there is none. */
-function filePath(event: MessageEvent): string {
+function filePath(event: InboxEvent): string {
   return event.kind === 'subagent_end' ? '' : stringField(asFields(event.input), 'file_path')
 }
 

@@ -13,8 +13,8 @@
  * `plain.ts` (one observation per message). `make-observer.ts` builds the one that the settings ask for.
  */
 
-import type { MessageEvent, TurnEndEvent } from '../domain/event.ts'
-import type { CallLedger, FailureOwner } from '../domain/model-call.ts'
+import type { InboxEvent, TurnEndEvent } from '../domain/event.ts'
+import type { FailureOwner, ModelCallRecorder } from '../domain/model-call.ts'
 import type { Observation, ObservationDraft, Summary, SummaryDraft, Usage } from '../domain/observation.ts'
 import type { Project } from '../domain/project.ts'
 import type { ObserverTurn } from '../store/commit.ts'
@@ -34,7 +34,7 @@ export interface ObserverSession {
   /** Size of the conversation in tokens after the last answer. */
   contextTokens: number
   /** Records every model call. */
-  calls: CallLedger
+  calls: ModelCallRecorder
 }
 
 /** The fingerprint of the last result for a subject (a file, a command). An equal digest later means nothing new. */
@@ -44,7 +44,7 @@ export interface SeenResult {
 }
 
 export interface ObserveRequest extends ObserverSession {
-  messages: readonly MessageEvent[]
+  messages: readonly InboxEvent[]
   /** The last stored digest of each of these subjects. */
   seen(subjects: readonly string[]): Promise<ReadonlyMap<string, string>>
 }

@@ -230,8 +230,8 @@ export interface ProjectFilter {
   limit?: number
 }
 
-/** A row of `projects`: what the user decided about a project, and where its repository is. */
-export interface ProjectDecision {
+/** A row of `projects`: the name and the merge that the user chose, and where the repository is. */
+export interface ProjectSettings {
   /** As hooks report it. */
   key: string
   /** Given by hand; overrides the name that sessions report. */
@@ -247,7 +247,7 @@ export interface ProjectDecision {
 }
 
 /** Fields that are absent are not changed. */
-export type ProjectChange = Pick<ProjectDecision, 'key'> & Partial<Omit<ProjectDecision, 'key'>>
+export type ProjectUpdate = Pick<ProjectSettings, 'key'> & Partial<Omit<ProjectSettings, 'key'>>
 
 /** Number of rows stored under a key. */
 export type ProjectContents = Record<'sessions' | 'observations' | 'summaries' | 'prompts', number>

@@ -86,7 +86,7 @@ export class LiveConnection {
   }
 
   /** The user returned: reconnects now, or probes the connection. */
-  hurry(): void {
+  reconnectNow(): void {
     if (this.#state === 'live') {
       this.#probe()
     } else if (this.#socket === null && this.#state !== 'closed') {

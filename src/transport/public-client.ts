@@ -8,7 +8,7 @@ import type { StreamMessage } from './messages.ts'
 
 export type { InputOf, OperationName, OutputOf } from '../api/index.ts'
 export type { DaemonStatus } from '../api/operations/daemon.ts'
-export type { ChangeNews, CommitNews, StreamItem } from '../daemon/actors/stream.ts'
+export type { ChangeItem as ChangeNews, CommitItem as CommitNews, StreamItem } from '../daemon/actors/stream.ts'
 export type { MemoryEvent } from '../domain/event.ts'
 export type { Observation, Summary } from '../domain/observation.ts'
 export { type ErrorCode, MemError } from '../lib/errors.ts'

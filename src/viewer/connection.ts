@@ -76,7 +76,7 @@ export function connectToDaemon(token: string): void {
   })
   channel.start()
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') channel?.hurry()
+    if (document.visibilityState === 'visible') channel?.reconnectNow()
   })
 }
 

@@ -55,7 +55,7 @@ export function useOperation<N extends OperationName>(name: N, ...args: CallArgu
 }
 
 /** Reloads at most once per `throttleMs` while matching stream messages arrive. `matches` is taken from the first rendering. */
-export function useReloadOnNews(
+export function useReloadOnStream(
   matches: (message: StreamMessage) => boolean,
   throttleMs: number,
   reload: () => void,

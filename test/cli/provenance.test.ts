@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventViewLines, originLines } from '../../src/cli/render/provenance.ts'
+import { eventViewLines, provenanceLines } from '../../src/cli/render/provenance.ts'
 import { sessionViewLines } from '../../src/cli/render/session.ts'
 import { sessionTraceLines } from '../../src/cli/render/sessions.ts'
 import { createStyle, type Display } from '../../src/cli/style.ts'
@@ -173,7 +173,7 @@ describe('inspect --observation.output', () => {
   }
 
   it('prints the prompt, the tool uses, the effect and its calls', () => {
-    const text = originLines({ observation: observationOf({}), origin }, false, display).join('\n')
+    const text = provenanceLines({ observation: observationOf({}), origin }, false, display).join('\n')
     expect(text).toContain('│ Do the tests pass?')
     expect(text).toMatch(/toolu_1 {2}[\d: -]+ {2}tool_use Bash\n {2}│ \{"command":"npm test"\}/)
     expect(text).toContain('effect effect-1')
@@ -183,7 +183,7 @@ describe('inspect --observation.output', () => {
 
   it('prints that an observation was written by hand', () => {
     const bare = { prompt: null, events: [], effectId: null, calls: [], trace: [] }
-    const text = originLines({ observation: observationOf({}), origin: bare }, false, display).join('\n')
+    const text = provenanceLines({ observation: observationOf({}), origin: bare }, false, display).join('\n')
     expect(text).toContain('none: it was written by hand or imported')
     expect(text).not.toContain('Calls')
   })
@@ -196,7 +196,7 @@ describe('inspect --observation.output', () => {
       effectId: EVIL,
     }
     const narrow = { ...display, columns: 60 }
-    const lines = originLines(
+    const lines = provenanceLines(
       { observation: observationOf({ title: EVIL, projectName: EVIL }), origin: evil },
       false,
       narrow,

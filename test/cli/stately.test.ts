@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createMachine } from 'xstate'
 import { bridgePage, InspectorServer, isAllowedOrigin, LiveActors } from '../../src/cli/stately-inspector.ts'
-import type { CommitNews } from '../../src/daemon/actors/stream.ts'
+import type { CommitItem } from '../../src/daemon/actors/stream.ts'
 import { machineChart } from '../../src/statechart/chart.ts'
 import { CHARTS } from '../../src/statechart/machine-charts.ts'
 import type { SessionListItem } from '../../src/store/port.ts'
@@ -12,7 +12,7 @@ import { observationOf } from './view-fixtures.ts'
 
 const SECRET = 'SECRET /home/someone/project'
 
-const commit: CommitNews = {
+const commit: CommitItem = {
   type: 'commit',
   seq: 7,
   at: 1_000,

@@ -1,5 +1,5 @@
 /** Tool events as Claude Code reports them, with only what a test is about. */
-import type { MessageEvent } from '../../src/domain/event.ts'
+import type { InboxEvent } from '../../src/domain/event.ts'
 
 let n = 0
 const base = () => ({
@@ -14,21 +14,21 @@ const base = () => ({
   agent: null,
 })
 
-export function used(tool: string, input: unknown, response: unknown): MessageEvent {
+export function used(tool: string, input: unknown, response: unknown): InboxEvent {
   return { ...base(), kind: 'tool_use', tool, input, response, durationMs: 1 }
 }
-export function failed(tool: string, input: unknown, error: string): MessageEvent {
+export function failed(tool: string, input: unknown, error: string): InboxEvent {
   return { ...base(), kind: 'tool_failure', tool, input, error, interrupted: false, durationMs: 1 }
 }
-export const bash = (command: string, stdout = ''): MessageEvent =>
+export const bash = (command: string, stdout = ''): InboxEvent =>
   used('Bash', { command }, { stdout, stderr: '', interrupted: false })
-export const bashFails = (command: string, output: string, code = 1): MessageEvent =>
+export const bashFails = (command: string, output: string, code = 1): InboxEvent =>
   failed('Bash', { command }, `Exit code ${code}\n${output}`)
-export const read = (file: string): MessageEvent =>
+export const read = (file: string): InboxEvent =>
   used('Read', { file_path: `/home/dev/shop/${file}` }, { type: 'text', file: { content: '…' } })
-export const grep = (pattern: string, filenames: string[]): MessageEvent =>
+export const grep = (pattern: string, filenames: string[]): InboxEvent =>
   used('Grep', { pattern }, { mode: 'files_with_matches', filenames, numFiles: filenames.length })
-export const write = (file: string, content: string): MessageEvent =>
+export const write = (file: string, content: string): InboxEvent =>
   used(
     'Write',
     { file_path: `/home/dev/shop/${file}`, content },
@@ -36,7 +36,7 @@ export const write = (file: string, content: string): MessageEvent =>
   )
 
 /** An edit with the patch that the client would send. */
-export function edit(file: string, before: string, from: string, to: string): MessageEvent {
+export function edit(file: string, before: string, from: string, to: string): InboxEvent {
   const path = `/home/dev/shop/${file}`
   const start = before.slice(0, before.indexOf(from)).split('\n').length
   const lines = [...from.split('\n').map((line) => `-${line}`), ...to.split('\n').map((line) => `+${line}`)]

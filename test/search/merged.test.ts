@@ -35,7 +35,7 @@ const learned = (count: number, about: string) =>
   Array.from({ length: count }, (_, n) => ({ title: `${about} ${n}`, narrative: `${about} number ${n} at length` }))
 
 async function merge(): Promise<void> {
-  await here.store.decideProjects([{ key: FROM, mergedInto: INTO }], NOW)
+  await here.store.updateProjects([{ key: FROM, mergedInto: INTO }], NOW)
   while ((await here.store.moveMergedRows(7)) > 0);
   here.engine().moved(FROM, INTO)
 }

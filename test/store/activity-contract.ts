@@ -36,7 +36,7 @@ export function activityContract(current: () => Store, committed: Committed): vo
     test('activity.countsEachDayAndProject_fromItsFirstMomentToTheNextDays', async () => {
       await learn('a', 'git:/a', [DAYS[0] ?? 0, NOW - 1, NOW, UNTIL - 1, UNTIL, (DAYS[0] ?? 0) - 1])
       await learn('b', 'git:/b', [NOW + 1])
-      await current().decideProjects([{ key: 'git:/a', name: 'Shop' }], NOW)
+      await current().updateProjects([{ key: 'git:/a', name: 'Shop' }], NOW)
       await committed(
         current(),
         commitOf('c', 1, {

@@ -48,13 +48,13 @@ export function numberContract(current: () => Store, committed: Committed): void
 
     test('seq.ofProjectsIsTakenWherePeopleSeeTheDifference', async () => {
       const key = 'git:/old'
-      expect(await next(() => current().decideProjects([{ key, root: '/old', fingerprint: 'f' }], NOW))).not.toBeNull()
-      expect(await next(() => current().decideProjects([{ key, root: '/old' }], NOW + 1))).toBeNull()
-      expect(await next(() => current().decideProjects([{ key, files: ['project'] }], NOW + 2))).toBeNull()
+      expect(await next(() => current().updateProjects([{ key, root: '/old', fingerprint: 'f' }], NOW))).not.toBeNull()
+      expect(await next(() => current().updateProjects([{ key, root: '/old' }], NOW + 1))).toBeNull()
+      expect(await next(() => current().updateProjects([{ key, files: ['project'] }], NOW + 2))).toBeNull()
       expect(
-        await next(() => current().decideProjects([{ key, name: 'Shop' }, { key: 'git:/x' }], NOW + 3)),
+        await next(() => current().updateProjects([{ key, name: 'Shop' }, { key: 'git:/x' }], NOW + 3)),
       ).not.toBeNull()
-      expect(await next(() => current().decideProjects([], NOW + 4))).toBeNull()
+      expect(await next(() => current().updateProjects([], NOW + 4))).toBeNull()
     })
 
     test('seq.ofAnImportIsOneForTheBatch', async () => {

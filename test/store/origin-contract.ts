@@ -98,7 +98,7 @@ export function originContract(current: () => Store, committed: Committed): void
 
   describe('origin', () => {
     test('origin.leadsFromAnObservationToItsPromptEventsCallsAndTransitions', async () => {
-      const origin = await current().origin(await turn())
+      const origin = await current().provenance(await turn())
       expect(origin).toMatchObject({
         prompt: { number: 1, text: 'fix the login', private: false },
         effectId: 'e1',
@@ -122,20 +122,20 @@ export function originContract(current: () => Store, committed: Committed): void
         commitOf('s', 1, { observations: [observationOf(['gone'])] }),
       )
       const nothing = { prompt: null, events: [], effectId: null, calls: [], trace: [] }
-      expect(await current().origin(observationIds[0] ?? 0)).toEqual(nothing)
-      for (const id of [0, -1, 999_999, 1.5]) expect(await current().origin(id)).toBeNull()
+      expect(await current().provenance(observationIds[0] ?? 0)).toEqual(nothing)
+      for (const id of [0, -1, 999_999, 1.5]) expect(await current().provenance(id)).toBeNull()
     })
 
     test('origin.saysWhichPayloadsAreGone', async () => {
       const id = await turn()
       await current().applyRetention(KEEP_NO_PAYLOADS, NOW + 1)
-      expect((await current().origin(id))?.events).toMatchObject([{ eventId: '1', payload: null }])
+      expect((await current().provenance(id))?.events).toMatchObject([{ eventId: '1', payload: null }])
     })
 
     test('origin.keepsToItsOwnSession', async () => {
       await turn('other')
       const id = await turn('s')
-      const origin = await current().origin(id)
+      const origin = await current().provenance(id)
       expect(origin?.calls).toHaveLength(2)
       expect(origin?.events).toMatchObject([{ session: 's' }])
       expect(origin?.trace).toHaveLength(2)

@@ -61,7 +61,7 @@ describe('what is read', () => {
     }
     const db = new Database(here.file, { readonly: true, verbose })
     const queries = bindDatabase(db, readOperations)
-    expect(queries.origin(7)?.calls).toHaveLength(1)
+    expect(queries.provenance(7)?.calls).toHaveLength(1)
     expect(queries.eventView('1', null)?.observations).toHaveLength(1)
     expect(queries.eventView('1', 's3')?.trace).toHaveLength(1)
     expect(queries.sessionHistory('s3', { trace: 10, rows: 10 })?.summaryRows).toHaveLength(1)
@@ -83,7 +83,7 @@ describe('what is read', () => {
     const id = turn('s')
     for (const broken of ['{"id":', '3', 'null', '""', '[]']) {
       core.db.prepare('UPDATE payloads SET payload = ?').run(broken)
-      expect(core.origin(id)?.events).toMatchObject([{ eventId: '1', outcome: 'observed', payload: null }])
+      expect(core.provenance(id)?.events).toMatchObject([{ eventId: '1', outcome: 'observed', payload: null }])
       expect(core.eventView('1', null)?.event.payload).toBeNull()
     }
   })
@@ -92,7 +92,7 @@ describe('what is read', () => {
     const events = Array.from({ length: 400 }, (_, n) => toolUse('s', `${n}`, 'x'.repeat(20_000)))
     const sources = events.map(({ id }) => id)
     core.commit([accepting('s', 1, events), commitOf('s', 2, { observations: [observationOf(sources)] })])
-    const found = core.origin(1)?.events ?? []
+    const found = core.provenance(1)?.events ?? []
     expect(found).toHaveLength(300)
     const shown = found.filter(({ payload }) => payload !== null).length
     expect(shown).toBeGreaterThan(100)
@@ -131,7 +131,7 @@ describe('an older database', () => {
     await expect(openStoreReader(here.file)).rejects.toMatchObject({ code: 'unsupported_version' })
     core = await openSqliteStore(here.options)
     expect(core.startupNotes().join(' ')).toContain('from version 5')
-    expect(core.origin(id)).toMatchObject({
+    expect(core.provenance(id)).toMatchObject({
       effectId: null,
       events: [{ eventId: '1', outcome: 'observed', effectId: null, attempts: 0, payload: { id: '1' } }],
       calls: [],
@@ -141,7 +141,7 @@ describe('an older database', () => {
       calls: [{ effectId: 'e1' }],
       observations: 1,
     })
-    expect(core.origin(turn('t'))).toMatchObject({ effectId: 'e1', calls: [{ effectId: 'e1' }] })
+    expect(core.provenance(turn('t'))).toMatchObject({ effectId: 'e1', calls: [{ effectId: 'e1' }] })
     core.sampleQueue(NOW)
   })
 })
@@ -159,7 +159,7 @@ describe('a damaged database', () => {
     writeSync(file, Buffer.alloc(100, 0xa5), 0, 100, 0)
     closeSync(file)
     core = await openSqliteStore(here.options)
-    expect(core.origin(1)).toMatchObject({ effectId: 'e2', events: [{ effectId: 'e2', attempts: 1 }] })
+    expect(core.provenance(1)).toMatchObject({ effectId: 'e2', events: [{ effectId: 'e2', attempts: 1 }] })
     expect(core.activity([NOW - DAY_MS], NOW + DAY_MS).queue).toEqual([])
   })
 })
@@ -167,7 +167,7 @@ describe('a damaged database', () => {
 test('reader: answers from the file while nobody writes', async () => {
   const id = turn('s')
   const reader = await openStoreReader(here.file)
-  expect(await reader.origin(id)).toEqual(core.origin(id))
+  expect(await reader.provenance(id)).toEqual(core.provenance(id))
   expect(await reader.eventView('1', null)).toEqual(core.eventView('1', null))
   expect(await reader.sessionHistory('s', { trace: 9, rows: 9 })).toEqual(
     core.sessionHistory('s', { trace: 9, rows: 9 }),

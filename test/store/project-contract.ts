@@ -1,4 +1,4 @@
-/** What every store does with decisions about projects. Part of the contract. */
+/** What every store does with the settings of projects. Part of the contract. */
 import { describe, expect, test } from 'vitest'
 import { NO_FILTERS } from '../../src/domain/search-query.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
@@ -8,7 +8,7 @@ import { callOf, commitOf, NOW, observationOf, PROJECT, promptOf, record, stateO
 type Committed = (store: Store, commit: Commit) => Promise<Extract<CommitResult, { ok: true }>>
 
 const OLD = { key: 'git:/home/me/old-shop/.git', name: 'old-shop' }
-const UNDECIDED = { name: null, mergedInto: null, root: null, fingerprint: null, files: [] }
+const NO_SETTINGS = { name: null, mergedInto: null, root: null, fingerprint: null, files: [] }
 
 export function projectContract(current: () => Store, committed: Committed): void {
   const refiled = async (limit: number): Promise<number[]> => {
@@ -38,24 +38,24 @@ export function projectContract(current: () => Store, committed: Committed): voi
   }
 
   describe('projects', () => {
-    test('decision.keepsWhatIsNotGiven', async () => {
-      await current().decideProjects([{ key: OLD.key, name: 'Shop', root: '/home/me/old-shop' }], NOW)
-      await current().decideProjects(
+    test('settings.keepsWhatIsNotGiven', async () => {
+      await current().updateProjects([{ key: OLD.key, name: 'Shop', root: '/home/me/old-shop' }], NOW)
+      await current().updateProjects(
         [
           { key: OLD.key, fingerprint: 'f' },
           { key: PROJECT.key, files: ['project'] },
         ],
         NOW,
       )
-      expect(await current().projectDecisions()).toEqual([
-        { ...UNDECIDED, key: OLD.key, name: 'Shop', root: '/home/me/old-shop', fingerprint: 'f' },
-        { ...UNDECIDED, key: PROJECT.key, files: ['project'] },
+      expect(await current().projectSettings()).toEqual([
+        { ...NO_SETTINGS, key: OLD.key, name: 'Shop', root: '/home/me/old-shop', fingerprint: 'f' },
+        { ...NO_SETTINGS, key: PROJECT.key, files: ['project'] },
       ])
     })
 
     test('name.byHandWinsWhereverOneIsShown', async () => {
       await twoProjects()
-      await current().decideProjects([{ key: OLD.key, name: 'Museum' }], NOW)
+      await current().updateProjects([{ key: OLD.key, name: 'Museum' }], NOW)
       expect(await current().projects({ name: 'old-shop' })).toEqual([])
       expect(await current().projects({ name: 'Museum' })).toMatchObject([{ key: OLD.key, observations: 2 }])
       expect((await current().sessions({ project: OLD.key }))[0]?.projectName).toBe('Museum')
@@ -70,7 +70,7 @@ export function projectContract(current: () => Store, committed: Committed): voi
       )
       // What an actor is restored from keeps the name that its session said: it must not come to be stored.
       expect((await current().session('old'))?.project.name).toBe('old-shop')
-      await current().decideProjects([{ key: OLD.key, name: null }], NOW)
+      await current().updateProjects([{ key: OLD.key, name: null }], NOW)
       expect((await current().sessionView('old', 0))?.row.project.name).toBe('old-shop')
     })
 
@@ -78,7 +78,7 @@ export function projectContract(current: () => Store, committed: Committed): voi
       await twoProjects()
       const contents = { sessions: 1, observations: 2, summaries: 1, prompts: 1 }
       expect(await current().projectContents(OLD.key)).toEqual(contents)
-      await current().decideProjects([{ key: OLD.key, mergedInto: PROJECT.key }], NOW)
+      await current().updateProjects([{ key: OLD.key, mergedInto: PROJECT.key }], NOW)
       const pieces = await refiled(limit)
       expect(Math.max(...pieces)).toBeLessThanOrEqual(limit)
       expect(await current().projectContents(OLD.key)).toEqual({
@@ -103,8 +103,8 @@ export function projectContract(current: () => Store, committed: Committed): voi
     })
 
     test('merge.byHandIsToldFromAMove', async () => {
-      await current().decideProjects([{ key: OLD.key, mergedInto: PROJECT.key, root: '/old' }], NOW)
-      await current().decideProjects([{ key: 'git:/left', mergedInto: PROJECT.key }], NOW)
+      await current().updateProjects([{ key: OLD.key, mergedInto: PROJECT.key, root: '/old' }], NOW)
+      await current().updateProjects([{ key: 'git:/left', mergedInto: PROJECT.key }], NOW)
       expect(await current().aliases(PROJECT.key)).toEqual(
         expect.arrayContaining([
           { key: OLD.key, moved: false },
@@ -115,14 +115,14 @@ export function projectContract(current: () => Store, committed: Committed): voi
 
     test('merge.ofAKeyIsFoundByIt', async () => {
       await twoProjects()
-      await current().decideProjects([{ key: OLD.key, mergedInto: PROJECT.key }], NOW)
+      await current().updateProjects([{ key: OLD.key, mergedInto: PROJECT.key }], NOW)
       expect(await current().projects({ key: OLD.key })).toMatchObject([PROJECT])
       expect(await current().projects({ name: 'old-shop' })).toEqual([])
     })
 
     test('merge.filesWhatAnActorStillCallsByTheOldKey', async () => {
       await twoProjects()
-      await current().decideProjects([{ key: OLD.key, mergedInto: PROJECT.key }], NOW)
+      await current().updateProjects([{ key: OLD.key, mergedInto: PROJECT.key }], NOW)
       await refiled(100)
       await committed(
         current(),
@@ -146,8 +146,8 @@ export function projectContract(current: () => Store, committed: Committed): voi
     })
 
     test('merge.thatIsTakenBackLetsTheKeyStandAlone', async () => {
-      await current().decideProjects([{ key: OLD.key, mergedInto: PROJECT.key }], NOW)
-      await current().decideProjects([{ key: OLD.key, mergedInto: null }], NOW)
+      await current().updateProjects([{ key: OLD.key, mergedInto: PROJECT.key }], NOW)
+      await current().updateProjects([{ key: OLD.key, mergedInto: null }], NOW)
       await committed(current(), commitOf('s', 1, { state: stateOf({ project: OLD }) }))
       expect((await current().session('s'))?.project).toEqual(OLD)
     })

@@ -280,23 +280,23 @@ describe('a damaged database', () => {
 
   test('damage.keepsWhatWasDecidedAboutAProjectSinceTheBackup', async () => {
     const made = await open()
-    await made.decideProjects([{ key: 'git:/old', root: '/old', fingerprint: 'f' }], NOW)
+    await made.updateProjects([{ key: 'git:/old', root: '/old', fingerprint: 'f' }], NOW)
     await made.backup('daily', 3)
-    await made.decideProjects([{ key: 'git:/old', name: 'Shop', mergedInto: 'git:/new', files: ['project'] }], NOW + 1)
+    await made.updateProjects([{ key: 'git:/old', name: 'Shop', mergedInto: 'git:/new', files: ['project'] }], NOW + 1)
     await close()
     overwrite(0, 100)
-    const [decision] = await (await open()).projectDecisions()
+    const [settings] = await (await open()).projectSettings()
     const decided = { name: 'Shop', mergedInto: 'git:/new', root: '/old', fingerprint: 'f', files: ['project'] }
-    expect(decision).toEqual({ key: 'git:/old', ...decided })
+    expect(settings).toEqual({ key: 'git:/old', ...decided })
   })
 
   test('damage.toTheFilesOfAProjectKeepsNobodyFromStarting', async () => {
-    await (await open()).decideProjects([{ key: 'git:/old', name: 'Shop', files: ['project'] }], NOW)
+    await (await open()).updateProjects([{ key: 'git:/old', name: 'Shop', files: ['project'] }], NOW)
     await close()
     const raw = new Database(here.file)
     raw.exec(`UPDATE projects SET files = '["proj'`)
     raw.close()
-    expect(await (await open()).projectDecisions()).toMatchObject([{ name: 'Shop', files: [] }])
+    expect(await (await open()).projectSettings()).toMatchObject([{ name: 'Shop', files: [] }])
   })
 
   test('damage.toAVersionOneDatabaseMissesNoTableItNeverHad', async () => {

@@ -1,12 +1,12 @@
 /** docs/protocol.md describes the stream by hand; its tables of operations and routes are generated (`npm run docs`). */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import type { MemoryChange, StreamItem } from '../../src/daemon/actors/stream.ts'
+import type { StreamedChange, StreamItem } from '../../src/daemon/actors/stream.ts'
 
 const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8')
 
 /** Complete, or it does not compile. */
-const ITEMS: Record<StreamItem['type'] | MemoryChange['change'], true> = {
+const ITEMS: Record<StreamItem['type'] | StreamedChange['change'], true> = {
   commit: true,
   change: true,
   forgotten: true,

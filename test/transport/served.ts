@@ -46,12 +46,12 @@ export async function served({
   const moved: string[] = []
   const h = new Harness()
   let made: Projects | null = null
-  h.filing = async (store) => {
+  h.projectKeys = async (store) => {
     made = new Projects({
       store,
       changed: (project) => keeper?.changed(project),
       moved: async (from, into) => void moved.push(`${from} -> ${into}`),
-      numbered: (seq) => h.supervisor.publish({ type: 'change', seq, at: seq, change: 'projects' }),
+      publish: (seq) => h.supervisor.publish({ type: 'change', seq, at: seq, change: 'projects' }),
       notice: (_level, text) => void notices.push(text),
       timeoutsMs: { inspect: 10_000, move: 10_000 },
     })

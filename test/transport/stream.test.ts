@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import type { ChangeNews } from '../../src/daemon/actors/stream.ts'
+import type { ChangeItem } from '../../src/daemon/actors/stream.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
 import type { StreamMessage } from '../../src/transport/messages.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => s.close())
 
-const news = (seq: number, words = ''): ChangeNews => ({
+const news = (seq: number, words = ''): ChangeItem => ({
   type: 'change',
   seq,
   at: seq,

@@ -1,6 +1,6 @@
 /** The list of memories with a real search over a real database and real stream messages. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { commitNews, type MemoryChange } from '../../src/daemon/actors/stream.ts'
+import { commitItem, type StreamedChange } from '../../src/daemon/actors/stream.ts'
 import type { ObservationDraft } from '../../src/domain/observation.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import type { SearchAnswer, SearchFilters, SearchRequest } from '../../src/domain/search-query.ts'
@@ -39,7 +39,7 @@ async function learn(over: Partial<Commit>): Promise<Extract<StreamMessage, { ty
   const commit = commitOf(`session-${sessions}`, 1, over)
   const [result] = await here.store.commit([commit])
   if (result?.ok !== true) throw new Error(JSON.stringify(result))
-  return { v: PROTOCOL_VERSION, ...commitNews(commit, result, { pending: 0, failed: 0 }) }
+  return { v: PROTOCOL_VERSION, ...commitItem(commit, result, { pending: 0, failed: 0 }) }
 }
 
 function observed(title: string, createdAt: number, over: Partial<ObservationDraft> = {}) {
@@ -50,7 +50,7 @@ function observed(title: string, createdAt: number, over: Partial<ObservationDra
 const learnMany = (count: number) =>
   learn({ observations: Array.from({ length: count }, (_, i) => observed(`old ${i}`, NOW - (count - 1 - i) * 1_000)) })
 
-function changed(change: MemoryChange): StreamMessage {
+function changed(change: StreamedChange): StreamMessage {
   return { v: PROTOCOL_VERSION, type: 'change', seq: 1_000, at: NOW, ...change }
 }
 

@@ -133,7 +133,7 @@ export const memoryOperations = {
     answers: '`observation`, `origin`',
     handle: async (context, { observation: id }) => {
       const observation = await readObservation(context, id)
-      const origin = await context.reader.origin(id)
+      const origin = await context.reader.provenance(id)
       if (origin === null) throw observationNotFound(id)
       return { observation, origin }
     },

@@ -63,7 +63,7 @@ export const inspectCommand = defineCommand({
     const views = await import('../inspect-views.ts')
     const print = watch ? views.watchView : views.printView
     if (message !== undefined) await print(views.eventView(message, session ?? null, full), cli)
-    else if (observation !== undefined) await print(views.observationOriginView(observation, full), cli)
+    else if (observation !== undefined) await print(views.observationProvenanceView(observation, full), cli)
     else if (session === undefined) await print(views.sessionListView(limit), cli)
     else if (sent) await print(views.sessionCallsView(session, limit, full), cli)
     else if (trace !== undefined) await print(views.sessionTraceView(session, trace), cli)

@@ -32,7 +32,11 @@ const SHOWN_CHARS = 800
 /** Events of an observation, without --full. */
 const SHOWN_EVENTS = 12
 
-export function originLines({ observation, origin }: OutputOf<'origin'>, full: boolean, display: Display): string[] {
+export function provenanceLines(
+  { observation, origin }: OutputOf<'origin'>,
+  full: boolean,
+  display: Display,
+): string[] {
   const { effectId, calls, trace } = origin
   const effectLine = (id: string) => `  ${display.style.dim(`effect ${terminalSafe(id)}`)}`
   return [

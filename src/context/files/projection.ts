@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { parse } from 'node:path'
 import { type Project, projectOfDirectory, projectWorkingTree, workingTreeRoot } from '../../domain/project.ts'
 import { MemError } from '../../lib/errors.ts'
-import type { ProjectDecision } from '../../store/port.ts'
+import type { ProjectSettings } from '../../store/port.ts'
 
 /** `project`: its own `CLAUDE.md`; `folders`: those of its folders; `cursor`: a rule for Cursor. */
 export const FILE_PARTS = ['project', 'folders', 'cursor'] as const
@@ -32,7 +32,7 @@ export interface ProjectionRow extends Projection {
   project: string
 }
 
-export function projectionsIn(decisions: readonly ProjectDecision[]): ProjectionRow[] {
+export function projectionsIn(decisions: readonly ProjectSettings[]): ProjectionRow[] {
   return decisions.flatMap(({ key, mergedInto, files }) => {
     const projection = decodeProjection(files)
     return projection === null ? [] : [{ key, project: mergedInto ?? key, ...projection }]

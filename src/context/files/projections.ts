@@ -37,7 +37,7 @@ const DEBOUNCE_MS = 500
 const DEFAULT_PARTS: readonly FilePart[] = ['project']
 
 interface ProjectionsOptions {
-  store: ContextReader & Pick<Store, 'projectDecisions' | 'decideProjects'>
+  store: ContextReader & Pick<Store, 'projectSettings' | 'updateProjects'>
   limits: () => FileLimits
   /** Reports a problem to the user. */
   notice: (text: string) => void
@@ -131,7 +131,7 @@ export class FileProjections {
   }
 
   async #rows(): Promise<ProjectionRow[]> {
-    return projectionsIn(await this.#options.store.projectDecisions())
+    return projectionsIn(await this.#options.store.projectSettings())
   }
 
   /** A merged project may have several; the one of the given key is preferred. */
@@ -199,7 +199,7 @@ export class FileProjections {
     const { store, now = Date.now } = this.#options
     const stored = (await this.#rows()).find((row) => row.key === key) ?? null
     const files = encodeProjection(projection)
-    if (!isDeepStrictEqual(encodeProjection(stored), files)) await store.decideProjects([{ key, files }], now())
+    if (!isDeepStrictEqual(encodeProjection(stored), files)) await store.updateProjects([{ key, files }], now())
   }
 
   #report({ file, what, why }: FileOutcome): void {
@@ -253,11 +253,11 @@ async function cleanTree(root: string, known: ReadonlySet<string>, dryRun: boole
 
 /** Removes the sections of all projects, for `uninstall --purge`. Needs only the database, no daemon. */
 export async function removeProjections(
-  reader: Pick<StoreReader, 'projectDecisions'>,
+  reader: Pick<StoreReader, 'projectSettings'>,
   dryRun = false,
 ): Promise<FileOutcome[]> {
   const outcomes: FileOutcome[] = []
-  for (const row of projectionsIn(await reader.projectDecisions())) {
+  for (const row of projectionsIn(await reader.projectSettings())) {
     const located = await locateProjection(row)
     if (located === null) continue
     outcomes.push(...(await cleanFiles(located.root, located.written, dryRun)))

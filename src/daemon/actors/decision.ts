@@ -26,15 +26,15 @@ export interface MachineState {
 }
 
 /** Where the session runs, from its newest event. */
-export type SessionOrigin = Pick<SessionState, 'project' | 'client' | 'cwd' | 'transcriptPath' | 'heardAt'>
+export type SessionDetails = Pick<SessionState, 'project' | 'client' | 'cwd' | 'transcriptPath' | 'heardAt'>
 
-export function originOf({ project, client, cwd, transcriptPath, heardAt }: SessionOrigin): SessionOrigin {
+export function detailsOf({ project, client, cwd, transcriptPath, heardAt }: SessionDetails): SessionDetails {
   return { project, client, cwd, transcriptPath, heardAt }
 }
 
 /** An event time is at most `now`: a client's clock may be ahead. */
-export function originOfEvent(event: MemoryEvent, now: number): SessionOrigin {
-  return originOf({ ...event, heardAt: Math.min(event.at, now) })
+export function detailsOfEvent(event: MemoryEvent, now: number): SessionDetails {
+  return detailsOf({ ...event, heardAt: Math.min(event.at, now) })
 }
 
 export function inputOf(event: MemoryEvent): SessionInput {
@@ -56,10 +56,10 @@ export function inputOf(event: MemoryEvent): SessionInput {
   }
 }
 
-export function stateOf({ value, context }: MachineState, origin: SessionOrigin, policy: Policy): SessionState {
+export function stateOf({ value, context }: MachineState, details: SessionDetails, policy: Policy): SessionState {
   const state = stateName(value)
   return {
-    ...origin,
+    ...details,
     status: context.outcome === 'active' || state !== 'closed' ? 'active' : context.outcome,
     state,
     snapshot: writeSnapshot(value, context),

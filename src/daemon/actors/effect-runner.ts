@@ -3,7 +3,7 @@
  * be made twice, if the process died in between; its result counts once, because only the current effect id does.
  */
 import type { Effect } from '../../../machines/session/types.ts'
-import { isMessageEvent, sessionNotFound } from '../../domain/event.ts'
+import { isInboxEvent, sessionNotFound } from '../../domain/event.ts'
 import type { FailureOwner } from '../../domain/model-call.ts'
 import { addUsage, NO_USAGE } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
@@ -54,7 +54,7 @@ async function callObserver(
   }
   switch (effect.kind) {
     case 'observe': {
-      const messages = events.filter(isMessageEvent)
+      const messages = events.filter(isInboxEvent)
       const seen = (subjects: readonly string[]) => store.seenDigests(session, subjects)
       const answer = await observer.observe({ ...request, messages, seen }, signal)
       const marked = effect.offline === null ? answer : { ...answer, seen: [unobservedActionMark(effect.id)] }
@@ -91,7 +91,7 @@ const AFTER_FAILURE: Record<FailureOwner, string> = {
 }
 
 /** How long an aborted effect may take to record what it cost, in ms. */
-const ABORTED_EFFECT_MS = 500
+const ABORT_GRACE_MS = 500
 
 export interface EffectHost {
   store: Store
@@ -99,9 +99,9 @@ export interface EffectHost {
   /** The observer that is used while no model may be called. */
   offlineObserver: Observer
   /** Why no model may be called now. Checked again when the effect starts: it may have waited for long. */
-  noModel(): string | null
+  modelDisabledReason(): string | null
   /** Whether sessions continue with the offline observer while the provider is unavailable, instead of waiting. */
-  goesOffline(): boolean
+  fallsBackToOffline(): boolean
   now(): number
   random(): number
   concurrency(): number
@@ -144,7 +144,7 @@ export class EffectRunner {
   }
   /** Why the provider is unavailable, where sessions continue without it. */
   get unavailable(): string | null {
-    if (!this.#host.goesOffline()) return null
+    if (!this.#host.fallsBackToOffline()) return null
     const breaker = this.#breaker(this.#host.observer().provider)
     return breaker.openUntil > this.#host.now() ? (breaker.waiting?.reason ?? null) : null
   }
@@ -172,7 +172,7 @@ export class EffectRunner {
     const unfinished = [...this.#running.values(), ...this.#queue.values()]
     for (const job of unfinished) job.abort.abort(new Error('the daemon stops'))
     this.#queue.clear()
-    await withTimeout(ABORTED_EFFECT_MS, allDone(unfinished), undefined)
+    await withTimeout(ABORT_GRACE_MS, allDone(unfinished), undefined)
     return unfinished.map((job) => job.session)
   }
 
@@ -199,7 +199,7 @@ export class EffectRunner {
     timer.unref()
     try {
       faultPoint('effect.start')
-      const result = await this.#call(session, effect, calls, abort.signal)
+      const result = await this.#callWithBreaker(session, effect, calls, abort.signal)
       faultPoint('effect.result')
       // The result may no longer be wanted, but its cost is recorded.
       const cost = 'calls' in result ? result.calls.length : 0
@@ -217,11 +217,11 @@ export class EffectRunner {
     }
   }
 
-  async #call(session: string, effect: Effect, calls: EffectCalls, signal: AbortSignal): Promise<Delivery> {
+  async #callWithBreaker(session: string, effect: Effect, calls: EffectCalls, signal: AbortSignal): Promise<Delivery> {
     const observer = this.#observerFor(effect)
     const breaker = this.#breaker(observer.provider)
     const now = this.#host.now()
-    const spent = effect.offline === null ? this.#host.noModel() : null
+    const spent = effect.offline === null ? this.#host.modelDisabledReason() : null
     if (spent !== null) return this.#failedDelivery(effect, calls, 'provider', spent, now)
     if (breaker.openUntil > now) {
       const reason = breaker.waiting?.reason ?? 'waits'
@@ -263,7 +263,7 @@ export class EffectRunner {
 
   /** Sessions that continue without the provider do not wait for it. */
   #retryAt(effect: Effect, providerAt: number): number {
-    return this.#host.goesOffline() && effect.offline === null ? this.#host.now() : providerAt
+    return this.#host.fallsBackToOffline() && effect.offline === null ? this.#host.now() : providerAt
   }
 
   #failedDelivery(effect: Effect, calls: EffectCalls, owner: FailureOwner, reason: string, retryAt: number) {

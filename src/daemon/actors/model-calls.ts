@@ -4,7 +4,7 @@
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import { endOfDay, startOfDay } from '../../domain/dates.ts'
-import type { CallEnd, CallLedger, CallStart, ModelCall } from '../../domain/model-call.ts'
+import type { CallEnd, CallStart, ModelCall, ModelCallRecorder } from '../../domain/model-call.ts'
 import { type SpentAmount, weightedTokens } from '../../store/port.ts'
 
 /** First backoff, in ms. */
@@ -135,7 +135,7 @@ interface Entry {
 }
 
 /** A call that is still open when the effect ends was sent but never answered. */
-export class EffectCalls implements CallLedger {
+export class EffectCalls implements ModelCallRecorder {
   readonly #effect: Effect
   readonly #now: () => number
   readonly #calls: Entry[] = []

@@ -18,11 +18,11 @@ import {
   addCalls,
   addDecision,
   type Delivery,
+  detailsOf,
+  detailsOfEvent,
   inputOf,
   type MachineState,
-  originOf,
-  originOfEvent,
-  type SessionOrigin,
+  type SessionDetails,
   stateOf,
 } from './decision.ts'
 
@@ -59,7 +59,7 @@ interface Item {
 interface Awake {
   actor: Actor<typeof sessionMachine>
   revision: number
-  origin: SessionOrigin
+  details: SessionDetails
 }
 
 export class SessionActor {
@@ -116,7 +116,7 @@ export class SessionActor {
       failed: failed.reduce((total, { count }) => total + count, 0),
       summaries: messages.filter((m) => m.kind === 'turn_end' && m.status !== 'failed').map((m) => m.prompt),
     })
-    const awake = this.#start(snapshot, row.revision, originOf(row))
+    const awake = this.#start(snapshot, row.revision, detailsOf(row))
     const parts = emptyCommit(this.session, row.revision + 1, at)
     if (row.effect !== null) {
       const release = { do: 'release' as const, effectId: row.effect.id, counted: false, reason }
@@ -132,7 +132,7 @@ export class SessionActor {
       effectId: null,
     })
     const machine = machineOf(awake)
-    const commit = { ...parts, state: stateOf(machine, awake.origin, this.#host.policy()) }
+    const commit = { ...parts, state: stateOf(machine, awake.details, this.#host.policy()) }
     const result = await this.#host.committer.submit(commit)
     if (!result.ok) return false
     this.#discardMachine()
@@ -176,16 +176,16 @@ export class SessionActor {
     if (awake === null) return await this.#processQuarantined(items)
 
     const deliveries = await Promise.all(items.map(resolveDelivery))
-    const { parts, origin, repeated } = this.#decideAll(awake, deliveries)
+    const { parts, details, repeated } = this.#decideAll(awake, deliveries)
     if (parts.trace.length + parts.calls.length === 0) {
       for (const item of items) item.resolve({ duplicate: false })
       return
     }
     const machine = machineOf(awake)
-    const commit = { ...parts, state: stateOf(machine, origin, this.#host.policy()) }
+    const commit = { ...parts, state: stateOf(machine, details, this.#host.policy()) }
     const result = await this.#host.committer.submit(commit)
     if (!result.ok) return this.#recover(items, deliveries, result)
-    this.#awake = { actor: awake.actor, revision: commit.revision, origin }
+    this.#awake = { actor: awake.actor, revision: commit.revision, details }
     this.#host.committed(commit, result, countsOf(machine))
     for (const [i, item] of items.entries()) item.resolve({ duplicate: repeated.has(i) })
     this.#host.act(this.session, commit.state.effect)
@@ -196,7 +196,7 @@ export class SessionActor {
     const parts = emptyCommit(this.session, awake.revision + 1, at)
     const seen = new Set<string>()
     const repeated = new Set<number>()
-    let origin = awake.origin
+    let details = awake.details
     for (const [i, delivery] of deliveries.entries()) {
       if (delivery.kind === 'event') {
         if (seen.has(delivery.event.id)) {
@@ -204,11 +204,11 @@ export class SessionActor {
           continue
         }
         seen.add(delivery.event.id)
-        origin = originOfEvent(delivery.event, at)
+        details = detailsOfEvent(delivery.event, at)
       }
       this.#decide(awake, parts, delivery, at)
     }
-    return { parts, origin, repeated }
+    return { parts, details, repeated }
   }
 
   #decide(awake: Awake, parts: CommitParts, delivery: Delivery, at: number): void {
@@ -267,13 +267,13 @@ export class SessionActor {
     if (row === null) {
       const first = items.find((item) => item.delivery.kind === 'event')?.delivery
       if (first?.kind !== 'event') throw sessionNotFound(this.session)
-      this.#awake = this.#start(null, 0, originOfEvent(first.event, this.#host.now()))
+      this.#awake = this.#start(null, 0, detailsOfEvent(first.event, this.#host.now()))
       return this.#awake
     }
     this.#quarantine = row.quarantine
     if (row.quarantine !== null) return null
     try {
-      this.#awake = this.#start(row.snapshot, row.revision, originOf(row))
+      this.#awake = this.#start(row.snapshot, row.revision, detailsOf(row))
       return this.#awake
     } catch (error) {
       const reason = `its snapshot cannot be restored: ${errorMessage(error)}`
@@ -285,7 +285,7 @@ export class SessionActor {
     }
   }
 
-  #start(snapshot: string | null, revision: number, origin: SessionOrigin): Awake {
+  #start(snapshot: string | null, revision: number, details: SessionDetails): Awake {
     const input = { at: this.#host.now() }
     const actor =
       snapshot === null
@@ -298,7 +298,7 @@ export class SessionActor {
       const stored = snapshot === null ? null : migrateSnapshot(JSON.parse(snapshot)).value
       throw new Error(`the stored state ${JSON.stringify(stored)} does not exist in this version`)
     }
-    return { actor, revision, origin }
+    return { actor, revision, details }
   }
 
   async #processQuarantined(items: readonly Item[]): Promise<void> {

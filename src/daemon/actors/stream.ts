@@ -7,14 +7,14 @@ import type { Observation, Summary } from '../../domain/observation.ts'
 import type { Commit, CommitResult, NewPrompt, SessionState, TraceEntry } from '../../store/commit.ts'
 
 /** A model call without its texts, which can be long. */
-type CallNews = Omit<ModelCall, 'sent' | 'received'>
+type StreamedCall = Omit<ModelCall, 'sent' | 'received'>
 
-type PromptNews = Omit<NewPrompt, 'eventId'> & { id: number }
+type StreamedPrompt = Omit<NewPrompt, 'eventId'> & { id: number }
 
 /** The session's row without what only the daemon needs. */
-type SessionNews = Omit<SessionState, 'project' | 'transcriptPath' | 'heardAt' | 'snapshot' | 'machineVersion'>
+type StreamedSession = Omit<SessionState, 'project' | 'transcriptPath' | 'heardAt' | 'snapshot' | 'machineVersion'>
 
-export interface CommitNews extends SessionNews {
+export interface CommitItem extends StreamedSession {
   type: 'commit'
   seq: number
   at: number
@@ -26,13 +26,13 @@ export interface CommitNews extends SessionNews {
   failed: number
   /** Every transition of this commit, in order, with its event and reason. */
   transitions: TraceEntry[]
-  newPrompts: PromptNews[]
+  newPrompts: StreamedPrompt[]
   observations: Observation[]
   summaries: Summary[]
-  calls: CallNews[]
+  calls: StreamedCall[]
 }
 
-export type MemoryChange =
+export type StreamedChange =
   /** `ids`: of observations. Where summaries or prompts were forgotten too, a subscriber loads its lists again. */
   | { change: 'forgotten'; ids: readonly number[]; summaries: number; prompts: number }
   | { change: 'pinned'; ids: readonly number[]; on: boolean }
@@ -44,15 +44,15 @@ export type MemoryChange =
   | { change: 'quarantined'; session: string; reason: string }
   | { change: 'erased'; session: string }
 
-export type ChangeNews = { type: 'change'; seq: number; at: number } & MemoryChange
+export type ChangeItem = { type: 'change'; seq: number; at: number } & StreamedChange
 
-export type StreamItem = CommitNews | ChangeNews
+export type StreamItem = CommitItem | ChangeItem
 
-export function commitNews(
+export function commitItem(
   commit: Commit,
   result: CommitResult & { ok: true },
   counts: { pending: number; failed: number },
-): CommitNews {
+): CommitItem {
   const { session, at } = commit
   const {
     project: owner,

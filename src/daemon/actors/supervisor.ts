@@ -18,7 +18,7 @@ import type { Store } from '../../store/port.ts'
 import { Committer } from './committer.ts'
 import { type EffectHost, EffectRunner } from './effect-runner.ts'
 import { type Accepted, SessionActor, type SessionHost } from './session-actor.ts'
-import { commitNews, type StreamItem } from './stream.ts'
+import { commitItem, type StreamItem } from './stream.ts'
 
 /** A session ends after this time without an event, in ms; with an open turn it counts as interrupted. */
 const SESSION_IDLE_MS = 24 * 3_600_000
@@ -138,35 +138,35 @@ export interface Spool {
   deliver(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number>
 }
 
-/** Under which key a project's memory is kept: projects can be merged, and repositories move. */
-export interface ProjectFiling {
+/** The key under which a project's memory is stored: projects can be merged, and repositories move. */
+export interface ProjectKeyResolver {
   keyOf(project: string): string
   /** A session starts, possibly in a repository that was at another path before. Never rejects. */
-  arrives(event: MemoryEvent): Promise<void>
+  onSessionStart(event: MemoryEvent): Promise<void>
 }
 
 type EffectOptions = Omit<EffectHost, 'deliver'>
 
 interface SupervisorOptions
-  extends Omit<EffectOptions, 'noModel' | 'goesOffline' | 'now' | 'random'>,
-    Partial<Pick<EffectOptions, 'noModel' | 'goesOffline' | 'now' | 'random'>>,
+  extends Omit<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>,
+    Partial<Pick<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>>,
     Pick<SessionHost, 'policy' | 'freshId'> {
   spool: Spool
-  filing?: ProjectFiling
+  projectKeys?: ProjectKeyResolver
   log: Log
   /** Called with model calls once they are durable. */
-  spent?: (calls: readonly ModelCall[]) => void
+  onModelCallsStored?: (calls: readonly ModelCall[]) => void
   /** Called on every tick while serving, after the sessions: retention, backups, idle exit. */
   housekeeping?: () => Promise<void>
 }
 
 const DEFAULTS = {
-  noModel: () => null,
-  goesOffline: () => false,
+  modelDisabledReason: () => null,
+  fallsBackToOffline: () => false,
   now: Date.now,
   random: Math.random,
-  filing: { keyOf: (project: string) => project, arrives: async () => undefined },
-  spent: () => undefined,
+  projectKeys: { keyOf: (project: string) => project, onSessionStart: async () => undefined },
+  onModelCallsStored: () => undefined,
   housekeeping: async () => undefined,
 }
 
@@ -199,11 +199,11 @@ export class Supervisor {
     this.#registry = new Registry({
       ...options,
       committer: new Committer(options.store),
-      offline: () => options.noModel() ?? this.#effects.unavailable,
+      offline: () => options.modelDisabledReason() ?? this.#effects.unavailable,
       act: (session, effect) => this.#effects.reconcile(session, effect),
       committed: (commit, result, counts) => {
-        options.spent(commit.calls)
-        this.publish(commitNews(this.#filed(commit), result, counts))
+        options.onModelCallsStored(commit.calls)
+        this.publish(commitItem(this.#withCurrentProjectKey(commit), result, counts))
       },
       quarantined: (session, reason, seq, at) => {
         const next = `its events are stored but not observed; to restore it: claude-mem queue retry --session ${session}`
@@ -226,7 +226,7 @@ export class Supervisor {
   /** `offline`: sessions continue without the provider meanwhile. */
   get waiting(): { since: number; reason: string; offline: boolean } | null {
     const { waiting } = this.#effects
-    return waiting === null ? null : { ...waiting, offline: this.#options.goesOffline() }
+    return waiting === null ? null : { ...waiting, offline: this.#options.fallsBackToOffline() }
   }
   /** Time of the last activity; null while an effect is in flight or queued. */
   get idleSince(): number | null {
@@ -390,14 +390,14 @@ export class Supervisor {
   }
 
   async #take(event: MemoryEvent): Promise<Accepted> {
-    if (event.kind === 'session_start') await this.#options.filing.arrives(event)
+    if (event.kind === 'session_start') await this.#options.projectKeys.onSessionStart(event)
     return await this.#registry.get(event.session).accept(event)
   }
 
   /** With the project key that the store used: the actor may still have the key from before a merge. */
-  #filed(commit: Commit): Commit {
+  #withCurrentProjectKey(commit: Commit): Commit {
     const { project } = commit.state
-    const key = this.#options.filing.keyOf(project.key)
+    const key = this.#options.projectKeys.keyOf(project.key)
     return key === project.key ? commit : { ...commit, state: { ...commit.state, project: { ...project, key } } }
   }
 

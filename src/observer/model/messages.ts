@@ -6,7 +6,7 @@
  * long ones are cut alike, and each keeps at least one line.
  */
 
-import type { MessageEvent, TurnEndEvent } from '../../domain/event.ts'
+import type { InboxEvent, TurnEndEvent } from '../../domain/event.ts'
 import { cutText } from '../../domain/sanitize.ts'
 import { pluralize } from '../../lib/format.ts'
 import {
@@ -109,7 +109,7 @@ export interface BatchOptions {
   withheld: number
 }
 
-export function renderBatch(messages: readonly MessageEvent[], options: BatchOptions): string {
+export function renderBatch(messages: readonly InboxEvent[], options: BatchOptions): string {
   const blocks = messages.map((message, i) => makeBlock(message, i + 1, options))
   const [first] = messages
   const heading = first === undefined ? [] : [`${pluralize(messages.length, 'tool use')} of ${localDate(first.at)}:`]
@@ -146,7 +146,7 @@ interface SizedPart extends ToolUsePart {
 
 const MAX_BRIEF_CHARS = 120
 
-function makeBlock(message: MessageEvent, n: number, options: BatchOptions): Block {
+function makeBlock(message: InboxEvent, n: number, options: BatchOptions): Block {
   const use = describeToolUse(message, options.projectDir)
   const dir = projectPath(message.cwd, options.projectDir)
   const attributes = [

@@ -3,7 +3,7 @@
  * same result, listings, status. Only the last result of a subject counts: tests that fail, pass and fail again are news
  * each time. In doubt an event is sent, because a folded fact is lost.
  */
-import type { MessageEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
+import type { InboxEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
 import type { LeftOutMessage, SeenResult } from '../port.ts'
 import { commandKind } from '../tool-events/commands/command-kind.ts'
 import { readShellLine } from '../tool-events/commands/shell-line.ts'
@@ -25,7 +25,7 @@ import {
 
 interface NoveltyResult {
   /** In their order. */
-  fresh: MessageEvent[]
+  fresh: InboxEvent[]
   folded: LeftOutMessage[]
   /** The digests that changed. */
   seen: SeenResult[]
@@ -61,7 +61,7 @@ interface Repeatable {
 }
 
 interface ClassifiedMessage {
-  event: MessageEvent
+  event: InboxEvent
   classification: Classification
 }
 
@@ -72,7 +72,7 @@ interface NoveltyBatch {
   fold(stored: ReadonlyMap<string, string>): NoveltyResult
 }
 
-export function prepareNovelty(messages: readonly MessageEvent[]): NoveltyBatch {
+export function prepareNovelty(messages: readonly InboxEvent[]): NoveltyBatch {
   const batch = messages.map((event) => ({ event, classification: classify(event) }))
   const subjects = unique(batch.flatMap(({ classification }) => comparedSubjects(classification)))
   return { subjects, fold: (stored) => foldRepeated(batch, stored) }
@@ -87,7 +87,7 @@ function comparedSubjects(event: Classification): string[] {
 type LastDigest = (subject: string) => string | undefined
 
 function foldRepeated(batch: readonly ClassifiedMessage[], stored: ReadonlyMap<string, string>): NoveltyResult {
-  const fresh: MessageEvent[] = []
+  const fresh: InboxEvent[] = []
   const folded: LeftOutMessage[] = []
   const changed = new Map<string, string>()
   const last: LastDigest = (subject) => changed.get(subject) ?? stored.get(subject)
@@ -118,11 +118,11 @@ function resultDigest({ result, failed }: Repeatable, last: LastDigest): string 
 }
 
 /** A digest that no result has: the next one counts as new. */
-const unknownDigest = (event: MessageEvent) => fingerprint(`unknown ${event.id}`)
+const unknownDigest = (event: InboxEvent) => fingerprint(`unknown ${event.id}`)
 
 function newDigests(
   classification: Classification,
-  event: MessageEvent,
+  event: InboxEvent,
   isFresh: boolean,
   last: LastDigest,
 ): SeenResult[] {
@@ -147,7 +147,7 @@ const ALWAYS_FRESH_TOOLS = new Set(['Agent', 'Task', 'ExitPlanMode'])
 const EDIT_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
 const LISTING_TOOLS = new Set(['LS', 'Glob'])
 
-function classify(event: MessageEvent): Classification {
+function classify(event: InboxEvent): Classification {
   if (event.kind === 'subagent_end' || ALWAYS_FRESH_TOOLS.has(event.tool)) return FRESH
   const input = asFields(event.input)
   if (event.kind === 'tool_failure') return classifyFailure(event, input)

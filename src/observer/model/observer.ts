@@ -3,7 +3,7 @@
  * how it is reached, is hidden behind `ChatModel`.
  */
 import { basename } from 'node:path'
-import type { MessageEvent } from '../../domain/event.ts'
+import type { InboxEvent } from '../../domain/event.ts'
 import {
   CHARS_PER_TOKEN,
   estimateTokens,
@@ -212,8 +212,8 @@ export class ModelObserver implements Observer {
   }
 }
 
-function separateWithheld(messages: readonly MessageEvent[], withheld: WithheldFilter) {
-  const allowed: MessageEvent[] = []
+function separateWithheld(messages: readonly InboxEvent[], withheld: WithheldFilter) {
+  const allowed: InboxEvent[] = []
   const skipped: LeftOutMessage[] = []
   for (const message of messages) {
     const reason = withheld.reasonFor(message)
@@ -223,14 +223,14 @@ function separateWithheld(messages: readonly MessageEvent[], withheld: WithheldF
   return { allowed, skipped }
 }
 
-async function leaveOutRepeated(messages: readonly MessageEvent[], { seen }: ObserveRequest) {
+async function leaveOutRepeated(messages: readonly InboxEvent[], { seen }: ObserveRequest) {
   const { subjects, fold } = prepareNovelty(messages)
   return fold(await seen(subjects))
 }
 
 /** The tool uses that are no observation's source. */
 function withoutObservation(
-  fresh: readonly MessageEvent[],
+  fresh: readonly InboxEvent[],
   observations: readonly ObservationDraft[],
   skip: string | null,
 ): LeftOutMessage[] {
@@ -273,7 +273,7 @@ function conversationTokens(usage: Usage, requestTokens: number, answer: string)
 /** `messages` are numbered from 1, as in the prompt. */
 function observationDrafts(
   observations: readonly ParsedObservation[],
-  messages: readonly MessageEvent[],
+  messages: readonly InboxEvent[],
 ): ObservationDraft[] {
   return observations.map(({ from, ...content }) => {
     const sources = sourceEvents(from, [...content.filesModified, ...content.filesRead], messages)
@@ -293,15 +293,15 @@ function observationDrafts(
 function sourceEvents(
   from: readonly number[],
   files: readonly string[],
-  messages: readonly MessageEvent[],
-): readonly MessageEvent[] {
+  messages: readonly InboxEvent[],
+): readonly InboxEvent[] {
   const named = messages.filter((_, i) => from.includes(i + 1))
   if (named.length > 0) return named
   const touching = messages.filter((event) => files.some((file) => isUsedOn(event, file)))
   return touching.length > 0 ? touching : messages
 }
 
-function isUsedOn(event: MessageEvent, file: string): boolean {
+function isUsedOn(event: InboxEvent, file: string): boolean {
   const path = event.kind === 'subagent_end' ? '' : stringField(asFields(event.input), 'file_path')
   return path !== '' && (path === file || path.replaceAll('\\', '/').endsWith(`/${file.replace(/^\.?\//, '')}`))
 }

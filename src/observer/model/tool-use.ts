@@ -2,7 +2,7 @@
  * What a model reads of a tool use. Common tools have a reader that picks the informative fields; of any other tool all
  * fields are shown, without empty ones, ids, counters and binary data.
  */
-import type { MessageEvent, ToolUseEvent } from '../../domain/event.ts'
+import type { InboxEvent, ToolUseEvent } from '../../domain/event.ts'
 import { boundValue } from '../../domain/sanitize.ts'
 import { readFileEdit } from '../tool-events/file-edit.ts'
 import { asFields, type JsonFields, numberField, splitTextLines, stringField } from '../tool-events/json-fields.ts'
@@ -28,7 +28,7 @@ interface ToolUseText {
 /** Share of what was only looked at: less informative than what was written. */
 const LOOKED_AT = 0.5
 
-export function describeToolUse(event: MessageEvent, projectDir: string): ToolUseText {
+export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseText {
   if (event.kind === 'subagent_end') {
     return { tool: 'subagent ended', input: [], outcome: part(null, event.lastMessage), ended: null }
   }

@@ -3,7 +3,7 @@
  * and files come from the user's settings; files that hold keys by convention are always on the list.
  */
 import { homedir } from 'node:os'
-import type { MessageEvent } from '../../domain/event.ts'
+import type { InboxEvent } from '../../domain/event.ts'
 import {
   nestedShellLine,
   parseShellLine,
@@ -30,7 +30,7 @@ interface WithheldLists {
 
 export interface WithheldFilter {
   /** Why an event is not sent; null if it may be sent. */
-  reasonFor(event: MessageEvent): string | null
+  reasonFor(event: InboxEvent): string | null
   /** Whether one of these files is on the list. Relative paths are resolved against `cwd`. */
   mentions(files: readonly string[], cwd: string): boolean
 }
@@ -169,7 +169,7 @@ const COMMAND_FIELD = /^(?:command|cmd|script|args|argv)$/
 const RESPONSE_PATH_FIELD = /^(?:file_?path|path|notebook_?path)$/i
 
 /** Paths in a tool's input, and the file that its response names. */
-function namedFiles(event: MessageEvent): string[] {
+function namedFiles(event: InboxEvent): string[] {
   if (event.kind === 'subagent_end') return []
   const found: string[] = []
   walkTexts(event.input, '', 0, (field, text) => {
@@ -191,7 +191,7 @@ const SINGLE_FILE_TOOLS = new Set(['Read', 'NotebookRead', 'Write', 'Edit', 'Mul
 const MAX_PREFIX_CHARS = 1_024
 
 /** Files whose lines are in a result: `path:3:text`, `path-3-text`, `==> path <==`, the headers of a diff. */
-function quotedFiles(event: MessageEvent): string[] {
+function quotedFiles(event: InboxEvent): string[] {
   if (event.kind === 'subagent_end' || SINGLE_FILE_TOOLS.has(event.tool)) return []
   const found = new Set<string>()
   const read = (text: string) => {

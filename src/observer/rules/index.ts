@@ -2,7 +2,7 @@
  * The observer without a model: deterministic rules over the tool events, free, instant and private.
  * What it has to remember between batches is its conversation: each batch appends one turn with a `RulesMemo`.
  */
-import type { MessageEvent } from '../../domain/event.ts'
+import type { InboxEvent } from '../../domain/event.ts'
 import { NO_USAGE, type ObservationDraft } from '../../domain/observation.ts'
 import type { ObserverTurn } from '../../store/commit.ts'
 import type { ObserveAnswer, ObserveRequest, Observer, SummarizeAnswer, SummarizeRequest } from '../port.ts'
@@ -60,7 +60,7 @@ async function observe(request: ObserveRequest): Promise<ObserveAnswer> {
 /** How long the daemon's thread may be blocked, in ms: hooks wait for their acks meanwhile. */
 const MAX_BLOCKED_MS = 8
 
-async function readActions(messages: readonly MessageEvent[]): Promise<ToolAction[]> {
+async function readActions(messages: readonly InboxEvent[]): Promise<ToolAction[]> {
   const actions: ToolAction[] = []
   let since = performance.now()
   for (const message of messages) {

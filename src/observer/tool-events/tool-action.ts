@@ -1,5 +1,5 @@
 /** What one tool event did: an edit, a command, a read, a search, … */
-import type { MessageEvent } from '../../domain/event.ts'
+import type { InboxEvent } from '../../domain/event.ts'
 import { readCommitMessage } from './commands/git.ts'
 import { readCommand } from './commands/index.ts'
 import { mainRun, readShellLine } from './commands/shell-line.ts'
@@ -31,17 +31,17 @@ type ActionDetail =
 
 export type ToolAction = ActionSource & ActionDetail
 
-type ToolEvent = Exclude<MessageEvent, { kind: 'subagent_end' }>
+type ToolEvent = Exclude<InboxEvent, { kind: 'subagent_end' }>
 type ActionReader = (event: Extract<ToolEvent, { kind: 'tool_use' }>, input: JsonFields) => ActionDetail
 
 /** Longest result that is read. */
 const MAX_FOUND_CHARS = 4_000
 
-export function readToolAction(event: MessageEvent, size: number): ToolAction {
+export function readToolAction(event: InboxEvent, size: number): ToolAction {
   return { id: event.id, at: event.at, agent: event.agent?.type ?? null, size, ...readDetail(event) }
 }
 
-function readDetail(event: MessageEvent): ActionDetail {
+function readDetail(event: InboxEvent): ActionDetail {
   if (event.kind === 'subagent_end')
     return { kind: 'agent', subject: event.agent?.type ?? 'subagent', found: boundedText(event.lastMessage) }
   const input = asFields(event.input)

@@ -1,7 +1,7 @@
 /** Checks per client: the client itself, its MCP server, and whether its sessions are reported. */
 
 import { join } from 'node:path'
-import type { StoredSessionState, TranscriptEnd } from '../../domain/event.ts'
+import type { TranscriptEnd, TranscriptImportState } from '../../domain/event.ts'
 import { isExcluded } from '../../domain/project.ts'
 import { readSpool } from '../../hook/spool.ts'
 import { MemError } from '../../lib/errors.ts'
@@ -143,7 +143,7 @@ async function reportedSessions(sessions: readonly SurveyedSession[], facts: Doc
   return new Set([...byHooks, ...spooledSessions(facts.environment.paths.spool)])
 }
 
-async function storedSessions(ends: TranscriptEnd[], facts: DoctorFacts): Promise<StoredSessionState[] | null> {
+async function storedSessions(ends: TranscriptEnd[], facts: DoctorFacts): Promise<TranscriptImportState[] | null> {
   const { paths } = facts.environment
   if ((await facts.daemon()).type === 'running') {
     const client = await DaemonClient.connect(paths)

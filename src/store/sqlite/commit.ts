@@ -10,7 +10,7 @@ import { type Database, inSavepoint, isGroupFailure, nextSeq, seqNow, storageErr
 import { eventKnown, insertEvent } from './events.ts'
 import { indexAddedMemories } from './full-text-index.ts'
 import { applyInboxUpdate, type InsertedObservation } from './inbox.ts'
-import { addLinks, insertObservation, insertPrompt, insertSummary, type RowOrigin } from './memories.ts'
+import { addLinks, insertObservation, insertPrompt, insertSummary, type RowKeys } from './memories.ts'
 import { insertTrace, insertTurn, upsertSeen } from './observer-turns.ts'
 import { resolveMergedProject } from './projects.ts'
 import { insertSession, selectRevision, updateSession } from './sessions.ts'
@@ -60,17 +60,17 @@ function apply(db: Database, decided: Commit): CommitResult {
   const state = { ...decided.state, project: resolveMergedProject(db, decided.state.project) }
   const commit = { ...decided, state }
   const seq = nextSeq(db)
-  const origin: RowOrigin = { session, project: commit.state.project.key, seq }
+  const keys: RowKeys = { session, project: commit.state.project.key, seq }
   if (commit.revision === 1) insertSession(db, commit, seq)
   else updateSession(db, commit, seq)
   for (const event of commit.events) insertEvent(db, session, event)
-  const promptIds = commit.prompts.map((prompt) => insertPrompt(db, origin, prompt))
+  const promptIds = commit.prompts.map((prompt) => insertPrompt(db, keys, prompt))
   const inserted: InsertedObservation[] = commit.observations.map((observation) => ({
-    id: insertObservation(db, origin, observation),
+    id: insertObservation(db, keys, observation),
     observation,
   }))
   for (const update of commit.inbox) applyInboxUpdate(db, session, update, inserted)
-  const summaryIds = commit.summaries.map((summary) => insertSummary(db, origin, summary))
+  const summaryIds = commit.summaries.map((summary) => insertSummary(db, keys, summary))
   for (const turn of commit.turns) insertTurn(db, session, turn)
   insertCalls(db, commit)
   for (const { subject, digest } of commit.seen) upsertSeen(db, session, subject, digest, commit.at)

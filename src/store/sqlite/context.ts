@@ -6,12 +6,12 @@ import { OBSERVATION_TYPES, type Observation } from '../../domain/observation.ts
 import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals } from '../port.ts'
 import { type Database, type Sql, type Stored, sql } from './database.ts'
 import { observationsFrom, selectObservationsById, selectSummaries } from './memories.ts'
-import { newestName, selectDecidedName } from './projects.ts'
+import { newestName, selectGivenName } from './projects.ts'
 
 /** Null for an unknown project. */
 export function selectContextMaterial(db: Database, query: ContextQuery): ContextMaterial | null {
   const key = query.project
-  const name = selectDecidedName(db, key) ?? newestName(db, key)
+  const name = selectGivenName(db, key) ?? newestName(db, key)
   if (name === null) return null
   const pinned = selectPinned(db, query.project, query.pinned)
   const isPinned = new Set(pinned.map(({ id }) => id))

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto'
 import {
   eventTool,
   type MemoryEvent,
-  type StoredSessionState,
   type TranscriptEnd,
+  type TranscriptImportState,
   transcriptStartId,
 } from '../../domain/event.ts'
 import type { EventOutcome, EventRecord } from '../commit.ts'
@@ -174,7 +174,7 @@ export function selectEventIds(db: Database, prefix: string, session: string | n
 }
 
 /** Unknown sessions are left out. */
-export function selectStoredSessionStates(db: Database, ends: readonly TranscriptEnd[]): StoredSessionState[] {
+export function selectStoredSessionStates(db: Database, ends: readonly TranscriptEnd[]): TranscriptImportState[] {
   return ends.flatMap(({ session, end }) => {
     if (!db.exists`SELECT 1 FROM sdk_sessions WHERE content_session_id = ${session}`) return []
     const transcript = eventKnown(db, session, transcriptStartId(session))

@@ -130,8 +130,8 @@ class ImportRun {
     const hash = contentHash(record)
     const known = observationKnown(db, session, createdAt, [hash, ...(record.knownAs ?? [])])
     if (known !== undefined) return { is: 'known', id: known }
-    const origin = { session, project: this.#projectOf(record), seq: this.#seq }
-    const id = insertObservation(db, origin, { ...record, contentHash: hash })
+    const keys = { session, project: this.#projectOf(record), seq: this.#seq }
+    const id = insertObservation(db, keys, { ...record, contentHash: hash })
     this.#addedTo(session).observations.push(id)
     return { is: 'added', id }
   }
@@ -140,8 +140,8 @@ class ImportRun {
     const db = this.#db
     const { session, promptNumber, createdAt } = record
     if (summaryKnown(db, session, promptNumber, createdAt)) return KNOWN
-    const origin = { session, project: this.#projectOf(record), seq: this.#seq }
-    const id = insertSummary(db, origin, record)
+    const keys = { session, project: this.#projectOf(record), seq: this.#seq }
+    const id = insertSummary(db, keys, record)
     this.#addedTo(session).summaries.push(id)
     return ADDED
   }

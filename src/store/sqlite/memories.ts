@@ -10,14 +10,14 @@ import type { Link, LinkKind, LinkResult, PinResult } from '../search-port.ts'
 import { type Database, nextSeq, type Sql, type SqlTemplate, type Stored, sql, whereEqual } from './database.ts'
 
 /** What all rows of one commit share. */
-export interface RowOrigin {
+export interface RowKeys {
   session: string
   project: string
   seq: number
 }
 
 /** The columns that every memory has. */
-function memoryColumns({ session, seq }: RowOrigin, createdAt: number) {
+function memoryColumns({ session, seq }: RowKeys, createdAt: number) {
   return {
     content_session_id: session,
     seq,
@@ -26,10 +26,10 @@ function memoryColumns({ session, seq }: RowOrigin, createdAt: number) {
   }
 }
 
-export function insertObservation(db: Database, origin: RowOrigin, observation: NewObservation): number {
+export function insertObservation(db: Database, keys: RowKeys, observation: NewObservation): number {
   return db.insertRow('observations', {
-    ...memoryColumns(origin, observation.createdAt),
-    project: origin.project,
+    ...memoryColumns(keys, observation.createdAt),
+    project: keys.project,
     type: observation.type,
     title: observation.title,
     subtitle: observation.subtitle,
@@ -51,10 +51,10 @@ export function insertObservation(db: Database, origin: RowOrigin, observation: 
   })
 }
 
-export function insertSummary(db: Database, origin: RowOrigin, summary: NewSummary): number {
+export function insertSummary(db: Database, keys: RowKeys, summary: NewSummary): number {
   return db.insertRow('session_summaries', {
-    ...memoryColumns(origin, summary.createdAt),
-    project: origin.project,
+    ...memoryColumns(keys, summary.createdAt),
+    project: keys.project,
     request: summary.request,
     investigated: summary.investigated,
     learned: summary.learned,
@@ -69,9 +69,9 @@ export function insertSummary(db: Database, origin: RowOrigin, summary: NewSumma
   })
 }
 
-export function insertPrompt(db: Database, origin: RowOrigin, prompt: NewPrompt): number {
+export function insertPrompt(db: Database, keys: RowKeys, prompt: NewPrompt): number {
   return db.insertRow('user_prompts', {
-    ...memoryColumns(origin, prompt.at),
+    ...memoryColumns(keys, prompt.at),
     event_id: prompt.eventId,
     prompt_number: prompt.number,
     prompt_text: prompt.text,

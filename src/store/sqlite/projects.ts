@@ -1,25 +1,25 @@
 /**
- * Projects exist through their sessions. The table `projects` has a row only for a project with a decision: a name given
+ * Projects exist through their sessions. The table `projects` has a row only for a project with settings: a name given
  * by hand, a merge into another project, its working tree.
  */
 import type { Project } from '../../domain/project.ts'
 import type {
-  ProjectChange,
   ProjectContents,
-  ProjectDecision,
   ProjectFilter,
   ProjectOverview,
   ProjectRow,
+  ProjectSettings,
+  ProjectUpdate,
 } from '../port.ts'
 import { type Database, EMPTY_SQL, nextSeq, raw, type Sql, type Stored, sql, whereEqual } from './database.ts'
 
 /** SQL for the displayed name: the one given by hand, else `sessionName`. Both parameters are columns. */
 export function displayNameSql(key: string, sessionName: string): Sql {
-  return raw(`coalesce((SELECT decided.name FROM projects decided WHERE decided.key = ${key}), ${sessionName})`)
+  return raw(`coalesce((SELECT settings.name FROM projects settings WHERE settings.key = ${key}), ${sessionName})`)
 }
 
 /** The name given by hand. */
-export function selectDecidedName(db: Database, key: string): string | null {
+export function selectGivenName(db: Database, key: string): string | null {
   return db.get<{ name: string | null }>`SELECT name FROM projects WHERE key = ${key}`?.name ?? null
 }
 
@@ -80,19 +80,19 @@ export function newestName(db: Database, key: string): string | null {
   return newest?.name ?? null
 }
 
-type DecisionRow = Stored<ProjectDecision>
+type SettingsRow = Stored<ProjectSettings>
 
-const DECISION_COLUMNS = sql`key, name, merged_into AS mergedInto, root, fingerprint, files`
+const SETTINGS_COLUMNS = sql`key, name, merged_into AS mergedInto, root, fingerprint, files`
 
-export function selectDecisions(db: Database): ProjectDecision[] {
-  return db.all<DecisionRow>`SELECT ${DECISION_COLUMNS} FROM projects ORDER BY key`.map(toDecision)
+export function selectProjectSettings(db: Database): ProjectSettings[] {
+  return db.all<SettingsRow>`SELECT ${SETTINGS_COLUMNS} FROM projects ORDER BY key`.map(toProjectSettings)
 }
 
-function toDecision(row: DecisionRow): ProjectDecision {
+function toProjectSettings(row: SettingsRow): ProjectSettings {
   return { ...row, files: parseFiles(row.files) }
 }
 
-/** Tolerates broken JSON in a salvaged row: without the decisions no daemon could start. */
+/** Tolerates broken JSON in a salvaged row: without the settings no daemon could start. */
 function parseFiles(json: string): string[] {
   try {
     const files: unknown = JSON.parse(json)
@@ -102,7 +102,7 @@ function parseFiles(json: string): string[] {
   }
 }
 
-const UNDECIDED: Omit<ProjectDecision, 'key'> = {
+const NO_SETTINGS: Omit<ProjectSettings, 'key'> = {
   name: null,
   mergedInto: null,
   root: null,
@@ -110,19 +110,19 @@ const UNDECIDED: Omit<ProjectDecision, 'key'> = {
   files: [],
 }
 
-/** All changes or none. From then on commits of a merged key are stored under its target. */
-export function decideProjects(db: Database, changes: readonly ProjectChange[], at: number): { seq: number | null } {
+/** All updates or none. From then on commits of a merged key are stored under its target. */
+export function updateProjects(db: Database, updates: readonly ProjectUpdate[], at: number): { seq: number | null } {
   return db.write(() => {
-    const visible = changes.filter((change) => upsertDecision(db, change, at))
+    const visible = updates.filter((update) => upsertSettings(db, update, at))
     return { seq: visible.length > 0 ? nextSeq(db) : null }
   })
 }
 
 /** True if a visible column changed. */
-function upsertDecision(db: Database, change: ProjectChange, at: number): boolean {
-  const known = db.get<DecisionRow>`SELECT ${DECISION_COLUMNS} FROM projects WHERE key = ${change.key}`
-  const before = known === undefined ? UNDECIDED : toDecision(known)
-  const { key, name, mergedInto, root, fingerprint, files } = { ...before, ...change }
+function upsertSettings(db: Database, update: ProjectUpdate, at: number): boolean {
+  const known = db.get<SettingsRow>`SELECT ${SETTINGS_COLUMNS} FROM projects WHERE key = ${update.key}`
+  const before = known === undefined ? NO_SETTINGS : toProjectSettings(known)
+  const { key, name, mergedInto, root, fingerprint, files } = { ...before, ...update }
   db.run`
     INSERT INTO projects (key, name, merged_into, root, fingerprint, files, at)
     VALUES (${key}, ${name}, ${mergedInto}, ${root}, ${fingerprint}, ${files}, ${at})

@@ -13,7 +13,7 @@ import { type Bound, bindDatabase, Database, seqNow, storageError } from './data
 import { selectEventIds, selectEvents, selectRecordedEvents, selectStoredSessionStates } from './events.ts'
 import { selectQueue, selectQueueStats } from './inbox.ts'
 import { selectObservation, selectObservations, selectSummaries } from './memories.ts'
-import { selectDecisions, selectProjectContents, selectProjectOverviews, selectProjects } from './projects.ts'
+import { selectProjectContents, selectProjectOverviews, selectProjectSettings, selectProjects } from './projects.ts'
 import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
 import {
   selectActivity,
@@ -40,7 +40,7 @@ export const readOperations = {
   summaries: selectSummaries,
   projects: selectProjects,
   listProjects: selectProjectOverviews,
-  projectDecisions: selectDecisions,
+  projectSettings: selectProjectSettings,
   projectContents: snapshot(selectProjectContents),
   aliases: selectAliases,
   contextMaterial: snapshot(selectContextMaterial),
@@ -49,7 +49,7 @@ export const readOperations = {
   findEvents: selectEventIds,
   recordedEvents: snapshot(selectRecordedEvents),
   storedSessionStates: snapshot(selectStoredSessionStates),
-  origin: snapshot(selectProvenance),
+  provenance: snapshot(selectProvenance),
   activity: snapshot(selectActivity),
   calls: selectCalls,
   usage: snapshot(selectUsage),

@@ -4,7 +4,7 @@
  * erases it.
  */
 import type { Effect } from '../../../machines/session/types.ts'
-import { isMessageEvent, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
+import { isInboxEvent, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import type { Commit } from '../commit.ts'
 import type { SessionFilter, SessionListItem, StoredSessionRow } from '../port.ts'
 import {
@@ -201,7 +201,7 @@ export function acceptForQuarantined(
   return db.write(() => {
     const { prompts } = selectKnownSession(db, session)
     if (eventKnown(db, session, event.id)) return 'duplicate'
-    if (isMessageEvent(event) || event.kind === 'turn_end') {
+    if (isInboxEvent(event) || event.kind === 'turn_end') {
       insertEvent(db, session, { event, receivedAt: at, outcome: null })
       insertMessage(db, session, event, prompts, at)
     } else {

@@ -19,7 +19,7 @@ import { countMessagesByPrompt, sampleQueue, selectClaimed } from './inbox.ts'
 import { linkObservations, pinObservations, selectTurnMaterial, unlinkObservations } from './memories.ts'
 import { selectObserverTurns, selectSeenDigests } from './observer-turns.ts'
 import { type OpenOptions, openDatabase } from './open.ts'
-import { decideProjects, moveMergedRows } from './projects.ts'
+import { moveMergedRows, updateProjects } from './projects.ts'
 import { readOperations } from './reader.ts'
 import { applyRetention } from './retention.ts'
 import {
@@ -52,7 +52,7 @@ const daemonOperations = {
   importBatch,
   /** A sequence number for a change that took several transactions and is complete now. */
   nextSeq,
-  decideProjects,
+  updateProjects,
   moveMergedRows,
   shownObservations: selectShown,
   markShown: insertShown,

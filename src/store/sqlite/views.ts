@@ -25,7 +25,7 @@ import {
   toSummary,
 } from './memories.ts'
 import { selectTrace, selectTraceOfEffect, selectTraceOfEvent } from './observer-turns.ts'
-import { newestName, selectDecidedName } from './projects.ts'
+import { newestName, selectGivenName } from './projects.ts'
 import { selectSession } from './sessions.ts'
 
 export function selectSessionView(db: Database, session: string, traceLimit: number): SessionView | null {
@@ -35,7 +35,7 @@ export function selectSessionView(db: Database, session: string, traceLimit: num
   const count = (table: string) =>
     db.number`SELECT count(*) AS n FROM ${raw(table)} WHERE content_session_id = ${session}`
   return {
-    row: { ...row, project: { key, name: selectDecidedName(db, key) ?? name } },
+    row: { ...row, project: { key, name: selectGivenName(db, key) ?? name } },
     messages: selectQueue(db, { session }),
     trace: selectTrace(db, session, traceLimit),
     traceDropped: db.number`SELECT trace_dropped AS n FROM sdk_sessions WHERE content_session_id = ${session}`,
@@ -164,7 +164,7 @@ export function selectActivity(db: Database, dayStarts: readonly number[], until
     days,
     projects: mostActive(byProject).map((project) => ({
       ...project,
-      name: selectDecidedName(db, project.key) ?? newestName(db, project.key) ?? project.key,
+      name: selectGivenName(db, project.key) ?? newestName(db, project.key) ?? project.key,
     })),
     queue: first === undefined ? [] : selectQueueDepth(db, first, until),
   }

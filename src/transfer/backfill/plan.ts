@@ -1,6 +1,6 @@
 /** Which past sessions a backfill sends, in which order, why the others are skipped, and what it would cost. */
 
-import type { StoredSessionState, TranscriptEnd } from '../../domain/event.ts'
+import type { TranscriptEnd, TranscriptImportState } from '../../domain/event.ts'
 import { isExcluded } from '../../domain/project.ts'
 import type { SurveyedSession, TranscriptProblem, TranscriptSurvey } from './survey.ts'
 
@@ -39,7 +39,7 @@ export interface BackfillPlanOptions {
   dataDir: string
   /** A key or a name; null: all. */
   project: string | null
-  reported(sessions: readonly TranscriptEnd[]): Promise<readonly StoredSessionState[]>
+  reported(sessions: readonly TranscriptEnd[]): Promise<readonly TranscriptImportState[]>
 }
 
 /** A session is still open if its last line is newer than this (ms): a turn may take minutes between two lines. */
@@ -73,7 +73,7 @@ export async function planBackfill(
 
 function reasonToSkip(
   session: SurveyedSession,
-  known: StoredSessionState | undefined,
+  known: TranscriptImportState | undefined,
   copies: ReadonlySet<string>,
   { now, dataDir }: BackfillPlanOptions,
 ): SkipReason | null {
@@ -118,8 +118,8 @@ function hasMore(a: SurveyedSession, b: SurveyedSession): boolean {
 async function findReported(
   sessions: readonly SurveyedSession[],
   { reported }: BackfillPlanOptions,
-): Promise<Map<string, StoredSessionState>> {
-  const known = new Map<string, StoredSessionState>()
+): Promise<Map<string, TranscriptImportState>> {
+  const known = new Map<string, TranscriptImportState>()
   for (let from = 0; from < sessions.length; from += REPORTED_BATCH) {
     const batch = sessions.slice(from, from + REPORTED_BATCH).map(({ session, end }) => ({ session, end }))
     for (const answer of await reported(batch)) known.set(answer.session, answer)

@@ -4,7 +4,7 @@
  * idempotent, so an interrupted session is simply sent again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isMessageEvent, type MemoryEvent } from '../../domain/event.ts'
+import { isInboxEvent, type MemoryEvent } from '../../domain/event.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
 import type { DaemonClient } from '../../transport/client.ts'
@@ -160,7 +160,7 @@ export async function sendSession(options: SendSessionOptions): Promise<SentSess
     await window.send(event)
     // The start event marks the session as a backfill. Without it the next run would skip it as reported by hooks.
     if (event.kind === 'session_start') await window.drain()
-    if (isMessageEvent(event)) messages += 1
+    if (isInboxEvent(event)) messages += 1
     if (event.kind === 'turn_end') turns += 1
     if (turns >= MAX_TURNS_AHEAD && event.kind === 'turn_end') {
       // All messages belong to finished turns, so all of them will be observed.

@@ -3,7 +3,7 @@
  * events are rebuilt from their database row.
  */
 import type { Call } from '../../api/index.ts'
-import { isMessageEvent, type MemoryEvent } from '../../domain/event.ts'
+import { isInboxEvent, type MemoryEvent } from '../../domain/event.ts'
 import { MemError } from '../../lib/errors.ts'
 import type { RecordedEvent, SessionHistory } from '../../store/port.ts'
 
@@ -33,7 +33,7 @@ export async function loadSession(call: Call, prefix: string): Promise<LoadedSes
   const { session, events: stored } = await allEvents(call, prefix)
   const { story } = await call('story', { session, trace: 0, rows: MAX_ROWS })
   const { events, gone } = replayableEvents(stored, story)
-  const kept = events.filter(({ event }) => isMessageEvent(event)).length
+  const kept = events.filter(({ event }) => isInboxEvent(event)).length
   const total = kept + gone.filter(({ kind }) => kind !== 'turn_end').length
   if (kept === 0) throw nothingToReplay(session, total, gone)
   const times = gone.map(({ at }) => at)

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Policy } from '../../../machines/session/types.ts'
 import type { DailyBudget } from '../../daemon/actors/model-calls.ts'
-import type { CommitNews } from '../../daemon/actors/stream.ts'
+import type { CommitItem } from '../../daemon/actors/stream.ts'
 import { Supervisor } from '../../daemon/actors/supervisor.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
@@ -81,7 +81,7 @@ async function replayInDirectory(
     store,
     observer: () => guarded,
     offlineObserver,
-    spent: (calls) => options.budget?.add(calls),
+    onModelCallsStored: (calls) => options.budget?.add(calls),
     policy: () => options.policy,
     concurrency: () => 1,
     spool: { deliver: async () => 0 },
@@ -145,7 +145,7 @@ const byId = <T extends { id: number }>(rows: readonly T[]): T[] => rows.toSorte
 /** The replay's clock, and whether an effect of its session is in flight. */
 class ReplayClock {
   now = 0
-  #effect: CommitNews['effect'] = null
+  #effect: CommitItem['effect'] = null
   #halted: { error: unknown } | null = null
   #wake: () => void = () => undefined
   readonly #signal: AbortSignal
@@ -155,7 +155,7 @@ class ReplayClock {
     signal.addEventListener('abort', () => this.halt(signal.reason), { once: true })
   }
 
-  onCommit({ effect, waiting }: CommitNews): void {
+  onCommit({ effect, waiting }: CommitItem): void {
     this.#effect = effect
     if (effect === null && waiting !== null) this.halt(observerUnavailable(waiting))
     this.#wake()

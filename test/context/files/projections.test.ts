@@ -366,7 +366,7 @@ describe('projections.removal', () => {
     tree.write('src/deep/x.ts', '')
     await tree.learn('Fix the login', touching('src/deep/x.ts'))
     await tree.turnOn(files, ['project', 'folders', 'cursor'])
-    await tree.store.decideProjects([{ key: tree.key, files: [] }], NOW)
+    await tree.store.updateProjects([{ key: tree.key, files: [] }], NOW)
     tree.write('src/CLAUDE.md.claude-mem-new', 'half a fi')
     expect(outcomes(await files.turnOff(tree.owner, null, false))).toEqual([])
     const { files: list } = await files.turnOff(tree.owner, tree.root, false)
@@ -417,12 +417,12 @@ describe('projections.removal', () => {
   test('a repository that moves keeps its files up to date', async () => {
     await tree.learn('Fix the login')
     await tree.turnOn(files)
-    const [key, notes] = [tree.key, (await tree.store.projectDecisions())[0]?.files ?? []]
+    const [key, notes] = [tree.key, (await tree.store.projectSettings())[0]?.files ?? []]
     renameSync(tree.root, `${tree.root}-moved`)
     await tree.follow(files)
     expect(tree.notices).toEqual([expect.stringContaining('it is gone')])
     const moved = key.replace('shop', 'shop-moved')
-    await tree.store.decideProjects(
+    await tree.store.updateProjects(
       [
         { key, mergedInto: moved, files: [] },
         { key: moved, files: notes },
@@ -439,7 +439,7 @@ describe('projections.removal', () => {
   test('a project that was merged into another shows its memory', async () => {
     await tree.turnOn(files)
     await tree.learn('Fix the login')
-    await tree.store.decideProjects([{ key: tree.key, mergedInto: 'git:/other/.git' }], NOW)
+    await tree.store.updateProjects([{ key: tree.key, mergedInto: 'git:/other/.git' }], NOW)
     while ((await tree.store.moveMergedRows(100)) > 0);
     files.changed('git:/other/.git')
     await files.flush()

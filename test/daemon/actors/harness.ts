@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Policy } from '../../../machines/session/types.ts'
 import type { DailyBudget } from '../../../src/daemon/actors/model-calls.ts'
-import { type ProjectFiling, type Spool, Supervisor } from '../../../src/daemon/actors/supervisor.ts'
+import { type ProjectKeyResolver, type Spool, Supervisor } from '../../../src/daemon/actors/supervisor.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { plainObserver } from '../../../src/observer/plain.ts'
 import type { Observer } from '../../../src/observer/port.ts'
@@ -25,10 +25,10 @@ export class Harness {
   readonly directory = temporaryDirectory('actors')
   observer: Observer = plainObserver
   policy: Policy = POLICY
-  goesOffline = false
+  fallsBackToOffline = false
   budget: DailyBudget | null = null
   /** Made for each start. */
-  filing: ((store: Store) => Promise<ProjectFiling>) | null = null
+  projectKeys: ((store: Store) => Promise<ProjectKeyResolver>) | null = null
   spooled: MemoryEvent[] = []
   log: { level: string; text: string; details: Record<string, unknown> | undefined }[] = []
   /** Real time plus this: tests move it, the machines see it. */
@@ -61,13 +61,13 @@ export class Harness {
       store: this.#store,
       observer: () => this.observer,
       offlineObserver,
-      noModel: () => this.budget?.reason ?? null,
-      goesOffline: () => this.goesOffline,
-      spent: (calls) => this.budget?.add(calls),
+      modelDisabledReason: () => this.budget?.reason ?? null,
+      fallsBackToOffline: () => this.fallsBackToOffline,
+      onModelCallsStored: (calls) => this.budget?.add(calls),
       policy: () => this.policy,
       concurrency: () => 2,
       spool,
-      ...(this.filing === null ? {} : { filing: await this.filing(this.#store) }),
+      ...(this.projectKeys === null ? {} : { projectKeys: await this.projectKeys(this.#store) }),
       log: (level, text, details) => this.log.push({ level, text, details }),
       now: this.now,
       freshId: () => `id-${++this.#ids}-${Math.random().toString(36).slice(2)}`,

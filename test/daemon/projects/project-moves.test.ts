@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { straightened } from '../../../src/daemon/projects.ts'
-import type { ProjectDecision } from '../../../src/store/port.ts'
+import { repairMerges } from '../../../src/daemon/projects.ts'
+import type { ProjectSettings } from '../../../src/store/port.ts'
 
-const decided = (merges: Record<string, string | null>) =>
-  new Map<string, ProjectDecision>(
+const settingsWith = (merges: Record<string, string | null>) =>
+  new Map<string, ProjectSettings>(
     Object.entries(merges).map(([key, mergedInto]) => [
       key,
       { key, mergedInto, name: null, root: null, fingerprint: null, files: [] },
@@ -22,7 +22,7 @@ test.each([
     { x: 'a', a: 'b', b: 'a' },
     { x: null, a: null, b: null },
   ],
-])('decisions that a recovery left as %j are put straight by %j', (before, expected) => {
-  const changes = straightened(decided(before))
-  expect(Object.fromEntries(changes.map(({ key, mergedInto }) => [key, mergedInto]))).toEqual(expected)
+])('merges that a recovery left as %j are repaired by %j', (before, expected) => {
+  const updates = repairMerges(settingsWith(before))
+  expect(Object.fromEntries(updates.map(({ key, mergedInto }) => [key, mergedInto]))).toEqual(expected)
 })

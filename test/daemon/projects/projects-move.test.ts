@@ -51,13 +51,13 @@ test('its name by hand and its files come along', async () => {
   const old = repository(at('shop'))
   await session(old)
   await s.projects.rename('shop', 'Web store')
-  await s.h.store.decideProjects([{ key: projectOfDirectory(old).key, files: ['project'] }], 0)
+  await s.h.store.updateProjects([{ key: projectOfDirectory(old).key, files: ['project'] }], 0)
   move(old, at('moved'))
   await session(at('moved'))
   expect(await projectViews(s.h.store)).toMatchObject([{ name: 'Web store', place: at('moved') }])
-  const decisions = await s.h.store.projectDecisions()
-  expect(decisions.find(({ key }) => key === projectOfDirectory(at('moved')).key)).toMatchObject({ files: ['project'] })
-  expect(decisions.find(({ key }) => key.includes('shop'))).toMatchObject({ files: [], root: null, name: null })
+  const settings = await s.h.store.projectSettings()
+  expect(settings.find(({ key }) => key === projectOfDirectory(at('moved')).key)).toMatchObject({ files: ['project'] })
+  expect(settings.find(({ key }) => key.includes('shop'))).toMatchObject({ files: [], root: null, name: null })
 })
 
 test('a copy stays apart, also when the first one is deleted later', async () => {
@@ -194,7 +194,7 @@ test('a place without commits, without a repository, or that is gone starts as i
 test('a session starts though its place cannot be noted', async () => {
   const shop = repository(at('shop'))
   const { store } = s.h
-  store.decideProjects = async () => {
+  store.updateProjects = async () => {
     throw new Error('disk full')
   }
   await session(shop)

@@ -181,7 +181,7 @@ describe('a merge', () => {
   })
 
   test('that a dead process left is finished by the next one', async () => {
-    await s.h.store.decideProjects([{ key: BLOG.key, mergedInto: SHOP.key, root: '/home/me/blog' }], NOW)
+    await s.h.store.updateProjects([{ key: BLOG.key, mergedInto: SHOP.key, root: '/home/me/blog' }], NOW)
     expect(await s.h.store.projectContents(BLOG.key)).toMatchObject({ observations: 1 })
     const next = new Projects({ store: s.h.store })
     await next.load()

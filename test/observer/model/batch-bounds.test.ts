@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { MessageEvent } from '../../../src/domain/event.ts'
+import type { InboxEvent } from '../../../src/domain/event.ts'
 import { cutText } from '../../../src/domain/sanitize.ts'
 import { fairShares } from '../../../src/observer/model/messages.ts'
 import { shortenForPrompt } from '../../../src/observer/model/prompt-text.ts'
@@ -168,7 +168,7 @@ describe('batch.bad input', () => {
   const message = fc.oneof(
     fc.tuple(tool, anything, anything).map(([name, input, response]) => used(name, input, response)),
     fc.tuple(tool, anything, fc.string({ maxLength: 2_000 })).map(([name, input, error]) => failed(name, input, error)),
-    fc.string({ maxLength: 2_000 }).map((lastMessage): MessageEvent => ({ ...ENDED, lastMessage })),
+    fc.string({ maxLength: 2_000 }).map((lastMessage): InboxEvent => ({ ...ENDED, lastMessage })),
   )
 
   test('any input renders without an error and within the limit', () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { MessageEvent } from '../../../src/domain/event.ts'
+import type { InboxEvent } from '../../../src/domain/event.ts'
 import { localDate, localTime } from '../../../src/observer/model/prompt-text.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
 import { ENDED, filler, only, render } from './batches.ts'
 
 describe('batch.block', () => {
   test('has number, tool, time, directory below the project, and agent', () => {
-    const first: MessageEvent = { ...bash('npm test', 'ok'), cwd: '/home/dev/shop/packages/api' }
-    const second: MessageEvent = { ...bash('ls'), cwd: '/tmp', agent: { id: 'a1', type: 'Explore' } }
+    const first: InboxEvent = { ...bash('npm test', 'ok'), cwd: '/home/dev/shop/packages/api' }
+    const second: InboxEvent = { ...bash('ls'), cwd: '/tmp', agent: { id: 'a1', type: 'Explore' } }
     const text = render([first, second])
     expect(text).toContain(`2 tool uses of ${localDate(first.at)}:`)
     expect(text).toContain(`<tool_use n="1" tool="Bash" time="${localTime(first.at)}" dir="packages/api">`)

@@ -1,5 +1,5 @@
 /** Batches with the default limits. */
-import type { MessageEvent, SubagentEndEvent } from '../../../src/domain/event.ts'
+import type { InboxEvent, SubagentEndEvent } from '../../../src/domain/event.ts'
 import { type BatchOptions, renderBatch } from '../../../src/observer/model/messages.ts'
 
 const DEFAULTS: BatchOptions = {
@@ -9,9 +9,9 @@ const DEFAULTS: BatchOptions = {
   folded: 0,
   withheld: 0,
 }
-export const render = (messages: MessageEvent[], options: Partial<BatchOptions> = {}) =>
+export const render = (messages: InboxEvent[], options: Partial<BatchOptions> = {}) =>
   renderBatch(messages, { ...DEFAULTS, ...options })
-export const only = (message: MessageEvent, options: Partial<BatchOptions> = {}) => render([message], options)
+export const only = (message: InboxEvent, options: Partial<BatchOptions> = {}) => render([message], options)
 export const filler = (chars: number) =>
   Array.from({ length: Math.ceil(chars / 36) }, (_, i) => `row ${i}: nothing to see here, carry on`).join('\n')
 

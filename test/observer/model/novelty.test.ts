@@ -1,23 +1,23 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { MessageEvent } from '../../../src/domain/event.ts'
+import type { InboxEvent } from '../../../src/domain/event.ts'
 import { prepareNovelty } from '../../../src/observer/model/novelty.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
 
-const noveltySubjects = (events: readonly MessageEvent[]) => prepareNovelty(events).subjects
-const foldRepeated = (events: readonly MessageEvent[], stored: ReadonlyMap<string, string>) =>
+const noveltySubjects = (events: readonly InboxEvent[]) => prepareNovelty(events).subjects
+const foldRepeated = (events: readonly InboxEvent[], stored: ReadonlyMap<string, string>) =>
   prepareNovelty(events).fold(stored)
 
-function reads(file: string, content: string, range: { offset?: number; limit?: number } = {}): MessageEvent {
+function reads(file: string, content: string, range: { offset?: number; limit?: number } = {}): InboxEvent {
   const path = `/home/dev/shop/${file}`
   const shown = { filePath: path, content, numLines: 1, startLine: range.offset ?? 1, totalLines: 9 }
   return used('Read', { file_path: path, ...range }, { type: 'text', file: shown })
 }
 
 /** The reason for folding each event; null if it is fresh. */
-function foldsOf(events: MessageEvent[], known = NOTHING): (string | null)[] {
+function foldsOf(events: InboxEvent[], known = NOTHING): (string | null)[] {
   const { folded } = foldRepeated(events, known)
   return events.map((event) => folded.find((one) => one.eventId === event.id)?.reason ?? null)
 }
@@ -219,7 +219,7 @@ describe('novelty.other tools', () => {
       used(tool, { prompt: 'a' }, 'b'),
       used(tool, { prompt: 'a' }, 'b'),
     ])
-    const end: MessageEvent = { ...bash(''), kind: 'subagent_end', lastMessage: 'found it' }
+    const end: InboxEvent = { ...bash(''), kind: 'subagent_end', lastMessage: 'found it' }
     const twice = [write('a.ts', 'x'), write('a.ts', 'x'), ...events, end, { ...end, id: 'end-2' }]
     expect(foldRepeated(twice, NOTHING).fresh).toEqual(twice)
   })
@@ -236,7 +236,7 @@ describe('novelty.other tools', () => {
 const path = fc.constantFrom('a.ts', 'b.ts', 'é\n.ts', `${'d/'.repeat(80)}c.ts`)
 const text = fc.oneof(fc.constantFrom('', 'one', 'two\n', '3 passed in 1.2s'), fc.string({ unit: 'binary' }))
 const COMMANDS = ['ls', 'git status', 'npm test', 'cat a | tee b', '"', '$(', 'rg x', 'cd a && make', '']
-const anyMessage: fc.Arbitrary<MessageEvent> = fc.oneof(
+const anyMessage: fc.Arbitrary<InboxEvent> = fc.oneof(
   fc.tuple(path, text).map(([file, content]) => reads(file, content)),
   fc.tuple(path, text).map(([file, content]) => write(file, content)),
   fc.tuple(fc.oneof(fc.constantFrom(...COMMANDS), fc.string()), text).map(([line, out]) => bash(line, out)),
@@ -246,9 +246,9 @@ const anyMessage: fc.Arbitrary<MessageEvent> = fc.oneof(
     .map(([tool, input, response]) => used(tool, input, response)),
 )
 /** Repeated events have new ids. */
-const secondTime = (events: MessageEvent[]) => events.map((event) => ({ ...event, id: `${event.id}'` }))
+const secondTime = (events: InboxEvent[]) => events.map((event) => ({ ...event, id: `${event.id}'` }))
 /** The store returns only the requested subjects. */
-function lookedUp(events: readonly MessageEvent[], seen: Iterable<{ subject: string; digest: string }>) {
+function lookedUp(events: readonly InboxEvent[], seen: Iterable<{ subject: string; digest: string }>) {
   const store = new Map([...seen].map(({ subject, digest }) => [subject, digest]))
   return new Map(
     noveltySubjects(events).flatMap((subject) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { MessageEvent, TurnEndEvent } from '../../../src/domain/event.ts'
+import type { InboxEvent, TurnEndEvent } from '../../../src/domain/event.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
 import { offlineObserver } from '../../../src/observer/rules/index.ts'
 import type { ObserverTurn } from '../../../src/store/commit.ts'
@@ -18,7 +18,7 @@ const request = {
   contextTokens: 0,
   calls: { begin: () => () => undefined },
 }
-const observe = (messages: MessageEvent[], prompt: string | null = null, conversation: ObserverTurn[] = []) =>
+const observe = (messages: InboxEvent[], prompt: string | null = null, conversation: ObserverTurn[] = []) =>
   offlineObserver.observe({ ...request, prompt, messages, conversation, seen: async () => new Map() }, signal)
 const toConversation = (turns: readonly Omit<ObserverTurn, 'generation' | 'at'>[]): ObserverTurn[] =>
   turns.map((turn) => ({ ...turn, generation: 1, at: 0 }))
@@ -272,7 +272,7 @@ test('rules.blocking: a large batch yields to the event loop', async () => {
 })
 
 describe('rules.unexpected input', () => {
-  const unexpected: [string, MessageEvent][] = [
+  const unexpected: [string, InboxEvent][] = [
     ['a response of unknown shape', used('Edit', 7, ['x', { deep: [null] }])],
     ['no input at all', used('Write', null, null)],
     ['an MCP tool', used('mcp__db__query', { sql: 'select 1' }, [{ type: 'text', text: '1 row' }])],

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { StoredSessionState } from '../../../src/domain/event.ts'
+import type { TranscriptImportState } from '../../../src/domain/event.ts'
 import { loadSettings, type Settings } from '../../../src/settings/settings.ts'
 import { type BackfillPlanOptions, estimateCost, planBackfill } from '../../../src/transfer/backfill/plan.ts'
 import { findTranscripts, namedTranscripts, surveyTranscripts } from '../../../src/transfer/backfill/survey.ts'
@@ -22,7 +22,7 @@ async function plan(
   options: Partial<BackfillPlanOptions> & {
     since?: number | null
     settings?: Settings
-    known?: StoredSessionState[]
+    known?: TranscriptImportState[]
   } = {},
 ) {
   const { since = null, settings = defaults, known = [], ...rest } = options

@@ -226,7 +226,7 @@ describe('exchange.import', () => {
 
   test('files what belongs to a merged project where that was merged into', async () => {
     await into.commit('live', { state: stateOf({ project: OTHER_PROJECT }) })
-    await into.store.decideProjects([{ key: PROJECT.key, mergedInto: OTHER_PROJECT.key }], NOW)
+    await into.store.updateProjects([{ key: PROJECT.key, mergedInto: OTHER_PROJECT.key }], NOW)
     await from.commit('s', { observations: [observationOf([])] })
     await importInto(into.store, textSource(fileText(recordsOf(from.database))))
     expect(await into.store.observations({ project: OTHER_PROJECT.key })).toHaveLength(1)

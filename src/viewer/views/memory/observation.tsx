@@ -1,4 +1,4 @@
-/** The panel of an observation: its content, actions, origin and neighbours. */
+/** The panel of an observation: its content, actions, provenance and neighbours. */
 import { useRef, useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import { MemError } from '../../../lib/errors.ts'
@@ -9,14 +9,14 @@ import { Icon, type IconName, KindIcon } from '../../components/icon.tsx'
 import { callDaemon } from '../../connection.ts'
 import { fullCount, shortDay, Time, timeOfDay } from '../../format.tsx'
 import { useObservable } from '../../observable.ts'
-import { isMemoryChange, useOperation, useQuery, useReloadOnNews } from '../../queries.ts'
+import { isMemoryChange, useOperation, useQuery, useReloadOnStream } from '../../queries.ts'
 import { navigate } from '../../route.ts'
 import { safeLine } from '../../safe-text.ts'
 import { CorrectDialog, ForgetDialog, SupersedeDialog } from './dialogs.tsx'
 import { filterHref, type MemoryQuery, memoryHref } from './memory-query.ts'
 import { type MemoryRows, memoryAddressId } from './memory-rows.ts'
-import { OriginSection } from './origin.tsx'
 import { DetailPanel, FileList, MemoryLink, MemoryMeta, MissingMemory, PanelSection, ProseText } from './panel.tsx'
+import { ProvenanceSection } from './provenance.tsx'
 import { ScoreTable } from './score.tsx'
 
 export type ObservationDetails = OutputOf<'origin'>['observation']
@@ -38,13 +38,13 @@ interface ContentProps {
 
 export function ObservationPanel({ id, query, rows, onClose }: ObservationPanelProps) {
   useObservable(rows.version)
-  const origins = useQuery(`origin ${id}`, () => loadOrigin(id))
-  useReloadOnNews((message) => mayConcern(message, id), CHANGE_THROTTLE_MS, origins.reload)
-  const found = origins.data?.found ?? null
+  const provenance = useQuery(`origin ${id}`, () => loadProvenance(id))
+  useReloadOnStream((message) => mayConcern(message, id), CHANGE_THROTTLE_MS, provenance.reload)
+  const found = provenance.data?.found ?? null
   const wasFound = useRef(false)
   wasFound.current ||= found !== null
   if (found === null) {
-    if (!wasFound.current) return <MissingMemory kind="observation" query={origins} onClose={onClose} />
+    if (!wasFound.current) return <MissingMemory kind="observation" query={provenance} onClose={onClose} />
     return (
       <DetailPanel label={`Observation ${id}`} onClose={onClose}>
         <EmptyState icon="trash" title="This observation was forgotten">
@@ -67,14 +67,14 @@ export function ObservationPanel({ id, query, rows, onClose }: ObservationPanelP
           <ScoreTable explanation={hit.explanation} />
         </PanelSection>
       )}
-      <OriginSection observation={observation} origin={origin} />
+      <ProvenanceSection observation={observation} origin={origin} />
       <NearbyMemories id={id} query={query} />
     </DetailPanel>
   )
 }
 
 /** Null: there is no observation with this number. */
-async function loadOrigin(id: number) {
+async function loadProvenance(id: number) {
   try {
     return { found: await callDaemon('origin', { observation: id }) }
   } catch (error) {
@@ -299,7 +299,7 @@ const NEARBY_THROTTLE_MS = 400
 
 function NearbyMemories({ id, query }: { id: number; query: MemoryQuery }) {
   const { data, reload } = useOperation('timeline', { anchor: id, before: NEARBY, after: NEARBY })
-  useReloadOnNews(isMemoryChange, NEARBY_THROTTLE_MS, reload)
+  useReloadOnStream(isMemoryChange, NEARBY_THROTTLE_MS, reload)
   if (data === null || data.items.length < 2) return null
   return (
     <PanelSection title="Before and after" about="in its project, oldest first">

@@ -1,7 +1,7 @@
 /** The opened memory: chooses the panel by its id in the address. Contains the panels of summaries and prompts. */
 import { EmptyState } from '../../components/basics.tsx'
 import { KindIcon } from '../../components/icon.tsx'
-import { useOperation, useReloadOnNews } from '../../queries.ts'
+import { useOperation, useReloadOnStream } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
 import { safeLine } from '../../safe-text.ts'
 import { summaryParts } from '../session/timeline.ts'
@@ -133,7 +133,7 @@ function PromptPanel({ number, session, onClose }: { number: number; session: st
 
 /** Reloads when the session got memories, or when memories were deleted. */
 function useReloadOnSession(session: string, reload: () => void): void {
-  useReloadOnNews(
+  useReloadOnStream(
     (message) =>
       message.type === 'commit'
         ? message.session === session && message.observations.length + message.summaries.length > 0

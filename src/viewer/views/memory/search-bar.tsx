@@ -12,7 +12,7 @@ import { callDaemon } from '../../connection.ts'
 import { compactCount, countOf, durationText, fullCount } from '../../format.tsx'
 import { SEARCH_FIELD_ID } from '../../keyboard.ts'
 import { useObservable } from '../../observable.ts'
-import { isMemoryChange, useProjects, useQuery, useReloadOnNews } from '../../queries.ts'
+import { isMemoryChange, useProjects, useQuery, useReloadOnStream } from '../../queries.ts'
 import { replaceRoute } from '../../route.ts'
 import { safeLine } from '../../safe-text.ts'
 import { activeFilters, EMPTY_MEMORY_QUERY, type MemoryQuery, memoryHref } from './memory-query.ts'
@@ -92,7 +92,7 @@ function useMemoryStats(project: string | null, rows: MemoryRows): MemoryStatsAn
   const { data, reload } = useQuery(`stats ${project} ${hasRows.current}`, async () =>
     hasRows.current ? (await callDaemon('memory_stats', { project })).stats : null,
   )
-  useReloadOnNews(isMemoryChange, COUNT_THROTTLE_MS, reload)
+  useReloadOnStream(isMemoryChange, COUNT_THROTTLE_MS, reload)
   return data
 }
 

@@ -12,7 +12,7 @@ import {
 import { Statechart } from '../../components/statechart.tsx'
 import { ClockTime, compactCount, fullCount, RelativeTime, Time, timeOfDay } from '../../format.tsx'
 import type { LiveSession, LiveTransition } from '../../live-sessions.ts'
-import { useLast, useOperation, useReloadOnNews } from '../../queries.ts'
+import { useLast, useOperation, useReloadOnStream } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
 import { safeLine, stateLabel } from '../../safe-text.ts'
 
@@ -162,7 +162,7 @@ const OBSERVATIONS_THROTTLE_MS = 500
 
 function LatestObservations({ session, max }: { session: string; max: number }) {
   const { data, reload } = useOperation('story', { session, trace: 0, rows: max })
-  useReloadOnNews(
+  useReloadOnStream(
     (message) =>
       message.type === 'commit'
         ? message.session === session && message.observations.length > 0

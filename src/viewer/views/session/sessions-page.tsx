@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx'
 import { SESSION_STATUSES, type SessionListRow, SessionRowItem } from '../../components/session-status.tsx'
 import { fullCount } from '../../format.tsx'
 import { useObservable } from '../../observable.ts'
-import { useLast, useOperation, useProjects, useReloadOnNews } from '../../queries.ts'
+import { useLast, useOperation, useProjects, useReloadOnStream } from '../../queries.ts'
 import { currentRoute, replaceRoute, viewHref } from '../../route.ts'
 import { safeLine } from '../../safe-text.ts'
 import { useRowKeys } from '../../shortcuts.ts'
@@ -87,7 +87,7 @@ function useSessionRows(filter: SessionFilter, max: number) {
     ...(project === '' ? {} : { project }),
   }
   const { data, error, loading, reload } = useOperation('sessions', request)
-  useReloadOnNews(isSessionChange, isSearch ? SEARCH_THROTTLE_MS : THROTTLE_MS, reload)
+  useReloadOnStream(isSessionChange, isSearch ? SEARCH_THROTTLE_MS : THROTTLE_MS, reload)
   // Rows that changed since the list was opened are highlighted.
   const [openedAt] = useState(() => Date.now())
   const rows = useLast(data)?.sessions.filter((row) => matchesFilter(row, filter)) ?? null

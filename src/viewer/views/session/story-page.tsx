@@ -9,7 +9,7 @@ import { callDaemon } from '../../connection.ts'
 import { compactCount, countOf, durationText, fullCount, RelativeTime, usdText } from '../../format.tsx'
 import { liveSessions } from '../../live-sessions.ts'
 import { useObservable } from '../../observable.ts'
-import { useLast, useOperation, useReloadOnNews } from '../../queries.ts'
+import { useLast, useOperation, useReloadOnStream } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
 import { safeLine, safeText } from '../../safe-text.ts'
 import { useRowKeys } from '../../shortcuts.ts'
@@ -48,7 +48,7 @@ export function StoryPage({ session, turn }: { session: string; turn: number }) 
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
   // `session` may be the beginning of an id.
-  useReloadOnNews((message) => message.type === 'change' || message.session.startsWith(session), THROTTLE_MS, reload)
+  useReloadOnStream((message) => message.type === 'change' || message.session.startsWith(session), THROTTLE_MS, reload)
   const story = useLast(data)?.story ?? null
   return (
     <div class="story stack" ref={page}>

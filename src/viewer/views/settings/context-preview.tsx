@@ -12,7 +12,7 @@ import { runWithToast, useBusy } from '../../components/dialog.tsx'
 import { callDaemon } from '../../connection.ts'
 import { changeSetting } from '../../daemon-status.ts'
 import { countOf, fullCount } from '../../format.tsx'
-import { useLast, useProjects, useQuery, useReloadOnNews } from '../../queries.ts'
+import { useLast, useProjects, useQuery, useReloadOnStream } from '../../queries.ts'
 import { safeLine, safeText } from '../../safe-text.ts'
 import { Pills } from './setting-controls.tsx'
 
@@ -76,7 +76,7 @@ export function changedSettings(
 
 export function ContextPreviewPanel({ settings }: { settings: readonly SettingInfo[] }) {
   const { projects: all, error, reload } = useProjects()
-  useReloadOnNews(isContextChange, NEWS_THROTTLE_MS, reload)
+  useReloadOnStream(isContextChange, NEWS_THROTTLE_MS, reload)
   const [selected, setSelected] = useState<string | null>(null)
   const [moved, setMoved] = useState<ContextOverrides>({})
   const projects = all?.filter(({ observations }) => observations > 0) ?? []
@@ -201,7 +201,7 @@ function PreviewResult({ project, options, settings }: PreviewResultProps) {
     const input: { project: string } & ContextOptions = JSON.parse(request)
     return { answer: await callDaemon('context', input), budget: input.tokens }
   })
-  useReloadOnNews(isContextChange, NEWS_THROTTLE_MS, reload)
+  useReloadOnStream(isContextChange, NEWS_THROTTLE_MS, reload)
   const last = useLast(data)
   if (error !== null) return <ErrorNotice text={error} retry={reload} />
   return last === null ? <LoadingRows rows={3} /> : <PreviewReport answer={last.answer} budget={last.budget} />

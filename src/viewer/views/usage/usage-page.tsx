@@ -10,7 +10,7 @@ import { callDaemon } from '../../connection.ts'
 import { daemonStatus } from '../../daemon-status.ts'
 import { compactCount, countOf, fullCount, timeOfDay, usdText } from '../../format.tsx'
 import { useObservable } from '../../observable.ts'
-import { useLast, useQuery, useReloadOnNews } from '../../queries.ts'
+import { useLast, useQuery, useReloadOnStream } from '../../queries.ts'
 import { currentRoute, viewHref } from '../../route.ts'
 import { safeLine } from '../../safe-text.ts'
 import { BudgetMeters } from '../now/today-strip.tsx'
@@ -25,7 +25,7 @@ export function UsagePage() {
   const requested = Number(useObservable(currentRoute).query.get('days'))
   const days = USAGE_RANGES.find((range) => range === requested) ?? 30
   const { data, error, loading, reload } = useQuery(`usage ${days}`, () => loadUsage(days))
-  useReloadOnNews(isUsageChange, THROTTLE_MS, reload)
+  useReloadOnStream(isUsageChange, THROTTLE_MS, reload)
   const visible = useLast(data)
   return (
     <div class="usage">

@@ -127,7 +127,7 @@ describe('model.breaker', () => {
 
   test('where the user said so, sessions go on offline while the model cannot be reached, and come back to it', async () => {
     place = await ModelPlace.make('anthropic')
-    place.harness.goesOffline = true
+    place.harness.fallsBackToOffline = true
     place.script = ({ index }) => (index === 0 ? { fault: 'status', status: 529, retryAfterSeconds: 600 } : null)
     await accept(events.prompt('s', 'p1'))
     await accept(

@@ -128,7 +128,7 @@ describe('limits.offline', () => {
 
   test('while the model cannot be reached no session waits, however many there are', async () => {
     place = await ModelPlace.make('anthropic')
-    place.harness.goesOffline = true
+    place.harness.fallsBackToOffline = true
     place.script = () => ({ fault: 'status', status: 529, retryAfterSeconds: 3_000 })
     for (let n = 0; n < 6; n++) await turn(`s${n}`)
     await place.harness.settle()

@@ -10,14 +10,14 @@ import { safeLine, safeText, stateLabel } from '../../safe-text.ts'
 import type { ObservationDetails } from './observation.tsx'
 import { PanelSection, ProseText } from './panel.tsx'
 
-type Origin = OutputOf<'origin'>['origin']
+type Provenance = OutputOf<'origin'>['origin']
 
 /** Source events shown; a batch has a few dozen. */
 const MAX_EVENTS = 100
 /** Displayed part of a payload, in characters. */
 const MAX_PAYLOAD_CHARS = 12_000
 
-export function OriginSection({ observation, origin }: { observation: ObservationDetails; origin: Origin }) {
+export function ProvenanceSection({ observation, origin }: { observation: ObservationDetails; origin: Provenance }) {
   const { prompt, events, calls, trace } = origin
   const { model, promptVersion } = observation
   const isManual = model === null && promptVersion === null
@@ -70,7 +70,7 @@ export function OriginSection({ observation, origin }: { observation: Observatio
   )
 }
 
-function SourceEvent({ event }: { event: Origin['events'][number] }) {
+function SourceEvent({ event }: { event: Provenance['events'][number] }) {
   const [open, setOpen] = useState(false)
   const { payload, tool, kind, at, attempts, outcome, reason } = event
   return (
@@ -132,7 +132,7 @@ const CALL_COLUMNS = [
   'Cost',
 ]
 
-function CallTable({ calls }: { calls: Origin['calls'] }) {
+function CallTable({ calls }: { calls: Provenance['calls'] }) {
   return (
     <Table class="numbers" caption="Calls to the model" columns={CALL_COLUMNS}>
       <tbody>
@@ -152,7 +152,7 @@ function CallTable({ calls }: { calls: Origin['calls'] }) {
   )
 }
 
-function Transitions({ trace, session }: { trace: Origin['trace']; session: string }) {
+function Transitions({ trace, session }: { trace: Provenance['trace']; session: string }) {
   return (
     <details class="memory-event memory-steps">
       <summary class="row">
