@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     `${tools} tool uses, ${observations} observations, ${summaries} summaries became ${tokens} tokens for the next session`,
   )
 
-  // The daemon writes the context for hooks to disk after a debounce; wait for it with the function the hook uses.
+  // The daemon writes the context for hooks to disk after a short delay; wait for it with the function the hook uses.
   if (!(await until(() => contextOnDisk() === context, TIMEOUT_MS))) {
     throw new Error(`the daemon did not write the context to ${sandbox.paths.context} within ${TIMEOUT_MS / 1000} s`)
   }

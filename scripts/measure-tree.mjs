@@ -138,7 +138,7 @@ export const ENTRY_FILES = {
     'engine.ts',
     'indexer.ts',
     'search-thread.ts',
-    'vectors/graph.ts',
+    'vectors/hnsw-index.ts',
   ],
   observer: [
     'make-observer.ts',

@@ -52,8 +52,8 @@ function operationTables(): string {
       const rows = Object.keys(group)
         .filter(isOperationName)
         .map((name) => {
-          const { about, input, answers } = OPERATIONS[name]
-          return `| \`${name}\` | ${about} | ${fields(input)} | \`${answerType(name)}\`: ${answers} |`
+          const { about, input, answerDescription } = OPERATIONS[name]
+          return `| \`${name}\` | ${about} | ${fields(input)} | \`${answerType(name)}\`: ${answerDescription} |`
         })
       return [`### ${title}`, '| request | what it does | fields | answer |', '|---|---|---|---|', ...rows].join('\n')
     })

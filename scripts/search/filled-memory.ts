@@ -140,20 +140,20 @@ export async function recallAt10(sandbox: Sandbox, queries: readonly string[]): 
   const reader = openSearchDatabase(sandbox.paths.database)
   const embedder = await staticEmbedder()
   const common = { reader, embedder, directory: sandbox.paths.vectors, log: () => undefined }
-  const graphFrom = settings.CLAUDE_MEM_VECTOR_INDEX_FROM
-  const graph = await VectorStore.open({ ...common, graphFrom })
-  const exact = await VectorStore.open({ ...common, graphFrom, library: null })
+  const hnswThreshold = settings.CLAUDE_MEM_VECTOR_INDEX_FROM
+  const indexed = await VectorStore.open({ ...common, hnswThreshold })
+  const exact = await VectorStore.open({ ...common, hnswThreshold, library: null })
   const filters = { ...NO_FILTERS, project: LARGE.key }
   let found = 0
   let wanted = 0
   for (const query of await embedder.embed(queries)) {
     if (query === null) continue
-    const near = new Set(graph.nearest(query, filters, RECALL_TOP).map(({ observationId }) => observationId))
+    const near = new Set(indexed.nearest(query, filters, RECALL_TOP).map(({ observationId }) => observationId))
     const closest = exact.nearest(query, filters, RECALL_TOP)
     wanted += closest.length
     found += closest.filter(({ observationId }) => near.has(observationId)).length
   }
-  if (graph.method !== 'hnsw') throw new Error('the vector index was not used')
+  if (indexed.method !== 'hnsw') throw new Error('the vector index was not used')
   reader.close()
   return found / wanted
 }

@@ -1,7 +1,7 @@
 /** What the handlers of operations work with: a reader when there is only the database file, more in a daemon. */
 
 import type { ContextPreview } from '../context/build.ts'
-import type { FileProjections } from '../context/files/projections.ts'
+import type { FileSections } from '../context/files/file-sections.ts'
 import type { ContextSettings } from '../context/selection.ts'
 import type { BudgetView } from '../daemon/actors/model-calls.ts'
 import type { Supervisor } from '../daemon/actors/supervisor.ts'
@@ -15,7 +15,7 @@ import type { Store, StoreReader } from '../store/port.ts'
 
 export type SearchReader = Pick<
   SearchCalls,
-  'search' | 'observations' | 'found' | 'beside' | 'passing' | 'state' | 'counts'
+  'search' | 'observations' | 'loadMemories' | 'around' | 'listFiltered' | 'state' | 'counts'
 >
 
 export interface ReadContext {
@@ -33,7 +33,7 @@ export interface DaemonContext extends ReadContext {
   memory: MemoryChanges
   projects: Projects
   /** Null where no files are written. */
-  files: FileProjections | null
+  files: FileSections | null
   /** Null where settings can be neither read nor changed. */
   settings: LiveSettings | null
   process: DaemonProcess

@@ -40,7 +40,7 @@ export function isOperationName(name: unknown): name is OperationName {
 
 /** The `type` of an operation's answer on the wire. */
 export function answerType(name: OperationName): string {
-  return OPERATIONS[name].answer ?? name
+  return OPERATIONS[name].answerType ?? name
 }
 
 /** Runs an operation in this process. `input` is checked here: callers may pass on what they received. */

@@ -23,7 +23,7 @@ export function openApiDocument(version = VERSION): object {
     const method = definition.method.toLowerCase()
     // One address with a condition is documented with the address it belongs to.
     if (paths[path]?.[method] !== undefined) continue
-    const { about, answers, rest } = OPERATIONS[name]
+    const { about, answerDescription, rest } = OPERATIONS[name]
     const number = rest.indexOf(definition) + 1
     paths[path] = {
       ...paths[path],
@@ -31,7 +31,7 @@ export function openApiDocument(version = VERSION): object {
         operationId: rest.length === 1 ? name : `${name}_${number}`,
         summary: about,
         ...parametersAndBody(route),
-        responses: responses(answers),
+        responses: responses(answerDescription),
       },
     }
   }
@@ -102,10 +102,10 @@ function parameter({ name, place, required, schema }: Parameter): object {
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema }
 }
 
-function responses(answers: string): object {
+function responses(description: string): object {
   const error = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }
   return {
-    200: { description: answers, content: { 'application/json': { schema: {} } } },
+    200: { description, content: { 'application/json': { schema: {} } } },
     ...Object.fromEntries(
       Object.entries(ERROR_STATUSES).map(([status, description]) => [status, { description, ...error }]),
     ),

@@ -39,9 +39,9 @@ interface Definition<Schema extends z.ZodObject, Context, Result> {
   about: string
   input: Schema
   /** The `type` of the answer on the wire, where it is not the name of the operation. */
-  answer?: string
-  /** What the answer holds, for the protocol page. */
-  answers: string
+  answerType?: string
+  /** What the answer contains, for the protocol page. */
+  answerDescription: string
   /**
    * `local`: only over the Unix socket (the named pipe on Windows), never for a browser or REST over TCP.
    * Default: every door.

@@ -81,9 +81,9 @@ function wordSearch(engine: SearchEngine, note: string): SearchReader {
       return { ...answer, notes: isComplete && note === WORDS_ONLY ? answer.notes : [note] }
     },
     observations: async (ids) => reader.observations(ids),
-    found: async (rows) => reader.found(rows),
-    beside: async (...args) => reader.beside(...args),
-    passing: async (...args) => reader.passing(...args),
+    loadMemories: async (rows) => reader.loadMemories(rows),
+    around: async (...args) => reader.around(...args),
+    listFiltered: async (...args) => reader.listFiltered(...args),
     counts: async (project) => reader.counts(project, null),
     state: async () => {
       const { vectors } = reader.counts(null, null)

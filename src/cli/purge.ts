@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileOutcome } from '../context/files/edit-file.ts'
-import { removeProjections } from '../context/files/projections.ts'
+import { removeAllSections } from '../context/files/file-sections.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { pluralize } from '../lib/format.ts'
 import type { Paths } from '../lib/paths.ts'
@@ -46,12 +46,14 @@ export async function purgeAll(
   // The records of installations that could not be removed are in the data directory.
   if (removed.failures.length > 0) throw notDeletedError(removed.failures)
   const pids = await stopDaemonPermanently(cli)
-  const projections = await removeFileSections(cli, dryRun)
+  const sections = await removeFileSections(cli, dryRun)
   deleteDataDirectory(cli.paths, home)
-  const skipped = projections.filter(({ what }) => what === 'left')
+  const skipped = sections.filter(({ what }) => what === 'left')
   const { installations: changed } = removed
-  printResult(cli, { dryRun, dataDir, deleted: exists, stopped: pids, installations: changed, projections }, () =>
-    resultLines(cli, removed, projections, exists),
+  printResult(
+    cli,
+    { dryRun, dataDir, deleted: exists, stopped: pids, installations: changed, projections: sections },
+    () => resultLines(cli, removed, sections, exists),
   )
   for (const { file, why } of skipped) {
     cli.printStderr(`claude-mem: our section in ${terminalSafe(file)} was not removed: ${terminalSafe(why ?? '')}`)
@@ -61,10 +63,10 @@ export async function purgeAll(
 
 async function printDryRun(cli: Cli, planned: UninstallOutcome, exists: boolean): Promise<number> {
   const { dataDir } = cli.paths
-  const projections = await removeFileSections(cli, true)
-  printResult(cli, { dryRun: true, dataDir, exists, ...planned, projections }, () => [
+  const sections = await removeFileSections(cli, true)
+  printResult(cli, { dryRun: true, dataDir, exists, ...planned, projections: sections }, () => [
     ...planned.installations.flatMap(({ files }) => installDryRunLines(files, cli.display())),
-    ...projections.flatMap(plannedSectionLines),
+    ...sections.flatMap(plannedSectionLines),
     exists ? `${terminalSafe(dataDir)} would be deleted` : `There is no ${terminalSafe(dataDir)}`,
   ])
   if (!cli.json) for (const failure of planned.failures) cli.printStderr(`claude-mem: ${terminalSafe(failure)}`)
@@ -137,7 +139,7 @@ async function confirmPurge(cli: Cli, { installations }: UninstallOutcome): Prom
 async function removeFileSections(cli: Cli, dryRun: boolean): Promise<FileOutcome[]> {
   try {
     const reader = await openStoreReader(cli.paths.database)
-    return await removeProjections(reader, dryRun).finally(() => reader.close())
+    return await removeAllSections(reader, dryRun).finally(() => reader.close())
   } catch (error) {
     if (!(error instanceof MemError && error.code === 'not_found')) {
       cli.printStderr(`claude-mem: sections in files could not be searched: ${terminalSafe(errorMessage(error))}`)
@@ -155,11 +157,11 @@ function plannedSectionLines({ file, what, why }: FileOutcome): string[] {
 function resultLines(
   cli: Cli,
   { installations }: UninstallOutcome,
-  projections: readonly FileOutcome[],
+  sections: readonly FileOutcome[],
   deleted: boolean,
 ): string[] {
   const { bold, green } = cli.display().style
-  const cleaned = projections.filter(({ what }) => what === 'cleaned' || what === 'deleted').length
+  const cleaned = sections.filter(({ what }) => what === 'cleaned' || what === 'deleted').length
   const dataDir = terminalSafe(cli.paths.dataDir)
   return [
     `${green('✓')} ${bold('claude-mem is removed')}`,

@@ -33,7 +33,7 @@ const CLIENTS_WITH_PROMPT_CONTEXT: ReadonlySet<string> = new Set(['claude-code']
 
 export interface RecallOptions {
   store: Pick<Store, 'session' | 'shownObservations' | 'markShown' | 'clearShown'>
-  search: () => Promise<Pick<SearchCalls, 'search' | 'observations' | 'passing'>>
+  search: () => Promise<Pick<SearchCalls, 'search' | 'observations' | 'listFiltered'>>
   settings: Pick<
     Settings,
     | 'CLAUDE_MEM_PROMPT_CONTEXT'
@@ -128,7 +128,7 @@ export class Recall {
       since: query.changedAt,
     }
     const [rows, shown] = await Promise.all([
-      search.passing(filters, FILE_CANDIDATES, 0),
+      search.listFiltered(filters, FILE_CANDIDATES, 0),
       store.shownObservations(query.session),
     ])
     if (rows.length === 0) return []

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import type { DaemonContext } from '../api/context.ts'
-import { FileProjections } from '../context/files/projections.ts'
+import { FileSections } from '../context/files/file-sections.ts'
 import { fileLimits } from '../context/files/section-content.ts'
 import { Recall } from '../context/recall.ts'
 import { contextSettings } from '../context/selection.ts'
@@ -27,12 +27,12 @@ import { viewerDirectory } from '../transport/viewer-access.ts'
 import { DailyBudget } from './actors/model-calls.ts'
 import type { StreamItem } from './actors/stream.ts'
 import { Supervisor, sessionPolicy } from './actors/supervisor.ts'
-import { ContextKeeper } from './context-keeper.ts'
 import { EventIntake } from './event-intake.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { LiveSettings } from './live-settings.ts'
 import { MemoryChanges } from './memory-changes.ts'
 import { Projects } from './projects.ts'
+import { RenderedContextCache } from './rendered-context-cache.ts'
 
 /** After this time a stop that hangs becomes a forced exit, in ms. */
 const FORCED_EXIT_MS = 8_000
@@ -117,8 +117,8 @@ class DaemonParts implements Daemon {
   readonly #projects: Projects
   readonly #spool: SpoolReader
   readonly #supervisor: Supervisor
-  readonly #keeper: ContextKeeper
-  readonly #files: FileProjections
+  readonly #contextCache: RenderedContextCache
+  readonly #files: FileSections
   readonly #search: LazySearchThread
   readonly #indexer: Indexer
   readonly #server: DaemonServer
@@ -135,8 +135,8 @@ class DaemonParts implements Daemon {
     this.#projects = this.#createProjects()
     this.#spool = new SpoolReader(base.paths.spool, base.log, this.#warn)
     this.#supervisor = this.#createSupervisor()
-    this.#keeper = this.#createContextKeeper()
-    this.#files = this.#createFileProjections()
+    this.#contextCache = this.#createRenderedContextCache()
+    this.#files = this.#createFileSections()
     this.#search = this.#createSearch()
     this.#indexer = this.#createIndexer()
     this.#server = this.#createServer()
@@ -159,7 +159,7 @@ class DaemonParts implements Daemon {
     await this.#server.listen()
     await this.#supervisor.serve()
     // A daemon that was killed may have left files that are older than its database.
-    void this.#keeper.refresh()
+    void this.#contextCache.refresh()
     void this.#files.refresh()
     this.#indexer.wake()
   }
@@ -182,7 +182,7 @@ class DaemonParts implements Daemon {
     await this.#projects.stop()
     await this.#indexer.stop()
     await this.#search.close()
-    await this.#keeper.flush()
+    await this.#contextCache.flush()
     await this.#files.flush()
     await this.#server.close()
     await this.#base.store.close()
@@ -227,9 +227,9 @@ class DaemonParts implements Daemon {
     return supervisor
   }
 
-  #createContextKeeper(): ContextKeeper {
+  #createRenderedContextCache(): RenderedContextCache {
     const { store, paths, loaded, budget } = this.#base
-    return new ContextKeeper({
+    return new RenderedContextCache({
       reader: store,
       directory: paths.context,
       settings: () => contextSettings(loaded.values),
@@ -240,9 +240,9 @@ class DaemonParts implements Daemon {
     })
   }
 
-  #createFileProjections(): FileProjections {
+  #createFileSections(): FileSections {
     const { store, loaded } = this.#base
-    return new FileProjections({ store, limits: () => fileLimits(loaded.values), notice: this.#warn })
+    return new FileSections({ store, limits: () => fileLimits(loaded.values), notice: this.#warn })
   }
 
   #createSearch(): LazySearchThread {
@@ -297,14 +297,14 @@ class DaemonParts implements Daemon {
       store,
       search,
       now: Date.now,
-      previewContext: (project, overrides) => this.#keeper.preview(project, overrides),
+      previewContext: (project, overrides) => this.#contextCache.preview(project, overrides),
       supervisor: this.#supervisor,
-      events: new EventIntake({ supervisor: this.#supervisor, keeper: this.#keeper, recall, keyOf }),
+      events: new EventIntake({ supervisor: this.#supervisor, contextCache: this.#contextCache, recall, keyOf }),
       memory: new MemoryChanges({
         store,
         search,
         indexer: this.#indexer,
-        keeper: this.#keeper,
+        contextCache: this.#contextCache,
         files: this.#files,
         keyOf,
         publish: (item) => this.#supervisor.publish(item),
@@ -317,7 +317,7 @@ class DaemonParts implements Daemon {
         loaded,
         env: process.env,
         changed: () => {
-          void this.#keeper.refresh()
+          void this.#contextCache.refresh()
           void this.#files.refresh()
         },
       }),
@@ -339,12 +339,12 @@ class DaemonParts implements Daemon {
     if (item.type !== 'commit') return
     const { project, observations, summaries, waiting } = item
     if (observations.length + summaries.length > 0) this.#projectChanged(project)
-    this.#keeper.waits(project, waiting)
+    this.#contextCache.setWaitReason(project, waiting)
     if (observations.length > 0) this.#indexer.wake()
   }
 
   #projectChanged(project: string): void {
-    this.#keeper.changed(project)
+    this.#contextCache.changed(project)
     this.#files.changed(project)
   }
 

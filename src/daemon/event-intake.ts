@@ -6,11 +6,11 @@ import type { Recall } from '../context/recall.ts'
 import { type FileContextQuery, isTranscriptId, type MemoryEvent } from '../domain/event.ts'
 import { faultPoint } from '../lib/faults.ts'
 import type { Supervisor } from './actors/supervisor.ts'
-import type { ContextKeeper } from './context-keeper.ts'
+import type { RenderedContextCache } from './rendered-context-cache.ts'
 
 interface EventIntakeOptions {
   supervisor: Pick<Supervisor, 'accept'>
-  keeper: Pick<ContextKeeper, 'forSession'>
+  contextCache: Pick<RenderedContextCache, 'forSession'>
   /** Null: prompts and files get no memories. */
   recall: Recall | null
   /** The key under which a project's memory is kept, after merges. */
@@ -26,7 +26,7 @@ export class EventIntake {
 
   /** `context` is for the agent, `message` for the user; both are empty for most events. */
   async accept(event: MemoryEvent): Promise<{ duplicate: boolean; context: string; message: string }> {
-    const { supervisor, keeper, recall, keyOf } = this.#options
+    const { supervisor, contextCache, recall, keyOf } = this.#options
     const accepted = supervisor.accept(event)
     // Searched while the prompt is being stored.
     const recalled = this.#recallForPrompt(event, accepted)
@@ -37,7 +37,7 @@ export class EventIntake {
       return { duplicate, context: await recalled, message: '' }
     }
     await recall?.sessionStarts(event.session, event.source)
-    return { duplicate, ...(await keeper.forSession(keyOf(event.project.key))) }
+    return { duplicate, ...(await contextCache.forSession(keyOf(event.project.key))) }
   }
 
   /** What is known about a file that is about to be read; empty where nothing is. */

@@ -4,7 +4,7 @@
  * indexes) is invalidated. A memory written by hand is an ordinary observation in a closed session of its project.
  */
 import { createHash } from 'node:crypto'
-import type { FileProjections } from '../context/files/projections.ts'
+import type { FileSections } from '../context/files/file-sections.ts'
 import {
   estimateTokens,
   type Observation,
@@ -32,7 +32,7 @@ import type { ImportBatch, ImportOutcome } from '../store/exchange-records.ts'
 import type { Store } from '../store/port.ts'
 import type { ForgetResult } from '../store/search-port.ts'
 import { commitItem, type StreamedChange, type StreamItem } from './actors/stream.ts'
-import type { ContextKeeper } from './context-keeper.ts'
+import type { RenderedContextCache } from './rendered-context-cache.ts'
 
 interface Note {
   kind: ObservationType
@@ -173,8 +173,8 @@ interface MemoryChangesOptions {
   store: Store
   search: () => Promise<Pick<SearchCalls, 'observations' | 'forget' | 'reset'>>
   indexer: Pick<Indexer, 'wake' | 'startOver' | 'progress'>
-  keeper: Pick<ContextKeeper, 'changed' | 'flush'>
-  files?: Pick<FileProjections, 'changed' | 'flush'>
+  contextCache: Pick<RenderedContextCache, 'changed' | 'flush'>
+  files?: Pick<FileSections, 'changed' | 'flush'>
   /** The key under which a project's memory is kept, after merges. */
   keyOf?: (project: string) => string
   publish?: (item: StreamItem) => void
@@ -210,7 +210,7 @@ export class MemoryChanges {
   }
 
   async forget({ ids, filters, confirm }: ForgetRequest): Promise<ForgetReport> {
-    const { store, keepBackups, keeper, files, indexer, search } = this.#options
+    const { store, keepBackups, contextCache, files, indexer, search } = this.#options
     const projects = await this.#projectsOf(ids)
     const gone = await store.forget({ ids, filters, dryRun: !confirm, at: this.#now() })
     const { dryRun, observations, summaries, prompts, missing, backups, seq } = gone
@@ -221,7 +221,7 @@ export class MemoryChanges {
     if (!confirm) return report
     // The rendered context goes first: it does not need the search thread, which may fail.
     for (const project of filters === null ? projects : await this.#projectsIn(filters)) this.#invalidate(project)
-    await keeper.flush()
+    await contextCache.flush()
     await files?.flush()
     indexer.wake()
     await (await search()).forget(gone.ids)
@@ -290,7 +290,7 @@ export class MemoryChanges {
   }
 
   #invalidate(project: string): void {
-    this.#options.keeper.changed(project)
+    this.#options.contextCache.changed(project)
     this.#options.files?.changed(project)
     this.#options.indexer.wake()
   }

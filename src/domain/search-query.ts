@@ -255,7 +255,7 @@ export interface SearchHit {
   /** Estimated tokens of the whole memory. */
   tokens: number
   explanation: Explanation
-  /** It does not match the query, only the filters: it completes a page that the query did not fill. */
+  /** A filler: it does not match the query, only the filters, and fills up the first page. */
   completes: boolean
 }
 

@@ -30,7 +30,7 @@ import {
   semanticScores,
 } from './ranking.ts'
 import type { SearchOptions } from './search-thread.ts'
-import { removeGraphsContaining } from './vectors/graph.ts'
+import { removeHnswIndexesContaining } from './vectors/hnsw-index.ts'
 import type { VectorMatch } from './vectors/vector-set.ts'
 import { VectorStore } from './vectors/vector-store.ts'
 
@@ -100,11 +100,11 @@ export class SearchEngine {
 
   static async open(options: SearchEngineOptions): Promise<SearchEngine> {
     const reader = openSearchDatabase(options.database)
-    const { embedder, vectorsDirectory, graphFrom, log } = options
+    const { embedder, vectorsDirectory, hnswThreshold, log } = options
     const vectors =
       embedder === null
         ? null
-        : await VectorStore.open({ reader, embedder, directory: vectorsDirectory, graphFrom, log })
+        : await VectorStore.open({ reader, embedder, directory: vectorsDirectory, hnswThreshold, log })
     return new SearchEngine(options, reader, vectors)
   }
 
@@ -149,7 +149,7 @@ export class SearchEngine {
 
   /** Removes the observations from vector indexes, in memory and on disk. */
   forget(observationIds: readonly number[]): void {
-    if (this.vectors === null) removeGraphsContaining(this.#options.vectorsDirectory, observationIds)
+    if (this.vectors === null) removeHnswIndexesContaining(this.#options.vectorsDirectory, observationIds)
     else this.vectors.forget(observationIds)
   }
 
@@ -193,8 +193,8 @@ export class SearchEngine {
     const rows = page.map(({ kept }) => kept.memory.row)
     const words = text === '' ? new Map<number, string[]>() : this.reader.matchedWords(text, rows)
     const hits = page.map(({ kept, similar }) => toSearchHit(kept, similar, words.get(kept.memory.row) ?? [], false))
-    const completion = isRanked ? this.#completion(request, hits, found) : []
-    return { mode, notes, total, hits: [...hits, ...completion] }
+    const fillers = isRanked ? this.#fillers(request, hits, found) : []
+    return { mode, notes, total, hits: [...hits, ...fillers] }
   }
 
   #find(mode: AnsweredMode, text: string, vector: Float32Array | null, request: SearchRequest): RankedResult {
@@ -202,7 +202,7 @@ export class SearchEngine {
     switch (mode) {
       case 'filter':
         return {
-          hits: this.#unranked(this.reader.passing(filters, limit, offset)),
+          hits: this.#unranked(this.reader.listFiltered(filters, limit, offset)),
           total: this.reader.count(filters),
         }
       case 'strict': {
@@ -268,8 +268,8 @@ export class SearchEngine {
     return this.vectors === null || this.vectors.cosine(a.project, a.id, b.id) >= DUPLICATE_COSINE
   }
 
-  /** If filters are set and the query does not fill the first page, the newest that pass the filters complete it. */
-  #completion(
+  /** If filters are set and the query does not fill the first page, the newest that pass the filters fill it up. */
+  #fillers(
     request: SearchRequest,
     hits: readonly SearchHit[],
     found: readonly RankedMemory<RankingRow>[],
@@ -277,8 +277,10 @@ export class SearchEngine {
     const missing = request.limit - hits.length
     if (missing <= 0 || request.offset > 0 || !narrowsProject(request.filters)) return []
     const known = new Set(found.map(({ memory }) => memory.row))
-    const rows = this.reader.passing(request.filters, request.limit + known.size, 0).filter((row) => !known.has(row))
-    const memories = loadMemories(this.#unranked(rows.slice(0, missing)), this.reader)
+    const rows = this.reader
+      .listFiltered(request.filters, request.limit + known.size, 0)
+      .filter((row) => !known.has(row))
+    const memories = loadRankedMemories(this.#unranked(rows.slice(0, missing)), this.reader)
     return memories.map((memory) => toSearchHit(memory, [], [], true))
   }
 }
@@ -326,15 +328,17 @@ function selectPage(
   isDuplicate: (a: FoundMemory, b: FoundMemory) => boolean,
   reader: SearchDatabase,
 ): HitGroup<RankedMemory>[] {
-  const first = collapseDuplicates(loadMemories(found.slice(0, compared), reader), isDuplicate)
+  const first = collapseDuplicates(loadRankedMemories(found.slice(0, compared), reader), isDuplicate)
   const missing = Math.max(0, offset + limit - first.length)
-  const rest = loadMemories(found.slice(compared, compared + missing), reader)
+  const rest = loadRankedMemories(found.slice(compared, compared + missing), reader)
   return [...first, ...rest.map((kept) => ({ kept, similar: [] }))].slice(offset, offset + limit)
 }
 
 /** Reads the whole memories. Those that were deleted meanwhile are left out. */
-function loadMemories(hits: readonly RankedMemory<RankingRow>[], reader: SearchDatabase): RankedMemory[] {
-  const memories = new Map(reader.found(hits.map(({ memory }) => memory.row)).map((memory) => [memory.row, memory]))
+function loadRankedMemories(hits: readonly RankedMemory<RankingRow>[], reader: SearchDatabase): RankedMemory[] {
+  const memories = new Map(
+    reader.loadMemories(hits.map(({ memory }) => memory.row)).map((memory) => [memory.row, memory]),
+  )
   return hits.flatMap(({ memory: { row }, explanation }) => {
     const memory = memories.get(row)
     return memory === undefined ? [] : { memory, explanation }
@@ -345,7 +349,7 @@ function toSearchHit(
   { memory, explanation }: RankedMemory,
   similar: number[],
   matched: string[],
-  completes: boolean,
+  isFiller: boolean,
 ): SearchHit {
   const { row: _row, text, facts, concepts: _concepts, chunk: _chunk, repeats: _repeats, ...fields } = memory
   return {
@@ -353,7 +357,7 @@ function toSearchHit(
     snippet: snippetAround([text, ...facts], matched),
     similar,
     explanation: { ...explanation, matched },
-    completes,
+    completes: isFiller,
   }
 }
 

@@ -154,7 +154,7 @@ export class Indexer {
     )
     if (near.length === 0) return
     const ids = near.map((match) => match.observationId).sort((a, b) => a - b)
-    const memories = await search.found([id, ...ids].map((one) => searchRowId('observation', one)))
+    const memories = await search.loadMemories([id, ...ids].map((one) => searchRowId('observation', one)))
     const own = memories.find((memory) => memory.id === id)
     const original = memories.find((memory) => memory.id !== id && own !== undefined && hasSameWords(own, memory))
     if (original === undefined) return

@@ -12,7 +12,7 @@ import type { SearchEngine } from './engine.ts'
 /** Calls that the thread answers: those of the engine, and reads of its database. */
 export type SearchCalls = Remote<
   Pick<SearchEngine, 'search' | 'embed' | 'similarTo' | 'state' | 'counts' | 'forget' | 'reset' | 'moved' | 'close'> &
-    Pick<SearchDatabase, 'observations' | 'found' | 'beside' | 'passing'>
+    Pick<SearchDatabase, 'observations' | 'loadMemories' | 'around' | 'listFiltered'>
 >
 
 /** What the worker reports without being called: a notice for the user, or a log line. */
@@ -113,8 +113,8 @@ export function searchOptions(settings: Settings, paths: Paths) {
     embedder: settings.CLAUDE_MEM_EMBEDDER || 'static',
     modelsDirectory: paths.models,
     vectorsDirectory: paths.vectors,
-    /** Number of vectors in a project from which on a graph index is built for them. */
-    graphFrom: settings.CLAUDE_MEM_VECTOR_INDEX_FROM,
+    /** Number of vectors in a project from which on an HNSW index is built for them. */
+    hnswThreshold: settings.CLAUDE_MEM_VECTOR_INDEX_FROM,
     weights: {
       lexical: settings.CLAUDE_MEM_SEARCH_LEXICAL,
       semantic: settings.CLAUDE_MEM_SEARCH_SEMANTIC,

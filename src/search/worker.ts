@@ -13,7 +13,7 @@ await serveWorker<SearchWorkerEvent>((emit) => open(workerData, emit), toSearchE
 
 async function open(options: SearchOptions, emit: (event: SearchWorkerEvent) => void): Promise<Served<SearchCalls>> {
   const { engine, notes } = await openSearch(options, (text) => emit({ type: 'log', text }))
-  const { observations, found, beside, passing } = engine.reader
+  const { observations, loadMemories, around, listFiltered } = engine.reader
   for (const text of notes) emit({ type: 'notice', text })
   let building = false
   const build = () => {
@@ -36,9 +36,9 @@ async function open(options: SearchOptions, emit: (event: SearchWorkerEvent) => 
       return engine.similarTo(project, observationId, limit)
     },
     observations,
-    found,
-    beside,
-    passing,
+    loadMemories,
+    around,
+    listFiltered,
     embed: (texts) => engine.embed(texts),
     state: () => engine.state(),
     counts: (project) => engine.counts(project),

@@ -62,7 +62,7 @@ export interface SettingInfo {
   min: number | null
   max: number | null
   choices: readonly string[] | null
-  /** When a new value takes effect: at once, or at the daemon's next start. */
+  /** `takesEffect` of the table, under its name on the wire: at once, or at the daemon's next start. */
   holds: 'now' | 'restart'
   /** Why it cannot be changed through the daemon; null if it can. */
   locked: string | null

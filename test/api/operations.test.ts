@@ -12,10 +12,10 @@ import { parseRequest } from '../../src/transport/server.ts'
 
 const all = Object.entries(OPERATIONS)
 
-test.each(all)('operations.%s describes itself', (name, { about, answers, answer = name }) => {
+test.each(all)('operations.%s describes itself', (name, { about, answerDescription, answerType = name }) => {
   expect(about).toMatch(/^[A-Z].*\.$/)
-  expect(answers).not.toBe('')
-  expect(answer).toMatch(/^[a-z_]+$/)
+  expect(answerDescription).not.toBe('')
+  expect(answerType).toMatch(/^[a-z_]+$/)
 })
 
 test.each(all)('operations.%s has routes whose parameters are fields of its input', (_name, { input, rest }) => {

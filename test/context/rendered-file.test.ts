@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { beforeEach, expect, test } from 'vitest'
-import { readRenderedContext, writeRenderedContext } from '../../src/daemon/context-keeper.ts'
+import { readRenderedContext, writeRenderedContext } from '../../src/daemon/rendered-context-cache.ts'
 import { renderedContextPath } from '../../src/domain/rendered-context.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 
@@ -8,7 +8,7 @@ let directory: string
 beforeEach(() => {
   directory = temporaryDirectory('kept')
 })
-test('keeper.write: a file that cannot be replaced is removed, because it may contain forgotten memories', async () => {
+test('contextCache.write: a file that cannot be replaced is removed, because it may contain forgotten memories', async () => {
   await writeRenderedContext(directory, 'git:/shop', { context: 'old', message: '' })
   expect(await readRenderedContext(directory, 'git:/shop')).toEqual({ context: 'old', message: '' })
   const file = renderedContextPath(directory, 'git:/shop')

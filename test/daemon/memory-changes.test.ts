@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StreamItem } from '../../src/daemon/actors/stream.ts'
-import { ContextKeeper } from '../../src/daemon/context-keeper.ts'
 import { MemoryChanges, rememberedSession } from '../../src/daemon/memory-changes.ts'
+import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'
 import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { learn, type SearchFixture, searchFixture } from '../search/search-fixture.ts'
 import { NOW, PROJECT } from '../store/samples.ts'
@@ -16,7 +16,7 @@ beforeEach(async () => {
   here = await searchFixture(null)
   await here.open()
   heard = []
-  const keeper = new ContextKeeper({
+  const contextCache = new RenderedContextCache({
     reader: here.store,
     directory: join(here.directory, 'context'),
     settings: () => CONTEXT_SETTINGS,
@@ -26,7 +26,7 @@ beforeEach(async () => {
     store: here.store,
     search: async () => here.calls(),
     indexer: here.indexer(),
-    keeper,
+    contextCache,
     publish: (item) => heard.push(item),
     keepBackups: () => 7,
     now: () => NOW,

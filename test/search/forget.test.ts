@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ReadContext } from '../../src/api/context.ts'
 import { OPERATIONS } from '../../src/api/index.ts'
-import { ContextKeeper } from '../../src/daemon/context-keeper.ts'
 import { MemoryChanges } from '../../src/daemon/memory-changes.ts'
+import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'
 import { MEMORY_KINDS, NO_FILTERS, type SearchMode } from '../../src/domain/search-query.ts'
 import type { Indexer } from '../../src/search/indexer.ts'
 import { searchRowId } from '../../src/store/search-port.ts'
@@ -14,7 +14,7 @@ import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { NOW, PROJECT, promptOf, record, stateOf, summaryOf } from '../store/samples.ts'
 import { corpus, store } from './corpus.ts'
 import { nameOf } from './oracle.ts'
-import { HAS_GRAPH, learn, type SearchFixture, searchFixture, wordEmbedder } from './search-fixture.ts'
+import { HAS_HNSW, learn, type SearchFixture, searchFixture, wordEmbedder } from './search-fixture.ts'
 
 /** Stands nowhere else, and is not changed by a stemmer. */
 const SECRET = 'zanzibarko'
@@ -39,15 +39,15 @@ interface Living {
   place: SearchFixture
   memory: MemoryChanges
   indexer: Indexer
-  keeper: ContextKeeper
+  contextCache: RenderedContextCache
 }
 
 async function living(): Promise<Living> {
   const made = await searchFixture(wordEmbedder())
   here = made
-  await made.open({ graphFrom: 1 })
+  await made.open({ hnswThreshold: 1 })
   const indexer = made.indexer()
-  const keeper = new ContextKeeper({
+  const contextCache = new RenderedContextCache({
     reader: made.store,
     directory: join(made.directory, 'context'),
     settings: () => CONTEXT_SETTINGS,
@@ -58,15 +58,15 @@ async function living(): Promise<Living> {
     store: made.store,
     search: async () => made.calls(),
     indexer,
-    keeper,
+    contextCache,
     keepBackups: () => 7,
     now: () => NOW,
   })
-  return { place: made, memory, indexer, keeper }
+  return { place: made, memory, indexer, contextCache }
 }
 
 /** #2 of three tells it, in every field; #4 stands in another session. */
-async function told({ place, indexer, keeper }: Living): Promise<void> {
+async function told({ place, indexer, contextCache }: Living): Promise<void> {
   await learn(place, 's1', [
     { title: 'cache enlarged', narrative: 'the cache was too small' },
     {
@@ -85,15 +85,15 @@ async function told({ place, indexer, keeper }: Living): Promise<void> {
   await indexer.whenIdle()
   await place.search('the token')
   while (place.engine().vectors?.build(1_000));
-  keeper.changed(PROJECT.key)
-  await keeper.flush()
+  contextCache.changed(PROJECT.key)
+  await contextCache.flush()
 }
 
 const holds = (directory: string, text: string | Buffer) =>
   existsSync(directory) && readdirSync(directory).some((name) => readFileSync(join(directory, name)).includes(text))
 
 describe('a forgotten observation', () => {
-  test.skipIf(!HAS_GRAPH)('cannot be found in any way', async () => {
+  test.skipIf(!HAS_HNSW)('cannot be found in any way', async () => {
     const alive = await living()
     await told(alive)
     const { place, memory } = alive
@@ -128,20 +128,20 @@ describe('a forgotten observation', () => {
     expect(timeline.items.map(({ id }) => id)).toEqual([1, 3, 4])
     await expect(OPERATIONS.timeline.handle(context, { ...around, anchor: 2 })).rejects.toThrow('2')
     expect(await OPERATIONS.observations.handle(context, { ids: [2] })).toEqual({ observations: [], missing: [2] })
-    expect(await place.calls().found([searchRowId('observation', 2)])).toEqual([])
+    expect(await place.calls().loadMemories([searchRowId('observation', 2)])).toEqual([])
     expect(holds(join(place.directory, 'context'), SECRET)).toBe(false)
     expect(holds(place.vectors, '[2,"')).toBe(false)
     expect(holds(place.vectors, vector)).toBe(false)
   })
 
-  test.skipIf(!HAS_GRAPH)(
+  test.skipIf(!HAS_HNSW)(
     'is in no file of the data directory, also after the search was closed and opened again',
     async () => {
       const alive = await living()
       await told(alive)
       const vector = await secretVector(alive.place)
       await alive.memory.forget({ ids: [2], filters: null, confirm: true })
-      await alive.place.open({ graphFrom: 1 })
+      await alive.place.open({ hnswThreshold: 1 })
       await alive.place.search('token')
       while (alive.place.engine().vectors?.build(1_000));
       for (const directory of [alive.place.directory, alive.place.vectors]) {
@@ -198,7 +198,7 @@ test('after forgetting random memories, exactly the others are found', async () 
         await memory.forget({ ids: gone, filters: null, confirm: true })
         const left = ids.filter((id) => !gone.includes(id))
         for (const reopened of [false, true]) {
-          if (reopened) await place.open({ graphFrom: 1 })
+          if (reopened) await place.open({ hnswThreshold: 1 })
           for (const mode of MODES) {
             const { hits } = await place.search('token login cache pool', { mode, limit: 100 })
             const found = hits.flatMap(({ id, similar }) => [id, ...similar])

@@ -6,7 +6,7 @@ import type { Embedder } from '../../src/search/embedders/models.ts'
 import { staticEmbedder } from '../../src/search/embedders/static.ts'
 import { Indexer, type IndexerProgress } from '../../src/search/indexer.ts'
 import type { SearchCalls } from '../../src/search/search-thread.ts'
-import { HAS_GRAPH, learn, type SearchFixture, searchFixture, wordEmbedder } from './search-fixture.ts'
+import { HAS_HNSW, learn, type SearchFixture, searchFixture, wordEmbedder } from './search-fixture.ts'
 
 let here: SearchFixture
 
@@ -222,9 +222,9 @@ describe('another embedder', () => {
   })
 })
 
-test.skipIf(!HAS_GRAPH)('deleted embeddings, vector files and full-text index are restored identically', async () => {
+test.skipIf(!HAS_HNSW)('deleted embeddings, vector files and full-text index are restored identically', async () => {
   await many(60)
-  await here.open({ graphFrom: 20 })
+  await here.open({ hnswThreshold: 20 })
   const ask = async () => {
     const { hits } = await here.search('login token of the pool', { limit: 100 })
     return hits
@@ -237,7 +237,7 @@ test.skipIf(!HAS_GRAPH)('deleted embeddings, vector files and full-text index ar
   here.engine().close()
   execute('DELETE FROM embeddings')
   rmSync(here.vectors, { recursive: true })
-  await here.open({ graphFrom: 20 })
+  await here.open({ hnswThreshold: 20 })
   expect((await here.search('login token of the pool')).hits.length).toBeGreaterThan(0)
   await here.index()
   expect(await ask()).toEqual(before)
@@ -324,8 +324,8 @@ describe('repetitions', () => {
     const indexer = here.indexer({
       search: async () => ({
         ...calls,
-        found: async (wanted) => {
-          const found = await calls.found(wanted)
+        loadMemories: async (wanted) => {
+          const found = await calls.loadMemories(wanted)
           await here.store.forget({ ids: [1], filters: null, dryRun: false, at: 0 })
           return found
         },

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Embedder } from '../../src/search/embedders/models.ts'
-import { graphFiles } from '../../src/search/vectors/graph.ts'
+import { hnswIndexFiles } from '../../src/search/vectors/hnsw-index.ts'
 import { NOW, PROJECT } from '../store/samples.ts'
 import {
-  HAS_GRAPH,
+  HAS_HNSW,
   learn,
   OTHER_PROJECT,
   randomFrom,
@@ -27,7 +27,7 @@ beforeEach(async () => {
     embed: async (texts) => texts.map(() => randomVector(random, DIMENSIONS)),
   }
   here = await searchFixture(embedder)
-  await here.open({ graphFrom: 20 })
+  await here.open({ hnswThreshold: 20 })
 })
 afterEach(() => here.dispose())
 
@@ -57,7 +57,7 @@ test('after a merge, memories of both projects are found by words and by meaning
   expect(here.engine().reader.chunks('posts', FROM, 10)).toEqual([])
 })
 
-test.runIf(HAS_GRAPH)('after a merge, the built index is completed and the other one is deleted', async () => {
+test.runIf(HAS_HNSW)('after a merge, the built index is completed and the other one is deleted', async () => {
   await learn(here, 'blog', learned(30, 'posts'), OTHER_PROJECT)
   await learn(here, 'shop', learned(30, 'carts'), PROJECT)
   await here.index()
@@ -69,7 +69,7 @@ test.runIf(HAS_GRAPH)('after a merge, the built index is completed and the other
   await ask(INTO)
   build()
   const fileOf = (project: string) =>
-    graphFiles(here.vectors, { project, embedder: 'one', dimensions: DIMENSIONS }).index
+    hnswIndexFiles(here.vectors, { project, embedder: 'one', dimensions: DIMENSIONS }).index
   expect([FROM, INTO].map((project) => existsSync(fileOf(project)))).toEqual([true, true])
   await merge()
   expect(existsSync(fileOf(FROM))).toBe(false)

@@ -5,7 +5,7 @@ import type { Embedder } from '../../src/search/embedders/models.ts'
 import { VectorStore } from '../../src/search/vectors/vector-store.ts'
 import { openSearchDatabase, type SearchDatabase } from '../../src/store/sqlite/search-reader.ts'
 import { PROJECT } from '../store/samples.ts'
-import { HAS_GRAPH, learn, randomFrom, randomVector, type SearchFixture, searchFixture } from './search-fixture.ts'
+import { HAS_HNSW, learn, randomFrom, randomVector, type SearchFixture, searchFixture } from './search-fixture.ts'
 
 const DIMENSIONS = 16
 const EMBEDDER: Embedder = { name: 'one', dimensions: DIMENSIONS, embed: async (texts) => texts.map(() => null) }
@@ -44,11 +44,11 @@ const openStore = () =>
     reader,
     embedder: EMBEDDER,
     directory: here.vectors,
-    graphFrom: 50,
+    hnswThreshold: 50,
     log: (text) => here.messages.push(text),
   })
 
-test.skipIf(!HAS_GRAPH)('observations that are not yet in the graph are found too', async () => {
+test.skipIf(!HAS_HNSW)('observations that are not yet in the graph are found too', async () => {
   await some('old', 120)
   const store = await openStore()
   store.nearest(randomVector(random, DIMENSIONS), OF_SHOP, 1)

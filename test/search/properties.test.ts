@@ -185,7 +185,7 @@ describe('the order', () => {
           expect(await answers()).toEqual(before)
           await here.open()
           expect(await answers()).toEqual(before)
-          await here.open({ graphFrom: 1 })
+          await here.open({ hnswThreshold: 1 })
           await answers()
           while (here.engine().vectors?.build(1_000));
           expect(await answers()).toEqual(before)
@@ -206,7 +206,7 @@ async function deriveAnew(here: SearchFixture): Promise<void> {
   await here.store.rebuildSearch()
   here.engine().close()
   rmSync(here.vectors, { recursive: true, force: true })
-  await here.open({ graphFrom: 1 })
+  await here.open({ hnswThreshold: 1 })
   await here.index()
 }
 

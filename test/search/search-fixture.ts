@@ -13,7 +13,7 @@ import { SearchEngine, type SearchEngineOptions } from '../../src/search/engine.
 import { Indexer } from '../../src/search/indexer.ts'
 import type { RankingWeights } from '../../src/search/ranking.ts'
 import type { SearchCalls } from '../../src/search/search-thread.ts'
-import { loadGraphLibrary } from '../../src/search/vectors/graph.ts'
+import { loadHnswLibrary } from '../../src/search/vectors/hnsw-index.ts'
 import type { Commit } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
@@ -29,7 +29,7 @@ export const WEIGHTS: RankingWeights = {
   halfLifeDays: 90,
 }
 /** Tests of graphs are skipped if the optional package is not installed. */
-export const HAS_GRAPH = (await loadGraphLibrary()).library !== null
+export const HAS_HNSW = (await loadHnswLibrary()).library !== null
 
 export const OTHER_PROJECT = { key: 'git:/home/me/blog', name: 'blog' }
 
@@ -82,9 +82,9 @@ export async function searchFixture(embedder: Embedder | null): Promise<SearchFi
         embedder,
         weights: WEIGHTS,
         vectorsDirectory: vectors,
-        graphFrom: 1_000_000,
+        hnswThreshold: 1_000_000,
         // Without the optional package every opening logs that it is missing.
-        log: (text) => void (HAS_GRAPH || !text.startsWith('hnswlib-node') ? messages.push(text) : null),
+        log: (text) => void (HAS_HNSW || !text.startsWith('hnswlib-node') ? messages.push(text) : null),
         now: () => NOW,
         ...over,
       })
@@ -138,9 +138,9 @@ export function callsOf(engine: SearchEngine): SearchCalls {
     embed: (texts) => engine.embed(texts),
     similarTo: async (...args) => engine.similarTo(...args),
     observations: async (ids) => reader.observations(ids),
-    found: async (rows) => reader.found(rows),
-    beside: async (...args) => reader.beside(...args),
-    passing: async (...args) => reader.passing(...args),
+    loadMemories: async (rows) => reader.loadMemories(rows),
+    around: async (...args) => reader.around(...args),
+    listFiltered: async (...args) => reader.listFiltered(...args),
     state: async () => engine.state(),
     counts: async (project) => engine.counts(project),
     forget: async (ids) => engine.forget(ids),

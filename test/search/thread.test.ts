@@ -6,7 +6,7 @@ import { LazySearchThread } from '../../src/search/search-thread.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { type Bundle, bundle } from '../store/bundle.ts'
 import { PROJECT } from '../store/samples.ts'
-import { HAS_GRAPH, learn, type SearchFixture, searchFixture, WEIGHTS } from './search-fixture.ts'
+import { HAS_HNSW, learn, type SearchFixture, searchFixture, WEIGHTS } from './search-fixture.ts'
 
 let worker: Bundle
 let here: SearchFixture
@@ -35,7 +35,7 @@ function gate(over: { embedder?: string; database?: string } = {}): LazySearchTh
       embedder,
       modelsDirectory: join(here.directory, 'models'),
       vectorsDirectory: here.vectors,
-      graphFrom: 20,
+      hnswThreshold: 20,
       weights: WEIGHTS,
       workerFile: worker.file,
     }),
@@ -134,7 +134,7 @@ describe('the search thread', () => {
     expect((await search.search(requestOf('x'))).hits).toEqual([])
   })
 
-  test.skipIf(!HAS_GRAPH)(
+  test.skipIf(!HAS_HNSW)(
     'an index is built between searches, and forgotten observations are removed from it',
     async () => {
       const learned = Array.from({ length: 30 }, (_, n) => ({

@@ -8,7 +8,7 @@ import { VectorStore, type VectorStoreOptions } from '../../src/search/vectors/v
 import { openSearchDatabase, type SearchDatabase } from '../../src/store/sqlite/search-reader.ts'
 import { PROJECT } from '../store/samples.ts'
 import {
-  HAS_GRAPH,
+  HAS_HNSW,
   learn,
   OTHER_PROJECT,
   randomFrom,
@@ -47,7 +47,7 @@ async function open(over: Partial<VectorStoreOptions> = {}): Promise<VectorStore
     reader,
     embedder: embedderOf('one'),
     directory: here.vectors,
-    graphFrom: 50,
+    hnswThreshold: 50,
     log: (text) => here.messages.push(text),
     ...over,
   })
@@ -94,7 +94,7 @@ function built(store: VectorStore): VectorStore {
   return store
 }
 
-describe.skipIf(!HAS_GRAPH)('the graph', () => {
+describe.skipIf(!HAS_HNSW)('the graph', () => {
   test('finds the same as comparing all vectors, in the same order', async () => {
     await many(1_500)
     const exact = await open({ library: null })
@@ -232,7 +232,7 @@ describe('a forgotten observation', () => {
     expect(files()).toEqual([])
   })
 
-  test.skipIf(!HAS_GRAPH)('is removed from files of projects and embedders that are not in memory', async () => {
+  test.skipIf(!HAS_HNSW)('is removed from files of projects and embedders that are not in memory', async () => {
     const ids = await many(60)
     await embed(ids, 'two')
     await many(60, OTHER_PROJECT)
@@ -263,7 +263,7 @@ describe('a forgotten observation', () => {
     expect(files()).toEqual([])
   })
 
-  test.skipIf(!HAS_GRAPH)('in large numbers causes the graph to be built again without them', async () => {
+  test.skipIf(!HAS_HNSW)('in large numbers causes the graph to be built again without them', async () => {
     const ids = await many(200)
     const store = built(await open())
     const gone = ids.slice(0, 100)

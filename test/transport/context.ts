@@ -1,10 +1,10 @@
 /** A daemon context over the harness of the actors: a real store, and search by words in this thread. */
 import { dirname, join } from 'node:path'
 import type { DaemonContext, DaemonProcess, SearchReader } from '../../src/api/context.ts'
-import { ContextKeeper } from '../../src/daemon/context-keeper.ts'
 import { EventIntake } from '../../src/daemon/event-intake.ts'
 import { MemoryChanges } from '../../src/daemon/memory-changes.ts'
 import { Projects } from '../../src/daemon/projects.ts'
+import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { SearchEngine } from '../../src/search/engine.ts'
 import type { IndexerProgress } from '../../src/search/indexer.ts'
@@ -23,22 +23,22 @@ export interface TestContext extends DaemonContext {
 
 type Overrides = Partial<Omit<DaemonContext, 'process'>> & {
   process?: Partial<DaemonProcess>
-  keeper?: ContextKeeper
+  contextCache?: RenderedContextCache
 }
 
 export function testContext(
   h: Harness,
   paths: Paths,
-  { process: own, keeper: given, ...over }: Overrides = {},
+  { process: own, contextCache: given, ...over }: Overrides = {},
 ): TestContext {
   const { store, supervisor } = h
   const now = over.now ?? Date.now
   const search = wordSearch(join(h.directory, 'db.sqlite'))
   const projects = over.projects ?? new Projects({ store })
   const keyOf = (project: string) => projects.keyOf(project)
-  const keeper =
+  const contextCache =
     given ??
-    new ContextKeeper({
+    new RenderedContextCache({
       reader: store,
       directory: paths.context,
       settings: () => CONTEXT_SETTINGS,
@@ -50,13 +50,13 @@ export function testContext(
     supervisor,
     search: search.open,
     now,
-    previewContext: (project, overrides) => keeper.preview(project, overrides),
-    events: new EventIntake({ supervisor, keeper, recall: null, keyOf }),
+    previewContext: (project, overrides) => contextCache.preview(project, overrides),
+    events: new EventIntake({ supervisor, contextCache, recall: null, keyOf }),
     memory: new MemoryChanges({
       store,
       search: async () => ({ ...(await search.open()), forget: async () => undefined, reset: async () => undefined }),
       indexer: testIndexer(store),
-      keeper,
+      contextCache,
       keyOf,
       publish: (item) => supervisor.publish(item),
       keepBackups: () => KEEP_BACKUPS,
@@ -100,9 +100,9 @@ function wordSearch(database: string): { open: () => Promise<SearchReader>; clos
       return {
         search: (request) => opened.search(request),
         observations: async (ids) => reader.observations(ids),
-        found: async (rows) => reader.found(rows),
-        beside: async (...args) => reader.beside(...args),
-        passing: async (...args) => reader.passing(...args),
+        loadMemories: async (rows) => reader.loadMemories(rows),
+        around: async (...args) => reader.around(...args),
+        listFiltered: async (...args) => reader.listFiltered(...args),
         counts: async (project) => reader.counts(project, null),
         state: async () => opened.state(),
       }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { InputOf } from '../../src/api/index.ts'
 import { changeFiles, projectOperations } from '../../src/api/operations/projects.ts'
 import { parseInput } from '../../src/api/schemas.ts'
-import { FileProjections } from '../../src/context/files/projections.ts'
+import { FileSections } from '../../src/context/files/file-sections.ts'
 import type { Store } from '../../src/store/port.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { commitOf, observationOf, stateOf } from '../store/samples.ts'
@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/directories.ts'
 let directory: string
 let shop: string
 let store: Store
-let projections: FileProjections
+let sections: FileSections
 
 beforeEach(async () => {
   directory = temporaryDirectory('files')
@@ -23,7 +23,7 @@ beforeEach(async () => {
   mkdirSync(join(shop, 'src'))
   store = await openLocalStore({ databaseFile: join(directory, 'db.sqlite'), backupsDir: join(directory, 'backups') })
   const notice = () => undefined
-  projections = new FileProjections({ store, limits: () => ({ rows: 8, folders: 10 }), notice })
+  sections = new FileSections({ store, limits: () => ({ rows: 8, folders: 10 }), notice })
   const project = { key: `git:${join(shop, '.git')}`, name: 'shop' }
   await store.commit([commitOf('s', 1, { state: stateOf({ project }), observations: [observationOf([])] })])
 })
@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 const parse = (input: object) => parseInput(projectOperations.files.input, { action: 'status', ...input })
-const ask = (over: Partial<InputOf<'files'>>) => changeFiles(parse(over), projections, store)
+const ask = (over: Partial<InputOf<'files'>>) => changeFiles(parse(over), sections, store)
 
 describe('files', () => {
   test('files.on by any directory of the working tree, off by its name', async () => {

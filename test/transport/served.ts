@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { contextSettings } from '../../src/context/selection.ts'
-import { ContextKeeper } from '../../src/daemon/context-keeper.ts'
 import type { LiveSettings } from '../../src/daemon/live-settings.ts'
 import { Projects } from '../../src/daemon/projects.ts'
+import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import { readOrMakeToken } from '../../src/transport/access.ts'
@@ -22,7 +22,7 @@ export interface Served {
   context: TestContext
   projects: Projects
   client: DaemonClient
-  keeper: ContextKeeper
+  contextCache: RenderedContextCache
   notices: string[]
   /** What search was told of merges. */
   moved: string[]
@@ -49,7 +49,7 @@ export async function served({
   h.projectKeys = async (store) => {
     made = new Projects({
       store,
-      changed: (project) => keeper?.changed(project),
+      changed: (project) => contextCache?.changed(project),
       moved: async (from, into) => void moved.push(`${from} -> ${into}`),
       publish: (seq) => h.supervisor.publish({ type: 'change', seq, at: seq, change: 'projects' }),
       notice: (_level, text) => void notices.push(text),
@@ -58,11 +58,11 @@ export async function served({
     await made.load()
     return made
   }
-  let keeper: ContextKeeper | null = null
+  let contextCache: RenderedContextCache | null = null
   await h.start()
   const projects = made ?? new Projects({ store: h.store })
   const context = contextSettings(loadSettings(paths.dataDir, {}).values)
-  keeper = new ContextKeeper({
+  contextCache = new RenderedContextCache({
     reader: h.store,
     directory: paths.context,
     settings: () => context,
@@ -71,7 +71,7 @@ export async function served({
   })
   const token = readOrMakeToken(paths.token)
   const daemonContext = testContext(h, paths, {
-    keeper,
+    contextCache,
     projects,
     process: { port: () => server.port },
     ...(settings === undefined ? {} : { settings }),
@@ -95,7 +95,7 @@ export async function served({
     context: daemonContext,
     projects,
     client,
-    keeper,
+    contextCache,
     notices,
     moved,
     port: server.port ?? 0,
@@ -107,7 +107,7 @@ export async function served({
     },
     close: async () => {
       client.close()
-      await keeper?.flush()
+      await contextCache?.flush()
       await daemonContext.close()
       await server.close()
       await projects.stop()

@@ -18,21 +18,21 @@ export const daemonOperations = {
   hello: daemonOperation({
     about: 'Says which daemon this is. Needed only on Windows, with the token, as the first message.',
     input: z.object({ version, token: z.string().exactOptional() }),
-    answers: '`version`, `pid`, `dataDir`',
+    answerDescription: '`version`, `pid`, `dataDir`',
     handle: ({ process: { dataDir } }) => ({ version: VERSION, pid: process.pid, dataDir }),
   }),
 
   status: daemonOperation({
     about: 'Describes the daemon: version, process, provider, budget, queue, counts, notices.',
     input: z.object({}),
-    answers: '`status`',
+    answerDescription: '`status`',
     handle: async (context) => ({ status: await daemonStatus(context) }),
   }),
 
   health: daemonOperation({
     about: 'A short status for scripts and monitors.',
     input: z.object({}),
-    answers:
+    answerDescription:
       '`status`, `version`, `state`, `uptimeMs`, `queueDepth`, `observationsToday`, `provider`, `waiting`, `indexing`',
     handle: async (context) => {
       const { version, state, startedAt, queue, observationsToday, provider, waiting, indexing } =
@@ -55,22 +55,22 @@ export const daemonOperations = {
   backup: daemonOperation({
     about: 'Makes a backup. Answered when it is on disk.',
     input: z.object({}),
-    answer: 'backups',
-    answers: '`backups`: the new one',
+    answerType: 'backups',
+    answerDescription: '`backups`: the new one',
     handle: async ({ store, process }) => ({ backups: [await store.backup('manual', process.keepBackups())] }),
   }),
 
   backups: daemonOperation({
     about: 'Lists the backups.',
     input: z.object({}),
-    answers: '`backups`',
+    answerDescription: '`backups`',
     handle: async ({ store }) => ({ backups: await store.backups() }),
   }),
 
   settings: daemonOperation({
     about: 'Lists all settings with their values, rules and sources. Secrets are shortened.',
     input: z.object({}),
-    answers: '`settings`, `problems`',
+    answerDescription: '`settings`, `problems`',
     handle: (context) => liveSettings(context).list(),
     rest: [{ method: 'GET', path: '/api/settings' }],
   }),
@@ -81,8 +81,8 @@ export const daemonOperations = {
       name: z.string().min(1).max(MAX_SETTING_NAME_CHARS),
       value: z.union([settingText, z.array(settingText).max(MAX_SETTING_ITEMS), z.number(), z.boolean()]).nullable(),
     }),
-    answer: 'settings',
-    answers: '`settings`, `problems`, as they are now',
+    answerType: 'settings',
+    answerDescription: '`settings`, `problems`, as they are now',
     handle: (context, { name, value }) => {
       const settings = liveSettings(context)
       settings.set(name, typeof value === 'number' || typeof value === 'boolean' ? String(value) : value)
@@ -94,8 +94,8 @@ export const daemonOperations = {
   stop: daemonOperation({
     about: 'Finishes what is in flight, releases the data directory and exits.',
     input: z.object({}),
-    answer: 'done',
-    answers: '`affected`: 1',
+    answerType: 'done',
+    answerDescription: '`affected`: 1',
     handle: ({ process }) => {
       process.stop('stop was requested')
       return { affected: 1 }
@@ -105,8 +105,8 @@ export const daemonOperations = {
   handover: daemonOperation({
     about: 'Stops the daemon for a newer program that takes over the data directory.',
     input: z.object({ version }),
-    answer: 'done',
-    answers: '`affected`: 1',
+    answerType: 'done',
+    answerDescription: '`affected`: 1',
     handle: ({ process: { dataDir, stop } }, { version }) => {
       if (compareVersions(version, VERSION) <= 0) {
         throw new MemError('already_running', `claude-mem ${VERSION} (pid ${process.pid}) already serves ${dataDir}`)
@@ -119,8 +119,8 @@ export const daemonOperations = {
   subscribe: connectionOperation({
     about: 'Follows the live stream: every change after the one numbered `since`; null: from now on.',
     input: z.object({ since: z.int().nullable() }),
-    answer: 'subscribed',
-    answers:
+    answerType: 'subscribed',
+    answerDescription:
       '`seq`: the newest number; `resumed`: false where the changes in between are no longer kept, so load again',
     handle: (connection, { since }) => connection.subscribe(since),
   }),
@@ -129,7 +129,7 @@ export const daemonOperations = {
     about: 'Makes an address of the viewer that can be opened once.',
     door: 'local',
     input: z.object({}),
-    answers: '`url`, `expiresAt`',
+    answerDescription: '`url`, `expiresAt`',
     handle: (connection) => connection.viewerLink(),
   }),
 }

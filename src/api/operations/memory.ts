@@ -61,8 +61,8 @@ export const memoryOperations = {
       offset: z.int().min(0).max(MAX_OFFSET).default(0),
     }),
     nested: ['request', 'filters'],
-    answer: 'found',
-    answers: '`answer`: `mode`, `notes`, `hits`, `total`, `tookMs`, `embedder`',
+    answerType: 'found',
+    answerDescription: '`answer`: `mode`, `notes`, `hits`, `total`, `tookMs`, `embedder`',
     handle: async ({ reader, search }, { query, mode, limit, offset, ...filters }) => {
       const request = { query, mode, limit, offset, filters: await resolveFilters(reader, filters) }
       return { answer: await (await search()).search(request) }
@@ -73,7 +73,7 @@ export const memoryOperations = {
   observations: readOperation({
     about: 'Reads whole observations by id.',
     input: z.object({ ids: z.array(memoryId).min(1).max(MAX_SHOWN) }),
-    answers: '`observations` in the order of the ids, `missing`',
+    answerDescription: '`observations` in the order of the ids, `missing`',
     handle: async ({ search }, input) => {
       const ids = [...new Set(input.ids)]
       const observations = await (await search()).observations(ids)
@@ -85,7 +85,7 @@ export const memoryOperations = {
   observation: readOperation({
     about: 'Reads one whole observation.',
     input: z.object({ id: memoryId }),
-    answers: '`observation`',
+    answerDescription: '`observation`',
     handle: async (context, { id }) => ({ observation: await readObservation(context, id) }),
     rest: [{ method: 'GET', path: observationPath, pick: 'observation' }],
   }),
@@ -93,7 +93,7 @@ export const memoryOperations = {
   timeline: readOperation({
     about: 'Lists what happened around an observation or around the best hit of a query; with neither, the newest.',
     input: timelineInput,
-    answers: '`anchor`, `items` oldest first',
+    answerDescription: '`anchor`, `items` oldest first',
     handle: async ({ reader, search }, { project, ...request }) =>
       await loadTimeline(await search(), { ...request, project: await resolveProjectKey(reader, project) }),
     rest: [{ method: 'GET', path: '/api/timeline' }],
@@ -106,7 +106,7 @@ export const memoryOperations = {
       project: projectOrAll,
       limit: z.int().min(1).max(MAX_SUMMARIES).default(10),
     }),
-    answers: '`summaries`',
+    answerDescription: '`summaries`',
     handle: async ({ reader }, { session, project, limit }) => ({
       summaries: await reader.summaries({
         limit,
@@ -120,7 +120,7 @@ export const memoryOperations = {
   memory_stats: readOperation({
     about: 'Counts memories by type and month, and says how far the indexes are.',
     input: z.object({ project: projectOrAll }),
-    answers: '`stats`',
+    answerDescription: '`stats`',
     handle: async (context, { project }) => ({
       stats: await memoryStats(context, await resolveProjectKey(context.reader, project)),
     }),
@@ -130,7 +130,7 @@ export const memoryOperations = {
   origin: readOperation({
     about: 'Says where an observation comes from: its session, prompt, events and the call that made it.',
     input: z.object({ observation: memoryId }),
-    answers: '`observation`, `origin`',
+    answerDescription: '`observation`, `origin`',
     handle: async (context, { observation: id }) => {
       const observation = await readObservation(context, id)
       const origin = await context.reader.provenance(id)
@@ -147,8 +147,8 @@ export const memoryOperations = {
       cwd: cwd.default(''),
       ...rememberFields,
     }),
-    answer: 'remembered',
-    answers: '`observation`: the new id',
+    answerType: 'remembered',
+    answerDescription: '`observation`: the new id',
     handle: async ({ store, memory }, { project: given, ...note }) => {
       const project = typeof given === 'string' ? await findProject(store, given) : given
       return { observation: await memory.remember({ ...note, project }) }
@@ -167,8 +167,8 @@ export const memoryOperations = {
       facts: z.array(z.string().max(MAX_FACT_CHARS)).max(MAX_VALUES).exactOptional(),
       concepts: rememberFields.concepts.unwrap().exactOptional(),
     }),
-    answer: 'remembered',
-    answers: '`observation`: the new id',
+    answerType: 'remembered',
+    answerDescription: '`observation`: the new id',
     handle: async ({ memory }, input) => ({ observation: await memory.correct(input) }),
   }),
 
@@ -180,8 +180,8 @@ export const memoryOperations = {
       confirm: z.boolean().default(false),
     }),
     nested: ['filters'],
-    answer: 'forgotten',
-    answers: '`report`: counts, `ids`, `missing`, `backupsUntil`',
+    answerType: 'forgotten',
+    answerDescription: '`report`: counts, `ids`, `missing`, `backupsUntil`',
     handle: async ({ reader, memory }, { ids, confirm, ...filters }) => {
       const isNarrow = areFiltersNarrow(filters)
       if (ids.length > 0 && isNarrow) throw new MemError('bad_request', 'forget takes ids or filters, not both')
@@ -210,8 +210,8 @@ export const memoryOperations = {
   pin: daemonOperation({
     about: 'Pins observations, or unpins them with `on: false`. Pinned ones are always part of the context.',
     input: z.object({ ids: z.array(memoryId).min(1).max(MAX_IDS), on: z.boolean() }),
-    answer: 'pinned',
-    answers: '`changed`, `missing`',
+    answerType: 'pinned',
+    answerDescription: '`changed`, `missing`',
     handle: async ({ memory }, { ids, on }) => await memory.pin([...new Set(ids)], on),
     rest: [
       ...([true, false] as const).map((on) => ({
@@ -235,8 +235,8 @@ export const memoryOperations = {
       kind: z.literal('supersedes').default('supersedes'),
       on: z.boolean(),
     }),
-    answer: 'linked',
-    answers: 'nothing',
+    answerType: 'linked',
+    answerDescription: 'nothing',
     handle: async ({ memory }, { from, to, kind, on }) => {
       if (from === to) throw new MemError('bad_request', `observation ${from} cannot supersede itself`)
       await memory.link(from, to, kind, on)
@@ -255,8 +255,8 @@ export const memoryOperations = {
   reindex: daemonOperation({
     about: 'Rebuilds the search indexes in the background. Answered as soon as it has begun.',
     input: z.object({ what: z.enum(REINDEX_PARTS).default('all') }),
-    answer: 'indexing',
-    answers: '`progress`: `what`, `done`, `total`, `embedder`; null when there is nothing to index',
+    answerType: 'indexing',
+    answerDescription: '`progress`: `what`, `done`, `total`, `embedder`; null when there is nothing to index',
     handle: async ({ memory }, { what }) => {
       await memory.reindex(what)
       return { progress: memory.indexing() }
@@ -267,7 +267,7 @@ export const memoryOperations = {
   indexing: daemonOperation({
     about: 'Says how far indexing is.',
     input: z.object({}),
-    answers: '`progress`; null when there is nothing to index',
+    answerDescription: '`progress`; null when there is nothing to index',
     handle: ({ memory }) => ({ progress: memory.indexing() }),
   }),
 }
@@ -295,16 +295,16 @@ async function loadTimeline(search: SearchReader, request: z.output<typeof timel
   const { before, after } = request
   const filters: SearchFilters = { ...NO_FILTERS, kinds: MEMORY_KINDS, project: request.project }
   if (request.anchor === null && request.query === null) {
-    const newest = await search.passing(filters, before + after + 1, 0)
-    return { anchor: null, items: (await search.found(newest.reverse())).map(timelineItem) }
+    const newest = await search.listFiltered(filters, before + after + 1, 0)
+    return { anchor: null, items: (await search.loadMemories(newest.reverse())).map(timelineItem) }
   }
   const anchor = request.anchor ?? (await bestHit(search, request.query ?? '', request.project))
   if (anchor === null) return { anchor: null, items: [] }
   const [observation] = await search.observations([anchor])
   if (observation === undefined) throw observationNotFound(anchor)
   const nearby = { ...filters, project: request.project ?? observation.project }
-  const rows = await search.beside(searchRowId('observation', anchor), nearby, before, after)
-  return { anchor, items: (await search.found(rows)).map(timelineItem) }
+  const rows = await search.around(searchRowId('observation', anchor), nearby, before, after)
+  return { anchor, items: (await search.loadMemories(rows)).map(timelineItem) }
 }
 
 async function bestHit(search: SearchReader, query: string, project: string | null): Promise<number | null> {

@@ -1,7 +1,7 @@
 /** Operations on projects: names, context, files such as CLAUDE.md, and import. */
 import * as z from 'zod'
-import { FILE_PARTS, FILES_ACTIONS, workingTreeAt, workingTreeOfKey } from '../../context/files/projection.ts'
-import type { FileProjections, ProjectionResult } from '../../context/files/projections.ts'
+import type { FileSections, FileSectionsResult } from '../../context/files/file-sections.ts'
+import { FILE_PARTS, FILES_ACTIONS, workingTreeAt, workingTreeOfKey } from '../../context/files/tree-sections.ts'
 import { projectViews } from '../../daemon/projects.ts'
 import { CONTEXT_PARTS } from '../../domain/context-parts.ts'
 import { OBSERVATION_TYPES } from '../../domain/observation.ts'
@@ -43,7 +43,7 @@ export const projectOperations = {
   context: readOperation({
     about: 'Shows what a session of this project would get at its start, or would get with other settings.',
     input: z.object({ project: projectName.describe('Key or name'), ...contextOverrides }),
-    answers: '`project`, `tokens`, `context`, `message`, `totals`, `report`',
+    answerDescription: '`project`, `tokens`, `context`, `message`, `totals`, `report`',
     handle: async ({ reader, previewContext }, { project, ...overrides }) =>
       await previewContext(await findProject(reader, project), overrides),
     rest: [{ method: 'GET', path: '/api/context' }],
@@ -52,7 +52,7 @@ export const projectOperations = {
   projects: readOperation({
     about: 'Lists the projects, the one with the newest session first.',
     input: z.object({}),
-    answers: '`projects`',
+    answerDescription: '`projects`',
     handle: async ({ reader }) => ({ projects: await projectViews(reader) }),
     rest: [{ method: 'GET', path: '/api/projects', pick: 'projects' }],
   }),
@@ -60,8 +60,8 @@ export const projectOperations = {
   project_rename: daemonOperation({
     about: 'Gives a project a name; null returns to the name that its sessions report.',
     input: z.object({ project: projectName, name: projectNewName.nullable() }),
-    answer: 'project',
-    answers: '`project`',
+    answerType: 'project',
+    answerDescription: '`project`',
     handle: async ({ projects }, { project, name }) => ({ project: await projects.rename(project, name) }),
   }),
 
@@ -69,15 +69,15 @@ export const projectOperations = {
     about:
       'Files everything of one project under another, now and later. Without `confirm` it only reports what would move.',
     input: z.object({ from: projectName, into: projectName, confirm: z.boolean() }),
-    answer: 'project_merged',
-    answers: '`report`',
+    answerType: 'project_merged',
+    answerDescription: '`report`',
     handle: async ({ projects }, { from, into, confirm }) => ({ report: await projects.merge(from, into, confirm) }),
   }),
 
   files: daemonOperation({
     about: "Turns files that show a project's memory (CLAUDE.md, Cursor rules) on or off, or reports their state.",
     input: filesInput,
-    answers: '`report`',
+    answerDescription: '`report`',
     handle: async ({ files, store }, request) => {
       if (files === null) throw new MemError('bad_request', 'this daemon writes no files')
       return { report: await changeFiles(request, files, store) }
@@ -87,8 +87,8 @@ export const projectOperations = {
   import: daemonOperation({
     about: 'Takes in memories of another store. Answered once they are durable, with the outcome of each record.',
     input: z.object({ batch: batchSchema }),
-    answer: 'imported',
-    answers: '`outcomes` in the order of the records',
+    answerType: 'imported',
+    answerDescription: '`outcomes` in the order of the records',
     handle: async ({ memory }, { batch }) => ({ outcomes: await memory.import(cleanImportBatch(batch)) }),
   }),
 }
@@ -98,19 +98,19 @@ export type FilesReport = Awaited<ReturnType<typeof changeFiles>>
 
 export async function changeFiles(
   request: FilesRequest,
-  projections: FileProjections,
+  fileSections: FileSections,
   reader: Pick<StoreReader, 'projects'>,
 ) {
   const { action, dryRun } = request
   const { project, key, root } = await resolveTree(request, reader)
-  const { projection, files } = await applyFilesAction(request, { key, project: project.key }, root, projections)
+  const { sections, files } = await applyFilesAction(request, { key, project: project.key }, root, fileSections)
   return {
     action,
     dryRun,
     project,
     /** Null: no files are written for the project. */
-    root: projection?.root ?? null,
-    parts: projection?.parts ?? [],
+    root: sections?.root ?? null,
+    parts: sections?.parts ?? [],
     files,
   }
 }
@@ -136,19 +136,19 @@ function applyFilesAction(
   { action, parts, dryRun }: FilesRequest,
   tree: { key: string; project: string },
   root: string | null,
-  projections: FileProjections,
-): Promise<ProjectionResult> {
+  fileSections: FileSections,
+): Promise<FileSectionsResult> {
   switch (action) {
     case 'status':
-      return projections.status(tree)
+      return fileSections.status(tree)
     case 'on':
       if (root === null) {
         throw new MemError('not_found', `the directory of ${tree.project} is not known; give it with --path`)
       }
-      return projections.turnOn({ ...tree, root, parts, dryRun })
+      return fileSections.turnOn({ ...tree, root, parts, dryRun })
     case 'off':
-      return projections.turnOff(tree, null, dryRun)
+      return fileSections.turnOff(tree, null, dryRun)
     case 'clean':
-      return projections.turnOff(tree, root, dryRun)
+      return fileSections.turnOff(tree, root, dryRun)
   }
 }

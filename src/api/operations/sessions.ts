@@ -44,8 +44,9 @@ export const sessionOperations = {
   event: daemonOperation({
     about: 'Reports what happened in a session. Answered once it is durable; the same id twice counts once.',
     input: z.object({ event: eventSchema, version: version.default(''), token }),
-    answer: 'ack',
-    answers: '`duplicate`, `version`, and, for a session start or a prompt, `context` and `message` where there is one',
+    answerType: 'ack',
+    answerDescription:
+      '`duplicate`, `version`, and, for a session start or a prompt, `context` and `message` where there is one',
     handle: async ({ events }, { event }) => {
       const { duplicate, context, message } = await events.accept(event)
       return {
@@ -72,8 +73,8 @@ export const sessionOperations = {
       changedAt: z.int().nonnegative(),
       token,
     }),
-    answer: 'recalled',
-    answers: '`context`; empty where nothing is known',
+    answerType: 'recalled',
+    answerDescription: '`context`; empty where nothing is known',
     handle: async ({ events }, question) => ({ context: await events.fileContext(question) }),
   }),
 
@@ -85,7 +86,7 @@ export const sessionOperations = {
       limit: limit.exactOptional(),
     }),
     nested: ['filter'],
-    answers: '`sessions`',
+    answerDescription: '`sessions`',
     handle: async ({ reader }, { project, ...filter }) => ({
       sessions: await reader.sessions({
         ...filter,
@@ -98,7 +99,7 @@ export const sessionOperations = {
   session: readOperation({
     about: "Shows one session's state, its queue and the newest entries of its trace.",
     input: z.object({ session: id, trace: rows.default(50).describe('Trace entries at most') }),
-    answers: '`view`',
+    answerDescription: '`view`',
     handle: async ({ reader }, { session, trace }) => ({ view: await readView(reader, session, trace) }),
     rest: [{ method: 'GET', path: '/api/sessions/:session', pick: 'view' }],
   }),
@@ -110,7 +111,7 @@ export const sessionOperations = {
       trace: rows.default(200),
       rows: rows.default(200).describe('Of each kind at most'),
     }),
-    answers: '`story`',
+    answerDescription: '`story`',
     handle: async ({ reader }, { session, trace, rows }) => {
       const story = await reader.sessionHistory(await resolveSession(reader, session), { trace, rows })
       if (story === null) throw sessionNotFound(session)
@@ -122,7 +123,7 @@ export const sessionOperations = {
   event_view: readOperation({
     about: 'Says what became of an event.',
     input: z.object({ event: id, session: sessionOrAll }),
-    answers: '`view`',
+    answerDescription: '`view`',
     handle: async ({ reader }, { event, session: prefix }) => {
       const session = prefix === null ? null : await resolveSession(reader, prefix)
       const view = await reader.eventView(await resolveEvent(reader, event, session), session)
@@ -135,7 +136,7 @@ export const sessionOperations = {
   payloads: readOperation({
     about: "Lists a session's events after one of them, with what is kept of their payloads, oldest first.",
     input: z.object({ session: id, after: z.int().min(0).default(0), limit }),
-    answers: '`session`, `events`; empty when there are no more',
+    answerDescription: '`session`, `events`; empty when there are no more',
     handle: async ({ reader }, { session: prefix, after, limit }) => {
       const session = await resolveSession(reader, prefix)
       return { session, events: await reader.recordedEvents(session, after, limit) }
@@ -150,7 +151,7 @@ export const sessionOperations = {
       limit: limit.exactOptional(),
     }),
     nested: ['filter'],
-    answers: '`messages`, `stats`',
+    answerDescription: '`messages`, `stats`',
     handle: async ({ reader }, { session, ...filter }) => {
       const resolved = session === undefined ? {} : { session: await resolveSession(reader, session) }
       const [messages, stats] = await Promise.all([reader.queue({ ...filter, ...resolved }), reader.queueStats()])
@@ -161,7 +162,7 @@ export const sessionOperations = {
   queue_stats: readOperation({
     about: 'Counts the messages in the queue.',
     input: z.object({}),
-    answers: '`stats`',
+    answerDescription: '`stats`',
     handle: async ({ reader }) => ({ stats: await reader.queueStats() }),
     rest: [{ method: 'GET', path: '/api/queue/stats', pick: 'stats' }],
   }),
@@ -169,7 +170,7 @@ export const sessionOperations = {
   calls: readOperation({
     about: "Lists a session's newest calls to a model with their texts, oldest of them first.",
     input: z.object({ session: id, limit: limit.default(20) }),
-    answers: '`session`, `calls`',
+    answerDescription: '`session`, `calls`',
     handle: async ({ reader }, { session: prefix, limit }) => {
       const session = await resolveSession(reader, prefix)
       return { session, calls: await reader.calls({ session, limit }) }
@@ -180,7 +181,7 @@ export const sessionOperations = {
   usage: readOperation({
     about: 'Says what models cost in the last days.',
     input: z.object({ by: z.enum(USAGE_KEYS).default('day'), days }),
-    answers: '`usage`: `rows`, `total`, `today`, `unpriced`',
+    answerDescription: '`usage`: `rows`, `total`, `today`, `unpriced`',
     handle: async ({ reader, now }, { by, days }) => ({ usage: await usageView(reader, by, days, now()) }),
     rest: [{ method: 'GET', path: '/api/usage', pick: 'usage' }],
   }),
@@ -188,7 +189,7 @@ export const sessionOperations = {
   activity: readOperation({
     about: 'Says how much was learned on each of the last days, and how long the queue was.',
     input: z.object({ days }),
-    answers: '`activity`',
+    answerDescription: '`activity`',
     handle: async ({ reader, now }, { days }) => ({ activity: await reader.activity(lastDays(days, now()), now()) }),
     rest: [{ method: 'GET', path: '/api/activity', pick: 'activity' }],
   }),
@@ -198,15 +199,15 @@ export const sessionOperations = {
     input: z.object({
       sessions: z.array(z.object({ session: id, end: z.string().max(2 * 200) })).max(MAX_REPORTED),
     }),
-    answers: '`sessions`: those that are known',
+    answerDescription: '`sessions`: those that are known',
     handle: async ({ reader }, { sessions }) => ({ sessions: await reader.storedSessionStates(sessions) }),
   }),
 
   queue_retry: daemonOperation({
     about: 'Retries failed messages and restores quarantined sessions.',
     input: z.object({ session: sessionOrAll }),
-    answer: 'done',
-    answers: '`affected`: messages',
+    answerType: 'done',
+    answerDescription: '`affected`: messages',
     handle: async ({ reader, supervisor }, { session }) => ({
       affected: await supervisor.retry(await resolveOrAll(reader, session)),
     }),
@@ -215,8 +216,8 @@ export const sessionOperations = {
   queue_clear: daemonOperation({
     about: 'Drops failed messages, and pending ones too with `pending`.',
     input: z.object({ session: sessionOrAll, pending: z.boolean() }),
-    answer: 'done',
-    answers: '`affected`: messages',
+    answerType: 'done',
+    answerDescription: '`affected`: messages',
     handle: async ({ reader, supervisor }, { session, pending }) => ({
       affected: await supervisor.clear(await resolveOrAll(reader, session), pending),
     }),
@@ -225,8 +226,8 @@ export const sessionOperations = {
   flush: daemonOperation({
     about: 'Hands waiting messages to the observer now; with `wait`, answered when it is done or after 5 seconds.',
     input: z.object({ session: sessionOrAll, wait: z.boolean() }),
-    answer: 'done',
-    answers: '`affected`: sessions',
+    answerType: 'done',
+    answerDescription: '`affected`: sessions',
     handle: async (context, { session: prefix, wait }) => {
       const session = await resolveOrAll(context.store, prefix)
       const affected = await context.supervisor.flush(session)
@@ -238,8 +239,8 @@ export const sessionOperations = {
   close_session: daemonOperation({
     about: 'Ends a session and waits up to 5 seconds for its effect. Everything is kept.',
     input: z.object({ session: id }),
-    answer: 'session',
-    answers: '`view`',
+    answerType: 'session',
+    answerDescription: '`view`',
     handle: async (context, { session }) => {
       const resolved = await resolveSession(context.store, session)
       await closeSession(context, resolved)
@@ -251,8 +252,8 @@ export const sessionOperations = {
   purge_session: daemonOperation({
     about: 'Ends a session and erases it with everything that it left behind.',
     input: z.object({ session: id }),
-    answer: 'forgotten',
-    answers: '`report`',
+    answerType: 'forgotten',
+    answerDescription: '`report`',
     handle: async (context, { session }) => ({
       report: await purgeSession(context, await resolveSession(context.store, session)),
     }),
@@ -262,8 +263,8 @@ export const sessionOperations = {
   reopen_session: daemonOperation({
     about: 'Reopens a closed session, as if its user had returned.',
     input: z.object({ session: id }),
-    answer: 'session',
-    answers: '`view`',
+    answerType: 'session',
+    answerDescription: '`view`',
     handle: async ({ store, supervisor }, { session: prefix }) => {
       const session = await resolveSession(store, prefix)
       await supervisor.reopenSession(session)

@@ -2,7 +2,7 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import type { FilesReport } from '../../api/operations/projects.ts'
 import type { FileAction } from '../../context/files/edit-file.ts'
-import { FILE_PARTS, FILES_ACTIONS, type FilePart } from '../../context/files/projection.ts'
+import { FILE_PARTS, FILES_ACTIONS, type FilePart } from '../../context/files/tree-sections.ts'
 import { commaList, oneOf, refuseIf } from '../arguments.ts'
 import { printResult } from '../cli.ts'
 import { defineCommand, EXIT_FAILED, stringOption } from '../command.ts'

@@ -85,9 +85,9 @@ function joinQuery(words: readonly string[]): string {
 
 /** Hits in all projects, if the current project has none: the user may be in the wrong directory. */
 async function countElsewhere(request: InputOf<'search'>, answer: SearchAnswer, call: Call): Promise<number> {
-  if (request.project === null || answer.hits.some(({ completes }) => !completes)) return 0
+  if (request.project === null || answer.hits.some(({ completes: isFiller }) => !isFiller)) return 0
   const everywhere = await call('search', { ...request, project: null, limit: 1, offset: 0 })
-  return everywhere.answer.hits.some(({ completes }) => !completes) ? everywhere.answer.total : 0
+  return everywhere.answer.hits.some(({ completes: isFiller }) => !isFiller) ? everywhere.answer.total : 0
 }
 
 export const showCommand = defineCommand({
@@ -184,7 +184,7 @@ export function searchResultLines(answer: SearchAnswer, options: SearchDisplay, 
   if (hits.length === 0) return [...noteLines, footer(answer, options, display)]
   const rows = hits.map((hit) => hitCells(hit, options, display))
   const [header = '', ...rowLines] = tableLines(hitColumns(options), rows, display)
-  const firstFiller = hits.findIndex(({ completes }) => completes)
+  const firstFiller = hits.findIndex(({ completes: isFiller }) => isFiller)
   return [
     header,
     ...hits.flatMap((hit, i) => [
@@ -254,7 +254,7 @@ const MODE_TEXTS: Record<SearchAnswer['mode'], string> = {
 
 function footer(answer: SearchAnswer, { offset }: SearchDisplay, { style }: Display): string {
   const { mode, hits, total, tookMs, embedder } = answer
-  const found = hits.filter(({ completes }) => !completes).length
+  const found = hits.filter(({ completes: isFiller }) => !isFiller).length
   const from = offset === 0 ? '' : `, from ${offset + 1} on`
   const count = hits.length === 0 ? 'Nothing found' : `${found} of ${total}${from}`
   const usesMeaning = mode === 'semantic' || mode === 'hybrid'

@@ -1,5 +1,5 @@
 /**
- * The files of a projection and the lines of their sections. A section is short and only changes with the memory.
+ * The files of a working tree that have sections, and their lines. A section is short and only changes with the memory.
  * Memories are in a code block, so that Markdown in them, such as an image or an `@import`, has no effect.
  */
 import { isAbsolute, join, relative, sep } from 'node:path'
@@ -12,7 +12,7 @@ import type { ContextReader } from '../build.ts'
 import { TYPE_ICONS } from '../lines.ts'
 import { hasOutcome } from '../selection.ts'
 import { directoryAt, pathExists } from './edit-file.ts'
-import type { FilePart } from './projection.ts'
+import type { FilePart } from './tree-sections.ts'
 
 export const MEMORY_FILE = 'CLAUDE.md'
 export const CURSOR_DIRECTORIES = ['.cursor', '.cursor/rules']

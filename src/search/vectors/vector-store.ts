@@ -1,8 +1,8 @@
 /**
  * The vectors of one embedder, by project. A project is read from the database at its first search and updated before
  * every later one; the least recently used ones are dropped. While a project has few vectors, or a filter leaves few,
- * all are compared. With many, a graph index is used, which is built in small steps between searches. Vectors that are
- * not yet in the graph are compared in addition; while those are many, all vectors are compared instead.
+ * all are compared. With many, a HNSW index is used, which is built in small steps between searches. Vectors that are
+ * not yet in the index are compared in addition; while those are many, all vectors are compared instead.
  */
 import { narrowsProject, type SearchFilters } from '../../domain/search-query.ts'
 import { errorMessage } from '../../lib/errors.ts'
@@ -10,34 +10,34 @@ import { searchRowId, searchRowMemoryId } from '../../store/search-port.ts'
 import type { SearchDatabase } from '../../store/sqlite/search-reader.ts'
 import type { Embedder } from '../embedders/models.ts'
 import {
-  DUPLICATE_SEARCH_WIDTH,
-  type GraphKey,
-  type GraphLibrary,
-  LabelledGraph,
-  loadGraphLibrary,
-  removeAllGraphs,
-  removeGraph,
-  removeGraphsContaining,
+  DUPLICATE_EF_SEARCH,
+  EF_SEARCH,
+  HnswIndex,
+  type HnswIndexKey,
+  type HnswLibrary,
+  loadHnswLibrary,
+  removeAllHnswIndexes,
+  removeHnswIndex,
+  removeHnswIndexesContaining,
   removeTemporaryFiles,
-  SEARCH_WIDTH,
-} from './graph.ts'
+} from './hnsw-index.ts'
 import { byScore, dotProduct, type VectorMatch, VectorSet } from './vector-set.ts'
 
 export interface VectorStoreOptions {
   reader: SearchDatabase
   embedder: Embedder
-  /** Where the files of graphs are. */
+  /** Where the files of indexes are. */
   directory: string
-  /** Number of vectors of a project from which on a graph is built. */
-  graphFrom: number
+  /** Number of vectors of a project from which on an index is built. */
+  hnswThreshold: number
   log(text: string): void
   /** Default: the installed one. Null: all vectors are always compared. */
-  library?: GraphLibrary | null
+  library?: HnswLibrary | null
   /** Most bytes of vectors in memory. */
   maxBytes?: number
 }
 
-type OpenedOptions = VectorStoreOptions & { library: GraphLibrary | null }
+type OpenedOptions = VectorStoreOptions & { library: HnswLibrary | null }
 
 const MAX_BYTES = 512 * 1024 * 1024
 /** A filter that leaves more observations than this is applied after the search instead of before. */
@@ -56,7 +56,7 @@ export class VectorStore {
   static async open(options: VectorStoreOptions): Promise<VectorStore> {
     removeTemporaryFiles(options.directory)
     if (options.library !== undefined) return new VectorStore({ ...options, library: options.library })
-    const { library, reason } = await loadGraphLibrary()
+    const { library, reason } = await loadHnswLibrary()
     if (reason !== null) options.log(`${reason}; all vectors are compared`)
     return new VectorStore({ ...options, library })
   }
@@ -75,7 +75,7 @@ export class VectorStore {
     const { reader } = this.#options
     const isUnfiltered = !narrowsProject(filters)
     const onlyObservations: SearchFilters = { ...filters, kinds: ['observation'] }
-    const listed = isUnfiltered ? null : reader.allPassing(onlyObservations, MAX_LISTED)
+    const listed = isUnfiltered ? null : reader.listAllFiltered(onlyObservations, MAX_LISTED)
     const allowed = listed === null ? null : new Set(listed.map(searchRowMemoryId))
     const wanted = isUnfiltered || allowed !== null ? limit : limit * SURPLUS
     const found = this.#searchedProjects(filters.project)
@@ -107,7 +107,7 @@ export class VectorStore {
     const [vector] = project.set.vectorsOf(observationId)
     if (vector === undefined) return []
     return project
-      .nearest(vector, limit + 1, null, DUPLICATE_SEARCH_WIDTH)
+      .nearest(vector, limit + 1, null, DUPLICATE_EF_SEARCH)
       .filter((match) => match.observationId !== observationId)
       .slice(0, limit)
   }
@@ -115,26 +115,26 @@ export class VectorStore {
   /** Drops everything, including files. The next search reads the database again. */
   reset(): void {
     this.#projects.clear()
-    removeAllGraphs(this.#options.directory)
+    removeAllHnswIndexes(this.#options.directory)
   }
 
   /**
-   * All observations of `from` now belong to `into`: both are read again at the next search. The graph of `into` stays
+   * All observations of `from` now belong to `into`: both are read again at the next search. The index of `into` stays
    * valid; the new vectors are added to it.
    */
   moved(from: string, into: string): void {
     this.#projects.get(into)?.write()
     for (const key of [from, into]) this.#projects.delete(key)
-    removeGraph(this.#options.directory, this.#graphKey(from))
+    removeHnswIndex(this.#options.directory, this.#indexKey(from))
   }
 
   forget(observationIds: readonly number[]): void {
     for (const project of this.#projects.values()) project.forget(observationIds)
     // Files of projects that are not in memory, and of other embedders.
-    removeGraphsContaining(this.#options.directory, observationIds)
+    removeHnswIndexesContaining(this.#options.directory, observationIds)
   }
 
-  /** Builds graphs for about `ms`. True while there is more to do. */
+  /** Builds indexes for about `ms`. True while there is more to do. */
   build(ms: number): boolean {
     for (const project of this.#projects.values()) if (project.build(ms)) return true
     return false
@@ -150,7 +150,7 @@ export class VectorStore {
     return this.#options.reader.projectsWithVectors(this.embedder.name).map((key) => this.#upToDate(key))
   }
 
-  #graphKey(project: string): GraphKey {
+  #indexKey(project: string): HnswIndexKey {
     const { name, dimensions } = this.embedder
     return { project, embedder: name, dimensions }
   }
@@ -158,10 +158,10 @@ export class VectorStore {
   #project(key: string): ProjectVectors {
     const known = this.#projects.get(key)
     if (known !== undefined) return known
-    const project = new ProjectVectors(this.#graphKey(key), this.#options)
+    const project = new ProjectVectors(this.#indexKey(key), this.#options)
     this.#projects.set(key, project)
     project.refresh()
-    project.openGraph()
+    project.openIndex()
     this.#evict()
     return project
   }
@@ -190,44 +190,44 @@ export class VectorStore {
 
 /** If a filter leaves no more observations than this, comparing all of them is exact and as fast. */
 const FEW_ALLOWED = 20_000
-/** Fragments requested from the graph per wanted observation, which has several. */
+/** Fragments requested from the index per wanted observation, which has several. */
 const FRAGMENTS_PER_OBSERVATION = 4
-/** Share of removed points from which on the graph is built again. */
+/** Share of removed points from which on the index is built again. */
 const MAX_REMOVED_SHARE = 0.2
-/** New vectors after which the graph is written again. It is always written as a whole. */
+/** New vectors after which the index is written again. It is always written as a whole. */
 const WRITE_AFTER = 5_000
-/** Most observations outside of the graph that are compared in addition to it. Takes less than a millisecond. */
+/** Most observations outside of the index that are compared in addition to it. Takes less than a millisecond. */
 const MAX_PENDING = 2_000
 
 /** The vectors of one project and one embedder. */
 class ProjectVectors {
   readonly set: VectorSet
-  readonly #key: GraphKey
+  readonly #key: HnswIndexKey
   readonly #options: OpenedOptions
   /** Cursor: the newest vector id of any project at the time of the last refresh. */
   #lastId = 0
-  #graph: LabelledGraph | null = null
-  /** Observations with vectors that are not in the graph. */
+  #index: HnswIndex | null = null
+  /** Observations with vectors that are not in the index. */
   #pending = new Set<number>()
-  /** Building the graph failed: from then on all vectors are compared. */
-  #graphFailed = false
+  /** Building the index failed: from then on all vectors are compared. */
+  #indexFailed = false
 
-  constructor(key: GraphKey, options: OpenedOptions) {
+  constructor(key: HnswIndexKey, options: OpenedOptions) {
     this.set = new VectorSet(key.dimensions)
     this.#key = key
     this.#options = options
   }
 
-  /** True while a graph is needed and not complete. */
+  /** True while an index is needed and not complete. */
   get #isBuilding(): boolean {
-    return this.#needsGraph && (this.#graph === null || this.#pending.size > 0)
+    return this.#needsIndex && (this.#index === null || this.#pending.size > 0)
   }
   get method(): 'exact' | 'hnsw' {
-    return this.#graph !== null && !this.#isBuilding ? 'hnsw' : 'exact'
+    return this.#index !== null && !this.#isBuilding ? 'hnsw' : 'exact'
   }
-  get #needsGraph(): boolean {
-    const { library, graphFrom } = this.#options
-    return library !== null && !this.#graphFailed && this.set.size >= graphFrom
+  get #needsIndex(): boolean {
+    const { library, hnswThreshold } = this.#options
+    return library !== null && !this.#indexFailed && this.set.size >= hnswThreshold
   }
 
   /** Reads vectors that were stored since the last call. */
@@ -256,65 +256,60 @@ class ProjectVectors {
     }
   }
 
-  /** Removes the graph's file too. It is written again when the graph has been built again. */
+  /** Removes the index's file too. It is written again when the index has been built again. */
   forget(observationIds: readonly number[]): void {
     for (const id of observationIds) {
       this.set.remove(id)
-      this.#graph?.remove(id)
+      this.#index?.remove(id)
       this.#pending.delete(id)
     }
-    if (this.#graph === null || this.#graph.removedShare === 0) return
-    if (this.#graph.removedShare > MAX_REMOVED_SHARE) this.#dropGraph()
-    else removeGraph(this.#options.directory, this.#key)
+    if (this.#index === null || this.#index.removedShare === 0) return
+    if (this.#index.removedShare > MAX_REMOVED_SHARE) this.#dropIndex()
+    else removeHnswIndex(this.#options.directory, this.#key)
   }
 
-  /** Best first. `allowed` null: all of the project. `width`: search parameter of the graph. */
-  nearest(
-    query: Float32Array,
-    limit: number,
-    allowed: ReadonlySet<number> | null,
-    width = SEARCH_WIDTH,
-  ): VectorMatch[] {
-    const graph = this.#graph
+  /** Best first. `allowed` null: all of the project. `ef`: HNSW parameter of the search. */
+  nearest(query: Float32Array, limit: number, allowed: ReadonlySet<number> | null, ef = EF_SEARCH): VectorMatch[] {
+    const index = this.#index
     const few = allowed !== null && allowed.size <= FEW_ALLOWED
-    if (graph === null || few || this.#pending.size > MAX_PENDING) return this.set.nearest(query, limit, allowed)
+    if (index === null || few || this.#pending.size > MAX_PENDING) return this.set.nearest(query, limit, allowed)
     const all = this.set.observations
     const wanted = allowed === null ? limit : Math.min(all, Math.ceil((limit * all) / allowed.size))
-    const near = graph.nearest(query, wanted * FRAGMENTS_PER_OBSERVATION, width)
+    const near = index.nearest(query, wanted * FRAGMENTS_PER_OBSERVATION, ef)
     for (const id of this.#pending) near.add(id)
     if (allowed !== null) for (const id of near) if (!allowed.has(id)) near.delete(id)
     // Scored with the exact vectors.
     return this.set.nearest(query, limit, near)
   }
 
-  /** Reads the graph from its file if that fits, else starts an empty one. `build` completes it. */
-  openGraph(): void {
+  /** Reads the index from its file if that fits, else starts an empty one. `build` completes it. */
+  openIndex(): void {
     const { library, directory, log } = this.#options
-    if (library === null || !this.#needsGraph || this.#graph !== null) return
+    if (library === null || !this.#needsIndex || this.#index !== null) return
     try {
-      this.#graph = LabelledGraph.read(library, directory, this.#key)
-      // Observations that were forgotten since the graph was written; its file is removed with them.
-      this.forget([...(this.#graph?.ids() ?? [])].filter((id) => !this.set.has(id)))
-      for (const id of this.#graph?.ids() ?? []) if (this.#isComplete(id)) this.#pending.delete(id)
+      this.#index = HnswIndex.read(library, directory, this.#key)
+      // Observations that were forgotten since the index was written; its file is removed with them.
+      this.forget([...(this.#index?.ids() ?? [])].filter((id) => !this.set.has(id)))
+      for (const id of this.#index?.ids() ?? []) if (this.#isComplete(id)) this.#pending.delete(id)
     } catch (error) {
       log(`the vector index of ${this.#key.project} is built again: ${errorMessage(error)}`)
-      this.#dropGraph()
+      this.#dropIndex()
     }
-    this.#graph ??= LabelledGraph.empty(library, this.#key.dimensions)
+    this.#index ??= HnswIndex.empty(library, this.#key.dimensions)
   }
 
-  /** Adds vectors to the graph for about `ms`. True while there is more to do. */
+  /** Adds vectors to the index for about `ms`. True while there is more to do. */
   build(ms: number): boolean {
     try {
-      this.openGraph()
-      const graph = this.#graph
-      if (graph === null || !this.#isBuilding) return false
-      this.#addFor(ms, graph)
-      const isDue = graph.unwritten >= (this.#isBuilding ? WRITE_AFTER * 4 : WRITE_AFTER)
-      if (isDue || (!this.#isBuilding && !graph.isWritten)) this.write()
+      this.openIndex()
+      const index = this.#index
+      if (index === null || !this.#isBuilding) return false
+      this.#addFor(ms, index)
+      const isDue = index.unwritten >= (this.#isBuilding ? WRITE_AFTER * 4 : WRITE_AFTER)
+      if (isDue || (!this.#isBuilding && !index.isWritten)) this.write()
     } catch (error) {
-      this.#graphFailed = true
-      this.#dropGraph()
+      this.#indexFailed = true
+      this.#dropIndex()
       this.#options.log(
         `the vector index of ${this.#key.project} could not be built, all vectors are compared: ${errorMessage(error)}`,
       )
@@ -322,40 +317,40 @@ class ProjectVectors {
     return this.#isBuilding
   }
 
-  /** Writes the graph if it has new points. */
+  /** Writes the index if it has new points. */
   write(): void {
-    if (this.#graph === null || this.#graph.unwritten === 0) return
+    if (this.#index === null || this.#index.unwritten === 0) return
     try {
-      this.#graph.write(this.#options.directory, this.#key)
+      this.#index.write(this.#options.directory, this.#key)
     } catch (error) {
       this.#options.log(`the vector index of ${this.#key.project} could not be written: ${errorMessage(error)}`)
     }
   }
 
-  #addFor(ms: number, graph: LabelledGraph): void {
+  #addFor(ms: number, index: HnswIndex): void {
     const until = performance.now() + ms
     for (const observationId of this.#pending) {
-      graph.remove(observationId)
+      index.remove(observationId)
       const vectors = this.set.vectorsOf(observationId)
       for (const [i, fragment] of this.set.fragmentsOf(observationId).entries()) {
         const vector = vectors[i]
-        if (vector !== undefined) graph.add(observationId, fragment, vector)
+        if (vector !== undefined) index.add(observationId, fragment, vector)
       }
       this.#pending.delete(observationId)
       if (performance.now() > until) return
     }
   }
 
-  /** Whether the graph contains all fragments of the observation. */
+  /** Whether the index contains all fragments of the observation. */
   #isComplete(observationId: number): boolean {
-    const known = this.#graph?.fragmentsOf(observationId) ?? []
+    const known = this.#index?.fragmentsOf(observationId) ?? []
     const fragments = this.set.fragmentsOf(observationId)
     return known.length === fragments.length && fragments.every((fragment) => known.includes(fragment))
   }
 
-  #dropGraph(): void {
-    this.#graph = null
+  #dropIndex(): void {
+    this.#index = null
     this.#pending = new Set(this.set.ids())
-    removeGraph(this.#options.directory, this.#key)
+    removeHnswIndex(this.#options.directory, this.#key)
   }
 }

@@ -7,7 +7,7 @@ import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { compareVersions } from '../../lib/version.ts'
 import { canRunModels } from '../../search/embedders/models.ts'
-import { loadGraphLibrary } from '../../search/vectors/graph.ts'
+import { loadHnswLibrary } from '../../search/vectors/hnsw-index.ts'
 import { SETTING_NAMES } from '../../settings/settings.ts'
 import { advice, type CheckRun, type DoctorFacts, type Finding, problem } from './check.ts'
 import { hookEntries, locateCommand, realPathOrSame } from './installed.ts'
@@ -92,7 +92,7 @@ export async function* checkNativeModules({ settings }: DoctorFacts, loadDatabas
       'npm rebuild better-sqlite3 where claude-mem is installed, or npm install -g claude-mem with this node',
     )
   }
-  const { reason } = await loadGraphLibrary()
+  const { reason } = await loadHnswLibrary()
   if (reason !== null) {
     const from = settings.values.CLAUDE_MEM_VECTOR_INDEX_FROM
     yield advice(`${reason}. With it, search stays fast in projects of more than ${from} vectors`, WITH_OPTIONAL)

@@ -10,7 +10,7 @@ import { type ForgetOptions, type ForgetResult, memoryIds, searchRowId } from '.
 import { Database, isIndexDamage, nextSeq } from './database.ts'
 import { indexChunk, indexSearchRow, purge, resetIndex, startPurge } from './full-text-index.ts'
 import { selectExistingObservations } from './memories.ts'
-import { selectPassing } from './search-rows.ts'
+import { selectFiltered } from './search-rows.ts'
 
 /** A small index is purged before the answer; the rest of a large one in the background. */
 const PURGE_STEPS_AT_ONCE = 40
@@ -40,7 +40,7 @@ function removeAndReport(
 ): Omit<ForgetResult, 'cleared'> {
   return db.write(() => {
     const existing = selectExistingObservations(db, ids)
-    const passing = filters === null ? [] : selectPassing(db, filters, -1, 0)
+    const passing = filters === null ? [] : selectFiltered(db, filters, -1, 0)
     const rows = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
     const observations = memoryIds(rows, 'observation')
     const report = {

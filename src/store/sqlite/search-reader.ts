@@ -37,12 +37,12 @@ import {
 import { displayNameSql } from './projects.ts'
 import { openForReading } from './reader.ts'
 import {
-  countPassing,
-  selectAllPassing,
-  selectBeside,
+  countFiltered,
+  selectAllFiltered,
+  selectAround,
+  selectFiltered,
+  selectFilteredOf,
   selectNeighbours,
-  selectPassing,
-  selectPassingOf,
   selectRankingRows,
 } from './search-rows.ts'
 
@@ -55,14 +55,14 @@ const searchOperations = {
   spellingSuggestions: selectSpellingSuggestions,
   chunks: selectChunks,
   neighbours: selectNeighbours,
-  passing: selectPassing,
-  allPassing: selectAllPassing,
-  count: countPassing,
-  filterRows: selectPassingOf,
-  beside: selectBeside,
-  /** Much cheaper than `found`. */
+  listFiltered: selectFiltered,
+  listAllFiltered: selectAllFiltered,
+  count: countFiltered,
+  filterRows: selectFilteredOf,
+  around: selectAround,
+  /** Much cheaper than `loadMemories`. */
   rankingRows: selectRankingRows,
-  found: selectFound,
+  loadMemories: selectMemories,
   observations: selectLinked,
   /** In pages, oldest first, so that no row is held while an index is built. `project` null: of all projects. */
   vectors: pagesOfVectors,
@@ -105,7 +105,7 @@ type LinkedRow = ObservationRow & {
 }
 
 /** In the order of the rows; missing ones are left out. */
-function selectFound(db: Database, rows: readonly number[]): FoundMemory[] {
+function selectMemories(db: Database, rows: readonly number[]): FoundMemory[] {
   const found = new Map<number, FoundMemory>()
   for (const memory of [
     ...selectLinkedRows(db, memoryIds(rows, 'observation')).map(foundObservation),

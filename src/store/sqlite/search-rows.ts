@@ -60,25 +60,25 @@ function anyIn(column: string, texts: readonly string[]): Sql {
 }
 
 /** Newest first. */
-export function selectPassing(db: Database, filters: SearchFilters, limit: number, offset: number): number[] {
+export function selectFiltered(db: Database, filters: SearchFilters, limit: number, offset: number): number[] {
   return db.ids`
     SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)}
     ORDER BY s.created_at_epoch DESC, s.id DESC LIMIT ${limit} OFFSET ${offset}`
 }
 
 /** In no order; null where there are more than `atMost`. */
-export function selectAllPassing(db: Database, filters: SearchFilters, atMost: number): number[] | null {
+export function selectAllFiltered(db: Database, filters: SearchFilters, atMost: number): number[] | null {
   const found = db.ids`
     SELECT s.id FROM search_rows s WHERE ${filterConditions(filters)} LIMIT ${atMost + 1}`
   return found.length > atMost ? null : found
 }
 
-export function countPassing(db: Database, filters: SearchFilters): number {
+export function countFiltered(db: Database, filters: SearchFilters): number {
   return db.number`SELECT count(*) AS n FROM search_rows s WHERE ${filterConditions(filters)}`
 }
 
 /** Those of the rows that pass, in their order. */
-export function selectPassingOf(db: Database, rows: readonly number[], filters: SearchFilters): number[] {
+export function selectFilteredOf(db: Database, rows: readonly number[], filters: SearchFilters): number[] {
   const passing = db.ids`
     SELECT s.id FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value
     WHERE ${filterConditions(filters)}`
@@ -87,7 +87,7 @@ export function selectPassingOf(db: Database, rows: readonly number[], filters: 
 }
 
 /** The passing rows nearest in time to a row, oldest first, with the row itself between. Empty if it does not exist. */
-export function selectBeside(
+export function selectAround(
   db: Database,
   row: number,
   filters: SearchFilters,

@@ -1,8 +1,8 @@
 /** A working tree with a repository, and a store whose memory is projected into it. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { FilePart } from '../../../src/context/files/projection.ts'
-import { FileProjections } from '../../../src/context/files/projections.ts'
+import { FileSections } from '../../../src/context/files/file-sections.ts'
+import type { FilePart } from '../../../src/context/files/tree-sections.ts'
 import type { ObservationDraft, SummaryDraft } from '../../../src/domain/observation.ts'
 import { projectOfDirectory } from '../../../src/domain/project.ts'
 import type { Store } from '../../../src/store/port.ts'
@@ -37,8 +37,8 @@ export class WorkingTreeFixture {
     return { key: this.key, project: this.key }
   }
 
-  projections(): FileProjections {
-    return new FileProjections({
+  sections(): FileSections {
+    return new FileSections({
       store: this.store,
       limits: () => this.limits,
       notice: (text) => this.notices.push(text),
@@ -46,8 +46,8 @@ export class WorkingTreeFixture {
     })
   }
 
-  turnOn(projections: FileProjections, parts: FilePart[] | null = null, root = this.root) {
-    return projections.turnOn({ ...this.owner, root, parts, dryRun: false })
+  turnOn(sections: FileSections, parts: FilePart[] | null = null, root = this.root) {
+    return sections.turnOn({ ...this.owner, root, parts, dryRun: false })
   }
 
   /** A directory with a `.git` as git would know it. */
@@ -79,9 +79,9 @@ export class WorkingTreeFixture {
     return result.observationIds[0] ?? 0
   }
 
-  async follow(projections: FileProjections): Promise<void> {
-    projections.changed(this.key)
-    await projections.flush()
+  async follow(sections: FileSections): Promise<void> {
+    sections.changed(this.key)
+    await sections.flush()
   }
 
   async dispose(): Promise<void> {

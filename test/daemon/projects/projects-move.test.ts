@@ -99,10 +99,10 @@ test('another repository at the place that was left begins anew', async () => {
   await session(place)
   move(place, at('away'))
   await session(at('away'))
-  await s.keeper.flush()
+  await s.contextCache.flush()
   repository(place)
   // Nor from the file, while no daemon runs.
-  expect(existsSync(s.keeper.fileOf(projectOfDirectory(place).key))).toBe(false)
+  expect(existsSync(s.contextCache.fileOf(projectOfDirectory(place).key))).toBe(false)
   expect(await session(place)).toBe('')
   expect(await places()).toEqual([
     { place, sessions: 1, gone: false },

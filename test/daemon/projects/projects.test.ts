@@ -99,8 +99,8 @@ describe('a merge', () => {
     expect(await context(BLOG.key)).toMatchObject({ project: SHOP, context: expect.stringContaining('Posts paged') })
     expect(await projectViews(s.h.store)).toMatchObject([{ ...SHOP, observations: 2, sessions: 2, merged: [BLOG.key] }])
     expect(s.moved).toEqual([`${BLOG.key} -> ${SHOP.key}`])
-    await s.keeper.flush()
-    expect(await s.keeper.forSession(SHOP.key)).toMatchObject({ context: expect.stringContaining('Posts paged') })
+    await s.contextCache.flush()
+    expect(await s.contextCache.forSession(SHOP.key)).toMatchObject({ context: expect.stringContaining('Posts paged') })
   })
 
   test('takes along what is reported later, and tells the new session what the whole project knows', async () => {

@@ -158,7 +158,7 @@ describe('filters', () => {
     fc.assert(
       fc.property(anyFilters, fc.nat(30), fc.nat(10), (filters, limit, offset) => {
         const rows = expected(filters)
-        expect(at.reader.passing(filters, limit, offset)).toEqual(rows.slice(offset, offset + limit))
+        expect(at.reader.listFiltered(filters, limit, offset)).toEqual(rows.slice(offset, offset + limit))
         expect(at.reader.count(filters)).toBe(rows.length)
         const all = memories.map(({ kind, id }) => searchRowId(kind, id))
         expect(at.reader.filterRows([...all, 4_000_000], filters)).toEqual(all.filter((row) => rows.includes(row)))
@@ -205,16 +205,16 @@ describe('filters', () => {
         const earlier = others.filter((other) => other !== row && isBefore(other))
         const later = others.filter((other) => other !== row && !isBefore(other))
         const shown = [...(before === 0 ? [] : earlier.slice(-before)), row, ...later.slice(0, after)]
-        expect(at.reader.beside(row, filters, before, after)).toEqual(shown)
+        expect(at.reader.around(row, filters, before, after)).toEqual(shown)
       }),
       { numRuns: 200 },
     )
-    expect(at.reader.beside(4_000_000, ALL, 5, 5)).toEqual([])
+    expect(at.reader.around(4_000_000, ALL, 5, 5)).toEqual([])
   })
 
   test('found.tellsWhatIsKnownOfEachInTheOrderAskedFor', () => {
     const rows = memories.map(({ kind, id }) => searchRowId(kind, id)).reverse()
-    const found = at.reader.found([...rows, 4_000_000])
+    const found = at.reader.loadMemories([...rows, 4_000_000])
     expect(found.map(({ row }) => row)).toEqual(rows)
     const facts = ({ kind, id, session, project, type, createdAt, pinned }: Filtered | FoundMemory) => {
       return { kind, id, session, project, type, createdAt, pinned }

@@ -23,14 +23,14 @@ describe('what is known beside the words', () => {
       { id: a, supersededBy: c, supersedes: [], repeats: [], tokens: 1 },
       { id: b, supersededBy: null, supersedes: [a], pinned: true },
     ])
-    expect(at.reader.found([searchRowId('observation', a)])).toMatchObject([
+    expect(at.reader.loadMemories([searchRowId('observation', a)])).toMatchObject([
       { title: 'old', supersededBy: c, repeats: [] },
     ])
   })
 
   test('found.aMemoryWithoutATitleIsCalledByItsBeginning', () => {
     const [a = 0, b = 0] = at.learn('s', { narrative: `${'😀'.repeat(200)}\nmore` }, { subtitle: 'under' })
-    const [first, second] = at.reader.found([searchRowId('observation', a), searchRowId('observation', b)])
+    const [first, second] = at.reader.loadMemories([searchRowId('observation', a), searchRowId('observation', b)])
     expect(first?.title).toBe('😀'.repeat(120))
     expect(second?.title).toBe('under')
   })

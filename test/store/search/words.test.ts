@@ -68,7 +68,7 @@ describe('words', () => {
     expect(rows('quokka')).toEqual([searchRowId('prompt', 1)])
     expect(rows('numbat')).toEqual([searchRowId('summary', 1)])
     expect(rows('wombat')).toEqual([])
-    expect(at.reader.found([...rows('quokka'), ...rows('numbat')])).toMatchObject([
+    expect(at.reader.loadMemories([...rows('quokka'), ...rows('numbat')])).toMatchObject([
       { kind: 'prompt', id: 1, title: 'make the quokka jump', projectName: 'shop', type: null },
       { kind: 'summary', id: 1, title: 'fix the login', files: ['a.ts'] },
     ])

@@ -15,18 +15,18 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { changeFile } from '../../../src/context/files/edit-file.ts'
-import { type FileProjections, removeProjections } from '../../../src/context/files/projections.ts'
+import { type FileSections, removeAllSections } from '../../../src/context/files/file-sections.ts'
 import { withSection } from '../../../src/context/files/section.ts'
 import { removePrivatePartsDeep } from '../../../src/domain/private-parts.ts'
 import { NOW } from '../../store/samples.ts'
 import { WorkingTreeFixture } from './working-tree.ts'
 
 let tree: WorkingTreeFixture
-let files: FileProjections
+let files: FileSections
 
 beforeEach(async () => {
   tree = await WorkingTreeFixture.make()
-  files = tree.projections()
+  files = tree.sections()
 })
 afterEach(async () => {
   await files.flush()
@@ -55,7 +55,7 @@ function worktree(): string {
 }
 const posix = process.platform !== 'win32'
 
-describe('projections.project', () => {
+describe('fileSections.project', () => {
   test('nothing is written unless it is switched on', async () => {
     await tree.learn('Fix the login')
     await tree.follow(files)
@@ -102,7 +102,7 @@ describe('projections.project', () => {
     await tree.turnOn(files)
     const before = statSync(join(tree.root, 'CLAUDE.md'))
     await tree.follow(files)
-    await tree.follow(tree.projections())
+    await tree.follow(tree.sections())
     const after = statSync(join(tree.root, 'CLAUDE.md'))
     expect([after.ino, after.mtimeMs]).toEqual([before.ino, before.mtimeMs])
   })
@@ -135,7 +135,7 @@ describe('projections.project', () => {
     const plan = await files.turnOn({ ...tree.owner, root: tree.root, parts: null, dryRun: true })
     expect(outcomes(plan)).toEqual(['made CLAUDE.md'])
     expect(listed()).toEqual([])
-    expect((await files.status(tree.owner)).projection).toBe(null)
+    expect((await files.status(tree.owner)).sections).toBe(null)
     await tree.turnOn(files)
     expect(outcomes(await files.status(tree.owner))).toEqual(['unchanged CLAUDE.md'])
     expect(outcomes(await files.turnOff(tree.owner, null, true))).toEqual(['deleted CLAUDE.md'])
@@ -188,7 +188,7 @@ describe('projections.project', () => {
   })
 })
 
-describe('projections.folders', () => {
+describe('fileSections.folders', () => {
   const on = () => tree.turnOn(files, ['folders'])
 
   test('the most recently touched ones, and only those of the project', async () => {
@@ -234,7 +234,7 @@ describe('projections.folders', () => {
   })
 })
 
-describe('projections.cursor', () => {
+describe('fileSections.cursor', () => {
   const RULE = '.cursor/rules/claude-mem-context.mdc'
 
   test('a rule that always applies; its directories are removed with it', async () => {
@@ -256,7 +256,7 @@ describe('projections.cursor', () => {
   })
 })
 
-describe('projections.safety', () => {
+describe('fileSections.safety', () => {
   test('a file that cannot be written is reported once, and the others are written', async () => {
     tree.write('a/x.ts', '')
     tree.write('CLAUDE.md', 'mine\n<!-- claude-mem:begin -->\n')
@@ -347,18 +347,18 @@ describe('projections.safety', () => {
   )
 })
 
-describe('projections.removal', () => {
+describe('fileSections.removal', () => {
   test('off reports what it could not clean, and tries it again later', async () => {
     await tree.learn('Fix the login')
     await tree.turnOn(files)
     const text = tree.read('CLAUDE.md')
     tree.write('CLAUDE.md', `${text}${text}`)
     expect(await files.turnOff(tree.owner, null, false)).toMatchObject({
-      projection: { parts: [], written: ['CLAUDE.md'] },
+      sections: { parts: [], written: ['CLAUDE.md'] },
       files: [{ what: 'left' }],
     })
     tree.write('CLAUDE.md', text)
-    expect(await files.turnOff(tree.owner, null, false)).toMatchObject({ projection: null })
+    expect(await files.turnOff(tree.owner, null, false)).toMatchObject({ sections: null })
     expect(listed()).toEqual([])
   })
 
@@ -381,7 +381,7 @@ describe('projections.removal', () => {
     mkdirSync(join(tree.root, 'CLAUDE.md.claude-mem-new'))
     await files.turnOn(dying)
     rmSync(join(tree.root, 'CLAUDE.md.claude-mem-new'), { recursive: true })
-    const next = tree.projections()
+    const next = tree.sections()
     await next.refresh()
     await next.flush()
     expect(tree.read('CLAUDE.md')).toContain('Fix the login')
@@ -394,7 +394,7 @@ describe('projections.removal', () => {
     await tree.turnOn(files, null, other)
     expect(listed()).toEqual([])
     expect(listed(other)).toContain('CLAUDE.md')
-    expect(await files.status(tree.owner)).toMatchObject({ projection: { root: other, parts: ['project', 'cursor'] } })
+    expect(await files.status(tree.owner)).toMatchObject({ sections: { root: other, parts: ['project', 'cursor'] } })
   })
 
   test('another repository at the same path does not get the memory of the first', async () => {
@@ -410,7 +410,7 @@ describe('projections.removal', () => {
     expect(outcomes(await files.status(tree.owner))).toHaveLength(1)
     writeFileSync(join(other, 'CLAUDE.md'), 'mine')
     await files.turnOff(tree.owner, null, false)
-    expect(await files.status(tree.owner)).toEqual({ projection: null, files: [] })
+    expect(await files.status(tree.owner)).toEqual({ sections: null, files: [] })
     expect(readFileSync(join(other, 'CLAUDE.md'), 'utf8')).toBe('mine')
   })
 
@@ -446,11 +446,11 @@ describe('projections.removal', () => {
     expect(tree.read('CLAUDE.md')).toContain('Fix the login')
   })
 
-  test('removeProjections cleans all projects', async () => {
+  test('removeAllSections cleans all projects', async () => {
     tree.write('CLAUDE.md', 'mine')
     await tree.learn('Fix the login')
     await tree.turnOn(files, ['project', 'cursor'])
-    expect(outcomes({ files: await removeProjections(tree.store) })).toEqual([
+    expect(outcomes({ files: await removeAllSections(tree.store) })).toEqual([
       'cleaned CLAUDE.md',
       'deleted .cursor/rules/claude-mem-context.mdc',
     ])

@@ -6,20 +6,11 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type DebouncedWork, debouncePerKey } from '../../lib/debounce.ts'
+import { type CoalescedWork, coalescePerKey } from '../../lib/coalesce.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import type { Store, StoreReader } from '../../store/port.ts'
 import type { ContextReader } from '../build.ts'
 import { changeFile, type FileOutcome, fileState, removeDirectories, removeTemporaryFile } from './edit-file.ts'
-import {
-  belongsToOtherProject,
-  encodeProjection,
-  type FilePart,
-  locateProjection,
-  type Projection,
-  type ProjectionRow,
-  projectionsIn,
-} from './projection.ts'
 import { withoutSection, withSection } from './section.ts'
 import {
   CURSOR_DIRECTORIES,
@@ -31,12 +22,21 @@ import {
   type SectionFile,
   sectionFiles,
 } from './section-content.ts'
+import {
+  belongsToOtherProject,
+  encodeTreeSections,
+  type FilePart,
+  locateTreeSections,
+  type TreeSections,
+  type TreeSectionsRow,
+  treeSectionsIn,
+} from './tree-sections.ts'
 
 /** A turn's observations and its summary are committed one after the other; they are written together. */
-const DEBOUNCE_MS = 500
+const COALESCE_MS = 500
 const DEFAULT_PARTS: readonly FilePart[] = ['project']
 
-interface ProjectionsOptions {
+interface FileSectionsOptions {
   store: ContextReader & Pick<Store, 'projectSettings' | 'updateProjects'>
   limits: () => FileLimits
   /** Reports a problem to the user. */
@@ -44,19 +44,19 @@ interface ProjectionsOptions {
   now?: () => number
 }
 
-export interface ProjectionResult {
+export interface FileSectionsResult {
   /** Null if nothing is written for the project. */
-  projection: Projection | null
+  sections: TreeSections | null
   files: FileOutcome[]
 }
 
-interface ProjectionOwner {
+interface SectionsOwner {
   key: string
   /** The project whose memory is written: another key if this one was merged. */
   project: string
 }
 
-interface TurnOnRequest extends ProjectionOwner {
+interface TurnOnRequest extends SectionsOwner {
   /** A working tree of the project, without symbolic links. */
   root: string
   /** Null: the previous parts, or the default. */
@@ -64,17 +64,17 @@ interface TurnOnRequest extends ProjectionOwner {
   dryRun: boolean
 }
 
-export class FileProjections {
-  readonly #options: ProjectionsOptions
-  readonly #pending: DebouncedWork
+export class FileSections {
+  readonly #options: FileSectionsOptions
+  readonly #pending: CoalescedWork
   /** Reported problems per file: each is reported once, until the file can be written again. */
   readonly #reported = new Map<string, string>()
   /** The last operation: they run one after the other. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(options: ProjectionsOptions) {
+  constructor(options: FileSectionsOptions) {
     this.#options = options
-    this.#pending = debouncePerKey(DEBOUNCE_MS, (project) => this.#writeChanges(project))
+    this.#pending = coalescePerKey(COALESCE_MS, (project) => this.#writeChanges(project))
   }
 
   /** The memory of the project changed. */
@@ -97,15 +97,15 @@ export class FileProjections {
   }
 
   /** What is written, and what the next change of the memory would do to each file. */
-  status(owner: ProjectionOwner): Promise<ProjectionResult> {
+  status(owner: SectionsOwner): Promise<FileSectionsResult> {
     return this.#inTurn(async () => {
       const row = await this.#rowOf(owner)
-      if (row === null) return { projection: null, files: [] }
-      return { projection: row, files: await this.#update(row, true) }
+      if (row === null) return { sections: null, files: [] }
+      return { sections: row, files: await this.#update(row, true) }
     })
   }
 
-  turnOn({ key, project, root, parts, dryRun }: TurnOnRequest): Promise<ProjectionResult> {
+  turnOn({ key, project, root, parts, dryRun }: TurnOnRequest): Promise<FileSectionsResult> {
     return this.#inTurn(async () => {
       const old = (await this.#rows()).find((row) => row.key === key) ?? null
       const moved = old !== null && old.root !== root
@@ -113,29 +113,29 @@ export class FileProjections {
       const chosen = parts ?? (old === null || old.parts.length === 0 ? DEFAULT_PARTS : old.parts)
       const kept = old === null || moved ? { written: [], made: [] } : { written: old.written, made: old.made }
       const done = await this.#write({ key, project, root, repository: key, parts: chosen, ...kept }, dryRun)
-      return { projection: done.projection, files: [...files, ...done.files] }
+      return { sections: done.sections, files: [...files, ...done.files] }
     })
   }
 
   /** `tree`: a working tree that is searched for sections that were not stored. */
-  turnOff(owner: ProjectionOwner, tree: string | null, dryRun: boolean): Promise<ProjectionResult> {
+  turnOff(owner: SectionsOwner, tree: string | null, dryRun: boolean): Promise<FileSectionsResult> {
     return this.#inTurn(async () => {
       const row = await this.#rowOf(owner)
-      const located = row === null ? null : await locateProjection(row)
+      const located = row === null ? null : await locateTreeSections(row)
       const files = row === null ? [] : await this.#remove(row, dryRun)
       for (const root of tree === null ? [] : new Set([tree, located?.root ?? tree])) {
         files.push(...(await cleanTree(root, new Set(files.map(({ file }) => file)), dryRun)))
       }
-      return { projection: dryRun ? row : await this.#rowOf(owner), files }
+      return { sections: dryRun ? row : await this.#rowOf(owner), files }
     })
   }
 
-  async #rows(): Promise<ProjectionRow[]> {
-    return projectionsIn(await this.#options.store.projectSettings())
+  async #rows(): Promise<TreeSectionsRow[]> {
+    return treeSectionsIn(await this.#options.store.projectSettings())
   }
 
   /** A merged project may have several; the one of the given key is preferred. */
-  async #rowOf({ key, project }: ProjectionOwner): Promise<ProjectionRow | null> {
+  async #rowOf({ key, project }: SectionsOwner): Promise<TreeSectionsRow | null> {
     const rows = await this.#rows()
     return rows.find((row) => row.key === key) ?? rows.find((row) => row.project === project) ?? null
   }
@@ -151,18 +151,18 @@ export class FileProjections {
     )
   }
 
-  async #update(row: ProjectionRow, dryRun: boolean): Promise<FileOutcome[]> {
-    const located = await locateProjection(row)
+  async #update(row: TreeSectionsRow, dryRun: boolean): Promise<FileOutcome[]> {
+    const located = await locateTreeSections(row)
     if (located === null) return [unusableRoot(row, 'it is gone')]
     if (belongsToOtherProject(located)) return [unusableRoot(located, 'it belongs to another project now')]
     return (await this.#write(located, dryRun)).files
   }
 
-  async #write(row: ProjectionRow, dryRun: boolean): Promise<ProjectionResult> {
+  async #write(row: TreeSectionsRow, dryRun: boolean): Promise<FileSectionsResult> {
     const { store, limits } = this.#options
     const { root, repository, parts } = row
-    const sections = await sectionFiles(store, row.project, root, parts, limits())
-    const { writable, missing, duplicates } = await planWrites(root, sections)
+    const wanted = await sectionFiles(store, row.project, root, parts, limits())
+    const { writable, missing, duplicates } = await planWrites(root, wanted)
     const names = writable.map(({ file }) => file)
     const made = [...new Set([...row.made, ...missing])]
     const intended = { root, repository, parts, written: [...new Set([...row.written, ...names])], made }
@@ -175,14 +175,14 @@ export class FileProjections {
       files.push(await changeFile(root, { file, edit, done: 'changed' }, dryRun))
     }
     files.push(...duplicates)
-    if (dryRun) return { projection: intended, files }
-    const projection = { ...intended, written: [...names, ...notCleaned], made: await removeDirectories(root, made) }
-    await this.#store(row.key, projection)
-    return { projection, files }
+    if (dryRun) return { sections: intended, files }
+    const sections = { ...intended, written: [...names, ...notCleaned], made: await removeDirectories(root, made) }
+    await this.#store(row.key, sections)
+    return { sections, files }
   }
 
-  async #remove(row: ProjectionRow, dryRun: boolean): Promise<FileOutcome[]> {
-    const located = await locateProjection(row)
+  async #remove(row: TreeSectionsRow, dryRun: boolean): Promise<FileOutcome[]> {
+    const located = await locateTreeSections(row)
     const files = located === null ? [] : await cleanFiles(located.root, row.written, dryRun)
     if (dryRun) return files
     // Files that could not be cleaned stay stored: the next `off` or `clean` tries them again.
@@ -195,11 +195,11 @@ export class FileProjections {
     return files
   }
 
-  async #store(key: string, projection: Projection | null): Promise<void> {
+  async #store(key: string, sections: TreeSections | null): Promise<void> {
     const { store, now = Date.now } = this.#options
     const stored = (await this.#rows()).find((row) => row.key === key) ?? null
-    const files = encodeProjection(projection)
-    if (!isDeepStrictEqual(encodeProjection(stored), files)) await store.updateProjects([{ key, files }], now())
+    const files = encodeTreeSections(sections)
+    if (!isDeepStrictEqual(encodeTreeSections(stored), files)) await store.updateProjects([{ key, files }], now())
   }
 
   #report({ file, what, why }: FileOutcome): void {
@@ -218,7 +218,7 @@ export class FileProjections {
 }
 
 /** Reported like a file that cannot be written. */
-function unusableRoot({ root, repository }: Projection, problem: string): FileOutcome {
+function unusableRoot({ root, repository }: TreeSections, problem: string): FileOutcome {
   const off = `claude-mem files off --project ${repository}`
   return { file: root, what: 'left', why: `${problem}; \`${off}\` ends it` }
 }
@@ -252,13 +252,13 @@ async function cleanTree(root: string, known: ReadonlySet<string>, dryRun: boole
 }
 
 /** Removes the sections of all projects, for `uninstall --purge`. Needs only the database, no daemon. */
-export async function removeProjections(
+export async function removeAllSections(
   reader: Pick<StoreReader, 'projectSettings'>,
   dryRun = false,
 ): Promise<FileOutcome[]> {
   const outcomes: FileOutcome[] = []
-  for (const row of projectionsIn(await reader.projectSettings())) {
-    const located = await locateProjection(row)
+  for (const row of treeSectionsIn(await reader.projectSettings())) {
+    const located = await locateTreeSections(row)
     if (located === null) continue
     outcomes.push(...(await cleanFiles(located.root, located.written, dryRun)))
     if (!dryRun) await removeDirectories(located.root, located.made)

@@ -1,4 +1,4 @@
-/** A projection: which files of a working tree show a project's memory. Stored as a list of texts with the project. */
+/** Which files of a working tree have a section with a project's memory. Stored as a list of texts with the project. */
 import { realpath, stat } from 'node:fs/promises'
 import { parse } from 'node:path'
 import { type Project, projectOfDirectory, projectWorkingTree, workingTreeRoot } from '../../domain/project.ts'
@@ -12,7 +12,7 @@ export type FilePart = (typeof FILE_PARTS)[number]
 export const FILES_ACTIONS = ['status', 'on', 'off', 'clean'] as const
 export type FilesAction = (typeof FILES_ACTIONS)[number]
 
-export interface Projection {
+export interface TreeSections {
   /** The working tree that is written to, without symbolic links. A repository may have several. */
   root: string
   /** The key of the repository of the root. Differs from the row's key after the repository moved. */
@@ -25,23 +25,23 @@ export interface Projection {
   made: readonly string[]
 }
 
-export interface ProjectionRow extends Projection {
+export interface TreeSectionsRow extends TreeSections {
   /** The key it was switched on for. */
   key: string
   /** The project whose memory it shows: another key if this one was merged. */
   project: string
 }
 
-export function projectionsIn(decisions: readonly ProjectSettings[]): ProjectionRow[] {
-  return decisions.flatMap(({ key, mergedInto, files }) => {
-    const projection = decodeProjection(files)
-    return projection === null ? [] : [{ key, project: mergedInto ?? key, ...projection }]
+export function treeSectionsIn(settings: readonly ProjectSettings[]): TreeSectionsRow[] {
+  return settings.flatMap(({ key, mergedInto, files }) => {
+    const sections = decodeTreeSections(files)
+    return sections === null ? [] : [{ key, project: mergedInto ?? key, ...sections }]
   })
 }
 
-export function encodeProjection(projection: Projection | null): string[] {
-  if (projection === null) return []
-  const { root, repository, parts, written, made } = projection
+export function encodeTreeSections(sections: TreeSections | null): string[] {
+  if (sections === null) return []
+  const { root, repository, parts, written, made } = sections
   return [
     `root=${root}`,
     `repository=${repository}`,
@@ -51,7 +51,7 @@ export function encodeProjection(projection: Projection | null): string[] {
   ]
 }
 
-function decodeProjection(lines: readonly string[]): Projection | null {
+function decodeTreeSections(lines: readonly string[]): TreeSections | null {
   const values = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}=`)).map((line) => line.slice(name.length + 1))
   const [root] = values('root')
@@ -78,14 +78,14 @@ export async function workingTreeAt(path: string): Promise<{ project: Project; r
 }
 
 /** Null if the root is gone. If the repository moved, its files moved too: then the root is in the new place. */
-export async function locateProjection<P extends ProjectionRow>(row: P): Promise<P | null> {
+export async function locateTreeSections<P extends TreeSectionsRow>(row: P): Promise<P | null> {
   if ((await realDirectory(row.root)) === row.root) return row
   const root = row.project === row.repository ? null : await workingTreeOfKey(row.project)
   return root === null ? null : { ...row, root, repository: row.project }
 }
 
 /** Another repository may be at the root by now: it must not get this project's memory. */
-export function belongsToOtherProject({ root, repository }: Projection): boolean {
+export function belongsToOtherProject({ root, repository }: TreeSections): boolean {
   return projectOfDirectory(root).key !== repository
 }
 

@@ -1,6 +1,6 @@
 /**
- * Renders the context of each project: on request for a session that starts, and debounced into a file after every
- * change, so that a hook can deliver it while no daemon runs. The files are derived: a lost one is written again after
+ * Renders the context of each project: on request for a session that starts, and into a file after every change
+ * (changes are coalesced), so that a hook can deliver it while no daemon runs. The files are derived: a lost one is written again after
  * the next change or session start of its project.
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -16,18 +16,18 @@ import {
   type RenderedContext,
   renderedContextPath,
 } from '../domain/rendered-context.ts'
-import { type DebouncedWork, debouncePerKey } from '../lib/debounce.ts'
+import { type CoalescedWork, coalescePerKey } from '../lib/coalesce.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type { StoreReader } from '../store/port.ts'
 
 /** A turn's observations and its summary are committed one after the other; they are rendered together. */
-const DEBOUNCE_MS = 200
+const COALESCE_MS = 200
 /** Longest time that a session start waits for its context. */
 const RENDER_TIMEOUT_MS = 300
 /** Newest projects rendered again at start: a daemon that was killed may have left their files outdated. */
 const REFRESHED_PROJECTS = 5
 
-export interface KeeperOptions {
+export interface RenderedContextCacheOptions {
   reader: ContextReader & Pick<StoreReader, 'projects' | 'aliases' | 'queueStats'>
   /** Where the rendered files are. */
   directory: string
@@ -41,15 +41,15 @@ export interface KeeperOptions {
   now?: () => number
 }
 
-export class ContextKeeper {
-  readonly #options: KeeperOptions
-  readonly #pending: DebouncedWork
+export class RenderedContextCache {
+  readonly #options: RenderedContextCacheOptions
+  readonly #pending: CoalescedWork
   /** Why the sessions of a project wait for the model, as last reported. */
   readonly #waitReasons = new Map<string, string>()
 
-  constructor(options: KeeperOptions) {
+  constructor(options: RenderedContextCacheOptions) {
     this.#options = options
-    this.#pending = debouncePerKey(DEBOUNCE_MS, (project) => this.#write(project))
+    this.#pending = coalescePerKey(COALESCE_MS, (project) => this.#write(project))
   }
 
   fileOf(project: string): string {
@@ -92,7 +92,7 @@ export class ContextKeeper {
   }
 
   /** Why a session of the project waits for the model; null if it no longer waits. The message shows it. */
-  waits(project: string, reason: string | null): void {
+  setWaitReason(project: string, reason: string | null): void {
     if ((this.#waitReasons.get(project) ?? null) === reason) return
     if (reason === null) this.#waitReasons.delete(project)
     else this.#waitReasons.set(project, reason)

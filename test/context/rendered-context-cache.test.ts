@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ContextKeeper, type KeeperOptions } from '../../src/daemon/context-keeper.ts'
+import { RenderedContextCache, type RenderedContextCacheOptions } from '../../src/daemon/rendered-context-cache.ts'
 import { stripColors } from '../../src/lib/format.ts'
 import type { Store } from '../../src/store/port.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
@@ -11,11 +11,11 @@ import { CONTEXT_SETTINGS } from './samples.ts'
 
 let dir: string
 let store: Store
-let keeper: ContextKeeper
+let cache: RenderedContextCache
 const notices: string[] = []
 
-const keeperOn = (reader: KeeperOptions['reader'], over: Partial<KeeperOptions> = {}) =>
-  new ContextKeeper({
+const cacheOn = (reader: RenderedContextCacheOptions['reader'], over: Partial<RenderedContextCacheOptions> = {}) =>
+  new RenderedContextCache({
     reader,
     directory: join(dir, 'context'),
     settings: () => CONTEXT_SETTINGS,
@@ -24,7 +24,7 @@ const keeperOn = (reader: KeeperOptions['reader'], over: Partial<KeeperOptions> 
     ...over,
   })
 /** The real store, but for what a test wants otherwise. */
-const readerWith = (over: Partial<KeeperOptions['reader']>): KeeperOptions['reader'] => ({
+const readerWith = (over: Partial<RenderedContextCacheOptions['reader']>): RenderedContextCacheOptions['reader'] => ({
   contextMaterial: (query) => store.contextMaterial(query),
   projects: (filter) => store.projects(filter),
   aliases: (key) => store.aliases(key),
@@ -33,17 +33,17 @@ const readerWith = (over: Partial<KeeperOptions['reader']>): KeeperOptions['read
 })
 
 beforeEach(async () => {
-  dir = temporaryDirectory('keeper')
+  dir = temporaryDirectory('cache')
   store = await openLocalStore({ databaseFile: join(dir, 'db.sqlite'), backupsDir: join(dir, 'backups') })
-  keeper = keeperOn(store)
+  cache = cacheOn(store)
   notices.length = 0
 })
 afterEach(async () => {
-  await keeper.flush()
+  await cache.flush()
   await store.close()
 })
 
-const file = () => keeper.fileOf(PROJECT.key)
+const file = () => cache.fileOf(PROJECT.key)
 const written = (): unknown => JSON.parse(readFileSync(file(), 'utf8'))
 const context = (text: string) => expect.objectContaining({ v: 1, context: expect.stringContaining(text) })
 async function learn(revision: number, title: string): Promise<void> {
@@ -51,23 +51,23 @@ async function learn(revision: number, title: string): Promise<void> {
   const summaries = revision === 1 ? [summaryOf()] : []
   const [result] = await store.commit([commitOf('s', revision, { observations, summaries })])
   if (result?.ok !== true) throw new Error(JSON.stringify(result))
-  keeper.changed(PROJECT.key)
+  cache.changed(PROJECT.key)
 }
 
-describe('keeper', () => {
-  test('keeper.file: contains a new observation shortly after, readable by the owner only', async () => {
+describe('contextCache', () => {
+  test('contextCache.file: contains a new observation shortly after, readable by the owner only', async () => {
     await learn(1, 'Fix the login')
     await expect.poll(() => existsSync(file())).toBe(true)
-    expect(written()).toEqual({ v: 1, ...(await keeper.render(PROJECT.key)) })
+    expect(written()).toEqual({ v: 1, ...(await cache.render(PROJECT.key)) })
     expect(written()).toEqual(context('| Fix the login |'))
     expect(written()).toEqual(context('Learned: tokens live an hour'))
     if (process.platform !== 'win32') expect(statSync(file()).mode & 0o777).toBe(0o600)
     expect(readdirSync(join(dir, 'context'))).toHaveLength(1)
   })
 
-  test('keeper.debounce: many changes are one rendering', async () => {
+  test('contextCache.coalesces: many changes are one rendering', async () => {
     let reads = 0
-    const counting = keeperOn(
+    const counting = cacheOn(
       readerWith({
         contextMaterial: (query) => {
           reads++
@@ -81,27 +81,27 @@ describe('keeper', () => {
     expect(reads).toBe(1)
   })
 
-  test('keeper.flush writes what is scheduled', async () => {
+  test('contextCache.flush writes what is scheduled', async () => {
     await learn(1, 'Fix the login')
-    await keeper.flush()
+    await cache.flush()
     expect(written()).toEqual(context('Fix the login'))
   })
 
-  test('keeper.unchanged is not written again', async () => {
+  test('contextCache.unchanged is not written again', async () => {
     await learn(1, 'Fix the login')
-    await keeper.flush()
+    await cache.flush()
     const before = statSync(file()).ino
-    keeper.changed(PROJECT.key)
-    await keeper.flush()
+    cache.changed(PROJECT.key)
+    await cache.flush()
     expect(statSync(file()).ino).toBe(before)
     await learn(2, 'Add a logout')
-    await keeper.flush()
+    await cache.flush()
     expect(written()).toEqual(context('Add a logout'))
   })
 
-  test('keeper.derived: a lost or damaged file is written again at the next session start', async () => {
+  test('contextCache.derived: a lost or damaged file is written again at the next session start', async () => {
     await learn(1, 'Fix the login')
-    await keeper.flush()
+    await cache.flush()
     const text = written()
     for (const lose of [
       () => rmSync(join(dir, 'context'), { recursive: true }),
@@ -110,107 +110,107 @@ describe('keeper', () => {
       () => writeFileSync(file(), 'null'),
     ]) {
       lose()
-      expect({ v: 1, ...(await keeper.forSession(PROJECT.key)) }).toEqual(text)
-      await keeper.flush()
+      expect({ v: 1, ...(await cache.forSession(PROJECT.key)) }).toEqual(text)
+      await cache.flush()
       expect(written()).toEqual(text)
     }
     rmSync(file())
-    await keeper.refresh()
-    await keeper.flush()
+    await cache.refresh()
+    await cache.flush()
     expect(written()).toEqual(text)
   })
 
-  test('keeper.legacy: text files of earlier versions are removed', async () => {
+  test('contextCache.legacy: text files of earlier versions are removed', async () => {
     await learn(1, 'Fix the login')
-    await keeper.flush()
+    await cache.flush()
     writeFileSync(file().replace(/json$/, 'txt'), 'what is forgotten since')
-    await keeper.refresh()
+    await cache.refresh()
     expect(readdirSync(join(dir, 'context'))).toEqual([expect.stringMatching(/json$/)])
   })
 
-  test('keeper.empty: no file is written, and an existing one is removed', async () => {
-    expect(await keeper.forSession(PROJECT.key)).toEqual({ context: '', message: '' })
-    await keeper.flush()
+  test('contextCache.empty: no file is written, and an existing one is removed', async () => {
+    expect(await cache.forSession(PROJECT.key)).toEqual({ context: '', message: '' })
+    await cache.flush()
     expect(existsSync(file())).toBe(false)
     await learn(1, 'Fix the login')
-    await keeper.flush()
-    writeFileSync(keeper.fileOf('git:/gone'), 'forgotten')
-    keeper.changed('git:/gone')
-    await keeper.flush()
+    await cache.flush()
+    writeFileSync(cache.fileOf('git:/gone'), 'forgotten')
+    cache.changed('git:/gone')
+    await cache.flush()
     expect(readdirSync(join(dir, 'context'))).toHaveLength(1)
   })
 
-  test('keeper.failure: a session gets the last file, and the user gets a notice', async () => {
+  test('contextCache.failure: a session gets the last file, and the user gets a notice', async () => {
     await learn(1, 'Fix the login')
-    await keeper.flush()
-    const { context: last, message } = await keeper.render(PROJECT.key)
-    const failing = keeperOn(readerWith({ contextMaterial: () => Promise.reject(new Error('disk on fire')) }))
+    await cache.flush()
+    const { context: last, message } = await cache.render(PROJECT.key)
+    const failing = cacheOn(readerWith({ contextMaterial: () => Promise.reject(new Error('disk on fire')) }))
     expect(await failing.forSession(PROJECT.key)).toEqual({ context: last, message })
     expect(notices).toEqual([expect.stringContaining('disk on fire')])
     await failing.flush()
-    const slow = keeperOn(readerWith({ contextMaterial: () => new Promise(() => undefined) }))
+    const slow = cacheOn(readerWith({ contextMaterial: () => new Promise(() => undefined) }))
     expect(await slow.forSession(PROJECT.key)).toEqual({ context: last, message })
     expect(notices.at(-1)).toContain('within 300 ms')
   })
 
-  test('keeper.aliases: sessions of a merged project get the memory of the other one', async () => {
+  test('contextCache.aliases: sessions of a merged project get the memory of the other one', async () => {
     await learn(1, 'Fix the login')
     const keys = ['git:/old', 'git:/older']
-    const merged = keeperOn(readerWith({ aliases: async () => keys.map((key) => ({ key, moved: false })) }))
+    const merged = cacheOn(readerWith({ aliases: async () => keys.map((key) => ({ key, moved: false })) }))
     merged.changed(PROJECT.key)
     await merged.flush()
     for (const key of keys) {
-      expect(JSON.parse(readFileSync(keeper.fileOf(key), 'utf8'))).toEqual(written())
+      expect(JSON.parse(readFileSync(cache.fileOf(key), 'utf8'))).toEqual(written())
     }
   })
 
-  test('keeper.moved: the directory that a project moved away from has no file', async () => {
+  test('contextCache.moved: the directory that a project moved away from has no file', async () => {
     await learn(1, 'Fix the login')
-    await keeper.flush()
-    writeFileSync(keeper.fileOf('git:/left'), readFileSync(file()))
-    const moved = keeperOn(readerWith({ aliases: async () => [{ key: 'git:/left', moved: true }] }))
+    await cache.flush()
+    writeFileSync(cache.fileOf('git:/left'), readFileSync(file()))
+    const moved = cacheOn(readerWith({ aliases: async () => [{ key: 'git:/left', moved: true }] }))
     moved.changed(PROJECT.key)
     await moved.flush()
-    expect(existsSync(keeper.fileOf('git:/left'))).toBe(false)
+    expect(existsSync(cache.fileOf('git:/left'))).toBe(false)
     expect(written()).toEqual(context('Fix the login'))
   })
 
-  test('keeper.merged: a scheduled rendering of the old key does not overwrite the merged file', async () => {
+  test('contextCache.merged: a scheduled rendering of the old key does not overwrite the merged file', async () => {
     await learn(1, 'Fix the login')
     let into: string | null = null
-    const late = keeperOn(readerWith({ aliases: async () => [{ key: 'git:/old', moved: false }] }), {
+    const late = cacheOn(readerWith({ aliases: async () => [{ key: 'git:/old', moved: false }] }), {
       keyOf: (key) => (key === 'git:/old' && into !== null ? into : key),
     })
     late.changed(PROJECT.key)
     late.changed('git:/old')
     into = PROJECT.key
     await late.flush()
-    expect(JSON.parse(readFileSync(keeper.fileOf('git:/old'), 'utf8'))).toEqual(written())
+    expect(JSON.parse(readFileSync(cache.fileOf('git:/old'), 'utf8'))).toEqual(written())
   })
 
-  test('keeper.waits: the message shows the reason until it is over, the context never', async () => {
+  test('contextCache.setWaitReason: the message shows the reason until it is over, the context never', async () => {
     await learn(1, 'Fix the login')
     let reason: string | null = 'key rejected'
     const waiting = () => (reason === null ? null : { reason, offline: false })
-    const told = keeperOn(readerWith({}), { waiting })
-    told.waits(PROJECT.key, reason)
+    const told = cacheOn(readerWith({}), { waiting })
+    told.setWaitReason(PROJECT.key, reason)
     await told.flush()
     const kept = await told.forSession(PROJECT.key)
     expect(stripColors(kept.message)).toMatch(/; the observer waits: key rejected \(claude-mem status\)$/)
     expect(kept.context).not.toContain('key rejected')
     expect(written()).toEqual({ v: 1, ...kept })
     reason = null
-    told.waits(PROJECT.key, reason)
+    told.setWaitReason(PROJECT.key, reason)
     await told.flush()
     expect(written()).not.toEqual({ v: 1, ...kept })
     expect(JSON.stringify(written())).not.toContain('key rejected')
   })
 
-  test('keeper.projects do not mix', async () => {
+  test('contextCache.projects do not mix', async () => {
     await learn(1, 'Fix the login')
     const other = stateOf({ project: { key: 'git:/other', name: 'other' } })
     await store.commit([commitOf('o', 1, { state: other, observations: [observationOf([])] })])
-    const { context: text } = await keeper.render('git:/other')
+    const { context: text } = await cache.render('git:/other')
     expect(text).not.toContain('Fix the login')
     expect(text).toContain('# other: ')
   })

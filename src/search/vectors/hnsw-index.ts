@@ -1,6 +1,6 @@
 /**
- * A graph index over vectors (HNSW), for sets that are too large to compare all of them, and its files. The package is
- * optional: without it all vectors are compared. Matches are scored again with the exact vectors, so the graph can miss
+ * An HNSW index over vectors, for sets that are too large to compare all of them, and its files. The package is
+ * optional: without it all vectors are compared. Matches are scored again with the exact vectors, so the index can miss
  * one but never rank it wrongly. Its files are derived: one that does not fit is deleted and built again from the
  * database.
  */
@@ -23,28 +23,28 @@ import { errorMessage } from '../../lib/errors.ts'
 import { isMissingFile, syncDirectory, writeFileDurably } from '../../lib/files.ts'
 import { shortHash } from '../../lib/paths.ts'
 
-/** HNSW parameter M: links of each point. With 16, a search would have to be half as wide again. */
-const LINKS = 24
+/** HNSW parameter M: links of each point. With 16, efSearch would have to be half as large again. */
+const M = 24
 /** HNSW parameter efConstruction. */
-const BUILD_WIDTH = 200
+const EF_CONSTRUCTION = 200
 /**
- * HNSW parameter ef of a search. A query is short and close to nothing: among 90,000 observations, 200 finds .88 of the
+ * HNSW parameter efSearch. A query is short and close to nothing: among 90,000 observations, 200 finds .88 of the
  * ten closest ones, 1,200 finds .98, and this finds .99 in 4 ms.
  */
-export const SEARCH_WIDTH = 2_000
+export const EF_SEARCH = 2_000
 /** Enough to find near-duplicates of an observation. */
-export const DUPLICATE_SEARCH_WIDTH = 200
+export const DUPLICATE_EF_SEARCH = 200
 const SEED = 100
 const FIRST_CAPACITY = 1_024
 const GROWTH = 1.5
 
-export type GraphLibrary = typeof import('hnswlib-node')
+export type HnswLibrary = typeof import('hnswlib-node')
 
 /** `library` is null if the package is not installed or does not run on this machine; `reason` says why. */
-export async function loadGraphLibrary(): Promise<{ library: GraphLibrary | null; reason: string | null }> {
+export async function loadHnswLibrary(): Promise<{ library: HnswLibrary | null; reason: string | null }> {
   try {
     const loaded = await import('hnswlib-node')
-    return { library: 'default' in loaded ? (loaded.default as GraphLibrary) : loaded, reason: null }
+    return { library: 'default' in loaded ? (loaded.default as HnswLibrary) : loaded, reason: null }
   } catch (error) {
     return { library: null, reason: `hnswlib-node cannot be loaded: ${errorMessage(error).split('\n', 1)[0]}` }
   }
@@ -55,32 +55,32 @@ const FORMAT = 1
 const INDEX_SUFFIX = '.hnsw'
 const LABELS_SUFFIX = '.json'
 
-/** Identifies the vectors of a graph. */
-export interface GraphKey {
+/** Identifies the vectors of an index. */
+export interface HnswIndexKey {
   project: string
   embedder: string
   dimensions: number
 }
 
 /** The position in the list of labels is the label of the point. */
-type GraphLabel = [observationId: number, fragment: string]
+type HnswLabel = [observationId: number, fragment: string]
 
 /** The content of the file with the labels. */
 interface StoredLabels {
   format: number
-  key: GraphKey
+  key: HnswIndexKey
   /** Of the file with the index. */
   checksum: string
-  labels: readonly GraphLabel[]
+  labels: readonly HnswLabel[]
 }
 
 /**
- * A graph whose labels are fragments of observations. Removed points stay in the graph, marked as deleted, so a graph
+ * An index whose labels are fragments of observations. Removed points stay in the index, marked as deleted, so an index
  * with removed points is never written: the file would keep what was forgotten.
  */
-export class LabelledGraph {
+export class HnswIndex {
   readonly #index: HierarchicalNSW
-  readonly #labels: GraphLabel[] = []
+  readonly #labels: HnswLabel[] = []
   readonly #labelsOf = new Map<number, number[]>()
   #removed = 0
   /** Points added since it was last written. */
@@ -91,15 +91,15 @@ export class LabelledGraph {
     this.#index = index
   }
 
-  static empty(library: GraphLibrary, dimensions: number): LabelledGraph {
+  static empty(library: HnswLibrary, dimensions: number): HnswIndex {
     const index = new library.HierarchicalNSW('ip', dimensions)
-    index.initIndex(FIRST_CAPACITY, LINKS, BUILD_WIDTH, SEED)
-    return new LabelledGraph(index)
+    index.initIndex(FIRST_CAPACITY, M, EF_CONSTRUCTION, SEED)
+    return new HnswIndex(index)
   }
 
   /** Null if there is no file. Throws if the file cannot be used. */
-  static read(library: GraphLibrary, directory: string, key: GraphKey): LabelledGraph | null {
-    const files = graphFiles(directory, key)
+  static read(library: HnswLibrary, directory: string, key: HnswIndexKey): HnswIndex | null {
+    const files = hnswIndexFiles(directory, key)
     const stored = readStored(files.labels)
     if (stored === null) {
       if (existsSync(files.index)) throw new Error('the file with its labels is missing')
@@ -111,13 +111,13 @@ export class LabelledGraph {
     const index = new library.HierarchicalNSW('ip', key.dimensions)
     index.readIndexSync(files.index)
     if (index.getNumDimensions() !== key.dimensions) throw new Error(`it has ${index.getNumDimensions()} dimensions`)
-    const graph = new LabelledGraph(index)
+    const loaded = new HnswIndex(index)
     stored.labels?.forEach((label) => {
-      graph.#label(...label)
+      loaded.#label(...label)
     })
-    if (index.getCurrentCount() !== graph.#labels.length) throw new Error('its labels belong to another graph')
-    graph.isWritten = true
-    return graph
+    if (index.getCurrentCount() !== loaded.#labels.length) throw new Error('its labels belong to another graph')
+    loaded.isWritten = true
+    return loaded
   }
 
   /** Share of removed points. */
@@ -146,23 +146,23 @@ export class LabelledGraph {
     this.#removed += labels.length
   }
 
-  /** Ids of the observations of the `count` closest fragments, closest first. `width`: the parameter ef. */
-  nearest(query: Float32Array, count: number, width: number): Set<number> {
+  /** Ids of the observations of the `count` closest fragments, closest first. `ef`: HNSW parameter of the search. */
+  nearest(query: Float32Array, count: number, ef: number): Set<number> {
     const most = Math.min(count, this.#labels.length)
     if (most === 0) return new Set()
-    this.#index.setEf(Math.max(width, most))
+    this.#index.setEf(Math.max(ef, most))
     const { neighbors } = this.#index.searchKnn(Array.from(query), most)
     return new Set(neighbors.flatMap((label) => this.#labels[label]?.[0] ?? []))
   }
 
   /** The labels are renamed last: without them, or with another checksum, the index is not used. */
-  write(directory: string, key: GraphKey): void {
+  write(directory: string, key: HnswIndexKey): void {
     if (this.#removed > 0) {
-      removeGraph(directory, key)
+      removeHnswIndex(directory, key)
       return
     }
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const files = graphFiles(directory, key)
+    const files = hnswIndexFiles(directory, key)
     const index = `${files.index}.${process.pid}`
     const labels = `${files.labels}.${process.pid}`
     try {
@@ -188,7 +188,10 @@ export class LabelledGraph {
   }
 }
 
-export function graphFiles(directory: string, { project, embedder }: GraphKey): { index: string; labels: string } {
+export function hnswIndexFiles(
+  directory: string,
+  { project, embedder }: HnswIndexKey,
+): { index: string; labels: string } {
   const path = join(directory, shortHash(`${embedder}\0${project}`))
   return { index: path + INDEX_SUFFIX, labels: path + LABELS_SUFFIX }
 }
@@ -207,21 +210,21 @@ function readStored(file: string): Partial<StoredLabels> | null {
   return stored
 }
 
-export function removeGraph(directory: string, key: GraphKey): void {
-  const { index, labels } = graphFiles(directory, key)
+export function removeHnswIndex(directory: string, key: HnswIndexKey): void {
+  const { index, labels } = hnswIndexFiles(directory, key)
   remove(labels)
   remove(index)
 }
 
 /** Removes the files of all projects and embedders. */
-export function removeAllGraphs(directory: string): void {
-  for (const name of graphFileNames(directory)) rmSync(join(directory, name), { force: true })
+export function removeAllHnswIndexes(directory: string): void {
+  for (const name of hnswFileNames(directory)) rmSync(join(directory, name), { force: true })
 }
 
-/** Removes the files of graphs that contain one of these observations, or whose labels cannot be read. */
-export function removeGraphsContaining(directory: string, observationIds: readonly number[]): void {
+/** Removes the files of indexes that contain one of these observations, or whose labels cannot be read. */
+export function removeHnswIndexesContaining(directory: string, observationIds: readonly number[]): void {
   const forgotten = new Set(observationIds)
-  for (const name of graphFileNames(directory)) {
+  for (const name of hnswFileNames(directory)) {
     if (!name.endsWith(INDEX_SUFFIX)) continue
     const index = join(directory, name)
     const labels = `${index.slice(0, -INDEX_SUFFIX.length)}${LABELS_SUFFIX}`
@@ -233,7 +236,7 @@ export function removeGraphsContaining(directory: string, observationIds: readon
 
 /** Removes what a process that was killed while it wrote has left. */
 export function removeTemporaryFiles(directory: string): void {
-  for (const name of graphFileNames(directory)) {
+  for (const name of hnswFileNames(directory)) {
     if (!name.endsWith(INDEX_SUFFIX) && !name.endsWith(LABELS_SUFFIX)) rmSync(join(directory, name), { force: true })
   }
 }
@@ -247,15 +250,15 @@ function mayContain(labels: string, forgotten: ReadonlySet<number>): boolean {
 }
 
 /** Names of files that this module writes. */
-function graphFileNames(directory: string): string[] {
+function hnswFileNames(directory: string): string[] {
   try {
-    return readdirSync(directory).filter((name) => GRAPH_FILE_NAME.test(name))
+    return readdirSync(directory).filter((name) => HNSW_FILE_NAME.test(name))
   } catch (error) {
     if (isMissingFile(error)) return []
     throw error
   }
 }
-const GRAPH_FILE_NAME = /^[0-9a-f]{16}\.(?:hnsw|json)(?:\.\d+)?$/
+const HNSW_FILE_NAME = /^[0-9a-f]{16}\.(?:hnsw|json)(?:\.\d+)?$/
 
 function remove(file: string): void {
   try {

@@ -1,5 +1,8 @@
-/** Coalesces changes per key: work starts `delayMs` after the first change and covers all changes until then. */
-export interface DebouncedWork {
+/**
+ * Coalesces changes per key: work starts `delayMs` after the first change and covers all changes until then. Later changes
+ * do not restart the timer, so work is never put off for ever.
+ */
+export interface CoalescedWork {
   /** Schedules the work for a key. A change while the work runs schedules it again. */
   changed(key: string): void
   /** Starts everything that is scheduled now and waits until all work has finished. */
@@ -7,7 +10,7 @@ export interface DebouncedWork {
 }
 
 /** The work for one key never runs twice at the same time. `work` handles its own failures. */
-export function debouncePerKey(delayMs: number, work: (key: string) => Promise<void>): DebouncedWork {
+export function coalescePerKey(delayMs: number, work: (key: string) => Promise<void>): CoalescedWork {
   const timers = new Map<string, NodeJS.Timeout>()
   const running = new Map<string, Promise<void>>()
 
