@@ -18,7 +18,7 @@ import { type LinkedObservation, searchRowMemoryId } from '../store/search-port.
 import { MAX_TERMS, queryWords } from '../store/sqlite/full-text-search.ts'
 import { CONTEXT_CLOSE_TAG, CONTEXT_OPEN_TAG, detailLine, observationTitle, TYPE_ICONS } from './lines.ts'
 
-/** Milliseconds. Well below the timeout of a hook (1 s) and hardly noticeable for a person. */
+/** Milliseconds. Well below the timeout of a hook (1 s) and hardly noticeable for the user. */
 const DEADLINE_MS = 300
 /** Best hits of a search that are considered: further ones are about something else. */
 const PROMPT_CANDIDATES = 10

@@ -1,6 +1,6 @@
 /**
  * Renders the selection as the text for the agent (pinned observations, the last turns, then days, newest first, with
- * their rows grouped by file), and the message for the person.
+ * their rows grouped by file), and the message for the user.
  */
 import type { ContextMessage, ContextPart } from '../domain/context-parts.ts'
 import { formatDay } from '../domain/dates.ts'
@@ -128,7 +128,7 @@ export interface MessageInput {
 }
 
 /**
- * The message for the person: what is known, and what keeps the observer from working. It has colour codes;
+ * The message for the user: what is known, and what keeps the observer from working. It has colour codes;
  * `stripColors` removes them. Empty if there is nothing to report.
  */
 export function renderMessage({ material, tokens, problems, kind, now }: MessageInput): string {

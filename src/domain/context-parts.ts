@@ -1,5 +1,5 @@
 /**
- * Parts of the context that a starting session gets, and kinds of the message that the person gets: values of settings.
+ * Parts of the context that a starting session gets, and kinds of the message that the user gets: values of settings.
  */
 export const CONTEXT_PARTS = [
   'pinned',

@@ -1,6 +1,6 @@
 /**
  * Makes stored text safe to insert into a prompt. It came from programs, web pages and models: it must not end the
- * table row or the block around it, and must not contain anything that the person cannot see.
+ * table row or the block around it, and must not contain anything that the user cannot see.
  */
 import { CONTEXT_TAG } from './private-parts.ts'
 import { toWellFormed } from './sanitize.ts'
@@ -10,7 +10,7 @@ const ANSI = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, 'g')
 const LIST_ITEM = /\s*[\r\n]\s*(?:[-*•]|\d{1,2}[.)])\s+/g
 const LIST_START = /^\s*(?:[-*•]|1[.)])\s+/
 const BLANKS = /[\s\p{Cc}]+/gu
-/** Zero-width, bidirectional and tag characters: a model reads them, a person does not see them. */
+/** Zero-width, bidirectional and tag characters: a model reads them, the user does not see them. */
 const INVISIBLE = /\p{Cf}/gu
 /** Tags that the client or our hook interprets. */
 const TAG_NAMES = new RegExp(`${CONTEXT_TAG}|system-reminder`, 'gi')

@@ -182,7 +182,7 @@ function projectKeyName(text: string): string | null {
 }
 
 /**
- * What a person gave as a project: a key stays a key, a path becomes the key of its project, and anything else is a
+ * What the user gave as a project: a key stays a key, a path becomes the key of its project, and anything else is a
  * name. A name contains no slash. `~` is the home directory.
  */
 export function projectKeyOrName(given: string, cwd: string, home: string = homedir()): string {

@@ -9,7 +9,7 @@ import { shortHash } from '../lib/paths.ts'
 export interface RenderedContext {
   /** For the agent. Empty if nothing is known. */
   context: string
-  /** For the person. Empty if there is nothing to report. */
+  /** For the user. Empty if there is nothing to report. */
   message: string
 }
 

@@ -23,7 +23,7 @@ export interface SessionState {
   client: string
   cwd: string
   transcriptPath: string | null
-  /** When the client last reported something. Long ago for a session that is read from a transcript. */
+  /** Time of the last event. Long ago for a session that is read from a transcript. */
   heardAt: number
   status: SessionStatus
   /** `batching.calling`: for display and queries; the machine is restored from the snapshot. */

@@ -64,7 +64,7 @@ export interface SessionView {
 }
 
 /** A session from its first prompt to its summary. Lists hold the newest rows, oldest first. */
-export interface SessionHistory extends SessionView {
+export interface SessionStory extends SessionView {
   prompts: PromptRow[]
   observationRows: (Observation & { effectId: string | null })[]
   summaryRows: (Summary & { effectId: string | null })[]

@@ -117,7 +117,7 @@ export interface UnembeddedPage {
 
 export const LINK_KINDS = ['repeats', 'supersedes'] as const
 export type LinkKind = (typeof LINK_KINDS)[number]
-/** Who made the link. A search only makes `repeats`. */
+/** Who made the link, as stored: `person` is the user. A search only makes `repeats`. */
 export type LinkMaker = 'search' | 'model' | 'person'
 
 /** `from` is the newer observation. */

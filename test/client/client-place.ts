@@ -154,7 +154,7 @@ export class ClientPlace {
     })
   }
 
-  /** The client's own, of the person's sessions. */
+  /** The client's own, of the user's sessions. */
   transcripts(): string[] {
     const projects = join(this.home, '.claude', 'projects')
     if (!existsSync(projects)) return []

@@ -63,7 +63,7 @@ describe('claude-mem install', () => {
     expect(detailOf('sessions.claude-code')).toEqual([expect.stringMatching(/^the newest 1 .* reported$/)])
   })
 
-  it('tells the person what is known, and the model only what it knows, once', async () => {
+  it('tells the user what is known, and the model only what it knows, once', async () => {
     const talk = place.talk()
     await talk.say('[[script:ask]] go on')
     await talk.end()
@@ -75,7 +75,7 @@ describe('claude-mem install', () => {
     if (can('hookOutput')) expect(told).toHaveLength(1)
   })
 
-  it('has the client keep for the person what it told', async (test) => {
+  it('has the client keep for the user what it told', async (test) => {
     needs('hookOutput', test)
     const kept = place.transcripts().flatMap((file) => readFileSync(file, 'utf8').split('\n'))
     const shown = kept.filter((line) => line.includes('"hook_system_message"') && line.includes(TOLD))

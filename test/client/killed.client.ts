@@ -41,7 +41,7 @@ describe('with a daemon that is killed twice in the middle of a session', () => 
     expect(lines.findLast(({ type }) => type === 'result')).toMatchObject({ is_error: false, result: LAST_WORDS })
   })
 
-  it('no hook fails, and no person is told anything', () => {
+  it('no hook fails, and the user is told nothing', () => {
     const hooks = lines.filter(({ subtype }) => subtype === 'hook_response')
     if (can('hookOutput')) expect(hooks.length).toBeGreaterThan(TOOLS)
     const failed = hooks.filter(({ exit_code: code, stderr }) => (code ?? 0) !== 0 || (stderr ?? '') !== '')

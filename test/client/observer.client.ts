@@ -174,7 +174,7 @@ describe.skipIf(process.platform === 'win32' || !can('observer'))('a call that i
 })
 
 describe('the same home', () => {
-  it('has hooks that work: what the person asks is stored', async () => {
+  it('has hooks that work: what the user asks is stored', async () => {
     const session = await place.claude('[[script:ask]] go on')
     await place.settled()
     expect((await place.events(session)).map(({ kind }) => kind)).toContain('prompt')

@@ -1,4 +1,4 @@
-/** One run of the real client in which one prompt follows the answer to another, as with a person at a terminal. */
+/** One run of the real client in which one prompt follows the answer to another, as with a user at a terminal. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { type Finished, finished } from '../support/programs.ts'

@@ -9,7 +9,7 @@ const painted = (over: Partial<MessageInput> = {}) =>
   renderMessage({ material: KNOWN, tokens: 1_940, problems: NO_OBSERVER_PROBLEMS, kind: 'full', now: NOW, ...over })
 const message = (over: Partial<MessageInput> = {}) => stripColors(painted(over))
 
-describe('the message for the person', () => {
+describe('the message for the user', () => {
   test('message.full: how much is known, when it was last worked on, what comes next', () => {
     expect(message()).toBe(
       'claude-mem: 5 memories of shop, last worked on Nov 16, ~1.9k tokens given to the session, ' +

@@ -69,7 +69,7 @@ describe('a daemon that answers', () => {
     expect(await hook.run(BASH)).toEqual(quiet)
   })
 
-  it('tells the person, with the context or alone', async () => {
+  it('tells the user, with the context or alone', async () => {
     const said: Record<string, unknown>[] = [
       { message: 'two wait' },
       { message: 'two wait', context: 'known' },

@@ -1,6 +1,6 @@
 /**
  * `sdk_sessions`: one row per session, written by commits. Here are also the queries for sessions that have something to
- * do, and quarantine: a session whose snapshot cannot be restored keeps its row and its events until a person revives or
+ * do, and quarantine: a session whose snapshot cannot be restored keeps its row and its events until the user revives or
  * erases it.
  */
 import type { Effect } from '../../../machines/session/types.ts'

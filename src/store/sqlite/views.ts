@@ -4,7 +4,7 @@ import type {
   ActivityReport,
   EventView,
   ObservationProvenance,
-  SessionHistory,
+  SessionStory,
   SessionView,
   StoreStats,
   TraceRow,
@@ -60,23 +60,23 @@ export function selectSessionHistory(
   db: Database,
   session: string,
   limits: { trace: number; rows: number },
-): SessionHistory | null {
+): SessionStory | null {
   const rows = Math.max(0, limits.rows)
   const view = selectSessionView(db, session, Math.max(0, limits.trace))
   if (view === null) return null
   return {
     ...view,
     prompts: selectPrompts(db, session, rows),
-    observationRows: selectObservationHistory(db, session, rows),
-    summaryRows: selectSummaryHistory(db, session, rows),
+    observationRows: selectStoryObservations(db, session, rows),
+    summaryRows: selectStorySummaries(db, session, rows),
     calls: selectCallFigures(db, session, rows),
-    outcomes: db.all<SessionHistory['outcomes'][number]>`
+    outcomes: db.all<SessionStory['outcomes'][number]>`
       SELECT kind, outcome, count(*) AS count FROM events WHERE content_session_id = ${session}
       GROUP BY kind, outcome ORDER BY kind, outcome`,
   }
 }
 
-function selectObservationHistory(db: Database, session: string, limit: number): SessionHistory['observationRows'] {
+function selectStoryObservations(db: Database, session: string, limit: number): SessionStory['observationRows'] {
   return db.all<ObservationRow & { effectId: string | null }>`
     SELECT ${OBSERVATION_COLUMNS}, o.effect_id AS effectId FROM observations o
     WHERE o.content_session_id = ${session} ORDER BY o.id DESC LIMIT ${limit}`
@@ -84,7 +84,7 @@ function selectObservationHistory(db: Database, session: string, limit: number):
     .map(toObservation)
 }
 
-function selectSummaryHistory(db: Database, session: string, limit: number): SessionHistory['summaryRows'] {
+function selectStorySummaries(db: Database, session: string, limit: number): SessionStory['summaryRows'] {
   return db.all<SummaryRow & { effectId: string | null }>`
     SELECT ${SUMMARY_COLUMNS}, m.effect_id AS effectId FROM session_summaries m
     WHERE m.content_session_id = ${session} ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ${limit}`

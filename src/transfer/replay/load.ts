@@ -5,7 +5,7 @@
 import type { Call } from '../../api/index.ts'
 import { isInboxEvent, type MemoryEvent } from '../../domain/event.ts'
 import { MemError } from '../../lib/errors.ts'
-import type { RecordedEvent, SessionHistory } from '../../store/port.ts'
+import type { RecordedEvent, SessionStory } from '../../store/port.ts'
 
 export interface ReplayEvent {
   event: MemoryEvent
@@ -15,7 +15,7 @@ export interface ReplayEvent {
 
 export interface LoadedSession {
   session: string
-  story: SessionHistory
+  story: SessionStory
   events: ReplayEvent[]
   /** Number of observed events, and of how many the payload is kept. */
   payloads: { total: number; kept: number }
@@ -82,7 +82,7 @@ type EventBase = Omit<Extract<MemoryEvent, { kind: 'session_start' }>, 'kind' | 
 
 function replayableEvents(
   stored: readonly RecordedEvent[],
-  { row }: SessionHistory,
+  { row }: SessionStory,
 ): { events: ReplayEvent[]; gone: RecordedEvent[] } {
   const events: ReplayEvent[] = []
   const gone: RecordedEvent[] = []

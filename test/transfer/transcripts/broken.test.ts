@@ -67,7 +67,7 @@ describe('a transcript', () => {
     expect(await read(odd)).toEqual([])
   })
 
-  it('has prompts only where a person wrote', async () => {
+  it('has prompts only where the user wrote', async () => {
     const prompts = (
       await read([
         user('<local-command-caveat>x</local-command-caveat>', { isMeta: true }),

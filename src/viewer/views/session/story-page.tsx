@@ -1,4 +1,4 @@
-/** One session from its first prompt to its last summary: figures, state machine, failed messages and timeline. */
+/** One session from its first prompt to its last summary: figures, state machine, failed messages and turns. */
 import { useRef, useState } from 'preact/hooks'
 import { countFigure, ErrorNotice, type Figure, FigureList, LoadingRows } from '../../components/basics.tsx'
 import { ActionDialog, runWithToast, useBusy } from '../../components/dialog.tsx'
@@ -16,12 +16,12 @@ import { useRowKeys } from '../../shortcuts.ts'
 import {
   countEntries,
   filterTurn,
+  STORY_FILTERS,
   type StoryData,
+  type StoryFilter,
   type StoryItemKind,
   storyTurns,
-  TIMELINE_FILTERS,
-  type TimelineFilter,
-} from './timeline.ts'
+} from './story-turns.ts'
 import { TurnSection } from './turn.tsx'
 import './session.css'
 
@@ -64,7 +64,7 @@ export function StoryPage({ session, turn }: { session: string; turn: number }) 
           <StoryHead story={story} reload={reload} />
           <SessionMachine story={story} />
           <FailedMessages story={story} reload={reload} />
-          <Timeline
+          <TurnList
             story={story}
             turn={turn}
             isComplete={trace === FULL_TRACE}
@@ -281,8 +281,8 @@ interface TruncationProps {
   onShowAll(): void
 }
 
-function Timeline({ story, turn, ...truncation }: TruncationProps & { turn: number }) {
-  const [filter, setFilter] = useState<TimelineFilter>('all')
+function TurnList({ story, turn, ...truncation }: TruncationProps & { turn: number }) {
+  const [filter, setFilter] = useState<StoryFilter>('all')
   const isNew = useIsNew(story)
   const turns = storyTurns(story)
   const visible = turns.flatMap((one) => filterTurn(one, filter) ?? [])
@@ -293,7 +293,7 @@ function Timeline({ story, turn, ...truncation }: TruncationProps & { turn: numb
         <h2 id="story-title">Timeline</h2>
         <fieldset class="story-filter wrap">
           <legend class="unseen">Show</legend>
-          {TIMELINE_FILTERS.map((name) => (
+          {STORY_FILTERS.map((name) => (
             <label key={name} class={name === filter ? 'chosen' : ''}>
               <input type="radio" name="story-shown" checked={name === filter} onChange={() => setFilter(name)} />
               {name} <span class="figure soft">{fullCount(countEntries(turns, name))}</span>
@@ -333,7 +333,7 @@ function maxId(rows: readonly { id: number }[]): number {
   return rows.reduce((max, { id }) => Math.max(max, id), 0)
 }
 
-/** What the timeline does not contain. */
+/** What the turns do not contain. */
 function TruncationNotes({ story, isComplete, onShowAll }: TruncationProps) {
   const { trace, traceDropped, observations, observationRows } = story
   return (

@@ -1,4 +1,4 @@
-/** One turn of the timeline: its prompt, transitions, model calls and memories. */
+/** One turn of the story: its prompt, transitions, model calls and memories. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { KindIcon } from '../../components/icon.tsx'
@@ -7,15 +7,15 @@ import { viewHref } from '../../route.ts'
 import { DISPLAY_TEXT_CHARS, safeLine, safeText, stateLabel } from '../../safe-text.ts'
 import {
   type CallLine,
-  type EffectBatch,
+  type EffectEntry,
   isFailedTransition,
+  type StoryEntry,
   type StoryItemKind,
   type StoryTurn,
   summaryParts,
-  type TimelineEntry,
   type TraceLine,
   type TransitionRun,
-} from './timeline.ts'
+} from './story-turns.ts'
 
 interface IsNewProps {
   /** Whether a row arrived after the page was opened. */
@@ -74,13 +74,16 @@ export function TurnSection({ turn, open, isTarget, isNew }: TurnProps) {
   )
 }
 
-function turnSummary(entries: readonly TimelineEntry[]): string {
-  const batches = entries.filter((entry) => entry.kind === 'batch')
-  const observations = batches.reduce((sum, batch) => sum + batch.observations.length, 0)
-  const transitions = entries.reduce((sum, entry) => sum + (entry.kind === 'moves' ? entry.moves.length : 0), 0)
+function turnSummary(entries: readonly StoryEntry[]): string {
+  const effects = entries.filter((entry) => entry.kind === 'effect')
+  const observations = effects.reduce((sum, effect) => sum + effect.observations.length, 0)
+  const transitions = entries.reduce(
+    (sum, entry) => sum + (entry.kind === 'transitions' ? entry.transitions.length : 0),
+    0,
+  )
   return [
     ...(observations > 0 ? [countOf(observations, 'observation')] : []),
-    ...(batches.some(({ summaries }) => summaries.length > 0) ? ['summarized'] : []),
+    ...(effects.some(({ summaries }) => summaries.length > 0) ? ['summarized'] : []),
     ...(transitions > 0 ? [countOf(transitions, 'transition')] : []),
   ].join(', ')
 }
@@ -108,23 +111,27 @@ function PromptText({ text }: { text: string }) {
   )
 }
 
-function EntryItem({ entry, isNew }: IsNewProps & { entry: TimelineEntry }) {
-  if (entry.kind === 'batch') {
+function EntryItem({ entry, isNew }: IsNewProps & { entry: StoryEntry }) {
+  if (entry.kind === 'effect') {
     return (
       <li class="story-entry story-batch-entry">
         <ClockTime at={entry.at} />
-        <BatchBox batch={entry} isNew={isNew} />
+        <EffectBox effect={entry} isNew={isNew} />
       </li>
     )
   }
-  const [first] = entry.moves
+  const [first] = entry.transitions
   if (first === undefined) return null
-  return entry.moves.length > 1 ? <RunItem run={entry} isNew={isNew} /> : <TransitionItem line={first} isNew={isNew} />
+  return entry.transitions.length > 1 ? (
+    <RunItem run={entry} isNew={isNew} />
+  ) : (
+    <TransitionItem line={first} isNew={isNew} />
+  )
 }
 
 /** Several equal transitions in one line that can be expanded. */
-function RunItem({ run: { moves }, isNew }: IsNewProps & { run: TransitionRun }) {
-  const [first, last] = [moves[0], moves.at(-1)]
+function RunItem({ run: { transitions }, isNew }: IsNewProps & { run: TransitionRun }) {
+  const [first, last] = [transitions[0], transitions.at(-1)]
   if (first === undefined || last === undefined) return null
   return (
     <li class={isNew('trace', last.id) ? 'story-entry arrived' : 'story-entry'}>
@@ -132,12 +139,12 @@ function RunItem({ run: { moves }, isNew }: IsNewProps & { run: TransitionRun })
       <details class="story-run">
         <summary>
           <TransitionText line={first}>
-            <b class="figure">{fullCount(moves.length)} ×</b>{' '}
+            <b class="figure">{fullCount(transitions.length)} ×</b>{' '}
           </TransitionText>
           <span class="soft"> until {timeOfDay(last.at)}</span>
         </summary>
         <ol>
-          {moves.map((line) => (
+          {transitions.map((line) => (
             <li key={line.id}>
               <ClockTime at={line.at} /> <span class="soft">{safeText(line.reason, MAX_REASON_CHARS)}</span>
             </li>
@@ -173,16 +180,16 @@ function TransitionText({ line: { event, from, to }, children }: { line: TraceLi
   )
 }
 
-const BATCH_NAMES = { observe: 'Batch', summarize: 'Summary', compact: 'Compaction', hand: 'By hand' } as const
+const EFFECT_NAMES = { observe: 'Batch', summarize: 'Summary', compact: 'Compaction', 'by-hand': 'By hand' } as const
 const MAX_ERROR_CHARS = 600
 
-function BatchBox({ batch, isNew }: IsNewProps & { batch: EffectBatch }) {
-  const { what, calls, observations, summaries } = batch
+function EffectBox({ effect, isNew }: IsNewProps & { effect: EffectEntry }) {
+  const { what, calls, observations, summaries } = effect
   return (
     <div class="story-batch">
       <p class="row wrap">
-        <b>{BATCH_NAMES[what]}</b>
-        <span class="soft">{batchSummary(batch)}</span>
+        <b>{EFFECT_NAMES[what]}</b>
+        <span class="soft">{effectSummary(effect)}</span>
       </p>
       {calls.length === 0 ? null : (
         <ul class="story-calls">
@@ -223,12 +230,12 @@ function BatchBox({ batch, isNew }: IsNewProps & { batch: EffectBatch }) {
   )
 }
 
-function batchSummary({ what, calls, observations, summaries }: EffectBatch): string {
+function effectSummary({ what, calls, observations, summaries }: EffectEntry): string {
   const succeeded = calls.some(({ error }) => error === null)
   const isEmpty = observations.length + summaries.length === 0
   return [
     ...(observations.length > 0 ? [countOf(observations.length, 'observation')] : []),
-    ...(calls.length > 0 ? [countOf(calls.length, 'call')] : what === 'hand' ? [] : ['without a model']),
+    ...(calls.length > 0 ? [countOf(calls.length, 'call')] : what === 'by-hand' ? [] : ['without a model']),
     ...(calls.length > 0 && !succeeded ? ['no usable answer'] : []),
     ...(succeeded && isEmpty && what === 'observe' ? ['nothing worth remembering'] : []),
   ].join(', ')

@@ -6,7 +6,7 @@ import {
   type StoryTurn,
   storyTurns,
   type TraceLine,
-} from '../../src/viewer/views/session/timeline.ts'
+} from '../../src/viewer/views/session/story-turns.ts'
 import { sampleObservation } from '../support/samples.ts'
 
 const USAGE = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0 }
@@ -84,7 +84,7 @@ function story(prompts: number, parts: Partial<StoryData>): StoryData {
 
 const keys = ({ entries }: StoryTurn) => entries.map(({ key }) => key)
 
-describe('session timeline', () => {
+describe('story turns', () => {
   it('assigns each transition to the turn of the prompt before it', () => {
     const turns = storyTurns(
       story(2, {
@@ -115,9 +115,9 @@ describe('session timeline', () => {
         observationRows: [observation(7, 1, 'e1'), observation(8, 1, null)],
       }),
     )
-    const batch = turns[0]?.entries.find((entry) => entry.kind === 'batch' && entry.key === 'e1')
-    expect(batch).toMatchObject({ what: 'observe', calls: [{ id: 1 }, { id: 2 }], observations: [{ id: 7 }] })
-    expect(turns[0] === undefined ? [] : keys(turns[0])).toEqual(['hand 500', 'trace 1', 'trace 2', 'e1'])
+    const effect = turns[0]?.entries.find((entry) => entry.kind === 'effect' && entry.key === 'e1')
+    expect(effect).toMatchObject({ what: 'observe', calls: [{ id: 1 }, { id: 2 }], observations: [{ id: 7 }] })
+    expect(turns[0] === undefined ? [] : keys(turns[0])).toEqual(['by-hand 500', 'trace 1', 'trace 2', 'e1'])
   })
 
   it('merges repeated transitions that do not change the state', () => {
@@ -134,8 +134,8 @@ describe('session timeline', () => {
         ),
       }),
     )
-    const moves = turn?.entries.map((entry) => (entry.kind === 'moves' ? entry.moves.length : 0))
-    expect(moves).toEqual([1, 3, 1, 1, 1])
+    const transitions = turn?.entries.map((entry) => (entry.kind === 'transitions' ? entry.transitions.length : 0))
+    expect(transitions).toEqual([1, 3, 1, 1, 1])
   })
 
   it('filters and counts entries', () => {
