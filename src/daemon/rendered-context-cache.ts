@@ -1,7 +1,7 @@
 /**
  * Renders the context of each project: on request for a session that starts, and into a file after every change
- * (changes are coalesced), so that a hook can deliver it while no daemon runs. The files are derived: a lost one is written again after
- * the next change or session start of its project.
+ * (changes are coalesced), so that a hook can deliver it while no daemon runs. The files are derived: a lost one is
+ * written again after the next change or session start of its project.
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * The vectors of one embedder, by project. A project is read from the database at its first search and updated before
  * every later one; the least recently used ones are dropped. While a project has few vectors, or a filter leaves few,
- * all are compared. With many, a HNSW index is used, which is built in small steps between searches. Vectors that are
+ * all are compared. With many, an HNSW index is used, which is built in small steps between searches. Vectors that are
  * not yet in the index are compared in addition; while those are many, all vectors are compared instead.
  */
 import { narrowsProject, type SearchFilters } from '../../domain/search-query.ts'
