@@ -110,9 +110,6 @@ export interface InboxMessage {
   error: string | null
   createdAt: number
 }
-export interface ClaimedMessage extends InboxMessage {
-  event: MemoryEvent
-}
 
 export interface QueueFilter {
   session?: string

@@ -34,13 +34,12 @@ async function callObserver(
   { store, observer, session, effect, calls, at }: EffectCall,
   signal: AbortSignal,
 ): Promise<Delivery> {
-  const [row, claimed, material] = await Promise.all([
+  const [row, events, material] = await Promise.all([
     store.session(session),
-    store.claimedMessages(session, effect.id),
+    store.claimedEvents(session, effect.id),
     store.turnMaterial(session, effect.prompt),
   ])
   if (row === null) throw new ObserverError('message', sessionNotFound(session).message)
-  const events = claimed.map((message) => message.event)
   const request: ObserverSession = {
     session,
     project: row.project,

@@ -5,7 +5,7 @@
 import type { Effect } from '../../../machines/session/types.ts'
 import { eventTool, type MemoryEvent } from '../../domain/event.ts'
 import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
-import type { ClaimedMessage, InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats } from '../port.ts'
+import type { InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats } from '../port.ts'
 import { type Database, EMPTY_SQL, sql, whereEqual } from './database.ts'
 import { settleEvent } from './events.ts'
 
@@ -167,11 +167,11 @@ export function selectMessage(db: Database, session: string, eventId: string): I
   return found ?? null
 }
 
-export function selectClaimed(db: Database, session: string, effectId: string): ClaimedMessage[] {
-  const rows = db.all<InboxMessage & { payload: string }>`
-    SELECT ${MESSAGE_COLUMNS}, payload FROM pending_messages
-    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
-  return rows.map(({ payload, ...message }) => ({ ...message, event: JSON.parse(payload) }))
+/** The events of the messages that an effect has claimed, oldest first. */
+export function selectClaimedEvents(db: Database, session: string, effectId: string): MemoryEvent[] {
+  const rows = db.all<{ payload: string }>`
+    SELECT payload FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
+  return rows.map(({ payload }) => JSON.parse(payload))
 }
 
 /** Without turn ends: to the machine these are summaries that are due. */

@@ -15,7 +15,7 @@ import { deleteVectors, putVectors, selectUnembedded } from './embeddings.ts'
 import { forgetMemories } from './forget.ts'
 import { indexNext, indexState, rebuildIndex } from './full-text-index.ts'
 import { importBatch } from './import.ts'
-import { countMessagesByPrompt, sampleQueue, selectClaimed } from './inbox.ts'
+import { countMessagesByPrompt, sampleQueue, selectClaimedEvents } from './inbox.ts'
 import { linkObservations, pinObservations, selectTurnMaterial, unlinkObservations } from './memories.ts'
 import { selectObserverTurns, selectSeenDigests } from './observer-turns.ts'
 import { type OpenOptions, openDatabase } from './open.ts'
@@ -39,7 +39,7 @@ const daemonOperations = {
   strandedSessions: selectStrandedSessions,
   dueSessions: selectDueSessions,
   nextWakeAt: selectNextWakeAt,
-  claimedMessages: selectClaimed,
+  claimedEvents: selectClaimedEvents,
   countMessagesByPrompt,
   turnMaterial: selectTurnMaterial,
   observerTurns: selectObserverTurns,
