@@ -31,6 +31,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   conflict: 409,
   quarantined: 409,
   too_large: 413,
+  // Well-formed, but not valid input. 400 is for what cannot be parsed.
   bad_request: 422,
   bad_setting: 422,
   draining: 503,

@@ -134,7 +134,7 @@ export class EffectRunner {
   get queued(): number {
     return this.#queue.size
   }
-  /** Whether this process runs the effect, with its own timer: the deadline in the row is for a process that died. */
+  /** Whether this process runs the effect, with its own timer. The deadline in the row applies only to effects that no process runs. */
   has(session: string): boolean {
     return this.#queue.has(session) || this.#running.has(session)
   }

@@ -24,7 +24,7 @@ import { commitItem, type StreamItem } from './stream.ts'
 const SESSION_IDLE_MS = 24 * 3_600_000
 /** Failed attempts, owned by the message, after which its status is `failed`. */
 const MAX_ATTEMPTS = 3
-/** The rules observer costs nothing and works better with more context, so a whole turn is one batch. */
+/** The offline observer costs nothing and works better with more context, so a whole turn is one batch. */
 const OFFLINE_BATCH_MAX_SIZE = 200
 
 export function sessionPolicy({ values: settings, sources }: LoadedSettings, isOffline: boolean): Policy {

@@ -243,7 +243,7 @@ function joinParagraphs(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Turns of the rules observer have no model. */
+/** Turns of the offline observer have no model. */
 function modelTurns(conversation: readonly ObserverTurn[]): ObserverTurn[] {
   return conversation.filter((turn) => turn.model !== null)
 }

@@ -26,8 +26,13 @@ type SqlPart = SqlValue | readonly (string | number)[] | Sql
 /** What a tag gets of a template. */
 export type SqlTemplate = [strings: TemplateStringsArray, ...parts: SqlPart[]]
 
+/** Texts of templates without other parts of SQL, by template: built once, because every commit runs them. */
+const PLAIN_TEXTS = new WeakMap<TemplateStringsArray, string>()
+
 /** A part of a statement: sql`project = ${key}`. */
 export function sql(...[strings, ...parts]: SqlTemplate): Sql {
+  const known = PLAIN_TEXTS.get(strings)
+  if (known !== undefined && !parts.some(isSql)) return new Sql(known, parts.map(toSqlValue))
   let text = strings[0] ?? ''
   const values: SqlValue[] = []
   parts.forEach((part, i) => {
@@ -40,7 +45,12 @@ export function sql(...[strings, ...parts]: SqlTemplate): Sql {
     }
     text += strings[i + 1] ?? ''
   })
+  if (!parts.some(isSql)) PLAIN_TEXTS.set(strings, text)
   return new Sql(text, values)
+}
+
+function isSql(part: SqlPart): part is Sql {
+  return part instanceof Sql
 }
 
 export const EMPTY_SQL = new Sql('')
