@@ -29,7 +29,7 @@ export interface EventEnvironment {
   /** The id of the effect that this event may start. */
   freshId: string
   policy: Policy
-  /** Why no model may be called now: the daily budget is spent. Null: one may. */
+  /** Why no model may be called now (the daily budget is spent, the provider is unavailable). Null: one may. */
   offline: string | null
 }
 

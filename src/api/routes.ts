@@ -14,10 +14,19 @@ export interface Route {
   definition: RestRoute<object, object>
 }
 
+/** Path parameters that are ids of observations: digits. Another text is an unknown address. */
+const NUMERIC_PARAMETERS: readonly string[] = ['id', 'observation', 'from', 'to']
+
+function pathPattern(path: string): RegExp {
+  const parameter = (_text: string, name: string) =>
+    `(?<${name}>${NUMERIC_PARAMETERS.includes(name) ? '\\d{1,15}' : '[^/]+'})`
+  return new RegExp(`^${path.replaceAll(/:(\w+)/g, parameter)}$`)
+}
+
 export const ROUTES: readonly Route[] = Object.entries(OPERATIONS).flatMap(([name, { rest }]) =>
   (rest as readonly RestRoute<object, object>[]).map((definition) => ({
     name: name as CallableName,
-    pattern: new RegExp(`^${definition.path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`),
+    pattern: pathPattern(definition.path),
     definition,
   })),
 )

@@ -83,17 +83,15 @@ function decodePathPart(part: string): string {
 function routeInput(route: Route, { pathname, searchParams: query }: URL, body: unknown): Record<string, unknown> {
   const { defaults, fixed, fromBody, when = {} } = route.definition
   const parameters = routeParameters(route)
-  const fromPath = Object.entries(route.pattern.exec(pathname)?.groups ?? {}).map(
-    ([name, part]) => [name, [decodePathPart(part)]] as const,
-  )
+  const fromPath = new Map(Object.entries(route.pattern.exec(pathname)?.groups ?? {}))
   const fromQuery = [...new Set(query.keys())]
     .filter((name) => !Object.hasOwn(when, name))
     .map((name) => [name, query.getAll(name)] as const)
   const input: Record<string, unknown> = { ...defaults }
   if (parameters.some(({ isFilter }) => isFilter)) Object.assign(input, filterInput(query))
-  for (const [name, values] of [...fromPath, ...fromQuery]) {
+  for (const [name, values] of fromQuery) {
     const parameter = parameters.find((one) => one.name === name) ?? parameters.find((one) => one.field === name)
-    if (parameter === undefined) throw unknownParameter(name, parameters)
+    if (parameter === undefined || parameter.place === 'path') throw unknownParameter(name, parameters)
     // `filterInput` has read it.
     if (parameter.isFilter && parameter.name === name) continue
     // Forms send empty fields.
@@ -101,6 +99,14 @@ function routeInput(route: Route, { pathname, searchParams: query }: URL, body: 
     if (given.length > 0) input[parameter.field] = fieldValue(parameter.schema, given)
   }
   if (body !== undefined) Object.assign(input, fromBody === undefined ? bodyFields(body) : fromBody(body))
+  // Last: neither the query nor the body may replace what the address names.
+  for (const { name, field, schema } of parameters) {
+    const part = fromPath.get(name)
+    if (part === undefined) continue
+    if (Object.hasOwn(input, field))
+      throw new MemError('bad_request', `${field} is already in the address; leave it out`)
+    input[field] = fieldValue(schema, [decodePathPart(part)])
+  }
   return { ...input, ...fixed }
 }
 
@@ -119,8 +125,9 @@ function filterInput(query: URLSearchParams): object {
 }
 
 function unknownParameter(name: string, parameters: readonly RouteParameter[]): MemError {
-  const own = parameters.filter(({ isFilter }) => !isFilter)
-  const filters = parameters.filter(({ isFilter }) => isFilter)
+  const inQuery = parameters.filter(({ place }) => place === 'query')
+  const own = inQuery.filter(({ isFilter }) => !isFilter)
+  const filters = inQuery.filter(({ isFilter }) => isFilter)
   const known = [...own, ...filters].map((parameter) => parameter.name).join(', ') || 'none'
   return new MemError('bad_request', `there is no parameter "${name.slice(0, 40)}"; known: ${known}`)
 }

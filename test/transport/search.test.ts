@@ -348,6 +348,8 @@ describe('over HTTP', () => {
   test('an observation is read, pinned, replaced and forgotten', async () => {
     expect(await rest('GET', '/api/observations/1')).toMatchObject({ status: 200, body: { title: 'Login fixed' } })
     expect((await rest('PUT', '/api/observations/1/pin')).body).toEqual({ pinned: true, changed: true })
+    expect((await rest('PUT', '/api/observations/1/pin', { ids: [2] })).status).toBe(422)
+    expect((await rest('PUT', '/api/observations/3/supersedes/1', { from: 2 })).status).toBe(422)
     expect((await rest('PUT', '/api/observations/3/supersedes/1')).status).toBe(200)
     expect((await rest('GET', '/api/observations/1')).body).toMatchObject({ pinned: true, supersededBy: 3 })
     expect((await rest('GET', '/api/search?pinned=1')).body.hits).toMatchObject([{ id: 1 }])
@@ -407,6 +409,11 @@ describe('over HTTP', () => {
     ['PUT', '/api/observations/99/pin', 404, 'no observation #99'],
     ['DELETE', '/api/observations/99?confirm=1', 404, 'no observation #99'],
     ['PUT', '/api/observations/1/supersedes/1', 422, 'cannot supersede itself'],
+    ['GET', '/api/observations/abc', 404, 'there is nothing at'],
+    ['DELETE', '/api/observations/1,2?confirm=1', 404, 'there is nothing at'],
+    ['PUT', '/api/observations/1,2/pin', 404, 'there is nothing at'],
+    ['DELETE', '/api/observations/1?confirm=1&ids=2', 422, 'there is no parameter "ids"'],
+    ['DELETE', '/api/observations/1?confirm=1&id=2', 422, 'there is no parameter "id"'],
     ['POST', '/api/reindex?what=world', 422, 'what must be one of all, lexical, vectors'],
   ])('%s %s is %i', async (method, path, status, message) => {
     expect(await rest(method, path)).toMatchObject({

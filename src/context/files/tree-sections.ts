@@ -10,7 +10,6 @@ export const FILE_PARTS = ['project', 'folders', 'cursor'] as const
 export type FilePart = (typeof FILE_PARTS)[number]
 
 export const FILES_ACTIONS = ['status', 'on', 'off', 'clean'] as const
-export type FilesAction = (typeof FILES_ACTIONS)[number]
 
 export interface TreeSections {
   /** The working tree that is written to, without symbolic links. A repository may have several. */

@@ -84,8 +84,6 @@ export function weightsFile({ precision }: Pick<ModelName, 'precision'>): string
   return join('onnx', `model${WEIGHTS_SUFFIX[precision]}.onnx`)
 }
 
-export type RecommendedModel = (typeof RECOMMENDED_MODELS)[number]
-
 /**
  * These models need no prefix before a text and were trained for mean pooling, as `transformers-worker.ts` uses it.
  * `megabytes`: size of the weights, as the hub lists it.

@@ -36,6 +36,7 @@ function applyMember(db: Database, commit: Commit): CommitResult {
     return { ok: true, seq: seqNow(db), observationIds: [], summaryIds: [], promptIds: [] }
   const result = inSavepoint<CommitResult>(
     db,
+    'member',
     () => refusal(db, commit) ?? apply(db, commit),
     (error) => !isGroupFailure(error),
     (error) => ({ ok: false, why: 'failed', message: errorMessage(error), retryable: false }),

@@ -169,24 +169,27 @@ export class Database extends BetterSqlite3 {
 }
 
 /**
- * Runs `work` in a savepoint of the current transaction. If it throws an error that `isLocal`, its changes are undone and
+ * Runs `work` in a savepoint of the current transaction. Savepoints that may be nested need different names: a rollback
+ * goes to the innermost one of its name. If it throws an error that `isLocal`, its changes are undone and
  * `onError` gives the result instead; other errors fail the whole transaction.
  */
 export function inSavepoint<T>(
   db: Database,
+  name: 'member' | 'record' | 'indexing',
   work: () => T,
   isLocal: (error: unknown) => boolean,
   onError: (error: unknown) => T,
 ): T {
-  db.run`SAVEPOINT step`
+  const savepoint = raw(name)
+  db.run`SAVEPOINT ${savepoint}`
   try {
     const result = work()
-    db.run`RELEASE step`
+    db.run`RELEASE ${savepoint}`
     return result
   } catch (error) {
     if (!isLocal(error) || !db.inTransaction) throw error
-    db.run`ROLLBACK TO step`
-    db.run`RELEASE step`
+    db.run`ROLLBACK TO ${savepoint}`
+    db.run`RELEASE ${savepoint}`
     return onError(error)
   }
 }

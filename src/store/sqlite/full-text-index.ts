@@ -162,6 +162,7 @@ interface AddedMemories {
 export function indexAddedMemories(db: Database, added: AddedMemories): void {
   inSavepoint(
     db,
+    'indexing',
     () => indexAdded(db, added),
     isIndexFailure,
     () => markIndexDamaged(db),

@@ -84,6 +84,7 @@ class ImportRun {
   #importRecord(record: ImportBatch['records'][number]): ImportOutcome {
     return inSavepoint<ImportOutcome>(
       this.#db,
+      'record',
       () => this.#apply(record),
       (error) => !isGroupFailure(error),
       (error) => ({ is: 'refused', reason: errorMessage(error) }),

@@ -61,6 +61,21 @@ describe('the index', () => {
     expect(state.done).toBe(state.total)
   })
 
+  test('index.failsWithItsCommitAndNothingOfItIsStored', () => {
+    at.learn('s', { title: 'amber' })
+    // A neighbour that cannot be read: the index fails with an error that is not damage of the index.
+    at.core.db.exec(`UPDATE observations SET functions_changed = '[null]'`)
+    const before = at.core.db.number`SELECT count(*) AS n FROM observations`
+    const [failed, other] = at.core.commit([
+      commitOf('s', 2, { observations: [bareObservation({ title: 'birch' }, NOW + 1)] }),
+      commitOf('t', 1, { observations: [bareObservation({ title: 'cedar' }, NOW + 2)] }),
+    ])
+    expect(failed).toMatchObject({ ok: false, why: 'failed' })
+    expect(other).toMatchObject({ ok: true })
+    expect(at.core.db.number`SELECT count(*) AS n FROM observations`).toBe(before + 1)
+    expect(at.core.session('s')?.revision).toBe(1)
+  })
+
   test('index.madeAnewGivesTheSameAnswers', () => {
     fill(4, 15)
     const before = answers()
