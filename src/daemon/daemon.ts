@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
 import type { DaemonContext } from '../api/context.ts'
 import { FileSections } from '../context/files/file-sections.ts'
 import { fileLimits } from '../context/files/section-content.ts'
@@ -365,8 +364,6 @@ export async function runDaemon(
   terminal: ((line: string) => void) | null,
   ready: (daemon: Daemon) => void,
 ): Promise<void> {
-  // A daemon is idle most of the time, so a small heap is worth more than peak speed.
-  setFlagsFromString('--optimize-for-size')
   let daemon: Daemon | null = null
   let stopReason: string | null = null
   const stop = (reason: string) => {

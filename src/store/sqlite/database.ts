@@ -60,7 +60,7 @@ export function raw(text: string): Sql {
   return new Sql(text)
 }
 
-export function joinSql(parts: readonly Sql[], separator: string): Sql {
+function joinSql(parts: readonly Sql[], separator: string): Sql {
   return new Sql(
     parts.map(({ text }) => text).join(separator),
     parts.flatMap(({ values }) => values),
@@ -95,8 +95,27 @@ type Row = Record<string, SqlValue | boolean | object>
 
 /** A row as the end of an INSERT: column names and values. A boolean is stored as 0 or 1, a list or an object as JSON. */
 export function rowSql(row: Row): Sql {
+  return columnsSql(
+    row,
+    ROW_TEXTS,
+    (columns) => `(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+  )
+}
+
+/** A row as the assignments of an UPDATE. */
+export function assignmentsSql(row: Row): Sql {
+  return columnsSql(row, ASSIGNMENT_TEXTS, (columns) => columns.map((column) => `${column} = ?`).join(', '))
+}
+
+/** By the columns; each text is built once, because every commit writes the same columns. */
+const ROW_TEXTS = new Map<string, string>()
+const ASSIGNMENT_TEXTS = new Map<string, string>()
+
+function columnsSql(row: Row, texts: Map<string, string>, makeText: (columns: string[]) => string): Sql {
   const columns = Object.keys(row)
-  const text = `(${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+  const key = columns.join()
+  const text = texts.get(key) ?? makeText(columns)
+  texts.set(key, text)
   return new Sql(text, Object.values(row).map(toSqlValue))
 }
 

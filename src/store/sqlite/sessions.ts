@@ -8,11 +8,10 @@ import { isInboxEvent, type MemoryEvent, sessionNotFound } from '../../domain/ev
 import type { Commit } from '../commit.ts'
 import type { SessionFilter, SessionListItem, StoredSessionRow } from '../port.ts'
 import {
+  assignmentsSql,
   type Database,
   type FlatUsage,
-  joinSql,
   nextSeq,
-  raw,
   type SqlValue,
   sql,
   startsWith,
@@ -41,10 +40,8 @@ export function insertSession(db: Database, commit: Commit, seq: number): void {
 
 /** Ends a quarantine too: the commit brings a valid snapshot. */
 export function updateSession(db: Database, commit: Commit, seq: number): void {
-  const columns = sessionColumns(commit, seq)
-  const assignments = Object.entries(columns).map(([column, value]) => sql`${raw(column)} = ${value}`)
   db.run`
-    UPDATE sdk_sessions SET ${joinSql(assignments, ', ')}, quarantine = NULL,
+    UPDATE sdk_sessions SET ${assignmentsSql(sessionColumns(commit, seq))}, quarantine = NULL,
       trace_count = trace_count + ${commit.trace.length}
     WHERE content_session_id = ${commit.session}`
 }
