@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import type { DaemonContext } from '../api/context.ts'
 import { FileSections } from '../context/files/file-sections.ts'
 import { fileLimits } from '../context/files/section-content.ts'
@@ -364,6 +365,8 @@ export async function runDaemon(
   terminal: ((line: string) => void) | null,
   ready: (daemon: Daemon) => void,
 ): Promise<void> {
+  // A smaller heap: without it the daemon peaks at 231 MB instead of 137 when it works off a large backlog (bench restore).
+  setFlagsFromString('--optimize-for-size')
   let daemon: Daemon | null = null
   let stopReason: string | null = null
   const stop = (reason: string) => {
