@@ -1,7 +1,9 @@
 /** Runs a backfill: survey of the transcripts, cost estimate, confirmation, progress, Ctrl-C, restarts of the daemon. */
+
 import { homedir } from 'node:os'
 import type { Call } from '../api/index.ts'
 import type { DaemonStatus } from '../api/operations/daemon.ts'
+import { formatDateTime } from '../domain/dates.ts'
 import type { Project } from '../domain/project.ts'
 import { errorMessage } from '../lib/errors.ts'
 import { formatCount, pluralize } from '../lib/format.ts'
@@ -30,7 +32,7 @@ import {
 import { type Cli, confirmChange, printResult } from './cli.ts'
 import { EXIT_FAILED } from './command.ts'
 import { fetchDaemonStatus } from './daemon-process.ts'
-import { formatDateTime, formatMoney, summariesText } from './format.ts'
+import { formatMoney, summariesText } from './format.ts'
 import { withDaemon, withMemory } from './memory-client.ts'
 import { progressBar, remainingText, throttled } from './progress.ts'
 import type { Display } from './style.ts'

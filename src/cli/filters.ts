@@ -1,8 +1,7 @@
 /** Command-line flags for projects and filters. The flags are derived from `SEARCH_FILTERS`: a row there is a flag here. */
 import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
 import { DATE_FORMS, parseMoment } from '../domain/dates.ts'
-import { projectKeyOrName, projectOfDirectory } from '../domain/project.ts'
+import { projectKeyOrName, projectOfDirectory, resolveGivenPath } from '../domain/project.ts'
 import {
   FILTER_NAMES,
   type FilterName,
@@ -105,10 +104,9 @@ export function hasFilterArgs(args: FilterArgs): boolean {
   })
 }
 
-/** Null: it does not look like a path. The name of a project has no slash. */
+/** Null: it does not look like a path. */
 export function parsePath(given: string, env: NodeJS.ProcessEnv): string | null {
-  if (/^~(?:[/\\]|$)/.test(given)) return join(env.HOME ?? homedir(), given.slice(1))
-  return isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given) ? resolve(given) : null
+  return resolveGivenPath(given, process.cwd(), env.HOME ?? homedir())
 }
 
 /** A key or a name; a path becomes the key of its project. Default: the project of the current directory. */

@@ -1,4 +1,5 @@
 /** Formats times, durations, money and counts as text. JSON output has epoch milliseconds, US dollars and numbers instead. */
+import { formatDate, formatTimeWithSeconds } from '../domain/dates.ts'
 import { pluralize } from '../lib/format.ts'
 
 const UNITS = [
@@ -37,27 +38,10 @@ function largestUnit(ms: number): string {
   return unit === undefined ? '0 s' : `${Math.floor(ms / unit[1])} ${unit[0]}`
 }
 
-/** `2026-11-16` */
-export function formatDate(at: number): string {
-  const date = new Date(at)
-  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
-}
-
-/** `2026-11-16 14:30` */
-export function formatDateTime(at: number): string {
-  const date = new Date(at)
-  return `${formatDate(at)} ${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`
-}
-
 /** `12:30:05`, with the date before it unless it is today. */
 export function formatClockTime(at: number, now: number): string {
-  const date = new Date(at)
-  const time = `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}`
-  return date.toDateString() === new Date(now).toDateString() ? time : `${formatDate(at)} ${time}`
-}
-
-function twoDigits(number: number): string {
-  return String(number).padStart(2, '0')
+  const time = formatTimeWithSeconds(at)
+  return new Date(at).toDateString() === new Date(now).toDateString() ? time : `${formatDate(at)} ${time}`
 }
 
 /** Calls cost fractions of a cent: the smaller the sum, the more decimals. */

@@ -11,7 +11,7 @@
  * summary, pinned observations. Where not even the frame fits, there is no context.
  */
 import { CONTEXT_MESSAGES, CONTEXT_PARTS, type ContextPart } from '../domain/context-parts.ts'
-import { formatDay } from '../domain/dates.ts'
+import { DAY_MS, formatDay } from '../domain/dates.ts'
 import {
   CHARS_PER_TOKEN,
   OBSERVATION_TYPES,
@@ -266,7 +266,6 @@ const TYPE_WEIGHTS: Record<ObservationType, number> = {
   discovery: 2,
   change: 1,
 }
-const DAY_MS = 86_400_000
 /** Age at which the weight of an observation is halved, in days. */
 const HALF_LIFE_DAYS = 7
 /** Rows of one session with full weight. The next as many have half of it, then a third, and so on. */

@@ -1,5 +1,6 @@
 /** Periodic work on the ticker: queue length samples, retention, the daily backup, and the exit after idle time. */
 
+import { DAY_MS } from '../domain/dates.ts'
 import { errorMessage } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -7,7 +8,6 @@ import type { Store } from '../store/port.ts'
 import type { Supervisor } from './actors/supervisor.ts'
 
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 /** Interval of queue length samples, in ms: fine enough for a chart of one day. */
 const SAMPLE_MS = 10_000
 /** Trace entries kept per session; older ones are only counted. */

@@ -3,10 +3,13 @@
  * durable first; then it is published on the live stream and everything derived from it (rendered context, files,
  * indexes) is invalidated. A memory written by hand is an ordinary observation in a closed session of its project.
  */
+
 import { createHash } from 'node:crypto'
 import type { FileSections } from '../context/files/file-sections.ts'
+import { DAY_MS } from '../domain/dates.ts'
 import {
   estimateTokens,
+  HAND_WRITTEN_SESSION_PREFIX,
   type Observation,
   type ObservationDraft,
   type ObservationType,
@@ -124,7 +127,7 @@ export async function commitByHand(
 
 /** One session per project, closed from the start: no observer reads it. */
 export function rememberedSession(project: Project): string {
-  return `remember:${createHash('sha256').update(project.key).digest('hex').slice(0, 16)}`
+  return HAND_WRITTEN_SESSION_PREFIX + createHash('sha256').update(project.key).digest('hex').slice(0, 16)
 }
 
 function handWrittenRows(draft: ObservationDraft, at: number): Pick<Commit, 'observations' | 'trace'> {
@@ -147,7 +150,6 @@ function handWrittenRows(draft: ObservationDraft, at: number): Pick<Commit, 'obs
 
 /** As long as titles of observations are, in characters. */
 const TITLE_CHARS = 90
-const DAY_MS = 86_400_000
 /** More projects than anyone has. */
 const MAX_PROJECTS = 10_000
 

@@ -1,5 +1,7 @@
 /** Dates and times in the user's time zone: parsing what people write, day boundaries, and texts. */
 
+export const DAY_MS = 86_400_000
+
 export const DATE_FORMS = 'a date or time such as 2026-11-01 or 2026-11-01T14:30, 12h, 7d, 2w, today or yesterday'
 
 const HOUR_MS = 3_600_000
@@ -75,9 +77,35 @@ export function formatDay(at: number, now: number): string {
   return `${MONTHS[date.getMonth()]} ${date.getDate()}`
 }
 
+/** `2026-11-16`; like all of these in the time zone of the machine. */
+export function formatDate(at: number): string {
+  const date = new Date(at)
+  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
+}
+
 /** `14:30` */
 export function formatTime(at: number): string {
   const date = new Date(at)
-  const two = (n: number) => String(n).padStart(2, '0')
-  return `${two(date.getHours())}:${two(date.getMinutes())}`
+  return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`
+}
+
+/** `14:30:05` */
+export function formatTimeWithSeconds(at: number): string {
+  return `${formatTime(at)}:${twoDigits(new Date(at).getSeconds())}`
+}
+
+/** `2026-11-16 14:30` */
+export function formatDateTime(at: number): string {
+  return `${formatDate(at)} ${formatTime(at)}`
+}
+
+/** `+01:00`: the machine's offset from UTC at that time. */
+export function utcOffset(at: number): string {
+  const ahead = -new Date(at).getTimezoneOffset()
+  const minutes = Math.abs(ahead)
+  return `${ahead < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0')
 }

@@ -47,6 +47,9 @@ export interface Observation extends ObservationDraft {
   createdAt: number
 }
 
+/** What a user writes is in a session of its project whose id starts with this; no client opens it. */
+export const HAND_WRITTEN_SESSION_PREFIX = 'remember:'
+
 export interface SummaryDraft {
   request: string | null
   investigated: string | null

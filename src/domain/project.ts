@@ -187,9 +187,14 @@ function projectKeyName(text: string): string | null {
  */
 export function projectKeyOrName(given: string, cwd: string, home: string = homedir()): string {
   if (projectKeyName(given) !== null) return given
-  if (/^~(?:[/\\]|$)/.test(given)) return projectOfDirectory(join(home, given.slice(1))).key
-  const isPath = isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given)
-  return isPath ? projectOfDirectory(resolve(cwd, given)).key : given
+  const path = resolveGivenPath(given, cwd, home)
+  return path === null ? given : projectOfDirectory(path).key
+}
+
+/** Null: it does not look like a path. The name of a project has no slash. */
+export function resolveGivenPath(given: string, cwd: string, home: string): string | null {
+  if (/^~(?:[/\\]|$)/.test(given)) return join(home, given.slice(1))
+  return isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given) ? resolve(cwd, given) : null
 }
 
 interface ProjectLookup {

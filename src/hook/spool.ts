@@ -2,11 +2,11 @@
  * The spool: events that no daemon acknowledged, one file per event, written atomically. The daemon reads them in the
  * order of their names, which begin with the time, and deletes a file only after its event is committed.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { EVENT_KINDS, type MemoryEvent } from '../domain/event.ts'
 import { PROTOCOL_VERSION, type SpoolEnvelope } from '../domain/protocol.ts'
-import { isMissingFile, syncDirectory, writeFileDurably } from '../lib/files.ts'
+import { isMissingFile, readFileIfExists, syncDirectory, writeFileDurably } from '../lib/files.ts'
 import { shortHash } from '../lib/paths.ts'
 
 const FINISHED = '.json'
@@ -53,13 +53,8 @@ interface BadSpoolFile {
 
 /** Null if another reader removed it first. File system errors are thrown: they do not mean that the file is bad. */
 export function readSpool(file: string): MemoryEvent | BadSpoolFile | null {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if (isMissingFile(error)) return null
-    throw error
-  }
+  const text = readFileIfExists(file)
+  if (text === null) return null
   let envelope: unknown
   try {
     envelope = JSON.parse(text)

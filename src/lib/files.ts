@@ -16,6 +16,16 @@ export function readTextFile(file: string): string | undefined {
   }
 }
 
+/** Null if the file does not exist; other errors are thrown. */
+export function readFileIfExists(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (isMissingFile(error)) return null
+    throw error
+  }
+}
+
 /** The last `bytes` of a file; empty if it cannot be opened. */
 export function readFileEnd(file: string, bytes: number): string {
   let descriptor: number
@@ -48,10 +58,18 @@ export function writeFileDurably(file: string, text: string, flag: 'w' | 'wx'): 
   }
 }
 
+/** Makes the content of a file durable. */
+export function syncFile(file: string): void {
+  syncPath(file, 'r+')
+}
+
 /** Makes a rename in this directory durable. Windows has no such call and needs none. */
 export function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return
-  const descriptor = openSync(directory, 'r')
+  if (process.platform !== 'win32') syncPath(directory, 'r')
+}
+
+function syncPath(path: string, flag: 'r' | 'r+'): void {
+  const descriptor = openSync(path, flag)
   try {
     fsyncSync(descriptor)
   } finally {

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import type { TimelineItem } from '../api/operations/memory.ts'
+import { formatDateTime } from '../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { cutText } from '../domain/sanitize.ts'
@@ -41,11 +42,7 @@ export function limitedList(list: readonly string[], most: number, chars: number
 
 /** `2026-11-16 14:30`, in the user's zone. */
 export function rowTime(at: number): string {
-  const date = new Date(at)
-  if (Number.isNaN(date.getTime())) return 'unknown'
-  const two = (n: number) => String(n).padStart(2, '0')
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
+  return Number.isNaN(new Date(at).getTime()) ? 'unknown' : formatDateTime(at)
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -12,6 +12,7 @@
  *
  * Superseded observations come after all others, in the same order.
  */
+import { DAY_MS } from '../domain/dates.ts'
 import type { ObservationType } from '../domain/observation.ts'
 import type { Explanation } from '../domain/search-query.ts'
 import { STOP_WORDS } from '../lib/words.ts'
@@ -57,8 +58,6 @@ const TYPE_VALUE: Record<ObservationType, number> = {
 }
 /** Summaries and prompts. */
 const NO_TYPE_VALUE = 0.5
-
-const DAY_MS = 86_400_000
 
 export function rankCandidates(
   candidates: readonly RankingCandidate[],

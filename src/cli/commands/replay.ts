@@ -1,5 +1,7 @@
 /** `claude-mem replay`: observes a stored session again and compares the result with what is stored. */
+
 import { TYPE_ICONS } from '../../context/lines.ts'
+import { formatDateTime } from '../../domain/dates.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import { loadSettings } from '../../settings/settings.ts'
@@ -11,7 +13,7 @@ import { REPLAY_PROVIDERS } from '../../transfer/replay/providers.ts'
 import { oneOf } from '../arguments.ts'
 import { type Cli, confirmChange, printResult, withInterruptSignal } from '../cli.ts'
 import { defineCommand, EXIT_FAILED, stringOption, yesOption } from '../command.ts'
-import { formatDateTime, formatKnownCost, formatMoney } from '../format.ts'
+import { formatKnownCost, formatMoney } from '../format.ts'
 import { withMemory } from '../memory-client.ts'
 import { progressBar, remainingText, throttled } from '../progress.ts'
 import type { Display, Paint } from '../style.ts'

@@ -2,7 +2,7 @@
 import type { Call, InputOf } from '../../api/index.ts'
 import type { Timeline, TimelineItem } from '../../api/operations/memory.ts'
 import { TYPE_ICONS } from '../../context/lines.ts'
-import { formatFullDay, formatTime } from '../../domain/dates.ts'
+import { formatDateTime, formatFullDay, formatTime } from '../../domain/dates.ts'
 import {
   type Explanation,
   type MemoryKind,
@@ -24,7 +24,7 @@ import {
 import { printResult } from '../cli.ts'
 import { defineCommand, stringOption } from '../command.ts'
 import { filterOptions, parseFilterArgs, parseProjectOrAll, projectOption } from '../filters.ts'
-import { formatDateTime, formatDuration } from '../format.ts'
+import { formatDuration } from '../format.ts'
 import { callMemory, withMemory } from '../memory-client.ts'
 import { drawBar } from '../progress.ts'
 import { observationLines, reportMissing } from '../render/observation.ts'

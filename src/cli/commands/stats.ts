@@ -1,7 +1,9 @@
 /** Commands that print sums: `stats` counts memories, `usage` adds up what models cost. */
+
 import type { MemoryStats } from '../../api/operations/memory.ts'
 import type { UsageView } from '../../api/operations/sessions.ts'
 import { TYPE_ICONS } from '../../context/lines.ts'
+import { formatDate, formatDateTime } from '../../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../../domain/observation.ts'
 import { formatBytes, formatCount, pluralize } from '../../lib/format.ts'
 import { loadSettings } from '../../settings/settings.ts'
@@ -10,7 +12,7 @@ import { INPUT_LIMITS, limitOption, numberOption, oneOf } from '../arguments.ts'
 import { printResult } from '../cli.ts'
 import { defineCommand, stringOption } from '../command.ts'
 import { parseProjectOrAll, projectOption } from '../filters.ts'
-import { formatDate, formatDateTime, formatKnownCost, formatMoney, summariesText } from '../format.ts'
+import { formatKnownCost, formatMoney, summariesText } from '../format.ts'
 import { callMemory } from '../memory-client.ts'
 import { drawBar } from '../progress.ts'
 import { shortIds } from '../render/sessions.ts'

@@ -1,19 +1,19 @@
 /** Prints one observation in full (`claude-mem show`), and what `claude-mem forget` removes. */
+
 import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
 import type { ForgetReport } from '../../daemon/memory-changes.ts'
-import { observationNotFound } from '../../domain/observation.ts'
+import { formatDateTime } from '../../domain/dates.ts'
+import { HAND_WRITTEN_SESSION_PREFIX, observationNotFound } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import type { LinkedObservation } from '../../store/search-port.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT_FAILED } from '../command.ts'
-import { formatAgo, formatDateTime, memoryCountsText } from '../format.ts'
+import { formatAgo, memoryCountsText } from '../format.ts'
 import type { Display } from '../style.ts'
 import { cutColumn, type Field, fieldLines, rightColumn, tableLines } from '../table.ts'
 import { paragraphLines, paragraphWidth, terminalSafe } from '../text.ts'
 
 const SHOWN_SOURCES = 3
-/** The session of observations that were written with `claude-mem remember`. */
-const MANUAL_SESSION = /^remember:/
 
 export function observationLines(observation: LinkedObservation, display: Display): string[] {
   const { style } = display
@@ -51,7 +51,7 @@ function subjectFields({ concepts, filesRead, filesModified, functionsChanged }:
 function sourceFields(observation: LinkedObservation, display: Display): Field[] {
   const { project, projectName, createdAt, session, promptNumber, discoveryTokens, discoveryEstimated } = observation
   const { style, now } = display
-  const isManual = MANUAL_SESSION.test(session)
+  const isManual = session.startsWith(HAND_WRITTEN_SESSION_PREFIX)
   const where = isManual ? 'written by hand' : `session ${terminalSafe(session)}, prompt ${promptNumber}`
   const learnTokens = `${discoveryEstimated ? 'about ' : ''}${formatCount(discoveryTokens)}`
   return [

@@ -6,18 +6,11 @@
  * long ones are cut alike, and each keeps at least one line.
  */
 
+import { formatDate, formatTimeWithSeconds, utcOffset } from '../../domain/dates.ts'
 import type { InboxEvent, TurnEndEvent } from '../../domain/event.ts'
 import { cutText } from '../../domain/sanitize.ts'
 import { pluralize } from '../../lib/format.ts'
-import {
-  localDate,
-  localTime,
-  promptAttribute,
-  promptLine,
-  promptText,
-  shortenForPrompt,
-  utcOffset,
-} from './prompt-text.ts'
+import { promptAttribute, promptLine, promptText, shortenForPrompt } from './prompt-text.ts'
 import { fillPrompt, type Prompts } from './prompts.ts'
 import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
 
@@ -43,7 +36,7 @@ export function renderOpening(prompts: Prompts, opening: Opening): string {
     project: promptLine(opening.project, MAX_LINE_CHARS) || 'unknown',
     technologies: promptLine(opening.technologies.join(', '), MAX_LINE_CHARS) || 'unknown',
     directory: promptLine(opening.cwd, MAX_LINE_CHARS) || 'unknown',
-    date: `${localDate(opening.at)} ${localTime(opening.at)} UTC${utcOffset(opening.at)}`,
+    date: `${formatDate(opening.at)} ${formatTimeWithSeconds(opening.at)} UTC${utcOffset(opening.at)}`,
     request: renderRequest(prompts, opening.request),
   })
 }
@@ -112,7 +105,7 @@ export interface BatchOptions {
 export function renderBatch(messages: readonly InboxEvent[], options: BatchOptions): string {
   const blocks = messages.map((message, i) => makeBlock(message, i + 1, options))
   const [first] = messages
-  const heading = first === undefined ? [] : [`${pluralize(messages.length, 'tool use')} of ${localDate(first.at)}:`]
+  const heading = first === undefined ? [] : [`${pluralize(messages.length, 'tool use')} of ${formatDate(first.at)}:`]
   const notes = batchNotes(options)
   const frameChars = [...heading, ...notes].reduce((sum, line) => sum + line.length + 1, 0)
   const room = fairShares(blocks.map(wantedChars), options.totalChars - frameChars - blocks.length)
@@ -151,7 +144,7 @@ function makeBlock(message: InboxEvent, n: number, options: BatchOptions): Block
   const dir = projectPath(message.cwd, options.projectDir)
   const attributes = [
     promptAttribute('tool', use.tool),
-    promptAttribute('time', localTime(message.at)),
+    promptAttribute('time', formatTimeWithSeconds(message.at)),
     promptAttribute('dir', dir === '.' ? '' : dir),
     promptAttribute('agent', message.agent?.type ?? ''),
   ].join('')

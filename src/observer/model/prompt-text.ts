@@ -185,24 +185,3 @@ function bestLines(lines: readonly RatedLine[], room: number): RatedLine[] {
 function totalChars(lines: readonly RatedLine[]): number {
   return lines.reduce((sum, line) => sum + line.text.length + 1, 0)
 }
-
-const twoDigits = (n: number) => String(n).padStart(2, '0')
-
-/** `2026-11-16` in the machine's time zone. */
-export function localDate(at: number): string {
-  const date = new Date(at)
-  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
-}
-
-/** `14:02:11` in the machine's time zone. */
-export function localTime(at: number): string {
-  const date = new Date(at)
-  return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}`
-}
-
-/** `+01:00`: the machine's offset from UTC at that time. */
-export function utcOffset(at: number): string {
-  const ahead = -new Date(at).getTimezoneOffset()
-  const minutes = Math.abs(ahead)
-  return `${ahead < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`
-}

@@ -6,21 +6,11 @@
  */
 
 import { createHash } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HierarchicalNSW } from 'hnswlib-node'
 import { errorMessage } from '../../lib/errors.ts'
-import { isMissingFile, syncDirectory, writeFileDurably } from '../../lib/files.ts'
+import { isMissingFile, readFileIfExists, syncDirectory, syncFile, writeFileDurably } from '../../lib/files.ts'
 import { shortHash } from '../../lib/paths.ts'
 
 /** HNSW parameter M: links of each point. With 16, efSearch would have to be half as large again. */
@@ -198,13 +188,8 @@ export function hnswIndexFiles(
 
 /** Null if there is no file. */
 function readStored(file: string): Partial<StoredLabels> | null {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if (isMissingFile(error)) return null
-    throw error
-  }
+  const text = readFileIfExists(file)
+  if (text === null) return null
   const stored: unknown = JSON.parse(text)
   if (typeof stored !== 'object' || stored === null) throw new Error('its labels are not a JSON object')
   return stored
@@ -270,13 +255,4 @@ function remove(file: string): void {
 
 function sha256(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex')
-}
-
-function syncFile(file: string): void {
-  const descriptor = openSync(file, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }

@@ -6,7 +6,6 @@ import {
   chmodSync,
   closeSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -16,7 +15,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorMessage } from '../../lib/errors.ts'
-import { syncDirectory } from '../../lib/files.ts'
+import { syncDirectory, syncFile } from '../../lib/files.ts'
 import { schemaVersion } from '../migrations/index.ts'
 import { Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
 
@@ -42,15 +41,6 @@ export function publishFile(complete: string, name: string): void {
   syncFile(complete)
   renameSync(complete, name)
   syncDirectory(dirname(name))
-}
-
-function syncFile(file: string): void {
-  const descriptor = openSync(file, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 export function removeDatabase(file: string): void {

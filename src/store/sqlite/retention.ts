@@ -1,4 +1,5 @@
 /** Deletes what is older or larger than the retention settings allow, oldest first, a bounded number of rows per call. */
+import { DAY_MS } from '../../domain/dates.ts'
 import type { Retention } from '../port.ts'
 import type { Database } from './database.ts'
 
@@ -10,8 +11,6 @@ const SEEN_PER_SESSION = 5_000
 
 /** Five days in which the queue changes every ten seconds, about a megabyte. */
 const QUEUE_SAMPLES = 40_000
-
-const DAY_MS = 86_400_000
 
 /** Returns the number of deleted rows; `MAX_ROWS` means that there may be more. */
 export function applyRetention(db: Database, rules: Retention, now: number): number {

@@ -2,6 +2,7 @@
  * `search_rows`: one row for every memory that can be found, of any kind, with the columns that filters need. The row id
  * combines the kind and the id of the memory; it is also the rowid of the full-text table.
  */
+import { HAND_WRITTEN_SESSION_PREFIX } from '../../domain/observation.ts'
 import { foldConcept, foldPath, MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
 import { type RankingRow, searchRowKind, searchRowMemoryId } from '../search-port.ts'
 import { allOf, type Database, raw, type Sql, sql } from './database.ts'
@@ -13,7 +14,7 @@ export function foldedList(items: readonly string[], fold: (item: string) => str
 
 /** Prompts and what was written by hand are the user's, everything else is by the observer: `offline` or a model. */
 const AUTHOR = sql`CASE
-  WHEN s.id & 3 = 2 OR s.content_session_id LIKE 'remember:%' THEN 'user'
+  WHEN s.id & 3 = 2 OR s.content_session_id LIKE ${`${HAND_WRITTEN_SESSION_PREFIX}%`} THEN 'user'
   WHEN s.id & 3 = 1 THEN (SELECT model FROM session_summaries WHERE id = s.id >> 2)
   ELSE (SELECT model FROM observations WHERE id = s.id >> 2) END`
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { formatDate, formatTimeWithSeconds } from '../../../src/domain/dates.ts'
 import type { InboxEvent } from '../../../src/domain/event.ts'
-import { localDate, localTime } from '../../../src/observer/model/prompt-text.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
 import { ENDED, filler, only, render } from './batches.ts'
 
@@ -9,9 +9,11 @@ describe('batch.block', () => {
     const first: InboxEvent = { ...bash('npm test', 'ok'), cwd: '/home/dev/shop/packages/api' }
     const second: InboxEvent = { ...bash('ls'), cwd: '/tmp', agent: { id: 'a1', type: 'Explore' } }
     const text = render([first, second])
-    expect(text).toContain(`2 tool uses of ${localDate(first.at)}:`)
-    expect(text).toContain(`<tool_use n="1" tool="Bash" time="${localTime(first.at)}" dir="packages/api">`)
-    expect(text).toContain(`<tool_use n="2" tool="Bash" time="${localTime(second.at)}" dir="/tmp" agent="Explore">`)
+    expect(text).toContain(`2 tool uses of ${formatDate(first.at)}:`)
+    expect(text).toContain(`<tool_use n="1" tool="Bash" time="${formatTimeWithSeconds(first.at)}" dir="packages/api">`)
+    expect(text).toContain(
+      `<tool_use n="2" tool="Bash" time="${formatTimeWithSeconds(second.at)}" dir="/tmp" agent="Explore">`,
+    )
   })
 
   test("the project's own directory goes without saying", () => {

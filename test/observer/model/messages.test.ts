@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { formatDate, formatTimeWithSeconds, utcOffset } from '../../../src/domain/dates.ts'
 import {
   renderCompaction,
   renderObservation,
   renderOpening,
   renderSummary,
 } from '../../../src/observer/model/messages.ts'
-import { localDate, localTime, utcOffset } from '../../../src/observer/model/prompt-text.ts'
 import { builtInPromptFolder, loadPrompts } from '../../../src/observer/model/prompts.ts'
 
 const { prompts } = loadPrompts({ folder: builtInPromptFolder(), override: null })
@@ -14,7 +14,7 @@ const opening = { project: 'shop', technologies: ['TypeScript', 'Hono'], cwd: '/
 
 test('date, time and offset name one moment, in winter and in summer', () => {
   for (const at of [AT, Date.UTC(2026, 5, 1), Date.UTC(1999, 11, 31, 23, 59, 59)]) {
-    expect(Date.parse(`${localDate(at)}T${localTime(at)}${utcOffset(at)}`)).toBe(at)
+    expect(Date.parse(`${formatDate(at)}T${formatTimeWithSeconds(at)}${utcOffset(at)}`)).toBe(at)
   }
 })
 
@@ -22,7 +22,7 @@ describe('messages.opening', () => {
   test('contains project, technologies, directory, date and request', () => {
     const text = renderOpening(prompts, { ...opening, request: 'Fix the discount' })
     expect(text).toContain('Project: shop\nTechnologies: TypeScript, Hono\nWorking directory: /home/dev/shop\n')
-    expect(text).toContain(`Date: ${localDate(AT)} ${localTime(AT)} UTC${utcOffset(AT)}`)
+    expect(text).toContain(`Date: ${formatDate(AT)} ${formatTimeWithSeconds(AT)} UTC${utcOffset(AT)}`)
     expect(text).toContain('<user_request>\nFix the discount\n</user_request>')
   })
 

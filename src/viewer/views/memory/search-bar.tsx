@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import type { MAX_QUERY_CHARS } from '../../../api/schemas.ts'
-import { parseMoment } from '../../../domain/dates.ts'
+import { formatDate, parseMoment } from '../../../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../../../domain/observation.ts'
 import { MEMORY_KINDS, SEARCH_FILTERS, type SearchFilters } from '../../../domain/search-query.ts'
 import { Select } from '../../components/basics.tsx'
@@ -314,12 +314,9 @@ function WordField({ label, placeholder, onAdd }: { label: string; placeholder: 
   )
 }
 
-/** `2026-11-30`, as date fields need it, in the time zone of the browser. */
+/** As date fields need it. */
 function dayValue(at: number | null): string {
-  if (at === null) return ''
-  const date = new Date(at)
-  const two = (n: number) => String(n).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return at === null ? '' : formatDate(at)
 }
 
 /** Filters that have a control of their own are not listed. */

@@ -1,6 +1,8 @@
 /** The charts of the usage view: observations, tokens and money per day or week, and the queue over time. */
+
 import { useMemo } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
+import { DAY_MS } from '../../../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../../../domain/observation.ts'
 import { type ChartColumn, type ChartData, type ChartSeries, TimeChart } from '../../components/chart.tsx'
 import { groupFromEnd, sumValues } from '../../components/chart-scales.ts'
@@ -21,7 +23,6 @@ export interface UsageData {
   loadedAt: number
 }
 
-const DAY_MS = 24 * 60 * 60_000
 const WEEK_DAYS = 7
 /** More days than this are grouped into weeks. */
 const MAX_DAY_COLUMNS = 120
