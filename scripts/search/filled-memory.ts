@@ -202,7 +202,7 @@ function filtersOf(sessions: number): [name: string, filters: SearchFilters][] {
   ]
 }
 
-/** Each query is sent to all modes in turn, so that a slow moment of the machine affects all of them. */
+/** Each query is sent to all modes in turn, so that other load on the machine affects all of them. */
 export async function ask(
   search: SearchCalls,
   plain: PlainFts5,

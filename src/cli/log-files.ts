@@ -35,7 +35,7 @@ export function readLastLogLines(directory: string, count: number): string[] {
   for (let n = 0; lines.length < count; n++) {
     const file = join(directory, n === 0 ? LOG_FILE : `${LOG_FILE}.${n}`)
     if (!existsSync(file)) {
-      // During a rotation the newest file is missing for a moment.
+      // During a rotation the newest file is briefly missing.
       if (n > 0) break
       continue
     }

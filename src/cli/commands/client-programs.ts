@@ -47,7 +47,7 @@ export async function reportEvent(
   } catch {
     cli.print('{"continue":true,"suppressOutput":true}')
   }
-  // The connection may take a moment to close, and the client waits for the exit.
+  // The connection may take some time to close, and the client waits for the exit.
   process.exit(0)
 }
 

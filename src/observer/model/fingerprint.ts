@@ -1,6 +1,6 @@
 /**
  * Fingerprints of tool results, and the normal forms they are made of: without what differs from run to run (durations,
- * addresses, process ids, temporary paths). Null stands for a result that cannot be compared.
+ * addresses, process ids, temporary paths). Null: a result that cannot be compared.
  */
 import { createHash } from 'node:crypto'
 import { asFields, type JsonFields, stringField } from '../tool-events/json-fields.ts'

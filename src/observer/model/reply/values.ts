@@ -23,7 +23,7 @@ const MAX_SOURCES = 200
 /** As long as the longest list of paths; a longer list is a mistake of the model. */
 const MAX_LIST_CHARS = 200_000
 
-/** The longest entity has this many characters and stands for one: a longer raw text would be cut off anyway. */
+/** The longest entity has this many characters and decodes to one character: a longer raw text would be cut off anyway. */
 const RAW_CHARS_PER_CHAR = 10
 
 /** Decoded and sanitized. At least the first `maxChars` characters, if there are as many. */
