@@ -1,7 +1,7 @@
 /**
  * `npm run chaos -- --kills 200 [--provider anthropic] --json`: hooks report while the daemon is killed again and again; then
- * a clean daemon finishes the work, and the log of the clients is compared with the database. docs/benchmarks.md describes
- * the result.
+ * a clean daemon finishes the work, and the log of the clients is compared with the database. With `--scenario NAME` or
+ * `--scenario all` it runs one of the troubles in chaos/scenarios.ts instead. docs/benchmarks.md describes the results.
  */
 import { mkdirSync, watch } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { FAULT_POINTS } from '../src/lib/faults.ts'
 import { ChaosModel, Clients } from './chaos/clients.ts'
 import { Killer, type Way } from './chaos/killer.ts'
+import { runScenarios } from './chaos/run-scenarios.ts'
 import { judge, type Verdict } from './chaos/verdict.ts'
 import { freshSeed, Random } from './lib/random.ts'
 import { Progress, printNote, report, rounded } from './lib/report.ts'
@@ -36,6 +37,7 @@ const DRAIN_LIMIT_MS = 60_000
 const { values: options } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
+    scenario: { type: 'string' },
     provider: { type: 'string', default: 'plain' },
     seed: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -50,11 +52,15 @@ async function main(): Promise<number> {
   const known = options.provider === 'plain' || options.provider === 'anthropic'
   if (!Number.isInteger(wanted) || wanted < 1 || !Number.isInteger(seed) || !known) {
     printNote(
-      'usage: npm run chaos -- [--kills 200] [--seed 1] [--provider plain|anthropic] [--sabotage] [--keep] [--json]',
+      'usage: npm run chaos -- [--kills 200 | --scenario NAME] [--seed 1] [--provider plain|anthropic] [--sabotage] [--keep] [--json]',
     )
     return 2
   }
   printNote(`seed ${seed}`)
+  if (options.scenario !== undefined) {
+    const { sabotage, keep, json } = options
+    return await runScenarios(options.scenario, { seed, sabotage, keep, json })
+  }
   const model = options.provider === 'anthropic' ? await ChaosModel.listen() : null
   const sandbox = makeSandbox('chaos', { CLAUDE_MEM_BATCH_MAX_SIZE: BATCH, ...model?.settings })
   const began = performance.now()

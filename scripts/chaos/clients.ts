@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { goodAnswer } from '../../test/observer/servers/answers.ts'
+import type { Fault, Handler, ModelRequest } from '../../test/observer/servers/fault.ts'
 import { MessagesServer } from '../../test/observer/servers/messages-server.ts'
 import type { Payload, Turn } from '../lib/payloads.ts'
 import * as say from '../lib/payloads.ts'
@@ -16,13 +17,34 @@ const KEY = 'sk-chaos-0123456789'
 
 export class ChaosModel {
   readonly #server: MessagesServer
+  /** Calls that got a fault instead of an answer. */
+  failed = 0
+  #fault: Fault | null = null
 
   private constructor(server: MessagesServer) {
     this.#server = server
   }
 
   static async listen(): Promise<ChaosModel> {
-    return new ChaosModel(await MessagesServer.listen(goodAnswer, { apiKey: KEY }))
+    const answers: { model: ChaosModel | null } = { model: null }
+    const handler: Handler = (call) => answers.model?.answer(call) ?? goodAnswer(call)
+    answers.model = new ChaosModel(await MessagesServer.listen(handler, { apiKey: KEY }))
+    return answers.model
+  }
+
+  answer(call: ModelRequest): string | Fault {
+    if (this.#fault === null) return goodAnswer(call)
+    this.failed += 1
+    return this.#fault
+  }
+
+  /** Every call gets this fault until `recover`. */
+  fail(fault: Fault): void {
+    this.#fault = fault
+  }
+
+  recover(): void {
+    this.#fault = null
   }
 
   get settings(): Record<string, string> {
@@ -133,13 +155,13 @@ function interruptionOf(random: Random): Interruption | null {
   return { signal: dice < HOOK_KILLED ? 'SIGKILL' : 'SIGTERM', afterMs: random.between(0, HOOK_LIFE_MS) }
 }
 
-function keyOf(payload: Payload): string {
+export function keyOf(payload: Payload): string {
   return typeof payload.tool_use_id === 'string'
     ? payload.tool_use_id
     : `${payload.hook_event_name}:${payload.prompt_id}`
 }
 
-function kindOf({ hook_event_name: name }: Payload): LogEntry['kind'] {
+export function kindOf({ hook_event_name: name }: Payload): LogEntry['kind'] {
   if (name === 'UserPromptSubmit') return 'prompt'
   return name === 'PostToolUse' || name === 'PostToolUseFailure' || name === 'SubagentStop' ? 'message' : 'other'
 }

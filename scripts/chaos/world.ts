@@ -1,0 +1,322 @@
+/**
+ * The world of one chaos scenario: a data directory, daemons and hooks that work in it, the log of what was reported, and
+ * marker words that may appear nowhere. `finish` lets a clean daemon end all work and counts what went wrong.
+ */
+import { spawnSync } from 'node:child_process'
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MEMORY_KINDS } from '../../src/domain/search-query.ts'
+import type { SettingName } from '../../src/settings/settings.ts'
+import { writeSetting } from '../../src/settings/settings-file.ts'
+import type { DaemonClient } from '../../src/transport/client.ts'
+import type { Payload } from '../lib/payloads.ts'
+import type { Random } from '../lib/random.ts'
+import {
+  connect,
+  type DaemonProcess,
+  DIST,
+  daemonStatus,
+  EXIT_ALREADY_RUNNING,
+  type HookRun,
+  kill,
+  makeSandbox,
+  processesIn,
+  ROOT,
+  runHook,
+  type Sandbox,
+  spawnDaemon,
+  until,
+} from '../lib/sandbox.ts'
+import { type ChaosModel, keyOf, kindOf, type LogEntry } from './clients.ts'
+import { judge } from './verdict.ts'
+
+/** A hook or a stop that takes longer counts as hung, in ms. */
+const HUNG_MS = 20_000
+const SERVE_LIMIT_MS = 30_000
+const FINISH_LIMIT_MS = 90_000
+/** Renewal interval of the start lock, in ms. */
+const HOLD_EVERY_MS = 10
+/** Share of commits that a sabotaged daemon drops but reports as done. */
+const LOSE = 0.4
+
+/** All must be 0. */
+export interface Counts {
+  lost: number
+  duplicated: number
+  stuck: number
+  orphans: number
+  leaked: number
+  damage: number
+}
+
+export class World {
+  readonly sandbox: Sandbox
+  readonly random: Random
+  readonly sabotage: boolean
+  /** Holds the directories in which the clients of the scenario work. */
+  readonly work = mkdtempSync(join(tmpdir(), 'claude-mem-chaos-work-'))
+  readonly log: LogEntry[] = []
+  /** What went wrong, in words; each counts as a failure of the scenario. */
+  readonly failures: string[] = []
+  /** Further figures of the scenario. */
+  readonly figures: Record<string, number> = {}
+  readonly #markers: string[] = []
+  readonly #leaks: string[] = []
+  #counts: Counts | null = null
+  readonly #clock: string
+  #lock: NodeJS.Timeout | null = null
+  #turns = 0
+
+  constructor(name: string, random: Random, sabotage: boolean, settings: Record<string, string>) {
+    this.sandbox = makeSandbox(`chaos-${name}`, settings)
+    this.random = random
+    this.sabotage = sabotage
+    this.#clock = join(this.work, 'clock')
+    this.sandbox.env.CHAOS_CLOCK = this.#clock
+    this.sandbox.env.NODE_OPTIONS = `--require=${join(ROOT, 'scripts', 'chaos', 'clock.cjs')}`
+  }
+
+  get paths(): Sandbox['paths'] {
+    return this.sandbox.paths
+  }
+
+  /** Settings in the file of the data directory, which daemons that a hook starts read too. */
+  configure(settings: Partial<Record<SettingName, string>>): void {
+    for (const [name, value] of Object.entries(settings)) writeSetting(this.paths.dataDir, name as SettingName, value)
+  }
+
+  /** Sets the clock of every process of this world, in ms relative to the real one. */
+  setClock(offsetMs: number): void {
+    writeFileSync(this.#clock, String(offsetMs))
+  }
+
+  /** A directory in which a client works. */
+  directory(name: string): string {
+    const directory = join(this.work, name)
+    mkdirSync(directory, { recursive: true })
+    return directory
+  }
+
+  /** A word that must not be found anywhere at the end. */
+  marker(what: string): string {
+    const letters = Array.from({ length: 12 }, () => 'bcdfghjklmnpqrstvwxz'[this.random.between(0, 19)]).join('')
+    const word = `${what}${letters}`
+    this.#markers.push(word)
+    return word
+  }
+
+  /** A new turn of a session in a directory. */
+  turn(session: string, cwd: string): { session: string; prompt: string; cwd: string } {
+    this.#turns += 1
+    return { session, prompt: `${session}-p${this.#turns}`, cwd }
+  }
+
+  /** Keeps hooks from starting a daemon, as a hook does that is starting one. */
+  holdStart(): void {
+    const { starting } = this.paths
+    this.#lock ??= setInterval(() => {
+      try {
+        const now = new Date()
+        utimesSync(starting, now, now)
+      } catch {
+        try {
+          writeFileSync(starting, '{}')
+        } catch {
+          // The directory is missing or full.
+        }
+      }
+    }, HOLD_EVERY_MS)
+  }
+
+  releaseStart(): void {
+    if (this.#lock !== null) clearInterval(this.#lock)
+    this.#lock = null
+    rmSync(this.paths.starting, { force: true })
+  }
+
+  /** Starts a daemon and waits until it serves. A sabotaged one drops commits. */
+  async start(env: NodeJS.ProcessEnv = {}): Promise<DaemonProcess> {
+    const daemon = spawnDaemon(this.sandbox, this.sabotage ? { ...env, CLAUDE_MEM_FAULT: `commit.lose:${LOSE}` } : env)
+    const client = await connect(this.sandbox, SERVE_LIMIT_MS)
+    client?.close()
+    if (client === null) this.failures.push(`a daemon did not serve within ${SERVE_LIMIT_MS / 1000} s`)
+    if (daemon.exit !== null && daemon.exit.code !== EXIT_ALREADY_RUNNING) {
+      this.failures.push(`a daemon ended at its start: ${JSON.stringify(daemon.exit)}`)
+    }
+    return daemon
+  }
+
+  async kill(daemon: DaemonProcess): Promise<void> {
+    kill(daemon.pid)
+    await daemon.exited
+  }
+
+  /** As a user stops it. A daemon that hangs is a failure, and is killed. */
+  async stop(daemon: DaemonProcess): Promise<void> {
+    daemon.child.kill('SIGTERM')
+    if ((await Promise.race([daemon.exited, sleep(HUNG_MS, null, { ref: false })])) !== null) return
+    this.failures.push(`a daemon did not stop within ${HUNG_MS / 1000} s`)
+    await this.kill(daemon)
+  }
+
+  /** Runs the hook. `keep: false`: nothing may be kept of it; `'maybe'`: it may be kept or not, but not twice. */
+  async report(payload: Payload, keep: boolean | 'maybe' = true): Promise<HookRun> {
+    const run = await runHook(this.sandbox, payload, { signal: 'SIGKILL', afterMs: HUNG_MS })
+    if (!run.reported) this.failures.push(`the hook of ${keyOf(payload)} failed or hung: ${JSON.stringify(run)}`)
+    if (keep !== false) this.expect(payload, keep === true)
+    return run
+  }
+
+  /** Adds an event to the log that was reported on another way than by a hook. */
+  expect(payload: Payload, kept = true): void {
+    this.log.push({ session: payload.session_id, key: keyOf(payload), kind: kindOf(payload), reported: kept })
+  }
+
+  async client(): Promise<DaemonClient> {
+    const client = await connect(this.sandbox, SERVE_LIMIT_MS)
+    if (client === null) throw new Error('no daemon answers')
+    return client
+  }
+
+  /** Observes with a model, one observation per message. */
+  useModel(model: ChaosModel, settings: Record<string, string> = {}): void {
+    Object.assign(this.sandbox.env, model.settings, settings)
+  }
+
+  /** A leak that is not a marker word. */
+  leak(what: string): void {
+    this.#leaks.push(what)
+  }
+
+  /** Events of a session that was erased are not expected. */
+  ignore(session: string): void {
+    this.log.splice(0, this.log.length, ...this.log.filter((entry) => entry.session !== session))
+  }
+
+  /** Runs `claude-mem` with arguments; its output. */
+  cli(...args: string[]): { code: number | null; stdout: string; stderr: string } {
+    const run = spawnSync(process.execPath, [join(DIST, 'cli.js'), ...args], {
+      env: this.sandbox.env,
+      encoding: 'utf8',
+      timeout: HUNG_MS,
+    })
+    return { code: run.status, stdout: run.stdout, stderr: run.stderr }
+  }
+
+  /** Waits until no message is pending and no file is in the spool; false after the limit. */
+  async workOff(limitMs = FINISH_LIMIT_MS): Promise<boolean> {
+    return await until(
+      async () => {
+        const { queue, spooled } = await daemonStatus(this.sandbox)
+        if (queue.pending > 0) {
+          const client = await this.client()
+          await client.call('flush', { session: null, wait: true }).catch(() => undefined)
+          client.close()
+        }
+        return queue.pending + queue.processing + spooled === 0
+      },
+      limitMs,
+      200,
+    )
+  }
+
+  /**
+   * Lets a clean daemon end all work, stops it, and compares the log with what is stored. A scenario calls it itself where
+   * its disk or its model must still be there.
+   */
+  async finish(): Promise<Counts> {
+    this.#counts ??= await this.#finish()
+    return this.#counts
+  }
+
+  async #finish(): Promise<Counts> {
+    this.holdStart()
+    for (const pid of processesIn(this.sandbox)) kill(pid, 'SIGTERM')
+    await until(() => processesIn(this.sandbox).length === 0, HUNG_MS, 50)
+    const hung = processesIn(this.sandbox)
+    for (const pid of hung) kill(pid)
+    if (hung.length > 0) this.failures.push(`${hung.length} processes did not stop within ${HUNG_MS / 1000} s`)
+    const daemon = spawnDaemon(this.sandbox)
+    ;(await this.client()).close()
+    if (!(await this.workOff())) {
+      this.failures.push(`work is left: ${JSON.stringify((await daemonStatus(this.sandbox)).queue)}`)
+    }
+    const answered = await this.#leakedInAnswers()
+    await this.stop(daemon)
+    this.releaseStart()
+    await until(() => processesIn(this.sandbox).length === 0, 2_000, 50)
+    const verdict = judge(this.paths.database, this.log)
+    const leaked = [...this.#leaks, ...answered, ...this.#leakedInFiles()]
+    for (const [what, list] of Object.entries({ ...verdict, leaked })) {
+      if (list.length > 0) this.failures.push(`${what}: ${list.slice(0, 10).join(', ')}`)
+    }
+    return {
+      lost: verdict.lost.length,
+      duplicated: verdict.duplicated.length,
+      stuck: verdict.stuck.length,
+      orphans: processesIn(this.sandbox).length,
+      leaked: leaked.length,
+      damage: verdict.damage.length,
+    }
+  }
+
+  /** Ends every process and removes all files. */
+  remove(keep: boolean): void {
+    this.releaseStart()
+    for (const pid of processesIn(this.sandbox)) kill(pid)
+    if (keep) return
+    this.sandbox.remove()
+    rmSync(this.work, { recursive: true, force: true })
+  }
+
+  /** What a daemon answers about its sessions, projects and memories. */
+  async #leakedInAnswers(): Promise<string[]> {
+    if (this.#markers.length === 0) return []
+    const client = await this.client()
+    try {
+      const { sessions } = await client.call('sessions', { limit: 100 })
+      const { projects } = await client.call('projects', {})
+      const answers: unknown[] = [sessions, projects, await client.call('status', {})]
+      for (const { session } of sessions) answers.push(await client.call('story', { session }))
+      for (const { key } of projects) answers.push(await client.call('context', { project: key }))
+      for (const query of this.#markers) {
+        const { answer } = await client.call('search', { query, mode: 'strict', kinds: MEMORY_KINDS })
+        answers.push(answer.hits)
+      }
+      const text = JSON.stringify(answers)
+      return this.#markers.filter((marker) => text.includes(marker)).map((marker) => `${marker} in an answer`)
+    } finally {
+      client.close()
+    }
+  }
+
+  /** The marker words in the bytes of every file of the data directory: database, logs, backups, spool, contexts. */
+  #leakedInFiles(): string[] {
+    return regularFiles(this.paths.dataDir).flatMap((file) => {
+      const bytes = readFileSync(file)
+      return this.#markers
+        .filter((marker) => bytes.includes(marker) || bytes.includes(Buffer.from(marker, 'utf16le')))
+        .map((marker) => `${marker} in ${file}`)
+    })
+  }
+}
+
+function regularFiles(directory: string): string[] {
+  return readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name)
+    const stat = lstatSync(path)
+    if (stat.isDirectory()) return regularFiles(path)
+    return stat.isFile() ? [path] : []
+  })
+}
