@@ -208,6 +208,7 @@ class DaemonParts implements Daemon {
       modelDisabledReason: () => (this.#usesModel ? budget.reason : null),
       fallsBackToOffline: () => settings.CLAUDE_MEM_WHEN_UNAVAILABLE === 'offline',
       onModelCallsStored: (calls) => budget.add(calls),
+      cleaningRules: () => settings,
       policy: () => sessionPolicy(loaded, observer.choice.provider === 'offline'),
       concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
       spool: this.#spool,
@@ -299,7 +300,13 @@ class DaemonParts implements Daemon {
       now: Date.now,
       previewContext: (project, overrides) => this.#contextCache.preview(project, overrides),
       supervisor: this.#supervisor,
-      events: new EventIntake({ supervisor: this.#supervisor, contextCache: this.#contextCache, recall, keyOf }),
+      events: new EventIntake({
+        supervisor: this.#supervisor,
+        contextCache: this.#contextCache,
+        recall,
+        keyOf,
+        excluded: () => settings.CLAUDE_MEM_EXCLUDED_PROJECTS,
+      }),
       memory: new MemoryChanges({
         store,
         search,

@@ -1,20 +1,31 @@
 /**
  * The entry for events over WebSocket and REST; spooled events go to the supervisor directly, because their hook no longer
- * waits. An event is durable before `accept` resolves; a session start also gets its context, and a prompt its memories.
+ * waits. Every event is cleaned before anything else happens with it. It is durable before `accept` resolves; a session
+ * start also gets its context, and a prompt its memories.
  */
 import type { Recall } from '../context/recall.ts'
 import { type FileContextQuery, isTranscriptId, type MemoryEvent } from '../domain/event.ts'
+import { isExcluded } from '../domain/project.ts'
+import { EMPTY_CONTEXT, type RenderedContext } from '../domain/rendered-context.ts'
 import { faultPoint } from '../lib/faults.ts'
 import type { Supervisor } from './actors/supervisor.ts'
 import type { RenderedContextCache } from './rendered-context-cache.ts'
 
 interface EventIntakeOptions {
-  supervisor: Pick<Supervisor, 'accept'>
+  supervisor: Pick<Supervisor, 'accept' | 'clean'>
   contextCache: Pick<RenderedContextCache, 'forSession'>
   /** Null: prompts and files get no memories. */
   recall: Recall | null
   /** The key under which a project's memory is kept, after merges. */
   keyOf: (project: string) => string
+  /** Paths of projects about which nothing is asked or told. */
+  excluded?: () => readonly string[]
+}
+
+export interface EventAnswer extends RenderedContext {
+  duplicate: boolean
+  /** Why nothing was kept of the event; null where it was kept. */
+  skipped: string | null
 }
 
 export class EventIntake {
@@ -25,8 +36,11 @@ export class EventIntake {
   }
 
   /** `context` is for the agent, `message` for the user; both are empty for most events. */
-  async accept(event: MemoryEvent): Promise<{ duplicate: boolean; context: string; message: string }> {
+  async accept(given: MemoryEvent): Promise<EventAnswer> {
     const { supervisor, contextCache, recall, keyOf } = this.#options
+    const cleaned = supervisor.clean(given)
+    if (cleaned.type === 'skipped') return { duplicate: false, skipped: cleaned.reason, ...EMPTY_CONTEXT }
+    const { event } = cleaned
     const accepted = supervisor.accept(event)
     // Searched while the prompt is being stored.
     const recalled = this.#recallForPrompt(event, accepted)
@@ -34,14 +48,15 @@ export class EventIntake {
     faultPoint('ack')
     // Events read from a transcript belong to a session of the past, which needs no context.
     if (event.kind !== 'session_start' || isTranscriptId(event.id)) {
-      return { duplicate, context: await recalled, message: '' }
+      return { duplicate, skipped: null, context: await recalled, message: '' }
     }
     await recall?.sessionStarts(event.session, event.source)
-    return { duplicate, ...(await contextCache.forSession(keyOf(event.project.key))) }
+    return { duplicate, skipped: null, ...(await contextCache.forSession(keyOf(event.project.key))) }
   }
 
   /** What is known about a file that is about to be read; empty where nothing is. */
   async fileContext(question: FileContextQuery): Promise<string> {
+    if (isExcluded(question.cwd, question.project, this.#options.excluded?.() ?? [])) return ''
     return (await this.#options.recall?.forFile(question)) ?? ''
   }
 

@@ -9,6 +9,7 @@ import { open, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { MemoryEvent } from '../domain/event.ts'
 import { findProject, type Project, projectKeyPath, projectWorkingTree, workingTreeRoot } from '../domain/project.ts'
+import { sanitizeText } from '../domain/sanitize.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type {
@@ -25,7 +26,7 @@ const MAX_CHARS = 80
 
 /** A name that looks like a path, a key or `all` could not be used to name the project. */
 function checkedName(given: string): string {
-  const name = given.trim().replace(/\s+/g, ' ')
+  const name = sanitizeText(given).trim().replace(/\s+/g, ' ')
   const problem = nameProblem(name)
   if (problem !== null) throw new MemError('bad_request', `this is not a valid project name: ${problem}`)
   return name

@@ -78,8 +78,14 @@ export const DEFAULT_BOUNDS: SizeBounds = { text: 65_536, total: 524_288, member
 /** Characters. Longer than any secret except private keys, which are removed from the whole text. */
 export const CUT_MARGIN = 8_192
 
-/** Most characters of an object's key. */
+/** Most characters of an object's key. A longer one is cut a little shorter, so that the number of a second key fits. */
 const MAX_KEY = 256
+const CUT_KEY = MAX_KEY - 16
+
+const cutKey = (name: string, mask: MaskText): string => cutText(name, name.length > MAX_KEY ? CUT_KEY : MAX_KEY, mask)
+
+/** How many members are kept; with those that are left out, their marker is one of them. */
+const keptMembers = (length: number, max: number): number => (length > max ? Math.max(1, max - 1) : length)
 
 /** `key` is the object key of the text; null for a text without a key and for keys themselves. */
 type MaskText = (text: string, key: string | null) => string
@@ -135,13 +141,15 @@ function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string
   if (typeof value !== 'object' || value === null) return null
   if (depth >= Math.min(bounds.depth, MAX_DEPTH)) return uncut(TOO_DEEP)
   if (Array.isArray(value)) {
-    const items = value.slice(0, bounds.members).map((item) => prepare(item, bounds, mask, key, depth + 1))
+    const kept = value.slice(0, keptMembers(value.length, bounds.members))
+    const items = kept.map((item) => prepare(item, bounds, mask, key, depth + 1))
     return { kind: 'list', items, left: value.length - items.length }
   }
   const names = Object.keys(value)
-  const entries = names.slice(0, bounds.members).map((name): [string, Prepared] => {
+  const kept = names.slice(0, keptMembers(names.length, bounds.members))
+  const entries = kept.map((name): [string, Prepared] => {
     const item: unknown = Reflect.get(value, name)
-    return [cutText(name, MAX_KEY, mask), prepare(item, bounds, mask, name, depth + 1)]
+    return [cutKey(name, mask), prepare(item, bounds, mask, name, depth + 1)]
   })
   return { kind: 'object', entries, left: names.length - entries.length }
 }

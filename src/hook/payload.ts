@@ -1,15 +1,14 @@
 /**
- * From a payload in Claude Code's format to an event. A payload that is ignored is neither sent nor stored. Private
- * parts, secrets and oversized texts are removed here, before anything leaves the process.
+ * From a payload in Claude Code's format to an event. A payload that is ignored is neither sent nor stored. The event is
+ * cleaned here (`src/domain/clean-event.ts`), before anything leaves the process.
  *
  * Claude Code 1.0 sends neither `tool_use_id` nor `prompt_id`, 2.0 sends the first, 2.1 both.
  */
 import { statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { type CleaningRules, cleanEvent, cleanIdentifier } from '../domain/clean-event.ts'
 import type { Agent, FileContextQuery, MemoryEvent } from '../domain/event.ts'
-import { isEntirelyPrivate } from '../domain/private-parts.ts'
 import { isExcluded, projectOfDirectory } from '../domain/project.ts'
-import { DEFAULT_BOUNDS, type SizeBounds, sanitizeText, sanitizeToolFields, toWellFormed } from '../domain/sanitize.ts'
 import { readFileEnd } from '../lib/files.ts'
 import { shortHash } from '../lib/paths.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -18,17 +17,11 @@ import type { HookPayload } from './clients/adapter.ts'
 export type PayloadReading = { type: 'event'; event: MemoryEvent } | { type: 'ignored'; reason: string }
 
 export interface PayloadOptions {
-  settings: Pick<
-    Settings,
-    'CLAUDE_MEM_SKIP_TOOLS' | 'CLAUDE_MEM_EXCLUDED_PROJECTS' | 'CLAUDE_MEM_MAX_FIELD_KB' | 'CLAUDE_MEM_MAX_MESSAGE_KB'
-  >
+  settings: CleaningRules
   /** Epoch milliseconds. */
   at: number
   client?: string
 }
-
-/** claude-mem's own MCP tools, installed or as a plugin: observing how memory is read would only add noise. */
-const OWN_TOOL = /^mcp__(?:plugin_)?claude-mem_/
 
 export function readPayload(raw: string, options: PayloadOptions): PayloadReading {
   const payload = parseJsonObject(raw)
@@ -53,16 +46,10 @@ export function readPayloadFields(payload: HookPayload, raw: string, options: Pa
   if (readEvent === undefined) return ignored(`${hook || 'an event without a name'} is not observed`)
   const session = identifier(payload.session_id)
   if (session === '') return ignored('there is no session id')
-  if (hook === 'PostToolUse' || hook === 'PostToolUseFailure') {
-    const tool = identifier(payload.tool_name)
-    if (tool === '') return ignored('there is no tool name')
-    if (OWN_TOOL.test(tool)) return ignored("claude-mem's own tools are not observed")
-    if (options.settings.CLAUDE_MEM_SKIP_TOOLS.includes(tool)) return ignored(`${tool} is in CLAUDE_MEM_SKIP_TOOLS`)
+  if ((hook === 'PostToolUse' || hook === 'PostToolUseFailure') && identifier(payload.tool_name) === '') {
+    return ignored('there is no tool name')
   }
   const cwd = workingDirectory(payload)
-  const project = projectOfDirectory(cwd)
-  if (isExcluded(cwd, project, options.settings.CLAUDE_MEM_EXCLUDED_PROJECTS)) return ignored('the project is excluded')
-
   const agent = readAgent(payload, hook)
   if (hook === 'SubagentStop' && (agent === null || text(payload.last_assistant_message) === '')) {
     return ignored('a subagent without a type or a last message, as a compaction reports it')
@@ -72,78 +59,63 @@ export function readPayloadFields(payload: HookPayload, raw: string, options: Pa
     session,
     at: options.at,
     client: options.client ?? 'claude-code',
-    project,
+    project: projectOfDirectory(cwd),
     cwd,
     transcriptPath: identifier(payload.transcript_path) || null,
     promptId: identifier(payload.prompt_id) || null,
     agent,
   }
-  return { type: 'event', event: readEvent(payload, base, sizeBounds(options.settings)) }
+  const cleaned = cleanEvent(readEvent(payload, base), options.settings, options.at)
+  return cleaned.type === 'event' ? cleaned : ignored(cleaned.reason)
 }
 
 type EventBase = Omit<Extract<MemoryEvent, { kind: 'session_end' }>, 'kind' | 'reason'>
 
 /** The observed events, by Claude Code's name: how each payload becomes an event. */
-const EVENT_READERS: Record<string, (payload: HookPayload, base: EventBase, bounds: SizeBounds) => MemoryEvent> = {
+const EVENT_READERS: Record<string, (payload: HookPayload, base: EventBase) => MemoryEvent> = {
   SessionStart: ({ source }, base) => ({ ...base, kind: 'session_start', source: identifier(source) || 'startup' }),
-  UserPromptSubmit: (payload, base, bounds) => {
-    const prompt = text(payload.prompt)
-    const isPrivate = isEntirelyPrivate(prompt)
-    return { ...base, kind: 'prompt', text: isPrivate ? '' : sanitizeText(prompt, bounds.text), private: isPrivate }
-  },
-  PostToolUse: ({ tool_name, tool_input, tool_response, duration_ms }, base, bounds) => {
-    const fields = { input: tool_input ?? null, response: tool_response ?? null }
-    const { input, response } = sanitizeToolFields(fields, bounds)
-    const durationMs = finiteNumber(duration_ms)
-    return { ...base, kind: 'tool_use', tool: identifier(tool_name), input, response, durationMs }
-  },
-  PostToolUseFailure: (payload, base, bounds) => {
-    const fields = { input: payload.tool_input ?? null, error: text(payload.error) }
-    const { input, error } = sanitizeToolFields(fields, bounds)
-    return {
-      ...base,
-      kind: 'tool_failure',
-      tool: identifier(payload.tool_name),
-      input,
-      error: text(error),
-      interrupted: payload.is_interrupt === true,
-      durationMs: finiteNumber(payload.duration_ms),
-    }
-  },
-  SubagentStop: ({ last_assistant_message: message }, base, bounds) => ({
+  UserPromptSubmit: ({ prompt }, base) => ({ ...base, kind: 'prompt', text: text(prompt), private: false }),
+  PostToolUse: ({ tool_name, tool_input, tool_response, duration_ms }, base) => ({
+    ...base,
+    kind: 'tool_use',
+    tool: identifier(tool_name),
+    input: tool_input ?? null,
+    response: tool_response ?? null,
+    durationMs: finiteNumber(duration_ms),
+  }),
+  PostToolUseFailure: ({ tool_name, tool_input, error, is_interrupt, duration_ms }, base) => ({
+    ...base,
+    kind: 'tool_failure',
+    tool: identifier(tool_name),
+    input: tool_input ?? null,
+    error: text(error),
+    interrupted: is_interrupt === true,
+    durationMs: finiteNumber(duration_ms),
+  }),
+  SubagentStop: ({ last_assistant_message: message }, base) => ({
     ...base,
     kind: 'subagent_end',
-    lastMessage: sanitizeText(text(message), bounds.text),
+    lastMessage: text(message),
   }),
   PreCompact: ({ trigger }, base) => ({ ...base, kind: 'pre_compact', trigger: identifier(trigger) || 'unknown' }),
   SessionEnd: ({ reason }, base) => ({ ...base, kind: 'session_end', reason: identifier(reason) || 'unknown' }),
-  Stop: (payload, base, bounds) => turnEnd(payload, base, bounds, null),
-  StopFailure: (payload, base, bounds) =>
-    turnEnd(payload, base, bounds, sanitizeText(text(payload.error) || 'unknown', bounds.text)),
+  Stop: (payload, base) => turnEnd(payload, base, null),
+  StopFailure: (payload, base) => turnEnd(payload, base, text(payload.error) || 'unknown'),
 }
 
 /** Older clients do not send the last message: it is read from the transcript. */
-function turnEnd(payload: HookPayload, base: EventBase, bounds: SizeBounds, error: string | null): MemoryEvent {
+function turnEnd(payload: HookPayload, base: EventBase, error: string | null): MemoryEvent {
   const { transcriptPath } = base
   const sent = text(payload.last_assistant_message)
   const message = sent === '' && transcriptPath !== null ? lastAssistantMessage(transcriptPath) : sent
-  return { ...base, kind: 'turn_end', lastMessage: message === '' ? null : sanitizeText(message, bounds.text), error }
-}
-
-/**
- * Characters, chosen so that the event fits into one message in any script (UTF-8 takes up to four bytes a character)
- * and leaves room for the envelope.
- */
-function sizeBounds(settings: PayloadOptions['settings']): SizeBounds {
-  const total = Math.min(DEFAULT_BOUNDS.total, settings.CLAUDE_MEM_MAX_MESSAGE_KB * 512)
-  return { ...DEFAULT_BOUNDS, total, text: Math.min(settings.CLAUDE_MEM_MAX_FIELD_KB * 1024, total / 4) }
+  return { ...base, kind: 'turn_end', lastMessage: message === '' ? null : message, error }
 }
 
 const ignored = (reason: string): PayloadReading => ({ type: 'ignored', reason })
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 /** Ids, names and paths; PATH_MAX on Linux. */
 const MAX_IDENTIFIER_CHARS = 4_096
-const identifier = (value: unknown): string => toWellFormed(text(value).slice(0, MAX_IDENTIFIER_CHARS))
+const identifier = (value: unknown): string => cleanIdentifier(text(value).slice(0, MAX_IDENTIFIER_CHARS))
 const finiteNumber = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null
 

@@ -46,12 +46,13 @@ export const sessionOperations = {
     input: z.object({ event: eventSchema, version: version.default(''), token }),
     answerType: 'ack',
     answerDescription:
-      '`duplicate`, `version`, and, for a session start or a prompt, `context` and `message` where there is one',
+      '`duplicate`, `version`, `skipped` with the reason if nothing was kept, and, for a session start or a prompt, `context` and `message` where there is one',
     handle: async ({ events }, { event }) => {
-      const { duplicate, context, message } = await events.accept(event)
+      const { duplicate, skipped, context, message } = await events.accept(event)
       return {
         duplicate,
         version: VERSION,
+        ...(skipped === null ? {} : { skipped }),
         ...(context === '' ? {} : { context }),
         ...(message === '' ? {} : { message }),
       }
@@ -330,7 +331,10 @@ async function purgeSession(context: DaemonContext, session: string) {
 function eventRoute(
   path: string,
   kinds: readonly [MemoryEvent['kind'], ...MemoryEvent['kind'][]],
-): RestRoute<{ event: MemoryEvent }, { duplicate: boolean; version: string; context?: string; message?: string }> {
+): RestRoute<
+  { event: MemoryEvent },
+  { duplicate: boolean; version: string; skipped?: string; context?: string; message?: string }
+> {
   return {
     method: 'POST',
     path,

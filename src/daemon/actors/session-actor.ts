@@ -46,6 +46,8 @@ export interface SessionHost {
 
 export interface Accepted {
   duplicate: boolean
+  /** Why nothing was kept of the event; absent where it was kept. */
+  skipped?: string
 }
 
 interface Item {

@@ -7,6 +7,7 @@ import { createActor } from 'xstate'
 import { MAX_WAKE_MS } from '../../../machines/session/context.ts'
 import type { Policy, SessionInput } from '../../../machines/session/types.ts'
 import { DRAIN_MS, supervisorMachine } from '../../../machines/supervisor/machine.ts'
+import { type CleanedEvent, type CleaningRules, EventCleaner, NO_EXCLUSIONS } from '../../domain/clean-event.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
@@ -152,6 +153,8 @@ interface SupervisorOptions
     Partial<Pick<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>>,
     Pick<SessionHost, 'policy' | 'freshId'> {
   spool: Spool
+  /** What may be kept of an event. Read for each event: the settings may change. */
+  cleaningRules?: () => CleaningRules
   projectKeys?: ProjectKeyResolver
   log: Log
   /** Called with model calls once they are durable. */
@@ -165,6 +168,7 @@ const DEFAULTS = {
   fallsBackToOffline: () => false,
   now: Date.now,
   random: Math.random,
+  cleaningRules: () => NO_EXCLUSIONS,
   projectKeys: { keyOf: (project: string) => project, onSessionStart: async () => undefined },
   onModelCallsStored: () => undefined,
   housekeeping: async () => undefined,
@@ -175,6 +179,7 @@ export class Supervisor {
   readonly #options: Required<SupervisorOptions>
   readonly #store: Store
   readonly #machine: ReturnType<typeof startMachine>
+  readonly #cleaner: EventCleaner
   readonly #registry: Registry
   readonly #effects: EffectRunner
   readonly #ticker: Ticker
@@ -189,6 +194,7 @@ export class Supervisor {
     this.#now = options.now
     this.#lastActivity = this.#now()
     this.#machine = startMachine(this.#now())
+    this.#cleaner = new EventCleaner(options.cleaningRules, this.#now)
     this.#effects = new EffectRunner({
       ...options,
       deliver: (session, delivery) => {
@@ -253,6 +259,11 @@ export class Supervisor {
   async serve(): Promise<void> {
     await this.#ticker.run()
     this.#ticker.start()
+  }
+
+  /** What may be kept of an event. `accept` cleans too; an event that was cleaned here is not cleaned twice. */
+  clean(event: MemoryEvent): CleanedEvent {
+    return this.#cleaner.clean(event)
   }
 
   /** Resolves once the event is durable: only then may it be acknowledged. */
@@ -389,7 +400,11 @@ export class Supervisor {
     })
   }
 
-  async #take(event: MemoryEvent): Promise<Accepted> {
+  /** The one entry of events, whichever door they came through. Of a skipped event nothing is stored or logged. */
+  async #take(given: MemoryEvent): Promise<Accepted> {
+    const cleaned = this.clean(given)
+    if (cleaned.type === 'skipped') return { duplicate: false, skipped: cleaned.reason }
+    const { event } = cleaned
     if (event.kind === 'session_start') await this.#options.projectKeys.onSessionStart(event)
     return await this.#registry.get(event.session).accept(event)
   }

@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import type { Policy } from '../../../machines/session/types.ts'
 import type { DailyBudget } from '../../../src/daemon/actors/model-calls.ts'
 import { type ProjectKeyResolver, type Spool, Supervisor } from '../../../src/daemon/actors/supervisor.ts'
+import type { CleaningRules } from '../../../src/domain/clean-event.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { plainObserver } from '../../../src/observer/plain.ts'
 import type { Observer } from '../../../src/observer/port.ts'
 import { offlineObserver } from '../../../src/observer/rules/index.ts'
+import { loadSettings } from '../../../src/settings/settings.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { openLocalStore } from '../../../src/store/sqlite/store.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
@@ -26,6 +28,7 @@ export class Harness {
   observer: Observer = plainObserver
   policy: Policy = POLICY
   fallsBackToOffline = false
+  cleaningRules: CleaningRules = loadSettings(this.directory, {}).values
   budget: DailyBudget | null = null
   /** Made for each start. */
   projectKeys: ((store: Store) => Promise<ProjectKeyResolver>) | null = null
@@ -64,6 +67,7 @@ export class Harness {
       modelDisabledReason: () => this.budget?.reason ?? null,
       fallsBackToOffline: () => this.fallsBackToOffline,
       onModelCallsStored: (calls) => this.budget?.add(calls),
+      cleaningRules: () => this.cleaningRules,
       policy: () => this.policy,
       concurrency: () => 2,
       spool,

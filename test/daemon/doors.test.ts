@@ -1,0 +1,180 @@
+/** Every door of a real daemon keeps to the same rules: what may not be kept is in none of its files afterwards. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MemoryEvent } from '../../src/domain/event.ts'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { DaemonSandbox } from '../support/daemon.ts'
+import { waitUntil } from '../support/waiting.ts'
+
+let place: DaemonSandbox
+let count = 0
+beforeAll(async () => {
+  place = new DaemonSandbox()
+  await place.start({ CLAUDE_MEM_EXCLUDED_PROJECTS: '/w/excluded', CLAUDE_MEM_SKIP_TOOLS: 'Skipped' })
+})
+afterAll(() => place.dispose())
+
+type Answer = { duplicate: boolean; skipped?: string }
+type Door = (event: MemoryEvent) => Promise<Answer | null>
+
+const PATHS: Record<MemoryEvent['kind'], string> = {
+  session_start: 'init',
+  prompt: 'init',
+  tool_use: 'observations',
+  tool_failure: 'observations',
+  subagent_end: 'observations',
+  turn_end: 'summarize',
+  pre_compact: 'summarize',
+  session_end: 'summarize',
+}
+
+const DOORS: Record<string, Door> = {
+  REST: async (event) => {
+    const { port } = await place.status()
+    const response = await fetch(`http://127.0.0.1:${port}/api/sessions/${PATHS[event.kind]}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${readFileSync(place.paths.token, 'utf8').trim()}` },
+      body: JSON.stringify(event),
+    })
+    expect(response.status).toBe(200)
+    return (await response.json()) as Answer
+  },
+  WebSocket: (event) => place.ask((client) => client.call('event', { event, version: '' })),
+  // Written by hand: the hook's own function would be given a cleaned event.
+  spool: async (event) => {
+    mkdirSync(place.paths.spool, { recursive: true })
+    const file = join(place.paths.spool, `${String(Date.now()).padStart(15, '0')}-door-${++count}`)
+    writeFileSync(`${file}.json`, JSON.stringify({ v: PROTOCOL_VERSION, event }))
+    await waitUntil('the spool is empty', async () => (await place.status()).spooled === 0)
+    return null
+  },
+}
+
+/** Everything in the data directory, also the write-ahead log, except the spool's own files. */
+function filesContain(marker: string): string[] {
+  const found: string[] = []
+  const visit = (directory: string) => {
+    for (const name of readdirSync(directory)) {
+      const path = join(directory, name)
+      const stat = statSync(path, { throwIfNoEntry: false })
+      if (stat?.isDirectory()) visit(path)
+      else if (stat?.isFile() && readFileSync(path).includes(marker)) found.push(path)
+    }
+  }
+  visit(place.dataDir)
+  return found
+}
+
+const base = (session: string, id: string) => ({
+  id,
+  session,
+  at: Date.now(),
+  client: 'rest',
+  project: { key: 'dir:/w/shop', name: 'shop' },
+  cwd: '/w/shop',
+  transcriptPath: null,
+  promptId: null,
+  agent: null,
+})
+const prompt = (session: string, id: string, text: string, over: object = {}): MemoryEvent => ({
+  ...base(session, id),
+  kind: 'prompt',
+  text,
+  private: false,
+  ...over,
+})
+const toolUse = (session: string, id: string, tool: string, response: unknown): MemoryEvent => ({
+  ...base(session, id),
+  kind: 'tool_use',
+  tool,
+  input: { command: 'x' },
+  response,
+  durationMs: null,
+})
+
+/** The events of a rule, with a marker that must not be in any file; `skipped`: nothing of the event is kept. */
+const RULES: Record<string, { skipped: boolean; events: (session: string, marker: string) => MemoryEvent[] }> = {
+  'private parts': {
+    skipped: false,
+    events: (s, marker) => [
+      prompt(s, `${s}p`, `see <private>${marker}</private> there`),
+      toolUse(s, `${s}t`, 'Bash', { stdout: `a\n<private>${marker}` }),
+      { ...base(s, `${s}e`), kind: 'turn_end', lastMessage: `<private>${marker}</private>`, error: marker && null },
+    ],
+  },
+  'a private prompt': {
+    skipped: false,
+    events: (s, marker) => [
+      prompt(s, `${s}p`, `<private>${marker}</private>`),
+      toolUse(s, `${s}t`, 'Bash', { stdout: marker }),
+      { ...base(s, `${s}e`), kind: 'turn_end', lastMessage: marker, error: null },
+    ],
+  },
+  secrets: {
+    skipped: false,
+    events: (s, marker) => [
+      prompt(s, `${s}p`, `use ghp_${marker}${'a'.repeat(36 - marker.length)} now`),
+      toolUse(s, `${s}t`, 'Bash', { stdout: `export API_TOKEN=${marker}-${marker}` }),
+    ],
+  },
+  'an excluded project': {
+    skipped: true,
+    events: (s, marker) => [
+      { ...base(s, `${s}s`), kind: 'session_start', source: 'startup', cwd: `/w/excluded/${marker}` },
+      prompt(s, `${s}p`, marker, { project: { key: `git:/w/excluded/${marker}/.git`, name: marker } }),
+    ],
+  },
+  'a skipped tool': { skipped: true, events: (s, marker) => [toolUse(s, `${s}t`, 'Skipped', marker)] },
+  'an own tool': {
+    skipped: true,
+    events: (s, marker) => [toolUse(s, `${s}t`, 'mcp__claude-mem__search_memory', marker)],
+  },
+  'a field that is too long': {
+    skipped: false,
+    events: (s, marker) => [
+      toolUse(s, `${s}t`, 'Bash', { stdout: `${'x'.repeat(200_000)}${marker}${'y'.repeat(200_000)}` }),
+    ],
+  },
+}
+
+describe.each(Object.keys(DOORS))('over %s', (doorName) => {
+  const door = DOORS[doorName] as Door
+  test.each(Object.keys(RULES))('%s', async (ruleName) => {
+    const rule = RULES[ruleName]
+    if (rule === undefined) throw new Error(ruleName)
+    const marker = `marzipan${++count}q`
+    const session = `door-${count}-session`
+    for (const event of rule.events(session, marker)) {
+      const answer = await door(event)
+      if (answer === null) continue
+      expect(answer.duplicate).toBe(false)
+      if (rule.skipped) expect(answer.skipped).toEqual(expect.stringMatching(/excluded|SKIP_TOOLS|own tools/))
+      else expect(answer.skipped).toBeUndefined()
+    }
+    expect(filesContain(marker)).toEqual([])
+    const { sessions } = await place.ask((client) => client.call('sessions', {}))
+    expect(sessions.some((one) => one.session === session)).toBe(!rule.skipped)
+  })
+
+  test('an impossible time does not keep an event out, and the event gets the time of its arrival', async () => {
+    const session = `door-${++count}-session`
+    for (const [i, at] of [9e15, -5, 1.5].entries()) {
+      await door(prompt(session, `${session}p${i}`, 'hello', { at }))
+    }
+    const { view } = await place.ask((client) => client.call('session', { session, trace: 10 }))
+    expect(view.row.prompts).toBe(3)
+    expect(view.row.heardAt).toBeLessThanOrEqual(Date.now())
+  })
+
+  test('values that a row can hardly hold are stored', async () => {
+    const session = `door-${++count}-session`
+    let deep: unknown = 1
+    for (let i = 0; i < 2_000; i++) deep = { deep }
+    const odd = { deep, 'a\0b': 'c\0d', half: '\ud800', number: 1e308, ['k'.repeat(5_000)]: [deep] }
+    await door(prompt(session, `${session}p\0\udfff`, 'nul \0 and half \ud83d'))
+    await door({ ...toolUse(session, `${session}t`, 'Ba\0sh', odd), cwd: '/w/\0', durationMs: 1e300 } as MemoryEvent)
+    const { view } = await place.ask((client) => client.call('session', { session, trace: 10 }))
+    expect(view).toMatchObject({ row: { prompts: 1 }, messages: [{ kind: 'tool_use' }] })
+  })
+})
