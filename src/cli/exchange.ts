@@ -3,6 +3,7 @@ import { resolveFilters } from '../api/resolve.ts'
 import { findProject, isExcluded, isImportedProjectKey, type Project, projectOfDirectory } from '../domain/project.ts'
 import { MEMORY_KINDS, type SearchFilters } from '../domain/search-query.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
+import { readFileChunks } from '../lib/files.ts'
 import { formatBytes } from '../lib/format.ts'
 import { VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
@@ -33,7 +34,7 @@ import {
   writeChunks,
   writeFileAtomically,
 } from '../transfer/exchange/output-file.ts'
-import { readChunks, readLines } from '../transfer/transcripts/lines.ts'
+import { readLines } from '../transfer/transcripts/lines.ts'
 import type { DaemonClient } from '../transport/client.ts'
 import { type Cli, printResult, withInterruptSignal } from './cli.ts'
 import { EXIT_FAILED } from './command.ts'
@@ -146,10 +147,10 @@ export async function importMemory(file: string, { mappings, dryRun }: ImportReq
 async function openImportSource(file: string): Promise<ImportSource> {
   const { is, bytes } = detectImportFile(file)
   if (is === 'database') return originalSource(OriginalDatabase.open(file))
-  await checkExport(readLines(readChunks(file), MAX_LINE_CHARS), file)
+  await checkExport(readLines(readFileChunks(file), MAX_LINE_CHARS), file)
   let done = 0
   async function* countedChunks(): AsyncGenerator<string> {
-    for await (const chunk of readChunks(file)) {
+    for await (const chunk of readFileChunks(file)) {
       done += Buffer.byteLength(chunk)
       yield chunk
     }

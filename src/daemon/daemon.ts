@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import type { DaemonContext } from '../api/context.ts'
@@ -367,6 +368,25 @@ function prepareDataDirectory(paths: Paths): void {
   if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
 }
 
+/** `process.exit` waits for calls of the file system: one on a dead network drive never ends. */
+function killThisProcess(): void {
+  process.kill(process.pid, 'SIGKILL')
+}
+
+const EXIT_POLL_MS = 20
+/** Calls that are still running after a stop are stuck after this time. */
+const FILE_CALLS_MS = 1_000
+
+/** Ends the process once no call of the file system is running, or without waiting for those that are stuck. */
+export async function exitDaemon(code: number): Promise<void> {
+  const deadline = Date.now() + FILE_CALLS_MS
+  while (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
+    if (Date.now() >= deadline) killThisProcess()
+    await sleep(EXIT_POLL_MS)
+  }
+  process.exit(code)
+}
+
 /** Runs a daemon until it is stopped. SIGHUP is ignored: a closed terminal must not end a detached daemon. */
 export async function runDaemon(
   terminal: ((line: string) => void) | null,
@@ -377,7 +397,7 @@ export async function runDaemon(
   let daemon: Daemon | null = null
   let stopReason: string | null = null
   const stop = (reason: string) => {
-    setTimeout(() => process.exit(1), FORCED_EXIT_MS).unref()
+    setTimeout(killThisProcess, FORCED_EXIT_MS).unref()
     stopReason = reason
     void daemon?.stop(reason)
   }

@@ -5,12 +5,13 @@
  */
 
 import { createHash } from 'node:crypto'
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { MemoryEvent } from '../domain/event.ts'
 import { findProject, type Project, projectKeyPath, projectWorkingTree, workingTreeRoot } from '../domain/project.ts'
 import { sanitizeText } from '../domain/sanitize.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
+import { readFileStart } from '../lib/files.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type {
   ProjectContents,
@@ -59,13 +60,7 @@ async function fingerprintOf(key: string): Promise<string | null> {
 /** Empty where the file is missing or unreadable. */
 async function firstLine(file: string): Promise<string> {
   try {
-    const handle = await open(file)
-    try {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(FIRST_LINE_BYTES), 0, FIRST_LINE_BYTES, 0)
-      return buffer.toString('latin1', 0, bytesRead).split('\n', 1)[0] ?? ''
-    } finally {
-      await handle.close()
-    }
+    return (await readFileStart(file, FIRST_LINE_BYTES)).toString('latin1').split('\n', 1)[0] ?? ''
   } catch {
     return ''
   }

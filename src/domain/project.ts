@@ -3,10 +3,11 @@
  * outside of repositories, or `import:` with a name for imported memories whose directory is unknown. The name is for
  * people: several projects may have the same one.
  */
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { homedir } from 'node:os'
 import nodePath, { isAbsolute, join, resolve, sep } from 'node:path'
 import { MemError } from '../lib/errors.ts'
+import { readTextFile } from '../lib/files.ts'
 
 export interface Project {
   key: string
@@ -17,13 +18,16 @@ export interface Project {
 export interface ProjectFiles {
   /** The path without symbolic links; null if it does not exist. */
   real(path: string): string | null
-  kind(path: string): 'file' | 'directory' | null
+  /** Of the entry itself: a symbolic link is not followed. Null if there is none, or a device, a pipe or a socket. */
+  kind(path: string): 'file' | 'directory' | 'link' | null
+  /** Null if it is not a regular file of reasonable size. */
   read(path: string): string | null
 }
 
 /**
  * The project of a directory: its repository, found as git does but without running git, else the directory itself. All
- * worktrees of a repository are one project; a submodule is a separate project.
+ * worktrees of a repository are one project; a submodule is a separate project. A tree that claims the repository of
+ * another one is a directory of its own.
  */
 export function projectOfDirectory(
   cwd: string,
@@ -87,20 +91,72 @@ function resolveSafely(cwd: string, path: typeof nodePath): string {
 function repositoryAt(directory: string, files: ProjectFiles, path: typeof nodePath): Project | null {
   const dotGit = path.join(directory, '.git')
   const kind = files.kind(dotGit)
-  if (kind === null) return null
-  const gitDir = kind === 'directory' ? dotGit : linkedGitDir(dotGit, directory, files, path)
+  const gitDir = kind === null ? null : gitDirectory(dotGit, directory, files, path)
   // An empty `.git` is not a repository: git continues with the parent directory too.
   if (gitDir === null || files.kind(path.join(gitDir, 'HEAD')) === null) return null
-  const shared = files.read(path.join(gitDir, 'commondir'))
-  const common = shared === null ? gitDir : path.resolve(gitDir, shared.trim())
-  const key = files.real(common) ?? common
-  return { key: `git:${key}`, name: repositoryName(key, shared === null ? directory : null, path) }
+  const common = ownCommonDirectory(gitDir, directory, files, path)
+  // Anybody can write a `.git` that names the repository of another project: an archive may contain one.
+  if (common === null) return { key: `dir:${directory}`, name: path.basename(directory) || directory }
+  return { key: `git:${common}`, name: repositoryName(common, common === gitDir ? directory : null, path) }
 }
 
-/** In worktrees and submodules `.git` is a file: `gitdir: <path>`. */
-function linkedGitDir(file: string, directory: string, files: ProjectFiles, path: typeof nodePath): string | null {
-  const target = /^gitdir:[ \t]*([^\r\n]+)/.exec(files.read(file) ?? '')?.[1]?.trim()
-  return target === undefined || target === '' ? null : path.resolve(directory, target)
+/** What `.git` leads to, without symbolic links; null if it leads nowhere. In worktrees and submodules it is a file. */
+function gitDirectory(dotGit: string, directory: string, files: ProjectFiles, path: typeof nodePath): string | null {
+  const text = files.read(dotGit)
+  if (text === null) return files.real(dotGit)
+  const target = /^gitdir:[ \t]*([^\r\n]+)/.exec(text)?.[1]?.trim() ?? ''
+  if (target === '') return null
+  const gitDir = path.resolve(directory, target)
+  return files.real(gitDir) ?? gitDir
+}
+
+/**
+ * The common directory of the repository that a working tree belongs to; null if only the tree itself says so. A git
+ * directory directly in the tree is its own. Any other one must name the tree: a linked worktree's in `gitdir`, below the
+ * `worktrees` of its repository, and a submodule's in `core.worktree`. What `git init --separate-git-dir` makes names no
+ * tree; `git config core.worktree` adds it.
+ */
+function ownCommonDirectory(
+  gitDir: string,
+  directory: string,
+  files: ProjectFiles,
+  path: typeof nodePath,
+): string | null {
+  const named = (from: string, target: string): string => {
+    const absolute = path.resolve(from, target)
+    return files.real(absolute) ?? absolute
+  }
+  const dotGit = path.join(directory, '.git')
+  if (files.kind(path.join(gitDir, 'commondir')) === null) {
+    if (path.dirname(gitDir) === directory) return gitDir
+    const tree = configuredWorktree(gitDir, files, path)
+    return tree !== null && files.kind(dotGit) === 'file' && named(gitDir, tree) === directory ? gitDir : null
+  }
+  const shared = files.read(path.join(gitDir, 'commondir'))?.trim() ?? ''
+  const backLink = files.read(path.join(gitDir, 'gitdir'))?.trim() ?? ''
+  if (shared === '' || backLink === '' || files.kind(dotGit) !== 'file') return null
+  const common = named(gitDir, shared)
+  const isRegistered = path.dirname(gitDir) === path.join(common, 'worktrees')
+  return isRegistered && named(gitDir, backLink) === dotGit ? common : null
+}
+
+/** `core.worktree` of a git directory. With `extensions.worktreeConfig` git keeps it in a second file. */
+function configuredWorktree(gitDir: string, files: ProjectFiles, path: typeof nodePath): string | null {
+  for (const name of ['config.worktree', 'config']) {
+    let section = ''
+    for (const line of (files.read(path.join(gitDir, name)) ?? '').split('\n')) {
+      const text = line.trim()
+      if (text.startsWith('[')) section = text.toLowerCase()
+      else if (section === '[core]' && /^worktree[ \t]*=/i.test(text)) return configValue(text)
+    }
+  }
+  return null
+}
+
+/** As git writes it: in quotes, with escapes, where the path has special characters. */
+function configValue(line: string): string {
+  const value = line.slice(line.indexOf('=') + 1).trim()
+  return value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1).replace(/\\(["\\])/g, '$1') : value
 }
 
 /**
@@ -113,14 +169,19 @@ function repositoryName(common: string, workingTree: string | null, path: typeof
   return base.replace(/\.git$/, '') || common
 }
 
+/** The files read here hold one path; a `config` has a section for each branch. */
+const MAX_GIT_FILE_BYTES = 1 << 20
+
 const realFiles: ProjectFiles = {
   real: (path) => orNull(() => realpathSync.native(path)),
-  kind: (path) =>
-    orNull(() => {
-      const stat = statSync(path, { throwIfNoEntry: false })
-      return stat === undefined ? null : stat.isDirectory() ? 'directory' : 'file'
-    }),
-  read: (path) => orNull(() => readFileSync(path, 'utf8')),
+  kind: (path) => orNull(() => entryKind(lstatSync(path, { throwIfNoEntry: false }))),
+  read: (path) => readTextFile(path, MAX_GIT_FILE_BYTES) ?? null,
+}
+
+function entryKind(stat: Stats | undefined): 'file' | 'directory' | 'link' | null {
+  if (stat?.isFile() === true) return 'file'
+  if (stat?.isDirectory() === true) return 'directory'
+  return stat?.isSymbolicLink() === true ? 'link' : null
 }
 
 /** A path that does not exist or is not readable is not part of a project. */

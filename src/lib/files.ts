@@ -1,16 +1,140 @@
-/** Small file helpers. The hook bundles this file, so it may not import a package. */
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs'
-import { systemCode } from './errors.ts'
+/**
+ * Reading and writing files. The hook bundles this file, so it may not import a package.
+ *
+ * Files that others write (of a repository, a client, the user) are opened here only: a path in an unpacked archive may
+ * lead to a pipe, on which a read waits for ever, to a device without an end, or to a file larger than memory.
+ */
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  type ReadStream,
+  readSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { MemError, systemCode } from './errors.ts'
 
 /** ENOTDIR: a part of the path is a file. */
 export function isMissingFile(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')
 }
 
-/** Undefined if the file does not exist or cannot be read. */
-export function readTextFile(file: string): string | undefined {
+/** A pipe without a writer is opened at once and then refused. Windows has neither flag. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
+
+/**
+ * Opens a regular file for reading, also through a symbolic link. It is looked at before, because opening a device can
+ * have effects, and after: it may have been replaced.
+ */
+export function openRegularFileSync(file: string): number {
+  refuseSpecial(file, statSync(file))
+  const descriptor = openSync(file, READ_FLAGS)
   try {
-    return readFileSync(file, 'utf8')
+    refuseSpecial(file, fstatSync(descriptor))
+    return descriptor
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
+
+export async function openRegularFile(file: string): Promise<FileHandle> {
+  refuseSpecial(file, await stat(file))
+  const handle = await open(file, READ_FLAGS)
+  try {
+    refuseSpecial(file, await handle.stat())
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+function refuseSpecial(file: string, stats: Stats): void {
+  if (!stats.isFile()) throw new MemError('bad_request', `${file} cannot be read: it is not a regular file`)
+}
+
+/** Larger than any file of settings, notes or a repository that is read as a whole. */
+const MAX_WHOLE_FILE_BYTES = 64 * 1024 * 1024
+
+/** All bytes of a regular file; a larger one is refused, also one that grows while it is read. */
+export function readRegularFileSync(file: string, maxBytes = MAX_WHOLE_FILE_BYTES): Buffer {
+  const descriptor = openRegularFileSync(file)
+  try {
+    const buffer = wholeFileBuffer(file, fstatSync(descriptor).size, maxBytes)
+    let length = 0
+    while (length < buffer.length) {
+      const read = readSync(descriptor, buffer, length, buffer.length - length, length)
+      if (read === 0) break
+      length += read
+    }
+    return buffer.subarray(0, length)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** As `readRegularFileSync`. */
+export async function readRegularFile(file: string, maxBytes = MAX_WHOLE_FILE_BYTES): Promise<Buffer> {
+  const handle = await openRegularFile(file)
+  try {
+    const buffer = wholeFileBuffer(file, (await handle.stat()).size, maxBytes)
+    let length = 0
+    while (length < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length)
+      if (bytesRead === 0) break
+      length += bytesRead
+    }
+    return buffer.subarray(0, length)
+  } finally {
+    await handle.close()
+  }
+}
+
+function wholeFileBuffer(file: string, size: number, maxBytes: number): Buffer {
+  if (size <= maxBytes) return Buffer.alloc(size)
+  throw new MemError('too_large', `${file} cannot be read: it is larger than ${maxBytes} bytes`)
+}
+
+/** The first `bytes` of a regular file; less if it is shorter. */
+export async function readFileStart(file: string, bytes: number): Promise<Buffer> {
+  const handle = await openRegularFile(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A regular file of any size as text in chunks, up to the size it had when it was opened. */
+export async function* readFileChunks(file: string): AsyncGenerator<string> {
+  const handle = await openRegularFile(file)
+  const { size } = await handle.stat()
+  if (size === 0) return await handle.close()
+  // The stream closes the handle.
+  const stream: ReadStream = createReadStream(file, {
+    fd: handle,
+    encoding: 'utf8',
+    highWaterMark: CHUNK_BYTES,
+    end: size - 1,
+  })
+  for await (const chunk of stream) yield String(chunk)
+}
+
+const CHUNK_BYTES = 1 << 20
+
+/** Undefined if the file does not exist, cannot be read, is not a regular file or is too large. */
+export function readTextFile(file: string, maxBytes?: number): string | undefined {
+  try {
+    return readRegularFileSync(file, maxBytes).toString('utf8')
   } catch {
     return undefined
   }
@@ -19,7 +143,7 @@ export function readTextFile(file: string): string | undefined {
 /** Null if the file does not exist; other errors are thrown. */
 export function readFileIfExists(file: string): string | null {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegularFileSync(file).toString('utf8')
   } catch (error) {
     if (isMissingFile(error)) return null
     throw error
@@ -30,7 +154,7 @@ export function readFileIfExists(file: string): string | null {
 export function readFileEnd(file: string, bytes: number): string {
   let descriptor: number
   try {
-    descriptor = openSync(file, 'r')
+    descriptor = openRegularFileSync(file)
   } catch {
     return ''
   }

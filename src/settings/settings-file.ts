@@ -1,8 +1,8 @@
 /** Writes `settings.json` atomically, one key at a time; all other keys are kept. */
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
-import { writeFileDurably } from '../lib/files.ts'
+import { readRegularFileSync, writeFileDurably } from '../lib/files.ts'
 import { SETTINGS_FILE, type SettingName, type SettingValue } from './settings.ts'
 
 /** `value` must already be validated. */
@@ -23,7 +23,7 @@ export function readSettingsObject(dataDir: string): Record<string, unknown> {
   const file = join(dataDir, SETTINGS_FILE)
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readRegularFileSync(file).toString('utf8')
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return {}
     throw new MemError('bad_setting', `${file} cannot be read: ${errorMessage(error)}`, { cause: error })

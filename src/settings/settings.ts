@@ -2,9 +2,9 @@
  * The effective settings: defaults, overridden by `settings.json`, overridden by the environment. The hook bundles this
  * file, so it may not import a package.
  */
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMissingFile } from '../lib/files.ts'
+import { isMissingFile, readRegularFileSync } from '../lib/files.ts'
 import {
   isSecretRule,
   type ParsedSetting,
@@ -105,7 +105,7 @@ export function loadSettings(dataDir: string, env: NodeJS.ProcessEnv = process.e
 function readSettingsFile(dataDir: string, problems: SettingProblem[]): Record<string, unknown> {
   let text: string
   try {
-    text = readFileSync(join(dataDir, SETTINGS_FILE), 'utf8')
+    text = readRegularFileSync(join(dataDir, SETTINGS_FILE)).toString('utf8')
   } catch (error) {
     if (isMissingFile(error)) return {}
     problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} cannot be read: ${String(error)}` })

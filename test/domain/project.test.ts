@@ -26,8 +26,10 @@ function repository(): { main: string; worktree: string; submodule: string } {
   file('ref: refs/heads/main\n', 'shop', '.git', 'HEAD')
   file('ref: refs/heads/fix\n', 'shop', '.git', 'worktrees', 'fix', 'HEAD')
   file('../..\n', 'shop', '.git', 'worktrees', 'fix', 'commondir')
+  file(`${join(root, 'elsewhere/shop-fix/.git')}\n`, 'shop', '.git', 'worktrees', 'fix', 'gitdir')
   file(`gitdir: ${join(root, 'shop/.git/worktrees/fix')}\n`, 'elsewhere', 'shop-fix', '.git')
   file('ref: refs/heads/main\n', 'shop', '.git', 'modules', 'lib', 'HEAD')
+  file('[core]\n\tworktree = ../../../vendor/lib\n', 'shop', '.git', 'modules', 'lib', 'config')
   file('gitdir: ../../.git/modules/lib\n', 'shop', 'vendor', 'lib', '.git')
   return {
     main: directory('shop'),
@@ -67,6 +69,7 @@ describe('projectOfDirectory', () => {
     file('ref: refs/heads/main\n', 'api.git', 'HEAD')
     file('ref: refs/heads/x\n', 'api.git', 'worktrees', 'x', 'HEAD')
     file('../..', 'api.git', 'worktrees', 'x', 'commondir')
+    file(join(root, 'x/.git'), 'api.git', 'worktrees', 'x', 'gitdir')
     file(`gitdir: ${join(root, 'api.git/worktrees/x')}`, 'x', '.git')
     expect(projectOfDirectory(join(root, 'x'))).toEqual({ key: `git:${join(root, 'api.git')}`, name: 'api' })
   })
@@ -77,10 +80,11 @@ describe('projectOfDirectory', () => {
     expect(projectOfDirectory(join(root, 'tool'))).toEqual({ key: `git:${join(root, 'tool/.bare')}`, name: 'tool' })
   })
 
-  it('is named after the working tree of a separate git directory', () => {
+  it('is the git directory elsewhere that names this working tree', () => {
     file('ref: refs/heads/main\n', 'store', 'a.git', 'HEAD')
+    file(`[core]\n\tbare = false\n\tworktree = "${join(root, 'work')}"\n`, 'store', 'a.git', 'config')
     file(`gitdir: ${join(root, 'store/a.git')}`, 'work', '.git')
-    expect(projectOfDirectory(join(root, 'work')).name).toBe('work')
+    expect(projectOfDirectory(join(root, 'work'))).toEqual({ key: `git:${join(root, 'store/a.git')}`, name: 'work' })
   })
 
   it("is the same as git's", () => {
@@ -131,6 +135,7 @@ describe('projectOfDirectory', () => {
       ['C:\\dev\\shop\\.git', 'gitdir: C:/dev/main/.git/worktrees/shop'],
       ['C:\\dev\\main\\.git\\worktrees\\shop\\HEAD', 'ref'],
       ['C:\\dev\\main\\.git\\worktrees\\shop\\commondir', '../..\r\n'],
+      ['C:\\dev\\main\\.git\\worktrees\\shop\\gitdir', 'C:/dev/shop/.git\r\n'],
     ])
     const files: ProjectFiles = {
       real: (path) => path.replace(/^c:/, 'C:'),

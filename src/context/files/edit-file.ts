@@ -4,10 +4,10 @@
  * or written.
  */
 import type { Stats } from 'node:fs'
-import { chmod, lstat, mkdir, open, readFile, realpath, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { chmod, lstat, mkdir, open, realpath, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { extname, isAbsolute, join, relative, sep } from 'node:path'
 import { errorMessage, systemCode } from '../../lib/errors.ts'
-import { isMissingFile } from '../../lib/files.ts'
+import { isMissingFile, readRegularFile } from '../../lib/files.ts'
 import { isInside } from '../../lib/paths.ts'
 import type { SectionEdit } from './section.ts'
 
@@ -209,7 +209,7 @@ async function fileAt(root: string, directory: string, name: string): Promise<Fi
   // Renaming a new file into place would separate the two names.
   if (stats.nlink > 1) return refused('it has a second name (a hard link)')
   if (stats.size > MAX_FILE_BYTES) return refused(`it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MB`)
-  const bytes = await readFile(real)
+  const bytes = await readRegularFile(real, MAX_FILE_BYTES)
   return bytes.includes(NUL) ? refused('it is not UTF-8 text') : { kind: 'file', path: real, bytes, stats }
 }
 

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { cutText } from '../../domain/sanitize.ts'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
+import { readRegularFileSync } from '../../lib/files.ts'
 
 /** The placeholders of each prompt. One that is missing would silently lose its value. */
 const PROMPT_PLACEHOLDERS = {
@@ -153,7 +154,7 @@ function readUserPrompt(file: string, name: PromptName, problems: string[]): str
     // Reading a device or a pipe would block.
     if (!stat.isFile()) return report('it is not a file; replace it with one, or remove it')
     if (stat.size > MAX_PROMPT_BYTES) return report(TOO_LARGE)
-    const parsed = parsePromptFile(name, readFileSync(file))
+    const parsed = parsePromptFile(name, readRegularFileSync(file, MAX_PROMPT_BYTES))
     return parsed.ok ? parsed.text : report(parsed.problem)
   } catch (error) {
     const code = systemCode(error)

@@ -1,7 +1,7 @@
 /** The technologies of a project, detected from the files in its root directory, for the opening of a conversation. */
-import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readFileStart } from '../../lib/files.ts'
 
 const MAX_TECHNOLOGIES = 12
 /** Per kind of manifest, so that a repository with two languages shows both. */
@@ -126,7 +126,7 @@ export async function detectTechnologies(dir: string): Promise<string[]> {
     if (manifests.length === 0) continue
     found.push(...technologies)
     if (dependencies === undefined) continue
-    const texts = await Promise.all(manifests.map((name) => readFileStart(join(dir, name))))
+    const texts = await Promise.all(manifests.map((name) => manifestText(join(dir, name))))
     const text = texts.join('\n')
     const present = dependencies.labels.filter(([name]) => namesDependency(text, name, dependencies.notation))
     found.push(...present.slice(0, MAX_DEPENDENCIES).map(([, label]) => label))
@@ -144,13 +144,9 @@ function namesDependency(text: string, name: string, notation: Notation): boolea
 }
 
 /** Empty if the file cannot be read: its name has been counted. */
-async function readFileStart(file: string): Promise<string> {
+async function manifestText(file: string): Promise<string> {
   try {
-    // Opening a pipe would block until something writes to it.
-    if (!(await stat(file)).isFile()) return ''
-    let text = ''
-    for await (const chunk of createReadStream(file, { encoding: 'utf8', end: MAX_BYTES - 1 })) text += chunk
-    return text
+    return (await readFileStart(file, MAX_BYTES)).toString('utf8')
   } catch {
     return ''
   }

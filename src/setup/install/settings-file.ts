@@ -7,7 +7,6 @@ import {
   chownSync,
   lstatSync,
   mkdirSync,
-  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -18,6 +17,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
+import { readRegularFileSync } from '../../lib/files.ts'
 import { withoutStrings } from './json-edit.ts'
 
 const BOM = '\uFEFF'
@@ -117,7 +117,7 @@ function fileError(file: string, failed: 'read' | 'written', cause: unknown): Me
 
 function readBytes(target: string): Buffer | null {
   try {
-    return readFileSync(target)
+    return readRegularFileSync(target)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
     throw fileError(target, 'read', error)

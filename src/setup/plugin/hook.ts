@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { readRegularFileSync } from '../../lib/files.ts'
 
 const HOOK = join(__dirname, '..', 'hook.cjs')
 
@@ -18,7 +19,7 @@ function isInstalled(): boolean {
   const { CLAUDE_CONFIG_DIR: configured } = process.env
   const directory = configured === undefined || configured === '' ? join(homedir(), '.claude') : configured
   try {
-    const settings = readFileSync(join(directory, 'settings.json'), 'utf8')
+    const settings = readRegularFileSync(join(directory, 'settings.json')).toString('utf8')
     return settings.includes(HOOK.replaceAll('\\', '/')) || /claude-mem[^"\\]*\/hook\.cjs/.test(settings)
   } catch {
     return false

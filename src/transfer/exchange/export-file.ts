@@ -3,10 +3,11 @@
  * records, so that a truncated file is detected. docs/exchange.md describes the records.
  */
 
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, readSync, statSync } from 'node:fs'
 import { exportRecordSchema, firstIssue } from '../../api/record-schemas.ts'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
+import { openRegularFileSync } from '../../lib/files.ts'
 import type { ExportRecord } from '../../store/exchange-records.ts'
 import type { NumberedLine } from '../transcripts/lines.ts'
 import type { ImportItem } from './import.ts'
@@ -138,7 +139,7 @@ export function detectImportFile(file: string): { is: 'database' | 'text'; bytes
 }
 
 function readMagic(file: string): string {
-  const descriptor = openSync(file, 'r')
+  const descriptor = openRegularFileSync(file)
   try {
     const buffer = Buffer.alloc(SQLITE_MAGIC.length)
     const length = readSync(descriptor, buffer, 0, buffer.length, 0)

@@ -1,7 +1,8 @@
 /** Which observer a replay uses: the configured one, with the changes of the request. */
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { errorMessage, MemError } from '../../lib/errors.ts'
+import { readRegularFileSync } from '../../lib/files.ts'
 import type { Paths } from '../../lib/paths.ts'
 import { makeObserver } from '../../observer/make-observer.ts'
 import { MAX_PROMPT_BYTES, PROMPT_NAMES, parsePromptFile } from '../../observer/model/prompts.ts'
@@ -96,10 +97,7 @@ function checkPrompts(folder: string): void {
   if (known.length === 0) throw new MemError('bad_request', `${folder} contains no prompt; the names are ${all}`)
   for (const name of known) {
     const file = join(folder, `${name}.md`)
-    const stat = statSync(file)
-    if (!stat.isFile()) throw new MemError('bad_request', `${file} is not a file`)
-    const bytes = stat.size > MAX_PROMPT_BYTES ? Buffer.alloc(MAX_PROMPT_BYTES + 1) : readFileSync(file)
-    const parsed = parsePromptFile(name, bytes)
+    const parsed = parsePromptFile(name, readRegularFileSync(file, MAX_PROMPT_BYTES))
     if (!parsed.ok) throw new MemError('bad_request', `${file}: ${parsed.problem}`)
   }
 }

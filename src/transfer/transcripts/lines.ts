@@ -3,9 +3,10 @@
  * without being held in memory. Fields come and go between client versions (1.0 to 2.1): a missing or malformed field is
  * null, and a line without meaning for memory is no entry.
  */
-import { createReadStream, existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Usage } from '../../domain/observation.ts'
+import { readFileChunks } from '../../lib/files.ts'
 
 /** The client inlines images. The same limit as for a hook's payload. */
 const MAX_LINE_CHARS = 64 * 1024 * 1024
@@ -15,10 +16,6 @@ export interface NumberedLine {
   number: number
   /** Null if it was too long. */
   text: string | null
-}
-
-export function readChunks(file: string): AsyncIterable<string> {
-  return createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 20 })
 }
 
 export async function* readLines(
@@ -64,9 +61,9 @@ export async function* readEntries(
   onLine: OnLine,
 ): AsyncGenerator<TranscriptEntry> {
   if (typeof source !== 'string') return yield* parseLines(source, onLine)
-  for await (const entry of parseLines(readChunks(source), onLine)) {
+  for await (const entry of parseLines(readFileChunks(source), onLine)) {
     for (const agentFile of findAgentFiles(source, entry)) {
-      for await (const inner of parseLines(readChunks(agentFile), onLine)) {
+      for await (const inner of parseLines(readFileChunks(agentFile), onLine)) {
         yield { ...inner, session: entry.session ?? inner.session, sidechain: true }
       }
     }
@@ -92,8 +89,12 @@ function findAgentFiles(file: string, entry: TranscriptEntry): string[] {
     if (id === null || !/^[\w-]{1,64}$/.test(id)) return []
     const name = `agent-${id}.jsonl`
     const candidates = [join(directory, basename(file, '.jsonl'), 'subagents', name), join(directory, name)]
-    return candidates.filter((path) => path !== file && existsSync(path)).slice(0, 1)
+    return candidates.filter((path) => path !== file && isRegularFile(path)).slice(0, 1)
   })
+}
+
+function isRegularFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 export interface TranscriptEntryHead {

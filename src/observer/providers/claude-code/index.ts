@@ -2,10 +2,11 @@
  * The user's Claude subscription, through the installed `claude`: one process per call, one call at a time, under a guard
  * that lets no process outlive the daemon. Without tools, hooks and transcript.
  */
-import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, extname, join, win32 } from 'node:path'
 import { errorMessage } from '../../../lib/errors.ts'
+import { readRegularFile } from '../../../lib/files.ts'
 import type { ChatMessage, ChatModel, ChatReply, ChatRequest } from '../../model/chat.ts'
 import { ObserverError } from '../../port.ts'
 import { asFields, type JsonFields } from '../../tool-events/json-fields.ts'
@@ -126,7 +127,7 @@ export async function readClaudeAccount(env: NodeJS.ProcessEnv): Promise<ClaudeA
 /** Empty if the file cannot be read or is not JSON: in print mode the client ignores it too. */
 async function readSettings(file: string): Promise<JsonFields> {
   try {
-    return asFields(JSON.parse((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')))
+    return asFields(JSON.parse((await readRegularFile(file)).toString('utf8').replace(/^\uFEFF/, '')))
   } catch {
     return {}
   }
@@ -242,7 +243,7 @@ export async function resolveProgram(
 
 /** Node starts no batch file without a shell, and a shell would change our arguments. */
 async function resolveShim(file: string): Promise<ProgramCommand> {
-  const target = shimTarget(await readFile(file, 'utf8').catch(() => ''))
+  const target = shimTarget((await readRegularFile(file).catch(() => Buffer.alloc(0))).toString('utf8'))
   if (target === null) {
     throw new ObserverError(
       'provider',
