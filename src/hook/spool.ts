@@ -2,11 +2,12 @@
  * The spool: events that no daemon acknowledged, one file per event, written atomically. The daemon reads them in the
  * order of their names, which begin with the time, and deletes a file only after its event is committed.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { EVENT_KINDS, type MemoryEvent } from '../domain/event.ts'
 import { PROTOCOL_VERSION, type SpoolEnvelope } from '../domain/protocol.ts'
-import { isMissingFile, readFileIfExists, syncDirectory, writeFileDurably } from '../lib/files.ts'
+import { errorMessage, systemCode } from '../lib/errors.ts'
+import { isMissingFile, readRegularFileSync, syncDirectory, writeFileDurably } from '../lib/files.ts'
 import { shortHash } from '../lib/paths.ts'
 
 const FINISHED = '.json'
@@ -31,47 +32,67 @@ export function writeSpool(directory: string, event: MemoryEvent): string {
   return file
 }
 
-/** Complete events, oldest first. A dead writer's temporary file is adopted if it is complete, else moved to `bad/`. */
+/** Events to read, oldest first: complete files, and temporary files whose writer has died. Changes nothing. */
 export function listSpool(directory: string, now: number = Date.now()): string[] {
-  const files: string[] = []
-  for (const name of namesIn(directory)) {
-    const file = join(directory, name)
-    if (name.endsWith(FINISHED)) files.push(file)
-    else if (name.endsWith(TEMPORARY) && isStale(file, now)) {
-      const adopted = adopt(file)
-      if (adopted !== null) files.push(adopted)
-    }
-  }
-  return files.sort()
+  return namesIn(directory)
+    .filter((name) => name.endsWith(FINISHED) || (name.endsWith(TEMPORARY) && isStale(join(directory, name), now)))
+    .sort()
+    .map((name) => join(directory, name))
 }
+
+/** Far above any event: the hook cuts them to the largest message that a daemon may be set to accept. */
+const MAX_SPOOL_FILE_BYTES = 64 * 1024 * 1024
 
 interface BadSpoolFile {
   bad: string
-  /** Written by a newer version: the file stays in place for that version to read. */
-  newer: boolean
+  /** `newer`: the file stays in place for the newer version that wrote it. `busy`: it may be readable in a moment. */
+  because: 'content' | 'newer' | 'busy'
 }
 
-/** Null if another reader removed it first. File system errors are thrown: they do not mean that the file is bad. */
+/** Null if another reader removed it first. Never throws. */
 export function readSpool(file: string): MemoryEvent | BadSpoolFile | null {
-  const text = readFileIfExists(file)
-  if (text === null) return null
   let envelope: unknown
   try {
-    envelope = JSON.parse(text)
-  } catch {
-    return { bad: 'it is not JSON', newer: false }
+    // No link: a hook writes none.
+    if (!lstatSync(file).isFile()) return { bad: 'it is not a regular file', because: 'content' }
+    envelope = JSON.parse(readRegularFileSync(file, MAX_SPOOL_FILE_BYTES).toString('utf8'))
+  } catch (error) {
+    if (isMissingFile(error)) return null
+    if (error instanceof SyntaxError) return { bad: 'it is not JSON', because: 'content' }
+    return { bad: errorMessage(error), because: isBusy(error) ? 'busy' : 'content' }
   }
-  if (!isRecord(envelope) || typeof envelope.v !== 'number') return { bad: 'it is not a spooled event', newer: false }
-  if (envelope.v > PROTOCOL_VERSION)
-    return { bad: `it has version ${envelope.v}, made by a newer program`, newer: true }
-  return isEvent(envelope.event) ? envelope.event : { bad: 'its event is not complete', newer: false }
+  if (!isRecord(envelope) || typeof envelope.v !== 'number') {
+    return { bad: 'it is not a spooled event', because: 'content' }
+  }
+  if (envelope.v > PROTOCOL_VERSION) {
+    return { bad: `it has version ${envelope.v}, made by a newer program`, because: 'newer' }
+  }
+  return isEvent(envelope.event) ? envelope.event : { bad: 'its event is not complete', because: 'content' }
+}
+
+/** Too many open files, or a program (on Windows: a virus scanner) that has the file open. */
+const BUSY_CODES = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EBUSY', 'EINTR']
+const WINDOWS_BUSY_CODES = ['EACCES', 'EPERM']
+
+function isBusy(error: unknown): boolean {
+  const code = systemCode(error) ?? ''
+  return BUSY_CODES.includes(code) || (process.platform === 'win32' && WINDOWS_BUSY_CODES.includes(code))
 }
 
 /** Moves a bad file to `bad/`, where it can be inspected. Returns its new path, or null if it was gone. */
 export function setAside(file: string): string | null {
   const directory = join(dirname(file), BAD)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  return move(file, join(directory, basename(file)))
+  const name = basename(file)
+  let target = join(directory, name)
+  for (let n = 1; existsSync(target); n++) target = join(directory, `${name}.${n}`)
+  try {
+    renameSync(file, target)
+    return target
+  } catch (error) {
+    if (isMissingFile(error)) return null
+    throw error
+  }
 }
 
 export function removeSpooled(file: string): void {
@@ -88,25 +109,11 @@ function namesIn(directory: string): string[] {
 }
 
 function isStale(file: string, now: number): boolean {
-  const stat = statSync(file, { throwIfNoEntry: false })
-  return stat !== undefined && now - stat.mtimeMs > STALE_TEMPORARY_MS
-}
-
-function adopt(temporary: string): string | null {
-  const content = readSpool(temporary)
-  if (content === null) return null
-  if (!('bad' in content)) return move(temporary, temporary.slice(0, -TEMPORARY.length) + FINISHED)
-  if (!content.newer) setAside(temporary)
-  return null
-}
-
-function move(from: string, to: string): string | null {
   try {
-    renameSync(from, to)
-    return to
-  } catch (error) {
-    if (isMissingFile(error)) return null
-    throw error
+    const stat = lstatSync(file, { throwIfNoEntry: false })
+    return stat !== undefined && now - stat.mtimeMs > STALE_TEMPORARY_MS
+  } catch {
+    return true // reading it finds out why
   }
 }
 

@@ -1,5 +1,6 @@
 /** The daemon's side of the spool: events that hooks wrote to files because no daemon acknowledged them in time. */
 
+import { performance } from 'node:perf_hooks'
 import { eventSchema, parseInput } from '../api/schemas.ts'
 import type { Spool } from '../daemon/actors/supervisor.ts'
 import type { MemoryEvent } from '../domain/event.ts'
@@ -10,24 +11,53 @@ import type { Log } from '../lib/log.ts'
 
 /** Files read in one batch: bounds memory, and lets events of a session share a commit. */
 const FILES_AT_ONCE = 512
+/** Attempts to store an event that the store refuses. After the last one the file is set aside. */
+const MAX_ATTEMPTS = 5
+/** Pause after the first failed attempt, in ms; doubled after each further one. */
+const FIRST_PAUSE_MS = 1_000
+/** Longest pause, in ms: how late an event is stored after the disk has space again. */
+const MAX_PAUSE_MS = 30_000
+
+/** A file whose event could not be stored. */
+interface Retry {
+  attempts: number
+  /** On the monotonic clock, in ms. */
+  notBefore: number
+}
 
 export class SpoolReader implements Spool {
   readonly #directory: string
   readonly #log: Log
   readonly #notice: (text: string) => void
+  readonly #now: () => number
+  #retries = new Map<string, Retry>()
+  /** Unusable files that could not be moved either. They are ignored until the next start. */
+  #ignored = new Set<string>()
 
-  constructor(directory: string, log: Log, notice: (text: string) => void) {
+  constructor(
+    directory: string,
+    log: Log,
+    notice: (text: string) => void,
+    now: () => number = performance.now.bind(performance),
+  ) {
     this.#directory = directory
     this.#log = log
     this.#notice = notice
+    this.#now = now
   }
 
   get size(): number {
-    return listSpool(this.#directory).length
+    return listSpool(this.#directory).filter((file) => !this.#ignored.has(file)).length
   }
 
+  /** Each file on its own: one that cannot be read or stored does not affect the others. */
   async deliver(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number> {
-    const files = listSpool(this.#directory)
+    const listed = listSpool(this.#directory)
+    this.#forgetMissing(new Set(listed))
+    const now = this.#now()
+    const files = listed.filter(
+      (file) => !this.#ignored.has(file) && (this.#retries.get(file)?.notBefore ?? now) <= now,
+    )
     for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
       // In the order of their names, so each session's mailbox gets its events in the order of their hooks.
       await Promise.all(files.slice(start, start + FILES_AT_ONCE).map((file) => this.#accept(file, accept)))
@@ -40,25 +70,76 @@ export class SpoolReader implements Spool {
     if (event === null) return
     try {
       await accept(event)
-      faultPoint('spool.committed')
-      removeSpooled(file)
     } catch (error) {
-      // The file stays for the next tick.
-      this.#log('warn', 'a spooled event could not be stored; it is retried on the next tick', { file, error })
+      return this.#failed(file, error)
     }
+    faultPoint('spool.committed')
+    this.#remove(file)
   }
 
   #read(file: string): MemoryEvent | null {
     const spooled = readSpool(file)
     if (spooled === null) return null
-    try {
-      if (!('bad' in spooled)) return parseInput(eventSchema, spooled)
-      if (spooled.newer) return null
-      throw new MemError('bad_request', spooled.bad)
-    } catch (error) {
-      setAside(file)
-      this.#notice(`a spooled event cannot be read and was set aside in ${this.#directory}/bad: ${errorMessage(error)}`)
-      return null
+    if (!('bad' in spooled)) {
+      try {
+        return parseInput(eventSchema, spooled)
+      } catch (error) {
+        this.#setAside(file, 'a spooled event cannot be read', errorMessage(error))
+        return null
+      }
     }
+    if (spooled.because === 'busy') this.#retryLater(file, spooled.bad)
+    if (spooled.because === 'content') this.#setAside(file, 'a spooled event cannot be read', spooled.bad)
+    return null
+  }
+
+  #remove(file: string): void {
+    this.#retries.delete(file)
+    try {
+      removeSpooled(file)
+    } catch (error) {
+      const text = `a spooled event was stored, but its file ${file} cannot be removed; it is ignored until the next start`
+      this.#ignore(file, `${text}: ${errorMessage(error)}`)
+    }
+  }
+
+  /** The cause is the store or the daemon, or else the event itself, which would fail for ever. */
+  #failed(file: string, error: unknown): void {
+    const reason = errorMessage(error)
+    const attempts = (this.#retries.get(file)?.attempts ?? 0) + 1
+    const isRetryable = error instanceof MemError && error.retryable
+    const isInvalid = error instanceof MemError && error.code === 'bad_request'
+    if (isInvalid || (!isRetryable && attempts >= MAX_ATTEMPTS)) {
+      this.#setAside(file, 'a spooled event cannot be stored', reason)
+    } else this.#retryLater(file, reason)
+  }
+
+  #retryLater(file: string, reason: string): void {
+    const attempts = (this.#retries.get(file)?.attempts ?? 0) + 1
+    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempts - 1))
+    this.#retries.set(file, { attempts, notBefore: this.#now() + pauseMs })
+    const text = 'a spooled event could not be stored; it is retried after a pause'
+    this.#log('warn', text, { file, attempts, pauseMs, reason })
+  }
+
+  #setAside(file: string, what: string, reason: string): void {
+    this.#retries.delete(file)
+    try {
+      if (setAside(file) === null) return
+      this.#notice(`${what} and was set aside in ${this.#directory}/bad: ${reason}`)
+    } catch (error) {
+      const failure = `${file} could not be set aside either (${errorMessage(error)}) and is ignored until the next start`
+      this.#ignore(file, `${what} (${reason}); ${failure}`)
+    }
+  }
+
+  #ignore(file: string, text: string): void {
+    this.#ignored.add(file)
+    this.#notice(text)
+  }
+
+  #forgetMissing(listed: ReadonlySet<string>): void {
+    for (const file of this.#retries.keys()) if (!listed.has(file)) this.#retries.delete(file)
+    for (const file of this.#ignored) if (!listed.has(file)) this.#ignored.delete(file)
   }
 }

@@ -1,12 +1,15 @@
 /** The whole program as processes: hook, daemon, database. */
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { writeSpool } from '../../src/hook/spool.ts'
 import { openStoreReader } from '../../src/store/sqlite/reader.ts'
 import { buildVersion, DaemonSandbox } from '../support/daemon.ts'
 import { exited } from '../support/programs.ts'
+import { events } from './actors/harness.ts'
 
 let place: DaemonSandbox
 beforeEach(() => {
@@ -258,6 +261,17 @@ describe('daemon.trouble', () => {
     expect((await place.status()).notices.map((notice) => notice.text).join()).toContain('set aside')
     expect(readdirSync(join(place.paths.spool, 'bad'))).toEqual(['000-bad.json'])
     expect((await stored()).sort()).toEqual(['t1', 't2'])
+  })
+
+  test('a directory and a FIFO in the spool prevent neither the start nor a tick', async () => {
+    mkdirSync(join(place.paths.spool, '000.json'), { recursive: true })
+    await place.start()
+    mkdirSync(join(place.paths.spool, '001.json'))
+    if (process.platform !== 'win32') execFileSync('mkfifo', [join(place.paths.spool, '002.json')])
+    writeSpool(place.paths.spool, events.prompt('demo', 'p'))
+    await drained()
+    expect(await stored()).toEqual(['p'])
+    expect(readdirSync(join(place.paths.spool, 'bad'))).toContain('000.json')
   })
 
   test('a data directory whose path is too long for a socket works', async () => {

@@ -63,15 +63,18 @@ describe('the spool', () => {
     expect(readdirSync(directory)).toEqual(['1-1-0-x.tmp'])
   })
 
-  it('adopts a whole file of a writer that died', () => {
-    put('1-1-0-x.tmp', whole, 120_000)
-    expect(listSpool(directory)).toEqual([join(directory, '1-1-0-x.json')])
+  it('lists the file of a writer that died, whole or not', () => {
+    const file = put('1-1-0-x.tmp', whole, 120_000)
+    const half = put('2-1-0-x.tmp', whole.slice(0, 40), 120_000)
+    expect(listSpool(directory)).toEqual([file, half])
+    expect(readSpool(file)).toEqual(event('a', 1))
+    expect(readSpool(half)).toEqual({ bad: 'it is not JSON', because: 'content' })
   })
 
-  it('sets half a file of a writer that died aside', () => {
-    put('1-1-0-x.tmp', whole.slice(0, 40), 120_000)
-    expect(listSpool(directory)).toEqual([])
-    expect(readFileSync(join(directory, 'bad', '1-1-0-x.tmp'), 'utf8')).toBe(whole.slice(0, 40))
+  it('keeps every bad file, also of the same name', () => {
+    for (const content of ['one', 'two']) setAside(put('1-1-0-x.json', content))
+    expect(readdirSync(join(directory, 'bad')).sort()).toEqual(['1-1-0-x.json', '1-1-0-x.json.1'])
+    expect(readFileSync(join(directory, 'bad', '1-1-0-x.json.1'), 'utf8')).toBe('two')
   })
 
   it.each([
@@ -84,7 +87,7 @@ describe('the spool', () => {
     ['an unknown kind', JSON.stringify({ v: 1, event: { ...event('a', 1), kind: 'x' } })],
   ])('says that a file with %s is bad', (_what, content) => {
     const file = put('1-1-0-x.json', content)
-    expect(readSpool(file)).toMatchObject({ bad: expect.any(String), newer: false })
+    expect(readSpool(file)).toEqual({ bad: expect.any(String), because: 'content' })
     const aside = setAside(file)
     expect(aside).toBe(join(directory, 'bad', '1-1-0-x.json'))
     expect(existsSync(file)).toBe(false)
@@ -94,6 +97,6 @@ describe('the spool', () => {
 
   it('knows a file of a newer program', () => {
     const file = put('1-1-0-x.json', JSON.stringify({ v: 99, event: {} }))
-    expect(readSpool(file)).toMatchObject({ newer: true })
+    expect(readSpool(file)).toMatchObject({ because: 'newer' })
   })
 })

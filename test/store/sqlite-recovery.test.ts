@@ -713,11 +713,11 @@ describe('trouble with the disk', () => {
     await core.close()
   })
 
-  test('readOnly.refusesTheGroupForGood', async () => {
+  test('readOnly.refusesTheGroupUntilItIsWritable', async () => {
     await learn(await open(), 1, 1)
     const db = new Database(here.file, { readonly: true })
     expect(() => commitGroup(db, [commitOf('t', 1)])).toThrow(
-      expect.objectContaining({ code: 'storage', retryable: false, message: expect.stringContaining('writable') }),
+      expect.objectContaining({ code: 'storage', retryable: true, message: expect.stringContaining('writable') }),
     )
     expect(db.inTransaction).toBe(false)
     db.close()
@@ -728,7 +728,7 @@ describe('trouble with the disk', () => {
     await learn(await open(), 1, 1)
     await close()
     chmodSync(here.file, 0o400)
-    await expect(open()).rejects.toMatchObject({ code: 'storage', retryable: false })
+    await expect(open()).rejects.toMatchObject({ code: 'storage', retryable: true })
   })
 
   test('locked.byAnotherProgramIsWorthARetry', async () => {
@@ -753,7 +753,7 @@ describe('trouble with the disk', () => {
     const damaged = await open({ checkUpToBytes: 0 })
     await expect(damaged.commit([commitOf('s', 301, { trace: [traceOf('x')] })])).rejects.toMatchObject({
       code: 'corrupt_database',
-      retryable: false,
+      retryable: true,
     })
     await close()
     const again = await open({ checkUpToBytes: 0 })

@@ -241,7 +241,10 @@ export class Supervisor {
 
   /** Resumes what an earlier process left: the spool, then every effect that a snapshot wants. */
   async restore(): Promise<void> {
-    const spooled = await this.#deliverSpooled()
+    let spooled = 0
+    await this.#step('reading the spool', async () => {
+      spooled = await this.#deliverSpooled()
+    })
     const effects = await this.#store.unfinishedEffects()
     for (const { session, effect } of effects) this.#effects.reconcile(session, effect)
     const stranded = await this.#store.strandedSessions()
@@ -377,19 +380,27 @@ export class Supervisor {
   }
 
   async #tick(): Promise<void> {
+    await this.#step('reading the spool', () => this.#deliverSpooled())
+    await this.#step('waking sessions whose time has come', () => this.#wakeDueSessions())
+    this.#registry.sleep(this.#now() - SLEEP_AFTER_MS)
+    await this.#step('housekeeping', () => this.#options.housekeeping())
+  }
+
+  /** A failure of one step does not keep the others from running. */
+  async #step(name: string, work: () => Promise<unknown>): Promise<void> {
     try {
-      await this.#deliverSpooled()
-      const now = this.#now()
-      const busy = this.#effects.inFlight + this.#effects.queued
-      const due = await this.#store.dueSessions(now, MAX_WAKE_MS, WAKE_AT_ONCE + busy)
-      const alone = due.filter((session) => !this.#effects.has(session))
-      await Promise.all(alone.map((session) => this.#tell(session, { type: 'DEADLINE' }).catch(() => undefined)))
-      this.#registry.sleep(now - SLEEP_AFTER_MS)
-      await this.#options.housekeeping()
+      await work()
     } catch (error) {
-      const text = `periodic work (spool, due sessions, housekeeping) failed; retried in ${TICK_MS / 1_000} s`
-      this.notice('error', `${text}: ${errorMessage(error)}`, { error })
+      const text = `${name} failed; retried in ${TICK_MS / 1_000} s: ${errorMessage(error)}`
+      this.notice('error', text, { error })
     }
+  }
+
+  async #wakeDueSessions(): Promise<void> {
+    const busy = this.#effects.inFlight + this.#effects.queued
+    const due = await this.#store.dueSessions(this.#now(), MAX_WAKE_MS, WAKE_AT_ONCE + busy)
+    const alone = due.filter((session) => !this.#effects.has(session))
+    await Promise.all(alone.map((session) => this.#tell(session, { type: 'DEADLINE' }).catch(() => undefined)))
   }
 
   async #deliverSpooled(): Promise<number> {

@@ -222,7 +222,7 @@ function* spoolFaults(spooled: readonly string[], running: boolean, now: number)
   yield problem(`not read from the spool: ${events}`, 'claude-mem logs shows why; claude-mem restart')
 }
 
-/** File names of complete events, oldest first. Read-only: unlike `listSpool` it does not adopt temporary files. */
+/** File names of complete events, oldest first. */
 export function spooledFiles(directory: string): string[] {
   return namesIn(directory)
     .filter((name) => name.endsWith('.json'))

@@ -304,6 +304,7 @@ interface ErrorMeaning {
   /** Of SQLite and of the file system. */
   codes: RegExp
   message: (cause: string, code: string) => string
+  /** The same request may succeed once the disk, the file or the other program is in order again. */
   retryable?: boolean
 }
 
@@ -317,6 +318,7 @@ const ERROR_MEANINGS: readonly ErrorMeaning[] = [
     codes: /^(SQLITE_READONLY|EACCES|EPERM|EROFS)/,
     message: (cause) =>
       `The database cannot be written (${cause}). Make the data directory and its files writable for you.`,
+    retryable: true,
   },
   {
     codes: /^SQLITE_(BUSY|LOCKED)/,
@@ -326,6 +328,7 @@ const ERROR_MEANINGS: readonly ErrorMeaning[] = [
   {
     codes: /^SQLITE_CANTOPEN/,
     message: (cause) => `The database cannot be opened (${cause}). Check that its directory exists and belongs to you.`,
+    retryable: true,
   },
   {
     codes: /^SQLITE_(IOERR|NOMEM|PROTOCOL)/,
@@ -340,7 +343,7 @@ export function storageError(error: unknown): MemError {
   const cause = errorMessage(error)
   if (isCorruption(error)) {
     const message = `The database is damaged (${cause}). Start claude-mem again: it sets the file aside and restores the newest backup.`
-    return new MemError('corrupt_database', message, { cause: error })
+    return new MemError('corrupt_database', message, { cause: error, retryable: true })
   }
   const meaning = ERROR_MEANINGS.find(({ codes }) => hasCode(error, codes))
   if (meaning === undefined) {

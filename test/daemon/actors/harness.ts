@@ -33,6 +33,8 @@ export class Harness {
   /** Made for each start. */
   projectKeys: ((store: Store) => Promise<ProjectKeyResolver>) | null = null
   spooled: MemoryEvent[] = []
+  /** The spool cannot be listed. */
+  spoolError: Error | null = null
   log: { level: string; text: string; details: Record<string, unknown> | undefined }[] = []
   /** Real time plus this: tests move it, the machines see it. */
   clockOffset = 0
@@ -55,6 +57,7 @@ export class Harness {
     this.#store = wrap(await openLocalStore({ databaseFile, backupsDir: join(this.directory, 'backups') }))
     const spool: Spool = {
       deliver: async (accept) => {
+        if (this.spoolError !== null) throw this.spoolError
         const events = this.spooled.splice(0)
         await Promise.all(events.map(accept))
         return events.length

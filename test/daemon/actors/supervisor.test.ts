@@ -184,6 +184,22 @@ describe('supervisor.restart', () => {
   })
 })
 
+describe('supervisor.steps', () => {
+  test('a spool that cannot be read prevents neither the start nor the rest of a tick, and is reported', async () => {
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
+    h.spoolError = new Error('EIO: i/o error, scandir')
+    await h.crash()
+    expect(h.supervisor.state).toBe('serving')
+    h.clockOffset += POLICY.idleFlushMs
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+    expect(h.supervisor.notices.list.map(({ text }) => text)).toEqual([
+      'reading the spool failed; retried in 1 s: EIO: i/o error, scandir',
+    ])
+  })
+})
+
 describe('supervisor.time', () => {
   test('the ticker wakes sleeping sessions whose time has come', async () => {
     await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
