@@ -102,6 +102,7 @@ export const ENTRY_FILES = {
     'server.ts',
     'spool-reader.ts',
     'viewer-access.ts',
+    'viewer-proof.ts',
   ],
   daemon: [
     'actors/model-calls.ts',

@@ -5,7 +5,7 @@
 import type * as z from 'zod'
 import { MemError } from '../lib/errors.ts'
 import type { DaemonContext, ReadContext } from './context.ts'
-import { runHandler } from './operation.ts'
+import { type Caller, checkDoor, LOCAL_CALLER, runHandler } from './operation.ts'
 import { daemonOperations } from './operations/daemon.ts'
 import { memoryOperations } from './operations/memory.ts'
 import { projectOperations } from './operations/projects.ts'
@@ -43,9 +43,15 @@ export function answerType(name: OperationName): string {
   return OPERATIONS[name].answerType ?? name
 }
 
-/** Runs an operation in this process. `input` is checked here: callers may pass on what they received. */
-export async function runOperation(name: CallableName, input: unknown, context: DaemonContext): Promise<object> {
-  return await runHandler<DaemonContext, object>(OPERATIONS[name], context, input)
+/** Runs an operation in this process. Door and `input` are checked here: callers may pass on what they received. */
+export async function runOperation(
+  name: CallableName,
+  input: unknown,
+  context: DaemonContext,
+  caller: Caller,
+): Promise<object> {
+  checkDoor(name, OPERATIONS[name], caller)
+  return await runHandler<DaemonContext, object>(OPERATIONS[name], context, input, caller)
 }
 
 /** Calls operations over the database file alone. What needs a daemon fails with `not_running`. */
@@ -58,6 +64,6 @@ export function readOnlyCall(context: ReadContext): Call {
       })
     }
     // The compiler does not connect the name with the handler's output.
-    return (await runHandler<ReadContext, object>(operation, context, input ?? {})) as never
+    return (await runHandler<ReadContext, object>(operation, context, input ?? {}, LOCAL_CALLER)) as never
   }
 }

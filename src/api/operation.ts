@@ -10,8 +10,22 @@
  * - `connection`: the WebSocket connection that the request came over.
  */
 import type * as z from 'zod'
+import { DOORS, type Door } from '../domain/doors.ts'
+import { MemError } from '../lib/errors.ts'
 import type { DaemonContext, ReadContext } from './context.ts'
 import { parseInput } from './schemas.ts'
+
+/** Operations that change files, settings of the machine or the daemon itself: for someone at a terminal. */
+export const LOCAL_ONLY: readonly Door[] = ['local']
+/** Operations for hooks and programs, which no page needs. */
+export const NO_VIEWER: readonly Door[] = ['local', 'mcp', 'rest']
+
+/** Who asks. */
+export interface Caller {
+  door: Door
+}
+
+export const LOCAL_CALLER: Caller = { door: 'local' }
 
 /** What a REST route gives its operation, and what it makes of the output. */
 export interface RestRoute<Input, Output> {
@@ -42,17 +56,14 @@ interface Definition<Schema extends z.ZodObject, Context, Result> {
   answerType?: string
   /** What the answer contains, for the protocol page. */
   answerDescription: string
-  /**
-   * `local`: only over the Unix socket (the named pipe on Windows), never for a browser or REST over TCP.
-   * Default: every door.
-   */
-  door?: 'local'
+  /** Which doors may call it. Default: every door. */
+  doors?: readonly Door[]
   /**
    * Fields that hold further input fields in messages of clients before 0.2, such as `filter: { limit }`. They are
    * merged into the input.
    */
   nested?: readonly string[]
-  handle: (context: Context, input: z.output<Schema>) => Result
+  handle: (context: Context, input: z.output<Schema>, caller: Caller) => Result
   /** Written after `handle`, from which the compiler infers the output. */
   rest?: readonly RestRoute<z.output<Schema>, Awaited<Result>>[]
 }
@@ -63,6 +74,22 @@ export interface ConnectionContext {
   subscribe(since: number | null): { seq: number; resumed: boolean }
   /** A viewer address that can be opened once. */
   viewerLink(): { url: string; expiresAt: number }
+  /** Pages with access, the one used last first. */
+  viewers(): ViewerInfo[]
+  /** Ends the access of one page, or of all. Returns how many had access. */
+  revokeViewers(id: string | null): number
+}
+
+/** A page with access to the daemon. */
+export interface ViewerInfo {
+  /** Not secret. */
+  id: string
+  createdAt: number
+  usedAt: number
+  /** Without another use. */
+  expiresAt: number
+  /** It has a connection now. */
+  connected: boolean
 }
 
 export function readOperation<Schema extends z.ZodObject, Result>(definition: Definition<Schema, ReadContext, Result>) {
@@ -81,14 +108,22 @@ export function connectionOperation<Schema extends z.ZodObject, Result>(
   return { kind: 'connection' as const, rest: [], ...definition }
 }
 
+/** Whether this door may call an operation: the one place where it is decided. */
+export function checkDoor(name: string, { doors = DOORS }: { doors?: readonly Door[] }, { door }: Caller): void {
+  if (doors.includes(door)) return
+  const where = doors.includes('rest') ? 'not available to a viewer page' : 'only available on the local socket'
+  throw new MemError('forbidden', `${name} is ${where}; use the claude-mem command in a terminal`)
+}
+
 /**
  * Checks the input and calls the handler. `handle` is a method in this type so that every operation is accepted: the
  * compiler cannot connect the schema of one of many operations with its handler.
  */
 export function runHandler<Context, Result>(
-  operation: { input: z.ZodObject; handle(context: Context, input: unknown): Result },
+  operation: { input: z.ZodObject; handle(context: Context, input: unknown, caller: Caller): Result },
   context: Context,
   input: unknown,
+  caller: Caller,
 ): Result {
-  return operation.handle(context, parseInput(operation.input, input))
+  return operation.handle(context, parseInput(operation.input, input), caller)
 }

@@ -4,8 +4,9 @@
  * everywhere, so that no two parts of the daemon see different values.
  */
 
+import type { Door } from '../domain/doors.ts'
 import { MemError } from '../lib/errors.ts'
-import type { SettingSpec } from '../settings/rules.ts'
+import { isSecretRule, type SettingSpec } from '../settings/rules.ts'
 import {
   displayedValue,
   isSecretSetting,
@@ -21,9 +22,6 @@ import {
   type SettingValue,
 } from '../settings/settings.ts'
 import { unsetSetting, writeSetting } from '../settings/settings-file.ts'
-
-/** Access to the viewer must not allow choosing a program that the daemon runs. */
-const PROGRAM_SETTING: SettingName = 'CLAUDE_CODE_PATH'
 
 interface LiveSettingsOptions {
   dataDir: string
@@ -42,16 +40,16 @@ export class LiveSettings {
   }
 
   /** The configured values, including those that take effect at the next start. */
-  list(): { settings: SettingInfo[]; problems: SettingProblem[] } {
+  list(door: Door): { settings: SettingInfo[]; problems: SettingProblem[] } {
     const set = this.#read()
-    return { settings: SETTING_NAMES.map((name) => settingInfo(name, set)), problems: set.problems }
+    return { settings: SETTING_NAMES.map((name) => settingInfo(name, set, door)), problems: set.problems }
   }
 
   /** `raw` is not yet validated; null removes the setting from the file. */
-  set(name: string, raw: string | readonly string[] | null): void {
+  set(name: string, raw: string | readonly string[] | null, door: Door): void {
     if (!isSettingName(name))
       throw new MemError('not_found', `there is no setting "${name.slice(0, MAX_QUOTED_CHARS)}"`)
-    const locked = lockReason(name, this.#read())
+    const locked = lockReason(name, this.#read(), door)
     if (locked !== null) throw new MemError('forbidden', `${name} cannot be changed here: ${locked}`)
     if (raw === null) unsetSetting(this.#options.dataDir, name)
     else writeSetting(this.#options.dataDir, name, checkedValue(name, raw))
@@ -76,7 +74,7 @@ export class LiveSettings {
 
 const MAX_QUOTED_CHARS = 100
 
-function settingInfo(name: SettingName, set: LoadedSettings): SettingInfo {
+function settingInfo(name: SettingName, set: LoadedSettings, door: Door): SettingInfo {
   const { rule, about, group, takesEffect }: SettingSpec = SETTINGS[name]
   const isNumber = rule.kind === 'integer' || rule.kind === 'number'
   return {
@@ -92,15 +90,15 @@ function settingInfo(name: SettingName, set: LoadedSettings): SettingInfo {
     max: isNumber ? rule.max : null,
     choices: rule.kind === 'choice' ? rule.choices : null,
     holds: takesEffect,
-    locked: lockReason(name, set),
+    locked: lockReason(name, set, door),
   }
 }
 
-function lockReason(name: SettingName, { sources }: LoadedSettings): string | null {
+function lockReason(name: SettingName, { sources }: LoadedSettings, door: Door): string | null {
   if (sources[name] === 'environment') return "it is set in the daemon's environment"
-  if (name === PROGRAM_SETTING) return `it names a program to run; use claude-mem config set ${name}`
-  // Someone with access to the viewer could otherwise have the keys sent to their own address.
-  return name.endsWith('_BASE_URL') ? `it says where keys are sent; use claude-mem config set ${name}` : null
+  const { localOnly, rule }: SettingSpec = SETTINGS[name]
+  if (localOnly !== true || door === 'local') return null
+  return `change it in a terminal: claude-mem config set ${name}${isSecretRule(rule) ? '' : ' VALUE'}`
 }
 
 function checkedValue(name: SettingName, raw: string | readonly string[]): SettingValue {

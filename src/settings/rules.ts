@@ -29,6 +29,11 @@ export interface SettingSpec {
   group: SettingGroupName
   /** `restart`: the daemon reads it once, at its start; a change takes effect at the next start. */
   takesEffect: 'now' | 'restart'
+  /**
+   * Only the local door may change it, not a viewer page or REST: it names who gets a key or what is read, sent, run or
+   * loaded, so a stolen token must not reach it.
+   */
+  localOnly?: true
   /** One line for the reference page, `claude-mem config` and the viewer. */
   about: string
 }

@@ -15,6 +15,8 @@ const settingsOf = (group: SettingGroupName) => ({
   restart: <const Rule extends SettingRule>(rule: Rule, about: string) =>
     ({ group, takesEffect: 'restart', rule, about }) as const,
 })
+/** Only the local door may change it. */
+const local = <Spec extends object>(spec: Spec) => ({ ...spec, localOnly: true }) as const
 const observer = settingsOf('Observer')
 const budget = settingsOf('Budget')
 const context = settingsOf('Context')
@@ -70,26 +72,33 @@ export const SETTINGS = {
     integer(37777, 0, 65535),
     'TCP port on 127.0.0.1 for REST and viewer; 0 picks a free one. If it is busy, another one is used and recorded',
   ),
-  CLAUDE_MEM_PROVIDER: observer.restart(
-    choice('auto', ['auto', 'anthropic', 'claude-code', 'gemini', 'openrouter', 'offline', 'plain']),
-    'Who observes: a model, `offline` (rules, no model) or `plain` (one bare note per tool use); `auto` takes the first that is set up below, else `offline`',
+  CLAUDE_MEM_PROVIDER: local(
+    observer.restart(
+      choice('auto', ['auto', 'anthropic', 'claude-code', 'gemini', 'openrouter', 'offline', 'plain']),
+      'Who observes: a model, `offline` (rules, no model) or `plain` (one bare note per tool use); `auto` takes the first that is set up below, else `offline`',
+    ),
   ),
-  CLAUDE_MEM_MODEL: observer.restart(
-    text(''),
-    "The model to use; empty: the provider's default (`claude-mem providers` names it)",
+  CLAUDE_MEM_MODEL: local(
+    observer.restart(text(''), "The model to use; empty: the provider's default (`claude-mem providers` names it)"),
   ),
-  CLAUDE_MEM_ANTHROPIC_API_KEY: observer.restart(secret, 'Key for `anthropic`'),
-  CLAUDE_MEM_ANTHROPIC_BASE_URL: observer.restart(address(), "Another address that speaks Anthropic's Messages API"),
-  CLAUDE_CODE_PATH: observer.restart(
-    text(''),
-    'The `claude` program for `claude-code`, which uses your subscription; setting it makes `auto` choose `claude-code`',
+  CLAUDE_MEM_ANTHROPIC_API_KEY: local(observer.restart(secret, 'Key for `anthropic`')),
+  CLAUDE_MEM_ANTHROPIC_BASE_URL: local(
+    observer.restart(address(), "Another address that speaks Anthropic's Messages API"),
   ),
-  CLAUDE_MEM_GEMINI_API_KEY: observer.restart(secret, 'Key for `gemini`'),
-  CLAUDE_MEM_GEMINI_BASE_URL: observer.restart(address(), 'Another address that speaks the Gemini API'),
-  CLAUDE_MEM_OPENROUTER_API_KEY: observer.restart(secret, 'Key for `openrouter`; local servers need none'),
-  CLAUDE_MEM_OPENROUTER_BASE_URL: observer.restart(
-    address(['openrouter', 'ollama', 'lmstudio']),
-    'Any address that speaks the OpenAI chat API, or one of `openrouter`, `ollama`, `lmstudio`',
+  CLAUDE_CODE_PATH: local(
+    observer.restart(
+      text(''),
+      'The `claude` program for `claude-code`, which uses your subscription; setting it makes `auto` choose `claude-code`',
+    ),
+  ),
+  CLAUDE_MEM_GEMINI_API_KEY: local(observer.restart(secret, 'Key for `gemini`')),
+  CLAUDE_MEM_GEMINI_BASE_URL: local(observer.restart(address(), 'Another address that speaks the Gemini API')),
+  CLAUDE_MEM_OPENROUTER_API_KEY: local(observer.restart(secret, 'Key for `openrouter`; local servers need none')),
+  CLAUDE_MEM_OPENROUTER_BASE_URL: local(
+    observer.restart(
+      address(['openrouter', 'ollama', 'lmstudio']),
+      'Any address that speaks the OpenAI chat API, or one of `openrouter`, `ollama`, `lmstudio`',
+    ),
   ),
   CLAUDE_MEM_WHEN_UNAVAILABLE: observer.now(
     choice('wait', ['wait', 'offline']),
@@ -112,21 +121,24 @@ export const SETTINGS = {
     choice('normal', ['minimal', 'normal', 'verbose']),
     'How much a model writes down: `minimal` skips all but changes and decisions, `verbose` skips hardly anything',
   ),
-  CLAUDE_MEM_PROMPT_DIR: observer.restart(
-    text(''),
-    'Folder with your own prompts, which replace the built-in ones file by file; empty: `prompts` in the data directory, if it exists',
+  CLAUDE_MEM_PROMPT_DIR: local(
+    observer.restart(
+      text(''),
+      'Folder with your own prompts, which replace the built-in ones file by file; empty: `prompts` in the data directory, if it exists',
+    ),
   ),
   CLAUDE_MEM_NOVELTY_ENABLED: observer.restart(
     boolean(true),
     'Do not send a model what adds nothing: the same file read again unchanged, listings, status',
   ),
-  CLAUDE_MEM_NEVER_SEND_TOOLS: privacy.restart(
-    list([]),
-    'Tools whose uses are never sent to a model; `mcp__mail__*` matches a whole server',
+  CLAUDE_MEM_NEVER_SEND_TOOLS: local(
+    privacy.restart(list([]), 'Tools whose uses are never sent to a model; `mcp__mail__*` matches a whole server'),
   ),
-  CLAUDE_MEM_NEVER_SEND_PATHS: privacy.restart(
-    list([], checkPathPattern),
-    'More files whose contents are never sent to a model, in addition to `.env`, keys, `.ssh/` and the like; a name or pattern matches anywhere, `dir/` everything below it, `!.env` removes a built-in one',
+  CLAUDE_MEM_NEVER_SEND_PATHS: local(
+    privacy.restart(
+      list([], checkPathPattern),
+      'More files whose contents are never sent to a model, in addition to `.env`, keys, `.ssh/` and the like; a name or pattern matches anywhere, `dir/` everything below it, `!.env` removes a built-in one',
+    ),
   ),
   CLAUDE_MEM_BATCHING_ENABLED: observer.now(
     boolean(true),
@@ -147,9 +159,11 @@ export const SETTINGS = {
     integer(24_000, 2_000, 1_000_000),
     "Size of the observer's conversation at which it is compacted",
   ),
-  CLAUDE_MEM_EMBEDDER: search.restart(
-    text('static'),
-    'What makes vectors of memories: `static` (built-in word vectors) or a model (`claude-mem models`)',
+  CLAUDE_MEM_EMBEDDER: local(
+    search.restart(
+      text('static'),
+      'What makes vectors of memories: `static` (built-in word vectors) or a model (`claude-mem models`)',
+    ),
   ),
   CLAUDE_MEM_SEARCH_LEXICAL: search.restart(
     number(1, 0, 10),
@@ -228,9 +242,8 @@ export const SETTINGS = {
     list(['TodoWrite', 'ListMcpResourcesTool', 'AskUserQuestion']),
     "Tools that are never observed; claude-mem's own tools never are",
   ),
-  CLAUDE_MEM_EXCLUDED_PROJECTS: privacy.now(
-    list([]),
-    'Directories that are never observed, with everything below them; ~ is your home',
+  CLAUDE_MEM_EXCLUDED_PROJECTS: local(
+    privacy.now(list([]), 'Directories that are never observed, with everything below them; ~ is your home'),
   ),
   CLAUDE_MEM_KEEP_PAYLOADS_DAYS: keeping.now(
     integer(7, 0, 3650),

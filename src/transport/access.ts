@@ -1,11 +1,10 @@
 /** Access rules: the token, and for browsers the allowed Host and Origin. */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { MemError } from '../lib/errors.ts'
 
 const TOKEN_BYTES = 32
-const VIEWER_ID_BYTES = 16
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]']
 
 /** A browser's WebSocket cannot send headers, so it passes its token as a second subprotocol. */
@@ -34,21 +33,14 @@ export function tokenMatches(expected: string, given: string | undefined): boole
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/**
- * A token for one viewer page, derived from the data directory's token. It is verified without being stored, so an open
- * page survives a restart of the daemon, and it does not reveal the token it was derived from.
- */
-export function makeViewerToken(token: string): string {
-  return viewerToken(token, randomBytes(VIEWER_ID_BYTES).toString('base64url'))
-}
+/** Who showed which token. */
+export type TokenHolder = { door: 'rest'; viewer: null } | { door: 'viewer'; viewer: string }
 
-function viewerToken(token: string, id: string): string {
-  return `v1.${id}.${createHmac('sha256', token).update(`viewer:${id}`).digest('base64url')}`
-}
-
-function isViewerToken(token: string, given: string): boolean {
-  const id = /^v1\.([\w-]{1,64})\./.exec(given)?.[1]
-  return id !== undefined && tokenMatches(viewerToken(token, id), given)
+export interface AccessTokens {
+  /** Of the data directory. */
+  token: string
+  /** The id of the page with this token; null where it is not valid. */
+  checkViewer(token: string): string | null
 }
 
 /**
@@ -64,9 +56,11 @@ export function checkOrigin(request: IncomingMessage, port: number): void {
 }
 
 /** Accepts the data directory's token and tokens of viewers. */
-export function checkToken(request: IncomingMessage, token: string): void {
+export function checkToken(request: IncomingMessage, tokens: AccessTokens): TokenHolder {
   const given = bearerToken(request) ?? subprotocolToken(request)
-  if (given !== undefined && (tokenMatches(token, given) || isViewerToken(token, given))) return
+  if (given !== undefined && tokenMatches(tokens.token, given)) return { door: 'rest', viewer: null }
+  const viewer = given === undefined ? null : tokens.checkViewer(given)
+  if (viewer !== null) return { door: 'viewer', viewer }
   throw new MemError(
     'unauthorized',
     'a token is required: Authorization: Bearer <content of the file "token" in the data directory>',
@@ -81,10 +75,10 @@ export function checkOwnPage(request: IncomingMessage, port: number): void {
 }
 
 /** Programs send the token as a header. A token in the subprotocol comes from a page, which must be our own. */
-export function checkUpgrade(request: IncomingMessage, port: number, token: string): void {
+export function checkUpgrade(request: IncomingMessage, port: number, tokens: AccessTokens): TokenHolder {
   checkOrigin(request, port)
   if (bearerToken(request) === undefined && subprotocolToken(request) !== undefined) checkOwnPage(request, port)
-  checkToken(request, token)
+  return checkToken(request, tokens)
 }
 
 export function isOurHost(host: string | undefined, port: number): boolean {

@@ -7,9 +7,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DaemonContext } from '../api/context.ts'
 import { runOperation } from '../api/index.ts'
 import { openApiDocument } from '../api/openapi.ts'
+import type { Caller } from '../api/operation.ts'
 import { type JsonSchema, ROUTES, type Route, type RouteParameter, routeParameters } from '../api/routes.ts'
 import { FilterValueError, parseFilters } from '../domain/search-query.ts'
 import { type ErrorCode, errorMessage, MemError } from '../lib/errors.ts'
+import { VIEWER_PROVE_PATH } from './viewer-proof.ts'
 
 const OPENAPI_PATH = '/api/openapi.json'
 /** Where a viewer's page gets its token. */
@@ -18,6 +20,7 @@ export const VIEWER_OPEN_PATH = '/api/viewer/open'
 const OTHER_ADDRESSES = new Map([
   [OPENAPI_PATH, 'GET'],
   [VIEWER_OPEN_PATH, 'POST'],
+  [VIEWER_PROVE_PATH, 'POST'],
 ])
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
@@ -42,7 +45,7 @@ export async function handleRest(
   request: IncomingMessage,
   response: ServerResponse,
   context: DaemonContext,
-  maxBytes: number,
+  { caller, maxBytes }: { caller: Caller; maxBytes: number },
 ): Promise<void> {
   try {
     const url = new URL(request.url ?? '/', 'http://localhost')
@@ -50,7 +53,7 @@ export async function handleRest(
     const route = findRoute(request, response, url)
     const body = request.method === 'POST' || request.method === 'PUT' ? await readBody(request, maxBytes) : undefined
     const input = routeInput(route, url, body)
-    const output = await runOperation(route.name, input, context)
+    const output = await runOperation(route.name, input, context, caller)
     send(response, 200, routeAnswer(route, output, input))
   } catch (error) {
     sendError(response, error)

@@ -17,12 +17,19 @@ import {
   type OperationName,
   runOperation,
 } from '../api/index.ts'
-import { type ConnectionContext, runHandler } from '../api/operation.ts'
+import {
+  type Caller,
+  type ConnectionContext,
+  checkDoor,
+  LOCAL_CALLER,
+  runHandler,
+  type ViewerInfo,
+} from '../api/operation.ts'
 import { PROTOCOL_VERSION } from '../domain/protocol.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
-import { checkOrigin, checkToken, checkUpgrade, SUBPROTOCOL, tokenMatches } from './access.ts'
+import { type AccessTokens, checkOrigin, checkToken, checkUpgrade, SUBPROTOCOL, tokenMatches } from './access.ts'
 import { removeStaleSocket } from './daemon-lock.ts'
 import type { AnswerMessage, ErrorMessage } from './messages.ts'
 import { handleRest, parseJson, sendError } from './rest.ts'
@@ -38,6 +45,8 @@ const HEADERS_TIMEOUT_MS = 10_000
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024
 /** WebSocket close code "unsupported data". */
 const CLOSE_NOT_TEXT = 1003
+/** WebSocket close code of a connection whose token was revoked or has expired. */
+const CLOSE_ACCESS_ENDED = 4401
 /** How much of an unknown operation's name an error quotes. */
 const MAX_QUOTED_CHARS = 100
 /** How long connections may take to close, in ms. */
@@ -57,11 +66,14 @@ export interface DaemonServerOptions {
   now?: () => number
 }
 
-type Door = 'local' | 'tcp'
+/** What a server listens on. */
+type Listener = 'socket' | 'tcp'
 
 interface Connection {
   client: WebSocket
-  door: Door
+  caller: Caller
+  /** Id of the viewer page; null: another program. */
+  viewer: string | null
   /** False on a named pipe until a message has brought the token: on Windows any user may open the pipe. */
   trusted: boolean
 }
@@ -71,6 +83,8 @@ export class DaemonServer {
   readonly #sockets: WebSocketServer
   readonly #subscriptions: Subscriptions
   readonly #viewer: ViewerAccess
+  readonly #tokens: AccessTokens
+  readonly #connections = new Set<Connection>()
   readonly #local: Server
   readonly #tcp: Server
   #port: number | null = null
@@ -85,11 +99,13 @@ export class DaemonServer {
       handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
     })
     this.#viewer = new ViewerAccess({
-      token: options.token,
       directory: options.viewerDir ?? null,
       now: options.now ?? Date.now,
     })
-    this.#local = this.#createServer('local')
+    const { tokens } = this.#viewer
+    tokens.onRevoked = (id) => this.#disconnect(id)
+    this.#tokens = { token: options.token, checkViewer: (given) => tokens.check(given) }
+    this.#local = this.#createServer('socket')
     this.#tcp = this.#createServer('tcp')
     options.context.supervisor.subscribe((item) => this.#subscriptions.publish(item))
   }
@@ -122,6 +138,7 @@ export class DaemonServer {
 
   async close(): Promise<void> {
     this.#subscriptions.close()
+    if (this.#port !== null) this.#passViewersOn(this.#port)
     for (const socket of this.#sockets.clients) socket.close(1001, 'the daemon stops')
     const closed = [this.#local, this.#tcp]
       .filter((server) => server.listening)
@@ -149,48 +166,59 @@ export class DaemonServer {
       )
     }
     this.#port = portOf(this.#tcp)
+    this.#viewer.tokens.takeOver(paths.viewers, this.#port)
     writeFileSync(paths.port, `${JSON.stringify({ port: this.#port, pid: process.pid })}\n`, { mode: 0o600 })
   }
 
-  #createServer(door: Door): Server {
+  #createServer(listener: Listener): Server {
     const server = createServer(
       { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS * 3 },
-      (request, response) => void this.#handleHttp(request, response, door),
+      (request, response) => void this.#handleHttp(request, response, listener),
     )
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => undefined)
+      let access: Pick<Connection, 'caller' | 'viewer'> = { caller: LOCAL_CALLER, viewer: null }
       try {
-        if (door === 'tcp') checkUpgrade(request, this.#port ?? 0, this.#options.token)
+        if (listener === 'tcp') {
+          const { door, viewer } = checkUpgrade(request, this.#port ?? 0, this.#tokens)
+          access = { caller: { door }, viewer }
+        }
       } catch (error) {
         return refuseUpgrade(socket, error, pageHeaders(request.headers.host, this.#port ?? 0))
       }
-      this.#sockets.handleUpgrade(request, socket, head, (client) => this.#accept(client, door))
+      this.#sockets.handleUpgrade(request, socket, head, (client) => this.#accept({ client, ...access }))
     })
     server.on('clientError', (_error, socket) => socket.destroy())
     return server
   }
 
-  async #handleHttp(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
-    const { context, maxMessageBytes, token } = this.#options
+  async #handleHttp(request: IncomingMessage, response: ServerResponse, listener: Listener): Promise<void> {
+    const { context, maxMessageBytes: maxBytes } = this.#options
     const port = this.#port ?? 0
+    let caller = LOCAL_CALLER
     try {
-      if (door === 'tcp') {
+      if (listener === 'tcp') {
         for (const [name, value] of Object.entries(pageHeaders(request.headers.host, port))) {
           response.setHeader(name, value)
         }
         checkOrigin(request, port)
         if (await this.#viewer.handle(request, response, port)) return
       }
-      if (door === 'tcp' || process.platform === 'win32') checkToken(request, token)
+      if (listener === 'tcp') caller = { door: checkToken(request, this.#tokens).door }
+      // On Windows any user may open the pipe.
+      else if (process.platform === 'win32') checkToken(request, { ...this.#tokens, checkViewer: () => null })
     } catch (error) {
       request.resume()
       return sendError(response, error)
     }
-    await handleRest(request, response, context, maxMessageBytes)
+    await handleRest(request, response, context, { caller, maxBytes })
   }
 
-  #accept(client: WebSocket, door: Door): void {
-    const connection = { client, door, trusted: !(door === 'local' && process.platform === 'win32') }
+  #accept({ client, caller, viewer }: Omit<Connection, 'trusted'>): void {
+    const isPipe = caller.door === 'local' && process.platform === 'win32'
+    const connection: Connection = { client, caller, viewer, trusted: !isPipe }
+    this.#connections.add(connection)
+    client.on('close', () => this.#connections.delete(connection))
     client.on('message', (data, isBinary) => {
       if (isBinary) client.close(CLOSE_NOT_TEXT, 'messages are text')
       else void this.#handleMessage(connection, String(data))
@@ -199,7 +227,7 @@ export class DaemonServer {
   }
 
   async #handleMessage(connection: Connection, text: string): Promise<void> {
-    const { client } = connection
+    const { client, caller } = connection
     if (client.readyState !== client.OPEN) return
     let id = ''
     let requested: OperationName | null = null
@@ -208,15 +236,17 @@ export class DaemonServer {
       id = messageId(message)
       const { name, input } = parseRequest(message)
       requested = name
-      this.#checkAllowed(connection, name, input)
+      this.#checkTrusted(connection, input)
       const envelope = { v: PROTOCOL_VERSION, id, type: answerType(name) }
       const operation = OPERATIONS[name]
       if (operation.kind === 'connection') {
         // Answered synchronously: items of the stream must not arrive before the answer.
-        const output = runHandler<ConnectionContext, object>(operation, this.#connectionContext(client), input)
+        checkDoor(name, operation, caller)
+        const connectionContext = this.#connectionContext(client)
+        const output = runHandler<ConnectionContext, object>(operation, connectionContext, input, caller)
         return reply(client, { ...envelope, ...output })
       }
-      const output = await runOperation(name as CallableName, input, this.#options.context)
+      const output = await runOperation(name as CallableName, input, this.#options.context, caller)
       reply(client, { ...output, ...envelope })
     } catch (error) {
       this.#options.log('debug', 'a request failed; the client gets the error', { operation: requested, id, error })
@@ -224,23 +254,47 @@ export class DaemonServer {
     }
   }
 
-  #checkAllowed(connection: Connection, name: OperationName, input: Record<string, unknown>): void {
-    if (!connection.trusted) {
-      const given = typeof input.token === 'string' ? input.token : undefined
-      if (!tokenMatches(this.#options.token, given)) {
-        throw new MemError('unauthorized', 'the first message has to carry the token')
-      }
-      connection.trusted = true
+  #checkTrusted(connection: Connection, input: Record<string, unknown>): void {
+    const { viewer } = connection
+    // An access that has ended closes its connections; this message was on its way.
+    if (viewer !== null && !this.#viewer.tokens.touch(viewer)) {
+      throw new MemError('unauthorized', 'the access of this page has ended')
     }
-    if (OPERATIONS[name].door === 'local' && connection.door !== 'local') {
-      throw new MemError('forbidden', `${name} is only available on the local socket`)
+    if (connection.trusted) return
+    const given = typeof input.token === 'string' ? input.token : undefined
+    if (!tokenMatches(this.#options.token, given)) {
+      throw new MemError('unauthorized', 'the first message has to carry the token')
     }
+    connection.trusted = true
   }
 
   #connectionContext(client: WebSocket): ConnectionContext {
     return {
       subscribe: (since) => this.#subscriptions.add(client, since),
       viewerLink: () => this.#viewer.createLink(this.#port),
+      viewers: () => this.#listViewers(),
+      revokeViewers: (id) => this.#viewer.tokens.revoke(id),
+    }
+  }
+
+  #listViewers(): ViewerInfo[] {
+    const connected = new Set([...this.#connections].map(({ viewer }) => viewer))
+    return this.#viewer.tokens.list().map((viewer) => ({ ...viewer, connected: connected.has(viewer.id) }))
+  }
+
+  /** Ends the connections of a viewer page. */
+  #disconnect(viewer: string): void {
+    for (const connection of this.#connections) {
+      if (connection.viewer === viewer) connection.client.close(CLOSE_ACCESS_ENDED, 'access ended')
+    }
+  }
+
+  #passViewersOn(port: number): void {
+    const { paths, log } = this.#options
+    try {
+      this.#viewer.tokens.passOn(paths.viewers, port)
+    } catch (error) {
+      log('warn', `open viewer pages will need a new link: ${errorMessage(error)}`, { error })
     }
   }
 }

@@ -1,14 +1,16 @@
 /**
- * What a browser gets without a token: the viewer's page, and a token of its own in exchange for a one-time code that
- * `claude-mem viewer` put into the address.
+ * What a browser gets without a token: the viewer's page, a token of its own in exchange for a one-time code that
+ * `claude-mem viewer` put into the address, and the proof that this is the daemon that issued the token.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, extname, join } from 'node:path'
 import { MemError, systemCode } from '../lib/errors.ts'
-import { checkOwnPage, isOurHost, makeViewerToken } from './access.ts'
+import { checkOwnPage, isOurHost } from './access.ts'
 import { readBody, send, VIEWER_OPEN_PATH } from './rest.ts'
+import { isNonce, VIEWER_PROVE_PATH } from './viewer-proof.ts'
+import { ViewerTokens } from './viewer-tokens.ts'
 
 const CODE_BYTES = 32
 /** How long a link can be used, in ms: time to copy it by hand. */
@@ -17,13 +19,11 @@ const LINK_VALID_MS = 120_000
 const MAX_UNUSED_LINKS = 20
 
 export class ViewerLinks {
-  readonly #token: string
   readonly #now: () => number
   /** Keyed by the hash of the code, so that a memory dump contains no usable code. */
   readonly #expiresAt = new Map<string, number>()
 
-  constructor(token: string, now: () => number) {
-    this.#token = token
+  constructor(now: () => number) {
     this.#now = now
   }
 
@@ -37,8 +37,8 @@ export class ViewerLinks {
     return { url: `http://127.0.0.1:${port}/#open=${code}`, expiresAt }
   }
 
-  /** Exchanges a code for the token of a new viewer. */
-  redeem(code: string): string {
+  /** Throws for a code that is not valid; afterwards it no longer is. */
+  redeem(code: string): void {
     const hash = hashCode(code)
     const expiresAt = this.#expiresAt.get(hash)
     this.#expiresAt.delete(hash)
@@ -48,7 +48,6 @@ export class ViewerLinks {
         'this link was already used or has expired; run claude-mem viewer for a new one',
       )
     }
-    return makeViewerToken(this.#token)
   }
 }
 
@@ -155,12 +154,19 @@ function sendFile(response: ServerResponse, status: number, type: string, conten
   response.end(content)
 }
 
-/** A code and the JSON around it. */
-const MAX_CODE_BYTES = 1_024
+/** A code, or an id and a nonce, and the JSON around it. */
+const MAX_BODY_BYTES = 1_024
+/** How a browser requests the script of a service worker. */
+const SERVICE_WORKER_HEADER = 'service-worker'
+/**
+ * The viewer has no service worker. If the browser asks for one, another program that once had this port left it behind,
+ * and it could show its own page at this address: this replaces it and removes it.
+ */
+const REMOVE_SERVICE_WORKER = `self.addEventListener('install', () => self.skipWaiting())
+self.addEventListener('activate', (event) => event.waitUntil(self.registration.unregister()))
+`
 
 interface ViewerAccessOptions {
-  /** Token of the data directory. */
-  token: string
   /** Null: the page was not built. */
   directory: string | null
   now: () => number
@@ -169,10 +175,12 @@ interface ViewerAccessOptions {
 export class ViewerAccess {
   readonly #directory: string | null
   readonly #links: ViewerLinks
+  readonly tokens: ViewerTokens
 
-  constructor({ token, directory, now }: ViewerAccessOptions) {
+  constructor({ directory, now }: ViewerAccessOptions) {
     this.#directory = directory
-    this.#links = new ViewerLinks(token, now)
+    this.#links = new ViewerLinks(now)
+    this.tokens = new ViewerTokens(now)
   }
 
   createLink(port: number | null): { url: string; expiresAt: number } {
@@ -187,12 +195,36 @@ export class ViewerAccess {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
     if (path === VIEWER_OPEN_PATH && request.method === 'POST') {
       checkOwnPage(request, port)
-      send(response, 200, { token: this.#links.redeem(codeIn(await readBody(request, MAX_CODE_BYTES))) })
+      this.#links.redeem(codeIn(await readBody(request, MAX_BODY_BYTES)))
+      send(response, 200, { token: await this.tokens.issue() })
+      return true
+    }
+    if (path === VIEWER_PROVE_PATH && request.method === 'POST') {
+      checkOwnPage(request, port)
+      send(response, 200, { proof: await this.#prove(await readBody(request, MAX_BODY_BYTES), port) })
+      return true
+    }
+    if (request.headers[SERVICE_WORKER_HEADER] === 'script') {
+      response.setHeader('clear-site-data', '"storage"')
+      sendFile(response, 200, CONTENT_TYPES.get('.js') ?? '', REMOVE_SERVICE_WORKER)
       return true
     }
     if (path.startsWith('/api/')) return false
     sendViewerFile(request, response, path, this.#directory)
     return true
+  }
+
+  async #prove(body: unknown, port: number): Promise<string> {
+    const { viewer, nonce }: { viewer?: unknown; nonce?: unknown } =
+      typeof body === 'object' && body !== null ? body : {}
+    if (typeof viewer !== 'string' || !isNonce(nonce)) {
+      throw new MemError('bad_request', 'the body must be {"viewer": "…", "nonce": "…"}')
+    }
+    const proof = await this.tokens.prove(viewer, port, nonce)
+    if (proof === null) {
+      throw new MemError('unauthorized', 'the access of this page has ended; run claude-mem viewer for a new link')
+    }
+    return proof
   }
 }
 

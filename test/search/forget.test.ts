@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ReadContext } from '../../src/api/context.ts'
 import { OPERATIONS } from '../../src/api/index.ts'
+import { LOCAL_CALLER } from '../../src/api/operation.ts'
 import { MemoryChanges } from '../../src/daemon/memory-changes.ts'
 import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'
 import { MEMORY_KINDS, NO_FILTERS, type SearchMode } from '../../src/domain/search-query.ts'
@@ -124,10 +125,13 @@ describe('a forgotten observation', () => {
     expect(place.engine().similarTo(PROJECT.key, 2, 10)).toEqual([])
     const context = readContext(place)
     const around = { query: null, project: null, before: 9, after: 9 }
-    const timeline = await OPERATIONS.timeline.handle(context, { ...around, anchor: 1 })
+    const timeline = await OPERATIONS.timeline.handle(context, { ...around, anchor: 1 }, LOCAL_CALLER)
     expect(timeline.items.map(({ id }) => id)).toEqual([1, 3, 4])
-    await expect(OPERATIONS.timeline.handle(context, { ...around, anchor: 2 })).rejects.toThrow('2')
-    expect(await OPERATIONS.observations.handle(context, { ids: [2] })).toEqual({ observations: [], missing: [2] })
+    await expect(OPERATIONS.timeline.handle(context, { ...around, anchor: 2 }, LOCAL_CALLER)).rejects.toThrow('2')
+    expect(await OPERATIONS.observations.handle(context, { ids: [2] }, LOCAL_CALLER)).toEqual({
+      observations: [],
+      missing: [2],
+    })
     expect(await place.calls().loadMemories([searchRowId('observation', 2)])).toEqual([])
     expect(holds(join(place.directory, 'context'), SECRET)).toBe(false)
     expect(holds(place.vectors, '[2,"')).toBe(false)

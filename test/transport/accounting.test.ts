@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type CallableName, runOperation } from '../../src/api/index.ts'
+import { LOCAL_CALLER } from '../../src/api/operation.ts'
 import { dataPaths } from '../../src/lib/paths.ts'
 import { handleRest } from '../../src/transport/rest.ts'
 import { Harness } from '../daemon/actors/harness.ts'
@@ -18,7 +19,9 @@ let origin: string
 beforeEach(async () => {
   h = await new Harness().start()
   context = testContext(h, dataPaths(h.directory), { now: () => NOW })
-  http = createServer((request, response) => void handleRest(request, response, context, 200_000))
+  http = createServer(
+    (request, response) => void handleRest(request, response, context, { caller: LOCAL_CALLER, maxBytes: 200_000 }),
+  )
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const address = http.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
@@ -82,10 +85,10 @@ describe('channel.accounting', () => {
   })
 
   test('a client gets the same by message', async () => {
-    expect(await runOperation('usage', { by: 'project', days: 30 }, context)).toMatchObject({
+    expect(await runOperation('usage', { by: 'project', days: 30 }, context, LOCAL_CALLER)).toMatchObject({
       usage: (await get('/api/usage?by=project')).body,
     })
-    expect(await runOperation('calls', { session: 'session-one', limit: 5 }, context)).toMatchObject({
+    expect(await runOperation('calls', { session: 'session-one', limit: 5 }, context, LOCAL_CALLER)).toMatchObject({
       ...(await get('/api/sessions/session-one/calls')).body,
     })
   })
@@ -97,6 +100,6 @@ describe('channel.accounting', () => {
     ['calls', { session: '', limit: 5 }],
     ['calls', { session: 's', limit: 10_001 }],
   ])('%s with %j is not valid', async (name, input) => {
-    await expect(runOperation(name, input, context)).rejects.toThrow('not valid')
+    await expect(runOperation(name, input, context, LOCAL_CALLER)).rejects.toThrow('not valid')
   })
 })

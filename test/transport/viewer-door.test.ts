@@ -1,13 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
-import { makeViewerToken } from '../../src/transport/access.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
+import { DaemonServer } from '../../src/transport/server.ts'
 import { ViewerLinks } from '../../src/transport/viewer-access.ts'
+import { computeProof, deriveProofKey, makeNonce, parseViewerToken } from '../../src/transport/viewer-proof.ts'
+import { ViewerTokens } from '../../src/transport/viewer-tokens.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 import { type Served, served } from './served.ts'
 
@@ -185,33 +188,164 @@ describe('a link', () => {
   })
 
   test('pushes the oldest out where there are too many', () => {
-    const links = new ViewerLinks('token', () => NOW)
+    const links = new ViewerLinks(() => NOW)
     const codes = Array.from({ length: 21 }, () => links.create(1).url.split('#open=')[1] ?? '')
     expect(() => links.redeem(codes[0] ?? '')).toThrow('claude-mem viewer')
-    expect(links.redeem(codes[1] ?? '')).toMatch(/^v1\./)
+    expect(() => links.redeem(codes[1] ?? '')).not.toThrow()
+    expect(() => links.redeem(codes[1] ?? '')).toThrow('claude-mem viewer')
   })
 })
 
 describe('a token of a viewer', () => {
-  test('outlives the daemon that gave it, and nothing else passes for one', async () => {
+  const health = async (given: string) => (await ask('GET', '/api/health', { authorization: `Bearer ${given}` })).status
+
+  test('is accepted as it is, and nothing else passes for one', async () => {
     const token = await newToken()
-    const health = async (given: string) =>
-      (await ask('GET', '/api/health', { authorization: `Bearer ${given}` })).status
-    expect(await health(makeViewerToken(s.token))).toBe(200)
-    expect(await health(makeViewerToken('another data directory'))).toBe(401)
-    const [version, id, mac = ''] = token.split('.')
+    expect(await health(token)).toBe(200)
+    const [version, id, secret = ''] = token.split('.')
     const wrong = [
       `${version}.${id}.`,
-      `${version}.${id}x.${mac}`,
-      `v2.${id}.${mac}`,
+      `${version}.${id}x.${secret}`,
+      `v1.${id}.${secret}`,
       `${token}x`,
-      mac,
-      'v1..',
+      secret,
+      'v2..',
       'x'.repeat(8_000),
     ]
     for (const given of wrong) expect(await health(given)).toBe(401)
     expect((await ask('GET', `/api/health?token=${token}`)).status).toBe(401)
     expect((await ask('GET', '/api/health', { cookie: `token=${token}` })).status).toBe(401)
+  })
+
+  test('ends twelve hours after its last use', async () => {
+    const [used, unused] = [await newToken(), await newToken()]
+    now += 11 * 3_600_000
+    expect(await health(used)).toBe(200)
+    now += 2 * 3_600_000
+    expect(await health(used)).toBe(200)
+    expect(await health(unused)).toBe(401)
+    now += 12 * 3_600_000 + 1
+    expect(await health(used)).toBe(401)
+    expect((await s.client.call('viewers')).viewers).toEqual([])
+  })
+
+  test('can be revoked, which ends its connections; only so many pages have access', async () => {
+    const [first, second] = [await newToken(), await newToken()]
+    const socket = await connected(first)
+    const closed = new Promise<number>((resolve) => socket.once('close', resolve))
+    const { viewers } = await s.client.call('viewers')
+    expect(viewers.map(({ connected }) => connected).sort()).toEqual([false, true])
+    const viewer = parseViewerToken(first)?.id ?? ''
+    expect(await s.client.call('viewer_revoke', { viewer })).toMatchObject({ affected: 1 })
+    expect(await closed).toBe(4401)
+    expect([await health(first), await health(second)]).toEqual([401, 200])
+    expect(await s.client.call('viewer_revoke', { viewer })).toMatchObject({ affected: 0 })
+    for (let i = 0; i < 20; i++) {
+      now += 1
+      await newToken()
+    }
+    expect(await health(second)).toBe(401)
+    expect(await s.client.call('viewer_revoke', { viewer: null })).toMatchObject({ affected: 20 })
+  })
+
+  test('is worth nothing to the next daemon, unless it was passed on to the same port soon after', async () => {
+    const token = await newToken()
+    const next = (port: number) =>
+      new DaemonServer({
+        paths: s.paths,
+        token: s.token,
+        context: s.context,
+        port,
+        maxMessageBytes: MAX_MESSAGE_BYTES,
+        seq: 0,
+        log: () => undefined,
+        now: () => now,
+      })
+    const accepts = async (server: DaemonServer) => {
+      await server.listen()
+      const headers = { authorization: `Bearer ${token}` }
+      return (await fetch(`http://127.0.0.1:${server.port}/api/health`, { headers })).status
+    }
+    const passedOn = () => existsSync(s.paths.viewers)
+    s.client.close()
+    await s.server.close()
+    expect(readFileSync(s.paths.viewers, 'utf8')).not.toContain(parseViewerToken(token)?.secret)
+    if (process.platform !== 'win32') expect(statSync(s.paths.viewers).mode & 0o777).toBe(0o600)
+    const second = next(s.port)
+    expect(await accepts(second)).toBe(200)
+    expect(passedOn()).toBe(false)
+    await second.close()
+    // Another program has the port, so this daemon gets another one.
+    const squatter = createTcpServer().listen(s.port, '127.0.0.1')
+    await once(squatter, 'listening')
+    const third = next(s.port)
+    expect(await accepts(third)).toBe(401)
+    await third.close()
+    squatter.close()
+    expect(passedOn()).toBe(false)
+    const fourth = next(s.port)
+    expect(await accepts(fourth)).toBe(401)
+    await fourth.close()
+  })
+
+  test('is not passed on after a long time, or from a file that is none', async () => {
+    for (const [text, later] of [
+      [null, 120_001],
+      ['{"port":', 0],
+    ] as const) {
+      const token = await newToken()
+      const tokens = new ViewerTokens(() => now)
+      const file = join(directory, 'viewers.json')
+      tokens.takeOver(file, 1)
+      await tokens.issue()
+      tokens.passOn(file, 1)
+      if (text !== null) writeFileSync(file, text)
+      now += later
+      const next = new ViewerTokens(() => now)
+      next.takeOver(file, 1)
+      expect(next.list()).toEqual([])
+      expect(next.check(token)).toBeNull()
+      expect(existsSync(file)).toBe(false)
+    }
+  })
+
+  /** The answer to one request over a connection with this token. */
+  async function callWith(token: string, type: string, input: object = {}): Promise<Record<string, unknown>> {
+    const socket = await connected(token)
+    const answer = once(socket, 'message')
+    socket.send(JSON.stringify({ v: PROTOCOL_VERSION, id: '1', type, ...input }))
+    const [data] = await answer
+    socket.close()
+    return JSON.parse(String(data))
+  }
+
+  async function connected(token: string): Promise<WebSocket> {
+    const socket = new WebSocket(`ws://127.0.0.1:${s.port}/`, { headers: { authorization: `Bearer ${token}` } })
+    await once(socket, 'open')
+    return socket
+  }
+
+  test.each([
+    ['files', { action: 'on', project: null, root: '/tmp' }],
+    ['import', { batch: {} }],
+    ['stop', {}],
+    ['handover', { version: '99.0.0' }],
+    ['backup', {}],
+    ['project_merge', { from: 'a', into: 'b', confirm: true }],
+    ['viewer_link', {}],
+    ['viewers', {}],
+    ['viewer_revoke', { viewer: null }],
+  ])('cannot be used for %s, nor can the token of the data directory over TCP', async (type, input) => {
+    for (const token of [await newToken(), s.token]) {
+      expect(await callWith(token, type, input)).toMatchObject({ type: 'error', code: 'forbidden' })
+    }
+  })
+
+  test('cannot report events', async () => {
+    expect(await callWith(await newToken(), 'event', { event: {} })).toMatchObject({ code: 'forbidden' })
+    expect(await callWith(s.token, 'event', { event: {} })).toMatchObject({ code: 'bad_request' })
+    const headers = { authorization: `Bearer ${await newToken()}` }
+    expect((await ask('POST', '/api/sessions/init', headers, '{}')).status).toBe(403)
   })
 
   /** As a browser connects: no header of its own. What it was answered with, or the protocol that was agreed on. */
@@ -237,6 +371,40 @@ describe('a token of a viewer', () => {
     expect(await follow(['claude-mem.v1', 'token.wrong'], { origin: ours() })).toBe(401)
     expect(await follow(['claude-mem.v1'], { origin: ours() })).toBe(401)
   })
+})
+
+describe('the daemon proves to a page that it knows its token', () => {
+  const prove = (body: object, headers: Record<string, string> = { origin: ours() }) =>
+    ask('POST', '/api/viewer/prove', headers, JSON.stringify(body))
+
+  test('with an answer that only it can give, for this port and this nonce', async () => {
+    const { id: viewer, secret } = parseViewerToken(await newToken()) ?? { id: '', secret: '' }
+    const nonce = makeNonce()
+    const { proof } = JSON.parse((await prove({ viewer, nonce })).text)
+    const key = await deriveProofKey(secret)
+    expect(proof).toBe(await computeProof(key, s.port, nonce))
+    expect(proof).not.toBe(await computeProof(key, s.port + 1, nonce))
+    expect(JSON.parse((await prove({ viewer, nonce: makeNonce() })).text).proof).not.toBe(proof)
+  })
+
+  test('to our own page alone, and not for a page without access', async () => {
+    const { id: viewer } = parseViewerToken(await newToken()) ?? { id: '' }
+    const nonce = makeNonce()
+    expect((await prove({ viewer, nonce }, {})).status).toBe(403)
+    expect((await prove({ viewer, nonce }, { origin: 'https://evil.example' })).status).toBe(403)
+    for (const body of [{}, [], { viewer }, { viewer, nonce: 'x' }, { viewer: 7, nonce }]) {
+      expect((await prove(body)).status).toBe(422)
+    }
+    expect(await prove({ viewer: 'unknown', nonce })).toMatchObject({ status: 401 })
+    await s.client.call('viewer_revoke', { viewer })
+    expect(await prove({ viewer, nonce })).toMatchObject({ status: 401 })
+  })
+})
+
+test('a service worker that another program left in the browser is replaced by one that removes itself', async () => {
+  const script = await ask('GET', '/sw.js', { 'service-worker': 'script' })
+  expect(script).toMatchObject({ status: 200, headers: { 'clear-site-data': '"storage"' } })
+  expect(script.text).toContain('registration.unregister()')
 })
 
 describe('a connection that goes wrong ends alone', () => {

@@ -5,10 +5,11 @@ import { startOfDay } from '../../domain/dates.ts'
 import { MemError } from '../../lib/errors.ts'
 import { compareVersions, VERSION } from '../../lib/version.ts'
 import type { DaemonContext } from '../context.ts'
-import { connectionOperation, daemonOperation } from '../operation.ts'
+import { connectionOperation, daemonOperation, LOCAL_ONLY } from '../operation.ts'
 import { version } from '../schemas.ts'
 
 const MAX_SETTING_NAME_CHARS = 200
+const MAX_VIEWER_ID_CHARS = 64
 /** Items of a list setting; each is checked by the setting's own rule. */
 const MAX_SETTING_ITEMS = 1_000
 const MAX_SETTING_CHARS = 100_000
@@ -54,6 +55,7 @@ export const daemonOperations = {
 
   backup: daemonOperation({
     about: 'Makes a backup. Answered when it is on disk.',
+    doors: LOCAL_ONLY,
     input: z.object({}),
     answerType: 'backups',
     answerDescription: '`backups`: the new one',
@@ -71,28 +73,31 @@ export const daemonOperations = {
     about: 'Lists all settings with their values, rules and sources. Secrets are shortened.',
     input: z.object({}),
     answerDescription: '`settings`, `problems`',
-    handle: (context) => liveSettings(context).list(),
+    handle: (context, _input, { door }) => liveSettings(context).list(door),
     rest: [{ method: 'GET', path: '/api/settings' }],
   }),
 
   setting_set: daemonOperation({
-    about: 'Changes a setting, written as people write it; null removes it from the settings file.',
+    about:
+      'Changes a setting, written as people write it; null removes it from the settings file. Some settings can only be ' +
+      'changed on the local socket.',
     input: z.object({
       name: z.string().min(1).max(MAX_SETTING_NAME_CHARS),
       value: z.union([settingText, z.array(settingText).max(MAX_SETTING_ITEMS), z.number(), z.boolean()]).nullable(),
     }),
     answerType: 'settings',
     answerDescription: '`settings`, `problems`, as they are now',
-    handle: (context, { name, value }) => {
+    handle: (context, { name, value }, { door }) => {
       const settings = liveSettings(context)
-      settings.set(name, typeof value === 'number' || typeof value === 'boolean' ? String(value) : value)
-      return settings.list()
+      settings.set(name, typeof value === 'number' || typeof value === 'boolean' ? String(value) : value, door)
+      return settings.list(door)
     },
     rest: [{ method: 'PUT', path: '/api/settings/:name' }],
   }),
 
   stop: daemonOperation({
     about: 'Finishes what is in flight, releases the data directory and exits.',
+    doors: LOCAL_ONLY,
     input: z.object({}),
     answerType: 'done',
     answerDescription: '`affected`: 1',
@@ -104,6 +109,7 @@ export const daemonOperations = {
 
   handover: daemonOperation({
     about: 'Stops the daemon for a newer program that takes over the data directory.',
+    doors: LOCAL_ONLY,
     input: z.object({ version }),
     answerType: 'done',
     answerDescription: '`affected`: 1',
@@ -127,10 +133,27 @@ export const daemonOperations = {
 
   viewer_link: connectionOperation({
     about: 'Makes an address of the viewer that can be opened once.',
-    door: 'local',
+    doors: LOCAL_ONLY,
     input: z.object({}),
     answerDescription: '`url`, `expiresAt`',
     handle: (connection) => connection.viewerLink(),
+  }),
+
+  viewers: connectionOperation({
+    about: 'Lists the viewer pages that have access, the one used last first.',
+    doors: LOCAL_ONLY,
+    input: z.object({}),
+    answerDescription: '`viewers`: `id`, `createdAt`, `usedAt`, `expiresAt`, `connected`',
+    handle: (connection) => ({ viewers: connection.viewers() }),
+  }),
+
+  viewer_revoke: connectionOperation({
+    about: 'Ends the access of a viewer page, and its connections; null: of all pages.',
+    doors: LOCAL_ONLY,
+    input: z.object({ viewer: z.string().min(1).max(MAX_VIEWER_ID_CHARS).nullable() }),
+    answerType: 'done',
+    answerDescription: '`affected`: pages',
+    handle: (connection, { viewer }) => ({ affected: connection.revokeViewers(viewer) }),
   }),
 }
 

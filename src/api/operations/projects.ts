@@ -10,7 +10,7 @@ import { MemError } from '../../lib/errors.ts'
 import { SETTINGS } from '../../settings/settings.ts'
 import type { StoreReader } from '../../store/port.ts'
 import { cleanImportBatch } from '../import.ts'
-import { daemonOperation, readOperation } from '../operation.ts'
+import { daemonOperation, LOCAL_ONLY, readOperation } from '../operation.ts'
 import { batchSchema } from '../record-schemas.ts'
 import { path, projectName, projectNewName } from '../schemas.ts'
 
@@ -68,6 +68,7 @@ export const projectOperations = {
   project_merge: daemonOperation({
     about:
       'Files everything of one project under another, now and later. Without `confirm` it only reports what would move.',
+    doors: LOCAL_ONLY,
     input: z.object({ from: projectName, into: projectName, confirm: z.boolean() }),
     answerType: 'project_merged',
     answerDescription: '`report`',
@@ -76,6 +77,7 @@ export const projectOperations = {
 
   files: daemonOperation({
     about: "Turns files that show a project's memory (CLAUDE.md, Cursor rules) on or off, or reports their state.",
+    doors: LOCAL_ONLY,
     input: filesInput,
     answerDescription: '`report`',
     handle: async ({ files, store }, request) => {
@@ -86,6 +88,7 @@ export const projectOperations = {
 
   import: daemonOperation({
     about: 'Takes in memories of another store. Answered once they are durable, with the outcome of each record.',
+    doors: LOCAL_ONLY,
     input: z.object({ batch: batchSchema }),
     answerType: 'imported',
     answerDescription: '`outcomes` in the order of the records',

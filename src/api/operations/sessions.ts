@@ -15,7 +15,7 @@ import {
   type UsageTotals,
 } from '../../store/port.ts'
 import type { DaemonContext, ReadContext } from '../context.ts'
-import { daemonOperation, type RestRoute, readOperation } from '../operation.ts'
+import { daemonOperation, NO_VIEWER, type RestRoute, readOperation } from '../operation.ts'
 import { eventNotFound, resolveEvent, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
   cwd,
@@ -43,6 +43,7 @@ const token = z.string().exactOptional()
 export const sessionOperations = {
   event: daemonOperation({
     about: 'Reports what happened in a session. Answered once it is durable; the same id twice counts once.',
+    doors: NO_VIEWER,
     input: z.object({ event: eventSchema, version: version.default(''), token }),
     answerType: 'ack',
     answerDescription:
@@ -66,6 +67,7 @@ export const sessionOperations = {
 
   file_context: daemonOperation({
     about: 'Says what is known about a file that is about to be read.',
+    doors: NO_VIEWER,
     input: z.object({
       session: id,
       project,
