@@ -7,6 +7,7 @@ import { memoryOperations } from '../src/api/operations/memory.ts'
 import { projectOperations } from '../src/api/operations/projects.ts'
 import { sessionOperations } from '../src/api/operations/sessions.ts'
 import { ROUTES } from '../src/api/routes.ts'
+import { DOORS, type Door } from '../src/domain/doors.ts'
 import { FILTER_NAMES, SEARCH_FILTERS } from '../src/domain/search-query.ts'
 
 /** The tables stand between these marks; everything else on the page is written by hand. */
@@ -52,12 +53,22 @@ function operationTables(): string {
       const rows = Object.keys(group)
         .filter(isOperationName)
         .map((name) => {
-          const { about, input, answerDescription } = OPERATIONS[name]
-          return `| \`${name}\` | ${about} | ${fields(input)} | \`${answerType(name)}\`: ${answerDescription} |`
+          const { about, input, answerDescription, doors }: OperationTexts = OPERATIONS[name]
+          return `| \`${name}\` | ${about}${doorText(doors)} | ${fields(input)} | \`${answerType(name)}\`: ${answerDescription} |`
         })
       return [`### ${title}`, '| request | what it does | fields | answer |', '|---|---|---|---|', ...rows].join('\n')
     })
     .join('\n\n')
+}
+
+type OperationTexts = Pick<(typeof OPERATIONS)['status'], 'about' | 'answerDescription'> & {
+  input: z.ZodObject
+  doors?: readonly Door[]
+}
+
+function doorText(doors: readonly Door[] = DOORS): string {
+  if (doors.includes('viewer')) return ''
+  return doors.includes('rest') ? ' Not for viewers.' : ' Only on the local socket.'
 }
 
 /** Required fields first; optional ones with a question mark. Filters are described in their own table. */

@@ -27,7 +27,8 @@ interface LiveSocket {
 export type LiveState = 'connecting' | 'live' | 'stale' | 'closed'
 
 interface LiveConnectionOptions {
-  open(): LiveSocket
+  /** May first check who answers; if it rejects, it is tried again later. */
+  open(): LiveSocket | Promise<LiveSocket>
   onLoad(): void
   onItem(item: StreamMessage): void
   onState(state: LiveState): void
@@ -47,6 +48,8 @@ export class LiveConnection {
   readonly #options: LiveConnectionOptions
   #requests = new PendingRequests()
   #socket: LiveSocket | null = null
+  /** Of the newest attempt to connect: an older one may still be opening its socket. */
+  #opening = 0
   #state: LiveState = 'connecting'
   #last: number | null
   #attempt = 0
@@ -96,13 +99,28 @@ export class LiveConnection {
   }
 
   #connect(): void {
-    let socket: LiveSocket
+    this.#opening += 1
+    const number = this.#opening
+    const isNewest = () => number === this.#opening && this.#state !== 'closed'
+    const failed = () => {
+      if (isNewest()) this.#retry()
+    }
+    let opened: LiveSocket | Promise<LiveSocket>
     try {
-      socket = this.#options.open()
+      opened = this.#options.open()
     } catch {
-      this.#retry()
+      failed()
       return
     }
+    // A socket that is there already is used at once: it may open before a promise resolves.
+    if (opened instanceof Promise) {
+      opened.then((socket) => (isNewest() ? this.#use(socket) : socket.close()), failed)
+    } else {
+      this.#use(opened)
+    }
+  }
+
+  #use(socket: LiveSocket): void {
     const requests = new PendingRequests()
     this.#socket = socket
     this.#requests = requests

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { EmptyState } from './components/basics.tsx'
 import { Dialog, Toasts } from './components/dialog.tsx'
 import { Icon, type IconName } from './components/icon.tsx'
-import { accessDenied, connectionState, staleSince } from './connection.ts'
+import { accessDenied, connectionState, otherProgramAnswers, staleSince } from './connection.ts'
 import { daemonStatus } from './daemon-status.ts'
 import { RelativeTime } from './format.tsx'
 import { helpVisible, KEY_HELP, VIEWS } from './keyboard.ts'
@@ -103,6 +103,18 @@ function ConnectionStatus() {
 
 function StaleNotice() {
   const since = useObservable(staleSince)
+  const isOther = useObservable(otherProgramAnswers)
+  if (isOther) {
+    return (
+      <div class="note warn bordered stale-note" role="status">
+        <Icon name="warn" />
+        <p>
+          Another program answers at this address, not your daemon. The page has sent it nothing and keeps trying. Do
+          not reload it; close this tab and run <code>claude-mem viewer</code>.
+        </p>
+      </div>
+    )
+  }
   if (since === null) return null
   return (
     <div class="note warn bordered stale-note" role="status">

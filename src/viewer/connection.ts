@@ -2,6 +2,13 @@
 import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
 import { LiveConnection, type LiveState } from '../transport/live-connection.ts'
 import type { StreamMessage } from '../transport/messages.ts'
+import {
+  computeProof,
+  deriveProofKey,
+  makeNonce,
+  parseViewerToken,
+  VIEWER_PROVE_PATH,
+} from '../transport/viewer-proof.ts'
 import { Observable } from './observable.ts'
 
 /** Key in `sessionStorage`: the token belongs to this tab and is gone when the tab is closed. */
@@ -42,7 +49,7 @@ export function reloadOnNewLink(): void {
 
 function storedAccess(): ViewerAccess {
   const token = sessionStorage.getItem(TOKEN_KEY)
-  return token === null ? { token: null, reason: '' } : { token }
+  return token === null || parseViewerToken(token) === null ? { token: null, reason: '' } : { token }
 }
 
 export const connectionState = new Observable<LiveState>('connecting')
@@ -50,20 +57,27 @@ export const connectionState = new Observable<LiveState>('connecting')
 export const loadGeneration = new Observable(0)
 /** When the connection was lost; null while it is live. */
 export const staleSince = new Observable<number | null>(null)
-/** The daemon refused the token: the user needs a new link. */
+/** The daemon does not know the token: the user needs a new link. */
 export const accessDenied = new Observable(false)
+/** Something at this address answers that does not know the token, so it is not the daemon. It was sent nothing. */
+export const otherProgramAnswers = new Observable(false)
 
 type Listener = (items: readonly StreamMessage[]) => void
 const listeners = new Set<Listener>()
 /** Stream messages are delivered in batches, in ms: at 200 a second the page renders at most 16 times a second. */
 const BATCH_MS = 60
+/** A browser leaves it out of the address. */
+const DEFAULT_HTTP_PORT = 80
 
 let channel: LiveConnection | null = null
 let batch: StreamMessage[] = []
 
 export function connectToDaemon(token: string): void {
   channel = new LiveConnection({
-    open: () => new WebSocket(`ws://${location.host}/`, ['claude-mem.v1', `token.${token}`]),
+    open: async () => {
+      await requireProof(token)
+      return new WebSocket(`ws://${location.host}/`, ['claude-mem.v1', `token.${token}`])
+    },
     onLoad: () => loadGeneration.set(loadGeneration.value + 1),
     onItem: (item) => {
       if (batch.push(item) === 1) setTimeout(deliverBatch, BATCH_MS)
@@ -72,7 +86,6 @@ export function connectToDaemon(token: string): void {
       connectionState.set(state)
       staleSince.set(state === 'stale' ? Date.now() : null)
     },
-    onBroken: () => void checkAccess(token),
   })
   channel.start()
   document.addEventListener('visibilitychange', () => {
@@ -98,14 +111,30 @@ function deliverBatch(): void {
   for (const listener of [...listeners]) listener(items)
 }
 
-async function checkAccess(token: string): Promise<void> {
-  try {
-    const response = await fetch('/api/health', { headers: { authorization: `Bearer ${token}` } })
-    if (response.status !== 401) return
-  } catch {
-    // The daemon does not answer: the token may still be valid.
-    return
+/**
+ * Rejects unless the program at this address proves that it knows the token. While no daemon runs, any program can take the
+ * port, and would get the token with the next connection.
+ */
+async function requireProof(token: string): Promise<void> {
+  const { id, secret } = parseViewerToken(token) ?? { id: '', secret: '' }
+  const nonce = makeNonce()
+  const response = await fetch(VIEWER_PROVE_PATH, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ viewer: id, nonce }),
+  })
+  const body: { proof?: unknown; error?: { code?: unknown } } | null = await response.json().catch(() => null)
+  if (response.status === 401 && body?.error?.code === 'unauthorized') {
+    denyAccess()
+    throw new Error('the access of this page has ended')
   }
+  const port = Number(location.port) || DEFAULT_HTTP_PORT
+  const isDaemon = body?.proof === (await computeProof(await deriveProofKey(secret), port, nonce))
+  otherProgramAnswers.set(!isDaemon)
+  if (!isDaemon) throw new Error('another program answers at this address')
+}
+
+function denyAccess(): void {
   channel?.close()
   sessionStorage.removeItem(TOKEN_KEY)
   accessDenied.set(true)

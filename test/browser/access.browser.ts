@@ -2,6 +2,7 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isAlive } from '../support/programs.ts'
 import { ViewerFixture } from './viewer-fixture.ts'
 
 let fixture: ViewerFixture
@@ -101,6 +102,47 @@ describe('viewer.access', () => {
     )
     // A no-cors request is answered, but the page cannot read the answer.
     expect(got).toEqual(['refused', expect.stringMatching(/^refused$|^0 $/), 'refused', 'refused'])
+  })
+
+  test('another program on the port of a stopped daemon gets no token, and the page says so', async () => {
+    const other = await ViewerFixture.start()
+    const received: string[] = []
+    const squatter = createServer(({ method, url, headers }, response) => {
+      received.push(`${method} ${url} ${JSON.stringify(headers)}`)
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"proof":"guessed"}')
+    })
+    squatter.on('upgrade', ({ url, headers }, socket) => {
+      received.push(`upgrade ${url} ${JSON.stringify(headers)}`)
+      socket.destroy()
+    })
+    try {
+      const { page } = await other.open()
+      const token = String(await page.evaluate(() => sessionStorage.getItem('claude-mem-token')))
+      const { pid } = await other.daemon.status()
+      process.kill(pid, 'SIGKILL')
+      await expect.poll(() => isAlive(pid)).toBe(false)
+      await page.locator('[data-testid=connection][data-state=stale]').waitFor()
+      await new Promise<void>((resolve) => squatter.listen(other.port, '127.0.0.1', resolve))
+      await page.getByText('Another program answers at this address').waitFor()
+      expect(received.length).toBeGreaterThan(0)
+      expect(received.join('\n')).not.toContain(token.split('.')[2])
+      expect(received.join('\n')).not.toContain('upgrade')
+      await new Promise((resolve) => squatter.close(resolve))
+      // The next daemon is another run: the token is worth nothing to it.
+      await other.startDaemon()
+      await page.getByText('This page needs a personal link').waitFor()
+      expect(await page.evaluate(() => sessionStorage.getItem('claude-mem-token'))).toBeNull()
+    } finally {
+      squatter.closeAllConnections()
+      squatter.close()
+      await other.dispose()
+    }
+  })
+
+  test('a page whose access was revoked says how to get a new link', async () => {
+    const { page } = await fixture.open()
+    await fixture.daemon.ask((client) => client.call('viewer_revoke', { viewer: null }))
+    await page.getByText('claude-mem viewer', { exact: true }).waitFor()
   })
 
   test('a wrong Host or a missing token is rejected', async () => {

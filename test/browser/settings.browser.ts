@@ -73,17 +73,17 @@ describe('viewer.settings', () => {
     expect(kept().CLAUDE_MEM_SKIP_TOOLS).toEqual(['ListMcpResourcesTool', 'AskUserQuestion', '<b>Tool</b>'])
   })
 
-  test('a secret is never sent back; settings from the environment are locked', async () => {
+  test('a secret is never sent to the page; settings for a terminal or from the environment are locked', async () => {
+    await fixture.daemon.ask((client) =>
+      client.call('setting_set', { name: 'CLAUDE_MEM_GEMINI_API_KEY', value: SECRET }),
+    )
+    expect(kept().CLAUDE_MEM_GEMINI_API_KEY).toBe(SECRET)
     const { page } = await watch('#/settings')
     const row = setting(page, 'CLAUDE_MEM_GEMINI_API_KEY')
-    await row.locator('input').fill(SECRET)
-    await row.getByRole('button', { name: 'Save' }).click()
-    await row.getByRole('button', { name: 'Replace' }).waitFor()
-    expect(await row.locator('input').inputValue()).toBe('')
+    await row.getByText('claude-mem config set CLAUDE_MEM_GEMINI_API_KEY').waitFor()
+    expect(await row.locator('input').isDisabled()).toBe(true)
     expect(await row.locator('input').getAttribute('placeholder')).toBe('Set: …wxyz')
-    expect(kept().CLAUDE_MEM_GEMINI_API_KEY).toBe(SECRET)
-    await page.reload()
-    await setting(page, 'CLAUDE_MEM_GEMINI_API_KEY').waitFor()
+    expect(await row.getByRole('button').count()).toBe(0)
     expect(await page.content()).not.toContain(SECRET)
     expect(await setting(page, 'CLAUDE_MEM_PROVIDER').getByRole('combobox').isDisabled()).toBe(true)
   })

@@ -407,6 +407,18 @@ test('a service worker that another program left in the browser is replaced by o
   expect(script.text).toContain('registration.unregister()')
 })
 
+test.skipIf(process.platform === 'win32')('REST works on the local socket without a token', async () => {
+  const status = await new Promise((resolve, reject) => {
+    const request = httpRequest({ socketPath: s.paths.socket, path: '/api/health' }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    request.on('error', reject)
+    request.end()
+  })
+  expect(status).toBe(200)
+})
+
 describe('a connection that goes wrong ends alone', () => {
   /** Bytes after a proper handshake; the code it is closed with, null where it just ends. */
   function say(...frames: Buffer[]): Promise<number | null> {

@@ -118,33 +118,19 @@ function ValueField(props: SettingControlProps) {
   )
 }
 
-/** Write-only: the page never gets the stored value. */
+/** The page neither gets the stored value nor can change it: a key is set in a terminal. */
 function SecretField(props: SettingControlProps) {
-  const { setting, save } = props
-  const [draft, setDraft] = useState('')
-  const isSet = !sameSettingValue(setting.value, '')
+  const { value } = props.setting
   return (
-    <form
-      class="setting-text row wrap"
-      onSubmit={async (event) => {
-        event.preventDefault()
-        if (draft !== '' && (await save(draft))) setDraft('')
-      }}
-    >
+    <span class="setting-text row wrap">
       <input
         type="password"
         {...fieldProps(props)}
         class="setting-line"
-        autocomplete="new-password"
-        spellcheck={false}
-        placeholder={isSet ? `Set: ${String(setting.value)}` : 'Not set'}
-        value={draft}
-        onInput={(event) => setDraft(event.currentTarget.value)}
+        disabled
+        placeholder={sameSettingValue(value, '') ? 'Not set' : `Set: ${String(value)}`}
       />
-      <button type="submit" disabled={draft === ''}>
-        {isSet ? 'Replace' : 'Save'}
-      </button>
-    </form>
+    </span>
   )
 }
 
