@@ -25,6 +25,7 @@ const BENCHMARKS = {
   prompts: 'which prompts get memories at which floor: prompts about the project and unrelated ones',
   viewer: 'the page: its size, frames while events arrive, memory, and the effect of fifty viewers on hooks',
   restore: 'a start on 10,000 sessions, 1,000 of them unfinished: first ack, memory, sessions awake',
+  soak: 'an hour of events, viewers, searches, restarts and provider faults: what grows, and what was lost: [--minutes 60]',
 }
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')

@@ -167,7 +167,7 @@ export function kindOf({ hook_event_name: name }: Payload): LogEntry['kind'] {
 }
 
 /** One session in steps; the payloads of one step are reported by hooks that run at the same time. */
-function* sessionSteps(random: Random, session: string, cwd: string): Generator<Payload[]> {
+export function* sessionSteps(random: Random, session: string, cwd: string): Generator<Payload[]> {
   yield [say.sessionStart({ session, prompt: `${session}-start`, cwd })]
   const turns = random.between(1, 3)
   for (let n = 1; n <= turns; n++) yield* turnSteps(random, { session, prompt: `${session}-p${n}`, cwd })

@@ -108,14 +108,14 @@ export interface DaemonProcess {
   exited: Promise<Exit>
 }
 
-export function spawnDaemon(sandbox: Sandbox, env: NodeJS.ProcessEnv = {}): DaemonProcess {
-  const child = spawn(process.execPath, [DAEMON], {
+export function spawnDaemon(sandbox: Sandbox, env: NodeJS.ProcessEnv = {}, program = DAEMON): DaemonProcess {
+  const child = spawn(process.execPath, [program], {
     env: { ...sandbox.env, ...env },
     stdio: 'ignore',
     cwd: sandbox.paths.dataDir,
   })
   const { pid } = child
-  if (pid === undefined) throw new Error(`${DAEMON} could not be started`)
+  if (pid === undefined) throw new Error(`${program} could not be started`)
   const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
   const daemon: DaemonProcess = { pid, child, exit: null, exited }
   void exited.then((exit) => {
