@@ -63,6 +63,10 @@ export function withSummaryDue(turns: readonly Turn[], prompt: number): Turn[] {
   return withTurn(turns, prompt, (turn) => ({ ...turn, summary: true }))
 }
 
+export function withWholeSummaryDue(turns: readonly Turn[], prompt: number): Turn[] {
+  return withTurn(turns, prompt, (turn) => ({ ...turn, whole: true }))
+}
+
 /** Merges the two oldest turns until at most MAX_TURNS are left. */
 function mergeOldestTurns(turns: Turn[]): Turn[] {
   const [oldest, second, ...rest] = turns
@@ -72,6 +76,7 @@ function mergeOldestTurns(turns: Turn[]): Turn[] {
     pending: oldest.pending + second.pending,
     flush: oldest.flush || second.flush,
     summary: oldest.summary || second.summary,
+    ...(oldest.whole === true || second.whole === true ? { whole: true } : {}),
   }
   return mergeOldestTurns([merged, ...rest])
 }
@@ -79,7 +84,8 @@ function mergeOldestTurns(turns: Turn[]): Turn[] {
 /** Drops turns with nothing left to do; the open one stays. Keeps to MAX_TURNS. */
 export function dropFinishedTurns(context: SessionContext): SessionContext {
   const isOpen = (turn: Turn) => context.turnOpen && turn.prompt === context.prompt
-  const turns = context.turns.filter((turn) => turn.pending > 0 || turn.summary || isOpen(turn))
+  const hasWork = (turn: Turn) => turn.pending > 0 || turn.summary || turn.whole === true
+  const turns = context.turns.filter((turn) => hasWork(turn) || isOpen(turn))
   return { ...context, turns: mergeOldestTurns(turns) }
 }
 

@@ -9,7 +9,7 @@ export type Work = { kind: 'observe' | 'summarize'; turn: Turn }
 export function nextWork(context: SessionContext, policy: Policy): Work | null {
   for (const turn of context.turns) {
     if (turn.pending > 0) return flushReason(context, turn, policy) === null ? null : { kind: 'observe', turn }
-    if (turn.summary) return { kind: 'summarize', turn }
+    if (turn.summary || turn.whole === true) return { kind: 'summarize', turn }
   }
   return null
 }
@@ -54,9 +54,15 @@ export function startBatch(context: SessionContext, { env }: SessionEvent): Sess
 export function startSummary(context: SessionContext, { env }: SessionEvent): SessionContext {
   const work = nextWork(context, env.policy)
   if (work === null) return context
-  const effect: Effect = { ...effectBase(env, work.turn.prompt), kind: 'summarize' }
-  const turns = withTurn(context.turns, work.turn.prompt, (turn) => ({ ...turn, summary: false }))
-  return withEffect({ ...context, turns }, env, effect, `summary of turn ${work.turn.prompt}`)
+  const { prompt, summary } = work.turn
+  const base = effectBase(env, prompt)
+  if (summary) {
+    const turns = withTurn(context.turns, prompt, (turn) => ({ ...turn, summary: false }))
+    return withEffect({ ...context, turns }, env, { ...base, kind: 'summarize' }, `summary of turn ${prompt}`)
+  }
+  const turns = withTurn(context.turns, prompt, ({ whole: _, ...turn }) => turn)
+  const effect: Effect = { ...base, kind: 'summarize', whole: true }
+  return withEffect({ ...context, turns }, env, effect, 'summary of the whole session')
 }
 
 export function startCompaction(context: SessionContext, { env }: SessionEvent): SessionContext {
@@ -101,9 +107,10 @@ export function settleBatch(context: SessionContext, event: EventOf<'OBSERVED'>)
 
 export function settleSummary(context: SessionContext, event: EventOf<'SUMMARIZED'>): SessionContext {
   const effect = context.effect
-  if (effect === null) return context
+  if (effect?.kind !== 'summarize') return context
   const next = dropFinishedTurns({ ...settleEffect(context, event), summaryAttempts: 0 })
-  return decide(next, event.env, `turn ${effect.prompt} summarised`, {
+  const subject = effect.whole === true ? 'the whole session' : `turn ${effect.prompt}`
+  return decide(next, event.env, `${subject} summarised`, {
     do: 'settle',
     effectId: effect.id,
     prompt: effect.prompt,

@@ -8,6 +8,7 @@ import {
   recordActivity,
   withSummaryDue,
   withTurn,
+  withWholeSummaryDue,
 } from './context.ts'
 import type { SessionContext, Turn, TurnCount } from './types.ts'
 
@@ -96,6 +97,23 @@ function endSession(context: SessionContext, outcome: 'completed' | 'interrupted
 
 export function onFlush(context: SessionContext, { env }: EventOf<'FLUSH'>): SessionContext {
   return decide({ ...context, waiting: null, turns: markFlush(context.turns) }, env, 'flushed by hand')
+}
+
+/** Pending messages are observed first. A private turn has no summary; the whole session has one without it. */
+export function onSummarize(context: SessionContext, { env, prompt }: EventOf<'SUMMARIZE'>): SessionContext {
+  const next: SessionContext = { ...context, waiting: null, turns: markFlush(context.turns) }
+  if (prompt === null) {
+    const turns = withWholeSummaryDue(next.turns, context.prompt)
+    return decide({ ...next, turns }, env, 'summary of the whole session requested by hand')
+  }
+  if (prompt > context.prompt || (prompt === context.prompt && context.turnPrivate)) {
+    return decide(context, env, `turn ${prompt} has nothing to summarise`)
+  }
+  return decide(
+    { ...next, turns: withSummaryDue(next.turns, prompt) },
+    env,
+    `summary of turn ${prompt} requested by hand`,
+  )
 }
 
 /** Idle for `sessionIdleMs`: the session ends. Idle for `idleFlushMs`: its pending messages are flushed. */

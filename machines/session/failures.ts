@@ -8,8 +8,9 @@ import {
   withoutPending,
   withSummaryDue,
   withTurn,
+  withWholeSummaryDue,
 } from './context.ts'
-import type { Change, SessionContext } from './types.ts'
+import type { Change, Effect, SessionContext, Turn } from './types.ts'
 
 /** Wait before the retry of an effect that timed out, in ms. */
 const RETRY_AFTER_TIMEOUT_MS = 30_000
@@ -18,8 +19,13 @@ const RETRY_AFTER_TIMEOUT_MS = 30_000
 function releaseEffect(context: SessionContext, counted: boolean, reason: string): [SessionContext, Change[]] {
   const { effect } = context
   if (effect === null) return [context, []]
-  const turns = effect.kind === 'summarize' ? withSummaryDue(context.turns, effect.prompt) : context.turns
+  const turns = turnsAfterRelease(context, effect)
   return [{ ...context, effect: null, turns }, [{ do: 'release', effectId: effect.id, counted, reason }]]
+}
+
+function turnsAfterRelease({ turns }: SessionContext, effect: Effect): Turn[] {
+  if (effect.kind !== 'summarize') return turns
+  return effect.whole === true ? withWholeSummaryDue(turns, effect.prompt) : withSummaryDue(turns, effect.prompt)
 }
 
 /** The usage of a failed effect counts, with any owner of the failure. */

@@ -25,7 +25,9 @@
  *    the context records since when.
  * 8. A session ends with SESSION_END (`completed`) or after a long idle time (`interrupted` with an open turn, else
  *    `completed`). Work that is still due is done before it closes.
- * 9. `closed` is an ordinary state: a prompt or a user reopens it, and a late message is still observed. A session that
+ * 9. SUMMARIZE is a user's wish for a summary now, of a turn or of the whole session. Pending messages are observed first. A
+ *    closed session makes it and closes again: its end is not changed.
+ * 10. `closed` is an ordinary state: a prompt or a user reopens it, and a late message is still observed. A session that
  *    has ended but still has work is reopened by clearing its end.
  */
 import { assign, type Snapshot, setup } from 'xstate'
@@ -50,6 +52,7 @@ import {
   onRetry,
   onSessionEnd,
   onSessionStart,
+  onSummarize,
   onTurnEnd,
   rescheduleWakeUp,
   resetIdleClock,
@@ -100,6 +103,7 @@ const waiting = {
   on: {
     DEADLINE: { guard: 'wait is over', target: '#session.observing', actions: 'resumeAfterWait' },
     FLUSH: { target: '#session.observing', actions: 'onFlush' },
+    SUMMARIZE: { target: '#session.observing', actions: 'onSummarize' },
   },
 } as const
 
@@ -149,6 +153,7 @@ export const sessionMachine = setup({
     onSessionEnd: actionFor('SESSION_END', onSessionEnd),
     onReopen: actionFor('REOPEN', onReopen),
     onFlush: actionFor('FLUSH', onFlush),
+    onSummarize: actionFor('SUMMARIZE', onSummarize),
     onIdle: actionFor('DEADLINE', onIdle),
     resetIdleClock: actionFor('DEADLINE', resetIdleClock),
     rescheduleWakeUp: actionFor('DEADLINE', rescheduleWakeUp),
@@ -182,6 +187,7 @@ export const sessionMachine = setup({
     SESSION_END: { actions: 'onSessionEnd' },
     REOPEN: { guard: 'has ended', actions: 'onReopen' },
     FLUSH: { actions: 'onFlush' },
+    SUMMARIZE: { actions: 'onSummarize' },
     RETRY: { actions: 'onRetry' },
     CLEAR: { actions: 'onClear' },
   },
@@ -192,6 +198,7 @@ export const sessionMachine = setup({
         MESSAGE: { target: 'observing', actions: 'onMessage' },
         TURN_END: { target: 'observing', actions: 'onTurnEnd' },
         SESSION_END: { target: 'observing', actions: 'onSessionEnd' },
+        SUMMARIZE: { target: 'observing', actions: 'onSummarize' },
         DEADLINE: [
           { guard: 'clock set back', actions: 'resetIdleClock' },
           { guard: 'session idle', target: 'observing', actions: 'onIdle' },
@@ -277,6 +284,7 @@ export const sessionMachine = setup({
         MESSAGE: { target: 'observing', actions: 'onMessage' },
         TURN_END: { target: 'observing', actions: 'onTurnEnd' },
         REOPEN: { target: 'observing', actions: 'onReopen' },
+        SUMMARIZE: { target: 'observing', actions: 'onSummarize' },
         RETRY: { target: 'observing', actions: 'onRetry' },
       },
     },

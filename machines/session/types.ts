@@ -43,6 +43,8 @@ export type SessionInput =
   /** A user reopens the session. */
   | { type: 'REOPEN' }
   | { type: 'FLUSH' }
+  /** A user wants the summary of this turn now; null: one of the whole session. */
+  | { type: 'SUMMARIZE'; prompt: number | null }
   | { type: 'DEADLINE' }
   | { type: 'DRAIN' }
   /** Failed messages, counted by turn, and failed summaries, by prompt number, are tried again. */
@@ -76,6 +78,8 @@ export interface Turn {
   flush: boolean
   /** A summary is due once no message is pending. False while it is being made: the turn may end again meanwhile. */
   summary: boolean
+  /** A user wants a summary of the whole session, once this turn and all earlier ones have no work left. */
+  whole?: boolean
 }
 
 interface EffectBase {
@@ -89,7 +93,8 @@ interface EffectBase {
 }
 export type Effect =
   | (EffectBase & { kind: 'observe'; limit: number })
-  | (EffectBase & { kind: 'summarize' })
+  /** `whole`: of the session, not of the turn. */
+  | (EffectBase & { kind: 'summarize'; whole?: boolean })
   | (EffectBase & { kind: 'compact' })
 
 /** What a decision changes besides the snapshot: the store applies it to its rows. `prompt` is a prompt number. */

@@ -52,6 +52,8 @@ export interface DaemonProcess {
   /** Files in the spool. */
   spooled(): number
   keepBackups(): number
+  /** How long closing, flushing or summarising a session waits for its effect, in ms. */
+  settleTimeoutMs(): number
   /** Drains, releases the data directory and exits. */
   stop(reason: string): void
 }

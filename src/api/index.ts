@@ -10,8 +10,15 @@ import { daemonOperations } from './operations/daemon.ts'
 import { memoryOperations } from './operations/memory.ts'
 import { projectOperations } from './operations/projects.ts'
 import { sessionOperations } from './operations/sessions.ts'
+import { summaryOperations } from './operations/summaries.ts'
 
-export const OPERATIONS = { ...daemonOperations, ...memoryOperations, ...sessionOperations, ...projectOperations }
+export const OPERATIONS = {
+  ...daemonOperations,
+  ...memoryOperations,
+  ...sessionOperations,
+  ...summaryOperations,
+  ...projectOperations,
+}
 
 export type Operations = typeof OPERATIONS
 export type OperationName = keyof Operations

@@ -84,6 +84,7 @@ const summary = z.object({
   filesRead: texts,
   filesEdited: texts,
   promptNumber,
+  whole: z.literal(true).exactOptional(),
   model: label.nullable(),
 })
 

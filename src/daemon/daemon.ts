@@ -337,6 +337,7 @@ class DaemonParts implements Daemon {
         budget: () => (this.#usesModel ? budget.view : null),
         spooled: () => this.#spool.size,
         keepBackups,
+        settleTimeoutMs: () => settings.CLAUDE_MEM_DELETE_TIMEOUT * 1_000,
         stop: (reason) => void this.stop(reason),
       },
     }

@@ -65,7 +65,10 @@ export interface Summary extends SummaryDraft {
   id: number
   session: string
   project: string
+  /** Of the turn; for a summary of the whole session, the last turn in it. */
   promptNumber: number
+  /** Present where the summary is of the whole session instead of one turn. A session has at most one of these. */
+  whole?: true
   model: string | null
   createdAt: number
 }

@@ -3,7 +3,7 @@
  *
  * An observer turns a session's tool uses into memory. It is a second agent beside the coding agent and never talks to
  * the user. It has three operations: `observe` turns a batch of messages into observations, `summarize` closes a turn
- * with a summary, `compact` replaces the conversation with a short digest once it has grown too long.
+ * with a summary or sums up the whole session, `compact` replaces the conversation with a short digest once it has grown too long.
  *
  * An observer holds no state between calls. Everything it needs comes with the request (conversation, earlier digests)
  * and everything that must be kept is in the answer, so that the session actor can commit it in one transaction and
@@ -53,6 +53,11 @@ export interface SummarizeRequest extends ObserverSession {
   /** Null if the session ended without a turn end event. */
   turnEnd: TurnEndEvent | null
   observations: readonly Observation[]
+  /**
+   * The summaries of the turns, oldest first, where a summary of the whole session is wanted; `observations` are then those
+   * of the session. Null: the summary of one turn.
+   */
+  turns: readonly Summary[] | null
 }
 
 export interface CompactRequest extends ObserverSession {

@@ -155,6 +155,10 @@ export const SETTINGS = {
   CLAUDE_MEM_IDLE_EXIT_MINUTES: running.now(integer(30, 0, 10080), 'Idle time after which the daemon stops; 0: never'),
   CLAUDE_MEM_EFFECT_CONCURRENCY: running.now(integer(2, 1, 16), 'Observer calls at the same time'),
   CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS: running.now(integer(120, 1, 3600), 'Timeout of one observer call'),
+  CLAUDE_MEM_DELETE_TIMEOUT: running.now(
+    integer(5, 0, 600),
+    'Seconds that closing, deleting, flushing or summarising a session waits for its observer call before it is answered; the call goes on',
+  ),
   CLAUDE_MEM_COMPACT_TOKENS: observer.restart(
     integer(24_000, 2_000, 1_000_000),
     "Size of the observer's conversation at which it is compacted",

@@ -28,6 +28,7 @@ function inputsIn(state: { value: unknown; context: SessionContext }): (SessionI
     { type: 'SESSION_END' },
     { type: 'REOPEN' },
     { type: 'FLUSH' },
+    { type: 'SUMMARIZE', prompt: null },
     { type: 'DRAIN' },
     { type: 'OBSERVED', effectId, usage, contextTokens: 0 },
     { type: 'OBSERVED', effectId, usage, contextTokens: POLICY.compactTokens + 1 },

@@ -35,6 +35,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
           { type: 'SESSION_END' },
           { type: 'REOPEN' },
           { type: 'FLUSH' },
+          { type: 'SUMMARIZE', prompt: null },
+          { type: 'SUMMARIZE', prompt: 1 },
           { type: 'DEADLINE' },
           { type: 'DRAIN' },
         ),

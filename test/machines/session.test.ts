@@ -451,3 +451,54 @@ describe('session.snapshot', () => {
     expect(s.snapshot.length).toBeLessThan(4_096)
   })
 })
+
+describe('session.summary on demand', () => {
+  test('of an open turn: its messages are observed first, and the turn stays open', () => {
+    const s = session(prompt(), message(), { type: 'SUMMARIZE', prompt: 1 })
+    expect(s.context.effect).toMatchObject({ kind: 'observe', limit: 1 })
+    s.observed()
+    expect(s.context.effect).toMatchObject({ kind: 'summarize', prompt: 1 })
+    s.summarized()
+    expect(s.state).toBe('observing')
+    expect(s.context.turnOpen).toBe(true)
+  })
+
+  test('of the whole session: after the summaries that are due', () => {
+    const s = session(prompt(), message(), { type: 'SUMMARIZE', prompt: null }, turnEnd())
+    s.observed()
+    expect(s.context.effect).toMatchObject({ kind: 'summarize' })
+    expect(s.context.effect).not.toHaveProperty('whole')
+    s.summarized()
+    expect(s.context.effect).toMatchObject({ kind: 'summarize', whole: true })
+    s.summarized()
+    expect(s.context).toMatchObject({ effect: null, turns: [] })
+  })
+
+  test('a closed session makes it and closes again', () => {
+    const s = session(prompt(), message(), turnEnd(), { type: 'SESSION_END' })
+    s.settle()
+    expect(s.state).toBe('closed')
+    s.send({ type: 'SUMMARIZE', prompt: null })
+    expect(s.context.effect).toMatchObject({ kind: 'summarize', whole: true })
+    s.summarized()
+    expect(s.state).toBe('closed')
+    expect(s.context.outcome).toBe('completed')
+  })
+
+  test('one that a stop interrupted is made after the next start', () => {
+    const s = session(prompt(), turnEnd())
+    s.settle()
+    s.send({ type: 'SUMMARIZE', prompt: null })
+    s.send({ type: 'DRAIN' })
+    expect(s.state).toBe('summarizing.waiting')
+    s.send({ type: 'DEADLINE' })
+    expect(s.context.effect).toMatchObject({ kind: 'summarize', whole: true })
+  })
+
+  test('of a private turn or one that does not exist: nothing is made', () => {
+    const s = session({ type: 'PROMPT', promptId: null, private: true })
+    s.send({ type: 'SUMMARIZE', prompt: 1 })
+    s.send({ type: 'SUMMARIZE', prompt: 7 })
+    expect(s.context.effect).toBeNull()
+  })
+})

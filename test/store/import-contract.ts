@@ -88,6 +88,22 @@ export function importContract(current: () => Store): void {
       ])
     })
 
+    test('import.keepsTheNewestSummaryOfAWholeSession', async () => {
+      const whole = summaryRecord('s', { whole: true, createdAt: NOW + 5 })
+      const older = { ...whole, createdAt: NOW + 1, request: 'older' }
+      const newer = { ...whole, createdAt: NOW + 9, request: 'newer' }
+      expect(await whatBecame([summaryRecord('s'), whole, older, newer, newer])).toEqual([
+        'added',
+        'added',
+        'known',
+        'added',
+        'known',
+      ])
+      const stored = await current().summaries({ session: 's' })
+      expect(stored).toHaveLength(2)
+      expect(stored.filter((one) => 'whole' in one)).toMatchObject([{ whole: true, request: 'newer' }])
+    })
+
     test('import.knowsAnObservationByTheWordsItHadBefore', async () => {
       const id = await idOf(observationRecord('s'))
       const [stored] = await current().observations({ session: 's' })

@@ -235,8 +235,9 @@ describe('migrations', () => {
     expect(await lifted.seenDigests('s', ['a.ts'])).toEqual(new Map([['a.ts', '1']]))
   })
 
-  test('migrations.areNumberedWithoutGaps', () => {
-    expect(MIGRATIONS.map(({ version }) => version)).toEqual(range(1, MIGRATIONS.length))
+  test('migrations.areNumberedInOrder', () => {
+    const versions = MIGRATIONS.map(({ version }) => version)
+    expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b))
   })
 })
 

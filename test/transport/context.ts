@@ -74,6 +74,7 @@ export function testContext(
       budget: () => null,
       spooled: () => 0,
       keepBackups: () => 3,
+      settleTimeoutMs: () => 5_000,
       stop: () => undefined,
       ...own,
     },

@@ -30,9 +30,8 @@ import {
   sessionOrAll,
   version,
 } from '../schemas.ts'
+import { waitUntilSettled } from '../settle.ts'
 
-/** How long closing or flushing a session waits for its effect, in ms. */
-const SETTLE_TIMEOUT_MS = 5_000
 /** Sessions in one request whether they are known. */
 const MAX_REPORTED = 1_000
 const rows = z.int().min(0).max(MAX_STORY_ROWS)
@@ -227,7 +226,8 @@ export const sessionOperations = {
   }),
 
   flush: daemonOperation({
-    about: 'Hands waiting messages to the observer now; with `wait`, answered when it is done or after 5 seconds.',
+    about:
+      'Hands waiting messages to the observer now; with `wait`, answered when it is done or after CLAUDE_MEM_DELETE_TIMEOUT.',
     input: z.object({ session: sessionOrAll, wait: z.boolean() }),
     answerType: 'done',
     answerDescription: '`affected`: sessions',
@@ -240,7 +240,7 @@ export const sessionOperations = {
   }),
 
   close_session: daemonOperation({
-    about: 'Ends a session and waits up to 5 seconds for its effect. Everything is kept.',
+    about: 'Ends a session and waits for its effect, up to CLAUDE_MEM_DELETE_TIMEOUT. Everything is kept.',
     input: z.object({ session: id }),
     answerType: 'session',
     answerDescription: '`view`',
@@ -285,27 +285,6 @@ async function readView(reader: ReadContext['reader'], prefix: string, trace: nu
   const view = await reader.sessionView(await resolveSession(reader, prefix), trace)
   if (view === null) throw sessionNotFound(prefix)
   return view
-}
-
-/** Resolves when the session (null: every session) has no effect in flight, or after the timeout. */
-async function waitUntilSettled({ supervisor, store }: DaemonContext, session: string | null): Promise<void> {
-  const busy = async () => {
-    if (session === null) return (await store.unfinishedEffects()).length > 0
-    return (await store.session(session))?.effect != null
-  }
-  await new Promise<void>((resolve, reject) => {
-    const done = () => {
-      clearTimeout(timer)
-      unsubscribe()
-      resolve()
-    }
-    const check = () => busy().then((still) => (still ? undefined : done()), reject)
-    const timer = setTimeout(done, SETTLE_TIMEOUT_MS)
-    const unsubscribe = supervisor.subscribe((item) => {
-      if (session === null || (item.type === 'commit' && item.session === session)) void check()
-    })
-    void check()
-  })
 }
 
 async function closeSession(context: DaemonContext, session: string): Promise<void> {

@@ -19,12 +19,14 @@ import { forgetCommand, pinCommand, rememberCommand, supersedeCommand } from './
 import { replayCommand } from './replay.ts'
 import { searchCommand, showCommand, timelineCommand } from './search.ts'
 import { statsCommand, usageCommand } from './stats.ts'
+import { summarizeCommand } from './summarize.ts'
 import { viewerCommand } from './viewer.ts'
 
 export const COMMANDS: readonly CliCommand[] = [
   searchCommand,
   showCommand,
   timelineCommand,
+  summarizeCommand,
   rememberCommand,
   forgetCommand,
   pinCommand,

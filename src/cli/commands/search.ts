@@ -31,6 +31,7 @@ import { observationLines, reportMissing } from '../render/observation.ts'
 import type { Display, Style } from '../style.ts'
 import { cutColumn, rightColumn, type TableCell, type TableColumn, tableLines } from '../table.ts'
 import { displayWidth, padEnd, padStart, terminalSafe, truncate } from '../text.ts'
+import { showSessionSummary } from './summarize.ts'
 
 const { MAX_AROUND, MAX_HITS, MAX_OFFSET, MAX_QUERY_CHARS, MAX_SHOWN } = INPUT_LIMITS
 
@@ -91,19 +92,26 @@ async function countElsewhere(request: InputOf<'search'>, answer: SearchAnswer, 
 }
 
 export const showCommand = defineCommand({
-  usage: 'show <id..>',
+  usage: 'show [id..]',
   takesRest: true,
   group: 'Memory',
   summary: 'Observations in full: text, files, links, sources',
   about:
     'Prints whole observations: what was learned, the files and functions it is about, the session and prompt it comes ' +
-    'from, what replaces or repeats it, and how many tokens it takes to read it. Works without a daemon too.',
+    'from, what replaces or repeats it, and how many tokens it takes to read it. With --session the summary of a whole ' +
+    'session, or, before claude-mem summarize has made one, those of its turns. Works without a daemon too.',
   examples: [
     ['claude-mem show 12', 'one'],
     ['claude-mem show 12 15 16', 'several; 12,15,16 is the same'],
+    ['claude-mem show --session 5f1c', 'the summary of a session'],
     ['claude-mem show 12 --json | jq .observations[].facts', 'for programs'],
   ],
-  run: async ({ rest }, cli) => {
+  options: { session: stringOption('The summary of this session: the start of its id', 's') },
+  run: async ({ rest, session }, cli) => {
+    if (session !== undefined) {
+      refuseIf(rest.length > 0, 'show takes either ids or --session')
+      return await showSessionSummary(session, cli)
+    }
     const ids = parseObservationIds(rest)
     refuseIf(ids.length === 0, 'show needs the id of an observation; claude-mem search shows them')
     refuseIf(ids.length > MAX_SHOWN, `show takes at most ${MAX_SHOWN} ids at once`)

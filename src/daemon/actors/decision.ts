@@ -16,7 +16,14 @@ export type Delivery = { input: SessionInput } & (
   /** The result of an effect. `calls`: its model calls, successful or not. `messages`: the events that the observer read. */
   | { kind: 'failed'; calls: readonly ModelCall[] }
   | { kind: 'observed'; answer: ObserveAnswer; messages: readonly MemoryEvent[]; calls: readonly ModelCall[] }
-  | { kind: 'summarized'; answer: SummarizeAnswer; messages: readonly MemoryEvent[]; calls: readonly ModelCall[] }
+  /** `whole`: the summary is of the whole session. */
+  | {
+      kind: 'summarized'
+      whole: boolean
+      answer: SummarizeAnswer
+      messages: readonly MemoryEvent[]
+      calls: readonly ModelCall[]
+    }
   | { kind: 'compacted'; answer: CompactAnswer; calls: readonly ModelCall[] }
 )
 
@@ -157,7 +164,9 @@ function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Ch
   }
   if ('seen' in answer) commit.seen.push(...answer.seen)
   else if (answer.summary !== null) {
-    commit.summaries.push({ ...answer.summary, promptNumber, model, effectId, createdAt: learnedAt(messages, at) })
+    const whole = delivery.kind === 'summarized' && delivery.whole ? { whole: true as const } : {}
+    const createdAt = learnedAt(messages, at)
+    commit.summaries.push({ ...answer.summary, ...whole, promptNumber, model, effectId, createdAt })
   }
 }
 

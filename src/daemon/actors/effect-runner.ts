@@ -62,20 +62,34 @@ async function callObserver(
     }
     case 'summarize': {
       const turnEnd = events.findLast((event) => event.kind === 'turn_end') ?? null
-      const answer = await observer.summarize({ ...request, turnEnd, observations: material.observations }, signal)
+      const whole = effect.whole === true
+      const subject = whole ? await wholeSession(store, session) : { observations: material.observations, turns: null }
+      const answer = await observer.summarize({ ...request, turnEnd, ...subject }, signal)
       const input = { type: 'SUMMARIZED', ...costOf(effect, answer) } as const
-      return { kind: 'summarized', input, answer, messages: events, calls: calls.list(null) }
+      return { kind: 'summarized', input, whole, answer, messages: events, calls: calls.list(null) }
     }
     case 'compact': {
       const [observations, summaries] = await Promise.all([
         store.observations({ session, limit: DIGEST_OBSERVATIONS }),
         store.summaries({ session, limit: DIGEST_SUMMARIES }),
       ])
-      const answer = await observer.compact({ ...request, observations, summaries }, signal)
+      // A summary of the whole session repeats those of its turns.
+      const turns = summaries.filter(({ whole }) => whole !== true)
+      const answer = await observer.compact({ ...request, observations, summaries: turns }, signal)
       const input = { type: 'COMPACTED', ...costOf(effect, answer) } as const
       return { kind: 'compacted', input, answer, calls: calls.list(null) }
     }
   }
+}
+
+/** Oldest first. The summaries of the turns are the newest that fit into a digest. */
+async function wholeSession(store: Store, session: string) {
+  const [observations, summaries] = await Promise.all([
+    store.observations({ session, limit: DIGEST_OBSERVATIONS }),
+    store.summaries({ session, limit: DIGEST_SUMMARIES }),
+  ])
+  const turns = summaries.filter(({ whole }) => whole !== true)
+  return { observations: observations.toReversed(), turns: turns.toReversed() }
 }
 
 function costOf({ id: effectId }: Effect, { usage, contextTokens }: CompactAnswer) {
@@ -217,20 +231,19 @@ export class EffectRunner {
   }
 
   async #callWithBreaker(session: string, effect: Effect, calls: EffectCalls, signal: AbortSignal): Promise<Delivery> {
+    const now = this.#host.now()
     const observer = this.#observerFor(effect)
     const breaker = this.#breaker(observer.provider)
-    const now = this.#host.now()
-    const spent = effect.offline === null ? this.#host.modelDisabledReason() : null
+    const usesModel = observer !== this.#host.offlineObserver
+    const spent = usesModel ? this.#host.modelDisabledReason() : null
     if (spent !== null) return this.#failedDelivery(effect, calls, 'provider', spent, now)
     if (breaker.openUntil > now) {
       const reason = breaker.waiting?.reason ?? 'waits'
       return this.#failedDelivery(effect, calls, 'provider', reason, this.#retryAt(effect, breaker.openUntil))
     }
+    const call = { store: this.#host.store, observer, session, effect, calls, at: now }
     try {
-      const result = await abortable(
-        callObserver({ store: this.#host.store, observer, session, effect, calls, at: now }, signal),
-        signal,
-      )
+      const result = await abortable(callObserver(call, signal), signal)
       breaker.succeed()
       return result
     } catch (error) {
@@ -241,13 +254,21 @@ export class EffectRunner {
         const { owner, retryAt } = failure.input
         const details = { session, effect: effect.id, kind: effect.kind, owner, retryInMs: retryAt - this.#host.now() }
         this.#host.log('warn', `an effect failed; ${AFTER_FAILURE[owner]}`, { ...details, error })
+        if (isWholeSummary(effect) && usesModel) {
+          return await callObserver({ ...call, observer: this.#host.offlineObserver }, signal)
+        }
       }
       return failure
     }
   }
 
+  /** A user waits for a summary of the whole session: it is made without the provider where that cannot be called now. */
   #observerFor(effect: Effect): Observer {
-    return effect.offline === null ? this.#host.observer() : this.#host.offlineObserver
+    const observer = this.#host.observer()
+    if (effect.offline !== null) return this.#host.offlineObserver
+    if (!isWholeSummary(effect)) return observer
+    const isDown = this.#breaker(observer.provider).openUntil > this.#host.now()
+    return isDown || this.#host.modelDisabledReason() !== null ? this.#host.offlineObserver : observer
   }
 
   #deliveryForError(effect: Effect, calls: EffectCalls, error: unknown) {
@@ -279,6 +300,10 @@ export class EffectRunner {
     this.#breakers.set(provider, made)
     return made
   }
+}
+
+function isWholeSummary(effect: Effect): boolean {
+  return effect.kind === 'summarize' && effect.whole === true
 }
 
 async function allDone(jobs: readonly Job[]): Promise<void> {

@@ -358,6 +358,12 @@ export class Supervisor {
     return this.#tell(session, { type: 'REOPEN' })
   }
 
+  /** Requests the summary of a turn, or of the whole session (null). Closes the breaker: a user waits for it. */
+  summarize(session: string, prompt: number | null): Promise<unknown> {
+    this.#effects.resetBreakers()
+    return this.#tell(session, { type: 'SUMMARIZE', prompt })
+  }
+
   /** Refuses new events, waits for effects until the deadline, releases the rest. */
   async drain(reason: string): Promise<void> {
     if (this.state === 'draining' || this.state === 'stopped') return

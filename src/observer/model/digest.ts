@@ -36,7 +36,7 @@ export function conversationDigest(request: CompactRequest, { maxTokens, withhel
 }
 
 /** Notes of the rules may contain what must not be sent to a model. */
-function isFromModel(model: string | null): boolean {
+export function isFromModel(model: string | null): boolean {
   return model !== null && model !== 'offline'
 }
 

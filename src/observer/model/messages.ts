@@ -8,6 +8,7 @@
 
 import { formatDate, formatTimeWithSeconds, utcOffset } from '../../domain/dates.ts'
 import type { InboxEvent, TurnEndEvent } from '../../domain/event.ts'
+import type { Observation, Summary } from '../../domain/observation.ts'
 import { cutText } from '../../domain/sanitize.ts'
 import { pluralize } from '../../lib/format.ts'
 import { promptAttribute, promptLine, promptText, shortenForPrompt } from './prompt-text.ts'
@@ -19,6 +20,9 @@ const MAX_REQUEST_CHARS = 3_000
 /** The agent's last message contains the decisions; a long one repeats the work. */
 const MAX_LAST_MESSAGE_CHARS = 6_000
 const MAX_LINE_CHARS = 300
+/** One turn, and all turns, in the request for a summary of the whole session. */
+const MAX_TURN_CHARS = 1_000
+const MAX_SESSION_CHARS = 16_000
 
 interface Opening {
   /** The project's display name. */
@@ -56,6 +60,38 @@ export function renderSummary(prompts: Prompts, { request, turnEnd }: EndedTurn)
     request: requestText(request) || '(not known)',
     last_message: lastMessageText(turnEnd) || '(none were seen)',
   })
+}
+
+interface WholeSession {
+  /** Oldest first. */
+  turns: readonly Summary[]
+  observations: readonly Observation[]
+}
+
+export function renderSessionSummary(prompts: Prompts, { turns, observations }: WholeSession): string {
+  const decisions = observations.filter(({ type }) => type === 'decision').map(({ title }) => title)
+  return fillPrompt(prompts['session-summary'], {
+    turns: promptLines(turns.map(turnText)),
+    decisions: promptLines(decisions.map((title) => title ?? '')),
+  })
+}
+
+function turnText({ promptNumber, request, completed, learned, nextSteps }: Summary): string {
+  const parts = [request, completed, learned, nextSteps === null ? null : `Next: ${nextSteps}`]
+  return `turn ${promptNumber}: ${parts.filter((part) => part !== null).join(' | ')}`
+}
+
+/** The newest lines that fit, oldest first. */
+function promptLines(lines: readonly string[]): string {
+  let left = MAX_SESSION_CHARS
+  const kept: string[] = []
+  for (const text of lines.toReversed()) {
+    const line = promptLine(text, MAX_TURN_CHARS)
+    if (line.length > left) break
+    left -= line.length + 1
+    if (line !== '') kept.unshift(`- ${line}`)
+  }
+  return kept.join('\n') || '(none)'
 }
 
 /** The first message after compaction. */

@@ -9,6 +9,7 @@ import {
   estimateTokens,
   NO_USAGE,
   type ObservationDraft,
+  type Summary,
   type Usage,
 } from '../../domain/observation.ts'
 import { workingTreeRoot } from '../../domain/project.ts'
@@ -28,15 +29,17 @@ import {
   type SummarizeRequest,
 } from '../port.ts'
 import { type ModelPrice, usageCost } from '../prices.ts'
+import { composeSessionSummary } from '../rules/session-summary.ts'
 import { asFields, stringField } from '../tool-events/json-fields.ts'
 import { type ChatMessage, type ChatModel, type ChatReply, estimateRequestTokens } from './chat.ts'
-import { conversationDigest } from './digest.ts'
+import { conversationDigest, isFromModel } from './digest.ts'
 import {
   conversationHasRequest,
   renderBatch,
   renderCompaction,
   renderObservation,
   renderOpening,
+  renderSessionSummary,
   renderSummary,
 } from './messages.ts'
 import { prepareNovelty } from './novelty.ts'
@@ -121,9 +124,15 @@ export class ModelObserver implements Observer {
   }
 
   async summarize(request: SummarizeRequest, signal: AbortSignal): Promise<SummarizeAnswer> {
-    const { prompt, turnEnd } = request
+    const { prompts } = this.#options
+    const { prompt, turnEnd, turns } = request
+    const sendable = turns === null ? null : this.#sendable(turns, request)
+    // Without a turn that a model has read, there is nothing that it may be asked about.
+    if (turns !== null && sendable?.turns.length === 0) return composedAnswer(turns, request)
     const opening = await this.#openingIfNew(request, null)
-    const content = joinParagraphs(opening, renderSummary(this.#options.prompts, { request: prompt, turnEnd }))
+    const question =
+      sendable === null ? renderSummary(prompts, { request: prompt, turnEnd }) : renderSessionSummary(prompts, sendable)
+    const content = joinParagraphs(opening, question)
     const { reply, result } = await this.#call(
       request,
       content,
@@ -131,7 +140,19 @@ export class ModelObserver implements Observer {
       signal,
     )
     const skipReason = reply.summary === null ? (reply.skipSummary ?? reply.skip) : null
-    return { ...result, summary: reply.summary, skipReason, observations: observationDrafts(reply.observations, []) }
+    const found = turns === null ? observationDrafts(reply.observations, []) : []
+    return { ...result, summary: reply.summary, skipReason, observations: found }
+  }
+
+  /** Without what the rules wrote, and what is about files that are never sent: a model has not read it. */
+  #sendable(turns: readonly Summary[], { observations, cwd }: SummarizeRequest) {
+    const isAllowed = (files: readonly string[]) => !this.#options.withheld.mentions(files, cwd)
+    return {
+      turns: turns.filter((one) => isFromModel(one.model) && isAllowed([...one.filesRead, ...one.filesEdited])),
+      observations: observations.filter(
+        (one) => isFromModel(one.model) && isAllowed([...one.filesRead, ...one.filesModified]),
+      ),
+    }
   }
 
   /** Without a call: the digest is built from what is stored, so that it costs nothing and cannot fail. */
@@ -210,6 +231,13 @@ export class ModelObserver implements Observer {
     const name = project.name || basename(cwd)
     return renderOpening(this.#options.prompts, { project: name, technologies, cwd, at, request })
   }
+}
+
+/** The summary of a whole session by rules, without a call. */
+function composedAnswer(turns: readonly Summary[], { observations, contextTokens }: SummarizeRequest): SummarizeAnswer {
+  const summary = composeSessionSummary(turns, observations)
+  const noCall = { usage: NO_USAGE, turns: [], model: 'offline', promptVersion: null }
+  return { ...noCall, contextTokens, summary, skipReason: null, observations: [] }
 }
 
 function separateWithheld(messages: readonly InboxEvent[], withheld: WithheldFilter) {

@@ -21,6 +21,7 @@ const PROMPT_PLACEHOLDERS = {
   request: { required: ['text'], optional: [] },
   observation: { required: ['request', 'batch'], optional: [] },
   summary: { required: ['request', 'last_message'], optional: [] },
+  'session-summary': { required: ['turns'], optional: ['decisions'] },
   compaction: { required: ['digest'], optional: ['opening'] },
 } as const satisfies Record<string, { required: readonly string[]; optional: readonly string[] }>
 
@@ -72,6 +73,7 @@ export function loadPrompts({ folder, override }: PromptFolders): { prompts: Pro
     request: load('request'),
     observation: load('observation'),
     summary: load('summary'),
+    'session-summary': load('session-summary'),
     compaction: load('compaction'),
   }
   const version = userPrompts.length === 0 ? String(newest) : `${newest}+own:${shortHash(userPrompts.join('\n'))}`

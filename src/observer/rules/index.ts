@@ -11,6 +11,7 @@ import { readToolAction, type ToolAction } from '../tool-events/tool-action.ts'
 import { composeDecision, findDecisions, findUserRules } from './decisions.ts'
 import { type Episode, groupIntoEpisodes, type OpenFailure } from './episodes.ts'
 import { composeObservation, fitToBudget } from './observation.ts'
+import { composeSessionSummary } from './session-summary.ts'
 import { composeSummary } from './summary.ts'
 
 /** Stored with each observation; changed when the rules change what they write. */
@@ -98,7 +99,11 @@ function skipReason(action: ToolAction): string {
 }
 
 function summarize(request: SummarizeRequest): SummarizeAnswer {
-  const { prompt, promptNumber, turnEnd, observations, conversation, contextTokens } = request
+  const { prompt, promptNumber, turnEnd, observations, turns, conversation, contextTokens } = request
+  if (turns !== null) {
+    const summary = composeSessionSummary(turns, observations)
+    return { ...COMMON_ANSWER, contextTokens, summary, skipReason: null, observations: [], turns: [] }
+  }
   const lastMessage = turnEnd?.lastMessage ?? null
   const memo = readMemo(conversation)
   // Without a tool use in the turn, `observe` has not read the prompt.

@@ -11,6 +11,7 @@ import { searchMigration } from './0003-search.ts'
 import { projectsMigration } from './0004-projects.ts'
 import { contextMigration } from './0005-context.ts'
 import { originMigration } from './0006-origin.ts'
+import { wholeSummariesMigration } from './0012-whole-summaries.ts'
 
 export interface Migration {
   /** `PRAGMA user_version` after it. */
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   projectsMigration,
   contextMigration,
   originMigration,
+  wholeSummariesMigration,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.reduce((highest, migration) => Math.max(highest, migration.version), 0)

@@ -139,8 +139,8 @@ class ImportRun {
 
   #summary(record: SummaryRecord): ImportOutcome {
     const db = this.#db
-    const { session, promptNumber, createdAt } = record
-    if (summaryKnown(db, session, promptNumber, createdAt)) return KNOWN
+    if (summaryKnown(db, record)) return KNOWN
+    const { session } = record
     const keys = { session, project: this.#projectOf(record), seq: this.#seq }
     const id = insertSummary(db, keys, record)
     this.#addedTo(session).summaries.push(id)
@@ -254,7 +254,13 @@ function observationKnown(
       AND content_hash IN (SELECT value FROM json_each(${hashes})) ORDER BY id LIMIT 1`[0]
 }
 
-function summaryKnown(db: Database, session: string, promptNumber: number, createdAt: number): boolean {
+function summaryKnown(db: Database, { session, promptNumber, createdAt, whole }: SummaryRecord): boolean {
+  // A session keeps the newest summary of the whole.
+  if (whole === true) {
+    return db.exists`
+      SELECT 1 FROM session_summaries
+      WHERE content_session_id = ${session} AND whole = 1 AND created_at_epoch >= ${createdAt}`
+  }
   return db.exists`
     SELECT 1 FROM session_summaries
     WHERE content_session_id = ${session} AND created_at_epoch = ${createdAt} AND prompt_number = ${promptNumber}`

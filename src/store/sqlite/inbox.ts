@@ -71,7 +71,7 @@ export function insertMessage(db: Database, session: string, event: MemoryEvent,
 
 /** An observation claims the oldest pending messages up to its prompt, a summary all turn ends up to its prompt. */
 function claim(db: Database, session: string, effect: Effect, at: number): void {
-  if (effect.kind === 'compact') return
+  if (effect.kind === 'compact' || (effect.kind === 'summarize' && effect.whole === true)) return
   const [kind, limit] =
     effect.kind === 'observe' ? [sql`kind <> 'turn_end'`, effect.limit] : [sql`kind = 'turn_end'`, -1]
   db.run`

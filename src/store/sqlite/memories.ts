@@ -52,6 +52,9 @@ export function insertObservation(db: Database, keys: RowKeys, observation: NewO
 }
 
 export function insertSummary(db: Database, keys: RowKeys, summary: NewSummary): number {
+  const whole = summary.whole === true
+  // The new summary of the whole session replaces the one before; triggers remove its copies from the index.
+  if (whole) db.run`DELETE FROM session_summaries WHERE content_session_id = ${keys.session} AND whole = 1`
   return db.insertRow('session_summaries', {
     ...memoryColumns(keys, summary.createdAt),
     project: keys.project,
@@ -64,6 +67,7 @@ export function insertSummary(db: Database, keys: RowKeys, summary: NewSummary):
     files_read: summary.filesRead,
     files_edited: summary.filesEdited,
     prompt_number: summary.promptNumber,
+    whole,
     model: summary.model,
     effect_id: summary.effectId ?? null,
   })
@@ -150,16 +154,31 @@ export function selectTurnMaterial(db: Database, session: string, prompt: number
   }
 }
 
-export type SummaryRow = Stored<Summary>
+export type SummaryRow = Stored<Omit<Summary, 'whole'>> & { whole: number }
 
 /** Of `session_summaries m`. */
 export const SUMMARY_COLUMNS = sql`m.id, m.content_session_id AS session, m.project, m.request, m.investigated, m.learned,
   m.completed, m.next_steps AS nextSteps, m.notes, m.files_read AS filesRead, m.files_edited AS filesEdited,
-  m.prompt_number AS promptNumber, m.model, m.created_at_epoch AS createdAt`
+  m.prompt_number AS promptNumber, m.whole, m.model, m.created_at_epoch AS createdAt`
 
-/** Keeps further columns of the row as they are. */
-export function toSummary<Row extends SummaryRow>(row: Row): Omit<Row, keyof SummaryRow> & Summary {
-  return { ...row, filesRead: JSON.parse(row.filesRead), filesEdited: JSON.parse(row.filesEdited) }
+export function toSummary({
+  filesRead,
+  filesEdited,
+  promptNumber,
+  whole,
+  model,
+  createdAt,
+  ...row
+}: SummaryRow): Summary {
+  return {
+    ...row,
+    filesRead: JSON.parse(filesRead),
+    filesEdited: JSON.parse(filesEdited),
+    promptNumber,
+    ...(whole === 1 ? { whole: true } : {}),
+    model,
+    createdAt,
+  }
 }
 
 /** `from` and the rest of the statement; the table is `session_summaries m`. */

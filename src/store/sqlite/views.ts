@@ -89,7 +89,7 @@ function selectStorySummaries(db: Database, session: string, limit: number): Ses
     SELECT ${SUMMARY_COLUMNS}, m.effect_id AS effectId FROM session_summaries m
     WHERE m.content_session_id = ${session} ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ${limit}`
     .reverse()
-    .map(toSummary)
+    .map(({ effectId, ...row }) => ({ ...toSummary(row), effectId }))
 }
 
 /** What an observation was made from. Every step uses an index. */

@@ -115,7 +115,11 @@ export interface ReplayView extends ReplayComparison {
 
 function replayView(loaded: LoadedSession, outcome: ReplayOutcome, observer: ReplayView['observer']): ReplayView {
   const { session, story, payloads, gone, toolUses } = loaded
-  const stored = { observations: story.observationRows, summaries: story.summaryRows }
+  // A replay makes the summaries of turns; the one of the whole session was made on demand.
+  const stored = {
+    observations: story.observationRows,
+    summaries: story.summaryRows.filter(({ whole }) => whole !== true),
+  }
   const { project } = story.row
   const storedToolUses = story.outcomes
     .filter(({ kind }) => kind === 'tool_use' || kind === 'tool_failure')

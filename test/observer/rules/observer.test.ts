@@ -239,7 +239,7 @@ describe('rules.summary', () => {
     error: null,
   })
   const summarize = (prompt: string | null, lastMessage: string | null, observations: Observation[] = []) =>
-    offlineObserver.summarize({ ...request, prompt, turnEnd: turnEnd(lastMessage), observations }, signal)
+    offlineObserver.summarize({ ...request, prompt, turnEnd: turnEnd(lastMessage), observations, turns: null }, signal)
 
   test('sorts the last message into completed, learned and next steps', async () => {
     const { summary, observations } = await summarize(

@@ -188,7 +188,7 @@ function EffectBox({ effect, isNew }: IsNewProps & { effect: EffectEntry }) {
   return (
     <div class="story-batch">
       <p class="row wrap">
-        <b>{EFFECT_NAMES[what]}</b>
+        <b>{summaries.some(({ whole }) => whole === true) ? 'Summary of the session' : EFFECT_NAMES[what]}</b>
         <span class="soft">{effectSummary(effect)}</span>
       </p>
       {calls.length === 0 ? null : (

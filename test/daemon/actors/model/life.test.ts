@@ -24,6 +24,27 @@ function used(session: string, id: string, tool: string, input: unknown, respons
   return { ...base, kind: 'tool_use', tool, input, response, durationMs: 1 }
 }
 
+describe('model.summary of a whole session', () => {
+  test('asks the model about the turns it has read, and stores the answer as the one of the session', async () => {
+    place = await ModelPlace.make('anthropic')
+    place.script = ({ messages }) =>
+      messages.at(-1)?.content.includes('<turns>') === true
+        ? '<summary><request>the session</request><completed>all of it</completed></summary>'
+        : null
+    await accept(events.prompt('s', 'p1', 'Make totals integers'))
+    await tools('s', 2)
+    await accept(events.turnEnd('s', 'end'))
+    await place.harness.settle()
+    await place.harness.supervisor.summarize('s', null)
+    await place.harness.settle()
+    const asked = place.server.requests.at(-1)?.call?.messages.at(-1)?.content
+    expect(asked).toContain('- turn 1: what was asked | what was done')
+    const [whole] = (await place.harness.store.summaries({ session: 's' })).filter((one) => one.whole === true)
+    expect(whole).toMatchObject({ request: 'the session', completed: 'all of it' })
+    expect(whole?.model).toContain('haiku')
+  })
+})
+
 describe('model.batching', () => {
   test.each([
     [2, [2]],

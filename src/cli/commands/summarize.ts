@@ -1,0 +1,111 @@
+/** `summarize`: the summary of a turn or of a whole session, now. `show --session` prints the one that is stored. */
+import type { OutputOf } from '../../api/index.ts'
+import type { Summary } from '../../domain/observation.ts'
+import { projectOfDirectory } from '../../domain/project.ts'
+import { MemError } from '../../lib/errors.ts'
+import { numberOption } from '../arguments.ts'
+import { type Cli, printResult } from '../cli.ts'
+import { defineCommand, EXIT_FAILED } from '../command.ts'
+import { formatAgo } from '../format.ts'
+import { callMemory, withDaemon } from '../memory-client.ts'
+import type { Display } from '../style.ts'
+import { type Field, fieldLines } from '../table.ts'
+import { paragraphLines, paragraphWidth, terminalSafe } from '../text.ts'
+
+const MAX_TURNS = 100_000
+/** Observing and summarising take two calls to a model; the daemon answers earlier by itself. */
+const SUMMARIZE_TIMEOUT_MS = 660_000
+
+export const summarizeCommand = defineCommand({
+  usage: 'summarize [session]',
+  group: 'Memory',
+  summary: 'Summarise a session, or one of its turns, now',
+  about:
+    'Writes a summary of the whole session from its turns, with its key files and decisions, and stores it; an earlier ' +
+    'one is replaced. Without a session: the newest of the current project. With --turn only that turn. Waiting messages ' +
+    'are observed first. claude-mem show --session prints it again. Starts the daemon if it is not running.',
+  examples: [
+    ['claude-mem summarize', 'the newest session of this project'],
+    ['claude-mem summarize 5f1c', 'a session, by the start of its id'],
+    ['claude-mem summarize 5f1c --turn 3', 'its third turn'],
+  ],
+  positionals: { session: { type: 'string', describe: 'The start of its id' } },
+  options: { turn: numberOption('turn', 'Only this turn', 0, MAX_TURNS) },
+  run: async ({ session, turn }, cli) =>
+    await withDaemon(cli, async (client) => {
+      try {
+        cli.progress('Summarising …')
+        const input = { session: session ?? (await newestSession(cli)), prompt: turn ?? null }
+        const answer = await client.call('summarize', input, SUMMARIZE_TIMEOUT_MS)
+        cli.progress('')
+        printResult(cli, answer, () => answerLines(answer, cli.display()))
+        return answer.done ? 0 : EXIT_FAILED
+      } finally {
+        cli.progress('')
+      }
+    }),
+})
+
+async function newestSession(cli: Cli): Promise<string> {
+  const { key, name } = projectOfDirectory(process.cwd())
+  const { sessions } = await callMemory(cli, 'sessions', { project: key, limit: 1 })
+  const [newest] = sessions
+  if (newest === undefined) throw new MemError('not_found', `${name} has no session; claude-mem inspect lists sessions`)
+  return newest.session
+}
+
+function answerLines(
+  { session, done, summary, keyFiles, decisions, waiting }: OutputOf<'summarize'>,
+  display: Display,
+) {
+  const { dim } = display.style
+  if (!done || summary === null) {
+    return [
+      `Not done yet: ${terminalSafe(waiting ?? '')}`,
+      dim(`It is made later; then: claude-mem show --session ${terminalSafe(session)}`),
+    ]
+  }
+  const lists: Field[] = [
+    ['key files', keyFiles.map(terminalSafe).join(', ') || null],
+    ['decisions', decisions.map(({ id, title }) => `#${id} ${terminalSafe(title ?? '')}`).join('; ') || null],
+  ]
+  return [...summaryLines(summary, display), ...fieldLines(lists, display)]
+}
+
+const PARTS = [
+  ['Request', 'request'],
+  ['Investigated', 'investigated'],
+  ['Learned', 'learned'],
+  ['Completed', 'completed'],
+  ['Next steps', 'nextSteps'],
+  ['Notes', 'notes'],
+] as const
+
+function summaryLines(summary: Summary, { style, columns, now }: Display): string[] {
+  const subject = summary.whole === true ? 'whole session' : `turn ${summary.promptNumber}`
+  const width = paragraphWidth(columns, 2)
+  return [
+    `${style.bold('Summary')} of session ${terminalSafe(summary.session)}, ${subject}, ${formatAgo(summary.createdAt, now)}`,
+    ...PARTS.flatMap(([name, field]) => {
+      const text = summary[field]
+      if (text === null || text === '') return []
+      return [style.dim(name), ...paragraphLines(text, width).map((line) => `  ${line}`)]
+    }),
+  ]
+}
+
+/** The stored summary of a whole session; where there is none, those of its turns. */
+export async function showSessionSummary(session: string, cli: Cli): Promise<number> {
+  const { story, running } = await callMemory(cli, 'story', { session, trace: 0 })
+  const whole = story.summaryRows.filter((summary) => summary.whole === true)
+  const summaries = whole.length > 0 ? whole : story.summaryRows
+  printResult(cli, { running, session: story.row.session, summaries }, () => {
+    const display = cli.display()
+    const blocks = summaries.map((summary) => summaryLines(summary, display))
+    const lines = blocks.flatMap((block, i) => (i === 0 ? block : ['', ...block]))
+    if (whole.length > 0) return lines
+    const hint = `No summary of the whole session yet: claude-mem summarize ${terminalSafe(story.row.session)}`
+    return [...lines, ...(lines.length === 0 ? [] : ['']), display.style.dim(hint)]
+  })
+  return 0
+}
