@@ -1,4 +1,5 @@
 /** Operations on a session's context: turns, decisions and wake-ups. Pure functions. */
+import { NO_PRIVATE_TURNS } from '../../src/domain/private-turns.ts'
 import type { Change, EventEnvironment, Policy, SessionContext, SessionEvent, Turn } from './types.ts'
 
 /** Unfinished turns in a snapshot; beyond that the two oldest are merged. Keeps the snapshot small. */
@@ -15,6 +16,7 @@ export function newContext(at: number): SessionContext {
     previousPromptId: null,
     turnOpen: false,
     turnPrivate: false,
+    privateTurns: NO_PRIVATE_TURNS,
     turns: [],
     lastEventAt: at,
     ended: false,

@@ -31,6 +31,7 @@ function effectBase(env: EventEnvironment, prompt: number) {
     timeoutMs: env.policy.effectTimeoutMs,
     deadline: env.at + env.policy.effectTimeoutMs,
     offline: env.offline,
+    starts: 0,
   }
 }
 
@@ -69,6 +70,14 @@ export function startCompaction(context: SessionContext, { env }: SessionEvent):
   const effect: Effect = { ...effectBase(env, context.prompt), kind: 'compact' }
   const why = context.compaction === 'asked' ? 'too long for the provider' : `${context.contextTokens} tokens`
   return withEffect(context, env, effect, `compaction (${why})`)
+}
+
+/** "Call begun": part of the snapshot before the request is sent, so a call that a crash cuts off is counted. */
+export function countStart(context: SessionContext, event: EventOf<'CALL_BEGUN'>): SessionContext {
+  const { effect } = context
+  if (effect === null) return context
+  const starts = effect.starts + 1
+  return decide({ ...context, effect: { ...effect, starts } }, event.env, `model call ${starts} of this effect begun`)
 }
 
 interface Result {

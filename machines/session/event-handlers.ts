@@ -1,4 +1,11 @@
 /** Handlers for events from hooks, from users and for DEADLINE. Each returns the new context. */
+
+import {
+  belongsToPrivateTurn,
+  type EventOwner,
+  withPrivateAgent,
+  withPrivatePrompt,
+} from '../../src/domain/private-turns.ts'
 import {
   decide,
   dropFinishedTurns,
@@ -18,35 +25,60 @@ function promptNumberFor(context: SessionContext, promptId: string | null): numb
   return late ? context.prompt - 1 : context.prompt
 }
 
+/** In doubt yes: the rules are in `src/domain/private-turns.ts`. */
+export function isPrivate(context: SessionContext, owner: EventOwner): boolean {
+  const { promptId, previousPromptId, turnPrivate } = context
+  const publicPromptIds = turnPrivate ? [previousPromptId] : [promptId, previousPromptId]
+  return belongsToPrivateTurn(context.privateTurns, { isPrivate: turnPrivate, publicPromptIds }, owner)
+}
+
 export function onSessionStart(context: SessionContext, { env }: EventOf<'SESSION_START'>): SessionContext {
   return decide(recordActivity(context, env), env, 'session started')
 }
 
 export function onPrompt(context: SessionContext, event: EventOf<'PROMPT'>): SessionContext {
-  const number = context.prompt + 1
-  const leftOver = pendingOf(context)
-  const reason = event.private ? `prompt ${number} is private: its turn is not observed` : `prompt ${number}`
-  const next: SessionContext = {
+  const opened = openTurn(context, event)
+  const turns = withTurn(opened.turns, opened.prompt, (turn) => turn)
+  return decidePrompt(context, { ...opened, turns }, event, `prompt ${opened.prompt}`)
+}
+
+/** Nothing of its turn is observed: it is not in `turns`. */
+export function onPrivatePrompt(context: SessionContext, event: EventOf<'PROMPT'>): SessionContext {
+  const opened = openTurn(context, event)
+  const privateTurns = withPrivatePrompt(context.privateTurns, event.promptId)
+  const reason = `prompt ${opened.prompt} is private: its turn is not observed`
+  return decidePrompt(context, { ...opened, privateTurns }, event, reason)
+}
+
+function openTurn(context: SessionContext, event: EventOf<'PROMPT'>): SessionContext {
+  return {
     ...recordActivity(context, event.env),
-    prompt: number,
+    prompt: context.prompt + 1,
     promptId: event.promptId,
     previousPromptId: context.promptId,
     turnOpen: true,
     turnPrivate: event.private,
     ended: false,
     outcome: 'active',
-    turns: withTurn(markFlush(context.turns), number, (turn) => turn),
+    turns: markFlush(context.turns),
   }
+}
+
+function decidePrompt(
+  before: SessionContext,
+  next: SessionContext,
+  event: EventOf<'PROMPT'>,
+  reason: string,
+): SessionContext {
+  const leftOver = pendingOf(before)
   const why = leftOver > 0 ? `${reason}; ${leftOver} left over from before` : reason
-  return decide(dropFinishedTurns(next), event.env, why, { do: 'add_prompt', number, private: event.private })
+  const change = { do: 'add_prompt', number: next.prompt, private: event.private } as const
+  return decide(dropFinishedTurns(next), event.env, why, change)
 }
 
 export function onMessage(context: SessionContext, event: EventOf<'MESSAGE'>): SessionContext {
   const prompt = promptNumberFor(context, event.promptId)
   const next = recordActivity(context, event.env)
-  if (context.turnPrivate && prompt === context.prompt) {
-    return decide(next, event.env, 'not observed: private turn', { do: 'skip_event', reason: 'private turn' })
-  }
   const turns = withTurn(context.turns, prompt, (turn) => ({ ...turn, pending: turn.pending + 1 }))
   const changed = dropFinishedTurns({ ...next, turns })
   return decide(changed, event.env, `queued, ${pendingOf(changed)} waiting`, { do: 'add_message', prompt })
@@ -56,18 +88,28 @@ export function onTurnEnd(context: SessionContext, event: EventOf<'TURN_END'>): 
   const prompt = promptNumberFor(context, event.promptId)
   const current = prompt === context.prompt
   const next: SessionContext = { ...recordActivity(context, event.env), turnOpen: context.turnOpen && !current }
-  if (current && context.turnPrivate) {
-    return decide(dropFinishedTurns(next), event.env, 'private turn ended', {
-      do: 'skip_event',
-      reason: 'private turn',
-    })
-  }
   const turns = withTurn(context.turns, prompt, (turn) => ({ ...turn, flush: true, summary: true }))
   return decide(dropFinishedTurns({ ...next, turns }), event.env, `turn ${prompt} ended`, {
     do: 'add_turn_end',
     prompt,
   })
 }
+
+/** An agent that is seen in a private turn stays private: it may report again in a later turn. */
+export function skipPrivateMessage(context: SessionContext, event: EventOf<'MESSAGE'>): SessionContext {
+  const privateTurns = withPrivateAgent(context.privateTurns, event.agentId)
+  const next = { ...recordActivity(context, event.env), privateTurns }
+  return decide(next, event.env, 'not observed: private turn', SKIP_PRIVATE)
+}
+
+/** The end of an earlier private turn leaves the newest one open. */
+export function endPrivateTurn(context: SessionContext, event: EventOf<'TURN_END'>): SessionContext {
+  const isNewest = context.turnPrivate && (event.promptId === null || event.promptId === context.promptId)
+  const next = { ...recordActivity(context, event.env), turnOpen: context.turnOpen && !isNewest }
+  return decide(dropFinishedTurns(next), event.env, 'private turn ended', SKIP_PRIVATE)
+}
+
+const SKIP_PRIVATE = { do: 'skip_event', reason: 'private turn' } as const
 
 export function onPreCompact(context: SessionContext, { env }: EventOf<'PRE_COMPACT'>): SessionContext {
   return decide(
@@ -86,12 +128,10 @@ export function onReopen(context: SessionContext, { env }: EventOf<'REOPEN'>): S
   return decide({ ...recordActivity(context, env), ended: false, outcome: 'active' }, env, 'reopened by hand')
 }
 
-/** Pending work is observed and summarised, then the session closes. */
+/** Pending work is observed and summarised, then the session closes. The open turn is in `turns` unless it is private. */
 function endSession(context: SessionContext, outcome: 'completed' | 'interrupted'): SessionContext {
-  const summarise = context.turnOpen && !context.turnPrivate && context.prompt > 0
-  const turns = summarise
-    ? withTurn(context.turns, context.prompt, (turn) => ({ ...turn, flush: true, summary: true }))
-    : context.turns
+  const isOpen = (turn: Turn) => context.turnOpen && turn.prompt === context.prompt
+  const turns = context.turns.map((turn) => (isOpen(turn) ? { ...turn, flush: true, summary: true } : turn))
   return dropFinishedTurns({ ...context, ended: true, outcome, turnOpen: false, turns })
 }
 

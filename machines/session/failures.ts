@@ -10,7 +10,7 @@ import {
   withTurn,
   withWholeSummaryDue,
 } from './context.ts'
-import type { Change, Effect, SessionContext, Turn } from './types.ts'
+import type { Change, Effect, Policy, SessionContext, Turn, Waiting } from './types.ts'
 
 /** Wait before the retry of an effect that timed out, in ms. */
 const RETRY_AFTER_TIMEOUT_MS = 30_000
@@ -67,70 +67,76 @@ export function releaseClaims(context: SessionContext, { env }: EventOf<'DRAIN'>
   return decide({ ...next, waiting }, env, 'released: the daemon stops', ...changes)
 }
 
-/**
- * Owned by the message: the attempt is counted. A batch is split until the failing message is alone; after the last
- * attempt its status is `failed`.
- */
-export function countMessageFailure(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const effect = context.effect
+/** The failed attempts at what the effect works on, this one included. */
+function attemptsOf(context: SessionContext): number {
+  const before = context.effect?.kind === 'summarize' ? context.summaryAttempts : (context.split?.attempts ?? 0)
+  return before + 1
+}
+
+/** Attempts in larger batches count, but only a message that is alone can be blamed. */
+export function attemptsUsedUp(context: SessionContext, { maxAttempts }: Policy): boolean {
+  const { effect } = context
+  if (effect === null || effect.kind === 'compact') return false
+  return attemptsOf(context) >= maxAttempts && (effect.kind === 'summarize' || effect.limit === 1)
+}
+
+/** Owned by the message, and its attempts are used up: its status is `failed`, until a user retries it. */
+export function setMessageAside(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+  const { effect } = context
   if (effect?.kind !== 'observe') return context
-  const attempts = (context.split?.attempts ?? 0) + 1
-  if (effect.limit === 1 && attempts >= event.env.policy.maxAttempts) {
-    const next: SessionContext = {
-      ...context,
-      effect: null,
-      waiting: null,
-      compaction: 'none',
-      split: null,
-      failed: context.failed + 1,
-      turns: withoutPending(context.turns, effect.prompt, 1),
-    }
-    return decide(dropFinishedTurns(next), event.env, `failed after ${attempts} attempts: ${event.reason}`, {
-      do: 'fail',
-      effectId: effect.id,
-      reason: event.reason,
-    })
+  const next: SessionContext = {
+    ...context,
+    effect: null,
+    waiting: null,
+    compaction: 'none',
+    split: null,
+    failed: context.failed + 1,
+    turns: withoutPending(context.turns, effect.prompt, 1),
   }
+  const change: Change = { do: 'fail', effectId: effect.id, reason: event.reason }
+  const reason = `failed after ${attemptsOf(context)} attempts: ${event.reason}`
+  return decide(dropFinishedTurns(next), event.env, reason, change)
+}
+
+/** The same for a summary: the message is the turn end. One that became due meanwhile is separate. */
+export function setSummaryAside(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+  const { effect } = context
+  if (effect?.kind !== 'summarize') return context
+  const next: SessionContext = { ...context, effect: null, waiting: null, compaction: 'none', summaryAttempts: 0 }
+  const change: Change = { do: 'fail', effectId: effect.id, reason: event.reason }
+  const reason = `no summary after ${attemptsOf(context)} attempts: ${event.reason}`
+  return decide(dropFinishedTurns(next), event.env, reason, change)
+}
+
+/** Owned by the message: the attempt is counted, and the batch is split until the failing message is alone. */
+export function retryInHalves(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
+  const { effect } = context
+  if (effect?.kind !== 'observe') return context
   const [next, changes] = releaseEffect(context, true, event.reason)
   const left = Math.max(context.split?.left ?? 0, effect.limit)
   // Messages that were claimed together stay due, although they may be fewer than a full batch.
   const turns = withTurn(next.turns, promptAfterMerge(next.turns, effect.prompt), (turn) => ({ ...turn, flush: true }))
-  const split = { limit: Math.max(1, Math.ceil(effect.limit / 2)), left, attempts }
-  return decide(
-    { ...next, waiting: null, turns, split },
-    event.env,
-    `attempt ${attempts} failed: ${event.reason}`,
-    ...changes,
-  )
+  const split = { limit: Math.max(1, Math.ceil(effect.limit / 2)), left, attempts: attemptsOf(context) }
+  const reason = `attempt ${split.attempts} failed: ${event.reason}`
+  return decide({ ...next, waiting: pauseAfter(context, event), turns, split }, event.env, reason, ...changes)
 }
 
-/** The same for a summary: the message is the turn end. */
-export function countSummaryFailure(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const effect = context.effect
-  if (effect === null) return context
-  const attempts = context.summaryAttempts + 1
-  if (attempts >= event.env.policy.maxAttempts) {
-    // This summary is given up; one that became due meanwhile is separate.
-    const next = dropFinishedTurns({
-      ...context,
-      effect: null,
-      waiting: null,
-      compaction: 'none' as const,
-      summaryAttempts: 0,
-    })
-    return decide(next, event.env, `no summary after ${attempts} attempts: ${event.reason}`, {
-      do: 'fail',
-      effectId: effect.id,
-      reason: event.reason,
-    })
-  }
+export function retrySummary(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
   const [next, changes] = releaseEffect(context, true, event.reason)
-  return decide(
-    { ...next, waiting: null, summaryAttempts: attempts },
-    event.env,
-    `attempt ${attempts} failed: ${event.reason}`,
-    ...changes,
-  )
+  const summaryAttempts = attemptsOf(context)
+  const reason = `attempt ${summaryAttempts} failed: ${event.reason}`
+  return decide({ ...next, waiting: pauseAfter(context, event), summaryAttempts }, event.env, reason, ...changes)
+}
+
+const FIRST_PAUSE_MS = 1_000
+/** Longest pause before a message is tried again, in ms. */
+const MAX_PAUSE_MS = 60_000
+
+/** Each call to a model costs: after a failed attempt the next one waits, twice as long each time. */
+function pauseAfter(context: SessionContext, { env, reason }: EventOf<'FAILED'>): Waiting | null {
+  if (context.effect === null || context.effect.starts === 0) return null
+  const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attemptsOf(context) - 1))
+  return { since: env.at, until: env.at + pauseMs, reason }
 }
 
 /** Owned by the context: the conversation is too long and is replaced by its digest, then the batch is sent again. */

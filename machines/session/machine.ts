@@ -2,9 +2,9 @@
  * The life of one session. States: `init`, `observing` (messages collect), `batching` (a batch is with the observer),
  * `summarizing`, `compacting`, `closed`.
  *
- * 1. The machine is pure. It has no `invoke`, no `after`, no clock and no random numbers: every event carries its time, a
- *    fresh id and the policy in `env`. Actions only assign. What must happen outside is data in the context: the one
- *    `effect` that may be in flight, and `decided`, the changes that this event makes besides the snapshot.
+ * 1. The machine is pure. It has no `invoke`, no `after` and no clock: every event carries its time, a fresh id and the
+ *    policy in `env`. Actions only assign. What must happen outside is data in the context: the one `effect` that may be
+ *    in flight, and `decided`, the changes that this event makes besides the snapshot.
  * 2. An event that a state does not handle changes nothing and writes no decision. The session actor
  *    recognises this: `decided` does not have the key of the event.
  * 3. Events of hooks are handled in every state, by the root's transitions. The context only counts prompts, messages and
@@ -14,12 +14,15 @@
  *    the next prompt, before the client compacts, after some idle time, by `claude-mem flush` or a retry, and at once
  *    when batching is off. Most of these set `flush` of the turn (event-handlers.ts; failures.ts when a batch is split);
  *    `flushReason` in effects.ts decides.
- * 5. `batching`, `summarizing` and `compacting` have one effect in flight (`calling`) or wait for the provider
- *    (`waiting`). Only a result that names the current effect counts; a late one is ignored.
+ * 5. `batching`, `summarizing` and `compacting` have one effect in flight (`calling`) or wait for the next attempt
+ *    (`waiting`). Only a result that names the current effect counts; a late one is ignored. CALL_BEGUN is committed
+ *    before a model is called: an effect that a crash cuts off again and again counts as failed (the supervisor sends
+ *    FAILED when it restores it).
  * 6. Failures have an owner. The provider: nothing is counted, the session waits. The message: counted, the batch is
- *    split until the failing message is alone and has used up its attempts (attempts in larger batches count), then
- *    its status is `failed`. The context ("too long"): the conversation is compacted and the batch is sent again; if that
- *    fails with "too long" again, the message owns it.
+ *    split until the failing message is alone and has used up its attempts (attempts in larger batches count), then it
+ *    is set aside: its status is `failed`. If a model was called, the session waits before the next attempt. The context
+ *    ("too long"): the conversation is compacted and the batch is sent again; if that fails with "too long" again, the
+ *    message owns it.
  * 7. Past the daily budget, and with CLAUDE_MEM_WHEN_UNAVAILABLE=offline while the provider fails, a session continues
  *    without a model: each event says whether a model may be called, each effect carries the answer, and `offline` in
  *    the context records since when.
@@ -29,10 +32,12 @@
  *    closed session makes it and closes again: its end is not changed.
  * 10. `closed` is an ordinary state: a prompt or a user reopens it, and a late message is still observed. A session that
  *    has ended but still has work is reopened by clearing its end.
+ * 10. A turn whose whole prompt is private is not observed, and neither are its late events: guard `turn is private`.
  */
 import { assign, type Snapshot, setup } from 'xstate'
 import { type EventOf, MAX_WAKE_MS, newContext, pendingOf } from './context.ts'
 import {
+  countStart,
   nextWork,
   settleBatch,
   settleCompaction,
@@ -42,11 +47,14 @@ import {
   startSummary,
 } from './effects.ts'
 import {
+  endPrivateTurn,
+  isPrivate,
   onClear,
   onFlush,
   onIdle,
   onMessage,
   onPreCompact,
+  onPrivatePrompt,
   onPrompt,
   onReopen,
   onRetry,
@@ -56,15 +64,19 @@ import {
   onTurnEnd,
   rescheduleWakeUp,
   resetIdleClock,
+  skipPrivateMessage,
 } from './event-handlers.ts'
 import {
-  countMessageFailure,
-  countSummaryFailure,
+  attemptsUsedUp,
   giveUpCompaction,
   recordUsage,
   releaseClaims,
   requestCompaction,
   resumeAfterWait,
+  retryInHalves,
+  retrySummary,
+  setMessageAside,
+  setSummaryAside,
   waitAfterTimeout,
   waitForProvider,
 } from './failures.ts'
@@ -98,7 +110,7 @@ function entryAction(apply: (context: SessionContext, event: SessionEvent) => Se
 const isCurrent = (context: SessionContext, event: SessionEvent) =>
   'effectId' in event && event.effectId === context.effect?.id
 
-/** Waits for the provider. After the wait, or when a user flushes, `observing` starts the work that is due. */
+/** Waits for the provider, or until a failed message is tried again. After the wait, or when a user flushes, `observing` starts the work that is due. */
 const waiting = {
   on: {
     DEADLINE: { guard: 'wait is over', target: '#session.observing', actions: 'resumeAfterWait' },
@@ -107,6 +119,20 @@ const waiting = {
   },
 } as const
 
+/** The first prompt, message or turn end of a session, and the next one of a closed session. */
+const openedByPrompt = [
+  { guard: 'prompt is private', target: 'observing', actions: 'onPrivatePrompt' },
+  { target: 'observing', actions: 'onPrompt' },
+] as const
+const openedByMessage = [
+  { guard: 'turn is private', actions: 'skipPrivateMessage' },
+  { target: 'observing', actions: 'onMessage' },
+] as const
+const openedByTurnEnd = [
+  { guard: 'turn is private', actions: 'endPrivateTurn' },
+  { target: 'observing', actions: 'onTurnEnd' },
+] as const
+
 export const sessionMachine = setup({
   types: {
     context: {} as SessionContext,
@@ -114,6 +140,9 @@ export const sessionMachine = setup({
     input: {} as { at: number },
   },
   guards: {
+    'prompt is private': ({ event }) => event.type === 'PROMPT' && event.private,
+    'turn is private': ({ context, event }) =>
+      (event.type === 'MESSAGE' || event.type === 'TURN_END') && isPrivate(context, event),
     'result is current': ({ context, event }) => isCurrent(context, event),
     'provider failed': ({ context, event }) =>
       event.type === 'FAILED' && isCurrent(context, event) && event.owner === 'provider',
@@ -122,6 +151,8 @@ export const sessionMachine = setup({
       isCurrent(context, event) &&
       event.owner === 'context' &&
       context.compaction === 'none',
+    'attempts used up': ({ context, event }) => isCurrent(context, event) && attemptsUsedUp(context, event.env.policy),
+    'a model was called': ({ context, event }) => isCurrent(context, event) && (context.effect?.starts ?? 0) > 0,
     'effect is overdue': ({ context, event: { env } }) =>
       context.effect !== null &&
       // A deadline further away than the effect may take was set before the clock was set back.
@@ -147,8 +178,11 @@ export const sessionMachine = setup({
   actions: {
     onSessionStart: actionFor('SESSION_START', onSessionStart),
     onPrompt: actionFor('PROMPT', onPrompt),
+    onPrivatePrompt: actionFor('PROMPT', onPrivatePrompt),
     onMessage: actionFor('MESSAGE', onMessage),
+    skipPrivateMessage: actionFor('MESSAGE', skipPrivateMessage),
     onTurnEnd: actionFor('TURN_END', onTurnEnd),
+    endPrivateTurn: actionFor('TURN_END', endPrivateTurn),
     onPreCompact: actionFor('PRE_COMPACT', onPreCompact),
     onSessionEnd: actionFor('SESSION_END', onSessionEnd),
     onReopen: actionFor('REOPEN', onReopen),
@@ -162,6 +196,7 @@ export const sessionMachine = setup({
     startBatch: entryAction(startBatch),
     startSummary: entryAction(startSummary),
     startCompaction: entryAction(startCompaction),
+    countStart: actionFor('CALL_BEGUN', countStart),
     settleBatch: actionFor('OBSERVED', settleBatch),
     settleSummary: actionFor('SUMMARIZED', settleSummary),
     settleCompaction: actionFor('COMPACTED', settleCompaction),
@@ -169,8 +204,10 @@ export const sessionMachine = setup({
     waitAfterTimeout: actionFor('DEADLINE', waitAfterTimeout),
     resumeAfterWait: actionFor('DEADLINE', resumeAfterWait),
     releaseClaims: actionFor('DRAIN', releaseClaims),
-    countMessageFailure: actionForFailure(countMessageFailure),
-    countSummaryFailure: actionForFailure(countSummaryFailure),
+    retryInHalves: actionForFailure(retryInHalves),
+    retrySummary: actionForFailure(retrySummary),
+    setMessageAside: actionForFailure(setMessageAside),
+    setSummaryAside: actionForFailure(setSummaryAside),
     requestCompaction: actionForFailure(requestCompaction),
     giveUpCompaction: actionForFailure(giveUpCompaction),
   },
@@ -180,9 +217,9 @@ export const sessionMachine = setup({
   initial: 'init',
   on: {
     SESSION_START: { actions: 'onSessionStart' },
-    PROMPT: { actions: 'onPrompt' },
-    MESSAGE: { actions: 'onMessage' },
-    TURN_END: { actions: 'onTurnEnd' },
+    PROMPT: [{ guard: 'prompt is private', actions: 'onPrivatePrompt' }, { actions: 'onPrompt' }],
+    MESSAGE: [{ guard: 'turn is private', actions: 'skipPrivateMessage' }, { actions: 'onMessage' }],
+    TURN_END: [{ guard: 'turn is private', actions: 'endPrivateTurn' }, { actions: 'onTurnEnd' }],
     PRE_COMPACT: { actions: 'onPreCompact' },
     SESSION_END: { actions: 'onSessionEnd' },
     REOPEN: { guard: 'has ended', actions: 'onReopen' },
@@ -194,9 +231,9 @@ export const sessionMachine = setup({
   states: {
     init: {
       on: {
-        PROMPT: { target: 'observing', actions: 'onPrompt' },
-        MESSAGE: { target: 'observing', actions: 'onMessage' },
-        TURN_END: { target: 'observing', actions: 'onTurnEnd' },
+        PROMPT: openedByPrompt,
+        MESSAGE: openedByMessage,
+        TURN_END: openedByTurnEnd,
         SESSION_END: { target: 'observing', actions: 'onSessionEnd' },
         SUMMARIZE: { target: 'observing', actions: 'onSummarize' },
         DEADLINE: [
@@ -228,11 +265,14 @@ export const sessionMachine = setup({
         calling: {
           entry: 'startBatch',
           on: {
+            CALL_BEGUN: { guard: 'result is current', actions: 'countStart' },
             OBSERVED: { guard: 'result is current', target: '#session.observing', actions: 'settleBatch' },
             FAILED: [
               { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
               { guard: 'too long', target: '#session.observing', actions: 'requestCompaction' },
-              { guard: 'result is current', target: '#session.observing', actions: 'countMessageFailure' },
+              { guard: 'attempts used up', target: '#session.observing', actions: 'setMessageAside' },
+              { guard: 'a model was called', target: 'waiting', actions: 'retryInHalves' },
+              { guard: 'result is current', target: '#session.observing', actions: 'retryInHalves' },
             ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterTimeout' },
             DRAIN: { target: 'waiting', actions: 'releaseClaims' },
@@ -247,11 +287,14 @@ export const sessionMachine = setup({
         calling: {
           entry: 'startSummary',
           on: {
+            CALL_BEGUN: { guard: 'result is current', actions: 'countStart' },
             SUMMARIZED: { guard: 'result is current', target: '#session.observing', actions: 'settleSummary' },
             FAILED: [
               { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
               { guard: 'too long', target: '#session.observing', actions: 'requestCompaction' },
-              { guard: 'result is current', target: '#session.observing', actions: 'countSummaryFailure' },
+              { guard: 'attempts used up', target: '#session.observing', actions: 'setSummaryAside' },
+              { guard: 'a model was called', target: 'waiting', actions: 'retrySummary' },
+              { guard: 'result is current', target: '#session.observing', actions: 'retrySummary' },
             ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterTimeout' },
             DRAIN: { target: 'waiting', actions: 'releaseClaims' },
@@ -266,6 +309,7 @@ export const sessionMachine = setup({
         calling: {
           entry: 'startCompaction',
           on: {
+            CALL_BEGUN: { guard: 'result is current', actions: 'countStart' },
             COMPACTED: { guard: 'result is current', target: '#session.observing', actions: 'settleCompaction' },
             FAILED: [
               { guard: 'provider failed', target: 'waiting', actions: 'waitForProvider' },
@@ -280,9 +324,9 @@ export const sessionMachine = setup({
     },
     closed: {
       on: {
-        PROMPT: { target: 'observing', actions: 'onPrompt' },
-        MESSAGE: { target: 'observing', actions: 'onMessage' },
-        TURN_END: { target: 'observing', actions: 'onTurnEnd' },
+        PROMPT: openedByPrompt,
+        MESSAGE: openedByMessage,
+        TURN_END: openedByTurnEnd,
         REOPEN: { target: 'observing', actions: 'onReopen' },
         SUMMARIZE: { target: 'observing', actions: 'onSummarize' },
         RETRY: { target: 'observing', actions: 'onRetry' },

@@ -3,11 +3,12 @@
  * snapshot per released version, and each must still load.
  */
 import type { StateValue } from 'xstate'
+import { NO_PRIVATE_TURNS, withPrivatePrompt } from '../../src/domain/private-turns.ts'
 import { newContext } from './context.ts'
 import type { SessionContext, StoredSnapshot } from './types.ts'
 
 /** Increased when a snapshot of the version before needs a migration: add a step to `STEPS`. */
-export const SESSION_MACHINE_VERSION = 2
+export const SESSION_MACHINE_VERSION = 3
 
 export interface RawSnapshot {
   version: number
@@ -23,6 +24,15 @@ const STEPS: Steps = {
   1: ({ context, ...old }) => {
     const effect = isRecord(context.effect) ? { ...context.effect, offline: null } : null
     return { ...old, version: 2, context: { ...context, effect, offline: null } }
+  },
+  // Adds `starts` of the effect and `privateTurns`. An open private turn was in `turns`: it is closed, so it is dropped.
+  2: ({ context, ...old }) => {
+    const effect = isRecord(context.effect) ? { ...context.effect, starts: 0 } : null
+    const promptId = typeof context.promptId === 'string' ? context.promptId : null
+    const isPrivate = context.turnPrivate === true
+    const privateTurns = isPrivate ? withPrivatePrompt(NO_PRIVATE_TURNS, promptId) : NO_PRIVATE_TURNS
+    const turnOpen = context.turnOpen === true && !isPrivate
+    return { ...old, version: 3, context: { ...context, effect, privateTurns, turnOpen } }
   },
 }
 

@@ -2,6 +2,7 @@
 import type { StateValue } from 'xstate'
 import type { FailureOwner } from '../../src/domain/model-call.ts'
 import type { Usage } from '../../src/domain/observation.ts'
+import type { EventOwner, PrivateTurns } from '../../src/domain/private-turns.ts'
 
 /** The settings a decision depends on. They come with each event, so a changed setting applies from the next event on. */
 export interface Policy {
@@ -16,16 +17,15 @@ export interface Policy {
   effectTimeoutMs: number
   /** Size of the observer's conversation that starts a compaction, in tokens. */
   compactTokens: number
-  /** Failed attempts after which a message that is alone in its batch gets the status `failed`. */
+  /** Failed attempts after which a message that is alone in its batch is set aside: its status is `failed`. */
   maxAttempts: number
 }
 
-/** What the session actor adds to every event: the machine has no clock, no random numbers and no settings. */
+/** What the session actor adds to every event: the machine has no clock and no settings. */
 export interface EventEnvironment {
   /** Unique for each event. If no decision has this key afterwards, the machine ignored the event. */
   key: string
   at: number
-  random: number
   /** The id of the effect that this event may start. */
   freshId: string
   policy: Policy
@@ -36,8 +36,8 @@ export interface EventEnvironment {
 export type SessionInput =
   | { type: 'SESSION_START' }
   | { type: 'PROMPT'; promptId: string | null; private: boolean }
-  | { type: 'MESSAGE'; promptId: string | null }
-  | { type: 'TURN_END'; promptId: string | null }
+  | ({ type: 'MESSAGE' } & EventOwner)
+  | ({ type: 'TURN_END' } & EventOwner)
   | { type: 'PRE_COMPACT' }
   | { type: 'SESSION_END' }
   /** A user reopens the session. */
@@ -51,6 +51,8 @@ export type SessionInput =
   | { type: 'RETRY'; messages: TurnCount[]; summaries: number[] }
   /** Messages that a user dropped: pending ones, counted by turn (null: they stay), and the number of failed ones. */
   | { type: 'CLEAR'; pending: TurnCount[] | null; failed: number }
+  /** A model is about to be called. Committed before the request is sent. */
+  | { type: 'CALL_BEGUN'; effectId: string }
   | { type: 'OBSERVED'; effectId: string; usage: Usage; contextTokens: number }
   | { type: 'SUMMARIZED'; effectId: string; usage: Usage; contextTokens: number }
   | { type: 'COMPACTED'; effectId: string; usage: Usage; contextTokens: number }
@@ -90,6 +92,8 @@ interface EffectBase {
   deadline: number
   /** Done without a model, for this reason. */
   offline: string | null
+  /** Model calls that were begun for it. More than one: the daemon ended during the calls before. */
+  starts: number
 }
 export type Effect =
   | (EffectBase & { kind: 'observe'; limit: number })
@@ -137,7 +141,10 @@ export interface SessionContext {
   promptId: string | null
   previousPromptId: string | null
   turnOpen: boolean
+  /** The newest turn is private. It is not in `turns`: nothing of it is observed or summarised. */
   turnPrivate: boolean
+  /** To recognise late events of earlier private turns. */
+  privateTurns: PrivateTurns
   /** Unfinished turns, oldest first; at most MAX_TURNS. */
   turns: Turn[]
   lastEventAt: number

@@ -8,6 +8,7 @@ import { statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { type CleaningRules, cleanEvent, cleanIdentifier } from '../domain/clean-event.ts'
 import type { Agent, FileContextQuery, MemoryEvent } from '../domain/event.ts'
+import type { EventOwner } from '../domain/private-turns.ts'
 import { isExcluded, projectOfDirectory } from '../domain/project.ts'
 import { readFileEnd } from '../lib/files.ts'
 import { shortHash } from '../lib/paths.ts'
@@ -118,6 +119,11 @@ const MAX_IDENTIFIER_CHARS = 4_096
 const identifier = (value: unknown): string => cleanIdentifier(text(value).slice(0, MAX_IDENTIFIER_CHARS))
 const finiteNumber = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null
+
+/** The turn and the agent that a payload belongs to. */
+export function eventOwner(payload: HookPayload): EventOwner {
+  return { promptId: identifier(payload.prompt_id) || null, agentId: identifier(payload.agent_id) || null }
+}
 
 /** A main session that runs as an agent has a type but no id; a compaction's subagent has an id but no type. */
 function readAgent(payload: HookPayload, hook: string): Agent | null {

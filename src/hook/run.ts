@@ -22,7 +22,7 @@ import { loadSettings, type Settings } from '../settings/settings.ts'
 import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
 import { adapterFromArgs } from './clients/index.ts'
 import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
-import { parseJsonObject, readFileContextQuery, readPayloadFields } from './payload.ts'
+import { eventOwner, parseJsonObject, readFileContextQuery, readPayloadFields } from './payload.ts'
 import { isPrivateTurn, mayReport } from './private-turn.ts'
 import { writeSpool } from './spool.ts'
 
@@ -67,7 +67,8 @@ async function handle(io: HookIo, adapter: ClientAdapter): Promise<HookOutcome> 
   const event = String(payload.hook_event_name)
   if (event === 'PreToolUse') {
     const question = readFileContextQuery(payload, settings)
-    if (question === null || isPrivateTurn(question.session, paths.privateTurns)) return EMPTY_OUTCOME
+    if (question === null || isPrivateTurn(question.session, eventOwner(payload), paths.privateTurns))
+      return EMPTY_OUTCOME
     return { event, context: await requestFileContext(question, paths), message: '' }
   }
   const reading = readPayloadFields(payload, raw, { settings, at: Date.now(), client: adapter.name })

@@ -20,6 +20,7 @@ const effect = {
   offline: null,
   timeoutMs: 1_000,
   deadline: NOW + 60_000,
+  starts: 0,
 } as const
 
 function contextWith(changes: Partial<SessionContext>): SessionContext {

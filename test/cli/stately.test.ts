@@ -28,7 +28,7 @@ const commit: CommitItem = {
   failed: 0,
   waiting: SECRET,
   wakeAt: null,
-  effect: { id: 'e-1', kind: 'observe', prompt: 2, limit: 3, offline: SECRET, timeoutMs: 1, deadline: 2 },
+  effect: { id: 'e-1', kind: 'observe', prompt: 2, limit: 3, offline: SECRET, timeoutMs: 1, deadline: 2, starts: 0 },
   generation: 1,
   contextTokens: 900,
   usage: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0 },

@@ -141,7 +141,6 @@ export class Session {
     const env = {
       key: `k${n}`,
       at: this.now,
-      random: 0.5,
       freshId: `e${n}`,
       policy: this.policy,
       offline: this.offline,

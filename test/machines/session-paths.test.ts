@@ -22,14 +22,15 @@ function inputsIn(state: { value: unknown; context: SessionContext }): (SessionI
     { type: 'SESSION_START' },
     { type: 'PROMPT', promptId: null, private: false },
     { type: 'PROMPT', promptId: null, private: true },
-    { type: 'MESSAGE', promptId: null },
-    { type: 'TURN_END', promptId: null },
+    { type: 'MESSAGE', promptId: null, agentId: null },
+    { type: 'TURN_END', promptId: null, agentId: null },
     { type: 'PRE_COMPACT' },
     { type: 'SESSION_END' },
     { type: 'REOPEN' },
     { type: 'FLUSH' },
     { type: 'SUMMARIZE', prompt: null },
     { type: 'DRAIN' },
+    { type: 'CALL_BEGUN', effectId },
     { type: 'OBSERVED', effectId, usage, contextTokens: 0 },
     { type: 'OBSERVED', effectId, usage, contextTokens: POLICY.compactTokens + 1 },
     { type: 'SUMMARIZED', effectId, usage, contextTokens: 0 },
@@ -63,6 +64,7 @@ function stateKey(state: { value: unknown; context: SessionContext }): string {
     Math.min(context.split?.attempts ?? 0, POLICY.maxAttempts),
     context.summaryAttempts > 0,
     context.failed > 0,
+    (context.effect?.starts ?? 0) > 0,
   ])
 }
 
@@ -72,7 +74,7 @@ const paths = getShortestPaths(sessionMachine, {
   events: (state) =>
     inputsIn(state).map(({ at, ...input }) => {
       key++
-      const env = { key: `k${key}`, at, random: 0.5, freshId: `e${key}`, policy: POLICY, offline: null }
+      const env = { key: `k${key}`, at, freshId: `e${key}`, policy: POLICY, offline: null }
       return { ...input, env } as SessionEvent
     }),
   serializeState: stateKey,

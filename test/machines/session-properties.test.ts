@@ -14,6 +14,7 @@ type Step =
   | { do: 'budget'; spent: boolean }
 
 const promptId = fc.constantFrom(null, 'a', 'b', 'c')
+const agentId = fc.constantFrom(null, null, 'x', 'y')
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
@@ -27,8 +28,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             private: fc.nat(9).map((n) => n === 0),
           }),
         },
-        { weight: 6, arbitrary: fc.record({ type: fc.constant('MESSAGE' as const), promptId }) },
-        { weight: 2, arbitrary: fc.record({ type: fc.constant('TURN_END' as const), promptId }) },
+        { weight: 6, arbitrary: fc.record({ type: fc.constant('MESSAGE' as const), promptId, agentId }) },
+        { weight: 2, arbitrary: fc.record({ type: fc.constant('TURN_END' as const), promptId, agentId }) },
         fc.constantFrom<SessionInput>(
           { type: 'SESSION_START' },
           { type: 'PRE_COMPACT' },

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { POLICY, Session } from './inbox-model.ts'
 
 const prompt = (promptId: string | null = null) => ({ type: 'PROMPT', promptId, private: false }) as const
-const message = (promptId: string | null = null) => ({ type: 'MESSAGE', promptId }) as const
-const turnEnd = (promptId: string | null = null) => ({ type: 'TURN_END', promptId }) as const
+const message = (promptId: string | null = null, agentId: string | null = null) =>
+  ({ type: 'MESSAGE', promptId, agentId }) as const
+const turnEnd = (promptId: string | null = null) => ({ type: 'TURN_END', promptId, agentId: null }) as const
 
 function session(...inputs: Parameters<Session['send']>[0][]): Session {
   const made = new Session()
@@ -500,5 +501,108 @@ describe('session.summary on demand', () => {
     s.send({ type: 'SUMMARIZE', prompt: 1 })
     s.send({ type: 'SUMMARIZE', prompt: 7 })
     expect(s.context.effect).toBeNull()
+  })
+})
+
+describe('session.private', () => {
+  const privatePrompt = (promptId: string | null) => ({ type: 'PROMPT', promptId, private: true }) as const
+
+  test('late events of a private turn are skipped in every later turn', () => {
+    const s = session(privatePrompt('a'), prompt('b'), message('a', 'agent-1'), prompt('c'), message('a', 'agent-1'))
+    s.send(turnEnd('a'))
+    expect(s.inbox).toMatchObject({ rows: [], ends: [], skipped: 3 })
+    expect(s.context.turnOpen).toBe(true)
+    s.send(message('c'))
+    expect(s.inbox.rows).toHaveLength(1)
+  })
+
+  test('an agent that was seen in a private turn stays private, whatever prompt id it has later', () => {
+    const s = session(
+      privatePrompt('a'),
+      message('a', 'agent-1'),
+      prompt('b'),
+      message('b', 'agent-1'),
+      message(null, 'agent-1'),
+    )
+    expect(s.inbox).toMatchObject({ rows: [], skipped: 3 })
+    s.send(message('b', 'agent-2'))
+    expect(s.inbox.rows).toHaveLength(1)
+  })
+
+  test('without prompt ids any agent may be one of a private turn, the main agent is not', () => {
+    const s = session(privatePrompt(null), prompt(), message(null, 'agent-9'), message())
+    expect(s.inbox).toMatchObject({ rows: [{ prompt: 2 }], skipped: 1 })
+  })
+
+  test('an unknown prompt id is private only if a private turn may have it', () => {
+    const known = session(privatePrompt('a'), prompt('b'), prompt('c'), prompt('d'), message('b'))
+    expect(known.inbox.skipped).toBe(0)
+    const unknown = session(privatePrompt(null), prompt('b'), prompt('c'), prompt('d'), message('b'))
+    expect(unknown.inbox.skipped).toBe(1)
+  })
+
+  test('of many private turns the oldest ids are forgotten, and count as private in doubt', () => {
+    const s = session(
+      ...Array.from({ length: 200 }, (_, i) => privatePrompt(`private-prompt-number-${i}`)),
+      prompt('x'),
+    )
+    for (const id of ['private-prompt-number-0', 'private-prompt-number-199']) s.send(message(id, 'late'))
+    expect(s.inbox).toMatchObject({ rows: [], skipped: 2 })
+  })
+
+  test('a closed session is not reopened by a late event of a private turn', () => {
+    const s = session(privatePrompt('a'), turnEnd('a'), { type: 'SESSION_END' })
+    expect(s.state).toBe('closed')
+    s.send(message('a', 'agent-1'))
+    expect(s.state).toBe('closed')
+    expect(s.inbox).toMatchObject({ rows: [], summaries: [], skipped: 2 })
+  })
+})
+
+describe('session.model calls', () => {
+  const begun = (s: Session) => s.send({ type: 'CALL_BEGUN', effectId: s.effectId })
+
+  test('a call is part of the snapshot before it is made, and the effect counts its starts', () => {
+    const s = session(prompt(), message(), turnEnd())
+    begun(s)
+    s.crash()
+    begun(s)
+    expect(s.context.effect).toMatchObject({ starts: 2 })
+    expect(s.send({ type: 'CALL_BEGUN', effectId: 'another' })).toBe(false)
+  })
+
+  test('after an unusable answer of a model the next attempt waits, longer each time, and a bounded time', () => {
+    const s = session(prompt(), ...many(3))
+    const pauses: number[] = []
+    while (s.context.failed === 0) {
+      begun(s)
+      s.failed('message')
+      if (s.context.failed > 0) break
+      expect(s.state).toBe('batching.waiting')
+      pauses.push((s.wakeAt ?? 0) - s.now)
+      expect(s.send({ type: 'DEADLINE' })).toBe(false)
+      s.now = s.wakeAt ?? 0
+      s.send({ type: 'DEADLINE' })
+    }
+    expect(pauses).toEqual([1_000, 2_000])
+    s.send(turnEnd())
+    s.settle()
+    begun(s)
+  })
+
+  test('a summary waits too, and a flush by hand ends the wait', () => {
+    const s = session(prompt(), turnEnd())
+    expect(s.state).toBe('summarizing.calling')
+    begun(s)
+    s.failed('message')
+    expect(s.state).toBe('summarizing.waiting')
+    s.send({ type: 'FLUSH' })
+    expect(s.state).toBe('summarizing.calling')
+  })
+
+  test('without a model a failed message is tried again at once', () => {
+    const s = session(prompt(), ...many(3))
+    s.failed('message')
+    expect(s.state).toBe('batching.calling')
   })
 })

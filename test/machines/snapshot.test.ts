@@ -20,7 +20,7 @@ describe('snapshot.migrations', () => {
     const text = readFileSync(new URL(file, FIXTURES), 'utf8')
     const actor = createActor(sessionMachine, { input: { at: 0 }, snapshot: readSnapshot(text) }).start()
     expect(stateName(actor.getSnapshot().value)).toBe('batching.waiting')
-    const env = { key: 'k', at: 2e12, random: 0, freshId: 'next', policy: POLICY, offline: null }
+    const env = { key: 'k', at: 2e12, freshId: 'next', policy: POLICY, offline: null }
     actor.send({ type: 'DEADLINE', env })
     expect(stateName(actor.getSnapshot().value)).toBe('batching.calling')
     expect(actor.getSnapshot().context.effect).toMatchObject({ id: 'next', kind: 'observe', prompt: 2, limit: 2 })
@@ -92,4 +92,12 @@ describe('snapshot.damage', () => {
       ],
     })
   })
+})
+
+test('snapshot.migrations: an open private turn of version 2 stays private and is not summarised', () => {
+  const text = readFileSync(new URL('session-v2.json', FIXTURES), 'utf8')
+  const old = JSON.parse(text)
+  const context = { ...old.context, turnOpen: true, turnPrivate: true, turns: [], waiting: null }
+  const opened = migrateSnapshot({ ...old, value: 'observing', context })
+  expect(opened.context).toMatchObject({ turnOpen: false, turnPrivate: true, privateTurns: { promptIds: ['p-2'] } })
 })

@@ -73,7 +73,7 @@ export function stateOf(over: Partial<SessionState> = {}): SessionState {
 }
 
 export function effectOf(id: string): Effect {
-  return { id, kind: 'summarize', prompt: 1, timeoutMs: 60_000, deadline: NOW + 60_000, offline: null }
+  return { id, kind: 'summarize', prompt: 1, timeoutMs: 60_000, deadline: NOW + 60_000, offline: null, starts: 0 }
 }
 
 /** What it holds was heard at the moment of the commit. */
@@ -129,7 +129,7 @@ export function claim(
   limit = 20,
   prompt = 1,
 ): InboxUpdate {
-  const base = { id: effectId, prompt, timeoutMs: 60_000, deadline: NOW + 60_000, offline: null }
+  const base = { id: effectId, prompt, timeoutMs: 60_000, deadline: NOW + 60_000, offline: null, starts: 0 }
   const effect: Effect = kind === 'observe' ? { ...base, kind, limit } : { ...base, kind }
   return inboxUpdate({ do: 'claim', effect }, { at: NOW + 10 })
 }

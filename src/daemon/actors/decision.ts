@@ -53,9 +53,9 @@ export function inputOf(event: MemoryEvent): SessionInput {
     case 'tool_use':
     case 'tool_failure':
     case 'subagent_end':
-      return { type: 'MESSAGE', promptId: event.promptId }
+      return { type: 'MESSAGE', promptId: event.promptId, agentId: event.agent?.id ?? null }
     case 'turn_end':
-      return { type: 'TURN_END', promptId: event.promptId }
+      return { type: 'TURN_END', promptId: event.promptId, agentId: event.agent?.id ?? null }
     case 'pre_compact':
       return { type: 'PRE_COMPACT' }
     case 'session_end':

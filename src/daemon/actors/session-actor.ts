@@ -33,7 +33,6 @@ export interface SessionHost {
   store: Store
   committer: Committer
   now(): number
-  random(): number
   freshId(): string
   policy(): Policy
   /** Why no model may be called now; null: one may. */
@@ -218,7 +217,6 @@ export class SessionActor {
     const env: EventEnvironment = {
       key: this.#host.freshId(),
       at,
-      random: this.#host.random(),
       freshId: this.#host.freshId(),
       policy: this.#host.policy(),
       offline: this.#host.offline(),

@@ -94,9 +94,9 @@ export function selectSession(db: Database, session: string): StoredSessionRow |
   }
 }
 
-/** Effects that an older version left in flight have no `offline`. */
+/** Effects that an older version left in flight have no `offline` and no `starts`. */
 function parseEffect(json: string): Effect {
-  return { offline: null, ...JSON.parse(json) }
+  return { offline: null, starts: 0, ...JSON.parse(json) }
 }
 
 /** Enough to see that a prefix is ambiguous. */

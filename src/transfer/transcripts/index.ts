@@ -80,6 +80,8 @@ class SessionReader {
   #promptId: string | null = null
   #started = false
   #private = false
+  /** Agents that were started or seen in private turns: they may report in a later turn. */
+  readonly #privateAgents = new Set<string>()
   /** The main agent's last message, with all of its text; null if a prompt, a call, a result or an interrupt came later. */
   #lastMessage: AssistantEntry | null = null
   #lastLine: string | number = 'unknown'
@@ -162,6 +164,8 @@ class SessionReader {
   #recordCalls(entry: AssistantEntry, agent: Agent | null): void {
     for (const call of entry.calls) {
       if (call.id === null) continue
+      // Clients without agent ids: an agent is known by the call that started it.
+      if (this.#private) this.#addPrivateAgent(call.id)
       this.#open.set(call.id, { ...call, agent })
       dropOldest(this.#open, MAX_OPEN_CALLS)
       if (entry.usage === null) continue
@@ -173,6 +177,9 @@ class SessionReader {
     const call = this.#open.get(result.id)
     if (call === undefined) return
     this.#open.delete(result.id)
+    if (this.#private && isAgentTool(call.tool)) {
+      this.#addPrivateAgent(nonEmptyString(fieldsOrEmpty(result.response).agentId))
+    }
     const fields = { tool_name: call.tool, tool_input: call.input, tool_use_id: result.id, ...agentFields(call.agent) }
     if (result.error) {
       const error = result.text.replace(/^<tool_use_error>([\s\S]*)<\/tool_use_error>$/, '$1')
@@ -227,10 +234,21 @@ class SessionReader {
     yield { ...reading.event, id }
   }
 
-  /** Like the hook: a turn whose whole prompt is private is not observed. */
+  /** Like the hook: a turn whose whole prompt is private is not observed, nor are its agents later. */
   #mayReport(event: MemoryEvent): boolean {
-    if (event.kind === 'prompt') this.#private = event.private
-    return event.kind === 'prompt' || event.kind === 'session_start' || event.kind === 'session_end' || !this.#private
+    if (event.kind === 'session_start' || event.kind === 'session_end') return true
+    if (event.kind === 'prompt') {
+      this.#private = event.private
+      return true
+    }
+    const agent = event.agent?.id ?? null
+    if (!this.#private && (agent === null || !this.#privateAgents.has(agent))) return true
+    this.#addPrivateAgent(agent)
+    return false
+  }
+
+  #addPrivateAgent(agent: string | null): void {
+    if (agent !== null) this.#privateAgents.add(agent)
   }
 }
 
