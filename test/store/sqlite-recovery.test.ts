@@ -38,6 +38,7 @@ import {
   effectOf,
   NOW,
   observationOf,
+  PROJECT,
   promptOf,
   record,
   settle,
@@ -453,7 +454,12 @@ describe('a damaged database', () => {
     overwrite(0, 16)
     const again = await open()
     expect(await learned(again)).toEqual([2, 3])
-    expect(await again.session('s')).toMatchObject({ quarantine: expect.stringContaining('lost'), status: 'failed' })
+    expect(await again.session('s')).toMatchObject({
+      quarantine: null,
+      status: 'active',
+      project: { key: PROJECT.key },
+    })
+    expect(await again.strandedSessions()).toEqual(['s'])
     expect(await again.queue({})).toMatchObject([{ eventId: '1' }])
   })
 

@@ -25,6 +25,7 @@ import {
   removeDatabase,
   setDatabaseAside,
 } from './database-files.ts'
+import { reconcile } from './reconcile.ts'
 import { type SalvageResult, salvage } from './salvage.ts'
 
 export interface DatabaseLocation {
@@ -55,7 +56,7 @@ export function recover(location: DatabaseLocation, damage: string, at: number):
 function fillFromDamaged(replacement: string, damaged: string, at: number): SalvageResult {
   return withMigrated(replacement, (db) => {
     const salvaged = salvage(db, replacement, damaged, at)
-    return { ...salvaged, lostMessages: reconcile(db) }
+    return { ...salvaged, lostMessages: reconcile(db, at) }
   })
 }
 
@@ -109,44 +110,12 @@ function describeSalvage(salvaged: SalvageResult): string[] {
   if (unreadable.length > 0) notes.push(`Parts of it could not be read: ${unreadable.join(', ')}.`)
   if (salvaged.refused > 0) notes.push(`Rows too damaged to keep: ${salvaged.refused}.`)
   if (salvaged.lostSessions > 0) {
-    notes.push(`Sessions whose row was lost, now quarantined with their memories: ${salvaged.lostSessions}.`)
+    notes.push(`Sessions whose row was lost, rebuilt from their memories: ${salvaged.lostSessions}.`)
   }
   if (salvaged.lostMessages > 0) {
     notes.push(`Events whose content was lost, now marked as failed: ${salvaged.lostMessages}.`)
   }
   return notes
-}
-
-/** Makes rows of the backup and of the damaged file consistent. Returns the number of events whose content was lost. */
-export function reconcile(db: Database): number {
-  return db.transaction(() => {
-    // Pending in the backup, but settled in the damaged file: they must not be observed twice.
-    db.run`
-      DELETE FROM pending_messages WHERE EXISTS (SELECT 1 FROM events e
-        WHERE e.content_session_id = pending_messages.content_session_id AND e.event_id = pending_messages.event_id
-          AND e.outcome IS NOT NULL AND e.outcome <> 'failed')`
-    // Claimed by an effect that is not the session's current one, so that nothing would release them.
-    db.run`
-      UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
-      WHERE status = 'processing' AND effect_id IS NOT (SELECT s.effect ->> 'id' FROM sdk_sessions s
-        WHERE s.content_session_id = pending_messages.content_session_id)`
-    db.run`
-      UPDATE sdk_sessions SET trace_count =
-        (SELECT count(*) FROM trace t WHERE t.content_session_id = sdk_sessions.content_session_id)`
-    // An outdated digest would make a changed result look like a repeated one.
-    db.run`DELETE FROM seen`
-    forgetAgain(db)
-    // The sequence continues after all recovered rows.
-    db.run`
-      UPDATE meta SET value = max(value,
-        (SELECT coalesce(max(seq), 0) FROM sdk_sessions), (SELECT coalesce(max(seq), 0) FROM observations),
-        (SELECT coalesce(max(seq), 0) FROM session_summaries), (SELECT coalesce(max(seq), 0) FROM user_prompts))
-      WHERE name = 'seq'`
-    return db.run`
-      UPDATE events SET outcome = 'failed', reason = 'its content was lost in a damaged database'
-      WHERE outcome IS NULL AND NOT EXISTS (SELECT 1 FROM pending_messages m
-        WHERE m.content_session_id = events.content_session_id AND m.event_id = events.event_id)`.changes
-  })()
 }
 
 /** Replaces the database by a backup; no daemon may be running. `before`: where the previous state was saved; null if there was none. */

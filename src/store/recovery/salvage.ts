@@ -6,6 +6,7 @@ import { closeSync, copyFileSync, existsSync, openSync, readSync, writeSync } fr
 import { Database, isGroupFailure, raw, rowSql, type Sql, type SqlValue, seqNow, sql } from '../sqlite/database.ts'
 import { payloadHash } from '../sqlite/events.ts'
 import { fileSize, removeDatabase } from './database-files.ts'
+import { UNKNOWN_PROJECT } from './reconcile.ts'
 
 interface DamagedSource {
   db: Database
@@ -251,6 +252,7 @@ export function salvage(target: Database, targetFile: string, damaged: string, a
     target.transaction(() => {
       for (const plan of PLANS) result.tables.push(salvageTable(source, target, plan, at, result))
       raiseSeqTo(target, seqIn(source.db))
+      raiseIds(target, source.db)
     })()
   } finally {
     source.close()
@@ -298,20 +300,21 @@ function addParents(target: Database, table: string, row: SalvagedRow, sessions:
   if (table === 'sdk_sessions' || typeof session !== 'string') return false
   const lost = !sessions.has(session)
   if (lost) {
-    insertLostSession(target, session, typeof row.project === 'string' ? row.project : 'unknown', at)
+    insertLostSession(target, session, typeof row.project === 'string' ? row.project : UNKNOWN_PROJECT, at)
     sessions.add(session)
   }
   if (table === 'pending_messages' && typeof row.payload === 'string') insertLostEvent(target, row, row.payload)
   return lost
 }
 
+/** Its counts and its snapshot are rebuilt from its rows by `reconcile`, which recognises the empty snapshot. */
 function insertLostSession(db: Database, session: string, project: string, at: number): void {
   db.run`
     INSERT INTO sdk_sessions (content_session_id, memory_session_id, project, project_name, client, cwd, status,
-      state, revision, machine_version, quarantine, prompts, generation, context_tokens, input_tokens, output_tokens,
+      state, revision, machine_version, prompts, generation, context_tokens, input_tokens, output_tokens,
       cache_read_tokens, cache_write_tokens, seq, created_at_epoch, updated_at_epoch, snapshot)
-    VALUES (${session}, ${session} || ':0', ${project}, ${project}, 'unknown', '', 'failed', 'unknown', 1, 0,
-      'its row was lost in a damaged database', 0, 0, 0, 0, 0, 0, 0, 0, ${at}, ${at}, '')`
+    VALUES (${session}, ${session} || ':1', ${project}, ${project}, 'unknown', '', 'active', 'unknown', 1, 0,
+      0, 1, 0, 0, 0, 0, 0, 0, ${at}, ${at}, '')`
 }
 
 function insertLostEvent(db: Database, row: SalvagedRow, payload: string): void {
@@ -342,6 +345,18 @@ function seqIn(source: Database): number {
     return seqNow(source)
   } catch {
     return 0
+  }
+}
+
+/** Ids of rows that were lost are not used again. */
+function raiseIds(target: Database, source: Database): void {
+  try {
+    for (const { name, seq } of source.all<{ name: string; seq: number }>`SELECT name, seq FROM sqlite_sequence`) {
+      // A damaged number could be so high that no id is left after it.
+      if (seq < UNKNOWN_HIGHEST) target.run`UPDATE sqlite_sequence SET seq = max(seq, ${seq}) WHERE name = ${name}`
+    }
+  } catch {
+    // Damaged too: new rows follow the highest recovered ids.
   }
 }
 
