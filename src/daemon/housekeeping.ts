@@ -10,6 +10,8 @@ import type { Supervisor } from './actors/supervisor.ts'
 const HOUR_MS = 3_600_000
 /** Interval of queue length samples, in ms: fine enough for a chart of one day. */
 const SAMPLE_MS = 10_000
+/** Work that is overdue by more does not keep the daemon: something prevents it, and the next start tries again. In ms. */
+const OVERDUE_MS = HOUR_MS
 /** Trace entries kept per session; older ones are only counted. */
 const TRACE_PER_SESSION = 1_000
 
@@ -28,6 +30,7 @@ export class Housekeeping {
   readonly #now: () => number
   #nextAt: number
   #nextSampleAt = 0
+  #hourly: Promise<void> | null = null
 
   constructor(options: HousekeepingOptions) {
     this.#options = options
@@ -36,15 +39,36 @@ export class Housekeeping {
     this.#nextAt = this.#now() + 60_000
   }
 
+  /** Called on each tick. A failing part does not keep the others from running. */
   async run(): Promise<void> {
     const now = this.#now()
-    this.#exitWhenIdle(now)
-    await this.#sampleQueue(now)
+    await this.#attempt('the check for idle time', () => this.#exitWhenIdle(now))
+    await this.#attempt('the sample of the queue length', () => this.#sampleQueue(now))
     // The second condition handles a clock that was set back.
     if (now < this.#nextAt && this.#nextAt - now <= HOUR_MS) return
     this.#nextAt = now + HOUR_MS
-    await this.#retain(now)
-    await this.#backup(now)
+    // Not awaited: a large backup takes minutes, and a tick delivers the spool and wakes sessions.
+    this.#hourly ??= this.#runHourly(now).finally(() => {
+      this.#hourly = null
+    })
+  }
+
+  /** Resolves when no hourly work is running. */
+  async settled(): Promise<void> {
+    await this.#hourly
+  }
+
+  async #runHourly(now: number): Promise<void> {
+    await this.#attempt('retention', () => this.#retain(now))
+    await this.#attempt('the daily backup', () => this.#backup(now))
+  }
+
+  async #attempt(name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#options.supervisor.notice('warn', `${name} failed: ${errorMessage(error)}`, { error })
+    }
   }
 
   async #sampleQueue(now: number): Promise<void> {
@@ -53,11 +77,16 @@ export class Housekeeping {
     await this.#options.store.sampleQueue(now)
   }
 
-  #exitWhenIdle(now: number): void {
-    const { settings, supervisor, connections, stop } = this.#options
+  /**
+   * Not while messages wait for a provider or for their idle time: without a daemon they would wait until the next session.
+   * The end of a session after a day without events is left to the next start.
+   */
+  async #exitWhenIdle(now: number): Promise<void> {
+    const { store, settings, supervisor, connections, stop } = this.#options
     const idleMs = settings.CLAUDE_MEM_IDLE_EXIT_MINUTES * 60_000
     const since = supervisor.idleSince
     if (idleMs === 0 || since === null || connections() > 0 || now - since < idleMs) return
+    if ((await store.nextWorkAt(now - OVERDUE_MS)) !== null) return
     stop(`idle for ${settings.CLAUDE_MEM_IDLE_EXIT_MINUTES} minutes`)
   }
 
@@ -80,15 +109,11 @@ export class Housekeeping {
   }
 
   async #backup(now: number): Promise<void> {
-    const { store, settings, supervisor, log } = this.#options
+    const { store, settings, log } = this.#options
     const daily = (await store.backups()).filter((backup) => backup.reason === 'daily')
     const newest = Math.max(0, ...daily.map((backup) => backup.at))
     if (now - newest < DAY_MS && newest <= now) return
-    try {
-      const { file, bytes } = await store.backup('daily', settings.CLAUDE_MEM_KEEP_BACKUPS)
-      log('info', 'daily backup written', { file, bytes })
-    } catch (error) {
-      supervisor.notice('warn', `the daily backup failed: ${errorMessage(error)}`, { error })
-    }
+    const { file, bytes } = await store.backup('daily', settings.CLAUDE_MEM_KEEP_BACKUPS)
+    log('info', 'daily backup written', { file, bytes })
   }
 }

@@ -1,7 +1,10 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Housekeeping } from '../../src/daemon/housekeeping.ts'
+import { plainObserver } from '../../src/observer/plain.ts'
+import { ObserverError } from '../../src/observer/port.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
-import { events, Harness } from './actors/harness.ts'
+import type { Store } from '../../src/store/port.ts'
+import { events, Harness, POLICY } from './actors/harness.ts'
 
 const MINUTE = 60_000
 const settings = loadSettings('/nowhere', {
@@ -17,8 +20,16 @@ beforeEach(async () => {
   h = await new Harness().start()
   stops = []
   connections = 0
-  keeper = new Housekeeping({
-    store: h.store,
+  keeper = keeperOf(h.store)
+})
+afterEach(async () => {
+  await keeper.settled()
+  await h.dispose()
+})
+
+function keeperOf(store: Store): Housekeeping {
+  return new Housekeeping({
+    store,
     settings,
     supervisor: h.supervisor,
     connections: () => connections,
@@ -26,8 +37,7 @@ beforeEach(async () => {
     log: () => undefined,
     now: h.now,
   })
-})
-afterEach(() => h.dispose())
+}
 
 test('housekeeping.idle: the daemon leaves after the idle time, not while somebody is connected or something was heard', async () => {
   h.clockOffset += 29 * MINUTE
@@ -44,15 +54,87 @@ test('housekeeping.idle: the daemon leaves after the idle time, not while somebo
   expect(stops).toEqual(['idle for 30 minutes'])
 })
 
+describe('housekeeping.idle: the daemon stays', () => {
+  test('while messages wait for a provider, and leaves once they are observed', async () => {
+    let limited = true
+    h.observer = {
+      ...plainObserver,
+      observe: (request, signal) =>
+        limited
+          ? Promise.reject(new ObserverError('provider', '429: rate limit', { retryAfterMs: 60 * MINUTE }))
+          : plainObserver.observe(request, signal),
+    }
+    for (const event of [events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z')]) {
+      await h.supervisor.accept(event)
+    }
+    await h.settle()
+    h.clockOffset += 45 * MINUTE
+    await keeper.run()
+    expect(stops).toEqual([])
+    limited = false
+    h.clockOffset += 16 * MINUTE
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await h.store.observations({ session: 's' })).toHaveLength(1)
+    h.clockOffset += 31 * MINUTE
+    await keeper.run()
+    expect(stops).toHaveLength(1)
+  })
+
+  test('while messages wait for their idle time, not for the end of a session', async () => {
+    h.policy = { ...POLICY, idleFlushMs: 120 * MINUTE }
+    await h.supervisor.accept(events.prompt('s', 'p'))
+    await h.supervisor.accept(events.tool('s', 'a'))
+    h.clockOffset += 40 * MINUTE
+    await keeper.run()
+    expect(stops).toEqual([])
+    await h.supervisor.flush(null)
+    await h.settle()
+    h.clockOffset += 31 * MINUTE
+    expect(await h.store.nextWakeAt()).not.toBeNull()
+    await keeper.run()
+    expect(stops).toHaveLength(1)
+  })
+})
+
+test('housekeeping.backup: a backup in progress holds up no tick, and only one runs at a time', async () => {
+  let begun = 0
+  let finish: (error: Error) => void = () => undefined
+  const store = {
+    ...h.store,
+    backup: () => {
+      begun += 1
+      return new Promise<never>((_resolve, reject) => {
+        finish = reject
+      })
+    },
+  }
+  const slow = keeperOf(store)
+  for (let hour = 0; hour < 3; hour++) {
+    h.clockOffset += 61 * MINUTE
+    await slow.run()
+  }
+  await expect.poll(() => begun).toBe(1)
+  finish(new Error('the disk is full'))
+  await slow.settled()
+  expect(h.supervisor.notices.list.at(-1)?.text).toBe('the daily backup failed: the disk is full')
+  h.clockOffset += 61 * MINUTE
+  await slow.run()
+  await expect.poll(() => begun).toBe(2)
+})
+
 test('housekeeping.backup: one a day, and only so many are kept', async () => {
   const daily = async () => (await h.store.backups()).filter((backup) => backup.reason === 'daily').length
   await keeper.run()
+  await keeper.settled()
   expect(await daily()).toBe(0)
   h.clockOffset += 2 * MINUTE
   await keeper.run()
+  await keeper.settled()
   expect(await daily()).toBe(1)
   h.clockOffset += 2 * 60 * MINUTE
   await keeper.run()
+  await keeper.settled()
   expect(await daily()).toBe(1)
 })
 
@@ -64,6 +146,7 @@ test('housekeeping.retention: payloads go when their time is over, the memory st
   h.clockOffset += 25 * 60 * MINUTE
   const rules = { payloadDays: 1, payloadBytes: 1e9, traceDays: 30, tracePerSession: 1_000, observerTurnDays: 30 }
   await keeper.run()
+  await keeper.settled()
   expect(await h.store.applyRetention(rules, h.now())).toBe(0)
   expect(await h.store.observations({ session: 's' })).toHaveLength(1)
 })

@@ -166,6 +166,15 @@ export function selectNextWakeAt(db: Database): number | null {
     SELECT min(wake_at) AS wakeAt FROM sdk_sessions WHERE wake_at IS NOT NULL AND quarantine IS NULL`.wakeAt
 }
 
+/** The earliest wake-up later than `after` of a session with messages to process; null if there is none. */
+export function selectNextWorkAt(db: Database, after: number): number | null {
+  return db.one<{ wakeAt: number | null }>`
+    SELECT min(wake_at) AS wakeAt FROM sdk_sessions s
+    WHERE wake_at > ${after} AND quarantine IS NULL
+      AND (effect IS NOT NULL OR waiting IS NOT NULL OR EXISTS (SELECT 1 FROM pending_messages m
+        WHERE m.content_session_id = s.content_session_id AND m.status <> 'failed'))`.wakeAt
+}
+
 /** What the trace shows as the state of a quarantined session. */
 const QUARANTINE_STATE = 'quarantine'
 

@@ -28,6 +28,7 @@ import {
   quarantineSession,
   selectDueSessions,
   selectNextWakeAt,
+  selectNextWorkAt,
   selectStrandedSessions,
   selectUnfinishedEffects,
 } from './sessions.ts'
@@ -39,6 +40,7 @@ const daemonOperations = {
   strandedSessions: selectStrandedSessions,
   dueSessions: selectDueSessions,
   nextWakeAt: selectNextWakeAt,
+  nextWorkAt: selectNextWorkAt,
   claimedEvents: selectClaimedEvents,
   countMessagesByPrompt,
   turnMaterial: selectTurnMaterial,
