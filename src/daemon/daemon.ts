@@ -28,6 +28,7 @@ import { viewerDirectory } from '../transport/viewer-access.ts'
 import { DailyBudget } from './actors/model-calls.ts'
 import type { StreamItem } from './actors/stream.ts'
 import { Supervisor, sessionPolicy } from './actors/supervisor.ts'
+import { DiskReserve } from './disk-reserve.ts'
 import { EventIntake } from './event-intake.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { LiveSettings } from './live-settings.ts'
@@ -83,6 +84,7 @@ async function openAndServe(paths: Paths, loaded: LoadedSettings, lock: DaemonLo
   const store = await openStore({
     databaseFile: paths.database,
     backupsDir: paths.backups,
+    reserveFile: paths.reserve,
     onExit: (error: unknown) => {
       log('error', `the store thread died, so the daemon exits: ${errorMessage(error)}`)
       process.exit(1)
@@ -200,7 +202,7 @@ class DaemonParts implements Daemon {
   }
 
   #createSupervisor(): Supervisor {
-    const { store, loaded, log, observer, budget } = this.#base
+    const { paths, store, loaded, log, observer, budget } = this.#base
     const settings = loaded.values
     const supervisor = new Supervisor({
       store,
@@ -224,6 +226,7 @@ class DaemonParts implements Daemon {
       supervisor,
       log,
       connections: () => this.#server.connections,
+      reserve: new DiskReserve({ file: paths.reserve, notice: (level, text) => supervisor.notice(level, text) }),
       stop: (reason) => void this.stop(reason),
     })
     return supervisor

@@ -6,10 +6,12 @@ import type { Log } from '../lib/log.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/port.ts'
 import type { Supervisor } from './actors/supervisor.ts'
+import type { DiskReserve } from './disk-reserve.ts'
 
 const HOUR_MS = 3_600_000
 /** Interval of queue length samples, in ms: fine enough for a chart of one day. */
 const SAMPLE_MS = 10_000
+const SPACE_CHECK_MS = 60_000
 /** Work that is overdue by more does not keep the daemon: something prevents it, and the next start tries again. In ms. */
 const OVERDUE_MS = HOUR_MS
 /** Trace entries kept per session; older ones are only counted. */
@@ -21,6 +23,7 @@ interface HousekeepingOptions {
   supervisor: Supervisor
   connections: () => number
   stop: (reason: string) => void
+  reserve: Pick<DiskReserve, 'check'>
   log: Log
   now?: () => number
 }
@@ -30,6 +33,7 @@ export class Housekeeping {
   readonly #now: () => number
   #nextAt: number
   #nextSampleAt = 0
+  #nextSpaceCheckAt = 0
   #hourly: Promise<void> | null = null
 
   constructor(options: HousekeepingOptions) {
@@ -44,6 +48,7 @@ export class Housekeeping {
     const now = this.#now()
     await this.#attempt('the check for idle time', () => this.#exitWhenIdle(now))
     await this.#attempt('the sample of the queue length', () => this.#sampleQueue(now))
+    await this.#attempt('keeping a reserve of disk space', () => this.#checkDiskSpace(now))
     // The second condition handles a clock that was set back.
     if (now < this.#nextAt && this.#nextAt - now <= HOUR_MS) return
     this.#nextAt = now + HOUR_MS
@@ -75,6 +80,12 @@ export class Housekeeping {
     if (now < this.#nextSampleAt && this.#nextSampleAt - now <= SAMPLE_MS) return
     this.#nextSampleAt = now + SAMPLE_MS
     await this.#options.store.sampleQueue(now)
+  }
+
+  async #checkDiskSpace(now: number): Promise<void> {
+    if (now < this.#nextSpaceCheckAt && this.#nextSpaceCheckAt - now <= SPACE_CHECK_MS) return
+    this.#nextSpaceCheckAt = now + SPACE_CHECK_MS
+    this.#options.reserve.check()
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Sends one request to the daemon, and starts the daemon if none answers. */
 import type { ChildProcess } from 'node:child_process'
-import { linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
 import { CONNECT_TIMEOUT_MS, FILE_CONTEXT_TIMEOUT_MS, type HookRequest, PROTOCOL_VERSION } from '../domain/protocol.ts'
@@ -75,6 +75,7 @@ const START_LOCK_MS = 10_000
  */
 export async function launchDaemon(paths: Paths, dist: string, env: NodeJS.ProcessEnv): Promise<void> {
   try {
+    mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
     if (!takeStartLock(paths.starting, Date.now())) return
   } catch {
     return

@@ -3,7 +3,7 @@
  * client. An event that the daemon does not acknowledge is spooled. Whatever fails, the client gets its line and is not
  * blocked. The rules are in docs/hook-protocol.md.
  */
-import { mkdirSync, readSync, writeSync } from 'node:fs'
+import { readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MemoryEvent } from '../domain/event.ts'
 import { ACK_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../domain/protocol.ts'
@@ -13,7 +13,8 @@ import {
   type RenderedContext,
   renderedContextPath,
 } from '../domain/rendered-context.ts'
-import { systemCode } from '../lib/errors.ts'
+import { withReserve } from '../lib/disk-space.ts'
+import { errorMessage, systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
 import { stripColors } from '../lib/format.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
@@ -96,21 +97,30 @@ async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io:
     if (compareVersions(sent.version, VERSION) < 0) await launchDaemon(paths, io.dist, io.env)
     return sent
   }
-  spool(event, paths)
+  const failure = spool(event, paths)
   // A draining daemon gets a successor.
   if (sent.type === 'no_listener' || sent.type === 'draining' || sent.type === 'disconnected') {
-    mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
     await launchDaemon(paths, io.dist, io.env)
   }
-  return starts ? readLastRenderedContext(paths.context, event.project.key, settings) : EMPTY_CONTEXT
+  const rendered = starts ? readLastRenderedContext(paths.context, event.project.key, settings) : EMPTY_CONTEXT
+  return failure === null ? rendered : { ...rendered, message: lossMessage(event, failure) || rendered.message }
 }
 
-function spool(event: MemoryEvent, paths: Paths): void {
+/** Null, or why the event could not be spooled: the disk is full or read-only. The client must not be blocked. */
+function spool(event: MemoryEvent, paths: Paths): string | null {
   try {
-    writeSpool(paths.spool, event)
-  } catch {
-    // The disk is full or read-only: the event is lost, the client must not be blocked.
+    withReserve(paths.reserve, () => writeSpool(paths.spool, event))
+    return null
+  } catch (error) {
+    return errorMessage(error)
   }
+}
+
+/** Told when a session starts and with each prompt, not with every tool use. */
+function lossMessage({ kind }: MemoryEvent, failure: string): string {
+  if (kind !== 'session_start' && kind !== 'prompt') return ''
+  const next = 'Until this is fixed, nothing of this session is remembered. To see what is wrong: claude-mem doctor'
+  return `claude-mem could not store this event: its daemon did not accept it, and the spool cannot be written (${failure}). ${next}`
 }
 
 /** Sent by a client whose hook timeout expired, and by Ctrl-C in its terminal, while the hook waits for the daemon. */

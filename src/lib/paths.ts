@@ -24,6 +24,8 @@ export function dataPaths(dataDir: string, platform: NodeJS.Platform = process.p
     /** Lock file of a hook that is starting the daemon, so that other hooks do not start one too. */
     starting: join(dataDir, 'starting'),
     spool: join(dataDir, 'spool'),
+    /** Disk space that is used when the disk is full (lib/disk-space.ts). */
+    reserve: join(dataDir, 'reserve'),
     /** One empty file per session whose current turn is private. */
     privateTurns: join(dataDir, 'private-turns'),
     logs: join(dataDir, 'logs'),

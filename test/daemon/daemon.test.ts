@@ -287,7 +287,7 @@ describe('daemon.trouble', () => {
 
   test('a read-only data directory: hooks answer, the daemon says what is wrong', async () => {
     writeFileSync(place.dataDir, 'a file where the directory should be')
-    expect(await place.hook(prompt)).toMatchObject({ code: 0, stdout: ANSWER, stderr: '' })
+    expect(await place.hook(tool('t1'))).toMatchObject({ code: 0, stdout: ANSWER, stderr: '' })
     expect(await exited(place.spawn())).toBe(1)
     rmSync(place.dataDir)
     mkdirSync(place.dataDir)

@@ -34,6 +34,7 @@ function keeperOf(store: Store): Housekeeping {
     supervisor: h.supervisor,
     connections: () => connections,
     stop: (reason) => stops.push(reason),
+    reserve: { check: () => undefined },
     log: () => undefined,
     now: h.now,
   })

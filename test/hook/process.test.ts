@@ -298,13 +298,21 @@ describe('whatever comes', () => {
     rmSync(hook.dataDir, { recursive: true })
     writeFileSync(hook.dataDir, '')
     expect(await hook.run(BASH)).toEqual(quiet)
-    expect(await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).toEqual(quiet)
-    expect(await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: '<private>s</private>' })).toEqual(quiet)
+    const told = { continue: true, suppressOutput: true, systemMessage: expect.stringContaining('could not store') }
+    for (const payload of [
+      { hook_event_name: 'SessionStart', source: 'startup' },
+      { hook_event_name: 'UserPromptSubmit', prompt: '<private>s</private>' },
+    ]) {
+      const { code, stdout, stderr } = await hook.run(payload)
+      expect({ code, stderr, answer: JSON.parse(stdout) }).toEqual({ code: 0, stderr: '', answer: told })
+    }
   })
 
-  it('a spool that is a file', async () => {
+  it('a spool that is a file: the user is told that nothing is remembered, with each prompt', async () => {
     writeFileSync(join(hook.dataDir, 'spool'), '')
     expect(await hook.run(BASH)).toEqual(quiet)
+    const { stdout } = await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: 'fix it' })
+    expect(JSON.parse(stdout).systemMessage).toMatch(/could not store this event.*EEXIST.*nothing of this session/)
   })
 
   it('a working directory that does not exist any more', async () => {

@@ -1,7 +1,7 @@
 /** Real daemons in a private data directory. `dispose` stops every one of them, also those that a hook started. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
@@ -27,8 +27,9 @@ export class DaemonSandbox {
   readonly paths: Paths
   readonly #children: ChildProcess[] = []
 
+  /** `under`: its directory, or an absolute path. */
   constructor(under = 'data') {
-    this.dataDir = join(this.directory, under)
+    this.dataDir = resolve(this.directory, under)
     this.paths = dataPaths(this.dataDir)
   }
 

@@ -14,6 +14,7 @@ import {
   parseTimestamp,
   publishFile,
   removeDatabase,
+  requireSpaceForCopy,
   timestamp,
 } from './database-files.ts'
 
@@ -47,6 +48,11 @@ export function listSetAside(databaseFile: string): BackupInfo[] {
 
 /** Writes a complete, checked copy of the database into an empty file. */
 export type CopyTo = (file: string) => Promise<void>
+
+/** The copy needs as much space as the database with its log. */
+export function requireBackupSpace(directory: string, databaseFile: string): void {
+  requireSpaceForCopy(directory, [databaseFile, `${databaseFile}-wal`])
+}
 
 export async function writeBackup(
   copyTo: CopyTo,

@@ -14,7 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorMessage } from '../../lib/errors.ts'
+import { freeBytes } from '../../lib/disk-space.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
 import { syncDirectory, syncFile } from '../../lib/files.ts'
 import { schemaVersion } from '../migrations/index.ts'
 import { Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
@@ -34,6 +35,26 @@ export function ensurePrivateFile(file: string): void {
 
 export function fileSize(file: string): number {
   return existsSync(file) ? statSync(file).size : 0
+}
+
+/** Space that a copy leaves free, in bytes: for events, the write-ahead log and everybody else's files. */
+const COPY_RESERVE_BYTES = 32 * 1024 * 1024
+/** The copy of a database is hardly larger than the database; its own journal is small. */
+const COPY_FACTOR = 1.1
+
+/** A copy must not take the last bytes of the disk. `files` are those whose content is copied into the directory. */
+export function requireSpaceForCopy(directory: string, files: readonly string[]): void {
+  const copied = files.reduce((sum, file) => sum + fileSize(file), 0)
+  const needed = copied * COPY_FACTOR + COPY_RESERVE_BYTES
+  const free = freeBytes(existsSync(directory) ? directory : dirname(directory))
+  if (free >= needed) return
+  const megabytes = (bytes: number) => Math.ceil(bytes / 1024 / 1024)
+  throw new MemError(
+    'storage',
+    `There is not enough space in ${directory}: the copy of the database needs ${megabytes(needed)} MB, and ` +
+      `${megabytes(free)} MB are free. Free some space; nothing was changed.`,
+    { retryable: true },
+  )
 }
 
 /** Gives a complete file its final name, durably: syncs the content, renames, syncs the directory. */

@@ -15,7 +15,7 @@ import { migrate, refuseNewer, SCHEMA_VERSION } from '../migrations/index.ts'
 import type { BackupInfo } from '../port.ts'
 import { Database, isCorruption, storageError } from '../sqlite/database.ts'
 import { addTombstones, forgetAgain, readTombstones } from '../sqlite/forget.ts'
-import { backupFile, copyDatabase, listBackups, rotateBackups, writeBackup } from './backup.ts'
+import { backupFile, copyDatabase, listBackups, requireBackupSpace, rotateBackups, writeBackup } from './backup.ts'
 import {
   ensurePrivateDirectory,
   ensurePrivateFile,
@@ -23,6 +23,7 @@ import {
   inspectFile,
   publishFile,
   removeDatabase,
+  requireSpaceForCopy,
   setDatabaseAside,
 } from './database-files.ts'
 import { reconcile } from './reconcile.ts'
@@ -39,6 +40,8 @@ export function recover(location: DatabaseLocation, damage: string, at: number):
   const replacement = `${file}.recovering`
   removeDatabase(replacement)
   const backup = newestIntactBackup(location.backupsDir)
+  // Rows of both files; and where its first page is lost, the damaged file is copied too.
+  requireSpaceForCopy(dirname(file), [...(backup === null ? [] : [backup.file]), file, file])
   if (backup !== null) copyFileSync(backup.file, replacement)
   ensurePrivateFile(replacement)
   const salvaged = fillFromDamaged(replacement, file, at)
@@ -130,6 +133,8 @@ export async function restoreBackup(
     ensurePrivateDirectory(paths.backups)
     const replacement = `${paths.database}.recovering`
     removeDatabase(replacement)
+    // Once as the replacement, and once as the newest backup.
+    requireSpaceForCopy(dirname(paths.database), [file, file])
     copyFileSync(file, replacement)
     ensurePrivateFile(replacement)
     applyTombstones(replacement, paths.database)
@@ -170,6 +175,7 @@ function applyTombstones(replacement: string, current: string): void {
 async function saveCurrent(paths: Pick<Paths, 'database' | 'backups'>, at: number): Promise<string | null> {
   if (fileSize(paths.database) === 0) return null
   try {
+    requireBackupSpace(paths.backups, paths.database)
     const copyTo = (file: string) => copyDatabase(paths.database, file)
     return (await writeBackup(copyTo, paths.backups, 'before-restore', 1, at)).file
   } catch (error) {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { MemError } from '../../lib/errors.ts'
 import { hasTables, MIGRATIONS, type Migration, migrate, refuseNewer, schemaVersion } from '../migrations/index.ts'
-import { copyDatabase, listBackups, writeBackup } from '../recovery/backup.ts'
+import { copyDatabase, listBackups, requireBackupSpace, writeBackup } from '../recovery/backup.ts'
 import {
   clearSuspect,
   ensurePrivateDirectory,
@@ -21,6 +21,8 @@ export interface OpenOptions {
   databaseFile: string
   backupsDir: string
   now?: () => number
+  /** Deleted when the disk is full, to make room for commits. */
+  reserveFile?: string
   /** Largest file that is checked at every start; a larger one only after an operation met damage. */
   checkUpToBytes?: number
 }
@@ -128,6 +130,7 @@ export async function upgrade(
       `${location.databaseFile} belongs to another program. Move it away, or set CLAUDE_MEM_DATA_DIR to another directory.`,
     )
   }
+  requireBackupSpace(location.backupsDir, location.databaseFile)
   const copyTo = (file: string) => copyDatabase(location.databaseFile, file)
   const backup = await writeBackup(copyTo, location.backupsDir, 'migration', 1, at)
   migrate(db, migrations)

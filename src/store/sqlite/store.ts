@@ -2,10 +2,18 @@
  * The store on the calling thread: every operation is a synchronous function of the connection. `client.ts` runs it on
  * a worker thread; `openLocalStore` runs it here behind the same interface.
  */
+import { withReserve } from '../../lib/disk-space.ts'
 import { errorMessage, type MemError } from '../../lib/errors.ts'
 import { callLocally } from '../../lib/worker-rpc.ts'
 import type { BackupInfo, Store } from '../port.ts'
-import { type CopyTo, copyDatabase, listBackups, listSetAside, writeBackup } from '../recovery/backup.ts'
+import {
+  type CopyTo,
+  copyDatabase,
+  listBackups,
+  listSetAside,
+  requireBackupSpace,
+  writeBackup,
+} from '../recovery/backup.ts'
 import { markSuspect } from '../recovery/database-files.ts'
 import type { ForgetOptions, ForgetResult } from '../search-port.ts'
 import { commitGroup } from './commit.ts'
@@ -89,15 +97,23 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const { databaseFile, backupsDir, now = Date.now } = options
   const { copyTo = (file: string) => copyDatabase(databaseFile, file) } = options
   const { db, notes } = await openDatabase(options)
+  const operations = bindDatabase(db, daemonOperations)
+  const { reserveFile } = options
+  const keepEvents = <T>(store: () => T): T => (reserveFile === undefined ? store() : withReserve(reserveFile, store))
   // One backup at a time: each starts by deleting what an interrupted one left behind.
   let lastBackup: Promise<unknown> = Promise.resolve()
   return {
     ...bindDatabase(db, readOperations),
-    ...bindDatabase(db, daemonOperations),
+    ...operations,
+    commit: (group) => keepEvents(() => operations.commit(group)),
+    acceptQuarantined: (...args) => keepEvents(() => operations.acceptQuarantined(...args)),
     db,
     forget: (request) => forgetMemories(db, request, [...listBackups(backupsDir), ...listSetAside(databaseFile)]),
     backup: (reason, keep) => {
-      const backup = lastBackup.then(() => writeBackup(copyTo, backupsDir, reason, keep, now()))
+      const backup = lastBackup.then(() => {
+        requireBackupSpace(backupsDir, databaseFile)
+        return writeBackup(copyTo, backupsDir, reason, keep, now())
+      })
       lastBackup = backup.catch(() => {})
       return backup
     },
