@@ -157,8 +157,11 @@ export const sessionMachine = setup({
       context.effect !== null &&
       // A deadline further away than the effect may take was set before the clock was set back.
       (env.at >= context.effect.deadline || context.effect.deadline - env.at > context.effect.timeoutMs),
-    'wait is over': ({ context, event: { env } }) =>
-      context.waiting === null || env.at >= context.waiting.until || context.waiting.until - env.at > MAX_WAKE_MS,
+    'wait is over': ({ context, event }) =>
+      context.waiting === null ||
+      event.env.at >= context.waiting.until ||
+      context.waiting.until - event.env.at > MAX_WAKE_MS ||
+      (event.type === 'DEADLINE' && event.clockSetBack === true),
     'clock set back': ({ context, event: { env } }) => context.lastEventAt > env.at,
     'session idle': ({ context, event: { env } }) => env.at - context.lastEventAt >= env.policy.sessionIdleMs,
     'inbox idle': ({ context, event: { env } }) =>

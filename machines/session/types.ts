@@ -45,7 +45,8 @@ export type SessionInput =
   | { type: 'FLUSH' }
   /** A user wants the summary of this turn now; null: one of the whole session. */
   | { type: 'SUMMARIZE'; prompt: number | null }
-  | { type: 'DEADLINE' }
+  /** `clockSetBack`: the time of the wake-up was computed before the clock was set back and means nothing now. */
+  | { type: 'DEADLINE'; clockSetBack?: boolean }
   | { type: 'DRAIN' }
   /** Failed messages, counted by turn, and failed summaries, by prompt number, are tried again. */
   | { type: 'RETRY'; messages: TurnCount[]; summaries: number[] }

@@ -178,6 +178,10 @@ export class EffectRunner {
     this.#breakers.clear()
   }
 
+  clockSetBack(byMs: number): void {
+    for (const breaker of this.#breakers.values()) breaker.clockSetBack(byMs)
+  }
+
   /** Starts nothing new. Resolves with the sessions whose effect has not finished after the timeout. */
   async drain(timeoutMs: number): Promise<string[]> {
     this.#open = false

@@ -38,6 +38,12 @@ export class Breaker {
     return this.#openUntil
   }
 
+  /** The clock was set back: the times move with it, so that nobody waits longer. */
+  clockSetBack(byMs: number): void {
+    this.#openUntil -= byMs
+    if (this.#since !== null) this.#since -= byMs
+  }
+
   succeed(): void {
     this.#failures = 0
     this.#openUntil = 0

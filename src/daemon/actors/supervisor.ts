@@ -127,6 +127,32 @@ class Ticker {
   }
 }
 
+/** A smaller correction of the clock delays nothing that matters, in ms. */
+const MIN_SET_BACK_MS = 5_000
+
+/** Notices that the clock was set back, by comparing it with the monotonic clock. */
+class ClockWatch {
+  readonly #now: () => number
+  readonly #monotonic: () => number
+  /** Difference of the two clocks, in ms. It only grows while a computer sleeps, and shrinks when the clock is set back. */
+  #difference: number
+
+  constructor(now: () => number, monotonic: () => number) {
+    this.#now = now
+    this.#monotonic = monotonic
+    this.#difference = now() - monotonic()
+  }
+
+  /** How far the clock was set back since the last call, in ms; 0: it was not. */
+  setBackMs(): number {
+    const difference = this.#now() - this.#monotonic()
+    const setBackMs = this.#difference - difference
+    if (setBackMs > 0 && setBackMs < MIN_SET_BACK_MS) return 0
+    this.#difference = difference
+    return Math.max(0, setBackMs)
+  }
+}
+
 const TICK_MS = 1_000
 /** Idle time after which an actor leaves memory: it is a few KB, and cheap to restore. In ms. */
 const SLEEP_AFTER_MS = 60_000
@@ -155,6 +181,8 @@ interface SupervisorOptions
   spool: Spool
   /** What may be kept of an event. Read for each event: the settings may change. */
   cleaningRules?: () => CleaningRules
+  /** A clock that nobody can set, in ms. */
+  monotonic?: () => number
   projectKeys?: ProjectKeyResolver
   log: Log
   /** Called with model calls once they are durable. */
@@ -185,13 +213,17 @@ export class Supervisor {
   readonly #ticker: Ticker
   readonly #listeners = new Set<(item: StreamItem) => void>()
   readonly #now: () => number
+  readonly #clock: ClockWatch
   #lastActivity: number
 
   constructor(given: SupervisorOptions) {
-    const options = { ...DEFAULTS, ...given }
+    // A clock that a replay or a test moves is not compared with a real one.
+    const monotonic = given.now ?? (() => performance.now())
+    const options = { ...DEFAULTS, monotonic, ...given }
     this.#options = options
     this.#store = options.store
     this.#now = options.now
+    this.#clock = new ClockWatch(options.now, options.monotonic)
     this.#lastActivity = this.#now()
     this.#machine = startMachine(this.#now())
     this.#cleaner = new EventCleaner(options.cleaningRules, this.#now)
@@ -250,6 +282,7 @@ export class Supervisor {
     const stranded = await this.#store.strandedSessions()
     // A recovered database may contain messages that no snapshot counts.
     for (const session of stranded) await this.#rebuild(session, 'it had messages that no snapshot counted')
+    await this.#step('adjusting to the clock', () => this.#adjustToStoredTimes())
     faultPoint('listen')
     this.#machine.send({ type: 'RESTORED', effects: effects.length, stranded: stranded.length, spooled })
     this.#options.log('info', 'restored', { effects: effects.length, stranded: stranded.length, spooled })
@@ -386,6 +419,7 @@ export class Supervisor {
   }
 
   async #tick(): Promise<void> {
+    await this.#step('adjusting to the clock', () => this.#adjustToClock(this.#clock.setBackMs()))
     await this.#step('reading the spool', () => this.#deliverSpooled())
     await this.#step('waking sessions whose time has come', () => this.#wakeDueSessions())
     this.#registry.sleep(this.#now() - SLEEP_AFTER_MS)
@@ -399,6 +433,30 @@ export class Supervisor {
     } catch (error) {
       const text = `${name} failed; retried in ${TICK_MS / 1_000} s: ${errorMessage(error)}`
       this.notice('error', text, { error })
+    }
+  }
+
+  /** The clock may have been set back while no daemon ran. */
+  async #adjustToStoredTimes(): Promise<void> {
+    const newest = await this.#store.newestActivity()
+    const setBackMs = newest === null ? 0 : newest - this.#now()
+    await this.#adjustToClock(setBackMs < MIN_SET_BACK_MS ? 0 : setBackMs)
+  }
+
+  /** After the clock was set back, every wake-up is computed again; otherwise all waits would last longer by that much. */
+  async #adjustToClock(setBackMs: number): Promise<void> {
+    if (setBackMs === 0) return
+    this.#lastActivity -= setBackMs
+    this.#effects.clockSetBack(setBackMs)
+    const sessions = await this.#store.wakeUpsAfter(this.#now())
+    this.#options.log('info', 'the clock was set back; wake-ups are computed again', {
+      setBackMs,
+      sessions: sessions.length,
+    })
+    const input = { type: 'DEADLINE', clockSetBack: true } as const
+    for (let start = 0; start < sessions.length; start += WAKE_AT_ONCE) {
+      const some = sessions.slice(start, start + WAKE_AT_ONCE).filter((session) => !this.#effects.has(session))
+      await Promise.all(some.map((session) => this.#tell(session, input).catch(() => undefined)))
     }
   }
 

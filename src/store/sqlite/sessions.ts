@@ -166,6 +166,17 @@ export function selectNextWakeAt(db: Database): number | null {
     SELECT min(wake_at) AS wakeAt FROM sdk_sessions WHERE wake_at IS NOT NULL AND quarantine IS NULL`.wakeAt
 }
 
+/** Sessions with a wake-up later than `after`. */
+export function selectWakeUpsAfter(db: Database, after: number): string[] {
+  return db.ids<string>`
+    SELECT content_session_id AS id FROM sdk_sessions WHERE wake_at > ${after} AND quarantine IS NULL ORDER BY wake_at, id`
+}
+
+/** Time of the newest event of any session; null before the first. Later than now: the clock was set back. */
+export function selectNewestActivity(db: Database): number | null {
+  return db.one<{ at: number | null }>`SELECT max(updated_at_epoch) AS at FROM sdk_sessions`.at
+}
+
 /** The earliest wake-up later than `after` of a session with messages to process; null if there is none. */
 export function selectNextWorkAt(db: Database, after: number): number | null {
   return db.one<{ wakeAt: number | null }>`

@@ -35,10 +35,12 @@ import {
   eraseSession,
   quarantineSession,
   selectDueSessions,
+  selectNewestActivity,
   selectNextWakeAt,
   selectNextWorkAt,
   selectStrandedSessions,
   selectUnfinishedEffects,
+  selectWakeUpsAfter,
 } from './sessions.ts'
 
 /** What only the daemon uses. A new entry here is a new method of `Store`. */
@@ -49,6 +51,8 @@ const daemonOperations = {
   dueSessions: selectDueSessions,
   nextWakeAt: selectNextWakeAt,
   nextWorkAt: selectNextWorkAt,
+  wakeUpsAfter: selectWakeUpsAfter,
+  newestActivity: selectNewestActivity,
   claimedEvents: selectClaimedEvents,
   countMessagesByPrompt,
   turnMaterial: selectTurnMaterial,

@@ -77,6 +77,7 @@ export class Harness {
       ...(this.projectKeys === null ? {} : { projectKeys: await this.projectKeys(this.#store) }),
       log: (level, text, details) => this.log.push({ level, text, details }),
       now: this.now,
+      monotonic: () => performance.now(),
       freshId: () => `id-${++this.#ids}-${Math.random().toString(36).slice(2)}`,
     })
     await this.#supervisor.restore()

@@ -227,6 +227,56 @@ describe('supervisor.time', () => {
   })
 })
 
+describe('supervisor.time: a clock that goes back five hours', () => {
+  const back = 5 * 3_600_000
+  const retryMs = 300_000
+  let overloaded = true
+  async function waitForProvider(): Promise<void> {
+    overloaded = true
+    h.observer = {
+      ...plainObserver,
+      observe: (request, signal) =>
+        overloaded
+          ? Promise.reject(new ObserverError('provider', 'overloaded', { retryAfterMs: retryMs }))
+          : plainObserver.observe(request, signal),
+    }
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z'))
+    await accept(events.prompt('idle', 'p'), events.tool('idle', 'a'))
+    await h.settle()
+    overloaded = false
+  }
+  const provider = () => h.supervisor.waiting
+
+  test('lengthens no wait for a provider and no idle time', async () => {
+    await waitForProvider()
+    h.clockOffset -= back
+    await h.supervisor.tick()
+    await h.settle()
+    // Not before its time either.
+    expect(await titles('s')).toEqual([])
+    expect(provider()).toMatchObject({ reason: 'overloaded' })
+    h.clockOffset += retryMs
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+    h.clockOffset += POLICY.idleFlushMs
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await titles('idle')).toEqual(['Edit a.ts'])
+  })
+
+  test('while no daemon runs, neither', async () => {
+    await waitForProvider()
+    h.clockOffset -= back
+    await h.crash()
+    h.clockOffset += POLICY.idleFlushMs
+    await h.supervisor.tick()
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts'])
+    expect(await titles('idle')).toEqual(['Edit a.ts'])
+  })
+})
+
 describe('supervisor.failures', () => {
   test("the provider's: the session waits and says why, then goes on by itself", async () => {
     let down = true
