@@ -2,7 +2,7 @@
  * Real daemons and hooks for scripts, in a private data directory under the system's temporary directory.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { DaemonStatus } from '../../src/api/operations/daemon.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { VERSION } from '../../src/lib/version.ts'
+import { isSettingName, SETTINGS_FILE } from '../../src/settings/settings.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
 import type { Payload } from './payloads.ts'
 
@@ -51,15 +52,13 @@ export interface Sandbox {
 export function makeSandbox(name: string, settings: Record<string, string> = {}): Sandbox {
   const dataDir = mkdtempSync(join(tmpdir(), `claude-mem-${name}-`))
   const inherited = Object.entries(process.env).filter(([key]) => !key.startsWith('CLAUDE_MEM_'))
+  const all = { CLAUDE_MEM_WORKER_PORT: '0', CLAUDE_MEM_PROVIDER: 'plain', ...settings }
+  // In the file too: a daemon that a hook starts takes nothing from its environment.
+  const stored = Object.fromEntries(Object.entries(all).filter(([key]) => isSettingName(key)))
+  writeFileSync(join(dataDir, SETTINGS_FILE), JSON.stringify(stored), { mode: 0o600 })
   return {
     paths: dataPaths(dataDir),
-    env: {
-      ...Object.fromEntries(inherited),
-      CLAUDE_MEM_DATA_DIR: dataDir,
-      CLAUDE_MEM_WORKER_PORT: '0',
-      CLAUDE_MEM_PROVIDER: 'plain',
-      ...settings,
-    },
+    env: { ...Object.fromEntries(inherited), CLAUDE_MEM_DATA_DIR: dataDir, ...all },
     remove: () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 }),
   }
 }

@@ -4,9 +4,11 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DaemonStatus } from '../api/operations/daemon.ts'
+import { daemonEnvironment } from '../lib/daemon-environment.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
+import { loadSettings } from '../settings/settings.ts'
 import { tryLock } from '../transport/daemon-lock.ts'
 import type { Cli } from './cli.ts'
 import { isNotRunning, withDaemonIfRunning } from './daemon-connection.ts'
@@ -25,8 +27,13 @@ interface StartedDaemon {
   wasRunning: boolean
 }
 
+interface StartOptions {
+  /** The user asked for a daemon with the environment of their terminal. Otherwise see daemon-environment.ts. */
+  keepEnvironment?: boolean
+}
+
 /** Resolves with a running daemon of this version or a newer one; starts one if needed. */
-export async function ensureDaemonRunning(cli: Cli): Promise<StartedDaemon> {
+export async function ensureDaemonRunning(cli: Cli, options: StartOptions = {}): Promise<StartedDaemon> {
   const { paths } = cli
   // A daemon that is closing its socket may not answer properly: the one started below waits for its lock.
   const running = await fetchDaemonStatus(paths).catch(() => null)
@@ -35,7 +42,7 @@ export async function ensureDaemonRunning(cli: Cli): Promise<StartedDaemon> {
   } else if (running !== null) {
     await waitUntilStopped(cli, running.pid, 'Waiting for the previous daemon to stop')
   }
-  const child = launchDaemon(cli)
+  const child = launchDaemon(cli, options)
   const status = await pollUntil(cli, 'Starting claude-mem', async () => {
     // Read before asking for the status: our process may have exited because another daemon started first, which then answers.
     const { failure } = child
@@ -78,18 +85,21 @@ interface LaunchedProcess {
   failure: string | null
 }
 
-function launchDaemon(cli: Cli): LaunchedProcess {
+function launchDaemon(cli: Cli, { keepEnvironment = false }: StartOptions): LaunchedProcess {
   const file = join(cli.dist, 'daemon.js')
   if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
   const { dataDir } = cli.paths
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const { CLAUDE_MEM_CA_CERTS: caCerts } = loadSettings(dataDir, {}).values
   const child = spawn(process.execPath, [file], {
     detached: true,
     stdio: 'ignore',
     windowsHide: true,
     // The current directory would be busy as long as the daemon runs.
     cwd: dataDir,
-    env: { ...cli.env, CLAUDE_MEM_DATA_DIR: dataDir },
+    env: keepEnvironment
+      ? { ...(caCerts === '' ? {} : { NODE_EXTRA_CA_CERTS: caCerts }), ...cli.env, CLAUDE_MEM_DATA_DIR: dataDir }
+      : daemonEnvironment(cli.env, { dataDir, caCerts }),
   })
   const launched: LaunchedProcess = { pid: child.pid, failure: null }
   child.on('error', (error) => {

@@ -45,6 +45,15 @@ export class LiveSettings {
     return { settings: SETTING_NAMES.map((name) => settingInfo(name, set, door)), problems: set.problems }
   }
 
+  /** Where the values come from that the daemon uses now; settings with their defaults are left out. */
+  sources(): { name: SettingName; source: 'file' | 'environment' }[] {
+    const { sources } = this.#options.loaded
+    return SETTING_NAMES.flatMap((name) => {
+      const source = sources[name]
+      return source === 'default' ? [] : [{ name, source }]
+    })
+  }
+
   /** `raw` is not yet validated; null removes the setting from the file. */
   set(name: string, raw: string | readonly string[] | null, door: Door): void {
     if (!isSettingName(name))

@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
 import { CONNECT_TIMEOUT_MS, FILE_CONTEXT_TIMEOUT_MS, type HookRequest, PROTOCOL_VERSION } from '../domain/protocol.ts'
 import type { RenderedContext } from '../domain/rendered-context.ts'
+import { daemonEnvironment } from '../lib/daemon-environment.ts'
 import { systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { VERSION } from '../lib/version.ts'
+import { loadSettings } from '../settings/settings.ts'
 import { type HookPayload, stringOrEmpty } from './clients/adapter.ts'
 import { parseJsonObject } from './payload.ts'
 import { type RequestFailure, sendRequest } from './websocket.ts'
@@ -132,12 +134,13 @@ function breakLock(lock: string, now: number): boolean {
 async function spawnDaemon(dist: string, dataDir: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   // Imported lazily: most hooks do not start a daemon.
   const { spawn } = await import('node:child_process')
+  // Of the file alone: this hook's environment may come from a project.
+  const { CLAUDE_MEM_CA_CERTS: caCerts } = loadSettings(dataDir, {}).values
   return spawn(process.execPath, [join(dist, 'daemon.js')], {
     detached: true,
     stdio: 'ignore',
     windowsHide: true,
     cwd: dataDir,
-    // Absolute: the daemon runs in another directory than this hook.
-    env: { ...env, CLAUDE_MEM_DATA_DIR: dataDir },
+    env: daemonEnvironment(env, { dataDir, caCerts }),
   })
 }

@@ -64,7 +64,7 @@ async function handle(io: HookIo, adapter: ClientAdapter): Promise<HookOutcome> 
   const payload = sent === null ? null : adapter.translate(withEventName(sent, io.event))
   if (payload === null) return EMPTY_OUTCOME
   const paths = dataPaths(dataDirectory(io.env))
-  const settings = loadSettings(paths.dataDir, io.env).values
+  const settings = loadHookSettings(paths.dataDir, io.env)
   const event = String(payload.hook_event_name)
   if (event === 'PreToolUse') {
     const question = readFileContextQuery(payload, settings)
@@ -76,6 +76,19 @@ async function handle(io: HookIo, adapter: ClientAdapter): Promise<HookOutcome> 
   if (reading.type === 'ignored' || !mayReport(reading.event, paths.privateTurns)) return EMPTY_OUTCOME
   const { context, message } = await deliver(reading.event, paths, settings, io)
   return { event, context, message: colorsEnabled(io.env) ? message : stripColors(message) }
+}
+
+/**
+ * The environment may come from the project, and concerns only its own sessions. It can exclude more than the settings file
+ * does, never less.
+ */
+function loadHookSettings(dataDir: string, env: NodeJS.ProcessEnv): Settings {
+  const { values, sources } = loadSettings(dataDir, env)
+  const lists = ['CLAUDE_MEM_EXCLUDED_PROJECTS', 'CLAUDE_MEM_SKIP_TOOLS'] as const
+  if (lists.every((name) => sources[name] !== 'environment')) return values
+  const stored = loadSettings(dataDir, {}).values
+  const both = lists.map((name) => [name, [...new Set([...stored[name], ...values[name]])]])
+  return { ...values, ...Object.fromEntries(both) }
 }
 
 /** https://no-color.org: any non-empty value disables colours. */

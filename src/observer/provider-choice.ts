@@ -185,6 +185,13 @@ function apiConfig(
   const baseUrl = (ownAddress ?? found?.address ?? defaults.baseUrl).replace(/\/+$/, '')
   const problems: string[] = found === null || found.problem === null ? [] : [found.problem]
   const notes: string[] = []
+  if (sources[defaults.keySetting] === 'file' && sources[defaults.addressSetting] === 'environment') {
+    // An address in the environment may come from a project; it must not get the user's stored key.
+    const setAddress = `claude-mem config set ${provider}-base-url ADDRESS`
+    problems.push(
+      `${defaults.keySetting} is in the settings file and ${defaults.addressSetting} in the environment, which does not get that key; store the address too: ${setAddress}`,
+    )
+  }
   const server = provider === 'openrouter' ? chatServerAt(baseUrl) : null
   const needsKey = server === null || server === 'openrouter' || server === 'openai'
   if (key === null && needsKey) {

@@ -4,6 +4,7 @@
  * import a package.
  */
 
+import { isAbsolute } from 'node:path'
 import { CONTEXT_MESSAGES, CONTEXT_PARTS } from '../domain/context-parts.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import type { SettingGroupName, SettingRule, SettingSpec } from './rules.ts'
@@ -55,6 +56,10 @@ function checkAddress(given: string, words: readonly string[]): string | null {
   return url.username === '' && url.password === '' ? null : 'an address without a name or password in it'
 }
 
+function checkAbsolutePath(given: string): string | null {
+  return isAbsolute(given) ? null : 'an absolute path'
+}
+
 /** `claude-haiku-4-5=1/5`: US dollars for a million tokens of input and output, then of cache read and cache write. */
 const PRICE = /^[^=\s]+=\d+(?:\.\d+)?(?:\/\d+(?:\.\d+)?){1,3}$/
 
@@ -98,6 +103,12 @@ export const SETTINGS = {
     observer.restart(
       address(['openrouter', 'ollama', 'lmstudio']),
       'Any address that speaks the OpenAI chat API, or one of `openrouter`, `ollama`, `lmstudio`',
+    ),
+  ),
+  CLAUDE_MEM_CA_CERTS: local(
+    observer.restart(
+      { kind: 'text', default: '', check: checkAbsolutePath },
+      'File with more certificate authorities (PEM) that the daemon trusts, for a network that inspects TLS; NODE_EXTRA_CA_CERTS of a hook is not used',
     ),
   ),
   CLAUDE_MEM_WHEN_UNAVAILABLE: observer.now(

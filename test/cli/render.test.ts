@@ -216,6 +216,10 @@ describe('inspect session.id prefix', () => {
 
 describe('status.output', () => {
   const status: DaemonStatus = {
+    settings: [
+      { name: 'CLAUDE_MEM_PROVIDER', source: 'file' },
+      { name: 'CLAUDE_MEM_WORKER_PORT', source: 'environment' },
+    ],
     version: '1.2.3',
     pid: 42,
     dataDir: '/data',
@@ -251,6 +255,7 @@ describe('status.output', () => {
     expect(text).toContain('anthropic (claude-haiku-4-5), waiting for 1 min: key rejected')
     expect(text).toContain('3 pending, 1 processing, 2 failed in 2 sessions, oldest 1 min ago')
     expect(text).toContain('1 event to be read')
+    expect(text).toContain("CLAUDE_MEM_PROVIDER in settings.json; CLAUDE_MEM_WORKER_PORT in the daemon's environment")
     expect(text).toContain('warn   a \\x1b[2Jnotice (1 s ago)')
   })
 

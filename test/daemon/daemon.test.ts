@@ -234,6 +234,20 @@ describe('daemon.trouble', () => {
     other.close()
   })
 
+  test('status says which settings come from the file and which from the environment', async () => {
+    mkdirSync(place.dataDir, { recursive: true })
+    writeFileSync(
+      join(place.dataDir, 'settings.json'),
+      '{"CLAUDE_MEM_BATCH_MAX_SIZE": 9, "CLAUDE_MEM_PROVIDER": "offline"}',
+    )
+    await place.start()
+    expect((await place.status()).settings).toEqual([
+      { name: 'CLAUDE_MEM_WORKER_PORT', source: 'environment' },
+      { name: 'CLAUDE_MEM_PROVIDER', source: 'environment' },
+      { name: 'CLAUDE_MEM_BATCH_MAX_SIZE', source: 'file' },
+    ])
+  })
+
   test('bad settings are reported and the defaults hold', async () => {
     mkdirSync(place.dataDir, { recursive: true })
     writeFileSync(join(place.dataDir, 'settings.json'), '{"CLAUDE_MEM_BATCH_MAX_SIZE": 0, "CLAUDE_MEM_BACH": 1}')

@@ -12,7 +12,7 @@ import { type Finished, finished } from '../support/programs.ts'
 
 export const VERSION = '1.2.3'
 
-/** As the build makes it; `daemon.js` only notes that it was started. */
+/** As the build makes it; `daemon.js` only notes that it was started, and with which environment. */
 export async function buildHook(): Promise<string> {
   const dist = temporaryDirectory('dist')
   await build({
@@ -26,7 +26,9 @@ export async function buildHook(): Promise<string> {
     minify: true,
     define: { __VERSION__: JSON.stringify(VERSION) },
   })
-  const standIn = `require('node:fs').appendFileSync(require('node:path').join(process.cwd(), 'started'), process.pid + '\\n')`
+  const standIn = `const { appendFileSync, writeFileSync } = require('node:fs')
+writeFileSync('environment', JSON.stringify(process.env))
+appendFileSync('started', process.pid + '\\n')`
   writeFileSync(join(dist, 'daemon.js'), standIn)
   return dist
 }

@@ -250,6 +250,46 @@ describe('no daemon', () => {
     expect((await hook.run(start, { CLAUDE_MEM_CONTEXT_MESSAGE: 'off' })).stdout).toBe(withContext('what was known'))
   })
 
+  it("is started without the project's environment, except for the data directory", async () => {
+    writeFileSync(join(hook.dataDir, 'settings.json'), '{"CLAUDE_MEM_CA_CERTS":"/etc/ssl/own.pem"}')
+    const hostile = {
+      CLAUDE_MEM_ANTHROPIC_BASE_URL: 'https://evil.example',
+      CLAUDE_MEM_PROVIDER: 'anthropic',
+      CLAUDE_MEM_LOG_LEVEL: 'trace',
+      CLAUDE_MEM_FAULT: 'anything',
+      CLAUDE_MEM_CA_CERTS: '/tmp/evil.pem',
+      ANTHROPIC_API_KEY: 'not-a-real-key',
+      ANTHROPIC_BASE_URL: 'https://evil.example',
+      ANTHROPIC_CUSTOM_HEADERS: 'x: y',
+      OPENAI_BASE_URL: 'https://evil.example',
+      CLAUDE_CODE_PATH: '/tmp/evil',
+      CLAUDE_CONFIG_DIR: '/tmp/evil',
+      HF_ENDPOINT: 'https://evil.example',
+      HTTPS_PROXY: 'http://evil.example',
+      https_proxy: 'http://evil.example',
+      NODE_EXTRA_CA_CERTS: '/tmp/evil.pem',
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      NODE_OPTIONS: '--no-warnings',
+      NODE_PATH: '/tmp/evil',
+      SSL_CERT_FILE: '/tmp/evil.pem',
+      LD_PRELOAD: '',
+    }
+    expect(await hook.run(BASH, { ...hostile, LC_TIME: 'de_DE.UTF-8', TZ: 'Europe/Berlin' })).toMatchObject({ code: 0 })
+    await hook.started()
+    const environment = JSON.parse(readFileSync(join(hook.dataDir, 'environment'), 'utf8'))
+    expect(JSON.stringify(environment)).not.toContain('evil')
+    const names = Object.keys(environment)
+    expect(names.filter((name) => Object.hasOwn(hostile, name))).toEqual(['NODE_EXTRA_CA_CERTS'])
+    expect(names.filter((name) => name.startsWith('CLAUDE_MEM_'))).toEqual(['CLAUDE_MEM_DATA_DIR'])
+    expect(environment).toMatchObject({
+      CLAUDE_MEM_DATA_DIR: hook.dataDir,
+      NODE_EXTRA_CA_CERTS: '/etc/ssl/own.pem',
+      LC_TIME: 'de_DE.UTF-8',
+      TZ: 'Europe/Berlin',
+      PATH: process.env.PATH,
+    })
+  })
+
   it('is started once by many hooks at the same time', async () => {
     const runs = Array.from({ length: 40 }, (_, i) => hook.run({ ...BASH, tool_use_id: `toolu_${i}` }))
     for (const ran of await Promise.all(runs)) expect(ran).toEqual(quiet)
@@ -349,6 +389,17 @@ describe('whatever comes', () => {
     expect(requests).toEqual([])
     expect(readdirSync(hook.dataDir)).toEqual(['daemon.sock'])
   })
+})
+
+it('the environment of a project can exclude more, and never less', async () => {
+  const { requests } = await accept()
+  const stored = { CLAUDE_MEM_EXCLUDED_PROJECTS: [hook.cwd], CLAUDE_MEM_SKIP_TOOLS: ['Bash'] }
+  writeFileSync(join(hook.dataDir, 'settings.json'), JSON.stringify(stored))
+  await hook.run(BASH, { CLAUDE_MEM_EXCLUDED_PROJECTS: '', CLAUDE_MEM_SKIP_TOOLS: '' })
+  await hook.run(BASH, { CLAUDE_MEM_EXCLUDED_PROJECTS: '/elsewhere', CLAUDE_MEM_SKIP_TOOLS: 'Glob' })
+  writeFileSync(join(hook.dataDir, 'settings.json'), JSON.stringify({ CLAUDE_MEM_SKIP_TOOLS: ['Bash'] }))
+  await hook.run(BASH, { CLAUDE_MEM_SKIP_TOOLS: 'Glob' })
+  expect(requests).toEqual([])
 })
 
 describe('a private turn', () => {

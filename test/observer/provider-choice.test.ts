@@ -45,6 +45,17 @@ function given(settings: Record<string, string>, env: NodeJS.ProcessEnv = {}, cl
 const key = (config: ProviderConfig | null) =>
   config === null || config.provider === 'claude-code' ? null : config.key
 
+test('provider-choice.a key from the file is not sent to an address from the environment', () => {
+  const evil = { CLAUDE_MEM_ANTHROPIC_BASE_URL: 'https://evil.example' }
+  const stored = { CLAUDE_MEM_ANTHROPIC_API_KEY: KEY }
+  expect(given(stored, evil).choice.config?.problems).toEqual([
+    expect.stringContaining('claude-mem config set anthropic-base-url'),
+  ])
+  expect(given({ ...stored, ...evil }).choice.config?.problems).toEqual([])
+  expect(given({}, { ...stored, ...evil }).choice.config?.problems).toEqual([])
+  expect(given(evil, stored).choice.config?.problems).toEqual([])
+})
+
 describe('provider-choice.auto', () => {
   test('is offline if nothing is configured, whatever the environment has', () => {
     const { choice } = given({}, ENVIRONMENT_KEYS, CLAUDE)

@@ -1,9 +1,10 @@
 /** Real daemons in a private data directory. `dispose` stops every one of them, also those that a hook started. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
+import { isSettingName, SETTINGS_FILE } from '../../src/settings/settings.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
 import { temporaryDirectory } from './directories.ts'
 import { DIST, ROOT } from './paths.ts'
@@ -76,7 +77,9 @@ export class DaemonSandbox {
     return (await this.ask((client) => client.call('status', {}))).status
   }
 
+  /** A daemon that the hook starts takes nothing from its environment, so its settings are in the file too. */
   hook(payload: string | object, env: NodeJS.ProcessEnv = {}, dist = DIST): Promise<Finished> {
+    writeSettingsFile(this.dataDir, { ...this.env, ...env })
     const input = typeof payload === 'string' ? payload : JSON.stringify(payload)
     return runProgram(process.execPath, [join(dist, 'hook.cjs')], { env: { ...this.env, ...env }, input })
   }
@@ -93,6 +96,18 @@ export class DaemonSandbox {
     await Promise.all(this.#children.map(exited))
     await stopDaemons(this.paths)
   }
+}
+
+/** Adds the settings of an environment to the settings file, for daemons that hooks or commands start. */
+export function writeSettingsFile(dataDir: string, env: NodeJS.ProcessEnv): void {
+  // Some tests put something else there.
+  if (statSync(dataDir, { throwIfNoEntry: false })?.isDirectory() === false) return
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const file = join(dataDir, SETTINGS_FILE)
+  const stored = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  const given = Object.entries(env).filter(([name]) => isSettingName(name) && !Object.hasOwn(stored, name))
+  if (given.length === 0) return
+  writeFileSync(file, JSON.stringify({ ...stored, ...Object.fromEntries(given) }), { mode: 0o600 })
 }
 
 /** Stops whatever daemon works in a data directory. One that a hook started is no child, and another may be starting. */

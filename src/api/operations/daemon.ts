@@ -164,7 +164,7 @@ function liveSettings({ settings }: DaemonContext): LiveSettings {
 
 export type DaemonStatus = Awaited<ReturnType<typeof daemonStatus>>
 
-async function daemonStatus({ supervisor, store, memory, process: own, now }: DaemonContext) {
+async function daemonStatus({ supervisor, store, memory, settings, process: own, now }: DaemonContext) {
   const stats = await store.stats(startOfDay(now()))
   const { pending, processing, failed, sessions, oldestAt } = stats
   const { name: provider, model } = own.provider()
@@ -195,6 +195,8 @@ async function daemonStatus({ supervisor, store, memory, process: own, now }: Da
     spooled: own.spooled(),
     /** Null when search has indexed everything. */
     indexing: memory.indexing(),
+    /** Settings without their defaults, and whether they come from the file or the daemon's environment. */
+    settings: settings?.sources() ?? [],
     /** What the user should know (recovered database, bad setting, spool file set aside), newest last. */
     notices: [...supervisor.notices.list],
   }

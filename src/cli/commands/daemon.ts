@@ -102,7 +102,7 @@ async function readStoppedStatus({ paths, env }: Cli): Promise<StoppedStatus> {
 
 async function startInBackground(cli: Cli): Promise<number> {
   const { ensureDaemonRunning } = await import('../daemon-process.ts')
-  const { status, wasRunning } = await ensureDaemonRunning(cli)
+  const { status, wasRunning } = await ensureDaemonRunning(cli, { keepEnvironment: true })
   const { pid, version, dataDir, port } = status
   const heading = `claude-mem ${terminalSafe(version)} ${wasRunning ? 'is already running' : 'is running'} (pid ${pid})`
   const next = 'Next: claude-mem status, claude-mem inspect --watch, claude-mem stop'

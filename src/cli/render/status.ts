@@ -39,6 +39,7 @@ export function runningStatusLines(status: DaemonStatus, display: Display): stri
         ['queue', queueText(status.queue, display)],
         ['search', indexingText(status, display)],
         spoolField(status.spooled, display),
+        ...settingFields(status),
       ],
       display,
     ),
@@ -63,6 +64,20 @@ export function stoppedStatusLines(status: StoppedStatus, display: Display): str
     ...fieldLines([['data', terminalSafe(status.dataDir)], ...database, spoolField(status.spooled, display)], display),
     ...status.notices.map((text) => style.yellow(`! ${terminalSafe(text)}`)),
   ]
+}
+
+/** Where settings come from that do not have their defaults. An older daemon does not tell. */
+function settingFields({ settings = [] }: { settings?: DaemonStatus['settings'] }): Field[] {
+  const names = (source: 'file' | 'environment') =>
+    settings
+      .filter((setting) => setting.source === source)
+      .map(({ name }) => terminalSafe(name))
+      .join(', ')
+  const texts = [
+    ['in settings.json', names('file')],
+    ["in the daemon's environment", names('environment')],
+  ].flatMap(([where, list]) => (list === '' ? [] : [`${list} ${where}`]))
+  return texts.length === 0 ? [] : [['settings', texts.join('; ')]]
 }
 
 function memoryField(counts: { observations: number; observationsToday: number }): Field {
