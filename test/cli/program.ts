@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeSettingsFile } from '../support/daemon.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 import { DIST, ROOT } from '../support/paths.ts'
 import { type Finished, runProgram } from '../support/programs.ts'
@@ -24,6 +25,8 @@ export class Program {
       CLAUDE_MEM_WORKER_PORT: '0',
       CLAUDE_MEM_PROVIDER: 'plain',
     }
+    // A daemon that a hook or a command starts takes nothing from its environment.
+    writeSettingsFile(this.dataDir, this.env)
   }
 
   static async make(): Promise<Program> {

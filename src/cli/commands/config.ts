@@ -28,7 +28,8 @@ export const configCommand = defineCommand({
   group: 'Maintenance',
   summary: 'Settings: list, get, set, unset',
   about:
-    'Settings are stored in settings.json in the data directory; an environment variable of the same name overrides it. ' +
+    'Settings are stored in settings.json in the data directory. An environment variable of the same name overrides it for ' +
+    'commands and for a daemon that you start with claude-mem start; a daemon that a hook starts uses the file alone. ' +
     'Names can be short: batch-max-size is CLAUDE_MEM_BATCH_MAX_SIZE. Do not pass an API key as an argument, because the ' +
     'shell stores it in its history: without a value the command asks for it, and with - it reads standard input. ' +
     'Only the last characters of a key are ever printed.',
