@@ -40,6 +40,7 @@ export async function connectIfRunning(paths: Paths): Promise<DaemonClient | nul
   try {
     return await connectDaemon(paths)
   } catch (error) {
+    if (error instanceof MemError && error.code === 'forbidden') throw error
     const cause = error instanceof Error ? error.cause : undefined
     if (['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(systemCode(cause) ?? '')) return null
     throw new MemError('not_running', `something listens on ${paths.socket} but does not answer; try again`, {

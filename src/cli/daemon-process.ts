@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DaemonStatus } from '../api/operations/daemon.ts'
 import { daemonEnvironment } from '../lib/daemon-environment.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
-import type { Paths } from '../lib/paths.ts'
+import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
 import { tryLock } from '../transport/daemon-lock.ts'
@@ -36,6 +36,7 @@ interface StartOptions {
 export async function ensureDaemonRunning(cli: Cli, options: StartOptions = {}): Promise<StartedDaemon> {
   const { paths } = cli
   // A daemon that is closing its socket may not answer properly: the one started below waits for its lock.
+  prepareSocketDirectory(paths)
   const running = await fetchDaemonStatus(paths).catch(() => null)
   if (running !== null && running.state !== 'draining' && running.state !== 'stopped') {
     if (compareVersions(running.version, VERSION) >= 0) return { status: running, wasRunning: true }

@@ -2,6 +2,7 @@
 import { lstatSync, mkdirSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { MemError } from './errors.ts'
 
 export function dataDirectory(env: NodeJS.ProcessEnv = process.env): string {
   const configured = env.CLAUDE_MEM_DATA_DIR
@@ -60,7 +61,9 @@ function privateSocketDirectory(): string {
 
 /**
  * The socket's directory, for a data directory whose path is too long. Another user could have created it first in a
- * shared /tmp: it must belong to this user and be private.
+ * shared /tmp, and listen there as if they were the daemon: it must belong to this user and be private. The daemon calls it
+ * before it listens, every client before it connects. A named pipe on Windows has no such protection: Node cannot tell
+ * who owns it, so a program of another user that takes the name while no daemon runs gets what clients send.
  */
 export function prepareSocketDirectory(paths: Paths): void {
   if (process.platform === 'win32' || paths.socket.startsWith(paths.dataDir)) return
@@ -68,7 +71,7 @@ export function prepareSocketDirectory(paths: Paths): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const stat = lstatSync(directory)
   if (!stat.isDirectory() || stat.uid !== userInfo().uid || (stat.mode & 0o077) !== 0) {
-    throw new Error(`${directory} is not a private directory of yours; remove it and try again`)
+    throw new MemError('forbidden', `${directory} is not a private directory of yours; remove it and try again`)
   }
 }
 

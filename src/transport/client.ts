@@ -5,14 +5,18 @@ import { WebSocket } from 'ws'
 import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
 import { PROTOCOL_VERSION } from '../domain/protocol.ts'
 import { MemError } from '../lib/errors.ts'
-import type { Paths } from '../lib/paths.ts'
+import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { VERSION } from '../lib/version.ts'
 import { type AnswerMessage, isStreamMessage, PendingRequests, type StreamMessage } from './messages.ts'
 
 const CONNECT_TIMEOUT_MS = 1_000
 
-/** A new socket for each connection: after a restart the daemon may have another socket and another token. */
+/**
+ * A new socket for each connection: after a restart the daemon may have another socket and another token. Throws `forbidden`
+ * where another user could listen in place of the daemon.
+ */
 export function openLocalSocket(paths: Paths): WebSocket {
+  prepareSocketDirectory(paths)
   const socket = new WebSocket(`ws+unix:${paths.socket}:/`, {
     handshakeTimeout: CONNECT_TIMEOUT_MS,
     perMessageDeflate: false,

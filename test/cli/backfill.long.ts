@@ -120,6 +120,7 @@ describe('backfill', () => {
     // Nothing listens there.
     const model = { CLAUDE_MEM_PROVIDER: 'anthropic', CLAUDE_MEM_ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' }
     env = { ...env, ...model, CLAUDE_MEM_ANTHROPIC_API_KEY: 'sk-test' }
+    await startDaemon().then((client) => client.close())
     const { code, stdout, stderr } = await run('backfill')
     expect(code).toBe(1)
     expect(stdout).toContain('anthropic (claude-haiku-4-5) would observe them: about 76k tokens, about $0.097')
