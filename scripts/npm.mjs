@@ -24,6 +24,7 @@ const BENCHMARKS = {
   context: 'time until a starting session has its context, at 100, 10k and 100k observations, warm and cold',
   prompts: 'which prompts get memories at which floor: prompts about the project and unrelated ones',
   viewer: 'the page: its size, frames while events arrive, memory, and the effect of fifty viewers on hooks',
+  secrets: 'secrets that are masked before anything is stored, and harmless texts that are changed',
   restore: 'a start on 10,000 sessions, 1,000 of them unfinished: first ack, memory, sessions awake',
   soak: 'an hour of events, viewers, searches, restarts and provider faults: what grows, and what was lost: [--minutes 60]',
 }
