@@ -6,7 +6,7 @@
  * - masked: share of the samples of which nothing secret is left
  * - false_masks: share of the harmless texts that are changed
  * - checking_…: the same for the half whose kinds the rules were not written against; development_…: for the other half
- * - stable: share of the samples that a second cleaning does not change
+ * - unstable: samples that a second cleaning changes again
  */
 import { parseArgs } from 'node:util'
 import { printNote, report, rounded } from '../lib/report.ts'
@@ -54,6 +54,7 @@ report(
     kinds: development.kinds + checking.kinds,
     samples: development.samples + checking.samples,
     harmless: development.lookAlikes + checking.lookAlikes,
+    unstable: development.unstable.length + checking.unstable.length,
     seed,
   },
   values.json,

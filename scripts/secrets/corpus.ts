@@ -18,6 +18,8 @@ export interface CorpusResult {
   samples: number
   /** Samples of which something secret was left, as they were kept. */
   missed: { kind: string; kept: string }[]
+  /** Samples that a second cleaning changes again. */
+  unstable: { kind: string; once: string; twice: string }[]
   lookAlikes: number
   /** Harmless texts that were changed. */
   falseMasks: { text: string; kept: string }[]
@@ -32,6 +34,11 @@ export function measureCorpus(half: CorpusHalf, seed: number): CorpusResult {
     const kept = cleaned(reported)
     return secrets.some((secret) => kept.includes(JSON.stringify(secret).slice(1, -1))) ? [{ kind, kept }] : []
   })
+  const unstable = samples.flatMap(({ kind, reported }) => {
+    const once = clean(reported)
+    const [before, after] = [JSON.stringify(once), JSON.stringify(clean(once))]
+    return before === after ? [] : [{ kind, once: before, twice: after }]
+  })
   const texts = lookAlikes(LOOK_ALIKES[half], values)
   const falseMasks = texts.flatMap((text) => {
     const reported: ReportedText = { type: 'tool', input: { command: 'cat out.txt' }, response: { stdout: text } }
@@ -43,12 +50,19 @@ export function measureCorpus(half: CorpusHalf, seed: number): CorpusResult {
     kinds: Object.keys(KINDS[half]).length,
     samples: samples.length,
     missed,
+    unstable,
     lookAlikes: texts.length,
     falseMasks,
   }
 }
 
 function cleaned(reported: ReportedText): string {
-  if (reported.type === 'prompt') return JSON.stringify(sanitizeText(reported.text))
-  return JSON.stringify(sanitizeToolFields({ input: reported.input, response: reported.response }))
+  const kept = clean(reported)
+  return JSON.stringify(kept.type === 'prompt' ? kept.text : { input: kept.input, response: kept.response })
+}
+
+function clean(reported: ReportedText): ReportedText {
+  if (reported.type === 'prompt') return { type: 'prompt', text: sanitizeText(reported.text) }
+  const { input, response } = sanitizeToolFields({ input: reported.input, response: reported.response })
+  return { type: 'tool', input: typeof input === 'object' && input !== null ? { ...input } : {}, response }
 }

@@ -334,7 +334,10 @@ export const DEVELOPMENT_KINDS: Record<string, SecretKind> = {
     const [a, b, c, d] = [v.word(), v.word(), v.word(), v.word()] as const
     return [
       sample(read('config.yml', `database:\n  user: app\n  password: ${a}\n  port: 5432\n`), a),
-      sample(read('application.yml', `spring:\n  datasource:\n    password: Text${b.toLowerCase()}\n`), `Text${b.toLowerCase()}`),
+      sample(
+        read('application.yml', `spring:\n  datasource:\n    password: Text${b.toLowerCase()}\n`),
+        `Text${b.toLowerCase()}`,
+      ),
       sample(edit('values.yaml', 'password: old', `adminPassword: ${c}`), c),
       sample(read('compose.yml', `environment:\n  POSTGRES_PASSWORD: ${d}\n`), d),
     ]

@@ -9,6 +9,14 @@
  */
 
 import {
+  commandCredentialFile,
+  isFileContentField,
+  maskCredentialFile,
+  maskEnvLines,
+  maskWrittenCredentials,
+  namedCredentialFile,
+} from './credential-files.ts'
+import {
   MAX_DEPTH,
   removePrivateParts,
   removePrivatePartsDeep,
@@ -17,17 +25,9 @@ import {
   TOO_DEEP,
   toObjectWithUniqueKeys,
 } from './private-parts.ts'
-import {
-  commandNamesEnvFile,
-  isEnvContentField,
-  isPlaceholderValue,
-  maskEnvFile,
-  maskEnvLines,
-  maskSecrets,
-  namesEnvFile,
-  PRIVATE_KEYS,
-  secretKindForName,
-} from './secrets.ts'
+import { PRIVATE_KEYS } from './secret-formats.ts'
+import { isPlaceholderValue, isSecretNumber, looksRandom, readSecretName, secretKindForName } from './secret-names.ts'
+import { maskSecrets } from './secrets.ts'
 
 export function sanitizeText(text: string, max: number = DEFAULT_BOUNDS.text): string {
   return cutText(removeSpans(removePrivateParts(text), PRIVATE_KEYS), max, maskSecrets)
@@ -47,19 +47,41 @@ export function sanitizeToolFields<T extends Record<string, unknown>>(
 }
 
 function maskFor(fields: Record<string, unknown>): MaskText {
-  if (namesEnvFile(fields)) return (text, key) => (isEnvContentField(key) ? maskEnvFile(text) : maskSecrets(text))
+  const file = namedCredentialFile(fields)
+  if (file !== null) {
+    return (text, key) => (isFileContentField(key) ? maskCredentialFile(text, file) : maskSecrets(text))
+  }
   const command =
     typeof fields.input === 'object' && fields.input !== null ? Reflect.get(fields.input, 'command') : null
-  if (typeof command === 'string' && commandNamesEnvFile(command)) {
-    return (text, key) => maskByKey(key === 'command' ? text : maskEnvLines(text), key)
+  const shown = typeof command === 'string' ? commandCredentialFile(command) : null
+  if (shown === null) return maskByKey
+  return (text, key) => {
+    if (key === 'command' || key === null || !isFileContentField(key)) return maskByKey(text, key)
+    return shown === 'lines' ? maskByKey(maskEnvLines(text), key) : maskCredentialFile(text, shown)
   }
-  return maskByKey
 }
 
 /** In JSON the key of a value can show that the value is a secret. */
 const maskByKey: MaskText = (text, key) => {
-  const kind = key === null ? null : secretKindForName(key)
-  return kind === null || isPlaceholderValue(text) ? maskSecrets(text) : `[secret:${kind}]`
+  if (key === 'command') return maskSecrets(maskWrittenCredentials(text))
+  const name = key === null ? null : readSecretName(key)
+  if (
+    name !== null &&
+    !isPlaceholderValue(text) &&
+    !(name.plural && name.kind !== 'password' && !looksRandom(text, 8))
+  ) {
+    if (!name.weak || looksRandom(text, 4) || name.kind === 'password') return `[secret:${name.kind}]`
+  }
+  return key !== null && HEADER.test(key) ? maskHeader(key, text) : maskSecrets(text)
+}
+
+/** Headers whose value is not named by a word for a secret. */
+const HEADER = /^(?:proxy-)?authorization$|^(?:set-)?cookie$/i
+
+function maskHeader(name: string, value: string): string {
+  const prefix = `${name}: `
+  const masked = maskSecrets(prefix + value)
+  return masked.startsWith(prefix) ? masked.slice(prefix.length) : masked
 }
 
 export interface SizeBounds {
@@ -137,7 +159,11 @@ function prepareText(text: string, max: number, mask: MaskText, key: string | nu
 
 function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string | null, depth: number): Prepared {
   if (typeof value === 'string') return prepareText(value, bounds.text, mask, key)
-  if (typeof value === 'boolean' || typeof value === 'number') return value
+  if (typeof value === 'number')
+    return key !== null && mask !== keep && isSecretNumber(key, value)
+      ? uncut(`[secret:${secretKindForName(key)}]`)
+      : value
+  if (typeof value === 'boolean') return value
   if (typeof value !== 'object' || value === null) return null
   if (depth >= Math.min(bounds.depth, MAX_DEPTH)) return uncut(TOO_DEEP)
   if (Array.isArray(value)) {
@@ -147,11 +173,22 @@ function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string
   }
   const names = Object.keys(value)
   const kept = names.slice(0, keptMembers(names.length, bounds.members))
+  const paired = pairedName(value)
   const entries = kept.map((name): [string, Prepared] => {
     const item: unknown = Reflect.get(value, name)
-    return [cutKey(name, mask), prepare(item, bounds, mask, name, depth + 1)]
+    const of = paired !== null && /^value$/i.test(name) ? paired : name
+    return [cutKey(name, mask), prepare(item, bounds, mask, of, depth + 1)]
   })
   return { kind: 'object', entries, left: names.length - entries.length }
+}
+
+/** `{ name: 'DB_PASSWORD', value: '…' }`: the name of the value, if it is that of a secret. */
+function pairedName(value: object): string | null {
+  for (const field of ['name', 'key', 'Name', 'Key', 'variable']) {
+    const name: unknown = Reflect.get(value, field)
+    if (typeof name === 'string' && secretKindForName(name) !== null) return name
+  }
+  return null
 }
 
 function render(value: Prepared, text: number, members: number): unknown {

@@ -147,6 +147,82 @@ describe('sanitizing', () => {
     expect(response).toEqual({ stdout: 'HOST=[secret:env]\nok' })
   })
 
+  const FILE = '[secret:credentials-file]'
+
+  it.each([
+    ['/home/me/.netrc', 'machine x\n  login me\n  password hunter\n', FILE],
+    ['/home/me/.pgpass', 'db:5432:app:me:hunter', FILE],
+    ['/home/me/.docker/config.json', '{"auths":{"x":{"auth":"aHVudGVy"}}}', FILE],
+    ['C:\\Users\\me\\.kube\\config', 'users: []', FILE],
+    ['/home/me/.ssh/id_ed25519', 'aHVudGVy', FILE],
+    ['infra/terraform.tfstate', '{"result": "hunter"}', FILE],
+    ['/home/me/.config/gcloud/application_default_credentials.json', '{}', FILE],
+    ['infra/prod.tfvars', 'region = "eu"\n# note', 'region =[secret:env]\n# note'],
+    ['/home/me/.npmrc', '//npm.x.org/:_auth=hunter', '//npm.x.org/:_auth=[secret:env]'],
+    ['/home/me/.aws/credentials', '[default]\nregion = eu', '[secret:env]\nregion =[secret:env]'],
+  ])('keeps nothing of what is in %s', (path, content, kept) => {
+    const fields = { input: { file_path: path }, response: { type: 'text', file: { filePath: path, content } } }
+    const once = sanitizeToolFields(fields)
+    expect(once.response).toEqual({ type: 'text', file: { filePath: path, content: kept } })
+    expect(sanitizeToolFields(once)).toEqual(once)
+    const written = sanitizeToolFields({ input: { file_path: path, content }, response: null })
+    expect(written.input).toEqual({ file_path: path, content: kept })
+  })
+
+  it.each([
+    ['cat ~/.netrc', 'machine x login me', FILE],
+    ['grep -n me ~/.pgpass', '1:db:5432:app:me:hunter', FILE],
+    ['cat ~/.kube/config | head -3', 'users: []', FILE],
+    ['cd /srv && cat certs/tls.key', 'aHVudGVy', FILE],
+    ['grep A .env', 'A=hunter', 'A=[secret:env]'],
+    [
+      'git show',
+      'diff --git a/x/.netrc b/x/.netrc\n+++ b/x/.netrc\n@@ -1 +1 @@\n+machine x',
+      `diff --git a/x/.netrc b/x/.netrc\n+++ b/x/.netrc\n@@ -1 +1 @@\n+${FILE}`,
+    ],
+    ['rg machine -n', '.netrc:1:machine x\nREADME.md:4:machine', `.netrc:1:${FILE}\nREADME.md:4:machine`],
+    ['ls -la ~/.ssh/id_rsa', '-rw------- 1 me me 2602 id_rsa', '-rw------- 1 me me 2602 id_rsa'],
+    ['ssh -i ~/.ssh/id_rsa host uptime', 'up 3 days', 'up 3 days'],
+  ])('keeps nothing of a credentials file that a shell prints: %s', (command, stdout, kept) => {
+    const once = sanitizeToolFields({ input: { command }, response: { stdout } })
+    expect(once).toEqual({ input: { command }, response: { stdout: kept } })
+    expect(sanitizeToolFields(once)).toEqual(once)
+  })
+
+  it('keeps nothing of a credentials file that a shell writes', () => {
+    const echo = sanitizeToolFields({ input: { command: 'echo "db:5432:app:me:hunter" >> ~/.pgpass' } })
+    expect(echo.input).toEqual({ command: `echo ${FILE} >> ~/.pgpass` })
+    const heredoc = sanitizeToolFields({ input: { command: 'cat > ~/.netrc <<EOF\nmachine x\nlogin y\nEOF\nls' } })
+    expect(heredoc.input).toEqual({ command: `cat > ~/.netrc <<EOF\n${FILE}\nEOF\nls` })
+    expect(sanitizeToolFields(heredoc)).toEqual(heredoc)
+  })
+
+  it('masks numbers and values beside their name', () => {
+    const { input } = sanitizeToolFields({
+      input: {
+        password: 12345678,
+        tokens: 1532,
+        max_tokens: 12345678,
+        env: [{ name: 'DB_PASSWORD', value: 'hunter' }],
+      },
+    })
+    expect(input).toEqual({
+      password: '[secret:password]',
+      tokens: 1532,
+      max_tokens: 12345678,
+      env: [{ name: 'DB_PASSWORD', value: '[secret:password]' }],
+    })
+  })
+
+  it('masks headers by their name', () => {
+    const { response } = sanitizeToolFields({
+      response: { headers: { cookie: 'sid=abc123def; a=b', 'set-cookie': ['sid=abc123def; Path=/'], server: 'x' } },
+    })
+    expect(response).toEqual({
+      headers: { cookie: '[secret:cookie]', 'set-cookie': ['sid=[secret:cookie]; Path=/'], server: 'x' },
+    })
+  })
+
   it('leaves an example file alone', () => {
     const { response } = sanitizeToolFields({
       input: { file_path: '.env.example' },

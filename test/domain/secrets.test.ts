@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isEnvFile, maskEnvFile, maskSecrets, SECRET_RULES } from '../../src/domain/secrets.ts'
+import { isEnvFile, maskEnvFile } from '../../src/domain/credential-files.ts'
+import { PREFIXED_TOKENS, SECRET_RULES } from '../../src/domain/secret-formats.ts'
+import { maskSecrets } from '../../src/domain/secrets.ts'
 import { expectLinearTime } from '../support/linear-time.ts'
 
 const r = (length: number): string => 'aB3dE5gH7jK9mN1pQ2sT4vW6xY8z'.repeat(10).slice(0, length)
@@ -21,6 +23,17 @@ const SHAPES: Record<string, string[]> = {
   'huggingface-token': [`hf_${r(34)}`],
   'sendgrid-key': [`SG.${r(22)}.${r(43)}`],
   'twilio-key': [`SK${hex(32)}`],
+  'discord-webhook': [],
+  'teams-webhook': [],
+  'telegram-token': [`123456789:AA${r(33)}`],
+  'discord-token': [`MT${r(24)}.G${r(5)}.${r(38)}`],
+  'mailchimp-key': [`${hex(32)}-us12`],
+  'resend-key': [`re_${r(8)}_${r(24)}`],
+  'mapbox-token': [`sk.eyJ${r(60)}.${r(22)}`],
+  'airtable-token': [`pat${r(14)}.${hex(64)}`],
+  'terraform-token': [`${r(14)}.atlasv1.${r(60)}`],
+  'azure-secret': [`abc8Q~${r(34)}`],
+  jwk: [],
   jwt: [`eyJ${r(20)}.eyJ${r(60)}.${r(43)}`],
   'private-key': [`-----BEGIN RSA PRIVATE KEY-----\n${r(64)}\n-----END RSA PRIVATE KEY-----`],
 }
@@ -35,9 +48,19 @@ describe('secrets with known formats', () => {
     expect(maskSecrets(`(${secret})\n${secret}`)).toBe(`([secret:${kind}])\n[secret:${kind}]`)
   })
 
+  it.each(PREFIXED_TOKENS)('%s: %s', (kind, prefixes, characters, least) => {
+    const body = (characters.includes('A-Z') && !characters.includes('a-z') ? 'A2' : 'a2').repeat(least)
+    for (const prefix of prefixes.split(' ')) {
+      // A launch key is a UUID.
+      const token = `${prefix}${kind === 'launchdarkly-key' ? `${hex(8)}-${hex(4)}-${hex(27)}` : body.slice(0, least + 8)}`
+      expect(maskSecrets(`with ${token} in it`)).not.toContain(token.slice(prefix.length))
+    }
+  })
+
   it('has a case for each rule', () => {
-    const elsewhere = ['aws-secret-key', 'slack-webhook', 'authorization', 'url-password']
-    for (const { kind } of SECRET_RULES) expect([...Object.keys(SHAPES), ...elsewhere]).toContain(kind)
+    const elsewhere = ['aws-secret-key', 'slack-webhook', 'authorization', 'url-password', 'cookie', 'signature', 'key']
+    const known = [...Object.keys(SHAPES), ...PREFIXED_TOKENS.map(([kind]) => kind), ...elsewhere]
+    for (const { kind } of SECRET_RULES) expect(known).toContain(kind)
   })
 })
 
@@ -70,6 +93,51 @@ const MASKED: [text: string, masked: string][] = [
   ['    client-key-data: LS0tLS1CRUdJTiBSU0E=', '    client-key-data: [secret:key]'],
   ['x-api-key: abc123def', 'x-api-key: [secret:key]'],
   ['PASSWORD="never closed\nnext', 'PASSWORD="[secret:password]\nnext'],
+  [
+    `https://discord.com/api/webhooks/123456789012/${r(68)}`,
+    'https://discord.com/api/webhooks/123456789012/[secret:discord-webhook]',
+  ],
+  [`https://x.webhook.office.com/webhookb2/${r(40)}`, 'https://x.webhook.office.com/[secret:teams-webhook]'],
+  [`{"kty":"EC","x":"${r(43)}","d":"${r(43)}"}`, `{"kty":"EC","x":"${r(43)}","d":"[secret:jwk]"}`],
+  [
+    `https://x.blob.core.windows.net/c?sp=r&sig=${r(40)}`,
+    'https://x.blob.core.windows.net/c?sp=r&sig=[secret:signature]',
+  ],
+  [`my api key is ${r(20)}`, 'my api key is [secret:key]'],
+  [`Cookie: sid=${r(20)}; theme=dark`, 'Cookie: [secret:cookie]'],
+  [`set-cookie: sid=${r(20)}; Path=/; HttpOnly`, 'set-cookie: sid=[secret:cookie]; Path=/; HttpOnly'],
+  ['curl -u me:hunter2 https://x.org', 'curl -u me:[secret:password] https://x.org'],
+  ['curl -b sid=abc123 x.org', 'curl -b sid=[secret:cookie] x.org'],
+  ['mysql -u root -phunter app', 'mysql -u root -p[secret:password] app'],
+  ["sshpass -p 'a b' ssh x", "sshpass -p '[secret:password]' ssh x"],
+  ['docker login -u a -p hunter2 ghcr.io', 'docker login -u a -p [secret:password] ghcr.io'],
+  ['echo hunter | docker login --password-stdin', 'echo [secret:password] | docker login --password-stdin'],
+  ['redis-cli -a hunter ping', 'redis-cli -a [secret:password] ping'],
+  ['machine x login me password hunter', 'machine x login me password [secret:password]'],
+  ['<password>hunter</password>', '<password>[secret:password]</password>'],
+  ['<add key="ApiKey" value="abcdef"/>', '<add key="ApiKey" value="[secret:key]"/>'],
+  ["define('DB_PASSWORD', 'hunter');", "define('DB_PASSWORD', '[secret:password]');"],
+  ['- name: DB_PASSWORD\n  value: hunter', '- name: DB_PASSWORD\n  value: [secret:password]'],
+  ['{"tokens": ["a1b2c3d4e5f6g7h8"], "n": 2}', '{"tokens": ["[secret:token]"], "n": 2}'],
+  [
+    'passwords:\n  - hunter\n  - swordfish\nport: 1',
+    'passwords:\n  - [secret:password]\n  - [secret:password]\nport: 1',
+  ],
+  ['password: |\n  hunter\nport: 1', 'password: |\n  [secret:password]\nport: 1'],
+  ['{"password": 123456}', '{"password": [secret:password]}'],
+  ['pass = hunter2', 'pass = [secret:password]'],
+  ['DB_PW=hunter', 'DB_PW=[secret:password]'],
+  ['db:\n  password: Butterfly\n', 'db:\n  password: [secret:password]\n'],
+  ['the password is hunter2', 'the password is [secret:password]'],
+  ['requirepass hunter', 'requirepass [secret:password]'],
+  ['password    hunter\nuser    me', 'password    [secret:password]\nuser    me'],
+  [
+    'diff --git a/.env b/.env\n+++ b/.env\n@@ -1 +1 @@\n+A=hunter',
+    'diff --git a/.env b/.env\n+++ b/.env\n@@ -1 +1 @@\n+A=[secret:env]',
+  ],
+  ['app/.env:3:A=hunter\nsrc/a.ts:3:A', 'app/.env:3:A=[secret:env]\nsrc/a.ts:3:A'],
+  ['==> /root/.netrc <==\nmachine x', '==> /root/.netrc <==\n[secret:credentials-file]'],
+  ['kind: Secret\ndata:\n  a: aHVudGVy\ntype: Opaque', 'kind: Secret\ndata:\n  a: [secret:kubernetes]\ntype: Opaque'],
   ['a\n-----BEGIN PRIVATE KEY-----\nabc', 'a\n[secret:private-key]'],
   ['abc\n-----END OPENSSH PRIVATE KEY-----\nb', '[secret:private-key]\nb'],
 ]
@@ -111,6 +179,23 @@ const LEFT_ALONE = [
   'http://localhost:8080/a@b',
   'the secret: nobody knows; a token: see above',
   '-----BEGIN PUBLIC KEY-----',
+  "if (text.startsWith('-----BEGIN PRIVATE KEY-----')) return\nconst a = 1",
+  'password: cursor,\n  page: 2,',
+  'pass: 12, fail: 0',
+  '"pass": "The element has a title"',
+  "const READ_KEY = 'app:read-notices'",
+  "const REFRESH = { token: 'refresh_token' }",
+  'PWD=/home/me/app',
+  '"pbkdf2-password": "1.2.1"',
+  "getpass.getpass('Password: ')",
+  'print("token=" + repr(raw))',
+  '<a accesskey="h" href="/">',
+  'token: Uint8Array, salt: Uint8Array',
+  'docker run -u 1000:1000 -p 80:80 nginx',
+  'curl -u "$USER:$PASSWORD" https://x.org',
+  'mkdir -p build && ssh -p 22 host',
+  'cookie: { maxAge: 3600 }',
+  'Cookie: theme=dark',
 ]
 
 describe('secrets by their name', () => {

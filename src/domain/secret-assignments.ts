@@ -1,0 +1,388 @@
+/**
+ * Masks secrets that are only recognizable by their name: `DB_PASSWORD=…`, `"api_key": "…"`, `--token …`,
+ * `<password>…</password>`. In source code such a name is often followed by an expression, so the syntax decides:
+ *
+ * - a quoted text after such a name is a secret unless it is a placeholder or a label;
+ * - an unquoted value is a secret where a shell, ini or YAML file would have one (`NAME=value`, a line `name: value`),
+ *   unless it is an expression, a type or another name.
+ *
+ * Everything that is read around a name is bounded, so the time is linear in the length of the text.
+ */
+import type { Span } from './private-parts.ts'
+import {
+  type AssignmentKind,
+  isHarmlessValue,
+  isPlaceholderValue,
+  isUpperName,
+  looksRandom,
+  MAX_PLACEHOLDER,
+  readSecretName,
+  type SecretName,
+} from './secret-names.ts'
+
+export function maskAssignments(text: string): string {
+  let masked = ''
+  let done = 0
+  NAME.lastIndex = 0
+  for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
+    const found = assignmentAt(text, match.index)
+    NAME.lastIndex = Math.max(found.end, NAME.lastIndex)
+    for (const { start, end } of found.secrets) {
+      if (start < done || start >= end) continue
+      masked += `${text.slice(done, start)}[secret:${found.kind}]`
+      done = end
+    }
+  }
+  return done === 0 ? text : masked + text.slice(done)
+}
+
+const NAME =
+  /passw(?:or)?d|passphrase|passcode|pass(?![a-z])|pwd?(?![a-z])|psk|secret|token|credential|mnemonic|phrase|recovery[_-]?code|jwt|_pat\b|_salt|masterauth|auth(?=\\{0,3}["'] ?:)|(?:api|access|account|auth|client|deploy|encryption|hmac|license|master|preshared|private|service|session|shared|signing|storage|subscription)[_-]?key|_key/gi
+
+const TYPE_WORDS =
+  /^(?:string|str|text|number|int|integer|bool|boolean|bytes|any|unknown|object|void|char|varchar|uuid|self|this|required|optional|write|read)$/i
+const CAPITALIZED = /^[A-Z]\w*$/
+const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
+const LETTERS = /^[A-Za-z_$-]+$/
+/** `f(…)`, `list[0]`, `!x`, `/x/`: code or a path. */
+const EXPRESSION =
+  /^(?:[([{|>!/<]|[A-Za-z_$][\w$]*(?:(?:\?{0,2}\.#?|::)[A-Za-z_$][\w$]*)*(?:[([{<]|\?\.)|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+[+?&|])/
+/** First characters that an unquoted password in a shell may have too. */
+const SHELL_VALUE = /^[[|>!{/]/
+const MEMBER = /^[A-Za-z_$][\w$]*(?:(?:\?{0,2}\.#?|::)[A-Za-z_$][\w$]*)+$/
+const KNOWN_OWNER =
+  /^(?:process|os|env|config|settings|options|opts|self|this|ctx|req|request|props|args|var|local|data)\b/
+
+const OPERATOR = /\\{0,3}["'`]?\]?([ \t]{0,8})(=>|:=|:(?![:=])|=(?![=>~]))([ \t]{0,8})/y
+/** `password: string = "…"` */
+const TYPED = /\??[ \t]{0,4}:[ \t]{0,4}[A-Za-z_][\w.<>[\]|]{0,40}[ \t]{0,4}=[ \t]{0,4}(?=["'`])/y
+const QUOTE = /[fbru@]{0,2}(\\{0,3})(["'`])/iy
+const FLAG_VALUE = /[ \t]{1,8}(?=[^\s-])/y
+/** `"name": "DB_PASSWORD", "value": "…"`, also in YAML and XML. */
+const PAIRED_VALUE =
+  /\\{0,3}["']?(?:[ \t]{0,4},)?(?:\s|\\n){0,40}\\{0,3}["']?(?:value|Value|VALUE)\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}/y
+const PAIRED_NAME = /(?:name|key|variable|id)\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?[\w.-]{0,100}$/i
+/** `define('DB_PASSWORD', '…')`, `page.fill('#password', '…')`. */
+const SECOND_ARGUMENT = /\\{0,3}["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])/y
+const NAMED_ARGUMENT =
+  /(?:\b(define|setenv|putenv|fill|type)|\.(?:set|put|append|setItem|setHeader|addHeader|setProperty|sendKeys))\(\s{0,8}["'`][\w.#[\]="'-]{0,100}$/
+/** `password is …`, and `aws configure set aws_secret_access_key …`. */
+const IS = /[ \t]{1,4}is:?[ \t]{1,4}/y
+const SPACE = /[ \t]{1,40}/y
+const BARE = /[^\s"'`]{1,8192}/y
+const MARKER = /secret:[a-z-]+\]/y
+/** Most characters of a value and of a name. */
+const MAX_VALUE = 8_192
+const MAX_NAME = 64
+const NAME_CHARACTER = /[\w-]/
+
+interface FoundAssignment {
+  kind: AssignmentKind
+  /** In their order; empty if there is no secret. */
+  secrets: Span[]
+  /** The search continues here. */
+  end: number
+}
+
+interface NameAt extends SecretName {
+  text: string
+  name: string
+  from: number
+  to: number
+}
+
+function assignmentAt(text: string, index: number): FoundAssignment {
+  const from = nameStart(text, index)
+  const to = nameEnd(text, index)
+  const nothing: FoundAssignment = { kind: 'secret', secrets: [], end: to }
+  const marker = text[index - 1] === '[' ? matchAt(MARKER, text, index) : null
+  if (marker !== null) return { ...nothing, end: index + marker[0].length }
+  const name = text.slice(from, to).replace(/^-+/, '')
+  const read = readSecretName(name)
+  if (read === null) return nothing
+  const at: NameAt = { ...read, text, name, from, to }
+  const found = operatorValue(at) ?? pairedValue(at) ?? elementValue(at) ?? argumentValue(at) ?? spacedValue(at)
+  return found === null ? nothing : { kind: read.kind, secrets: found.secrets, end: Math.max(to, found.end) }
+}
+
+type Values = Pick<FoundAssignment, 'secrets' | 'end'>
+
+const one = (start: number, end: number): Values => ({ secrets: [{ start, end }], end })
+const none = (end: number): Values => ({ secrets: [], end })
+
+/** `name = value`, `"name": "value"`, `--name value`. */
+function operatorValue(at: NameAt): Values | null {
+  const { text, name, from, to } = at
+  const operator = matchAt(OPERATOR, text, to)
+  const typed = matchAt(TYPED, text, to)
+  const flag = operator === null && text.startsWith('--', from) ? matchAt(FLAG_VALUE, text, to) : null
+  const between = typed ?? operator ?? flag
+  if (between === null) return null
+  const start = to + between[0].length
+  const spaced = (operator?.[1] ?? '') !== '' || (operator?.[3] ?? '') !== ''
+  const shell = isUpperName(name) && !spaced && operator?.[2] === '='
+  const quoted = quotedValue(shell ? { ...at, generic: false } : at, start)
+  if (quoted !== null) return quoted
+  const list = listValues(at, start)
+  if (list !== null) return list
+  // Tested on a bounded slice first: a text with many expressions must not be read repeatedly.
+  const expression = EXPRESSION.exec(text.slice(start, start + MAX_PLACEHOLDER))
+  if (expression !== null && !(shell && SHELL_VALUE.test(expression[0]))) return none(to)
+  const bare = matchAt(BARE, text, start)?.[0] ?? ''
+  const line = isWholeLine(text, from, start + bare.length)
+  const colon = operator?.[2] === ':'
+  const value = bareValue(bare, { at, shell, spaced, colon, flag: flag !== null, line })
+  return value === '' ? none(to) : one(start, start + value.length)
+}
+
+/** Null if there is no quote. */
+function quotedValue(at: NameAt, start: number): Values | null {
+  const quote = matchAt(QUOTE, at.text, start)
+  if (quote === null) return null
+  const open = start + quote[0].length
+  const end = closingQuote(at.text, open, quote[1] ?? '', quote[2] ?? '"')
+  const value = at.text.slice(open, end)
+  // In documents code is in backticks: the secret: `SECRET_FILE=/x`.
+  // `getpass('Password: ')`, `print("token=" + x)`: the quote closes the text that the name is in.
+  if (/^\s*[+),;%\]]/.test(value)) return none(open)
+  if (quote[2] === '`' && (!isMixed(value) || /[\s=]/.test(value))) return none(end)
+  return isSecretText(at, value) ? one(open, end) : none(end)
+}
+
+/** Whether a quoted text under this name is a secret. */
+function isSecretText(at: NameAt, value: string): boolean {
+  if (isPlaceholderValue(value) || isHarmlessValue(at.name, value) || isLabel(value)) return false
+  if (at.kind !== 'password' && value.length < MIN_SECRET) return false
+  if (at.kind === 'credentials' && at.weak) return looksRandom(value, 12)
+  if (at.weak) return /^[!-~]+$/.test(value) && !/^pass/i.test(value)
+  if (REGEX_SOURCE.test(value)) return false
+  if (at.generic && WORDS.test(value)) return false
+  if (at.kind !== 'password' && at.kind !== 'secret' && WORDS.test(value) && /(?:token|key)$/i.test(value)) return false
+  return at.plural && at.kind !== 'password' ? looksRandom(value, 8) : true
+}
+
+/** Characters. Shorter tokens and keys are parts of programs: `token = "("`, `accesskey="h"`. */
+const MIN_SECRET = 3
+/** `refresh_token`, `claude-mem:read-notices`: a name, not a secret. */
+const WORDS = /^[@_]?[A-Za-z]+(?:[-_.:/][A-Za-z]+)*$/
+/** A pattern for tokens, not a token. */
+const REGEX_SOURCE = /\(\?[:!=<]|\[\^|\\[wdsWDS][+*]/
+
+/** What a page shows beside the field: `Your password`, `Forgot your password?`, `Password`. */
+function isLabel(value: string): boolean {
+  if (value.length > MAX_PLACEHOLDER || /\d/.test(value)) return false
+  if (/^(?:password|passphrase|token|secret|api ?key)$/i.test(value)) return /^[A-Z]/.test(value)
+  const hasWords = /\p{L} \p{L}/u.test(value)
+  return hasWords && (/passwor|pass?phrase|token|secret|\bkey|kennw/i.test(value) || /[.?!:…]$/.test(value))
+}
+
+/** `["a", "b"]` on one line, and the lines `- a` below a name. */
+function listValues(at: NameAt, start: number): Values | null {
+  const { text } = at
+  const window = text.slice(start, start + MAX_LIST)
+  if (window.startsWith('[')) {
+    const end = window.indexOf(']')
+    if (end === -1) return null
+    const items = [...window.slice(0, end).matchAll(/(\\{0,3})(["'`])((?:(?!\2)[^\\\n]){1,4096})\1\2/g)]
+    if (items.length === 0) return null
+    const secrets = items
+      .filter(([, , , value = '']) => isSecretText({ ...at, plural: true }, value))
+      .map((item) => {
+        const open = start + item.index + (item[1] ?? '').length + 1
+        return { start: open, end: open + (item[3] ?? '').length }
+      })
+    return { secrets, end: start + end }
+  }
+  const block = /^([|>][+-]?)?[ \t]{0,8}\r?\n/.exec(window)
+  if (block === null) return null
+  const secrets: Span[] = []
+  let next = start + block[0].length
+  for (let lines = 0; lines < MAX_LIST_LINES; lines++) {
+    const item = matchAt(block[1] === undefined ? LIST_LINE : BLOCK_LINE, text, next)
+    if (item === null) break
+    const value = item[2] ?? ''
+    const open = next + (item[1] ?? '').length
+    if (isSecretText({ ...at, plural: true }, value)) secrets.push({ start: open, end: open + value.length })
+    next += item[0].length
+    if (block[1] !== undefined) break
+  }
+  return secrets.length === 0 ? none(at.to) : { secrets, end: next }
+}
+
+const MAX_LIST = 4_096
+const MAX_LIST_LINES = 50
+const LIST_LINE = /([ \t]{0,64}-[ \t]{1,8}["']?)([^\s"':{}[\],]{1,512})["']?[ \t]{0,8}(?:\r?\n|$)/y
+const BLOCK_LINE = /([ \t]{1,64})(\S{1,512})[ \t]{0,8}(?:\r?\n|$)/y
+
+/** `- name: DB_PASSWORD` and below `value: …`. */
+function pairedValue(at: NameAt): Values | null {
+  const { text, from, to } = at
+  const between = matchAt(PAIRED_VALUE, text, to)
+  if (between === null || !PAIRED_NAME.test(text.slice(Math.max(0, from - 140), from))) return null
+  const start = to + between[0].length
+  const quoted = quotedValue(at, start)
+  if (quoted !== null) return quoted
+  const bare = matchAt(BARE, text, start)?.[0] ?? ''
+  return bare === '' || isPlaceholderValue(bare) || EXPRESSION.test(bare.slice(0, MAX_PLACEHOLDER))
+    ? none(start)
+    : one(start, start + bare.length)
+}
+
+const ELEMENT = /\\{0,3}["']?>([^<>\r\n]{1,512})<\\{0,3}\//y
+
+/** `<password>…</password>`, `<entry key="db.password">…</entry>`. */
+function elementValue(at: NameAt): Values | null {
+  const { text, from, to } = at
+  const match = matchAt(ELEMENT, text, to)
+  if (match === null) return null
+  const before = text.slice(Math.max(0, from - 140), from)
+  if (!/<(?:[\w.-]{1,60}:)?[\w.-]{0,60}$/.test(before) && !/\b(?:key|name)=["'][\w.-]{0,100}$/.test(before)) return null
+  const value = match[1] ?? ''
+  if (!isSecretText(at, value.trim()) || /^\s*[{$]/.test(value)) return none(to)
+  const start = to + match[0].indexOf('>') + 1
+  return one(start, start + value.length)
+}
+
+/** `define('DB_PASSWORD', '…')`: with other functions only what no label and no other name looks like. */
+function argumentValue(at: NameAt): Values | null {
+  const { text, from, to } = at
+  const between = matchAt(SECOND_ARGUMENT, text, to)
+  if (between === null) return null
+  const call = NAMED_ARGUMENT.exec(text.slice(Math.max(0, from - 140), from))
+  if (call === null) return null
+  const found = quotedValue(at, to + between[0].length)
+  const [secret] = found?.secrets ?? []
+  if (secret === undefined || call[1] !== undefined) return found
+  return /[^A-Za-z _-]/.test(text.slice(secret.start, secret.end)) ? found : none(secret.end)
+}
+
+/** `password is …` in prose, `password    …` in a table or a configuration file, `set some_secret_key …` in a command. */
+function spacedValue(at: NameAt): Values | null {
+  const { text, from, to, kind } = at
+  const is = kind === 'password' && !at.plural ? matchAt(IS, text, to) : null
+  const space = is ?? matchAt(SPACE, text, to)
+  if (space === null) return null
+  const start = to + space[0].length
+  const bare = withoutTrailing(matchAt(BARE, text, start)?.[0] ?? '')
+  if (bare.length > MAX_VALUE || isPlaceholderValue(bare) || isHarmlessValue(at.name, bare)) return null
+  const end = start + bare.length
+  if (is !== null) return bare.length >= 4 && isMixed(bare) ? one(start, end) : null
+  const wholeLine = isWholeLine(text, from, end) && !TYPE_WORDS.test(bare)
+  // A table has its columns apart; the configuration of a server has one space.
+  if (wholeLine && (space[0].length > 1 || CONFIG_WORDS.test(at.name)) && /^[^\s|()[\]{}<>=:]{4,}$/.test(bare)) {
+    return at.plural || /^-/.test(bare) ? null : one(start, end)
+  }
+  if (at.weak || MEMBER.test(bare)) return null
+  if (LOGIN_BEFORE.test(text.slice(Math.max(0, from - 140), from))) return one(start, end)
+  return looksRandom(bare, 16) && !/^[\w-]*\/|\.\w{1,5}$/.test(bare) && !/[():]/.test(bare) ? one(start, end) : null
+}
+
+const CONFIG_WORDS = /^(?:requirepass|masterauth|bindpw|rootpw)$/
+/** `machine x login y password z` of a netrc file. */
+const LOGIN_BEFORE = /(?:^|\s)login\s{1,8}\S{1,80}\s{1,8}$/
+/** A digit or a sign beside letters. */
+const isMixed = (value: string): boolean =>
+  /[A-Za-z]/.test(value) && /[\d!@#$%^&*+~]/.test(value) && !/[()]/.test(value)
+
+interface AssignmentSyntax {
+  at: NameAt
+  /** `NAME=value`, as in a shell. */
+  shell: boolean
+  spaced: boolean
+  colon: boolean
+  flag: boolean
+  /** The assignment is the whole line, as in YAML. */
+  line: boolean
+}
+
+/** The part of an unquoted value that is secret; empty if there is none. */
+function bareValue(bare: string, syntax: AssignmentSyntax): string {
+  const { shell, at } = syntax
+  const value = withoutTrailing(shell ? bare : (/^[^&;,)]*/.exec(bare)?.[0] ?? ''))
+  if (!shell && value.startsWith(':')) return ''
+  if (isPlaceholderValue(value) || isHarmlessValue(at.name, value)) return ''
+  if (/^\d+$/.test(value)) {
+    return !at.plural && value.length >= (at.kind === 'password' && !at.weak ? 4 : 8) ? value : ''
+  }
+  if (at.plural && at.kind !== 'password' && !looksRandom(value, 12)) return ''
+  if (at.kind === 'credentials' && at.weak) return ''
+  if (MEMBER.test(value) && (!shell || KNOWN_OWNER.test(value))) return ''
+  if (syntax.flag) return LETTERS.test(value) ? '' : value
+  if (shell) return value
+  if (IDENTIFIER.test(value) && readSecretName(value) !== null && !/\d/.test(value)) return ''
+  if (value.length < MIN_SECRET) return ''
+  if (!syntax.spaced && !syntax.colon) return value
+  if (syntax.colon && IDENTIFIER.test(value) && isCode(at)) return ''
+  if (syntax.colon && syntax.line) return isType(value, at) ? '' : value
+  if (syntax.line && (at.kind === 'password' || /\d/.test(value)) && !isCode(at)) return isType(value, at) ? '' : value
+  return LETTERS.test(value) || value.length < 6 || /^[A-Z][A-Za-z]*\d{0,3}(?:Array|Vec|Clamped\w*)$/.test(value)
+    ? ''
+    : value
+}
+
+/** In code a capitalized word after a colon is a type, in a configuration file it is a value. */
+function isType(value: string, at: NameAt): boolean {
+  return TYPE_WORDS.test(value) || (CAPITALIZED.test(value) && isCode(at))
+}
+
+/** Characters before and after a name that show whether the text is code. */
+const CODE_WINDOW = 200
+const CODE =
+  /[{};(,][ \t]{0,8}$|^[ \t]{0,40}[})\]]|=>|: (?:string|number|boolean)\b|\([^()\n]{0,80}\)[ \t]{0,4}[:{;]|^[ \t]{0,40}(?:export|import|const|let|var|return|function|class|interface|type|def|fn|func|pub|public|private)\b/m
+
+function isCode({ text, from, to }: NameAt): boolean {
+  return CODE.test(text.slice(Math.max(0, from - CODE_WINDOW), to + CODE_WINDOW))
+}
+
+/** Without punctuation of the text around the value. A closing bracket stays if the value contains its opening one. */
+function withoutTrailing(value: string): string {
+  let end = value.length
+  while (end > 0) {
+    const char = value[end - 1] ?? ''
+    const opening = OPENING[char]
+    if (opening === undefined || (opening !== '' && value.includes(opening))) break
+    end--
+  }
+  return value.slice(0, end)
+}
+
+const OPENING: Readonly<Record<string, string>> = { ';': '', ',': '', '.': '', ')': '(', ']': '[', '}': '{', '>': '<' }
+
+function nameStart(text: string, index: number): number {
+  let at = index
+  while (at > 0 && index - at < MAX_NAME && NAME_CHARACTER.test(text[at - 1] ?? '')) at--
+  // In JSON text the `n` of an escaped line break is not part of the name.
+  return at < index && text[at - 1] === '\\' && /[bfnrt]/.test(text[at] ?? '') ? at + 1 : at
+}
+
+function nameEnd(text: string, index: number): number {
+  let at = index
+  while (at - index < MAX_NAME && NAME_CHARACTER.test(text[at] ?? '')) at++
+  return at
+}
+
+/** Index of the closing quote, which is escaped like the opening one; else the end of the line. */
+function closingQuote(text: string, open: number, escapes: string, quote: string): number {
+  const limit = Math.min(text.length, open + MAX_VALUE)
+  for (let at = open; at < limit; at++) {
+    const char = text[at]
+    if (char === '\n') return at
+    if (escapes !== '' && text.startsWith(escapes + quote, at)) return at
+    if (escapes === '' && char === '\\') at++
+    else if (escapes === '' && char === quote) return at
+  }
+  return limit
+}
+
+function isWholeLine(text: string, from: number, end: number): boolean {
+  const stop = text[end]
+  if (stop !== undefined && stop !== '\n' && stop !== '\r') return false
+  let at = from
+  while (at > 0 && from - at < MAX_NAME && /[ \t+-]/.test(text[at - 1] ?? '')) at--
+  return at === 0 || text[at - 1] === '\n'
+}
+
+export function matchAt(pattern: RegExp, text: string, index: number): RegExpExecArray | null {
+  pattern.lastIndex = index
+  return pattern.exec(text)
+}
