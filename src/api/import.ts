@@ -5,6 +5,7 @@
 
 import { cutText, sanitizeText } from '../domain/sanitize.ts'
 import { maskSecrets } from '../domain/secrets.ts'
+import { isReported } from '../domain/speaker.ts'
 import { contentHash } from '../store/commit.ts'
 import type { ImportBatch, ImportedObservation, ImportedRecord, SummaryRecord } from '../store/exchange-records.ts'
 import { MAX_RECORD_TEXT_CHARS } from './record-schemas.ts'
@@ -27,7 +28,8 @@ function cleaned(record: ImportedRecord): ImportedRecord {
 }
 
 /** Also recognised by the hash of its unmasked content: it may be stored here from before a masking rule was added. */
-function cleanedObservation(record: ImportedObservation): ImportedObservation {
+function cleanedObservation(given: ImportedObservation): ImportedObservation {
+  const record = { ...given, ...importedSpeaker(given) }
   return {
     ...record,
     title: masked(record.title),
@@ -40,8 +42,14 @@ function cleanedObservation(record: ImportedObservation): ImportedObservation {
     functionsChanged: record.functionsChanged.map(({ name, file, action }) => {
       return { name: mask(name), file: mask(file), action }
     }),
-    knownAs: [contentHash(record)],
+    knownAs: [contentHash(given), contentHash(record)],
   }
+}
+
+/** A file cannot speak for the user of this machine, and what a tool or a page said is no decision in any file. */
+function importedSpeaker({ type, saidBy }: ImportedObservation): Pick<ImportedObservation, 'type' | 'saidBy'> {
+  const speaker = saidBy === 'person' ? 'agent' : (saidBy ?? null)
+  return { type: type === 'decision' && isReported(speaker) ? 'discovery' : type, saidBy: speaker }
 }
 
 function cleanedSummary(record: SummaryRecord): SummaryRecord {

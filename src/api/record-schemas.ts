@@ -1,6 +1,7 @@
 /** Schemas of exported and imported records. */
 import * as z from 'zod'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
+import { SPEAKERS } from '../domain/speaker.ts'
 import type { ExportRecord, ImportBatch, ImportedSession } from '../store/exchange-records.ts'
 import { LINK_KINDS } from '../store/search-port.ts'
 import { client, cwd, id, label, MAX_EPOCH_MS, memoryId, project, projectName } from './schemas.ts'
@@ -68,6 +69,9 @@ const observation = z.object({
   sources: z.array(label).max(MAX_RECORD_ITEMS),
   model: label.nullable(),
   promptVersion: label.nullable(),
+  // Files of older versions have neither.
+  saidBy: z.enum(SPEAKERS).nullable().exactOptional(),
+  saidIn: label.nullable().exactOptional(),
 })
 
 const summary = z.object({

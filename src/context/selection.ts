@@ -20,6 +20,7 @@ import {
   type Summary,
 } from '../domain/observation.ts'
 import { plainText } from '../domain/plain-text.ts'
+import type { Speaker } from '../domain/speaker.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import {
@@ -266,6 +267,8 @@ const TYPE_WEIGHTS: Record<ObservationType, number> = {
   discovery: 2,
   change: 1,
 }
+/** What the user said counts most, a page least: anybody may have written it. */
+const SPEAKER_WEIGHTS: Record<Speaker, number> = { person: 1.5, agent: 1, tool: 0.8, web: 0.6 }
 /** Age at which the weight of an observation is halved, in days. */
 const HALF_LIFE_DAYS = 7
 /** Rows of one session with full weight. The next as many have half of it, then a third, and so on. */
@@ -291,8 +294,10 @@ function sortByUsefulness(entries: readonly ContextEntry[]): ContextEntry[] {
 /**
  * The age is relative to the newest observation, not to now: after a holiday the last working day still counts fully.
  */
-function usefulness({ type, createdAt }: Observation, newest: number): number {
-  return TYPE_WEIGHTS[type] / (1 + (newest - createdAt) / DAY_MS / HALF_LIFE_DAYS)
+function usefulness({ type, saidBy, createdAt }: Observation, newest: number): number {
+  return (
+    (TYPE_WEIGHTS[type] * SPEAKER_WEIGHTS[saidBy ?? 'agent']) / (1 + (newest - createdAt) / DAY_MS / HALF_LIFE_DAYS)
+  )
 }
 
 /**

@@ -43,10 +43,15 @@ interface Note {
   text: string
   concepts: readonly string[]
   files: readonly string[]
+  by: 'person' | 'agent'
+  /** The program that writes it. */
+  client: string
+  /** The session of the agent; null: not known. */
+  session: string | null
 }
 
 /** Without a title, the first sentence of the text becomes the title. */
-function noteDraft({ kind, title, text: given, concepts, files }: Note): ObservationDraft {
+function noteDraft({ kind, title, text: given, concepts, files, by, client, session }: Note): ObservationDraft {
   const text = cleanMemoryText(given)
   return {
     type: kind,
@@ -62,6 +67,8 @@ function noteDraft({ kind, title, text: given, concepts, files }: Note): Observa
     discoveryTokens: estimateTokens(text),
     discoveryEstimated: true,
     sources: [],
+    saidBy: by,
+    saidIn: session === null ? client : `${client}, session ${session}`,
   }
 }
 
@@ -85,6 +92,8 @@ function correctedDraft(old: Observation, { kind, title, text, facts, concepts }
     discoveryTokens,
     discoveryEstimated,
     sources: [],
+    saidBy: 'person',
+    saidIn: null,
     supersedes: [id],
   }
   if (contentKey(draft) === contentKey(old)) {
@@ -196,7 +205,15 @@ export class MemoryChanges {
 
   /** Returns the id of the new observation. */
   async remember({ project, cwd, ...note }: Note & { project: Project; cwd: string }): Promise<number> {
-    return await this.#store(noteDraft(note), project, cwd)
+    const session = note.by === 'agent' ? (note.session ?? (await this.#openSession(project.key))) : null
+    return await this.#store(noteDraft({ ...note, session }), project, cwd)
+  }
+
+  /** The session of a project that was heard of last, if it is open: the one in which its agent works. */
+  async #openSession(project: string): Promise<string | null> {
+    const key = this.#options.keyOf?.(project) ?? project
+    const [newest] = await this.#options.store.sessions({ project: key, status: 'active', limit: 1 })
+    return newest?.session ?? null
   }
 
   /** Returns the id of the new observation, which supersedes the old one. A pin moves to the new one. */

@@ -3,6 +3,7 @@
  * partial data is kept.
  */
 import { MemError } from '../lib/errors.ts'
+import type { Speaker } from './speaker.ts'
 
 export const OBSERVATION_TYPES = ['bugfix', 'feature', 'refactor', 'decision', 'discovery', 'change'] as const
 export type ObservationType = (typeof OBSERVATION_TYPES)[number]
@@ -32,6 +33,10 @@ export interface ObservationDraft {
   discoveryEstimated: boolean
   /** Ids of the events it was made from. Empty means the whole batch. */
   sources: string[]
+  /** Whose words it is made of; null or absent: unknown. */
+  saidBy?: Speaker | null
+  /** Of one written with `remember`: the client, and the session of an agent. */
+  saidIn?: string | null
   /** Ids of earlier observations that it replaces, if the observer reported any. */
   supersedes?: readonly number[]
 }

@@ -3,6 +3,7 @@
  * table row or the block around it, and must not contain anything that the user cannot see.
  */
 import { CONTEXT_TAG } from './private-parts.ts'
+import { withoutMarkup } from './reported-speech.ts'
 import { toWellFormed } from './sanitize.ts'
 
 const ESCAPE = String.fromCharCode(27)
@@ -20,9 +21,8 @@ const MAX_INPUT_CHARS = 2_000
 
 /** The text on one line, without control characters, terminal codes and list marks. */
 export function plainText(text: string): string {
-  return toWellFormed(text.slice(0, MAX_INPUT_CHARS))
-    .replace(ANSI, '')
-    .replace(INVISIBLE, '')
+  const visible = toWellFormed(text.slice(0, MAX_INPUT_CHARS)).replace(ANSI, '').replace(INVISIBLE, '')
+  return withoutMarkup(visible)
     .replace(LIST_START, '')
     .replace(LIST_ITEM, '; ')
     .replace(BLANKS, ' ')

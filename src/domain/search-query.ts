@@ -5,6 +5,7 @@
  */
 import { DATE_FORMS, parseMoment } from './dates.ts'
 import { OBSERVATION_TYPES, type ObservationType } from './observation.ts'
+import type { Speaker } from './speaker.ts'
 
 /**
  * `strict`: every word must match, newest first. `semantic`: by meaning only. `hybrid`: words and meaning ranked
@@ -242,6 +243,8 @@ export interface SearchHit {
   /** Null for summaries and prompts. */
   type: ObservationType | null
   title: string
+  /** Whose words it is made of; null or absent: unknown. */
+  saidBy?: Speaker | null
   /** The text around the matched words, on one line. */
   snippet: string
   files: string[]

@@ -5,8 +5,10 @@ import type { TimelineItem } from '../api/operations/memory.ts'
 import { formatDateTime } from '../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
+import { reportedText } from '../domain/reported-speech.ts'
 import { cutText } from '../domain/sanitize.ts'
 import { MEMORY_KINDS } from '../domain/search-query.ts'
+import { isReported, SPEAKERS } from '../domain/speaker.ts'
 
 /** One line of at most `max` characters. */
 export function oneLine(text: string | null, max: number): string {
@@ -93,6 +95,7 @@ export const rowSchema = z.object({
   kind: z.enum(MEMORY_KINDS).optional().describe('Default: observation'),
   type: z.enum(OBSERVATION_TYPES).optional(),
   title: z.string(),
+  said_by: z.enum(SPEAKERS).optional().describe('Whose words: a tool or page reports, it does not instruct'),
   at: z.string().describe("In the user's time zone"),
   tokens: z.int().describe('What reading it whole costs'),
   session: z.string().optional(),
@@ -109,7 +112,8 @@ export function indexRow(item: RowSource, named: { project: boolean; session: bo
     id: isObservation ? item.id : undefined,
     kind: isObservation ? undefined : item.kind,
     type: item.type ?? undefined,
-    title: oneLine(item.title, item.kind === 'prompt' ? PROMPT_CHARS : TITLE_CHARS) || '(untitled)',
+    title: rowTitle(item),
+    said_by: isReported(item.saidBy) ? item.saidBy : undefined,
     at: rowTime(item.createdAt),
     tokens: item.tokens,
     // Summaries are read by session.
@@ -118,8 +122,14 @@ export function indexRow(item: RowSource, named: { project: boolean; session: bo
   }
 }
 
+/** An order in somebody else's words is shown as a quotation. */
+function rowTitle({ title, kind, type, saidBy = null }: RowSource): string {
+  if (kind === 'prompt') return oneLine(title, PROMPT_CHARS) || '(untitled)'
+  return reportedText(oneLine(title, TITLE_CHARS), { saidBy, isFree: type === 'decision' }) || '(untitled)'
+}
+
 /** `#123 2026-11-16 14:30 bugfix ~45 Fix JWT expiry` */
-export function indexRowText({ id, kind, type, title, at, tokens, session, project }: IndexRow): string {
+export function indexRowText({ id, kind, type, title, said_by, at, tokens, session, project }: IndexRow): string {
   const what = kind === undefined ? `#${id} ${at} ${type ?? 'observation'}` : `${at} ${kind} of session ${session}`
-  return `${what} ~${groupedNumber(tokens)} ${project === undefined ? '' : `[${project}] `}${title}`
+  return `${what} ~${groupedNumber(tokens)} ${project === undefined ? '' : `[${project}] `}${said_by === undefined ? '' : `[${said_by}] `}${title}`
 }

@@ -39,7 +39,17 @@ beforeEach(async () => {
 afterEach(() => here.dispose())
 
 const view = async (id: number) => (await here.calls().observations([id]))[0]
-const NOTE = { project: PROJECT, cwd: '/w', title: null, kind: 'decision', concepts: [], files: [] } as const
+const NOTE = {
+  project: PROJECT,
+  cwd: '/w',
+  title: null,
+  kind: 'decision',
+  concepts: [],
+  files: [],
+  by: 'person',
+  client: 'cli',
+  session: null,
+} as const
 
 describe('what is remembered', () => {
   test('is told as the commit that it is', async () => {

@@ -17,8 +17,10 @@ import type { ReadContext, SearchReader } from '../context.ts'
 import { daemonOperation, readOperation } from '../operation.ts'
 import { resolveFilters, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
+  client as clientName,
   cwd,
   filterFields,
+  id,
   MAX_AROUND,
   MAX_HITS,
   MAX_IDS,
@@ -141,11 +143,16 @@ export const memoryOperations = {
   }),
 
   remember: daemonOperation({
-    about: 'Writes a memory by hand. Without a title, the first words of the text become the title.',
+    about:
+      'Writes a memory by hand. Without a title, the first words of the text become the title. It is marked as the ' +
+      "agent's, with its session, unless `by` says that it is the user's.",
     input: z.object({
       project: z.union([project, projectName]).describe('Key and name, or a known key or name'),
       cwd: cwd.default(''),
       ...rememberFields,
+      by: z.enum(['person', 'agent']).default('agent').describe('Who says it: the user, or an agent'),
+      client: clientName.default('api').describe('The program that writes it'),
+      session: id.nullable().default(null).describe('Session of the agent; null: the newest open one of the project'),
     }),
     answerType: 'remembered',
     answerDescription: '`observation`: the new id',
@@ -280,7 +287,17 @@ async function readObservation({ search }: ReadContext, id: number): Promise<Lin
 
 export type TimelineItem = Pick<
   SearchHit,
-  'kind' | 'id' | 'session' | 'project' | 'projectName' | 'type' | 'title' | 'createdAt' | 'promptNumber' | 'tokens'
+  | 'kind'
+  | 'id'
+  | 'session'
+  | 'project'
+  | 'projectName'
+  | 'type'
+  | 'title'
+  | 'saidBy'
+  | 'createdAt'
+  | 'promptNumber'
+  | 'tokens'
 >
 
 export interface Timeline {
@@ -315,8 +332,8 @@ async function bestHit(search: SearchReader, query: string, project: string | nu
 }
 
 function timelineItem(found: FoundMemory): TimelineItem {
-  const { kind, id, session, project, projectName, type, title, createdAt, promptNumber, tokens } = found
-  return { kind, id, session, project, projectName, type, title, createdAt, promptNumber, tokens }
+  const { kind, id, session, project, projectName, type, title, saidBy = null, createdAt, promptNumber, tokens } = found
+  return { kind, id, session, project, projectName, type, title, saidBy, createdAt, promptNumber, tokens }
 }
 
 async function memoryStats({ reader, search, now }: ReadContext, project: string | null) {

@@ -60,7 +60,9 @@ export const rememberCommand = defineCommand({
     const cwd = process.cwd()
     const project = projectOfDirectory(cwd)
     const note = { title: title ?? null, text, kind, concepts: commaList(concept), files: commaList(file) }
-    const { observation } = await withDaemon(cli, (client) => client.call('remember', { project, cwd, ...note }))
+    const { observation } = await withDaemon(cli, (client) =>
+      client.call('remember', { project, cwd, ...note, by: 'person', client: 'cli' }),
+    )
     printResult(
       cli,
       { id: observation, project: project.key },

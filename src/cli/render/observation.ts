@@ -60,10 +60,16 @@ function sourceFields(observation: LinkedObservation, display: Display): Field[]
       projectName === '' ? terminalSafe(project) : `${terminalSafe(projectName)} ${style.dim(terminalSafe(project))}`,
     ],
     ['learned', `${formatDateTime(createdAt)} (${formatAgo(createdAt, now)}), ${where}`],
+    ['said by', speakerText(observation)],
     ['by', isManual ? null : observerText(observation) || null],
     ['links', style.yellow(linksText(observation)) || null],
     ['cost', `~${formatCount(observation.tokens)} tokens to read; ${learnTokens} to learn`],
   ]
+}
+
+function speakerText({ saidBy, saidIn }: LinkedObservation): string | null {
+  if (saidBy === null || saidBy === undefined) return null
+  return saidIn === null || saidIn === undefined ? saidBy : `${saidBy} (${terminalSafe(saidIn)})`
 }
 
 function observerText({ model, promptVersion, agent, sources }: LinkedObservation): string {

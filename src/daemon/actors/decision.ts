@@ -6,6 +6,7 @@ import { stateName, writeSnapshot } from '../../../machines/session/snapshot.ts'
 import type { Change, Policy, SessionContext, SessionInput } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
+import { withSpeaker } from '../../domain/speaker.ts'
 import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../../observer/port.ts'
 import { type Commit, type CommitParts, contentHash, type EventOutcome, type SessionState } from '../../store/commit.ts'
 
@@ -148,8 +149,10 @@ function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Ch
   const { effectId, prompt: promptNumber } = settled
   const { answer, messages } = delivery
   const { promptVersion, model } = answer
-  for (const draft of answer.observations) {
-    const sources = messages.filter(({ id }) => draft.sources.includes(id))
+  for (const given of answer.observations) {
+    const named = messages.filter(({ id }) => given.sources.includes(id))
+    const sources = named.length > 0 ? named : messages
+    const draft = withSpeaker(given, sources)
     commit.observations.push({
       ...draft,
       sources: draft.sources.length > 0 ? draft.sources : messages.map(({ id }) => id),
@@ -158,7 +161,7 @@ function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Ch
       promptVersion,
       model,
       effectId,
-      createdAt: learnedAt(sources.length > 0 ? sources : messages, at),
+      createdAt: learnedAt(sources, at),
       links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
     })
   }

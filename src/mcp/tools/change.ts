@@ -69,6 +69,8 @@ export const remember = defineTool({
       kind: args.type,
       concepts: args.concepts.map((concept) => sanitizeText(concept)),
       files: args.files.map((file) => sanitizeText(file)),
+      by: 'agent',
+      client: 'mcp',
     })
     const data = { id, project: oneLine(here.project.name, NAME_CHARS), tokens: estimateTokens(`${title}\n${text}`) }
     return { data, text: `Remembered as #${id} in ${data.project} (${tokenCost(data.tokens)}).` }

@@ -1,5 +1,6 @@
 /** Decisions and their reasons in a prompt, a commit message or the agent's last message, and the observation about them. */
 import { type ObservationDraft, tokensForChars } from '../../domain/observation.ts'
+import { ownWords } from '../../domain/reported-speech.ts'
 import { splitSentences, statedReason, unique } from '../tool-events/text.ts'
 import { formatTitle, startsWithVerb } from './titles.ts'
 
@@ -25,7 +26,7 @@ const MIN_CHARS = 20
 const MAX_DECISIONS = 4
 
 export function findDecisions(text: string): string[] {
-  return splitSentences(text).filter(isDecision)
+  return splitSentences(ownWords(text, 'message')).filter(isDecision)
 }
 
 function isDecision(sentence: string): boolean {
@@ -37,7 +38,7 @@ const RULE = /^(?:stay|stick|keep|use|avoid|prefer|do not|don'?t|never|always|ma
 
 /** Also the user's rules and wishes with a reason, which are decisions without a choice. */
 export function findUserRules(prompt: string): string[] {
-  return splitSentences(prompt).filter((sentence) => {
+  return splitSentences(ownWords(prompt, 'prompt')).filter((sentence) => {
     if (sentence.length < MIN_CHARS || QUESTION.test(sentence)) return false
     return isDecision(sentence) || RULE.test(sentence) || /\bbecause\b/i.test(sentence)
   })
@@ -46,7 +47,7 @@ export function findUserRules(prompt: string): string[] {
 /** Null without any decision. */
 export function composeDecision(
   sentences: readonly string[],
-  author: 'The user' | 'The agent',
+  saidBy: 'person' | 'agent',
   sources: string[],
 ): ObservationDraft | null {
   const decisions = unique(sentences).slice(0, MAX_DECISIONS)
@@ -56,7 +57,7 @@ export function composeDecision(
   return {
     type: 'decision',
     title: decisionTitle(first),
-    subtitle: `${author} said so${hasReason ? ', with the reason' : ''}`,
+    subtitle: `${saidBy === 'person' ? 'The user' : 'The agent'} said so${hasReason ? ', with the reason' : ''}`,
     narrative: first,
     facts: decisions.slice(1),
     concepts: hasReason ? ['trade-off', 'why-it-exists'] : ['trade-off'],
@@ -67,6 +68,7 @@ export function composeDecision(
     discoveryTokens: tokensForChars(decisions.join('').length),
     discoveryEstimated: true,
     sources,
+    saidBy,
   }
 }
 

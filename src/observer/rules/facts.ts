@@ -1,10 +1,12 @@
 /** Facts and narrative of an observation. A fact is a sentence that is understood alone; most informative first. */
+import { quotedName, reportedSentence } from '../../domain/reported-speech.ts'
 import { pluralize } from '../../lib/format.ts'
 import type { SignificantLine } from '../tool-events/file-edit.ts'
-import { clipAtWord, fileName, isTestFile, joinList, singleLine, splitSentences, unique } from '../tool-events/text.ts'
+import { clipAtWord, isTestFile, joinList, shownFile, singleLine, splitSentences, unique } from '../tool-events/text.ts'
 import type { CodeChange, ValueChange } from '../tool-events/types.ts'
 import { type ActionOf, type Episode, episodeErrors, rankChanges } from './episodes.ts'
 import type { PromptContext } from './observation.ts'
+import { siteName } from './titles.ts'
 
 const MAX_FACT_CHARS = 160
 const MAX_VALUE_FACTS = 4
@@ -39,7 +41,7 @@ export function composeNarrative(
 
 function changeWithFile({ file, symbols }: CodeChange): string {
   const names = symbols.map((symbol) => symbol.name)
-  return names.length > 0 ? `${joinList(names, 2)} in ${fileName(file)}` : fileName(file)
+  return names.length > 0 ? `${joinList(names, 2)} in ${shownFile(file)}` : shownFile(file)
 }
 
 function problemSentence(episode: Episode): string[] {
@@ -47,7 +49,7 @@ function problemSentence(episode: Episode): string[] {
   const command = episode.failures[0]?.result.command ?? episode.carried?.command
   if (command === undefined) return []
   const times = episode.failures.length > 1 ? ` (${episode.failures.length} times)` : ''
-  const reason = error === undefined ? '' : `: ${clipAtWord(error, 180)}`
+  const reason = error === undefined ? '' : `: ${reportedSentence('it printed', clipAtWord(error, 180))}`
   return [`\`${clipAtWord(command, 80)}\` failed${times}${reason}.`]
 }
 
@@ -67,12 +69,17 @@ export function composeFacts(episode: Episode, changes: readonly CodeChange[]): 
     // The message of a commit is already the title and the narrative; its hash and branch are not.
     ...(episode.commit === null ? [] : commandFacts(episode.commit).slice(0, 1)),
     // The first error is in the narrative.
-    ...episodeErrors(episode).slice(1, 3),
+    ...episodeErrors(episode)
+      .slice(1, 3)
+      .map((error) => reportedSentence('The command printed', error)),
     ...interleave(rankChanges(changes).map((change) => changeFacts(change, quotable(change.file)))),
     ...episode.commands.flatMap(commandFacts),
-    ...(episode.success?.result.facts ?? []),
+    ...(episode.success?.result.facts ?? []).map((fact) => reportedSentence('The command printed', fact)),
     ...episode.findings.flatMap(findingFacts),
-    ...episode.toolFailures.map(({ tool, subject, error }) => `${tool} failed on ${subject}: ${error}`),
+    ...episode.toolFailures.map(
+      ({ tool, subject, error }) =>
+        `${quotedName(tool)} failed on ${quotedName(subject)}: ${reportedSentence('it said', error)}`,
+    ),
     ...(episode.kind === 'lookup' ? searchFacts(episode) : []),
   ]
 }
@@ -142,10 +149,10 @@ function changeFacts(change: CodeChange, significant: readonly SignificantLine[]
   const names = symbols.map((symbol) => symbol.name)
   return [
     ...(kind === 'created' && names.length > MAX_LISTED_FUNCTIONS
-      ? [`${fileName(file)} has ${joinList(names, 8)}`]
+      ? [`${shownFile(file)} has ${joinList(names, 8)}`]
       : []),
-    ...(kind === 'deleted' ? [`Deletes ${file}`] : []),
-    ...lines.map((line) => `${fileName(file)}: ${line}`),
+    ...(kind === 'deleted' ? [`Deletes ${quotedName(file)}`] : []),
+    ...lines.map((line) => `${shownFile(file)}: ${line}`),
     ...change.renamed.map(({ from, to }) => `Renames ${from} to ${to}`),
     ...valueFacts(change).filter((fact) => !lines.some((line) => containsValue(line, fact))),
     ...change.notable.slice(0, MAX_NOTABLE_FACTS),
@@ -154,7 +161,7 @@ function changeFacts(change: CodeChange, significant: readonly SignificantLine[]
 }
 
 function valueFacts({ file, values, kind }: CodeChange): string[] {
-  const name = fileName(file)
+  const name = shownFile(file)
   return values.slice(0, MAX_VALUE_FACTS).map((value) => {
     if (value.from === null)
       return kind === 'created'
@@ -179,7 +186,7 @@ function importFacts({ file, imports, kind }: CodeChange): string[] {
   if (kind === 'created') return []
   const sentence = (verb: string, modules: readonly string[]) => {
     const packages = modules.filter((name) => !/^[./~@]/.test(name))
-    return packages.length > 0 ? [`${fileName(file)} ${verb} ${joinList(packages, 4)}`] : []
+    return packages.length > 0 ? [`${shownFile(file)} ${verb} ${joinList(packages, 4)}`] : []
   }
   return [...sentence('imports', imports.added), ...sentence('no longer imports', imports.removed)]
 }
@@ -188,24 +195,32 @@ function commandFacts({ result, answer }: ActionOf<'command'>): string[] {
   const { headline, facts, command, errors, ok } = result
   const name = `\`${clipAtWord(command, 60)}\``
   const repeated = headline === null || facts.some((fact) => fact.includes(headline))
+  const printed = (text: string) => reportedSentence('it printed', text)
   return [
-    ...facts,
-    ...(repeated ? [] : [`${name}: ${headline}`]),
-    ...(ok ? [] : errors.slice(0, 2).map((error) => `${name} failed: ${error}`)),
-    ...(answer === null || !repeated || facts.length > 0 ? [] : [`${name}: ${answer}`]),
+    ...facts.map((fact) => reportedSentence(`${name} printed`, fact)),
+    ...(repeated ? [] : [`${name}: ${printed(headline)}`]),
+    ...(ok ? [] : errors.slice(0, 2).map((error) => `${name} failed: ${printed(error)}`)),
+    ...(answer === null || !repeated || facts.length > 0 ? [] : [`${name}: ${printed(answer)}`]),
   ].map((fact) => singleLine(fact, MAX_FACT_CHARS))
 }
 
 /** The most informative sentences of a finding, in their order. */
-function findingFacts({ subject, found }: Episode['findings'][number]): string[] {
+function findingFacts(finding: Episode['findings'][number]): string[] {
+  const { subject, found } = finding
   const sentences = splitSentences(found).filter((sentence) => sentence.length > 15)
   return sentences
     .map((sentence, i) => ({ sentence, i, weight: sentenceWeight(sentence) }))
     .sort((a, b) => b.weight - a.weight || a.i - b.i)
     .slice(0, MAX_FINDING_FACTS)
     .sort((a, b) => a.i - b.i)
-    .map(({ sentence }) => clipAtWord(sentence, MAX_FACT_CHARS))
+    .map(({ sentence }) => reportedSentence(findingSource(finding), clipAtWord(sentence, MAX_FACT_CHARS)))
     .map((fact, i) => (i === 0 && subject !== '' ? clipAtWord(`${subject}: ${fact}`, 300) : fact))
+}
+
+/** Who says it, for a sentence in quotation marks. */
+function findingSource(finding: Episode['findings'][number]): string {
+  if (finding.kind === 'web') return `${siteName(finding.subject)} says`
+  return finding.kind === 'agent' ? 'a subagent says' : `${quotedName(finding.tool)} says`
 }
 
 const CAUSES =

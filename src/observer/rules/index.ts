@@ -4,6 +4,7 @@
  */
 import type { InboxEvent } from '../../domain/event.ts'
 import { NO_USAGE, type ObservationDraft } from '../../domain/observation.ts'
+import { ownWords } from '../../domain/reported-speech.ts'
 import type { ObserverTurn } from '../../store/commit.ts'
 import type { ObserveAnswer, ObserveRequest, Observer, SummarizeAnswer, SummarizeRequest } from '../port.ts'
 import { asFields } from '../tool-events/json-fields.ts'
@@ -29,18 +30,21 @@ export const offlineObserver: Observer = {
   }),
 }
 
-async function observe(request: ObserveRequest): Promise<ObserveAnswer> {
-  const { messages, prompt, promptNumber, conversation, contextTokens } = request
+async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
+  const { messages, prompt, promptNumber, conversation, contextTokens } = given
   const memo = readMemo(conversation)
   const actions = await readActions(messages)
   const { episodes, open } = groupIntoEpisodes(actions, memo.open)
   const largest = largestEpisode(episodes)
+  const request = prompt === null ? null : ownWords(prompt, 'prompt')
   const drafts = episodes
-    .map((episode) => composeObservation(episode, { prompt, mayUseRequest: episode === largest }))
+    .map((episode) =>
+      composeObservation(episode, { prompt: request, wholePrompt: prompt, mayUseRequest: episode === largest }),
+    )
     .filter(isInformative)
   const rules = memo.decidedIn < promptNumber && prompt !== null ? findUserRules(prompt) : []
   const firstIds = messages.slice(0, 1).map((message) => message.id)
-  const decision = composeDecision(rules, 'The user', firstIds)
+  const decision = composeDecision(rules, 'person', firstIds)
   const charsIn = actions.reduce((total, action) => total + action.size, 0)
   const observations = fitToBudget(decision === null ? drafts : [...drafts, decision], charsIn)
   const sources = new Set(observations.flatMap((observation) => observation.sources))
@@ -109,14 +113,11 @@ function summarize(request: SummarizeRequest): SummarizeAnswer {
   // Without a tool use in the turn, `observe` has not read the prompt.
   const rules = observations.length === 0 && prompt !== null ? findUserRules(prompt) : []
   const decisions = findDecisions(lastMessage ?? '')
-  const decision = composeDecision(
-    [...rules, ...decisions],
-    rules.length > 0 ? 'The user' : 'The agent',
-    turnEnd === null ? [] : [turnEnd.id],
-  )
+  const sources = turnEnd === null ? [] : [turnEnd.id]
+  const said = [composeDecision(rules, 'person', sources), composeDecision(decisions, 'agent', sources)]
   const summary = composeSummary({
-    prompt,
-    lastMessage,
+    prompt: prompt === null ? null : ownWords(prompt, 'prompt'),
+    lastMessage: lastMessage === null ? null : ownWords(lastMessage, 'message'),
     error: turnEnd?.error ?? null,
     observations,
     // Without a batch in this turn the failures are old and were in an earlier summary.
@@ -128,7 +129,7 @@ function summarize(request: SummarizeRequest): SummarizeAnswer {
     contextTokens,
     summary,
     skipReason: null,
-    observations: decision === null ? [] : [decision],
+    observations: said.filter((decision) => decision !== null),
     turns: [],
   }
 }

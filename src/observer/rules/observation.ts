@@ -12,7 +12,9 @@ import { changesByFile, composeFacts, composeNarrative, MAX_LISTED_FUNCTIONS } f
 import { composeSubtitle, composeTitle } from './titles.ts'
 
 export interface PromptContext {
+  /** The user's own words, without what was quoted or pasted. */
   prompt: string | null
+  wholePrompt: string | null
   /** The request of the turn is the title of its largest episode only. */
   mayUseRequest: boolean
 }
@@ -28,7 +30,7 @@ const MAX_LISTED_FILES = 3
 
 export function composeObservation(episode: Episode, context: PromptContext): ObservationDraft {
   const changes = changesByFile(episode.edits)
-  const type = observationType(episode, changes, context.prompt)
+  const type = observationType(episode, changes, context.wholePrompt)
   const message = episode.commit?.result.message ?? null
   const actions = [
     ...episode.edits,
@@ -56,7 +58,14 @@ export function composeObservation(episode: Episode, context: PromptContext): Ob
     discoveryTokens: tokensForChars(actions.reduce((total, action) => total + action.size, 0)),
     discoveryEstimated: true,
     sources: unique(actions.map((action) => action.id)),
+    ...foreignSpeaker(episode),
   }
+}
+
+/** An episode that consists of what a page or a program said. Otherwise its sources tell whose words it is made of. */
+function foreignSpeaker({ kind, findings }: Episode): { saidBy?: 'tool' | 'web' } {
+  if (kind === 'unresolved') return { saidBy: 'tool' }
+  return kind === 'lookup' && findings.some((finding) => finding.kind === 'web') ? { saidBy: 'web' } : {}
 }
 
 function observationType(episode: Episode, changes: readonly CodeChange[], prompt: string | null): ObservationType {

@@ -1,6 +1,7 @@
 /** The summary of a turn, from its prompt, its observations and the agent's last message. */
 import type { Observation, SummaryDraft } from '../../domain/observation.ts'
-import { clipAtWord, fileName, joinList, singleLine, splitSentences, unique } from '../tool-events/text.ts'
+import { reportedSentence } from '../../domain/reported-speech.ts'
+import { clipAtWord, joinList, shownFile, singleLine, splitSentences, unique } from '../tool-events/text.ts'
 import type { OpenFailure } from './episodes.ts'
 import { sentenceWeight } from './facts.ts'
 
@@ -51,7 +52,8 @@ const withoutHeading = (sentence: string) => sentence.replace(/^(?:next steps?|n
 
 function stillFailing(failing: readonly OpenFailure[], maxChars: number): string | null {
   const commands = failing.map(
-    ({ command, errors }) => `\`${clipAtWord(command, 60)}\` (${errors[0] ?? 'no reason given'})`,
+    ({ command, errors }) =>
+      `\`${clipAtWord(command, 60)}\` (${errors[0] === undefined ? 'no reason given' : reportedSentence('it printed', errors[0])})`,
   )
   return commands.length === 0 ? null : clipAtWord(`Still failing: ${commands.join('; ')}`, maxChars)
 }
@@ -92,5 +94,5 @@ function investigated(observations: readonly Observation[]): string | null {
   const subjects = titles(observations.filter(({ type }) => type === 'discovery'))
   if (subjects.length > 0) return clipAtWord(`${subjects.slice(0, 2).join('. ')}.`, 160)
   const files = unique(observations.flatMap((one) => one.filesRead))
-  return files.length > 0 ? `Read ${joinList(files.map(fileName), 4)}.` : null
+  return files.length > 0 ? `Read ${joinList(files.map(shownFile), 4)}.` : null
 }

@@ -1,12 +1,13 @@
 /** Titles (imperative, specific, at most nine words) and subtitles of observations. */
 
 import type { ObservationType } from '../../domain/observation.ts'
+import { quotedName, reportedSentence } from '../../domain/reported-speech.ts'
 import { pluralize } from '../../lib/format.ts'
 import {
   clipAtWord,
-  fileName,
   isTestFile,
   joinList,
+  shownFile,
   singleLine,
   stripControlCharacters,
   unique,
@@ -110,7 +111,7 @@ function mainChange(changes: readonly CodeChange[]): string | null {
   const [main] = rankChanges(changes)
   if (main === undefined) return null
   const symbol = main.symbols.find(({ action }) => action === 'modified') ?? main.symbols[0]
-  return symbol === undefined ? fileName(main.file) : `${symbol.name} in ${fileName(main.file)}`
+  return symbol === undefined ? shownFile(main.file) : `${symbol.name} in ${shownFile(main.file)}`
 }
 
 const ERROR_NAME =
@@ -120,7 +121,7 @@ const ERROR_NAME =
 function errorName(episode: Episode): string {
   const [error = 'failure'] = episodeErrors(episode)
   const words = error.replace(/^[\w./\\-]+[:(]\d+.*?:\s*/, '').split(' ')
-  return ERROR_NAME.exec(error)?.[1] ?? words.slice(0, 5).join(' ')
+  return ERROR_NAME.exec(error)?.[1] ?? reportedSentence('it printed', words.slice(0, 5).join(' '))
 }
 
 const QUESTION_WORD = /^(?:how|why|what|where|when|which|who|is|are|does|do|can|could)\b\s*/i
@@ -130,22 +131,24 @@ function lookupTitle({ findings, lookups, commands }: Episode, prompt: string | 
   if (question !== '') return `Investigate ${question}`
   const [finding] = findings
   if (finding !== undefined)
-    return finding.kind === 'web' ? `Consult ${siteName(finding.subject)}` : `Learn about ${finding.subject}`
+    return finding.kind === 'web'
+      ? `Consult ${siteName(finding.subject)}`
+      : `Learn about ${quotedName(finding.subject)}`
   const search = lookups.find((action) => action.kind === 'search')
   if (search !== undefined) return `Look for ${search.pattern}`
-  const files = unique(lookups.flatMap((action) => (action.kind === 'read' ? [fileName(action.file)] : [])))
+  const files = unique(lookups.flatMap((action) => (action.kind === 'read' ? [shownFile(action.file)] : [])))
   return files.length > 0 ? `Read ${joinList(files, 3)}` : `Run ${shortCommand(commands[0]?.result)}`
 }
 
 /** The host of an address, or the words of a web search. */
-function siteName(subject: string): string {
+export function siteName(subject: string): string {
   return /^https?:\/\/(?:www\.)?([^/\s]+)/.exec(subject)?.[1] ?? subject.replace(/^search /, '')
 }
 
 function changeTitle(changes: readonly CodeChange[], type: ObservationType): string {
   const [main] = rankChanges(changes)
   if (main === undefined) return 'Change files'
-  const file = fileName(main.file)
+  const file = shownFile(main.file)
   const names = (action: 'new' | 'modified') =>
     joinList(
       main.symbols.flatMap((symbol) => (symbol.action === action ? [symbol.name] : [])),

@@ -1,5 +1,6 @@
 /** Text for observations: clean, on one line, short. */
 import { stripVTControlCharacters } from 'node:util'
+import { quotedName } from '../../domain/reported-speech.ts'
 
 /** Without escape sequences of terminals; line feeds and tabs are kept. */
 export function stripControlCharacters(text: string): string {
@@ -29,6 +30,11 @@ export function shortPath(file: string, cwd: string): string {
 
 export function fileName(file: string): string {
   return file.replace(/.*[\\/]/, '')
+}
+
+/** For a text: a name with blanks in it, which could be read as a sentence, in quotation marks. */
+export function shownFile(file: string): string {
+  return quotedName(fileName(file))
 }
 
 export function isTestFile(file: string): boolean {

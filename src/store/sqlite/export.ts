@@ -168,6 +168,8 @@ function observationRecord(row: Observation): ObservationRecord {
     sources: row.sources,
     model: row.model,
     promptVersion: row.promptVersion,
+    saidBy: row.saidBy ?? null,
+    saidIn: row.saidIn ?? null,
   }
 }
 

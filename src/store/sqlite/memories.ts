@@ -48,6 +48,8 @@ export function insertObservation(db: Database, keys: RowKeys, observation: NewO
     prompt_version: observation.promptVersion,
     model: observation.model,
     effect_id: observation.effectId ?? null,
+    said_by: observation.saidBy ?? null,
+    said_in: observation.saidIn ?? null,
   })
 }
 
@@ -107,7 +109,7 @@ export const OBSERVATION_COLUMNS = sql`o.id, o.content_session_id AS session, o.
   o.narrative, o.facts, o.concepts, o.files_read AS filesRead, o.files_modified AS filesModified,
   o.functions_changed AS functionsChanged, o.agent, o.discovery_tokens AS discoveryTokens,
   o.discovery_estimated AS discoveryEstimated, o.sources, o.prompt_number AS promptNumber,
-  o.content_hash AS contentHash, o.prompt_version AS promptVersion, o.model, o.created_at_epoch AS createdAt`
+  o.content_hash AS contentHash, o.prompt_version AS promptVersion, o.model, o.created_at_epoch AS createdAt, o.said_by AS saidBy, o.said_in AS saidIn`
 
 /** Keeps further columns of the row as they are. */
 export function toObservation<Row extends ObservationRow>(row: Row): Omit<Row, keyof ObservationRow> & Observation {

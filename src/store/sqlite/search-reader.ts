@@ -151,6 +151,7 @@ function foundObservation(row: LinkedRow): FoundMemory {
     files: [...new Set([...filesModified, ...filesRead])],
     createdAt,
     promptNumber,
+    saidBy: observation.saidBy ?? null,
     tokens: observationTokens(observation),
     chunk: row.chunk,
     pinned: row.pinned === 1,
@@ -199,6 +200,7 @@ function foundPrompt(row: FoundPromptRow): FoundMemory {
     kind: 'prompt',
     type: null,
     title: firstLine(row.text),
+    saidBy: 'person',
     files: [],
     tokens: estimateTokens(row.text),
   }

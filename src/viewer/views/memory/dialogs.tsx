@@ -53,6 +53,8 @@ export function RememberDialog({ project, onClose, onRemembered }: RememberProps
         kind: type,
         concepts: splitItems(draft.concepts, ','),
         files: splitItems(draft.files, '\n'),
+        by: 'person',
+        client: 'viewer',
       })
       onRemembered(observation)
       return `Remembered as #${observation}.`

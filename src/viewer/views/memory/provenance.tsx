@@ -19,7 +19,7 @@ const MAX_PAYLOAD_CHARS = 12_000
 
 export function ProvenanceSection({ observation, origin }: { observation: ObservationDetails; origin: Provenance }) {
   const { prompt, events, calls, trace } = origin
-  const { model, promptVersion } = observation
+  const { model, promptVersion, saidBy, saidIn } = observation
   const isManual = model === null && promptVersion === null
   return (
     <PanelSection title="Why it exists">
@@ -58,6 +58,12 @@ export function ProvenanceSection({ observation, origin }: { observation: Observ
           <h4 class="row small soft">
             <Icon name="now" size={14} /> How the observer made it
           </h4>
+          {saidBy === null || saidBy === undefined ? null : (
+            <p class="small">
+              Said by: {saidBy}
+              {saidIn === null || saidIn === undefined ? '' : ` (${safeLine(saidIn)})`}.
+            </p>
+          )}
           <p class="small">
             {model === null ? 'Without a model' : `Model ${safeLine(model)}`}
             {promptVersion === null ? '' : `, prompt ${safeLine(promptVersion)}`}.
