@@ -113,6 +113,7 @@ export const ENTRY_FILES = {
     'live-settings.ts',
     'memory-changes.ts',
     'projects.ts',
+    'queue-watch.ts',
   ],
   store: [
     'commit.ts',

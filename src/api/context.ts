@@ -9,6 +9,7 @@ import type { EventIntake } from '../daemon/event-intake.ts'
 import type { LiveSettings } from '../daemon/live-settings.ts'
 import type { MemoryChanges } from '../daemon/memory-changes.ts'
 import type { Projects } from '../daemon/projects.ts'
+import type { QueueAlert, QueueTrend } from '../daemon/queue-watch.ts'
 import type { Project } from '../domain/project.ts'
 import type { SearchCalls } from '../search/search-thread.ts'
 import type { Store, StoreReader } from '../store/port.ts'
@@ -51,6 +52,9 @@ export interface DaemonProcess {
   budget(): BudgetView | null
   /** Files in the spool. */
   spooled(): number
+  queueTrend(): QueueTrend
+  /** Null while the queue is as it should be. */
+  queueAlert(): QueueAlert | null
   keepBackups(): number
   /** How long closing, flushing or summarising a session waits for its effect, in ms. */
   settleTimeoutMs(): number

@@ -34,6 +34,7 @@ import { Housekeeping } from './housekeeping.ts'
 import { LiveSettings } from './live-settings.ts'
 import { MemoryChanges } from './memory-changes.ts'
 import { Projects } from './projects.ts'
+import { QueueWatch } from './queue-watch.ts'
 import { RenderedContextCache } from './rendered-context-cache.ts'
 
 /** After this time a stop that hangs becomes a forced exit, in ms. */
@@ -119,6 +120,7 @@ class DaemonParts implements Daemon {
   readonly #base: DaemonBase
   readonly #projects: Projects
   readonly #spool: SpoolReader
+  readonly #queueWatch: QueueWatch
   readonly #supervisor: Supervisor
   readonly #contextCache: RenderedContextCache
   readonly #files: FileSections
@@ -137,6 +139,7 @@ class DaemonParts implements Daemon {
     })
     this.#projects = this.#createProjects()
     this.#spool = new SpoolReader(base.paths.spool, base.log, this.#warn)
+    this.#queueWatch = this.#createQueueWatch()
     this.#supervisor = this.#createSupervisor()
     this.#contextCache = this.#createRenderedContextCache()
     this.#files = this.#createFileSections()
@@ -201,6 +204,16 @@ class DaemonParts implements Daemon {
     })
   }
 
+  #createQueueWatch(): QueueWatch {
+    const { loaded, budget } = this.#base
+    return new QueueWatch({
+      settings: loaded.values,
+      waiting: () => this.#supervisor.waiting,
+      budgetReason: () => (this.#usesModel ? budget.reason : null),
+      notice: (level, text) => this.#supervisor.notice(level, text),
+    })
+  }
+
   #createSupervisor(): Supervisor {
     const { paths, store, loaded, log, observer, budget } = this.#base
     const settings = loaded.values
@@ -227,6 +240,7 @@ class DaemonParts implements Daemon {
       log,
       connections: () => this.#server.connections,
       reserve: new DiskReserve({ file: paths.reserve, notice: (level, text) => supervisor.notice(level, text) }),
+      queueWatch: this.#queueWatch,
       stop: (reason) => void this.stop(reason),
     })
     return supervisor
@@ -239,8 +253,11 @@ class DaemonParts implements Daemon {
       directory: paths.context,
       settings: () => contextSettings(loaded.values),
       keyOf: (project) => this.#projects.keyOf(project),
-      waiting: () =>
-        this.#usesModel && budget.reason !== null ? { reason: budget.reason, offline: true } : this.#supervisor.waiting,
+      waiting: () => {
+        if (this.#usesModel && budget.reason !== null) return { reason: budget.reason, offline: true }
+        const alert = this.#queueWatch.alert
+        return this.#supervisor.waiting ?? (alert === null ? null : { reason: alert.text, offline: false })
+      },
       notice: (text, error) => this.#supervisor.notice('warn', `${text}: ${errorMessage(error)}`, { error }),
     })
   }
@@ -339,6 +356,8 @@ class DaemonParts implements Daemon {
         provider: () => ({ name: observer.choice.provider, model: observer.choice.config?.model ?? null }),
         budget: () => (this.#usesModel ? budget.view : null),
         spooled: () => this.#spool.size,
+        queueTrend: () => this.#queueWatch.trend,
+        queueAlert: () => this.#queueWatch.alert,
         keepBackups,
         settleTimeoutMs: () => settings.CLAUDE_MEM_DELETE_TIMEOUT * 1_000,
         stop: (reason) => void this.stop(reason),

@@ -7,6 +7,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/port.ts'
 import type { Supervisor } from './actors/supervisor.ts'
 import type { DiskReserve } from './disk-reserve.ts'
+import type { QueueWatch } from './queue-watch.ts'
 
 const HOUR_MS = 3_600_000
 /** Interval of queue length samples, in ms: fine enough for a chart of one day. */
@@ -22,6 +23,7 @@ interface HousekeepingOptions {
   settings: Settings
   supervisor: Supervisor
   connections: () => number
+  queueWatch?: Pick<QueueWatch, 'sample'>
   stop: (reason: string) => void
   reserve: Pick<DiskReserve, 'check'>
   log: Log
@@ -79,7 +81,10 @@ export class Housekeeping {
   async #sampleQueue(now: number): Promise<void> {
     if (now < this.#nextSampleAt && this.#nextSampleAt - now <= SAMPLE_MS) return
     this.#nextSampleAt = now + SAMPLE_MS
-    await this.#options.store.sampleQueue(now)
+    const { store, supervisor, queueWatch } = this.#options
+    const peak = supervisor.takeQueuePeak()
+    const queue = await store.sampleQueue(now, peak)
+    queueWatch?.sample(queue, peak.waiting, now)
   }
 
   async #checkDiskSpace(now: number): Promise<void> {

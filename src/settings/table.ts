@@ -166,6 +166,14 @@ export const SETTINGS = {
   CLAUDE_MEM_IDLE_EXIT_MINUTES: running.now(integer(30, 0, 10080), 'Idle time after which the daemon stops; 0: never'),
   CLAUDE_MEM_EFFECT_CONCURRENCY: running.now(integer(2, 1, 16), 'Observer calls at the same time'),
   CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS: running.now(integer(120, 1, 3600), 'Timeout of one observer call'),
+  CLAUDE_MEM_QUEUE_ALERT_MINUTES: running.now(
+    integer(30, 0, 10_080),
+    'A message that was due this many minutes ago and is not observed is an alert: a provider is tried again every 5 minutes at least. 0: never',
+  ),
+  CLAUDE_MEM_QUEUE_ALERT_MESSAGES: running.now(
+    integer(500, 0, 1_000_000),
+    'A queue that grows and has this many messages is an alert: more than two of the largest usual batches. 0: never',
+  ),
   CLAUDE_MEM_DELETE_TIMEOUT: running.now(
     integer(5, 0, 600),
     'Seconds that closing, deleting, flushing or summarising a session waits for its observer call before it is answered; the call goes on',

@@ -129,7 +129,15 @@ export interface StoreStats extends QueueStats {
   observationsToday: number
   observations: number
   sessionsTotal: number
+  /** Sessions that have not ended. */
+  sessionsActive: number
   databaseBytes: number
+}
+
+/** The queue when a sample of it was taken. */
+export interface SampledQueue extends QueueStats {
+  /** Oldest message of a session that is with the observer or waits for the provider: not one that only collects. */
+  oldestDueAt: number | null
 }
 
 export interface QueueSample extends Pick<QueueStats, MessageStatus> {

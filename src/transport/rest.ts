@@ -50,6 +50,7 @@ export async function handleRest(
   try {
     const url = new URL(request.url ?? '/', 'http://localhost')
     if (url.pathname === OPENAPI_PATH && request.method === 'GET') return send(response, 200, openApiDocument())
+    context.supervisor.recordActivity()
     const route = findRoute(request, response, url)
     const body = request.method === 'POST' || request.method === 'PUT' ? await readBody(request, maxBytes) : undefined
     const input = routeInput(route, url, body)

@@ -238,7 +238,10 @@ describe('status.output', () => {
       until: NOW + 3_600_000,
     },
     waiting: { since: NOW - 60_000, reason: 'key rejected', offline: false },
-    queue: { pending: 3, processing: 1, failed: 2, sessions: 2, oldestAt: NOW - 60_000 },
+    queue: { pending: 3, processing: 1, failed: 2, sessions: 2, oldestAt: NOW - 60_000, trend: 'growing' },
+    alert: { since: NOW - 1_000, text: 'the queue is long: 610 messages', fix: 'claude-mem flush' },
+    activeSessions: 2,
+    memory: { rss: 90 * 1024 * 1024, heapUsed: 40 * 1024 * 1024, heapTotal: 50 * 1024 * 1024 },
     observationsToday: 1,
     observations: 10,
     sessions: 5,
@@ -253,7 +256,10 @@ describe('status.output', () => {
     const text = runningStatusLines(status, display).join('\n')
     expect(text).toContain('claude-mem 1.2.3 is serving (pid 42, up 2 min)')
     expect(text).toContain('anthropic (claude-haiku-4-5), waiting for 1 min: key rejected')
-    expect(text).toContain('3 pending, 1 processing, 2 failed in 2 sessions, oldest 1 min ago')
+    expect(text).toContain('3 pending, 1 processing, 2 failed in 2 sessions, oldest 1 min ago, growing')
+    expect(text).toMatch(/alert +the queue is long: 610 messages; claude-mem flush/)
+    expect(text).toMatch(/sessions +5, 2 active, 1 in memory/)
+    expect(text).toMatch(/process +90(?:\.0)? MB in memory/)
     expect(text).toContain('1 event to be read')
     expect(text).toContain("CLAUDE_MEM_PROVIDER in settings.json; CLAUDE_MEM_WORKER_PORT in the daemon's environment")
     expect(text).toContain('warn   a \\x1b[2Jnotice (1 s ago)')

@@ -169,3 +169,38 @@ test('housekeeping.queue: how long it is is written down every ten seconds at mo
   await keeper.run()
   expect(await samples()).toBe(3)
 })
+
+test('housekeeping.queue: a queue that was long between two samples leaves its peak, and the watch is told', async () => {
+  const seen: number[] = []
+  keeper = new Housekeeping({
+    store: h.store,
+    settings,
+    supervisor: h.supervisor,
+    connections: () => 0,
+    queueWatch: { sample: (_queue, peak) => void seen.push(peak) },
+    stop: () => undefined,
+    log: () => undefined,
+    now: h.now,
+  })
+  await keeper.run()
+  h.policy = { ...h.policy, batchMaxSize: 100 }
+  await h.supervisor.accept(events.prompt('s', 'p'))
+  for (let n = 1; n <= 7; n++) await h.supervisor.accept(events.tool('s', `t${n}`))
+  expect(h.supervisor.waitingMessages).toBe(7)
+  await h.supervisor.accept(events.turnEnd('s', 'e'))
+  await h.settle()
+  expect(h.supervisor.waitingMessages).toBe(0)
+  h.clockOffset += 10_000
+  await keeper.run()
+  expect(seen).toEqual([0, 7])
+  const { queue } = await h.store.activity([h.now() - 3_600_000], h.now() + 1)
+  expect(Math.max(...queue.map(({ pending, processing }) => pending + processing))).toBe(7)
+})
+
+test('housekeeping.queue: a restarted daemon counts the messages that the last one left', async () => {
+  h.policy = { ...h.policy, batchMaxSize: 100 }
+  await h.supervisor.accept(events.prompt('s', 'p'))
+  for (let n = 1; n <= 3; n++) await h.supervisor.accept(events.tool('s', `t${n}`))
+  await h.crash()
+  expect(h.supervisor.waitingMessages).toBe(3)
+})

@@ -91,6 +91,18 @@ export function activityContract(current: () => Store, committed: Committed): vo
       ])
     })
 
+    test('queue.keepsThePeakBetweenTwoSamples', async () => {
+      await current().sampleQueue(NOW + 1)
+      await committed(current(), accepting('s', 1, [toolUse('s', '1')]))
+      await current().sampleQueue(NOW + 10, { at: NOW + 5, waiting: 1_530 })
+      // Lower than what was stored before: it adds nothing.
+      await current().sampleQueue(NOW + 20, { at: NOW + 15, waiting: 1 })
+      expect(await depth()).toEqual([
+        { at: NOW + 5, pending: 1_530, processing: 0, failed: 0 },
+        { at: NOW + 10, pending: 1, processing: 0, failed: 0 },
+      ])
+    })
+
     test('queue.beginsWithWhatItWasWhenThePeriodBegan_andOldSamplesGo', async () => {
       await committed(current(), accepting('s', 1, [toolUse('s', '1')]))
       await current().sampleQueue(NOW - DAY_MS)

@@ -73,6 +73,8 @@ export function testContext(
       provider: () => ({ name: 'plain', model: null }),
       budget: () => null,
       spooled: () => 0,
+      queueTrend: () => 'steady',
+      queueAlert: () => null,
       keepBackups: () => 3,
       settleTimeoutMs: () => 5_000,
       stop: () => undefined,

@@ -49,6 +49,48 @@ describe('looking inside', () => {
     expect(short).toMatchObject({ trace: [{}], prompts: [], observationRows: [] })
   })
 
+  test('a session has its times as ISO texts, and when it was completed', async () => {
+    const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+    const open = { created_at: iso, updated_at: iso, completed_at: null }
+    expect(await s.rest('/api/sessions/session-one')).toMatchObject({ row: open })
+    await s.client.call('close_session', { session: 'session-one' })
+    const closed = { ...open, completed_at: iso }
+    expect(await s.rest('/api/sessions/session-one')).toMatchObject({ row: closed })
+    expect(await s.rest('/api/sessions/session-one/story')).toMatchObject({ row: closed })
+    expect(await s.rest('/api/sessions?status=completed')).toMatchObject([{ session: 'session-one', ...closed }])
+  })
+
+  test('health has the process, its sessions, its memory and the queue with its trend', async () => {
+    await s.h.supervisor.accept(events.tool('session-two', 'toolu_2'))
+    const health = (await s.rest('/api/health')) as { memory: { rss: number }; queue: { oldestMs: number } }
+    expect(health).toMatchObject({
+      status: 'ok',
+      alert: null,
+      pid: process.pid,
+      port: s.port,
+      sessions: { active: 2, total: 2 },
+      queueDepth: 1,
+      queue: { depth: 1, failed: 0, trend: 'steady' },
+    })
+    expect(health.memory.rss).toBeGreaterThan(1_000_000)
+    expect(health.queue.oldestMs).toBeGreaterThanOrEqual(0)
+  })
+
+  test('every accepted event is answered with the number of messages that wait', async () => {
+    const tool = (session: string, id: string) => s.client.call('event', { event: events.tool(session, id) })
+    expect(await tool('session-two', 'toolu_2')).toMatchObject({ duplicate: false, queue: 1 })
+    expect(await tool('session-three', 'toolu_3')).toMatchObject({ queue: 2 })
+    await s.client.call('flush', { session: null, wait: true })
+    await s.h.settle()
+    expect(await s.client.call('event', { event: events.prompt('session-two', 'r') })).toMatchObject({ queue: 0 })
+  })
+
+  test('a request over REST counts as activity', async () => {
+    s.h.clockOffset = 3_600_000
+    await s.rest('/api/health')
+    expect(s.h.supervisor.idleSince).toBeGreaterThanOrEqual(Date.now() + 3_500_000)
+  })
+
   test('the last days are counted, today last', async () => {
     const { activity } = await s.client.call('activity', { days: 7 })
     expect(activity.dayStarts).toHaveLength(7)

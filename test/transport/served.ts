@@ -1,6 +1,7 @@
 /** A daemon's parts on this thread: a real store, a real socket, projects that the supervisor files by. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DaemonProcess } from '../../src/api/context.ts'
 import { contextSettings } from '../../src/context/selection.ts'
 import type { LiveSettings } from '../../src/daemon/live-settings.ts'
 import { Projects } from '../../src/daemon/projects.ts'
@@ -35,9 +36,11 @@ export interface Served {
 
 export async function served({
   settings,
+  process: own,
   ...over
 }: Pick<Partial<DaemonServerOptions>, 'viewerDir' | 'now' | 'maxMessageBytes'> & {
   settings?: LiveSettings
+  process?: Partial<DaemonProcess>
 } = {}): Promise<Served> {
   const directory = temporaryDirectory('projects')
   const paths = dataPaths(join(directory, 'data'))
@@ -73,7 +76,7 @@ export async function served({
   const daemonContext = testContext(h, paths, {
     contextCache,
     projects,
-    process: { port: () => server.port },
+    process: { port: () => server.port, ...own },
     ...(settings === undefined ? {} : { settings }),
   })
   const server: DaemonServer = new DaemonServer({

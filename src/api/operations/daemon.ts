@@ -34,20 +34,32 @@ export const daemonOperations = {
     about: 'A short status for scripts and monitors.',
     input: z.object({}),
     answerDescription:
-      '`status`, `version`, `state`, `uptimeMs`, `queueDepth`, `observationsToday`, `provider`, `waiting`, `indexing`',
+      '`status`: `ok`, or `alert` while the queue needs attention; `alert`, `version`, `state`, `pid`, `port`, `uptimeMs`, `sessions` (`active`, `total`), `memory` in bytes, `queue` with its `trend`, `queueDepth`, `observationsToday`, `provider`, `waiting`, `indexing`',
     handle: async (context) => {
-      const { version, state, startedAt, queue, observationsToday, provider, waiting, indexing } =
-        await daemonStatus(context)
+      const status = await daemonStatus(context)
+      const { pending, processing, failed, oldestAt, trend } = status.queue
       return {
-        status: 'ok',
-        version,
-        state,
-        uptimeMs: context.now() - startedAt,
-        queueDepth: queue.pending + queue.processing,
-        observationsToday,
-        provider,
-        waiting,
-        indexing,
+        status: status.alert === null ? 'ok' : 'alert',
+        alert: status.alert,
+        version: status.version,
+        state: status.state,
+        pid: status.pid,
+        port: status.port,
+        uptimeMs: context.now() - status.startedAt,
+        sessions: { active: status.activeSessions, total: status.sessions },
+        memory: status.memory,
+        queueDepth: pending + processing,
+        queue: {
+          depth: pending + processing,
+          failed,
+          /** Age of the oldest waiting message; null where none waits. */
+          oldestMs: oldestAt === null ? null : Math.max(0, context.now() - oldestAt),
+          trend,
+        },
+        observationsToday: status.observationsToday,
+        provider: status.provider,
+        waiting: status.waiting,
+        indexing: status.indexing,
       }
     },
     rest: [{ method: 'GET', path: '/api/health' }],
@@ -168,6 +180,7 @@ async function daemonStatus({ supervisor, store, memory, settings, process: own,
   const stats = await store.stats(startOfDay(now()))
   const { pending, processing, failed, sessions, oldestAt } = stats
   const { name: provider, model } = own.provider()
+  const { rss, heapUsed, heapTotal } = process.memoryUsage()
   return {
     version: VERSION,
     pid: process.pid,
@@ -184,10 +197,16 @@ async function daemonStatus({ supervisor, store, memory, settings, process: own,
     budget: own.budget(),
     /** Since when and why the observer does not answer; null when it does. */
     waiting: supervisor.waiting,
-    queue: { pending, processing, failed, sessions, oldestAt },
+    queue: { pending, processing, failed, sessions, oldestAt, trend: own.queueTrend() },
+    /** What is wrong with the queue and what to do; null while nothing is. */
+    alert: own.queueAlert(),
     observationsToday: stats.observationsToday,
     observations: stats.observations,
     sessions: stats.sessionsTotal,
+    /** Sessions that have not ended. */
+    activeSessions: stats.sessionsActive,
+    /** Of the daemon's process, in bytes. */
+    memory: { rss, heapUsed, heapTotal },
     /** Session actors in memory. */
     awake: supervisor.awake,
     databaseBytes: stats.databaseBytes,

@@ -7,7 +7,7 @@ import { MEMORY_KINDS, NO_FILTERS } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
 import {
-  type SessionView,
+  type StoredSessionRow,
   type StoreReader,
   USAGE_KEYS,
   type UsageKey,
@@ -46,12 +46,13 @@ export const sessionOperations = {
     input: z.object({ event: eventSchema, version: version.default(''), token }),
     answerType: 'ack',
     answerDescription:
-      '`duplicate`, `version`, `skipped` with the reason if nothing was kept, and, for a session start or a prompt, `context` and `message` where there is one',
-    handle: async ({ events }, { event }) => {
+      '`duplicate`, `version`, `queue`: messages of all sessions that wait for the observer, `skipped` with the reason if nothing was kept, and, for a session start or a prompt, `context` and `message` where there is one',
+    handle: async ({ events, supervisor }, { event }) => {
       const { duplicate, skipped, context, message } = await events.accept(event)
       return {
         duplicate,
         version: VERSION,
+        queue: supervisor.waitingMessages,
         ...(skipped === null ? {} : { skipped }),
         ...(context === '' ? {} : { context }),
         ...(message === '' ? {} : { message }),
@@ -89,12 +90,11 @@ export const sessionOperations = {
     }),
     nested: ['filter'],
     answerDescription: '`sessions`',
-    handle: async ({ reader }, { project, ...filter }) => ({
-      sessions: await reader.sessions({
-        ...filter,
-        ...(project === undefined ? {} : { project: await resolveProjectKey(reader, project) }),
-      }),
-    }),
+    handle: async ({ reader }, { project, ...filter }) => {
+      const inProject = project === undefined ? {} : { project: await resolveProjectKey(reader, project) }
+      const sessions = await reader.sessions({ ...filter, ...inProject })
+      return { sessions: sessions.map((row) => ({ ...row, ...isoTimes(row, row.updatedAt) })) }
+    },
     rest: [{ method: 'GET', path: '/api/sessions', defaults: { limit: 100 }, pick: 'sessions' }],
   }),
 
@@ -117,7 +117,7 @@ export const sessionOperations = {
     handle: async ({ reader }, { session, trace, rows }) => {
       const story = await reader.sessionHistory(await resolveSession(reader, session), { trace, rows })
       if (story === null) throw sessionNotFound(session)
-      return { story }
+      return { story: { ...story, row: { ...story.row, ...isoTimes(story.row, story.row.heardAt) } } }
     },
     rest: [{ method: 'GET', path: '/api/sessions/:session/story', pick: 'story' }],
   }),
@@ -281,10 +281,20 @@ function resolveOrAll(reader: ReadContext['reader'], prefix: string | null): Pro
   return prefix === null ? Promise.resolve(null) : resolveSession(reader, prefix)
 }
 
-async function readView(reader: ReadContext['reader'], prefix: string, trace: number): Promise<SessionView> {
+async function readView(reader: ReadContext['reader'], prefix: string, trace: number) {
   const view = await reader.sessionView(await resolveSession(reader, prefix), trace)
   if (view === null) throw sessionNotFound(prefix)
-  return view
+  return { ...view, row: { ...view.row, ...isoTimes(view.row, view.row.heardAt) } }
+}
+
+/** The times of a session as texts, for scripts. A session that has ended was completed with its last event. */
+function isoTimes({ createdAt, status }: Pick<StoredSessionRow, 'createdAt' | 'status'>, heardAt: number) {
+  const hasEnded = status === 'completed' || status === 'interrupted'
+  return {
+    created_at: new Date(createdAt).toISOString(),
+    updated_at: new Date(heardAt).toISOString(),
+    completed_at: hasEnded ? new Date(heardAt).toISOString() : null,
+  }
 }
 
 async function closeSession(context: DaemonContext, session: string): Promise<void> {
@@ -314,7 +324,7 @@ function eventRoute(
   kinds: readonly [MemoryEvent['kind'], ...MemoryEvent['kind'][]],
 ): RestRoute<
   { event: MemoryEvent },
-  { duplicate: boolean; version: string; skipped?: string; context?: string; message?: string }
+  { duplicate: boolean; version: string; queue: number; skipped?: string; context?: string; message?: string }
 > {
   return {
     method: 'POST',

@@ -11,6 +11,8 @@ import { terminalSafe } from '../text.ts'
 
 const ACTIONS = ['list', 'retry', 'clear'] as const
 const MAX_LISTED = 10_000
+/** Longer than CLAUDE_MEM_DELETE_TIMEOUT may be: the daemon answers after that time. */
+const FLUSH_TIMEOUT_MS = 660_000
 
 export const queueCommand = defineCommand({
   usage: 'queue [action]',
@@ -99,7 +101,7 @@ export const flushCommand = defineCommand({
     await withRunningDaemon(cli, async (client) => {
       try {
         cli.progress('Waiting for the observer …')
-        const { affected } = await client.call('flush', { session: session ?? null, wait: true })
+        const { affected } = await client.call('flush', { session: session ?? null, wait: true }, FLUSH_TIMEOUT_MS)
         const { status } = await client.call('status')
         const { messages } = await client.call('queue', session === undefined ? {} : { session })
         const left = messages.filter((message) => message.status !== 'failed').length

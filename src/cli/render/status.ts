@@ -34,9 +34,11 @@ export function runningStatusLines(status: DaemonStatus, display: Display): stri
         ['port', status.port === null ? style.yellow('none') : `127.0.0.1:${status.port}`],
         ['observer', observerText(status, display)],
         ['budget', budgetText(status, display)],
-        ['sessions', `${status.sessions}, ${status.awake} in memory`],
+        ['sessions', `${status.sessions}, ${status.activeSessions ?? 0} active, ${status.awake} in memory`],
+        processField(status),
         memoryField(status),
-        ['queue', queueText(status.queue, display)],
+        ['queue', trendText(status, display)],
+        alertField(status, display),
         ['search', indexingText(status, display)],
         spoolField(status.spooled, display),
         ...settingFields(status),
@@ -109,6 +111,21 @@ export function queueText(queue: QueueStats, { style, now }: Display): string {
   const failedText = failed > 0 ? style.red(`${failed} failed`) : '0 failed'
   const oldest = oldestAt === null ? '' : `, oldest ${formatAgo(oldestAt, now)}`
   return `${pending} pending, ${processing} processing, ${failedText} in ${pluralize(sessions, 'session')}${oldest}`
+}
+
+/** Null for a daemon of an older version, which does not report it. */
+function processField({ memory }: Partial<DaemonStatus>): Field {
+  const text = memory && `${formatBytes(memory.rss)} in memory, ${formatBytes(memory.heapUsed)} of it heap`
+  return ['process', text ?? null]
+}
+
+function alertField({ alert }: Partial<DaemonStatus>, { style }: Display): Field {
+  return ['alert', alert ? style.red(terminalSafe(`${alert.text}; ${alert.fix}`)) : null]
+}
+
+function trendText({ queue }: DaemonStatus, display: Display): string {
+  const text = queueText(queue, display)
+  return queue.trend === 'growing' || queue.trend === 'shrinking' ? `${text}, ${queue.trend}` : text
 }
 
 function indexingText({ indexing }: DaemonStatus, { style }: Display): string | null {

@@ -18,6 +18,7 @@ import type { Commit } from '../../store/commit.ts'
 import type { Store } from '../../store/port.ts'
 import { Committer } from './committer.ts'
 import { type EffectHost, EffectRunner } from './effect-runner.ts'
+import { QueueGauge, type QueuePeak } from './queue-gauge.ts'
 import { type Accepted, SessionActor, type SessionHost } from './session-actor.ts'
 import { commitItem, type StreamItem } from './stream.ts'
 
@@ -211,6 +212,7 @@ export class Supervisor {
   readonly #registry: Registry
   readonly #effects: EffectRunner
   readonly #ticker: Ticker
+  readonly #gauge = new QueueGauge()
   readonly #listeners = new Set<(item: StreamItem) => void>()
   readonly #now: () => number
   readonly #clock: ClockWatch
@@ -241,6 +243,7 @@ export class Supervisor {
       act: (session, effect) => this.#effects.reconcile(session, effect),
       committed: (commit, result, counts) => {
         options.onModelCallsStored(commit.calls)
+        this.#gauge.set(commit.session, counts.pending, commit.at)
         this.publish(commitItem(this.#withCurrentProjectKey(commit), result, counts))
       },
       quarantined: (session, reason, seq, at) => {
@@ -266,6 +269,18 @@ export class Supervisor {
     const { waiting } = this.#effects
     return waiting === null ? null : { ...waiting, offline: this.#options.fallsBackToOffline() }
   }
+  /** Messages of all sessions that wait for the observer. */
+  get waitingMessages(): number {
+    return this.#gauge.waiting
+  }
+  /** The highest number of waiting messages since the last call. */
+  takeQueuePeak(): QueuePeak {
+    return this.#gauge.takePeak(this.#now())
+  }
+  /** Someone uses the daemon: it does not exit because it is idle. */
+  recordActivity(): void {
+    this.#lastActivity = this.#now()
+  }
   /** Time of the last activity; null while an effect is in flight or queued. */
   get idleSince(): number | null {
     return this.#effects.inFlight + this.#effects.queued > 0 ? null : this.#lastActivity
@@ -273,6 +288,9 @@ export class Supervisor {
 
   /** Resumes what an earlier process left: the spool, then every effect that a snapshot wants. */
   async restore(): Promise<void> {
+    for (const { session, count } of await this.#store.countMessagesBySession()) {
+      this.#gauge.set(session, count, this.#now())
+    }
     let spooled = 0
     await this.#step('reading the spool', async () => {
       spooled = await this.#deliverSpooled()
@@ -334,6 +352,7 @@ export class Supervisor {
 
   /** Publishes a durable change on the live stream. Also used for changes that no session makes. */
   publish(item: StreamItem): void {
+    if (item.type === 'change' && item.change === 'erased') this.#gauge.set(item.session, 0, item.at)
     for (const listener of this.#listeners) listener(item)
   }
 

@@ -175,7 +175,10 @@ export async function* checkQueue(facts: DoctorFacts): CheckRun {
     const text = `failed: ${pluralize(queue.failed, 'message')}`
     yield advice(text, 'claude-mem queue shows why; claude-mem queue retry tries again')
   }
-  return pending === 0 ? 'empty' : `${pluralize(pending, 'message')} pending`
+  if (pending === 0) return 'empty'
+  const oldest = queue.oldestAt === null ? '' : `, the oldest for ${Math.round((now - queue.oldestAt) / 60_000)} min`
+  const trend = daemon.type === 'running' ? `, ${daemon.status.queue.trend ?? 'steady'}` : ''
+  return `${pluralize(pending, 'message')} pending${oldest}${trend}`
 }
 
 async function queueOf(daemon: DaemonState, { environment }: DoctorFacts): Promise<QueueStats> {
@@ -193,8 +196,14 @@ async function queueOf(daemon: DaemonState, { environment }: DoctorFacts): Promi
 
 const UNREADABLE_CODES = ['not_found', 'unsupported_version', 'newer_database']
 
-function* observerFaults({ waiting, provider, budget }: DaemonStatus, pending: number): Generator<Finding> {
-  if (waiting !== null) {
+function* observerFaults(
+  { waiting, provider, budget, alert }: Omit<DaemonStatus, 'alert'> & Partial<Pick<DaemonStatus, 'alert'>>,
+  pending: number,
+): Generator<Finding> {
+  // A daemon of an older version reports no alert.
+  if (alert) {
+    yield problem(alert.text, alert.fix)
+  } else if (waiting !== null) {
     const since = new Date(waiting.since).toISOString()
     const test = 'claude-mem providers shows what is missing; claude-mem providers test makes one small call'
     const messages = pluralize(pending, 'message')

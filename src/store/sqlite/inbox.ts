@@ -5,7 +5,7 @@
 import type { Effect } from '../../../machines/session/types.ts'
 import { eventTool, type MemoryEvent } from '../../domain/event.ts'
 import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
-import type { InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats } from '../port.ts'
+import type { InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats, SampledQueue } from '../port.ts'
 import { type Database, EMPTY_SQL, sql, whereEqual } from './database.ts'
 import { settleEvent } from './events.ts'
 
@@ -198,11 +198,43 @@ export function selectQueueStats(db: Database): QueueStats {
 
 const SAMPLE_COLUMNS = sql`at, pending, processing, failed`
 
-/** Stored only where it differs from the sample before. */
-export function sampleQueue(db: Database, at: number): void {
-  const { pending, processing, failed } = selectQueueStats(db)
-  const last = selectSampleAt(db, at) ?? { pending: 0, processing: 0, failed: 0 }
-  if (last.pending === pending && last.processing === processing && last.failed === failed) return
+/**
+ * Stored only where it differs from the sample before. `peak` is the highest number of waiting messages since then, where it
+ * is known: a queue that was long between two samples leaves a sample too.
+ */
+export function sampleQueue(
+  db: Database,
+  at: number,
+  peak: { at: number; waiting: number } | null = null,
+): SampledQueue {
+  const queue = selectQueueStats(db)
+  const last = selectSampleAt(db, at) ?? { at: 0, pending: 0, processing: 0, failed: 0 }
+  const { pending, processing, failed } = queue
+  const known = Math.max(pending + processing, last.pending + last.processing)
+  if (peak !== null && peak.waiting > known && peak.at > last.at && peak.at < at) {
+    insertSample(db, { at: peak.at, pending: peak.waiting - processing, processing, failed })
+    insertSample(db, { at, pending, processing, failed })
+  } else if (last.pending !== pending || last.processing !== processing || last.failed !== failed) {
+    insertSample(db, { at, pending, processing, failed })
+  }
+  return { ...queue, oldestDueAt: selectOldestDue(db) }
+}
+
+/** A session that observes nothing collects messages; a quarantined one has a notice of its own. */
+function selectOldestDue(db: Database): number | null {
+  return db.one<{ at: number | null }>`
+    SELECT min(m.created_at_epoch) AS at FROM pending_messages m JOIN sdk_sessions s USING (content_session_id)
+    WHERE m.status <> 'failed' AND s.quarantine IS NULL AND s.state NOT IN ('init', 'observing', 'closed')`.at
+}
+
+/** Messages that wait for the observer or are with it, by session. Turn ends are not counted, as in a session's machine. */
+export function countMessagesBySession(db: Database): { session: string; count: number }[] {
+  return db.all<{ session: string; count: number }>`
+    SELECT content_session_id AS session, count(*) AS count FROM pending_messages
+    WHERE status <> 'failed' AND kind <> 'turn_end' GROUP BY content_session_id`
+}
+
+function insertSample(db: Database, { at, pending, processing, failed }: QueueSample): void {
   db.run`
     INSERT INTO queue_depth (${SAMPLE_COLUMNS}) VALUES (${at}, ${pending}, ${processing}, ${failed})
     ON CONFLICT (at) DO UPDATE SET pending = excluded.pending, processing = excluded.processing,

@@ -23,7 +23,7 @@ import { deleteVectors, putVectors, selectUnembedded } from './embeddings.ts'
 import { forgetMemories } from './forget.ts'
 import { indexNext, indexState, rebuildIndex } from './full-text-index.ts'
 import { importBatch } from './import.ts'
-import { countMessagesByPrompt, sampleQueue, selectClaimedEvents } from './inbox.ts'
+import { countMessagesByPrompt, countMessagesBySession, sampleQueue, selectClaimedEvents } from './inbox.ts'
 import { linkObservations, pinObservations, selectTurnMaterial, unlinkObservations } from './memories.ts'
 import { selectObserverTurns, selectSeenDigests } from './observer-turns.ts'
 import { type OpenOptions, openDatabase } from './open.ts'
@@ -55,6 +55,7 @@ const daemonOperations = {
   newestActivity: selectNewestActivity,
   claimedEvents: selectClaimedEvents,
   countMessagesByPrompt,
+  countMessagesBySession,
   turnMaterial: selectTurnMaterial,
   observerTurns: selectObserverTurns,
   seenDigests: selectSeenDigests,

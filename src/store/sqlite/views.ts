@@ -51,6 +51,7 @@ export function selectStats(db: Database, dayStart: number): StoreStats {
     observationsToday: db.number`SELECT count(*) AS n FROM observations WHERE created_at_epoch >= ${dayStart}`,
     observations: db.number`SELECT count(*) AS n FROM observations`,
     sessionsTotal: db.number`SELECT count(*) AS n FROM sdk_sessions`,
+    sessionsActive: db.number`SELECT count(*) AS n FROM sdk_sessions WHERE status = 'active'`,
     databaseBytes: db.number`SELECT page_count * page_size AS n FROM pragma_page_count(), pragma_page_size()`,
   }
 }
