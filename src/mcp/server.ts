@@ -1,8 +1,10 @@
 /** The MCP server: the tools in `TOOLS` over standard input and output, until the client closes its end. */
 import type { Readable, Writable } from 'node:stream'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { Paths } from '../lib/paths.ts'
 import { VERSION } from '../lib/version.ts'
+import { acceptAliases } from './aliases.ts'
 import { Connection, callsOver } from './connection.ts'
 import { projectDirectory, serverLocation } from './inputs.ts'
 import { StdioTransport } from './stdio.ts'
@@ -43,10 +45,16 @@ export async function serveMemory({ paths, env, input, output, start, log }: Ser
   const closed = new Promise<void>((resolve) => {
     server.server.onclose = resolve
   })
-  await server.connect(transport)
+  await connectServer(server, transport)
   await Promise.race([ended, closed])
   await server.close()
   connection.close()
+}
+
+/** With the other names of inputs. */
+export async function connectServer(server: McpServer, transport: Transport): Promise<void> {
+  acceptAliases(transport)
+  await server.connect(transport)
 }
 
 export function createServer(context: ToolContext): McpServer {

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { Connection, callsOver } from '../../src/mcp/connection.ts'
 import { serverLocation } from '../../src/mcp/inputs.ts'
-import { createServer } from '../../src/mcp/server.ts'
+import { connectServer, createServer } from '../../src/mcp/server.ts'
 import { DryRuns } from '../../src/mcp/tool.ts'
 import { makePlace, type StandIn, StandInDaemon } from './stand-in-daemon.ts'
 
@@ -30,7 +30,7 @@ export class TestDesk {
     const server = createServer({ ...callsOver(connection), here, dryRuns: new DryRuns() })
     const client = new Client({ name: 'test', version: '1' })
     const [ours, theirs] = InMemoryTransport.createLinkedPair()
-    await Promise.all([server.connect(theirs), client.connect(ours)])
+    await Promise.all([connectServer(server, theirs), client.connect(ours)])
     // From now on the client checks what it gets against the output schemas.
     await client.listTools()
     const desk = new TestDesk(client, daemon, here.project.key)

@@ -54,6 +54,25 @@ describe('search_memory', () => {
     ])
   })
 
+  it('accepts the names of rows and hook payloads for its inputs', async () => {
+    await withHits([])
+    await desk.call('search_memory', {
+      q: 'x',
+      type: 'bugfix,decision',
+      session_id: '5f1c',
+      file: 'a.ts',
+      concept: 'auth',
+    })
+    expect(asked()).toMatchObject({
+      query: 'x',
+      filters: { types: ['bugfix', 'decision'], session: '5f1c', files: ['a.ts'], concepts: ['auth'] },
+    })
+    const { isError, text } = await desk.call('search_memory', { query: 'x', type: 'bug' })
+    expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining('"bugfix"') })
+    const both = await desk.call('search_memory', { query: 'x', q: 'y' })
+    expect(both.text).toContain('Unrecognized key: "q"')
+  })
+
   it('looks into the project of its directory unless told otherwise', async () => {
     await withHits([])
     await desk.call('search_memory', { query: 'x' })
@@ -180,7 +199,7 @@ describe('search_memory', () => {
   })
 
   it.each([
-    [{ q: 'x' }, 'Unrecognized key: "q"'],
+    [{ qq: 'x' }, 'Unrecognized key: "qq"'],
     [{ query: 7 }, 'expected string'],
     [{ limit: 0 }, 'limit'],
     [{ limit: 51 }, 'limit'],
