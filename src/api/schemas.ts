@@ -104,7 +104,7 @@ const eventBase = {
   promptId: id.nullable(),
   agent: z.object({ id: label, type: label }).nullable(),
 }
-const tool = { tool: z.string().min(1).max(1_024), input: z.unknown(), durationMs: z.number().nullable() }
+const tool = { tool: z.string().min(1).max(1_024), input: z.unknown(), durationMs: z.number().nullable().default(null) }
 const text = z.string()
 
 export const eventSchema: z.ZodType<MemoryEvent> = z.discriminatedUnion('kind', [

@@ -28,8 +28,8 @@ export type SearchFilter<Choice extends string = string> = {
   about: string
 } & (
   | { kind: 'text'; maxChars: number }
-  /** `commas`: "a,b" in one REST parameter is two values. Paths may contain commas there; the command line always splits. */
-  | { kind: 'texts'; maxChars: number; commas: boolean }
+  /** "a,b" is two values, on the command line and as a REST parameter. */
+  | { kind: 'texts'; maxChars: number }
   /** `all`: this word selects every choice. `standard`: the value when the filter is not given. */
   | { kind: 'choices'; choices: readonly Choice[]; all?: string; standard: readonly Choice[] }
   /** Epoch milliseconds. A whole day means its first moment for `start` and its last for `end`. */
@@ -70,7 +70,6 @@ export const SEARCH_FILTERS = {
     param: 'concept',
     kind: 'texts',
     maxChars: MAX_WORD_CHARS,
-    commas: true,
     about: 'Concept of an observation; several with commas match any of them',
   },
   files: {
@@ -78,8 +77,7 @@ export const SEARCH_FILTERS = {
     alias: 'f',
     kind: 'texts',
     maxChars: MAX_PATH_CHARS,
-    commas: false,
-    about: 'Part of the path of a file that was read or changed',
+    about: 'Part of the path of a file that was read or changed; several with commas match any of them',
   },
   since: { param: 'since', kind: 'moment', edge: 'start', about: 'Not older than: 7d, 2w, 12h, yesterday, 2026-11-01' },
   until: { param: 'until', kind: 'moment', edge: 'end', about: 'Not newer than, in the same forms as since' },
@@ -162,7 +160,7 @@ export function parseFilters(values: (param: string) => readonly string[], now: 
       case 'text':
         return given[0] ?? null
       case 'texts':
-        return filter.commas ? splitAtCommas(given) : given
+        return splitAtCommas(given)
       case 'choices':
         return parseChoices(filter, splitAtCommas(given))
       case 'moment':
@@ -181,7 +179,6 @@ export function formatFilters(filters: SearchFilters): [param: string, value: st
     const value: unknown = filters[name]
     if (Array.isArray(value)) {
       if (filter.kind === 'choices' && String(value) === String(filter.standard)) return []
-      if (filter.kind === 'texts' && !filter.commas) return value.map((item) => [filter.param, String(item)])
       return value.length === 0 ? [] : [[filter.param, value.join(',')]]
     }
     if (value === null || value === false) return []

@@ -76,12 +76,13 @@ type EventBase = Omit<Extract<MemoryEvent, { kind: 'session_end' }>, 'kind' | 'r
 const EVENT_READERS: Record<string, (payload: HookPayload, base: EventBase) => MemoryEvent> = {
   SessionStart: ({ source }, base) => ({ ...base, kind: 'session_start', source: identifier(source) || 'startup' }),
   UserPromptSubmit: ({ prompt }, base) => ({ ...base, kind: 'prompt', text: text(prompt), private: false }),
-  PostToolUse: ({ tool_name, tool_input, tool_response, duration_ms }, base) => ({
+  // Some clients call the response `tool_output`.
+  PostToolUse: ({ tool_name, tool_input, tool_response, tool_output, duration_ms }, base) => ({
     ...base,
     kind: 'tool_use',
     tool: identifier(tool_name),
     input: tool_input ?? null,
-    response: tool_response ?? null,
+    response: tool_response ?? tool_output ?? null,
     durationMs: finiteNumber(duration_ms),
   }),
   PostToolUseFailure: ({ tool_name, tool_input, error, is_interrupt, duration_ms }, base) => ({

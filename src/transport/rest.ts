@@ -52,7 +52,7 @@ export async function handleRest(
     if (url.pathname === OPENAPI_PATH && request.method === 'GET') return send(response, 200, openApiDocument())
     context.supervisor.recordActivity()
     const route = findRoute(request, response, url)
-    const body = request.method === 'POST' || request.method === 'PUT' ? await readBody(request, maxBytes) : undefined
+    const body = takesBody(route) ? await readBody(request, maxBytes) : ignoreBody(request)
     const input = routeInput(route, url, body)
     const output = await runOperation(route.name, input, context, caller)
     send(response, 200, routeAnswer(route, output, input))
@@ -74,6 +74,18 @@ function findRoute(request: IncomingMessage, response: ServerResponse, { pathnam
   if (allowed === undefined) throw new MemError('not_found', `there is nothing at ${pathname}`)
   response.setHeader('allow', allowed)
   throw new MemError('method_not_allowed', `${request.method} is not allowed at ${pathname}; use ${allowed}`)
+}
+
+/** An address whose input is complete without a body takes any: programs send an empty one, or a form. */
+function takesBody(route: Route): boolean {
+  const { method, fixed = {}, fromBody } = route.definition
+  if (method !== 'POST' && method !== 'PUT') return false
+  const isInBody = ({ place, field }: RouteParameter) => place === 'query' && !Object.hasOwn(fixed, field)
+  return fromBody !== undefined || routeParameters(route).some(isInBody)
+}
+
+function ignoreBody(request: IncomingMessage): undefined {
+  request.resume()
 }
 
 function decodePathPart(part: string): string {

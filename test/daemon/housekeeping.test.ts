@@ -178,6 +178,7 @@ test('housekeeping.queue: a queue that was long between two samples leaves its p
     supervisor: h.supervisor,
     connections: () => 0,
     queueWatch: { sample: (_queue, peak) => void seen.push(peak) },
+    reserve: { check: () => undefined },
     stop: () => undefined,
     log: () => undefined,
     now: h.now,

@@ -64,6 +64,7 @@ describe.each(Object.entries(CLIENTS))('client %s', (version, client) => {
   it('passes a failure that is only in the response', () => {
     const response = { stdout: '', stderr: 'oops', interrupted: true }
     expect(eventOf({ ...client.base, ...bash, tool_response: response })).toMatchObject({ kind: 'tool_use', response })
+    expect(eventOf({ ...client.base, ...bash, tool_output: response })).toMatchObject({ kind: 'tool_use', response })
   })
 
   it('reports prompt, stop and the ends of a session', () => {

@@ -20,7 +20,7 @@ test('memory query.round trip through the address', () => {
       kinds: ['observation', 'prompt'],
       types: ['bugfix', 'change'],
       concepts: ['how it works', 'gotcha'],
-      files: ['src/a,b.ts', 'C:\\x'],
+      files: ['src/a b.ts', 'C:\\x'],
       since: new Date('2026-01-31T00:00:00').getTime(),
       until: new Date('2026-02-01T23:59:59.999').getTime(),
       session: 'abc',

@@ -1,5 +1,4 @@
 /** Operations on sessions: their events, queue, story, calls to models and what those cost. */
-import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
@@ -15,6 +14,7 @@ import {
   type UsageTotals,
 } from '../../store/port.ts'
 import type { DaemonContext, ReadContext } from '../context.ts'
+import { eventFromBody } from '../event-body.ts'
 import { daemonOperation, NO_VIEWER, type RestRoute, readOperation } from '../operation.ts'
 import { eventNotFound, resolveEvent, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
@@ -318,7 +318,7 @@ async function purgeSession(context: DaemonContext, session: string) {
   return report
 }
 
-/** The body of these routes is an event; what a caller may leave out gets a default. */
+/** The body of these routes is an event, in one of the forms of event-body.ts. */
 function eventRoute(
   path: string,
   kinds: readonly [MemoryEvent['kind'], ...MemoryEvent['kind'][]],
@@ -329,26 +329,7 @@ function eventRoute(
   return {
     method: 'POST',
     path,
-    fromBody: (body) => {
-      const defaults = {
-        id: randomUUID(),
-        at: Date.now(),
-        client: 'rest',
-        transcriptPath: null,
-        promptId: null,
-        agent: null,
-        kind: kinds[0],
-      }
-      const event = typeof body === 'object' && body !== null ? { ...defaults, ...body } : body
-      const kind = typeof event === 'object' && event !== null && 'kind' in event ? event.kind : undefined
-      if (typeof kind === 'string' && !(kinds as readonly string[]).includes(kind)) {
-        throw new MemError(
-          'bad_request',
-          `an event of kind ${kind} does not belong here; ${path} takes ${kinds.join(', ')}`,
-        )
-      }
-      return { event }
-    },
+    fromBody: (body) => ({ event: eventFromBody(body, path, kinds) }),
     respond: ({ version: _version, ...rest }, { event }) => ({ accepted: true, id: event.id, ...rest }),
   }
 }

@@ -3,8 +3,8 @@
  * Memories are in a code block, so that Markdown in them, such as an image or an `@import`, has no effect.
  */
 import { isAbsolute, join, relative, sep } from 'node:path'
-import { formatFullDay } from '../../domain/dates.ts'
-import { OBSERVATION_TYPES, type Observation, type Summary } from '../../domain/observation.ts'
+import { formatFullDay, formatTime } from '../../domain/dates.ts'
+import { OBSERVATION_TYPES, type Observation, observationTokens, type Summary } from '../../domain/observation.ts'
 import { plainText, truncateAtWord } from '../../domain/plain-text.ts'
 import { quoted, reportedText, speakerOf } from '../../domain/reported-speech.ts'
 import { isReported } from '../../domain/speaker.ts'
@@ -51,13 +51,14 @@ export async function sectionFiles(
   const next = nextStepsText(summaries)
   const projectLines = sectionLines('project', [
     ...(next === '' ? [] : [`${NEXT_LABEL}: ${quoted(next)}`]),
-    ...rows.map(sectionRow),
+    ...pinnedGroup(rows.filter((row) => pinned.includes(row))),
+    ...dayGroups(rows.filter((row) => !pinned.includes(row))),
   ])
   const files = parts.flatMap((part) => (part === 'folders' ? [] : [part === 'cursor' ? CURSOR_FILE : MEMORY_FILE]))
   const sections = projectLines === null ? [] : files.map((file) => ({ file, lines: projectLines }))
   if (!parts.includes('folders')) return sections
   for (const folder of await touchedFolders(root, current, limits.folders)) {
-    const lines = sectionLines('folder', distinctTitles(folder.observations).slice(0, FOLDER_ROWS).map(sectionRow))
+    const lines = sectionLines('folder', dayGroups(distinctTitles(folder.observations).slice(0, FOLDER_ROWS)))
     if (lines !== null) sections.push({ file: `${folder.path}/${MEMORY_FILE}`, lines })
   }
   return sections
@@ -127,8 +128,27 @@ function sectionLines(place: 'project' | 'folder', lines: readonly string[]): st
   return [HEADING, about, `${FENCE}text`, ...lines, FENCE]
 }
 
-function sectionRow(observation: Observation): string {
-  return `#${observation.id} ${formatFullDay(observation.createdAt)} ${TYPE_ICONS[observation.type]} ${sectionTitle(observation)}`
+/** The day once, then its rows; the newest day first. */
+function dayGroups(observations: readonly Observation[]): string[] {
+  const days = new Map<string, Observation[]>()
+  for (const observation of observations.toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id)) {
+    const day = formatFullDay(observation.createdAt)
+    days.set(day, [...(days.get(day) ?? []), observation])
+  }
+  return [...days].flatMap(([day, rows]) => [day, ...rows.map((row) => sectionRow(row, formatTime(row.createdAt)))])
+}
+
+/** Of any age: each row has its day. */
+function pinnedGroup(observations: readonly Observation[]): string[] {
+  if (observations.length === 0) return []
+  return ['Pinned', ...observations.map((one) => sectionRow(one, formatFullDay(one.createdAt)))]
+}
+
+/** `~45`: the tokens that reading it whole costs. */
+function sectionRow(observation: Observation, when: string): string {
+  const { id, type } = observation
+  const title = sectionTitle(observation).replaceAll('|', '/')
+  return `| #${id} | ${when} | ${TYPE_ICONS[type]} | ${title} | ~${observationTokens(observation)} |`
 }
 
 function sectionTitle(observation: Observation): string {

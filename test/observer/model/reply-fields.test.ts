@@ -5,6 +5,11 @@ import { emptyReply, inObservation, type ReplyExample, withObservations } from '
 
 const TEXT: ReplyExample[] = [
   [
+    'a text instead of a narrative',
+    inObservation('<title>A</title><text>The login was fixed.</text>'),
+    withObservations({ title: 'A', narrative: 'The login was fixed.' }),
+  ],
+  [
     'comparisons',
     inObservation('<narrative>a < b && c > d, x <= y, 1 <2</narrative>'),
     withObservations({ narrative: 'a < b && c > d, x <= y, 1 <2' }),

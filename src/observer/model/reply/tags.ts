@@ -18,7 +18,7 @@ const GRAMMAR = {
     type: 'type',
     title: 'title',
     subtitle: 'subtitle',
-    narrative: 'narrative description',
+    narrative: 'narrative description text',
     from: 'from',
     supersedes: 'supersedes',
     request: 'request',
