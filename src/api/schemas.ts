@@ -1,6 +1,12 @@
 /** Schemas and limits that several operations share. */
 import * as z from 'zod'
 import type { MemoryEvent } from '../domain/event.ts'
+import {
+  MAX_ID_CHARS,
+  MAX_PROJECT_KEY_CHARS,
+  MAX_PROJECT_NAME_CHARS,
+  MAX_TOOL_NAME_CHARS,
+} from '../domain/event-names.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { FILTER_NAMES, SEARCH_FILTERS, type SearchFilter, type SearchFilters } from '../domain/search-query.ts'
 import { MemError } from '../lib/errors.ts'
@@ -27,11 +33,6 @@ export const MAX_TITLE_CHARS = 300
 export const MAX_VALUES = 50
 /** Days that usage and activity go back. */
 export const MAX_USAGE_DAYS = 3_650
-/** Longest stored id, in characters; real ones have 36. */
-const MAX_ID_CHARS = 200
-/** A project key contains a path. */
-const MAX_KEY_CHARS = 4_096
-const MAX_NAME_CHARS = 1_024
 /** Longest path a client may send, in characters. */
 export const MAX_PATH_CHARS = 32_768
 const MAX_WORD_CHARS = 200
@@ -45,16 +46,16 @@ export const label = z.string().max(MAX_ID_CHARS)
 export const memoryId = z.int().positive()
 export const version = z.string().max(100)
 /** A key or a name. */
-export const projectName = z.string().min(1).max(MAX_KEY_CHARS)
+export const projectName = z.string().min(1).max(MAX_PROJECT_KEY_CHARS)
 /** Null: all projects. */
 export const projectOrAll = projectName.nullable().default(null)
 /** The first characters of a session's id; null: all sessions. */
 export const sessionOrAll = id.nullable().default(null)
-export const projectNewName = z.string().max(MAX_NAME_CHARS)
+export const projectNewName = z.string().max(MAX_PROJECT_NAME_CHARS)
 export const project = z.object({ key: projectName, name: projectNewName })
 export const client = z.string().min(1).max(100)
 const word = z.string().min(1).max(MAX_WORD_CHARS)
-export const path = z.string().min(1).max(MAX_KEY_CHARS)
+export const path = z.string().min(1).max(MAX_PROJECT_KEY_CHARS)
 export const cwd = z.string().max(MAX_PATH_CHARS)
 export const query = z.string().max(MAX_QUERY_CHARS, `a query has at most ${MAX_QUERY_CHARS} characters`)
 export const limit = z.int().min(1).max(MAX_LIMIT)
@@ -104,7 +105,11 @@ const eventBase = {
   promptId: id.nullable(),
   agent: z.object({ id: label, type: label }).nullable(),
 }
-const tool = { tool: z.string().min(1).max(1_024), input: z.unknown(), durationMs: z.number().nullable().default(null) }
+const tool = {
+  tool: z.string().min(1).max(MAX_TOOL_NAME_CHARS),
+  input: z.unknown(),
+  durationMs: z.number().nullable().default(null),
+}
 const text = z.string()
 
 export const eventSchema: z.ZodType<MemoryEvent> = z.discriminatedUnion('kind', [

@@ -3,6 +3,7 @@
  * wire, in the spool and in the session actor.
  */
 import { MemError } from '../lib/errors.ts'
+import { boundedName } from './event-names.ts'
 import type { Project } from './project.ts'
 
 export const EVENT_KINDS = [
@@ -139,7 +140,8 @@ export interface FileContextQuery {
  */
 const TRANSCRIPT_ID_PREFIX = 'transcript:'
 
-export const transcriptId = (what: string, of: string | number): string => `${TRANSCRIPT_ID_PREFIX}${what}:${of}`
+export const transcriptId = (what: string, of: string | number): string =>
+  boundedName(`${TRANSCRIPT_ID_PREFIX}${what}:${of}`)
 
 export function isTranscriptId(id: string): boolean {
   return id.startsWith(TRANSCRIPT_ID_PREFIX)

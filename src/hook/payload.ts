@@ -8,6 +8,7 @@ import { statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { type CleaningRules, cleanEvent, cleanIdentifier } from '../domain/clean-event.ts'
 import type { Agent, FileContextQuery, MemoryEvent } from '../domain/event.ts'
+import { withBoundedNames } from '../domain/event-names.ts'
 import type { EventOwner } from '../domain/private-turns.ts'
 import { isExcluded, projectOfDirectory } from '../domain/project.ts'
 import { readFileEnd } from '../lib/files.ts'
@@ -66,7 +67,8 @@ export function readPayloadFields(payload: HookPayload, raw: string, options: Pa
     promptId: identifier(payload.prompt_id) || null,
     agent,
   }
-  const cleaned = cleanEvent(readEvent(payload, base), options.settings, options.at)
+  const event = withBoundedNames(readEvent(payload, base))
+  const cleaned = cleanEvent(event, options.settings, options.at)
   return cleaned.type === 'event' ? cleaned : ignored(cleaned.reason)
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { eventSchema } from '../../src/api/schemas.ts'
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import { type PayloadReading, readPayload } from '../../src/hook/payload.ts'
 import { temporaryDirectory } from '../support/directories.ts'
@@ -252,5 +253,23 @@ describe('before anything leaves the process', () => {
   it('long fields are cut to the setting', () => {
     const event = eventOf({ ...bash, tool_response: { stdout: 'x'.repeat(1_000_000) } })
     expect(JSON.stringify(event).length).toBeLessThan(70_000)
+  })
+
+  it('ids and names that are too long for the daemon are shortened, and stay different', () => {
+    const long = 'x'.repeat(5_000)
+    const fields = {
+      ...bash,
+      session_id: long,
+      prompt_id: long,
+      tool_use_id: long,
+      tool_name: long,
+      agent_id: long,
+      agent_type: long,
+      cwd: `/${long}`,
+    }
+    const event = eventOf(fields)
+    expect(eventSchema.safeParse(event).error?.issues).toBeUndefined()
+    expect(eventOf({ ...fields, tool_use_id: `${long.slice(0, 300)}y` }).id).not.toBe(event.id)
+    expect(eventOf(fields).id).toBe(event.id)
   })
 })

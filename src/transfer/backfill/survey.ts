@@ -6,6 +6,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { transcriptEndId } from '../../domain/event.ts'
+import { MAX_ID_CHARS } from '../../domain/event-names.ts'
 import { isExcluded, type Project, projectOfDirectory } from '../../domain/project.ts'
 import { errorMessage, systemCode } from '../../lib/errors.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -171,8 +172,6 @@ function unreadableReason(error: unknown): string {
 
 /** A client writes one session per file, or two after a resume; no client's file has more than this. */
 const MAX_SESSIONS = 1_000
-/** The daemon refuses longer ids. */
-const MAX_ID_CHARS = 200
 
 /** Throws file system errors. `onRead` is called with the number of characters of each line. */
 async function scanTranscript(

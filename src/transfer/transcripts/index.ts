@@ -11,6 +11,7 @@
  */
 import { basename } from 'node:path'
 import { type Agent, type MemoryEvent, transcriptEndId, transcriptId, transcriptStartId } from '../../domain/event.ts'
+import { withBoundedNames } from '../../domain/event-names.ts'
 import type { Usage } from '../../domain/observation.ts'
 import { type PayloadOptions, readPayload } from '../../hook/payload.ts'
 import {
@@ -231,7 +232,7 @@ class SessionReader {
     const reading = readPayload(JSON.stringify(payload), { settings: this.#options.settings, at: this.#at })
     if (reading.type === 'ignored' || this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
-    yield { ...reading.event, id }
+    yield withBoundedNames({ ...reading.event, id })
   }
 
   /** Like the hook: a turn whose whole prompt is private is not observed, nor are its agents later. */

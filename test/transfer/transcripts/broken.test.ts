@@ -2,8 +2,10 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
+import { eventSchema } from '../../../src/api/schemas.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
+import { namedTranscripts, surveyTranscripts } from '../../../src/transfer/backfill/survey.ts'
 import { readTranscriptEvents, type TranscriptOptions } from '../../../src/transfer/transcripts/index.ts'
 import { readLines } from '../../../src/transfer/transcripts/lines.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
@@ -288,5 +290,26 @@ describe('a transcript as a file', () => {
     const found = []
     for await (const { text } of readLines(pieces(), 10)) found.push(text)
     expect(found).toEqual(['{"a":1}\r', null, '', 'last'])
+  })
+
+  it('has ids that are too long for the daemon: they are shortened alike by survey and reader', async () => {
+    const directory = temporaryDirectory('transcript')
+    directories.push(directory)
+    const long = 'u'.repeat(300)
+    const file = join(directory, 's-1.jsonl')
+    const lines = [
+      user('go', { uuid: long, promptId: long }),
+      call(long, 'Bash', {}),
+      result(long),
+      user('on', { uuid: `${long}2` }),
+    ]
+    writeFileSync(file, lines.join('\n'))
+    const events: MemoryEvent[] = []
+    for await (const event of readTranscriptEvents(file, { settings })) events.push(event)
+    expect(kinds(events)).toEqual(['session_start', 'prompt', 'tool_use', 'prompt', 'session_end'])
+    for (const event of events) expect(eventSchema.safeParse(event).error?.issues).toBeUndefined()
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+    const { sessions } = await surveyTranscripts(namedTranscripts([file]), { settings, since: null, named: true })
+    expect(sessions.map(({ end }) => end)).toEqual([events.at(-1)?.id])
   })
 })
