@@ -1,0 +1,230 @@
+/** Targets that are files and processes: the spool, files to import, and the real hook process. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { isExcluded } from '../../src/domain/project.ts'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { errorMessage, MemError } from '../../src/lib/errors.ts'
+import { OriginalDatabase } from '../../src/store/sqlite/original-database.ts'
+import { checkExport, detectImportFile, MAX_LINE_CHARS, readExport } from '../../src/transfer/exchange/export-file.ts'
+import { type ImportSource, importRecords, ProjectMap } from '../../src/transfer/exchange/import.ts'
+import { originalSource } from '../../src/transfer/exchange/original.ts'
+import { readChunks, readLines } from '../../src/transfer/transcripts/lines.ts'
+import { DaemonClient } from '../../src/transport/client.ts'
+import type { Random } from '../lib/random.ts'
+import { HOOK, isAnswer } from '../lib/sandbox.ts'
+import { mutateBytes, mutateJson, mutateText } from './mutate.ts'
+import { hookInput } from './parsers.ts'
+import { exportLines, memoryEvent } from './samples.ts'
+import { Finding, type FuzzTarget, type TargetContext, type TargetSpec } from './target.ts'
+
+// ---- The spool
+
+/** Files that wait at the same time: as after an hour without a daemon. */
+const SPOOLED_AT_ONCE = 400
+/** The daemon looks once a second; a loaded machine takes longer. In ms. */
+const DRAIN_LIMIT_MS = 60_000
+
+export const spoolTarget: TargetSpec = {
+  about: 'spool files, read by the daemon',
+  share: 50_000,
+  daemon: true,
+  open: ({ paths }: TargetContext): FuzzTarget => {
+    const { spool } = paths
+    mkdirSync(spool, { recursive: true, mode: 0o700 })
+    let waiting = 0
+    const drain = async () => {
+      const deadline = performance.now() + DRAIN_LIMIT_MS
+      let left = spooled(spool)
+      while (left.length > 0 && performance.now() < deadline) {
+        await sleep(20)
+        left = spooled(spool)
+      }
+      waiting = 0
+      // What is set aside would fill the disk of a million inputs.
+      rmSync(join(spool, 'bad'), { recursive: true, force: true })
+      for (const file of left) rmSync(join(spool, file), { force: true })
+      if (left.length > 0) {
+        throw new Finding(
+          `${left.length} spool files were neither stored nor set aside, such as number ${left[0]?.split('-')[2]}`,
+        )
+      }
+    }
+    return {
+      lanes: 1,
+      feed: async (random, index) => {
+        const temporary = join(spool, `${index}.part`)
+        writeFileSync(temporary, spoolFile(random))
+        renameSync(
+          temporary,
+          join(spool, `${String(1_794_000_000_000 + index).padStart(15, '0')}-1-${index}-0000000000000000.json`),
+        )
+        waiting += 1
+        if (waiting >= SPOOLED_AT_ONCE) await drain()
+      },
+      close: drain,
+    }
+  },
+}
+
+/** Files of a newer version stay for it: they are counted as read. */
+function spooled(directory: string): string[] {
+  return readdirSync(directory).filter((name) => name.endsWith('.json') && !isNewer(join(directory, name)))
+}
+
+function isNewer(file: string): boolean {
+  try {
+    const newer = JSON.parse(readFileSync(file, 'utf8'))?.v > PROTOCOL_VERSION
+    if (newer) rmSync(file, { force: true })
+    return newer
+  } catch {
+    return false
+  }
+}
+
+function spoolFile(random: Random): Buffer {
+  const text = Buffer.from(mutateJson({ v: PROTOCOL_VERSION, event: memoryEvent(random) }, random))
+  return random.chance(0.1) ? mutateBytes(text, random) : text
+}
+
+// ---- Files to import
+
+const IMPORT_TIMEOUT_MS = 60_000
+const MESSAGE_BYTES = 5_120 * 1_024
+
+export const importTarget: TargetSpec = {
+  about: 'files to import, through the importer and the daemon',
+  share: 30_000,
+  daemon: true,
+  open: async ({ scratch, paths }: TargetContext): Promise<FuzzTarget> => {
+    const file = join(scratch, 'import.jsonl')
+    const original = originalBytes(join(scratch, 'original.db'))
+    const client = await DaemonClient.connect(paths)
+    return {
+      lanes: 1,
+      feed: async (random) => {
+        writeFileSync(file, importFile(random, original))
+        try {
+          await importWhole(file, client)
+        } catch (error) {
+          // A file that is refused as a whole, with a reason.
+          if (!(error instanceof MemError) || error.code === 'internal') {
+            throw new Finding(`an unexpected error: ${errorMessage(error)}`, { cause: error })
+          }
+        }
+      },
+      close: () => client.close(),
+    }
+  },
+}
+
+async function importWhole(file: string, client: DaemonClient): Promise<void> {
+  const source = await importSource(file)
+  try {
+    await importRecords(source, {
+      send: async (batch) => (await client.call('import', { batch }, IMPORT_TIMEOUT_MS)).outcomes,
+      projects: new ProjectMap({ projects: async () => [] }, new Map()),
+      isExcluded: (cwd, project) => isExcluded(cwd, project, []),
+      dryRun: false,
+      batchBytes: MESSAGE_BYTES / 20,
+      recordBytes: MESSAGE_BYTES / 2,
+      progress: () => undefined,
+    })
+  } finally {
+    source.close()
+  }
+}
+
+/** As `claude-mem import` opens it. */
+async function importSource(file: string): Promise<ImportSource> {
+  const { is, bytes } = detectImportFile(file)
+  if (is === 'database') return originalSource(OriginalDatabase.open(file))
+  const lines = () => readLines(readChunks(file), MAX_LINE_CHARS)
+  await checkExport(lines(), file)
+  return { what: 'export', total: bytes, items: () => readExport(lines(), file, () => 0), close: () => undefined }
+}
+
+function importFile(random: Random, original: Buffer): Buffer {
+  if (random.chance(0.05)) return mutateBytes(mutateBytes(original, random), random)
+  const lines = exportLines(random)
+  // The header is damaged rarely: such a file is refused at once.
+  const damaged = random.chance(0.05) ? 0 : random.between(1, lines.length - 1)
+  const text = lines
+    .map((line, i) =>
+      i === damaged || (i > 0 && random.chance(0.2)) ? mutateJson(line, random) : JSON.stringify(line),
+    )
+    .join(random.pick(['\n', '\n', '\r\n', '\n\n']))
+  return Buffer.from(random.chance(0.05) ? mutateText(text, random) : `${text}\n`)
+}
+
+/** A small database of the original claude-mem. */
+function originalBytes(file: string): Buffer {
+  rmSync(file, { force: true })
+  const db = new Database(file)
+  db.exec(`
+    CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY, content_session_id TEXT, memory_session_id TEXT, project TEXT,
+      user_prompt TEXT, prompt_counter INTEGER, started_at TEXT, started_at_epoch INTEGER, completed_at_epoch INTEGER);
+    CREATE TABLE user_prompts (id INTEGER PRIMARY KEY, content_session_id TEXT, prompt_number INTEGER, prompt_text TEXT,
+      created_at TEXT, created_at_epoch INTEGER);
+    CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, type TEXT, title TEXT,
+      subtitle TEXT, narrative TEXT, text TEXT, facts TEXT, concepts TEXT, files_read TEXT, files_modified TEXT,
+      prompt_number INTEGER, discovery_tokens INTEGER, created_at TEXT, created_at_epoch INTEGER);
+    CREATE TABLE session_summaries (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, request TEXT,
+      investigated TEXT, learned TEXT, completed TEXT, next_steps TEXT, files_read TEXT, files_edited TEXT, notes TEXT,
+      prompt_number INTEGER, created_at TEXT, created_at_epoch INTEGER);
+    INSERT INTO sdk_sessions VALUES (1, 'content-1', 'memory-1', 'shop', 'do it', 1, '2026-01-01', 1790000000000, NULL);
+    INSERT INTO user_prompts VALUES (1, 'content-1', 1, 'do it', '2026-01-01', 1790000000000);
+    INSERT INTO observations VALUES (1, 'memory-1', 'shop', 'bugfix', 'title', 'sub', 'narrative', NULL, '["a"]', '["b"]',
+      '["c.ts"]', '["d.ts"]', 1, 10, '2026-01-01', 1790000000000);
+    INSERT INTO session_summaries VALUES (1, 'memory-1', 'shop', 'r', 'i', 'l', 'c', 'n', '[]', '[]', NULL, 1,
+      '2026-01-01', 1790000000000);`)
+  const bytes = db.serialize()
+  db.close()
+  return bytes
+}
+
+// ---- The hook process
+
+const HOOK_LANES = 2
+/** Of a hook that is starved of processor time by this very script, in ms. */
+const HOOK_LIMIT_MS = 30_000
+
+export const hookProcessTarget: TargetSpec = {
+  about: 'payloads, through the real hook process and the daemon',
+  share: 400,
+  daemon: true,
+  open: ({ env }: TargetContext): FuzzTarget => ({
+    lanes: HOOK_LANES,
+    feed: async (random) => {
+      const { client, raw } = hookInput(random)
+      const { code, stdout } = await runHookWith(raw, ['--client', client.replaceAll('\0', '')], env)
+      if (code !== 0) throw new Finding(`a hook ended with exit code ${code}`)
+      if (!isAnswer(stdout)) throw new Finding(`a hook wrote something else than its answer: ${stdout.slice(0, 100)}`)
+    },
+    close: () => undefined,
+  }),
+}
+
+function runHookWith(
+  input: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; stdout: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [HOOK, ...args], {
+      env,
+      stdio: ['pipe', 'pipe', 'ignore'],
+      timeout: HOOK_LIMIT_MS,
+    })
+    let stdout = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk
+    })
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, stdout }))
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input)
+  })
+}
