@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- soak [--minutes 60] [--life 10] [--rate 8] [--sabotage] [--json]`: hours of ordinary use in short. Steady
+ * `npm run bench -- soak [--minutes 60] [--life MINUTES] [--rate 8] [--sabotage] [--json]`: hours of ordinary use in short. Steady
  * events, viewers, searches, restarts and provider faults; memory, handles, threads and files are sampled, and none may
  * grow after the warm-up. At the end the log of the clients is compared with the database. docs/benchmarks.md describes
  * the result.
@@ -20,17 +20,19 @@ import { SoakModel } from '../soak/model.ts'
 import { type FigureVerdict, Samples } from '../soak/samples.ts'
 
 const SAMPLE_MS = 3_000
-/** Caches fill, the search thread starts, the first backup is written a minute after a start. */
-const WARM_UP_MS = 150_000
+/** Caches fill, the search thread starts, the first backup is written; V8 lets its heap grow for some minutes. */
+const WARM_UP_MS = 360_000
 /** Share of a short life that is warm-up. */
-const WARM_UP_SHARE = 0.3
+const WARM_UP_SHARE = 0.4
+/** Lives of a run without --life: each way of a restart occurs once. */
+const LIVES = 4
 const DRAIN_LIMIT_MS = 300_000
 const PROJECTS = 3
 
 const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
-    life: { type: 'string', default: '10' },
+    life: { type: 'string' },
     rate: { type: 'string', default: '8' },
     seed: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -51,11 +53,12 @@ interface Soak {
 }
 
 async function main(): Promise<number> {
-  const [minutes, life, rate] = [Number(options.minutes), Number(options.life), Number(options.rate)]
+  const [minutes, rate] = [Number(options.minutes), Number(options.rate)]
+  const life = options.life === undefined ? minutes / LIVES : Number(options.life)
   const seed = options.seed === undefined ? freshSeed() : Number(options.seed)
-  if (!(minutes >= 1 && life >= 1 && rate > 0 && Number.isInteger(seed))) {
+  if (!(minutes >= 1 && life > 0 && rate > 0 && Number.isInteger(seed))) {
     printNote(
-      'usage: npm run bench -- soak [--minutes 60] [--life 10] [--rate 8] [--seed 1] [--sabotage] [--keep] [--json]',
+      'usage: npm run bench -- soak [--minutes 60] [--life MINUTES] [--rate 8] [--seed 1] [--sabotage] [--keep] [--json]',
     )
     return 2
   }
@@ -72,7 +75,7 @@ async function main(): Promise<number> {
   try {
     // Only this script starts daemons, so that it knows their lives.
     killer.holdStart()
-    const lifeMs = Math.min(life, minutes / 2) * 60_000
+    const lifeMs = life * 60_000
     await run(soak, minutes * 60_000, lifeMs)
     const failed = await workOff(soak)
     await until(() => processesIn(sandbox).length === 0, 2_000, 50)

@@ -210,10 +210,8 @@ function operation(random: Random): Record<string, unknown> {
   const filters = random.chance(0.4)
     ? { project: null, types: [random.pick(OBSERVATION_TYPES)], concepts: ['x'], files: ['src'], since: time(random) }
     : {}
+  if (random.chance(0.35)) return { type: 'event', event: memoryEvent(random), version: '0.1.0' }
   return random.pick<() => Record<string, unknown>>([
-    () => ({ type: 'event', event: memoryEvent(random), version: '0.1.0' }),
-    () => ({ type: 'event', event: memoryEvent(random), version: '0.1.0' }),
-    () => ({ type: 'event', event: memoryEvent(random), version: '0.1.0' }),
     () => ({ type: 'hello', version: '0.1.0' }),
     () => ({ type: 'status' }),
     () => ({ type: 'health' }),

@@ -6,10 +6,10 @@ import { ROUTES } from '../../src/api/routes.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import type { Random } from '../lib/random.ts'
 import { hardText, mutateBytes, mutateJson, mutateText, randomBytes } from './mutate.ts'
-import { request, words } from './samples.ts'
+import { memoryEvent, request, words } from './samples.ts'
 import { Finding, type TargetContext, type TargetSpec } from './target.ts'
 
-const LANES = 12
+const LANES = 20
 /** How long an input that need not be answered is given, in ms. */
 const QUIET_MS = 25
 /** Every other input is answered, or its connection closed, within this time on a loaded machine, in ms. */
@@ -211,6 +211,8 @@ function takeTexts(line: Line): string[] {
     line.take(head)
     const payload = line.take(length)
     if (opcode === 1) texts.push(payload.toString('utf8'))
+    // The daemon now waits for this side to hang up.
+    if (opcode === 8) line.destroy()
   }
 }
 
@@ -353,8 +355,8 @@ function target(random: Random): { method: string; path: string; body: string } 
     () =>
       `${random.pick(QUERY_NAMES)}=${encode(random.chance(0.5) ? words(random, 3) : hardText(random).slice(0, 400), random)}`,
   )
-  const { v: _v, id: _id, type: _type, event, ...fields } = request(random)
-  const body = mutateJson(event ?? fields, random)
+  const { v: _v, id: _id, type: _type, event: _event, ...fields } = request(random)
+  const body = mutateJson(route?.name === 'event' && random.chance(0.8) ? memoryEvent(random) : fields, random)
   return { method, path: query.length === 0 ? path : `${path}?${query.join('&')}`, body }
 }
 
