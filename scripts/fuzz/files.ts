@@ -96,7 +96,7 @@ const MESSAGE_BYTES = 5_120 * 1_024
 
 export const importTarget: TargetSpec = {
   about: 'files to import, through the importer and the daemon',
-  share: 30_000,
+  share: 15_000,
   daemon: true,
   open: async ({ scratch, paths }: TargetContext): Promise<FuzzTarget> => {
     const file = join(scratch, 'import.jsonl')

@@ -30,7 +30,7 @@ export function hookInput(random: Random): { client: string; raw: string } {
 /** The hook's functions from the text on stdin to the event and the answer, as `src/hook/run.ts` calls them. */
 export const hookTarget: TargetSpec = {
   about: 'payloads, through the functions of the hook',
-  share: 300_000,
+  share: 330_000,
   daemon: false,
   open: ({ scratch }: TargetContext) => ({
     lanes: 1,
@@ -62,7 +62,7 @@ function checkEvent(event: unknown, what: string): void {
 
 export const transcriptsTarget: TargetSpec = {
   about: 'transcripts, through the survey and the reader of a backfill',
-  share: 70_000,
+  share: 55_000,
   daemon: false,
   open: ({ scratch }: TargetContext) => {
     const directory = join(scratch, 'transcripts')

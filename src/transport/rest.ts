@@ -11,6 +11,7 @@ import type { Caller } from '../api/operation.ts'
 import { type JsonSchema, ROUTES, type Route, type RouteParameter, routeParameters } from '../api/routes.ts'
 import { FilterValueError, parseFilters } from '../domain/search-query.ts'
 import { type ErrorCode, errorMessage, MemError } from '../lib/errors.ts'
+import { isNestedTooDeep, MAX_JSON_DEPTH } from '../lib/json.ts'
 import { VIEWER_PROVE_PATH } from './viewer-proof.ts'
 
 const OPENAPI_PATH = '/api/openapi.json'
@@ -204,6 +205,9 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
 }
 
 export function parseJson(text: string): unknown {
+  if (isNestedTooDeep(text)) {
+    throw new MemError('malformed', `the message is nested deeper than ${MAX_JSON_DEPTH} levels`)
+  }
   try {
     return JSON.parse(text)
   } catch (cause) {

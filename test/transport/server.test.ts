@@ -123,6 +123,23 @@ describe('channel.socket', () => {
   const envelope = { v: PROTOCOL_VERSION, id: '7' }
   test.each([
     ['not JSON', '{"half', 'malformed', ''],
+    [
+      'a type that is nested thousands of levels deep',
+      `{"v":${PROTOCOL_VERSION},"id":"7","type":${'['.repeat(9_000)}${']'.repeat(9_000)}}`,
+      'malformed',
+      '',
+    ],
+    [
+      'a tool input that is nested thousands of levels deep',
+      JSON.stringify({
+        ...envelope,
+        type: 'event',
+        version: '1',
+        event: { ...events.tool('s', 'a'), input: '?' },
+      }).replace('"?"', `${'['.repeat(9_000)}${']'.repeat(9_000)}`),
+      'malformed',
+      '',
+    ],
     ['an unknown request', JSON.stringify({ ...envelope, type: 'dance' }), 'bad_request', '7'],
     [
       'an event without an id',
