@@ -40,6 +40,7 @@ const COMMANDS = {
   'test:client': testClient,
   demo: (args) => runBuilt([...script('demo'), ...args]),
   chaos: (args) => runBuilt([...script('chaos'), ...args]),
+  fuzz: (args) => runBuilt([...script('fuzz'), ...args]),
   docs: (args) => runInstalled([...script('docs'), ...args]),
   screenshots: (args) => runBuilt([...script('screenshots'), ...args]),
   bench,

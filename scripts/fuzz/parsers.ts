@@ -13,7 +13,7 @@ import { loadSettings } from '../../src/settings/settings.ts'
 import { namedTranscripts, surveyTranscripts } from '../../src/transfer/backfill/survey.ts'
 import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
 import type { Random } from '../lib/random.ts'
-import { hardText, mutateJson, mutateText, mutateValue } from './mutate.ts'
+import { hardText, mutateJson, mutateText } from './mutate.ts'
 import { hookPayload, modelReply, observationRecord, transcriptLines } from './samples.ts'
 import { Finding, type TargetContext, type TargetSpec } from './target.ts'
 
@@ -121,7 +121,7 @@ export const repliesTarget: TargetSpec = {
 function reply(random: Random): string {
   let text = modelReply(random)
   for (let i = random.between(1, 4); i > 0; i--) text = mutateText(text, random)
-  if (random.chance(0.1)) text = String(mutateValue([text], random))
+  if (random.chance(0.05)) text = hardText(random)
   return text
 }
 

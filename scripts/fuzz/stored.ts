@@ -4,7 +4,7 @@ import { sessionMachine } from '../../machines/session/machine.ts'
 import { migrateSnapshot } from '../../machines/session/migrations.ts'
 import { exportRecordSchema, firstIssue } from '../../src/api/record-schemas.ts'
 import { eventSchema } from '../../src/api/schemas.ts'
-import { NO_FILTERS } from '../../src/domain/search-query.ts'
+import { MEMORY_KINDS, NO_FILTERS } from '../../src/domain/search-query.ts'
 import { errorMessage } from '../../src/lib/errors.ts'
 import { SqliteExport } from '../../src/store/sqlite/export.ts'
 
@@ -43,7 +43,7 @@ function count(report: StoredReport, table: string): void {
 
 /** Projects, sessions, prompts, observations, summaries, links and pins, as an export reads them. */
 function checkRecords(file: string, report: StoredReport): void {
-  const source = SqliteExport.open(file, NO_FILTERS)
+  const source = SqliteExport.open(file, { ...NO_FILTERS, kinds: MEMORY_KINDS })
   try {
     for (const record of source.records()) {
       count(report, record.kind)

@@ -24,7 +24,7 @@ const RUN_MS = 120_000
 /** Commands that are not run here, with the reason. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm test\b/, 'runs the suite that this test belongs to'],
-  [/^npm run (?:lint|types|chaos|test:\w+)/, 'a whole suite of its own; .ci/run runs it'],
+  [/^npm run (?:lint|types|chaos|fuzz|test:\w+)/, 'a whole suite of its own; .ci/run runs it'],
   [/^npm run bench -- /, 'takes minutes; commands.test.ts checks that the benchmark exists'],
   [/^npm run (?:docs|format|build)$/, 'writes into the working tree; .ci/run checks the result'],
   [/^npm run screenshots/, 'writes pictures into the working tree and needs a browser'],
