@@ -22,7 +22,6 @@ export function checkStored(file: string): StoredReport {
   try {
     checkEvents(db, report)
     checkSessions(db, report)
-    checkTexts(db, report)
     for (const pragma of ['integrity_check', 'foreign_key_check']) {
       const rows = db.pragma(pragma)
       const lines = Array.isArray(rows) ? rows.map((row: unknown) => JSON.stringify(Object.values(Object(row)))) : []
@@ -96,21 +95,6 @@ function checkSessions(db: Database.Database, report: StoredReport): void {
       }
     } catch (error) {
       report.problems.push(`a snapshot cannot be loaded: ${errorMessage(error)}`)
-    }
-  }
-}
-
-/** SQLite keeps half a character as bytes that are not UTF-8. */
-function checkTexts(db: Database.Database, report: StoredReport): void {
-  const tables = db
-    .prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%STRICT%'")
-    .pluck()
-    .all()
-  for (const table of tables) {
-    for (const row of db.prepare<[], Record<string, unknown>>(`SELECT * FROM "${table}"`).iterate()) {
-      for (const [column, value] of Object.entries(row)) {
-        if (typeof value === 'string' && value.includes('\ufffd')) report.rows[`${table}.${column} with U+FFFD`] = 1
-      }
     }
   }
 }

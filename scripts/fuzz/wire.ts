@@ -356,8 +356,21 @@ function target(random: Random): { method: string; path: string; body: string } 
       `${random.pick(QUERY_NAMES)}=${encode(random.chance(0.5) ? words(random, 3) : hardText(random).slice(0, 400), random)}`,
   )
   const { v: _v, id: _id, type: _type, event: _event, ...fields } = request(random)
-  const body = mutateJson(route?.name === 'event' && random.chance(0.8) ? memoryEvent(random) : fields, random)
+  const body = mutateJson(route?.name === 'event' && random.chance(0.8) ? eventFor(named, random) : fields, random)
   return { method, path: query.length === 0 ? path : `${path}?${query.join('&')}`, body }
+}
+
+/** A route accepts only some kinds of events. */
+function eventFor(path: string, random: Random): Record<string, unknown> {
+  const kinds = path.endsWith('/init')
+    ? ['session_start', 'prompt']
+    : path.endsWith('/summarize')
+      ? ['turn_end', 'pre_compact', 'session_end']
+      : ['tool_use', 'tool_failure', 'subagent_end']
+  for (;;) {
+    const event = memoryEvent(random)
+    if (kinds.includes(String(event.kind))) return event
+  }
 }
 
 function encode(text: string, random: Random): string {
