@@ -7,11 +7,12 @@ import Database from 'better-sqlite3'
 import { isExcluded } from '../../src/domain/project.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { errorMessage, MemError } from '../../src/lib/errors.ts'
+import { readFileChunks } from '../../src/lib/files.ts'
 import { OriginalDatabase } from '../../src/store/sqlite/original-database.ts'
 import { checkExport, detectImportFile, MAX_LINE_CHARS, readExport } from '../../src/transfer/exchange/export-file.ts'
 import { type ImportSource, importRecords, ProjectMap } from '../../src/transfer/exchange/import.ts'
 import { originalSource } from '../../src/transfer/exchange/original.ts'
-import { readChunks, readLines } from '../../src/transfer/transcripts/lines.ts'
+import { readLines } from '../../src/transfer/transcripts/lines.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
 import type { Random } from '../lib/random.ts'
 import { HOOK, isAnswer } from '../lib/sandbox.ts'
@@ -141,7 +142,7 @@ async function importWhole(file: string, client: DaemonClient): Promise<void> {
 async function importSource(file: string): Promise<ImportSource> {
   const { is, bytes } = detectImportFile(file)
   if (is === 'database') return originalSource(OriginalDatabase.open(file))
-  const lines = () => readLines(readChunks(file), MAX_LINE_CHARS)
+  const lines = () => readLines(readFileChunks(file), MAX_LINE_CHARS)
   await checkExport(lines(), file)
   return { what: 'export', total: bytes, items: () => readExport(lines(), file, () => 0), close: () => undefined }
 }
