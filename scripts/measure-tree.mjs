@@ -110,6 +110,8 @@ export const ENTRY_FILES = {
     'actors/supervisor.ts',
     'daemon.ts',
     'event-intake.ts',
+    'forgetting.ts',
+    'forgotten-copies.ts',
     'live-settings.ts',
     'memory-changes.ts',
     'projects.ts',

@@ -13,10 +13,12 @@ import {
   markFlush,
   pendingOf,
   recordActivity,
+  withoutPending,
   withSummaryDue,
   withTurn,
   withWholeSummaryDue,
 } from './context.ts'
+import { releaseEffect } from './failures.ts'
 import type { SessionContext, Turn, TurnCount } from './types.ts'
 
 /** The number of the turn an event belongs to: the previous one if a late event has its prompt id, else the newest. */
@@ -194,17 +196,39 @@ export function onRetry(context: SessionContext, event: EventOf<'RETRY'>): Sessi
 
 export function onClear(context: SessionContext, event: EventOf<'CLEAR'>): SessionContext {
   const pending = event.pending ?? []
+  // The turn ends are dropped too: without them no summary is due.
+  const dropped = event.pending === null ? context.turns : context.turns.map((turn) => ({ ...turn, summary: false }))
   const turns = pending.reduce<Turn[]>(
     (all, { prompt, count }) =>
       withTurn(all, prompt, (turn) => ({ ...turn, pending: Math.max(0, turn.pending - count) })),
-    context.turns,
+    dropped,
   )
   const next = dropFinishedTurns({ ...context, failed: Math.max(0, context.failed - event.failed), split: null, turns })
-  const dropped = event.failed + sum(pending)
-  return decide(next, event.env, `${dropped} messages dropped by hand`, {
+  return decide(next, event.env, `${event.failed + sum(pending)} messages dropped by hand`, {
     do: 'clear',
     pending: event.pending !== null,
   })
+}
+
+/** The effect in flight may have read what is forgotten: it is cancelled, and started again if work is left. */
+export function onForget(context: SessionContext, event: EventOf<'FORGET'>): SessionContext {
+  const [released, changes] = releaseEffect(context, false, 'memories were forgotten')
+  const isForgotten = (prompt: number) => event.summaries === null || event.summaries.includes(prompt)
+  const turns = event.messages
+    .reduce<Turn[]>((all, { prompt, count }) => withoutPending(all, prompt, count), released.turns)
+    .map((turn) => (isForgotten(turn.prompt) ? { ...turn, summary: false } : turn))
+  const next: SessionContext = {
+    ...released,
+    turns,
+    failed: Math.max(0, context.failed - event.failed),
+    split: null,
+    // The reason of the provider may quote what it was sent.
+    waiting: context.waiting === null ? null : { ...context.waiting, reason: 'the provider failed' },
+    // The observer conversation is deleted with the memories.
+    contextTokens: 0,
+  }
+  const reason = `${event.rows.length} messages forgotten`
+  return decide(dropFinishedTurns(next), event.env, reason, ...changes, { do: 'forget', rows: event.rows })
 }
 
 function sum(counts: readonly TurnCount[]): number {

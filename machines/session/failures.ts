@@ -16,7 +16,7 @@ import type { Change, Effect, Policy, SessionContext, Turn, Waiting } from './ty
 const RETRY_AFTER_TIMEOUT_MS = 30_000
 
 /** Ends the effect without a result: its messages or its summary are due again. `counted`: as a failed attempt. */
-function releaseEffect(context: SessionContext, counted: boolean, reason: string): [SessionContext, Change[]] {
+export function releaseEffect(context: SessionContext, counted: boolean, reason: string): [SessionContext, Change[]] {
   const { effect } = context
   if (effect === null) return [context, []]
   const turns = turnsAfterRelease(context, effect)

@@ -15,9 +15,9 @@
  *    when batching is off. Most of these set `flush` of the turn (event-handlers.ts; failures.ts when a batch is split);
  *    `flushReason` in effects.ts decides.
  * 5. `batching`, `summarizing` and `compacting` have one effect in flight (`calling`) or wait for the next attempt
- *    (`waiting`). Only a result that names the current effect counts; a late one is ignored. CALL_BEGUN is committed
- *    before a model is called: an effect that a crash cuts off again and again counts as failed (the supervisor sends
- *    FAILED when it restores it).
+ *    (`waiting`). Only a result that names the current effect counts; a late one is ignored. FORGET cancels the effect.
+ *    CALL_BEGUN is committed before a model is called: an effect that a crash cuts off again and again counts as failed
+ *    (the supervisor sends FAILED when it restores it).
  * 6. Failures have an owner. The provider: nothing is counted, the session waits. The message: counted, the batch is
  *    split until the failing message is alone and has used up its attempts (attempts in larger batches count), then it
  *    is set aside: its status is `failed`. If a model was called, the session waits before the next attempt. The context
@@ -51,6 +51,7 @@ import {
   isPrivate,
   onClear,
   onFlush,
+  onForget,
   onIdle,
   onMessage,
   onPreCompact,
@@ -196,6 +197,7 @@ export const sessionMachine = setup({
     rescheduleWakeUp: actionFor('DEADLINE', rescheduleWakeUp),
     onRetry: actionFor('RETRY', onRetry),
     onClear: actionFor('CLEAR', onClear),
+    onForget: actionFor('FORGET', onForget),
     startBatch: entryAction(startBatch),
     startSummary: entryAction(startSummary),
     startCompaction: entryAction(startCompaction),
@@ -230,6 +232,7 @@ export const sessionMachine = setup({
     SUMMARIZE: { actions: 'onSummarize' },
     RETRY: { actions: 'onRetry' },
     CLEAR: { actions: 'onClear' },
+    FORGET: { actions: 'onForget' },
   },
   states: {
     init: {
@@ -279,6 +282,7 @@ export const sessionMachine = setup({
             ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterTimeout' },
             DRAIN: { target: 'waiting', actions: 'releaseClaims' },
+            FORGET: { target: '#session.observing', actions: 'onForget' },
           },
         },
         waiting,
@@ -301,6 +305,7 @@ export const sessionMachine = setup({
             ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterTimeout' },
             DRAIN: { target: 'waiting', actions: 'releaseClaims' },
+            FORGET: { target: '#session.observing', actions: 'onForget' },
           },
         },
         waiting,
@@ -320,6 +325,7 @@ export const sessionMachine = setup({
             ],
             DEADLINE: { guard: 'effect is overdue', target: 'waiting', actions: 'waitAfterTimeout' },
             DRAIN: { target: 'waiting', actions: 'releaseClaims' },
+            FORGET: { target: '#session.observing', actions: 'onForget' },
           },
         },
         waiting,

@@ -52,6 +52,11 @@ export type SessionInput =
   | { type: 'RETRY'; messages: TurnCount[]; summaries: number[] }
   /** Messages that a user dropped: pending ones, counted by turn (null: they stay), and the number of failed ones. */
   | { type: 'CLEAR'; pending: TurnCount[] | null; failed: number }
+  /**
+   * A user forgets memories of the session: messages of its inbox go with them, pending and claimed ones counted by turn,
+   * and summaries that are due (null: all of them). `rows`: the ids of the messages, for the store.
+   */
+  | { type: 'FORGET'; messages: TurnCount[]; failed: number; summaries: number[] | null; rows: number[] }
   /** A model is about to be called. Committed before the request is sent. */
   | { type: 'CALL_BEGUN'; effectId: string }
   | { type: 'OBSERVED'; effectId: string; usage: Usage; contextTokens: number }
@@ -114,6 +119,7 @@ export type Change =
   | { do: 'fail'; effectId: string; reason: string }
   | { do: 'retry_failed' }
   | { do: 'clear'; pending: boolean }
+  | { do: 'forget'; rows: number[] }
 
 export interface Decision {
   key: string

@@ -6,6 +6,8 @@ import type { ContextSettings } from '../context/selection.ts'
 import type { BudgetView } from '../daemon/actors/model-calls.ts'
 import type { Supervisor } from '../daemon/actors/supervisor.ts'
 import type { EventIntake } from '../daemon/event-intake.ts'
+import type { Forgetting } from '../daemon/forgetting.ts'
+import type { ForgottenCopies } from '../daemon/forgotten-copies.ts'
 import type { LiveSettings } from '../daemon/live-settings.ts'
 import type { MemoryChanges } from '../daemon/memory-changes.ts'
 import type { Projects } from '../daemon/projects.ts'
@@ -32,6 +34,8 @@ export interface DaemonContext extends ReadContext {
   supervisor: Supervisor
   events: EventIntake
   memory: MemoryChanges
+  forgetting: Forgetting
+  forgottenCopies: ForgottenCopies
   projects: Projects
   /** Null where no files are written. */
   files: FileSections | null

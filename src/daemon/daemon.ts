@@ -13,6 +13,7 @@ import { contextSettings } from '../context/selection.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { fileLogger, type Log, logTo } from '../lib/log.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
+import { removeStaleTemporary } from '../lib/temporary.ts'
 import { type ConfiguredObserver, makeObserver } from '../observer/make-observer.ts'
 import { offlineObserver } from '../observer/rules/index.ts'
 import { Indexer } from '../search/indexer.ts'
@@ -30,6 +31,8 @@ import type { StreamItem } from './actors/stream.ts'
 import { Supervisor, sessionPolicy } from './actors/supervisor.ts'
 import { DiskReserve } from './disk-reserve.ts'
 import { EventIntake } from './event-intake.ts'
+import { Forgetting } from './forgetting.ts'
+import { ForgottenCopies } from './forgotten-copies.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { LiveSettings } from './live-settings.ts'
 import { MemoryChanges } from './memory-changes.ts'
@@ -336,7 +339,24 @@ class DaemonParts implements Daemon {
         files: this.#files,
         keyOf,
         publish: (item) => this.#supervisor.publish(item),
+      }),
+      forgetting: new Forgetting({
+        store,
+        sessions: this.#supervisor,
+        search,
+        indexer: this.#indexer,
+        contextCache: this.#contextCache,
+        files: this.#files,
+        publish: (item) => this.#supervisor.publish(item),
         keepBackups,
+      }),
+      forgottenCopies: new ForgottenCopies({
+        store,
+        paths,
+        renderContexts: async () => {
+          for (const { key } of await store.projects({})) this.#contextCache.changed(key)
+          await this.#contextCache.flush()
+        },
       }),
       projects: this.#projects,
       files: this.#files,
@@ -388,6 +408,7 @@ function prepareDataDirectory(paths: Paths): void {
   // Every file created from here on, also by SQLite, is readable by its owner only.
   if (process.platform !== 'win32') process.umask(0o077)
   mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
+  removeStaleTemporary(paths.temporary)
   if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
 }
 

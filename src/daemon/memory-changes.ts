@@ -1,12 +1,11 @@
 /**
- * Changes to memories that people and agents make: remember, correct, forget, pin, link, import, reindex. Each change is
- * durable first; then it is published on the live stream and everything derived from it (rendered context, files,
+ * Changes to memories that people and agents make: remember, correct, pin, link, import, reindex; forgetting.ts
+ * forgets. Each change is durable first; then it is published on the live stream and everything derived from it (rendered context, files,
  * indexes) is invalidated. A memory written by hand is an ordinary observation in a closed session of its project.
  */
 
 import { createHash } from 'node:crypto'
 import type { FileSections } from '../context/files/file-sections.ts'
-import { DAY_MS } from '../domain/dates.ts'
 import {
   estimateTokens,
   HAND_WRITTEN_SESSION_PREFIX,
@@ -19,7 +18,6 @@ import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { isEntirelyPrivate } from '../domain/private-parts.ts'
 import type { Project } from '../domain/project.ts'
 import { sanitizeText } from '../domain/sanitize.ts'
-import type { SearchFilters } from '../domain/search-query.ts'
 import { MemError } from '../lib/errors.ts'
 import type { Indexer, IndexerProgress } from '../search/indexer.ts'
 import type { SearchCalls } from '../search/search-thread.ts'
@@ -33,7 +31,6 @@ import {
 } from '../store/commit.ts'
 import type { ImportBatch, ImportOutcome } from '../store/exchange-records.ts'
 import type { Store } from '../store/port.ts'
-import type { ForgetResult } from '../store/search-port.ts'
 import { commitItem, type StreamedChange, type StreamItem } from './actors/stream.ts'
 import type { RenderedContextCache } from './rendered-context-cache.ts'
 
@@ -159,38 +156,19 @@ function handWrittenRows(draft: ObservationDraft, at: number): Pick<Commit, 'obs
 
 /** As long as titles of observations are, in characters. */
 const TITLE_CHARS = 90
-/** More projects than anyone has. */
-const MAX_PROJECTS = 10_000
 
 export const REINDEX_PARTS = ['all', 'lexical', 'vectors'] as const
 export type ReindexPart = (typeof REINDEX_PARTS)[number]
 
-export interface ForgetRequest {
-  /** Of observations. */
-  ids: readonly number[]
-  /** Null where ids are given. */
-  filters: SearchFilters | null
-  /** False: nothing is erased, the report says what would be. */
-  confirm: boolean
-}
-
-export interface ForgetReport
-  extends Pick<ForgetResult, 'dryRun' | 'observations' | 'summaries' | 'prompts' | 'ids' | 'missing'> {
-  /** When the last backup that still contains any of it will be deleted; null: none contains it. */
-  backupsUntil: number | null
-}
-
 interface MemoryChangesOptions {
   store: Store
-  search: () => Promise<Pick<SearchCalls, 'observations' | 'forget' | 'reset'>>
+  search: () => Promise<Pick<SearchCalls, 'observations' | 'reset'>>
   indexer: Pick<Indexer, 'wake' | 'startOver' | 'progress'>
-  contextCache: Pick<RenderedContextCache, 'changed' | 'flush'>
-  files?: Pick<FileSections, 'changed' | 'flush'>
+  contextCache: Pick<RenderedContextCache, 'changed'>
+  files?: Pick<FileSections, 'changed'>
   /** The key under which a project's memory is kept, after merges. */
   keyOf?: (project: string) => string
   publish?: (item: StreamItem) => void
-  /** Days for which a daily backup is kept. */
-  keepBackups: () => number
   now?: () => number
 }
 
@@ -226,25 +204,6 @@ export class MemoryChanges {
       await this.pin([old.id], false)
     }
     return id
-  }
-
-  async forget({ ids, filters, confirm }: ForgetRequest): Promise<ForgetReport> {
-    const { store, keepBackups, contextCache, files, indexer, search } = this.#options
-    const projects = await this.#projectsOf(ids)
-    const gone = await store.forget({ ids, filters, dryRun: !confirm, at: this.#now() })
-    const { dryRun, observations, summaries, prompts, missing, backups, seq } = gone
-    this.#publish(seq, { change: 'forgotten', ids: gone.ids, summaries, prompts })
-    const newestBackup = Math.max(0, ...backups.map(({ at }) => at))
-    const backupsUntil = backups.length === 0 ? null : newestBackup + keepBackups() * DAY_MS
-    const report = { dryRun, observations, summaries, prompts, ids: gone.ids, missing, backupsUntil }
-    if (!confirm) return report
-    // The rendered context goes first: it does not need the search thread, which may fail.
-    for (const project of filters === null ? projects : await this.#projectsIn(filters)) this.#invalidate(project)
-    await contextCache.flush()
-    await files?.flush()
-    indexer.wake()
-    await (await search()).forget(gone.ids)
-    return report
   }
 
   async pin(ids: readonly number[], on: boolean): Promise<{ changed: number; missing: number[] }> {
@@ -312,12 +271,6 @@ export class MemoryChanges {
     this.#options.contextCache.changed(project)
     this.#options.files?.changed(project)
     this.#options.indexer.wake()
-  }
-
-  /** Projects whose rendered context may contain what a filter matches. */
-  async #projectsIn({ project }: SearchFilters): Promise<string[]> {
-    if (project !== null) return [project]
-    return (await this.#options.store.projects({ limit: MAX_PROJECTS })).map(({ key }) => key)
   }
 
   async #projectsOf(ids: readonly number[]): Promise<string[]> {

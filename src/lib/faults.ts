@@ -16,6 +16,7 @@ const POINTS = {
   'spool.read': 'a spool file is read, its event is not accepted',
   'spool.committed': 'a spooled event is durable, its file still exists',
   'backup.written': 'a backup is written, not yet renamed',
+  'copy.rewritten': 'a backup is rewritten without what was forgotten, not yet renamed',
   'migrate.step': 'a migration is half done',
   listen: 'the spool is read, the daemon does not listen yet',
   drain: 'the daemon is shutting down',

@@ -25,6 +25,8 @@ export function dataPaths(dataDir: string, platform: NodeJS.Platform = process.p
     /** Lock file of a hook that is starting the daemon, so that other hooks do not start one too. */
     starting: join(dataDir, 'starting'),
     spool: join(dataDir, 'spool'),
+    /** Spool files that cannot be read. */
+    spoolBad: join(dataDir, 'spool', 'bad'),
     /** Disk space that is used when the disk is full (lib/disk-space.ts). */
     reserve: join(dataDir, 'reserve'),
     /** One empty file per session whose current turn is private. */
@@ -34,6 +36,8 @@ export function dataPaths(dataDir: string, platform: NodeJS.Platform = process.p
     context: join(dataDir, 'context'),
     /** Vector indexes; can be deleted at any time. */
     vectors: join(dataDir, 'vectors'),
+    /** Copies that a running command works on; what a killed one left is removed. */
+    temporary: join(dataDir, 'tmp'),
     /** Downloaded embedding models. */
     models: join(dataDir, 'models'),
     /** Empty working directory in which the `claude-code` provider runs its program. */

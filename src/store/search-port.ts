@@ -133,9 +133,21 @@ export interface Link {
 export interface ForgetOptions {
   ids: readonly number[]
   filters: SearchFilters | null
+  /** Also what is related to them: see `RelatedMemories`. */
+  related?: boolean
   /** Only report what would be removed. */
   dryRun: boolean
   at: number
+}
+
+/**
+ * What may say the same as a forgotten memory: prompts and summaries of its turn, and observations that it repeats or
+ * supersedes, or that do so with it. Ids.
+ */
+export interface RelatedMemories {
+  observations: number[]
+  summaries: number[]
+  prompts: number[]
 }
 
 export interface ForgetResult {
@@ -143,6 +155,10 @@ export interface ForgetResult {
   observations: number
   summaries: number
   prompts: number
+  /** Messages in the inbox that contain, or may contain, the same. */
+  messages: number
+  /** Sessions whose inbox or effect is affected. */
+  inbox: ForgetScope[]
   /** Ids of the observations. */
   ids: number[]
   /** Requested ids that do not exist. */
@@ -153,14 +169,41 @@ export interface ForgetResult {
   payloads: number
   observerTurns: number
   callTexts: number
-  /** Summaries of the same turns, which may contain the same information. */
-  summariesBeside: number[]
-  /** Backups that may still contain it, newest first. */
-  backups: Omit<BackupInfo, 'bytes'>[]
+  /** What stays, although it may say the same. Empty where it was forgotten too. */
+  related: RelatedMemories
+  /** Backups and set-aside databases that may still contain it. */
+  copies: Omit<BackupInfo, 'bytes'>[]
   /** False while a reader keeps old pages in the write-ahead log; the next housekeeping removes them. */
   cleared: boolean
   /** Null where nothing was removed. */
   seq: number | null
+}
+
+/** Which messages of a session's inbox are forgotten. Times are those of the events. */
+export interface ForgetScope {
+  session: string
+  /** Prompt numbers; null: of all turns. */
+  prompts: number[] | null
+  since: number | null
+  until: number | null
+}
+
+/** The messages of one inbox that are forgotten, as the session's machine counts them. */
+export interface InboxToForget {
+  /** Ids of the messages, turn ends included. */
+  rows: number[]
+  /** Pending and claimed ones by turn, without turn ends. */
+  messages: { prompt: number; count: number }[]
+  failed: number
+  /** Prompt numbers of turns whose summary is no longer due; null: of all turns. */
+  summaries: number[] | null
+}
+
+export interface ErasedSession
+  extends Pick<ForgetResult, 'ids' | 'observations' | 'summaries' | 'prompts' | 'messages' | 'copies' | 'cleared'> {
+  /** Key of its project. */
+  project: string
+  seq: number
 }
 
 /** `seq`: null where nothing changed, and for links made by a search. */

@@ -8,7 +8,8 @@ import {
   timelineLines,
 } from '../../src/cli/commands/search.ts'
 import { memoryStatsLines } from '../../src/cli/commands/stats.ts'
-import { forgetPreviewLines, forgetResultLines, observationLines } from '../../src/cli/render/observation.ts'
+import { forgetPreviewLines, forgetResultLines } from '../../src/cli/render/forgotten.ts'
+import { observationLines } from '../../src/cli/render/observation.ts'
 import { indexProgressLine } from '../../src/cli/render/status.ts'
 import { createStyle, type Display } from '../../src/cli/style.ts'
 import { displayWidth } from '../../src/cli/text.ts'
@@ -342,7 +343,12 @@ describe('forget.output', () => {
     prompts: 2,
     ids: [12],
     missing: [],
-    backupsUntil: AT,
+    messages: 0,
+    related: { observations: [4], summaries: [1], prompts: [2] },
+    copies: [
+      { file: '/b/daily.sqlite', at: AT, reason: 'daily', deletedAfter: 7 },
+      { file: '/d/db.sqlite.corrupt-1', at: AT, reason: 'damaged', deletedAfter: null },
+    ],
   }
 
   it('lists what would be removed', () => {
@@ -353,9 +359,16 @@ describe('forget.output', () => {
     expect(lines.at(-1)).toContain('--kind all')
   })
 
-  it('prints until when backups contain it', () => {
-    expect(forgetResultLines(report, display)[1]).toContain('Backups contain it until 2026-11-14 09:05')
-    expect(forgetResultLines({ ...report, backupsUntil: null }, display)[1]).toBe('No backup contains it.')
+  it('names the files that contain it, when they are deleted, and what may say the same', () => {
+    expect(forgetResultLines(report, display)).toEqual([
+      'Forgotten: 12 observations, 1 summary, 2 prompts.',
+      'What may say the same stays: 1 summary, 1 prompt of the same turn, linked observations #4. --with-related removes it too.',
+      '2 files may still contain it:',
+      '  /b/daily.sqlite: deleted after 7 more daily backups',
+      '  /d/db.sqlite.corrupt-1: stays until you delete it',
+      'To remove it there now: claude-mem forget --everywhere',
+    ])
+    expect(forgetResultLines({ ...report, copies: [] }, display).at(-1)).toBe('No backup contains it.')
   })
 
   it('names missing ids and says how to find others', () => {

@@ -2,14 +2,17 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StreamItem } from '../../src/daemon/actors/stream.ts'
+import { Forgetting } from '../../src/daemon/forgetting.ts'
 import { MemoryChanges, rememberedSession } from '../../src/daemon/memory-changes.ts'
 import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'
 import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { learn, type SearchFixture, searchFixture } from '../search/search-fixture.ts'
 import { NOW, PROJECT } from '../store/samples.ts'
+import { NO_ACTORS } from '../support/forgetting.ts'
 
 let here: SearchFixture
 let memory: MemoryChanges
+let forgetting: Forgetting
 let heard: StreamItem[]
 
 beforeEach(async () => {
@@ -24,6 +27,15 @@ beforeEach(async () => {
   })
   memory = new MemoryChanges({
     store: here.store,
+    search: async () => here.calls(),
+    indexer: here.indexer(),
+    contextCache,
+    publish: (item) => heard.push(item),
+    now: () => NOW,
+  })
+  forgetting = new Forgetting({
+    store: here.store,
+    sessions: NO_ACTORS,
     search: async () => here.calls(),
     indexer: here.indexer(),
     contextCache,
@@ -118,9 +130,9 @@ describe('what is changed by hand', () => {
     await memory.link(2, 1, 'supersedes', true)
     await memory.link(2, 1, 'supersedes', true)
     await memory.link(2, 1, 'supersedes', false)
-    await memory.forget({ ids: [2], filters: null, confirm: false })
-    await memory.forget({ ids: [2], filters: null, confirm: true })
-    await memory.forget({ ids: [2], filters: null, confirm: true })
+    await forgetting.forget({ ids: [2], filters: null, related: false, confirm: false })
+    await forgetting.forget({ ids: [2], filters: null, related: false, confirm: true })
+    await forgetting.forget({ ids: [2], filters: null, related: false, confirm: true })
     expect(heard).toEqual(
       [
         { change: 'pinned', ids: [1], on: true },

@@ -85,7 +85,14 @@ export class Inbox {
         const gone = (row: Row) => row.status === 'failed' || (change.pending && row.status === 'pending')
         this.dropped += this.rows.filter(gone).length
         this.rows = this.rows.filter((row) => !gone(row))
-        this.ends = this.ends.filter((row) => row.status !== 'failed')
+        this.ends = this.ends.filter((row) => !gone(row))
+        return
+      }
+      case 'forget': {
+        const gone = new Set(change.rows)
+        this.dropped += this.rows.filter(({ id }) => gone.has(id)).length
+        this.rows = this.rows.filter(({ id }) => !gone.has(id))
+        this.ends = this.ends.filter(({ id }) => !gone.has(id))
       }
     }
   }
@@ -94,6 +101,20 @@ export class Inbox {
     const counts = new Map<number, number>()
     for (const row of this.rows) if (row.status === status) counts.set(row.prompt, (counts.get(row.prompt) ?? 0) + 1)
     return [...counts].map(([prompt, count]) => ({ prompt, count }))
+  }
+
+  /** As the store counts them: everything of these turns; null: of all turns. */
+  toForget(prompts: readonly number[] | null): Omit<Extract<SessionInput, { type: 'FORGET' }>, 'type'> {
+    const isGone = ({ prompt }: Row) => prompts === null || prompts.includes(prompt)
+    const gone = this.rows.filter(isGone)
+    const counts = new Map<number, number>()
+    for (const { prompt, status } of gone) if (status !== 'failed') counts.set(prompt, (counts.get(prompt) ?? 0) + 1)
+    return {
+      rows: [...gone, ...this.ends.filter(isGone)].map(({ id }) => id),
+      messages: [...counts].map(([prompt, count]) => ({ prompt, count })),
+      failed: gone.filter(({ status }) => status === 'failed').length,
+      summaries: prompts === null ? null : [...new Set(this.ends.filter(isGone).map(({ prompt }) => prompt))],
+    }
   }
 
   failedSummaries(): number[] {

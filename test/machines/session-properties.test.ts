@@ -10,6 +10,7 @@ type Step =
   | { do: 'fail'; owner: 'provider' | 'message' | 'context' }
   | { do: 'retry' }
   | { do: 'clear'; pending: boolean }
+  | { do: 'forget'; prompts: number[] | null }
   | { do: 'time'; ms: number }
   | { do: 'budget'; spent: boolean }
 
@@ -60,6 +61,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   fc.constant<Step>({ do: 'retry' }),
   fc.record({ do: fc.constant('clear' as const), pending: fc.boolean() }),
+  fc.record({
+    do: fc.constant('forget' as const),
+    prompts: fc.option(fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 3 })),
+  }),
   fc.record({ do: fc.constant('budget' as const), spent: fc.boolean() }),
   fc.record({
     do: fc.constant('time' as const),
@@ -98,6 +103,9 @@ function apply(session: Session, { ...step }: Step): void {
         failed: session.inbox.rows.filter((row) => row.status === 'failed').length,
         pending: step.pending ? session.inbox.counts('pending') : null,
       })
+      return
+    case 'forget':
+      session.send({ type: 'FORGET', ...session.inbox.toForget(step.prompts) })
       return
     case 'time':
       session.now += step.ms

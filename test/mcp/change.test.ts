@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ForgetReport, ForgetRequest } from '../../src/daemon/memory-changes.ts'
+import type { ForgetReport, ForgetRequest } from '../../src/daemon/forgetting.ts'
 import { TestDesk } from './desk.ts'
 import { type Note, observation } from './stand-in-daemon.ts'
 
@@ -88,6 +88,7 @@ describe('remember', () => {
 })
 
 describe('forget', () => {
+  const NOTHING = { observations: [], summaries: [], prompts: [] }
   let asked: ForgetRequest[]
   /** `matching`: what filters find. */
   const open = async (there: readonly number[], report: Partial<ForgetReport> = {}) => {
@@ -97,7 +98,7 @@ describe('forget', () => {
       const wanted = request.filters === null ? request.ids : there
       const ids = wanted.filter((id) => there.includes(id))
       const missing = wanted.filter((id) => !there.includes(id))
-      const base = { summaries: 0, prompts: 0, backupsUntil: null, ...report }
+      const base = { summaries: 0, prompts: 0, messages: 0, related: NOTHING, copies: [], ...report }
       return { ...base, dryRun: !request.confirm, observations: ids.length, ids, missing }
     }
     const observations = async (ids: readonly number[]) => ({
@@ -108,7 +109,10 @@ describe('forget', () => {
   }
 
   it('first shows what would go, then erases exactly that', async () => {
-    await open([5, 3], { backupsUntil: new Date(2026, 10, 23, 4).getTime() })
+    await open([5, 3], {
+      copies: [{ file: '/b/db-1-daily.sqlite', at: 1, reason: 'daily', deletedAfter: 7 }],
+      related: { observations: [9], summaries: [1], prompts: [2] },
+    })
     const shown = await desk.call('forget', { ids: [5, 3, 99] })
     expect(shown.data).toMatchObject({
       dry_run: true,
@@ -116,7 +120,8 @@ describe('forget', () => {
       ids: [5, 3],
       missing: [99],
       rows: [{ id: 5, title: 'Memory 5' }, { id: 3 }],
-      backups_until: '2026-11-23 04:00',
+      related: { observations: [9], summaries: 1, prompts: 1 },
+      copies: 1,
       next: expect.stringContaining('confirm: true'),
     })
     expect(shown.text).toContain('Dry run: 2 observations would be erased.\n#5 ')

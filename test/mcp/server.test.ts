@@ -151,7 +151,9 @@ describe('stored text', () => {
       prompts: 0,
       ids: [1],
       missing: [],
-      backupsUntil: null,
+      messages: 0,
+      related: { observations: [], summaries: [], prompts: [] },
+      copies: [],
     }),
   }
 

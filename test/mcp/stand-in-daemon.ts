@@ -8,7 +8,7 @@ import { answerType, OPERATIONS } from '../../src/api/index.ts'
 import type { Timeline } from '../../src/api/operations/memory.ts'
 import { resolveFilters, resolveProjectKey, resolveSession } from '../../src/api/resolve.ts'
 import { parseInput } from '../../src/api/schemas.ts'
-import type { ForgetReport, ForgetRequest } from '../../src/daemon/memory-changes.ts'
+import type { ForgetReport, ForgetRequest } from '../../src/daemon/forgetting.ts'
 import { estimateTokens, type Summary } from '../../src/domain/observation.ts'
 import { findProject, type Project } from '../../src/domain/project.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
@@ -139,9 +139,9 @@ export class StandInDaemon {
       case 'remember':
         return { observation: (await memory.remember(input as unknown as Note)).id }
       case 'forget': {
-        const { ids, confirm, ...filters } = input as unknown as ForgetRequest & SearchFilters
+        const { ids, confirm, related, ...filters } = input as unknown as ForgetRequest & SearchFilters
         const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters)
-        return { report: await memory.forget({ ids, filters: resolved, confirm }) }
+        return { report: await memory.forget({ ids, filters: resolved, related, confirm }) }
       }
       default:
         throw new MemError('internal', `the stand-in has no ${name}`)

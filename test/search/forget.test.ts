@@ -6,13 +6,14 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { ReadContext } from '../../src/api/context.ts'
 import { OPERATIONS } from '../../src/api/index.ts'
 import { LOCAL_CALLER } from '../../src/api/operation.ts'
-import { MemoryChanges } from '../../src/daemon/memory-changes.ts'
+import { Forgetting } from '../../src/daemon/forgetting.ts'
 import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'
 import { MEMORY_KINDS, NO_FILTERS, type SearchMode } from '../../src/domain/search-query.ts'
 import type { Indexer } from '../../src/search/indexer.ts'
 import { searchRowId } from '../../src/store/search-port.ts'
 import { CONTEXT_SETTINGS } from '../context/samples.ts'
 import { NOW, PROJECT, promptOf, record, stateOf, summaryOf } from '../store/samples.ts'
+import { NO_ACTORS } from '../support/forgetting.ts'
 import { corpus, store } from './corpus.ts'
 import { nameOf } from './oracle.ts'
 import { HAS_HNSW, learn, type SearchFixture, searchFixture, wordEmbedder } from './search-fixture.ts'
@@ -38,7 +39,7 @@ function readContext(place: SearchFixture): ReadContext {
 
 interface Living {
   place: SearchFixture
-  memory: MemoryChanges
+  memory: Forgetting
   indexer: Indexer
   contextCache: RenderedContextCache
 }
@@ -55,11 +56,12 @@ async function living(): Promise<Living> {
     notice: (text) => made.messages.push(text),
     now: () => NOW,
   })
-  const memory = new MemoryChanges({
+  const memory = new Forgetting({
     store: made.store,
     search: async () => made.calls(),
     indexer,
     contextCache,
+    sessions: NO_ACTORS,
     keepBackups: () => 7,
     now: () => NOW,
   })
@@ -103,10 +105,16 @@ describe('a forgotten observation', () => {
     expect(holds(join(place.directory, 'context'), SECRET)).toBe(true)
     expect(holds(place.vectors, '[2,"narrative"]')).toBe(true)
     expect(holds(place.vectors, vector)).toBe(true)
-    expect(await memory.forget({ ids: [2], filters: null, confirm: false })).toMatchObject({ dryRun: true, ids: [2] })
+    expect(await memory.forget({ ids: [2], filters: null, related: false, confirm: false })).toMatchObject({
+      dryRun: true,
+      ids: [2],
+    })
     expect(await place.found(SECRET)).toContain(2)
 
-    expect(await memory.forget({ ids: [2], filters: null, confirm: true })).toMatchObject({ dryRun: false, ids: [2] })
+    expect(await memory.forget({ ids: [2], filters: null, related: false, confirm: true })).toMatchObject({
+      dryRun: false,
+      ids: [2],
+    })
 
     for (const mode of MODES) {
       for (const query of [SECRET, `login ${SECRET} token queue`, '']) {
@@ -144,7 +152,7 @@ describe('a forgotten observation', () => {
       const alive = await living()
       await told(alive)
       const vector = await secretVector(alive.place)
-      await alive.memory.forget({ ids: [2], filters: null, confirm: true })
+      await alive.memory.forget({ ids: [2], filters: null, related: false, confirm: true })
       await alive.place.open({ hnswThreshold: 1 })
       await alive.place.search('token')
       while (alive.place.engine().vectors?.build(1_000));
@@ -172,7 +180,10 @@ describe('a forgotten observation', () => {
     const all = { mode: 'strict' as const, kinds: MEMORY_KINDS }
     expect((await place.search(SECRET, all)).total).toBe(3)
     const filters = { ...NO_FILTERS, kinds: MEMORY_KINDS, session: 's3' }
-    expect(await memory.forget({ ids: [], filters, confirm: true })).toMatchObject({ summaries: 1, prompts: 1 })
+    expect(await memory.forget({ ids: [], filters, related: false, confirm: true })).toMatchObject({
+      summaries: 1,
+      prompts: 1,
+    })
     expect((await place.search(SECRET, all)).hits.map(nameOf)).toEqual(['observation 2'])
   })
 })
@@ -199,7 +210,7 @@ test('after forgetting random memories, exactly the others are found', async () 
         while (place.engine().vectors?.build(1_000));
         const ids = stored.filter(({ kind }) => kind === 'observation').map(({ id }) => id)
         const gone = ids.filter(() => choices.next().value)
-        await memory.forget({ ids: gone, filters: null, confirm: true })
+        await memory.forget({ ids: gone, filters: null, related: false, confirm: true })
         const left = ids.filter((id) => !gone.includes(id))
         for (const reopened of [false, true]) {
           if (reopened) await place.open({ hnswThreshold: 1 })

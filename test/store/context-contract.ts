@@ -104,7 +104,7 @@ export function contextContract(current: () => Store, committed: Committed): voi
       await learn([made('change', 3)], {}, 't')
       await current().forget({ ids: [a], filters: null, dryRun: false, at: NOW })
       expect((await asked()).totals).toEqual({ observations: 2, discoveryTokens: 240, since: NOW + 2 * MINUTE_MS })
-      await current().eraseSession('s')
+      await current().eraseSession('s', NOW)
       expect((await asked()).totals).toEqual({ observations: 1, discoveryTokens: 120, since: NOW + 3 * MINUTE_MS })
     })
   })

@@ -796,8 +796,10 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
             calls: [callOf('e1', { cost: 0.5 })],
           })
         }
-        expect(await store.eraseSession('s')).toEqual({ seq: await store.lastSeq() })
-        expect(await store.eraseSession('s')).toBeNull()
+        const erased = await store.eraseSession('s', NOW)
+        expect(erased).toMatchObject({ seq: await store.lastSeq(), messages: 1, project: PROJECT.key })
+        expect(await store.sessionErasedAt('s')).toBe(NOW)
+        expect(await store.eraseSession('s', NOW)).toBeNull()
         expect(await store.session('s')).toBeNull()
         expect(await store.events('s', 10)).toEqual([])
         expect(await store.queue({ session: 's' })).toEqual([])

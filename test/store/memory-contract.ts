@@ -169,7 +169,7 @@ export function memoryContract(current: () => Store, committed: Committed): void
       const report = await forget({ ids: [id] })
       expect(report).toMatchObject({ observations: 1, summaries: 0, prompts: 0, ids: [id], missing: [] })
       expect(report).toMatchObject({ embeddings: 1, links: 1, payloads: 2, observerTurns: 2, callTexts: 2 })
-      expect(report.summariesBeside).toHaveLength(1)
+      expect(report.related.summaries).toHaveLength(1)
       expect(await current().observation(id)).toBeNull()
       expect(await current().observation(old)).not.toBeNull()
       expect(await current().observerTurns('s', 0)).toEqual([])

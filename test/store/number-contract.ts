@@ -36,8 +36,8 @@ export function numberContract(current: () => Store, committed: Committed): void
       expect(await next(() => current().forget(forget))).not.toBeNull()
       expect(await next(() => current().forget(forget))).toBeNull()
       expect(await next(() => current().quarantine('s', 'broken', NOW))).not.toBeNull()
-      expect(await next(() => current().eraseSession('s'))).not.toBeNull()
-      expect(await next(() => current().eraseSession('s'))).toBeNull()
+      expect(await next(() => current().eraseSession('s', NOW))).not.toBeNull()
+      expect(await next(() => current().eraseSession('s', NOW))).toBeNull()
     })
 
     test('seq.isNotTakenByWhatSearchFindsOut', async () => {

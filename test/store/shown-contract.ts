@@ -46,7 +46,7 @@ export function shownContract(current: () => Store, committed: Committed): void 
       await current().markShown('a', ids, NOW)
       await current().forget({ ids: ids.slice(0, 1), filters: null, dryRun: false, at: NOW })
       expect(await current().shownObservations('a')).toEqual(ids.slice(1))
-      await current().eraseSession('a')
+      await current().eraseSession('a', NOW)
       expect(await current().shownObservations('a')).toEqual([])
     })
   })

@@ -2,6 +2,8 @@
 import { dirname, join } from 'node:path'
 import type { DaemonContext, DaemonProcess, SearchReader } from '../../src/api/context.ts'
 import { EventIntake } from '../../src/daemon/event-intake.ts'
+import { Forgetting } from '../../src/daemon/forgetting.ts'
+import { ForgottenCopies } from '../../src/daemon/forgotten-copies.ts'
 import { MemoryChanges } from '../../src/daemon/memory-changes.ts'
 import { Projects } from '../../src/daemon/projects.ts'
 import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'
@@ -44,6 +46,7 @@ export function testContext(
       settings: () => CONTEXT_SETTINGS,
       notice: () => undefined,
     })
+  const indexer = testIndexer(store)
   return {
     reader: store,
     store,
@@ -54,13 +57,30 @@ export function testContext(
     events: new EventIntake({ supervisor, contextCache, recall: null, keyOf }),
     memory: new MemoryChanges({
       store,
-      search: async () => ({ ...(await search.open()), forget: async () => undefined, reset: async () => undefined }),
-      indexer: testIndexer(store),
+      search: async () => ({ ...(await search.open()), reset: async () => undefined }),
+      indexer,
       contextCache,
       keyOf,
       publish: (item) => supervisor.publish(item),
+      now,
+    }),
+    forgetting: new Forgetting({
+      store,
+      sessions: supervisor,
+      search: async () => ({ ...(await search.open()), forget: async () => undefined }),
+      indexer,
+      contextCache,
+      publish: (item) => supervisor.publish(item),
       keepBackups: () => KEEP_BACKUPS,
       now,
+    }),
+    forgottenCopies: new ForgottenCopies({
+      store,
+      paths: { ...paths, database: join(h.directory, 'db.sqlite') },
+      renderContexts: async () => {
+        for (const { key } of await store.projects({})) contextCache.changed(key)
+        await contextCache.flush()
+      },
     }),
     projects,
     files: null,

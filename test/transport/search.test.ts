@@ -280,9 +280,10 @@ describe('forget', () => {
     expect(await found('')).toEqual([4])
   })
 
-  test('says until when a backup holds it', async () => {
-    const { at } = await h.store.backup('manual', 3)
-    expect((await ask({ ids: [1], confirm: true })).backupsUntil).toBeGreaterThan(at)
+  test('names the backup that holds it, and when that is deleted', async () => {
+    const { file, at } = await h.store.backup('manual', 3)
+    const copies = [{ file, at, reason: 'manual', deletedAfter: 3 }]
+    expect(await ask({ ids: [1], confirm: true })).toMatchObject({ copies })
   })
 
   test.each([

@@ -14,7 +14,7 @@ import {
 import { MemError } from '../../lib/errors.ts'
 import { type FoundMemory, type LinkedObservation, searchRowId } from '../../store/search-port.ts'
 import type { ReadContext, SearchReader } from '../context.ts'
-import { daemonOperation, readOperation } from '../operation.ts'
+import { daemonOperation, LOCAL_ONLY, readOperation } from '../operation.ts'
 import { resolveFilters, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
   client as clientName,
@@ -184,19 +184,26 @@ export const memoryOperations = {
     input: z.object({
       ids: z.array(memoryId).max(MAX_IDS).default([]),
       ...filterFields,
+      related: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Also prompts and summaries of the same turns, and observations that are linked as repeated or superseded',
+        ),
       confirm: z.boolean().default(false),
     }),
     nested: ['filters'],
     answerType: 'forgotten',
-    answerDescription: '`report`: counts, `ids`, `missing`, `backupsUntil`',
-    handle: async ({ reader, memory }, { ids, confirm, ...filters }) => {
+    answerDescription:
+      '`report`: counts, `ids`, `missing`, `related` (what stays although it may say the same), `copies` (files that may still contain it)',
+    handle: async ({ reader, forgetting }, { ids, confirm, related, ...filters }) => {
       const isNarrow = areFiltersNarrow(filters)
       if (ids.length > 0 && isNarrow) throw new MemError('bad_request', 'forget takes ids or filters, not both')
       if (ids.length === 0 && !isNarrow) {
         throw new MemError('bad_request', 'forget needs ids, or a filter such as a project, a session or dates')
       }
       const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters)
-      return { report: await memory.forget({ ids: [...new Set(ids)], filters: resolved, confirm }) }
+      return { report: await forgetting.forget({ ids: [...new Set(ids)], filters: resolved, related, confirm }) }
     },
     rest: [
       {
@@ -212,6 +219,23 @@ export const memoryOperations = {
         },
       },
     ],
+  }),
+
+  forget_everywhere: daemonOperation({
+    about:
+      'Removes everything that was forgotten so far from backups, set-aside databases, logs and other files of the data directory. What was interrupted is completed.',
+    doors: LOCAL_ONLY,
+    input: z.object({}),
+    answerType: 'forgotten_everywhere',
+    answerDescription: '`cleaned`: `rewritten`, `removed`, `failed` files',
+    handle: async ({ forgottenCopies }) => ({ cleaned: await forgottenCopies.clean() }),
+  }),
+
+  forgetting: daemonOperation({
+    about: 'Says how far `forget_everywhere` is.',
+    input: z.object({}),
+    answerDescription: '`progress`: `done` and `total` files, `file`; null when it is not running',
+    handle: ({ forgottenCopies }) => ({ progress: forgottenCopies.progress }),
   }),
 
   pin: daemonOperation({

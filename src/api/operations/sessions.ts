@@ -2,8 +2,6 @@
 import * as z from 'zod'
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
-import { MEMORY_KINDS, NO_FILTERS } from '../../domain/search-query.ts'
-import { MemError } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
 import {
   type StoredSessionRow,
@@ -253,7 +251,8 @@ export const sessionOperations = {
   }),
 
   purge_session: daemonOperation({
-    about: 'Ends a session and erases it with everything that it left behind.',
+    about:
+      'Erases a session with everything that it left behind; no model is called. Its earlier events and its transcript are not accepted again, new events are.',
     input: z.object({ session: id }),
     answerType: 'forgotten',
     answerDescription: '`report`',
@@ -302,19 +301,9 @@ async function closeSession(context: DaemonContext, session: string): Promise<vo
   await waitUntilSettled(context, session)
 }
 
-async function purgeSession(context: DaemonContext, session: string) {
-  const { supervisor, store, memory, now } = context
-  try {
-    await supervisor.clear(session, true)
-    await closeSession(context, session)
-  } catch (error) {
-    // A quarantined session has no actor that could be ended.
-    if (!(error instanceof MemError && error.code === 'quarantined')) throw error
-  }
-  const filters = { ...NO_FILTERS, kinds: MEMORY_KINDS, session }
-  const report = await memory.forget({ ids: [], filters, confirm: true })
-  const erased = await store.eraseSession(session)
-  if (erased !== null) supervisor.publish({ type: 'change', seq: erased.seq, at: now(), change: 'erased', session })
+async function purgeSession({ forgetting }: DaemonContext, session: string) {
+  const report = await forgetting.eraseSession(session)
+  if (report === null) throw sessionNotFound(session)
   return report
 }
 

@@ -1,10 +1,8 @@
 /** Commands that change memories: `remember`, `forget`, `pin` and `supersede`. */
-import type { ForgetReport } from '../../daemon/memory-changes.ts'
 import { OBSERVATION_TYPES } from '../../domain/observation.ts'
 import { projectOfDirectory } from '../../domain/project.ts'
 import type { SearchFilters } from '../../domain/search-query.ts'
 import { pluralize } from '../../lib/format.ts'
-import type { DaemonClient } from '../../transport/client.ts'
 import {
   commaList,
   INPUT_LIMITS,
@@ -14,13 +12,12 @@ import {
   refuseIf,
   UsageError,
 } from '../arguments.ts'
-import { type Cli, confirmChange, printResult } from '../cli.ts'
-import { defineCommand, EXIT_FAILED, stringOption, yesOption } from '../command.ts'
+import { type Cli, printResult } from '../cli.ts'
+import { defineCommand, stringOption, yesOption } from '../command.ts'
 import { type FilterArgs, filterOptions, hasFilterArgs, parseFilterArgs, projectOption } from '../filters.ts'
-import { memoryCountsText } from '../format.ts'
 import { readUpTo } from '../input.ts'
 import { withDaemon } from '../memory-client.ts'
-import { forgetPreviewLines, forgetResultLines, reportMissing } from '../render/observation.ts'
+import { reportMissing } from '../render/observation.ts'
 
 const { MAX_IDS, MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } = INPUT_LIMITS
 /** A character takes at most 4 bytes in UTF-8. */
@@ -71,11 +68,6 @@ export const rememberCommand = defineCommand({
   },
 })
 
-/** Observations listed before the confirmation. */
-const SHOWN_OBSERVATIONS = 10
-/** A whole project may have tens of thousands of memories, each with its copies. */
-const FORGET_TIMEOUT_MS = 600_000
-
 export const forgetCommand = defineCommand({
   usage: 'forget [id..]',
   takesRest: true,
@@ -83,18 +75,36 @@ export const forgetCommand = defineCommand({
   summary: 'Remove memories permanently, after showing what would be removed',
   about:
     'Removes observations by id, or everything that passes the filters (--kind all includes summaries and prompts), and ' +
-    'every copy of them: text, index, vectors, rendered context, stored payloads, calls of the observer. It first shows ' +
-    'what would be removed and asks; --yes does it without asking. Older backups still contain it; the answer says until ' +
-    'when. Starts the daemon if it is not running.',
+    'every copy of them in the database: text, index, vectors, rendered context, stored payloads, messages that wait for the ' +
+    'observer, calls of the observer. It first shows what would be removed, and what else may say the same (the prompt and ' +
+    'the summary of the turn, linked observations), and asks; --yes does it without asking. Backups may still contain it: the ' +
+    'answer lists them. --everywhere removes everything that was forgotten so far from backups too, and deletes damaged ' +
+    'databases, logs and spool files that were set aside; it can be repeated when it was interrupted. Starts the daemon if it ' +
+    'is not running.',
   examples: [
     ['claude-mem forget 12 15', 'what would be removed; then it asks'],
     ['claude-mem forget --session 5f1c --kind all', 'everything from a session'],
     ['claude-mem forget --file secrets/ --project all --yes', 'without asking'],
+    ['claude-mem forget 12 --with-related --everywhere --yes', 'with what may say the same, and from every backup'],
   ],
-  options: { ...filterOptions, project: projectOption, yes: yesOption },
-  run: async ({ rest, yes, ...args }, cli) => {
-    const selection = parseSelection(rest, args, cli)
-    return await withDaemon(cli, (client) => forget(selection, client, yes, cli))
+  options: {
+    ...filterOptions,
+    project: projectOption,
+    'with-related': {
+      type: 'boolean',
+      describe: 'Also prompts and summaries of the same turns, and linked observations',
+    },
+    everywhere: {
+      type: 'boolean',
+      describe: 'Also from backups, set-aside files and logs; alone: what was forgotten before',
+    },
+    yes: yesOption,
+  },
+  run: async ({ rest, yes, everywhere, 'with-related': related, ...args }, cli) => {
+    const isAlone = everywhere && rest.length === 0 && !hasFilterArgs(args)
+    const selection = isAlone ? { ids: [], filters: null } : parseSelection(rest, args, cli)
+    const { runForget } = await import('../forget.ts')
+    return await withDaemon(cli, (client) => runForget({ ...selection, related, everywhere, yes }, client, cli))
   },
 })
 
@@ -115,38 +125,6 @@ function parseSelection(rest: readonly string[], args: FilterArgs, cli: Cli): Se
   const filters = parseFilterArgs(args, cli.env, now)
   // Memories that arrive between the preview and the confirmation were not shown, so they are not removed.
   return { ids, filters: { ...filters, until: Math.min(filters.until ?? now, now) } }
-}
-
-async function forget({ ids, filters }: Selection, client: DaemonClient, yes: boolean, cli: Cli): Promise<number> {
-  const request = async (confirm: boolean): Promise<ForgetReport> =>
-    (await client.call('forget', { ids, ...filters, confirm }, FORGET_TIMEOUT_MS)).report
-  const planned = await request(false)
-  const exitCode = reportMissing(planned.missing, cli)
-  if (cli.json && !yes) {
-    cli.printJson(planned)
-    return exitCode
-  }
-  const counts = memoryCountsText(planned)
-  if (counts === 'nothing') {
-    printResult(cli, { ...planned, dryRun: false }, () => 'There is nothing to forget')
-    return exitCode
-  }
-  if (!cli.json) {
-    const observationsOnly = filters !== null && filters.kinds.join() === 'observation'
-    const some = await firstObservations(planned, client)
-    cli.print(...forgetPreviewLines({ report: planned, some, observationsOnly }, cli.display()))
-  }
-  if (!yes && !(await confirmChange(cli, `Forget ${counts} permanently?`, 'Nothing was forgotten'))) {
-    return cli.interactive ? EXIT_FAILED : exitCode
-  }
-  const report = await request(true)
-  printResult(cli, report, () => forgetResultLines(report, cli.display()))
-  return exitCode
-}
-
-async function firstObservations(report: ForgetReport, client: DaemonClient) {
-  const ids = report.ids.slice(0, SHOWN_OBSERVATIONS)
-  return ids.length === 0 ? [] : (await client.call('observations', { ids })).observations
 }
 
 export const pinCommand = defineCommand({

@@ -1,16 +1,15 @@
-/** Prints one observation in full (`claude-mem show`), and what `claude-mem forget` removes. */
+/** Prints one observation in full (`claude-mem show`). */
 
 import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
-import type { ForgetReport } from '../../daemon/memory-changes.ts'
 import { formatDateTime } from '../../domain/dates.ts'
 import { HAND_WRITTEN_SESSION_PREFIX, observationNotFound } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import type { LinkedObservation } from '../../store/search-port.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT_FAILED } from '../command.ts'
-import { formatAgo, memoryCountsText } from '../format.ts'
+import { formatAgo } from '../format.ts'
 import type { Display } from '../style.ts'
-import { cutColumn, type Field, fieldLines, rightColumn, tableLines } from '../table.ts'
+import { type Field, fieldLines } from '../table.ts'
 import { paragraphLines, paragraphWidth, terminalSafe } from '../text.ts'
 
 const SHOWN_SOURCES = 3
@@ -94,43 +93,6 @@ function linksText({ pinned, supersededBy, supersedes, repeats }: LinkedObservat
 
 function idList(ids: readonly number[]): string {
   return ids.map((id) => `#${id}`).join(', ')
-}
-
-interface ForgetPreview {
-  report: ForgetReport
-  /** The first observations that would be removed. */
-  some: readonly LinkedObservation[]
-  /** Summaries and prompts would stay. */
-  observationsOnly: boolean
-}
-
-export function forgetPreviewLines({ report, some, observationsOnly }: ForgetPreview, display: Display): string[] {
-  const { style } = display
-  const more = report.observations - some.length
-  const rows = some.map((observation) => [
-    { text: `#${observation.id}`, paint: style.cyan },
-    { text: formatDateTime(observation.createdAt), paint: style.dim },
-    TYPE_ICONS[observation.type],
-    observationTitle(observation),
-    observation.projectName || observation.project,
-  ])
-  const columns = [rightColumn('ID'), 'WHEN', '', cutColumn('TITLE'), cutColumn('PROJECT')]
-  return [
-    style.bold(`To be forgotten: ${memoryCountsText(report)}`),
-    ...(rows.length === 0 ? [] : tableLines(columns, rows, display)),
-    ...(more > 0 ? [style.dim(`and ${pluralize(more, 'more observation')}`)] : []),
-    ...(observationsOnly ? [style.dim('Summaries and prompts stay: --kind all removes them too.')] : []),
-  ]
-}
-
-export function forgetResultLines(report: ForgetReport, { style }: Display): string[] {
-  const { backupsUntil } = report
-  return [
-    `Forgotten: ${memoryCountsText(report)}.`,
-    backupsUntil === null
-      ? style.dim('No backup contains it.')
-      : style.yellow(`Backups contain it until ${formatDateTime(backupsUntil)}; claude-mem backup list shows them.`),
-  ]
 }
 
 /** Names the observations that do not exist, and returns the exit code. */

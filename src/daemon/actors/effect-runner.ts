@@ -4,8 +4,9 @@
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import { isInboxEvent, sessionNotFound } from '../../domain/event.ts'
-import type { FailureOwner } from '../../domain/model-call.ts'
+import type { FailureOwner, ModelCall } from '../../domain/model-call.ts'
 import { addUsage, NO_USAGE } from '../../domain/observation.ts'
+import type { Project } from '../../domain/project.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import type { Log } from '../../lib/log.ts'
@@ -120,6 +121,8 @@ export interface EffectHost {
   concurrency(): number
   /** Puts a result into the session's mailbox. */
   deliver(session: string, delivery: Delivery): Promise<unknown>
+  /** Records what calls cost, without their texts and without a session. */
+  recordCost(project: Project, calls: readonly ModelCall[]): Promise<void>
   log: Log
 }
 
@@ -127,6 +130,8 @@ interface Job {
   session: string
   effect: Effect
   abort: AbortController
+  /** Set once what it has read was forgotten: its result is not delivered, and of its calls only the figures are kept. */
+  discardedFor: Project | null
   /** Settles once the effect has ended, with or without success. */
   done: Promise<void>
 }
@@ -165,12 +170,27 @@ export class EffectRunner {
   /** Starts or aborts a session's effect so that it matches its snapshot. */
   reconcile(session: string, effect: Effect | null): void {
     const running = this.#running.get(session)
-    if (running !== undefined && running.effect.id === effect?.id) return
+    if (running !== undefined && running.effect.id === effect?.id && running.discardedFor === null) return
     running?.abort.abort(new Error('no longer wanted'))
     this.#queue.delete(session)
     if (effect === null) return
-    this.#queue.set(session, { session, effect, abort: new AbortController(), done: Promise.resolve() })
+    this.#queue.set(session, {
+      session,
+      effect,
+      abort: new AbortController(),
+      discardedFor: null,
+      done: Promise.resolve(),
+    })
     this.#pump()
+  }
+
+  /** The session, or memories of it, are being forgotten: nothing of its effect may be stored any more. */
+  discard(session: string, project: Project): void {
+    this.#queue.delete(session)
+    const running = this.#running.get(session)
+    if (running === undefined) return
+    running.discardedFor = project
+    running.abort.abort(new Error('forgotten'))
   }
 
   /** `claude-mem flush`: closes the breaker, so that the provider is called again at once. */
@@ -220,9 +240,14 @@ export class EffectRunner {
       faultPoint('effect.result')
       // The result may no longer be wanted, but its cost is recorded.
       const cost = 'calls' in result ? result.calls.length : 0
-      if (!isUnwanted(abort.signal) || cost > 0) await this.#host.deliver(session, result)
+      if (job.discardedFor !== null) await this.#host.recordCost(job.discardedFor, calls.list('forgotten'))
+      else if (!isUnwanted(abort.signal) || cost > 0) await this.#host.deliver(session, result)
     } catch (error) {
       const details = { session, effect: effect.id }
+      if (job.discardedFor !== null) {
+        this.#host.log('warn', 'what a cancelled effect cost could not be recorded', { ...details, error })
+        return
+      }
       const notStored = 'the result of an effect could not be stored; storing its failure instead'
       this.#host.log('warn', notStored, { ...details, error })
       await this.#host.deliver(session, this.#deliveryForError(effect, calls, error)).catch((again: unknown) => {

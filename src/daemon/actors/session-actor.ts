@@ -8,7 +8,7 @@ import { readSnapshot, sessionMachine } from '../../../machines/session/machine.
 import { migrateSnapshot } from '../../../machines/session/migrations.ts'
 import { rebuildSnapshot } from '../../../machines/session/snapshot.ts'
 import type { Effect, EventEnvironment, Policy, SessionInput } from '../../../machines/session/types.ts'
-import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
+import { isTranscriptId, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import { type Commit, type CommitParts, type CommitResult, emptyCommit } from '../../store/commit.ts'
@@ -52,7 +52,12 @@ export interface Accepted {
 interface Item {
   /** Decided alone: it depends on rows that must not change meanwhile, or its group failed before. */
   alone: boolean
-  delivery: Delivery | { kind: 'prepared'; prepare: () => Promise<SessionInput> }
+  delivery:
+    | Delivery
+    /** `hold` runs after the commit and before its effect starts. */
+    | { kind: 'prepared'; prepare: () => Promise<SessionInput>; hold: (() => Promise<void>) | null }
+    /** Changes the session's rows itself. The machine is restored from its row afterwards. */
+    | { kind: 'exclusive'; work: () => Promise<void> }
   resolve: (accepted: Accepted) => void
   reject: (error: unknown) => void
 }
@@ -70,6 +75,8 @@ export class SessionActor {
   #busy = false
   #awake: Awake | null = null
   #quarantine: string | null = null
+  /** When the session was erased; undefined: not read yet. */
+  #erasedAt: number | null | undefined
   #lastUsed: number
 
   constructor(session: string, host: SessionHost) {
@@ -92,9 +99,17 @@ export class SessionActor {
     return this.#enqueue(delivery)
   }
 
-  /** For an input that depends on rows: they are read while nothing else is in flight. */
-  deliverPrepared(prepare: () => Promise<SessionInput>): Promise<Accepted> {
-    return this.#enqueue({ kind: 'prepared', prepare })
+  /**
+   * For an input that depends on rows: they are read while nothing else is in flight. With `hold`, no other event is
+   * decided and no effect starts before it has ended.
+   */
+  deliverPrepared(prepare: () => Promise<SessionInput>, hold: (() => Promise<void>) | null = null): Promise<Accepted> {
+    return this.#enqueue({ kind: 'prepared', prepare, hold })
+  }
+
+  /** For a change of the rows that no machine decides, such as erasing the session. */
+  async exclusively(work: () => Promise<void>): Promise<void> {
+    await this.#enqueue({ kind: 'exclusive', work })
   }
 
   /** Restarts a session whose snapshot cannot be restored, from its rows. */
@@ -146,7 +161,12 @@ export class SessionActor {
 
   #enqueue(delivery: Item['delivery']): Promise<Accepted> {
     return new Promise((resolve, reject) => {
-      this.#mailbox.push({ delivery, alone: delivery.kind === 'prepared', resolve, reject })
+      this.#mailbox.push({
+        delivery,
+        alone: delivery.kind === 'prepared' || delivery.kind === 'exclusive',
+        resolve,
+        reject,
+      })
       if (!this.#busy) void this.#work()
     })
   }
@@ -173,6 +193,37 @@ export class SessionActor {
   }
 
   async #process(items: Item[]): Promise<void> {
+    const [first] = items
+    if (first?.delivery.kind === 'exclusive') return await this.#processExclusive(first, first.delivery.work)
+    const current = await this.#withoutForgotten(items)
+    if (current.length > 0) await this.#processCurrent(current)
+  }
+
+  async #processExclusive(item: Item, work: () => Promise<void>): Promise<void> {
+    this.#discardMachine()
+    this.#erasedAt = undefined
+    try {
+      await work()
+      item.resolve({ duplicate: false })
+    } finally {
+      const row = await this.#host.store.session(this.session)
+      this.#host.act(this.session, row?.effect ?? null)
+    }
+  }
+
+  /** Acknowledges events of an erased session from before it was erased, which arrive late. They are not stored again. */
+  async #withoutForgotten(items: Item[]): Promise<Item[]> {
+    if (this.#erasedAt === undefined) this.#erasedAt = await this.#host.store.sessionErasedAt(this.session)
+    const erasedAt = this.#erasedAt
+    if (erasedAt === null) return items
+    return items.filter((item) => {
+      const isLate = item.delivery.kind === 'event' && isFromBefore(item.delivery.event, erasedAt)
+      if (isLate) item.resolve({ duplicate: true })
+      return !isLate
+    })
+  }
+
+  async #processCurrent(items: Item[]): Promise<void> {
     const awake = await this.#wake(items)
     if (awake === null) return await this.#processQuarantined(items)
 
@@ -188,8 +239,10 @@ export class SessionActor {
     if (!result.ok) return this.#recover(items, deliveries, result)
     this.#awake = { actor: awake.actor, revision: commit.revision, details }
     this.#host.committed(commit, result, countsOf(machine))
+    for (const item of items) if (item.delivery.kind === 'prepared') await item.delivery.hold?.()
     for (const [i, item] of items.entries()) item.resolve({ duplicate: repeated.has(i) })
-    this.#host.act(this.session, commit.state.effect)
+    // What forgets waits in the mailbox: it ends the effect, which must not be started before.
+    if (!this.#mailbox.some(isForgetting)) this.#host.act(this.session, commit.state.effect)
   }
 
   #decideAll(awake: Awake, deliveries: readonly Delivery[]) {
@@ -324,6 +377,16 @@ function countsOf({ context }: MachineState): { pending: number; failed: number 
   return { pending: pendingOf(context), failed: context.failed }
 }
 
-async function resolveDelivery(item: Item): Promise<Delivery> {
-  return item.delivery.kind === 'prepared' ? { kind: 'plain', input: await item.delivery.prepare() } : item.delivery
+async function resolveDelivery({ delivery }: Item): Promise<Delivery> {
+  if (delivery.kind === 'exclusive') throw new MemError('internal', 'exclusive work is not decided by the machine')
+  return delivery.kind === 'prepared' ? { kind: 'plain', input: await delivery.prepare() } : delivery
+}
+
+function isForgetting({ delivery }: Item): boolean {
+  return delivery.kind === 'exclusive' || (delivery.kind === 'prepared' && delivery.hold !== null)
+}
+
+/** A transcript is always older: while a session runs, hooks report it. */
+function isFromBefore(event: MemoryEvent, erasedAt: number): boolean {
+  return event.at <= erasedAt || isTranscriptId(event.id)
 }

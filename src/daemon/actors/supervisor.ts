@@ -8,7 +8,7 @@ import { MAX_WAKE_MS } from '../../../machines/session/context.ts'
 import type { Policy, SessionInput } from '../../../machines/session/types.ts'
 import { DRAIN_MS, supervisorMachine } from '../../../machines/supervisor/machine.ts'
 import { type CleanedEvent, type CleaningRules, EventCleaner, NO_EXCLUSIONS } from '../../domain/clean-event.ts'
-import type { MemoryEvent } from '../../domain/event.ts'
+import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
@@ -16,6 +16,7 @@ import type { Log } from '../../lib/log.ts'
 import type { LoadedSettings } from '../../settings/settings.ts'
 import type { Commit } from '../../store/commit.ts'
 import type { Store } from '../../store/port.ts'
+import type { ForgetScope } from '../../store/search-port.ts'
 import { Committer } from './committer.ts'
 import { type EffectHost, EffectRunner } from './effect-runner.ts'
 import { QueueGauge, type QueuePeak } from './queue-gauge.ts'
@@ -173,7 +174,7 @@ export interface ProjectKeyResolver {
   onSessionStart(event: MemoryEvent): Promise<void>
 }
 
-type EffectOptions = Omit<EffectHost, 'deliver'>
+type EffectOptions = Omit<EffectHost, 'deliver' | 'recordCost'>
 
 interface SupervisorOptions
   extends Omit<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>,
@@ -234,6 +235,11 @@ export class Supervisor {
       deliver: (session, delivery) => {
         this.#lastActivity = this.#now()
         return this.#registry.get(session).deliver(delivery)
+      },
+      recordCost: async (project, calls) => {
+        if (calls.length === 0) return
+        await options.store.recordCalls(project, calls)
+        options.onModelCallsStored(calls)
       },
     })
     this.#registry = new Registry({
@@ -398,6 +404,73 @@ export class Supervisor {
       })
       return dropped
     })
+  }
+
+  /**
+   * Erases a session. `erase` deletes its rows; no event is decided meanwhile, no model is called for it, and the result of
+   * an effect that was in flight is not stored.
+   */
+  async eraseSession(session: string, erase: () => Promise<void>): Promise<void> {
+    const project = (await this.#store.session(session))?.project
+    if (project === undefined) throw sessionNotFound(session)
+    this.#effects.discard(session, project)
+    await this.#registry.get(session).exclusively(erase)
+  }
+
+  /** The user wants erased sessions back: their events are accepted again. Returns how many of them were erased. */
+  async reviveSessions(sessions: readonly string[]): Promise<number> {
+    return await sumOf(sessions, async (session) => {
+      let revived = 0
+      await this.#registry.get(session).exclusively(async () => {
+        revived = (await this.#store.reviveSessions([session])).length
+      })
+      return revived
+    })
+  }
+
+  /**
+   * Runs `forget`, which deletes memories, while the sessions are held: their effects are cancelled, because they may have
+   * read what is forgotten, the messages of each scope are dropped, and nothing is decided before `forget` has ended.
+   */
+  async whileForgetting<T>(scopes: readonly ForgetScope[], forget: () => Promise<T>): Promise<T> {
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const deliveries: Promise<unknown>[] = []
+    try {
+      await Promise.all(
+        scopes.map(
+          (scope) =>
+            new Promise<void>((resolve, reject) => {
+              const hold = () => {
+                resolve()
+                return held
+              }
+              deliveries.push(this.#forgetInbox(scope, hold).then(resolve, reject))
+            }),
+        ),
+      )
+      return await forget()
+    } finally {
+      release()
+      await Promise.allSettled(deliveries)
+    }
+  }
+
+  async #forgetInbox(scope: ForgetScope, hold: () => Promise<void>): Promise<void> {
+    const { session } = scope
+    const row = await this.#store.session(session)
+    // A quarantined session has no machine: the store deletes its messages.
+    if (row === null || row.quarantine !== null) return
+    this.#effects.discard(session, row.project)
+    const prepare = async () => ({ type: 'FORGET' as const, ...(await this.#store.inboxToForget(scope)) })
+    try {
+      await this.#registry.get(session).deliverPrepared(prepare, hold)
+    } catch (error) {
+      // Quarantined or erased meanwhile.
+      if (!(error instanceof MemError && ['quarantined', 'not_found'].includes(error.code))) throw error
+    }
   }
 
   /** Ends the session; waiting messages are still observed. */

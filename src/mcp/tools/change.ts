@@ -22,7 +22,6 @@ import {
   joinParts,
   oneLine,
   rowSchema,
-  rowTime,
   tokenCost,
   unlessEmpty,
 } from '../text.ts'
@@ -92,6 +91,10 @@ const forgetInput = z.strictObject({
   ids: z.array(memoryId).min(1).max(MAX_IDS).optional(),
   project: projectInput,
   ...observationFilters,
+  related: z
+    .boolean()
+    .default(false)
+    .describe('Also what may say the same: prompts and summaries of the same turns, linked observations'),
   confirm: z.boolean().default(false).describe('true only with exactly the ids of a dry run, after the user agreed'),
 })
 type ForgetArguments = z.output<typeof forgetInput>
@@ -104,7 +107,15 @@ const forgetOutput = z.object({
   summaries: z.int().optional(),
   prompts: z.int().optional(),
   missing: z.array(z.int()).optional(),
-  backups_until: z.string().optional().describe('Until then backups still contain it'),
+  related: z
+    .object({
+      observations: z.array(z.int()).optional(),
+      summaries: z.int().optional(),
+      prompts: z.int().optional(),
+    })
+    .optional()
+    .describe('What stays although it may say the same; related: true erases it too'),
+  copies: z.int().optional().describe('Backups and other files that still contain it'),
   next: z.string().optional(),
 })
 type ForgetReply = z.input<typeof forgetOutput>
@@ -114,8 +125,8 @@ export const forget = defineTool({
   title: 'Forget memories',
   description:
     'Erases observations everywhere they are kept; it cannot be undone. First call it with ids, or with filters, and ' +
-    'without confirm: nothing is erased, and the answer lists what would be. Show it to the user; if they agree, call again ' +
-    'with exactly those ids and confirm: true.',
+    'without confirm: nothing is erased, and the answer lists what would be, and what else may say the same. Show both to the ' +
+    'user; if they agree, call again with exactly those ids and confirm: true, and with related: true to erase the rest too.',
   input: forgetInput,
   output: forgetOutput,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
@@ -134,7 +145,7 @@ async function previewForget(
     )
   }
   const filters = byIds ? {} : searchFilters(args, here)
-  const { report } = await call('forget', { ids: args.ids ?? [], ...filters, confirm: false })
+  const { report } = await call('forget', { ids: args.ids ?? [], ...filters, related: args.related, confirm: false })
   const tooMany = report.ids.length > MAX_IDS
   const shownIds = report.ids.slice(0, ROWS_SHOWN)
   const observations = shownIds.length === 0 ? [] : (await call('observations', { ids: shownIds })).observations
@@ -174,14 +185,14 @@ async function confirmForget(
       'these are not exactly the ids of a dry run; call forget without confirm, show the user what would be erased, then confirm the ids of its answer',
     )
   }
-  const { report } = await callOnce('forget', { ids, confirm: true })
+  const { report } = await callOnce('forget', { ids, related: args.related, confirm: true })
   dryRuns.done(ids)
   const data = forgetReply(report)
   return { data, text: joinParts([`Forgotten: ${forgottenText(report)}.`, forgetRemarks(data)], '\n') }
 }
 
 /** Whether anything is selected: all projects, or only the current one by default, is no selection. */
-function narrows({ ids: _, confirm: __, project: asked, ...filters }: ForgetArguments): boolean {
+function narrows({ ids: _, confirm: __, related: ___, project: asked, ...filters }: ForgetArguments): boolean {
   const named = asked !== undefined && asked.trim() !== '' && asked.trim() !== ALL_PROJECTS
   return named || Object.values(filters).some((value) => (Array.isArray(value) ? value.length > 0 : Boolean(value)))
 }
@@ -193,8 +204,27 @@ function forgetReply(report: ForgetReport): ForgetReply {
     summaries: report.summaries || undefined,
     prompts: report.prompts || undefined,
     missing: unlessEmpty(report.missing.slice(0, MAX_IDS)),
-    backups_until: report.backupsUntil === null ? undefined : rowTime(report.backupsUntil),
+    related: relatedReply(report.related),
+    copies: report.copies.length || undefined,
   }
+}
+
+function relatedReply({ observations, summaries, prompts }: ForgetReport['related']): ForgetReply['related'] {
+  if (observations.length + summaries.length + prompts.length === 0) return undefined
+  return {
+    observations: unlessEmpty(observations.slice(0, MAX_IDS)),
+    summaries: summaries.length || undefined,
+    prompts: prompts.length || undefined,
+  }
+}
+
+function relatedRemark({ observations = [], summaries = 0, prompts = 0 }: NonNullable<ForgetReply['related']>): string {
+  const counts = { observations: 0, summaries, prompts }
+  const parts = [
+    summaries + prompts === 0 ? '' : `${memoriesText(counts)} of the same turn`,
+    observations.length === 0 ? '' : `linked observations ${idList(observations)}`,
+  ]
+  return `What may say the same stays: ${joinParts(parts, ', ')}. related: true erases it too.`
 }
 
 function forgetNextStep(report: ForgetReport, tooMany: boolean): string {
@@ -206,18 +236,30 @@ function forgetNextStep(report: ForgetReport, tooMany: boolean): string {
 }
 
 function forgottenText({ observations, summaries, prompts }: ForgetReport): string {
+  const text = memoriesText({ observations, summaries, prompts })
+  return text === '' ? '0 observations' : text
+}
+
+function memoriesText({
+  observations,
+  summaries,
+  prompts,
+}: Pick<ForgetReport, 'observations' | 'summaries' | 'prompts'>) {
   const parts = [
-    `${groupedNumber(observations)} observation${observations === 1 ? '' : 's'}`,
+    observations === 0 ? '' : `${groupedNumber(observations)} observation${observations === 1 ? '' : 's'}`,
     summaries === 0 ? '' : `${groupedNumber(summaries)} summar${summaries === 1 ? 'y' : 'ies'}`,
     prompts === 0 ? '' : `${groupedNumber(prompts)} prompt${prompts === 1 ? '' : 's'}`,
   ]
   return joinParts(parts, ', ')
 }
 
-function forgetRemarks({ missing, backups_until: until }: ForgetReply): string {
+function forgetRemarks({ missing, related, copies }: ForgetReply): string {
   const remarks = [
     missing === undefined ? '' : `Not found: ${idList(missing)}.`,
-    until === undefined ? '' : `Older backups contain it until ${until}.`,
+    related === undefined ? '' : relatedRemark(related),
+    copies === undefined
+      ? ''
+      : `${copies} backup${copies === 1 ? '' : 's'} may still contain it; the user can run \`claude-mem forget --everywhere\`.`,
   ]
   return joinParts(remarks, '\n')
 }

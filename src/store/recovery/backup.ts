@@ -22,7 +22,7 @@ const BACKUP_NAME = /^db-(\d{8}T\d{9}Z)-([a-z][a-z-]*)\.sqlite$/
 const PARTIAL = /\.partial(-journal|-wal|-shm)?$/
 
 /** Number of kept backups of every reason except `daily`, for which the caller decides. */
-const KEEP_OTHERS = 3
+export const KEEP_OTHERS = 3
 
 /** Newest first. */
 export function listBackups(directory: string): BackupInfo[] {
@@ -129,7 +129,7 @@ export function rotateBackups(directory: string, reason: string, keep: number): 
 }
 
 /** Left behind by a process that died during a backup. */
-function removePartials(directory: string): void {
+export function removePartials(directory: string): void {
   for (const name of filesIn(directory)) {
     if (PARTIAL.test(name)) rmSync(join(directory, name), { force: true })
   }

@@ -14,7 +14,8 @@ import type { Paths } from '../../lib/paths.ts'
 import { migrate, refuseNewer, SCHEMA_VERSION } from '../migrations/index.ts'
 import type { BackupInfo } from '../port.ts'
 import { Database, isCorruption, storageError } from '../sqlite/database.ts'
-import { addTombstones, forgetAgain, readTombstones } from '../sqlite/forget.ts'
+import { forgetAgain } from '../sqlite/forget.ts'
+import { addTombstones, hasTombstones, readTombstones } from '../sqlite/tombstones.ts'
 import { backupFile, copyDatabase, listBackups, requireBackupSpace, rotateBackups, writeBackup } from './backup.ts'
 import {
   ensurePrivateDirectory,
@@ -162,7 +163,7 @@ function refuseUnusable(file: string): void {
 /** Memories that were forgotten after the backup stay forgotten. */
 function applyTombstones(replacement: string, current: string): void {
   const tombstones = readTombstones(current)
-  if (tombstones.length === 0) return
+  if (!hasTombstones(tombstones)) return
   withMigrated(replacement, (db) =>
     db.transaction(() => {
       addTombstones(db, tombstones)

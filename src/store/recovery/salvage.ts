@@ -5,6 +5,7 @@
 import { closeSync, copyFileSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
 import { Database, isGroupFailure, raw, rowSql, type Sql, type SqlValue, seqNow, sql } from '../sqlite/database.ts'
 import { payloadHash } from '../sqlite/events.ts'
+import { forgetAgain } from '../sqlite/forget.ts'
 import { fileSize, removeDatabase } from './database-files.ts'
 import { UNKNOWN_PROJECT } from './reconcile.ts'
 
@@ -202,6 +203,20 @@ interface TablePlan {
   conflict?: Sql | 'newest'
 }
 
+/** First: what was forgotten must not be in the restored backup when newer rows are added to it. */
+const TOMBSTONES: readonly TablePlan[] = [
+  { table: 'forgotten', label: 'tombstones of forgotten memories' },
+  {
+    table: 'forgotten_sessions',
+    label: 'tombstones of erased sessions',
+    conflict: sql`ON CONFLICT (content_session_id) DO UPDATE SET at = max(at, excluded.at)`,
+  },
+]
+
+function isTombstone(table: string): boolean {
+  return TOMBSTONES.some((plan) => plan.table === table)
+}
+
 /** Parents first, because of the foreign keys. */
 const PLANS: readonly TablePlan[] = [
   { table: 'sdk_sessions', label: 'sessions', conflict: 'newest' },
@@ -228,7 +243,6 @@ const PLANS: readonly TablePlan[] = [
   { table: 'embeddings', label: 'embeddings' },
   { table: 'links', label: 'links' },
   { table: 'pins', label: 'pins' },
-  { table: 'forgotten', label: 'tombstones of forgotten memories' },
   {
     table: 'projects',
     label: 'projects',
@@ -245,11 +259,13 @@ export function salvage(target: Database, targetFile: string, damaged: string, a
   const result: SalvageResult = { tables: [], refused: 0, lostSessions: 0, lostMessages: 0 }
   const source = openDamaged(damaged, targetFile)
   if (source === null) {
-    result.tables = PLANS.map(({ label }) => ({ label, rows: 0, complete: false }))
+    result.tables = [...TOMBSTONES, ...PLANS].map(({ label }) => ({ label, rows: 0, complete: false }))
     return result
   }
   try {
     target.transaction(() => {
+      for (const plan of TOMBSTONES) result.tables.push(salvageTable(source, target, plan, at, result))
+      forgetAgain(target)
       for (const plan of PLANS) result.tables.push(salvageTable(source, target, plan, at, result))
       raiseSeqTo(target, seqIn(source.db))
       raiseIds(target, source.db)
@@ -297,7 +313,7 @@ function newestWins(columns: readonly string[]): Sql {
 /** Creates the session or event of a row if it was lost, so that the row can be kept; true if it created a session. */
 function addParents(target: Database, table: string, row: SalvagedRow, sessions: Set<string>, at: number): boolean {
   const session = row.content_session_id
-  if (table === 'sdk_sessions' || typeof session !== 'string') return false
+  if (table === 'sdk_sessions' || isTombstone(table) || typeof session !== 'string') return false
   const lost = !sessions.has(session)
   if (lost) {
     insertLostSession(target, session, typeof row.project === 'string' ? row.project : UNKNOWN_PROJECT, at)

@@ -1,7 +1,7 @@
 /** `calls`: what was sent to a model, what it answered and what it cost; and the sums by day, project, session or model. */
 
 import type { ModelCall } from '../../domain/model-call.ts'
-
+import type { Project } from '../../domain/project.ts'
 import type { Commit } from '../commit.ts'
 import type {
   CallFigures,
@@ -32,14 +32,35 @@ export function insertCalls(db: Database, commit: Commit): void {
   // After a retry the effect is settled by its last successful call: the observations come from that one.
   const successful = commit.calls.findLast(({ error, effectId }) => error === null && settled.has(effectId))
   const observations = commit.observations.filter(({ model }) => model !== null).length
-  for (const call of commit.calls) insertCall(db, commit, call, call === successful ? observations : 0)
+  const owner = { session: commit.session, project: commit.state.project }
+  for (const call of commit.calls) insertCall(db, owner, call, call === successful ? observations : 0)
 }
 
-function insertCall(db: Database, { session, state }: Commit, call: ModelCall, observations: number): void {
+/** Calls of no session, such as those of an erased one: they count for the cost and the budget, without their texts. */
+export function recordCalls(db: Database, project: Project, calls: readonly ModelCall[]): void {
+  db.write(() => {
+    for (const call of calls) {
+      const error = call.error === null ? null : 'erased with its session'
+      insertCall(db, { session: null, project }, { ...call, error, sent: null, received: null }, 0)
+    }
+  })
+}
+
+interface CallOwner {
+  session: string | null
+  project: Project
+}
+
+function insertCall(
+  db: Database,
+  { session, project }: CallOwner,
+  call: Omit<ModelCall, 'sent'> & { sent: string | null },
+  observations: number,
+): void {
   db.insertRow('calls', {
     content_session_id: session,
-    project: state.project.key,
-    project_name: state.project.name,
+    project: project.key,
+    project_name: project.name,
     effect_id: call.effectId,
     kind: call.kind,
     provider: call.provider,

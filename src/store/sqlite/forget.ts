@@ -1,25 +1,68 @@
 /**
- * Forgetting: deletes memories with every copy in the database, and reports where else copies may exist. Tombstones in
- * `forgotten` keep them deleted when a backup or a recovery brings back an older state. A tombstone has the row id and
- * the time of the memory, and nothing of its text, not even a digest from which a short text could be guessed.
+ * Forgetting: deletes memories, or a whole session, with every copy in the database, and reports where else copies may
+ * exist. Tombstones (tombstones.ts) keep them deleted.
  */
-import { existsSync } from 'node:fs'
-import { schemaVersion } from '../migrations/index.ts'
+import type { SearchFilters } from '../../domain/search-query.ts'
 import type { BackupInfo } from '../port.ts'
-import { type ForgetOptions, type ForgetResult, memoryIds, searchRowId } from '../search-port.ts'
-import { Database, isIndexDamage, nextSeq } from './database.ts'
+import {
+  type ErasedSession,
+  type ForgetOptions,
+  type ForgetResult,
+  type ForgetScope,
+  type InboxToForget,
+  memoryIds,
+  searchRowId,
+} from '../search-port.ts'
+import { allOf, type Database, isIndexDamage, nextSeq, raw, type Sql, sql } from './database.ts'
 import { indexChunk, indexSearchRow, purge, resetIndex, startPurge } from './full-text-index.ts'
 import { selectExistingObservations } from './memories.ts'
-import { selectFiltered } from './search-rows.ts'
+import { coversWholeTurns, selectFiltered } from './search-rows.ts'
+import { insertMessageTombstones, insertSessionTombstone, insertTombstones } from './tombstones.ts'
 
 /** A small index is purged before the answer; the rest of a large one in the background. */
 const PURGE_STEPS_AT_ONCE = 40
 
 const NOTHING_REMOVED = { embeddings: 0, links: 0, payloads: 0, observerTurns: 0, callTexts: 0 }
 
-export function forgetMemories(db: Database, request: ForgetOptions, backups: readonly BackupInfo[]): ForgetResult {
-  const report = withIndexReset(db, () => removeAndReport(db, request, backups))
+export function forgetMemories(db: Database, request: ForgetOptions, copies: readonly BackupInfo[]): ForgetResult {
+  const report = withIndexReset(db, () => removeAndReport(db, request, copies))
   return { ...report, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
+}
+
+/**
+ * Deletes the session with everything that refers to it, except what its calls cost, and leaves a tombstone. Null if it
+ * does not exist.
+ */
+export function eraseSession(
+  db: Database,
+  session: string,
+  at: number,
+  copies: readonly BackupInfo[],
+): ErasedSession | null {
+  const erased = withIndexReset(db, () =>
+    db.write(() => {
+      const row = db.get<{ project: string; createdAt: number }>`
+        SELECT project, created_at_epoch AS createdAt FROM sdk_sessions WHERE content_session_id = ${session}`
+      if (row === undefined) return null
+      insertSessionTombstone(db, session, at)
+      const counts = deleteSession(db, session)
+      startPurge(db)
+      return { ...counts, project: row.project, copies: copiesSince(copies, row.createdAt), seq: nextSeq(db) }
+    }),
+  )
+  return erased === null ? null : { ...erased, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
+}
+
+/** Runs inside the caller's transaction. */
+function deleteSession(db: Database, session: string) {
+  const rows = db.ids`SELECT id FROM search_rows WHERE content_session_id = ${session}`
+  if (rows.length > MAX_INDEX_DELETIONS) resetIndex(db)
+  const messages = db.number`SELECT count(*) AS n FROM pending_messages WHERE content_session_id = ${session}`
+  // Foreign keys delete the rows that refer to it, and triggers those of the index.
+  db.run`DELETE FROM sdk_sessions WHERE content_session_id = ${session}`
+  const ids = memoryIds(rows, 'observation')
+  const [summaries, prompts] = [memoryIds(rows, 'summary').length, memoryIds(rows, 'prompt').length]
+  return { ids, observations: ids.length, summaries, prompts, messages }
 }
 
 /** A damaged index is deleted and the work tried again: damage must not prevent forgetting. */
@@ -35,48 +78,155 @@ function withIndexReset<T>(db: Database, work: () => T): T {
 
 function removeAndReport(
   db: Database,
-  { ids, filters, dryRun, at }: ForgetOptions,
-  backups: readonly BackupInfo[],
+  { ids, filters, related = false, dryRun, at }: ForgetOptions,
+  copies: readonly BackupInfo[],
 ): Omit<ForgetResult, 'cleared'> {
   return db.write(() => {
     const existing = selectExistingObservations(db, ids)
     const passing = filters === null ? [] : selectFiltered(db, filters, -1, 0)
-    const rows = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
+    const selected = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
+    const beside = selectRelated(db, selected)
+    const rows = related ? [...selected, ...beside] : selected
+    const left = related ? [] : beside
     const observations = memoryIds(rows, 'observation')
+    const inbox = selectScopes(db, rows, filters)
+    const messages = inbox.flatMap((scope) => selectInboxToForget(db, scope).rows)
+    const oldest = Math.min(oldestMemoryAt(db, rows), oldestMessageAt(db, messages))
     const report = {
       dryRun,
       observations: observations.length,
       summaries: memoryIds(rows, 'summary').length,
       prompts: memoryIds(rows, 'prompt').length,
+      messages: messages.length,
+      inbox,
       ids: observations,
       missing: ids.filter((id) => !existing.includes(id)),
-      summariesBeside: summariesBeside(db, observations).filter((id) => !rows.includes(searchRowId('summary', id))),
-      backups: backupsSince(backups, oldestMemoryAt(db, rows)),
+      related: {
+        observations: memoryIds(left, 'observation'),
+        summaries: memoryIds(left, 'summary'),
+        prompts: memoryIds(left, 'prompt'),
+      },
+      copies: copiesSince(copies, oldest),
     }
-    if (dryRun || rows.length === 0) return { ...report, ...NOTHING_REMOVED, seq: null }
+    if (dryRun || rows.length + messages.length === 0) return { ...report, ...NOTHING_REMOVED, seq: null }
     insertTombstones(db, rows, at)
-    const removed = removeMemories(db, rows)
+    // Only those of quarantined sessions are left here: the others were dropped by the machine of their session.
+    deleteMessages(db, messages, at)
+    const removed = removeMemories(
+      db,
+      rows,
+      inbox.map(({ session }) => session),
+    )
     startPurge(db)
     return { ...report, ...removed, seq: nextSeq(db) }
   })
 }
 
-/** Summaries of the same turns. */
-function summariesBeside(db: Database, ids: readonly number[]): number[] {
-  return db.ids`
-    SELECT DISTINCT m.id FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value
-      JOIN session_summaries m ON m.content_session_id = o.content_session_id AND m.prompt_number = o.prompt_number
-    ORDER BY m.id`
+/** What may say the same as the rows, in no order. */
+function selectRelated(db: Database, rows: readonly number[]): number[] {
+  const linked = db.ids`
+    WITH RECURSIVE linked (id) AS (
+      SELECT value FROM json_each(${memoryIds(rows, 'observation')})
+      UNION SELECT CASE links.from_id WHEN linked.id THEN links.to_id ELSE links.from_id END
+        FROM linked JOIN links ON links.from_id = linked.id OR links.to_id = linked.id)
+    SELECT id FROM linked`.map((id) => searchRowId('observation', id))
+  const turns = turnsOf([...rows, ...linked])
+  const sameTurn = (table: string) => sql`(${turns}) turn JOIN ${raw(table)} m
+    ON m.content_session_id = turn.session AND m.prompt_number = turn.prompt`
+  const beside = db.ids`
+    SELECT 4 * m.id + 1 AS id FROM ${sameTurn('session_summaries')}
+    UNION SELECT 4 * m.id + 2 FROM ${sameTurn('user_prompts')} WHERE m.private = 0`
+  const known = new Set(rows)
+  return [...linked, ...beside].filter((row) => !known.has(row))
+}
+
+/**
+ * Sessions that have something in their inbox, or an effect, that may contain what is forgotten: those of the rows, with
+ * the turns of the rows; and where the filters select whole turns, those that pass the filters, whether observed or not.
+ */
+function selectScopes(db: Database, rows: readonly number[], filters: SearchFilters | null): ForgetScope[] {
+  const live = sql`(s.effect IS NOT NULL OR s.waiting IS NOT NULL
+    OR EXISTS (SELECT 1 FROM pending_messages m WHERE m.content_session_id = s.content_session_id))`
+  if (filters !== null && coversWholeTurns(filters)) {
+    const conditions: Sql[] = [live]
+    if (filters.session !== null) conditions.push(sql`s.content_session_id = ${filters.session}`)
+    if (filters.project !== null) conditions.push(sql`s.project = ${filters.project}`)
+    const { since, until } = filters
+    return db.ids<string>`SELECT s.content_session_id AS id FROM sdk_sessions s WHERE ${allOf(conditions)}`.map(
+      (session) => ({ session, prompts: null, since, until }),
+    )
+  }
+  const found = db.all<{ session: string; prompts: string }>`
+    SELECT s.content_session_id AS session, json_group_array(DISTINCT turn.prompt) AS prompts
+    FROM (${turnsOf(rows)}) turn JOIN sdk_sessions s ON s.content_session_id = turn.session
+    WHERE ${live} GROUP BY s.content_session_id`
+  return found.map(({ session, prompts }) => ({ session, prompts: JSON.parse(prompts), since: null, until: null }))
+}
+
+function turnsOf(rows: readonly number[]): Sql {
+  const ids = (kind: 'observation' | 'summary' | 'prompt') =>
+    sql`(SELECT value FROM json_each(${memoryIds(rows, kind)}))`
+  return sql`
+    SELECT content_session_id AS session, prompt_number AS prompt FROM observations WHERE id IN ${ids('observation')}
+    UNION SELECT content_session_id, prompt_number FROM session_summaries WHERE id IN ${ids('summary')}
+    UNION SELECT content_session_id, prompt_number FROM user_prompts WHERE id IN ${ids('prompt')}`
+}
+
+/** The messages of a session's inbox that are forgotten, as its machine counts them. */
+export function selectInboxToForget(db: Database, { session, prompts, since, until }: ForgetScope): InboxToForget {
+  const conditions: Sql[] = [sql`m.content_session_id = ${session}`]
+  if (prompts !== null) conditions.push(sql`m.prompt_number IN (SELECT value FROM json_each(${prompts}))`)
+  if (since !== null) conditions.push(sql`e.at >= ${since}`)
+  if (until !== null) conditions.push(sql`e.at <= ${until}`)
+  const found = db.all<{ id: number; prompt: number; kind: string; status: string }>`
+    SELECT m.id, m.prompt_number AS prompt, m.kind, m.status FROM pending_messages m
+      JOIN events e ON e.content_session_id = m.content_session_id AND e.event_id = m.event_id
+    WHERE ${allOf(conditions)} ORDER BY m.id`
+  const counts = new Map<number, number>()
+  for (const { prompt, kind, status } of found) {
+    if (kind !== 'turn_end' && status !== 'failed') counts.set(prompt, (counts.get(prompt) ?? 0) + 1)
+  }
+  return {
+    rows: found.map(({ id }) => id),
+    messages: [...counts].map(([prompt, count]) => ({ prompt, count })),
+    failed: found.filter(({ kind, status }) => kind !== 'turn_end' && status === 'failed').length,
+    summaries: prompts === null && since === null ? null : turnEnds(found),
+  }
+}
+
+function turnEnds(messages: readonly { prompt: number; kind: string }[]): number[] {
+  return [...new Set(messages.filter(({ kind }) => kind === 'turn_end').map(({ prompt }) => prompt))]
+}
+
+/** Deletes messages of the inbox and leaves tombstones. Their events stay, so that they are not accepted again. */
+export function deleteMessages(db: Database, messages: readonly number[], at: number): void {
+  insertMessageTombstones(db, messages, at)
+  deleteInboxRows(db, messages)
+}
+
+function deleteInboxRows(db: Database, messages: readonly number[]): void {
+  db.run`
+    UPDATE events SET outcome = 'dropped', reason = 'forgotten' FROM json_each(${messages}) wanted
+      CROSS JOIN pending_messages m ON m.id = wanted.value
+    WHERE events.content_session_id = m.content_session_id AND events.event_id = m.event_id`
+  db.run`DELETE FROM pending_messages WHERE id IN (SELECT value FROM json_each(${messages}))`
 }
 
 function oldestMemoryAt(db: Database, rows: readonly number[]): number {
+  if (rows.length === 0) return Number.POSITIVE_INFINITY
   return db.number`
     SELECT min(s.created_at_epoch) AS n FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value`
 }
 
-/** A backup that is older than the oldest of them cannot contain any. */
-function backupsSince(backups: readonly BackupInfo[], since: number): ForgetResult['backups'] {
-  return backups.filter(({ at }) => since > 0 && at >= since).map(({ file, at, reason }) => ({ file, at, reason }))
+function oldestMessageAt(db: Database, messages: readonly number[]): number {
+  if (messages.length === 0) return Number.POSITIVE_INFINITY
+  return db.number`
+    SELECT min(created_at_epoch) AS n FROM pending_messages WHERE id IN (SELECT value FROM json_each(${messages}))`
+}
+
+/** A copy that is older than the oldest of them cannot contain any. */
+function copiesSince(copies: readonly BackupInfo[], since: number): ForgetResult['copies'] {
+  return copies.filter(({ at }) => at >= since).map(({ file, at, reason }) => ({ file, at, reason }))
 }
 
 /** For more rows than this it is cheaper to rebuild the index in the background than to delete each row from it. */
@@ -84,11 +234,15 @@ const MAX_INDEX_DELETIONS = 1_000
 
 type Removed = typeof NOTHING_REMOVED
 
-/** Deletes memories and their copies from every table. Runs inside the caller's transaction. */
-function removeMemories(db: Database, rows: readonly number[]): Removed {
-  const sessions = db.ids<string>`
+/**
+ * Deletes memories and their copies from every table; `others`: further sessions with copies. Runs inside the caller's
+ * transaction.
+ */
+function removeMemories(db: Database, rows: readonly number[], others: readonly string[] = []): Removed {
+  const own = db.ids<string>`
     SELECT DISTINCT s.content_session_id AS id
     FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value`
+  const sessions = new Set([...own, ...others])
   const observations = memoryIds(rows, 'observation')
   const removed = { ...NOTHING_REMOVED, ...countCopies(db, observations) }
   if (rows.length > MAX_INDEX_DELETIONS) resetIndex(db)
@@ -144,6 +298,16 @@ function removeCopiesInSession(
   db.run`
     UPDATE trace SET reason = substr(reason, 1, instr(reason, ':')) || ' deleted with a forgotten memory'
     WHERE content_session_id = ${session} AND event = 'FAILED' AND instr(reason, ':') > 0`
+  // So may the reasons that a model gave for leaving out an event.
+  db.run`
+    UPDATE trace SET reason = substr(reason, 1, instr(reason, '; left out: ') - 1)
+    WHERE content_session_id = ${session} AND event = 'OBSERVED' AND instr(reason, '; left out: ') > 0`
+  db.run`
+    UPDATE events SET reason = 'forgotten' WHERE content_session_id = ${session} AND reason IS NOT NULL
+      AND outcome IN ('skipped', 'folded', 'failed')`
+  db.run`UPDATE pending_messages SET error = NULL WHERE content_session_id = ${session} AND error IS NOT NULL`
+  // The subject may be a command.
+  db.run`DELETE FROM seen WHERE content_session_id = ${session}`
   indexOutdatedText(db, session)
   return { payloads, observerTurns, callTexts }
 }
@@ -160,50 +324,52 @@ function indexOutdatedText(db: Database, session: string): void {
   for (const chunk of chunks) indexChunk(db, chunk)
 }
 
-interface Tombstone {
-  id: number
-  created_at_epoch: number
-  at: number
+/** After a recovery or a restore, and in a backup: deletes what was forgotten and is there again. */
+export function forgetAgain(db: Database): void {
+  for (const session of selectErasedSessions(db)) deleteSession(db, session)
+  const messages = selectForgottenMessages(db)
+  const rows = selectForgottenRows(db)
+  const inboxes = [...new Set(messages.map(({ session }) => session))]
+  deleteInboxRows(
+    db,
+    messages.map(({ id }) => id),
+  )
+  clearWaitReasons(db, rows, inboxes)
+  removeMemories(db, rows, inboxes)
 }
 
-/** The first schema version with the table `forgotten`. */
-const FIRST_VERSION_WITH_TOMBSTONES = 3
-
-function insertTombstones(db: Database, rows: readonly number[], at: number): void {
-  db.run`
-    INSERT INTO forgotten (id, created_at_epoch, at)
-    SELECT s.id, s.created_at_epoch, ${at}
-    FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value
-    WHERE TRUE ON CONFLICT (id) DO UPDATE SET created_at_epoch = excluded.created_at_epoch, at = excluded.at`
+/** Whether `forgetAgain` would delete something. */
+export function holdsForgotten(db: Database): boolean {
+  return selectErasedSessions(db).length + selectForgottenMessages(db).length + selectForgottenRows(db).length > 0
 }
 
-/** After a recovery or a restore: deletes forgotten memories that came back. */
-export function forgetAgain(db: Database): number {
-  const rows = db.ids`
+/** A session that a client continued after it was erased is a new one. */
+function selectErasedSessions(db: Database): string[] {
+  return db.ids<string>`
+    SELECT s.content_session_id AS id FROM forgotten_sessions f
+      JOIN sdk_sessions s ON s.content_session_id = f.content_session_id AND s.created_at_epoch <= f.at`
+}
+
+function selectForgottenRows(db: Database): number[] {
+  return db.ids`
     SELECT s.id FROM forgotten f JOIN search_rows s ON s.id = f.id AND s.created_at_epoch = f.created_at_epoch`
-  removeMemories(db, rows)
-  return rows.length
 }
 
-/** The tombstones of a database file; none if it cannot be read. */
-export function readTombstones(file: string): Tombstone[] {
-  if (!existsSync(file)) return []
-  let db: Database | undefined
-  try {
-    db = new Database(file, { readonly: true, fileMustExist: true })
-    if (schemaVersion(db) < FIRST_VERSION_WITH_TOMBSTONES) return []
-    return db.all<Tombstone>`SELECT id, created_at_epoch, at FROM forgotten`
-  } catch {
-    return []
-  } finally {
-    db?.close()
-  }
+/** Forgotten messages, and the turns of forgotten memories before they were observed. */
+function selectForgottenMessages(db: Database): { id: number; session: string }[] {
+  return db.all<{ id: number; session: string }>`
+    SELECT m.id, m.content_session_id AS session FROM forgotten f
+      JOIN pending_messages m ON m.id = f.id >> 2 AND m.created_at_epoch = f.created_at_epoch WHERE f.id & 3 = 3
+    UNION SELECT m.id, m.content_session_id FROM forgotten f JOIN pending_messages m
+      ON m.content_session_id = f.content_session_id AND m.prompt_number = f.prompt_number AND m.created_at_epoch <= f.at`
 }
 
-export function addTombstones(db: Database, tombstones: readonly Tombstone[]): void {
-  for (const { id, created_at_epoch, at } of tombstones) {
-    db.run`
-      INSERT INTO forgotten (id, created_at_epoch, at) VALUES (${id}, ${created_at_epoch}, ${at})
-      ON CONFLICT DO NOTHING`
-  }
+/** An older version stored errors that quote a reply. */
+function clearWaitReasons(db: Database, rows: readonly number[], inboxes: readonly string[]): void {
+  db.run`
+    UPDATE sdk_sessions SET waiting = 'forgotten', snapshot = CASE WHEN json_valid(snapshot)
+      AND json_type(snapshot, '$.context.waiting.reason') IS NOT NULL
+      THEN json_set(snapshot, '$.context.waiting.reason', 'forgotten') ELSE snapshot END
+    WHERE waiting IS NOT NULL AND content_session_id IN (SELECT value FROM json_each(${inboxes})
+      UNION SELECT s.content_session_id FROM json_each(${rows}) wanted JOIN search_rows s ON s.id = wanted.value)`
 }

@@ -8,6 +8,7 @@ import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
 import type { InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats, SampledQueue } from '../port.ts'
 import { type Database, EMPTY_SQL, sql, whereEqual } from './database.ts'
 import { settleEvent } from './events.ts'
+import { deleteMessages } from './forget.ts'
 
 /** An observation of the commit that is being applied, with its new id. */
 export interface InsertedObservation {
@@ -47,6 +48,9 @@ export function applyInboxUpdate(
       case 'clear':
         dropMessages(db, session, 'failed')
         if (change.pending) dropMessages(db, session, 'pending')
+        break
+      case 'forget':
+        deleteMessages(db, change.rows, at)
         break
       case 'add_prompt':
       case 'skip_event':

@@ -39,6 +39,12 @@ export function filterConditions(filters: SearchFilters): Sql {
   return allOf(conditions)
 }
 
+/** Whether the filters select everything of a turn, also what is not observed yet: they restrict only where and when. */
+export function coversWholeTurns(filters: SearchFilters): boolean {
+  const content = { ...filters, project: null, session: null, since: null, until: null, kinds: [] }
+  return !isSomeKinds(filters.kinds) && filterConditions(content).text === 'TRUE'
+}
+
 /** The condition on a rowid column if the filters only restrict the kinds; null if they need `search_rows`. */
 export function kindsOnly(filters: SearchFilters, column: string): Sql | null {
   if (filterConditions({ ...filters, kinds: [] }).text !== 'TRUE') return null

@@ -123,15 +123,6 @@ export function listSessions(db: Database, filter: SessionFilter): SessionListIt
     ORDER BY s.updated_at_epoch DESC, s.id DESC LIMIT ${filter.limit ?? -1}`
 }
 
-/** Deletes the session with everything that refers to it, except what its calls cost. Null if it does not exist. */
-export function eraseSession(db: Database, session: string): { seq: number } | null {
-  return db.write(() => {
-    // Foreign keys delete the rows that refer to it.
-    const { changes } = db.run`DELETE FROM sdk_sessions WHERE content_session_id = ${session}`
-    return changes > 0 ? { seq: nextSeq(db) } : null
-  })
-}
-
 /** Sessions with an effect to run again after a start. Quarantined sessions have nothing to do. */
 export function selectUnfinishedEffects(db: Database): { session: string; effect: Effect }[] {
   const rows = db.all<{ session: string; effect: string }>`

@@ -14,14 +14,16 @@ import {
   requireBackupSpace,
   writeBackup,
 } from '../recovery/backup.ts'
+import { type CopyOutcome, cleanCopy, listCopies } from '../recovery/clean-copies.ts'
 import { markSuspect } from '../recovery/database-files.ts'
-import type { ForgetOptions, ForgetResult } from '../search-port.ts'
+import type { ErasedSession, ForgetOptions, ForgetResult } from '../search-port.ts'
+import { recordCalls } from './calls.ts'
 import { commitGroup } from './commit.ts'
 import { deleteShown, insertShown, selectShown } from './context.ts'
 import { type Bound, bindDatabase, type Database, isCorruption, nextSeq, storageError } from './database.ts'
 import { deleteVectors, putVectors, selectUnembedded } from './embeddings.ts'
-import { forgetMemories } from './forget.ts'
-import { indexNext, indexState, rebuildIndex } from './full-text-index.ts'
+import { eraseSession, forgetMemories, selectInboxToForget } from './forget.ts'
+import { indexNext, indexState, purge, rebuildIndex } from './full-text-index.ts'
 import { importBatch } from './import.ts'
 import { countMessagesByPrompt, countMessagesBySession, sampleQueue, selectClaimedEvents } from './inbox.ts'
 import { linkObservations, pinObservations, selectTurnMaterial, unlinkObservations } from './memories.ts'
@@ -32,7 +34,6 @@ import { readOperations } from './reader.ts'
 import { applyRetention } from './retention.ts'
 import {
   acceptForQuarantined,
-  eraseSession,
   quarantineSession,
   selectDueSessions,
   selectNewestActivity,
@@ -42,6 +43,7 @@ import {
   selectUnfinishedEffects,
   selectWakeUpsAfter,
 } from './sessions.ts'
+import { deleteSessionTombstones, selectSessionErasedAt, selectTombstones, type Tombstones } from './tombstones.ts'
 
 /** What only the daemon uses. A new entry here is a new method of `Store`. */
 const daemonOperations = {
@@ -61,7 +63,10 @@ const daemonOperations = {
   seenDigests: selectSeenDigests,
   quarantine: quarantineSession,
   acceptQuarantined: acceptForQuarantined,
-  eraseSession,
+  inboxToForget: selectInboxToForget,
+  sessionErasedAt: selectSessionErasedAt,
+  recordCalls,
+  reviveSessions: deleteSessionTombstones,
   applyRetention,
   sampleQueue,
   importBatch,
@@ -81,18 +86,26 @@ const daemonOperations = {
   indexNext,
   indexState,
   rebuildSearch: rebuildIndex,
+  /** Removes words of deleted rows from the index and the write-ahead log. True when nothing is left to do. */
+  purgeForgotten: purge,
 }
 
 interface SqliteStoreOptions extends OpenOptions {
   /** Copies the database for a backup; by default on the calling thread. */
   copyTo?: CopyTo
+  /** Removes what was forgotten from a copy; by default on the calling thread. */
+  cleanCopy?: (file: string, tombstones: Tombstones) => Promise<CopyOutcome>
 }
 
 export interface SqliteStore extends Bound<typeof readOperations>, Bound<typeof daemonOperations> {
   readonly db: Database
   forget(options: ForgetOptions): ForgetResult
+  eraseSession(session: string, at: number): ErasedSession | null
   backup(reason: string, keep: number): Promise<BackupInfo>
   backups(): BackupInfo[]
+  /** Files beside the database that may contain what was forgotten. */
+  copies(): string[]
+  cleanCopy(file: string): Promise<CopyOutcome>
   /** What the user should know about the start: a migration, a recovery. */
   startupNotes(): string[]
   close(): Promise<void>
@@ -101,19 +114,22 @@ export interface SqliteStore extends Bound<typeof readOperations>, Bound<typeof 
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const { databaseFile, backupsDir, now = Date.now } = options
   const { copyTo = (file: string) => copyDatabase(databaseFile, file) } = options
+  const { cleanCopy: clean = async (file, tombstones) => cleanCopy(file, databaseFile, tombstones) } = options
   const { db, notes } = await openDatabase(options)
   const operations = bindDatabase(db, daemonOperations)
   const { reserveFile } = options
   const keepEvents = <T>(store: () => T): T => (reserveFile === undefined ? store() : withReserve(reserveFile, store))
-  // One backup at a time: each starts by deleting what an interrupted one left behind.
+  // One at a time: each starts by deleting what an interrupted one left behind.
   let lastBackup: Promise<unknown> = Promise.resolve()
+  const knownCopies = () => [...listBackups(backupsDir), ...listSetAside(databaseFile)]
   return {
     ...bindDatabase(db, readOperations),
     ...operations,
     commit: (group) => keepEvents(() => operations.commit(group)),
     acceptQuarantined: (...args) => keepEvents(() => operations.acceptQuarantined(...args)),
     db,
-    forget: (request) => forgetMemories(db, request, [...listBackups(backupsDir), ...listSetAside(databaseFile)]),
+    forget: (request) => forgetMemories(db, request, knownCopies()),
+    eraseSession: (session, at) => eraseSession(db, session, at, knownCopies()),
     backup: (reason, keep) => {
       const backup = lastBackup.then(() => {
         requireBackupSpace(backupsDir, databaseFile)
@@ -123,6 +139,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
       return backup
     },
     backups: () => listBackups(backupsDir),
+    copies: () => listCopies(databaseFile, backupsDir),
+    cleanCopy: (file) => {
+      if (!listCopies(databaseFile, backupsDir).includes(file)) return Promise.resolve('unchanged')
+      const cleaning = lastBackup.then(() => clean(file, selectTombstones(db)))
+      lastBackup = cleaning.catch(() => {})
+      return cleaning
+    },
     startupNotes: () => [...notes],
     close: async () => {
       await lastBackup

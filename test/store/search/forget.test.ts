@@ -54,7 +54,7 @@ describe('forgetting', () => {
     for (let n = 0; n < 5; n += 1) at.learn('s', ...filler(100 * n).slice(0, 3))
     expect(occurrences('vlatigo')).toBeGreaterThan(10)
     expect(at.find('quokkavlatigo', 'any').length).toBeGreaterThan(1)
-    expect(forget({ ids: [id] })).toMatchObject({ observations: 1, cleared: true, backups: [] })
+    expect(forget({ ids: [id] })).toMatchObject({ observations: 1, cleared: true, copies: [] })
     expect(occurrences('vlatigo')).toBe(0)
     expect(at.find('quokkavlatigo', 'any')).toEqual([])
     expect(at.reader.chunks('quokkavlatigo', null, 9)).toEqual([])
@@ -116,15 +116,15 @@ describe('forgetting', () => {
   test('forget.namesTheBackupsThatMayStillHoldIt', async () => {
     const before = await at.core.backup('daily', 7)
     const [id = 0] = at.commit('s', { observations: [bareObservation({ title: 'x' }, before.at + 1)] })
-    expect(forget({ ids: [id], dryRun: true }).backups).toEqual([])
+    expect(forget({ ids: [id], dryRun: true }).copies).toEqual([])
     const after = await at.core.backup('manual', 7)
     const { file, at: made, reason } = after
-    expect(forget({ ids: [id] }).backups).toEqual(made > before.at ? [{ file, at: made, reason }] : [])
+    expect(forget({ ids: [id] }).copies).toEqual(made > before.at ? [{ file, at: made, reason }] : [])
   })
 
   test('forget.nothingIsNoChange', () => {
     at.learn('s', { title: 'x' })
-    const none = { observations: 0, summaries: 0, prompts: 0, ids: [], missing: [7, -1], backups: [], cleared: true }
+    const none = { observations: 0, summaries: 0, prompts: 0, ids: [], missing: [7, -1], copies: [], cleared: true }
     expect(forget({ ids: [7, -1] })).toMatchObject(none)
     expect(forget({ filters: { ...ALL, project: 'nowhere' } })).toMatchObject({ observations: 0, cleared: true })
   })

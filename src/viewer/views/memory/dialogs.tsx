@@ -1,6 +1,7 @@
 /** Dialogs that change memories: remember, correct, supersede, forget. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { OutputOf } from '../../../api/index.ts'
 import type { MAX_REMEMBERED_CHARS, MAX_TITLE_CHARS } from '../../../api/schemas.ts'
 import { OBSERVATION_TYPES, type ObservationType } from '../../../domain/observation.ts'
 import type { SearchHit } from '../../../domain/search-query.ts'
@@ -8,7 +9,7 @@ import { ErrorNotice, LoadingRows, Select } from '../../components/basics.tsx'
 import { ActionDialog, runWithToast } from '../../components/dialog.tsx'
 import { KindIcon } from '../../components/icon.tsx'
 import { callDaemon } from '../../connection.ts'
-import { exactTime, shortDay, timeOfDay } from '../../format.tsx'
+import { shortDay, timeOfDay } from '../../format.tsx'
 import { useDebounced, useLast, useOperation, useProjects, useQuery } from '../../queries.ts'
 import { safeLine } from '../../safe-text.ts'
 import type { ObservationDetails } from './observation.tsx'
@@ -16,6 +17,8 @@ import type { ObservationDetails } from './observation.tsx'
 /** The daemon's limits: the types make sure that they are the same. Importing them would add zod to the page. */
 const TEXT_CHARS: typeof MAX_REMEMBERED_CHARS = 20_000
 const TITLE_CHARS: typeof MAX_TITLE_CHARS = 300
+
+type RelatedMemories = OutputOf<'forget'>['report']['related']
 
 interface ObservationDialogProps {
   observation: ObservationDetails
@@ -211,15 +214,17 @@ async function findCandidates(text: string, project: string): Promise<Candidate[
 
 export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
   const { id } = observation
+  const [related, setRelated] = useState(false)
   const { data, error, reload } = useOperation('forget', { ids: [id], confirm: false })
   const preview = data?.report ?? null
+  const others = preview === null ? '' : relatedText(preview.related)
   const forget = () =>
     runWithToast(async () => {
-      const { report } = await callDaemon('forget', { ids: [id], confirm: true })
+      const { report } = await callDaemon('forget', { ids: [id], related, confirm: true })
       if (report.observations === 0) return `#${id} was already forgotten.`
-      return report.backupsUntil === null
+      return report.copies.length === 0
         ? `#${id} is forgotten.`
-        : `#${id} is forgotten. Backups contain it until ${exactTime(report.backupsUntil)}.`
+        : `#${id} is forgotten. ${copiesText(report.copies.length)}`
     })
   return (
     <ActionDialog
@@ -243,15 +248,31 @@ export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
               {preview.summaries} summaries and {preview.prompts} prompts are deleted with it.
             </li>
           )}
-          <li>
-            {preview.backupsUntil === null
-              ? 'No backup contains it.'
-              : `Earlier backups contain it until ${exactTime(preview.backupsUntil)}.`}
-          </li>
+          <li>{preview.copies.length === 0 ? 'No backup contains it.' : copiesText(preview.copies.length)}</li>
+          {others === '' ? null : (
+            <li>
+              <label class="check">
+                <input type="checkbox" checked={related} onChange={() => setRelated(!related)} /> Also forget what may
+                say the same: {others}.
+              </label>
+            </li>
+          )}
         </ul>
       )}
     </ActionDialog>
   )
+}
+
+function copiesText(count: number): string {
+  return `${count} ${count === 1 ? 'backup' : 'backups'} may still contain it: claude-mem forget --everywhere removes it there.`
+}
+
+function relatedText({ observations, summaries, prompts }: RelatedMemories): string {
+  return [
+    ...(summaries.length === 0 ? [] : [`${summaries.length} summaries of the turn`]),
+    ...(prompts.length === 0 ? [] : [`${prompts.length} prompts of the turn`]),
+    ...(observations.length === 0 ? [] : [`${observations.length} linked observations`]),
+  ].join(', ')
 }
 
 function Quote({ observation: { id, title } }: { observation: ObservationDetails }) {

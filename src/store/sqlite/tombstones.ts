@@ -1,0 +1,127 @@
+/**
+ * Tombstones keep deleted what was forgotten, when a backup, a recovery, a transcript or a late event brings back an older
+ * state. `forgotten` has one for each memory: its row id, time and turn. `forgotten_sessions` has one for each erased
+ * session: its id and the time. Neither has anything of the text, not even a digest from which a short text could be guessed.
+ */
+import { existsSync } from 'node:fs'
+import { schemaVersion } from '../migrations/index.ts'
+import { Database, raw, sql } from './database.ts'
+
+interface MemoryTombstone {
+  id: number
+  created_at_epoch: number
+  at: number
+  /** Null in a tombstone of an older version. */
+  content_session_id: string | null
+  prompt_number: number | null
+}
+
+interface SessionTombstone {
+  content_session_id: string
+  at: number
+}
+
+export interface Tombstones {
+  memories: MemoryTombstone[]
+  sessions: SessionTombstone[]
+}
+
+const NO_TOMBSTONES: Tombstones = { memories: [], sessions: [] }
+
+/** The first schema versions with the tables `forgotten` and `forgotten_sessions`. */
+const FIRST_VERSION_WITH_TOMBSTONES = 3
+const FIRST_VERSION_WITH_SESSIONS = 8
+
+/** `rows`: ids of `search_rows`. */
+export function insertTombstones(db: Database, rows: readonly number[], at: number): void {
+  const turn = (column: string) =>
+    raw(`CASE s.id & 3 WHEN 0 THEN (SELECT ${column} FROM observations m WHERE m.id = s.id >> 2)
+      WHEN 1 THEN (SELECT ${column} FROM session_summaries m WHERE m.id = s.id >> 2)
+      ELSE (SELECT ${column} FROM user_prompts m WHERE m.id = s.id >> 2) END`)
+  db.run`
+    INSERT INTO forgotten (id, created_at_epoch, at, content_session_id, prompt_number)
+    SELECT s.id, s.created_at_epoch, ${at}, s.content_session_id, ${turn('m.prompt_number')}
+    FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value
+    WHERE TRUE ${REPLACE_OLDER}`
+}
+
+/** `messages`: ids of `pending_messages`. */
+export function insertMessageTombstones(db: Database, messages: readonly number[], at: number): void {
+  db.run`
+    INSERT INTO forgotten (id, created_at_epoch, at, content_session_id, prompt_number)
+    SELECT 4 * m.id + 3, m.created_at_epoch, ${at}, m.content_session_id, NULL
+    FROM json_each(${messages}) wanted CROSS JOIN pending_messages m ON m.id = wanted.value
+    WHERE TRUE ${REPLACE_OLDER}`
+}
+
+const REPLACE_OLDER = sql`ON CONFLICT (id) DO UPDATE SET created_at_epoch = excluded.created_at_epoch, at = excluded.at,
+  content_session_id = excluded.content_session_id, prompt_number = excluded.prompt_number`
+
+export function insertSessionTombstone(db: Database, session: string, at: number): void {
+  db.run`
+    INSERT INTO forgotten_sessions (content_session_id, at) VALUES (${session}, ${at})
+    ON CONFLICT (content_session_id) DO UPDATE SET at = max(at, excluded.at)`
+}
+
+/** When the session was erased; null: it was not. */
+export function selectSessionErasedAt(db: Database, session: string): number | null {
+  return db.get<{ at: number }>`SELECT at FROM forgotten_sessions WHERE content_session_id = ${session}`?.at ?? null
+}
+
+/** The user wants the sessions back. Returns those that had a tombstone. */
+export function deleteSessionTombstones(db: Database, sessions: readonly string[]): string[] {
+  return db.ids<string>`
+    DELETE FROM forgotten_sessions WHERE content_session_id IN (SELECT value FROM json_each(${sessions}))
+    RETURNING content_session_id AS id`
+}
+
+export function selectTombstones(db: Database): Tombstones {
+  const version = schemaVersion(db)
+  if (version < FIRST_VERSION_WITH_TOMBSTONES) return NO_TOMBSTONES
+  const hasSessions = version >= FIRST_VERSION_WITH_SESSIONS
+  const turn = hasSessions
+    ? sql`content_session_id, prompt_number`
+    : sql`NULL AS content_session_id, NULL AS prompt_number`
+  return {
+    memories: db.all<MemoryTombstone>`SELECT id, created_at_epoch, at, ${turn} FROM forgotten`,
+    sessions: hasSessions ? db.all<SessionTombstone>`SELECT content_session_id, at FROM forgotten_sessions` : [],
+  }
+}
+
+/** The tombstones of a database file; none if it cannot be read. */
+export function readTombstones(file: string): Tombstones {
+  if (!existsSync(file)) return NO_TOMBSTONES
+  let db: Database | undefined
+  try {
+    db = new Database(file, { readonly: true, fileMustExist: true })
+    return selectTombstones(db)
+  } catch {
+    return NO_TOMBSTONES
+  } finally {
+    db?.close()
+  }
+}
+
+export function hasTombstones({ memories, sessions }: Tombstones): boolean {
+  return memories.length + sessions.length > 0
+}
+
+export function addTombstones(db: Database, { memories, sessions }: Tombstones): void {
+  for (const { id, created_at_epoch, at, content_session_id, prompt_number } of memories) {
+    db.run`
+      INSERT INTO forgotten (id, created_at_epoch, at, content_session_id, prompt_number)
+      VALUES (${id}, ${created_at_epoch}, ${at}, ${content_session_id}, ${prompt_number}) ON CONFLICT DO NOTHING`
+  }
+  for (const { content_session_id, at } of sessions) insertSessionTombstone(db, content_session_id, at)
+}
+
+/**
+ * Puts tombstones beside a database without changing it: temporary tables hide those of the file. So a backup of an older
+ * schema can be cleaned as it is.
+ */
+export function attachTombstones(db: Database, tombstones: Tombstones): void {
+  db.run`CREATE TEMP TABLE forgotten (id INTEGER PRIMARY KEY, created_at_epoch INTEGER NOT NULL, at INTEGER NOT NULL,
+    content_session_id TEXT, prompt_number INTEGER)`
+  db.run`CREATE TEMP TABLE forgotten_sessions (content_session_id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL)`
+  db.write(() => addTombstones(db, tombstones))
+}
