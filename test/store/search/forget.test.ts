@@ -1,12 +1,13 @@
-import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkIntegrity } from '../../../src/store/recovery/database-files.ts'
 import { restoreBackup } from '../../../src/store/recovery/recover.ts'
 import type { ForgetOptions } from '../../../src/store/search-port.ts'
+import { Database } from '../../../src/store/sqlite/database.ts'
 import { purge, startPurge } from '../../../src/store/sqlite/full-text-index.ts'
 import { openSearchDatabase } from '../../../src/store/sqlite/search-reader.ts'
-import { accepting, callOf, claim, NOW, settle, summaryOf, toolUse, turnOf } from '../samples.ts'
+import { accepting, callOf, claim, NOW, observationOf, settle, summaryOf, toolUse, turnOf } from '../samples.ts'
 import { ALL, bareObservation, SearchPlace } from './place.ts'
 
 let at: SearchPlace
@@ -181,5 +182,133 @@ describe('what was forgotten stays so', () => {
     at.indexAll()
     expect(at.find('quokkavlatigo')).toEqual([again])
     expect(at.find('numbat')).toEqual([kept])
+  })
+})
+
+describe('an erased session', () => {
+  /** Erased after the backup; a client continued it afterwards. */
+  async function erasedAfterABackup(): Promise<string> {
+    at.learn('s', { title: 'quokkavlatigo' })
+    for (let n = 0; n < 5; n += 1) at.commit('s', {})
+    at.learn('t', { title: 'numbat' })
+    const { file } = await at.core.backup('daily', 7)
+    at.core.eraseSession('s', NOW + 10)
+    at.commit('s', {
+      at: NOW + 20,
+      observations: [bareObservation({ title: 'continued' }, NOW + 20)],
+    })
+    return file
+  }
+
+  const titles = () => at.core.observations({}).map(({ title }) => title)
+
+  test('erased.doesNotComeBackWithARecovery_whatFollowedDoes', async () => {
+    await erasedAfterABackup()
+    await at.close()
+    const descriptor = openSync(at.here.file, 'r+')
+    writeSync(descriptor, Buffer.alloc(100, 0xa5), 0, 100, 0)
+    closeSync(descriptor)
+    await at.reopen()
+    expect(at.core.startupNotes().join(' ')).toContain('was restored')
+    expect(titles().sort()).toEqual(['continued', 'numbat'])
+    expect(at.core.session('s')).toMatchObject({ revision: 1 })
+    expect(at.core.sessionErasedAt('s')).toBe(NOW + 10)
+    at.indexAll()
+    expect(at.find('quokkavlatigo', 'any')).toEqual([])
+  })
+
+  test('erased.doesNotComeBackWithARestoredBackup', async () => {
+    const backup = await erasedAfterABackup()
+    await at.close()
+    await restoreBackup({ database: at.here.file, backups: at.here.options.backupsDir }, backup)
+    await at.reopen()
+    expect(titles()).toEqual(['numbat'])
+    expect(at.core.sessionErasedAt('s')).toBe(NOW + 10)
+  })
+
+  test('forgotten.aTurnThatABackupHasInItsInboxIsNotObservedAgain', async () => {
+    const event = toolUse('s', '1', 'the quokkavlatigo was seen')
+    at.commit('s', accepting('s', 1, [event]))
+    const { file } = await at.core.backup('daily', 7)
+    at.commit('s', { inbox: [claim('e1')] })
+    const [id = 0] = at.commit('s', { observations: [observationOf(['1'])], inbox: [settle('e1')] })
+    forget({ ids: [id] })
+    await at.close()
+    await restoreBackup({ database: at.here.file, backups: at.here.options.backupsDir }, file)
+    await at.reopen()
+    expect(at.core.queue({})).toEqual([])
+    expect(at.core.events('s', 9)).toMatchObject([{ outcome: 'dropped', reason: 'forgotten' }])
+  })
+})
+
+describe('what was forgotten, in copies', () => {
+  const directory = () => dirname(at.here.file)
+
+  /** Files of the data directory, at any depth, that contain the word. */
+  function filesWith(word: string): string[] {
+    return readdirSync(directory(), { recursive: true, withFileTypes: true }).flatMap((entry) => {
+      const file = join(entry.parentPath, entry.name)
+      return entry.isFile() && readFileSync(file).toString('latin1').includes(word) ? [entry.name] : []
+    })
+  }
+
+  async function cleanAll(): Promise<Record<string, string>> {
+    const done: Record<string, string> = {}
+    for (const file of at.core.copies()) done[basename(file)] = await at.core.cleanCopy(file)
+    return done
+  }
+
+  test('copies.areRewrittenWithoutIt_andKeepTheRest', async () => {
+    const event = toolUse('s', '1', 'the quokkavlatigo was seen')
+    at.commit('s', accepting('s', 1, [event]))
+    const inInbox = await at.core.backup('daily', 7)
+    at.commit('s', { inbox: [claim('e1')] })
+    const made = bareObservation({ title: 'quokkavlatigo', narrative: 'where quokkavlatigo lives' })
+    const [id = 0] = at.commit('s', { observations: [{ ...made, sources: ['1'] }], inbox: [settle('e1')] })
+    const kept = at.learn('t', { title: 'numbat' })
+    const observed = await at.core.backup('manual', 7)
+    at.learn('gone', { title: 'quokkavlatigo again' })
+    const before = await at.core.backup('migration', 7)
+    writeFileSync(`${at.here.file}.corrupt-20261130T101112345Z`, 'half of a page with quokkavlatigo')
+    writeFileSync(`${at.here.file}.corrupt-20261130T101112345Z-wal`, 'quokkavlatigo')
+    writeFileSync(join(at.here.options.backupsDir, 'db-20261130T101112345Z-daily.sqlite.partial'), 'quokkavlatigo')
+    forget({ ids: [id] })
+    at.core.eraseSession('gone', NOW + 10)
+    expect(filesWith('vlatigo').length).toBe(6)
+    expect(await cleanAll()).toEqual({
+      [basename(inInbox.file)]: 'rewritten',
+      [basename(observed.file)]: 'rewritten',
+      [basename(before.file)]: 'rewritten',
+      'db.sqlite.corrupt-20261130T101112345Z': 'removed',
+    })
+    expect(filesWith('vlatigo')).toEqual([])
+    expect(Object.values(await cleanAll())).toEqual(['unchanged', 'unchanged', 'unchanged'])
+    await at.close()
+    await restoreBackup({ database: at.here.file, backups: at.here.options.backupsDir }, before.file)
+    await at.reopen()
+    at.indexAll()
+    expect(at.find('numbat')).toEqual(kept)
+    expect(
+      at.core
+        .sessions({})
+        .map(({ session }) => session)
+        .sort(),
+    ).toEqual(['s', 't'])
+  })
+
+  test('copies.ofAnOlderSchemaAreRewrittenAsTheyAre', async () => {
+    const [id = 0] = at.learn('s', { title: 'quokkavlatigo' }, { title: 'numbat' })
+    const { file } = await at.core.backup('migration', 7)
+    const copy = new Database(file)
+    copy.exec(`DROP TABLE forgotten_sessions; ALTER TABLE forgotten DROP COLUMN content_session_id;
+      ALTER TABLE forgotten DROP COLUMN prompt_number; PRAGMA user_version = 6`)
+    copy.close()
+    forget({ ids: [id] })
+    expect(await cleanAll()).toEqual({ [basename(file)]: 'rewritten' })
+    expect(filesWith('vlatigo')).toEqual([])
+    const cleaned = new Database(file)
+    expect(cleaned.pragma('user_version', { simple: true })).toBe(6)
+    expect(cleaned.ids`SELECT title AS id FROM observations`).toEqual(['numbat'])
+    cleaned.close()
   })
 })
