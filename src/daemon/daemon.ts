@@ -11,7 +11,7 @@ import { fileLimits } from '../context/files/section-content.ts'
 import { Recall } from '../context/recall.ts'
 import { contextSettings } from '../context/selection.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
-import { fileLogger, type Log, logTo } from '../lib/log.ts'
+import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { removeStaleTemporary } from '../lib/temporary.ts'
 import { type ConfiguredObserver, makeObserver } from '../observer/make-observer.ts'
@@ -60,7 +60,7 @@ export async function startDaemon(options: { terminal: ((line: string) => void) 
   const { CLAUDE_MEM_LOG_LEVEL: level, CLAUDE_MEM_KEEP_LOGS: keep } = loaded.values
   const log = logTo(fileLogger(paths.logs, level, keep), options.terminal)
   // Node ends the process anyway; a detached daemon has no other place to report why.
-  process.on('uncaughtExceptionMonitor', (error) => log('error', `crashed: ${errorMessage(error)}`, { error }))
+  process.on('uncaughtExceptionMonitor', (error) => log('error', `crashed: ${loggedMessage(error)}`, { error }))
   try {
     const lock = await lockDataDirectory(paths, log)
     const daemon = await openAndServe(paths, loaded, lock, log).catch((error: unknown) => {

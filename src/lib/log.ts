@@ -1,7 +1,11 @@
-/** Structured logs: one JSON object per line in rotated files. Payload content only at debug level and below. */
+/**
+ * Structured logs: one JSON object per line in rotated files. A line never quotes prompts, tool output or replies of a
+ * model: forgetting does not search logs.
+ */
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, pino, stdSerializers } from 'pino'
+import { errorMessage } from './errors.ts'
 
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', text: string, details?: Record<string, unknown>) => void
 
@@ -51,10 +55,25 @@ export function fileLogger(directory: string, level: string, keep: number): Logg
       level,
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { error: stdSerializers.err },
+      serializers: { error: (error: unknown) => stdSerializers.err(withoutQuote(error)) },
     },
     new RotatingFile(directory, keep),
   )
+}
+
+/** A parser quotes what it could not parse, which may be stored text. */
+function withoutQuote(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(typeof error)
+  if (!(error instanceof SyntaxError)) return error
+  const stack = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  const plain = new Error(loggedMessage(error))
+  plain.stack = [plain.message, ...stack].join('\n')
+  return plain
+}
+
+/** The message of an error for a log line. */
+export function loggedMessage(error: unknown): string {
+  return error instanceof SyntaxError ? 'text that cannot be parsed' : errorMessage(error)
 }
 
 /** Writes to the log file and, with `claude-mem start --foreground`, to the terminal. */

@@ -249,7 +249,7 @@ export class EffectRunner {
         return
       }
       const notStored = 'the result of an effect could not be stored; storing its failure instead'
-      this.#host.log('warn', notStored, { ...details, error })
+      this.#host.log('warn', notStored, { ...details, ...loggedProblem(ownerOf(error), error) })
       await this.#host.deliver(session, this.#deliveryForError(effect, calls, error)).catch((again: unknown) => {
         const neither = 'the failure of an effect could not be stored either; the effect is retried at its deadline'
         this.#host.log('warn', neither, { ...details, error: again })
@@ -282,7 +282,10 @@ export class EffectRunner {
       if (!signal.aborted) {
         const { owner, retryAt } = failure.input
         const details = { session, effect: effect.id, kind: effect.kind, owner, retryInMs: retryAt - this.#host.now() }
-        this.#host.log('warn', `an effect failed; ${AFTER_FAILURE[owner]}`, { ...details, error })
+        this.#host.log('warn', `an effect failed; ${AFTER_FAILURE[owner]}`, {
+          ...details,
+          ...loggedProblem(owner, error),
+        })
         if (isWholeSummary(effect) && usesModel) {
           return await callObserver({ ...call, observer: this.#host.offlineObserver }, signal)
         }
@@ -343,6 +346,16 @@ async function allDone(jobs: readonly Job[]): Promise<void> {
 function ownerOf(error: unknown): FailureOwner {
   if (error instanceof ObserverError) return error.owner
   return error instanceof MemError && error.retryable ? 'provider' : 'message'
+}
+
+/**
+ * What the log gets of an error. If the content of the request is at fault, the words may quote it, and a log keeps them after
+ * the content was forgotten: only the stack is logged. `claude-mem queue` and the trace of the session have the words.
+ */
+function loggedProblem(owner: FailureOwner, error: unknown): Record<string, unknown> {
+  if (owner === 'provider' || error instanceof MemError) return { error }
+  const stack = error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : []
+  return { problem: error instanceof Error ? error.name : typeof error, chars: errorMessage(error).length, stack }
 }
 
 /** Aborted for another reason than its own deadline. */

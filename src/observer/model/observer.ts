@@ -380,14 +380,10 @@ class UnusableReplies {
   }
 }
 
-/** Characters of an unusable reply that are quoted. */
-const QUOTED_CHARS = 120
-
+/** Never quotes the reply: the problem is logged and stored where forgetting a memory does not look for its words. */
 function replyProblem({ text, stop }: ChatReply): string {
   if (stop === 'refused') return 'the model refused to answer'
   if (stop === 'length') return 'the answer was cut off before it had any content'
-  const line = text.replace(/\s+/g, ' ').trim()
-  if (line === '') return 'the answer was empty'
-  const quoted = line.length > QUOTED_CHARS ? `${line.slice(0, QUOTED_CHARS)}…` : line
-  return `the answer is not in the requested format: "${quoted}"`
+  if (text.trim() === '') return 'the answer was empty'
+  return `the answer is not in the requested format (${text.length} characters; its text is kept with the call)`
 }

@@ -124,7 +124,11 @@ function connectionProblem({ provider }: Endpoint, address: string, code: string
 
 /** A 2xx whose body is not an answer: a proxy's page, half a body, another API. The same would happen to any message. */
 export function unusableReply(endpoint: Endpoint, what: string, body: unknown): ObserverError {
-  const sentence = displayText(typeof body === 'string' ? body : safeStringify(body), endpoint)
+  const text = typeof body === 'string' ? body : safeStringify(body)
+  // A page of a proxy, or an error, says what is wrong. Other text may be the answer of a model, which is not quoted.
+  const isOwnText = typeof body === 'string' && !/^\s{0,64}</.test(body)
+  const length = text.length === 0 ? '' : `${text.length} characters`
+  const sentence = isOwnText ? length : displayText(text, endpoint)
   return new ObserverError(
     'provider',
     `${endpoint.provider} answered with ${what} at ${displayUrl(endpoint.url)}${sentence === '' ? '' : `: ${sentence}`}; set the address: ${setAddressCommand(endpoint)}`,

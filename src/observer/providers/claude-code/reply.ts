@@ -222,7 +222,7 @@ function notStarted(
 const UNKNOWN_OPTION = /unknown option/i
 
 function noResult(run: Exclude<GuardedResult, { kind: 'not-started' }>, { program }: ClaudeCall): ObserverError {
-  const text = displayText(lastLines(run.stderr) || lastLines(run.stdout))
+  const text = displayText(lastLines(run.stderr) || lastLines(withoutJson(run.stdout)))
   const output = text === '' ? '' : `: ${text}`
   if (UNKNOWN_OPTION.test(run.stderr)) {
     return new ObserverError('provider', `${program} is too old${output}; update it: claude update`)
@@ -238,6 +238,14 @@ const LAST_LINES = 3
 const MAX_SHOWN_CHARS = 300
 /** Characters that are searched for secrets. */
 const MAX_MASKED_CHARS = 16_384
+
+/** Its JSON lines contain the reply of the model, which is not quoted. */
+function withoutJson(stdout: string): string {
+  return stdout
+    .split('\n')
+    .filter((line) => !/^\s{0,64}[{[]/.test(line))
+    .join('\n')
+}
 
 function lastLines(text: string): string {
   return text.trimEnd().split('\n').slice(-LAST_LINES).join(' ')

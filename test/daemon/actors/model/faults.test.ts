@@ -116,14 +116,17 @@ describe.each(APIS)('model.faults with %s', (api: Api) => {
     await expectAllTold()
   })
 
-  test('prose instead of the format: a failed attempt, quoted, then the halves', async () => {
+  test('prose instead of the format: a failed attempt, then the halves; only the call itself has its words', async () => {
     place = await ModelPlace.make(api)
     place.script = ({ index }) => (index === 0 ? 'I am sorry, but I cannot help with that.' : null)
     await turn()
     await expectAllTold()
-    expect((await place.calls('s'))[0]?.error).toBe(
-      'the answer is not in the requested format: "I am sorry, but I cannot help with that."',
-    )
+    const [call] = await place.calls('s')
+    expect(call?.error).toMatch(/^the answer is not in the requested format \(40 characters/)
+    expect(call?.received).toContain('I cannot help with that')
+    expect(JSON.stringify(place.harness.log)).not.toContain('cannot help')
+    const { trace } = (await place.harness.store.sessionView('s', 100)) ?? {}
+    expect(JSON.stringify(trace)).not.toContain('cannot help')
   })
 
   test('truncated XML: what is there is kept', async () => {
