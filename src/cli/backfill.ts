@@ -46,6 +46,8 @@ interface BackfillRequest {
   since: number | null
   /** Null: all projects. */
   project: string | null
+  /** Also sessions that were erased. */
+  forgotten: boolean
   yes: boolean
 }
 
@@ -94,12 +96,13 @@ async function surveyFiles({ files, since }: BackfillRequest, settings: Settings
 
 async function planSessions(
   survey: TranscriptSurvey,
-  { project }: BackfillRequest,
+  { project, forgotten }: BackfillRequest,
   call: Call,
   cli: Cli,
 ): Promise<BackfillPlan> {
   return await planBackfill(survey, {
     project,
+    forgotten,
     now: cli.display().now,
     dataDir: cli.paths.dataDir,
     reported: async (sessions) => (await call('reported', { sessions })).sessions,

@@ -171,6 +171,8 @@ export interface TranscriptImportState {
   transcript: boolean
   /** Its transcript was read up to the given end. */
   finished: boolean
+  /** The user erased it: its transcript is not accepted. */
+  forgotten: boolean
 }
 
 /** `id`: of a session, or the first characters of it. */

@@ -34,6 +34,7 @@ export function projectOfDirectory(
   files: ProjectFiles = realFiles,
   path: typeof nodePath = nodePath,
 ): Project {
+  if (!path.isAbsolute(cwd) && WINDOWS_PATH.test(cwd)) return projectOfDirectory(cwd, NO_FILES, nodePath.win32)
   const directory = realDirectory(cwd, files, path)
   for (let at = directory; ; at = path.dirname(at)) {
     const project = repositoryAt(at, files, path)
@@ -42,6 +43,10 @@ export function projectOfDirectory(
   }
   return { key: `dir:${directory}`, name: path.basename(directory) || directory }
 }
+
+/** In a transcript from a Windows computer. Elsewhere it would be taken for a relative path. */
+const WINDOWS_PATH = /^(?:[A-Za-z]:[\\/]|\\\\)/
+const NO_FILES: ProjectFiles = { real: () => null, kind: () => null, read: () => null }
 
 /** The top of the working tree that a directory is in; the directory itself if it is in no repository. */
 export function workingTreeRoot(

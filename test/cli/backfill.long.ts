@@ -48,7 +48,7 @@ async function planSessions(client: DaemonClient): Promise<BackfillPlan> {
   const surveyed = await surveyTranscripts(findTranscripts(past.configDir), { settings, since: null, named: false })
   const reported = async (sessions: Parameters<Parameters<typeof planBackfill>[1]['reported']>[0]) =>
     (await client.call('reported', { sessions })).sessions
-  return await planBackfill(surveyed, { now: Date.now(), dataDir, project: null, reported })
+  return await planBackfill(surveyed, { now: Date.now(), dataDir, project: null, forgotten: false, reported })
 }
 /** What is stored of a session, without values that differ between runs. */
 async function memoryOf(sessions: readonly string[]) {

@@ -203,6 +203,15 @@ export const sessionOperations = {
     handle: async ({ reader }, { sessions }) => ({ sessions: await reader.storedSessionStates(sessions) }),
   }),
 
+  revive_sessions: daemonOperation({
+    about: 'Removes the tombstones of erased sessions, so that their events and transcripts are accepted again.',
+    door: 'local',
+    input: z.object({ sessions: z.array(id).max(MAX_REPORTED) }),
+    answerType: 'done',
+    answerDescription: '`affected`: sessions that had been erased',
+    handle: async ({ supervisor }, { sessions }) => ({ affected: await supervisor.reviveSessions(sessions) }),
+  }),
+
   queue_retry: daemonOperation({
     about: 'Retries failed messages and restores quarantined sessions.',
     input: z.object({ session: sessionOrAll }),

@@ -13,9 +13,9 @@ export const backfillCommand = defineCommand({
   about:
     "Reads Claude Code's transcripts of the past 30 days (~/.claude/projects, or in CLAUDE_CONFIG_DIR), newest session first, " +
     'and observes them as if their hooks had reported them then. Sessions that hooks reported, that were read before or that ' +
-    'are still being written are skipped, so it can be repeated. If a model observes, the estimated cost is printed first ' +
-    'and has to be confirmed; --yes skips the question. Ctrl-C ends it after the current sessions; the next run continues. ' +
-    'Starts the daemon if it is not running.',
+    'are still being written are skipped, so it can be repeated. Sessions that you erased stay erased; --forgotten reads ' +
+    'them again. If a model observes, the estimated cost is printed first and has to be confirmed; --yes skips the ' +
+    'question. Ctrl-C ends it after the current sessions; the next run continues. Starts the daemon if it is not running.',
   examples: [
     ['claude-mem backfill --dry-run', 'what would be read'],
     ['claude-mem backfill', 'the past 30 days'],
@@ -26,15 +26,17 @@ export const backfillCommand = defineCommand({
     since: stringOption('Sessions with events after: 30d, 2w, 2026-11-01'),
     project: stringOption('Project name, key or path; default: all', 'p'),
     'dry-run': { type: 'boolean', describe: 'Only print what would be read' },
+    forgotten: { type: 'boolean', describe: 'Also sessions that were erased' },
     yes: { ...yesOption, describe: 'Do not ask for confirmation of the cost' },
   },
-  run: async ({ rest, since, project, 'dry-run': dryRun, yes }, cli) => {
+  run: async ({ rest, since, project, forgotten, 'dry-run': dryRun, yes }, cli) => {
     // Named transcripts are read whatever their age.
     const start = since ?? (rest.length === 0 ? DEFAULT_SINCE : null)
     const request = {
       files: rest.map((file) => resolve(file)),
       since: start === null ? null : parseMomentOption('--since', start, 'start', cli.display().now),
       project: parseProjectOrAll(project ?? 'all', cli.env),
+      forgotten,
       yes,
     }
     const { backfill, previewBackfill } = await import('../backfill.ts')

@@ -13,6 +13,7 @@ import {
 import type { EventOutcome, EventRecord } from '../commit.ts'
 import type { EventRow, EventWithPayload, RecordedEvent } from '../port.ts'
 import { type Database, EMPTY_SQL, type Stored, sql, startsWith } from './database.ts'
+import { selectSessionErasedAt } from './tombstones.ts'
 
 export function payloadHash(payload: string): string {
   return createHash('sha256').update(payload).digest('hex')
@@ -176,10 +177,12 @@ export function selectEventIds(db: Database, prefix: string, session: string | n
 /** Unknown sessions are left out. */
 export function selectStoredSessionStates(db: Database, ends: readonly TranscriptEnd[]): TranscriptImportState[] {
   return ends.flatMap(({ session, end }) => {
-    if (!db.exists`SELECT 1 FROM sdk_sessions WHERE content_session_id = ${session}`) return []
+    const forgotten = selectSessionErasedAt(db, session) !== null
+    const known = db.exists`SELECT 1 FROM sdk_sessions WHERE content_session_id = ${session}`
+    if (!known) return forgotten ? [{ session, hooks: false, transcript: false, finished: false, forgotten }] : []
     const transcript = eventKnown(db, session, transcriptStartId(session))
     const hooks = !transcript || hasHookEvents(db, session)
-    return [{ session, hooks, transcript, finished: eventKnown(db, session, end) }]
+    return [{ session, hooks, transcript, finished: eventKnown(db, session, end), forgotten }]
   })
 }
 

@@ -7,6 +7,7 @@ import type { SurveyedSession, TranscriptProblem, TranscriptSurvey } from './sur
 export const SKIP_REASONS = {
   hooks: 'reported by hooks',
   read: 'imported before',
+  forgotten: 'forgotten, not read again (--forgotten reads them)',
   open: 'still being written',
   excluded: 'in an excluded project',
   own: 'sessions of the observer itself',
@@ -16,6 +17,8 @@ export const SKIP_REASONS = {
 export type SkipReason = keyof typeof SKIP_REASONS
 
 export interface PlannedSession extends SurveyedSession {
+  /** The user erased it: its tombstone is removed before it is sent. */
+  forgotten: boolean
   /** Partly imported: an earlier run was interrupted, or the session was continued since. */
   begun: boolean
 }
@@ -39,6 +42,8 @@ export interface BackfillPlanOptions {
   dataDir: string
   /** A key or a name; null: all. */
   project: string | null
+  /** Read sessions that the user erased. */
+  forgotten: boolean
   reported(sessions: readonly TranscriptEnd[]): Promise<readonly TranscriptImportState[]>
 }
 
@@ -61,11 +66,15 @@ export async function planBackfill(
   const known = await findReported(unique, options)
   // A resumed session that hooks reported has only the part after the resume, so its original is still sent.
   const copies = findCopies(unique.filter(({ session }) => known.get(session)?.hooks !== true))
+  const erased = firstToolUsesOf(unique.filter(({ session }) => known.get(session)?.forgotten === true))
   const plan: BackfillPlan = { sessions: [], skipped: [], problems, badLines }
   for (const session of unique) {
     const before = known.get(session.session)
-    const reason = reasonToSkip(session, before, copies, options)
-    if (reason === null) plan.sessions.push({ ...session, begun: before !== undefined })
+    // A session that was resumed from an erased one begins with a copy of it.
+    const forgotten = before?.forgotten === true || erased.has(session.firstToolUse)
+    const reason = forgotten && !options.forgotten ? 'forgotten' : reasonToSkip(session, before, copies, options)
+    const begun = before !== undefined && (before.hooks || before.transcript)
+    if (reason === null) plan.sessions.push({ ...session, forgotten, begun })
     else plan.skipped.push({ session: session.session, file: session.file, reason })
   }
   return plan
@@ -86,6 +95,10 @@ function reasonToSkip(
   if (copies.has(session.session)) return 'copied'
   if (now - session.to < STILL_OPEN_MS) return 'open'
   return null
+}
+
+function firstToolUsesOf(sessions: readonly SurveyedSession[]): Set<string | null> {
+  return new Set(sessions.flatMap(({ firstToolUse }) => (firstToolUse === null ? [] : [firstToolUse])))
 }
 
 /** Older clients resume a session under another id, in a file that begins with a copy of it. */

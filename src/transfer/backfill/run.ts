@@ -71,9 +71,10 @@ async function backfillSession(
   { client, settings, onProgress }: BackfillOptions,
   aborted: AbortController,
 ): Promise<void> {
-  const { session, file } = planned
+  const { session, file, forgotten } = planned
   let toolUses = 0
   try {
+    if (forgotten) await client.call('revive_sessions', { sessions: [session] })
     const sent = await sendSession({
       client,
       file,

@@ -31,6 +31,7 @@ async function plan(
     now: NOW,
     dataDir: join(past.root, 'data'),
     project: null,
+    forgotten: false,
     reported: async (asked) => known.filter(({ session }) => asked.some((one) => one.session === session)),
     ...rest,
   })
@@ -68,7 +69,7 @@ describe('a plan', () => {
     past.write('title-only', '{"type":"summary","summary":"x","leafUuid":"y"}\n')
     past.write('own', past.lines('own', NOW - DAY_MS, [turn]).replaceAll(past.work('shop'), join(past.root, 'data')))
     past.write('idle', `${past.lines('idle', NOW - DAY_MS, [{ prompt: 'x', tools: 0 }]).split('\n')[1]}\n`)
-    const known = { hooks: false, transcript: true, finished: false }
+    const known = { hooks: false, transcript: true, finished: false, forgotten: false }
     const { sessions, skipped } = await plan({
       settings: { ...defaults, CLAUDE_MEM_EXCLUDED_PROJECTS: [past.work('secret')] },
       known: [
@@ -99,8 +100,31 @@ describe('a plan', () => {
     expect(ids(sessions)).toEqual(['resumed'])
     expect(reasons(skipped)).toEqual({ first: 'copied' })
     // Hooks saw only what came after.
-    const hooked = { session: 'resumed', hooks: true, transcript: false, finished: false }
+    const hooked = { session: 'resumed', hooks: true, transcript: false, finished: false, forgotten: false }
     expect(ids((await plan({ known: [hooked] })).sessions)).toEqual(['first'])
+  })
+
+  it('does not read an erased session again, nor one that begins with a copy of it, unless asked to', async () => {
+    const copied = past.lines('resumed', NOW - 2 * DAY_MS, [turn], { ids: 'erased' })
+    past.session('erased', NOW - 2 * DAY_MS, [turn])
+    past.write('resumed', copied + past.lines('resumed', NOW - DAY_MS, [turn]))
+    past.session('other', NOW - DAY_MS, [turn])
+    const known = [{ session: 'erased', hooks: false, transcript: false, finished: false, forgotten: true }]
+    const { sessions, skipped } = await plan({ known })
+    expect(ids(sessions)).toEqual(['other'])
+    expect(reasons(skipped)).toEqual({ erased: 'forgotten', resumed: 'forgotten' })
+    const again = await plan({ known, forgotten: true })
+    expect(again.sessions.map(({ session, forgotten }) => [session, forgotten])).toEqual([
+      ['other', false],
+      ['resumed', true],
+    ])
+  })
+
+  it('files a session from a Windows computer under its own directory, wherever it is read', async () => {
+    const lines = past.lines('windows', NOW - DAY_MS, [turn])
+    past.write('windows', lines.replaceAll(JSON.stringify(past.work('shop')), JSON.stringify('C:\\work\\shop')))
+    const { sessions } = await plan()
+    expect(sessions[0]?.project).toEqual({ key: 'dir:C:\\work\\shop', name: 'shop' })
   })
 
   it('reads a session in two files from the one that has more of it', async () => {
