@@ -13,7 +13,7 @@ import {
 } from '../../store/port.ts'
 import type { DaemonContext, ReadContext } from '../context.ts'
 import { eventFromBody } from '../event-body.ts'
-import { daemonOperation, NO_VIEWER, type RestRoute, readOperation } from '../operation.ts'
+import { daemonOperation, LOCAL_ONLY, NO_VIEWER, type RestRoute, readOperation } from '../operation.ts'
 import { eventNotFound, resolveEvent, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
   cwd,
@@ -205,7 +205,7 @@ export const sessionOperations = {
 
   revive_sessions: daemonOperation({
     about: 'Removes the tombstones of erased sessions, so that their events and transcripts are accepted again.',
-    door: 'local',
+    doors: LOCAL_ONLY,
     input: z.object({ sessions: z.array(id).max(MAX_REPORTED) }),
     answerType: 'done',
     answerDescription: '`affected`: sessions that had been erased',
