@@ -14,6 +14,7 @@ import {
   renameSync,
   rmSync,
   statfsSync,
+  statSync,
   symlinkSync,
   writeFileSync,
   writeSync,
@@ -23,10 +24,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { listSpool } from '../../src/hook/spool.ts'
+import { RESERVE_BYTES } from '../../src/lib/disk-space.ts'
 import type { Fault } from '../../test/observer/servers/fault.ts'
 import { git, repository } from '../../test/support/repository.ts'
 import * as say from '../lib/payloads.ts'
-import { daemonStatus, isAlive, servingPid, until } from '../lib/sandbox.ts'
+import { type DaemonProcess, daemonStatus, isAlive, servingPid, until } from '../lib/sandbox.ts'
 import { ChaosModel } from './clients.ts'
 import type { World } from './world.ts'
 
@@ -105,25 +107,47 @@ async function fullDisk(world: World): Promise<void> {
     const ballast = join(dataDir, 'ballast')
     const sessions = sessionsIn(world, 2)
     world.holdStart()
-    let daemon = await world.start()
+    let daemon = await startWithReserve(world)
     await workAll(world, sessions)
     // So little is free that a backup would take the last of it.
     fill(ballast, 600_000)
     await refusedOrKept(world)
     await workAll(world, sessions)
+    rmSync(ballast)
+    await reserveExists(world)
     fill(ballast, 0)
     await workAll(world, sessions)
     await world.kill(daemon)
-    // No daemon and no space: the spool has what is reserved.
-    await workAll(world, sessions, 2)
     rmSync(ballast)
-    daemon = await world.start()
+    daemon = await startWithReserve(world)
+    await world.kill(daemon)
+    fill(ballast, 0)
+    // No daemon and no space: the spool takes the reserve.
+    await workAll(world, sessions, 2)
+    fill(ballast, 0)
+    const last = world.turn('told-session', world.work)
+    const { stdout } = await world.report(say.userPrompt(last, 'x'.repeat(20_000)), 'maybe')
+    if (!stdout.includes('systemMessage')) world.failures.push('nobody is told that an event could not be kept')
+    rmSync(ballast)
+    await world.start()
     await workAll(world, sessions)
-    await world.workOff()
     await world.finish()
   } finally {
     spawnSync('umount', ['-l', dataDir])
   }
+}
+
+async function startWithReserve(world: World): Promise<DaemonProcess> {
+  const daemon = await world.start()
+  await reserveExists(world)
+  return daemon
+}
+
+/** The daemon keeps some space for events, and makes the file again when the disk has room. */
+async function reserveExists(world: World): Promise<void> {
+  const { reserve } = world.paths
+  const whole = () => (statSync(reserve, { throwIfNoEntry: false })?.size ?? 0) >= RESERVE_BYTES
+  if (!(await until(whole, 100_000, 100))) world.failures.push('the daemon keeps no space in reserve')
 }
 
 /** A backup on a nearly full disk fails with a clear error, or fits. */

@@ -11,14 +11,20 @@ export interface Verdict {
   damage: string[]
 }
 
-export function judge(databaseFile: string, log: readonly LogEntry[]): Verdict {
+/** `erased`: sessions of which nothing is compared. */
+export function judge(
+  databaseFile: string,
+  all: readonly LogEntry[],
+  erased: ReadonlySet<string> = new Set(),
+): Verdict {
   const db = new Database(databaseFile, { readonly: true })
+  const log = all.filter(({ session }) => !erased.has(session))
+  const keysOf = (sql: string) => storedKeys(db, sql, erased)
   try {
-    const stored = counted(keysOf(db, 'SELECT content_session_id AS session, event_id AS event FROM events'))
-    const prompts = counted(keysOf(db, 'SELECT content_session_id AS session, event_id AS event FROM user_prompts'))
+    const stored = counted(keysOf('SELECT content_session_id AS session, event_id AS event FROM events'))
+    const prompts = counted(keysOf('SELECT content_session_id AS session, event_id AS event FROM user_prompts'))
     const observed = counted(
       keysOf(
-        db,
         `SELECT content_session_id AS session, source.value AS event FROM observations, json_each(sources) AS source`,
       ),
     )
@@ -46,10 +52,11 @@ export function judge(databaseFile: string, log: readonly LogEntry[]): Verdict {
 }
 
 /** Ids of other events than tool uses end with a hash of the payload; without it they are the client's key. */
-function keysOf(db: Database.Database, sql: string): string[] {
+function storedKeys(db: Database.Database, sql: string, erased: ReadonlySet<string>): string[] {
   return db
     .prepare<[], { session: string; event: string }>(sql)
     .all()
+    .filter(({ session }) => !erased.has(session))
     .map(({ event }) => event.replace(/^(\w+:.+):[0-9a-f]{16}$/, '$1'))
 }
 

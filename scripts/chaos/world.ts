@@ -73,6 +73,7 @@ export class World {
   readonly figures: Record<string, number> = {}
   readonly #markers: string[] = []
   readonly #leaks: string[] = []
+  readonly #ignored = new Set<string>()
   #counts: Counts | null = null
   readonly #clock: string
   #lock: NodeJS.Timeout | null = null
@@ -199,9 +200,9 @@ export class World {
     this.#leaks.push(what)
   }
 
-  /** Events of a session that was erased are not expected. */
+  /** What is left of a session that was erased is not compared. */
   ignore(session: string): void {
-    this.log.splice(0, this.log.length, ...this.log.filter((entry) => entry.session !== session))
+    this.#ignored.add(session)
   }
 
   /** Runs `claude-mem` with arguments; its output. */
@@ -256,7 +257,7 @@ export class World {
     await this.stop(daemon)
     this.releaseStart()
     await until(() => processesIn(this.sandbox).length === 0, 2_000, 50)
-    const verdict = judge(this.paths.database, this.log)
+    const verdict = judge(this.paths.database, this.log, this.#ignored)
     const leaked = [...this.#leaks, ...answered, ...this.#leakedInFiles()]
     for (const [what, list] of Object.entries({ ...verdict, leaked })) {
       if (list.length > 0) this.failures.push(`${what}: ${list.slice(0, 10).join(', ')}`)
