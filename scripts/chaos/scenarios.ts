@@ -104,6 +104,7 @@ async function fullDisk(world: World): Promise<void> {
   const { dataDir } = world.paths
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m,mode=700`, 'claude-mem-chaos', dataDir])
   try {
+    world.restoreDirectory()
     const ballast = join(dataDir, 'ballast')
     const sessions = sessionsIn(world, 2)
     world.holdStart()
@@ -146,6 +147,8 @@ async function startWithReserve(world: World): Promise<DaemonProcess> {
 /** The daemon keeps some space for events, and makes the file again when the disk has room. */
 async function reserveExists(world: World): Promise<void> {
   const { reserve } = world.paths
+  // The daemon looks once a minute.
+  world.advanceClock(2 * MINUTE_MS)
   const whole = () => (statSync(reserve, { throwIfNoEntry: false })?.size ?? 0) >= RESERVE_BYTES
   if (!(await until(whole, 100_000, 100))) world.failures.push('the daemon keeps no space in reserve')
 }
@@ -333,11 +336,9 @@ async function removedDirectory(world: World): Promise<void> {
     if (port !== null && !(await isFree(port))) world.failures.push(`port ${port} is still taken`)
     if (existsSync(dataDir)) world.failures.push(`the daemon made its directory again after it was ${way}`)
     world.log.length = 0
+    world.restoreDirectory()
   }
-  if (world.sabotage) {
-    mkdirSync(dataDir, { mode: 0o700 })
-    await world.start()
-  }
+  if (world.sabotage) await world.start()
   await workAll(world, sessions, 3)
 }
 

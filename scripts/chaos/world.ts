@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MEMORY_KINDS } from '../../src/domain/search-query.ts'
-import type { SettingName } from '../../src/settings/settings.ts'
+import { isSettingName, type SettingName } from '../../src/settings/settings.ts'
 import { writeSetting } from '../../src/settings/settings-file.ts'
 import type { DaemonClient } from '../../src/transport/client.ts'
 import type { Payload } from '../lib/payloads.ts'
@@ -78,6 +78,7 @@ export class World {
   readonly #clock: string
   #lock: NodeJS.Timeout | null = null
   #turns = 0
+  #offsetMs = 0
 
   constructor(name: string, random: Random, sabotage: boolean, settings: Record<string, string>) {
     this.sandbox = makeSandbox(`chaos-${name}`, settings)
@@ -97,8 +98,21 @@ export class World {
     for (const [name, value] of Object.entries(settings)) writeSetting(this.paths.dataDir, name as SettingName, value)
   }
 
+  /** Makes the data directory with the settings of this world, after it was removed or hidden by a mount. */
+  restoreDirectory(): void {
+    mkdirSync(this.paths.dataDir, { recursive: true, mode: 0o700 })
+    const names = Object.keys(this.sandbox.env).filter(isSettingName)
+    this.configure(Object.fromEntries(names.map((name) => [name, this.sandbox.env[name] ?? ''])))
+  }
+
+  /** Sets the clock of every process of this world forward. */
+  advanceClock(ms: number): void {
+    this.setClock(this.#offsetMs + ms)
+  }
+
   /** Sets the clock of every process of this world, in ms relative to the real one. */
   setClock(offsetMs: number): void {
+    this.#offsetMs = offsetMs
     writeFileSync(this.#clock, String(offsetMs))
   }
 
@@ -128,7 +142,7 @@ export class World {
     const { starting } = this.paths
     this.#lock ??= setInterval(() => {
       try {
-        const now = new Date()
+        const now = new Date(Date.now() + this.#offsetMs)
         utimesSync(starting, now, now)
       } catch {
         try {
