@@ -138,7 +138,7 @@ class SimulatedModel implements Observer {
     const ids = messages.map(({ id }) => id)
     const share = Math.max(1, Math.ceil(ids.length / Math.max(1, learned.length)))
     const observations = learned.map((fact, i) => this.#draft(fact, ids.slice(i * share, (i + 1) * share)))
-    const usage = this.#call(calls, messages.length * 640, JSON.stringify(learned).length)
+    const usage = await this.#call(calls, messages.length * 640, JSON.stringify(learned).length)
     const used = new Set(observations.flatMap(({ sources }) => sources))
     return {
       ...this.#answer(usage),
@@ -151,7 +151,7 @@ class SimulatedModel implements Observer {
 
   async summarize({ calls }: Parameters<Observer['summarize']>[0]) {
     const { work } = this
-    const usage = this.#call(calls, 420, 600)
+    const usage = await this.#call(calls, 420, 600)
     const summary = work && {
       request: work.prompt,
       investigated: work.did.slice(0, 3).join(', '),
@@ -169,14 +169,14 @@ class SimulatedModel implements Observer {
     return this.#answer({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
   }
 
-  #call(calls: ObserverSession['calls'], input: number, outputChars: number): Usage {
+  async #call(calls: ObserverSession['calls'], input: number, outputChars: number): Promise<Usage> {
     const output = estimateTokens('x'.repeat(outputChars))
     const usage = { input, output, cacheRead: INSTRUCTION_TOKENS, cacheWrite: 180 }
     const price = modelPrice(MODEL, [])
     const cost = price === null ? null : usageCost(usage, price)
     const sent = `What happened since the last message: ${input} tokens of tool uses.`
     const call = { provider: this.provider, model: MODEL, promptVersion: PROMPT_VERSION, sent }
-    const end = calls.begin({ ...call, expected: { usage, cost } })
+    const end = await calls.begin({ ...call, expected: { usage, cost } })
     this.#clock.now += this.#random.between(1_400, 5_200)
     end({ usage, cost, error: null, received: '<observation>…</observation>' })
     return usage

@@ -1,7 +1,12 @@
 /** One call to a model: what was sent, what was received, what it cost. */
 import type { Usage } from './observation.ts'
 
+/** The error of a call that was begun: its result is not committed yet, or never will be. */
+export const UNKNOWN_OUTCOME = 'unknown outcome: the call has not ended, or the daemon ended before it did'
+
 export interface ModelCall {
+  /** Unique. The call is recorded when it begins, and again when its result is known. */
+  callId: string
   /** The session effect that caused the call. */
   effectId: string
   kind: 'observe' | 'summarize' | 'compact'
@@ -27,9 +32,10 @@ export interface CallStart extends Pick<ModelCall, 'provider' | 'model' | 'promp
 }
 export type CallEnd = Pick<ModelCall, 'usage' | 'cost' | 'error' | 'received'>
 
-/** Records every call before its request is sent. A call without an end counts as failed and as paid. */
+/** A call without an end counts as failed and as paid. */
 export interface ModelCallRecorder {
-  begin(call: CallStart): (end: CallEnd) => void
+  /** Resolves when the beginning is durable: only then may the request be sent, so that no crash hides its cost. */
+  begin(call: CallStart): Promise<(end: CallEnd) => void>
 }
 
 /**

@@ -112,7 +112,7 @@ export interface Commit {
   observations: NewObservation[]
   summaries: NewSummary[]
   turns: ObserverTurn[]
-  /** Finished model calls, successful or not. */
+  /** Model calls that begin, and finished ones, successful or not. */
   calls: ModelCall[]
   /** Digest of what a tool showed, by subject (a file, a command). A later digest replaces an earlier one. */
   seen: { subject: string; digest: string }[]

@@ -311,7 +311,7 @@ export interface ContextMaterial {
 
 // Model calls
 
-export interface CallRow extends Omit<ModelCall, 'sent'> {
+export interface CallRow extends Omit<ModelCall, 'sent' | 'callId'> {
   id: number
   /** Null after the session was erased; its cost still counts. */
   session: string | null

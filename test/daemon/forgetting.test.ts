@@ -52,23 +52,26 @@ function counted() {
     open = resolve
   })
   const calls: string[] = []
-  const record = (kind: string, request: Parameters<Observer['observe']>[0] | Parameters<Observer['summarize']>[0]) => {
-    calls.push(kind)
+  const record = async (
+    kind: string,
+    request: Parameters<Observer['observe']>[0] | Parameters<Observer['summarize']>[0],
+  ) => {
     const usage = { ...NO_USAGE, input: 10 }
     const start = { provider: 'p', model: 'm', promptVersion: '1', sent: MARKER, expected: { usage, cost: 0.5 } }
-    const end = request.calls.begin(start)
+    const end = await request.calls.begin(start)
+    calls.push(kind)
     return () => end({ usage, cost: 0.25, error: null, received: MARKER })
   }
   const observer: Observer = {
     ...plainObserver,
     observe: async (request, signal) => {
-      const end = record('observe', request)
+      const end = await record('observe', request)
       await gate
       end()
       return plainObserver.observe(request, signal)
     },
     summarize: async (request, signal) => {
-      const end = record('summarize', request)
+      const end = await record('summarize', request)
       await gate
       end()
       return plainObserver.summarize(request, signal)

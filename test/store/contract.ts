@@ -1,6 +1,7 @@
 /** What every store does. Each implementation runs this suite. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { transcriptEndId, transcriptStartId } from '../../src/domain/event.ts'
+import { UNKNOWN_OUTCOME } from '../../src/domain/model-call.ts'
 import { NO_USAGE } from '../../src/domain/observation.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
 import type { CallFilter, Retention, Store } from '../../src/store/port.ts'
@@ -559,13 +560,25 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         await committed(store, commitOf('s', 1, { calls, inbox: [settle('e1')], observations }))
         const kept = { session: 's', project: PROJECT.key, projectName: PROJECT.name, observations: 0 }
         const rows = await store.calls({})
+        const [first, second, third] = calls.map(({ callId: _, ...call }) => call)
         expect(rows.map(({ id: _, ...row }) => row)).toEqual([
-          { ...calls[0], ...kept },
-          { ...calls[1], ...kept, observations: 1 },
-          { ...calls[2], ...kept },
+          { ...first, ...kept },
+          { ...second, ...kept, observations: 1 },
+          { ...third, ...kept },
         ])
         const ids = rows.map(({ id }) => id)
         expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b))
+      })
+
+      test('calls.theResultReplacesTheEstimate', async () => {
+        const usage = { input: 2_010, output: 0, cacheRead: 0, cacheWrite: 0 }
+        const begun = callOf('e1', { usage, cost: 1, error: UNKNOWN_OUTCOME, received: null, durationMs: 0 })
+        await committed(store, commitOf('s', 1, { calls: [begun, callOf('e2')] }))
+        expect((await store.spentSince(0)).usage.input).toBe(2_010 + callOf('x').usage.input)
+        const ended = callOf('e1', { callId: begun.callId, usage: { ...usage, input: 7 }, cost: 0.5 })
+        await committed(store, commitOf('s', 2, { calls: [ended] }))
+        const rows = await store.calls({ effectId: 'e1' })
+        expect(rows).toMatchObject([{ usage: { input: 7 }, cost: 0.5, error: null, received: ended.received }])
       })
 
       test('calls.areFilteredAndTheNewestComeLast', async () => {

@@ -183,8 +183,11 @@ export function traceOf(reason: string, at = NOW): TraceEntry {
   return { at, event: 'MESSAGE', eventId: null, from: 'observing', to: 'observing', reason, effectId: null }
 }
 
+let callCount = 0
+
 export function callOf(effectId: string, over: Partial<ModelCall> = {}): ModelCall {
   return {
+    callId: `call-${++callCount}`,
     effectId,
     kind: 'observe',
     provider: 'anthropic',

@@ -15,7 +15,7 @@ export type Delivery = { input: SessionInput } & (
   | { kind: 'event'; event: MemoryEvent }
   | { kind: 'plain' }
   /** The result of an effect. `calls`: its model calls, successful or not. `messages`: the events that the observer read. */
-  | { kind: 'failed'; calls: readonly ModelCall[] }
+  | { kind: 'begun' | 'failed'; calls: readonly ModelCall[] }
   | { kind: 'observed'; answer: ObserveAnswer; messages: readonly MemoryEvent[]; calls: readonly ModelCall[] }
   /** `whole`: the summary is of the whole session. */
   | {

@@ -1,6 +1,7 @@
 /**
  * Runs the effects in the snapshots: one observer call per session, several sessions at the same time. A call may
- * be made twice, if the process died in between; its result counts once, because only the current effect id does.
+ * be made twice, if the process died in between; its result counts once, because only the current effect id does. The
+ * beginning of each model call is committed before its request is sent: a call that a crash cuts off is still counted.
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import { isInboxEvent, sessionNotFound } from '../../domain/event.ts'
@@ -118,6 +119,7 @@ export interface EffectHost {
   fallsBackToOffline(): boolean
   now(): number
   random(): number
+  freshId(): string
   concurrency(): number
   /** Puts a result into the session's mailbox. */
   deliver(session: string, delivery: Delivery): Promise<unknown>
@@ -229,7 +231,14 @@ export class EffectRunner {
 
   async #run(job: Job): Promise<void> {
     const { session, effect, abort } = job
-    const calls = new EffectCalls(effect, this.#host.now)
+    const calls = new EffectCalls(effect, {
+      now: () => this.#host.now(),
+      freshId: () => this.#host.freshId(),
+      onBegin: (call) => {
+        const input = { type: 'CALL_BEGUN', effectId: effect.id } as const
+        return this.#host.deliver(session, { kind: 'begun', input, calls: [call] })
+      },
+    })
     const late = new ObserverError('provider', `no answer within ${Math.round(effect.timeoutMs / 1000)} s`)
     const timer = setTimeout(() => abort.abort(late), effect.timeoutMs)
     // Unreferenced: a process that is otherwise done does not wait for this timer.

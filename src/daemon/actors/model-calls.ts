@@ -4,7 +4,13 @@
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import { endOfDay, startOfDay } from '../../domain/dates.ts'
-import type { CallEnd, CallStart, ModelCall, ModelCallRecorder } from '../../domain/model-call.ts'
+import {
+  type CallEnd,
+  type CallStart,
+  type ModelCall,
+  type ModelCallRecorder,
+  UNKNOWN_OUTCOME,
+} from '../../domain/model-call.ts'
 import { type SpentAmount, weightedTokens } from '../../store/port.ts'
 
 /** First backoff, in ms. */
@@ -75,6 +81,8 @@ export class DailyBudget {
   #day = 0
   #usd = 0
   #tokens = 0
+  /** Calls of today that have begun: their estimate counts until their result is known. */
+  readonly #begun = new Map<string, ModelCall>()
 
   constructor(host: BudgetHost) {
     this.#host = host
@@ -92,10 +100,18 @@ export class DailyBudget {
   /** Called after the commit that recorded the calls. */
   add(calls: readonly ModelCall[]): void {
     this.#startNewDay()
-    for (const { cost, usage } of calls) {
-      this.#usd += cost ?? 0
-      this.#tokens += weightedTokens(usage)
+    for (const call of calls) {
+      const estimate = this.#begun.get(call.callId)
+      if (estimate !== undefined) this.#count(estimate, -1)
+      this.#begun.delete(call.callId)
+      this.#count(call, 1)
+      if (call.error === UNKNOWN_OUTCOME) this.#begun.set(call.callId, call)
     }
+  }
+
+  #count({ cost, usage }: ModelCall, sign: 1 | -1): void {
+    this.#usd += sign * (cost ?? 0)
+    this.#tokens += sign * weightedTokens(usage)
   }
 
   get reason(): string | null {
@@ -127,6 +143,7 @@ export class DailyBudget {
     this.#day = day
     this.#usd = 0
     this.#tokens = 0
+    this.#begun.clear()
   }
 }
 
@@ -135,41 +152,46 @@ function dollars(amount: number): string {
 }
 
 interface Entry {
-  call: CallStart
-  at: number
+  begun: ModelCall
   end: (CallEnd & { at: number }) | null
+}
+
+interface EffectCallsHost {
+  now(): number
+  freshId(): string
+  /** Makes the beginning of a call durable. */
+  onBegin(call: ModelCall): Promise<unknown>
 }
 
 /** A call that is still open when the effect ends was sent but never answered. */
 export class EffectCalls implements ModelCallRecorder {
   readonly #effect: Effect
-  readonly #now: () => number
+  readonly #host: EffectCallsHost
   readonly #calls: Entry[] = []
 
-  constructor(effect: Effect, now: () => number) {
+  constructor(effect: Effect, host: EffectCallsHost) {
     this.#effect = effect
-    this.#now = now
+    this.#host = host
   }
 
-  begin(call: CallStart): (end: CallEnd) => void {
-    const entry: Entry = { call, at: this.#now(), end: null }
+  async begin({ expected, ...call }: CallStart): Promise<(end: CallEnd) => void> {
+    const { id: effectId, kind } = this.#effect
+    const at = this.#host.now()
+    const outcome = { ...expected, error: UNKNOWN_OUTCOME, received: null, durationMs: 0 }
+    const begun: ModelCall = { callId: this.#host.freshId(), effectId, kind, ...call, at, ...outcome }
+    await this.#host.onBegin(begun)
+    const entry: Entry = { begun, end: null }
     this.#calls.push(entry)
     return (end) => {
-      entry.end = { ...end, at: this.#now() }
+      entry.end = { ...end, at: this.#host.now() }
     }
   }
 
   /** `failure`: why the effect as a whole failed. */
   list(failure: string | null): ModelCall[] {
-    const { id, kind } = this.#effect
-    return this.#calls.map(({ call: { expected, ...call }, at, end }) => {
-      const { at: endedAt, ...result } = end ?? {
-        at: this.#now(),
-        ...expected,
-        error: failure ?? 'no answer',
-        received: null,
-      }
-      return { effectId: id, kind, ...call, ...result, at, durationMs: Math.max(0, endedAt - at) }
+    return this.#calls.map(({ begun, end }) => {
+      const { at: endedAt, ...result } = end ?? { at: this.#host.now(), error: failure ?? 'no answer' }
+      return { ...begun, ...result, durationMs: Math.max(0, endedAt - begun.at) }
     })
   }
 }

@@ -2,7 +2,7 @@
  * Items of the live stream: published after they are durable, in the order of `seq`. A session's commit is one item; so is
  * every other change of the memory: forget, pin, link, import, a merged project.
  */
-import type { ModelCall } from '../../domain/model-call.ts'
+import { type ModelCall, UNKNOWN_OUTCOME } from '../../domain/model-call.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import type { Commit, CommitResult, NewPrompt, SessionState, TraceEntry } from '../../store/commit.ts'
 
@@ -78,6 +78,8 @@ export function commitItem(
       return { ...observation, id: result.observationIds[i] ?? 0, session, project }
     }),
     summaries: commit.summaries.map((summary, i) => ({ ...summary, id: result.summaryIds[i] ?? 0, session, project })),
-    calls: commit.calls.map(({ sent: _, received: __, ...call }) => call),
+    calls: commit.calls
+      .filter(({ error }) => error !== UNKNOWN_OUTCOME)
+      .map(({ sent: _, received: __, ...call }) => call),
   }
 }

@@ -5,11 +5,12 @@
 
 import { createActor } from 'xstate'
 import { MAX_WAKE_MS } from '../../../machines/session/context.ts'
-import type { Policy, SessionInput } from '../../../machines/session/types.ts'
+import type { Effect, Policy, SessionInput } from '../../../machines/session/types.ts'
 import { DRAIN_MS, supervisorMachine } from '../../../machines/supervisor/machine.ts'
 import { type CleanedEvent, type CleaningRules, EventCleaner, NO_EXCLUSIONS } from '../../domain/clean-event.ts'
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
+import { NO_USAGE } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import type { Log } from '../../lib/log.ts'
@@ -27,6 +28,8 @@ import { commitItem, type StreamItem } from './stream.ts'
 const SESSION_IDLE_MS = 24 * 3_600_000
 /** Failed attempts, owned by the message, after which its status is `failed`. */
 const MAX_ATTEMPTS = 3
+/** Model calls of one effect that a crash cut off, after which the failure is the message's. */
+const MAX_STARTS = 3
 /** The offline observer costs nothing and works better with more context, so a whole turn is one batch. */
 const OFFLINE_BATCH_MAX_SIZE = 200
 
@@ -302,7 +305,10 @@ export class Supervisor {
       spooled = await this.#deliverSpooled()
     })
     const effects = await this.#store.unfinishedEffects()
-    for (const { session, effect } of effects) this.#effects.reconcile(session, effect)
+    for (const { session, effect } of effects) {
+      if (effect.starts < MAX_STARTS) this.#effects.reconcile(session, effect)
+      else await this.#blameMessages(session, effect)
+    }
     const stranded = await this.#store.strandedSessions()
     // A recovered database may contain messages that no snapshot counts.
     for (const session of stranded) await this.#rebuild(session, 'it had messages that no snapshot counted')
@@ -581,6 +587,21 @@ export class Supervisor {
     const { project } = commit.state
     const key = this.#options.projectKeys.keyOf(project.key)
     return key === project.key ? commit : { ...commit, state: { ...commit.state, project: { ...project, key } } }
+  }
+
+  /** The daemon ended during each call of this effect: its messages may be the cause, and each call costs. */
+  async #blameMessages(session: string, effect: Effect): Promise<void> {
+    const reason = `the daemon ended ${effect.starts} times while a model worked on this`
+    this.notice('warn', `${reason}; it counts as a failed attempt`, { session, effect: effect.id })
+    const outcome = { owner: 'message', reason, retryAt: this.#now(), usage: NO_USAGE } as const
+    const input = { type: 'FAILED', effectId: effect.id, ...outcome } as const
+    await this.#registry
+      .get(session)
+      .deliver({ kind: 'failed', input, calls: [] })
+      .catch((error: unknown) => {
+        const text = 'could not record that an effect was cut off; the effect is retried at its deadline'
+        this.#options.log('warn', text, { session, effect: effect.id, error })
+      })
   }
 
   async #rebuild(session: string, reason: string): Promise<void> {

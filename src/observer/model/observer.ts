@@ -184,7 +184,7 @@ export class ModelObserver implements Observer {
     const messages = chatMessages(modelTurns(session.conversation), content)
     const requestTokens = estimateRequestTokens({ system, messages })
     const expected = { ...NO_USAGE, input: requestTokens }
-    const endCall = session.calls.begin({
+    const endCall = await session.calls.begin({
       provider: chat.provider,
       model: chat.model,
       promptVersion: prompts.version,

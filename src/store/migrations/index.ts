@@ -11,6 +11,7 @@ import { searchMigration } from './0003-search.ts'
 import { projectsMigration } from './0004-projects.ts'
 import { contextMigration } from './0005-context.ts'
 import { originMigration } from './0006-origin.ts'
+import { callBegunMigration } from './0007-call-begun.ts'
 import { forgottenSessionsMigration } from './0008-forgotten-sessions.ts'
 import { speakersMigration } from './0009-speakers.ts'
 import { wholeSummariesMigration } from './0012-whole-summaries.ts'
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   projectsMigration,
   contextMigration,
   originMigration,
+  callBegunMigration,
   forgottenSessionsMigration,
   speakersMigration,
   wholeSummariesMigration,

@@ -14,6 +14,7 @@ import type {
   UsageTotals,
 } from '../port.ts'
 import {
+  assignmentsSql,
   type Database,
   EMPTY_SQL,
   type FlatUsage,
@@ -33,7 +34,7 @@ export function insertCalls(db: Database, commit: Commit): void {
   const successful = commit.calls.findLast(({ error, effectId }) => error === null && settled.has(effectId))
   const observations = commit.observations.filter(({ model }) => model !== null).length
   const owner = { session: commit.session, project: commit.state.project }
-  for (const call of commit.calls) insertCall(db, owner, call, call === successful ? observations : 0)
+  for (const call of commit.calls) writeCall(db, owner, call, call === successful ? observations : 0)
 }
 
 /** Calls of no session, such as those of an erased one: they count for the cost and the budget, without their texts. */
@@ -41,7 +42,7 @@ export function recordCalls(db: Database, project: Project, calls: readonly Mode
   db.write(() => {
     for (const call of calls) {
       const error = call.error === null ? null : 'erased with its session'
-      insertCall(db, { session: null, project }, { ...call, error, sent: null, received: null }, 0)
+      writeCall(db, { session: null, project }, { ...call, error, sent: null, received: null }, 0)
     }
   })
 }
@@ -51,13 +52,14 @@ interface CallOwner {
   project: Project
 }
 
-function insertCall(
+/** A call has a row since it began: its result replaces the estimate. */
+function writeCall(
   db: Database,
   { session, project }: CallOwner,
   call: Omit<ModelCall, 'sent'> & { sent: string | null },
   observations: number,
 ): void {
-  db.insertRow('calls', {
+  const row = {
     content_session_id: session,
     project: project.key,
     project_name: project.name,
@@ -74,7 +76,10 @@ function insertCall(
     error: call.error,
     sent: call.sent,
     received: call.received,
-  })
+    call_id: call.callId,
+  }
+  const { changes } = db.run`UPDATE calls SET ${assignmentsSql(row)} WHERE call_id = ${call.callId}`
+  if (changes === 0) db.insertRow('calls', row)
 }
 
 const FIGURES = sql`id, content_session_id AS session, project, ${displayNameSql('project', 'project_name')} AS projectName,

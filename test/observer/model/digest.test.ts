@@ -33,7 +33,7 @@ function requestWith(parts: Partial<CompactRequest> = {}): CompactRequest {
     prompt: 'Make checkout idempotent',
     conversation: [],
     contextTokens: 0,
-    calls: { begin: () => () => undefined },
+    calls: { begin: async () => () => undefined },
     observations: [],
     summaries: [],
     ...parts,

@@ -16,7 +16,7 @@ const request = {
   promptNumber: 1,
   conversation: [] as ObserverTurn[],
   contextTokens: 0,
-  calls: { begin: () => () => undefined },
+  calls: { begin: async () => () => undefined },
 }
 const observe = (messages: InboxEvent[], prompt: string | null = null, conversation: ObserverTurn[] = []) =>
   offlineObserver.observe({ ...request, prompt, messages, conversation, seen: async () => new Map() }, signal)

@@ -94,6 +94,7 @@ describe.each(APIS)('model.faults with %s', (api: Api) => {
     place = await ModelPlace.make(api)
     place.script = ({ index }) => (index === 0 ? fault : null)
     await turn()
+    await place.attempts()
     await expectAllTold()
     const calls = await place.calls('s')
     expect(calls[0]?.error).toMatch(reason)
@@ -113,6 +114,7 @@ describe.each(APIS)('model.faults with %s', (api: Api) => {
     place.script = ({ messages }) =>
       toolUsesIn(messages.at(-1)?.content ?? '').length > 1 ? { fault: 'too-long' } : null
     await turn()
+    await place.attempts()
     await expectAllTold()
   })
 
@@ -120,6 +122,7 @@ describe.each(APIS)('model.faults with %s', (api: Api) => {
     place = await ModelPlace.make(api)
     place.script = ({ index }) => (index === 0 ? 'I am sorry, but I cannot help with that.' : null)
     await turn()
+    await place.attempts()
     await expectAllTold()
     const [call] = await place.calls('s')
     expect(call?.error).toMatch(/^the answer is not in the requested format \(40 characters/)
@@ -151,6 +154,7 @@ describe.each(APIS)('model.faults with %s', (api: Api) => {
       return isPoisoned && poisoned ? { fault: 'refusal' } : null
     }
     await turn()
+    await place.attempts()
     expect(await place.told('s')).toEqual({ t1: 1, t3: 1 })
     const [aside] = await place.harness.store.queue({ session: 's', status: 'failed' })
     expect(aside).toMatchObject({ eventId: 't2', attempts: 3 })

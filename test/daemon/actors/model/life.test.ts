@@ -178,7 +178,7 @@ describe('model.breaker', () => {
     await accept(events.prompt('s', 'p1'))
     await tools('s', 9)
     await accept(events.turnEnd('s', 'end'))
-    await place.harness.settle()
+    await place.attempts()
     const { state, waiting } = await place.state('s')
     expect(state).toMatch(/waiting$/)
     expect(waiting).toMatch(/claude-haiku-4-5 gave 12 answers in a row that cannot be used; choose another model/)

@@ -37,10 +37,10 @@ describe('limits.budget', () => {
     place.script = () => ({ fault: 'slow-headers', text: '<skip reason="nothing"/>', until })
     const sessions = Array.from({ length: 12 }, (_, i) => `s${i}`)
     for (const session of sessions) await turn(session)
-    await place.server.arrived(2)
+    await place.server.arrived(1)
     open()
     await place.harness.settle()
-    // Two at a time: what was in flight when the money was gone.
+    // Two at a time, and the estimate of a call counts before the call is made.
     expect(place.server.requests.length).toBeLessThanOrEqual(2)
     await place.later(2_000)
     expect(place.server.requests.length).toBeLessThanOrEqual(2)
@@ -55,6 +55,7 @@ describe('limits.budget', () => {
     const budget = limited(0.01)
     budget.add([
       {
+        callId: '',
         effectId: '',
         kind: 'observe',
         provider: '',
@@ -86,7 +87,7 @@ describe('limits.refusal', () => {
     await accept(events.prompt('bad', 'p1', 'poison'))
     for (let n = 0; n < 8; n++) await accept(events.tool('bad', `t${n}`))
     await accept(events.turnEnd('bad', 'end'))
-    await place.harness.settle()
+    await place.attempts()
     expect(await place.harness.store.queueStats()).toMatchObject({ pending: 0, processing: 0, failed: 9 })
     expect(place.harness.supervisor.waiting).toBeNull()
     await turn('good')

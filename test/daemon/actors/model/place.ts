@@ -23,6 +23,9 @@ export type Api = (typeof APIS)[number]
 const SERVERS = { anthropic: MessagesServer, gemini: GeminiServer, openrouter: OpenAiServer }
 export const KEY = 'sk-test-0123456789abcdef'
 
+/** Longest pause before a failed message is tried again. */
+const MAX_PAUSE_MS = 60_000
+
 export class ModelPlace {
   readonly harness = new Harness()
   readonly api: Api
@@ -81,6 +84,18 @@ export class ModelPlace {
     this.harness.clockOffset += ms
     await this.harness.supervisor.tick()
     await this.harness.settle()
+  }
+
+  /** Time passes until no failed message waits for its next attempt, or the provider itself is waited for. */
+  async attempts(): Promise<void> {
+    const { harness } = this
+    for (;;) {
+      await harness.settle()
+      const due = await harness.store.nextWakeAt()
+      if (harness.supervisor.waiting !== null || due === null || due - harness.now() > MAX_PAUSE_MS) return
+      harness.clockOffset += Math.max(0, due - harness.now())
+      await harness.supervisor.tick()
+    }
   }
 
   async state(session: string): Promise<{ state: string; waiting: string | null }> {
