@@ -106,6 +106,8 @@ export interface Commit {
   revision: number
   at: number
   state: SessionState
+  /** Events that were held while the session was quarantined: `events` has them again, as the machine decided them. */
+  released: string[]
   events: EventRecord[]
   prompts: NewPrompt[]
   inbox: InboxUpdate[]
@@ -127,6 +129,7 @@ export function emptyCommit(session: string, revision: number, at: number): Comm
     session,
     revision,
     at,
+    released: [],
     events: [],
     prompts: [],
     inbox: [],

@@ -6,13 +6,13 @@ import { type Actor, createActor } from 'xstate'
 import { pendingOf } from '../../../machines/session/context.ts'
 import { readSnapshot, sessionMachine } from '../../../machines/session/machine.ts'
 import { migrateSnapshot } from '../../../machines/session/migrations.ts'
-import { rebuildSnapshot } from '../../../machines/session/snapshot.ts'
+import { rebuildSnapshot, stateName } from '../../../machines/session/snapshot.ts'
 import type { Effect, EventEnvironment, Policy, SessionInput } from '../../../machines/session/types.ts'
 import { isTranscriptId, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import { type Commit, type CommitParts, type CommitResult, emptyCommit } from '../../store/commit.ts'
-import type { Store } from '../../store/port.ts'
+import type { InboxMessage, Store, StoredSessionRow } from '../../store/port.ts'
 import type { Committer } from './committer.ts'
 import {
   addCalls,
@@ -62,6 +62,8 @@ interface Item {
   reject: (error: unknown) => void
 }
 
+type HeldEvent = Awaited<ReturnType<Store['heldEvents']>>[number]
+
 interface Awake {
   actor: Actor<typeof sessionMachine>
   revision: number
@@ -107,56 +109,96 @@ export class SessionActor {
     return this.#enqueue({ kind: 'prepared', prepare, hold })
   }
 
-  /** For a change of the rows that no machine decides, such as erasing the session. */
+  /** For a change of the rows that no machine decides, such as erasing the session. Its effect starts after it. */
   async exclusively(work: () => Promise<void>): Promise<void> {
     await this.#enqueue({ kind: 'exclusive', work })
   }
 
-  /** Restarts a session whose snapshot cannot be restored, from its rows. */
+  /**
+   * Ends a quarantine if the snapshot can be read again, as after an update. The events that were held meanwhile are
+   * decided in their order, in the same commit. False: it stays quarantined.
+   */
+  async endQuarantine(reason: string): Promise<boolean> {
+    return await this.#restart(reason, false)
+  }
+
+  /** Restarts a session from its snapshot, or from its rows if the snapshot cannot be restored. */
   async rebuild(reason: string): Promise<boolean> {
+    if (!(await this.#restart(reason, true))) return false
+    await this.deliver({ kind: 'plain', input: { type: 'FLUSH' } })
+    return true
+  }
+
+  /** In the mailbox: no event may be accepted between reading the rows and the commit. */
+  async #restart(reason: string, fromRows: boolean): Promise<boolean> {
+    let done = false
+    await this.#enqueue({
+      kind: 'exclusive',
+      work: async () => {
+        done = await this.#restartNow(reason, fromRows)
+      },
+    })
+    return done
+  }
+
+  async #restartNow(reason: string, fromRows: boolean): Promise<boolean> {
     const { store } = this.#host
     const row = await store.session(this.session)
-    if (row === null) return false
-    const [pending, processing, failed, messages] = await Promise.all([
-      store.countMessagesByPrompt(this.session, 'pending'),
-      store.countMessagesByPrompt(this.session, 'processing'),
-      store.countMessagesByPrompt(this.session, 'failed'),
-      store.queue({ session: this.session }),
-    ])
+    if (row === null || (row.quarantine === null && !fromRows)) return false
+    const [held, queue] = await Promise.all([store.heldEvents(this.session), store.queue({ session: this.session })])
+    const heldIds = new Set(held.map(({ event }) => event.id))
+    const messages = queue.filter(({ eventId }) => !heldIds.has(eventId))
+    const isQuarantined = row.quarantine !== null
+    const readable = isQuarantined ? this.#readable(row, messages) : null
+    if (readable === null && !fromRows) return false
     const at = this.#host.now()
-    const snapshot = rebuildSnapshot({
-      at,
-      prompts: row.prompts,
-      generation: row.generation,
-      pending: [...pending, ...processing],
-      failed: failed.reduce((total, { count }) => total + count, 0),
-      summaries: messages.filter((m) => m.kind === 'turn_end' && m.status !== 'failed').map((m) => m.prompt),
-    })
-    const awake = this.#start(snapshot, row.revision, detailsOf(row))
+    const awake = readable ?? this.#start(snapshotFromRows(row, messages, at), row.revision, detailsOf(row))
     const parts = emptyCommit(this.session, row.revision + 1, at)
-    if (row.effect !== null) {
+    if (readable === null && row.effect !== null) {
       const release = { do: 'release' as const, effectId: row.effect.id, counted: false, reason }
       parts.inbox.push({ at, changes: [release], event: null, outcomes: [] })
     }
-    parts.trace.push({
-      at,
-      event: 'REBUILD',
-      eventId: null,
-      from: row.quarantine === null ? row.state : 'quarantine',
-      to: 'observing',
-      reason,
-      effectId: null,
-    })
+    const from = isQuarantined ? 'quarantine' : row.state
+    const to = stateName(machineOf(awake).value)
+    const event = readable === null ? 'REBUILD' : 'RESTORE'
+    parts.trace.push({ at, event, eventId: null, from, to, reason, effectId: null })
+    const details = this.#decideHeld(awake, parts, held, at)
     const machine = machineOf(awake)
-    const commit = { ...parts, state: stateOf(machine, awake.details, this.#host.policy()) }
+    const commit = { ...parts, state: stateOf(machine, details, this.#host.policy()) }
     const result = await this.#host.committer.submit(commit)
-    if (!result.ok) return false
     this.#discardMachine()
+    if (!result.ok) throw new MemError('storage', `session ${this.session} could not be restarted: ${result.why}`)
     this.#quarantine = null
-    this.#awake = { ...awake, revision: row.revision + 1 }
+    this.#awake = { ...awake, details, revision: commit.revision }
     this.#host.committed(commit, result, countsOf(machine))
-    await this.deliver({ kind: 'plain', input: { type: 'FLUSH' } })
     return true
+  }
+
+  /** Null if the snapshot cannot be restored, or does not count the messages that are there. */
+  #readable(row: StoredSessionRow, messages: readonly InboxMessage[]): Awake | null {
+    try {
+      const awake = this.#start(row.snapshot, row.revision, detailsOf(row))
+      const { pending, failed } = countsOf(machineOf(awake))
+      const open = messages.filter(({ kind, status }) => kind !== 'turn_end' && status !== 'failed').length
+      const setAside = messages.filter(({ kind, status }) => kind !== 'turn_end' && status === 'failed').length
+      return pending === open && failed === setAside ? awake : null
+    } catch {
+      return null
+    }
+  }
+
+  /** Decides the events that were held in quarantine as if they arrived now, and keeps when they did. */
+  #decideHeld(awake: Awake, parts: CommitParts, held: readonly HeldEvent[], at: number): SessionDetails {
+    let details = awake.details
+    for (const { event, receivedAt } of held) {
+      this.#decide(awake, parts, { kind: 'event', input: inputOf(event), event }, at)
+      const record = parts.events.at(-1)
+      if (record === undefined || record.event.id !== event.id) continue
+      record.receivedAt = receivedAt
+      parts.released.push(event.id)
+      details = detailsOfEvent(event, at)
+    }
+    return details
   }
 
   #enqueue(delivery: Item['delivery']): Promise<Accepted> {
@@ -207,7 +249,7 @@ export class SessionActor {
       item.resolve({ duplicate: false })
     } finally {
       const row = await this.#host.store.session(this.session)
-      this.#host.act(this.session, row?.effect ?? null)
+      this.#host.act(this.session, row === null || row.quarantine !== null ? null : row.effect)
     }
   }
 
@@ -389,4 +431,18 @@ function isForgetting({ delivery }: Item): boolean {
 /** A transcript is always older: while a session runs, hooks report it. */
 function isFromBefore(event: MemoryEvent, erasedAt: number): boolean {
   return event.at <= erasedAt || isTranscriptId(event.id)
+}
+
+/** `messages`: those that the session accepted itself, without held ones. */
+function snapshotFromRows(row: StoredSessionRow, messages: readonly InboxMessage[], at: number): string {
+  const isTurnEnd = (message: InboxMessage) => message.kind === 'turn_end'
+  const open = messages.filter(({ status }) => status !== 'failed')
+  return rebuildSnapshot({
+    at,
+    prompts: row.prompts,
+    generation: row.generation,
+    pending: open.filter((message) => !isTurnEnd(message)).map(({ prompt }) => ({ prompt, count: 1 })),
+    failed: messages.filter((message) => message.status === 'failed' && !isTurnEnd(message)).length,
+    summaries: open.filter(isTurnEnd).map(({ prompt }) => prompt),
+  })
 }

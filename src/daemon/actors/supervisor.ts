@@ -300,6 +300,7 @@ export class Supervisor {
     for (const { session, count } of await this.#store.countMessagesBySession()) {
       this.#gauge.set(session, count, this.#now())
     }
+    await this.#endQuarantines()
     let spooled = 0
     await this.#step('reading the spool', async () => {
       spooled = await this.#deliverSpooled()
@@ -602,6 +603,22 @@ export class Supervisor {
         const text = 'could not record that an effect was cut off; the effect is retried at its deadline'
         this.#options.log('warn', text, { session, effect: effect.id, error })
       })
+  }
+
+  /** An update may be able to read snapshots that the version before it could not. */
+  async #endQuarantines(): Promise<void> {
+    const quarantined = await this.#store.sessions({ status: 'failed' })
+    for (const { session } of quarantined) {
+      try {
+        if (!(await this.#registry.get(session).endQuarantine('its snapshot can be read again'))) continue
+        this.notice('info', `session ${session} left the quarantine: its snapshot can be read again`)
+      } catch (error) {
+        this.#options.log('warn', 'a session could not leave the quarantine; it is tried at the next start', {
+          session,
+          error,
+        })
+      }
+    }
   }
 
   async #rebuild(session: string, reason: string): Promise<void> {

@@ -7,7 +7,7 @@ import { faultByChance, faultPoint } from '../../lib/faults.ts'
 import type { Commit, CommitResult } from '../commit.ts'
 import { insertCalls } from './calls.ts'
 import { type Database, inSavepoint, isGroupFailure, nextSeq, seqNow, storageError } from './database.ts'
-import { eventKnown, insertEvent } from './events.ts'
+import { deleteHeldEvents, eventKnown, insertEvent } from './events.ts'
 import { indexAddedMemories } from './full-text-index.ts'
 import { applyInboxUpdate, type InsertedObservation } from './inbox.ts'
 import { addLinks, insertObservation, insertPrompt, insertSummary, type RowKeys } from './memories.ts'
@@ -51,7 +51,9 @@ function refusal(db: Database, commit: Commit): CommitResult | null {
     const message = `session ${commit.session} is at revision ${revision}, the commit was decided at ${commit.revision - 1}`
     return { ok: false, why: 'stale', message, retryable: true }
   }
-  const known = commit.events.map(({ event }) => event.id).filter((id) => eventKnown(db, commit.session, id))
+  const released = new Set(commit.released)
+  const ids = commit.events.map(({ event }) => event.id).filter((id) => !released.has(id))
+  const known = ids.filter((id) => eventKnown(db, commit.session, id))
   return known.length > 0 ? { ok: false, why: 'duplicate', eventIds: known } : null
 }
 
@@ -64,6 +66,7 @@ function apply(db: Database, decided: Commit): CommitResult {
   const keys: RowKeys = { session, project: commit.state.project.key, seq }
   if (commit.revision === 1) insertSession(db, commit, seq)
   else updateSession(db, commit, seq)
+  deleteHeldEvents(db, session, commit.released)
   for (const event of commit.events) insertEvent(db, session, event)
   const promptIds = commit.prompts.map((prompt) => insertPrompt(db, keys, prompt))
   const inserted: InsertedObservation[] = commit.observations.map((observation) => ({

@@ -37,6 +37,41 @@ export function insertEvent(db: Database, session: string, { event, receivedAt, 
   })
 }
 
+/** The reason of an event that waits until its session leaves the quarantine. */
+const HELD = 'the session is quarantined'
+
+/** An event of a quarantined session, with its content. Messages are in the inbox, so that the queue shows them. */
+export function insertHeldEvent(
+  db: Database,
+  session: string,
+  event: MemoryEvent,
+  receivedAt: number,
+  isMessage: boolean,
+): void {
+  insertEvent(db, session, { event, receivedAt, outcome: { kind: 'noted', reason: HELD } })
+  if (isMessage)
+    db.run`UPDATE events SET outcome = NULL WHERE content_session_id = ${session} AND event_id = ${event.id}`
+  else insertPayload(db, session, event, receivedAt)
+}
+
+/** Oldest first. One whose content is lost stays as it is. */
+export function selectHeldEvents(db: Database, session: string): { event: MemoryEvent; receivedAt: number }[] {
+  const rows = db.all<{ payload: string | null; receivedAt: number }>`
+    SELECT ${PAYLOAD_COLUMN}, e.received_at AS receivedAt FROM events e ${PAYLOAD_JOINS}
+    WHERE e.content_session_id = ${session} AND e.reason = ${HELD} ORDER BY e.id`
+  return rows.flatMap(({ payload, receivedAt }) => {
+    const event = parsePayload(payload)
+    return event === null ? [] : [{ event, receivedAt }]
+  })
+}
+
+/** Foreign keys delete their payloads and messages. */
+export function deleteHeldEvents(db: Database, session: string, eventIds: readonly string[]): void {
+  for (const id of eventIds) {
+    db.run`DELETE FROM events WHERE content_session_id = ${session} AND event_id = ${id} AND reason = ${HELD}`
+  }
+}
+
 /** Must run before the inbox row is deleted: the number of attempts is copied from it. */
 export function settleEvent(
   db: Database,

@@ -1,7 +1,7 @@
 /** Deletes what is older or larger than the retention settings allow, oldest first, a bounded number of rows per call. */
 import { DAY_MS } from '../../domain/dates.ts'
 import type { Retention } from '../port.ts'
-import type { Database } from './database.ts'
+import { type Database, sql } from './database.ts'
 
 /** Rows deleted in one call: commits wait for it, a few milliseconds at most. */
 const MAX_ROWS = 2_000
@@ -33,19 +33,23 @@ export function applyRetention(db: Database, rules: Retention, now: number): num
   return db.write(() => steps.reduce((deleted, step) => deleted + step(MAX_ROWS - deleted), 0))
 }
 
-/** Not of quarantined sessions: their payloads are the only copy of some events. */
+/** Of quarantined sessions payloads are the only copy of some events: neither age nor size deletes them. */
+const NOT_QUARANTINED = sql`content_session_id NOT IN (
+  SELECT content_session_id FROM sdk_sessions WHERE quarantine IS NOT NULL)`
+
 function deleteOldPayloads(db: Database, before: number, limit: number): number {
   return db.run`
     DELETE FROM payloads WHERE id IN (
-      SELECT p.id FROM payloads p JOIN sdk_sessions s USING (content_session_id)
-      WHERE p.kept_at <= ${before} AND s.quarantine IS NULL ORDER BY p.kept_at, p.id LIMIT ${limit})`.changes
+      SELECT id FROM payloads WHERE kept_at <= ${before} AND ${NOT_QUARANTINED} ORDER BY kept_at, id LIMIT ${limit})`
+    .changes
 }
 
 function deletePayloadsOver(db: Database, maxBytes: number, limit: number): number {
-  if (db.number`SELECT sum(bytes) AS n FROM payloads` <= maxBytes) return 0
+  if (db.number`SELECT sum(bytes) AS n FROM payloads WHERE ${NOT_QUARANTINED}` <= maxBytes) return 0
   return db.run`
     DELETE FROM payloads WHERE id IN (
-      SELECT id FROM (SELECT id, kept_at, sum(bytes) OVER (ORDER BY kept_at DESC, id DESC) AS total FROM payloads)
+      SELECT id FROM (SELECT id, kept_at, sum(bytes) OVER (ORDER BY kept_at DESC, id DESC) AS total FROM payloads
+        WHERE ${NOT_QUARANTINED})
       WHERE total > ${maxBytes} ORDER BY kept_at, id LIMIT ${limit})`.changes
 }
 

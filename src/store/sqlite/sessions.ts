@@ -1,7 +1,7 @@
 /**
  * `sdk_sessions`: one row per session, written by commits. Here are also the queries for sessions that have something to
- * do, and quarantine: a session whose snapshot cannot be restored keeps its row and its events until the user revives or
- * erases it.
+ * do, and quarantine: a session whose snapshot cannot be restored keeps its row and its events until its snapshot can be
+ * read again, or the user revives or erases it.
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import { isInboxEvent, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
@@ -20,7 +20,7 @@ import {
   whereEqual,
   withUsage,
 } from './database.ts'
-import { eventKnown, insertEvent, insertPayload } from './events.ts'
+import { eventKnown, insertHeldEvent } from './events.ts'
 import { insertMessage } from './inbox.ts'
 import { insertTrace } from './observer-turns.ts'
 import { displayNameSql } from './projects.ts'
@@ -197,8 +197,8 @@ export function quarantineSession(db: Database, session: string, reason: string,
 }
 
 /**
- * Stores an event of a quarantined session, which has no actor. Messages stay in the inbox until the session is revived.
- * Of other events the payload is kept: retention does not delete payloads of quarantined sessions.
+ * Holds an event of a quarantined session, which has no actor, until the session leaves the quarantine: then it is decided
+ * like a new one. Retention does not delete payloads of quarantined sessions.
  */
 export function acceptForQuarantined(
   db: Database,
@@ -209,14 +209,9 @@ export function acceptForQuarantined(
   return db.write(() => {
     const { prompts } = selectKnownSession(db, session)
     if (eventKnown(db, session, event.id)) return 'duplicate'
-    if (isInboxEvent(event) || event.kind === 'turn_end') {
-      insertEvent(db, session, { event, receivedAt: at, outcome: null })
-      insertMessage(db, session, event, prompts, at)
-    } else {
-      const outcome = { kind: 'noted', reason: 'the session is quarantined' } as const
-      insertEvent(db, session, { event, receivedAt: at, outcome })
-      insertPayload(db, session, event, at)
-    }
+    const isMessage = isInboxEvent(event) || event.kind === 'turn_end'
+    insertHeldEvent(db, session, event, at, isMessage)
+    if (isMessage) insertMessage(db, session, event, prompts, at)
     return 'accepted'
   })
 }

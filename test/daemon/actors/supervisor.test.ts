@@ -374,6 +374,94 @@ describe('supervisor.quarantine', () => {
     expect(await titles('t')).toEqual(['Edit a.ts'])
   })
 
+  const snapshotOf = (database: Database.Database): string =>
+    database.prepare('SELECT snapshot FROM sdk_sessions').pluck().get() as string
+
+  /** Runs `change` on the file between two processes. */
+  async function between(change: (database: Database.Database) => void): Promise<void> {
+    await h.store.close()
+    const db = new Database(join(h.directory, 'db.sqlite'))
+    change(db)
+    db.close()
+    await h.start()
+  }
+
+  const promptsOf = async () => (await h.store.sessionHistory('s', { trace: 50, rows: 50 }))?.prompts ?? []
+
+  test('prompts that arrive meanwhile become prompts in their order, and messages belong to them', async () => {
+    await damaged()
+    await accept(events.turnEnd('s', 'z1'), events.prompt('s', 'p2', 'second'), events.tool('s', 'b'))
+    await accept(events.turnEnd('s', 'z2'), events.prompt('s', 'p3', 'third'), events.tool('s', 'c'))
+    await h.supervisor.retry('s')
+    await h.settle()
+    expect((await promptsOf()).map(({ number, text }) => [number, text])).toEqual([
+      [1, 'do it'],
+      [2, 'second'],
+      [3, 'third'],
+    ])
+    await accept(events.turnEnd('s', 'z3'), events.prompt('s', 'p4', 'fourth'))
+    await h.settle()
+    const observations = await h.store.observations({ session: 's', limit: 10 })
+    const byTitle = observations.map(({ title, promptNumber }) => `${title} ${promptNumber}`).sort()
+    expect(byTitle).toEqual(['Edit a.ts 1', 'Edit b.ts 2', 'Edit c.ts 3'])
+    expect((await h.store.summaries({ session: 's' })).map((one) => one.promptNumber).sort()).toEqual([1, 2, 3])
+    expect(await h.store.queue({ session: 's' })).toEqual([])
+    expect((await h.store.events('s', 50)).map(({ reason }) => reason)).not.toContain('the session is quarantined')
+  })
+
+  test('ends at a start that can read the snapshot again, and what was held is decided in its order', async () => {
+    let good = ''
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
+    await between((db) => {
+      good = snapshotOf(db)
+      db.prepare('UPDATE sdk_sessions SET snapshot = \'{"version":99}\'').run()
+    })
+    await accept(events.prompt('s', 'p2', 'second'), events.tool('s', 'b'))
+    expect((await rowOf('s')).quarantine).toContain('cannot be restored')
+    const { receivedAt } = (await h.store.events('s', 10)).find(({ eventId }) => eventId === 'b') ?? { receivedAt: 0 }
+    // Another start that cannot read it changes nothing.
+    await between(() => undefined)
+    expect((await rowOf('s')).quarantine).not.toBeNull()
+    await between((db) => void db.prepare('UPDATE sdk_sessions SET snapshot = ?').run(good))
+    expect(await rowOf('s')).toMatchObject({ quarantine: null, status: 'active', prompts: 2 })
+    expect((await promptsOf()).map(({ text }) => text)).toEqual(['do it', 'second'])
+    const stored = (await h.store.events('s', 10)).map(({ eventId, receivedAt: at }) => [eventId, at])
+    expect(stored.at(-1)).toEqual(['b', receivedAt])
+    await accept(events.turnEnd('s', 'z'))
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit a.ts', 'Edit b.ts'])
+    const { trace } = (await h.store.sessionView('s', 50)) ?? { trace: [] }
+    expect(trace.map(({ event }) => event)).toContain('RESTORE')
+    expect(trace.map(({ from }) => from)).toEqual(['init', ...trace.slice(0, -1).map(({ to }) => to)])
+  })
+
+  test('a snapshot that does not count the messages that are there is not trusted', async () => {
+    let good = ''
+    await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
+    await between((db) => {
+      good = snapshotOf(db)
+      db.prepare("UPDATE sdk_sessions SET snapshot = 'x'").run()
+    })
+    await accept(events.tool('s', 'b'))
+    await between((db) => {
+      db.prepare('UPDATE sdk_sessions SET snapshot = ?').run(good)
+      db.prepare("DELETE FROM pending_messages WHERE event_id = 'a'").run()
+    })
+    expect((await rowOf('s')).quarantine).not.toBeNull()
+    await h.supervisor.retry('s')
+    await h.settle()
+    expect(await titles('s')).toEqual(['Edit b.ts'])
+  })
+
+  test('neither age nor size deletes what is held', async () => {
+    await damaged()
+    await accept(events.prompt('s', 'p2', 'second'))
+    const rules = { payloadDays: 0, payloadBytes: 0, traceDays: 30, tracePerSession: 100, observerTurnDays: 30 }
+    await h.store.applyRetention(rules, Date.now() + 400 * 86_400_000)
+    await h.supervisor.retry('s')
+    expect((await promptsOf()).map(({ text }) => text)).toEqual(['do it', 'second'])
+  })
+
   test('retry revives it from its rows, with nothing lost', async () => {
     await damaged()
     await h.supervisor.accept(events.tool('s', 'b'))
