@@ -6,7 +6,9 @@
  * 3. `serving`: events are accepted.
  * 4. `draining`: new events are refused (their hooks spool them); effects in flight may finish until `deadline`,
  *    unfinished ones are released. A second reason to drain changes nothing.
- * 5. `stopped` is final: a daemon that has released its data directory never uses it again.
+ * 5. FAILED: what the daemon needs to start or to stop in order did not work. While serving, a failed step is retried on
+ *    the next tick, and a dead store thread ends the process at once.
+ * 6. `stopped` is final: a daemon that has released its data directory never uses it again.
  */
 import { assign, setup } from 'xstate'
 
@@ -59,7 +61,6 @@ export const supervisorMachine = setup({
     serving: {
       on: {
         DRAIN: { target: 'draining', actions: 'recordDrain' },
-        FAILED: { target: 'stopped', actions: 'recordFailure' },
       },
     },
     draining: {

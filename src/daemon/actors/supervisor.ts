@@ -267,6 +267,10 @@ export class Supervisor {
   get state(): string {
     return String(this.#machine.getSnapshot().value)
   }
+  /** Why it could not start or stop in order; null where it did. */
+  get failure(): string | null {
+    return this.#machine.getSnapshot().context.failure
+  }
   get startedAt(): number {
     return this.#machine.getSnapshot().context.startedAt
   }
@@ -297,6 +301,10 @@ export class Supervisor {
 
   /** Resumes what an earlier process left: the spool, then every effect that a snapshot wants. */
   async restore(): Promise<void> {
+    await this.#orFail(() => this.#restore())
+  }
+
+  async #restore(): Promise<void> {
     for (const { session, count } of await this.#store.countMessagesBySession()) {
       this.#gauge.set(session, count, this.#now())
     }
@@ -501,6 +509,21 @@ export class Supervisor {
     if (this.state === 'draining' || this.state === 'stopped') return
     this.#machine.send({ type: 'DRAIN', reason, at: this.#now() })
     this.#options.log('info', 'draining', { reason })
+    await this.#orFail(() => this.#releaseEffects())
+    this.#machine.send({ type: 'DRAINED' })
+  }
+
+  /** A step without which the daemon can neither start nor stop in order. */
+  async #orFail(step: () => Promise<void>): Promise<void> {
+    try {
+      await step()
+    } catch (error) {
+      this.#machine.send({ type: 'FAILED', reason: errorMessage(error) })
+      throw error
+    }
+  }
+
+  async #releaseEffects(): Promise<void> {
     await this.#ticker.stop()
     faultPoint('drain')
     const unfinished = await this.#effects.drain(DRAIN_MS - RELEASE_MS)
@@ -514,7 +537,6 @@ export class Supervisor {
         ),
       ),
     )
-    this.#machine.send({ type: 'DRAINED' })
   }
 
   async #tick(): Promise<void> {

@@ -163,6 +163,20 @@ describe('supervisor.restart', () => {
     expect(await titles('s')).toEqual(['Edit a.ts'])
   })
 
+  test('a start that fails leads to `stopped` with its reason, and no event is accepted', async () => {
+    await h.store.close()
+    const failing = (store: Store): Store =>
+      new Proxy(store, {
+        get: (target, name) =>
+          name === 'unfinishedEffects'
+            ? () => Promise.reject(new Error('a bad sector'))
+            : Reflect.get(target, name, target),
+      })
+    await expect(h.start(failing)).rejects.toThrow('a bad sector')
+    expect(h.supervisor).toMatchObject({ state: 'stopped', failure: 'a bad sector' })
+    await expect(h.supervisor.accept(events.prompt('s', 'p'))).rejects.toMatchObject({ code: 'draining' })
+  })
+
   test('draining lets effects finish; what does not is let go of and taken up at the next start', async () => {
     const gate = gated()
     h.observer = gate.observer
