@@ -10,8 +10,8 @@ import { contentHash } from '../store/commit.ts'
 import type { ImportBatch, ImportedObservation, ImportedRecord, SummaryRecord } from '../store/exchange-records.ts'
 import { MAX_RECORD_TEXT_CHARS } from './record-schemas.ts'
 
-export function cleanImportBatch({ sessions, records, dryRun }: ImportBatch): ImportBatch {
-  return { sessions, records: records.map(cleaned), dryRun }
+export function cleanImportBatch(batch: ImportBatch): ImportBatch {
+  return { ...batch, records: batch.records.map(cleaned) }
 }
 
 function cleaned(record: ImportedRecord): ImportedRecord {

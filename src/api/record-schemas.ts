@@ -11,6 +11,8 @@ export const MAX_RECORD_TEXT_CHARS = 65_536
 /** Items of one list (facts, files, functions, sources): ten times what an observer may return. */
 export const MAX_RECORD_ITEMS = 2_000
 const MAX_PROMPTS = 1_000_000_000
+/** More than a session can use; sums of many stay exact. */
+const MAX_TOKENS = 1_000_000_000
 /** Records of one request: hooks wait while they are stored. */
 const MAX_BATCH_RECORDS = 200
 
@@ -64,7 +66,7 @@ const observation = z.object({
     .max(MAX_RECORD_ITEMS),
   agent: label.nullable(),
   promptNumber,
-  discoveryTokens: z.int().min(0),
+  discoveryTokens: z.int().min(0).max(MAX_TOKENS),
   discoveryEstimated: z.boolean(),
   sources: z.array(label).max(MAX_RECORD_ITEMS),
   model: label.nullable(),
@@ -122,6 +124,7 @@ const importedSession: z.ZodType<ImportedSession> = z.object({ ...sessionFields,
 export const batchSchema: z.ZodType<ImportBatch> = z.object({
   sessions: z.array(importedSession).max(MAX_BATCH_RECORDS),
   records: z.array(z.discriminatedUnion('kind', [prompt, observation, summary, link, pin])).max(MAX_BATCH_RECORDS),
+  forgotten: z.boolean().exactOptional(),
   dryRun: z.boolean(),
 })
 

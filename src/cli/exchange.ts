@@ -4,7 +4,7 @@ import { findProject, isExcluded, isImportedProjectKey, type Project, projectOfD
 import { MEMORY_KINDS, type SearchFilters } from '../domain/search-query.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { readFileChunks } from '../lib/files.ts'
-import { formatBytes } from '../lib/format.ts'
+import { formatBytes, pluralize } from '../lib/format.ts'
 import { VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
 import type { StoreReader } from '../store/port.ts'
@@ -117,24 +117,27 @@ function* withProgress(
 interface ImportRequest {
   /** From a project of the file to one here. */
   mappings: ReadonlyMap<string, string>
+  pins: boolean
+  forgotten: boolean
   dryRun: boolean
 }
 
 /** Resolves with the exit code. */
-export async function importMemory(file: string, { mappings, dryRun }: ImportRequest, cli: Cli): Promise<number> {
+export async function importMemory(file: string, request: ImportRequest, cli: Cli): Promise<number> {
+  const { mappings, pins, forgotten, dryRun } = request
   const source = await openImportSource(file)
   try {
     return await withInterruptSignal((signal) =>
       withDaemon(cli, (client) =>
         withReader(cli, async (reader) => {
           const map = new ProjectMap(reader, await resolveMappings(mappings, reader, cli))
-          const report = await sendRecords(source, { client, map, dryRun, signal }, cli)
+          const report = await sendRecords(source, { client, map, pins, forgotten, dryRun, signal }, cli)
           cli.progress('')
           const { projects } = map
           printResult(cli, { source: source.what, dryRun, ...report, projects }, () =>
             importResultLines(report, projects, dryRun, cli.display()),
           )
-          return report.refused > 0 ? EXIT_FAILED : 0
+          return report.refused + report.future > 0 ? EXIT_FAILED : 0
         }),
       ),
     )
@@ -182,18 +185,20 @@ const BATCH_TIMEOUT_MS = 120_000
 
 async function sendRecords(
   source: ImportSource,
-  options: { client: DaemonClient; map: ProjectMap; dryRun: boolean; signal: AbortSignal },
+  options: Omit<ImportRequest, 'mappings'> & { client: DaemonClient; map: ProjectMap; signal: AbortSignal },
   cli: Cli,
 ): Promise<ImportReport> {
-  const { client, map, dryRun, signal } = options
+  const { client, map, pins, forgotten, dryRun, signal } = options
   const { CLAUDE_MEM_MAX_MESSAGE_KB, CLAUDE_MEM_EXCLUDED_PROJECTS } = loadSettings(cli.paths.dataDir).values
   // Half of a message, because the batch is wrapped in JSON.
   const recordBytes = CLAUDE_MEM_MAX_MESSAGE_KB * 512
   try {
     return await importRecords(source, {
-      send: async (batch) => (await client.call('import', { batch }, BATCH_TIMEOUT_MS)).outcomes,
+      send: (batch) => client.call('import', { batch }, BATCH_TIMEOUT_MS),
       projects: map,
       isExcluded: (cwd, project) => isExcluded(cwd, project, CLAUDE_MEM_EXCLUDED_PROJECTS),
+      pins,
+      forgotten,
       dryRun,
       batchBytes: Math.min(BATCH_BYTES, recordBytes),
       recordBytes,
@@ -229,19 +234,30 @@ function importResultLines(
   dryRun: boolean,
   { style }: Display,
 ): string[] {
-  const { added, known, refused, excluded, problems } = report
+  const { added, known, refused, excluded, future, forgotten, pinsLeftOut, problems } = report
   const hasKnown = Object.values(known).some((count) => count > 0)
   const shown = problems.slice(0, SHOWN_PROBLEMS)
   const more = refused - shown.length
   return [
     `${dryRun ? 'Would import' : 'Imported'} ${style.bold(countsText(added))}`,
     ...(hasKnown ? [style.dim(`${countsText(known)} ${dryRun ? 'are' : 'were'} there already`)] : []),
+    ...writtenLines(report.writtenTo, projects),
     ...mappedProjectLines(projects),
     ...(excluded === 0 ? [] : [`${excluded} of excluded projects left out (claude-mem projects lists them)`]),
+    ...(pinsLeftOut === 0
+      ? []
+      : [`${pluralize(pinsLeftOut, 'pin')} left out; --pins imports them: pinned ones are part of every context`]),
+    ...(forgotten === 0 ? [] : [`${forgotten} of sessions that you erased left out; --forgotten imports them`]),
+    ...(future === 0 ? [] : [style.yellow(`${future} with a time in the future were not imported`)]),
     ...(refused === 0 ? [] : [style.yellow(`${refused} could not be imported; everything else was`)]),
     ...shown.map(({ at, problem }) => `  ${terminalSafe(at)}: ${terminalSafe(problem)}`),
     ...(more > 0 ? [`  … and ${more} more`] : []),
   ]
+}
+
+function writtenLines(keys: readonly string[], projects: readonly MappedProject[]): string[] {
+  const names = keys.map((key) => projects.find(({ to }) => to.key === key)?.to.name ?? key)
+  return keys.length === 0 ? [] : [`Projects: ${names.map(terminalSafe).join(', ')}`]
 }
 
 /** Only projects that get another key than in the file, or for which there is no repository here. */

@@ -29,7 +29,7 @@ import {
   emptyCommit,
   type NewObservation,
 } from '../store/commit.ts'
-import type { ImportBatch, ImportOutcome } from '../store/exchange-records.ts'
+import type { ImportBatch, ImportResult } from '../store/exchange-records.ts'
 import type { Store } from '../store/port.ts'
 import { commitItem, type StreamedChange, type StreamItem } from './actors/stream.ts'
 import type { RenderedContextCache } from './rendered-context-cache.ts'
@@ -228,12 +228,12 @@ export class MemoryChanges {
     for (const { project } of observations) this.#invalidate(project)
   }
 
-  /** Returns the outcome of each record, in their order. */
-  async import(batch: ImportBatch): Promise<ImportOutcome[]> {
+  /** Returns the outcome of each record, in their order, and the keys of the projects that were changed. */
+  async import(batch: ImportBatch): Promise<Pick<ImportResult, 'outcomes' | 'projects'>> {
     const { outcomes, projects, seq } = await this.#options.store.importBatch(batch, this.#now())
     this.#publish(seq, { change: 'imported', projects })
     for (const project of projects) this.#invalidate(project)
-    return outcomes
+    return { outcomes, projects }
   }
 
   /** Resolves once it has begun; `indexing` then says how far it is. */

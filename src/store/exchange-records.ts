@@ -66,6 +66,8 @@ export type ImportedRecord = PromptRecord | ImportedObservation | SummaryRecord 
 export interface ImportBatch {
   sessions: readonly ImportedSession[]
   records: readonly ImportedRecord[]
+  /** Also records of sessions that the user erased here; their tombstones are removed. */
+  forgotten?: boolean
   /** Nothing is stored; the outcomes are those that an import would have. */
   dryRun: boolean
 }
@@ -75,6 +77,8 @@ export type ImportOutcome =
   | { is: 'added' | 'known'; id: number | null }
   /** The record is invalid; the rest of the batch is imported. */
   | { is: 'refused'; reason: string }
+  /** `future`: its time is in the future. `forgotten`: the user erased its session here. */
+  | { is: 'left_out'; because: 'future' | 'forgotten' }
 
 export interface ImportResult {
   /** In the records' order. */

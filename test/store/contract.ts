@@ -286,10 +286,10 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         const both = [start('both'), record(promptOf('both', 'random:2'))]
         await committed(store, commitOf('both', 1, { events: both }))
         expect(await store.storedSessionStates(['read', 'nowhere', 'hooked', 'begun', 'both'].map(end))).toEqual([
-          { session: 'read', hooks: false, transcript: true, finished: true },
-          { session: 'hooked', hooks: true, transcript: false, finished: false },
-          { session: 'begun', hooks: false, transcript: true, finished: false },
-          { session: 'both', hooks: true, transcript: true, finished: false },
+          { session: 'read', hooks: false, transcript: true, finished: true, forgotten: false },
+          { session: 'hooked', hooks: true, transcript: false, finished: false, forgotten: false },
+          { session: 'begun', hooks: false, transcript: true, finished: false, forgotten: false },
+          { session: 'both', hooks: true, transcript: true, finished: false, forgotten: false },
         ])
         expect(
           await store.storedSessionStates([{ session: 'read', end: transcriptEndId('read', 'a later line') }]),

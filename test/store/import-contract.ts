@@ -36,10 +36,44 @@ export function importContract(current: () => Store): void {
   const whatBecame = async (...args: Parameters<typeof take>) => (await take(...args)).outcomes.map(({ is }) => is)
   const idOf = async (record: ObservationRecord) => {
     const [outcome] = (await take([record])).outcomes
-    return outcome?.is === 'refused' ? 0 : (outcome?.id ?? 0)
+    return outcome !== undefined && 'id' in outcome ? (outcome.id ?? 0) : 0
   }
 
   describe('import', () => {
+    test('import.leavesOutTheFuture_andClampsTheTimesOfItsSession', async () => {
+      const year255479 = 8_000_000_000_000_000
+      const session = sessionOf('s', { startedAt: year255479, heardAt: year255479 })
+      const records = [
+        observationRecord('s', { createdAt: year255479 }),
+        summaryRecord('s', { createdAt: year255479 }),
+        { ...promptRecord('s', 1), at: year255479 },
+        observationRecord('s'),
+      ]
+      const { outcomes } = await take(records, { sessions: [session] })
+      expect(outcomes.map((outcome) => ('because' in outcome ? outcome.because : outcome.is))).toEqual([
+        'future',
+        'future',
+        'future',
+        'added',
+      ])
+      expect((await current().session('s'))?.heardAt).toBeLessThan(NOW + 2 * 86_400_000)
+      const id = (await current().observations({}))[0]?.id ?? 0
+      await take([{ kind: 'pin', observation: id, at: year255479 }])
+      await current().pin([id], false, NOW)
+    })
+
+    test('import.leavesOutErasedSessions_unlessTheyAreWanted', async () => {
+      await take([observationRecord('s')])
+      await current().eraseSession('s', NOW)
+      expect(await take([observationRecord('s'), promptRecord('s', 1)])).toMatchObject({
+        outcomes: Array(2).fill({ is: 'left_out', because: 'forgotten' }),
+        projects: [],
+      })
+      expect(await current().session('s')).toBeNull()
+      expect(await whatBecame([observationRecord('s')], { forgotten: true })).toEqual(['added'])
+      expect(await current().sessionErasedAt('s')).toBeNull()
+    })
+
     test('import.keepsEverythingInAClosedSession', async () => {
       const records = [promptRecord('s', 1), observationRecord('s'), summaryRecord('s')]
       const { outcomes, projects } = await take(records)

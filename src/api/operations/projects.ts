@@ -91,8 +91,8 @@ export const projectOperations = {
     doors: LOCAL_ONLY,
     input: z.object({ batch: batchSchema }),
     answerType: 'imported',
-    answerDescription: '`outcomes` in the order of the records',
-    handle: async ({ memory }, { batch }) => ({ outcomes: await memory.import(cleanImportBatch(batch)) }),
+    answerDescription: '`outcomes` in the order of the records, `projects`: keys of those that got memories',
+    handle: async ({ memory }, { batch }) => await memory.import(cleanImportBatch(batch)),
   }),
 }
 

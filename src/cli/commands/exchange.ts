@@ -53,8 +53,9 @@ export const importCommand = defineCommand({
     'export of this claude-mem (jsonl), or the database of the original claude-mem (usually ~/.claude-mem/claude-mem.db), ' +
     'which is only read, even while the original runs. Existing sessions are not changed. The original stores only names ' +
     'of projects: a name becomes your project of that name if there is exactly one, else import:NAME. Secrets are masked; ' +
-    'excluded projects are left out. Memories that you have forgotten since the export come back. Records that cannot be ' +
-    'used are listed at the end, and the exit code is 1. Starts the daemon if it is not running.',
+    'excluded projects are left out. Memories that you have forgotten since the export come back; sessions that you erased do ' +
+    'not, unless you pass --forgotten. Pins of the file are imported with --pins only. Records that cannot be used, or whose ' +
+    'time is in the future, are counted at the end, and the exit code is 1. Starts the daemon if it is not running.',
   examples: [
     ['claude-mem import memory.jsonl', ''],
     ['claude-mem import ~/.claude-mem/claude-mem.db --dry-run', 'what would be added'],
@@ -65,14 +66,16 @@ export const importCommand = defineCommand({
   },
   options: {
     'dry-run': { type: 'boolean', alias: 'n', describe: 'Change nothing; print what would be added' },
+    pins: { type: 'boolean', describe: 'Import pins too' },
+    forgotten: { type: 'boolean', describe: 'Also sessions that were erased here' },
     'project-map': stringOption(
       'OLD=NEW: a project of the file, by name or key, becomes this one here; several with commas',
     ),
   },
-  run: async ({ file, 'dry-run': dryRun, 'project-map': projectMap }, cli) => {
+  run: async ({ file, pins, forgotten, 'dry-run': dryRun, 'project-map': projectMap }, cli) => {
     const mappings = parseProjectMap(projectMap)
     const { importMemory } = await import('../exchange.ts')
-    return await importMemory(resolve(file), { mappings, dryRun }, cli)
+    return await importMemory(resolve(file), { mappings, pins, forgotten, dryRun }, cli)
   },
 })
 

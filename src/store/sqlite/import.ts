@@ -2,6 +2,7 @@
  * Imports memories that another store exported. Known ones are left as they are: an observation is known by session, time
  * and content, a summary by session, prompt number and time, a prompt by its number. The others get new ids.
  */
+import { DAY_MS } from '../../domain/dates.ts'
 import { observationNotFound } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { type Commit, closedSessionState, contentHash, emptyCommit } from '../commit.ts'
@@ -29,6 +30,13 @@ import {
 import { insertTrace } from './observer-turns.ts'
 import { resolveMergedProject } from './projects.ts'
 import { insertSession, selectSession, updateSession } from './sessions.ts'
+import { deleteSessionTombstones, selectSessionErasedAt } from './tombstones.ts'
+
+/**
+ * How far the clock of another computer may be ahead, in ms. A memory from further in the future would be the newest of its
+ * project for ever.
+ */
+const MAX_AHEAD_MS = DAY_MS
 
 /** One transaction per batch. A dry run is rolled back. */
 export function importBatch(db: Database, batch: ImportBatch, at: number): ImportResult {
@@ -65,7 +73,7 @@ class ImportRun {
     this.#batch = batch
     this.#at = at
     this.#seq = nextSeq(db)
-    this.#sessions = new Map(batch.sessions.map((session) => [session.id, session]))
+    this.#sessions = new Map(batch.sessions.map((session) => [session.id, notAfter(session, at)]))
   }
 
   run(): ImportResult {
@@ -82,6 +90,8 @@ class ImportRun {
 
   /** An invalid record is refused without affecting the others. */
   #importRecord(record: ImportBatch['records'][number]): ImportOutcome {
+    const leftOut = this.#reasonToLeaveOut(record)
+    if (leftOut !== null) return { is: 'left_out', because: leftOut }
     return inSavepoint<ImportOutcome>(
       this.#db,
       'record',
@@ -89,6 +99,16 @@ class ImportRun {
       (error) => !isGroupFailure(error),
       (error) => ({ is: 'refused', reason: errorMessage(error) }),
     )
+  }
+
+  #reasonToLeaveOut(record: ImportBatch['records'][number]): 'future' | 'forgotten' | null {
+    if (record.kind === 'link' || record.kind === 'pin') return null
+    const time = record.kind === 'prompt' ? record.at : record.createdAt
+    if (time > this.#at + MAX_AHEAD_MS) return 'future'
+    if (selectSessionErasedAt(this.#db, record.session) === null) return null
+    if (this.#batch.forgotten !== true) return 'forgotten'
+    deleteSessionTombstones(this.#db, [record.session])
+    return null
   }
 
   #apply(record: ImportBatch['records'][number]): ImportOutcome {
@@ -102,7 +122,7 @@ class ImportRun {
       case 'link':
         return this.#link(record)
       case 'pin': {
-        const { changed, missing } = setPins(this.#db, [record.observation], true, record.at)
+        const { changed, missing } = setPins(this.#db, [record.observation], true, Math.min(record.at, this.#at))
         if (missing.length > 0) throw observationNotFound(record.observation)
         return changed > 0 ? this.#changed(record.observation) : KNOWN
       }
@@ -150,7 +170,7 @@ class ImportRun {
   /** Two observations of the file may be one here: then there is no link. */
   #link({ from, to, link, by, at }: LinkRecord): ImportOutcome {
     if (from === to) return KNOWN
-    return addLink(this.#db, { from, to, kind: link, by, at }) ? this.#changed(from) : KNOWN
+    return addLink(this.#db, { from, to, kind: link, by, at: Math.min(at, this.#at) }) ? this.#changed(from) : KNOWN
   }
 
   #changed(observation: number): ImportOutcome {
@@ -179,6 +199,11 @@ class ImportRun {
     this.#added.set(session, ids)
     return ids
   }
+}
+
+function notAfter(session: ImportedSession, now: number): ImportedSession {
+  const latest = now + MAX_AHEAD_MS
+  return { ...session, startedAt: Math.min(session.startedAt, latest), heardAt: Math.min(session.heardAt, latest) }
 }
 
 /** The project under which a session's memories are stored, and the number of its last prompt. */

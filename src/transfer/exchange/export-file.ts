@@ -122,6 +122,9 @@ function notAnExport(name: string): MemError {
   )
 }
 
+/** A million observations have about 2 GB. */
+const MAX_IMPORT_BYTES = 8 * 1024 ** 3
+
 const SQLITE_MAGIC = 'SQLite format 3\0'
 
 /** What kind of file the user wants to import. `text` is not yet known to be an export; `checkExport` tells. */
@@ -130,6 +133,12 @@ export function detectImportFile(file: string): { is: 'database' | 'text'; bytes
     const stat = statSync(file)
     if (!stat.isFile()) throw new MemError('bad_request', `${file} is not a file`)
     if (stat.size === 0) throw new MemError('bad_request', `${file} is empty`)
+    if (stat.size > MAX_IMPORT_BYTES) {
+      throw new MemError(
+        'too_large',
+        `${file} has more than ${MAX_IMPORT_BYTES / 1024 ** 3} GB; export less: --project, --since`,
+      )
+    }
     return { is: readMagic(file) === SQLITE_MAGIC ? 'database' : 'text', bytes: stat.size }
   } catch (error) {
     if (error instanceof MemError) throw error

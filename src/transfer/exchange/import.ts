@@ -11,6 +11,7 @@ import type {
   ImportedRecord,
   ImportedSession,
   ImportOutcome,
+  ImportResult,
   LinkRecord,
   PinRecord,
   SessionRecord,
@@ -46,19 +47,33 @@ export interface ImportReport {
   problems: { at: string; problem: string }[]
   /** Number of records of excluded projects, which are not imported. */
   excluded: number
+  /** Number of records whose time is in the future, which are not imported. */
+  future: number
+  /** Number of records of sessions that were erased here, which are not imported. */
+  forgotten: number
+  /** Number of pins that were not imported, because pins were not asked for. */
+  pinsLeftOut: number
+  /** Keys of the projects that got memories; empty in a dry run. */
+  writtenTo: string[]
 }
 
 /** A record is stored and indexed in about a millisecond: a hook waiting behind a batch is still answered in time. */
 const BATCH_RECORDS = 50
 const NO_OUTCOME: ImportOutcome = { is: 'refused', reason: 'the daemon did not report an outcome' }
+/** Sessions, and links and pins, of a file: they are kept in memory until the end. */
+const MAX_KEPT = 1_000_000
 /** Problems kept for the report. */
 const MAX_PROBLEMS = 100
 
 export interface ImportOptions {
-  send(batch: ImportBatch): Promise<ImportOutcome[]>
+  send(batch: ImportBatch): Promise<Pick<ImportResult, 'outcomes' | 'projects'>>
   projects: ProjectMap
   /** Whether sessions in this directory or project are excluded from memory. */
   isExcluded(cwd: string, project: Project): boolean
+  /** Pinned observations are part of every context: the user decides whether those of a file are. */
+  pins: boolean
+  /** Also sessions that were erased here. */
+  forgotten: boolean
   dryRun: boolean
   /** Size limits of the records of one request, and of a single record. */
   batchBytes: number
@@ -77,11 +92,23 @@ export async function importRecords(source: ImportSource, options: ImportOptions
 
 class Importer {
   readonly #options: ImportOptions
-  readonly #report: ImportReport = { added: noCounts(), known: noCounts(), refused: 0, problems: [], excluded: 0 }
+  readonly #report: ImportReport = {
+    added: noCounts(),
+    known: noCounts(),
+    refused: 0,
+    problems: [],
+    excluded: 0,
+    future: 0,
+    forgotten: 0,
+    pinsLeftOut: 0,
+    writtenTo: [],
+  }
   readonly #names = new Map<string, string>()
   readonly #sessions = new Map<string, ImportedSession>()
   /** From an observation's id in the file to its id here; null in a dry run for a new one. */
   readonly #ids = new Map<number, number | null>()
+  /** Ids in the file of observations that were left out: links and pins to them are left out too. */
+  readonly #leftOut = new Set<number>()
   /** Excluded sessions, and the ids of their observations in the file. */
   readonly #excluded = new Set<string | number>()
   /** Links and pins are sent last, when all ids are known. */
@@ -103,11 +130,16 @@ class Importer {
         await this.#projectOf(record.key)
         return
       case 'session':
+        if (this.#sessions.size >= MAX_KEPT) return this.#refuse(at, `more than ${MAX_KEPT} sessions`)
         return await this.#session(record)
-      case 'link':
       case 'pin':
-        this.#marks.push({ at, record })
-        return
+        if (!this.#options.pins) {
+          this.#report.pinsLeftOut += 1
+          return
+        }
+        return this.#keepMark(at, record)
+      case 'link':
+        return this.#keepMark(at, record)
       case 'prompt':
         if (this.#excluded.has(record.session)) return this.#countExcluded()
         return await this.#pack(at, record)
@@ -130,6 +162,11 @@ class Importer {
     return this.#report
   }
 
+  #keepMark(at: string, record: LinkRecord | PinRecord): void {
+    if (this.#marks.length >= MAX_KEPT) return this.#refuse(at, `more than ${MAX_KEPT} links and pins`)
+    this.#marks.push({ at, record })
+  }
+
   async #session({ kind: _, project: key, ...session }: SessionRecord): Promise<void> {
     const project = await this.#projectOf(key)
     if (this.#options.isExcluded(session.cwd, project)) this.#excluded.add(session.id)
@@ -144,6 +181,7 @@ class Importer {
   async #mark(at: string, record: LinkRecord | PinRecord): Promise<void> {
     const fileIds = record.kind === 'link' ? [record.from, record.to] : [record.observation]
     if (fileIds.some((id) => this.#excluded.has(id))) return this.#countExcluded()
+    if (fileIds.some((id) => this.#leftOut.has(id))) return
     const [first, second] = fileIds.map((id) => this.#ids.get(id))
     if (first === undefined || (record.kind === 'link' && second === undefined))
       return this.#refuse(at, `observation ${fileIds.find((id) => !this.#ids.has(id))} is not in the file`)
@@ -180,11 +218,18 @@ class Importer {
     const records = packed.map(({ record }) => record)
     const used = new Set(records.flatMap((record) => ('session' in record ? [record.session] : [])))
     const sessions = [...used].flatMap((id) => this.#sessions.get(id) ?? [])
-    const outcomes = await this.#options.send({ sessions, records, dryRun: this.#options.dryRun })
+    const { dryRun, forgotten } = this.#options
+    const { outcomes, projects } = await this.#options.send({ sessions, records, forgotten, dryRun })
+    this.#report.writtenTo = [...new Set([...this.#report.writtenTo, ...projects])]
     for (const [index, { at, record }] of packed.entries()) {
       const outcome = outcomes[index] ?? NO_OUTCOME
       if (outcome.is === 'refused') {
         this.#refuse(at, outcome.reason)
+        continue
+      }
+      if (outcome.is === 'left_out') {
+        if (record.kind === 'observation') this.#leftOut.add(record.id)
+        this.#report[outcome.because] += 1
         continue
       }
       if (record.kind === 'observation') this.#ids.set(record.id, outcome.id)

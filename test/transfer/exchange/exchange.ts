@@ -43,6 +43,8 @@ export interface Importing {
   dryRun?: boolean
   batchBytes?: number
   isExcluded?: ImportOptions['isExcluded']
+  pins?: boolean
+  forgotten?: boolean
   /** Called before each batch: throws where the process should die. */
   before?: (batch: ImportBatch) => void
 }
@@ -50,16 +52,26 @@ export interface Importing {
 export async function importInto(
   store: Store,
   source: ImportSource,
-  { map = {}, dryRun = false, batchBytes = 8_192, isExcluded = () => false, before }: Importing = {},
+  {
+    map = {},
+    dryRun = false,
+    batchBytes = 8_192,
+    isExcluded = () => false,
+    pins = true,
+    forgotten = false,
+    before,
+  }: Importing = {},
 ): Promise<ImportReport & { projects: ProjectMap['projects'] }> {
   const projects = new ProjectMap(store, new Map(Object.entries(map)))
   const report = await importRecords(source, {
     send: async (batch) => {
       before?.(batch)
-      return (await store.importBatch(cleanImportBatch(batch), NOW)).outcomes
+      return await store.importBatch(cleanImportBatch(batch), NOW)
     },
     projects,
     isExcluded,
+    pins,
+    forgotten,
     dryRun,
     batchBytes,
     recordBytes: 1_000_000,

@@ -11,7 +11,7 @@ import { observationRecord, promptRecord, sessionOf } from '../../store/import-c
 import { place } from '../../store/place.ts'
 import { NOW, PROJECT } from '../../store/samples.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
-import { fileText, importInto, NOTHING, textSource } from './exchange.ts'
+import { fileText, type Importing, importInto, NOTHING, textSource } from './exchange.ts'
 
 const { project: _, ...session } = sessionOf('s')
 const RECORDS: ExportRecord[] = [
@@ -25,11 +25,11 @@ const TEXT = fileText(RECORDS)
 const lines = TEXT.trimEnd().split('\n')
 const [header = '', project = '', sessionLine = '', prompt = '', observation = '', pin = '', end = ''] = lines
 
-async function imported(text: string, maxChars?: number) {
+async function imported(text: string, maxChars?: number, options: Importing = {}) {
   const here = place()
   const store = await openLocalStore(here.options)
   try {
-    return await importInto(store, textSource(text, maxChars))
+    return await importInto(store, textSource(text, maxChars), options)
   } finally {
     await store.close()
     here.dispose()
@@ -38,6 +38,12 @@ async function imported(text: string, maxChars?: number) {
 const withLine = (line: string) => [header, project, sessionLine, line, observation, pin, end].join('\n')
 
 describe('exchange.file', () => {
+  test('exchange.pinsAreImportedOnlyIfAskedFor_andTheProjectsAreNamed', async () => {
+    const { added, pinsLeftOut, writtenTo } = await imported(TEXT, undefined, { pins: false })
+    expect({ added, pinsLeftOut }).toEqual({ added: { ...NOTHING, observation: 1, prompt: 1 }, pinsLeftOut: 1 })
+    expect(writtenTo).toHaveLength(1)
+  })
+
   test('a complete file is imported with any line ends', async () => {
     const added = { ...NOTHING, observation: 1, prompt: 1, pin: 1 }
     expect(await imported(TEXT)).toMatchObject({ added, refused: 0 })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { events, Harness } from '../../daemon/actors/harness.ts'
 import { observationRecord, promptRecord, sessionOf } from '../../store/import-contract.ts'
+import { NOW } from '../../store/samples.ts'
 
 let h: Harness
 beforeEach(async () => {
@@ -10,7 +11,7 @@ afterEach(() => h.dispose())
 
 const taken = async (records: Parameters<typeof h.store.importBatch>[0]['records'], prompts: number) => {
   const batch = { sessions: [sessionOf('s', { prompts })], records, dryRun: false }
-  return (await h.store.importBatch(batch, Date.now())).outcomes.map(({ is }) => is)
+  return (await h.store.importBatch(batch, NOW + 60_000)).outcomes.map(({ is }) => is)
 }
 
 test('exchange.resumed: an imported session continues when its client opens it again', async () => {
