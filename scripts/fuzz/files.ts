@@ -1,7 +1,7 @@
 /** Targets that are files and processes: the spool, files to import, and the real hook process. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { isExcluded } from '../../src/domain/project.ts'
@@ -125,7 +125,7 @@ async function importWhole(file: string, client: DaemonClient): Promise<void> {
   const source = await importSource(file)
   try {
     await importRecords(source, {
-      send: async (batch) => (await client.call('import', { batch }, IMPORT_TIMEOUT_MS)).outcomes,
+      send: async (batch) => await client.call('import', { batch }, IMPORT_TIMEOUT_MS),
       projects: new ProjectMap({ projects: async () => [] }, new Map()),
       isExcluded: (cwd, project) => isExcluded(cwd, project, []),
       dryRun: false,
@@ -141,7 +141,7 @@ async function importWhole(file: string, client: DaemonClient): Promise<void> {
 /** As `claude-mem import` opens it. */
 async function importSource(file: string): Promise<ImportSource> {
   const { is, bytes } = detectImportFile(file)
-  if (is === 'database') return originalSource(OriginalDatabase.open(file))
+  if (is === 'database') return originalSource(OriginalDatabase.open(file, dirname(file)))
   const lines = () => readLines(readFileChunks(file), MAX_LINE_CHARS)
   await checkExport(lines(), file)
   return { what: 'export', total: bytes, items: () => readExport(lines(), file, () => 0), close: () => undefined }

@@ -97,7 +97,7 @@ function wordSearch(engine: SearchEngine, note: string): SearchReader {
 async function openCopy(paths: Paths, env: NodeJS.ProcessEnv, cause: unknown): Promise<ReadOnlyMemory> {
   let copy: PrivateCopy
   try {
-    copy = privateCopy(paths.database)
+    copy = privateCopy(paths.database, paths.temporary)
   } catch (error) {
     // The file itself cannot be read: SQLite's error says what to do.
     throw ['EACCES', 'EPERM'].includes(systemCode(error) ?? '') ? cause : error

@@ -125,7 +125,7 @@ interface ImportRequest {
 /** Resolves with the exit code. */
 export async function importMemory(file: string, request: ImportRequest, cli: Cli): Promise<number> {
   const { mappings, pins, forgotten, dryRun } = request
-  const source = await openImportSource(file)
+  const source = await openImportSource(file, cli)
   try {
     return await withInterruptSignal((signal) =>
       withDaemon(cli, (client) =>
@@ -147,9 +147,9 @@ export async function importMemory(file: string, request: ImportRequest, cli: Cl
   }
 }
 
-async function openImportSource(file: string): Promise<ImportSource> {
+async function openImportSource(file: string, { paths }: Cli): Promise<ImportSource> {
   const { is, bytes } = detectImportFile(file)
-  if (is === 'database') return originalSource(OriginalDatabase.open(file))
+  if (is === 'database') return originalSource(OriginalDatabase.open(file, paths.temporary))
   await checkExport(readLines(readFileChunks(file), MAX_LINE_CHARS), file)
   let done = 0
   async function* countedChunks(): AsyncGenerator<string> {

@@ -228,6 +228,7 @@ class DaemonParts implements Daemon {
       fallsBackToOffline: () => settings.CLAUDE_MEM_WHEN_UNAVAILABLE === 'offline',
       onModelCallsStored: (calls) => budget.add(calls),
       cleaningRules: () => settings,
+      keepsPayloads: () => settings.CLAUDE_MEM_KEEP_PAYLOADS_DAYS > 0,
       policy: () => sessionPolicy(loaded, observer.choice.provider === 'offline'),
       concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
       spool: this.#spool,

@@ -119,6 +119,8 @@ export interface Commit {
   /** Digest of what a tool showed, by subject (a file, a command). A later digest replaces an earlier one. */
   seen: { subject: string; digest: string }[]
   trace: TraceEntry[]
+  /** False: payloads are deleted when their messages are settled. */
+  keepPayloads?: boolean
 }
 
 /** A commit that is being built: the state is added last, after all decisions. */

@@ -1,4 +1,5 @@
 /** Operations on sessions: their events, queue, story, calls to models and what those cost. */
+import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
@@ -19,7 +20,9 @@ import {
   cwd,
   eventSchema,
   id,
+  label,
   limit,
+  MAX_EPOCH_MS,
   MAX_PATH_CHARS,
   MAX_STORY_ROWS,
   MAX_USAGE_DAYS,
@@ -36,6 +39,22 @@ const rows = z.int().min(0).max(MAX_STORY_ROWS)
 const days = z.int().min(1).max(MAX_USAGE_DAYS).default(30)
 /** On Windows, where anyone may open a named pipe, the first message carries the token. */
 const token = z.string().exactOptional()
+
+/** Calls in one request to record their cost. */
+const MAX_RECORDED_CALLS = 1_000
+const tokens = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const callFigures = z.object({
+  effectId: id,
+  kind: z.enum(['observe', 'summarize', 'compact']),
+  provider: label,
+  model: label,
+  promptVersion: label.nullable(),
+  at: z.int().min(0).max(MAX_EPOCH_MS),
+  durationMs: z.int().min(0).max(MAX_EPOCH_MS),
+  usage: z.object({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }),
+  cost: z.number().min(0).nullable(),
+  failed: z.boolean(),
+})
 
 export const sessionOperations = {
   event: daemonOperation({
@@ -176,6 +195,28 @@ export const sessionOperations = {
       return { session, calls: await reader.calls({ session, limit }) }
     },
     rest: [{ method: 'GET', path: '/api/sessions/:session/calls' }],
+  }),
+
+  record_calls: daemonOperation({
+    about:
+      'Records what model calls cost that were made outside of sessions, such as those of a replay, for the daily budget.',
+    doors: LOCAL_ONLY,
+    input: z.object({ project, calls: z.array(callFigures).max(MAX_RECORDED_CALLS) }),
+    answerType: 'done',
+    answerDescription: '`affected`: calls',
+    handle: async ({ supervisor }, { project, calls }) => {
+      await supervisor.recordCost(
+        project,
+        calls.map(({ failed, ...call }) => ({
+          ...call,
+          callId: randomUUID(),
+          error: failed ? 'failed' : null,
+          sent: '',
+          received: null,
+        })),
+      )
+      return { affected: calls.length }
+    },
   }),
 
   usage: readOperation({

@@ -14,7 +14,7 @@ import { oneOf } from '../arguments.ts'
 import { type Cli, confirmChange, printResult, withInterruptSignal } from '../cli.ts'
 import { defineCommand, EXIT_FAILED, stringOption, yesOption } from '../command.ts'
 import { formatKnownCost, formatMoney } from '../format.ts'
-import { withMemory } from '../memory-client.ts'
+import { withDaemon, withMemory } from '../memory-client.ts'
 import { progressBar, remainingText, throttled } from '../progress.ts'
 import type { Display, Paint } from '../style.ts'
 import { rightColumn, tableLines } from '../table.ts'
@@ -80,6 +80,14 @@ async function replay(
     runReplay(prepared, {
       policy: sessionPolicy(loaded, choice.provider === 'offline'),
       signal,
+      temporary: cli.paths.temporary,
+      recordCost: async (project, calls) => {
+        const figures = calls.map(({ sent: _sent, received: _received, error, ...call }) => ({
+          ...call,
+          failed: error !== null,
+        }))
+        await withDaemon(cli, (client) => client.call('record_calls', { project, calls: figures }))
+      },
       onProgress: throttled(PROGRESS_INTERVAL_MS, (elapsedMs, done: number, total: number) =>
         cli.progress(replayProgressLine(done, total, elapsedMs)),
       ),

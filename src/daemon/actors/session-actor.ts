@@ -37,6 +37,8 @@ export interface SessionHost {
   policy(): Policy
   /** Why no model may be called now; null: one may. */
   offline(): string | null
+  /** Whether payloads are kept after their messages are settled. */
+  keepsPayloads(): boolean
   /** After a commit: the effect that the snapshot wants in flight, or none. */
   act(session: string, effect: Effect | null): void
   committed(commit: Commit, result: CommitResult & { ok: true }, counts: { pending: number; failed: number }): void
@@ -276,7 +278,8 @@ export class SessionActor {
       return
     }
     const machine = machineOf(awake)
-    const commit = { ...parts, state: stateOf(machine, details, this.#host.policy()) }
+    const state = stateOf(machine, details, this.#host.policy())
+    const commit = { ...parts, state, keepPayloads: this.#host.keepsPayloads() }
     const result = await this.#host.committer.submit(commit)
     if (!result.ok) return this.#recover(items, deliveries, result)
     this.#awake = { actor: awake.actor, revision: commit.revision, details }

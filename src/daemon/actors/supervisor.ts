@@ -11,6 +11,7 @@ import { type CleanedEvent, type CleaningRules, EventCleaner, NO_EXCLUSIONS } fr
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
+import type { Project } from '../../domain/project.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import type { Log } from '../../lib/log.ts'
@@ -182,7 +183,8 @@ type EffectOptions = Omit<EffectHost, 'deliver' | 'recordCost'>
 interface SupervisorOptions
   extends Omit<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>,
     Partial<Pick<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>>,
-    Pick<SessionHost, 'policy' | 'freshId'> {
+    Pick<SessionHost, 'policy' | 'freshId'>,
+    Partial<Pick<SessionHost, 'keepsPayloads'>> {
   spool: Spool
   /** What may be kept of an event. Read for each event: the settings may change. */
   cleaningRules?: () => CleaningRules
@@ -199,6 +201,7 @@ interface SupervisorOptions
 const DEFAULTS = {
   modelDisabledReason: () => null,
   fallsBackToOffline: () => false,
+  keepsPayloads: () => true,
   now: Date.now,
   random: Math.random,
   cleaningRules: () => NO_EXCLUSIONS,
@@ -239,11 +242,7 @@ export class Supervisor {
         this.#lastActivity = this.#now()
         return this.#registry.get(session).deliver(delivery)
       },
-      recordCost: async (project, calls) => {
-        if (calls.length === 0) return
-        await options.store.recordCalls(project, calls)
-        options.onModelCallsStored(calls)
-      },
+      recordCost: (project, calls) => this.recordCost(project, calls),
     })
     this.#registry = new Registry({
       ...options,
@@ -430,6 +429,13 @@ export class Supervisor {
     if (project === undefined) throw sessionNotFound(session)
     this.#effects.discard(session, project)
     await this.#registry.get(session).exclusively(erase)
+  }
+
+  /** Records calls of no session, without their texts: their cost counts against the budget. */
+  async recordCost(project: Project, calls: readonly ModelCall[]): Promise<void> {
+    if (calls.length === 0) return
+    await this.#store.recordCalls(project, calls)
+    this.#options.onModelCallsStored(calls)
   }
 
   /** The user wants erased sessions back: their events are accepted again. Returns how many of them were erased. */

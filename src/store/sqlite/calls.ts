@@ -37,11 +37,11 @@ export function insertCalls(db: Database, commit: Commit): void {
   for (const call of commit.calls) writeCall(db, owner, call, call === successful ? observations : 0)
 }
 
-/** Calls of no session, such as those of an erased one: they count for the cost and the budget, without their texts. */
+/** Calls of no session, such as those of an erased one or of a replay: they count for the cost and the budget, without their texts. */
 export function recordCalls(db: Database, project: Project, calls: readonly ModelCall[]): void {
   db.write(() => {
     for (const call of calls) {
-      const error = call.error === null ? null : 'erased with its session'
+      const error = call.error === null ? null : 'failed'
       writeCall(db, { session: null, project }, { ...call, error, sent: null, received: null }, 0)
     }
   })

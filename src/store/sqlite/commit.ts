@@ -73,7 +73,7 @@ function apply(db: Database, decided: Commit): CommitResult {
     id: insertObservation(db, keys, observation),
     observation,
   }))
-  for (const update of commit.inbox) applyInboxUpdate(db, session, update, inserted)
+  for (const update of commit.inbox) applyInboxUpdate(db, session, update, inserted, commit.keepPayloads ?? true)
   const summaryIds = commit.summaries.map((summary) => insertSummary(db, keys, summary))
   for (const turn of commit.turns) insertTurn(db, session, turn)
   insertCalls(db, commit)

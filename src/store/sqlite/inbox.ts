@@ -21,6 +21,7 @@ export function applyInboxUpdate(
   session: string,
   update: InboxUpdate,
   inserted: readonly InsertedObservation[],
+  keepPayloads: boolean,
 ): void {
   const { at, event } = update
   for (const change of update.changes) {
@@ -36,7 +37,7 @@ export function applyInboxUpdate(
         endClaim(db, session, change.effectId, 'pending', change.counted ? change.reason : null)
         break
       case 'settle':
-        settle(db, session, change.effectId, update, inserted)
+        settle(db, session, change.effectId, update, inserted, keepPayloads)
         break
       case 'fail':
         failEvents(db, session, change.effectId, change.reason)
@@ -99,6 +100,7 @@ function settle(
   effectId: string,
   { at, outcomes }: InboxUpdate,
   inserted: readonly InsertedObservation[],
+  keepPayloads: boolean,
 ): void {
   const byEvent = new Map(outcomes.map((outcome) => [outcome.eventId, outcome]))
   // The alias hides the column `id`, hence the table's name.
@@ -112,10 +114,12 @@ function settle(
     const ids = outcome.kind === 'observed' ? observationsFrom(outcome.eventId, inserted) : []
     settleEvent(db, session, effectId, outcome, ids)
   }
-  db.run`
-    INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload)
-    SELECT content_session_id, event_id, ${at}, octet_length(payload), payload FROM pending_messages
-    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
+  if (keepPayloads) {
+    db.run`
+      INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload)
+      SELECT content_session_id, event_id, ${at}, octet_length(payload), payload FROM pending_messages
+      WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
+  }
   db.run`DELETE FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId}`
 }
 

@@ -6,6 +6,7 @@ import { chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, st
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemError } from '../../lib/errors.ts'
+import { makeTemporaryDirectory } from '../../lib/temporary.ts'
 import { readableRows, tableColumns } from '../recovery/salvage.ts'
 import { Database, EMPTY_SQL, isCorruption, raw, type Sql, sql, storageError } from './database.ts'
 
@@ -39,8 +40,9 @@ export class OriginalDatabase {
     this.#dispose = dispose
   }
 
-  static open(file: string): OriginalDatabase {
-    const { readable, dispose } = openableFile(file)
+  /** `temporary`: where a copy is made if one is needed. */
+  static open(file: string, temporary: string): OriginalDatabase {
+    const { readable, dispose } = openableFile(file, temporary)
     let db: Database | undefined
     try {
       db = new Database(readable, { readonly: true, fileMustExist: true })
@@ -145,9 +147,9 @@ function unreadable(error: unknown, file: string): MemError {
  * A database with an open write-ahead log is read in place. Without one, opening it would create a log beside it, so a
  * copy is read instead; that also works in a read-only directory.
  */
-function openableFile(file: string): PrivateCopy {
+function openableFile(file: string, temporary: string): PrivateCopy {
   if (existsSync(`${file}-wal`) && existsSync(`${file}-shm`)) return { readable: file, dispose: () => undefined }
-  return privateCopy(file)
+  return privateCopy(file, temporary)
 }
 
 export interface PrivateCopy {
@@ -155,9 +157,12 @@ export interface PrivateCopy {
   dispose(): void
 }
 
-/** Copies a database with its log into a directory that only the user can read. */
-export function privateCopy(file: string): PrivateCopy {
-  const directory = mkdtempSync(join(tmpdir(), 'claude-mem-copy-'))
+/**
+ * Copies a database with its log into a directory that only the user can read: inside `temporary`, where the next process
+ * removes what a killed one left, or in the system's temporary directory if nothing can be written there.
+ */
+export function privateCopy(file: string, temporary: string): PrivateCopy {
+  const directory = copyDirectory(temporary)
   const dispose = () => rmSync(directory, { recursive: true, force: true })
   try {
     const readable = join(directory, 'copy.sqlite')
@@ -166,6 +171,14 @@ export function privateCopy(file: string): PrivateCopy {
   } catch (error) {
     dispose()
     throw error
+  }
+}
+
+function copyDirectory(temporary: string): string {
+  try {
+    return makeTemporaryDirectory(temporary, 'copy')
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'claude-mem-copy-'))
   }
 }
 

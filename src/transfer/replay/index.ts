@@ -1,8 +1,10 @@
-/** Replays a stored session with another observer and compares the results. The memory is only read. */
+/** Replays a stored session with another observer and compares the results. Of the memory only the cost changes. */
 import type { Policy } from '../../../machines/session/types.ts'
 import type { Call } from '../../api/index.ts'
 import { DailyBudget } from '../../daemon/actors/model-calls.ts'
+import type { ModelCall } from '../../domain/model-call.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../domain/observation.ts'
+import type { Project } from '../../domain/project.ts'
 import type { Paths } from '../../lib/paths.ts'
 import { modelPrice } from '../../observer/prices.ts'
 import type { LoadedSettings } from '../../settings/settings.ts'
@@ -66,17 +68,26 @@ interface ReplayCallbacks {
   policy: Policy
   signal: AbortSignal
   onProgress(done: number, total: number): void
+  recordCost(project: Project, calls: readonly ModelCall[]): Promise<void>
+  temporary: string
 }
 
 export async function runReplay(
   { session, chosen, observer, cost }: PreparedReplay,
-  { policy, signal, onProgress }: ReplayCallbacks,
+  { policy, signal, onProgress, recordCost, temporary }: ReplayCallbacks,
 ): Promise<ReplayView> {
   const { events, story } = session
   const outcome = await replayEvents(events, {
     observer: chosen.make,
     policy,
     budget: cost?.budget ?? null,
+    // Its clock is that of the stored session; the calls are made now.
+    recordCost: (calls) =>
+      recordCost(
+        story.row.project,
+        calls.map((call) => ({ ...call, at: Date.now() })),
+      ),
+    temporary,
     signal,
     onProgress: (done) => onProgress(done, events.length),
     until: Date.now(),

@@ -6,16 +6,17 @@
  * two different observers would be meaningless.
  */
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Policy } from '../../../machines/session/types.ts'
 import type { DailyBudget } from '../../daemon/actors/model-calls.ts'
 import type { CommitItem } from '../../daemon/actors/stream.ts'
 import { Supervisor } from '../../daemon/actors/supervisor.ts'
+import type { ModelCall } from '../../domain/model-call.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
+import { makeTemporaryDirectory } from '../../lib/temporary.ts'
 import { type Observer, ObserverError } from '../../observer/port.ts'
 import { offlineObserver } from '../../observer/rules/index.ts'
 import type { CallRow, InboxMessage, Store } from '../../store/port.ts'
@@ -36,6 +37,10 @@ interface ReplayRunOptions {
   policy: Policy
   /** Null if no model is used. */
   budget: Pick<DailyBudget, 'reason' | 'add'> | null
+  /** Adds what calls cost to the memory, where they count against the daily budget of everything else. */
+  recordCost(calls: readonly ModelCall[]): Promise<void>
+  /** Where the database of the replay is; what a killed replay leaves there is removed by the next process. */
+  temporary: string
   /** Aborted by Ctrl-C. */
   signal: AbortSignal
   /** Called with the number of replayed events. */
@@ -52,7 +57,7 @@ const MAX_ROWS = 1_000_000
 const GRACE_MS = 10_000
 
 export async function replayEvents(events: readonly ReplayEvent[], options: ReplayRunOptions): Promise<ReplayOutcome> {
-  const directory = mkdtempSync(join(tmpdir(), 'claude-mem-replay-'))
+  const directory = makeTemporaryDirectory(options.temporary, 'replay')
   // Also on process exit: the database contains the session's texts.
   const remove = () => rmSync(directory, { recursive: true, force: true })
   process.once('exit', remove)
@@ -75,13 +80,18 @@ async function replayInDirectory(
     databaseFile: join(directory, 'db.sqlite'),
     backupsDir: join(directory, 'backups'),
   })
+  const recorded: Promise<void>[] = []
   const clock = new ReplayClock(options.signal)
   const guarded = guardedObserver(observer, { ...options, halt: (error) => clock.halt(error) })
   const supervisor = new Supervisor({
     store,
     observer: () => guarded,
     offlineObserver,
-    onModelCallsStored: (calls) => options.budget?.add(calls),
+    onModelCallsStored: (calls) => {
+      if (calls.length === 0) return
+      options.budget?.add(calls)
+      recorded.push(options.recordCost(calls))
+    },
     policy: () => options.policy,
     concurrency: () => 1,
     spool: { deliver: async () => 0 },
@@ -121,7 +131,7 @@ async function replayInDirectory(
     }
     return await readOutcome(store)
   } finally {
-    await store.close()
+    await Promise.all(recorded).finally(() => store.close())
   }
 }
 

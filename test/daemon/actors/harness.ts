@@ -29,6 +29,7 @@ export class Harness {
   policy: Policy = POLICY
   fallsBackToOffline = false
   cleaningRules: CleaningRules = loadSettings(this.directory, {}).values
+  keepsPayloads = true
   budget: DailyBudget | null = null
   /** Made for each start. */
   projectKeys: ((store: Store) => Promise<ProjectKeyResolver>) | null = null
@@ -69,6 +70,7 @@ export class Harness {
       offlineObserver,
       modelDisabledReason: () => this.budget?.reason ?? null,
       fallsBackToOffline: () => this.fallsBackToOffline,
+      keepsPayloads: () => this.keepsPayloads,
       onModelCallsStored: (calls) => this.budget?.add(calls),
       cleaningRules: () => this.cleaningRules,
       policy: () => this.policy,

@@ -532,3 +532,12 @@ function failing(store: Store, error: () => Error | null): Store {
     },
   })
 }
+
+test('supervisor.payloads: with CLAUDE_MEM_KEEP_PAYLOADS_DAYS=0 none is kept once its message is settled', async () => {
+  h.keepsPayloads = false
+  await accept(events.prompt('s', 'p'), events.tool('s', 'a'))
+  expect((await h.store.eventView('a', 's'))?.event.payload).not.toBeNull()
+  await accept(events.turnEnd('s', 'z'))
+  await h.settle()
+  expect(await h.store.eventView('a', 's')).toMatchObject({ event: { outcome: 'observed', payload: null } })
+})

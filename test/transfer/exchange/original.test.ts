@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 async function imported(options: Importing = {}) {
-  const source = originalSource(OriginalDatabase.open(file))
+  const source = originalSource(OriginalDatabase.open(file, temporaryDirectory('original')))
   try {
     return await importInto(store, source, options)
   } finally {

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { replayCommand } from '../../../src/cli/commands/replay.ts'
+import { dataPaths } from '../../../src/lib/paths.ts'
 import { InProcessProgram } from '../../cli/in-process-program.ts'
 import { goodAnswer } from '../../observer/servers/answers.ts'
 import { MessagesServer } from '../../observer/servers/messages-server.ts'
+import { stopDaemons } from '../../support/daemon.ts'
 import { asks, edits, end, Recorded, says, WORK } from './recorded.ts'
 
 let recorded: Recorded
@@ -13,6 +15,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const server of closing.splice(0)) await server.close()
+  await stopDaemons(dataPaths(recorded.harness.directory))
   await recorded.dispose()
 })
 
@@ -63,6 +66,10 @@ describe('claude-mem replay', () => {
     const done = await run(['session-one', '--provider', 'anthropic', '--json', '--yes'], env)
     expect(done.code).toBe(0)
     expect(JSON.parse(done.stdout)).toMatchObject({ dryRun: false, session: 'session-one', after: { calls: 4 } })
+    // A daemon was started to record the cost: it counts against the budget of today.
+    const { cost, usage } = await recorded.harness.store.spentSince(Date.now() - 60_000)
+    expect([cost > 0, usage.output > 0]).toEqual([true, true])
+    expect(await recorded.harness.store.calls({})).toMatchObject(Array(4).fill({ session: null, sent: null }))
   })
 
   it('reports an unknown session, an unknown provider, and removed payloads', async () => {

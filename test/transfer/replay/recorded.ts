@@ -22,6 +22,8 @@ export class Recorded {
   readonly env: NodeJS.ProcessEnv = { CLAUDE_MEM_PROVIDER: 'offline' }
   /** Where a replay may make its own directory. */
   readonly temporary = temporaryDirectory('replaying')
+  /** What replays reported as their cost. */
+  readonly costs: { project: string; calls: number }[] = []
   /** Two days ago: whatever was idle then is over by now. */
   #at = Date.now() - 2 * 86_400_000
   #count = 0
@@ -97,7 +99,13 @@ export class Recorded {
     try {
       const { loaded, choice } = prepared.chosen
       const policy = sessionPolicy(loaded, choice.provider === 'offline')
-      return await runReplay(prepared, { policy, signal, onProgress: () => undefined })
+      return await runReplay(prepared, {
+        policy,
+        signal,
+        onProgress: () => undefined,
+        recordCost: async (project, calls) => void this.costs.push({ project: project.key, calls: calls.length }),
+        temporary: join(this.temporary, 'tmp'),
+      })
     } finally {
       if (before === undefined) delete process.env.TMPDIR
       else process.env.TMPDIR = before

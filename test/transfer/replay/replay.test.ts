@@ -45,7 +45,7 @@ describe('a replay with the observer of then', () => {
     })
     expect(view.after).toEqual(view.before)
     expect(recorded.contents()).toEqual(before)
-    expect(readdirSync(recorded.temporary)).toEqual([])
+    expect(readdirSync(join(recorded.temporary, 'tmp'))).toEqual([])
   })
 
   it('keeps the time of the session: what was idle then is observed then', async () => {
@@ -114,7 +114,7 @@ describe('a replay with another observer', () => {
     await recorded.tell(...WORK)
     const { env } = await model(() => ({ fault: 'status', status: 529, message: 'we are full' }))
     await expect(recorded.replay({ provider: 'anthropic' }, env)).rejects.toThrow(/we are full/)
-    expect(readdirSync(recorded.temporary)).toEqual([])
+    expect(readdirSync(join(recorded.temporary, 'tmp'))).toEqual([])
   })
 
   it('stops on Ctrl-C during a call, and leaves no files', async () => {
@@ -125,7 +125,7 @@ describe('a replay with another observer', () => {
       return { fault: 'hang' }
     })
     await expect(recorded.replay({ provider: 'anthropic' }, env, interrupted.signal)).rejects.toThrow('interrupted')
-    expect(readdirSync(recorded.temporary)).toEqual([])
+    expect(readdirSync(join(recorded.temporary, 'tmp'))).toEqual([])
   })
 
   it('requires a model for prompts, readable prompts, and a complete provider configuration', async () => {
