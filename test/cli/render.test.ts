@@ -94,7 +94,7 @@ describe('inspect session.output', () => {
     const text = rendered(viewWith({}, { trace }))
     expect(text).toContain('┃ calling ┃')
     expect(text).toContain('last  observing → batching.calling on TURN_END, 3 s ago: turn ended')
-    expect(text).toMatch(/next {2}→ observing on OBSERVED when result is current/)
+    expect(text).toMatch(/next {2}→ observing on FORGET; on OBSERVED when result is current/)
   })
 
   it.each([

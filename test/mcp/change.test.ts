@@ -129,8 +129,12 @@ describe('forget', () => {
     expect(asked.map(({ confirm }) => confirm)).toEqual([false])
     const gone = await desk.call('forget', { ids: [3, 5], confirm: true })
     expect(gone).toMatchObject({ isError: false, data: { dry_run: false, observations: 2 } })
-    expect(gone.text).toBe('Forgotten: 2 observations.\nOlder backups contain it until 2026-11-23 04:00.')
-    expect(asked.at(-1)).toEqual({ ids: [3, 5], filters: null, confirm: true })
+    expect(gone.text).toBe(
+      'Forgotten: 2 observations.\n' +
+        'What may say the same stays: 1 summary, 1 prompt of the same turn, linked observations #9. related: true erases it too.\n' +
+        '1 backup may still contain it; the user can run `claude-mem forget --everywhere`.',
+    )
+    expect(asked.at(-1)).toEqual({ ids: [3, 5], filters: null, related: false, confirm: true })
     expect((await desk.call('forget', { ids: [3, 5], confirm: true })).isError).toBe(true)
   })
 

@@ -294,7 +294,7 @@ function noteLines({ leftOut, partly, before, after, payloads }: ReplayView, { s
     ...(isPartial ? ['stored figures are those of the whole session'] : []),
     after.calls === 0
       ? 'the memory was only read'
-      : 'the memory was only read; the cost is neither recorded nor counted against the budget',
+      : 'the memory was only read; the cost is recorded and counts against the budget',
   ].map(style.dim)
 }
 
