@@ -128,6 +128,8 @@ async function importWhole(file: string, client: DaemonClient): Promise<void> {
       send: async (batch) => await client.call('import', { batch }, IMPORT_TIMEOUT_MS),
       projects: new ProjectMap({ projects: async () => [] }, new Map()),
       isExcluded: (cwd, project) => isExcluded(cwd, project, []),
+      pins: true,
+      forgotten: true,
       dryRun: false,
       batchBytes: MESSAGE_BYTES / 20,
       recordBytes: MESSAGE_BYTES / 2,

@@ -11,6 +11,7 @@ import { fileLimits } from '../context/files/section-content.ts'
 import { Recall } from '../context/recall.ts'
 import { contextSettings } from '../context/selection.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
+import { forceExit } from '../lib/exit.ts'
 import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { removeStaleTemporary } from '../lib/temporary.ts'
@@ -29,6 +30,7 @@ import { viewerDirectory } from '../transport/viewer-access.ts'
 import { DailyBudget } from './actors/model-calls.ts'
 import type { StreamItem } from './actors/stream.ts'
 import { Supervisor, sessionPolicy } from './actors/supervisor.ts'
+import { DirectoryWatch } from './directory-watch.ts'
 import { DiskReserve } from './disk-reserve.ts'
 import { EventIntake } from './event-intake.ts'
 import { Forgetting } from './forgetting.ts'
@@ -91,7 +93,7 @@ async function openAndServe(paths: Paths, loaded: LoadedSettings, lock: DaemonLo
     reserveFile: paths.reserve,
     onExit: (error: unknown) => {
       log('error', `the store thread died, so the daemon exits: ${errorMessage(error)}`)
-      process.exit(1)
+      forceExit()
     },
   })
   const budget = new DailyBudget({
@@ -130,6 +132,7 @@ class DaemonParts implements Daemon {
   readonly #search: LazySearchThread
   readonly #indexer: Indexer
   readonly #server: DaemonServer
+  readonly #directory: DirectoryWatch
   readonly #warn = (text: string): void => this.#supervisor.notice('warn', text)
   readonly stopped: Promise<void>
   #released: () => void = () => undefined
@@ -149,6 +152,7 @@ class DaemonParts implements Daemon {
     this.#search = this.#createSearch()
     this.#indexer = this.#createIndexer()
     this.#server = this.#createServer()
+    this.#directory = this.#createDirectoryWatch()
     this.#supervisor.subscribe((item) => this.#updateDerivedData(item))
   }
 
@@ -167,6 +171,7 @@ class DaemonParts implements Daemon {
     await this.#supervisor.restore()
     await this.#server.listen()
     await this.#supervisor.serve()
+    this.#directory.start()
     // A daemon that was killed may have left files that are older than its database.
     void this.#contextCache.refresh()
     void this.#files.refresh()
@@ -174,19 +179,31 @@ class DaemonParts implements Daemon {
   }
 
   stop(reason: string): Promise<void> {
-    const { lock, log } = this.#base
-    this.#stopping ??= this.#shutDown(reason)
-      .catch((error: unknown) => log('error', `did not stop cleanly: ${errorMessage(error)}`, { error }))
-      .finally(() => {
-        lock.release()
-        log('info', 'stopped')
-        this.#released()
-      })
+    this.#stopping ??= this.#stopWithDeadline(reason)
     return this.#stopping
+  }
+
+  /** The deadline holds for every reason to stop: a newer daemon or the user waits for the data directory. */
+  async #stopWithDeadline(reason: string): Promise<void> {
+    const { lock, log } = this.#base
+    const deadline = setTimeout(() => {
+      log('error', 'did not stop in time, so the process is killed; nothing that was acknowledged is lost', { reason })
+      forceExit()
+    }, FORCED_EXIT_MS)
+    try {
+      await this.#shutDown(reason)
+    } catch (error) {
+      log('error', `did not stop cleanly: ${errorMessage(error)}`, { error })
+    }
+    clearTimeout(deadline)
+    lock.release()
+    log('info', 'stopped')
+    this.#released()
   }
 
   async #shutDown(reason: string): Promise<void> {
     this.#base.log('info', 'stopping', { reason })
+    this.#directory.stop()
     await this.#supervisor.drain(reason)
     await this.#projects.stop()
     await this.#indexer.stop()
@@ -304,6 +321,15 @@ class DaemonParts implements Daemon {
     })
   }
 
+  #createDirectoryWatch(): DirectoryWatch {
+    const { paths, log } = this.#base
+    return new DirectoryWatch(paths, (gone) => {
+      log('error', `${gone} was removed or replaced, so the daemon exits`)
+      // Without clean-up: it would create the directory again, or delete the socket of another daemon.
+      forceExit()
+    })
+  }
+
   /** What the handlers of operations work with. */
   #createContext(): DaemonContext {
     const { store, paths, loaded, log, observer, budget } = this.#base
@@ -413,25 +439,6 @@ function prepareDataDirectory(paths: Paths): void {
   if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
 }
 
-/** `process.exit` waits for calls of the file system: one on a dead network drive never ends. */
-function killThisProcess(): void {
-  process.kill(process.pid, 'SIGKILL')
-}
-
-const EXIT_POLL_MS = 20
-/** Calls that are still running after a stop are stuck after this time. */
-const FILE_CALLS_MS = 1_000
-
-/** Ends the process once no call of the file system is running, or without waiting for those that are stuck. */
-export async function exitDaemon(code: number): Promise<void> {
-  const deadline = Date.now() + FILE_CALLS_MS
-  while (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
-    if (Date.now() >= deadline) killThisProcess()
-    await sleep(EXIT_POLL_MS)
-  }
-  process.exit(code)
-}
-
 /** Runs a daemon until it is stopped. SIGHUP is ignored: a closed terminal must not end a detached daemon. */
 export async function runDaemon(
   terminal: ((line: string) => void) | null,
@@ -442,7 +449,8 @@ export async function runDaemon(
   let daemon: Daemon | null = null
   let stopReason: string | null = null
   const stop = (reason: string) => {
-    setTimeout(killThisProcess, FORCED_EXIT_MS).unref()
+    // Also while it starts. `process.exit` would wait for a blocked thread.
+    setTimeout(forceExit, FORCED_EXIT_MS).unref()
     stopReason = reason
     void daemon?.stop(reason)
   }

@@ -2,7 +2,7 @@
  * Named fault points: places where a test or the chaos script can kill the process, to open each race. They do nothing
  * unless enabled by CLAUDE_MEM_FAULT="point:n[,point:n]": the n-th passage of a point kills the process at once, as
  * `kill -9` would. `commit.lose:p` instead drops a commit with probability p although it was acknowledged, to verify
- * that the chaos script detects a lost event.
+ * that the chaos script detects a lost event. `close.hang` blocks the store's thread when it is closed.
  */
 const POINTS = {
   decide: 'the event is in the mailbox, the machine has not decided',
@@ -26,6 +26,7 @@ export type FaultPoint = keyof typeof POINTS
 export const FAULT_POINTS = Object.keys(POINTS) as FaultPoint[]
 
 const LOSE = 'commit.lose'
+const HANG = 'close.hang'
 const enabled = parse(process.env.CLAUDE_MEM_FAULT)
 
 function parse(text: string | undefined): Map<string, number> | null {
@@ -48,4 +49,9 @@ export function faultPoint(point: FaultPoint): void {
 
 export function faultByChance(point: typeof LOSE): boolean {
   return enabled !== null && Math.random() < (enabled.get(point) ?? 0)
+}
+
+/** Blocks the thread for ever, as a disk that does not answer would. */
+export function faultByBlocking(point: typeof HANG): void {
+  if (enabled?.has(point) === true) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 }

@@ -1,6 +1,7 @@
 /** A program's connection to the daemon: operations over one WebSocket on the local socket. */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { WebSocket } from 'ws'
 import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
 import { PROTOCOL_VERSION } from '../domain/protocol.ts'
@@ -17,7 +18,9 @@ const CONNECT_TIMEOUT_MS = 1_000
  */
 export function openLocalSocket(paths: Paths): WebSocket {
   prepareSocketDirectory(paths)
-  const socket = new WebSocket(`ws+unix:${paths.socket}:/`, {
+  // Not as `ws+unix:PATH:/`: a path may contain characters that mean something in an address.
+  const socket = new WebSocket('ws://localhost/', {
+    createConnection: () => connect(paths.socket),
     handshakeTimeout: CONNECT_TIMEOUT_MS,
     perMessageDeflate: false,
   })

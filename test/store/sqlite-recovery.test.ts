@@ -157,6 +157,8 @@ describe('opening', () => {
     const pragma = (name: string) => core.db.pragma(name, { simple: true })
     expect(pragma('journal_mode')).toBe('wal')
     expect(pragma('synchronous')).toBe(2)
+    expect(pragma('fullfsync')).toBe(1)
+    expect(pragma('checkpoint_fullfsync')).toBe(1)
     expect(pragma('foreign_keys')).toBe(1)
     expect(pragma('secure_delete')).toBe(1)
     expect(pragma('user_version')).toBe(SCHEMA_VERSION)

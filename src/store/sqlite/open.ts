@@ -100,6 +100,9 @@ function connect(file: string): Database {
     db.pragma('journal_mode = WAL')
     // An acknowledged commit is on disk. With the default of WAL mode a power failure could lose the last ones.
     db.pragma('synchronous = FULL')
+    // On macOS a plain fsync leaves data in the drive's cache. Other systems ignore these.
+    db.pragma('fullfsync = ON')
+    db.pragma('checkpoint_fullfsync = ON')
     db.pragma('foreign_keys = ON')
     // Deleted content is overwritten, not only unlinked.
     db.pragma('secure_delete = ON')

@@ -4,6 +4,7 @@
  */
 import { withReserve } from '../../lib/disk-space.ts'
 import { errorMessage, type MemError } from '../../lib/errors.ts'
+import { faultByBlocking } from '../../lib/faults.ts'
 import { callLocally } from '../../lib/worker-rpc.ts'
 import type { BackupInfo, Store } from '../port.ts'
 import {
@@ -151,6 +152,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     startupNotes: () => [...notes],
     close: async () => {
       await lastBackup
+      faultByBlocking('close.hang')
       db.close()
     },
   }
