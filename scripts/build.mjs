@@ -46,6 +46,7 @@ const program = build({
     cli: 'src/cli/main.ts',
     daemon: 'src/daemon/main.ts',
     'store-worker': 'src/store/sqlite/worker.ts',
+    'reader-worker': 'src/store/sqlite/reader-worker.ts',
     'backup-worker': 'src/store/recovery/backup-worker.ts',
     'search-worker': 'src/search/worker.ts',
     'embedder-worker': 'src/search/embedders/transformers-worker.ts',

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import type { DaemonContext } from '../api/context.ts'
@@ -20,8 +19,8 @@ import { offlineObserver } from '../observer/rules/index.ts'
 import { Indexer } from '../search/indexer.ts'
 import { LazySearchThread, searchOptions } from '../search/search-thread.ts'
 import { type LoadedSettings, loadSettings } from '../settings/settings.ts'
-import type { Store } from '../store/port.ts'
-import { openStore } from '../store/sqlite/client.ts'
+import type { Store, StoreReader } from '../store/port.ts'
+import { openReaderThread, openStore } from '../store/sqlite/client.ts'
 import { readOrMakeToken } from '../transport/access.ts'
 import { type DaemonLock, lockDataDirectory } from '../transport/daemon-lock.ts'
 import { DaemonServer } from '../transport/server.ts'
@@ -131,6 +130,8 @@ class DaemonParts implements Daemon {
   readonly #files: FileSections
   readonly #search: LazySearchThread
   readonly #indexer: Indexer
+  /** What clients ask for. Actors read from the store itself: a long read would make their hooks wait. */
+  readonly #reader: StoreReader
   readonly #server: DaemonServer
   readonly #directory: DirectoryWatch
   readonly #warn = (text: string): void => this.#supervisor.notice('warn', text)
@@ -151,6 +152,10 @@ class DaemonParts implements Daemon {
     this.#files = this.#createFileSections()
     this.#search = this.#createSearch()
     this.#indexer = this.#createIndexer()
+    this.#reader = openReaderThread({
+      databaseFile: base.paths.database,
+      log: (text) => base.log('warn', text),
+    })
     this.#server = this.#createServer()
     this.#directory = this.#createDirectoryWatch()
     this.#supervisor.subscribe((item) => this.#updateDerivedData(item))
@@ -211,6 +216,7 @@ class DaemonParts implements Daemon {
     await this.#contextCache.flush()
     await this.#files.flush()
     await this.#server.close()
+    await this.#reader.close()
     await this.#base.store.close()
   }
 
@@ -345,7 +351,7 @@ class DaemonParts implements Daemon {
       log: (text, error) => log('warn', `${text}: ${errorMessage(error)}`, { error }),
     })
     return {
-      reader: store,
+      reader: this.#reader,
       store,
       search,
       now: Date.now,

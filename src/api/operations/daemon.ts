@@ -176,8 +176,8 @@ function liveSettings({ settings }: DaemonContext): LiveSettings {
 
 export type DaemonStatus = Awaited<ReturnType<typeof daemonStatus>>
 
-async function daemonStatus({ supervisor, store, memory, settings, process: own, now }: DaemonContext) {
-  const stats = await store.stats(startOfDay(now()))
+async function daemonStatus({ supervisor, reader, memory, settings, process: own, now }: DaemonContext) {
+  const stats = await reader.stats(startOfDay(now()))
   const { pending, processing, failed, sessions, oldestAt } = stats
   const { name: provider, model } = own.provider()
   const { rss, heapUsed, heapTotal } = process.memoryUsage()

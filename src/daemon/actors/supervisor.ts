@@ -546,7 +546,7 @@ export class Supervisor {
   }
 
   async #tick(): Promise<void> {
-    await this.#step('adjusting to the clock', () => this.#adjustToClock(this.#clock.setBackMs()))
+    await this.#step('adjusting to the clock', () => this.#adjustToClock())
     await this.#step('reading the spool', () => this.#deliverSpooled())
     await this.#step('waking sessions whose time has come', () => this.#wakeDueSessions())
     this.#registry.sleep(this.#now() - SLEEP_AFTER_MS)
@@ -567,14 +567,19 @@ export class Supervisor {
   async #adjustToStoredTimes(): Promise<void> {
     const newest = await this.#store.newestActivity()
     const setBackMs = newest === null ? 0 : newest - this.#now()
-    await this.#adjustToClock(setBackMs < MIN_SET_BACK_MS ? 0 : setBackMs)
+    if (setBackMs >= MIN_SET_BACK_MS) await this.#computeWakeUps(setBackMs)
   }
 
-  /** After the clock was set back, every wake-up is computed again; otherwise all waits would last longer by that much. */
-  async #adjustToClock(setBackMs: number): Promise<void> {
+  async #adjustToClock(): Promise<void> {
+    const setBackMs = this.#clock.setBackMs()
     if (setBackMs === 0) return
     this.#lastActivity -= setBackMs
     this.#effects.clockSetBack(setBackMs)
+    await this.#computeWakeUps(setBackMs)
+  }
+
+  /** After the clock was set back, every wake-up is computed again; otherwise all waits would last longer by that much. */
+  async #computeWakeUps(setBackMs: number): Promise<void> {
     const sessions = await this.#store.wakeUpsAfter(this.#now())
     this.#options.log('info', 'the clock was set back; wake-ups are computed again', {
       setBackMs,

@@ -66,16 +66,17 @@ function snapshot<Args extends unknown[], Result>(read: (db: Database, ...args: 
 }
 
 export async function openStoreReader(file: string): Promise<StoreReader> {
+  return callLocally(openSqliteReader(file), storageError)
+}
+
+export function openSqliteReader(file: string): SqliteReader {
   const db = openForReading(file)
-  return callLocally<SqliteReader>(
-    {
-      ...bindDatabase(db, readOperations),
-      close: () => {
-        db.close()
-      },
+  return {
+    ...bindDatabase(db, readOperations),
+    close: () => {
+      db.close()
     },
-    storageError,
-  )
+  }
 }
 
 export function openForReading(file: string): Database {

@@ -283,6 +283,7 @@ describe('supervisor.time: a clock that goes back five hours', () => {
     await waitForProvider()
     h.clockOffset -= back
     await h.crash()
+    expect(h.supervisor.idleSince ?? h.now()).toBeGreaterThan(h.now() - back)
     h.clockOffset += POLICY.idleFlushMs
     await h.supervisor.tick()
     await h.settle()
