@@ -40,6 +40,7 @@ import { MemoryChanges } from './memory-changes.ts'
 import { Projects } from './projects.ts'
 import { QueueWatch } from './queue-watch.ts'
 import { RenderedContextCache } from './rendered-context-cache.ts'
+import { RestartLimit, StoreHealth } from './store-health.ts'
 
 /** After this time a stop that hangs becomes a forced exit, in ms. */
 const FORCED_EXIT_MS = 8_000
@@ -50,21 +51,28 @@ export interface Daemon {
   paths: Paths
   port: number | null
   stop(reason: string): Promise<void>
-  /** Resolves once everything is released. */
-  stopped: Promise<void>
+  /** Resolves once everything is released. `restart`: the daemon is started again to recover its database. */
+  stopped: Promise<{ restart: boolean }>
 }
 
-export async function startDaemon(options: { terminal: ((line: string) => void) | null }): Promise<Daemon> {
+interface StartOptions {
+  terminal: ((line: string) => void) | null
+  /** Whether the daemon may start again because of a damaged database; asked when it is found. */
+  mayRestart: () => boolean
+}
+
+export async function startDaemon(options: StartOptions): Promise<Daemon> {
   const paths = dataPaths(dataDirectory())
   prepareDataDirectory(paths)
   const loaded = loadSettings(paths.dataDir)
   const { CLAUDE_MEM_LOG_LEVEL: level, CLAUDE_MEM_KEEP_LOGS: keep } = loaded.values
   const log = logTo(fileLogger(paths.logs, level, keep), options.terminal)
   // Node ends the process anyway; a detached daemon has no other place to report why.
+  process.removeAllListeners('uncaughtExceptionMonitor')
   process.on('uncaughtExceptionMonitor', (error) => log('error', `crashed: ${loggedMessage(error)}`, { error }))
   try {
     const lock = await lockDataDirectory(paths, log)
-    const daemon = await openAndServe(paths, loaded, lock, log).catch((error: unknown) => {
+    const daemon = await openAndServe(paths, loaded, lock, log, options.mayRestart).catch((error: unknown) => {
       lock.release()
       throw error
     })
@@ -83,10 +91,18 @@ function removeStartMark(paths: Paths): void {
   rmSync(paths.starting, { force: true })
 }
 
-async function openAndServe(paths: Paths, loaded: LoadedSettings, lock: DaemonLock, log: Log): Promise<Daemon> {
+async function openAndServe(
+  paths: Paths,
+  loaded: LoadedSettings,
+  lock: DaemonLock,
+  log: Log,
+  mayRestart: () => boolean,
+): Promise<Daemon> {
   const { values: settings } = loaded
   const observer = await makeObserver(loaded, paths, process.env)
-  const store = await openStore({
+  let parts: DaemonParts | null = null
+  const health = new StoreHealth((reason) => parts?.onDamage(reason))
+  const opened = await openStore({
     databaseFile: paths.database,
     backupsDir: paths.backups,
     reserveFile: paths.reserve,
@@ -95,13 +111,15 @@ async function openAndServe(paths: Paths, loaded: LoadedSettings, lock: DaemonLo
       forceExit()
     },
   })
+  const store = health.watch(opened)
   const budget = new DailyBudget({
     limits: () => ({ usd: settings.CLAUDE_MEM_DAILY_BUDGET_USD, tokens: settings.CLAUDE_MEM_DAILY_BUDGET_TOKENS }),
     now: Date.now,
     spentSince: (dayStart) => store.spentSince(dayStart),
   })
   await budget.load()
-  const parts = new DaemonParts({ paths, loaded, lock, log, observer, store, budget, seq: await store.lastSeq() })
+  const seq = await store.lastSeq()
+  parts = new DaemonParts({ paths, loaded, lock, log, observer, store, health, budget, seq, mayRestart })
   await parts.start()
   return parts
 }
@@ -114,9 +132,11 @@ interface DaemonBase {
   log: Log
   observer: ConfiguredObserver
   store: Store
+  health: StoreHealth
   budget: DailyBudget
   /** The newest number of the live stream. */
   seq: number
+  mayRestart: () => boolean
 }
 
 /** The parts refer to each other through `this`, so closures may name parts that are created later. */
@@ -135,13 +155,14 @@ class DaemonParts implements Daemon {
   readonly #server: DaemonServer
   readonly #directory: DirectoryWatch
   readonly #warn = (text: string): void => this.#supervisor.notice('warn', text)
-  readonly stopped: Promise<void>
-  #released: () => void = () => undefined
+  readonly stopped: Promise<{ restart: boolean }>
+  #released: (result: { restart: boolean }) => void = () => undefined
+  #restart = false
   #stopping: Promise<void> | null = null
 
   constructor(base: DaemonBase) {
     this.#base = base
-    this.stopped = new Promise<void>((resolve) => {
+    this.stopped = new Promise((resolve) => {
       this.#released = resolve
     })
     this.#projects = this.#createProjects()
@@ -152,10 +173,9 @@ class DaemonParts implements Daemon {
     this.#files = this.#createFileSections()
     this.#search = this.#createSearch()
     this.#indexer = this.#createIndexer()
-    this.#reader = openReaderThread({
-      databaseFile: base.paths.database,
-      log: (text) => base.log('warn', text),
-    })
+    this.#reader = base.health.watch(
+      openReaderThread({ databaseFile: base.paths.database, log: (text) => base.log('warn', text) }),
+    )
     this.#server = this.#createServer()
     this.#directory = this.#createDirectoryWatch()
     this.#supervisor.subscribe((item) => this.#updateDerivedData(item))
@@ -188,6 +208,18 @@ class DaemonParts implements Daemon {
     return this.#stopping
   }
 
+  /** Hooks write to the spool until the daemon serves again. */
+  onDamage(reason: string): void {
+    if (!this.#base.mayRestart()) {
+      const next = 'hooks write to the spool, and nothing is stored. Check the disk, then run: claude-mem restart'
+      this.#supervisor.notice('error', `the database is damaged again after several recoveries (${reason}); ${next}`)
+      return
+    }
+    this.#supervisor.notice('error', `the database is damaged, so the daemon starts again to recover it: ${reason}`)
+    this.#restart = true
+    void this.stop('the database is damaged')
+  }
+
   /** The deadline holds for every reason to stop: a newer daemon or the user waits for the data directory. */
   async #stopWithDeadline(reason: string): Promise<void> {
     const { lock, log } = this.#base
@@ -195,29 +227,34 @@ class DaemonParts implements Daemon {
       log('error', 'did not stop in time, so the process is killed; nothing that was acknowledged is lost', { reason })
       forceExit()
     }, FORCED_EXIT_MS)
-    try {
-      await this.#shutDown(reason)
-    } catch (error) {
-      log('error', `did not stop cleanly: ${errorMessage(error)}`, { error })
-    }
+    await this.#shutDown(reason)
     clearTimeout(deadline)
     lock.release()
     log('info', 'stopped')
-    this.#released()
+    this.#released({ restart: this.#restart })
   }
 
   async #shutDown(reason: string): Promise<void> {
     this.#base.log('info', 'stopping', { reason })
     this.#directory.stop()
-    await this.#supervisor.drain(reason)
-    await this.#projects.stop()
-    await this.#indexer.stop()
-    await this.#search.close()
-    await this.#contextCache.flush()
-    await this.#files.flush()
-    await this.#server.close()
-    await this.#reader.close()
-    await this.#base.store.close()
+    await this.#stopPart('supervisor', () => this.#supervisor.drain(reason))
+    await this.#stopPart('projects', () => this.#projects.stop())
+    await this.#stopPart('indexer', () => this.#indexer.stop())
+    await this.#stopPart('search', () => this.#search.close())
+    await this.#stopPart('contexts', () => this.#contextCache.flush())
+    await this.#stopPart('files', () => this.#files.flush())
+    await this.#stopPart('server', () => this.#server.close())
+    await this.#stopPart('reader', () => this.#reader.close())
+    await this.#stopPart('store', () => this.#base.store.close())
+  }
+
+  /** A part that fails to stop, as with a damaged database, does not keep the others from it. */
+  async #stopPart(name: string, stop: () => Promise<unknown>): Promise<void> {
+    try {
+      await stop()
+    } catch (error) {
+      this.#base.log('error', `the part ${name} did not stop cleanly: ${errorMessage(error)}`, { error })
+    }
   }
 
   #createProjects(): Projects {
@@ -448,7 +485,7 @@ function prepareDataDirectory(paths: Paths): void {
 /** Runs a daemon until it is stopped. SIGHUP is ignored: a closed terminal must not end a detached daemon. */
 export async function runDaemon(
   terminal: ((line: string) => void) | null,
-  ready: (daemon: Daemon) => void,
+  ready: (daemon: Pick<Daemon, 'paths' | 'port' | 'stop'>) => void,
 ): Promise<void> {
   // A smaller heap: without it the daemon peaks at 231 MB instead of 137 when it works off a large backlog (bench restore).
   setFlagsFromString('--optimize-for-size')
@@ -463,9 +500,12 @@ export async function runDaemon(
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
   process.on('SIGHUP', () => undefined)
-  daemon = await startDaemon({ terminal })
-  // A stop that arrived during the start.
-  if (stopReason !== null) void daemon.stop(stopReason)
-  else ready(daemon)
-  await daemon.stopped
+  const restarts = new RestartLimit()
+  for (let isFirst = true, restart = true; restart; isFirst = false) {
+    daemon = await startDaemon({ terminal, mayRestart: () => restarts.allows(Date.now()) })
+    // A stop that arrived during the start.
+    if (stopReason !== null) void daemon.stop(stopReason)
+    else if (isFirst) ready({ paths: daemon.paths, port: daemon.port, stop: async (reason) => daemon?.stop(reason) })
+    restart = (await daemon.stopped).restart && stopReason === null
+  }
 }

@@ -9,7 +9,7 @@ import type { Supervisor } from './actors/supervisor.ts'
 import type { DiskReserve } from './disk-reserve.ts'
 import type { QueueWatch } from './queue-watch.ts'
 
-const HOUR_MS = 3_600_000
+export const HOUR_MS = 3_600_000
 /** Interval of queue length samples, in ms: fine enough for a chart of one day. */
 const SAMPLE_MS = 10_000
 const SPACE_CHECK_MS = 60_000

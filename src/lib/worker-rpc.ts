@@ -10,7 +10,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parentPort, Worker } from 'node:worker_threads'
-import { type ErrorCode, errorMessage, MemError } from './errors.ts'
+import { type ErrorCode, errorMessage, MemError, systemCode } from './errors.ts'
 
 type Method = (...args: never[]) => unknown
 
@@ -38,7 +38,7 @@ interface WireError {
   code: ErrorCode
   message: string
   retryable: boolean
-  cause: string | null
+  cause: { message: string; code: string | undefined } | null
 }
 
 type WorkerResponse =
@@ -184,9 +184,13 @@ function realProgram(program: string): string {
 }
 
 function toWire({ code, message, retryable, cause }: MemError): WireError {
-  return { code, message, retryable, cause: cause === undefined ? null : errorMessage(cause) }
+  const sent = cause === undefined ? null : { message: errorMessage(cause), code: systemCode(cause) }
+  return { code, message, retryable, cause: sent }
 }
 
-function fromWire({ code, message, retryable, cause }: WireError): MemError {
-  return new MemError(code, message, { retryable, ...(cause === null ? {} : { cause: new Error(cause) }) })
+/** The cause keeps its code: what went wrong on the disk matters on this side too. */
+function fromWire({ code, message, retryable, cause: sent }: WireError): MemError {
+  if (sent === null) return new MemError(code, message, { retryable })
+  const cause = Object.assign(new Error(sent.message), sent.code === undefined ? {} : { code: sent.code })
+  return new MemError(code, message, { retryable, cause })
 }

@@ -115,7 +115,7 @@ function makeStandalone(file: string): void {
       throw new MemError(
         'corrupt_database',
         `The database is damaged (${problem}); no backup was made and the older ones are kept. ` +
-          'Start claude-mem again to recover it.',
+          'It is recovered when the daemon starts; a running one starts again by itself.',
       )
     }
   } finally {

@@ -342,7 +342,7 @@ export function storageError(error: unknown): MemError {
   if (error instanceof MemError) return error
   const cause = errorMessage(error)
   if (isCorruption(error)) {
-    const message = `The database is damaged (${cause}). Start claude-mem again: it sets the file aside and restores the newest backup.`
+    const message = `The database is damaged (${cause}). When the daemon starts, it sets the file aside and restores the newest backup; a running one starts again by itself.`
     return new MemError('corrupt_database', message, { cause: error, retryable: true })
   }
   const meaning = ERROR_MEANINGS.find(({ codes }) => hasCode(error, codes))
