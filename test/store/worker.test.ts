@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/sqlite/client.ts'
 import { type Bundle, bundle } from './bundle.ts'
 import { committed, storeContract } from './contract.ts'
 import { place } from './place.ts'
-import { accepting, commitOf, NOW, toolUse } from './samples.ts'
+import { accepting, commitOf, NOW, toolUse, turnOf } from './samples.ts'
 
 let worker: Bundle
 beforeAll(() => {
@@ -72,6 +72,23 @@ describe('the store thread', () => {
     expect(done).toBe(false)
     const info = await backup
     expect(existsSync(info.file)).toBe(true)
+    await store.close()
+    here.dispose()
+  })
+
+  test('thread.commitsWhileALongSessionIsErased', async () => {
+    const here = place()
+    const store = await openStore({ ...here.options, workerFile: worker.file })
+    const turns = Array.from({ length: 500 }, (_, n) => turnOf('user', `${n} ${'said '.repeat(200)}`))
+    for (let revision = 1; revision <= 6; revision++) await committed(store, commitOf('long', revision, { turns }))
+    const order: string[] = []
+    const erased = store.eraseSession('long', Date.now()).then(() => order.push('erased'))
+    // The first step is running; the commit is next, before all other steps.
+    await committed(store, commitOf('t', 1)).then(() => order.push('committed'))
+    await erased
+    expect(order).toEqual(['committed', 'erased'])
+    expect(await store.session('long')).toBeNull()
+    expect(await store.observerTurns('long', 0)).toEqual([])
     await store.close()
     here.dispose()
   })

@@ -19,7 +19,15 @@ interface StoreOptions extends Omit<OpenOptions, 'now'> {
 
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { workerFile: file = workerFile('store-worker.js'), onExit, ...data } = options
-  return connectWorker<SqliteStore>({ name: 'store', file, data, onExit })
+  const store = await connectWorker<SqliteStore>({ name: 'store', file, data, onExit })
+  return {
+    ...store,
+    eraseSession: async (session, ...rest) => {
+      // In steps, between which the thread commits.
+      while ((await store.deleteBulkOfSession(session)) > 0);
+      return await store.eraseSession(session, ...rest)
+    },
+  }
 }
 
 interface ReaderThreadOptions {

@@ -23,6 +23,7 @@ import { commitGroup } from './commit.ts'
 import { deleteShown, insertShown, selectShown } from './context.ts'
 import { type Bound, bindDatabase, type Database, isCorruption, nextSeq, storageError } from './database.ts'
 import { deleteVectors, putVectors, selectUnembedded } from './embeddings.ts'
+import { deleteBulkOfSession } from './erase-steps.ts'
 import { selectHeldEvents } from './events.ts'
 import { eraseSession, forgetMemories, selectInboxToForget } from './forget.ts'
 import { indexNext, indexState, purge, rebuildIndex } from './full-text-index.ts'
@@ -65,6 +66,7 @@ const daemonOperations = {
   seenDigests: selectSeenDigests,
   quarantine: quarantineSession,
   acceptQuarantined: acceptForQuarantined,
+  deleteBulkOfSession,
   heldEvents: selectHeldEvents,
   inboxToForget: selectInboxToForget,
   sessionErasedAt: selectSessionErasedAt,
