@@ -243,7 +243,7 @@ describe('daemon.trouble', () => {
     expect(readFileSync(place.paths.database)).toEqual(before)
     // One attempt, not one for every tool use.
     const attempts = () => place.log().match(/could not start/g)?.length
-    await expect.poll(attempts).toBe(2)
+    await expect.poll(attempts, { timeout: 10_000 }).toBe(2)
     await place.hook(tool('t1'))
     await place.hook(tool('t2'))
     expect(attempts()).toBe(2)

@@ -79,7 +79,8 @@ describe.skipIf(!canMount)(`full-disk${why}`, () => {
       suppressOutput: true,
     })
     giveBack()
-    await place.start()
+    // A hook may already have started one.
+    place.spawn()
     await waitUntil('the reserve is written again', () => existsSync(paths.reserve))
 
     const spool = () => readdirSync(paths.spool).filter((name) => name.endsWith('.json')).length
@@ -96,7 +97,7 @@ describe.skipIf(!canMount)(`full-disk${why}`, () => {
     const giveBack = fillDisk(place.dataDir)
     await expect(place.ask((client) => client.call('backup'))).rejects.toMatchObject({
       code: 'storage',
-      message: expect.stringMatching(/not enough space.*needs \d+ MB, and 0 MB are free/),
+      message: expect.stringMatching(/not enough space.*needs \d+ MB, and \d MB are free/),
     })
     expect(readdirSync(place.paths.backups).filter((name) => name.includes('partial'))).toEqual([])
     giveBack()
