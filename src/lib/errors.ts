@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'too_large'
   | 'unsupported_version'
   | 'draining'
+  | 'busy'
   | 'already_running'
   | 'not_running'
   | 'bad_setting'

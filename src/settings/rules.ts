@@ -1,14 +1,18 @@
 /** What values a setting may have, and how a value from JSON, the environment or the command line is parsed. */
 
 export type SettingValue = boolean | number | string | readonly string[]
+type TextCheck = (text: string) => string | null
 
-/** `check` returns what a non-empty text or list item must be, or null if it is valid. */
+/**
+ * `check` returns what a non-empty text or list item must be, or null if it is valid; `warn` what the user should know about
+ * a valid one.
+ */
 export type SettingRule =
   | { kind: 'boolean'; default: boolean }
   | { kind: 'integer' | 'number'; default: number; min: number; max: number }
   | { kind: 'choice'; default: string; choices: readonly string[] }
-  | { kind: 'text'; default: string; secret?: boolean; check?: (text: string) => string | null }
-  | { kind: 'list'; default: readonly string[]; check?: (item: string) => string | null }
+  | { kind: 'text'; default: string; secret?: boolean; check?: TextCheck; warn?: TextCheck }
+  | { kind: 'list'; default: readonly string[]; check?: TextCheck }
 
 /** Groups of settings, in the order in which the viewer shows them. */
 export const SETTING_GROUPS = {
@@ -45,6 +49,12 @@ const MAX_QUOTED_CHARS = 100
 
 export function isSecretRule(rule: SettingRule): boolean {
   return rule.kind === 'text' && rule.secret === true
+}
+
+/** Null: nothing to warn of. */
+export function settingWarning(name: string, rule: SettingRule, value: SettingValue): string | null {
+  const warning = rule.kind === 'text' && typeof value === 'string' ? (rule.warn?.(value) ?? null) : null
+  return warning === null ? null : `${name}: ${warning}`
 }
 
 export type ParsedSetting = { ok: true; value: SettingValue } | { ok: false; message: string }

@@ -12,6 +12,7 @@ import {
   type SettingGroupName,
   type SettingRule,
   type SettingValue,
+  settingWarning,
 } from './rules.ts'
 import { SETTINGS } from './table.ts'
 
@@ -38,6 +39,8 @@ export function isSettingName(name: string): name is SettingName {
 export interface SettingProblem {
   name: string
   message: string
+  /** The value is valid and used. */
+  isWarning?: true
 }
 
 type SettingSource = 'default' | 'file' | 'environment'
@@ -92,6 +95,8 @@ export function loadSettings(dataDir: string, env: NodeJS.ProcessEnv = process.e
         problems.push({ name, message: `${parsed.message} (from the ${source === 'file' ? SETTINGS_FILE : source})` })
       }
     }
+    const warning = settingWarning(name, SETTINGS[name].rule, values[name])
+    if (warning !== null) problems.push({ name, message: warning, isWarning: true })
   }
   for (const name of Object.keys(file)) {
     if (!isSettingName(name)) problems.push({ name, message: `${name} is not a setting (in ${SETTINGS_FILE})` })

@@ -39,7 +39,7 @@ const subset = (words: readonly string[]) =>
   list(words, (item) => (words.includes(item) ? null : `a list of some of ${words.join(', ')}`))
 const secret = { kind: 'text', default: '', secret: true, check: checkSecret } as const
 const address = (words: readonly string[] = []) =>
-  ({ kind: 'text', default: '', check: (given: string) => checkAddress(given, words) }) as const
+  ({ kind: 'text', default: '', check: (given: string) => checkAddress(given, words), warn: insecureAddress }) as const
 
 /** A secret is sent as a request header, which allows only these characters. */
 function checkSecret(given: string): string | null {
@@ -54,6 +54,15 @@ function checkAddress(given: string, words: readonly string[]): string | null {
   }
   // `fetch` refuses addresses with credentials.
   return url.username === '' && url.password === '' ? null : 'an address without a name or password in it'
+}
+
+const LOOPBACK_HOST = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
+
+/** What the user should know about an address that is allowed; null: nothing. */
+function insecureAddress(given: string): string | null {
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url === null || url.protocol !== 'http:' || LOOPBACK_HOST.test(url.hostname)) return null
+  return `keys and prompts go to ${url.hostname} unencrypted; use https:// if it has it`
 }
 
 function checkAbsolutePath(given: string): string | null {

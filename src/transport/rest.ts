@@ -24,7 +24,7 @@ const OTHER_ADDRESSES = new Map([
   [VIEWER_PROVE_PATH, 'POST'],
 ])
 
-const STATUS: Partial<Record<ErrorCode, number>> = {
+export const HTTP_STATUSES: Partial<Record<ErrorCode, number>> = {
   malformed: 400,
   unsupported_version: 400,
   unauthorized: 401,
@@ -38,6 +38,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   // Well-formed, but not valid input. 400 is for what cannot be parsed.
   bad_request: 422,
   bad_setting: 422,
+  busy: 503,
   draining: 503,
   storage: 503,
 }
@@ -217,7 +218,7 @@ export function parseJson(text: string): unknown {
 
 export function sendError(response: ServerResponse, error: unknown): void {
   const code = error instanceof MemError ? error.code : 'internal'
-  send(response, STATUS[code] ?? 500, { error: { code, message: errorMessage(error) } })
+  send(response, HTTP_STATUSES[code] ?? 500, { error: { code, message: errorMessage(error) } })
 }
 
 export function send(response: ServerResponse, status: number, body: unknown): void {

@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { DaemonContext } from '../api/context.ts'
@@ -32,15 +32,26 @@ import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { type AccessTokens, checkOrigin, checkToken, checkUpgrade, SUBPROTOCOL, tokenMatches } from './access.ts'
 import { removeStaleSocket } from './daemon-lock.ts'
 import type { AnswerMessage, ErrorMessage } from './messages.ts'
-import { handleRest, parseJson, sendError } from './rest.ts'
+import { HTTP_STATUSES, handleRest, parseJson, sendError } from './rest.ts'
 import { CLOSE_TOO_SLOW, Subscriptions } from './subscriptions.ts'
 import { pageHeaders, ViewerAccess } from './viewer-access.ts'
 
 /** Connections that may wait to be accepted: a thousand hooks at once. */
 const BACKLOG = 4_096
+/**
+ * Connections that are served at the same time, per listener: a full TCP port must not keep hooks out. More on the socket,
+ * because many sessions report at once; a hook that is refused spools its event.
+ */
+const MAX_CONNECTIONS: Record<Listener, number> = { socket: 2_000, tcp: 200 }
+/** Connections beyond the limit that get an answer why; the others are closed. */
+const MAX_REFUSED_CONNECTIONS = 50
 const HOST = '127.0.0.1'
 /** Timeout for a request's headers, in ms. */
 const HEADERS_TIMEOUT_MS = 10_000
+/** Timeout for a whole request with its body, in ms. */
+const REQUEST_TIMEOUT_MS = 30_000
+/** How often the timeouts are checked, in ms. */
+const TIMEOUT_CHECK_MS = 5_000
 /** Unread answers of one client, in bytes: several of the largest there are. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024
 /** WebSocket close code "unsupported data". */
@@ -64,6 +75,7 @@ export interface DaemonServerOptions {
   viewerDir?: string | null
   log: Log
   now?: () => number
+  maxConnections?: Record<Listener, number>
 }
 
 /** What a server listens on. */
@@ -85,6 +97,9 @@ export class DaemonServer {
   readonly #viewer: ViewerAccess
   readonly #tokens: AccessTokens
   readonly #connections = new Set<Connection>()
+  readonly #open: Record<Listener, number> = { socket: 0, tcp: 0 }
+  /** Connections beyond the limit. */
+  readonly #refused = new WeakSet<Socket>()
   readonly #local: Server
   readonly #tcp: Server
   #port: number | null = null
@@ -172,13 +187,27 @@ export class DaemonServer {
 
   #createServer(listener: Listener): Server {
     const server = createServer(
-      { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS * 3 },
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      },
       (request, response) => void this.#handleHttp(request, response, listener),
     )
+    const limit = (this.#options.maxConnections ?? MAX_CONNECTIONS)[listener]
+    server.maxConnections = limit + MAX_REFUSED_CONNECTIONS
+    server.on('connection', (socket: Socket) => {
+      this.#open[listener] += 1
+      if (this.#open[listener] > limit) this.#refused.add(socket)
+      socket.once('close', () => {
+        this.#open[listener] -= 1
+      })
+    })
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => undefined)
       let access: Pick<Connection, 'caller' | 'viewer'> = { caller: LOCAL_CALLER, viewer: null }
       try {
+        this.#checkCapacity(request)
         if (listener === 'tcp') {
           const { door, viewer } = checkUpgrade(request, this.#port ?? 0, this.#tokens)
           access = { caller: { door }, viewer }
@@ -197,6 +226,7 @@ export class DaemonServer {
     const port = this.#port ?? 0
     let caller = LOCAL_CALLER
     try {
+      this.#checkCapacity(request)
       if (listener === 'tcp') {
         for (const [name, value] of Object.entries(pageHeaders(request.headers.host, port))) {
           response.setHeader(name, value)
@@ -209,9 +239,15 @@ export class DaemonServer {
       else if (process.platform === 'win32') checkToken(request, { ...this.#tokens, checkViewer: () => null })
     } catch (error) {
       request.resume()
+      if (error instanceof MemError && error.code === 'busy') response.setHeader('connection', 'close')
       return sendError(response, error)
     }
     await handleRest(request, response, context, { caller, maxBytes })
+  }
+
+  #checkCapacity({ socket }: IncomingMessage): void {
+    if (!this.#refused.has(socket)) return
+    throw new MemError('busy', 'too many connections; close some of them, then try again', { retryable: true })
   }
 
   #accept({ client, caller, viewer }: Omit<Connection, 'trusted'>): void {
@@ -363,7 +399,7 @@ function portOf(server: Server): number {
 }
 
 function refuseUpgrade(socket: Duplex, error: unknown, headers: Record<string, string>): void {
-  const status = error instanceof MemError && error.code === 'unauthorized' ? 401 : 403
+  const status = (error instanceof MemError ? HTTP_STATUSES[error.code] : undefined) ?? 403
   const lines = Object.entries({ ...headers, connection: 'close', 'content-length': '0' })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n`)

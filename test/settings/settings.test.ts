@@ -29,6 +29,33 @@ describe('settings.sources', () => {
     expect(problems).toEqual([])
   })
 
+  test('an address without encryption is used and warned of, unless it is on this machine', () => {
+    const warnings = (address: string) => {
+      write(JSON.stringify({ CLAUDE_MEM_OPENROUTER_BASE_URL: address }))
+      const { values, problems } = loadSettings(directory, {})
+      expect(values.CLAUDE_MEM_OPENROUTER_BASE_URL).toBe(address)
+      return problems
+    }
+    for (const address of [
+      'http://models.example/v1',
+      'http://192.168.1.5:11434/v1',
+      'http://127.0.0.1.evil.example',
+    ]) {
+      expect(warnings(address)).toEqual([
+        { name: 'CLAUDE_MEM_OPENROUTER_BASE_URL', message: expect.stringContaining('unencrypted'), isWarning: true },
+      ])
+    }
+    for (const address of [
+      'https://models.example',
+      'ollama',
+      'http://localhost:1234',
+      'http://[::1]:1',
+      'http://127.0.0.1:1',
+    ]) {
+      expect(warnings(address)).toEqual([])
+    }
+  })
+
   test('an invalid value is reported, and the next lower source is used', () => {
     write('{"CLAUDE_MEM_BATCH_MAX_SIZE": 5}')
     const { values, problems } = loadSettings(directory, { CLAUDE_MEM_BATCH_MAX_SIZE: 'many' })

@@ -38,7 +38,7 @@ export async function served({
   settings,
   process: own,
   ...over
-}: Pick<Partial<DaemonServerOptions>, 'viewerDir' | 'now' | 'maxMessageBytes'> & {
+}: Pick<Partial<DaemonServerOptions>, 'viewerDir' | 'now' | 'maxMessageBytes' | 'maxConnections'> & {
   settings?: LiveSettings
   process?: Partial<DaemonProcess>
 } = {}): Promise<Served> {

@@ -419,6 +419,32 @@ test.skipIf(process.platform === 'win32')('REST works on the local socket withou
   expect(status).toBe(200)
 })
 
+test('connections beyond the limit are refused with a reason, and hooks still get in', async () => {
+  const limited = await served({ viewerDir, maxConnections: { socket: 5, tcp: 2 } })
+  const idle = [connect(limited.port, '127.0.0.1'), connect(limited.port, '127.0.0.1')]
+  const url = `http://127.0.0.1:${limited.port}/api/health`
+  const headers = { authorization: `Bearer ${limited.token}` }
+  try {
+    await Promise.all(idle.map((socket) => once(socket, 'connect')))
+    await expect.poll(async () => (await fetch(url, { headers })).status).toBe(503)
+    const refused = await fetch(url, { headers })
+    expect(await refused.json()).toMatchObject({
+      error: { code: 'busy', message: expect.stringContaining('too many') },
+    })
+    const socket = new WebSocket(`ws://127.0.0.1:${limited.port}/`, { headers })
+    socket.on('error', () => undefined)
+    const [, response] = await once(socket, 'unexpected-response')
+    expect(response.statusCode).toBe(503)
+    const hook = await DaemonClient.connect(limited.paths)
+    expect(await hook.call('hello', { version: '1' })).toMatchObject({ pid: process.pid })
+    hook.close()
+    for (const one of idle) one.destroy()
+    await expect.poll(async () => (await fetch(url, { headers })).status).toBe(200)
+  } finally {
+    await limited.close()
+  }
+})
+
 describe('a connection that goes wrong ends alone', () => {
   /** Bytes after a proper handshake; the code it is closed with, null where it just ends. */
   function say(...frames: Buffer[]): Promise<number | null> {

@@ -112,6 +112,9 @@ function printSetting(cli: Cli, name: SettingName): void {
 async function changeSetting(cli: Cli, name: SettingName, given: string | undefined): Promise<void> {
   const value = displayedValue(name, setSetting(cli.paths.dataDir, name, await newValue(cli, name, given)))
   printResult(cli, { name, value }, () => nowLines(cli, name, value))
+  const { problems } = loadSettings(cli.paths.dataDir, {})
+  const own = problems.filter((problem) => problem.name === name)
+  for (const line of problemLines(own, cli.display())) cli.printStderr(line)
 }
 
 async function newValue(cli: Cli, name: SettingName, given: string | undefined): Promise<string> {

@@ -116,8 +116,9 @@ function packageVersion(name: string): string {
 }
 
 export async function* checkSettings({ settings }: DoctorFacts): CheckRun {
-  for (const { message } of settings.problems) {
-    yield problem(message, 'see claude-mem config; change it with claude-mem config set NAME VALUE')
+  for (const { message, isWarning } of settings.problems) {
+    const finding = isWarning === true ? advice : problem
+    yield finding(message, 'see claude-mem config; change it with claude-mem config set NAME VALUE')
   }
   const changed = SETTING_NAMES.filter((name) => settings.sources[name] !== 'default').length
   return changed === 0 ? 'all have their defaults' : `${changed} of ${SETTING_NAMES.length} set`
