@@ -229,6 +229,25 @@ describe.skipIf(process.platform === 'win32')('viewer', () => {
   })
 })
 
+describe('viewer.access', () => {
+  it('--list shows the pages that have access, --revoke ends it', async () => {
+    expect((await program.run(['viewer', '--list'])).stdout).toBe('No page has access.\n')
+    const { url } = await program.json('viewer', '--print')
+    const [origin = '', code] = url.split('/#open=')
+    const redeem = { method: 'POST', headers: { origin }, body: JSON.stringify({ code }) }
+    expect((await fetch(`${origin}/api/viewer/open`, redeem)).status).toBe(200)
+    const { viewers } = await program.json('viewer', '--list')
+    expect(viewers).toMatchObject([{ id: expect.any(String), connected: false }])
+    expect((await program.run(['viewer', '--list'])).stdout).toContain(viewers[0].id)
+    const unknown = await program.run(['viewer', '--revoke', 'unknown'])
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('claude-mem viewer --list') })
+    expect((await program.run(['viewer', '--revoke', viewers[0].id])).stdout).toBe('Ended the access of 1 page.\n')
+    expect(await program.json('viewer', '--revoke')).toEqual({ affected: 0 })
+    expect((await program.run(['viewer', '--list', '--print'])).code).toBe(2)
+    expect((await program.run(['viewer', 'page'])).code).toBe(2)
+  })
+})
+
 describe('inspect.after a crash of the daemon', () => {
   it('does not change the database', async () => {
     daemon.kill('SIGKILL')

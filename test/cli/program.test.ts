@@ -105,6 +105,12 @@ describe('config', () => {
   })
 })
 
+it('config set warns of an address without encryption', async () => {
+  const { code, stderr } = await program.run(['config', 'set', 'gemini-base-url', 'http://models.example'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('models.example unencrypted') })
+  await program.run(['config', 'unset', 'gemini-base-url'])
+})
+
 describe('with a daemon', () => {
   it('start starts one daemon', async () => {
     const started = await program.json('start')
