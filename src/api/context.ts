@@ -62,6 +62,8 @@ export interface DaemonProcess {
   keepBackups(): number
   /** How long closing, flushing or summarising a session waits for its effect, in ms. */
   settleTimeoutMs(): number
+  /** Whether agents see only the project they work in. */
+  limitsAgents(): boolean
   /** Drains, releases the data directory and exits. */
   stop(reason: string): void
 }

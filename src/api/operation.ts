@@ -15,17 +15,22 @@ import { MemError } from '../lib/errors.ts'
 import type { DaemonContext, ReadContext } from './context.ts'
 import { parseInput } from './schemas.ts'
 
+/** Operations for agents too: each of them applies the limits of scope.ts. */
+export const AGENTS_TOO: readonly Door[] = DOORS
+const OPEN_DOORS: readonly Door[] = DOORS.filter((door) => door !== 'mcp')
 /** Operations that change files, settings of the machine or the daemon itself: for someone at a terminal. */
 export const LOCAL_ONLY: readonly Door[] = ['local']
 /** Operations for hooks and programs, which no page needs. */
-export const NO_VIEWER: readonly Door[] = ['local', 'mcp', 'rest']
+export const NO_VIEWER: readonly Door[] = ['local', 'rest']
 
 /** Who asks. */
 export interface Caller {
   door: Door
+  /** Keys of the only project that it may see: as it is filed, then as the caller names it. Null: all projects. */
+  scope: readonly string[] | null
 }
 
-export const LOCAL_CALLER: Caller = { door: 'local' }
+export const LOCAL_CALLER: Caller = { door: 'local', scope: null }
 
 /** What a REST route gives its operation, and what it makes of the output. */
 export interface RestRoute<Input, Output> {
@@ -56,7 +61,7 @@ interface Definition<Schema extends z.ZodObject, Context, Result> {
   answerType?: string
   /** What the answer contains, for the protocol page. */
   answerDescription: string
-  /** Which doors may call it. Default: every door. */
+  /** Which doors may call it. Default: every door but `mcp`. */
   doors?: readonly Door[]
   /**
    * Fields that hold further input fields in messages of clients before 0.2, such as `filter: { limit }`. They are
@@ -109,8 +114,9 @@ export function connectionOperation<Schema extends z.ZodObject, Result>(
 }
 
 /** Whether this door may call an operation: the one place where it is decided. */
-export function checkDoor(name: string, { doors = DOORS }: { doors?: readonly Door[] }, { door }: Caller): void {
+export function checkDoor(name: string, { doors = OPEN_DOORS }: { doors?: readonly Door[] }, { door }: Caller): void {
   if (doors.includes(door)) return
+  if (door === 'mcp') throw new MemError('forbidden', `${name} is not available to agents`)
   const where = doors.includes('rest') ? 'not available to a viewer page' : 'only available on the local socket'
   throw new MemError('forbidden', `${name} is ${where}; use the claude-mem command in a terminal`)
 }

@@ -450,6 +450,7 @@ class DaemonParts implements Daemon {
         queueAlert: () => this.#queueWatch.alert,
         keepBackups,
         settleTimeoutMs: () => settings.CLAUDE_MEM_DELETE_TIMEOUT * 1_000,
+        limitsAgents: () => settings.CLAUDE_MEM_AGENT_SCOPE === 'project',
         stop: (reason) => void this.stop(reason),
       },
     }

@@ -11,6 +11,8 @@ import { DaemonClient } from '../transport/client.ts'
 
 interface ConnectionOptions {
   paths: Paths
+  /** Key of the project that the agent works in. */
+  project: string
   /** Resolves once a daemon of this version or a newer one answers. */
   start: () => Promise<void>
 }
@@ -69,19 +71,19 @@ export class Connection {
   }
 
   async #open(closed: () => void): Promise<DaemonClient> {
-    const { paths, start } = this.#options
+    const { paths, project, start } = this.#options
     try {
-      return await connect(paths, closed)
+      return await connect(paths, project, closed)
     } catch (error) {
       if (!(error instanceof MemError && error.code === 'not_running')) throw error
     }
     await start()
-    return await connect(paths, closed)
+    return await connect(paths, project, closed)
   }
 }
 
-async function connect(paths: Paths, closed: () => void): Promise<DaemonClient> {
-  const client = await DaemonClient.connect(paths)
+async function connect(paths: Paths, agentProject: string, closed: () => void): Promise<DaemonClient> {
+  const client = await DaemonClient.connect(paths, { agentProject })
   const { version } = await client.call('hello', { version: VERSION })
   if (compareVersions(version, VERSION) >= 0) {
     client.onClose = closed

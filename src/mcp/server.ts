@@ -35,8 +35,8 @@ interface ServeOptions {
 }
 
 export async function serveMemory({ paths, env, input, output, start, log }: ServeOptions): Promise<void> {
-  const connection = new Connection({ paths, start })
   const here = serverLocation(projectDirectory(env), paths.dataDir, env)
+  const connection = new Connection({ paths, project: here.project.key, start })
   const server = createServer({ ...callsOver(connection), here, dryRuns: new DryRuns() })
   // The error's message may quote input, so it is not logged.
   server.server.onerror = () => log('claude-mem mcp: a message of the client is not valid')

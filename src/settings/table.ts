@@ -270,6 +270,12 @@ export const SETTINGS = {
     integer(64, 1, 1_024),
     'Longest text kept of one tool input or output field; the middle is cut out',
   ),
+  CLAUDE_MEM_AGENT_SCOPE: local(
+    privacy.now(
+      choice('all', ['all', 'project']),
+      'What an agent may read and forget with the MCP tools: the memory of `all` projects, or only of the `project` it works in',
+    ),
+  ),
   CLAUDE_MEM_SKIP_TOOLS: privacy.now(
     list(['TodoWrite', 'ListMcpResourcesTool', 'AskUserQuestion']),
     "Tools that are never observed; claude-mem's own tools never are",

@@ -7,6 +7,9 @@ import { MemError } from '../lib/errors.ts'
 const TOKEN_BYTES = 32
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]']
 
+/** On the local socket: the key of the project in which an agent works, percent-encoded. */
+export const AGENT_PROJECT_HEADER = 'claude-mem-agent-project'
+
 /** A browser's WebSocket cannot send headers, so it passes its token as a second subprotocol. */
 export const SUBPROTOCOL = 'claude-mem.v1'
 const TOKEN_SUBPROTOCOL = 'token.'
@@ -65,6 +68,17 @@ export function checkToken(request: IncomingMessage, tokens: AccessTokens): Toke
     'unauthorized',
     'a token is required: Authorization: Bearer <content of the file "token" in the data directory>',
   )
+}
+
+/** Null: the connection acts for a person. An unreadable value is a project that does not exist. */
+export function agentProject({ headers }: IncomingMessage): string | null {
+  const given = headers[AGENT_PROJECT_HEADER]
+  if (typeof given !== 'string') return null
+  try {
+    return decodeURIComponent(given)
+  } catch {
+    return ''
+  }
 }
 
 /** For requests of our own page only: browsers set these headers themselves, and no page can forge them. */

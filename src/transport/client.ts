@@ -8,21 +8,29 @@ import { PROTOCOL_VERSION } from '../domain/protocol.ts'
 import { MemError } from '../lib/errors.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { VERSION } from '../lib/version.ts'
+import { AGENT_PROJECT_HEADER } from './access.ts'
 import { type AnswerMessage, isStreamMessage, PendingRequests, type StreamMessage } from './messages.ts'
 
 const CONNECT_TIMEOUT_MS = 1_000
+
+interface ConnectOptions {
+  /** Key of the project in which the agent works that this connection acts for; left out: it acts for a person. */
+  agentProject?: string
+}
 
 /**
  * A new socket for each connection: after a restart the daemon may have another socket and another token. Throws `forbidden`
  * where another user could listen in place of the daemon.
  */
-export function openLocalSocket(paths: Paths): WebSocket {
+export function openLocalSocket(paths: Paths, { agentProject }: ConnectOptions = {}): WebSocket {
   prepareSocketDirectory(paths)
   // Not as `ws+unix:PATH:/`: a path may contain characters that mean something in an address.
   const socket = new WebSocket('ws://localhost/', {
     createConnection: () => connect(paths.socket),
     handshakeTimeout: CONNECT_TIMEOUT_MS,
     perMessageDeflate: false,
+    // A header is ASCII.
+    ...(agentProject === undefined ? {} : { headers: { [AGENT_PROJECT_HEADER]: encodeURIComponent(agentProject) } }),
   })
   // On Windows any user may open a named pipe, so the first message has to carry the token.
   if (process.platform === 'win32') {
@@ -50,8 +58,8 @@ export class DaemonClient {
   }
 
   /** Rejects with `not_running` where no daemon answers. */
-  static async connect(paths: Paths): Promise<DaemonClient> {
-    const socket = openLocalSocket(paths)
+  static async connect(paths: Paths, options: ConnectOptions = {}): Promise<DaemonClient> {
+    const socket = openLocalSocket(paths, options)
     try {
       await once(socket, 'open')
     } catch (cause) {

@@ -25,11 +25,20 @@ import {
   runHandler,
   type ViewerInfo,
 } from '../api/operation.ts'
+import type { Door } from '../domain/doors.ts'
 import { PROTOCOL_VERSION } from '../domain/protocol.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
-import { type AccessTokens, checkOrigin, checkToken, checkUpgrade, SUBPROTOCOL, tokenMatches } from './access.ts'
+import {
+  type AccessTokens,
+  agentProject,
+  checkOrigin,
+  checkToken,
+  checkUpgrade,
+  SUBPROTOCOL,
+  tokenMatches,
+} from './access.ts'
 import { removeStaleSocket } from './daemon-lock.ts'
 import type { AnswerMessage, ErrorMessage } from './messages.ts'
 import { HTTP_STATUSES, handleRest, parseJson, sendError } from './rest.ts'
@@ -83,7 +92,9 @@ type Listener = 'socket' | 'tcp'
 
 interface Connection {
   client: WebSocket
-  caller: Caller
+  door: Door
+  /** Key of the project in which an agent works; null: not an agent. */
+  project: string | null
   /** Id of the viewer page; null: another program. */
   viewer: string | null
   /** False on a named pipe until a message has brought the token: on Windows any user may open the pipe. */
@@ -205,12 +216,14 @@ export class DaemonServer {
     })
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => undefined)
-      let access: Pick<Connection, 'caller' | 'viewer'> = { caller: LOCAL_CALLER, viewer: null }
+      let access: Pick<Connection, 'door' | 'project' | 'viewer'>
       try {
         this.#checkCapacity(request)
         if (listener === 'tcp') {
-          const { door, viewer } = checkUpgrade(request, this.#port ?? 0, this.#tokens)
-          access = { caller: { door }, viewer }
+          access = { ...checkUpgrade(request, this.#port ?? 0, this.#tokens), project: null }
+        } else {
+          const project = agentProject(request)
+          access = { door: project === null ? 'local' : 'mcp', project, viewer: null }
         }
       } catch (error) {
         return refuseUpgrade(socket, error, pageHeaders(request.headers.host, this.#port ?? 0))
@@ -234,7 +247,7 @@ export class DaemonServer {
         checkOrigin(request, port)
         if (await this.#viewer.handle(request, response, port)) return
       }
-      if (listener === 'tcp') caller = { door: checkToken(request, this.#tokens).door }
+      if (listener === 'tcp') caller = { door: checkToken(request, this.#tokens).door, scope: null }
       // On Windows any user may open the pipe.
       else if (process.platform === 'win32') checkToken(request, { ...this.#tokens, checkViewer: () => null })
     } catch (error) {
@@ -250,9 +263,10 @@ export class DaemonServer {
     throw new MemError('busy', 'too many connections; close some of them, then try again', { retryable: true })
   }
 
-  #accept({ client, caller, viewer }: Omit<Connection, 'trusted'>): void {
-    const isPipe = caller.door === 'local' && process.platform === 'win32'
-    const connection: Connection = { client, caller, viewer, trusted: !isPipe }
+  #accept(accepted: Omit<Connection, 'trusted'>): void {
+    const { client, door } = accepted
+    const isPipe = (door === 'local' || door === 'mcp') && process.platform === 'win32'
+    const connection: Connection = { ...accepted, trusted: !isPipe }
     this.#connections.add(connection)
     client.on('close', () => this.#connections.delete(connection))
     client.on('message', (data, isBinary) => {
@@ -263,7 +277,7 @@ export class DaemonServer {
   }
 
   async #handleMessage(connection: Connection, text: string): Promise<void> {
-    const { client, caller } = connection
+    const { client } = connection
     if (client.readyState !== client.OPEN) return
     let id = ''
     let requested: OperationName | null = null
@@ -273,6 +287,7 @@ export class DaemonServer {
       const { name, input } = parseRequest(message)
       requested = name
       this.#checkTrusted(connection, input)
+      const caller = this.#callerOf(connection)
       const envelope = { v: PROTOCOL_VERSION, id, type: answerType(name) }
       const operation = OPERATIONS[name]
       if (operation.kind === 'connection') {
@@ -288,6 +303,13 @@ export class DaemonServer {
       this.#options.log('debug', 'a request failed; the client gets the error', { operation: requested, id, error })
       reply(client, errorReply(id, error))
     }
+  }
+
+  /** Read for each message: the setting may change while an agent works, and projects may be merged. */
+  #callerOf({ door, project }: Connection): Caller {
+    const { projects, process: own } = this.#options.context
+    if (project === null || !own.limitsAgents()) return { door, scope: null }
+    return { door, scope: [projects.keyOf(project), project] }
   }
 
   #checkTrusted(connection: Connection, input: Record<string, unknown>): void {

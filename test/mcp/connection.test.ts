@@ -34,7 +34,7 @@ async function daemon(standIn: Partial<StandIn> = {}): Promise<StandInDaemon> {
 }
 
 function connect(start: () => Promise<void> = () => Promise.reject(new Error('not expected'))) {
-  const connection = new Connection({ paths, start })
+  const connection = new Connection({ paths, project: 'dir:/test', start })
   closing.push(() => connection.close())
   return callsOver(connection)
 }

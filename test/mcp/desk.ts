@@ -25,7 +25,11 @@ export class TestDesk {
   static async open(standIn: StandIn, env: NodeJS.ProcessEnv = {}): Promise<TestDesk> {
     const { paths, remove } = makePlace()
     const daemon = await StandInDaemon.listen(paths, standIn)
-    const connection = new Connection({ paths, start: () => Promise.reject(new Error('it runs already')) })
+    const connection = new Connection({
+      paths,
+      project: 'dir:/test',
+      start: () => Promise.reject(new Error('it runs already')),
+    })
     const here = serverLocation(paths.dataDir, paths.dataDir, env)
     const server = createServer({ ...callsOver(connection), here, dryRuns: new DryRuns() })
     const client = new Client({ name: 'test', version: '1' })

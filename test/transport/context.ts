@@ -97,6 +97,7 @@ export function testContext(
       queueAlert: () => null,
       keepBackups: () => 3,
       settleTimeoutMs: () => 5_000,
+      limitsAgents: () => false,
       stop: () => undefined,
       ...own,
     },

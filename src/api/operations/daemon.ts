@@ -5,7 +5,7 @@ import { startOfDay } from '../../domain/dates.ts'
 import { MemError } from '../../lib/errors.ts'
 import { compareVersions, VERSION } from '../../lib/version.ts'
 import type { DaemonContext } from '../context.ts'
-import { connectionOperation, daemonOperation, LOCAL_ONLY } from '../operation.ts'
+import { AGENTS_TOO, connectionOperation, daemonOperation, LOCAL_ONLY } from '../operation.ts'
 import { version } from '../schemas.ts'
 
 const MAX_SETTING_NAME_CHARS = 200
@@ -18,6 +18,7 @@ const settingText = z.string().max(MAX_SETTING_CHARS)
 export const daemonOperations = {
   hello: daemonOperation({
     about: 'Says which daemon this is. Needed only on Windows, with the token, as the first message.',
+    doors: AGENTS_TOO,
     input: z.object({ version, token: z.string().exactOptional() }),
     answerDescription: '`version`, `pid`, `dataDir`',
     handle: ({ process: { dataDir } }) => ({ version: VERSION, pid: process.pid, dataDir }),

@@ -14,7 +14,7 @@ import {
 import { MemError } from '../../lib/errors.ts'
 import { type FoundMemory, type LinkedObservation, searchRowId } from '../../store/search-port.ts'
 import type { ReadContext, SearchReader } from '../context.ts'
-import { daemonOperation, LOCAL_ONLY, readOperation } from '../operation.ts'
+import { AGENTS_TOO, type Caller, daemonOperation, LOCAL_ONLY, readOperation } from '../operation.ts'
 import { resolveFilters, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
   client as clientName,
@@ -37,6 +37,7 @@ import {
   rememberFields,
   sessionOrAll,
 } from '../schemas.ts'
+import { isInScope, limitToScope } from '../scope.ts'
 
 /** A fact is a sentence. */
 const MAX_FACT_CHARS = 2_000
@@ -55,6 +56,7 @@ const observationPath = '/api/observations/:id'
 export const memoryOperations = {
   search: readOperation({
     about: 'Finds memories by words and by meaning. Without a query: the newest that pass the filters.',
+    doors: AGENTS_TOO,
     input: z.object({
       query: query.default('').describe('Words, a question, a file name or an error text'),
       mode: z.enum(SEARCH_MODES).default('auto').describe('strict: every word must match, newest first'),
@@ -65,8 +67,8 @@ export const memoryOperations = {
     nested: ['request', 'filters'],
     answerType: 'found',
     answerDescription: '`answer`: `mode`, `notes`, `hits`, `total`, `tookMs`, `embedder`',
-    handle: async ({ reader, search }, { query, mode, limit, offset, ...filters }) => {
-      const request = { query, mode, limit, offset, filters: await resolveFilters(reader, filters) }
+    handle: async ({ reader, search }, { query, mode, limit, offset, ...filters }, caller) => {
+      const request = { query, mode, limit, offset, filters: await scopedFilters(reader, filters, caller) }
       return { answer: await (await search()).search(request) }
     },
     rest: [{ method: 'GET', path: '/api/search', params: { q: 'query' }, pick: 'answer' }],
@@ -74,11 +76,13 @@ export const memoryOperations = {
 
   observations: readOperation({
     about: 'Reads whole observations by id.',
+    doors: AGENTS_TOO,
     input: z.object({ ids: z.array(memoryId).min(1).max(MAX_SHOWN) }),
     answerDescription: '`observations` in the order of the ids, `missing`',
-    handle: async ({ search }, input) => {
+    handle: async ({ search }, input, caller) => {
       const ids = [...new Set(input.ids)]
-      const observations = await (await search()).observations(ids)
+      const stored = await (await search()).observations(ids)
+      const observations = stored.filter(({ project }) => isInScope(project, caller))
       const found = new Set(observations.map(({ id }) => id))
       return { observations, missing: ids.filter((id) => !found.has(id)) }
     },
@@ -94,28 +98,35 @@ export const memoryOperations = {
 
   timeline: readOperation({
     about: 'Lists what happened around an observation or around the best hit of a query; with neither, the newest.',
+    doors: AGENTS_TOO,
     input: timelineInput,
     answerDescription: '`anchor`, `items` oldest first',
-    handle: async ({ reader, search }, { project, ...request }) =>
-      await loadTimeline(await search(), { ...request, project: await resolveProjectKey(reader, project) }),
+    handle: async ({ reader, search }, { project: given, ...request }, caller) => {
+      const project = limitToScope(await resolveProjectKey(reader, given), caller)
+      return await loadTimeline(await search(), { ...request, project }, caller)
+    },
     rest: [{ method: 'GET', path: '/api/timeline' }],
   }),
 
   summaries: readOperation({
     about: 'Lists summaries of turns, newest first.',
+    doors: AGENTS_TOO,
     input: z.object({
       session: sessionOrAll,
       project: projectOrAll,
       limit: z.int().min(1).max(MAX_SUMMARIES).default(10),
     }),
     answerDescription: '`summaries`',
-    handle: async ({ reader }, { session, project, limit }) => ({
-      summaries: await reader.summaries({
-        limit,
-        ...(session === null ? {} : { session: await resolveSession(reader, session) }),
-        ...(project === null ? {} : { project: await resolveProjectKey(reader, project) }),
-      }),
-    }),
+    handle: async ({ reader }, { session, project: given, limit }, caller) => {
+      const project = limitToScope(await resolveProjectKey(reader, given), caller)
+      return {
+        summaries: await reader.summaries({
+          limit,
+          ...(session === null ? {} : { session: await resolveSession(reader, session) }),
+          ...(project === null ? {} : { project }),
+        }),
+      }
+    },
     rest: [{ method: 'GET', path: '/api/summaries', pick: 'summaries' }],
   }),
 
@@ -146,6 +157,7 @@ export const memoryOperations = {
     about:
       'Writes a memory by hand. Without a title, the first words of the text become the title. It is marked as the ' +
       "agent's, with its session, unless `by` says that it is the user's.",
+    doors: AGENTS_TOO,
     input: z.object({
       project: z.union([project, projectName]).describe('Key and name, or a known key or name'),
       cwd: cwd.default(''),
@@ -156,8 +168,9 @@ export const memoryOperations = {
     }),
     answerType: 'remembered',
     answerDescription: '`observation`: the new id',
-    handle: async ({ store, memory }, { project: given, ...note }) => {
+    handle: async ({ store, memory }, { project: given, ...note }, caller) => {
       const project = typeof given === 'string' ? await findProject(store, given) : given
+      limitToScope(project.key, caller)
       return { observation: await memory.remember({ ...note, project }) }
     },
     rest: [{ method: 'POST', path: '/api/observations', respond: ({ observation }) => ({ id: observation }) }],
@@ -181,6 +194,7 @@ export const memoryOperations = {
 
   forget: daemonOperation({
     about: 'Erases memories by ids or by filters. Without `confirm` nothing is erased; the report says what would be.',
+    doors: AGENTS_TOO,
     input: z.object({
       ids: z.array(memoryId).max(MAX_IDS).default([]),
       ...filterFields,
@@ -196,13 +210,14 @@ export const memoryOperations = {
     answerType: 'forgotten',
     answerDescription:
       '`report`: counts, `ids`, `missing`, `related` (what stays although it may say the same), `copies` (files that may still contain it)',
-    handle: async ({ reader, forgetting }, { ids, confirm, related, ...filters }) => {
+    handle: async ({ reader, search, forgetting }, { ids, confirm, related, ...filters }, caller) => {
       const isNarrow = areFiltersNarrow(filters)
       if (ids.length > 0 && isNarrow) throw new MemError('bad_request', 'forget takes ids or filters, not both')
       if (ids.length === 0 && !isNarrow) {
         throw new MemError('bad_request', 'forget needs ids, or a filter such as a project, a session or dates')
       }
-      const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters)
+      const resolved = ids.length > 0 ? null : await scopedFilters(reader, filters, caller)
+      await checkInScope(search, ids, caller)
       return { report: await forgetting.forget({ ids: [...new Set(ids)], filters: resolved, related, confirm }) }
     },
     rest: [
@@ -303,6 +318,21 @@ export const memoryOperations = {
   }),
 }
 
+async function scopedFilters(
+  reader: ReadContext['reader'],
+  filters: SearchFilters,
+  caller: Caller,
+): Promise<SearchFilters> {
+  const resolved = await resolveFilters(reader, filters)
+  return { ...resolved, project: limitToScope(resolved.project, caller) }
+}
+
+/** Throws where one of these observations belongs to a project that the caller may not see. */
+async function checkInScope(search: ReadContext['search'], ids: readonly number[], caller: Caller): Promise<void> {
+  if (caller.scope === null || ids.length === 0) return
+  for (const { project } of await (await search()).observations([...new Set(ids)])) limitToScope(project, caller)
+}
+
 async function readObservation({ search }: ReadContext, id: number): Promise<LinkedObservation> {
   const [observation] = await (await search()).observations([id])
   if (observation === undefined) throw observationNotFound(id)
@@ -332,7 +362,11 @@ export interface Timeline {
 }
 
 /** `project`: its key. Null: the anchor's own project; for a query, all. */
-async function loadTimeline(search: SearchReader, request: z.output<typeof timelineInput>): Promise<Timeline> {
+async function loadTimeline(
+  search: SearchReader,
+  request: z.output<typeof timelineInput>,
+  caller: Caller,
+): Promise<Timeline> {
   const { before, after } = request
   const filters: SearchFilters = { ...NO_FILTERS, kinds: MEMORY_KINDS, project: request.project }
   if (request.anchor === null && request.query === null) {
@@ -342,7 +376,7 @@ async function loadTimeline(search: SearchReader, request: z.output<typeof timel
   const anchor = request.anchor ?? (await bestHit(search, request.query ?? '', request.project))
   if (anchor === null) return { anchor: null, items: [] }
   const [observation] = await search.observations([anchor])
-  if (observation === undefined) throw observationNotFound(anchor)
+  if (observation === undefined || !isInScope(observation.project, caller)) throw observationNotFound(anchor)
   const nearby = { ...filters, project: request.project ?? observation.project }
   const rows = await search.around(searchRowId('observation', anchor), nearby, before, after)
   return { anchor, items: (await search.loadMemories(rows)).map(timelineItem) }

@@ -10,9 +10,10 @@ import { MemError } from '../../lib/errors.ts'
 import { SETTINGS } from '../../settings/settings.ts'
 import type { StoreReader } from '../../store/port.ts'
 import { cleanImportBatch } from '../import.ts'
-import { daemonOperation, LOCAL_ONLY, readOperation } from '../operation.ts'
+import { AGENTS_TOO, daemonOperation, LOCAL_ONLY, readOperation } from '../operation.ts'
 import { batchSchema } from '../record-schemas.ts'
 import { path, projectName, projectNewName } from '../schemas.ts'
+import { limitToScope } from '../scope.ts'
 
 const { CLAUDE_MEM_CONTEXT_TOKENS, CLAUDE_MEM_CONTEXT_OBSERVATIONS, CLAUDE_MEM_CONTEXT_SUMMARIES } = SETTINGS
 const pathOrNone = path.nullable().default(null)
@@ -42,10 +43,13 @@ const filesInput = z.object({
 export const projectOperations = {
   context: readOperation({
     about: 'Shows what a session of this project would get at its start, or would get with other settings.',
+    doors: AGENTS_TOO,
     input: z.object({ project: projectName.describe('Key or name'), ...contextOverrides }),
     answerDescription: '`project`, `tokens`, `context`, `message`, `totals`, `report`',
-    handle: async ({ reader, previewContext }, { project, ...overrides }) =>
-      await previewContext(await findProject(reader, project), overrides),
+    handle: async ({ reader, previewContext }, { project: given, ...overrides }, caller) => {
+      const project = await findProject(reader, given)
+      return await previewContext({ ...project, key: limitToScope(project.key, caller) }, overrides)
+    },
     rest: [{ method: 'GET', path: '/api/context' }],
   }),
 

@@ -163,8 +163,8 @@ class Importer {
   }
 
   #keepMark(at: string, record: LinkRecord | PinRecord): void {
-    if (this.#marks.length >= MAX_KEPT) return this.#refuse(at, `more than ${MAX_KEPT} links and pins`)
-    this.#marks.push({ at, record })
+    if (this.#marks.length >= MAX_KEPT) this.#refuse(at, `more than ${MAX_KEPT} links and pins`)
+    else this.#marks.push({ at, record })
   }
 
   async #session({ kind: _, project: key, ...session }: SessionRecord): Promise<void> {
