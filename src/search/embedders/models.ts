@@ -30,9 +30,12 @@ const WEIGHTS_SUFFIX = {
 
 type Precision = keyof typeof WEIGHTS_SUFFIX
 
-/** `owner/name` at the hub or a folder, with the precision of the weights after an @. */
+/**
+ * `owner/name` at the hub or a folder, with the precision of the weights after an @. At the hub also the revision after a #,
+ * as a commit: a branch or a tag could be moved to other files.
+ */
 export type ModelName =
-  | { at: 'hub'; id: string; precision: Precision }
+  | { at: 'hub'; id: string; precision: Precision; revision: string | null }
   | { at: 'folder'; folder: string; precision: Precision }
 
 /** Weights that every model has. */
@@ -41,13 +44,22 @@ const DEFAULT_PRECISION: Precision = 'fp32'
 const HUB_ID = /^(?:[\w-][\w.-]*\/)?[\w-][\w.-]{0,95}$/
 const LOOKS_LIKE_A_PATH = /^[.~]|^[/\\]|\\/
 
+/** A commit at the hub. */
+const REVISION = /^[0-9a-f]{40}$/
+
 export function parseModelName(given: string): ModelName {
-  const { name, precision } = splitPrecision(given.trim())
-  if (LOOKS_LIKE_A_PATH.test(name) || isAbsolute(name)) {
+  const trimmed = given.trim()
+  if (LOOKS_LIKE_A_PATH.test(trimmed) || isAbsolute(trimmed)) {
+    const { name, precision } = splitPrecision(trimmed)
     const folder = /^~[/\\]/.test(name) ? join(homedir(), name.slice(2)) : resolve(name)
     return { at: 'folder', folder, precision }
   }
-  if (HUB_ID.test(name) && !/\.\.|--|\.git$|\.$/.test(name)) return { at: 'hub', id: name, precision }
+  const [nameAndPrecision = '', revision = null, ...rest] = trimmed.split('#')
+  const { name, precision } = splitPrecision(nameAndPrecision)
+  if (rest.length > 0 || (revision !== null && !REVISION.test(revision))) {
+    throw new MemError('bad_request', `"${given}": a revision after # is a commit of the hub, 40 hexadecimal digits`)
+  }
+  if (HUB_ID.test(name) && !/\.\.|--|\.git$|\.$/.test(name)) return { at: 'hub', id: name, precision, revision }
   throw new MemError(
     'bad_request',
     `"${given}" names no model: give OWNER/NAME as at the hub, or a folder; for other weights than fp32 add @${Object.keys(WEIGHTS_SUFFIX).join(', @')}.`,
@@ -68,16 +80,25 @@ function isPrecision(word: string): word is Precision {
 
 /** As in `models pull`. */
 export function fullModelName(model: ModelName): string {
-  return `${model.at === 'hub' ? model.id : model.folder}@${model.precision}`
+  return `${model.at === 'hub' ? model.id : model.folder}@${model.precision}${revisionSuffix(model)}`
 }
 
 /** For people and for the name of an embedder: a folder is named by the last part of its path. */
 export function shortModelName(model: ModelName): string {
-  return `${model.at === 'hub' ? model.id : basename(model.folder)}@${model.precision}`
+  return `${model.at === 'hub' ? model.id : basename(model.folder)}@${model.precision}${revisionSuffix(model)}`
+}
+
+function revisionSuffix(model: ModelName): string {
+  return model.at === 'hub' && model.revision !== null ? `#${model.revision}` : ''
+}
+
+/** Where models of a revision are stored: each has a folder of its own, so that no file of another one is used. */
+export function revisionFolder(cacheDir: string, { revision }: { revision: string | null }): string {
+  return revision === null ? cacheDir : join(cacheDir, revision)
 }
 
 export function modelFolder(model: ModelName, cacheDir: string): string {
-  return model.at === 'hub' ? join(cacheDir, ...model.id.split('/')) : model.folder
+  return model.at === 'hub' ? join(revisionFolder(cacheDir, model), ...model.id.split('/')) : model.folder
 }
 
 export function weightsFile({ precision }: Pick<ModelName, 'precision'>): string {
@@ -118,15 +139,19 @@ export interface LocalModel {
   bytes: number
 }
 
-/** Downloaded models (`models/owner/name/…`), one entry per precision whose files are complete. */
+/** Downloaded models (`models/owner/name/…`, `models/REVISION/owner/name/…`), one entry per precision whose files are complete. */
 export function localModels(directory: string): LocalModel[] {
-  return directoryNames(directory).flatMap((first) => [
-    ...modelsOf(directory, first),
-    ...directoryNames(join(directory, first)).flatMap((second) => modelsOf(directory, `${first}/${second}`)),
-  ])
+  const revisions = directoryNames(directory).filter((name) => REVISION.test(name))
+  return [null, ...revisions].flatMap((revision) => {
+    const folder = revisionFolder(directory, { revision })
+    return directoryNames(folder).flatMap((first) => [
+      ...modelsOf(folder, first, revision),
+      ...directoryNames(join(folder, first)).flatMap((second) => modelsOf(folder, `${first}/${second}`, revision)),
+    ])
+  })
 }
 
-function modelsOf(directory: string, id: string): LocalModel[] {
+function modelsOf(directory: string, id: string, revision: string | null): LocalModel[] {
   const folder = join(directory, ...id.split('/'))
   const config = fileSize(join(folder, 'config.json'))
   const tokenizer = fileSize(join(folder, 'tokenizer.json'))
@@ -135,7 +160,8 @@ function modelsOf(directory: string, id: string): LocalModel[] {
     .filter(isPrecision)
     .flatMap((precision) => {
       const weights = fileSize(join(folder, weightsFile({ precision })))
-      return weights === null ? [] : [{ name: `${id}@${precision}`, bytes: config + tokenizer + weights }]
+      const name = fullModelName({ at: 'hub', id, precision, revision })
+      return weights === null ? [] : [{ name, bytes: config + tokenizer + weights }]
     })
 }
 

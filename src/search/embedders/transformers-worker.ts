@@ -12,7 +12,15 @@ import { workerData } from 'node:worker_threads'
 import type { FeatureExtractionPipeline, ProgressInfo } from '@huggingface/transformers'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 import { serveWorker } from '../../lib/worker-rpc.ts'
-import { type Embedder, fullModelName, type ModelName, modelFolder, shortModelName, weightsFile } from './models.ts'
+import {
+  type Embedder,
+  fullModelName,
+  type ModelName,
+  modelFolder,
+  revisionFolder,
+  shortModelName,
+  weightsFile,
+} from './models.ts'
 
 /** Calls that the thread answers. */
 export interface ModelCalls extends Pick<Required<Embedder>, 'embed' | 'close'> {
@@ -162,7 +170,10 @@ function configure({ env, LogLevel }: Library, options: ModelLoadOptions, hub: H
   // Downloaded models have the layout of local ones.
   env.allowLocalModels = !options.allowRemote
   env.useFSCache = options.allowRemote
-  env.localModelPath = cacheDir
+  env.cacheDir = revisionFolder(cacheDir, model)
+  env.localModelPath = env.cacheDir
+  // The library's own option is not used for every file: when it adds up sizes, it asks for the newest revision.
+  if (model.revision !== null) env.remotePathTemplate = `{model}/resolve/${model.revision}/`
   return model.id
 }
 
@@ -251,7 +262,7 @@ function loadError(error: unknown, options: ModelLoadOptions, hub: HubClient): M
   const problem = `The model in ${folder} cannot be used: ${errorMessage(error)}.`
   if (model.at === 'folder') return new MemError('internal', problem, { cause: error })
   if (hub.downloaded.size === 0) return new MemError('internal', `${problem} Remove it and ${again}`, { cause: error })
-  removeDownloaded(hub.downloaded, `${remoteHost}${model.id}/resolve/main/`, folder)
+  removeDownloaded(hub.downloaded, `${remoteHost}${model.id}/resolve/${model.revision ?? 'main'}/`, folder)
   return new MemError('internal', `${problem} The downloaded files were removed; ${again}`, {
     cause: error,
     retryable: true,

@@ -17,10 +17,11 @@ export class Hub {
   }
 
   /** `owner/name` with these files; everything else is not there. */
-  static async serving(id: string, files: ReadonlyMap<string, Buffer>): Promise<Hub> {
+  static async serving(id: string, files: ReadonlyMap<string, Buffer>, revision = 'main'): Promise<Hub> {
+    const base = `/${id}/resolve/${revision}/`
     return await Hub.listen((request, response) => {
-      const file = (request.url ?? '').slice(`/${id}/resolve/main/`.length)
-      const content = (request.url ?? '').startsWith(`/${id}/`) ? files.get(file) : undefined
+      const file = (request.url ?? '').slice(base.length)
+      const content = (request.url ?? '').startsWith(base) ? files.get(file) : undefined
       if (content === undefined) response.writeHead(404).end()
       else serve(request, response, content)
     })

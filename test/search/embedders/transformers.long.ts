@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { removePartialDownloads } from '../../../src/search/embedders/models.ts'
+import { localModels, removePartialDownloads } from '../../../src/search/embedders/models.ts'
 import {
   type TransformersEmbedder,
   type TransformersOptions,
@@ -178,6 +178,23 @@ describe.skipIf(!installed)('a model from the hub (needs @huggingface/transforme
     expect(hub.asked).toEqual([])
   })
 
+  it('is downloaded and loaded in the revision that its name pins', async () => {
+    const revision = '0123456789abcdef0123456789abcdef01234567'
+    const model = `tiny/words@fp32#${revision}`
+    const hub = await Hub.serving('tiny/words', tinyModelFiles(), revision)
+    hubs.push(hub)
+    const fetched = await fromHub(hub, { model })
+    expect(fetched.name).toBe(model)
+    expect(hub.asked.filter((path) => !path.startsWith(`/tiny/words/resolve/${revision}/`))).toEqual([])
+    expect(localModels(join(place, 'models')).map(({ name }) => name)).toEqual([model])
+    hub.asked.length = 0
+    const kept = await load({ model, remoteHost: hub.url })
+    expect(await kept.embed(['login token'])).toEqual(await fetched.embed(['login token']))
+    expect(hub.asked).toEqual([])
+    // Another revision is another model.
+    await expect(load({ model: 'tiny/words' })).rejects.toMatchObject({ code: 'not_found' })
+  })
+
   it('that was never downloaded is reported with the command to download it', async () => {
     await expect(load({ model: 'tiny/words@q8' })).rejects.toMatchObject({
       code: 'not_found',
@@ -289,6 +306,16 @@ describe('without the optional dependency', () => {
 })
 
 describe('the name of a model', () => {
+  it.each([
+    'owner/name#main',
+    'owner/name#v1.0',
+    'owner/name@q8#',
+    'owner/name#0123abc',
+    `owner/name#${'0'.repeat(40)}#x`,
+  ])('%j is refused: a revision is a commit', async (model) => {
+    await expect(load({ model })).rejects.toThrow('40 hexadecimal digits')
+  })
+
   it.each(['', 'a/b/c', '../x y', 'owner/na me', 'https://example.com/model', 'owner/..', 'x'.repeat(200)])(
     '%j is refused',
     async (model) => {
