@@ -4,7 +4,7 @@
  * All patterns are linear: they run on text that others wrote.
  */
 import type { Observation } from './observation.ts'
-import type { Speaker } from './speaker.ts'
+import { isReported, type Speaker } from './speaker.ts'
 
 /** Characters read of a text; what is made of it is far shorter. */
 const MAX_CHARS = 20_000
@@ -94,18 +94,23 @@ const ORDER_VERBS = new Set(
 
 export type Directive = 'rule' | 'command'
 
+const SENTENCE_END = /(?<=[.!?;:→|])\s+|\s[–—-]\s/
+const ANY_TAG = /[<＜‹][^<>＜＞‹›\n]{1,200}[>＞›]/g
+
 /** Whether a sentence of the text is an order. Quotations in it are reports already and do not count. */
 export function findDirective(text: string): Directive | null {
+  const plain = withoutQuotations(text.slice(0, MAX_CHARS)).replace(ANY_TAG, '. ')
   let found: Directive | null = null
-  for (const sentence of text
-    .slice(0, MAX_CHARS)
-    .replace(/“[^”]*(?:”|$)/g, ' “…” ')
-    .split(/(?<=[.!?;:→|])\s+|\s[–—-]\s/)) {
+  for (const sentence of plain.split(SENTENCE_END)) {
     const directive = sentenceDirective(sentence)
     if (directive === 'rule') return 'rule'
     found ??= directive
   }
   return found
+}
+
+function withoutQuotations(text: string): string {
+  return text.replace(/“[^”]*(?:”|$)/g, ' “…” ')
 }
 
 function sentenceDirective(sentence: string): Directive | null {
@@ -126,14 +131,21 @@ export function quoted(text: string): string {
   return `“${text.replace(/[“”„"]/g, "'")}”`
 }
 
-/** A sentence of somebody else: as a quotation if it is an order, else as it is. */
+/** A choice that somebody else made: in our own words it would be one of this project. */
+const CHOICE = /\b(?:decided|decision|agreed|chose|opted|settled on|instead of|rather than|in favou?r of)\b/i
+
+/** A sentence of somebody else: as a quotation if it is an order or a decision, else as it is. */
 export function reportedSentence(source: string, sentence: string): string {
-  return findDirective(sentence) === null ? sentence : `${source}: ${quoted(sentence)}`
+  return findDirective(sentence) === null && !CHOICE.test(withoutQuotations(sentence))
+    ? sentence
+    : `${source}: ${quoted(sentence)}`
 }
 
-/** A name that may be chosen by others: one with blanks in it could be read as a sentence. */
+/** A name that may be chosen by others, of a file, a project or a tool: one that reads like an order is a quotation. */
 export function quotedName(name: string): string {
-  return /\s/.test(name.trim()) || findDirective(name.replace(/[-_./+]/g, ' ')) === 'rule' ? quoted(name) : name
+  const directives = name.split(/[/\\?#&=]+/).map((part) => findDirective(part.replace(/[-_.+\s]+/g, ' ')))
+  const isOrder = directives.includes('rule') || (directives.includes('command') && /\s/.test(name.trim()))
+  return isOrder ? quoted(name) : name
 }
 
 interface Spoken {
@@ -158,9 +170,10 @@ const ORIGINS: Record<Speaker, string> = {
 export function reportedText(text: string, { saidBy, isFree }: Spoken): string {
   const speaker = saidBy ?? 'agent'
   if (speaker === 'person') return text
+  if (isReported(speaker)) return reportedSentence(ORIGINS[speaker], text)
   const directive = findDirective(text)
   // "Delete the old parser" is how an observer names what the agent did.
-  if (directive === null || (directive === 'command' && speaker === 'agent' && !isFree)) return text
+  if (directive === null || (directive === 'command' && !isFree)) return text
   return `${ORIGINS[speaker]}: ${quoted(text)}`
 }
 

@@ -214,7 +214,7 @@ function findingFacts(finding: Episode['findings'][number]): string[] {
     .slice(0, MAX_FINDING_FACTS)
     .sort((a, b) => a.i - b.i)
     .map(({ sentence }) => reportedSentence(findingSource(finding), clipAtWord(sentence, MAX_FACT_CHARS)))
-    .map((fact, i) => (i === 0 && subject !== '' ? clipAtWord(`${subject}: ${fact}`, 300) : fact))
+    .map((fact, i) => (i === 0 && subject !== '' ? clipAtWord(`${quotedName(subject)}: ${fact}`, 300) : fact))
 }
 
 /** Who says it, for a sentence in quotation marks. */
