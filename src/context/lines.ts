@@ -8,7 +8,7 @@ import { type Observation, type ObservationType, observationTokens, type Summary
 import { plainText, tableCell, truncateAtWord } from '../domain/plain-text.ts'
 import { CONTEXT_TAG } from '../domain/private-parts.ts'
 import { type Project, projectWorkingTree } from '../domain/project.ts'
-import { quoted, quotedName, reportedText, speakerOf } from '../domain/reported-speech.ts'
+import { AGENT_WORDS, quoted, quotedName, reportedText, speakerOf } from '../domain/reported-speech.ts'
 import { isReported } from '../domain/speaker.ts'
 import { formatCount, pluralize } from '../lib/format.ts'
 import type { ContextMaterial, ProjectTotals } from '../store/port.ts'
@@ -191,7 +191,7 @@ export function summaryLines(summary: Summary, chars: number, now: number): stri
 /** The request is the user's; everything else is the agent's, and orders in it are quotations. */
 function summaryText(label: string, text: string): string {
   if (label === 'Request') return text
-  return label === NEXT_LABEL ? quoted(text) : reportedText(text, { saidBy: 'agent', isFree: true })
+  return label === NEXT_LABEL ? quoted(text) : reportedText(text, AGENT_WORDS)
 }
 
 const EARLIER_REQUEST_CHARS = 100
@@ -202,6 +202,6 @@ export const EARLIER_TURNS_HEADING = '## Earlier turns'
 export function earlierLine({ createdAt, request, completed, learned, nextSteps }: Summary, now: number): string {
   const requested = tableCell(request ?? '', EARLIER_REQUEST_CHARS)
   const text = tableCell(completed ?? learned ?? nextSteps ?? '', EARLIER_OUTCOME_CHARS)
-  const outcome = reportedText(text, { saidBy: 'agent', isFree: true })
+  const outcome = reportedText(text, AGENT_WORDS)
   return `${formatDay(createdAt, now)} ${formatTime(createdAt)}: ${requested === '' ? outcome : `${requested} → ${outcome}`}`
 }

@@ -159,6 +159,9 @@ export function speakerOf({ saidBy, saidIn, type }: Pick<Observation, 'saidBy' |
   return { saidBy: saidBy ?? null, isFree: type === 'decision' || (saidIn ?? null) !== null }
 }
 
+/** What the agent writes freely: the parts of a summary. */
+export const AGENT_WORDS: Spoken = { saidBy: 'agent', isFree: true }
+
 const ORIGINS: Record<Speaker, string> = {
   person: 'the user said',
   agent: 'the agent said',

@@ -5,7 +5,7 @@ import type { TimelineItem } from '../api/operations/memory.ts'
 import { formatDateTime } from '../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
-import { reportedText } from '../domain/reported-speech.ts'
+import { ownWords, quoted, quotedName, reportedText } from '../domain/reported-speech.ts'
 import { cutText } from '../domain/sanitize.ts'
 import { MEMORY_KINDS } from '../domain/search-query.ts'
 import { isReported, SPEAKERS } from '../domain/speaker.ts'
@@ -40,6 +40,11 @@ export function limitedList(list: readonly string[], most: number, chars: number
   const shown = list.map((text) => oneLine(text, chars)).filter((text) => text !== '')
   if (shown.length === 0) return undefined
   return shown.length <= most ? shown : [...shown.slice(0, most), `… ${shown.length - most} more`]
+}
+
+/** Paths: a name that reads like an order is a quotation. */
+export function limitedPaths(list: readonly string[], most: number, chars: number): string[] | undefined {
+  return limitedList(list, most, chars)?.map(quotedName)
 }
 
 /** `2026-11-16 14:30`, in the user's zone. */
@@ -118,14 +123,17 @@ export function indexRow(item: RowSource, named: { project: boolean; session: bo
     tokens: item.tokens,
     // Summaries are read by session.
     session: named.session || !isObservation ? shortSession(item.session) : undefined,
-    project: named.project ? oneLine(item.projectName, PROJECT_CHARS) : undefined,
+    project: named.project ? quotedName(oneLine(item.projectName, PROJECT_CHARS)) : undefined,
   }
 }
 
 /** An order in somebody else's words is shown as a quotation. */
 function rowTitle({ title, kind, type, saidBy = null }: RowSource): string {
-  if (kind === 'prompt') return oneLine(title, PROMPT_CHARS) || '(untitled)'
-  return reportedText(oneLine(title, TITLE_CHARS), { saidBy, isFree: type === 'decision' }) || '(untitled)'
+  const line = oneLine(title, kind === 'prompt' ? PROMPT_CHARS : TITLE_CHARS)
+  if (line === '') return '(untitled)'
+  // Somebody else's words in a prompt.
+  if (kind === 'prompt') return ownWords(title, 'prompt') === title.trim() ? line : quoted(line)
+  return reportedText(line, { saidBy, isFree: type === 'decision' })
 }
 
 /** `#123 2026-11-16 14:30 bugfix ~45 Fix JWT expiry` */

@@ -40,7 +40,7 @@ describe('search_memory', () => {
           title: 'Fix JWT expiry',
           at: '2026-11-16 14:30',
           tokens: 45,
-          snippet: 'tokens expired an hour early because the clock was read in local time',
+          snippet: '“tokens expired an hour early because the clock was read in local time”',
           files: ['src/auth/jwt.ts'],
         },
       ],
@@ -49,7 +49,7 @@ describe('search_memory', () => {
     })
     expect(text.split('\n')).toEqual([
       '1 of 42 found (hybrid); all of these whole: ~45 tokens',
-      '#123 2026-11-16 14:30 bugfix ~45 Fix JWT expiry | tokens expired an hour early because the clock was read in local time | (src/auth/jwt.ts)',
+      '#123 2026-11-16 14:30 bugfix ~45 Fix JWT expiry | “tokens expired an hour early because the clock was read in local time” | (src/auth/jwt.ts)',
       expect.stringContaining('More: offset 1.'),
     ])
   })

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { OutputOf } from '../../api/index.ts'
 import { memoryId } from '../../api/schemas.ts'
 import { OBSERVATION_TYPES, type Summary, tokensForChars } from '../../domain/observation.ts'
-import { reportedText, speakerOf } from '../../domain/reported-speech.ts'
+import { AGENT_WORDS, quotedName, reportedText, speakerOf } from '../../domain/reported-speech.ts'
 import { SPEAKERS } from '../../domain/speaker.ts'
 import { MemError } from '../../lib/errors.ts'
 import { projectInput, resolveProjectInput, sessionInput } from '../inputs.ts'
@@ -10,6 +10,7 @@ import {
   idList,
   joinParts,
   limitedList,
+  limitedPaths,
   oneLine,
   paragraphs,
   rowTime,
@@ -119,11 +120,11 @@ function observationReply(view: ObservationView): ObservationReply {
     narrative: reported(paragraphs(view.narrative, NARRATIVE_CHARS)) || undefined,
     facts: limitedList(view.facts, MAX_FACTS, FACT_CHARS)?.map(reported),
     concepts: limitedList(view.concepts, MAX_CONCEPTS, CONCEPT_CHARS),
-    files_read: limitedList(view.filesRead, MAX_OBSERVATION_FILES, OBSERVATION_FILE_CHARS),
-    files_modified: limitedList(view.filesModified, MAX_OBSERVATION_FILES, OBSERVATION_FILE_CHARS),
+    files_read: limitedPaths(view.filesRead, MAX_OBSERVATION_FILES, OBSERVATION_FILE_CHARS),
+    files_modified: limitedPaths(view.filesModified, MAX_OBSERVATION_FILES, OBSERVATION_FILE_CHARS),
     functions_changed: limitedList(functions, MAX_FUNCTIONS, LINE_CHARS),
     at: rowTime(view.createdAt),
-    project: oneLine(view.projectName, LINE_CHARS),
+    project: quotedName(oneLine(view.projectName, LINE_CHARS)),
     session: shortSession(view.session),
     prompt: view.promptNumber,
     agent: oneLine(view.agent, LINE_CHARS) || undefined,
@@ -231,18 +232,20 @@ function summariesNextStep(found: number, shown: number): string | undefined {
 
 function summaryReply(summary: Summary): SummaryReply {
   const field = (text: string | null) => paragraphs(text, FIELD_CHARS) || undefined
+  // All but the request are the words of the agent.
+  const reported = (text: string | null) => reportedText(field(text) ?? '', AGENT_WORDS) || undefined
   return {
     session: shortSession(summary.session),
     prompt: summary.promptNumber,
     at: rowTime(summary.createdAt),
     request: field(summary.request),
-    investigated: field(summary.investigated),
-    learned: field(summary.learned),
-    completed: field(summary.completed),
-    next_steps: field(summary.nextSteps),
-    notes: field(summary.notes),
-    files_read: limitedList(summary.filesRead, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
-    files_edited: limitedList(summary.filesEdited, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
+    investigated: reported(summary.investigated),
+    learned: reported(summary.learned),
+    completed: reported(summary.completed),
+    next_steps: reported(summary.nextSteps),
+    notes: reported(summary.notes),
+    files_read: limitedPaths(summary.filesRead, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
+    files_edited: limitedPaths(summary.filesEdited, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
   }
 }
 

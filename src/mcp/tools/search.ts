@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { MAX_QUERY_CHARS, memoryId } from '../../api/schemas.ts'
+import { quoted, quotedName } from '../../domain/reported-speech.ts'
 import { SEARCH_MODES, type SearchHit } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
 import { ALL_PROJECTS, filterInputs, projectInput, resolveProjectInput, searchFilters } from '../inputs.ts'
@@ -93,8 +94,9 @@ function searchRow(hit: SearchHit, manyProjects: boolean): SearchRow {
   const snippet = oneLine(hit.snippet, SNIPPET_CHARS)
   return {
     ...row,
-    snippet: snippet === '' || isInTitle(snippet, row.title) ? undefined : snippet,
-    files: unlessEmpty(hit.files.slice(0, FILES_SHOWN).map((file) => oneLine(file, FILE_CHARS))),
+    // An excerpt, perhaps of somebody else's words: always a quotation.
+    snippet: snippet === '' || isInTitle(snippet, row.title) ? undefined : quoted(snippet),
+    files: unlessEmpty(hit.files.slice(0, FILES_SHOWN).map((file) => quotedName(oneLine(file, FILE_CHARS)))),
     pinned: hit.pinned ? true : undefined,
     superseded_by: hit.supersededBy ?? undefined,
     similar: unlessEmpty(hit.similar.slice(0, SIMILAR_SHOWN)),

@@ -1,4 +1,5 @@
 /** git: commits with branch, hash and message, and the results of push, merge, rebase and other commands. */
+import { quotedName } from '../../../domain/reported-speech.ts'
 import { joinNames } from '../text.ts'
 import {
   allMatches,
@@ -38,8 +39,16 @@ const GIT_FACTS: SentenceRule[] = [
   [/^Everything up-to-date/, 'Nothing to push'],
 ]
 
+/** Others choose the names of branches and tags. */
+function withQuotedNames(fact: string): string {
+  return fact
+    .split(' ')
+    .map((word) => (/[-_./]/.test(word) ? quotedName(word) : word))
+    .join(' ')
+}
+
 export const readGit: OutputReader = (run, lines) => {
-  const facts = [...commitFacts(run, lines), ...resultFacts(run, lines)]
+  const facts = [...commitFacts(run, lines), ...resultFacts(run, lines)].map(withQuotedNames)
   const conflicts = allMatches(
     lines,
     /^CONFLICT \(.+?\): .*?(?:Merge conflict in |deleted in .*? and modified|)(\S+)$/,
