@@ -43,7 +43,13 @@ export function ownWords(text: string, kind: 'prompt' | 'message'): string {
       if (kind === 'prompt' && INTRODUCES_TEXT.test(line)) foreignUntil = endOfParagraph(lines, i)
     }
   }
-  return own.join('\n').replace(QUOTATION, '“…”').trim()
+  return own.join('\n').replace(QUOTATION, withoutOrder).trim()
+}
+
+/** A quoted error message stays; a quoted order or decision does not. */
+function withoutOrder(quotation: string): string {
+  const text = quotation.slice(1, -1)
+  return findDirective(text) === null && !CHOICE.test(text) ? quotation : '“…”'
 }
 
 function endOfFence(lines: readonly string[], from: number): number {
@@ -92,6 +98,9 @@ const ORDER_VERBS = new Set(
   visit wget whitelist write`.split(/\s+/),
 )
 
+/** Of SQL and HTTP, in error messages. */
+const STATEMENT_VERBS = new Set(['CREATE', 'DELETE', 'DROP', 'GRANT', 'POST', 'PUT', 'SET', 'UPDATE'])
+
 export type Directive = 'rule' | 'command'
 
 const SENTENCE_END = /(?<=[.!?;:→|])\s+|\s[–—-]\s/
@@ -121,9 +130,10 @@ function sentenceDirective(sentence: string): Directive | null {
     rest = shorter
   }
   if (RULE.test(rest) || ORDER.some((pattern) => pattern.test(sentence))) return 'rule'
-  const verb = /^[a-z]+/i.exec(rest)?.[0].toLowerCase() ?? ''
+  const word = /^[a-z]+/i.exec(rest)?.[0] ?? ''
   // A single word is a name, not an order.
-  return ORDER_VERBS.has(verb) && rest.length > verb.length + 1 ? 'command' : null
+  if (rest.length <= word.length + 1 || STATEMENT_VERBS.has(word)) return null
+  return ORDER_VERBS.has(word.toLowerCase()) ? 'command' : null
 }
 
 /** In quotation marks that the text itself cannot end. */

@@ -192,12 +192,13 @@ function importFacts({ file, imports, kind }: CodeChange): string[] {
 }
 
 function commandFacts({ result, answer }: ActionOf<'command'>): string[] {
-  const { headline, facts, command, errors, ok } = result
+  const { headline, facts, command, errors, ok, kind } = result
   const name = `\`${clipAtWord(command, 60)}\``
   const repeated = headline === null || facts.some((fact) => fact.includes(headline))
   const printed = (text: string) => reportedSentence('it printed', text)
   return [
-    ...facts.map((fact) => reportedSentence(`${name} printed`, fact)),
+    // The message of a commit is the agent's own.
+    ...facts.map((fact) => (kind === 'commit' ? fact : reportedSentence(`${name} printed`, fact))),
     ...(repeated ? [] : [`${name}: ${printed(headline)}`]),
     ...(ok ? [] : errors.slice(0, 2).map((error) => `${name} failed: ${printed(error)}`)),
     ...(answer === null || !repeated || facts.length > 0 ? [] : [`${name}: ${printed(answer)}`]),
@@ -219,7 +220,8 @@ function findingFacts(finding: Episode['findings'][number]): string[] {
 
 /** Who says it, for a sentence in quotation marks. */
 function findingSource(finding: Episode['findings'][number]): string {
-  if (finding.kind === 'web') return `${siteName(finding.subject)} says`
+  if (finding.kind === 'web')
+    return finding.subject.startsWith('search ') ? 'a page says' : `${siteName(finding.subject)} says`
   return finding.kind === 'agent' ? 'a subagent says' : `${quotedName(finding.tool)} says`
 }
 
