@@ -6,6 +6,7 @@ import { daemonOperations } from '../src/api/operations/daemon.ts'
 import { memoryOperations } from '../src/api/operations/memory.ts'
 import { projectOperations } from '../src/api/operations/projects.ts'
 import { sessionOperations } from '../src/api/operations/sessions.ts'
+import { summaryOperations } from '../src/api/operations/summaries.ts'
 import { ROUTES } from '../src/api/routes.ts'
 import { DOORS, type Door } from '../src/domain/doors.ts'
 import { FILTER_NAMES, SEARCH_FILTERS } from '../src/domain/search-query.ts'
@@ -18,7 +19,7 @@ const MARK = (name: string) => ({
 
 const GROUPS: Record<string, object> = {
   'The daemon': daemonOperations,
-  'Events and sessions': sessionOperations,
+  'Events and sessions': { ...sessionOperations, ...summaryOperations },
   'The memory': memoryOperations,
   'Projects, context and files': projectOperations,
 }

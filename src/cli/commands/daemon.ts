@@ -5,7 +5,7 @@ import { listSpool } from '../../hook/spool.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { dataDirectory } from '../../lib/paths.ts'
 import { loadSettings } from '../../settings/settings.ts'
-import { numberOption } from '../arguments.ts'
+import { numberOption, oneOf } from '../arguments.ts'
 import { type Cli, interruptSignal, printResult } from '../cli.ts'
 import { defineCommand, jsonOption } from '../command.ts'
 import { runningStatusLines, type StoppedStatus, stoppedStatusLines } from '../render/status.ts'
@@ -25,6 +25,7 @@ export const startCommand = defineCommand({
   ],
   options: {
     foreground: { type: 'boolean', alias: 'f', describe: 'Stay in this terminal and print log lines' },
+    daemon: { type: 'boolean', describe: 'In the background, which is the default', conflicts: 'foreground' },
   },
   run: async ({ foreground }, cli) => (foreground ? await runInForeground(cli) : await startInBackground(cli)),
 })
@@ -37,14 +38,17 @@ export const stopCommand = defineCommand({
     'Asks the daemon to finish its current work and to exit, and waits for it. Nothing is lost: unfinished work continues ' +
     'at the next start. The next event that a hook reports starts the daemon again.',
   examples: [['claude-mem stop', '']],
-  run: async (_, cli) => {
-    const { stopDaemon } = await import('../daemon-process.ts')
-    const stopped = await stopDaemon(cli)
-    printResult(cli, { running: false, stopped: stopped !== null, pid: stopped?.pid ?? null }, () =>
-      stopped === null ? 'claude-mem is not running' : `claude-mem (pid ${stopped.pid}) has stopped`,
-    )
-  },
+  run: (_, cli) => stop(cli),
 })
+
+async function stop(cli: Cli): Promise<number> {
+  const { stopDaemon } = await import('../daemon-process.ts')
+  const stopped = await stopDaemon(cli)
+  printResult(cli, { running: false, stopped: stopped !== null, pid: stopped?.pid ?? null }, () =>
+    stopped === null ? 'claude-mem is not running' : `claude-mem (pid ${stopped.pid}) has stopped`,
+  )
+  return 0
+}
 
 export const restartCommand = defineCommand({
   usage: 'restart',
@@ -52,10 +56,38 @@ export const restartCommand = defineCommand({
   summary: 'Stop the daemon and start it again',
   about: 'Stops the daemon if it is running, and starts it. Changed settings apply from then on.',
   examples: [['claude-mem restart', 'after claude-mem config set']],
-  run: async (_, cli) => {
-    const { stopDaemon } = await import('../daemon-process.ts')
-    await stopDaemon(cli)
-    return await startInBackground(cli)
+  run: (_, cli) => restart(cli),
+})
+
+async function restart(cli: Cli): Promise<number> {
+  const { stopDaemon } = await import('../daemon-process.ts')
+  await stopDaemon(cli)
+  return await startInBackground(cli)
+}
+
+const WORKER_ACTIONS = ['start', 'stop', 'restart', 'status'] as const
+
+export const workerCommand = defineCommand({
+  usage: 'worker [action]',
+  group: 'Daemon',
+  summary: 'Another name for start, stop, restart and status',
+  about: 'For scripts and habits of the original claude-mem, whose daemon is called the worker.',
+  examples: [
+    ['claude-mem worker start', 'the same as claude-mem start'],
+    ['claude-mem worker status', 'the same as claude-mem status'],
+  ],
+  positionals: { action: { type: 'string', describe: WORKER_ACTIONS.join(', '), default: 'status' } },
+  run: async ({ action }, cli) => {
+    switch (oneOf('action', action, WORKER_ACTIONS)) {
+      case 'start':
+        return await startInBackground(cli)
+      case 'stop':
+        return await stop(cli)
+      case 'restart':
+        return await restart(cli)
+      case 'status':
+        return await showStatus(cli)
+    }
   },
 })
 
@@ -70,17 +102,20 @@ export const statusCommand = defineCommand({
     ['claude-mem status', ''],
     ['claude-mem status --json | jq .queue', 'for programs; "running" says whether it is up'],
   ],
-  run: async (_, cli) => {
-    const { fetchDaemonStatus } = await import('../daemon-process.ts')
-    const status = await fetchDaemonStatus(cli.paths)
-    if (status !== null) {
-      printResult(cli, { running: true, ...status }, () => runningStatusLines(status, cli.display()))
-    } else {
-      const stopped = await readStoppedStatus(cli)
-      printResult(cli, { running: false, ...stopped }, () => stoppedStatusLines(stopped, cli.display()))
-    }
-  },
+  run: (_, cli) => showStatus(cli),
 })
+
+async function showStatus(cli: Cli): Promise<number> {
+  const { fetchDaemonStatus } = await import('../daemon-process.ts')
+  const status = await fetchDaemonStatus(cli.paths)
+  if (status !== null) {
+    printResult(cli, { running: true, ...status }, () => runningStatusLines(status, cli.display()))
+  } else {
+    const stopped = await readStoppedStatus(cli)
+    printResult(cli, { running: false, ...stopped }, () => stoppedStatusLines(stopped, cli.display()))
+  }
+  return 0
+}
 
 async function readStoppedStatus({ paths, env }: Cli): Promise<StoppedStatus> {
   const base = {

@@ -5,7 +5,7 @@ import { backupCommand } from './backup.ts'
 import { mcpCommand, payloadCommands, runHookCommand } from './client-programs.ts'
 import { configCommand } from './config.ts'
 import { contextCommand } from './context.ts'
-import { logsCommand, restartCommand, startCommand, statusCommand, stopCommand } from './daemon.ts'
+import { logsCommand, restartCommand, startCommand, statusCommand, stopCommand, workerCommand } from './daemon.ts'
 import { doctorCommand } from './doctor.ts'
 import { exportCommand, importCommand } from './exchange.ts'
 import { filesCommand } from './files.ts'
@@ -35,6 +35,7 @@ export const COMMANDS: readonly CliCommand[] = [
   startCommand,
   stopCommand,
   restartCommand,
+  workerCommand,
   statusCommand,
   viewerCommand,
   inspectCommand,

@@ -23,6 +23,7 @@ export const queueCommand = defineCommand({
     'quarantined sessions again. clear drops failed messages; with --all also waiting ones.',
   examples: [
     ['claude-mem queue', 'what waits, and what failed and why'],
+    ['claude-mem queue --errors', 'only what failed, and why'],
     ['claude-mem queue retry', 'all failed messages'],
     ['claude-mem queue retry --session 5f1c', 'of one session, which also leaves the quarantine'],
     ['claude-mem queue clear --all --yes', 'drop all messages without asking'],
@@ -30,14 +31,15 @@ export const queueCommand = defineCommand({
   positionals: { action: { type: 'string', describe: 'list, retry or clear', default: 'list' } },
   options: {
     session: { type: 'string', alias: 's', requiresArg: true, describe: 'Only this session: the start of its id' },
+    errors: { type: 'boolean', alias: 'failed', describe: 'list: only messages that failed' },
     all: { type: 'boolean', describe: 'clear: waiting messages, too' },
     yes: { ...yesOption, describe: 'clear --all: do not ask for confirmation' },
     limit: limitOption('list: messages shown', 50, MAX_LISTED),
   },
-  run: async ({ action, session, all, yes, limit }, cli) => {
+  run: async ({ action, session, errors, all, yes, limit }, cli) => {
     switch (oneOf('action', action, ACTIONS)) {
       case 'list':
-        return await listQueue(session, limit, cli)
+        return await listQueue(session, { limit, ...(errors ? { status: 'failed' } : {}) }, cli)
       case 'retry': {
         const input = { session: session ?? null }
         const { affected: retried } = await withRunningDaemon(cli, (client) => client.call('queue_retry', input))
@@ -62,8 +64,13 @@ export const queueCommand = defineCommand({
   },
 })
 
-async function listQueue(session: string | undefined, limit: number, cli: Cli): Promise<number> {
-  const input = { limit, ...(session === undefined ? {} : { session }) }
+async function listQueue(
+  session: string | undefined,
+  filter: { limit: number; status?: 'failed' },
+  cli: Cli,
+): Promise<number> {
+  const { limit } = filter
+  const input = { ...filter, ...(session === undefined ? {} : { session }) }
   const { messages, stats, running } = await callMemory(cli, 'queue', input)
   printResult(cli, { running, stats, messages }, () => {
     const display = cli.display()

@@ -35,7 +35,7 @@ export const cursorInstall: InstallAdapter = {
   },
   notes: ({ scope }) => [
     ...(scope === 'project' ? [PROJECT_NOTE] : []),
-    'Cursor reads no context from a hook. Run claude-mem files on in a project to keep a rules file there that it reads.',
+    'Cursor reads no context from a hook. Run claude-mem files on --parts cursor in a project to keep a rules file there that it reads.',
     'Cursor runs the hooks of the user and of the project. If installed in both scopes, each event is reported twice.',
   ],
 }
