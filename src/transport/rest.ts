@@ -54,7 +54,7 @@ export async function handleRest(
     if (url.pathname === OPENAPI_PATH && request.method === 'GET') return send(response, 200, openApiDocument())
     context.supervisor.recordActivity()
     const route = findRoute(request, response, url)
-    const body = takesBody(route) ? await readBody(request, maxBytes) : ignoreBody(request)
+    const body = takesBody(route) ? await readBody(request, maxBytes) : await readNeedlessBody(request, maxBytes)
     const input = routeInput(route, url, body)
     const output = await runOperation(route.name, input, context, caller)
     send(response, 200, routeAnswer(route, output, input))
@@ -78,7 +78,7 @@ function findRoute(request: IncomingMessage, response: ServerResponse, { pathnam
   throw new MemError('method_not_allowed', `${request.method} is not allowed at ${pathname}; use ${allowed}`)
 }
 
-/** An address whose input is complete without a body takes any: programs send an empty one, or a form. */
+/** Whether a part of the input is in the body. Without one the address takes any body: programs send an empty one, or a form. */
 function takesBody(route: Route): boolean {
   const { method, fixed = {}, fromBody } = route.definition
   if (method !== 'POST' && method !== 'PUT') return false
@@ -86,8 +86,14 @@ function takesBody(route: Route): boolean {
   return fromBody !== undefined || routeParameters(route).some(isInBody)
 }
 
-function ignoreBody(request: IncomingMessage): undefined {
-  request.resume()
+/** Fields are still read: one that contradicts the address is an error. Anything else is ignored. */
+async function readNeedlessBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+  if (request.method !== 'POST' && request.method !== 'PUT') return undefined
+  const body = await readBody(request, maxBytes).catch((error: unknown) => {
+    if (error instanceof MemError && error.code === 'malformed') return undefined
+    throw error
+  })
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined
 }
 
 function decodePathPart(part: string): string {

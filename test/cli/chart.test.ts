@@ -83,7 +83,7 @@ describe('statechart', () => {
 describe('statechart.transitions', () => {
   it('name the target of each transition and its condition', () => {
     expect(arrowsFrom(CHARTS.session, 'batching.waiting')).toEqual([
-      { to: 'observing', when: 'on FLUSH; on DEADLINE when wait is over' },
+      { to: 'observing', when: 'on FLUSH, SUMMARIZE; on DEADLINE when wait is over' },
     ])
     expect(arrowsFrom(CHARTS.session, 'observing')).toContainEqual({ to: 'batching', when: 'when batch due' })
     expect(arrowsFrom(CHARTS.session, 'no such state')).toEqual([])
