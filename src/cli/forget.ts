@@ -5,9 +5,8 @@ import type { SearchFilters } from '../domain/search-query.ts'
 import type { DaemonClient } from '../transport/client.ts'
 import { type Cli, confirmChange, printResult } from './cli.ts'
 import { EXIT_FAILED } from './command.ts'
-import { memoryCountsText } from './format.ts'
 import { progressBar } from './progress.ts'
-import { cleanedLines, forgetPreviewLines, forgetResultLines, relatedText } from './render/forgotten.ts'
+import { cleanedLines, forgetPreviewLines, forgetResultLines, forgottenText, relatedText } from './render/forgotten.ts'
 import { reportMissing } from './render/observation.ts'
 
 export interface ForgetSelection {
@@ -39,7 +38,7 @@ export async function runForget(selection: ForgetSelection, client: DaemonClient
     cli.printJson(planned)
     return exitCode
   }
-  if (memoryCountsText(planned) === 'nothing') {
+  if (forgottenText(planned) === 'nothing') {
     if (everywhere) return (await forgetEverywhere(null, client, yes, cli)) || exitCode
     printResult(cli, { ...planned, dryRun: false }, () => 'There is nothing to forget')
     return exitCode
@@ -51,7 +50,7 @@ export async function runForget(selection: ForgetSelection, client: DaemonClient
   }
   const related = selection.related || (!yes && (await confirmRelated(planned, cli)))
   const chosen = related === selection.related ? planned : await request(false, related)
-  if (!yes && !(await confirmChange(cli, `Forget ${memoryCountsText(chosen)} permanently?`, 'Nothing was forgotten'))) {
+  if (!yes && !(await confirmChange(cli, `Forget ${forgottenText(chosen)} permanently?`, 'Nothing was forgotten'))) {
     return cli.interactive ? EXIT_FAILED : exitCode
   }
   const report = await request(true, related)

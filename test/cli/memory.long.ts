@@ -209,7 +209,9 @@ describe('with a daemon', () => {
     expect(dry).toMatchObject({ code: 0, stderr: 'Nothing was forgotten: pass --yes to confirm\n' })
     expect(await jsonInShop('forget', '2')).toMatchObject({ dryRun: true, ids: [2] })
     const done = await inShop('forget', '2', '99', '--yes')
-    expect(done.stdout).toContain('Forgotten: 1 observation.\nNo backup contains it.')
+    expect(done.stdout).toMatch(
+      /Forgotten: 1 observation\.\nWhat may say the same stays: 1 summary .*\nNo backup contains it\./,
+    )
     expect(done).toMatchObject({
       code: 1,
       stderr: 'claude-mem: there is no observation #99; claude-mem search lists them\n',
@@ -221,6 +223,18 @@ describe('with a daemon', () => {
       stderr: expect.stringContaining('name what to forget'),
     })
     expect(await jsonInShop('stats')).toMatchObject({ types: { change: 0 } })
+  })
+
+  it('forget.everywhere also cleans backups, and can be repeated', async () => {
+    await jsonInShop('remember', 'The quokkavlatigo is in the cellar')
+    await jsonInShop('backup', 'now')
+    const { hits } = await jsonInShop('search', 'quokkavlatigo')
+    const done = await jsonInShop('forget', String(hits[0].id), '--everywhere', '--yes')
+    expect(done).toMatchObject({ observations: 1, cleaned: { failed: [] } })
+    expect(done.cleaned.rewritten.length).toBeGreaterThan(0)
+    const again = await inShop('forget', '--everywhere', '--yes')
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('0 backups rewritten') })
+    expect(await inShop('forget', '--everywhere')).toMatchObject({ code: 1 })
   })
 
   it('reindex.waits until everything is indexed again', async () => {

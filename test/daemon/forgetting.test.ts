@@ -228,3 +228,24 @@ test('forgetting an observation drops the rest of its turn from the inbox, not t
   await context.forgetting.forget({ ...request, confirm: true })
   expect((await h.store.queue({})).map(({ eventId }) => eventId)).toEqual(['x'])
 })
+
+test('with what may say the same, the next session is told nothing of it; without, the answer names what stays', async () => {
+  const project = { key: 'dir:/w/shop', name: 'shop' }
+  await accept(events.prompt('s', 'p1', `about ${MARKER}`), told('s', 'a'), told('s', 'b'))
+  await accept({ ...events.turnEnd('s', 'z'), kind: 'turn_end', lastMessage: MARKER, error: null })
+  await h.settle()
+  const [b = 0, a = 0] = (await h.store.observations({ session: 's' })).map(({ id }) => id)
+  await h.store.link({ from: b, to: a, kind: 'repeats', by: 'search', at: h.now() })
+  const request = { ids: [a], filters: null, confirm: true }
+  const report = await context.forgetting.forget({ ...request, related: false })
+  expect(report.related).toEqual({ observations: [b], summaries: [1], prompts: [1] })
+  expect((await context.previewContext(project, {})).context).toContain(MARKER)
+  expect(await context.forgetting.forget({ ...request, ids: [b], related: true })).toMatchObject({
+    observations: 1,
+    summaries: 1,
+    prompts: 1,
+    related: { observations: [], summaries: [], prompts: [] },
+  })
+  expect((await context.previewContext(project, {})).context).not.toContain(MARKER)
+  expect(filesWith(MARKER)).toEqual([])
+})

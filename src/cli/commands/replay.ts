@@ -29,8 +29,8 @@ export const replayCommand = defineCommand({
   summary: 'Observe a stored session again, and show what would be different',
   about:
     'Gives a stored session to an observer again, from what is kept of its tool uses, through the same state machine as in ' +
-    'the daemon, and compares the result with what is stored. The memory is only read: nothing is added, changed or ' +
-    'counted. Use it to try another provider, model or version of the prompts on work that you know. Without options the ' +
+    'the daemon, and compares the result with what is stored. Nothing is added or changed; what a model costs is recorded ' +
+    'and counts against the daily budget. Use it to try another provider, model or version of the prompts on work that you know. Without options the ' +
     'observer is the one that the settings choose. If a model would be called, the estimated cost is printed first and has ' +
     'to be confirmed; --yes skips the question. Tool payloads are kept for CLAUDE_MEM_KEEP_PAYLOADS_DAYS; removed ones ' +
     'cannot be replayed.',

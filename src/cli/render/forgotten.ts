@@ -30,10 +30,9 @@ export function forgetPreviewLines({ report, some, observationsOnly }: ForgetPre
   ])
   const columns = [rightColumn('ID'), 'WHEN', '', cutColumn('TITLE'), cutColumn('PROJECT')]
   return [
-    style.bold(`To be forgotten: ${memoryCountsText(report)}`),
+    style.bold(`To be forgotten: ${forgottenText(report)}`),
     ...(rows.length === 0 ? [] : tableLines(columns, rows, display)),
     ...(more > 0 ? [style.dim(`and ${pluralize(more, 'more observation')}`)] : []),
-    ...messageLines(report),
     ...relatedLines(report, display),
     ...(observationsOnly ? [style.dim('Summaries and prompts stay: --kind all removes them too.')] : []),
   ]
@@ -41,15 +40,18 @@ export function forgetPreviewLines({ report, some, observationsOnly }: ForgetPre
 
 export function forgetResultLines(report: ForgetReport, display: Display): string[] {
   return [
-    `Forgotten: ${memoryCountsText(report)}.`,
-    ...messageLines(report),
+    `Forgotten: ${forgottenText(report)}.`,
     ...relatedLines(report, display),
     ...copyLines(report.copies, display),
   ]
 }
 
-function messageLines({ messages }: ForgetReport): string[] {
-  return messages === 0 ? [] : [`With it ${pluralize(messages, 'message')} that the observer has not read yet.`]
+/** `2 observations, 1 prompt and 3 messages that the observer has not read yet`, or `nothing`. */
+export function forgottenText(report: ForgetReport): string {
+  const memories = memoryCountsText(report)
+  if (report.messages === 0) return memories
+  const messages = `${pluralize(report.messages, 'message')} that the observer has not read yet`
+  return memories === 'nothing' ? messages : `${memories} and ${messages}`
 }
 
 function relatedLines({ related }: ForgetReport, { style }: Display): string[] {
