@@ -27,9 +27,12 @@ beforeAll(async () => {
   mkdirSync(other)
   const paths = dataPaths(program.dataDir)
   const store = await openLocalStore({ databaseFile: paths.database, backupsDir: paths.backups })
-  const first = observationOf([], { title: 'Login \x1b[2Jfixed' })
-  const observations = [first, observationOf([], { createdAt: first.createdAt + 9 })]
-  await store.commit([commitOf('session-one', 1, { observations, summaries: [summaryOf()] })])
+  // In the past of the real clock: memories from the future are not imported.
+  const createdAt = Date.now() - 60_000
+  const first = observationOf([], { title: 'Login \x1b[2Jfixed', createdAt })
+  const observations = [first, observationOf([], { createdAt: createdAt + 9 })]
+  const summaries = [summaryOf({ createdAt })]
+  await store.commit([commitOf('session-one', 1, { at: createdAt, observations, summaries })])
   await store.close()
 }, 60_000)
 afterAll(async () => {
@@ -101,7 +104,7 @@ describe('import', () => {
     const file = at('memory.jsonl')
     const dry = await runOther('import', file, '--dry-run')
     expect(dry).toMatchObject({ code: 0, stdout: 'Would import 2 observations, 1 summary\n' })
-    expect((await runOther('import', file)).stdout).toBe('Imported 2 observations, 1 summary\n')
+    expect((await runOther('import', file)).stdout).toBe('Imported 2 observations, 1 summary\nProjects: shop\n')
     expect((await runOther('import', file)).stdout).toBe(
       'Imported nothing\n2 observations, 1 summary were there already\n',
     )
