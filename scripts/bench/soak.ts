@@ -203,6 +203,7 @@ async function workOff({ sandbox, model, daemons }: Soak): Promise<number> {
 }
 
 function loadFigures({ load, model, daemons, samples, answers }: Soak) {
+  const answered = answers.filter(Number.isFinite)
   return {
     events: load.log.length,
     through_hooks: load.hooks,
@@ -215,8 +216,10 @@ function loadFigures({ load, model, daemons, samples, answers }: Soak) {
     lives: daemons.life,
     restarts: daemons.ended,
     samples: samples.count,
-    hello_p50_ms: rounded(percentile(answers, 0.5), 1),
-    hello_max_ms: rounded(Math.max(...answers), 0),
+    hello_p50_ms: rounded(percentile(answered, 0.5), 1),
+    hello_max_ms: rounded(Math.max(...answered), 0),
+    // During a restart.
+    hello_unanswered: answers.length - answered.length,
   }
 }
 
