@@ -15,6 +15,7 @@ import { freshSeed, Random } from '../lib/random.ts'
 import { Progress, percentile, printNote, report, rounded } from '../lib/report.ts'
 import { connect, daemonStatus, kill, makeSandbox, processesIn, ROOT, type Sandbox, until } from '../lib/sandbox.ts'
 import { SoakDaemons } from '../soak/daemons.ts'
+import { SessionEraser } from '../soak/eraser.ts'
 import { SoakLoad } from '../soak/load.ts'
 import { SoakModel } from '../soak/model.ts'
 import { type FigureVerdict, Samples } from '../soak/samples.ts'
@@ -47,6 +48,7 @@ interface Soak {
   model: SoakModel
   daemons: SoakDaemons
   load: SoakLoad
+  eraser: SessionEraser
   samples: Samples
   /** Times of `hello`, in ms. */
   answers: number[]
@@ -65,7 +67,7 @@ async function main(): Promise<number> {
   printNote(`seed ${seed}`)
   const model = await SoakModel.listen(new Random(seed))
   const soak = prepare(model, seed, rate)
-  const { sandbox, daemons, load, samples } = soak
+  const { sandbox, daemons, load, eraser, samples } = soak
   const killer = new Killer(sandbox, new Random(seed), '')
   process.once('SIGINT', () => {
     for (const pid of processesIn(sandbox)) kill(pid)
@@ -84,8 +86,8 @@ async function main(): Promise<number> {
     const figures = samples.judge(Math.min(WARM_UP_MS, lifeMs * WARM_UP_SHARE))
     progress.clear()
     const wrong = {
-      lost: verdict.lost,
-      duplicated: verdict.duplicated,
+      lost: [...eraser.lost, ...verdict.lost],
+      duplicated: [...eraser.duplicated, ...verdict.duplicated],
       stuck: verdict.stuck,
       damage: verdict.damage,
       orphans,
@@ -133,11 +135,13 @@ function prepare(model: SoakModel, seed: number, rate: number): Soak {
   for (const directory of [temporary, ...directories]) mkdirSync(directory)
   Object.assign(sandbox.env, { TMPDIR: temporary })
   const [first = temporary, ...others] = directories
+  const load = new SoakLoad(sandbox, [first, ...others], seed, rate)
   return {
     sandbox,
     model,
     daemons: new SoakDaemons(sandbox),
-    load: new SoakLoad(sandbox, [first, ...others], seed, rate),
+    load,
+    eraser: new SessionEraser(sandbox, load),
     samples: new Samples(sandbox, temporary),
     answers: [],
   }
@@ -148,6 +152,7 @@ async function run(soak: Soak, durationMs: number, lifeMs: number): Promise<void
   const began = performance.now()
   await daemons.start()
   load.start()
+  soak.eraser.start()
   while (performance.now() - began < durationMs) {
     await sleep(SAMPLE_MS)
     if (daemons.noticeCrash()) await daemons.start()
@@ -155,13 +160,13 @@ async function run(soak: Soak, durationMs: number, lifeMs: number): Promise<void
     // No restart at the very end: that life would be nothing but warm-up.
     if (daemons.age >= lifeMs && left > lifeMs / 2) await daemons.restart()
     soak.answers.push(await helloMs(sandbox))
-    const events = load.log.filter(({ reported }) => reported).length
-    const sample = samples.take({ pid: daemons.pid, life: daemons.life, age: daemons.age, events })
+    const sample = samples.take({ pid: daemons.pid, life: daemons.life, age: daemons.age })
     const values = Object.entries(sample?.values ?? {}).map(([name, value]) => `${name} ${rounded(value, 1)}`)
     progress.show(
-      `${rounded((performance.now() - began) / 60_000, 1)} min, life ${daemons.life}, ${events} events, ${values.join(', ')}`,
+      `${rounded((performance.now() - began) / 60_000, 1)} min, life ${daemons.life}, ${load.events} events, ${values.join(', ')}`,
     )
   }
+  await soak.eraser.stop()
   await load.stop()
 }
 
@@ -202,10 +207,11 @@ async function workOff({ sandbox, model, daemons }: Soak): Promise<number> {
   return failed
 }
 
-function loadFigures({ load, model, daemons, samples, answers }: Soak) {
+function loadFigures({ load, eraser, model, daemons, samples, answers }: Soak) {
   const answered = answers.filter(Number.isFinite)
   return {
-    events: load.log.length,
+    events: load.events,
+    sessions_erased: eraser.sessions,
     through_hooks: load.hooks,
     searches: load.searches,
     requests: load.requests,

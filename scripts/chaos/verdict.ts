@@ -51,13 +51,17 @@ export function judge(
   }
 }
 
-/** Ids of other events than tool uses end with a hash of the payload; without it they are the client's key. */
 function storedKeys(db: Database.Database, sql: string, erased: ReadonlySet<string>): string[] {
   return db
     .prepare<[], { session: string; event: string }>(sql)
     .all()
     .filter(({ session }) => !erased.has(session))
-    .map(({ event }) => event.replace(/^(\w+:.+):[0-9a-f]{16}$/, '$1'))
+    .map(({ event }) => clientKey(event))
+}
+
+/** Ids of other events than tool uses end with a hash of the payload; without it they are the client's key. */
+export function clientKey(eventId: string): string {
+  return eventId.replace(/^(\w+:.+):[0-9a-f]{16}$/, '$1')
 }
 
 function counted(keys: readonly string[]): Map<string, number> {

@@ -27,6 +27,9 @@ const WORDS = ['echo', 'test', 'exit code', 'edit', 'total', 'what was done', 'e
 export class SoakLoad {
   readonly log: LogEntry[] = []
   readonly errors: string[] = []
+  /** Sessions whose events are all reported, with the time of the last one. */
+  readonly finished = new Map<string, number>()
+  events = 0
   hooks = 0
   searches = 0
   requests = 0
@@ -68,11 +71,13 @@ export class SoakLoad {
 
   async #work(worker: number, random: Random): Promise<void> {
     for (let n = 0; this.#running; n++) {
-      for (const together of sessionSteps(random, `soak-${worker}-${n}`, random.pick(this.#directories))) {
+      const session = `soak-${worker}-${n}`
+      for (const together of sessionSteps(random, session, random.pick(this.#directories))) {
         if (!this.#running) return
         await Promise.all(together.map((payload) => this.#deliver(payload, random)))
         await sleep(together.length * this.#pauseMs * (0.5 + random.next()))
       }
+      this.finished.set(session, performance.now())
     }
   }
 
@@ -82,16 +87,21 @@ export class SoakLoad {
       this.hooks += 1
       const run = await runHook(this.#sandbox, payload)
       if (!run.reported) this.errors.push(`hook: ${JSON.stringify(run)}`)
-      this.log.push({ ...entry, reported: run.reported })
+      this.#record({ ...entry, reported: run.reported })
       return
     }
     // As the hook would: one id for all attempts.
     const event = eventOf(payload)
     for (;;) {
       const answer = await this.#ask((client) => client.call('event', { event, version: VERSION }, CALL_TIMEOUT_MS))
-      if (answer !== 'none') return void this.log.push({ ...entry, reported: answer === 'answered' })
+      if (answer !== 'none') return this.#record({ ...entry, reported: answer === 'answered' })
       await sleep(RETRY_MS)
     }
+  }
+
+  #record(entry: LogEntry): void {
+    this.log.push(entry)
+    this.events += 1
   }
 
   /** One connection for all direct calls, opened again after a restart. `none`: the daemon did not answer. */

@@ -21,8 +21,7 @@ const FIGURES = {
   handles: { unit: 'open files', bound: 4, scope: 'process' },
   threads: { unit: 'threads', bound: 1, scope: 'process' },
   wal: { unit: 'MB', bound: 2, scope: 'files' },
-  // The database grows with what is stored, which is its purpose; an event must not cost more than the ones before.
-  database_per_event: { unit: 'bytes', bound: 200, scope: 'files' },
+  database: { unit: 'MB', bound: 3, scope: 'files' },
   // Logs are rotated at 25 MB; at this rate they last for a working day with a failing provider.
   logs: { unit: 'MB', bound: 3, scope: 'files' },
   other_files: { unit: 'files', bound: 2, scope: 'files' },
@@ -46,8 +45,6 @@ export interface Subject {
   pid: number
   life: number
   age: number
-  /** Events that are durable. */
-  events: number
 }
 
 export class Samples {
@@ -77,12 +74,12 @@ export class Samples {
     }
   }
 
-  #read({ pid, events }: Subject): Sample['values'] {
+  #read({ pid }: Subject): Sample['values'] {
     const { dataDir, database, spool, logs } = this.#sandbox.paths
     return {
       ...processValues(pid),
       wal: sizeOf(`${database}-wal`) / MB,
-      ...(events === 0 ? {} : { database_per_event: sizeOf(database) / events }),
+      database: sizeOf(database) / MB,
       logs: filesIn(logs).reduce((sum, file) => sum + sizeOf(file), 0) / MB,
       other_files: filesIn(dataDir).filter((file) => ![spool, this.#temporary].some((at) => file.startsWith(at)))
         .length,
