@@ -64,7 +64,6 @@ function stateKey(state: { value: unknown; context: SessionContext }): string {
     Math.min(context.split?.attempts ?? 0, POLICY.maxAttempts),
     context.summaryAttempts > 0,
     context.failed > 0,
-    (context.effect?.starts ?? 0) > 0,
   ])
 }
 

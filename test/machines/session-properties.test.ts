@@ -6,6 +6,7 @@ import { POLICY, Session } from './inbox-model.ts'
 
 type Step =
   | { do: 'input'; input: SessionInput }
+  | { do: 'begin' }
   | { do: 'answer'; tokens: number }
   | { do: 'fail'; owner: 'provider' | 'message' | 'context' }
   | { do: 'retry' }
@@ -45,6 +46,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       )
       .map((input): Step => ({ do: 'input', input })),
   },
+  { weight: 3, arbitrary: fc.constant<Step>({ do: 'begin' }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -76,6 +78,9 @@ function apply(session: Session, { ...step }: Step): void {
   switch (step.do) {
     case 'input':
       session.send(step.input)
+      return
+    case 'begin':
+      session.send({ type: 'CALL_BEGUN', effectId: session.effectId })
       return
     case 'answer': {
       const kind = session.context.effect?.kind
