@@ -216,7 +216,7 @@ function maskQuotedLine(line: string): string {
   const kind = credentialFile(prefix[1] ?? '')
   const rest = line.slice(prefix[0].length)
   // `.env:4` alone is a count of matches, and `.netrc: Permission denied` a message.
-  if (kind === null || /^\s*\d*\s*$/.test(rest) || (prefix[2] === ':' && /^ [A-Z]/.test(rest))) return line
+  if (kind === null || /^\d*$/.test(rest.trim()) || (prefix[2] === ':' && /^ [A-Z]/.test(rest))) return line
   return prefix[0] + (kind === 'lines' ? maskEnvLine(rest) : FILE_MARKER)
 }
 

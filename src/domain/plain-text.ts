@@ -2,14 +2,15 @@
  * Makes stored text safe to insert into a prompt. It came from programs, web pages and models: it must not end the
  * table row or the block around it, and must not contain anything that the user cannot see.
  */
+import { trimEndMatching } from '../lib/trim.ts'
 import { CONTEXT_TAG } from './private-parts.ts'
 import { withoutMarkup } from './reported-speech.ts'
 import { toWellFormed } from './sanitize.ts'
 
 const ESCAPE = String.fromCharCode(27)
 const ANSI = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, 'g')
-const LIST_ITEM = /\s*[\r\n]\s*(?:[-*•]|\d{1,2}[.)])\s+/g
-const LIST_START = /^\s*(?:[-*•]|1[.)])\s+/
+const LIST_ITEM = /^(?:[-*•]|\d{1,2}[.)])\s/
+const LIST_START = /^(?:[-*•]|1[.)])\s/
 const BLANKS = /[\s\p{Cc}]+/gu
 /** Zero-width, bidirectional and tag characters: a model reads them, the user does not see them. */
 const INVISIBLE = /\p{Cf}/gu
@@ -22,12 +23,22 @@ const MAX_INPUT_CHARS = 2_000
 /** The text on one line, without control characters, terminal codes and list marks. */
 export function plainText(text: string): string {
   const visible = toWellFormed(text.slice(0, MAX_INPUT_CHARS)).replace(ANSI, '').replace(INVISIBLE, '')
-  return withoutMarkup(visible)
-    .replace(LIST_START, '')
-    .replace(LIST_ITEM, '; ')
+  return joinItems(withoutMarkup(visible))
     .replace(BLANKS, ' ')
     .replace(TAG_NAMES, (name) => name.replace(/-(?=\w+$)/, ' '))
     .trim()
+}
+
+/** Line by line: one pattern for line ends and list marks together would take cubic time on white space. */
+function joinItems(text: string): string {
+  let joined = ''
+  for (const line of text.split(/[\r\n]/)) {
+    const item = line.trim()
+    if (item === '') continue
+    if (joined === '') joined = item.replace(LIST_START, '')
+    else joined += LIST_ITEM.test(item) ? `; ${item.replace(LIST_ITEM, '')}` : ` ${item}`
+  }
+  return joined
 }
 
 /** Plain text of at most about `max` characters for a cell of a Markdown table. */
@@ -42,5 +53,5 @@ export function truncateAtWord(text: string, max: number): string {
   const space = head.lastIndexOf(' ')
   const kept = space > max * 0.7 ? head.slice(0, space) : head
   // The cut may have split a surrogate pair.
-  return `${kept.replace(/[\ud800-\udbff]$/, '').replace(/[\s,;:.]+$/, '')}…`
+  return `${trimEndMatching(kept.replace(/[\ud800-\udbff]$/, ''), /[\s,;:.]/)}…`
 }

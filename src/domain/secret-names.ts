@@ -20,8 +20,22 @@ export function secretKindForName(name: string): AssignmentKind | null {
 /** Most characters of a name that are read. */
 const MAX_NAME = 256
 
+/** Most names that are remembered: a text has the same few again and again. */
+const MAX_KNOWN_NAMES = 500
+const knownNames = new Map<string, SecretName | null>()
+
+/** Null if it is not the name of a secret. */
 export function readSecretName(given: string): SecretName | null {
   const name = given.slice(-MAX_NAME)
+  const known = knownNames.get(name)
+  if (known !== undefined) return known
+  const read = readNewName(name)
+  if (knownNames.size >= MAX_KNOWN_NAMES) knownNames.clear()
+  knownNames.set(name, read)
+  return read
+}
+
+function readNewName(name: string): SecretName | null {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
@@ -54,7 +68,7 @@ export function readSecretName(given: string): SecretName | null {
 }
 
 export function isUpperName(name: string): boolean {
-  return /^[A-Z0-9_]*[A-Z][A-Z0-9_]*$/.test(name)
+  return /^[A-Z0-9_]+$/.test(name) && /[A-Z]/.test(name)
 }
 
 const PLURALS = /(?:password|passwd|passphrase|passcode|token|key)s$/

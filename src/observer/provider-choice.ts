@@ -3,7 +3,9 @@
  * user configured for claude-mem, else the rules without a model. A key that is in the environment for other programs,
  * or an installed `claude`, is only offered; it is used only if the user named that provider.
  */
+
 import { findProgram } from '../lib/find-program.ts'
+import { trimEndMatching } from '../lib/trim.ts'
 import { parseSettingValue } from '../settings/rules.ts'
 import { type LoadedSettings, parseSetting, SETTINGS, type SettingName } from '../settings/settings.ts'
 
@@ -182,7 +184,7 @@ function apiConfig(
   const ownKey = values[defaults.keySetting]
   const found = ownKey === '' && named ? findWellKnownKey(defaults, ownAddress, env) : null
   const key = ownKey === '' ? (found?.key ?? null) : { value: ownKey, source: defaults.keySetting }
-  const baseUrl = (ownAddress ?? found?.address ?? defaults.baseUrl).replace(/\/+$/, '')
+  const baseUrl = trimEndMatching(ownAddress ?? found?.address ?? defaults.baseUrl, /\//)
   const problems: string[] = found === null || found.problem === null ? [] : [found.problem]
   const notes: string[] = []
   if (sources[defaults.keySetting] === 'file' && sources[defaults.addressSetting] === 'environment') {

@@ -9,6 +9,7 @@ import {
   sanitizeToolFields,
   toWellFormed,
 } from '../../src/domain/sanitize.ts'
+import { expectLinearTime } from '../support/linear-time.ts'
 
 describe('cutText', () => {
   it('leaves what fits', () => expect(cutText('abc', 3)).toBe('abc'))
@@ -96,6 +97,78 @@ describe('sanitizing', () => {
     expect(JSON.stringify(response).length).toBeLessThan(70_000)
     expect(JSON.stringify(response)).toContain('characters left out')
     expect(JSON.stringify(response)).toContain('[private]')
+  })
+
+  describe('an output that is too long', () => {
+    const filler = (lines: number) => 'compiled a module without a remark\n'.repeat(lines)
+    const output = (before: number, line: string, after: number) => `${filler(before)}${line}\n${filler(after)}`
+
+    it.each([1_000, 2_900, 4_000])('keeps an error in its middle, after %i lines', (before) => {
+      const text = output(before, 'src/cart.ts(12,3): error TS2322: the total is wrong', 6_000 - before)
+      expect(text.length).toBeGreaterThan(200_000)
+      const { response } = sanitizeToolFields({ input: { command: 'npm run build' }, response: { stdout: text } })
+      const stdout = String(Reflect.get(Object(response), 'stdout'))
+      expect(stdout).toContain('\nsrc/cart.ts(12,3): error TS2322: the total is wrong\n')
+      expect(stdout.length).toBeLessThanOrEqual(DEFAULT_BOUNDS.text)
+      const said = Number(/… ([\d,]+) characters left out/.exec(stdout)?.[1]?.replace(/,/g, ''))
+      expect(Math.abs(text.length - stdout.length - said)).toBeLessThan(200)
+      expect(sanitizeText(stdout)).toBe(stdout)
+    })
+
+    it('keeps failures, exit codes and results of tests, in their order and once', () => {
+      const lines = [
+        'FAIL test/cart.test.ts > totals',
+        'AssertionError: expected 4 to be 5',
+        'Tests: 1 failed, 80 passed',
+        'exited with code 2',
+      ]
+      const text = `${filler(2_000)}${lines.map((line) => `${line}\n${line}\n${filler(300)}`).join('')}${filler(2_000)}`
+      const cut = sanitizeText(text, 8_000)
+      expect(cut.split('\n').filter((line) => lines.includes(line))).toEqual(lines)
+      expect(cut.length).toBeLessThanOrEqual(8_000)
+    })
+
+    it('masks secrets in the lines it keeps', () => {
+      const cut = sanitizeText(output(3_000, `Error: 401 for token ${token} ${'x'.repeat(500)}`, 3_000), 4_000)
+      expect(cut).toContain('Error: 401 for token [secret:github-token] xxx')
+      expect(cut).not.toMatch(/a1B2/)
+    })
+
+    it('finds lines in an output of 50 MB, and in one line of that size, in linear time', () => {
+      const huge = output(700_000, 'panic: index out of range', 700_000)
+      expect(sanitizeText(`${filler(50_000)}panic: index out of range\n${filler(1_300_000)}`)).toContain(
+        '\npanic: index',
+      )
+      expect(sanitizeText(huge)).toContain('characters left out')
+      expectLinearTime((size) => sanitizeText('an error, '.repeat(size / 10)), 1_000_000, 'one line')
+      expectLinearTime((size) => sanitizeText('an error\n'.repeat(size / 10)), 1_000_000, 'many lines')
+    })
+  })
+
+  it('masks no more than can be kept of a payload with many long texts', () => {
+    const texts = (count: number) =>
+      Array.from({ length: count }, () => ({ output: 'password: hunter2 and more\n'.repeat(2_000) }))
+    let masked = 0
+    boundValue(texts(300), DEFAULT_BOUNDS, (text) => {
+      masked += text.length
+      return text
+    })
+    expect(masked).toBeLessThan(20 * DEFAULT_BOUNDS.total)
+    const { response } = sanitizeToolFields({ input: {}, response: texts(300) })
+    expect(JSON.stringify(response)).not.toContain('hunter2')
+    expect(Buffer.byteLength(JSON.stringify(response))).toBeLessThanOrEqual(DEFAULT_BOUNDS.total)
+  })
+
+  it('changes nothing that it has cut already', () => {
+    const value = {
+      list: Array.from({ length: 700 }, (_, i) => `item ${i}`),
+      object: Object.fromEntries(Array.from({ length: 700 }, (_, i) => [`key ${i}`, i])),
+      text: `${'line\n'.repeat(30_000)}an error\n${'line\n'.repeat(30_000)}`,
+      texts: Array.from({ length: 60 }, () => 'y'.repeat(60_000)),
+    }
+    const once = sanitizeToolFields({ input: value, response: value.texts })
+    expect(sanitizeToolFields(once)).toEqual(once)
+    expect(JSON.stringify(once)).toContain('200 items left out')
   })
 
   it('masks values by their key', () => {

@@ -239,7 +239,7 @@ function hasEffect(line: string): boolean {
 }
 
 function foundNothing(response: unknown): boolean {
-  if (typeof response === 'string') return /^\s*(?:no (?:files|matches) found\.?)?\s*$/i.test(response)
+  if (typeof response === 'string') return /^(?:no (?:files|matches) found\.?)?$/i.test(response.trim())
   const fields = asFields(response)
   const counts = ['numFiles', 'numLines', 'numMatches'].map((name) => fields[name])
   const isCounted = counts.some((count) => typeof count === 'number')

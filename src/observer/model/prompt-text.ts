@@ -4,6 +4,13 @@
  */
 import { stripVTControlCharacters } from 'node:util'
 import { cutText, toWellFormed } from '../../domain/sanitize.ts'
+import {
+  bestLines,
+  MAX_TELLING_LINE_CHARS,
+  rateOutputLine,
+  type TellingLine,
+  totalLineChars,
+} from '../../domain/telling-lines.ts'
 
 /** Above what a hook lets through by default; a longer text is cut before its characters are processed. */
 const MAX_TEXT_CHARS = 262_144
@@ -59,26 +66,12 @@ export type TextKind = 'output' | 'code'
 const MIDDLE_SHARE = 0.35
 /** Below it, the markers would take most of the space. */
 const MIN_CHARS = 400
-const MAX_LINE_CHARS = 240
 /** A line is rated by its beginning: a minified bundle is one line. */
 const RATED_CHARS = 400
-
-const ERROR_LINE =
-  /(?:error|exception)s?\b|\b(?:fail(?:ed|ures?|ing|s)?|panic(?:ked)?|fatal|traceback|assert\w*|uncaught|unhandled|cannot|can't|could not|unable|denied|refused|rejected|timed? ?out|segmentation|abort(?:ed)?|not found|missing|undefined|conflict|expected|received|actual)\b|^\s*(?:[✗✖✘×✕●❯]|E\s{2,}|not ok\b)/i
-const NOTICE_LINE =
-  /\bwarn(?:ing)?s?\b|\bdeprecated\b|\b\d+(?:\.\d+)? ?(?:%|ms\b|s\b|tests?\b|specs?\b|pass(?:ed|ing)?\b|skipped\b|errors?\b|warnings?\b|suites?\b|files?\b|rows?\b)|\b(?:created|deleted|updated|installed|listening|deployed|migrat\w+|total|summary|result)\b/i
-const NO_ERRORS = /(?<![\w:.,-])(?:0|no) (?:errors?|failures?|failed|failing)\b/i
 
 const REMARK_LINE = /\b(?:TODO|FIXME|HACK|XXX|NOTE|WARNING|IMPORTANT|because)\b/
 const DECLARATION_LINE =
   /^[+-]?\s{0,8}(?:export|public|private|protected|static|abstract|async|function|class|interface|type|enum|const [A-Z]|def|func|fn|pub|impl|struct|trait|module|namespace|CREATE|ALTER|@\w+\(|#{1,4} )/
-
-interface RatedLine {
-  start: number
-  end: number
-  text: string
-  weight: number
-}
 
 const CLOSING_MARKER = '[…]'
 
@@ -91,14 +84,14 @@ export function shortenForPrompt(text: string, maxChars: number, kind: TextKind)
   const reserve = Math.floor(room * MIDDLE_SHARE)
   const minSide = Math.floor((room - reserve) / 2)
   const best = bestLines(ratedLines(text, minSide, text.length - minSide, kind), reserve)
-  const side = Math.floor((room - totalChars(best)) / 2)
+  const side = Math.floor((room - totalLineChars(best)) / 2)
   const head = headOf(text, side)
   const tail = tailOf(text, side)
   // Head and tail use the space that the lines left over, and may include some of them.
   const between = best.filter((line) => line.start >= head.length && line.end <= text.length - tail.length)
   if (between.length === 0) return cutText(text, maxChars)
   const gap = text.slice(head.length, text.length - tail.length)
-  const leftOut = gap.length - totalChars(between) + leftOutBefore(gap)
+  const leftOut = gap.length - totalLineChars(between) + leftOutBefore(gap)
   return [head, openingMarker(leftOut), ...between.map((line) => line.text), CLOSING_MARKER, tail].join('\n')
 }
 
@@ -122,7 +115,7 @@ function openingMarker(leftOut: number): string {
 }
 
 /** The marker of an earlier cut by the hook. If it is cut away now, its count is added to ours. */
-const EARLIER_MARKER = /\[… ([\d,]{1,15}) characters left out …\]/g
+const EARLIER_MARKER = /\[… ([\d,]{1,15}) characters left out (?:but for these lines: )?…\]/g
 /** No message is larger. */
 const MAX_COUNTED = 999_999_999
 
@@ -133,15 +126,15 @@ function leftOutBefore(gap: string): number {
 }
 
 /** The complete lines between two positions that have a weight. */
-function ratedLines(text: string, from: number, to: number, kind: TextKind): RatedLine[] {
-  const lines: RatedLine[] = []
+function ratedLines(text: string, from: number, to: number, kind: TextKind): TellingLine[] {
+  const lines: TellingLine[] = []
   let start = text.indexOf('\n', from - 1) + 1
   while (start > 0 && start < to) {
     const found = text.indexOf('\n', start)
     const end = found === -1 ? text.length : found
     if (end > to) break
     const weight = rateLine(text.slice(start, Math.min(end, start + RATED_CHARS)), kind)
-    if (weight > 0) lines.push({ start, end, text: cutText(text.slice(start, end), MAX_LINE_CHARS), weight })
+    if (weight > 0) lines.push({ start, end, text: cutText(text.slice(start, end), MAX_TELLING_LINE_CHARS), weight })
     start = found + 1
   }
   return lines
@@ -149,39 +142,5 @@ function ratedLines(text: string, from: number, to: number, kind: TextKind): Rat
 
 function rateLine(line: string, kind: TextKind): number {
   if (kind === 'code') return REMARK_LINE.test(line) ? 2 : DECLARATION_LINE.test(line) ? 1 : 0
-  if (ERROR_LINE.test(line) && !NO_ERRORS.test(line)) return 2
-  return NOTICE_LINE.test(line) ? 1 : 0
-}
-
-/**
- * By weight, then lines that differ by more than numbers, then in order: the first error is mostly the cause of the
- * others. Without duplicates; returned in the order of the text.
- */
-function bestLines(lines: readonly RatedLine[], room: number): RatedLine[] {
-  const texts = new Set<string>()
-  const shapes = new Map<string, number>()
-  const ranked: { line: RatedLine; similarBefore: number }[] = []
-  for (const line of lines) {
-    if (texts.has(line.text)) continue
-    texts.add(line.text)
-    const shape = line.text.replace(/\d+/g, '0').trim()
-    const similarBefore = shapes.get(shape) ?? 0
-    shapes.set(shape, similarBefore + 1)
-    ranked.push({ line, similarBefore })
-  }
-  let left = room
-  return ranked
-    .sort((a, b) => b.line.weight - a.line.weight || a.similarBefore - b.similarBefore || a.line.start - b.line.start)
-    .map(({ line }) => line)
-    .filter((line) => {
-      if (line.text.length + 1 > left) return false
-      left -= line.text.length + 1
-      return true
-    })
-    .sort((a, b) => a.start - b.start)
-}
-
-/** With their line ends. */
-function totalChars(lines: readonly RatedLine[]): number {
-  return lines.reduce((sum, line) => sum + line.text.length + 1, 0)
+  return rateOutputLine(line)
 }

@@ -2,8 +2,10 @@
  * What a model reads of a tool use. Common tools have a reader that picks the informative fields; of any other tool all
  * fields are shown, without empty ones, ids, counters and binary data.
  */
+
 import type { InboxEvent, ToolUseEvent } from '../../domain/event.ts'
 import { boundValue } from '../../domain/sanitize.ts'
+import { trimEndMatching } from '../../lib/trim.ts'
 import { readFileEdit } from '../tool-events/file-edit.ts'
 import { asFields, type JsonFields, numberField, splitTextLines, stringField } from '../tool-events/json-fields.ts'
 import type { TextKind } from './prompt-text.ts'
@@ -181,9 +183,9 @@ function httpStatus(response: JsonFields): string {
 /** Relative to the project for a path inside it. */
 export function projectPath(path: string, projectDir: string): string {
   const slashed = path.replaceAll('\\', '/')
-  const base = projectDir.replaceAll('\\', '/').replace(/\/+$/, '')
+  const base = trimEndMatching(projectDir.replaceAll('\\', '/'), /\//)
   if (base === '') return path
-  if (slashed.replace(/\/+$/, '') === base) return '.'
+  if (trimEndMatching(slashed, /\//) === base) return '.'
   return slashed.startsWith(`${base}/`) ? slashed.slice(base.length + 1) : path
 }
 

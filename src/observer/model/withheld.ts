@@ -117,7 +117,7 @@ function pathSegments(path: string): string[] {
 function mayMatch(pattern: string, name: string): boolean {
   if (globMatches(pattern, name)) return true
   if (!WILDCARD.test(name)) return false
-  const glob = name.replace(/\[[^\]]*\]/g, '?')
+  const glob = name.replace(/\[[^\][]*\]/g, '?')
   if (globMatches(pattern, glob.replace(/[*?]/g, 'x'))) return true
   // `*` and `*.*` stand for every file and are not withheld.
   const literals = glob.replace(/[*?]/g, '')
@@ -291,7 +291,9 @@ function splitPieces(text: string): string[] {
 }
 
 const HEREDOC = /(?<!<)<<-?[ \t]*(['"]?)(\w{1,60})\1/
-const REDIRECTION_OR_TEXT = /[<>]&?[ \t]*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s"'<>|&;()]+))|"(?:[^"\\]|\\.)*"|'[^']*'/g
+/** Quoted text is bounded: a line of unclosed quotes would be read again from each of them. */
+const REDIRECTION_OR_TEXT =
+  /[<>]&?[ \t]{0,40}(?:"((?:[^"\\]|\\.){0,1000})"|'([^']{0,1000})'|([^\s"'<>|&;()]+))|"(?:[^"\\]|\\.){0,1000}"|'[^']{0,1000}'/g
 
 function redirectionTargets(line: string): string[] {
   return [...withoutHeredocs(line).matchAll(REDIRECTION_OR_TEXT)].flatMap(

@@ -2,7 +2,9 @@
  * One POST of JSON. Every failure becomes an `ObserverError` with its owner. There is no retry here (the circuit breaker
  * retries) and no timeout (the caller's signal ends the call).
  */
+
 import { estimateTokens, type Usage } from '../../domain/observation.ts'
+import { trimEndMatching } from '../../lib/trim.ts'
 import { type ChatRequest, estimateRequestTokens } from '../model/chat.ts'
 import { ObserverError } from '../port.ts'
 import { connectionFailure, type Endpoint, httpFailure, unusableReply } from './failures.ts'
@@ -24,7 +26,7 @@ export function apiEndpoint(provider: string, { apiKey, baseUrl, model }: ApiMod
 
 /** `path` below a base address that may end with a slash. */
 export function endpointUrl(baseUrl: string, path: string): string {
-  return `${baseUrl.replace(/\/+$/, '')}${path}`
+  return `${trimEndMatching(baseUrl, /\//)}${path}`
 }
 
 /** The parsed body of a successful call. An aborted signal rejects with its reason. */

@@ -67,9 +67,13 @@ function parseReset(value: string | null, now: number): number | null {
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+/** Longer than any duration of a header. */
+const MAX_DURATION_CHARS = 64
+
 /** `20ms`, `6m0s`, `2m59.56s`. */
 function parseDuration(value: string | null): number | null {
-  if (value === null || !/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(value)) return null
+  if (value === null || value.length > MAX_DURATION_CHARS || !/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(value))
+    return null
   let total = 0
   for (const [, amount, unit] of value.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)) {
     total += Number(amount) * (UNIT_MS[unit ?? ''] ?? 0)

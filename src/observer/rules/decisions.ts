@@ -96,7 +96,7 @@ const IMPERATIVE = new Map(
 function decisionTitle(sentence: string): string {
   const plain = sentence
     .replace(/`/g, '')
-    .replace(/\s*\([^)]*\)/g, '')
+    .replace(/ ?\([^()]*\)/g, '')
     .replace(/^(?:decision|decided|note|important)\s*:\s*/i, '')
   const imperative = plain.replace(/\b[a-z]+\b/gi, (word) => IMPERATIVE.get(word.toLowerCase()) ?? word)
   const withoutReason = (text: string, reason: RegExp) => text.split(reason)[0] ?? text

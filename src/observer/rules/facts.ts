@@ -230,7 +230,9 @@ const CAUSES =
 
 /** Names in code, numbers, paths and causes are what one searches for later. */
 export function sentenceWeight(sentence: string): number {
-  const names = sentence.match(/`[^`]+`|\b[a-z]+[A-Z]\w+|\b\w+_\w+|\b\w+\(\)|[\w-]+\/[\w./-]+/g)?.length ?? 0
+  const names =
+    sentence.match(/`[^`]+`|\b[a-z]{1,64}[A-Z]\w+|\b[^\W_]{1,64}_\w+|\b\w{1,64}\(\)|(?<![\w-])[\w-]{1,128}\/[\w./-]+/g)
+      ?.length ?? 0
   const numbers = sentence.match(/\d+(?:\.\d+)*/g)?.length ?? 0
   return Math.min(names, 4) * 2 + Math.min(numbers, 3) + (CAUSES.test(sentence) ? 3 : 0)
 }

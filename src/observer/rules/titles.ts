@@ -3,6 +3,7 @@
 import type { ObservationType } from '../../domain/observation.ts'
 import { quotedName, reportedSentence } from '../../domain/reported-speech.ts'
 import { pluralize } from '../../lib/format.ts'
+import { trimEndMatching } from '../../lib/trim.ts'
 import {
   clipAtWord,
   isTestFile,
@@ -57,10 +58,16 @@ export function formatTitle(text: string): string {
     .trim()
     .replace(/^[-*•>\s]+/, '')
   const words = line.split(' ').slice(0, MAX_WORDS).join(' ')
-  const short = clipAtWord(words, MAX_CHARS)
-    .replace(/[\s.,;:–—-]+$/, '')
-    .replace(/(?:\s+(?:and|or|the|a|an|of|in|to|for|with|by|from|at|on|that|is|are|instead|rather|than))+$/i, '')
+  const short = withoutDanglingWords(trimEndMatching(clipAtWord(words, MAX_CHARS), /[\s.,;:–—-]/))
   return short.charAt(0).toUpperCase() + short.slice(1)
+}
+
+const DANGLING = new Set(wordList('and or the a an of in to for with by from at on that is are instead rather than'))
+
+function withoutDanglingWords(title: string): string {
+  const words = title.split(' ')
+  while (words.length > 1 && DANGLING.has(words.at(-1)?.toLowerCase() ?? '')) words.pop()
+  return words.join(' ')
 }
 
 /** `add totals` for `feat(cart): add totals`. */
@@ -80,7 +87,7 @@ function stripPoliteness(prompt: string): string {
 /** The first sentence of the prompt, where it is an imperative. */
 export function requestTitle(prompt: string | null): string | null {
   const [first = ''] = prompt?.trim().split(/\n|(?<=[.!?])\s/) ?? []
-  const request = stripPoliteness(first).replace(/[?!.]+$/, '')
+  const request = trimEndMatching(stripPoliteness(first), /[?!.]/)
   return startsWithVerb(request) && request.split(' ').length > 1 ? formatTitle(request) : null
 }
 

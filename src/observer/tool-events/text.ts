@@ -1,6 +1,9 @@
 /** Text for observations: clean, on one line, short. */
+
 import { stripVTControlCharacters } from 'node:util'
+
 import { quotedName } from '../../domain/reported-speech.ts'
+import { trimEndMatching } from '../../lib/trim.ts'
 
 /** Without escape sequences of terminals; line feeds and tabs are kept. */
 export function stripControlCharacters(text: string): string {
@@ -16,20 +19,20 @@ export function clipAtWord(text: string, most: number): string {
   if (text.length <= most) return text
   const head = text.slice(0, most - 1)
   const space = head.lastIndexOf(' ')
-  return `${(space > most * 0.7 ? head.slice(0, space) : head).replace(/[\s,;:.–-]+$/, '')}…`
+  return `${trimEndMatching(space > most * 0.7 ? head.slice(0, space) : head, /[\s,;:.–-]/)}…`
 }
 
 /** Relative to the project; outside of it only the last three parts. */
 export function shortPath(file: string, cwd: string): string {
   const path = file.replaceAll('\\', '/')
-  const base = cwd.replaceAll('\\', '/').replace(/\/+$/, '')
+  const base = trimEndMatching(cwd.replaceAll('\\', '/'), /\//)
   if (base !== '' && path.startsWith(`${base}/`)) return path.slice(base.length + 1)
   const parts = path.split('/').filter((part) => part !== '')
   return path.startsWith('/') && parts.length > 3 ? parts.slice(-3).join('/') : path
 }
 
 export function fileName(file: string): string {
-  return file.replace(/.*[\\/]/, '')
+  return file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)
 }
 
 /** For a text: a name with blanks in it, which could be read as a sentence, in quotation marks. */
@@ -70,7 +73,7 @@ function stripMarkdown(text: string): string {
     .replace(/^\s{0,3}#{1,6}\s+/gm, '')
     .replace(/\*\*([^*\n]+)\*\*/g, '$1')
     .replace(/(?<![\w*])\*([^*\n]+)\*(?![\w*])/g, '$1')
-    .replace(/\[([^\]\n]+)\]\([^)\n]+\)/g, '$1')
+    .replace(/\[([^[\]\n]+)\]\([^()\n]+\)/g, '$1')
 }
 
 const MAX_SENTENCE_CHARS = 400
@@ -95,5 +98,5 @@ const REASON = /\b(?:because|since|so that|due to|in order to|otherwise|to avoid
 /** The part of a sentence that gives a reason: from "because" on. */
 export function statedReason(sentence: string): string | null {
   const match = REASON.exec(sentence)
-  return match === null ? null : sentence.slice(match.index).replace(/[.!]+$/, '')
+  return match === null ? null : trimEndMatching(sentence.slice(match.index), /[.!]/)
 }

@@ -104,7 +104,11 @@ async function nextSession(cwd: string, prompt: string): Promise<Shown> {
 }
 
 async function toolAnswers(cwd: string, query: string): Promise<string> {
-  const connection = new Connection({ paths: sandbox.paths, start: () => Promise.reject(new Error('it runs already')) })
+  const connection = new Connection({
+    paths: sandbox.paths,
+    project: projectOfDirectory(cwd).key,
+    start: () => Promise.reject(new Error('it runs already')),
+  })
   const here = serverLocation(cwd, sandbox.dataDir, {})
   const server = createServer({ ...callsOver(connection), here, dryRuns: new DryRuns() })
   const agent = new Client({ name: 'test', version: '1' })

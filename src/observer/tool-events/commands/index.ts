@@ -85,7 +85,9 @@ function findExitCode(input: CommandInput, line: ShellLine, lines: string[]): nu
   )
   if (stated) return parseCount(stated[1])
   if (input.failed) return null
-  const printed = line.printsExit ? lastMatch(lines, /(?:exit|code|status|rc|ret)\w*\s*[:=]?\s*(\d{1,3})\s*$/i) : null
+  const printed = line.printsExit
+    ? lastMatch(lines, /(?:exit|code|status|rc|ret)\w{0,20}\s{0,8}[:=]?\s{0,8}(\d{1,3})\s{0,8}$/i)
+    : null
   return printed ? parseCount(printed[1]) : null
 }
 

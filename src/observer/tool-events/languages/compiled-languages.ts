@@ -162,7 +162,7 @@ const rust = codeLanguage('rust', 'rs', {
     part('type', `${PUB}(?:unsafe\\s+)?(?:struct|enum|trait|union)\\s+(?<name>\\w+)`),
     part(
       'type',
-      /^(?:unsafe\s+)?impl(?:<[^{]*?>)?\s+(?:[^{]*?\s+for\s+)?(?:&?(?:'\w+\s+)?(?:mut\s+)?)(?:\w+::)*(?<name>[A-Z]\w*)/,
+      /^(?:unsafe\s+)?impl(?:<[^{]{0,200}?>)?\s{1,8}(?:[^{]{0,200}?\s{1,8}for\s{1,8})?(?:&?(?:'\w+\s{1,8})?(?:mut\s{1,8})?)(?:\w{1,64}::){0,8}(?<name>[A-Z]\w*)/,
     ),
     part('namespace', `${PUB}mod\\s+(?<name>\\w+)\\s*\\{`),
     part('type', `${PUB}type\\s+(?<name>\\w+)`),

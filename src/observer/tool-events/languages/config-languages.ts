@@ -82,7 +82,7 @@ function yamlEntries(side: EditSide): NamedValue[] {
 }
 
 function withoutComment(value: string): string {
-  return value.replace(/\s+#.*$/, '').trim()
+  return value.replace(/\s#.*$/, '').trim()
 }
 
 const JSON_KEY = /^"((?:[^"\\]|\\.){1,200})"\s*:\s*(.*?),?$/
@@ -271,8 +271,8 @@ export const CONFIG_LANGUAGES: Language[] = [
   config('makefile', 'mk make', {
     fileNames: /^(?:GNU)?makefile$/i,
     nesting: 'indent',
-    hint: /^[\w./%-]+[\w./% -]*:(?!=)/,
-    declarations: [part('function', /^(?<name>[\w./%-]+)(?:\s+[\w./% -]+)?\s*::?(?![=:])/)],
+    hint: /^[\w./%-][\w./% -]*:(?!=)/,
+    declarations: [part('function', /^(?<name>[\w./%-]{1,200})(?=[\s:])[\w./% \t-]{0,1000}::?(?![=:])/)],
     identifier: /^[\w./%-]+$/,
     constants: [/^(?:export\s+)?(?<name>[A-Za-z_]\w*)\s*[:?+]?=\s*(?<value>.{0,100})$/],
   }),

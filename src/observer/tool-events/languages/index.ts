@@ -89,7 +89,7 @@ function findImports(side: EditSide, language: Language): Set<string> {
       const name = cleanName(
         item
           .trim()
-          .replace(/\s+as\s+.*$/, '')
+          .replace(/\sas\s.*$/, '')
           .replace(/(?:::)?\{.*$/, '')
           .replace(/(?:::|\.)\*?$/, ''),
       )

@@ -202,7 +202,10 @@ const TODO: NotablePattern[] = [
     'todo',
     /(?:\/\/|\/?\*|#|--|<!--|;|%).{0,40}?\b(TODO|FIXME|HACK|XXX)\b[:\s]*(?:\([\w@ -]{1,30}\)[:\s]*)?(.*)/,
     ([, word, text = '']) => {
-      const rest = text.replace(/\s*(?:\*\/|-->)\s*$/, '').trim()
+      const rest = text
+        .trim()
+        .replace(/(?:\*\/|-->)$/, '')
+        .trim()
       return rest === '' ? null : `${word}: ${rest}`
     },
   ),

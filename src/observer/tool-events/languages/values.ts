@@ -1,4 +1,5 @@
 /** Names with a value that changed, was added or was removed: constants, settings, literals in changed lines. */
+import { trimEndMatching } from '../../../lib/trim.ts'
 import type { ValueChange } from '../types.ts'
 import { cleanName, MAX_CODE_LINE_CHARS, maskSecretValue, SECRET_MASK, unquote } from './code-text.ts'
 import type { Language, NamedValue } from './language.ts'
@@ -173,9 +174,12 @@ function changedLiterals(old: ChangedLine, now: ChangedLine): ValueChange[] {
   return changes.length > MAX_LITERALS ? [] : changes
 }
 
+/** Characters before a literal that are read for its name: the patterns below take quadratic time. */
+const MAX_PREFIX_CHARS = 160
+
 /** What a literal is the value of: a variable, a property, a parameter's function, or what it is compared with. */
 function literalName(line: ChangedLine, at: number, length: number): string | null {
-  const prefix = line.text.slice(0, at)
+  const prefix = line.text.slice(Math.max(0, at - MAX_PREFIX_CHARS), at)
   const typed = /([\w$]+)\??\s*:\s*[\w<>[\]|. ]+=\s*$/.exec(prefix)
   if (typed) return plainName(typed[1])
   const compared = /([\w$.@-]+)["'\])]*\s*(?:[=<>!]=?=?|:=|:|=>|->|\?\?=?|\|\||&&|[-+*/%]=?)\s*$/.exec(prefix)
@@ -193,7 +197,7 @@ function literalName(line: ChangedLine, at: number, length: number): string | nu
 
 /** Null for keywords and what is not a name. */
 function plainName(name: string | undefined): string | null {
-  const bare = name?.replace(/^(?:this|self)\.|^[@$.-]+/g, '').replace(/[.-]+$/, '')
+  const bare = name && trimEndMatching(name.replace(/^(?:this|self)\.|^[@$.-]+/g, ''), /[.-]/)
   return bare && /[\p{L}_]/u.test(bare) && /^[\p{L}_$]/u.test(bare) && !KEYWORD.test(bare) ? bare : null
 }
 

@@ -107,7 +107,8 @@ function reportedVersion(path: string, env: NodeJS.ProcessEnv): Promise<string |
       shell ? `"${path}"` : path,
       ['--version'],
       { env, shell, timeout: VERSION_TIMEOUT_MS, windowsHide: true },
-      (error, stdout) => resolve(error === null ? (/\d+\.\d+\.\d+(?:-[\w.]+)?/.exec(stdout)?.[0] ?? null) : null),
+      (error, stdout) =>
+        resolve(error === null ? (/(?<!\d)\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]+)?/.exec(stdout)?.[0] ?? null) : null),
     )
     child.stdin?.end()
   })

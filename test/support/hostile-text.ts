@@ -1,0 +1,141 @@
+/** Texts that make careless patterns slow: one character or a pair, repeated. */
+import { expectLinearTime } from './linear-time.ts'
+
+export const HOSTILE_PIECES: readonly string[] = [
+  ...' \n\t\r\v',
+  ...'aA1é中',
+  ...'.,;:!?@$%&~^+=/\\|*_-#<>()[]{}"\'`',
+  ...['\u00a0', '\u200b', '\u0301', '😀', '\ud83d', '\udc00', '\u0000', '\u001b[', '\u2028'],
+  ...['a ', '- ', '\n ', ' \n', '\r\n', '\n- ', '\n* a', '1. ', '\n1. a', '# ', '> ', '**', '__', '``', '```\n', '~~~'],
+  ...[
+    '[](',
+    '[a](',
+    '![',
+    '<a',
+    '<a>',
+    '</',
+    '<!--',
+    '-->',
+    '&lt;',
+    '&#',
+    '{{',
+    '${',
+    '$(',
+    '"a',
+    "'a",
+    '\\"',
+    '\\n',
+    '"\\',
+  ],
+  ...[
+    'a.',
+    'a,',
+    'a-',
+    'a_',
+    'aA',
+    'a1',
+    'a/',
+    'a:',
+    ': ',
+    'a=',
+    '=a',
+    'a(',
+    '()',
+    '{a:',
+    '://',
+    'a@',
+    '//',
+    '/*',
+    '*/',
+    '--',
+    '=>',
+  ],
+  ...[
+    '| ',
+    '|\n',
+    '\n\n',
+    '+\n',
+    '\n+',
+    '\n-',
+    '\n@@',
+    '1:',
+    '1,',
+    '1.',
+    '1 ',
+    ' at ',
+    'error',
+    'Error: ',
+    'fail',
+    'a\n',
+  ],
+  ...[
+    'password',
+    'password=',
+    'password: ',
+    'token ',
+    'secret:',
+    'key',
+    '_key',
+    'pass ',
+    'eyJ',
+    'sk-',
+    '-----BEGIN ',
+    'login ',
+  ],
+  ...[
+    '<private>',
+    '</private>',
+    '<observation>',
+    '<title>',
+    '<fact>',
+    '<tool_use ',
+    '<claude-mem-context>',
+    '<!-- claude-mem:begin',
+  ],
+  ...[
+    'curl -u ',
+    'mysql -p',
+    'diff --git a/',
+    '==> ',
+    '.env:',
+    'kind: Secret\n',
+    'data:\n',
+    'import ',
+    'from ',
+    'def ',
+    'impl ',
+  ],
+  ...[
+    'because ',
+    'use ',
+    'let ',
+    'We decided to ',
+    'and ',
+    'exit ',
+    'npm test;',
+    'git commit -m ',
+    '<<EOF\n',
+    "'$'",
+    'PASS ',
+  ],
+]
+
+/** Characters of the large text; the small one has an eighth. */
+const LARGE = 65_536
+const FACTOR = 8
+/** Work on 64 KB that takes less CPU time than this cannot be quadratic: that would be billions of steps. In ms. */
+const SURELY_LINEAR_MS = 250
+
+export const repeated = (piece: string, chars: number): string =>
+  piece.repeat(Math.ceil(chars / piece.length)).slice(0, chars)
+
+/** Fails if the time of `work` grows faster than the text, for any of the pieces. */
+export function expectLinearOnHostileText(work: (text: string) => unknown, name: string): void {
+  for (const piece of HOSTILE_PIECES) {
+    const before = process.cpuUsage()
+    work(repeated(piece, LARGE))
+    const { user } = process.cpuUsage(before)
+    if (user / 1_000 < SURELY_LINEAR_MS) continue
+    expectLinearTime((size) => work(repeated(piece, size)), LARGE / FACTOR, `${name} on ${JSON.stringify(piece)}`)
+  }
+}
