@@ -24,6 +24,9 @@ export interface ProjectFiles {
   read(path: string): string | null
 }
 
+/** Longer than any path that a file system opens, in characters: walking up all its levels would take minutes. */
+const MAX_OPENED_CHARS = 4_096
+
 /**
  * The project of a directory: its repository, found as git does but without running git, else the directory itself. All
  * worktrees of a repository are one project; a submodule is a separate project. A tree that claims the repository of
@@ -34,6 +37,7 @@ export function projectOfDirectory(
   files: ProjectFiles = realFiles,
   path: typeof nodePath = nodePath,
 ): Project {
+  if (cwd.length > MAX_OPENED_CHARS) return { key: `dir:${cwd}`, name: path.basename(cwd) || cwd }
   if (!path.isAbsolute(cwd) && WINDOWS_PATH.test(cwd)) return projectOfDirectory(cwd, NO_FILES, nodePath.win32)
   const directory = realDirectory(cwd, files, path)
   for (let at = directory; ; at = path.dirname(at)) {

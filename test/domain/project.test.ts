@@ -3,6 +3,7 @@ import { join, resolve, win32 } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type ProjectFiles, projectKeyPath, projectOfDirectory, projectWorkingTree } from '../../src/domain/project.ts'
 import { temporaryDirectory } from '../support/directories.ts'
+import { expectLinearTime } from '../support/linear-time.ts'
 import { git, repository as realRepository } from '../support/repository.ts'
 
 let root: string
@@ -39,6 +40,11 @@ function repository(): { main: string; worktree: string; submodule: string } {
 }
 
 describe('projectOfDirectory', () => {
+  it('of a path that is too long to exist is found in linear time', () => {
+    expectLinearTime((size) => projectOfDirectory('/a'.repeat(size)), 2_100)
+    expect(projectOfDirectory('/a'.repeat(3_000))).toEqual({ key: `dir:${'/a'.repeat(3_000)}`, name: 'a' })
+  })
+
   it('is the repository, from any directory in it', () => {
     repository()
     const shop = { key: `git:${join(root, 'shop/.git')}`, name: 'shop' }

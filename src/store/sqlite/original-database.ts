@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { MemError } from '../../lib/errors.ts'
 import { makeTemporaryDirectory } from '../../lib/temporary.ts'
 import { readableRows, tableColumns } from '../recovery/salvage.ts'
-import { Database, EMPTY_SQL, isCorruption, raw, type Sql, sql, storageError } from './database.ts'
+import { Database, isCorruption, raw, type Sql, sql, storageError } from './database.ts'
 
 export type OriginalRow = Readonly<Record<string, unknown>>
 
@@ -69,6 +69,8 @@ export class OriginalDatabase {
   *rows(table: OriginalTable): Generator<OriginalRow, boolean> {
     const columns = tableColumns(this.#db, table)
     if (columns.size === 0) return true
+    // A damaged schema: without it the rows cannot be read in steps.
+    if (!columns.has('id')) return false
     return yield* readableRows(this.#db, table, sql`id, ${selection(table, columns)}`)
   }
 
@@ -91,8 +93,8 @@ export class OriginalDatabase {
     for (const table of ['sdk_sessions', 'observations', 'session_summaries'] as const) {
       const columns = tableColumns(this.#db, table)
       if (columns.size === 0) continue
-      const merged = columns.has('merged_into_project') ? EMPTY_SQL : sql`NULL AS`
-      yield* rowsBeforeDamage(this.#db, sql`SELECT DISTINCT project, ${merged} merged_into_project FROM ${raw(table)}`)
+      const named = ['project', 'merged_into_project'].map((name) => (columns.has(name) ? name : `NULL AS ${name}`))
+      yield* rowsBeforeDamage(this.#db, sql`SELECT DISTINCT ${raw(named.join(', '))} FROM ${raw(table)}`)
     }
   }
 

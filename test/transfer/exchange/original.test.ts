@@ -157,6 +157,16 @@ describe('exchange.original', () => {
     await expect(imported()).rejects.toThrow('is a database of this claude-mem')
   })
 
+  test('whose schema is damaged gives what can still be read', async () => {
+    const original = originalDatabase(file)
+    original.exec('ALTER TABLE observations RENAME COLUMN project TO prjeoct')
+    original.exec('ALTER TABLE session_summaries RENAME COLUMN id TO i')
+    original.close()
+    const { added, problems } = await imported()
+    expect(added).toMatchObject({ prompt: 2, observation: 4, summary: 0 })
+    expect(problems).toMatchObject([{ at: 'session_summaries', problem: expect.stringContaining('damaged') }])
+  })
+
   test('that is damaged gives what can still be read, or says that nothing can', async () => {
     const original = originalDatabase(file)
     const insert = original.prepare(`INSERT INTO observations (memory_session_id, project, type, narrative, created_at,
