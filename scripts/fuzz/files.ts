@@ -55,7 +55,8 @@ export const spoolTarget: TargetSpec = {
     }
     return {
       lanes: 1,
-      feed: async (random, index) => {
+      // Waiting for the daemon's next look at the spool is not slow.
+      prepare: (random, index) => async () => {
         const temporary = join(spool, `${index}.part`)
         writeFileSync(temporary, spoolFile(random))
         renameSync(
@@ -105,20 +106,23 @@ export const importTarget: TargetSpec = {
     const client = await DaemonClient.connect(paths)
     return {
       lanes: 1,
-      feed: async (random) => {
+      prepare: (random) => {
         writeFileSync(file, importFile(random, original))
-        try {
-          await importWhole(file, client)
-        } catch (error) {
-          // A file that is refused as a whole, with a reason.
-          if (!(error instanceof MemError) || error.code === 'internal') {
-            throw new Finding(`an unexpected error: ${errorMessage(error)}`, { cause: error })
-          }
-        }
+        return () => importOrRefuse(file, client)
       },
       close: () => client.close(),
     }
   },
+}
+
+/** A file may be refused as a whole, with a reason. */
+async function importOrRefuse(file: string, client: DaemonClient): Promise<void> {
+  try {
+    await importWhole(file, client)
+  } catch (error) {
+    if (error instanceof MemError && error.code !== 'internal') return
+    throw new Finding(`an unexpected error: ${errorMessage(error)}`, { cause: error })
+  }
 }
 
 async function importWhole(file: string, client: DaemonClient): Promise<void> {
@@ -200,7 +204,7 @@ export const hookProcessTarget: TargetSpec = {
   daemon: true,
   open: ({ env }: TargetContext): FuzzTarget => ({
     lanes: HOOK_LANES,
-    feed: async (random) => {
+    prepare: (random) => async () => {
       const { client, raw } = hookInput(random)
       const { code, stdout } = await runHookWith(raw, ['--client', client.replaceAll('\0', '')], env)
       if (code !== 0) throw new Finding(`a hook ended with exit code ${code}`)

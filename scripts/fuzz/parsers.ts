@@ -34,25 +34,29 @@ export const hookTarget: TargetSpec = {
   daemon: false,
   open: ({ scratch }: TargetContext) => ({
     lanes: 1,
-    feed: (random) => {
+    prepare: (random) => {
       const { client, raw } = hookInput(random)
-      const adapter = adapterFromArgs(['--client', client])
-      const sent = parseJsonObject(raw)
-      const payload = sent === null ? null : adapter.translate(sent)
-      JSON.stringify(adapter.answer(EMPTY_OUTCOME))
-      if (payload === null) return
-      if (payload.hook_event_name === 'PreToolUse') {
-        readFileContextQuery(payload, settings)
-        return
-      }
-      const reading = readPayloadFields(payload, raw, { settings, at: AT, client: adapter.name })
-      if (reading.type === 'ignored') return
-      mayReport(reading.event, scratch)
-      // As the daemon gets it.
-      checkEvent(JSON.parse(JSON.stringify(reading.event)), 'the hook made an event that the daemon refuses')
+      return () => readAsHook(client, raw, scratch)
     },
     close: () => undefined,
   }),
+}
+
+function readAsHook(client: string, raw: string, privateTurns: string): void {
+  const adapter = adapterFromArgs(['--client', client])
+  const sent = parseJsonObject(raw)
+  const payload = sent === null ? null : adapter.translate(sent)
+  JSON.stringify(adapter.answer(EMPTY_OUTCOME))
+  if (payload === null) return
+  if (payload.hook_event_name === 'PreToolUse') {
+    readFileContextQuery(payload, settings)
+    return
+  }
+  const reading = readPayloadFields(payload, raw, { settings, at: AT, client: adapter.name })
+  if (reading.type === 'ignored') return
+  mayReport(reading.event, privateTurns)
+  // As the daemon gets it.
+  checkEvent(JSON.parse(JSON.stringify(reading.event)), 'the hook made an event that the daemon refuses')
 }
 
 function checkEvent(event: unknown, what: string): void {
@@ -70,19 +74,23 @@ export const transcriptsTarget: TargetSpec = {
     const file = join(directory, 'session.jsonl')
     return {
       lanes: 1,
-      feed: async (random) => {
+      prepare: (random) => {
         writeFileSync(file, Buffer.from(transcript(random), random.chance(0.02) ? 'latin1' : 'utf8'))
-        const survey = await surveyTranscripts(namedTranscripts([file]), { settings, since: null, named: true })
-        const surveyed = new Set(survey.sessions.map(({ session }) => session))
-        for await (const event of readTranscriptEvents(file, { settings })) {
-          // A backfill sends only what its survey lists.
-          if (!surveyed.has(event.session)) continue
-          checkEvent(JSON.parse(JSON.stringify(event)), 'a transcript became an event that the daemon refuses')
-        }
+        return () => readAsBackfill(file)
       },
       close: () => rmSync(directory, { recursive: true, force: true }),
     }
   },
+}
+
+async function readAsBackfill(file: string): Promise<void> {
+  const survey = await surveyTranscripts(namedTranscripts([file]), { settings, since: null, named: true })
+  const surveyed = new Set(survey.sessions.map(({ session }) => session))
+  for await (const event of readTranscriptEvents(file, { settings })) {
+    // A backfill sends only what its survey lists.
+    if (!surveyed.has(event.session)) continue
+    checkEvent(JSON.parse(JSON.stringify(event)), 'a transcript became an event that the daemon refuses')
+  }
 }
 
 function transcript(random: Random): string {
@@ -101,21 +109,27 @@ export const repliesTarget: TargetSpec = {
   daemon: false,
   open: () => ({
     lanes: 1,
-    feed: (random) => {
-      const { observations, summary, skip, skipSummary } = parseReply(reply(random))
-      for (const { from, supersedes, ...parsed } of observations) {
-        checkRecord({ ...observationRecord(random), ...parsed }, 'observation')
-        checkNumbers(from)
-        checkNumbers(supersedes)
-      }
-      if (summary !== null) {
-        const fields = { kind: 'summary', session: 's', project: 'p', createdAt: 0, promptNumber: 1, model: null }
-        checkRecord({ ...fields, ...summary }, 'summary')
-      }
-      for (const reason of [skip, skipSummary]) if (reason === '') throw new Finding('a skip has an empty reason')
+    prepare: (random) => {
+      const text = reply(random)
+      const fields = observationRecord(random)
+      return () => parseAndCheck(text, fields)
     },
     close: () => undefined,
   }),
+}
+
+function parseAndCheck(text: string, rest: Record<string, unknown>): void {
+  const { observations, summary, skip, skipSummary } = parseReply(text)
+  for (const { from, supersedes, ...parsed } of observations) {
+    checkRecord({ ...rest, ...parsed }, 'observation')
+    checkNumbers(from)
+    checkNumbers(supersedes)
+  }
+  if (summary !== null) {
+    const fields = { kind: 'summary', session: 's', project: 'p', createdAt: 0, promptNumber: 1, model: null }
+    checkRecord({ ...fields, ...summary }, 'summary')
+  }
+  for (const reason of [skip, skipSummary]) if (reason === '') throw new Finding('a skip has an empty reason')
 }
 
 function reply(random: Random): string {

@@ -17,8 +17,11 @@ export interface TargetContext {
 export interface FuzzTarget {
   /** Inputs that are fed at the same time. Parsers on this thread have one. */
   lanes: number
-  /** Throws a `Finding` if the input broke a rule; any other error is one too. */
-  feed(random: Random, index: number, lane: number): void | Promise<void>
+  /**
+   * Makes an input and returns the function that feeds it, which is timed. It throws a `Finding` if the input broke a rule;
+   * any other error is one too.
+   */
+  prepare(random: Random, index: number, lane: number): () => void | Promise<void>
   /** What can only be judged when all inputs are processed. */
   close(): void | Promise<void>
 }

@@ -249,7 +249,7 @@ export const framesTarget: TargetSpec = {
     }
     return {
       lanes: LANES,
-      feed: async (random, index, lane) => {
+      prepare: (random, index, lane) => async () => {
         const known = lines.get(lane)
         const line = known === undefined || known.closed || random.chance(0.05) ? await open(random) : known
         if (line !== known) known?.destroy()
@@ -474,7 +474,7 @@ export const httpTarget: TargetSpec = {
     const doors = openDoors(context)
     return {
       lanes: LANES,
-      feed: async (random) => {
+      prepare: (random) => async () => {
         const door = random.chance(0.5) ? doors.local : doors.tcp
         const { bytes, quiet } = httpInput(random, door)
         const line = new Line(door.connect())

@@ -147,8 +147,9 @@ class Feeder {
 
   async #time(index: number, lane: number): Promise<number> {
     const { seed, target } = this.#request
+    const feed = this.#target.prepare(randomOf(seed, target, index), index, lane)
     const began = performance.now()
-    await this.#target.feed(randomOf(seed, target, index), index, lane)
+    await feed()
     const took = performance.now() - began
     if (took > this.result.slowestMs) Object.assign(this.result, { slowestMs: took, slowestIndex: index })
     return took
