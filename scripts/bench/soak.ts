@@ -21,12 +21,15 @@ import { SoakModel } from '../soak/model.ts'
 import { type FigureVerdict, Samples } from '../soak/samples.ts'
 
 const SAMPLE_MS = 3_000
-/** Caches fill, the search thread starts, the first backup is written; V8 lets its heap grow for some minutes. */
-const WARM_UP_MS = 360_000
-/** Share of a short life that is warm-up. */
-const WARM_UP_SHARE = 0.4
-/** Lives of a run without --life: each way of a restart occurs once. */
-const LIVES = 4
+/** A run begins with some short lives, one for each way of a restart. The last one takes the rest: slopes need time. */
+const SHORT_LIVES = 3
+/** A short life, as a share of the run. */
+const SHORT_LIFE_SHARE = 1 / 15
+/**
+ * Warm-up, as a share of the last life: caches fill, the first backup is written, and V8 lets the heaps of three threads
+ * grow for about ten minutes.
+ */
+const WARM_UP_SHARE = 1 / 3
 const DRAIN_LIMIT_MS = 300_000
 const PROJECTS = 3
 
@@ -56,7 +59,7 @@ interface Soak {
 
 async function main(): Promise<number> {
   const [minutes, rate] = [Number(options.minutes), Number(options.rate)]
-  const life = options.life === undefined ? minutes / LIVES : Number(options.life)
+  const life = options.life === undefined ? minutes * SHORT_LIFE_SHARE : Number(options.life)
   const seed = options.seed === undefined ? freshSeed() : Number(options.seed)
   if (!(minutes >= 1 && life > 0 && rate > 0 && Number.isInteger(seed))) {
     printNote(
@@ -78,12 +81,12 @@ async function main(): Promise<number> {
     // Only this script starts daemons, so that it knows their lives.
     killer.holdStart()
     const lifeMs = life * 60_000
-    await run(soak, minutes * 60_000, lifeMs)
+    const lastLifeMs = await run(soak, minutes * 60_000, lifeMs)
     const failed = await workOff(soak)
     await until(() => processesIn(sandbox).length === 0, 2_000, 50)
     const orphans = processesIn(sandbox)
     const verdict = judge(sandbox.paths.database, load.log)
-    const figures = samples.judge(Math.min(WARM_UP_MS, lifeMs * WARM_UP_SHARE))
+    const figures = samples.judge(lastLifeMs * WARM_UP_SHARE, lifeMs)
     progress.clear()
     const wrong = {
       lost: [...eraser.lost, ...verdict.lost],
@@ -147,7 +150,8 @@ function prepare(model: SoakModel, seed: number, rate: number): Soak {
   }
 }
 
-async function run(soak: Soak, durationMs: number, lifeMs: number): Promise<void> {
+/** Resolves with the time that the last daemon served. */
+async function run(soak: Soak, durationMs: number, lifeMs: number): Promise<number> {
   const { daemons, load, samples, sandbox } = soak
   const began = performance.now()
   await daemons.start()
@@ -156,9 +160,7 @@ async function run(soak: Soak, durationMs: number, lifeMs: number): Promise<void
   while (performance.now() - began < durationMs) {
     await sleep(SAMPLE_MS)
     if (daemons.noticeCrash()) await daemons.start()
-    const left = durationMs - (performance.now() - began)
-    // No restart at the very end: that life would be nothing but warm-up.
-    if (daemons.age >= lifeMs && left > lifeMs / 2) await daemons.restart()
+    if (daemons.age >= lifeMs && daemons.life <= SHORT_LIVES) await daemons.restart()
     soak.answers.push(await helloMs(sandbox))
     const sample = samples.take({ pid: daemons.pid, life: daemons.life, age: daemons.age })
     const values = Object.entries(sample?.values ?? {}).map(([name, value]) => `${name} ${rounded(value, 1)}`)
@@ -166,8 +168,10 @@ async function run(soak: Soak, durationMs: number, lifeMs: number): Promise<void
       `${rounded((performance.now() - began) / 60_000, 1)} min, life ${daemons.life}, ${load.events} events, ${values.join(', ')}`,
     )
   }
+  const lastLifeMs = daemons.age
   await soak.eraser.stop()
   await load.stop()
+  return lastLifeMs
 }
 
 /** Infinite if the daemon does not answer. */

@@ -12,6 +12,7 @@ import { connect, type Sandbox } from '../lib/sandbox.ts'
 import type { SoakLoad } from './load.ts'
 
 const EVERY_MS = 5_000
+const AT_ONCE = 4
 /** Sessions that ended this long ago are flushed and erased, in ms: shorter than the warm-up, so that it ends with a full memory. */
 const KEPT_MS = 180_000
 const CALL_TIMEOUT_MS = 30_000
@@ -54,7 +55,13 @@ export class SessionEraser {
       await sleep(EVERY_MS)
       const before = performance.now() - KEPT_MS
       const due = [...this.#load.finished].flatMap(([session, at]) => (at < before ? [session] : []))
-      for (const session of due) if (this.#running) await this.#erase(session)
+      // Erasing waits for the effects of a session.
+      const next = async (): Promise<void> => {
+        for (let session = due.shift(); session !== undefined && this.#running; session = due.shift()) {
+          await this.#erase(session)
+        }
+      }
+      await Promise.all(Array.from({ length: AT_ONCE }, next))
     }
   }
 

@@ -7,6 +7,8 @@ import { isFlat, largestSlope, type Point, type Slope, slopeOf } from './slopes.
 
 const MB = 2 ** 20
 const HOUR_MS = 3_600_000
+/** Parts of a life whose samples count as equally old; the first part, the start, is left out. */
+const AGES = 8
 
 interface FigureSpec {
   unit: string
@@ -88,21 +90,21 @@ export class Samples {
     }
   }
 
-  /** Samples of the warm-up do not count: of each daemon for figures of the process, of the run for files. */
-  judge(warmUpMs: number): Record<FigureName, FigureVerdict> {
-    const verdicts = FIGURE_NAMES.map((name) => [name, this.#judgeFigure(name, warmUpMs)] as const)
+  /** Samples of a daemon's warm-up do not count. `shortestMs`: the shortest life, for comparisons at equal ages. */
+  judge(warmUpMs: number, shortestMs: number): Record<FigureName, FigureVerdict> {
+    const verdicts = FIGURE_NAMES.map((name) => [name, this.#judgeFigure(name, warmUpMs, shortestMs)] as const)
     return Object.fromEntries(verdicts) as Record<FigureName, FigureVerdict>
   }
 
-  #judgeFigure(name: FigureName, warmUpMs: number): FigureVerdict {
+  #judgeFigure(name: FigureName, warmUpMs: number, shortestMs: number): FigureVerdict {
     const { unit, bound, scope } = FIGURES[name]
-    const warm = this.#samples.filter(({ at, age }) => (scope === 'process' ? age : at) >= warmUpMs)
+    const warm = this.#samples.filter(({ age }) => age >= warmUpMs)
     const series = scope === 'process' ? byLife(warm, name) : [pointsOf(warm, name)]
     const slope = slopeOf(series)
     const values = series.flat().map(({ value }) => value)
     // A figure that exists only on another operating system.
     if (values.length === 0) return { unit, flat: true, measured: false }
-    const lives = scope === 'process' ? this.#betweenLives(name, warmUpMs) : null
+    const lives = scope === 'process' ? this.#betweenLives(name, shortestMs) : null
     return {
       unit,
       measured: true,
@@ -124,15 +126,15 @@ export class Samples {
    * Growth from one daemon to the next, which each of them inherits from files: every sample is compared with samples of
    * the same age in other lives. Null with fewer than three lives.
    */
-  #betweenLives(name: FigureName, warmUpMs: number): Slope | null {
-    const warm = this.#samples.filter(({ age }) => age >= warmUpMs)
-    if (new Set(warm.map(({ life }) => life)).size < 3) return null
+  #betweenLives(name: FigureName, shortestMs: number): Slope | null {
+    const young = this.#samples.filter(({ age }) => age >= shortestMs / AGES && age < shortestMs)
+    if (new Set(young.map(({ life }) => life)).size < 3) return null
     const ages = new Map<number, Point[]>()
-    for (const { at, age, values } of warm) {
+    for (const { at, age, values } of young) {
       const value = values[name]
       if (value === undefined) continue
-      const minute = Math.floor(age / 60_000)
-      ages.set(minute, [...(ages.get(minute) ?? []), { hours: at / HOUR_MS, value }])
+      const part = Math.floor((age / shortestMs) * AGES)
+      ages.set(part, [...(ages.get(part) ?? []), { hours: at / HOUR_MS, value }])
     }
     return slopeOf([...ages.values()])
   }
