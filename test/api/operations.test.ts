@@ -69,7 +69,7 @@ test('operations.every filter has a field, a parameter and survives its written 
     kinds: ['observation', 'summary'] as const,
     types: ['bugfix'] as const,
     concepts: ['auth', 'jwt'],
-    files: ['a,b.ts', 'c.ts'],
+    files: ['a.ts', 'c.ts'],
     since: 1_700_000_000_000,
     pinned: true,
   }

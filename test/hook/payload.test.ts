@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { eventSchema } from '../../src/api/schemas.ts'
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import { type PayloadReading, readPayload } from '../../src/hook/payload.ts'
 import { temporaryDirectory } from '../support/directories.ts'
+import { git, repository } from '../support/repository.ts'
 
 const cwd = temporaryDirectory('payload')
 const session = 'e19a5068-3e5e-4b39-bcb9-27039fbe91af'
@@ -209,10 +210,8 @@ describe('excluded projects', () => {
     const outside = temporaryDirectory('payload')
     symlinkSync(cwd, join(outside, 'link'))
     expect(read({ ...bash, cwd: join(outside, 'link') }, excluding(cwd)).type).toBe('ignored')
-    mkdirSync(join(cwd, 'repo.git'), { recursive: true })
-    writeFileSync(join(cwd, 'repo.git', 'HEAD'), 'ref')
-    writeFileSync(join(outside, '.git'), `gitdir: ${join(cwd, 'repo.git')}`)
-    expect(read({ ...bash, cwd: outside }, excluding(cwd)).type).toBe('ignored')
+    git(repository(join(cwd, 'shop')), 'worktree', 'add', '--quiet', join(outside, 'tree'))
+    expect(read({ ...bash, cwd: join(outside, 'tree') }, excluding(cwd)).type).toBe('ignored')
     rmSync(outside, { recursive: true })
   })
 })

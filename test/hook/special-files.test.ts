@@ -69,7 +69,9 @@ describe.skipIf(process.platform === 'win32')('a hook in a hostile tree', () => 
 
 test.skipIf(process.platform === 'win32')('a daemon with a stuck call of the file system ends', async () => {
   pipe('stuck')
-  const opening = `import { open } from 'node:fs/promises'; open(${JSON.stringify(join(tree, 'stuck'))})`
+  // In one thread only: the pool, which all threads of a process share, has four places.
+  const opening = `import { open } from 'node:fs/promises'; import { isMainThread } from 'node:worker_threads'
+    if (isMainThread) open(${JSON.stringify(join(tree, 'stuck'))})`
   const stuck = new DaemonSandbox()
   const child = await stuck.start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(opening)}` })
   child.kill('SIGTERM')

@@ -82,6 +82,7 @@ const OPENERS: Record<string, string> = {
   'src/lib/log.ts': 'writes its own log',
   'src/cli/log-files.ts': 'the log of the data directory',
   'src/context/files/edit-file.ts': 'creates a temporary file',
+  'src/daemon/disk-reserve.ts': 'writes its own file',
   'src/daemon/rendered-context-cache.ts': 'what it wrote itself',
   'src/observer/model/prompts.ts': 'the prompts of the program',
   'src/search/embedders/static.ts': 'word vectors of the program',

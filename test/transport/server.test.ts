@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
@@ -423,8 +424,11 @@ describe('channel.rest', () => {
   test('a quarantined session cannot be closed or reopened: 409', async () => {
     await listen()
     await h.supervisor.accept(events.prompt('s', 'p'))
-    await h.store.quarantine('s', 'its snapshot cannot be restored', h.now())
-    await h.crash()
+    await h.store.close()
+    const db = new Database(join(h.directory, 'db.sqlite'))
+    db.prepare("UPDATE sdk_sessions SET snapshot = '{\"half'").run()
+    db.close()
+    await h.start()
     await server.close()
     await context.close()
     await listen()
