@@ -168,7 +168,14 @@ const RULES: Cases = Object.fromEntries([
 ])
 
 const filter = makeWithheldFilter({ tools: ['a*b'], paths: ['**/a*/b?'] })
-const BATCH = { projectDir: '/home/dev/shop', fieldChars: 32_000, totalChars: 200_000, folded: 0, withheld: 0 }
+const BATCH = {
+  projectDir: '/home/dev/shop',
+  fieldChars: 32_000,
+  outputChars: 32_000,
+  totalChars: 200_000,
+  folded: 0,
+  withheld: 0,
+}
 
 const MODEL: Cases = {
   promptText,

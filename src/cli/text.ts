@@ -42,44 +42,91 @@ function graphemeWidth(grapheme: string): number {
   return INVISIBLE.test(grapheme) ? 0 : 1
 }
 
+/** Characters that are segmented at a time: the segmenter takes quadratic time on long texts. */
+const SEGMENTED_CHARS = 500
+
+/** Graphemes with their widths. One that spans the end of a piece counts as two, which only text without blanks has. */
+function* measuredGraphemes(text: string): Generator<{ segment: string; width: number }> {
+  for (let from = 0; from < text.length; ) {
+    const to = pieceEnd(text, from)
+    for (const { segment } of graphemes.segment(text.slice(from, to))) yield { segment, width: graphemeWidth(segment) }
+    from = to
+  }
+}
+
+function pieceEnd(text: string, from: number): number {
+  const end = from + SEGMENTED_CHARS
+  if (end >= text.length) return text.length
+  const blank = text.slice(from, end).lastIndexOf(' ')
+  if (blank > 0) return from + blank
+  // Not between the halves of a surrogate pair.
+  return /[\ud800-\udbff]/.test(text[end - 1] ?? '') ? end - 1 : end
+}
+
 /** Columns that `text` takes on a terminal. `text` holds no colours. */
 export function displayWidth(text: string): number {
   if (PLAIN_ASCII.test(text)) return text.length
-  let width = 0
-  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment)
-  return width
+  let sum = 0
+  for (const { width } of measuredGraphemes(text)) sum += width
+  return sum
 }
 
 /** At most `width` columns; truncated text ends with an ellipsis. */
 export function truncate(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text
-  let kept = ''
+  const head = widthHead(text, width)
+  if (head.length === text.length) return text
+  return width > 0 ? `${widthHead(text, width - 1)}…` : ''
+}
+
+/** The beginning of a text that fits into `width` columns. */
+function widthHead(text: string, width: number): string {
   let used = 0
-  for (const { segment } of graphemes.segment(text)) {
-    used += graphemeWidth(segment)
-    if (used > width - 1) break
-    kept += segment
+  let length = 0
+  for (const grapheme of measuredGraphemes(text)) {
+    used += grapheme.width
+    if (used > width) break
+    length += grapheme.segment.length
   }
-  return width > 0 ? `${kept}…` : ''
+  return text.slice(0, length)
 }
 
 /** Lines of at most `width` columns, broken between words if possible. */
 export function wrapText(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
+  let used = 0
   for (const word of text.split(' ')) {
-    if (line !== '' && displayWidth(line) + 1 + displayWidth(word) > width) {
+    const wordWidth = displayWidth(word)
+    if (line !== '' && used + 1 + wordWidth > width) {
       lines.push(line)
       line = ''
     }
+    used = line === '' ? wordWidth : used + 1 + wordWidth
     line = line === '' ? word : `${line} ${word}`
-    while (displayWidth(line) > width) {
-      const head = truncate(line, width + 1).slice(0, -1)
-      lines.push(head)
-      line = line.slice(head.length)
-    }
+    if (used <= width) continue
+    const pieces = breakWord(line, width)
+    line = pieces.pop() ?? ''
+    used = displayWidth(line)
+    for (const piece of pieces) lines.push(piece)
   }
   return [...lines, line]
+}
+
+/** Pieces of at most `width` columns; a grapheme that is wider has one of its own. */
+function breakWord(word: string, width: number): string[] {
+  const pieces: string[] = []
+  let piece = ''
+  let used = 0
+  for (const grapheme of measuredGraphemes(word)) {
+    if (piece !== '' && used + grapheme.width > width) {
+      pieces.push(piece)
+      piece = ''
+      used = 0
+    }
+    piece += grapheme.segment
+    used += grapheme.width
+  }
+  return [...pieces, piece]
 }
 
 /** Longer lines are hard to read, also on a wide terminal. */

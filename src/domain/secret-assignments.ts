@@ -279,13 +279,13 @@ function spacedValue(at: NameAt): Values | null {
     return at.plural || /^-/.test(bare) ? null : one(start, end)
   }
   if (at.weak || MEMBER.test(bare)) return null
-  if (LOGIN_BEFORE.test(text.slice(Math.max(0, from - 140), from))) return one(start, end)
+  if (LOGIN_BEFORE.test(text.slice(Math.max(0, from - 260), from))) return one(start, end)
   return looksRandom(bare, 16) && !/^[\w-]*\/|\.\w{1,5}$/.test(bare) && !/[():]/.test(bare) ? one(start, end) : null
 }
 
 const CONFIG_WORDS = /^(?:requirepass|masterauth|bindpw|rootpw)$/
 /** `machine x login y password z` of a netrc file. */
-const LOGIN_BEFORE = /(?:^|\s)login\s{1,8}\S{1,80}\s{1,8}$/
+const LOGIN_BEFORE = /(?:machine\s{1,8}\S{1,80}|default)\s{1,8}login\s{1,8}\S{1,80}\s{1,8}$/
 /** A digit or a sign beside letters. */
 const isMixed = (value: string): boolean =>
   /[A-Za-z]/.test(value) && /[\d!@#$%^&*+~]/.test(value) && !/[()]/.test(value)

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import type { InboxEvent } from '../domain/event.ts'
 import { estimateTokens, NO_USAGE, type ObservationDraft } from '../domain/observation.ts'
 import type { Observer } from './port.ts'
+import { tidyTitle } from './title-format.ts'
 import { asFields, stringField } from './tool-events/json-fields.ts'
 
 const WRITING_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
@@ -47,7 +48,7 @@ function plainObservation(event: InboxEvent): ObservationDraft {
   const writes = event.kind === 'tool_use' && WRITING_TOOLS.has(event.tool)
   return {
     type: writes ? 'change' : 'discovery',
-    title: truncateLine(title, TITLE_CHARS),
+    title: tidyTitle(truncateLine(title, TITLE_CHARS)),
     subtitle: null,
     narrative,
     facts: [],

@@ -195,6 +195,7 @@ const LEFT_ALONE = [
   'curl -u "$USER:$PASSWORD" https://x.org',
   'mkdir -p build && ssh -p 22 host',
   'cookie: { maxAge: 3600 }',
+  'the login page password reset and the login form token refresh',
   'Cookie: theme=dark',
 ]
 

@@ -73,12 +73,21 @@ const PROCESS_ID = /\b(pid|process id)([ =:#]{1,3})\d{1,10}\b/gi
 
 /** A program's output without colours, progress bars, addresses, process ids and temporary paths. */
 export function normalizeOutput(text: string): string {
-  return trimLineEnds(stripControlCharacters(text.replace(/\r\n/g, '\n').replace(/^[^\n]*\r(?=[^\n])/gm, '')))
+  return trimLineEnds(stripControlCharacters(lastProgressStates(text.replace(/\r\n/g, '\n'))))
     .replace(TEMPORARY_PATH, '<temporary>')
     .replace(TEMPORARY_PATH_WINDOWS, '<temporary>')
     .replace(MEMORY_ADDRESS, '<address>')
     .replace(PROCESS_ID, '$1$2<number>')
     .trim()
+}
+
+/** A progress bar overwrites its line: only what follows the last carriage return in a line remains. */
+function lastProgressStates(text: string): string {
+  if (!text.includes('\r')) return text
+  return text
+    .split('\n')
+    .map((line) => (line.length < 2 ? line : line.slice(line.lastIndexOf('\r', line.length - 2) + 1)))
+    .join('\n')
 }
 
 /** Line by line: a regular expression takes quadratic time on a long run of blanks. */

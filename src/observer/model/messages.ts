@@ -130,6 +130,8 @@ export interface BatchOptions {
   projectDir: string
   /** Limit of one input or output, in characters. */
   fieldChars: number
+  /** Limit of the output of a tool where the batch has room for more than `fieldChars` of each. */
+  outputChars: number
   /** Limit of the whole batch, in characters. */
   totalChars: number
   /** Number of messages that were left out because they repeat earlier ones. */
@@ -144,7 +146,11 @@ export function renderBatch(messages: readonly InboxEvent[], options: BatchOptio
   const heading = first === undefined ? [] : [`${pluralize(messages.length, 'tool use')} of ${formatDate(first.at)}:`]
   const notes = batchNotes(options)
   const frameChars = [...heading, ...notes].reduce((sum, line) => sum + line.length + 1, 0)
-  const room = fairShares(blocks.map(wantedChars), options.totalChars - frameChars - blocks.length)
+  const room = sharesWithRest(
+    blocks.map(wantedChars),
+    blocks.map(mostChars),
+    options.totalChars - frameChars - blocks.length,
+  )
   const rendered = blocks.map((block, i) => renderBlock(block, room[i] ?? 0))
   return cutText([...heading, ...rendered, ...notes].join('\n'), options.totalChars)
 }
@@ -171,6 +177,8 @@ interface SizedPart extends ToolUsePart {
   prefix: string
   /** Wanted length of `text`, in characters. */
   wants: number
+  /** What it takes where there is room for more. */
+  most: number
 }
 
 const MAX_BRIEF_CHARS = 120
@@ -184,7 +192,10 @@ function makeBlock(message: InboxEvent, n: number, options: BatchOptions): Block
     promptAttribute('dir', dir === '.' ? '' : dir),
     promptAttribute('agent', message.agent?.type ?? ''),
   ].join('')
-  const parts = [...use.input, ...use.outcome].map((part) => sizePart(part, options.fieldChars))
+  const parts = [
+    ...use.input.map((part) => sizePart(part, options.fieldChars, options.fieldChars)),
+    ...use.outcome.map((part) => sizePart(part, options.fieldChars, options.outputChars)),
+  ]
   const firstInput = use.input.length > 0 ? parts[0]?.text : undefined
   const hasOutcome = use.ended !== null || use.outcome.length > 0
   const outcomeOpening = use.ended === null ? '<outcome>' : `<outcome ${use.ended}="yes">`
@@ -205,21 +216,42 @@ function makeBlock(message: InboxEvent, n: number, options: BatchOptions): Block
   }
 }
 
-function sizePart(part: ToolUsePart, fieldChars: number): SizedPart {
+/** What was only looked at, or is code, does not take more than its share. */
+function sizePart(part: ToolUsePart, fieldChars: number, outputChars: number): SizedPart {
   const text = promptText(part.text)
   const prefix = part.label === null ? '' : `${part.label}:${text.includes('\n') ? '\n' : ' '}`
-  return { ...part, text, prefix, wants: Math.min(text.length, Math.floor(fieldChars * part.share)) }
+  const wants = Math.min(text.length, Math.floor(fieldChars * part.share))
+  const most = part.kind === 'output' && part.share === 1 ? Math.min(text.length, outputChars) : wants
+  return { ...part, text, prefix, wants, most: Math.max(wants, most) }
 }
 
 function wantedChars({ parts, fixedChars }: Block): number {
   return parts.reduce((sum, part) => sum + part.wants, fixedChars)
 }
 
+function mostChars({ parts, fixedChars }: Block): number {
+  return parts.reduce((sum, part) => sum + part.most, fixedChars)
+}
+
 function renderBlock({ brief, parts, fixedChars, assemble }: Block, room: number): string {
   if (room < fixedChars) return cutText(brief, Math.max(0, room))
-  const wants = parts.map((part) => part.wants)
-  const shares = fairShares(wants, room - fixedChars)
+  const shares = sharesWithRest(
+    parts.map((part) => part.wants),
+    parts.map((part) => part.most),
+    room - fixedChars,
+  )
   return assemble(parts.map((part, i) => shortenForPrompt(part.text, shares[i] ?? 0, part.kind)))
+}
+
+/** First what each wants; what is left over then goes to those that can take more. */
+function sharesWithRest(wants: readonly number[], most: readonly number[], total: number): number[] {
+  const shares = fairShares(wants, total)
+  const rest = total - shares.reduce((sum, share) => sum + share, 0)
+  const more = fairShares(
+    most.map((chars, i) => Math.max(0, chars - (shares[i] ?? 0))),
+    rest,
+  )
+  return shares.map((share, i) => share + (more[i] ?? 0))
 }
 
 /** Small wants are met in full; the rest is divided equally among the larger ones. Never more than `total` together. */

@@ -64,6 +64,8 @@ interface ModelObserverOptions {
 
 /** Limit of one tool input or output, in characters: the informative parts are its head, its tail and errors. */
 const FIELD_CHARS = 4_000
+/** Limit of the output of one tool in a batch that has room for it. */
+const OUTPUT_CHARS = 32_000
 /** Limit of a batch, in characters: about ten thousand tokens. */
 const BATCH_CHARS = 40_000
 /** Limit of an answer, in tokens: twenty tool uses rarely make more than five observations of 300 tokens. */
@@ -100,6 +102,7 @@ export class ModelObserver implements Observer {
     const batch = renderBatch(fresh, {
       projectDir: workingTreeRoot(request.cwd),
       fieldChars: FIELD_CHARS,
+      outputChars: OUTPUT_CHARS,
       totalChars: Math.min(BATCH_CHARS, Math.floor(compactTokens * CHARS_PER_TOKEN * BATCH_SHARE)),
       folded: folded.length,
       withheld: skipped.length,

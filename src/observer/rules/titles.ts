@@ -4,6 +4,7 @@ import type { ObservationType } from '../../domain/observation.ts'
 import { quotedName, reportedSentence } from '../../domain/reported-speech.ts'
 import { pluralize } from '../../lib/format.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
+import { withoutDanglingWords } from '../title-format.ts'
 import {
   clipAtWord,
   isTestFile,
@@ -60,14 +61,6 @@ export function formatTitle(text: string): string {
   const words = line.split(' ').slice(0, MAX_WORDS).join(' ')
   const short = withoutDanglingWords(trimEndMatching(clipAtWord(words, MAX_CHARS), /[\s.,;:–—-]/))
   return short.charAt(0).toUpperCase() + short.slice(1)
-}
-
-const DANGLING = new Set(wordList('and or the a an of in to for with by from at on that is are instead rather than'))
-
-function withoutDanglingWords(title: string): string {
-  const words = title.split(' ')
-  while (words.length > 1 && DANGLING.has(words.at(-1)?.toLowerCase() ?? '')) words.pop()
-  return words.join(' ')
 }
 
 /** `add totals` for `feat(cart): add totals`. */

@@ -149,13 +149,22 @@ const FENCE_START = /^`{3,}/
 
 /** Escaped lines of one or more paragraphs; none for an empty text. */
 export function markdownLines(text: string): string[] {
-  const paragraphs = escapeControls(text).split(/\n\s*\n/)
-  return paragraphs
-    .map((paragraph) => paragraphText(paragraph.split('\n')))
+  return splitParagraphs(escapeControls(text).split('\n'))
+    .map(paragraphText)
     .filter((paragraph) => paragraph !== '')
     .join('\n\n')
     .split('\n')
     .filter((line, _, all) => line !== '' || all.length > 1)
+}
+
+/** Lines without text separate paragraphs. */
+function splitParagraphs(lines: readonly string[]): string[][] {
+  const paragraphs: string[][] = [[]]
+  for (const line of lines) {
+    if (line.trim() === '') paragraphs.push([])
+    else paragraphs.at(-1)?.push(line)
+  }
+  return paragraphs
 }
 
 /** Escaped text as one line, for a heading or a list item. */
@@ -182,9 +191,10 @@ function escapeControls(text: string): string {
 function paragraphText(rawLines: readonly string[]): string {
   const lines = rawLines.map((line) => escapeBlock(line.trim())).filter((line) => line !== '')
   const parts = lines.map(splitAtCode)
+  const isAmbiguous = parts.includes(null)
   return lines
     .map((line, i) => {
-      if (parts.includes(null) || line.includes('\\`')) return escapeProse(line)
+      if (isAmbiguous || line.includes('\\`')) return escapeProse(line)
       return (parts[i] ?? []).map((part, at) => (at % 2 === 0 ? escapeProse(part) : part)).join('')
     })
     .join('\n')

@@ -197,3 +197,33 @@ describe('batch.bad input', () => {
     expect(text).toContain('key0: value 0')
   })
 })
+
+describe('a long output in a batch with room', () => {
+  const error = 'src/cart.ts(12,3): error TS2322: the total is wrong'
+  const long = `${filler(30_000)}\n${error}\n${filler(30_000)}`
+
+  test('has up to 32,000 characters', () => {
+    const text = only(bash('npm run build', long), { outputChars: 32_000 })
+    expect(text.length).toBeGreaterThan(31_000)
+    expect(text.length).toBeLessThan(33_000)
+    expect(text).toContain(`\n${error}\n`)
+    expect(only(bashFails('npm run build', long), { outputChars: 32_000 }).length).toBeGreaterThan(31_000)
+  })
+
+  test('takes nothing from the others', () => {
+    const others = Array.from({ length: 8 }, (_, i) => bash(`npm run part${i}`, filler(3_000)))
+    const alone = others.map((other) => only(other))
+    const text = render([bash('npm run build', long), ...others], { outputChars: 32_000 })
+    expect(text.length).toBeLessThanOrEqual(40_000)
+    for (const other of alone) expect(text).toContain(/<outcome>[\s\S]*<\/outcome>/.exec(other)?.[0] ?? 'no outcome')
+  })
+
+  test('is shortened to its usual size where the batch is full, and keeps the error', () => {
+    const text = render(
+      Array.from({ length: 12 }, () => bash('npm run build', long)),
+      { outputChars: 32_000 },
+    )
+    expect(text.length).toBeLessThanOrEqual(40_000)
+    expect(text.split(error).length - 1).toBe(12)
+  })
+})

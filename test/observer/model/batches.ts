@@ -5,6 +5,7 @@ import { type BatchOptions, renderBatch } from '../../../src/observer/model/mess
 const DEFAULTS: BatchOptions = {
   projectDir: '/home/dev/shop',
   fieldChars: 4_000,
+  outputChars: 4_000,
   totalChars: 40_000,
   folded: 0,
   withheld: 0,

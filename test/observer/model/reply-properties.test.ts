@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
 import { isAnswer, type ParsedObservation, parseReply } from '../../../src/observer/model/reply/index.ts'
+import { tidyTitle } from '../../../src/observer/title-format.ts'
 import { emptyReply, observation } from './expected-reply.ts'
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -59,7 +60,7 @@ const some = <T>(value: fc.Arbitrary<T>) => fc.uniqueArray(value, { maxLength: 4
 const observationFrom = (words: readonly string[]): fc.Arbitrary<ParsedObservation> =>
   fc.record({
     type: fc.constantFrom(...OBSERVATION_TYPES),
-    title: phrase(words),
+    title: phrase(words).map(tidyTitle),
     subtitle: fc.option(phrase(words)),
     narrative: fc.option(fc.array(phrase(words), { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n'))),
     facts: some(phrase(words)),

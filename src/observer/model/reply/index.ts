@@ -3,6 +3,7 @@
  * of a damaged reply that can be read.
  */
 import type { ObservationDraft, SummaryDraft } from '../../../domain/observation.ts'
+import { tidyTitle } from '../../title-format.ts'
 import { unique } from '../../tool-events/text.ts'
 import { type ListEntry, type ReplyElement, readElements } from './elements.ts'
 import { decodeEntities, type ListName, type RootName, type TextName } from './tags.ts'
@@ -45,6 +46,8 @@ const MAX_SUMMARIES = 10
 const MAX_REASONS = 10
 /** A title is one line of a list. */
 const MAX_TITLE_CHARS = 200
+/** Some models write a sentence or two: what does not fit into the title is kept elsewhere. */
+const MAX_RAW_TITLE_CHARS = 1_000
 const MAX_SUBTITLE_CHARS = 300
 /** About two pages: more would be a transcript. */
 const MAX_NARRATIVE_CHARS = 8_000
@@ -105,9 +108,7 @@ function readObservation(element: ReplyElement): ParsedObservation | null {
   const numbers = (name: TextName) => parseNumbers(texts(element, name, MAX_TITLE_CHARS).join(' '))
   const observation = {
     type: parseType(texts(element, 'type', MAX_TITLE_CHARS)[0] ?? ''),
-    title: firstLine(element, 'title', MAX_TITLE_CHARS),
-    subtitle: firstLine(element, 'subtitle', MAX_SUBTITLE_CHARS),
-    narrative: paragraphs(element, 'narrative', MAX_NARRATIVE_CHARS) ?? looseText(element, MAX_NARRATIVE_CHARS),
+    ...readHeading(element),
     facts: parseFacts(entries(element, 'facts')),
     concepts: parseConcepts(entries(element, 'concepts')),
     filesRead: parseFiles(entries(element, 'files_read')),
@@ -117,6 +118,20 @@ function readObservation(element: ReplyElement): ParsedObservation | null {
     supersedes: numbers('supersedes'),
   }
   return hasContent(observation) ? observation : null
+}
+
+/** Title, subtitle and narrative. What tidying cuts off the title goes into the subtitle, or else into the narrative. */
+function readHeading(element: ReplyElement): Pick<ParsedObservation, 'title' | 'subtitle' | 'narrative'> {
+  const whole = firstLine(element, 'title', MAX_RAW_TITLE_CHARS)
+  const subtitle = firstLine(element, 'subtitle', MAX_SUBTITLE_CHARS)
+  const narrative = paragraphs(element, 'narrative', MAX_NARRATIVE_CHARS) ?? looseText(element, MAX_NARRATIVE_CHARS)
+  if (whole === null) return { title: whole, subtitle, narrative }
+  const title = truncateText(tidyTitle(whole), MAX_TITLE_CHARS)
+  const rest = whole.slice(title.length).replace(/^[\s,;:.–—-]+/, '')
+  if (rest === '' || [subtitle, narrative].some((text) => text?.includes(rest))) return { title, subtitle, narrative }
+  if (subtitle === null && whole.length <= MAX_SUBTITLE_CHARS) return { title, subtitle: whole, narrative }
+  const told = narrative === null ? whole : `${whole}\n\n${narrative}`
+  return { title, subtitle, narrative: truncateText(told, MAX_NARRATIVE_CHARS) }
 }
 
 /** A type and concepts alone are no content. */
