@@ -91,6 +91,11 @@ async function fuzz(name: TargetName, seed: number, range: Range, keep: boolean)
   const scratch = mkdtempSync(join(tmpdir(), 'claude-mem-fuzz-files-'))
   const daemon = TARGETS[name].daemon ? new WatchedDaemon() : null
   const began = performance.now()
+  const interrupt = () => {
+    daemon?.remove(keep)
+    process.exit(130)
+  }
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
     await daemon?.start()
     const paths = daemon?.sandbox.paths ?? dataPaths(scratch)
@@ -136,6 +141,7 @@ async function fuzz(name: TargetName, seed: number, range: Range, keep: boolean)
       ...(daemon === null ? { slowest_index: slowestIndex } : { daemon: daemon.figures, stored: stored?.rows ?? {} }),
     }
   } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
     daemon?.remove(keep)
     if (keep) printNote(`kept: ${daemon?.sandbox.paths.dataDir ?? scratch}`)
     else rmSync(scratch, { recursive: true, force: true })
