@@ -14,7 +14,7 @@ import { originMigration } from './0006-origin.ts'
 import { callBegunMigration } from './0007-call-begun.ts'
 import { forgottenSessionsMigration } from './0008-forgotten-sessions.ts'
 import { speakersMigration } from './0009-speakers.ts'
-import { wholeSummariesMigration } from './0012-whole-summaries.ts'
+import { wholeSummariesMigration } from './0010-whole-summaries.ts'
 
 export interface Migration {
   /** `PRAGMA user_version` after it. */
