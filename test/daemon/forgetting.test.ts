@@ -249,3 +249,14 @@ test('with what may say the same, the next session is told nothing of it; withou
   expect((await context.previewContext(project, {})).context).not.toContain(MARKER)
   expect(filesWith(MARKER)).toEqual([])
 })
+
+test('the summary of the whole session may say the same as any of its observations', async () => {
+  await accept(events.prompt('s', 'p1'), told('s', 'a'), events.turnEnd('s', 'z'), events.prompt('s', 'p2'))
+  await h.settle()
+  await h.supervisor.summarize('s', null)
+  await h.settle()
+  const [made] = await h.store.observations({ session: 's' })
+  const whole = (await h.store.summaries({ session: 's' })).find((summary) => summary.whole === true)
+  const request = { ids: [made?.id ?? 0], filters: null, related: false, confirm: false }
+  expect((await context.forgetting.forget(request)).related.summaries).toContain(whole?.id)
+})

@@ -135,6 +135,8 @@ function selectRelated(db: Database, rows: readonly number[]): number[] {
     ON m.content_session_id = turn.session AND m.prompt_number = turn.prompt`
   const beside = db.ids`
     SELECT 4 * m.id + 1 AS id FROM ${sameTurn('session_summaries')}
+    UNION SELECT 4 * m.id + 1 FROM (${turns}) turn JOIN session_summaries m
+      ON m.content_session_id = turn.session AND m.whole = 1
     UNION SELECT 4 * m.id + 2 FROM ${sameTurn('user_prompts')} WHERE m.private = 0`
   const known = new Set(rows)
   return [...linked, ...beside].filter((row) => !known.has(row))
