@@ -3,7 +3,7 @@
  * (changes are coalesced), so that a hook can deliver it while no daemon runs. The files are derived: a lost one is
  * written again after the next change or session start of its project.
  */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildContext, type ContextPreview, type ContextReader } from '../context/build.ts'
 import { NO_OBSERVER_PROBLEMS, type ObserverProblems } from '../context/rendering.ts'
@@ -17,6 +17,7 @@ import {
   renderedContextPath,
 } from '../domain/rendered-context.ts'
 import { type CoalescedWork, coalescePerKey } from '../lib/coalesce.ts'
+import { makeSubdirectory } from '../lib/files.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type { StoreReader } from '../store/port.ts'
 
@@ -164,7 +165,7 @@ export async function writeRenderedContext(
   if (rendered.context === '' && rendered.message === '') return await rm(file, { force: true })
   const old = await readRenderedContext(directory, project)
   if (old?.context === rendered.context && old.message === rendered.message) return
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  makeSubdirectory(directory)
   // Renamed into place: a hook that reads meanwhile gets the whole old text or the whole new one.
   const temporary = `${file}.new`
   try {

@@ -10,6 +10,7 @@ import {
   createReadStream,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   type ReadStream,
   readSync,
@@ -198,5 +199,14 @@ function syncPath(path: string, flag: 'r' | 'r+'): void {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Makes a directory in one that exists: what the daemon writes late must not make a removed data directory again. */
+export function makeSubdirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error
   }
 }

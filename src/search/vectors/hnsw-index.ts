@@ -6,11 +6,18 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HierarchicalNSW } from 'hnswlib-node'
 import { errorMessage } from '../../lib/errors.ts'
-import { isMissingFile, readFileIfExists, syncDirectory, syncFile, writeFileDurably } from '../../lib/files.ts'
+import {
+  isMissingFile,
+  makeSubdirectory,
+  readFileIfExists,
+  syncDirectory,
+  syncFile,
+  writeFileDurably,
+} from '../../lib/files.ts'
 import { shortHash } from '../../lib/paths.ts'
 
 /** HNSW parameter M: links of each point. With 16, efSearch would have to be half as large again. */
@@ -151,7 +158,7 @@ export class HnswIndex {
       removeHnswIndex(directory, key)
       return
     }
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeSubdirectory(directory)
     const files = hnswIndexFiles(directory, key)
     const index = `${files.index}.${process.pid}`
     const labels = `${files.labels}.${process.pid}`
