@@ -36,8 +36,9 @@ export function maskAssignments(text: string): string {
   return done === 0 ? text : masked + text.slice(done)
 }
 
+/** A part of every name that `readSecretName` accepts. Short: it is compiled in every hook. */
 const NAME =
-  /passw(?:or)?d|passphrase|passcode|pass(?![a-z])|pwd?(?![a-z])|psk|secret|token|credential|mnemonic|phrase|recovery[_-]?code|jwt|_pat\b|_salt|masterauth|auth(?=\\{0,3}["'] ?:)|(?:api|access|account|auth|client|deploy|encryption|hmac|license|master|preshared|private|service|session|shared|signing|storage|subscription)[_-]?key|_key/gi
+  /pass(?:wo?r?d|phrase|code|(?![a-z]))|pwd?(?![a-z])|psk|secret|token|credential|mnemonic|phrase|recovery|jwt|_pat\b|_salt|masterauth|auth(?=\\{0,3}["'] ?:)|key/gi
 
 const TYPE_WORDS =
   /^(?:string|str|text|number|int|integer|bool|boolean|bytes|any|unknown|object|void|char|varchar|uuid|self|this|required|optional|write|read)$/i
@@ -106,9 +107,21 @@ function assignmentAt(text: string, index: number): FoundAssignment {
   const name = text.slice(from, to).replace(/^-+/, '')
   const read = readSecretName(name)
   if (read === null) return nothing
+  // Mostly prose follows: no pattern is tried on it.
+  if (!FOLLOWED.has(text[to] ?? '') || (read.weak && !SYNTAX.has(afterBlanks(text, to)))) return nothing
   const at: NameAt = { ...read, text, name, from, to }
   const found = operatorValue(at) ?? pairedValue(at) ?? elementValue(at) ?? argumentValue(at) ?? spacedValue(at)
   return found === null ? nothing : { kind: read.kind, secrets: found.secrets, end: Math.max(to, found.end) }
+}
+
+/** What can be between a name and its value. */
+const FOLLOWED = new Set([...' \t\r\n\\"\'`=:>?,;]'])
+const SYNTAX = new Set([...'\r\n\\"\'`=:>?,]'])
+
+function afterBlanks(text: string, to: number): string {
+  let at = to
+  while (at - to < 40 && (text[at] === ' ' || text[at] === '\t')) at++
+  return text[at] ?? ''
 }
 
 type Values = Pick<FoundAssignment, 'secrets' | 'end'>
@@ -223,7 +236,7 @@ const BLOCK_LINE = /([ \t]{1,64})(\S{1,512})[ \t]{0,8}(?:\r?\n|$)/y
 /** `- name: DB_PASSWORD` and below `value: …`. */
 function pairedValue(at: NameAt): Values | null {
   const { text, from, to } = at
-  const between = matchAt(PAIRED_VALUE, text, to)
+  const between = /value/i.test(text.slice(to, to + 60)) ? matchAt(PAIRED_VALUE, text, to) : null
   if (between === null || !PAIRED_NAME.test(text.slice(Math.max(0, from - 140), from))) return null
   const start = to + between[0].length
   const quoted = quotedValue(at, start)
@@ -239,7 +252,7 @@ const ELEMENT = /\\{0,3}["']?>([^<>\r\n]{1,512})<\\{0,3}\//y
 /** `<password>…</password>`, `<entry key="db.password">…</entry>`. */
 function elementValue(at: NameAt): Values | null {
   const { text, from, to } = at
-  const match = matchAt(ELEMENT, text, to)
+  const match = text.slice(to, to + 5).includes('>') ? matchAt(ELEMENT, text, to) : null
   if (match === null) return null
   const before = text.slice(Math.max(0, from - 140), from)
   if (!/<(?:[\w.-]{1,60}:)?[\w.-]{0,60}$/.test(before) && !/\b(?:key|name)=["'][\w.-]{0,100}$/.test(before)) return null
@@ -265,6 +278,7 @@ function argumentValue(at: NameAt): Values | null {
 /** `password is …` in prose, `password    …` in a table or a configuration file, `set some_secret_key …` in a command. */
 function spacedValue(at: NameAt): Values | null {
   const { text, from, to, kind } = at
+  if (at.weak) return null
   const is = kind === 'password' && !at.plural ? matchAt(IS, text, to) : null
   const space = is ?? matchAt(SPACE, text, to)
   if (space === null) return null
@@ -278,7 +292,7 @@ function spacedValue(at: NameAt): Values | null {
   if (wholeLine && (space[0].length > 1 || CONFIG_WORDS.test(at.name)) && /^[^\s|()[\]{}<>=:]{4,}$/.test(bare)) {
     return at.plural || /^-/.test(bare) ? null : one(start, end)
   }
-  if (at.weak || MEMBER.test(bare)) return null
+  if (MEMBER.test(bare)) return null
   if (LOGIN_BEFORE.test(text.slice(Math.max(0, from - 260), from))) return one(start, end)
   return looksRandom(bare, 16) && !/^[\w-]*\/|\.\w{1,5}$/.test(bare) && !/[():]/.test(bare) ? one(start, end) : null
 }

@@ -18,7 +18,8 @@ interface ProgramFlags {
 const VALUE = `(?:"(?<double>[^"\\n]{1,512})"|'(?<single>[^'\\n]{1,512})'|(?<bare>[^\\s"'|;&<>]{1,512}))`
 const flags = (source: string): RegExp => new RegExp(`(?<=\\s)(?:${source})${VALUE}`, 'gd')
 
-const PROGRAMS: readonly ProgramFlags[] = [
+/** Made when a text has one of the programs. */
+const programFlags = (): ProgramFlags[] => [
   {
     programs: 'curl',
     flags: /(?<=\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"'@]{1,128}:(?<bare>[^\s"']{1,256})/dg,
@@ -58,11 +59,21 @@ const PROGRAMS: readonly ProgramFlags[] = [
   { programs: 'wpa_passphrase', flags: /\s(?:"[^"\n]{1,64}"|\S{1,64})\s(?<bare>[^\s"'|;&<>]{8,63})/dg },
 ]
 
-const STARTS = new RegExp(
-  `(?<![\\w.-])(?:${[...new Set(PROGRAMS.flatMap(({ programs }) => programs.split('|')))].join('|')})(?=[ \\t])`,
-  'g',
-)
-const RULES = PROGRAMS.map((rule) => ({ ...rule, program: new RegExp(`^(?:${rule.programs})$`) }))
+const NAMES =
+  'curl|mysql|mysqldump|mysqladmin|mysqlimport|mysqlsh|mariadb|mariadb-dump|sshpass|docker|podman|nerdctl|helm|oras|skopeo|buildah|az|redis-cli|valkey-cli|mongo|mongosh|mongodump|mongorestore|mongoimport|mongoexport|openssl|keytool|jarsigner|apksigner|ldapsearch|ldapadd|ldapmodify|ldapdelete|ldapwhoami|ldappasswd|sqlcmd|bcp|osql|zip|unzip|7z|7za|7zz|rar|unrar|gpg|htpasswd|kubectl|oc|gh|glab|fly|flyctl|supabase|doppler|smbclient|rpcclient|smbmap|wpa_passphrase'
+const STARTS = new RegExp(`(?<![\\w.-])(?:${NAMES})(?=[ \\t])`, 'g')
+
+let rulesByProgram: Map<string, ProgramFlags[]> | null = null
+
+function rulesOf(program: string): readonly ProgramFlags[] {
+  if (rulesByProgram === null) {
+    rulesByProgram = new Map()
+    for (const rule of programFlags()) {
+      for (const name of rule.programs.split('|')) rulesByProgram.set(name, [...(rulesByProgram.get(name) ?? []), rule])
+    }
+  }
+  return rulesByProgram.get(program) ?? []
+}
 
 /** `echo SECRET | docker login --password-stdin` */
 const PIPED =
@@ -82,8 +93,8 @@ export function maskCommands(text: string): string {
     const from = match.index + match[0].length
     const rest = commandRest(text, from)
     end = from + rest.length
-    for (const rule of RULES) {
-      if (!rule.program.test(match[0]) || rule.needs?.test(rest) === false) continue
+    for (const rule of rulesOf(match[0])) {
+      if (rule.needs?.test(rest) === false) continue
       for (const found of rest.matchAll(rule.flags)) addSpan(spans, found, from, rule.kind ?? 'password')
     }
   }

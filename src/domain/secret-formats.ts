@@ -12,7 +12,7 @@ export interface SecretRule {
   /** The secret has no characters other than those of `DENSE`: only long words are searched for the hints. */
   dense?: boolean
   /** Its capture group is the secret; without one the whole match is. */
-  pattern: RegExp
+  readonly pattern: RegExp
   /** Returns false for a match that is not a secret. */
   accepts?: (secret: string) => boolean
 }
@@ -107,14 +107,19 @@ export const PREFIXED_TOKENS: readonly [kind: string, prefixes: string, characte
   ['plaid-token', 'access-sandbox- access-production- access-development-', '[0-9a-f-]', 36],
 ]
 
+/** Its pattern is made when it is needed: a hook starts for every tool use, and hardly any text has such a token. */
 function prefixedRule([kind, prefixes, characters, least]: (typeof PREFIXED_TOKENS)[number]): SecretRule {
   const hints = prefixes.split(' ')
-  const alternatives = hints.map((prefix) => prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
+  let made: RegExp | null = null
   return {
     kind,
     hints,
     dense: true,
-    pattern: atWordStart(new RegExp(`(?:${alternatives})${characters}{${least},}`, 'g')),
+    get pattern() {
+      const alternatives = hints.map((prefix) => prefix.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
+      made ??= atWordStart(new RegExp(`(?:${alternatives})${characters}{${least},}`, 'g'))
+      return made
+    },
   }
 }
 
