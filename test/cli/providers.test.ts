@@ -93,7 +93,7 @@ describe('config.secret', () => {
       await runBuilt(['config', '--json']),
       await runBuilt(['providers']),
     ]
-    expect(JSON.parse(readFileSync(join(program.dataDir, 'settings.json'), 'utf8'))).toEqual({
+    expect(JSON.parse(readFileSync(join(program.dataDir, 'settings.json'), 'utf8'))).toMatchObject({
       CLAUDE_MEM_ANTHROPIC_API_KEY: KEY,
     })
     expect(outputs.map(({ code }) => code)).toEqual(outputs.map(() => 0))

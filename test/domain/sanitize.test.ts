@@ -46,8 +46,13 @@ describe('boundValue', () => {
   const limited = { ...DEFAULT_BOUNDS, text: 100, members: 3, depth: 3 }
 
   it('marks what it leaves out', () => {
-    expect(boundValue([1, 2, 3, 4, 5], limited)).toEqual([1, 2, '[… 3 items left out …]'])
-    expect(boundValue({ a: 1, b: 2, c: 3, d: 4 }, limited)).toEqual({ a: 1, b: 2, '…': '[… 2 keys left out …]' })
+    expect(boundValue([1, 2, 3, 4, 5], limited)).toEqual([1, 2, 3, '[… 2 items left out …]'])
+    expect(boundValue({ a: 1, b: 2, c: 3, d: 4 }, limited)).toEqual({
+      a: 1,
+      b: 2,
+      c: 3,
+      '…': '[… 1 keys left out …]',
+    })
     expect(boundValue([[[[1]]]], limited)).toEqual([[['[… nested too deep …]']]])
   })
 
