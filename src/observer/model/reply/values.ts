@@ -67,11 +67,16 @@ const QUOTED_WHOLE = /^(["'`])(.*)\1$/s
 /** Without quotes or backticks around the whole text. */
 function unquote(text: string): string {
   let inner = text
-  for (let match = QUOTED_WHOLE.exec(inner); match !== null; match = QUOTED_WHOLE.exec(inner)) {
+  for (let layer = 0; layer < MAX_QUOTES; layer++) {
+    const match = QUOTED_WHOLE.exec(inner)
+    if (match === null) break
     inner = (match[2] ?? '').trim()
   }
   return inner
 }
+
+/** Quotes inside of quotes. More of them are no quotes, and removing them one by one takes quadratic time. */
+const MAX_QUOTES = 4
 
 /** Other spellings of a type; letters only. */
 const TYPE_SPELLINGS = new Map<string, ObservationType>([

@@ -1,0 +1,248 @@
+/** Every function that reads stored or foreign text, with one hostile text as everything it reads. */
+import { describe, it } from 'vitest'
+import { highlightWords } from '../../src/cli/commands/search.ts'
+import { createStyle } from '../../src/cli/style.ts'
+import { displayWidth, paragraphLines, terminalSafe, truncate, wrapText } from '../../src/cli/text.ts'
+import { withoutSection, withSection } from '../../src/context/files/section.ts'
+import {
+  detailLine,
+  earlierLine,
+  fileGroup,
+  observationTitle,
+  pinnedLine,
+  rowLine,
+  summaryLines,
+} from '../../src/context/lines.ts'
+import { fileHeading, isSameFile, relevance, significantWords } from '../../src/context/recall.ts'
+import { renderContext } from '../../src/context/rendering.ts'
+import { selectContext } from '../../src/context/selection.ts'
+import { parseMoment } from '../../src/domain/dates.ts'
+import type { InboxEvent } from '../../src/domain/event.ts'
+import { plainText, tableCell, truncateAtWord } from '../../src/domain/plain-text.ts'
+import { isEntirelyPrivate, removePrivateParts, removePrivatePartsDeep } from '../../src/domain/private-parts.ts'
+import { sanitizeText, sanitizeToolFields } from '../../src/domain/sanitize.ts'
+import { foldConcept, foldPath } from '../../src/domain/search-query.ts'
+import { secretKindForName } from '../../src/domain/secret-names.ts'
+import { maskSecrets } from '../../src/domain/secrets.ts'
+import { parseJsonObject } from '../../src/hook/payload.ts'
+import { stripColors } from '../../src/lib/format.ts'
+import { splitTokens, splitWords } from '../../src/lib/words.ts'
+import { oneLine, paragraphs } from '../../src/mcp/text.ts'
+import { comparable, fingerprint, normalizeCheckOutput, normalizeOutput } from '../../src/observer/model/fingerprint.ts'
+import { renderBatch } from '../../src/observer/model/messages.ts'
+import { prepareNovelty } from '../../src/observer/model/novelty.ts'
+import { promptAttribute, promptLine, promptText, shortenForPrompt } from '../../src/observer/model/prompt-text.ts'
+import { parseReply } from '../../src/observer/model/reply/index.ts'
+import { describeToolUse } from '../../src/observer/model/tool-use.ts'
+import { makeWithheldFilter } from '../../src/observer/model/withheld.ts'
+import { isTooLongError } from '../../src/observer/providers/failures.ts'
+import { composeDecision, findDecisions, findUserRules } from '../../src/observer/rules/decisions.ts'
+import { groupIntoEpisodes } from '../../src/observer/rules/episodes.ts'
+import { sentenceWeight } from '../../src/observer/rules/facts.ts'
+import { composeObservation } from '../../src/observer/rules/observation.ts'
+import { composeSummary } from '../../src/observer/rules/summary.ts'
+import { formatTitle, requestTitle, stripCommitPrefix } from '../../src/observer/rules/titles.ts'
+import { readCommitMessage } from '../../src/observer/tool-events/commands/git.ts'
+import { parseShellLine } from '../../src/observer/tool-events/commands/shell-syntax.ts'
+import {
+  fileName,
+  isTestFile,
+  shortPath,
+  singleLine,
+  splitSentences,
+  statedReason,
+} from '../../src/observer/tool-events/text.ts'
+import { readToolAction } from '../../src/observer/tool-events/tool-action.ts'
+import { indexedPairs, queryWords } from '../../src/store/sqlite/full-text-search.ts'
+import { markdownCode, markdownLine, markdownLines } from '../../src/transfer/exchange/markdown.ts'
+import { highlightPieces, safeLine, safeText } from '../../src/viewer/safe-text.ts'
+import { material, NOW, OPTIONS, observation, SHOP, summary } from '../context/samples.ts'
+import { bash, bashFails, edit, failed, grep, used, write } from '../observer/events.ts'
+import { expectLinearOnHostileText } from './hostile-text.ts'
+
+type Cases = Record<string, (text: string) => unknown>
+
+const CLEANING: Cases = {
+  removePrivateParts,
+  isEntirelyPrivate,
+  removePrivatePartsDeep: (text) => removePrivatePartsDeep({ [text]: [text, { text }] }),
+  maskSecrets,
+  secretKindForName,
+  sanitizeText: (text) => sanitizeText(text),
+  'sanitizeToolFields, output': (text) => sanitizeToolFields({ input: { command: 'x' }, response: { stdout: text } }),
+  'sanitizeToolFields, command': (text) => sanitizeToolFields({ input: { command: text }, response: {} }),
+  'sanitizeToolFields, .env': (text) =>
+    sanitizeToolFields({ input: { file_path: '.env' }, response: { content: text } }),
+  'sanitizeToolFields, cat .env': (text) =>
+    sanitizeToolFields({ input: { command: 'cat .env' }, response: { stdout: text } }),
+  'sanitizeToolFields, names': (text) =>
+    sanitizeToolFields({ input: { [text]: text, file_path: text }, response: text }),
+  parseJsonObject,
+}
+
+const CONTEXT: Cases = {
+  plainText,
+  tableCell: (text) => tableCell(text, 60_000),
+  truncateAtWord: (text) => truncateAtWord(text, 60_000),
+  rowLine: (text) => rowLine(observation(1, { title: text, subtitle: text })),
+  pinnedLine: (text) => pinnedLine(observation(1, { title: text, narrative: text }), NOW),
+  observationTitle: (text) => observationTitle(observation(1, { title: text, subtitle: text })),
+  detailLine: (text) => detailLine(observation(1, { narrative: text, facts: [text, text] })),
+  fileGroup: (text) => fileGroup(observation(1, { filesModified: [text], title: text }), SHOP),
+  summaryLines: (text) =>
+    summaryLines(summary({ request: text, learned: text, completed: text, nextSteps: text }), 4_000, NOW),
+  earlierLine: (text) => earlierLine(summary({ request: text, learned: text }), NOW),
+  'context of 12 notes': (text) => {
+    const notes = Array.from({ length: 12 }, (_, i) =>
+      observation(i + 1, { title: text, narrative: text, facts: [text] }),
+    )
+    const selection = selectContext(material({ observations: notes }), OPTIONS)
+    return selection === null ? null : renderContext(selection)
+  },
+  fileHeading: (text) => fileHeading({ file: text, cwd: text }),
+  isSameFile: (text) => isSameFile(text, { file: text, cwd: '/home/me' }, text),
+  relevance: (text) => relevance(text, ['a', 'b']),
+  significantWords,
+  withSection: (text) => withSection(text, ['a'], []),
+  withoutSection: (text) => withoutSection(text, []),
+}
+
+const events = (text: string): InboxEvent[] => [
+  bash(text, text),
+  bash('npm test', text),
+  bash('git log', text),
+  bashFails('pytest', text),
+  bashFails(text, text),
+  failed('WebFetch', { url: text }, text),
+  used('WebFetch', { url: text, prompt: text }, { result: text }),
+  used('mcp__x__y', { a: text }, [{ type: 'text', text }]),
+  used('Task', { prompt: text }, { content: [{ type: 'text', text }] }),
+  grep(text, [text]),
+  write(`src/${text.slice(0, 20)}.ts`, text),
+  ...['ts', 'py', 'rs', 'go', 'yaml', 'json', 'md', 'mk', 'sql', 'css'].map((ext) =>
+    edit(`a.${ext}`, text, text.slice(0, 9), text),
+  ),
+]
+
+const RULES: Cases = Object.fromEntries([
+  ...events('').map((_, i): [string, (text: string) => unknown] => [
+    `tool event ${i}`,
+    (text) => {
+      const event = events(text)[i]
+      if (event === undefined) return null
+      const { episodes } = groupIntoEpisodes([readToolAction(event, text.length)], [])
+      return episodes.map((episode) =>
+        composeObservation(episode, { prompt: text, wholePrompt: text, mayUseRequest: true }),
+      )
+    },
+  ]),
+  ...Object.entries<(text: string) => unknown>({
+    findDecisions,
+    findUserRules,
+    composeDecision: (text) => composeDecision([text, `${text}.`], 'person', []),
+    composeSummary: (text) =>
+      composeSummary({
+        prompt: text,
+        lastMessage: text,
+        error: text,
+        observations: [],
+        failing: [],
+        decisions: new Set(),
+      }),
+    formatTitle,
+    requestTitle,
+    stripCommitPrefix,
+    sentenceWeight,
+    readCommitMessage,
+    parseShellLine,
+    fileName,
+    isTestFile,
+    splitSentences,
+    statedReason,
+    shortPath: (text) => shortPath(text, text),
+    singleLine: (text) => singleLine(text, 400),
+  }),
+])
+
+const filter = makeWithheldFilter({ tools: ['a*b'], paths: ['**/a*/b?'] })
+const BATCH = {
+  projectDir: '/home/dev/shop',
+  fieldChars: 32_000,
+  outputChars: 32_000,
+  totalChars: 200_000,
+  folded: 0,
+  withheld: 0,
+}
+
+const MODEL: Cases = {
+  promptText,
+  promptLine: (text) => promptLine(text, 20_000),
+  promptAttribute: (text) => promptAttribute('file', text),
+  'shortenForPrompt, output': (text) => shortenForPrompt(text, 8_000, 'output'),
+  'shortenForPrompt, code': (text) => shortenForPrompt(text, 8_000, 'code'),
+  renderBatch: (text) => renderBatch(events(text).slice(0, 6), BATCH),
+  describeToolUse: (text) =>
+    events(text)
+      .slice(0, 8)
+      .map((event) => describeToolUse(event, text)),
+  prepareNovelty: (text) => prepareNovelty(events(text).slice(0, 6)).fold(new Map()),
+  withheld: (text) =>
+    events(text)
+      .slice(0, 6)
+      .map((event) => filter.reasonFor(event)),
+  fingerprint,
+  comparable,
+  normalizeOutput,
+  normalizeCheckOutput,
+  parseReply,
+  'parseReply, inside': (text) =>
+    parseReply(
+      `<observation><type>a</type><title>${text}</title><facts>${text}</facts><files_read>${text}</files_read></observation>`,
+    ),
+  isTooLongError,
+}
+
+const SHOWING: Cases = {
+  queryWords,
+  indexedPairs,
+  splitWords,
+  splitTokens,
+  foldConcept,
+  foldPath,
+  parseMoment: (text) => parseMoment(text, 'start', NOW),
+  oneLine: (text) => oneLine(text, 60_000),
+  paragraphs: (text) => paragraphs(text, 60_000),
+  markdownLines,
+  markdownLine,
+  markdownCode,
+  safeText: (text) => safeText(text),
+  safeLine: (text) => safeLine(text),
+  highlightPieces: (text) => highlightPieces(text, ['a', 'error']),
+  highlightWords: (text) => highlightWords(text, ['a', 'error'], createStyle(true)),
+  terminalSafe,
+  displayWidth,
+  truncate: (text) => truncate(text, 200),
+  wrapText: (text) => wrapText(text, 80),
+  paragraphLines: (text) => paragraphLines(text, 80),
+  stripColors,
+}
+
+/** Defines one test per function. `pieces` are those of `HOSTILE_PIECES` that are tried. */
+export function describeHostileText(pieces: readonly string[]): void {
+  describe.each([
+    ['cleaning', CLEANING],
+    ['context', CONTEXT],
+    ['offline observer', RULES],
+    ['observer with a model', MODEL],
+    ['search and display', SHOWING],
+  ] as const)('hostile text: %s', (_, cases) => {
+    it.each(Object.entries(cases))(
+      '%s takes linear time',
+      (name, work) => expectLinearOnHostileText(work, name, pieces),
+      TIMEOUT,
+    )
+  })
+}
+
+/** Ms: a case may read 200 texts of 64 KB, on a machine that may be busy. */
+const TIMEOUT = 300_000
