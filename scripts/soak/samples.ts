@@ -7,6 +7,8 @@ import { isFlat, largestSlope, type Point, type Slope, slopeOf } from './slopes.
 
 const MB = 2 ** 20
 const HOUR_MS = 3_600_000
+/** After this time as much is erased as is stored, in ms: before, everything grows with the memory. */
+const FILLED_MS = 240_000
 /** Parts of a life whose samples count as equally old; the first part, the start, is left out. */
 const AGES = 8
 
@@ -128,7 +130,7 @@ export class Samples {
    * the same age in other lives. Null with fewer than three lives.
    */
   #betweenLives(name: FigureName, shortestMs: number): Slope | null {
-    const young = this.#samples.filter(({ age }) => age >= shortestMs / AGES && age < shortestMs)
+    const young = this.#samples.filter(({ at, age }) => at >= FILLED_MS && age >= shortestMs / AGES && age < shortestMs)
     if (new Set(young.map(({ life }) => life)).size < 3) return null
     const ages = new Map<number, Point[]>()
     for (const { at, age, values } of young) {
