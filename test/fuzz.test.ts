@@ -45,7 +45,7 @@ describe('fuzz', () => {
     }
     damage('UPDATE user_prompts SET prompt_number = -1', 'a stored prompt is not valid: number')
     damage(
-      `UPDATE pending_messages SET payload = json_set(payload, '$.at', -5)`,
+      `UPDATE pending_messages SET payload = json_set(payload, '$.at', 'now')`,
       'an event in pending_messages is not valid: at',
     )
     damage('UPDATE events SET at = 9000000000000000', 'which no date can hold')

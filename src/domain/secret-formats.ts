@@ -21,9 +21,12 @@ const hasDigit = (text: string): boolean => /\d/.test(text)
 /** `Basic authentication` is prose, not a credential. */
 const isNotWord = (text: string): boolean => !/^[A-Z]?[a-z]+$/.test(text) && !isPlaceholderValue(text)
 
-/** Matches only at the start of a word. In JSON text the `n` of an escaped line break is not part of a word. */
+/**
+ * Matches only at the start of a word. In JSON text the `n` of an escaped line break is not part of a word, nor is the `m` of a
+ * terminal's colour.
+ */
 const atWordStart = (pattern: RegExp): RegExp =>
-  new RegExp(`(?:(?<![\\w-])|(?<=\\\\[bfnrt]))${pattern.source}`, pattern.flags)
+  new RegExp(`(?:(?<![\\w-])|(?<=\\\\[bfnrt])|(?<=\\[[\\d;]{0,12}m))${pattern.source}`, pattern.flags)
 
 const ALPHANUMERIC = '[A-Za-z0-9]'
 const HEX = '[0-9a-f]'

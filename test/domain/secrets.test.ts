@@ -265,3 +265,10 @@ describe('.env files', () => {
     expect(maskEnvFile(maskEnvFile(text))).toBe(maskEnvFile(text))
   })
 })
+
+it('masks a key that a terminal colours', () => {
+  const key = `ghp_${'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2'}`
+  for (const colour of ['\u001b[31m', '\\u001b[1;31m', '[0m']) {
+    expect(maskSecrets(`token${colour}${key}\u001b[0m`)).not.toContain(key)
+  }
+})
