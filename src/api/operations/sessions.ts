@@ -1,7 +1,7 @@
 /** Operations on sessions: their events, queue, story, calls to models and what those cost. */
-import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
+import { UNKNOWN_OUTCOME } from '../../domain/model-call.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
 import { VERSION } from '../../lib/version.ts'
 import {
@@ -44,6 +44,8 @@ const token = z.string().exactOptional()
 const MAX_RECORDED_CALLS = 1_000
 const tokens = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const callFigures = z.object({
+  /** The same id again replaces what was recorded. */
+  callId: id,
   effectId: id,
   kind: z.enum(['observe', 'summarize', 'compact']),
   provider: label,
@@ -53,7 +55,7 @@ const callFigures = z.object({
   durationMs: z.int().min(0).max(MAX_EPOCH_MS),
   usage: z.object({ input: tokens, output: tokens, cacheRead: tokens, cacheWrite: tokens }),
   cost: z.number().min(0).nullable(),
-  failed: z.boolean(),
+  outcome: z.enum(['answered', 'failed', 'unknown']),
 })
 
 export const sessionOperations = {
@@ -207,10 +209,9 @@ export const sessionOperations = {
     handle: async ({ supervisor }, { project, calls }) => {
       await supervisor.recordCost(
         project,
-        calls.map(({ failed, ...call }) => ({
+        calls.map(({ outcome, ...call }) => ({
           ...call,
-          callId: randomUUID(),
-          error: failed ? 'failed' : null,
+          error: { answered: null, failed: 'failed', unknown: UNKNOWN_OUTCOME }[outcome],
           sent: '',
           received: null,
         })),

@@ -2,6 +2,7 @@
 
 import { TYPE_ICONS } from '../../context/lines.ts'
 import { formatDateTime } from '../../domain/dates.ts'
+import { UNKNOWN_OUTCOME } from '../../domain/model-call.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import { loadSettings } from '../../settings/settings.ts'
@@ -84,7 +85,7 @@ async function replay(
       recordCost: async (project, calls) => {
         const figures = calls.map(({ sent: _sent, received: _received, error, ...call }) => ({
           ...call,
-          failed: error !== null,
+          outcome: outcomeOf(error),
         }))
         await withDaemon(cli, (client) => client.call('record_calls', { project, calls: figures }))
       },
@@ -95,6 +96,11 @@ async function replay(
   ).finally(() => cli.progress(''))
   printResult(cli, { dryRun: false, ...view }, () => replayLines(view, all, cli.display()))
   return 0
+}
+
+function outcomeOf(error: string | null): 'answered' | 'failed' | 'unknown' {
+  if (error === null) return 'answered'
+  return error === UNKNOWN_OUTCOME ? 'unknown' : 'failed'
 }
 
 /** Only if a model would be called. With --json or without a terminal the answer is no. */

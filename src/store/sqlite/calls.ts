@@ -1,6 +1,6 @@
 /** `calls`: what was sent to a model, what it answered and what it cost; and the sums by day, project, session or model. */
 
-import type { ModelCall } from '../../domain/model-call.ts'
+import { type ModelCall, UNKNOWN_OUTCOME } from '../../domain/model-call.ts'
 import type { Project } from '../../domain/project.ts'
 import type { Commit } from '../commit.ts'
 import type {
@@ -41,7 +41,7 @@ export function insertCalls(db: Database, commit: Commit): void {
 export function recordCalls(db: Database, project: Project, calls: readonly ModelCall[]): void {
   db.write(() => {
     for (const call of calls) {
-      const error = call.error === null ? null : 'failed'
+      const error = call.error === null || call.error === UNKNOWN_OUTCOME ? call.error : 'failed'
       writeCall(db, { session: null, project }, { ...call, error, sent: null, received: null }, 0)
     }
   })

@@ -80,7 +80,8 @@ async function replayInDirectory(
     databaseFile: join(directory, 'db.sqlite'),
     backupsDir: join(directory, 'backups'),
   })
-  const recorded: Promise<void>[] = []
+  // One after the other: the result of a call replaces its estimate.
+  let recorded: Promise<void> = Promise.resolve()
   const clock = new ReplayClock(options.signal)
   const guarded = guardedObserver(observer, { ...options, halt: (error) => clock.halt(error) })
   const supervisor = new Supervisor({
@@ -90,7 +91,8 @@ async function replayInDirectory(
     onModelCallsStored: (calls) => {
       if (calls.length === 0) return
       options.budget?.add(calls)
-      recorded.push(options.recordCost(calls))
+      recorded = recorded.then(() => options.recordCost(calls))
+      recorded.catch(() => undefined)
     },
     policy: () => options.policy,
     concurrency: () => 1,
@@ -131,7 +133,7 @@ async function replayInDirectory(
     }
     return await readOutcome(store)
   } finally {
-    await Promise.all(recorded).finally(() => store.close())
+    await recorded.finally(() => store.close())
   }
 }
 
