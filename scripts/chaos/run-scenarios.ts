@@ -61,7 +61,7 @@ async function runOne(name: string, scenario: Scenario, { seed, sabotage, keep }
   const skipped = scenario.unavailable?.() ?? null
   if (skipped !== null) return { ...NOTHING, skipped }
   const began = performance.now()
-  const world = new World(name, new Random(seed), sabotage, scenario.settings ?? {})
+  const world = new World(name, new Random(seed), { sabotage, leaksItself: scenario.leaksItself ?? false })
   const end = () => world.remove(false)
   process.once('SIGINT', end)
   try {

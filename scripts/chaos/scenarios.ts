@@ -37,7 +37,8 @@ const HOUR_MS = 60 * MINUTE_MS
 
 export interface Scenario {
   about: string
-  settings?: Record<string, string>
+  /** With `--sabotage` it lets something leak itself, so its daemons drop no commits. */
+  leaksItself?: boolean
   /** Why it cannot run on this machine; null if it can. */
   unavailable?: () => string | null
   run: (world: World) => Promise<void>
@@ -59,9 +60,14 @@ export const SCENARIOS: Record<string, Scenario> = {
   'provider-down': { about: 'the provider fails for hours, the daemon is killed meanwhile', run: providerDown },
   private: {
     about: 'private turns with late events, excluded projects, forgotten memories, at every door',
+    leaksItself: true,
     run: privateTurns,
   },
-  'hostile-repository': { about: 'repositories with special files and claimed identities', run: hostileRepositories },
+  'hostile-repository': {
+    about: 'repositories with special files and claimed identities',
+    leaksItself: true,
+    run: hostileRepositories,
+  },
 }
 
 interface Session {

@@ -80,8 +80,16 @@ export class World {
   #turns = 0
   #offsetMs = 0
 
-  constructor(name: string, random: Random, sabotage: boolean, settings: Record<string, string>) {
-    this.sandbox = makeSandbox(`chaos-${name}`, settings)
+  /** Whether sabotaged daemons drop commits. */
+  readonly #losesCommits: boolean
+
+  constructor(
+    name: string,
+    random: Random,
+    { sabotage, leaksItself = false }: { sabotage: boolean; leaksItself?: boolean },
+  ) {
+    this.sandbox = makeSandbox(`chaos-${name}`)
+    this.#losesCommits = sabotage && !leaksItself
     this.random = random
     this.sabotage = sabotage
     this.#clock = join(this.work, 'clock')
@@ -162,7 +170,10 @@ export class World {
 
   /** Starts a daemon and waits until it serves. A sabotaged one drops commits. */
   async start(env: NodeJS.ProcessEnv = {}): Promise<DaemonProcess> {
-    const daemon = spawnDaemon(this.sandbox, this.sabotage ? { ...env, CLAUDE_MEM_FAULT: `commit.lose:${LOSE}` } : env)
+    const daemon = spawnDaemon(
+      this.sandbox,
+      this.#losesCommits ? { ...env, CLAUDE_MEM_FAULT: `commit.lose:${LOSE}` } : env,
+    )
     const client = await connect(this.sandbox, SERVE_LIMIT_MS)
     client?.close()
     if (client === null) this.failures.push(`a daemon did not serve within ${SERVE_LIMIT_MS / 1000} s`)
