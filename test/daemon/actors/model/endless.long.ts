@@ -1,5 +1,6 @@
 /** A session without end: the observer's conversation stays within its limit, also over restarts. */
 import { afterEach, expect, test } from 'vitest'
+import { UNKNOWN_OUTCOME } from '../../../../src/domain/model-call.ts'
 import { events, POLICY } from '../harness.ts'
 import { ModelPlace } from './place.ts'
 
@@ -30,7 +31,8 @@ test('ten thousand tool uses never exceed the context, and every one is told onc
   expect(told).toHaveLength(TOOLS)
   expect(told.every((count) => count === 1)).toBe(true)
   const calls = await place.calls('s')
-  expect(calls.filter((call) => call.error !== null)).toEqual([])
+  // Calls that a crash cut off are in the account, with an estimate.
+  expect(calls.filter(({ error }) => error !== null && error !== UNKNOWN_OUTCOME)).toEqual([])
   const largest = Math.max(...calls.map(({ usage }) => usage.input + usage.cacheRead + usage.cacheWrite + usage.output))
   expect(largest).toBeLessThan(WINDOW_TOKENS)
   const row = await harness.store.session('s')
