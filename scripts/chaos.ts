@@ -137,9 +137,12 @@ async function wreck(sandbox: Sandbox, wanted: number, seed: number) {
   return { clients, killer, spooled: spooled() }
 }
 
-/** Every fault point again and again in random order. A migration runs only once, so its point comes first. */
+/**
+ * Every fault point again and again in random order. A migration runs only once, so its point comes first. No event reaches
+ * the one of `forget --everywhere`; test/daemon/forget-everywhere.test.ts kills a daemon there.
+ */
 function* plan(kills: number, random: Random): Generator<Way> {
-  const points: Way[] = FAULT_POINTS.filter((point) => point !== 'migrate.step')
+  const points: Way[] = FAULT_POINTS.filter((point) => point !== 'migrate.step' && point !== 'copy.rewritten')
   const ways: Way[] = [...points, 'random', 'random', 'random', 'twins', 'launched']
   const cycles = Math.ceil(kills / (ways.length + 1))
   for (let n = 0; n < cycles; n++) yield 'migrate.step'
