@@ -27,7 +27,7 @@ export const summarizeCommand = defineCommand({
   examples: [
     ['claude-mem summarize', 'the newest session of this project'],
     ['claude-mem summarize 5f1c', 'a session, by the start of its id'],
-    ['claude-mem summarize 5f1c --turn 3', 'its third turn'],
+    ['claude-mem summarize 5f1c --turn 1', 'its first turn'],
   ],
   positionals: { session: { type: 'string', describe: 'The start of its id' } },
   options: { turn: numberOption('turn', 'Only this turn', 0, MAX_TURNS) },
