@@ -15,6 +15,18 @@ import { type HookRun, type Interruption, runHook, type Sandbox } from '../lib/s
 
 const KEY = 'sk-chaos-0123456789'
 
+/** Exactly one observation per message and no budget, so that losses and duplicates can be counted. */
+export function countedModelSettings(baseUrl: string, key: string): Record<string, string> {
+  return {
+    CLAUDE_MEM_PROVIDER: 'anthropic',
+    CLAUDE_MEM_ANTHROPIC_API_KEY: key,
+    CLAUDE_MEM_ANTHROPIC_BASE_URL: baseUrl,
+    CLAUDE_MEM_NOVELTY_ENABLED: 'false',
+    CLAUDE_MEM_DAILY_BUDGET_USD: '10000',
+    CLAUDE_MEM_DAILY_BUDGET_TOKENS: '1000000000',
+  }
+}
+
 export class ChaosModel {
   readonly #server: MessagesServer
   /** Calls that got a fault instead of an answer. */
@@ -48,15 +60,7 @@ export class ChaosModel {
   }
 
   get settings(): Record<string, string> {
-    return {
-      CLAUDE_MEM_PROVIDER: 'anthropic',
-      CLAUDE_MEM_ANTHROPIC_API_KEY: KEY,
-      CLAUDE_MEM_ANTHROPIC_BASE_URL: this.#server.url,
-      // Exactly one observation per message, so that losses and duplicates can be counted.
-      CLAUDE_MEM_NOVELTY_ENABLED: 'false',
-      CLAUDE_MEM_DAILY_BUDGET_USD: '10000',
-      CLAUDE_MEM_DAILY_BUDGET_TOKENS: '1000000000',
-    }
+    return countedModelSettings(this.#server.url, KEY)
   }
 
   /** Calls that were repeated because the daemon was killed before it stored the answer. */

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { goodAnswer } from '../../test/observer/servers/answers.ts'
 import type { Fault, ModelRequest } from '../../test/observer/servers/fault.ts'
 import { MessagesServer } from '../../test/observer/servers/messages-server.ts'
+import { countedModelSettings } from '../chaos/clients.ts'
 import type { Random } from '../lib/random.ts'
 
 const KEY = 'sk-soak-0123456789'
@@ -43,16 +44,7 @@ export class SoakModel {
   }
 
   get settings(): Record<string, string> {
-    return {
-      CLAUDE_MEM_PROVIDER: 'anthropic',
-      CLAUDE_MEM_ANTHROPIC_API_KEY: KEY,
-      CLAUDE_MEM_ANTHROPIC_BASE_URL: this.#server.url,
-      // Exactly one observation per message, so that losses and duplicates can be counted.
-      CLAUDE_MEM_NOVELTY_ENABLED: 'false',
-      CLAUDE_MEM_DAILY_BUDGET_USD: '10000',
-      CLAUDE_MEM_DAILY_BUDGET_TOKENS: '1000000000',
-      CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS: '8',
-    }
+    return { ...countedModelSettings(this.#server.url, KEY), CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS: '8' }
   }
 
   recover(): void {
