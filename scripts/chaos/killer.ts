@@ -2,7 +2,6 @@
  * Starts daemons and kills them: at every fault point, at random times, one of two that were started together, and those
  * that a hook started. After each kill another daemon starts on the data directory as it was left.
  */
-import { rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listSpool } from '../../src/hook/spool.ts'
 import type { FaultPoint } from '../../src/lib/faults.ts'
@@ -14,6 +13,7 @@ import {
   isAlive,
   kill,
   type Sandbox,
+  StartLock,
   servingPid,
   spawnDaemon,
   until,
@@ -24,8 +24,6 @@ const FAULT_LIMIT_MS = 5_000
 const SERVE_LIMIT_MS = 30_000
 /** A daemon is killed within this time after its start or its first answer, in ms. */
 const RANDOM_LIFE_MS = 900
-/** Renewal interval of the start lock, short enough that hooks rarely find it missing, in ms. */
-const HOLD_EVERY_MS = 10
 
 export type Way = FaultPoint | 'random' | 'twins' | 'launched'
 
@@ -42,37 +40,27 @@ export class Killer {
   readonly #sandbox: Sandbox
   readonly #random: Random
   readonly #sabotage: string
-  #keeper: NodeJS.Timeout | null = null
+  readonly #lock: StartLock
 
   constructor(sandbox: Sandbox, random: Random, sabotage: string) {
     this.#sandbox = sandbox
     this.#random = random
     this.#sabotage = sabotage
+    this.#lock = new StartLock(sandbox.paths.starting, Date.now, () => {
+      this.serving = this.starts > 0
+    })
   }
 
   get total(): number {
     return Object.values(this.kills).reduce((sum, count) => sum + count, 0)
   }
 
-  /** Holds the start lock, as a hook does that starts the daemon, so that hooks do not start one. */
   holdStart(): void {
-    const { starting } = this.#sandbox.paths
-    this.#keeper ??= setInterval(() => {
-      try {
-        const now = new Date()
-        utimesSync(starting, now, now)
-      } catch {
-        // A daemon removes it when it listens.
-        this.serving = this.starts > 0
-        writeFileSync(starting, '{}')
-      }
-    }, HOLD_EVERY_MS)
+    this.#lock.hold()
   }
 
   letHooksStart(): void {
-    if (this.#keeper !== null) clearInterval(this.#keeper)
-    this.#keeper = null
-    rmSync(this.#sandbox.paths.starting, { force: true })
+    this.#lock.release()
   }
 
   async kill(way: Way): Promise<void> {

@@ -3,16 +3,7 @@
  * marker words that may appear nowhere. `finish` lets a clean daemon end all work and counts what went wrong.
  */
 import { spawnSync } from 'node:child_process'
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -35,6 +26,7 @@ import {
   ROOT,
   runHook,
   type Sandbox,
+  StartLock,
   spawnDaemon,
   until,
 } from '../lib/sandbox.ts'
@@ -45,8 +37,6 @@ import { judge } from './verdict.ts'
 const HUNG_MS = 20_000
 const SERVE_LIMIT_MS = 30_000
 const FINISH_LIMIT_MS = 90_000
-/** Renewal interval of the start lock, in ms. */
-const HOLD_EVERY_MS = 10
 /** Share of commits that a sabotaged daemon drops but reports as done. */
 const LOSE = 0.4
 
@@ -76,7 +66,7 @@ export class World {
   readonly #ignored = new Set<string>()
   #counts: Counts | null = null
   readonly #clock: string
-  #lock: NodeJS.Timeout | null = null
+  readonly #lock: StartLock
   #turns = 0
   #offsetMs = 0
 
@@ -91,6 +81,7 @@ export class World {
     this.sandbox = makeSandbox(`chaos-${name}`)
     this.#losesCommits = sabotage && !leaksItself
     this.random = random
+    this.#lock = new StartLock(this.paths.starting, () => Date.now() + this.#offsetMs)
     this.sabotage = sabotage
     this.#clock = join(this.work, 'clock')
     this.sandbox.env.CHAOS_CLOCK = this.#clock
@@ -147,25 +138,11 @@ export class World {
 
   /** Keeps hooks from starting a daemon, as a hook does that is starting one. */
   holdStart(): void {
-    const { starting } = this.paths
-    this.#lock ??= setInterval(() => {
-      try {
-        const now = new Date(Date.now() + this.#offsetMs)
-        utimesSync(starting, now, now)
-      } catch {
-        try {
-          writeFileSync(starting, '{}')
-        } catch {
-          // The directory is missing or full.
-        }
-      }
-    }, HOLD_EVERY_MS)
+    this.#lock.hold()
   }
 
   releaseStart(): void {
-    if (this.#lock !== null) clearInterval(this.#lock)
-    this.#lock = null
-    rmSync(this.paths.starting, { force: true })
+    this.#lock.release()
   }
 
   /** Starts a daemon and waits until it serves. A sabotaged one drops commits. */

@@ -2,7 +2,7 @@
  * Real daemons and hooks for scripts, in a private data directory under the system's temporary directory.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -79,6 +79,48 @@ function readEnvironment(pid: number): string {
     return readFileSync(`/proc/${pid}/environ`, 'latin1')
   } catch {
     return ''
+  }
+}
+
+/** Renewal interval of the start lock, short enough that hooks rarely find it missing, in ms. */
+const HOLD_EVERY_MS = 10
+
+/** Holds the start lock, as a hook does that starts the daemon, so that hooks do not start one. */
+export class StartLock {
+  readonly #file: string
+  readonly #now: () => number
+  readonly #onMissing: () => void
+  #keeper: NodeJS.Timeout | null = null
+
+  /** `now`: the clock of the hooks. `onMissing`: a daemon removes the lock when it listens. */
+  constructor(file: string, now: () => number = Date.now, onMissing: () => void = () => undefined) {
+    this.#file = file
+    this.#now = now
+    this.#onMissing = onMissing
+  }
+
+  hold(): void {
+    this.#keeper ??= setInterval(() => this.#renew(), HOLD_EVERY_MS)
+  }
+
+  release(): void {
+    if (this.#keeper !== null) clearInterval(this.#keeper)
+    this.#keeper = null
+    rmSync(this.#file, { force: true })
+  }
+
+  #renew(): void {
+    try {
+      const now = new Date(this.#now())
+      utimesSync(this.#file, now, now)
+    } catch {
+      this.#onMissing()
+      try {
+        writeFileSync(this.#file, '{}')
+      } catch {
+        // The directory is missing, or its disk is full.
+      }
+    }
   }
 }
 

@@ -18,7 +18,8 @@ export const DEVELOPMENT_LOOK_ALIKES: readonly LookAlike[] = [
   (v) => `commit ${v.hex(40)}\nAuthor: Ada <ada@example.org>\n\n    Fix the ${name(v)} ${secretWord(v)} form`,
   (v) => `${v.hex(7)} Rename ${secretWord(v)} to ${name(v)}${SecretWord(v)}`,
   (v) => `"integrity": "sha512-${v.base64(86)}=="`,
-  (v) => `"resolved": "https://packages.example.org/${name(v)}-tokens/-/${name(v)}-tokens-${n(v, 9)}.${n(v, 20)}.1.tgz"`,
+  (v) =>
+    `"resolved": "https://packages.example.org/${name(v)}-tokens/-/${name(v)}-tokens-${n(v, 9)}.${n(v, 20)}.1.tgz"`,
   (v) => `id: ${v.uuid()}`,
   (v) => `{"id":"${v.uuid()}","etag":"W/\\"${v.hex(32)}\\"","size":${n(v)}}`,
   (v) => `sha256:${v.hex(64)} ${name(v)}:latest`,
