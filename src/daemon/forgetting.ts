@@ -1,5 +1,5 @@
 /**
- * Forgets memories and erases sessions. Rows first, in one transaction, while the sessions concerned are held; then everything
+ * Forgets memories and erases sessions. Rows first, while the sessions concerned are held; then everything
  * that is derived from them: rendered context, sections in files, indexes.
  */
 import type { FileSections } from '../context/files/file-sections.ts'

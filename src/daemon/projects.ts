@@ -12,6 +12,7 @@ import { findProject, type Project, projectKeyPath, projectWorkingTree, workingT
 import { sanitizeText } from '../domain/sanitize.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { readFileStart } from '../lib/files.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type {
   ProjectContents,
@@ -193,21 +194,6 @@ export interface MergeReport extends ProjectContents {
   dryRun: boolean
   from: Project
   into: Project
-}
-
-/** Runs one piece of work after the other; a failed one does not stop the next. */
-class SerialQueue {
-  #last: Promise<unknown> = Promise.resolve()
-
-  run<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => undefined)
-    return done
-  }
-
-  async idle(): Promise<void> {
-    await this.#last
-  }
 }
 
 export class Projects implements ProjectKeyResolver {

@@ -2,12 +2,13 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NO_FILTERS } from '../../src/domain/search-query.ts'
 import { MemError } from '../../src/lib/errors.ts'
 import { openStore } from '../../src/store/sqlite/client.ts'
 import { type Bundle, bundle } from './bundle.ts'
 import { committed, storeContract } from './contract.ts'
 import { place } from './place.ts'
-import { accepting, commitOf, NOW, toolUse, turnOf } from './samples.ts'
+import { accepting, commitOf, NOW, observationOf, toolUse, turnOf } from './samples.ts'
 
 let worker: Bundle
 beforeAll(() => {
@@ -90,6 +91,40 @@ describe('the store thread', () => {
     expect(await store.session('long')).toBeNull()
     expect(await store.observerTurns('long', 0)).toEqual([])
     await store.close()
+    here.dispose()
+  })
+
+  test('thread.commitsWhileManyMemoriesAreForgotten', async () => {
+    const here = place()
+    const store = await openStore({ ...here.options, workerFile: worker.file })
+    for (let session = 1; session <= 12; session++) {
+      const observations = Array.from({ length: 50 }, (_, n) => observationOf([], { title: `${session}.${n} is known` }))
+      await committed(store, commitOf(`s${session}`, 1, { observations }))
+    }
+    const order: string[] = []
+    const filters = { ...NO_FILTERS, project: (await store.projects({ limit: 1 }))[0]?.key ?? '' }
+    const request = { ids: [], filters, dryRun: false, at: Date.now() }
+    const forgotten = store.forget(request).then((report) => {
+      order.push('forgotten')
+      return report
+    })
+    // The first step is running; the commit is next, before all other steps.
+    await committed(store, commitOf('t', 1)).then(() => order.push('committed'))
+    expect(await forgotten).toMatchObject({ observations: 600, missing: [] })
+    expect(order).toEqual(['committed', 'forgotten'])
+    expect(await store.observations({})).toEqual([])
+    await store.close()
+    here.dispose()
+  })
+
+  test('thread.closingWaitsForWhatIsForgotten', async () => {
+    const here = place()
+    const store = await openStore({ ...here.options, workerFile: worker.file })
+    const observations = Array.from({ length: 300 }, (_, n) => observationOf([], { title: `${n} is known` }))
+    const { observationIds: ids } = await committed(store, commitOf('s', 1, { observations }))
+    const forgotten = store.forget({ ids, filters: null, dryRun: false, at: Date.now() })
+    await store.close()
+    expect(await forgotten).toMatchObject({ observations: 300 })
     here.dispose()
   })
 

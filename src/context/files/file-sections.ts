@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type CoalescedWork, coalescePerKey } from '../../lib/coalesce.ts'
 import { errorMessage } from '../../lib/errors.ts'
+import { SerialQueue } from '../../lib/serial-queue.ts'
 import type { Store, StoreReader } from '../../store/port.ts'
 import type { ContextReader } from '../build.ts'
 import { changeFile, type FileOutcome, fileState, removeDirectories, removeTemporaryFile } from './edit-file.ts'
@@ -70,7 +71,7 @@ export class FileSections {
   /** Reported problems per file: each is reported once, until the file can be written again. */
   readonly #reported = new Map<string, string>()
   /** The last operation: they run one after the other. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = new SerialQueue()
 
   constructor(options: FileSectionsOptions) {
     this.#options = options
@@ -98,7 +99,7 @@ export class FileSections {
 
   /** What is written, and what the next change of the memory would do to each file. */
   status(owner: SectionsOwner): Promise<FileSectionsResult> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const row = await this.#rowOf(owner)
       if (row === null) return { sections: null, files: [] }
       return { sections: row, files: await this.#update(row, true) }
@@ -106,7 +107,7 @@ export class FileSections {
   }
 
   turnOn({ key, project, root, parts, dryRun }: TurnOnRequest): Promise<FileSectionsResult> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const old = (await this.#rows()).find((row) => row.key === key) ?? null
       const moved = old !== null && old.root !== root
       const files = moved ? await this.#remove(old, dryRun) : []
@@ -119,7 +120,7 @@ export class FileSections {
 
   /** `tree`: a working tree that is searched for sections that were not stored. */
   turnOff(owner: SectionsOwner, tree: string | null, dryRun: boolean): Promise<FileSectionsResult> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const row = await this.#rowOf(owner)
       const located = row === null ? null : await locateTreeSections(row)
       const files = row === null ? [] : await this.#remove(row, dryRun)
@@ -141,14 +142,16 @@ export class FileSections {
   }
 
   async #writeChanges(project: string): Promise<void> {
-    await this.#inTurn(async () => {
-      for (const row of await this.#rows()) {
-        if (row.project !== project || row.parts.length === 0) continue
-        for (const outcome of await this.#update(row, false)) this.#report(outcome)
-      }
-    }).catch((error: unknown) =>
-      this.#options.notice(`the memory of ${project} could not be written to files: ${errorMessage(error)}`),
-    )
+    await this.#queue
+      .run(async () => {
+        for (const row of await this.#rows()) {
+          if (row.project !== project || row.parts.length === 0) continue
+          for (const outcome of await this.#update(row, false)) this.#report(outcome)
+        }
+      })
+      .catch((error: unknown) =>
+        this.#options.notice(`the memory of ${project} could not be written to files: ${errorMessage(error)}`),
+      )
   }
 
   async #update(row: TreeSectionsRow, dryRun: boolean): Promise<FileOutcome[]> {
@@ -208,12 +211,6 @@ export class FileSections {
       this.#reported.set(file, why)
       this.#options.notice(`${file} does not show the newest memory: ${why}`)
     }
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => undefined)
-    return done
   }
 }
 

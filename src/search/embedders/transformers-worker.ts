@@ -11,6 +11,7 @@ import { pipeline as pipe } from 'node:stream/promises'
 import { workerData } from 'node:worker_threads'
 import type { FeatureExtractionPipeline, ProgressInfo } from '@huggingface/transformers'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
+import { SerialQueue } from '../../lib/serial-queue.ts'
 import { serveWorker } from '../../lib/worker-rpc.ts'
 import {
   type Embedder,
@@ -31,16 +32,8 @@ export interface ModelCalls extends Pick<Required<Embedder>, 'embed' | 'close'> 
 function serve(options: ModelLoadOptions, emit: (progress: DownloadProgress) => void): ModelCalls {
   const stopping = new AbortController()
   let loading: Promise<Required<Embedder>> | null = null
-  let last: Promise<unknown> = Promise.resolve()
-  /** One call after the other: the model can only run one at a time. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(() => {
-      stopping.signal.throwIfAborted()
-      return work()
-    })
-    last = turn.catch(() => undefined)
-    return turn
-  }
+  // The model can only run one call at a time.
+  const calls = new SerialQueue()
   return {
     load: async () => {
       loading = loadModel(options, { stopped: stopping.signal, onProgress: emit })
@@ -48,13 +41,14 @@ function serve(options: ModelLoadOptions, emit: (progress: DownloadProgress) => 
       return { name, dimensions }
     },
     embed: (texts) =>
-      inTurn(async () => {
+      calls.run(async () => {
+        stopping.signal.throwIfAborted()
         if (loading === null) throw new MemError('internal', 'The model is not loaded.')
         return await (await loading).embed(texts)
       }),
     close: async () => {
       stopping.abort(new MemError('internal', 'The embedder is closed.'))
-      await last
+      await calls.idle()
       // The caller of `load` got its error.
       const model = await loading?.catch(() => null)
       await model?.close()

@@ -19,15 +19,7 @@ interface StoreOptions extends Omit<OpenOptions, 'now'> {
 
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { workerFile: file = workerFile('store-worker.js'), onExit, ...data } = options
-  const store = await connectWorker<SqliteStore>({ name: 'store', file, data, onExit })
-  return {
-    ...store,
-    eraseSession: async (session, ...rest) => {
-      // In steps, between which the thread commits.
-      while ((await store.deleteBulkOfSession(session)) > 0);
-      return await store.eraseSession(session, ...rest)
-    },
-  }
+  return await connectWorker<SqliteStore>({ name: 'store', file, data, onExit })
 }
 
 interface ReaderThreadOptions {

@@ -1,7 +1,9 @@
 /**
  * Forgetting: deletes memories, or a whole session, with every copy in the database, and reports where else copies may
- * exist. Tombstones (tombstones.ts) keep them deleted.
+ * exist. Tombstones (tombstones.ts) keep them deleted. Both run in steps of one transaction each, between which the thread
+ * commits. If the process dies in between, the rest is still there and can be forgotten again.
  */
+import { setImmediate as nextTask } from 'node:timers/promises'
 import type { SearchFilters } from '../../domain/search-query.ts'
 import type { BackupInfo } from '../port.ts'
 import {
@@ -24,21 +26,74 @@ const PURGE_STEPS_AT_ONCE = 40
 
 const NOTHING_REMOVED = { embeddings: 0, links: 0, payloads: 0, observerTurns: 0, callTexts: 0 }
 
-export function forgetMemories(db: Database, request: ForgetOptions, copies: readonly BackupInfo[]): ForgetResult {
-  const report = withIndexReset(db, () => removeAndReport(db, request, copies))
-  return { ...report, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
+/** Rows deleted in one step: some ten milliseconds, because deleted content is overwritten. */
+const MAX_ROWS_PER_STEP = 500
+/** Each may be of another session, whose copies are deleted in the same step. */
+const MAX_MEMORIES_PER_STEP = 100
+
+export async function forgetMemories(
+  db: Database,
+  request: ForgetOptions,
+  copies: readonly BackupInfo[],
+): Promise<ForgetResult> {
+  const { report, rows, messages } = planForgetting(db, request, copies)
+  if (request.dryRun || rows.length + messages.length === 0) {
+    return { ...report, ...NOTHING_REMOVED, seq: null, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
+  }
+  // Only messages of quarantined sessions are left here: the others were dropped by the machine of their session.
+  for (const step of slices(messages, MAX_ROWS_PER_STEP)) {
+    db.write(() => deleteMessages(db, step, request.at))
+    await nextTask()
+  }
+  const removed = { ...NOTHING_REMOVED }
+  if (rows.length > MAX_INDEX_DELETIONS) db.write(() => resetIndex(db))
+  for (const step of slices(bySession(db, rows), MAX_MEMORIES_PER_STEP)) {
+    addTo(removed, await removeWithCopies(db, step, sessionsOf(db, step), request.at))
+  }
+  const inboxes = report.inbox.map(({ session }) => session)
+  for (const step of slices(inboxes, MAX_MEMORIES_PER_STEP)) {
+    addTo(removed, await removeWithCopies(db, [], step, request.at))
+  }
+  const seq = db.write(() => {
+    startPurge(db)
+    return nextSeq(db)
+  })
+  return { ...report, ...removed, seq, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
+}
+
+async function removeWithCopies(
+  db: Database,
+  rows: readonly number[],
+  sessions: readonly string[],
+  at: number,
+): Promise<Removed> {
+  const bulk = await deleteBulk(db, withoutQuarantined(db, sessions))
+  const removed = withIndexReset(db, () =>
+    db.write(() => {
+      insertTombstones(db, rows, at)
+      return removeMemories(db, rows, sessions)
+    }),
+  )
+  addTo(removed, bulk)
+  await nextTask()
+  return removed
+}
+
+function* slices<T>(values: readonly T[], length: number): Generator<T[]> {
+  for (let start = 0; start < values.length; start += length) yield values.slice(start, start + length)
 }
 
 /**
  * Deletes the session with everything that refers to it, except what its calls cost, and leaves a tombstone. Null if it
  * does not exist.
  */
-export function eraseSession(
+export async function eraseSession(
   db: Database,
   session: string,
   at: number,
   copies: readonly BackupInfo[],
-): ErasedSession | null {
+): Promise<ErasedSession | null> {
+  await deleteBulk(db, [session])
   const erased = withIndexReset(db, () =>
     db.write(() => {
       const row = db.get<{ project: string; createdAt: number }>`
@@ -51,6 +106,48 @@ export function eraseSession(
     }),
   )
   return erased === null ? null : { ...erased, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
+}
+
+/** Deletes the bulk of sessions, in steps. Nothing else refers to these rows. */
+async function deleteBulk(db: Database, sessions: readonly string[]): Promise<BulkRemoved> {
+  return {
+    payloads: await deleteInSteps(db, 'payloads', sessions),
+    observerTurns: await deleteInSteps(db, 'observer_turns', sessions),
+  }
+}
+
+async function deleteInSteps(db: Database, table: string, sessions: readonly string[]): Promise<number> {
+  const next = () =>
+    db.run`
+    DELETE FROM ${raw(table)} WHERE id IN (SELECT id FROM ${raw(table)}
+      WHERE content_session_id IN (SELECT value FROM json_each(${sessions})) LIMIT ${MAX_ROWS_PER_STEP})`.changes
+  let deleted = 0
+  for (;;) {
+    const changes = db.write(next)
+    deleted += changes
+    if (changes < MAX_ROWS_PER_STEP) return deleted
+    await nextTask()
+  }
+}
+
+/** Payloads of a quarantined session are the only copy of its events. */
+function withoutQuarantined(db: Database, sessions: readonly string[]): string[] {
+  return db.ids<string>`
+    SELECT content_session_id AS id FROM sdk_sessions
+    WHERE quarantine IS NULL AND content_session_id IN (SELECT value FROM json_each(${sessions}))`
+}
+
+/** The rows in the order of their sessions, so that the copies of a session are deleted in few steps. */
+function bySession(db: Database, rows: readonly number[]): number[] {
+  return db.ids`
+    SELECT s.id FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value
+    ORDER BY s.content_session_id, s.id`
+}
+
+function sessionsOf(db: Database, rows: readonly number[]): string[] {
+  return db.ids<string>`
+    SELECT DISTINCT s.content_session_id AS id
+    FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value`
 }
 
 /** Runs inside the caller's transaction. */
@@ -76,50 +173,46 @@ function withIndexReset<T>(db: Database, work: () => T): T {
   }
 }
 
-function removeAndReport(
+interface ForgetPlan {
+  report: Omit<ForgetResult, keyof Removed | 'seq' | 'cleared'>
+  /** Ids of `search_rows`. */
+  rows: number[]
+  /** Ids of `pending_messages`. */
+  messages: number[]
+}
+
+function planForgetting(
   db: Database,
-  { ids, filters, related = false, dryRun, at }: ForgetOptions,
+  { ids, filters, related = false, dryRun }: ForgetOptions,
   copies: readonly BackupInfo[],
-): Omit<ForgetResult, 'cleared'> {
-  return db.write(() => {
-    const existing = selectExistingObservations(db, ids)
-    const passing = filters === null ? [] : selectFiltered(db, filters, -1, 0)
-    const selected = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
-    const beside = selectRelated(db, selected)
-    const rows = related ? [...selected, ...beside] : selected
-    const left = related ? [] : beside
-    const observations = memoryIds(rows, 'observation')
-    const inbox = selectScopes(db, rows, filters)
-    const messages = inbox.flatMap((scope) => selectInboxToForget(db, scope).rows)
-    const oldest = Math.min(oldestMemoryAt(db, rows), oldestMessageAt(db, messages))
-    const report = {
-      dryRun,
-      observations: observations.length,
-      summaries: memoryIds(rows, 'summary').length,
-      prompts: memoryIds(rows, 'prompt').length,
-      messages: messages.length,
-      inbox,
-      ids: observations,
-      missing: ids.filter((id) => !existing.includes(id)),
-      related: {
-        observations: memoryIds(left, 'observation'),
-        summaries: memoryIds(left, 'summary'),
-        prompts: memoryIds(left, 'prompt'),
-      },
-      copies: copiesSince(copies, oldest),
-    }
-    if (dryRun || rows.length + messages.length === 0) return { ...report, ...NOTHING_REMOVED, seq: null }
-    insertTombstones(db, rows, at)
-    // Only those of quarantined sessions are left here: the others were dropped by the machine of their session.
-    deleteMessages(db, messages, at)
-    const removed = removeMemories(
-      db,
-      rows,
-      inbox.map(({ session }) => session),
-    )
-    startPurge(db)
-    return { ...report, ...removed, seq: nextSeq(db) }
-  })
+): ForgetPlan {
+  const existing = selectExistingObservations(db, ids)
+  const passing = filters === null ? [] : selectFiltered(db, filters, -1, 0)
+  const selected = [...new Set([...existing.map((id) => searchRowId('observation', id)), ...passing])]
+  const beside = selectRelated(db, selected)
+  const rows = related ? [...selected, ...beside] : selected
+  const left = related ? [] : beside
+  const observations = memoryIds(rows, 'observation')
+  const inbox = selectScopes(db, rows, filters)
+  const messages = inbox.flatMap((scope) => selectInboxToForget(db, scope).rows)
+  const known = new Set(existing)
+  const report = {
+    dryRun,
+    observations: observations.length,
+    summaries: memoryIds(rows, 'summary').length,
+    prompts: memoryIds(rows, 'prompt').length,
+    messages: messages.length,
+    inbox,
+    ids: observations,
+    missing: ids.filter((id) => !known.has(id)),
+    related: {
+      observations: memoryIds(left, 'observation'),
+      summaries: memoryIds(left, 'summary'),
+      prompts: memoryIds(left, 'prompt'),
+    },
+    copies: copiesSince(copies, Math.min(oldestMemoryAt(db, rows), oldestMessageAt(db, messages))),
+  }
+  return { report, rows, messages }
 }
 
 /** What may say the same as the rows, in no order. */
@@ -235,28 +328,25 @@ function copiesSince(copies: readonly BackupInfo[], since: number): ForgetResult
 const MAX_INDEX_DELETIONS = 1_000
 
 type Removed = typeof NOTHING_REMOVED
+type BulkRemoved = Pick<Removed, 'payloads' | 'observerTurns'>
+
+function addTo(sum: Removed, part: Partial<Removed>): void {
+  for (const [key, count] of Object.entries(part)) sum[key as keyof Removed] += count
+}
 
 /**
  * Deletes memories and their copies from every table; `others`: further sessions with copies. Runs inside the caller's
  * transaction.
  */
 function removeMemories(db: Database, rows: readonly number[], others: readonly string[] = []): Removed {
-  const own = db.ids<string>`
-    SELECT DISTINCT s.content_session_id AS id
-    FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value`
-  const sessions = new Set([...own, ...others])
+  const sessions = new Set([...sessionsOf(db, rows), ...others])
   const observations = memoryIds(rows, 'observation')
   const removed = { ...NOTHING_REMOVED, ...countCopies(db, observations) }
   if (rows.length > MAX_INDEX_DELETIONS) resetIndex(db)
   db.run`DELETE FROM observations WHERE id IN (SELECT value FROM json_each(${observations}))`
   db.run`DELETE FROM session_summaries WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'summary')}))`
   db.run`DELETE FROM user_prompts WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'prompt')}))`
-  for (const session of sessions) {
-    const { payloads, observerTurns, callTexts } = removeCopiesInSession(db, session, observations)
-    removed.payloads += payloads
-    removed.observerTurns += observerTurns
-    removed.callTexts += callTexts
-  }
+  for (const session of sessions) addTo(removed, removeCopiesInSession(db, session, observations))
   return removed
 }
 

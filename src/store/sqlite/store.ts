@@ -5,6 +5,7 @@
 import { withReserve } from '../../lib/disk-space.ts'
 import { errorMessage, type MemError } from '../../lib/errors.ts'
 import { faultByBlocking } from '../../lib/faults.ts'
+import { SerialQueue } from '../../lib/serial-queue.ts'
 import { callLocally } from '../../lib/worker-rpc.ts'
 import type { BackupInfo, Store } from '../port.ts'
 import {
@@ -23,7 +24,6 @@ import { commitGroup } from './commit.ts'
 import { deleteShown, insertShown, selectShown } from './context.ts'
 import { type Bound, bindDatabase, type Database, isCorruption, nextSeq, storageError } from './database.ts'
 import { deleteVectors, putVectors, selectUnembedded } from './embeddings.ts'
-import { deleteBulkOfSession } from './erase-steps.ts'
 import { selectHeldEvents } from './events.ts'
 import { eraseSession, forgetMemories, selectInboxToForget } from './forget.ts'
 import { indexNext, indexState, purge, rebuildIndex } from './full-text-index.ts'
@@ -66,7 +66,6 @@ const daemonOperations = {
   seenDigests: selectSeenDigests,
   quarantine: quarantineSession,
   acceptQuarantined: acceptForQuarantined,
-  deleteBulkOfSession,
   heldEvents: selectHeldEvents,
   inboxToForget: selectInboxToForget,
   sessionErasedAt: selectSessionErasedAt,
@@ -104,8 +103,8 @@ interface SqliteStoreOptions extends OpenOptions {
 
 export interface SqliteStore extends Bound<typeof readOperations>, Bound<typeof daemonOperations> {
   readonly db: Database
-  forget(options: ForgetOptions): ForgetResult
-  eraseSession(session: string, at: number): ErasedSession | null
+  forget(options: ForgetOptions): Promise<ForgetResult>
+  eraseSession(session: string, at: number): Promise<ErasedSession | null>
   backup(reason: string, keep: number): Promise<BackupInfo>
   backups(): BackupInfo[]
   /** Files beside the database that may contain what was forgotten. */
@@ -125,7 +124,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
   const { reserveFile } = options
   const keepEvents = <T>(store: () => T): T => (reserveFile === undefined ? store() : withReserve(reserveFile, store))
   // One at a time: each starts by deleting what an interrupted one left behind.
-  let lastBackup: Promise<unknown> = Promise.resolve()
+  const copying = new SerialQueue()
+  const forgetting = new SerialQueue()
   const knownCopies = () => [...listBackups(backupsDir), ...listSetAside(databaseFile)]
   return {
     ...bindDatabase(db, readOperations),
@@ -133,27 +133,22 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     commit: (group) => keepEvents(() => operations.commit(group)),
     acceptQuarantined: (...args) => keepEvents(() => operations.acceptQuarantined(...args)),
     db,
-    forget: (request) => forgetMemories(db, request, knownCopies()),
-    eraseSession: (session, at) => eraseSession(db, session, at, knownCopies()),
-    backup: (reason, keep) => {
-      const backup = lastBackup.then(() => {
+    forget: (request) => forgetting.run(() => forgetMemories(db, request, knownCopies())),
+    eraseSession: (session, at) => forgetting.run(() => eraseSession(db, session, at, knownCopies())),
+    backup: (reason, keep) =>
+      copying.run(() => {
         requireBackupSpace(backupsDir, databaseFile)
         return writeBackup(copyTo, backupsDir, reason, keep, now())
-      })
-      lastBackup = backup.catch(() => {})
-      return backup
-    },
+      }),
     backups: () => listBackups(backupsDir),
     copies: () => listCopies(databaseFile, backupsDir),
-    cleanCopy: (file) => {
-      if (!listCopies(databaseFile, backupsDir).includes(file)) return Promise.resolve('unchanged')
-      const cleaning = lastBackup.then(() => clean(file, selectTombstones(db)))
-      lastBackup = cleaning.catch(() => {})
-      return cleaning
+    cleanCopy: async (file) => {
+      if (!listCopies(databaseFile, backupsDir).includes(file)) return 'unchanged'
+      return await copying.run(() => clean(file, selectTombstones(db)))
     },
     startupNotes: () => [...notes],
     close: async () => {
-      await lastBackup
+      await Promise.all([copying.idle(), forgetting.idle()])
       faultByBlocking('close.hang')
       db.close()
     },

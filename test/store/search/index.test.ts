@@ -213,11 +213,13 @@ describe('a damaged index', () => {
     expect(answers()).toEqual(before)
   })
 
-  test('index.thatIsDamagedIsNoReasonNotToForget', () => {
+  test('index.thatIsDamagedIsNoReasonNotToForget', async () => {
     fill(2, 3)
     damage()
     const [{ id } = { id: 0 }] = at.core.observations({})
-    expect(at.core.forget({ ids: [id], filters: null, dryRun: false, at: NOW })).toMatchObject({ observations: 1 })
+    expect(await at.core.forget({ ids: [id], filters: null, dryRun: false, at: NOW })).toMatchObject({
+      observations: 1,
+    })
     at.indexAll()
     expect(at.find('amber', 'any')).not.toContain(id)
   })
