@@ -98,7 +98,9 @@ describe('the store thread', () => {
     const here = place()
     const store = await openStore({ ...here.options, workerFile: worker.file })
     for (let session = 1; session <= 12; session++) {
-      const observations = Array.from({ length: 50 }, (_, n) => observationOf([], { title: `${session}.${n} is known` }))
+      const observations = Array.from({ length: 50 }, (_, n) =>
+        observationOf([], { title: `${session}.${n} is known` }),
+      )
       await committed(store, commitOf(`s${session}`, 1, { observations }))
     }
     const order: string[] = []
