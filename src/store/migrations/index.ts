@@ -15,6 +15,7 @@ import { callBegunMigration } from './0007-call-begun.ts'
 import { forgottenSessionsMigration } from './0008-forgotten-sessions.ts'
 import { speakersMigration } from './0009-speakers.ts'
 import { wholeSummariesMigration } from './0010-whole-summaries.ts'
+import { passagesMigration } from './0011-passages.ts'
 
 export interface Migration {
   /** `PRAGMA user_version` after it. */
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   forgottenSessionsMigration,
   speakersMigration,
   wholeSummariesMigration,
+  passagesMigration,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.reduce((highest, migration) => Math.max(highest, migration.version), 0)
