@@ -17,6 +17,9 @@ const BENCHMARKS = {
   hook: 'time of a hook compared with starting node, with the daemon up and down',
   ingest: 'durable acks per second on 16 connections compared with bare SQLite; draining a spool of 1,000 events',
   quality: 'what an observer keeps of recorded sessions: [--sessions DIR] [--provider NAME]',
+  answers:
+    'whether the memory of a session answers questions about it, compared with its raw transcript: --sessions DIR',
+  rows: 'a sheet to judge what a session is told at its start: --sessions DIR --out FILE; --marks FILE... reads it',
   retrieval: 'whether the search finds what answers a question: --data FILE (LoCoMo format), --code',
   tokens: 'cost of the observer with a model: tokens per observation and tool use, facts that reach the model',
   year: 'a year of sessions read by backfill: duration, memory, search and context compared with a small memory',

@@ -10,54 +10,19 @@
  * - compression: characters of prompts, tool inputs and responses per character of observations and summaries
  * - title_ok: share of the titles that keep the rules (scripts/quality/measure.ts)
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { dataDirectory, dataPaths } from '../../src/lib/paths.ts'
-import { makeObserver } from '../../src/observer/make-observer.ts'
-import { loadSettings } from '../../src/settings/settings.ts'
 import { type Figures, Progress, printNote, report, rounded } from '../lib/report.ts'
 import { ROOT } from '../lib/sandbox.ts'
-import { type Fact, type Measured, measure, sessionMarkdown } from '../quality/measure.ts'
-import { factsFileOf, type Observed, type ObservedWith, observed } from '../quality/observed.ts'
+import { type Measured, measure, sessionMarkdown } from '../quality/measure.ts'
+import { type Observed, observed } from '../quality/observed.ts'
+import { factsOf, observerNamed, sessionsIn, transcriptOf } from '../quality/sessions.ts'
 
 interface Session {
   name: string
   observed: Observed
   measured: Measured
-}
-
-/** Only a named provider reads the user's settings: the others give the same result everywhere. */
-async function observerNamed(provider: string): Promise<ObservedWith> {
-  const ruled = provider === 'offline' || provider === 'plain'
-  const paths = dataPaths(ruled ? '' : dataDirectory())
-  const loaded = loadSettings(paths.dataDir, { ...(ruled ? {} : process.env), CLAUDE_MEM_PROVIDER: provider })
-  const { observer, problems } = await makeObserver(loaded, paths, process.env)
-  const [wrong] = [...loaded.problems.map(({ message }) => message), ...problems]
-  if (wrong !== undefined) throw new Error(wrong)
-  return { observer, loaded }
-}
-
-/** Files of subagents are read together with their session. */
-function transcriptsIn(directory: string): string[] {
-  return readdirSync(directory)
-    .filter((file) => file.endsWith('.jsonl') && !file.startsWith('agent-'))
-    .sort()
-    .map((file) => basename(file, '.jsonl'))
-}
-
-function factsOf(directory: string, name: string): Fact[] {
-  const file = factsFileOf(directory, name)
-  const facts: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
-  if (!Array.isArray(facts) || !facts.every(isFact)) throw new Error(`${file} is not a list of {ask, expect}`)
-  return facts
-}
-
-function isFact(value: unknown): value is Fact {
-  if (typeof value !== 'object' || value === null || !('ask' in value) || !('expect' in value)) return false
-  return (
-    Array.isArray(value.expect) && value.expect.length > 0 && value.expect.every((part) => typeof part === 'string')
-  )
 }
 
 function figuresOf(sessions: readonly Measured[]): Figures {
@@ -120,9 +85,9 @@ async function main(): Promise<void> {
   const observing = await observerNamed(options.provider)
   const progress = new Progress()
   const sessions: Session[] = []
-  for (const name of transcriptsIn(directory)) {
+  for (const name of sessionsIn(directory)) {
     progress.show(name)
-    const seen = await observed(join(directory, `${name}.jsonl`), observing)
+    const seen = await observed(transcriptOf(directory, name), observing)
     sessions.push({ name, observed: seen, measured: measure(seen, factsOf(directory, name)) })
   }
   progress.clear()

@@ -26,8 +26,8 @@ import { MessagesServer } from '../../test/observer/servers/messages-server.ts'
 import { Random } from '../lib/random.ts'
 import { type Figures, Progress, printNote, report, rounded } from '../lib/report.ts'
 import { makeSandbox, ROOT } from '../lib/sandbox.ts'
-import type { Fact } from '../quality/measure.ts'
-import { factsFileOf, type Observed, observedEvents } from '../quality/observed.ts'
+import { type Observed, observedEvents } from '../quality/observed.ts'
+import { type Fact, factsFileOf } from '../quality/sessions.ts'
 
 interface ToolUse {
   n: string

@@ -2,13 +2,7 @@
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import type { Observation, Summary } from '../../src/domain/observation.ts'
 import type { Observed } from './observed.ts'
-
-/** A fact that a good memory of a session contains. */
-export interface Fact {
-  ask: string
-  /** All of these appear, in any case, in one observation or one summary. */
-  expect: string[]
-}
+import { answers, type Fact } from './sessions.ts'
 
 /**
  * Noise is an observation that says only that a tool ran: it names no changed function, and its title, subtitle,
@@ -159,9 +153,8 @@ export interface Measured {
 
 export function measure(observed: Observed, facts: readonly Fact[]): Measured {
   const { events, observations, summaries } = observed
-  const memories = [...observations.map(observationText), ...summaries.map(summaryText)]
-  const folded = memories.map((text) => text.toLowerCase())
-  const holds = (fact: Fact) => folded.some((text) => fact.expect.every((part) => text.includes(part.toLowerCase())))
+  const memories = memoryTexts(observed)
+  const holds = (fact: Fact) => memories.some((text) => answers(text, fact))
   const sources = new Map(events.map((event) => [event.id, event]))
   return {
     tools: events.filter(isTool).length,
@@ -194,6 +187,11 @@ function charsOf(event: MemoryEvent): number {
 }
 
 const json = (value: unknown): number => (JSON.stringify(value) ?? '').length
+
+/** Everything that each observation and each summary says. */
+export function memoryTexts({ observations, summaries }: Pick<Observed, 'observations' | 'summaries'>): string[] {
+  return [...observations.map(observationText), ...summaries.map(summaryText)]
+}
 
 function observationText(observation: Observation): string {
   const { title, subtitle, narrative, facts, concepts, filesRead, filesModified, functionsChanged } = observation

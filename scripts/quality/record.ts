@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { maskSecrets } from '../../src/domain/secrets.ts'
 import { printNote } from '../lib/report.ts'
 import { ROOT } from '../lib/sandbox.ts'
-import type { Fact } from './measure.ts'
+import type { Fact } from './sessions.ts'
 
 const SETS = ['dev', 'check']
 const HOME = '/home/dev'

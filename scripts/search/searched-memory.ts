@@ -7,6 +7,7 @@ import Database from 'better-sqlite3'
 import type { ObservationDraft, SummaryDraft } from '../../src/domain/observation.ts'
 import type { Project } from '../../src/domain/project.ts'
 import { NO_FILTERS, type SearchFilters, type SearchHit } from '../../src/domain/search-query.ts'
+import type { Paths } from '../../src/lib/paths.ts'
 import { STOP_WORDS } from '../../src/lib/words.ts'
 import { Indexer } from '../../src/search/indexer.ts'
 import { openSearchThread, type SearchCalls, searchOptions } from '../../src/search/search-thread.ts'
@@ -102,30 +103,58 @@ interface KeptIds {
   summaries: number[]
 }
 
+/** The search of a daemon over a store: the search thread with the default settings, and the indexer. */
+export class IndexedSearch {
+  readonly calls: SearchCalls
+  readonly #store: Store
+  readonly #notices: string[]
+
+  private constructor(calls: SearchCalls, store: Store, notices: string[]) {
+    this.calls = calls
+    this.#store = store
+    this.#notices = notices
+  }
+
+  static async open(store: Store, paths: Paths): Promise<IndexedSearch> {
+    const notices: string[] = []
+    const notice = (text: string) => notices.push(text)
+    const { values } = loadSettings('', {})
+    const calls = await openSearchThread(
+      { ...searchOptions(values, paths), workerFile: join(DIST, 'search-worker.js') },
+      { notice, log: () => undefined, exited: (error) => notice(error.message) },
+    )
+    return new IndexedSearch(calls, store, notices)
+  }
+
+  /** Waits until everything is indexed and has vectors; any notice of the search is an error. */
+  async index(): Promise<void> {
+    const notice = (text: string) => this.#notices.push(text)
+    const indexer = new Indexer({ store: this.#store, search: async () => this.calls, notice, now: Date.now })
+    indexer.wake()
+    await indexer.whenIdle()
+    if (this.#notices.length > 0) throw new Error(this.#notices.join('; '))
+  }
+
+  async close(): Promise<void> {
+    await this.calls.close()
+  }
+}
+
 export class SearchedMemory {
   readonly #sandbox: Sandbox
   readonly #store: Store
-  readonly #search: SearchCalls
-  readonly #notices: string[]
+  readonly #search: IndexedSearch
 
-  private constructor(sandbox: Sandbox, store: Store, search: SearchCalls, notices: string[]) {
+  private constructor(sandbox: Sandbox, store: Store, search: IndexedSearch) {
     this.#sandbox = sandbox
     this.#store = store
     this.#search = search
-    this.#notices = notices
   }
 
   static async open(name: string): Promise<SearchedMemory> {
     const sandbox = makeSandbox(name)
-    const notices: string[] = []
-    const notice = (text: string) => notices.push(text)
     const store = await openLocalStore({ databaseFile: sandbox.paths.database, backupsDir: sandbox.paths.backups })
-    const { values } = loadSettings('', {})
-    const search = await openSearchThread(
-      { ...searchOptions(values, sandbox.paths), workerFile: join(DIST, 'search-worker.js') },
-      { notice, log: () => undefined, exited: (error) => notice(error.message) },
-    )
-    return new SearchedMemory(sandbox, store, search, notices)
+    return new SearchedMemory(sandbox, store, await IndexedSearch.open(store, sandbox.paths))
   }
 
   /** One commit per observation, as observers answer one after the other. */
@@ -144,17 +173,12 @@ export class SearchedMemory {
     return kept
   }
 
-  /** Waits until everything is indexed and has vectors; any notice of the search is an error. */
   async index(): Promise<void> {
-    const notice = (text: string) => this.#notices.push(text)
-    const indexer = new Indexer({ store: this.#store, search: async () => this.#search, notice, now: Date.now })
-    indexer.wake()
-    await indexer.whenIdle()
-    if (this.#notices.length > 0) throw new Error(this.#notices.join('; '))
+    await this.#search.index()
   }
 
   async ask(query: string, filters: Partial<SearchFilters>, limit: number): Promise<SearchHit[]> {
-    const { hits } = await this.#search.search({
+    const { hits } = await this.#search.calls.search({
       query,
       mode: 'auto',
       filters: { ...NO_FILTERS, ...filters },

@@ -89,6 +89,11 @@ export const searchMemory = defineTool({
   },
 })
 
+/** A hit as a model reads it. `manyProjects`: several were searched, so that it names its own. */
+export function searchHitText(hit: SearchHit, manyProjects: boolean): string {
+  return searchRowText(searchRow(hit, manyProjects))
+}
+
 function searchRow(hit: SearchHit, manyProjects: boolean): SearchRow {
   const row = indexRow(hit, { project: manyProjects, session: false })
   const snippet = oneLine(hit.snippet, SNIPPET_CHARS)
