@@ -150,6 +150,7 @@ export const ENTRY_FILES = {
     'model/novelty.ts',
     'model/prompts.ts',
     'model/reply/index.ts',
+    'passages/index.ts',
     'port.ts',
     'prices.ts',
     'provider-choice.ts',

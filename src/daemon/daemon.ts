@@ -459,10 +459,11 @@ class DaemonParts implements Daemon {
   /** After each commit: rendered context, files and indexes. Changes made by hand invalidate them in `MemoryChanges`. */
   #updateDerivedData(item: StreamItem): void {
     if (item.type !== 'commit') return
-    const { project, observations, summaries, waiting } = item
+    const { project, observations, summaries, waiting, transitions } = item
     if (observations.length + summaries.length > 0) this.#projectChanged(project)
     this.#contextCache.setWaitReason(project, waiting)
     if (observations.length > 0) this.#indexer.wake()
+    else if (transitions.some(({ eventId }) => eventId !== null)) this.#indexer.wakeForWords()
   }
 
   #projectChanged(project: string): void {

@@ -30,6 +30,8 @@ interface IndexerOptions {
 /** Longest time that indexing is deferred while the observer works. */
 const MAX_DEFERRED_MS = 60_000
 const BUSY_POLL_MS = 500
+/** New passages wait this long, so that those of several commits are indexed in one transaction. */
+const WORDS_DELAY_MS = 1_000
 /** Rows per step. A commit waits for one step at most. */
 const INDEX_BATCH = 100
 const EMBED_BATCH = 50
@@ -41,7 +43,9 @@ const COMPARED_NEIGHBOURS = EMBED_BATCH + 3
 export class Indexer {
   readonly #options: IndexerOptions
   #running: Promise<void> | null = null
-  #again = false
+  /** The next run: of the words only, or of everything. */
+  #again: 'words' | 'all' | null = null
+  #soon: NodeJS.Timeout | null = null
   #stopped = false
   #progress: IndexerProgress | null = null
   /** Cursor: up to this observation id all vectors of this embedder exist. */
@@ -60,10 +64,27 @@ export class Indexer {
   /** Starts a run, or schedules another one after the current. */
   wake(): void {
     if (this.#stopped) return
-    this.#again = true
+    this.#again = 'all'
+    this.#run()
+  }
+
+  /** After a commit with passages: schedules a run for the full-text index only. */
+  wakeForWords(): void {
+    if (this.#stopped) return
+    this.#soon ??= setTimeout(() => this.#indexWordsNow(), WORDS_DELAY_MS).unref()
+  }
+
+  #indexWordsNow(): void {
+    if (this.#soon !== null) clearTimeout(this.#soon)
+    this.#soon = null
+    this.#again ??= 'words'
+    this.#run()
+  }
+
+  #run(): void {
     this.#running ??= this.#work().finally(() => {
       this.#running = null
-      if (this.#again) this.wake()
+      if (this.#again !== null && !this.#stopped) this.#run()
       else this.#progress = null
     })
   }
@@ -78,21 +99,27 @@ export class Indexer {
 
   /** Resolves when nothing is left to do. */
   async whenIdle(): Promise<void> {
-    while (this.#running !== null) await this.#running
+    while (this.#running !== null || this.#soon !== null) {
+      if (this.#soon !== null) this.#indexWordsNow()
+      await this.#running
+    }
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#again = false
+    this.#again = null
+    if (this.#soon !== null) clearTimeout(this.#soon)
+    this.#soon = null
     await this.#running
   }
 
   async #work(): Promise<void> {
-    this.#again = false
+    const what = this.#again
+    this.#again = null
     try {
       await this.#waitWhileBusy()
       await this.#indexWords()
-      await this.#embed()
+      if (what === 'all') await this.#embed()
       this.#reported = null
     } catch (error) {
       this.#report(

@@ -11,6 +11,7 @@ import type { Change, Effect, Outcome } from '../../machines/session/types.ts'
 import type { MemoryEvent } from '../domain/event.ts'
 import type { ModelCall } from '../domain/model-call.ts'
 import { NO_USAGE, type Observation, type ObservationDraft, type Summary, type Usage } from '../domain/observation.ts'
+import type { PassageDraft } from '../domain/passage.ts'
 import type { Project } from '../domain/project.ts'
 import type { PromptRow } from './port.ts'
 import type { Link } from './search-port.ts'
@@ -110,6 +111,8 @@ export interface Commit {
   released: string[]
   events: EventRecord[]
   prompts: NewPrompt[]
+  /** Made of the events. */
+  passages: PassageDraft[]
   inbox: InboxUpdate[]
   observations: NewObservation[]
   summaries: NewSummary[]
@@ -134,6 +137,7 @@ export function emptyCommit(session: string, revision: number, at: number): Comm
     released: [],
     events: [],
     prompts: [],
+    passages: [],
     inbox: [],
     observations: [],
     summaries: [],

@@ -2,6 +2,7 @@
  * Between search and the store: the ids of rows, what search reads on its own connection, and what it has the store write.
  */
 import type { Observation, ObservationType } from '../domain/observation.ts'
+import type { Passage } from '../domain/passage.ts'
 import { MEMORY_KINDS, type MemoryKind, type SearchFilters, type SearchHit } from '../domain/search-query.ts'
 import type { BackupInfo } from './port.ts'
 
@@ -77,6 +78,24 @@ export type RankingRow = Pick<
   FoundMemory,
   'row' | 'kind' | 'id' | 'project' | 'type' | 'createdAt' | 'chunk' | 'supersededBy'
 >
+
+/** Weight of a match in the passage itself, and in the passages before and after it in its event. */
+export interface PassageWeights {
+  text: number
+  around: number
+}
+
+export interface ScoredPassage {
+  id: number
+  /** Negated BM25: higher is better, never negative. */
+  score: number
+}
+
+/** A passage with its project's name and the observations that were made of its event. */
+export interface FoundPassage extends Passage {
+  projectName: string
+  observationIds: number[]
+}
 
 /** An observation with its project's name, its pin and its links. */
 export interface LinkedObservation extends Observation {

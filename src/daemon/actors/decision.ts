@@ -7,6 +7,7 @@ import type { Change, Policy, SessionContext, SessionInput } from '../../../mach
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
 import { withSpeaker } from '../../domain/speaker.ts'
+import { passagesOfEvent } from '../../observer/passages/index.ts'
 import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../../observer/port.ts'
 import { type Commit, type CommitParts, contentHash, type EventOutcome, type SessionState } from '../../store/commit.ts'
 
@@ -92,6 +93,7 @@ export function addDecision(
   before: MachineState,
   after: MachineState,
   at: number,
+  keepsPassages: boolean,
 ): void {
   const { decided } = after.context
   const reason = decided?.reason ?? ''
@@ -100,6 +102,7 @@ export function addDecision(
   if (event !== null) commit.events.push({ event, receivedAt: at, outcome: immediateOutcome(event, changes) })
   if (changes.length > 0) commit.inbox.push({ at, changes, event, outcomes: messageOutcomes(delivery) })
   addPrompt(commit, event, changes)
+  if (keepsPassages) addPassages(commit, event, changes)
   addAnswer(commit, delivery, changes, at)
   addCalls(commit, delivery)
   addTurns(commit, delivery, before, after, at)
@@ -140,6 +143,17 @@ function addPrompt(commit: CommitParts, event: MemoryEvent | null, changes: read
   if (added === undefined || event?.kind !== 'prompt') return
   const text = added.private ? '' : event.text
   commit.prompts.push({ eventId: event.id, number: added.number, text, private: added.private, at: event.at })
+}
+
+/** Of events that are kept: a prompt that is not private, and what enters the inbox. */
+function addPassages(commit: CommitParts, event: MemoryEvent | null, changes: readonly Change[]): void {
+  if (event === null) return
+  for (const change of changes) {
+    if (change.do === 'add_prompt' && !change.private) commit.passages.push(...passagesOfEvent(event, change.number))
+    if (change.do === 'add_message' || change.do === 'add_turn_end') {
+      commit.passages.push(...passagesOfEvent(event, change.prompt))
+    }
+  }
 }
 
 /** Adds the observer's answer, if the machine settled the effect with it. */

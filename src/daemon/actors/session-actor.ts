@@ -39,6 +39,8 @@ export interface SessionHost {
   offline(): string | null
   /** Whether payloads are kept after their messages are settled. */
   keepsPayloads(): boolean
+  /** Whether passages are made of events. */
+  keepsPassages(): boolean
   /** After a commit: the effect that the snapshot wants in flight, or none. */
   act(session: string, effect: Effect | null): void
   committed(commit: Commit, result: CommitResult & { ok: true }, counts: { pending: number; failed: number }): void
@@ -327,8 +329,9 @@ export class SessionActor {
         `the session machine ended on ${delivery.input.type}: ${errorMessage(snapshot.error)}`,
       )
     }
-    if (snapshot.context.decided?.key === env.key) addDecision(parts, delivery, before, machineOf(awake), at)
-    else addCalls(parts, delivery)
+    if (snapshot.context.decided?.key === env.key) {
+      addDecision(parts, delivery, before, machineOf(awake), at, this.#host.keepsPassages())
+    } else addCalls(parts, delivery)
   }
 
   /** Nothing of this commit was stored. The machine is restored from its row, and acceptable inputs are retried. */

@@ -184,7 +184,7 @@ interface SupervisorOptions
   extends Omit<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>,
     Partial<Pick<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>>,
     Pick<SessionHost, 'policy' | 'freshId'>,
-    Partial<Pick<SessionHost, 'keepsPayloads'>> {
+    Partial<Pick<SessionHost, 'keepsPayloads' | 'keepsPassages'>> {
   spool: Spool
   /** What may be kept of an event. Read for each event: the settings may change. */
   cleaningRules?: () => CleaningRules
@@ -202,6 +202,7 @@ const DEFAULTS = {
   modelDisabledReason: () => null,
   fallsBackToOffline: () => false,
   keepsPayloads: () => true,
+  keepsPassages: () => true,
   now: Date.now,
   random: Math.random,
   cleaningRules: () => NO_EXCLUSIONS,

@@ -2,8 +2,14 @@ import type { Migration } from './index.ts'
 
 /**
  * Passages: short pieces of what was said and done, with a full-text index. `digest` is that of kind, subject and text:
- * a project has each passage once, as part of the newest event with it. `text` is deflated where that is shorter.
- * `indexed`: 0 until it is in the index.
+ * a project has each passage once, as part of the newest event with it. `bytes` is the size of the text in UTF-8; where
+ * the column `text` is shorter, it is deflated.
+ *
+ * `around` in the index are the neighbours of a passage: those before and after it in its event. `indexed` is 0 for a
+ * passage that is not in the index. When a passage is deleted or becomes part of another event, the triggers take its
+ * neighbours out of the index, so that no row of the index has words of a text that is no longer beside it.
+ *
+ * `forgotten_turns` has a tombstone for each turn whose passages were forgotten, with nothing of the text.
  */
 export const passagesMigration: Migration = {
   version: 11,
@@ -22,14 +28,47 @@ CREATE TABLE passages (
   bytes INTEGER NOT NULL,
   digest BLOB NOT NULL,
   at INTEGER NOT NULL,
-  indexed INTEGER NOT NULL DEFAULT 0
+  indexed INTEGER NOT NULL DEFAULT 0 CHECK (indexed IN (0, 1))
 ) STRICT;
 CREATE UNIQUE INDEX passages_digest ON passages (project, digest);
-CREATE INDEX passages_event ON passages (content_session_id, event_id, position);
-CREATE INDEX passages_turn ON passages (content_session_id, prompt_number);
+CREATE INDEX passages_turn ON passages (content_session_id, prompt_number, event_id, position);
 CREATE INDEX passages_age ON passages (at, id, bytes);
 CREATE INDEX passages_unindexed ON passages (id) WHERE indexed = 0;
+
 CREATE VIRTUAL TABLE passage_fts USING fts5 (text, around, content = '', contentless_delete = 1,
   tokenize = 'porter unicode61 remove_diacritics 2');
+
+CREATE TRIGGER passage_removed AFTER DELETE ON passages BEGIN
+  DELETE FROM passage_fts WHERE rowid = OLD.id;
+  DELETE FROM passage_fts WHERE rowid IN (SELECT id FROM passages WHERE content_session_id = OLD.content_session_id
+    AND prompt_number = OLD.prompt_number AND event_id = OLD.event_id
+    AND position IN (OLD.position - 1, OLD.position + 1) AND indexed = 1);
+  UPDATE passages SET indexed = 0 WHERE content_session_id = OLD.content_session_id
+    AND prompt_number = OLD.prompt_number AND event_id = OLD.event_id
+    AND position IN (OLD.position - 1, OLD.position + 1) AND indexed = 1;
+END;
+
+CREATE TRIGGER passage_moved AFTER UPDATE OF content_session_id, prompt_number, event_id, position ON passages BEGIN
+  DELETE FROM passage_fts WHERE rowid IN (SELECT NEW.id
+    UNION ALL SELECT id FROM passages WHERE content_session_id = OLD.content_session_id
+      AND prompt_number = OLD.prompt_number AND event_id = OLD.event_id
+      AND position IN (OLD.position - 1, OLD.position + 1) AND indexed = 1
+    UNION ALL SELECT id FROM passages WHERE content_session_id = NEW.content_session_id
+      AND prompt_number = NEW.prompt_number AND event_id = NEW.event_id
+      AND position IN (NEW.position - 1, NEW.position + 1) AND indexed = 1);
+  UPDATE passages SET indexed = 0 WHERE id = NEW.id OR (content_session_id = OLD.content_session_id
+      AND prompt_number = OLD.prompt_number AND event_id = OLD.event_id
+      AND position IN (OLD.position - 1, OLD.position + 1) AND indexed = 1)
+    OR (content_session_id = NEW.content_session_id
+      AND prompt_number = NEW.prompt_number AND event_id = NEW.event_id
+      AND position IN (NEW.position - 1, NEW.position + 1) AND indexed = 1);
+END;
+
+CREATE TABLE forgotten_turns (
+  content_session_id TEXT NOT NULL,
+  prompt_number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (content_session_id, prompt_number)
+) STRICT, WITHOUT ROWID;
 `,
 }

@@ -12,6 +12,7 @@ import { indexAddedMemories } from './full-text-index.ts'
 import { applyInboxUpdate, type InsertedObservation } from './inbox.ts'
 import { addLinks, insertObservation, insertPrompt, insertSummary, type RowKeys } from './memories.ts'
 import { insertTrace, insertTurn, upsertSeen } from './observer-turns.ts'
+import { insertPassage } from './passages.ts'
 import { resolveMergedProject } from './projects.ts'
 import { insertSession, selectRevision, updateSession } from './sessions.ts'
 
@@ -69,6 +70,7 @@ function apply(db: Database, decided: Commit): CommitResult {
   deleteHeldEvents(db, session, commit.released)
   for (const event of commit.events) insertEvent(db, session, event)
   const promptIds = commit.prompts.map((prompt) => insertPrompt(db, keys, prompt))
+  for (const passage of commit.passages) insertPassage(db, keys, passage)
   const inserted: InsertedObservation[] = commit.observations.map((observation) => ({
     id: insertObservation(db, keys, observation),
     observation,

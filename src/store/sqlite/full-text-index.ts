@@ -1,9 +1,10 @@
 /**
- * The full-text index: `memory_fts` has one row for every memory, `chunk_fts` one for every chunk of a session. All of it
- * is derived from the other tables. Rows are indexed with their commit; what is missing is indexed in the background, in
- * bounded steps; a damaged or outdated index is deleted and rebuilt the same way.
+ * The full-text index: `memory_fts` has one row for every memory, `chunk_fts` one for every chunk of a session,
+ * `passage_fts` one for every passage. All of it is derived from the other tables. Rows are indexed with their commit; what
+ * is missing is indexed in the background, in bounded steps; a damaged or outdated index is deleted and rebuilt the same way.
  */
 import type { Observation, Summary } from '../../domain/observation.ts'
+import type { Passage } from '../../domain/passage.ts'
 import { foldConcept, foldPath } from '../../domain/search-query.ts'
 import { systemCode } from '../../lib/errors.ts'
 import { splitWords } from '../../lib/words.ts'
@@ -11,9 +12,10 @@ import { type IndexState, searchRowId, searchRowKind, searchRowMemoryId } from '
 import { type Database, inSavepoint, isIndexDamage, raw, type Sql, selectMeta, setMeta, sql } from './database.ts'
 import { indexedPairs } from './full-text-search.ts'
 import { observationsFrom, selectObservation, summariesFrom } from './memories.ts'
+import { selectPassageSiblings, selectPassages } from './passages.ts'
 import { foldedList } from './search-rows.ts'
 
-const FULL_TEXT_TABLES = ['memory_fts', 'chunk_fts'] as const
+const FULL_TEXT_TABLES = ['memory_fts', 'chunk_fts', 'passage_fts'] as const
 type FullTextTable = (typeof FULL_TEXT_TABLES)[number]
 
 /** The columns of a memory's own text. */
@@ -94,6 +96,7 @@ export function resetIndex(db: Database): void {
   for (const table of FULL_TEXT_TABLES) recreate(db, table)
   db.run`UPDATE search_rows SET indexed = 0, chunk = NULL`
   db.run`DELETE FROM session_chunks`
+  db.run`UPDATE passages SET indexed = 0 WHERE indexed = 1`
   setMeta(db, 'index_version', INDEX_VERSION)
 }
 
@@ -149,6 +152,28 @@ export function indexChunk(db: Database, chunk: number): void {
   db.run`DELETE FROM chunk_fts WHERE rowid = ${chunk}`
   db.run`INSERT INTO chunk_fts (rowid, text) VALUES (${chunk}, ${chunkText})`
   db.run`UPDATE session_chunks SET indexed = 1, chars = ${chars} WHERE id = ${chunk}`
+}
+
+/** The subject is part of the text: a passage is found by its file or command too. */
+function passageText({ subject, text }: Passage): string {
+  return searchable(joinLines([subject, text]))
+}
+
+/** The triggers of the schema keep the rule that a passage with `indexed = 0` is not in the index. */
+function indexPassages(db: Database, ids: readonly number[]): void {
+  const siblings = selectPassageSiblings(db, ids)
+  const beside = [...siblings.values()].flatMap(({ before, after }) => [before ?? [], after ?? []].flat())
+  const texts = new Map(selectPassages(db, [...new Set([...ids, ...beside])]).map((passage) => [passage.id, passage]))
+  for (const id of ids) {
+    const passage = texts.get(id)
+    if (passage === undefined) continue
+    const { before = null, after = null } = siblings.get(id) ?? {}
+    const around = [before, after].flatMap((beside) => (beside === null ? [] : (texts.get(beside) ?? [])))
+    db.run`
+      INSERT INTO passage_fts (rowid, text, around)
+      VALUES (${id}, ${passageText(passage)}, ${joinLines(around.map(({ text }) => searchable(text)))})`
+    db.run`UPDATE passages SET indexed = 1 WHERE id = ${id}`
+  }
 }
 
 interface AddedMemories {
@@ -268,6 +293,8 @@ function selectNeighbourTexts(db: Database, session: string, id: number): Neighb
 
 /** Indexing a chunk costs as much as indexing this many rows. */
 const ROWS_PER_CHUNK = 8
+/** The index of passages is the largest: merging its segments is part of the step. */
+const ROWS_PER_PASSAGE = 2
 
 export function indexState(db: Database): IndexState {
   const count = (from: Sql) => db.number`SELECT count(*) AS n FROM ${from}`
@@ -276,14 +303,16 @@ export function indexState(db: Database): IndexState {
     count(sql`search_rows WHERE indexed = 0`) +
     count(sql`search_rows WHERE chunk IS NULL AND id & 3 = 0`) +
     count(sql`session_chunks WHERE indexed = 0`) +
+    count(sql`passages WHERE indexed = 0`) +
     purges
-  const total = count(sql`search_rows`) + count(sql`observations`) + count(sql`session_chunks`) + purges
+  const total =
+    count(sql`search_rows`) + count(sql`observations`) + count(sql`session_chunks`) + count(sql`passages`) + purges
   return { done: total - left, total }
 }
 
 /**
  * Indexes up to `limit` rows that are not indexed yet: the newest memories first, then chunks, which need the order of
- * the session. The caller repeats it until all is done.
+ * the session, then passages. The caller repeats it until all is done.
  */
 export function indexNext(db: Database, limit: number): IndexState {
   purge(db, 1)
@@ -301,6 +330,8 @@ export function indexNext(db: Database, limit: number): IndexState {
     const chunks = db.ids`
       SELECT id FROM session_chunks WHERE indexed = 0 ORDER BY id LIMIT ${Math.ceil(left / ROWS_PER_CHUNK)}`
     for (const chunk of chunks) indexChunk(db, chunk)
+    const passages = Math.ceil(Math.max(0, left - chunks.length * ROWS_PER_CHUNK) / ROWS_PER_PASSAGE)
+    indexPassages(db, db.ids`SELECT id FROM passages WHERE indexed = 0 ORDER BY id DESC LIMIT ${passages}`)
     return indexState(db)
   })
 }

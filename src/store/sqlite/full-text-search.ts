@@ -16,7 +16,7 @@ import {
   type ScoredRow,
   searchRowMemoryId,
 } from '../search-port.ts'
-import { type Database, EMPTY_SQL, type Sql, sql } from './database.ts'
+import { type Database, EMPTY_SQL, raw, type Sql, sql } from './database.ts'
 import { filterConditions, kindsOnly } from './search-rows.ts'
 
 /** Combining marks are removed, because the tokenizer splits at them. */
@@ -59,14 +59,15 @@ const MAX_QUERY_CHARS = 10_000
 /** Longer than any name. */
 const MAX_WORD_CHARS = 200
 
-/** The columns of the memory itself, without its neighbours. */
-const OWN_COLUMNS = '{title body facts names grams}'
+/** The columns of the text itself, without its neighbours. */
+const OWN_COLUMNS = { memory_fts: '{title body facts names grams}', passage_fts: '{text}' }
+type RankedTable = keyof typeof OWN_COLUMNS
 
 /** Null if the text has no words. Every word is quoted, so no part of the text is read as an FTS5 operator. */
-export function matchExpression(query: LexicalQuery): string | null {
+export function matchExpression(query: LexicalQuery, table: RankedTable = 'memory_fts'): string | null {
   const terms = termsOf(query)
   if (terms.length === 0) return null
-  return query.how === 'every' ? `${OWN_COLUMNS} : (${terms.join(' AND ')})` : terms.join(' OR ')
+  return query.how === 'every' ? `${OWN_COLUMNS[table]} : (${terms.join(' AND ')})` : terms.join(' OR ')
 }
 
 /** For the chunk table, which has one column. */
@@ -132,7 +133,7 @@ function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-/** A word in more memories than this is common: it says little about any of them. */
+/** A word in more memories, or passages, than this is common: it says little about any of them. */
 const COMMON_FROM = 10_000
 /** With so many rare words the common ones are not needed. Keeps the query for a pasted log as fast as a question. */
 const MAX_RARE = 16
@@ -144,27 +145,38 @@ interface NarrowedQuery {
 }
 
 /**
- * In a large memory most matches have only common words of the query, and scoring them takes the longest. This expression
- * matches only memories with at least one rare word; common words still count in the score. Null if it would not be
+ * In a large table most matches have only common words of the query, and scoring them takes the longest. This expression
+ * matches only rows with at least one rare word; common words still count in the score. Null if it would not be
  * narrower than the whole query.
  */
-export function narrowedExpression(db: Database, text: string, commonFrom = COMMON_FROM): NarrowedQuery | null {
-  // An upper bound for the number of observations, and in practice of the other kinds too.
-  if (searchRowMemoryId(db.number`SELECT max(id) AS n FROM search_rows`) <= commonFrom) return null
+export function narrowedExpression(
+  db: Database,
+  text: string,
+  commonFrom = COMMON_FROM,
+  table: RankedTable = 'memory_fts',
+): NarrowedQuery | null {
+  if (highestId(db, table) <= commonFrom) return null
+  const name = raw(table)
   const counted = termsOf({ text, how: 'any' }).map((term) => ({
     term,
-    memories: db.number`
-      SELECT count(*) AS n FROM (SELECT 1 FROM memory_fts WHERE memory_fts MATCH ${term} LIMIT ${commonFrom + 1})`,
+    rows: db.number`
+      SELECT count(*) AS n FROM (SELECT 1 FROM ${name} WHERE ${name} MATCH ${term} LIMIT ${commonFrom + 1})`,
   }))
-  const rare = counted.filter(({ memories }) => memories <= commonFrom)
-  const common = counted.filter(({ memories }) => memories > commonFrom)
+  const rare = counted.filter(({ rows }) => rows <= commonFrom)
+  const common = counted.filter(({ rows }) => rows > commonFrom)
   if (rare.length > MAX_RARE) {
-    const rarest = rare.sort((a, b) => a.memories - b.memories).slice(0, MAX_RARE)
+    const rarest = rare.sort((a, b) => a.rows - b.rows).slice(0, MAX_RARE)
     return { match: joinWithOr(rarest), factor: 1 }
   }
   if (common.length === 0 || rare.length === 0) return null
   // FTS5 has no optional terms: the required ones are given in their own group, so that each term occurs twice.
   return { match: `(${joinWithOr(rare)}) AND (${joinWithOr([...rare, ...common, ...common])})`, factor: 2 }
+}
+
+/** An upper bound for the number of observations, and in practice of the other kinds too; or for that of passages. */
+function highestId(db: Database, table: RankedTable): number {
+  if (table === 'passage_fts') return db.number`SELECT max(id) AS n FROM passages`
+  return searchRowMemoryId(db.number`SELECT max(id) AS n FROM search_rows`)
 }
 
 function joinWithOr(terms: readonly { term: string }[]): string {
@@ -183,10 +195,23 @@ export function selectMatches(
   if (match === null) return []
   const score = scoreSql(weights)
   if (query.how === 'every') return selectNewest(db, filters, match, score, limit)
-  const narrowed = narrowedExpression(db, query.text)
-  const found = narrowed === null ? [] : selectBest(db, filters, narrowed.match, score, limit)
-  if (narrowed === null || found.length < limit) return selectBest(db, filters, match, score, limit)
-  return found.map(({ row, score }) => ({ row, score: score / narrowed.factor }))
+  return narrowedFirst(db, 'memory_fts', query.text, limit, (narrowed) =>
+    selectBest(db, filters, narrowed ?? match, score, limit),
+  )
+}
+
+/** `select` is called with the narrowed expression, and with null where that is not enough for `limit` rows. */
+export function narrowedFirst<Row extends { score: number }>(
+  db: Database,
+  table: RankedTable,
+  text: string,
+  limit: number,
+  select: (match: string | null) => Row[],
+): Row[] {
+  const narrowed = narrowedExpression(db, text, COMMON_FROM, table)
+  const found = narrowed === null ? [] : select(narrowed.match)
+  if (narrowed === null || found.length < limit) return select(null)
+  return found.map((row) => ({ ...row, score: row.score / narrowed.factor }))
 }
 
 function scoreSql({ title, body, facts, names, grams, neighbours }: ColumnWeights): Sql {

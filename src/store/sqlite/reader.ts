@@ -13,6 +13,7 @@ import { type Bound, bindDatabase, Database, seqNow, storageError } from './data
 import { selectEventIds, selectEvents, selectRecordedEvents, selectStoredSessionStates } from './events.ts'
 import { selectQueue, selectQueueStats } from './inbox.ts'
 import { selectObservation, selectObservations, selectSummaries } from './memories.ts'
+import { selectNewestPassages, selectPassagesOfEvent, selectPassagesOfTurn } from './passages.ts'
 import { selectProjectContents, selectProjectOverviews, selectProjectSettings, selectProjects } from './projects.ts'
 import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
 import {
@@ -38,6 +39,9 @@ export const readOperations = {
   observation: selectObservation,
   observations: selectObservations,
   summaries: selectSummaries,
+  passagesOfEvent: selectPassagesOfEvent,
+  passagesOfTurn: selectPassagesOfTurn,
+  newestPassages: selectNewestPassages,
   projects: selectProjects,
   listProjects: selectProjectOverviews,
   projectSettings: selectProjectSettings,

@@ -34,6 +34,8 @@ import {
   toObservation,
   toSummary,
 } from './memories.ts'
+import { selectFoundPassages, selectMatchingPassages } from './passage-search.ts'
+import { selectPassageSiblings } from './passages.ts'
 import { displayNameSql } from './projects.ts'
 import { openForReading } from './reader.ts'
 import {
@@ -54,6 +56,10 @@ const searchOperations = {
   matchedWords: selectMatchedWords,
   spellingSuggestions: selectSpellingSuggestions,
   chunks: selectChunks,
+  /** Passages by words. */
+  passages: selectMatchingPassages,
+  loadPassages: selectFoundPassages,
+  passageSiblings: selectPassageSiblings,
   neighbours: selectNeighbours,
   listFiltered: selectFiltered,
   listAllFiltered: selectAllFiltered,

@@ -1,0 +1,62 @@
+/** What search reads of passages: matches by words, and the passages themselves with what they belong to. */
+import type { Passage } from '../../domain/passage.ts'
+import { foldPath, type SearchFilters } from '../../domain/search-query.ts'
+import type { FoundPassage, LexicalQuery, PassageWeights, ScoredPassage } from '../search-port.ts'
+import { allOf, type Database, EMPTY_SQL, type Sql, sql } from './database.ts'
+import { matchExpression, narrowedFirst } from './full-text-search.ts'
+import { selectPassages } from './passages.ts'
+import { displayNameSql } from './projects.ts'
+
+/** `every`: newest first. `any`: best first; equal scores: the newer one first. Empty if the query has no words. */
+export function selectMatchingPassages(
+  db: Database,
+  query: LexicalQuery,
+  filters: SearchFilters,
+  weights: PassageWeights,
+  limit: number,
+): ScoredPassage[] {
+  const expression = matchExpression(query, 'passage_fts')
+  if (expression === null) return []
+  const conditions = passageConditions(filters)
+  const isJoined = conditions.length > 0 || query.how === 'every'
+  // CROSS JOIN fixes the order: filters are looked up for matching rows, not the other way round.
+  const join = isJoined ? sql`CROSS JOIN passages p ON p.id = passage_fts.rowid` : EMPTY_SQL
+  const order = query.how === 'every' ? sql`p.at DESC, p.id DESC` : sql`score DESC, passage_fts.rowid DESC`
+  const select = (match: string) => db.all<ScoredPassage>`
+    SELECT passage_fts.rowid AS id, -bm25(passage_fts, ${weights.text}, ${weights.around}) AS score
+    FROM passage_fts ${join} WHERE passage_fts MATCH ${match} AND ${allOf(conditions)} ORDER BY ${order} LIMIT ${limit}`
+  if (query.how === 'every') return select(expression)
+  return narrowedFirst(db, 'passage_fts', query.text, limit, (narrowed) => select(narrowed ?? expression))
+}
+
+/** Over `passages p`. A passage has no type, concept or pin: a filter for one excludes all of them. */
+function passageConditions(filters: SearchFilters): Sql[] {
+  const { project, types, concepts, files, since, until, agent, author, session, pinned } = filters
+  const conditions: Sql[] = []
+  if (types.length + concepts.length > 0 || agent !== null || pinned) conditions.push(sql`FALSE`)
+  if (author !== null) conditions.push(author === 'user' ? sql`p.kind IN ('prompt', 'answer')` : sql`FALSE`)
+  if (project !== null) conditions.push(sql`p.project = ${project}`)
+  if (session !== null) conditions.push(sql`p.content_session_id = ${session}`)
+  if (since !== null) conditions.push(sql`p.at >= ${since}`)
+  if (until !== null) conditions.push(sql`p.at <= ${until}`)
+  if (files.length > 0) {
+    conditions.push(sql`p.subject IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(${files.map(foldPath)}) wanted
+      WHERE instr(lower(replace(p.subject, '\\', '/')), wanted.value) > 0)`)
+  }
+  return conditions
+}
+
+/** In the order of the ids; missing ones are left out. */
+export function selectFoundPassages(db: Database, ids: readonly number[]): FoundPassage[] {
+  const links = db.all<{ id: number; projectName: string; observationIds: string | null }>`
+    SELECT p.id, ${displayNameSql('p.project', 's.project_name')} AS projectName, e.observation_ids AS observationIds
+    FROM json_each(${ids}) wanted CROSS JOIN passages p ON p.id = wanted.value
+      JOIN sdk_sessions s USING (content_session_id)
+      LEFT JOIN events e ON e.content_session_id = p.content_session_id AND e.event_id = p.event_id`
+  const linksOf = new Map(links.map((row) => [row.id, row]))
+  return selectPassages(db, ids).flatMap((passage: Passage) => {
+    const found = linksOf.get(passage.id)
+    if (found === undefined) return []
+    return [{ ...passage, projectName: found.projectName, observationIds: JSON.parse(found.observationIds ?? '[]') }]
+  })
+}

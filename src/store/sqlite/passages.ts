@@ -1,0 +1,130 @@
+/**
+ * `passages`: short pieces of what was said and done. A project has each one once, as a part of the newest event with it.
+ * Texts are compressed one by one, because each is read alone.
+ */
+import { createHash } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Passage, PassageDraft, PassageKind } from '../../domain/passage.ts'
+import { assignmentsSql, type Database, raw, type Sql, type SqlTemplate, sql } from './database.ts'
+import type { RowKeys } from './memories.ts'
+
+/** 16 of the 32 bytes of SHA-256 identify a text among any number of them, and keep the index small. */
+const DIGEST_BYTES = 16
+
+export function passageDigest({ kind, subject, text }: Pick<PassageDraft, 'kind' | 'subject' | 'text'>): Buffer {
+  const hash = createHash('sha256').update(JSON.stringify([kind, subject, text]))
+  return hash.digest().subarray(0, DIGEST_BYTES)
+}
+
+type PassageOwner = Pick<RowKeys, 'session' | 'project'>
+
+/** `moved`: the project had it as a part of an older event. `known`: it has it as a part of this event or of a newer one. */
+export type PassageOutcome = { id: number; is: 'added' | 'moved' | 'known' }
+
+export function insertPassage(db: Database, { session, project }: PassageOwner, draft: PassageDraft): PassageOutcome {
+  const { kind, subject, outcome, eventId, position, promptNumber, at } = draft
+  const digest = passageDigest(draft)
+  const place = {
+    content_session_id: session,
+    prompt_number: promptNumber,
+    event_id: eventId,
+    position,
+    outcome,
+    at,
+  }
+  const known = db.get<{ id: number; at: number; session: string; eventId: string }>`
+    SELECT id, at, content_session_id AS session, event_id AS eventId FROM passages
+    WHERE project = ${project} AND digest = ${digest}`
+  if (known === undefined) {
+    const text = Buffer.from(draft.text)
+    const content = { project, kind, subject, text: compressed(text), bytes: text.length, digest }
+    return { id: db.insertRow('passages', { ...place, ...content }), is: 'added' }
+  }
+  const isSameEvent = known.session === session && known.eventId === eventId
+  if (isSameEvent || known.at > at) return { id: known.id, is: 'known' }
+  db.run`UPDATE passages SET ${assignmentsSql(place)} WHERE id = ${known.id}`
+  return { id: known.id, is: 'moved' }
+}
+
+/** As it is where deflating does not make it shorter. */
+function compressed(text: Buffer): Buffer {
+  const deflated = deflateRawSync(text)
+  return deflated.length < text.length ? deflated : text
+}
+
+function decompressed(text: Buffer, bytes: number): string {
+  return (text.length < bytes ? inflateRawSync(text) : text).toString()
+}
+
+type PassageRow = Omit<Passage, 'text'> & { text: Buffer; bytes: number }
+
+function toPassage({ bytes, text, ...row }: PassageRow): Passage {
+  return { ...row, text: decompressed(text, bytes) }
+}
+
+/** Of `passages p`. */
+const PASSAGE_COLUMNS = sql`p.id, p.content_session_id AS session, p.project, p.kind, p.subject, p.outcome, p.text, p.bytes,
+  p.event_id AS eventId, p.position, p.prompt_number AS promptNumber, p.at`
+
+/** `from` and the rest of the statement; the table is `passages p`. */
+export function passagesFrom(db: Database): (...from: SqlTemplate) => Passage[] {
+  return (...from) => db.all<PassageRow>`SELECT ${PASSAGE_COLUMNS} FROM ${sql(...from)}`.map(toPassage)
+}
+
+/** In the order of the ids; missing ones are left out. */
+export function selectPassages(db: Database, ids: readonly number[]): Passage[] {
+  return passagesFrom(db)`
+    json_each(${ids}) wanted CROSS JOIN passages p ON p.id = wanted.value ORDER BY wanted.key`
+}
+
+/** In their order. */
+export function selectPassagesOfEvent(db: Database, session: string, eventId: string): Passage[] {
+  return passagesFrom(db)`
+    passages p WHERE p.content_session_id = ${session} AND p.event_id = ${eventId} ORDER BY p.position`
+}
+
+/** In the order of the session. */
+export function selectPassagesOfTurn(db: Database, session: string, promptNumber: number): Passage[] {
+  return passagesFrom(db)`
+    passages p WHERE p.content_session_id = ${session} AND p.prompt_number = ${promptNumber}
+    ORDER BY p.at, p.event_id, p.position`
+}
+
+export interface NewestPassages {
+  project: string
+  kinds: readonly PassageKind[]
+  limit: number
+}
+
+/** Older sessions of a project are not looked at: what is newest is in the last few. */
+const MAX_NEWEST_SESSIONS = 50
+
+/** Of the newest sessions of a project, newest first; within an event in their order. */
+export function selectNewestPassages(db: Database, { project, kinds, limit }: NewestPassages): Passage[] {
+  const sessions = db.ids<string>`
+    SELECT content_session_id AS id FROM sdk_sessions WHERE project = ${project}
+    ORDER BY updated_at_epoch DESC LIMIT ${MAX_NEWEST_SESSIONS}`
+  const found: Passage[] = []
+  for (const session of sessions) {
+    if (found.length >= limit) break
+    const ofSession = passagesFrom(db)`
+      passages p WHERE p.content_session_id = ${session} AND p.project = ${project}
+        AND p.kind IN (SELECT value FROM json_each(${kinds}))
+      ORDER BY p.prompt_number DESC, p.at DESC, p.event_id, p.position LIMIT ${limit - found.length}`
+    found.push(...ofSession)
+  }
+  return found
+}
+
+/** The passages before and after one in its event, by its id. */
+export function selectPassageSiblings(
+  db: Database,
+  ids: readonly number[],
+): Map<number, { before: number | null; after: number | null }> {
+  const beside = (step: Sql) => sql`(SELECT b.id FROM passages b WHERE b.content_session_id = p.content_session_id
+    AND b.prompt_number = p.prompt_number AND b.event_id = p.event_id AND b.position = p.position + ${step} LIMIT 1)`
+  const found = db.all<{ id: number; before: number | null; after: number | null }>`
+    SELECT p.id, ${beside(raw('-1'))} AS before, ${beside(raw('1'))} AS after
+    FROM json_each(${ids}) wanted CROSS JOIN passages p ON p.id = wanted.value`
+  return new Map(found.map(({ id, before, after }) => [id, { before, after }]))
+}
