@@ -3,7 +3,7 @@
  * the store delete it and try again, so that events can still be stored while the user frees some space. The hook bundles
  * this file, so it may not import a package.
  */
-import { existsSync, rmSync, statfsSync } from 'node:fs'
+import { rmSync, statfsSync } from 'node:fs'
 import { systemCode } from './errors.ts'
 
 /** Room for hundreds of events: most take a few KB, the largest some hundred. */
@@ -24,12 +24,15 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && error.cause !== undefined && isDiskFull(error.cause)
 }
 
-/** Runs `work`; if the disk is full, deletes the reserve and runs it once more. */
+/**
+ * Runs `work`; if the disk is full, deletes the reserve and runs it once more. Also where there is no reserve: another
+ * process may have deleted it after `work` failed here.
+ */
 export function withReserve<T>(reserveFile: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!isDiskFull(error) || !existsSync(reserveFile)) throw error
+    if (!isDiskFull(error)) throw error
     rmSync(reserveFile, { force: true })
     return work()
   }
