@@ -289,6 +289,7 @@ class DaemonParts implements Daemon {
       onModelCallsStored: (calls) => budget.add(calls),
       cleaningRules: () => settings,
       keepsPayloads: () => settings.CLAUDE_MEM_KEEP_PAYLOADS_DAYS > 0,
+      keepsPassages: () => settings.CLAUDE_MEM_PASSAGE_DAYS > 0 && settings.CLAUDE_MEM_PASSAGE_MB > 0,
       policy: () => sessionPolicy(loaded, observer.choice.provider === 'offline'),
       concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
       spool: this.#spool,

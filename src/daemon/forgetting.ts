@@ -37,7 +37,7 @@ export interface HeldCopy {
 export interface ForgetReport
   extends Pick<
     ForgetResult,
-    'dryRun' | 'observations' | 'summaries' | 'prompts' | 'messages' | 'ids' | 'missing' | 'related'
+    'dryRun' | 'observations' | 'summaries' | 'prompts' | 'messages' | 'passages' | 'ids' | 'missing' | 'related'
   > {
   copies: HeldCopy[]
 }
@@ -76,10 +76,10 @@ export class Forgetting {
     const projects = await this.#projectsWith(planned.ids, filters)
     const gone = await sessions.whileForgetting(planned.inbox, () => store.forget({ ...request, dryRun: false }))
     // The machines of the sessions have dropped them before.
-    const messages = planned.messages
+    const { messages, passages } = planned
     this.#publish(gone.seq, { change: 'forgotten', ids: gone.ids, summaries: gone.summaries, prompts: gone.prompts })
     await this.#updateDerivedData(gone.ids, projects)
-    return { ...this.#report(gone), messages }
+    return { ...this.#report(gone), messages, passages }
   }
 
   /** Erases a session with everything that it left behind. Null if it does not exist. No model is called. */
@@ -115,8 +115,8 @@ export class Forgetting {
   }
 
   #report(result: Omit<ForgetReport, 'copies'> & Pick<ForgetResult, 'copies'>): ForgetReport {
-    const { dryRun, observations, summaries, prompts, messages, ids, missing, related, copies } = result
-    const report = { dryRun, observations, summaries, prompts, messages, ids, missing, related }
+    const { dryRun, observations, summaries, prompts, messages, passages, ids, missing, related, copies } = result
+    const report = { dryRun, observations, summaries, prompts, messages, passages, ids, missing, related }
     return { ...report, copies: copies.map((copy) => ({ ...copy, deletedAfter: this.#deletedAfter(copy, copies) })) }
   }
 

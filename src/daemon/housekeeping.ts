@@ -111,6 +111,8 @@ export class Housekeeping {
     const rules = {
       payloadDays: settings.CLAUDE_MEM_KEEP_PAYLOADS_DAYS,
       payloadBytes: settings.CLAUDE_MEM_KEEP_PAYLOADS_MB * 1024 * 1024,
+      passageDays: settings.CLAUDE_MEM_PASSAGE_DAYS,
+      passageBytes: settings.CLAUDE_MEM_PASSAGE_MB * 1024 * 1024,
       traceDays: settings.CLAUDE_MEM_KEEP_TRACE_DAYS,
       tracePerSession: TRACE_PER_SESSION,
       observerTurnDays: settings.CLAUDE_MEM_KEEP_OBSERVER_TURNS_DAYS,

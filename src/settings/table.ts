@@ -288,6 +288,16 @@ export const SETTINGS = {
     'Days for which masked tool payloads are kept for provenance and replay; 0 keeps none',
   ),
   CLAUDE_MEM_KEEP_PAYLOADS_MB: keeping.now(integer(256, 0, 102_400), 'Total size of kept payloads'),
+  CLAUDE_MEM_PASSAGE_DAYS: keeping.now(
+    // Observations stay for good; their evidence is asked for while the work is remembered.
+    integer(365, 0, 3650),
+    'Days for which passages are kept, the pieces of sessions behind the observations; 0 keeps none',
+  ),
+  CLAUDE_MEM_PASSAGE_MB: keeping.now(
+    // About 150,000 passages, a year of daily work. Compressed and with their index they take about 2.5 times as much.
+    integer(64, 0, 10_240),
+    'Total size of the text of passages, the newest ones; 0 keeps none',
+  ),
   CLAUDE_MEM_KEEP_TRACE_DAYS: keeping.now(integer(30, 1, 3650), "Days for which a session's transitions are kept"),
   CLAUDE_MEM_KEEP_OBSERVER_TURNS_DAYS: keeping.now(
     integer(30, 1, 3650),

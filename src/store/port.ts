@@ -379,6 +379,10 @@ export interface Retention {
   payloadDays: number
   /** Bound on all payloads together. */
   payloadBytes: number
+  /** 0: no passages are kept. */
+  passageDays: number
+  /** Bound on the text of all passages together; 0: none are kept. */
+  passageBytes: number
   traceDays: number
   tracePerSession: number
   observerTurnDays: number

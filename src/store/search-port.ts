@@ -176,6 +176,8 @@ export interface ForgetResult {
   prompts: number
   /** Messages in the inbox that contain, or may contain, the same. */
   messages: number
+  /** Passages of the same turns, and of the messages. */
+  passages: number
   /** Sessions whose inbox or effect is affected. */
   inbox: ForgetScope[]
   /** Ids of the observations. */
@@ -219,7 +221,10 @@ export interface InboxToForget {
 }
 
 export interface ErasedSession
-  extends Pick<ForgetResult, 'ids' | 'observations' | 'summaries' | 'prompts' | 'messages' | 'copies' | 'cleared'> {
+  extends Pick<
+    ForgetResult,
+    'ids' | 'observations' | 'summaries' | 'prompts' | 'messages' | 'passages' | 'copies' | 'cleared'
+  > {
   /** Key of its project. */
   project: string
   seq: number

@@ -344,6 +344,7 @@ describe('forget.output', () => {
     ids: [12],
     missing: [],
     messages: 0,
+    passages: 0,
     related: { observations: [4], summaries: [1], prompts: [2] },
     copies: [
       { file: '/b/daily.sqlite', at: AT, reason: 'daily', deletedAfter: 7 },

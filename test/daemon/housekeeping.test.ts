@@ -145,7 +145,15 @@ test('housekeeping.retention: payloads go when their time is over, the memory st
   await h.supervisor.accept(events.turnEnd('s', 'z'))
   await h.settle()
   h.clockOffset += 25 * 60 * MINUTE
-  const rules = { payloadDays: 1, payloadBytes: 1e9, traceDays: 30, tracePerSession: 1_000, observerTurnDays: 30 }
+  const rules = {
+    payloadDays: 1,
+    payloadBytes: 1e9,
+    passageDays: 3_650,
+    passageBytes: 1e9,
+    traceDays: 30,
+    tracePerSession: 1_000,
+    observerTurnDays: 30,
+  }
   await keeper.run()
   await keeper.settled()
   expect(await h.store.applyRetention(rules, h.now())).toBe(0)

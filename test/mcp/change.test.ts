@@ -98,7 +98,7 @@ describe('forget', () => {
       const wanted = request.filters === null ? request.ids : there
       const ids = wanted.filter((id) => there.includes(id))
       const missing = wanted.filter((id) => !there.includes(id))
-      const base = { summaries: 0, prompts: 0, messages: 0, related: NOTHING, copies: [], ...report }
+      const base = { summaries: 0, prompts: 0, messages: 0, passages: 0, related: NOTHING, copies: [], ...report }
       return { ...base, dryRun: !request.confirm, observations: ids.length, ids, missing }
     }
     const observations = async (ids: readonly number[]) => ({

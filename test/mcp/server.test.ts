@@ -152,6 +152,7 @@ describe('stored text', () => {
       ids: [1],
       missing: [],
       messages: 0,
+      passages: 0,
       related: { observations: [], summaries: [], prompts: [] },
       copies: [],
     }),

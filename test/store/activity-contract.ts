@@ -112,7 +112,15 @@ export function activityContract(current: () => Store, committed: Committed): vo
         { at: NOW, pending: 1, processing: 0, failed: 0 },
         { at: NOW + 5, pending: 0, processing: 0, failed: 0 },
       ])
-      const rules = { payloadDays: 9, payloadBytes: 1e9, traceDays: 1, tracePerSession: 9, observerTurnDays: 9 }
+      const rules = {
+        payloadDays: 9,
+        payloadBytes: 1e9,
+        passageDays: 3_650,
+        passageBytes: 1e9,
+        traceDays: 1,
+        tracePerSession: 9,
+        observerTurnDays: 9,
+      }
       expect(await current().applyRetention(rules, NOW)).toBe(1)
       expect(await depth()).toEqual([{ at: NOW + 5, pending: 0, processing: 0, failed: 0 }])
     })

@@ -48,6 +48,8 @@ export interface OpenedStore {
 const KEEP_ALL: Retention = {
   payloadDays: 7,
   payloadBytes: 1_000_000_000,
+  passageDays: 3_650,
+  passageBytes: 1e9,
   traceDays: 30,
   tracePerSession: 1_000,
   observerTurnDays: 30,
@@ -794,7 +796,15 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       test('retention.leavesWhatWaitsAndWhatWasLearned', async () => {
         const commit = accepting('s', 1, [toolUse('s', '1')])
         await committed(store, { ...commit, observations: [observationOf([])], summaries: [summaryOf()] })
-        const nothing = { payloadDays: 0, payloadBytes: 0, traceDays: 0, tracePerSession: 0, observerTurnDays: 0 }
+        const nothing = {
+          payloadDays: 0,
+          payloadBytes: 0,
+          passageDays: 3_650,
+          passageBytes: 1e9,
+          traceDays: 0,
+          tracePerSession: 0,
+          observerTurnDays: 0,
+        }
         expect(await store.applyRetention(nothing, NOW + 365 * DAY_MS)).toBe(0)
         expect(await statuses()).toEqual(['1:pending'])
         expect(await store.sessionView('s', 1)).toMatchObject({ observations: 1, summaries: 1 })

@@ -29,6 +29,8 @@ type Committed = (store: Store, commit: Commit) => Promise<Extract<CommitResult,
 const KEEP_NO_PAYLOADS: Retention = {
   payloadDays: 0,
   payloadBytes: 0,
+  passageDays: 3_650,
+  passageBytes: 1e9,
   traceDays: 30,
   tracePerSession: 1_000,
   observerTurnDays: 30,

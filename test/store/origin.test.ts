@@ -32,7 +32,15 @@ afterEach(async () => {
   here.dispose()
 })
 
-const KEEP = { payloadDays: 9, payloadBytes: 1e9, traceDays: 9, tracePerSession: 99, observerTurnDays: 9 }
+const KEEP = {
+  payloadDays: 9,
+  payloadBytes: 1e9,
+  passageDays: 3_650,
+  passageBytes: 1e9,
+  traceDays: 9,
+  tracePerSession: 99,
+  observerTurnDays: 9,
+}
 
 /** A turn with one batch, its answer and its summary; returns the observation. */
 function turn(session: string): number {

@@ -51,7 +51,15 @@ export function payloadContract(current: () => Store, committed: Committed): voi
     test('payloads.thatAreTooOldAreGone_theirEventsAreNot', async () => {
       await committed(current(), accepting('s', 1, [toolUse('s', 'old')]))
       await committed(current(), commitOf('s', 2, { inbox: [claim('e'), settled] }))
-      const rules = { payloadDays: 7, payloadBytes: 1e9, traceDays: 30, tracePerSession: 100, observerTurnDays: 30 }
+      const rules = {
+        payloadDays: 7,
+        payloadBytes: 1e9,
+        passageDays: 3_650,
+        passageBytes: 1e9,
+        traceDays: 30,
+        tracePerSession: 100,
+        observerTurnDays: 30,
+      }
       await current().applyRetention(rules, NOW + 8 * DAY_MS)
       expect(await current().recordedEvents('s', 0, 10)).toMatchObject([
         { eventId: 'old', kind: 'tool_use', payload: null },

@@ -46,12 +46,18 @@ export function forgetResultLines(report: ForgetReport, display: Display): strin
   ]
 }
 
-/** `2 observations, 1 prompt and 3 messages that the observer has not read yet`, or `nothing`. */
+/** `2 observations with 9 passages of the same turns and 3 messages that the observer has not read yet`, or `nothing`. */
 export function forgottenText(report: ForgetReport): string {
-  const memories = memoryCountsText(report)
+  const memories = withPassages(memoryCountsText(report), report.passages)
   if (report.messages === 0) return memories
   const messages = `${pluralize(report.messages, 'message')} that the observer has not read yet`
   return memories === 'nothing' ? messages : `${memories} and ${messages}`
+}
+
+function withPassages(memories: string, passages: number): string {
+  if (passages === 0) return memories
+  const text = pluralize(passages, 'passage')
+  return memories === 'nothing' ? text : `${memories} with ${text} of the same turns`
 }
 
 function relatedLines({ related }: ForgetReport, { style }: Display): string[] {

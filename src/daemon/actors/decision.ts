@@ -102,7 +102,7 @@ export function addDecision(
   if (event !== null) commit.events.push({ event, receivedAt: at, outcome: immediateOutcome(event, changes) })
   if (changes.length > 0) commit.inbox.push({ at, changes, event, outcomes: messageOutcomes(delivery) })
   addPrompt(commit, event, changes)
-  if (keepsPassages) addPassages(commit, event, changes)
+  if (keepsPassages) addPassages(commit, event, changes, at)
   addAnswer(commit, delivery, changes, at)
   addCalls(commit, delivery)
   addTurns(commit, delivery, before, after, at)
@@ -146,13 +146,16 @@ function addPrompt(commit: CommitParts, event: MemoryEvent | null, changes: read
 }
 
 /** Of events that are kept: a prompt that is not private, and what enters the inbox. */
-function addPassages(commit: CommitParts, event: MemoryEvent | null, changes: readonly Change[]): void {
+function addPassages(commit: CommitParts, event: MemoryEvent | null, changes: readonly Change[], now: number): void {
   if (event === null) return
-  for (const change of changes) {
-    if (change.do === 'add_prompt' && !change.private) commit.passages.push(...passagesOfEvent(event, change.number))
-    if (change.do === 'add_message' || change.do === 'add_turn_end') {
-      commit.passages.push(...passagesOfEvent(event, change.prompt))
+  const add = (promptNumber: number) => {
+    for (const passage of passagesOfEvent(event, promptNumber)) {
+      commit.passages.push({ ...passage, at: learnedAt([event], now) })
     }
+  }
+  for (const change of changes) {
+    if (change.do === 'add_prompt' && !change.private) add(change.number)
+    if (change.do === 'add_message' || change.do === 'add_turn_end') add(change.prompt)
   }
 }
 

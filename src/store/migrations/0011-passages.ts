@@ -9,7 +9,8 @@ import type { Migration } from './index.ts'
  * passage that is not in the index. When a passage is deleted or becomes part of another event, the triggers take its
  * neighbours out of the index, so that no row of the index has words of a text that is no longer beside it.
  *
- * `forgotten_turns` has a tombstone for each turn whose passages were forgotten, with nothing of the text.
+ * `forgotten_turns` has a tombstone for each turn whose passages were forgotten: the time of the oldest and when it was
+ * forgotten, nothing of the text.
  */
 export const passagesMigration: Migration = {
   version: 11,
@@ -65,10 +66,12 @@ CREATE TRIGGER passage_moved AFTER UPDATE OF content_session_id, prompt_number, 
 END;
 
 CREATE TABLE forgotten_turns (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   content_session_id TEXT NOT NULL,
   prompt_number INTEGER NOT NULL,
+  created_at_epoch INTEGER NOT NULL,
   at INTEGER NOT NULL,
-  PRIMARY KEY (content_session_id, prompt_number)
-) STRICT, WITHOUT ROWID;
+  UNIQUE (content_session_id, prompt_number)
+) STRICT;
 `,
 }

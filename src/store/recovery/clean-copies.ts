@@ -56,10 +56,12 @@ export function cleanCopy(file: string, databaseFile: string, tombstones: Tombst
 }
 
 /** A damaged file cannot be searched: it is deleted if something was forgotten that is older than it. */
-function cleanSetAside(file: string, databaseFile: string, { memories, sessions }: Tombstones): CopyOutcome {
+function cleanSetAside(file: string, databaseFile: string, { memories, sessions, turns }: Tombstones): CopyOutcome {
   const at = parseTimestamp(LEFT_BEHIND.exec(file.slice(databaseFile.length))?.[1] ?? '')
   const mayContain =
-    Number.isNaN(at) || sessions.length > 0 || memories.some(({ created_at_epoch }) => created_at_epoch <= at)
+    Number.isNaN(at) ||
+    sessions.length > 0 ||
+    [...memories, ...turns].some(({ created_at_epoch }) => created_at_epoch <= at)
   if (!mayContain) return 'unchanged'
   removeDatabase(file)
   return 'removed'

@@ -66,6 +66,7 @@ function reconcileProjects(db: Database): void {
       SELECT project AS key FROM (
         SELECT project FROM observations WHERE content_session_id = ${session}
         UNION ALL SELECT project FROM session_summaries WHERE content_session_id = ${session}
+        UNION ALL SELECT project FROM passages WHERE content_session_id = ${session}
         UNION ALL SELECT project FROM calls WHERE content_session_id = ${session}) LIMIT 1`?.key
     if (project === undefined) continue
     const name = db.get<{ name: string }>`

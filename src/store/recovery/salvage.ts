@@ -6,6 +6,8 @@ import { closeSync, copyFileSync, existsSync, openSync, readSync, writeSync } fr
 import { Database, isGroupFailure, raw, rowSql, type Sql, type SqlValue, seqNow, sql } from '../sqlite/database.ts'
 import { payloadHash } from '../sqlite/events.ts'
 import { forgetAgain } from '../sqlite/forget.ts'
+import { isIntactPassage } from '../sqlite/passages.ts'
+import { KEEP_WIDEST } from '../sqlite/tombstones.ts'
 import { fileSize, removeDatabase } from './database-files.ts'
 import { UNKNOWN_PROJECT } from './reconcile.ts'
 
@@ -201,6 +203,10 @@ interface TablePlan {
   label: string
   /** If the restored backup has the row too. Without: the row of the backup is kept. `newest`: the higher revision wins. */
   conflict?: Sql | 'newest'
+  /** Columns that are not taken over. */
+  without?: readonly string[]
+  /** Refuses a row whose content is damaged although its page can be read. */
+  isIntact?: (row: SalvagedRow) => boolean
 }
 
 /** First: what was forgotten must not be in the restored backup when newer rows are added to it. */
@@ -211,6 +217,7 @@ const TOMBSTONES: readonly TablePlan[] = [
     label: 'tombstones of erased sessions',
     conflict: sql`ON CONFLICT (content_session_id) DO UPDATE SET at = max(at, excluded.at)`,
   },
+  { table: 'forgotten_turns', label: 'tombstones of forgotten turns', conflict: KEEP_WIDEST },
 ]
 
 function isTombstone(table: string): boolean {
@@ -239,6 +246,16 @@ const PLANS: readonly TablePlan[] = [
       WHERE status IS NOT excluded.status OR effect_id IS NOT excluded.effect_id OR attempts <> excluded.attempts`,
   },
   { table: 'payloads', label: 'payloads' },
+  {
+    table: 'passages',
+    label: 'passages',
+    without: ['indexed'],
+    isIntact: isIntactPassage,
+    conflict: sql`ON CONFLICT (id) DO UPDATE SET content_session_id = excluded.content_session_id,
+      prompt_number = excluded.prompt_number, event_id = excluded.event_id, position = excluded.position,
+      outcome = excluded.outcome, at = excluded.at WHERE digest = excluded.digest AND excluded.at > at
+      ON CONFLICT DO NOTHING`,
+  },
   { table: 'observer_turns', label: 'observer turns' },
   { table: 'embeddings', label: 'embeddings' },
   { table: 'links', label: 'links' },
@@ -283,7 +300,7 @@ function salvageTable(
   at: number,
   result: SalvageResult,
 ): SalvageResult['tables'][number] {
-  const columns = commonColumns(source, target, plan.table)
+  const columns = commonColumns(source, target, plan)
   if (columns === null) return { label: plan.label, rows: 0, complete: false }
   // The file of an older version does not have the table. With a borrowed schema that is not known.
   if (columns.length === 0) return { label: plan.label, rows: 0, complete: !borrowedSchema }
@@ -293,6 +310,10 @@ function salvageTable(
   const reader = readableRows(source, plan.table, raw(columns.join(', ')))
   let next = reader.next()
   for (; next.done !== true; next = reader.next()) {
+    if (plan.isIntact?.(next.value) === false) {
+      result.refused += 1
+      continue
+    }
     try {
       if (addParents(target, plan.table, next.value, sessions, at)) result.lostSessions += 1
       rows += target.run`INSERT INTO ${raw(plan.table)} ${rowSql(next.value)} ${conflict}`.changes
@@ -343,10 +364,10 @@ function insertLostEvent(db: Database, row: SalvagedRow, payload: string): void 
 }
 
 /** Null if the schema itself is damaged. */
-function commonColumns(source: Database, target: Database, table: string): string[] | null {
+function commonColumns(source: Database, target: Database, { table, without = [] }: TablePlan): string[] | null {
   const known = tableColumns(target, table)
   try {
-    return [...tableColumns(source, table)].filter((column) => known.has(column))
+    return [...tableColumns(source, table)].filter((column) => known.has(column) && !without.includes(column))
   } catch {
     return null
   }

@@ -16,6 +16,15 @@ import {
   searchRowId,
 } from '../search-port.ts'
 import { allOf, type Database, isIndexDamage, nextSeq, raw, type Sql, sql } from './database.ts'
+import {
+  deletePassageRows,
+  forgetPassages,
+  forgetPassagesOfMessages,
+  oldestPassageAt,
+  selectForgottenPassages,
+  selectPassagesToForget,
+  turnsOf,
+} from './forget-passages.ts'
 import { indexChunk, indexSearchRow, purge, resetIndex, startPurge } from './full-text-index.ts'
 import { selectExistingObservations } from './memories.ts'
 import { coversWholeTurns, selectFiltered } from './search-rows.ts'
@@ -24,6 +33,7 @@ import { insertMessageTombstones, insertSessionTombstone, insertTombstones } fro
 /** A small index is purged before the answer; the rest of a large one in the background. */
 const PURGE_STEPS_AT_ONCE = 40
 
+/** Copies that are removed with memories. */
 const NOTHING_REMOVED = { embeddings: 0, links: 0, payloads: 0, observerTurns: 0, callTexts: 0 }
 
 /** Rows deleted in one step: some ten milliseconds, because deleted content is overwritten. */
@@ -36,9 +46,14 @@ export async function forgetMemories(
   request: ForgetOptions,
   copies: readonly BackupInfo[],
 ): Promise<ForgetResult> {
-  const { report, rows, messages } = planForgetting(db, request, copies)
-  if (request.dryRun || rows.length + messages.length === 0) {
+  const { report, rows, messages, passages } = planForgetting(db, request, copies)
+  if (request.dryRun || rows.length + messages.length + passages.length === 0) {
     return { ...report, ...NOTHING_REMOVED, seq: null, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
+  }
+  // Before the memories: what is left after a crash is found again by them.
+  for (const step of slices(passages, MAX_ROWS_PER_STEP)) {
+    withIndexReset(db, () => db.write(() => forgetPassages(db, step, request.at)))
+    await nextTask()
   }
   // Only messages of quarantined sessions are left here: the others were dropped by the machine of their session.
   for (const step of slices(messages, MAX_ROWS_PER_STEP)) {
@@ -94,6 +109,7 @@ export async function eraseSession(
   copies: readonly BackupInfo[],
 ): Promise<ErasedSession | null> {
   await deleteBulk(db, [session])
+  const passages = await deleteInSteps(db, 'passages', [session])
   const erased = withIndexReset(db, () =>
     db.write(() => {
       const row = db.get<{ project: string; createdAt: number }>`
@@ -102,7 +118,7 @@ export async function eraseSession(
       insertSessionTombstone(db, session, at)
       const counts = deleteSession(db, session)
       startPurge(db)
-      return { ...counts, project: row.project, copies: copiesSince(copies, row.createdAt), seq: nextSeq(db) }
+      return { ...counts, passages, project: row.project, copies: copiesSince(copies, row.createdAt), seq: nextSeq(db) }
     }),
   )
   return erased === null ? null : { ...erased, cleared: purge(db, PURGE_STEPS_AT_ONCE) }
@@ -123,7 +139,7 @@ async function deleteInSteps(db: Database, table: string, sessions: readonly str
       WHERE content_session_id IN (SELECT value FROM json_each(${sessions})) LIMIT ${MAX_ROWS_PER_STEP})`.changes
   let deleted = 0
   for (;;) {
-    const changes = db.write(next)
+    const changes = withIndexReset(db, () => db.write(next))
     deleted += changes
     if (changes < MAX_ROWS_PER_STEP) return deleted
     await nextTask()
@@ -179,6 +195,8 @@ interface ForgetPlan {
   rows: number[]
   /** Ids of `pending_messages`. */
   messages: number[]
+  /** Ids of `passages`. */
+  passages: number[]
 }
 
 function planForgetting(
@@ -195,6 +213,7 @@ function planForgetting(
   const observations = memoryIds(rows, 'observation')
   const inbox = selectScopes(db, rows, filters)
   const messages = inbox.flatMap((scope) => selectInboxToForget(db, scope).rows)
+  const passages = selectPassagesToForget(db, rows, messages, filters)
   const known = new Set(existing)
   const report = {
     dryRun,
@@ -202,6 +221,7 @@ function planForgetting(
     summaries: memoryIds(rows, 'summary').length,
     prompts: memoryIds(rows, 'prompt').length,
     messages: messages.length,
+    passages: passages.length,
     inbox,
     ids: observations,
     missing: ids.filter((id) => !known.has(id)),
@@ -210,9 +230,12 @@ function planForgetting(
       summaries: memoryIds(left, 'summary'),
       prompts: memoryIds(left, 'prompt'),
     },
-    copies: copiesSince(copies, Math.min(oldestMemoryAt(db, rows), oldestMessageAt(db, messages))),
+    copies: copiesSince(
+      copies,
+      Math.min(oldestMemoryAt(db, rows), oldestMessageAt(db, messages), oldestPassageAt(db, passages)),
+    ),
   }
-  return { report, rows, messages }
+  return { report, rows, messages, passages }
 }
 
 /** What may say the same as the rows, in no order. */
@@ -258,15 +281,6 @@ function selectScopes(db: Database, rows: readonly number[], filters: SearchFilt
   return found.map(({ session, prompts }) => ({ session, prompts: JSON.parse(prompts), since: null, until: null }))
 }
 
-function turnsOf(rows: readonly number[]): Sql {
-  const ids = (kind: 'observation' | 'summary' | 'prompt') =>
-    sql`(SELECT value FROM json_each(${memoryIds(rows, kind)}))`
-  return sql`
-    SELECT content_session_id AS session, prompt_number AS prompt FROM observations WHERE id IN ${ids('observation')}
-    UNION SELECT content_session_id, prompt_number FROM session_summaries WHERE id IN ${ids('summary')}
-    UNION SELECT content_session_id, prompt_number FROM user_prompts WHERE id IN ${ids('prompt')}`
-}
-
 /** The messages of a session's inbox that are forgotten, as its machine counts them. */
 export function selectInboxToForget(db: Database, { session, prompts, since, until }: ForgetScope): InboxToForget {
   const conditions: Sql[] = [sql`m.content_session_id = ${session}`]
@@ -293,8 +307,12 @@ function turnEnds(messages: readonly { prompt: number; kind: string }[]): number
   return [...new Set(messages.filter(({ kind }) => kind === 'turn_end').map(({ prompt }) => prompt))]
 }
 
-/** Deletes messages of the inbox and leaves tombstones. Their events stay, so that they are not accepted again. */
+/**
+ * Deletes messages of the inbox with the passages of their events, and leaves tombstones. The events stay, so that they
+ * are not accepted again.
+ */
 export function deleteMessages(db: Database, messages: readonly number[], at: number): void {
+  forgetPassagesOfMessages(db, messages, at)
   insertMessageTombstones(db, messages, at)
   deleteInboxRows(db, messages)
 }
@@ -421,18 +439,19 @@ export function forgetAgain(db: Database): void {
   for (const session of selectErasedSessions(db)) deleteSession(db, session)
   const messages = selectForgottenMessages(db)
   const rows = selectForgottenRows(db)
+  const messageIds = messages.map(({ id }) => id)
+  deletePassageRows(db, selectForgottenPassages(db, messageIds))
   const inboxes = [...new Set(messages.map(({ session }) => session))]
-  deleteInboxRows(
-    db,
-    messages.map(({ id }) => id),
-  )
+  deleteInboxRows(db, messageIds)
   clearWaitReasons(db, rows, inboxes)
   removeMemories(db, rows, inboxes)
 }
 
 /** Whether `forgetAgain` would delete something. */
 export function holdsForgotten(db: Database): boolean {
-  return selectErasedSessions(db).length + selectForgottenMessages(db).length + selectForgottenRows(db).length > 0
+  const messages = selectForgottenMessages(db).map(({ id }) => id)
+  const passages = selectForgottenPassages(db, messages)
+  return selectErasedSessions(db).length + messages.length + selectForgottenRows(db).length + passages.length > 0
 }
 
 /** A session that a client continued after it was erased is a new one. */

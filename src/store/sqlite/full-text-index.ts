@@ -12,7 +12,7 @@ import { type IndexState, searchRowId, searchRowKind, searchRowMemoryId } from '
 import { type Database, inSavepoint, isIndexDamage, raw, type Sql, selectMeta, setMeta, sql } from './database.ts'
 import { indexedPairs } from './full-text-search.ts'
 import { observationsFrom, selectObservation, summariesFrom } from './memories.ts'
-import { selectPassageSiblings, selectPassages } from './passages.ts'
+import { hasPassages, selectPassageSiblings, selectPassages } from './passages.ts'
 import { foldedList } from './search-rows.ts'
 
 const FULL_TEXT_TABLES = ['memory_fts', 'chunk_fts', 'passage_fts'] as const
@@ -93,11 +93,16 @@ export function markIndexDamaged(db: Database): void {
 
 /** Deletes the index; `indexNext` rebuilds it from the rows. Fast, however large the index is. */
 export function resetIndex(db: Database): void {
-  for (const table of FULL_TEXT_TABLES) recreate(db, table)
+  for (const table of existingTables(db)) recreate(db, table)
   db.run`UPDATE search_rows SET indexed = 0, chunk = NULL`
   db.run`DELETE FROM session_chunks`
-  db.run`UPDATE passages SET indexed = 0 WHERE indexed = 1`
+  if (hasPassages(db)) db.run`UPDATE passages SET indexed = 0 WHERE indexed = 1`
   setMeta(db, 'index_version', INDEX_VERSION)
+}
+
+/** A backup of an older schema has no passages. */
+function existingTables(db: Database): FullTextTable[] {
+  return FULL_TEXT_TABLES.filter((table) => table !== 'passage_fts' || hasPassages(db))
 }
 
 export function rebuildIndex(db: Database): IndexState {

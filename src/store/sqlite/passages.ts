@@ -5,15 +5,26 @@
 import { createHash } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Passage, PassageDraft, PassageKind } from '../../domain/passage.ts'
-import { assignmentsSql, type Database, raw, type Sql, type SqlTemplate, sql } from './database.ts'
+import { schemaVersion } from '../migrations/index.ts'
+import { assignmentsSql, type Database, raw, type Sql, type SqlTemplate, type SqlValue, sql } from './database.ts'
 import type { RowKeys } from './memories.ts'
+
+/** The first schema version with passages. A backup of an older one is cleaned as it is. */
+const FIRST_VERSION_WITH_PASSAGES = 11
+
+export function hasPassages(db: Database): boolean {
+  return schemaVersion(db) >= FIRST_VERSION_WITH_PASSAGES
+}
 
 /** 16 of the 32 bytes of SHA-256 identify a text among any number of them, and keep the index small. */
 const DIGEST_BYTES = 16
 
-export function passageDigest({ kind, subject, text }: Pick<PassageDraft, 'kind' | 'subject' | 'text'>): Buffer {
-  const hash = createHash('sha256').update(JSON.stringify([kind, subject, text]))
-  return hash.digest().subarray(0, DIGEST_BYTES)
+function passageDigest({ kind, subject, text }: Pick<PassageDraft, 'kind' | 'subject' | 'text'>): Buffer {
+  return contentDigest(JSON.stringify([kind, subject, text]))
+}
+
+function contentDigest(content: string): Buffer {
+  return createHash('sha256').update(content).digest().subarray(0, DIGEST_BYTES)
 }
 
 type PassageOwner = Pick<RowKeys, 'session' | 'project'>
@@ -54,6 +65,19 @@ function compressed(text: Buffer): Buffer {
 
 function decompressed(text: Buffer, bytes: number): string {
   return (text.length < bytes ? inflateRawSync(text) : text).toString()
+}
+
+/** Whether the text of a row that was read from a damaged database is the one that was stored. */
+export function isIntactPassage(row: Record<string, SqlValue>): boolean {
+  const { kind, subject, text, bytes, digest } = row
+  if (!Buffer.isBuffer(text) || !Buffer.isBuffer(digest) || typeof bytes !== 'number') return false
+  try {
+    const content = JSON.stringify([kind, subject, decompressed(text, bytes)])
+    return contentDigest(content).equals(digest)
+  } catch {
+    // The compressed text is damaged.
+    return false
+  }
 }
 
 type PassageRow = Omit<Passage, 'text'> & { text: Buffer; bytes: number }

@@ -135,6 +135,9 @@ function upsertSettings(db: Database, update: ProjectUpdate, at: number): boolea
 /** Tables with an index on the project. A merge is finished when none of them has rows of the merged key. */
 const TABLES_BY_PROJECT = ['observations', 'session_summaries', 'search_rows', 'sdk_sessions'] as const
 
+/** Of passages both projects may have the same: the newer one stays. A deletion also changes the full-text index. */
+const MAX_MOVED_PASSAGES = 500
+
 interface Merge {
   from: string
   into: string
@@ -153,8 +156,23 @@ export function moveMergedRows(db: Database, limit: number): number {
   })
 }
 
+function movePassages(db: Database, { from, into }: Merge, limit: number): number {
+  const pairs = db.all<{ id: number; at: number; other: number | null; otherAt: number }>`
+    SELECT p.id, p.at, q.id AS other, q.at AS otherAt FROM passages p
+      LEFT JOIN passages q ON q.project = ${into} AND q.digest = p.digest
+    WHERE p.project = ${from} LIMIT ${limit}`
+  for (const { id, at, other, otherAt } of pairs) {
+    const older = other === null ? null : at > otherAt ? other : id
+    if (older !== null) db.run`DELETE FROM passages WHERE id = ${older}`
+    if (older !== id) db.run`UPDATE passages SET project = ${into} WHERE id = ${id}`
+  }
+  return pairs.length
+}
+
 function hasRows(db: Database, key: string): boolean {
-  return TABLES_BY_PROJECT.some((table) => db.exists`SELECT 1 FROM ${raw(table)} WHERE project = ${key} LIMIT 1`)
+  return [...TABLES_BY_PROJECT, 'passages'].some(
+    (table) => db.exists`SELECT 1 FROM ${raw(table)} WHERE project = ${key} LIMIT 1`,
+  )
 }
 
 function moveRows(db: Database, { from, into }: Merge, limit: number): number {
@@ -162,7 +180,7 @@ function moveRows(db: Database, { from, into }: Merge, limit: number): number {
   // Small tables without an index: all at once and first, so that the indexed tables tell when the merge is finished.
   db.run`UPDATE session_chunks SET project = ${into} WHERE project = ${from}`
   db.run`UPDATE calls SET project = ${into}, ${setName} WHERE project = ${from}`
-  let moved = 0
+  let moved = movePassages(db, { from, into }, Math.min(limit, MAX_MOVED_PASSAGES))
   for (const table of TABLES_BY_PROJECT) {
     if (moved >= limit) break
     const columns = table === 'sdk_sessions' ? sql`project = ${into}, ${setName}` : sql`project = ${into}`

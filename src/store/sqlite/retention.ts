@@ -2,9 +2,12 @@
 import { DAY_MS } from '../../domain/dates.ts'
 import type { Retention } from '../port.ts'
 import { type Database, sql } from './database.ts'
+import { startPurge } from './full-text-index.ts'
 
 /** Rows deleted in one call: commits wait for it, a few milliseconds at most. */
 const MAX_ROWS = 2_000
+/** Each is also deleted from the full-text index. */
+const MAX_PASSAGES = 500
 
 /** More than a long session uses, and still a small table. */
 const SEEN_PER_SESSION = 5_000
@@ -21,6 +24,7 @@ export function applyRetention(db: Database, rules: Retention, now: number): num
   const steps: ((limit: number) => number)[] = [
     (limit) => deleteOldPayloads(db, payloadsBefore, limit),
     (limit) => deletePayloadsOver(db, rules.payloadBytes, limit),
+    (limit) => deletePassages(db, rules, now, Math.min(limit, MAX_PASSAGES)),
     (limit) => deleteOldTrace(db, traceBefore, limit),
     (limit) => deleteTraceOver(db, rules.tracePerSession, limit),
     (limit) => deleteOldTurns(db, turnsBefore, limit),
@@ -51,6 +55,34 @@ function deletePayloadsOver(db: Database, maxBytes: number, limit: number): numb
       SELECT id FROM (SELECT id, kept_at, sum(bytes) OVER (ORDER BY kept_at DESC, id DESC) AS total FROM payloads
         WHERE ${NOT_QUARANTINED})
       WHERE total > ${maxBytes} ORDER BY kept_at, id LIMIT ${limit})`.changes
+}
+
+function deletePassages(db: Database, { passageDays, passageBytes }: Retention, now: number, limit: number): number {
+  const isOff = passageDays === 0 || passageBytes === 0
+  // An event of a client whose clock is ahead is in the future.
+  const before = isOff ? Number.MAX_SAFE_INTEGER : now - passageDays * DAY_MS
+  const old = db.ids`SELECT id FROM passages WHERE at <= ${before} ORDER BY at, id LIMIT ${limit}`
+  const ids = old.length < limit && !isOff ? [...old, ...passagesOver(db, passageBytes, old, limit)] : old
+  if (ids.length === 0) return 0
+  db.run`DELETE FROM passages WHERE id IN (SELECT value FROM json_each(${ids}))`
+  // Who switches passages off expects that no word of them is left.
+  if (isOff && !db.exists`SELECT 1 FROM passages LIMIT 1`) startPurge(db)
+  return ids.length
+}
+
+/** The oldest ones above the bound, without those that are deleted anyway. */
+function passagesOver(db: Database, maxBytes: number, deleted: readonly number[], limit: number): number[] {
+  let over = db.number`SELECT sum(bytes) AS n FROM passages` - maxBytes
+  if (over <= 0) return []
+  const isDeleted = new Set(deleted)
+  const found: number[] = []
+  const oldest = db.all<{ id: number; bytes: number }>`SELECT id, bytes FROM passages ORDER BY at, id LIMIT ${limit}`
+  for (const { id, bytes } of oldest) {
+    if (over <= 0) break
+    over -= bytes
+    if (!isDeleted.has(id)) found.push(id)
+  }
+  return found
 }
 
 function deleteOldTurns(db: Database, before: number, limit: number): number {

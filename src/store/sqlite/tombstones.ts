@@ -1,11 +1,13 @@
 /**
  * Tombstones keep deleted what was forgotten, when a backup, a recovery, a transcript or a late event brings back an older
  * state. `forgotten` has one for each memory: its row id, time and turn. `forgotten_sessions` has one for each erased
- * session: its id and the time. Neither has anything of the text, not even a digest from which a short text could be guessed.
+ * session: its id and the time. `forgotten_turns` has one for each turn whose passages were forgotten. None has anything of
+ * the text, not even a digest from which a short text could be guessed.
  */
 import { existsSync } from 'node:fs'
 import { schemaVersion } from '../migrations/index.ts'
 import { Database, raw, sql } from './database.ts'
+import { hasPassages } from './passages.ts'
 
 interface MemoryTombstone {
   id: number
@@ -21,14 +23,23 @@ interface SessionTombstone {
   at: number
 }
 
+interface TurnTombstone {
+  content_session_id: string
+  prompt_number: number
+  /** Time of the oldest passage. */
+  created_at_epoch: number
+  at: number
+}
+
 export interface Tombstones {
   memories: MemoryTombstone[]
   sessions: SessionTombstone[]
+  turns: TurnTombstone[]
 }
 
-const NO_TOMBSTONES: Tombstones = { memories: [], sessions: [] }
+const NO_TOMBSTONES: Tombstones = { memories: [], sessions: [], turns: [] }
 
-/** The first schema versions with the tables `forgotten` and `forgotten_sessions`. */
+/** The first schema versions with the tables `forgotten` and `forgotten_sessions`; `forgotten_turns` came with passages. */
 const FIRST_VERSION_WITH_TOMBSTONES = 3
 const FIRST_VERSION_WITH_SESSIONS = 8
 
@@ -63,6 +74,28 @@ export function insertSessionTombstone(db: Database, session: string, at: number
     ON CONFLICT (content_session_id) DO UPDATE SET at = max(at, excluded.at)`
 }
 
+/** `passages`: ids of the passages that are forgotten. */
+export function insertTurnTombstones(db: Database, passages: readonly number[], at: number): void {
+  db.run`
+    INSERT INTO forgotten_turns (content_session_id, prompt_number, created_at_epoch, at)
+    SELECT content_session_id, prompt_number, min(at), ${at} FROM passages
+    WHERE id IN (SELECT value FROM json_each(${passages})) GROUP BY content_session_id, prompt_number
+    ${KEEP_WIDEST}`
+}
+
+function insertTurnTombstone(
+  db: Database,
+  { content_session_id, prompt_number, created_at_epoch, at }: TurnTombstone,
+): void {
+  db.run`
+    INSERT INTO forgotten_turns (content_session_id, prompt_number, created_at_epoch, at)
+    VALUES (${content_session_id}, ${prompt_number}, ${created_at_epoch}, ${at}) ${KEEP_WIDEST}`
+}
+
+/** A turn may be forgotten twice, while it goes on. */
+export const KEEP_WIDEST = sql`ON CONFLICT (content_session_id, prompt_number) DO UPDATE SET
+  created_at_epoch = min(created_at_epoch, excluded.created_at_epoch), at = max(at, excluded.at)`
+
 /** When the session was erased; null: it was not. */
 export function selectSessionErasedAt(db: Database, session: string): number | null {
   return db.get<{ at: number }>`SELECT at FROM forgotten_sessions WHERE content_session_id = ${session}`?.at ?? null
@@ -85,6 +118,9 @@ export function selectTombstones(db: Database): Tombstones {
   return {
     memories: db.all<MemoryTombstone>`SELECT id, created_at_epoch, at, ${turn} FROM forgotten`,
     sessions: hasSessions ? db.all<SessionTombstone>`SELECT content_session_id, at FROM forgotten_sessions` : [],
+    turns: hasPassages(db)
+      ? db.all<TurnTombstone>`SELECT content_session_id, prompt_number, created_at_epoch, at FROM forgotten_turns`
+      : [],
   }
 }
 
@@ -102,17 +138,18 @@ export function readTombstones(file: string): Tombstones {
   }
 }
 
-export function hasTombstones({ memories, sessions }: Tombstones): boolean {
-  return memories.length + sessions.length > 0
+export function hasTombstones({ memories, sessions, turns }: Tombstones): boolean {
+  return memories.length + sessions.length + turns.length > 0
 }
 
-export function addTombstones(db: Database, { memories, sessions }: Tombstones): void {
+export function addTombstones(db: Database, { memories, sessions, turns }: Tombstones): void {
   for (const { id, created_at_epoch, at, content_session_id, prompt_number } of memories) {
     db.run`
       INSERT INTO forgotten (id, created_at_epoch, at, content_session_id, prompt_number)
       VALUES (${id}, ${created_at_epoch}, ${at}, ${content_session_id}, ${prompt_number}) ON CONFLICT DO NOTHING`
   }
   for (const { content_session_id, at } of sessions) insertSessionTombstone(db, content_session_id, at)
+  for (const turn of turns) insertTurnTombstone(db, turn)
 }
 
 /**
@@ -123,5 +160,7 @@ export function attachTombstones(db: Database, tombstones: Tombstones): void {
   db.run`CREATE TEMP TABLE forgotten (id INTEGER PRIMARY KEY, created_at_epoch INTEGER NOT NULL, at INTEGER NOT NULL,
     content_session_id TEXT, prompt_number INTEGER)`
   db.run`CREATE TEMP TABLE forgotten_sessions (content_session_id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL)`
+  db.run`CREATE TEMP TABLE forgotten_turns (content_session_id TEXT NOT NULL, prompt_number INTEGER NOT NULL,
+    created_at_epoch INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (content_session_id, prompt_number))`
   db.write(() => addTombstones(db, tombstones))
 }

@@ -471,7 +471,15 @@ describe('supervisor.quarantine', () => {
   test('neither age nor size deletes what is held', async () => {
     await damaged()
     await accept(events.prompt('s', 'p2', 'second'))
-    const rules = { payloadDays: 0, payloadBytes: 0, traceDays: 30, tracePerSession: 100, observerTurnDays: 30 }
+    const rules = {
+      payloadDays: 0,
+      payloadBytes: 0,
+      passageDays: 3_650,
+      passageBytes: 1e9,
+      traceDays: 30,
+      tracePerSession: 100,
+      observerTurnDays: 30,
+    }
     await h.store.applyRetention(rules, Date.now() + 400 * 86_400_000)
     await h.supervisor.retry('s')
     expect((await promptsOf()).map(({ text }) => text)).toEqual(['do it', 'second'])

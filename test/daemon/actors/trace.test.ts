@@ -119,7 +119,15 @@ describe('trace', () => {
     expect(trace.map(({ from }) => from)).toEqual(['init', ...trace.slice(0, -1).map(({ to }) => to)])
     expect(trace.filter(({ reason, event }) => reason.trim() === '' || event === '')).toEqual([])
 
-    const rules = { payloadDays: 9, payloadBytes: 1e9, traceDays: 9, tracePerSession: 10, observerTurnDays: 9 }
+    const rules = {
+      payloadDays: 9,
+      payloadBytes: 1e9,
+      passageDays: 3_650,
+      passageBytes: 1e9,
+      traceDays: 9,
+      tracePerSession: 10,
+      observerTurnDays: 9,
+    }
     while ((await h.store.applyRetention(rules, h.now())) > 0);
     const kept = await viewOf('s')
     expect(kept.trace).toEqual(trace.slice(-10))

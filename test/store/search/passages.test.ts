@@ -130,7 +130,7 @@ test('passages.nameTheObservationsOfTheirEvent', () => {
   const event = toolUse('s1', 'e1')
   place.commit('s1', { events: [record(event)], passages: [draft('alpha')] })
   const [id] = place.commit('s1', {
-    observations: [{ ...observationOf(), sources: ['e1'] }],
+    observations: [observationOf(['e1'])],
     inbox: [settle('x', [{ eventId: 'e1', kind: 'observed', reason: null }])],
   })
   expect(place.reader.loadPassages([1])).toMatchObject([{ observationIds: [id], projectName: 'shop' }])

@@ -69,7 +69,14 @@ export class Recorded {
 
   /** Removes payloads, oldest first, until so many bytes are left. */
   async keep(payloadBytes: number): Promise<void> {
-    const others = { payloadDays: 3_650, traceDays: 3_650, tracePerSession: 1_000, observerTurnDays: 3_650 }
+    const others = {
+      payloadDays: 3_650,
+      passageDays: 3_650,
+      passageBytes: 1e9,
+      traceDays: 3_650,
+      tracePerSession: 1_000,
+      observerTurnDays: 3_650,
+    }
     await this.harness.store.applyRetention({ ...others, payloadBytes }, this.#at)
   }
 
