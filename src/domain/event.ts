@@ -78,6 +78,8 @@ export interface TurnEndEvent extends EventBase {
   kind: 'turn_end'
   /** Null if the client is too old to send it. */
   lastMessage: string | null
+  /** What the agent wrote between tool uses of the turn, oldest first, where it is known. */
+  words?: string[]
   /** The client's error if the turn ended with StopFailure. */
   error: string | null
 }

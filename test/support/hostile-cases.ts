@@ -35,6 +35,7 @@ import { promptAttribute, promptLine, promptText, shortenForPrompt } from '../..
 import { parseReply } from '../../src/observer/model/reply/index.ts'
 import { describeToolUse } from '../../src/observer/model/tool-use.ts'
 import { makeWithheldFilter } from '../../src/observer/model/withheld.ts'
+import { passagesOfEvent } from '../../src/observer/passages/index.ts'
 import { isTooLongError } from '../../src/observer/providers/failures.ts'
 import { composeDecision, findDecisions, findUserRules } from '../../src/observer/rules/decisions.ts'
 import { groupIntoEpisodes } from '../../src/observer/rules/episodes.ts'
@@ -137,6 +138,7 @@ const RULES: Cases = Object.fromEntries([
     },
   ]),
   ...Object.entries<(text: string) => unknown>({
+    passagesOfEvent: (text) => events(text).map((event) => passagesOfEvent(event, 1)),
     findDecisions,
     findUserRules,
     composeDecision: (text) => composeDecision([text, `${text}.`], 'person', []),

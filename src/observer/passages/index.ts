@@ -1,54 +1,59 @@
-/** Passages of an event: what the user asked, and the last message of the agent, cut at the ends of lines and sentences. */
+/**
+ * The passages of an event: short pieces of what was said and done, in its own words (src/domain/passage.ts). Pure, in
+ * linear time, and a bounded number for an event. Events come here cleaned: private parts removed, secrets masked.
+ *
+ * Not kept: contents of files that were read, listings, progress, tests that passed one by one.
+ */
 import type { MemoryEvent } from '../../domain/event.ts'
-import { MAX_PASSAGE_CHARS, type PassageDraft, type PassageKind } from '../../domain/passage.ts'
+import type { PassageDraft } from '../../domain/passage.ts'
+import { cutProse, type PassageContent } from './pieces.ts'
+import { toolPassages } from './tools.ts'
+
+/** Most passages of one message: some 12,000 characters. */
+const MAX_PASSAGES = 30
+/** Of everything that was written between the tool uses of a turn. The last is nearest to the result. */
+const MAX_WORDS_PASSAGES = 60
+/** Of a pasted log or document in a prompt. */
+const MAX_PROMPT_PASSAGES = 16
 
 export function passagesOfEvent(event: MemoryEvent, promptNumber: number): PassageDraft[] {
+  const seen = new Set<string>()
+  const contents = contentsOf(event).filter(({ kind, subject, text }) => {
+    const key = `${kind}\n${subject}\n${text}`
+    return !seen.has(key) && seen.add(key)
+  })
+  return contents.map((content, position) => ({ ...content, eventId: event.id, position, promptNumber, at: event.at }))
+}
+
+function contentsOf(event: MemoryEvent): PassageContent[] {
   switch (event.kind) {
     case 'prompt':
-      return drafts(event, promptNumber, 'prompt', event.text)
+      return event.private ? [] : promptPassages(event.text)
     case 'turn_end':
-      return drafts(event, promptNumber, 'closing', event.lastMessage ?? '')
+      return [
+        ...said('closing', event.lastMessage ?? '', MAX_PASSAGES),
+        ...(event.words ?? []).flatMap((words) => said('words', words, MAX_PASSAGES)).slice(-MAX_WORDS_PASSAGES),
+      ]
     case 'subagent_end':
-      return drafts(event, promptNumber, 'report', event.lastMessage)
+      return said('report', event.lastMessage, MAX_PASSAGES)
+    case 'tool_use':
+    case 'tool_failure':
+      return toolPassages(event)
     default:
       return []
   }
 }
 
-function drafts(
-  { id: eventId, at }: MemoryEvent,
-  promptNumber: number,
-  kind: PassageKind,
-  text: string,
-): PassageDraft[] {
-  return cutText(text).map((piece, position) => {
-    return { kind, subject: null, outcome: null, text: piece, eventId, position, promptNumber, at }
-  })
+/** A client reports the end of an agent in the background as a prompt. */
+const NOTIFICATION = /^\s*<task-notification>/
+
+function promptPassages(text: string): PassageContent[] {
+  if (!NOTIFICATION.test(text)) return said('prompt', text, MAX_PROMPT_PASSAGES)
+  const from = text.indexOf('<result>')
+  const to = text.lastIndexOf('</result>')
+  return from === -1 || to < from ? [] : said('report', text.slice(from + '<result>'.length, to), MAX_PASSAGES)
 }
 
-/** Linear: every character is looked at once from the front and at most once from the end of its piece. */
-function cutText(text: string): string[] {
-  const pieces: string[] = []
-  let start = 0
-  while (start < text.length) {
-    const end = start + MAX_PASSAGE_CHARS >= text.length ? text.length : lastBoundary(text, start)
-    const piece = text.slice(start, end).trim()
-    if (piece !== '') pieces.push(piece)
-    start = end
-  }
-  return pieces
-}
-
-/** The end of the last line of the piece, else of the last sentence or word in its second half, else its full length. */
-function lastBoundary(text: string, start: number): number {
-  const end = start + MAX_PASSAGE_CHARS
-  const piece = text.slice(start, end)
-  const half = MAX_PASSAGE_CHARS / 2
-  for (const boundary of ['\n', '. ', ' ']) {
-    const found = piece.lastIndexOf(boundary)
-    if (found >= half) return start + found + boundary.length
-  }
-  const last = text.charCodeAt(end - 1)
-  // A surrogate pair stays together.
-  return last >= 0xd800 && last <= 0xdbff ? end - 1 : end
+function said(kind: PassageContent['kind'], text: string, most: number): PassageContent[] {
+  return cutProse(text, most).map((piece) => ({ kind, subject: null, outcome: null, text: piece }))
 }

@@ -16,6 +16,37 @@ export interface SignificantLine {
   weight: number
 }
 
+/** The hunks of an edit. `created`: the text of a new file, null where the file was known. */
+export interface EditHunks {
+  file: string
+  hunks: Hunk[]
+  created: string | null
+}
+
+export function readEditHunks(event: ToolUseEvent, input: JsonFields): EditHunks {
+  const response = asFields(event.response)
+  const path =
+    stringField(response, 'filePath') || stringField(input, 'file_path') || stringField(input, 'notebook_path')
+  const file = shortPath(path, event.cwd)
+  if ('new_source' in input) return { file, hunks: [wholeFileHunk(stringField(input, 'new_source'))], created: null }
+  const patch = readStructuredPatch(response.structuredPatch)
+  const hunks = patch.length > 0 ? patch : hunksFromReplacements(input)
+  const content = 'content' in input ? stringField(input, 'content') : null
+  const { originalFile } = response
+  if (hunks.length === 0 && content !== null && typeof originalFile === 'string')
+    return { file, hunks: [differingLines(originalFile, content)], created: null }
+  return { file, hunks, created: hunks.length === 0 ? content : null }
+}
+
+/** For clients that send both texts and no patch: the lines that only one of them has, in linear time. */
+function differingLines(before: string, after: string): Hunk {
+  const [old, now] = [splitTextLines(before), splitTextLines(after)]
+  const [known, kept] = [new Set(old), new Set(now)]
+  const removed = old.filter((line) => !kept.has(line)).map((line) => `-${line}`)
+  const added = now.filter((line) => !known.has(line)).map((line) => `+${line}`)
+  return { oldStart: 1, newStart: 1, lines: [...removed, ...added] }
+}
+
 export function readFileEdit(event: ToolUseEvent, input: JsonFields): EditAction {
   const response = asFields(event.response)
   const file = shortPath(stringField(response, 'filePath') || stringField(input, 'file_path'), event.cwd)

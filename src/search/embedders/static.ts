@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { errorMessage, MemError } from '../../lib/errors.ts'
-import { splitTokens, type WordToken } from '../../lib/words.ts'
+import { STOP_WORDS, splitTokens, type WordToken } from '../../lib/words.ts'
 import { JARGON } from './jargon.ts'
 import type { Embedder } from './models.ts'
 import { decodeWordVectors, type WordVectorFile } from './word-vectors.ts'
@@ -18,14 +18,93 @@ export const STATIC_EMBEDDER_NAME = 'static-1'
 /** Characters of a text that are read: more do not change its meaning, and a pasted file stays cheap. */
 const MAX_CHARS = 20_000
 
-export async function staticEmbedder({ file = vectorsFile() }: { file?: string } = {}): Promise<Embedder> {
+/** How much of what a query says a text says too, word by word, from 0 to 1. */
+export type WordCoverage = (text: string) => number
+
+export interface StaticEmbedder extends Embedder {
+  coverageOf(query: string): WordCoverage
+}
+
+export async function staticEmbedder({ file = vectorsFile() }: { file?: string } = {}): Promise<StaticEmbedder> {
   const vectors = await loadVectorFile(file)
   const lexicon = new Lexicon(new Vocabulary(vectors.text, vectors.starts))
   return {
     name: STATIC_EMBEDDER_NAME,
     dimensions: vectors.dimensions,
     embed: async (texts) => texts.map((text) => embedOne(text, vectors, lexicon)),
+    coverageOf: (query) => wordCoverage(query, vectors, lexicon),
   }
+}
+
+/** Cosine up to which two words are unrelated: most pairs of words of one field are above .2. */
+const UNRELATED_COSINE = 0.4
+
+interface QueryWord {
+  whole: string
+  stems: readonly string[]
+  vector: Float32Array | null
+  weight: number
+}
+
+/**
+ * For each word of the query the closest word of the text, weighted by how rare it is. Other than the vector of the
+ * whole text it does not fade in a text that says other things too. The words of many texts are mostly the same: each is
+ * compared once for a query.
+ */
+function wordCoverage(query: string, file: WordVectorFile, lexicon: Lexicon): WordCoverage {
+  const words = queryWords(query, file, lexicon)
+  const total = words.reduce((sum, { weight }) => sum + weight, 0)
+  const known = new Map<string, Float32Array>()
+  const similarities = (token: string): Float32Array => {
+    const cached = known.get(token)
+    if (cached !== undefined) return cached
+    const ranks = lexicon.ranksOfWord(token)
+    const vector = ranks.length === 0 ? null : sumOf(ranks, file)
+    const stems = stemsOf(token)
+    const found = Float32Array.from(words, (word) => wordSimilarity(word, token, stems, vector))
+    known.set(token, found)
+    return found
+  }
+  return (text) => {
+    if (total === 0) return 0
+    const best = new Float32Array(words.length)
+    for (const { whole, parts } of splitTokens(text.slice(0, MAX_CHARS))) {
+      for (const token of parts.length > 1 ? [whole, ...parts] : parts) {
+        const found = similarities(token)
+        for (let i = 0; i < best.length; i++) best[i] = Math.max(best[i] ?? 0, found[i] ?? 0)
+      }
+    }
+    return words.reduce((sum, { weight }, i) => sum + weight * (best[i] ?? 0), 0) / total
+  }
+}
+
+function queryWords(query: string, file: WordVectorFile, lexicon: Lexicon): QueryWord[] {
+  const tokens = splitTokens(query.slice(0, MAX_CHARS)).flatMap(({ whole, parts }) =>
+    parts.length > 1 ? [whole, ...parts] : parts,
+  )
+  const telling = [...new Set(tokens)].filter((token) => !STOP_WORDS.has(token)).slice(0, MAX_QUERY_WORDS)
+  return telling.map((whole) => {
+    const ranks = lexicon.ranksOfWord(whole)
+    const weight = ranks.length === 0 ? 1 : wordWeight(Math.max(...ranks))
+    return { whole, stems: stemsOf(whole), vector: ranks.length === 0 ? null : sumOf(ranks, file), weight }
+  })
+}
+
+/** Of a pasted text the first words say what is asked. */
+const MAX_QUERY_WORDS = 32
+
+function wordSimilarity(word: QueryWord, token: string, stems: readonly string[], vector: Float32Array | null): number {
+  if (token === word.whole || stems.includes(word.whole) || word.stems.includes(token)) return 1
+  if (vector === null || word.vector === null) return 0
+  let cosine = 0
+  for (let i = 0; i < vector.length; i++) cosine += (vector[i] ?? 0) * (word.vector[i] ?? 0)
+  return Math.max(0, (cosine - UNRELATED_COSINE) / (1 - UNRELATED_COSINE))
+}
+
+function sumOf(ranks: readonly number[], file: WordVectorFile): Float32Array | null {
+  const sum = new Float64Array(file.dimensions)
+  for (const rank of ranks) add(sum, file, rank)
+  return normalize(sum)
 }
 
 async function loadVectorFile(file: string): Promise<WordVectorFile> {
@@ -130,6 +209,10 @@ class Lexicon {
     if (parts.length <= 1) return this.#ranksOf(first)
     const ranks = parts.flatMap((part) => this.#ranksOf(part))
     return [...this.#directRanks(whole), ...ranks]
+  }
+
+  ranksOfWord(word: string): readonly number[] {
+    return this.#ranksOf(word)
   }
 
   #ranksOf(word: string): readonly number[] {
