@@ -190,7 +190,7 @@ export function memoryEvent(random: Random): Record<string, unknown> {
     { ...base, kind: 'tool_failure', tool, input, error: words(random), interrupted: false, durationMs: null },
     { ...base, kind: 'subagent_end', lastMessage: words(random) },
     { ...base, kind: 'pre_compact', trigger: 'auto' },
-    { ...base, kind: 'turn_end', lastMessage: words(random, 40), error: null },
+    { ...base, kind: 'turn_end', lastMessage: words(random, 40), error: null, words: [words(random, 10)] },
     { ...base, kind: 'session_end', reason: 'other' },
   ])
 }

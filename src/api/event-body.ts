@@ -33,7 +33,7 @@ const DEFAULTS: Record<EventKind, Fields> = {
   tool_failure: { input: null, interrupted: false, durationMs: null },
   subagent_end: { lastMessage: '' },
   pre_compact: { trigger: 'unknown' },
-  turn_end: { lastMessage: null, error: null },
+  turn_end: { lastMessage: null, error: null, words: [] },
   session_end: { reason: 'unknown' },
 }
 

@@ -119,7 +119,14 @@ export const eventSchema: z.ZodType<MemoryEvent> = z.discriminatedUnion('kind', 
   z.object({ kind: z.literal('tool_failure'), ...eventBase, ...tool, error: text, interrupted: z.boolean() }),
   z.object({ kind: z.literal('subagent_end'), ...eventBase, lastMessage: text }),
   z.object({ kind: z.literal('pre_compact'), ...eventBase, trigger: text }),
-  z.object({ kind: z.literal('turn_end'), ...eventBase, lastMessage: text.nullable(), error: text.nullable() }),
+  z.object({
+    kind: z.literal('turn_end'),
+    ...eventBase,
+    lastMessage: text.nullable(),
+    error: text.nullable(),
+    // Hooks and spooled events of earlier versions have none.
+    words: z.array(text).default([]),
+  }),
   z.object({ kind: z.literal('session_end'), ...eventBase, reason: text }),
 ])
 

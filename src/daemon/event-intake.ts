@@ -4,12 +4,13 @@
  * start also gets its context, and a prompt its memories.
  */
 import type { Recall } from '../context/recall.ts'
-import { type FileContextQuery, isTranscriptId, type MemoryEvent } from '../domain/event.ts'
+import { type FileContextQuery, isTranscriptId, type MemoryEvent, type TurnEndEvent } from '../domain/event.ts'
 import { isExcluded } from '../domain/project.ts'
 import { EMPTY_CONTEXT, type RenderedContext } from '../domain/rendered-context.ts'
 import { faultPoint } from '../lib/faults.ts'
 import type { Supervisor } from './actors/supervisor.ts'
 import type { RenderedContextCache } from './rendered-context-cache.ts'
+import { TranscriptWords } from './transcript-words.ts'
 
 interface EventIntakeOptions {
   supervisor: Pick<Supervisor, 'accept' | 'clean'>
@@ -30,6 +31,9 @@ export interface EventAnswer extends RenderedContext {
 
 export class EventIntake {
   readonly #options: EventIntakeOptions
+  readonly #words = new TranscriptWords()
+  /** Sessions with a turn end that waits for its words. Their later events wait, too, so that the order is kept. */
+  readonly #waiting = new Map<string, Promise<void>>()
 
   constructor(options: EventIntakeOptions) {
     this.#options = options
@@ -38,8 +42,10 @@ export class EventIntake {
   /** `context` is for the agent, `message` for the user; both are empty for most events. */
   async accept(given: MemoryEvent): Promise<EventAnswer> {
     const { supervisor, contextCache, recall, keyOf } = this.#options
+    for (let before = this.#waiting.get(given.session); before; before = this.#waiting.get(given.session)) await before
     const cleaned = supervisor.clean(given)
     if (cleaned.type === 'skipped') return { duplicate: false, skipped: cleaned.reason, ...EMPTY_CONTEXT }
+    if (this.#words.isNeededFor(cleaned.event)) return await this.#acceptTurnEnd(cleaned.event)
     const { event } = cleaned
     const accepted = supervisor.accept(event)
     // Searched while the prompt is being stored.
@@ -52,6 +58,27 @@ export class EventIntake {
     }
     await recall?.sessionStarts(event.session, event.source)
     return { duplicate, skipped: null, ...(await contextCache.forSession(keyOf(event.project.key))) }
+  }
+
+  /** With what the agent wrote between tool uses, if its transcript can be read. */
+  async #acceptTurnEnd(event: TurnEndEvent & { transcriptPath: string }): Promise<EventAnswer> {
+    const { supervisor } = this.#options
+    const accepting = this.#words.read(event).then((words) => {
+      this.#waiting.delete(event.session)
+      const cleaned = supervisor.clean({ ...event, words })
+      // The result is awaited below; here only the order counts.
+      return { accepted: supervisor.accept(cleaned.type === 'event' ? cleaned.event : event) }
+    })
+    this.#waiting.set(
+      event.session,
+      accepting.then(
+        () => undefined,
+        () => undefined,
+      ),
+    )
+    const { duplicate } = await (await accepting).accepted
+    faultPoint('ack')
+    return { duplicate, skipped: null, ...EMPTY_CONTEXT }
   }
 
   /** What is known about a file that is about to be read; empty where nothing is. */

@@ -14,6 +14,7 @@ import type { MemoryEvent } from './event.ts'
 import { isEntirelyPrivate } from './private-parts.ts'
 import { isExcluded } from './project.ts'
 import { DEFAULT_BOUNDS, type SizeBounds, sanitizeText, sanitizeToolFields, toWellFormed } from './sanitize.ts'
+import { boundTurnWords, MAX_TURN_WORDS_CHARS, newestTurnWords } from './turn-words.ts'
 
 /** The settings that decide what is kept. */
 export interface CleaningRules {
@@ -111,6 +112,7 @@ function cleanOnce(event: MemoryEvent, bounds: SizeBounds, now: number): MemoryE
         ...base,
         lastMessage: lastMessage === null ? null : sanitizeText(lastMessage, bounds.text),
         error: error === null ? null : sanitizeText(error, bounds.text),
+        words: cleanWords(event.words, bounds),
       }
     }
     case 'pre_compact':
@@ -118,6 +120,12 @@ function cleanOnce(event: MemoryEvent, bounds: SizeBounds, now: number): MemoryE
     case 'session_end':
       return { ...event, ...base, reason: cleanWord(event.reason) }
   }
+}
+
+function cleanWords(words: readonly string[], bounds: SizeBounds): string[] {
+  const most = Math.min(bounds.text, MAX_TURN_WORDS_CHARS)
+  const cleaned = newestTurnWords(words).map((text) => sanitizeText(text, most).trim())
+  return boundTurnWords(cleaned.filter((text) => text !== ''))
 }
 
 function cleanBase(event: MemoryEvent, now: number) {

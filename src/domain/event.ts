@@ -82,6 +82,8 @@ export interface TurnEndEvent extends EventBase {
   words?: string[]
   /** The client's error if the turn ended with StopFailure. */
   error: string | null
+  /** What the agent wrote between tool uses, oldest first, without the last message. Empty where it is not known. */
+  words: string[]
 }
 interface SessionEndEvent extends EventBase {
   kind: 'session_end'
@@ -97,6 +99,12 @@ export type MemoryEvent =
   | PreCompactEvent
   | TurnEndEvent
   | SessionEndEvent
+
+/** An event as an earlier version stored it: fields that were added since are missing. */
+export function withAddedFields(stored: MemoryEvent): MemoryEvent {
+  if (stored.kind !== 'turn_end' || Array.isArray(stored.words)) return stored
+  return { ...stored, words: [] }
+}
 
 /** Events that are queued in a session's inbox for the observer. */
 export type InboxEvent = ToolUseEvent | ToolFailureEvent | SubagentEndEvent

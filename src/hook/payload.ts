@@ -112,7 +112,8 @@ function turnEnd(payload: HookPayload, base: EventBase, error: string | null): M
   const { transcriptPath } = base
   const sent = text(payload.last_assistant_message)
   const message = sent === '' && transcriptPath !== null ? lastAssistantMessage(transcriptPath) : sent
-  return { ...base, kind: 'turn_end', lastMessage: message === '' ? null : message, error }
+  // The words between tool uses are read by the daemon: a hook has no time for it.
+  return { ...base, kind: 'turn_end', lastMessage: message === '' ? null : message, error, words: [] }
 }
 
 const ignored = (reason: string): PayloadReading => ({ type: 'ignored', reason })

@@ -115,6 +115,19 @@ export async function readFileStart(file: string, bytes: number): Promise<Buffer
   }
 }
 
+/** The last `bytes` of a regular file; all of it if it is shorter. */
+export async function readRegularFileEnd(file: string, bytes: number): Promise<Buffer> {
+  const handle = await openRegularFile(file)
+  try {
+    const { size } = await handle.stat()
+    const length = Math.min(size, bytes)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, size - length)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
 /** A regular file of any size as text in chunks, up to the size it had when it was opened. */
 export async function* readFileChunks(file: string): AsyncGenerator<string> {
   const handle = await openRegularFile(file)

@@ -100,7 +100,13 @@ const RULES: Record<string, { skipped: boolean; events: (session: string, marker
     events: (s, marker) => [
       prompt(s, `${s}p`, `see <private>${marker}</private> there`),
       toolUse(s, `${s}t`, 'Bash', { stdout: `a\n<private>${marker}` }),
-      { ...base(s, `${s}e`), kind: 'turn_end', lastMessage: `<private>${marker}</private>`, error: marker && null },
+      {
+        ...base(s, `${s}e`),
+        kind: 'turn_end',
+        lastMessage: `<private>${marker}</private>`,
+        error: marker && null,
+        words: [`<private>${marker}</private>`],
+      },
     ],
   },
   'a private prompt': {
@@ -108,7 +114,7 @@ const RULES: Record<string, { skipped: boolean; events: (session: string, marker
     events: (s, marker) => [
       prompt(s, `${s}p`, `<private>${marker}</private>`),
       toolUse(s, `${s}t`, 'Bash', { stdout: marker }),
-      { ...base(s, `${s}e`), kind: 'turn_end', lastMessage: marker, error: null },
+      { ...base(s, `${s}e`), kind: 'turn_end', lastMessage: marker, error: null, words: [marker] },
     ],
   },
   secrets: {

@@ -232,7 +232,7 @@ test('forgetting an observation drops the rest of its turn from the inbox, not t
 test('with what may say the same, the next session is told nothing of it; without, the answer names what stays', async () => {
   const project = { key: 'dir:/w/shop', name: 'shop' }
   await accept(events.prompt('s', 'p1', `about ${MARKER}`), told('s', 'a'), told('s', 'b'))
-  await accept({ ...events.turnEnd('s', 'z'), kind: 'turn_end', lastMessage: MARKER, error: null })
+  await accept({ ...events.turnEnd('s', 'z'), kind: 'turn_end', lastMessage: MARKER, error: null, words: [MARKER] })
   await h.settle()
   const [b = 0, a = 0] = (await h.store.observations({ session: 's' })).map(({ id }) => id)
   await h.store.link({ from: b, to: a, kind: 'repeats', by: 'search', at: h.now() })

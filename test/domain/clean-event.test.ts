@@ -101,7 +101,12 @@ const anyEvent: fc.Arbitrary<MemoryEvent> = fc
         ...fields,
       })),
       text.map((lastMessage) => ({ kind: 'subagent_end' as const, lastMessage })),
-      text.map((lastMessage) => ({ kind: 'turn_end' as const, lastMessage, error: lastMessage })),
+      text.map((lastMessage) => ({
+        kind: 'turn_end' as const,
+        lastMessage,
+        error: lastMessage,
+        words: [lastMessage, lastMessage],
+      })),
       text.map((source) => ({ kind: 'session_start' as const, source })),
       text.map((reason) => ({ kind: 'session_end' as const, reason })),
       text.map((trigger) => ({ kind: 'pre_compact' as const, trigger })),
@@ -146,7 +151,7 @@ describe('cleanEvent', () => {
       { ...base, kind: 'tool_failure', tool: 'Bash', input: given, error: given, interrupted: false, durationMs: null },
       { ...base, kind: 'subagent_end', lastMessage: given },
       { ...base, kind: 'pre_compact', trigger: given },
-      { ...base, kind: 'turn_end', lastMessage: given, error: given },
+      { ...base, kind: 'turn_end', lastMessage: given, error: given, words: [given] },
       { ...base, kind: 'session_end', reason: given },
     ]
     for (const event of events) expect(JSON.stringify(clean(event))).not.toMatch(/marzipan|ghp_/)

@@ -39,7 +39,7 @@ export function toolUse(session: string, id: string, response: unknown = 'ok'): 
 }
 
 export function turnEnd(session: string, id: string): TurnEndEvent {
-  return { ...base(session, id), kind: 'turn_end', lastMessage: 'done', error: null }
+  return { ...base(session, id), kind: 'turn_end', lastMessage: 'done', error: null, words: [] }
 }
 
 export function promptOf(session: string, id: string, text = 'fix the login'): PromptEvent {

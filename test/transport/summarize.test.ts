@@ -18,7 +18,13 @@ beforeEach(async () => {
     const edit = { file_path: `/w/shop/src/${file}`, old_string: 'a', new_string: `const limit${n} = ${n}00` }
     const used = { ...events.tool('session-one', `t${n}`), kind: 'tool_use' as const, tool: 'Edit', input: edit }
     await supervisor.accept({ ...used, response: { filePath: edit.file_path }, durationMs: null })
-    await supervisor.accept({ ...events.turnEnd('session-one', `e${n}`), kind: 'turn_end', lastMessage, error: null })
+    await supervisor.accept({
+      ...events.turnEnd('session-one', `e${n}`),
+      kind: 'turn_end',
+      lastMessage,
+      error: null,
+      words: [],
+    })
     await s.h.settle()
   }
   await turn(

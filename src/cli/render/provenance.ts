@@ -198,7 +198,10 @@ function payloadParts(event: MemoryEvent): [label: string, value: unknown][] {
     case 'pre_compact':
       return [['trigger', event.trigger]]
     case 'turn_end':
-      return [['last message', event.lastMessage ?? event.error ?? '']]
+      return [
+        ['last message', event.lastMessage ?? event.error ?? ''],
+        ...event.words.map((text): [string, unknown] => ['words', text]),
+      ]
     case 'session_end':
       return [['reason', event.reason]]
   }

@@ -9,6 +9,7 @@ import {
   type TranscriptEnd,
   type TranscriptImportState,
   transcriptStartId,
+  withAddedFields,
 } from '../../domain/event.ts'
 import type { EventOutcome, EventRecord } from '../commit.ts'
 import type { EventRow, EventWithPayload, RecordedEvent } from '../port.ts'
@@ -146,7 +147,7 @@ function parsePayload(json: string | null): MemoryEvent | null {
   if (json === null) return null
   try {
     const event = JSON.parse(json)
-    return typeof event?.kind === 'string' ? event : null
+    return typeof event?.kind === 'string' ? withAddedFields(event) : null
   } catch {
     return null
   }

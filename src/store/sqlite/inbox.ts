@@ -3,7 +3,7 @@
  * effect has claimed it, and failed after too many attempts. `queue_depth`: the length of the inbox over time.
  */
 import type { Effect } from '../../../machines/session/types.ts'
-import { eventTool, type MemoryEvent } from '../../domain/event.ts'
+import { eventTool, type MemoryEvent, withAddedFields } from '../../domain/event.ts'
 import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
 import type { InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats, SampledQueue } from '../port.ts'
 import { type Database, EMPTY_SQL, sql, whereEqual } from './database.ts'
@@ -179,7 +179,7 @@ export function selectMessage(db: Database, session: string, eventId: string): I
 export function selectClaimedEvents(db: Database, session: string, effectId: string): MemoryEvent[] {
   const rows = db.all<{ payload: string }>`
     SELECT payload FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
-  return rows.map(({ payload }) => JSON.parse(payload))
+  return rows.map(({ payload }) => withAddedFields(JSON.parse(payload)))
 }
 
 /** Without turn ends: to the machine these are summaries that are due. */

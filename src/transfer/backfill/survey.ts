@@ -8,10 +8,11 @@ import { basename, join } from 'node:path'
 import { transcriptEndId } from '../../domain/event.ts'
 import { MAX_ID_CHARS } from '../../domain/event-names.ts'
 import { isExcluded, type Project, projectOfDirectory } from '../../domain/project.ts'
+import type { TranscriptEntry } from '../../domain/transcript-entry.ts'
 import { errorMessage, systemCode } from '../../lib/errors.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { dropOldest, entryLineId, MAX_OPEN_CALLS } from '../transcripts/index.ts'
-import { readEntries, type TranscriptEntry } from '../transcripts/lines.ts'
+import { readEntries } from '../transcripts/lines.ts'
 
 export interface SurveyedSession {
   session: string

@@ -130,7 +130,7 @@ function eventWithoutPayload({ kind, prompt }: RecordedEvent, base: EventBase, i
     case 'session_end':
       return { ...base, kind, reason: 'unknown' }
     case 'turn_end':
-      return isPrivate ? { ...base, kind, lastMessage: null, error: null } : null
+      return isPrivate ? { ...base, kind, lastMessage: null, error: null, words: [] } : null
     default:
       return null
   }

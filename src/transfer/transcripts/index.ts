@@ -10,19 +10,22 @@
  * - Sidechains are subagents: their prompts are not the user's, and their tool uses carry the agent.
  */
 import { basename } from 'node:path'
+import { cleanEvent } from '../../domain/clean-event.ts'
 import { type Agent, type MemoryEvent, transcriptEndId, transcriptId, transcriptStartId } from '../../domain/event.ts'
 import { withBoundedNames } from '../../domain/event-names.ts'
 import type { Usage } from '../../domain/observation.ts'
-import { type PayloadOptions, readPayload } from '../../hook/payload.ts'
 import {
+  type AssistantEntry,
   fieldsOrEmpty,
   nonEmptyString,
-  readEntries,
   type ToolCall,
   type ToolResult,
   type TranscriptEntry,
   type TranscriptEntryHead,
-} from './lines.ts'
+} from '../../domain/transcript-entry.ts'
+import { TurnWords } from '../../domain/turn-words.ts'
+import { type PayloadOptions, readPayload } from '../../hook/payload.ts'
+import { readEntries } from './lines.ts'
 
 /** Tokens of the request that made a tool use. */
 export interface ToolUsage {
@@ -67,8 +70,6 @@ export async function* readTranscriptEvents(
 const UNKNOWN_DIRECTORY = '/'
 const REJECTED = /\[Request interrupted by user|The user doesn't want to (?:proceed|take this action)/
 
-type AssistantEntry = Extract<TranscriptEntry, { kind: 'assistant' }>
-
 /** Turns the entries of one session, in file order, into events. */
 class SessionReader {
   readonly #session: string
@@ -85,6 +86,8 @@ class SessionReader {
   readonly #privateAgents = new Set<string>()
   /** The main agent's last message, with all of its text; null if a prompt, a call, a result or an interrupt came later. */
   #lastMessage: AssistantEntry | null = null
+  /** What the main agent wrote in this turn. */
+  readonly #words = new TurnWords()
   #lastLine: string | number = 'unknown'
   #boundary = false
 
@@ -113,6 +116,8 @@ class SessionReader {
     switch (entry.kind) {
       case 'prompt':
         yield* this.#endTurn()
+        // Words of a turn that was interrupted.
+        this.#words.take(false)
         this.#promptId = entry.promptId
         this.#at = entry.at ?? this.#at
         yield* this.#event('UserPromptSubmit', { prompt: entry.text }, entryEventId('prompt', entry))
@@ -149,6 +154,7 @@ class SessionReader {
     const before = this.#lastMessage
     const continues = before !== null && before.message !== null && before.message === entry.message
     const text = continues ? `${before.text}\n${entry.text}` : entry.text
+    this.#words.add(entry)
     this.#lastMessage = entry.calls.length > 0 ? null : { ...entry, text }
   }
 
@@ -158,8 +164,9 @@ class SessionReader {
     if (message === null) return
     const { text, uuid, failed } = message
     const id = transcriptId('stop', uuid ?? this.#at)
-    if (failed) yield* this.#event('StopFailure', { error: text }, id)
-    else yield* this.#event('Stop', { last_assistant_message: text }, id)
+    const words = this.#words.take(true)
+    if (failed) yield* this.#event('StopFailure', { error: text }, id, words)
+    else yield* this.#event('Stop', { last_assistant_message: text }, id, words)
   }
 
   #recordCalls(entry: AssistantEntry, agent: Agent | null): void {
@@ -220,7 +227,13 @@ class SessionReader {
     }
   }
 
-  *#event(hook: string, fields: Record<string, unknown>, id: string): Generator<MemoryEvent> {
+  /** `words`: of a turn that ends. No payload of a client has them. */
+  *#event(
+    hook: string,
+    fields: Record<string, unknown>,
+    id: string,
+    words: readonly string[] = [],
+  ): Generator<MemoryEvent> {
     const payload = {
       session_id: this.#session,
       transcript_path: this.#options.transcriptPath,
@@ -232,7 +245,13 @@ class SessionReader {
     const reading = readPayload(JSON.stringify(payload), { settings: this.#options.settings, at: this.#at })
     if (reading.type === 'ignored' || this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
-    yield withBoundedNames({ ...reading.event, id })
+    yield withBoundedNames({ ...this.#withWords(reading.event, words), id })
+  }
+
+  #withWords(event: MemoryEvent, words: readonly string[]): MemoryEvent {
+    if (event.kind !== 'turn_end' || words.length === 0) return event
+    const cleaned = cleanEvent({ ...event, words: [...words] }, this.#options.settings, this.#at)
+    return cleaned.type === 'event' ? cleaned.event : event
   }
 
   /** Like the hook: a turn whose whole prompt is private is not observed, nor are its agents later. */

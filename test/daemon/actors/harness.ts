@@ -152,6 +152,7 @@ export const events = {
     kind: 'turn_end',
     lastMessage: 'done',
     error: null,
+    words: [],
   }),
   end: (session: string, id: string): MemoryEvent => ({ ...base(session, id), kind: 'session_end', reason: 'exit' }),
 }

@@ -237,6 +237,7 @@ describe('rules.summary', () => {
     agent: null,
     lastMessage,
     error: null,
+    words: [],
   })
   const summarize = (prompt: string | null, lastMessage: string | null, observations: Observation[] = []) =>
     offlineObserver.summarize({ ...request, prompt, turnEnd: turnEnd(lastMessage), observations, turns: null }, signal)

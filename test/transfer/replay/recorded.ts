@@ -175,7 +175,7 @@ export const fails =
   })
 export const says =
   (lastMessage: string) =>
-  (base: Base): MemoryEvent => ({ ...base, kind: 'turn_end', lastMessage, error: null })
+  (base: Base): MemoryEvent => ({ ...base, kind: 'turn_end', lastMessage, error: null, words: [] })
 export const end = (base: Base): MemoryEvent => ({ ...base, kind: 'session_end', reason: 'exit' })
 
 /** Two turns of a session as they are: an edit, a test that fails, a fix. */

@@ -113,7 +113,7 @@ describe('limits.offline', () => {
       response: { type: 'create' },
       durationMs: 1,
     })
-    await accept({ ...events.turnEnd('s', 'end2'), kind: 'turn_end', lastMessage: 'done', error: null })
+    await accept({ ...events.turnEnd('s', 'end2'), kind: 'turn_end', lastMessage: 'done', error: null, words: [] })
     await harness.settle()
     harness.budget = null
     place.script = ({ index }) =>
