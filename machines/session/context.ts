@@ -28,6 +28,7 @@ export function newContext(at: number): SessionContext {
     split: null,
     summaryAttempts: 0,
     compaction: 'none',
+    unsummarized: null,
     generation: 1,
     contextTokens: 0,
     usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
@@ -87,8 +88,12 @@ function mergeOldestTurns(turns: Turn[]): Turn[] {
 export function dropFinishedTurns(context: SessionContext): SessionContext {
   const isOpen = (turn: Turn) => context.turnOpen && turn.prompt === context.prompt
   const hasWork = (turn: Turn) => turn.pending > 0 || turn.summary || turn.whole === true
-  const turns = context.turns.filter((turn) => hasWork(turn) || isOpen(turn))
-  return { ...context, turns: mergeOldestTurns(turns) }
+  const unfinished = context.turns.filter((turn) => hasWork(turn) || isOpen(turn))
+  const turns = mergeOldestTurns(unfinished)
+  const { unsummarized } = context
+  const isUnfinished = unfinished.some((turn) => turn.prompt === unsummarized)
+  if (unsummarized === null || !isUnfinished) return { ...context, turns }
+  return { ...context, turns, unsummarized: promptAfterMerge(turns, unsummarized) }
 }
 
 export function recordActivity(context: SessionContext, env: EventEnvironment): SessionContext {

@@ -1,6 +1,6 @@
 /** Which effect is started next, and what its result changes. */
 import { addUsage, type Usage } from '../../src/domain/observation.ts'
-import { decide, dropFinishedTurns, type EventOf, withoutPending, withTurn } from './context.ts'
+import { decide, dropFinishedTurns, type EventOf, promptAfterMerge, withoutPending, withTurn } from './context.ts'
 import type { Effect, EventEnvironment, Policy, SessionContext, SessionEvent, Turn } from './types.ts'
 
 export type Work = { kind: 'observe' | 'summarize'; turn: Turn }
@@ -22,6 +22,22 @@ function flushReason(context: SessionContext, turn: Turn, policy: Policy): strin
   if (turn.prompt < context.prompt) return 'an earlier turn'
   if (turn.pending >= policy.batchMaxSize) return 'overflow'
   return null
+}
+
+/** Share of `compactTokens` from which the conversation is renewed between two turns: the next turn has room for the rest. */
+const RENEW_SHARE = 0.5
+
+/**
+ * Whether the conversation is so large that it is compacted before the next work. A summary is made of the tool uses that
+ * the conversation still has: so the place to renew it is after a summary. Within a turn it is compacted only before a
+ * batch, if it is over the limit, and before the summary never.
+ */
+export function isCompactionDue(context: SessionContext, policy: Policy): boolean {
+  const work = nextWork(context, policy)
+  if (work === null) return false
+  const { unsummarized, contextTokens } = context
+  if (unsummarized !== work.turn.prompt) return contextTokens > policy.compactTokens * RENEW_SHARE
+  return work.kind === 'observe' && contextTokens > policy.compactTokens
 }
 
 function effectBase(env: EventEnvironment, prompt: number) {
@@ -67,7 +83,9 @@ export function startSummary(context: SessionContext, { env }: SessionEvent): Se
 }
 
 export function startCompaction(context: SessionContext, { env }: SessionEvent): SessionContext {
-  const effect: Effect = { ...effectBase(env, context.prompt), kind: 'compact' }
+  // The turn that is worked on next: while a transcript is read, the newest one is far ahead of it.
+  const prompt = nextWork(context, env.policy)?.turn.prompt ?? context.prompt
+  const effect: Effect = { ...effectBase(env, prompt), kind: 'compact' }
   const why = context.compaction === 'asked' ? 'too long for the provider' : `${context.contextTokens} tokens`
   return withEffect(context, env, effect, `compaction (${why})`)
 }
@@ -105,6 +123,7 @@ export function settleBatch(context: SessionContext, event: EventOf<'OBSERVED'>)
     ...settleEffect(context, event),
     split: context.split !== null && left > 0 ? { ...context.split, left } : null,
     turns: withoutPending(context.turns, effect.prompt, effect.limit),
+    unsummarized: promptAfterMerge(context.turns, effect.prompt),
   }
   return decide(dropFinishedTurns(next), event.env, `${effect.limit} observed`, {
     do: 'settle',
@@ -117,7 +136,7 @@ export function settleBatch(context: SessionContext, event: EventOf<'OBSERVED'>)
 export function settleSummary(context: SessionContext, event: EventOf<'SUMMARIZED'>): SessionContext {
   const effect = context.effect
   if (effect?.kind !== 'summarize') return context
-  const next = dropFinishedTurns({ ...settleEffect(context, event), summaryAttempts: 0 })
+  const next = dropFinishedTurns({ ...settleEffect(context, event), summaryAttempts: 0, unsummarized: null })
   const subject = effect.whole === true ? 'the whole session' : `turn ${effect.prompt}`
   return decide(next, event.env, `${subject} summarised`, {
     do: 'settle',

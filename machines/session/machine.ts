@@ -22,7 +22,8 @@
  *    split until the failing message is alone and has used up its attempts (attempts in larger batches count), then it
  *    is set aside: its status is `failed`. If a model was called, the session waits before the next attempt. The context
  *    ("too long"): the conversation is compacted and the batch is sent again; if that fails with "too long" again, the
- *    message owns it.
+ *    message owns it. Without a failure the conversation is compacted after a summary, once it is half as large as it
+ *    may become, or before a batch of a long turn that would make it too large: `isCompactionDue` in effects.ts.
  * 7. Past the daily budget, and with CLAUDE_MEM_WHEN_UNAVAILABLE=offline while the provider fails, a session continues
  *    without a model: each event says whether a model may be called, each effect carries the answer, and `offline` in
  *    the context records since when.
@@ -38,6 +39,7 @@ import { assign, type Snapshot, setup } from 'xstate'
 import { type EventOf, MAX_WAKE_MS, newContext, pendingOf } from './context.ts'
 import {
   countStart,
+  isCompactionDue,
   nextWork,
   settleBatch,
   settleCompaction,
@@ -170,10 +172,7 @@ export const sessionMachine = setup({
     'conversation too large': ({ context, event: { env } }) =>
       // Without a model the conversation is not read; it is compacted when a model is used again.
       env.offline === null &&
-      (context.compaction === 'asked' ||
-        (context.compaction === 'none' &&
-          context.contextTokens > env.policy.compactTokens &&
-          nextWork(context, env.policy) !== null)),
+      (context.compaction === 'asked' || (context.compaction === 'none' && isCompactionDue(context, env.policy))),
     'batch due': ({ context, event: { env } }) => nextWork(context, env.policy)?.kind === 'observe',
     'summary due': ({ context, event: { env } }) => nextWork(context, env.policy)?.kind === 'summarize',
     'has ended': ({ context }) => context.ended,

@@ -8,7 +8,7 @@ import { newContext } from './context.ts'
 import type { SessionContext, StoredSnapshot } from './types.ts'
 
 /** Increased when a snapshot of the version before needs a migration: add a step to `STEPS`. */
-export const SESSION_MACHINE_VERSION = 3
+export const SESSION_MACHINE_VERSION = 4
 
 export interface RawSnapshot {
   version: number
@@ -34,6 +34,8 @@ const STEPS: Steps = {
     const turnOpen = context.turnOpen === true && !isPrivate
     return { ...old, version: 3, context: { ...context, effect, privateTurns, turnOpen } }
   },
+  // Adds `unsummarized`: the conversation is renewed after a summary. Which turn it is in is not known.
+  3: ({ context, ...old }) => ({ ...old, version: 4, context: { ...context, unsummarized: null } }),
 }
 
 export function migrateSnapshot(json: unknown, steps: Steps = STEPS, target = SESSION_MACHINE_VERSION): StoredSnapshot {

@@ -15,7 +15,7 @@ export interface Policy {
   sessionIdleMs: number
   /** How long one effect may take, in ms. */
   effectTimeoutMs: number
-  /** Size of the observer's conversation that starts a compaction, in tokens. */
+  /** Size of the observer's conversation at which it is compacted before any batch, in tokens. */
   compactTokens: number
   /** Failed attempts after which a message that is alone in its batch is set aside: its status is `failed`. */
   maxAttempts: number
@@ -92,7 +92,7 @@ export interface Turn {
 
 interface EffectBase {
   id: string
-  /** The prompt number of the turn it works on; for a compaction, the newest one. */
+  /** The prompt number of the turn it works on; for a compaction, the one that is worked on next. */
   prompt: number
   timeoutMs: number
   deadline: number
@@ -170,6 +170,8 @@ export interface SessionContext {
   summaryAttempts: number
   /** `asked`: the provider said "too long". `done`: just compacted, not again before the observer has answered. */
   compaction: 'none' | 'asked' | 'done'
+  /** The turn whose batches the conversation has without its summary, by prompt number; null after a summary. */
+  unsummarized: number | null
   /** The observer's conversation: a compaction starts its next generation. */
   generation: number
   contextTokens: number

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { MAX_TURNS } from '../../machines/session/context.ts'
 import { POLICY, Session } from './inbox-model.ts'
 
 const prompt = (promptId: string | null = null) => ({ type: 'PROMPT', promptId, private: false }) as const
@@ -349,14 +350,68 @@ describe("session.failure: the message's", () => {
 })
 
 describe('session.compaction', () => {
-  test('starts when the conversation is over its limit and more work is due', () => {
-    const s = session(prompt(), ...many(3))
-    s.observed(POLICY.compactTokens + 1)
+  test('starts after a summary, once the conversation is half as large as it may become', () => {
+    const s = session(prompt(), message(), turnEnd())
+    s.observed(POLICY.compactTokens / 2 + 1)
+    expect(s.state).toBe('summarizing.calling')
+    s.summarized(POLICY.compactTokens / 2 + 1)
     expect(s.state).toBe('observing')
-    s.send(turnEnd())
+    for (const input of [prompt(), message(), turnEnd()]) s.send(input)
     expect(s.state).toBe('compacting.calling')
     s.compacted(100)
     expect(s.context).toMatchObject({ generation: 2, contextTokens: 100 })
+    expect(s.state).toBe('batching.calling')
+  })
+
+  test('never starts between the last batch of a turn and its summary', () => {
+    const s = session(prompt(), ...many(3))
+    s.observed(POLICY.compactTokens * 3)
+    expect(s.state).toBe('observing')
+    s.send(turnEnd())
+    expect(s.state).toBe('summarizing.calling')
+  })
+
+  test('starts before the next batch of a long turn that is over the limit', () => {
+    const s = session(prompt(), ...many(6))
+    s.observed(POLICY.compactTokens)
+    expect(s.state).toBe('batching.calling')
+    for (const input of many(3)) s.send(input)
+    s.observed(POLICY.compactTokens + 1)
+    expect(s.state).toBe('compacting.calling')
+    s.compacted(100)
+    expect(s.state).toBe('batching.calling')
+  })
+
+  test('a turn without a summary does not keep the conversation', () => {
+    const s = session(prompt(), message(), prompt())
+    s.observed(POLICY.compactTokens / 2 + 1)
+    for (const input of many(3)) s.send(input)
+    expect(s.state).toBe('compacting.calling')
+  })
+
+  test('a turn that is merged into the next one while its batch is observed keeps the conversation for its summary', () => {
+    const s = session(prompt(), ...many(3), turnEnd())
+    for (let i = 0; i < MAX_TURNS; i++) for (const input of [prompt(), turnEnd()]) s.send(input)
+    expect(s.context.turns[0]?.prompt).toBe(2)
+    s.observed(POLICY.compactTokens * 3)
+    expect(s.context.unsummarized).toBe(2)
+    expect(s.state).toBe('summarizing.calling')
+  })
+
+  test('names the turn that is worked on next, not the newest one', () => {
+    const s = session(prompt(), message(), turnEnd(), prompt(), message(), turnEnd(), prompt())
+    s.observed(10)
+    s.summarized(POLICY.compactTokens)
+    expect(s.context.effect).toMatchObject({ kind: 'compact', prompt: 2 })
+    expect(s.context.prompt).toBe(3)
+  })
+
+  test('an overflow that the provider reports compacts also before a summary', () => {
+    const s = session(prompt(), message(), turnEnd())
+    s.observed(10)
+    s.failed('context')
+    expect(s.state).toBe('compacting.calling')
+    s.compacted(100)
     expect(s.state).toBe('summarizing.calling')
   })
 
@@ -378,10 +433,12 @@ describe('session.compaction', () => {
 
   test('a digest that is itself too large does not start another compaction', () => {
     const s = session(prompt(), ...many(3))
-    s.observed(5_000)
     s.send(turnEnd())
+    s.observed(10)
+    s.summarized(5_000)
+    for (const input of [prompt(), message(), turnEnd()]) s.send(input)
     s.compacted(5_000)
-    expect(s.state).toBe('summarizing.calling')
+    expect(s.state).toBe('batching.calling')
   })
 })
 
@@ -420,8 +477,9 @@ describe('session.budget', () => {
   })
 
   test('nothing is compacted without a model; with one again it is', () => {
-    const s = session(prompt(), message(), turnEnd())
-    s.observed(POLICY.compactTokens + 1)
+    const s = session(prompt(), message(), turnEnd(), prompt(), message(), turnEnd())
+    s.observed()
+    s.summarized(POLICY.compactTokens + 1)
     expect(s.state).toBe('compacting.calling')
     const held = session(prompt(), message(), turnEnd())
     held.offline = SPENT
