@@ -119,7 +119,8 @@ export const repliesTarget: TargetSpec = {
 }
 
 function parseAndCheck(text: string, rest: Record<string, unknown>): void {
-  const { observations, summary, skip, skipSummary } = parseReply(text)
+  const { observations, summary, skip, skipSummary, resolved } = parseReply(text)
+  checkNumbers(resolved)
   for (const { from, supersedes, ...parsed } of observations) {
     checkRecord({ ...rest, ...parsed }, 'observation')
     checkNumbers(from)

@@ -1,6 +1,6 @@
 /** Schemas of exported and imported records. */
 import * as z from 'zod'
-import { OBSERVATION_TYPES } from '../domain/observation.ts'
+import { OBSERVATION_STATUSES, OBSERVATION_TYPES } from '../domain/observation.ts'
 import { SPEAKERS } from '../domain/speaker.ts'
 import type { ExportRecord, ImportBatch, ImportedSession } from '../store/exchange-records.ts'
 import { LINK_KINDS } from '../store/search-port.ts'
@@ -71,9 +71,10 @@ const observation = z.object({
   sources: z.array(label).max(MAX_RECORD_ITEMS),
   model: label.nullable(),
   promptVersion: label.nullable(),
-  // Files of older versions have neither.
+  // Files of older versions have none of these.
   saidBy: z.enum(SPEAKERS).nullable().exactOptional(),
   saidIn: label.nullable().exactOptional(),
+  status: z.enum(OBSERVATION_STATUSES).nullable().exactOptional(),
 })
 
 const summary = z.object({

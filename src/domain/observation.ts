@@ -8,6 +8,10 @@ import type { Speaker } from './speaker.ts'
 export const OBSERVATION_TYPES = ['bugfix', 'feature', 'refactor', 'decision', 'discovery', 'change'] as const
 export type ObservationType = (typeof OBSERVATION_TYPES)[number]
 
+/** `open`: a problem that is not solved yet; `resolved`: it was, and is solved. */
+export const OBSERVATION_STATUSES = ['open', 'resolved'] as const
+export type ObservationStatus = (typeof OBSERVATION_STATUSES)[number]
+
 export interface FunctionChange {
   name: string
   file: string
@@ -37,6 +41,8 @@ export interface ObservationDraft {
   saidBy?: Speaker | null
   /** Of one written with `remember`: the client, and the session of an agent. */
   saidIn?: string | null
+  /** Null or absent: it is no problem. */
+  status?: ObservationStatus | null
   /** Ids of earlier observations that it replaces, if the observer reported any. */
   supersedes?: readonly number[]
 }

@@ -24,15 +24,17 @@ export interface ObserverSession {
   session: string
   project: Project
   cwd: string
-  /** Epoch ms. */
+  /** When it happened, epoch ms. Long ago for a session that is read from a transcript. */
   at: number
   promptNumber: number
-  /** The user's prompt without private parts; null if there was none. */
+  /** The user's prompt of this turn without private parts; null if there was none. */
   prompt: string | null
   /** The observer's conversation so far, current generation only. */
   conversation: readonly ObserverTurn[]
   /** Size of the conversation in tokens after the last answer. */
   contextTokens: number
+  /** The session's newest observations that no later one supersedes, newest first. */
+  recorded(): Promise<readonly Observation[]>
   /** Records every model call. */
   calls: ModelCallRecorder
 }
@@ -61,7 +63,7 @@ export interface SummarizeRequest extends ObserverSession {
 }
 
 export interface CompactRequest extends ObserverSession {
-  /** The session's observations and summaries, newest first. */
+  /** The session's observations that no later one supersedes, and its summaries, newest first. */
   observations: readonly Observation[]
   summaries: readonly Summary[]
 }
@@ -88,6 +90,8 @@ export interface ObserveAnswer extends ObserverAnswer {
   skipped: readonly LeftOutMessage[]
   /** Digests to store for the next batch. */
   seen: readonly SeenResult[]
+  /** Ids of open problems that are solved now. */
+  resolved?: readonly number[]
 }
 
 export interface SummarizeAnswer extends ObserverAnswer {
@@ -96,6 +100,8 @@ export interface SummarizeAnswer extends ObserverAnswer {
   skipReason: string | null
   /** Observations found in the agent's last message, mostly decisions. */
   observations: readonly ObservationDraft[]
+  /** Ids of open problems that are solved now. */
+  resolved?: readonly number[]
 }
 
 export type CompactAnswer = ObserverAnswer

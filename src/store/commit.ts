@@ -115,6 +115,8 @@ export interface Commit {
   passages: PassageDraft[]
   inbox: InboxUpdate[]
   observations: NewObservation[]
+  /** Open problems of the session's project that are solved now. Other ids are ignored. */
+  resolved: number[]
   summaries: NewSummary[]
   turns: ObserverTurn[]
   /** Model calls that begin, and finished ones, successful or not. */
@@ -140,6 +142,7 @@ export function emptyCommit(session: string, revision: number, at: number): Comm
     passages: [],
     inbox: [],
     observations: [],
+    resolved: [],
     summaries: [],
     turns: [],
     calls: [],

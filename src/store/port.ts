@@ -89,6 +89,8 @@ export interface TurnMaterial {
 export interface MemoryFilter {
   session?: string
   project?: string
+  /** Without observations that a later one supersedes. */
+  current?: boolean
   limit?: number
 }
 

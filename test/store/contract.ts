@@ -495,7 +495,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
     describe('what was learned', () => {
       test('memories.comeBackAsTheyWereStored', async () => {
-        const observation = observationOf(['1'], { saidBy: 'web', saidIn: null })
+        const observation = observationOf(['1'], { saidBy: 'web', saidIn: null, status: 'open' })
         const summary = summaryOf()
         const { observationIds, summaryIds } = await committed(
           store,

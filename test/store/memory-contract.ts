@@ -115,6 +115,42 @@ export function memoryContract(current: () => Store, committed: Committed): void
       expect(await current().unlink(id, 99, 'supersedes')).toMatchObject({ changed: false })
     })
 
+    test('link.takesASupersededObservationOutOfTheCurrentOnes', async () => {
+      const [a = 0, b = 0] = await learn('s', 2)
+      await current().link(linkOf(b, a))
+      expect((await current().observations({ session: 's', current: true })).map(({ id }) => id)).toEqual([b])
+      expect(await current().observations({ session: 's' })).toHaveLength(2)
+    })
+
+    test('resolved.setsOpenProblemsOfTheProjectAndNothingElse', async () => {
+      const open = observationOf([], { status: 'open' })
+      const [mine = 0, other = 0, plain = 0] = await learn('s', 1, {
+        observations: [open, open, observationOf([])],
+      })
+      const elsewhere = first(
+        await learn('t', 1, {
+          state: stateOf({ project: { key: 'other', name: 'other' } }),
+          observations: [open],
+        }),
+      )
+      await committed(current(), commitOf('s', 2, { resolved: [mine, plain, elsewhere, 99] }))
+      const statusOf = async (id: number) => (await current().observation(id))?.status
+      expect(await Promise.all([mine, other, plain, elsewhere].map(statusOf))).toEqual([
+        'resolved',
+        'open',
+        null,
+        'open',
+      ])
+    })
+
+    test('resolved.doesNotReachTheObservationsOfItsOwnCommit', async () => {
+      const [only = 0] = await learn('s', 1)
+      const commit = commitOf('s', 2, { resolved: [only + 1], observations: [observationOf([], { status: 'open' })] })
+      const id = first((await committed(current(), commit)).observationIds)
+      expect(id).toBe(only + 1)
+      expect((await current().observation(id))?.status).toBe('open')
+    })
+
     test('pin.saysWhatChangedAndWhatIsNotThere', async () => {
       const [a = 0, b = 0] = await learn('s', 2)
       expect(await current().pin([a, b, 99], true, NOW)).toMatchObject({ changed: 2, missing: [99] })

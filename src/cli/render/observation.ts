@@ -59,6 +59,7 @@ function sourceFields(observation: LinkedObservation, display: Display): Field[]
       projectName === '' ? terminalSafe(project) : `${terminalSafe(projectName)} ${style.dim(terminalSafe(project))}`,
     ],
     ['learned', `${formatDateTime(createdAt)} (${formatAgo(createdAt, now)}), ${where}`],
+    ['status', observation.status ?? null],
     ['said by', speakerText(observation)],
     ['by', isManual ? null : observerText(observation) || null],
     ['links', style.yellow(linksText(observation)) || null],

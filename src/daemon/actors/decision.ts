@@ -182,6 +182,7 @@ function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Ch
       links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
     })
   }
+  commit.resolved.push(...(answer.resolved ?? []))
   if ('seen' in answer) commit.seen.push(...answer.seen)
   else if (answer.summary !== null) {
     const whole = delivery.kind === 'summarized' && delivery.whole ? { whole: true as const } : {}
@@ -198,12 +199,14 @@ function learnedAt(events: readonly MemoryEvent[], now: number): number {
 /** The outcome of each message that the observer read. */
 function messageOutcomes(delivery: Delivery): EventOutcome[] {
   if (delivery.kind === 'summarized') {
-    const { summary, skipReason } = delivery.answer
-    return delivery.messages.map(({ id: eventId }) =>
-      summary === null
+    const { summary, skipReason, observations } = delivery.answer
+    return delivery.messages.map(({ id: eventId }) => {
+      const isSource = observations.some(({ sources }) => sources.length === 0 || sources.includes(eventId))
+      if (isSource) return { eventId, kind: 'observed', reason: null }
+      return summary === null
         ? { eventId, kind: 'skipped', reason: skipReason }
-        : { eventId, kind: 'folded', reason: 'the turn was summarised' },
-    )
+        : { eventId, kind: 'folded', reason: 'the turn was summarised' }
+    })
   }
   if (delivery.kind !== 'observed') return []
   const { answer, messages } = delivery

@@ -14,13 +14,15 @@ import type { Log } from '../../lib/log.ts'
 import { withTimeout } from '../../lib/timeout.ts'
 import { unobservedActionMark } from '../../observer/model/novelty.ts'
 import { type CompactAnswer, type Observer, ObserverError, type ObserverSession } from '../../observer/port.ts'
-import type { Store } from '../../store/port.ts'
+import type { PromptRow, Store, TurnMaterial } from '../../store/port.ts'
 import type { Delivery } from './decision.ts'
 import { Breaker, EffectCalls } from './model-calls.ts'
 
 /** Newest rows that a digest is made from; more would not fit into it. */
 const DIGEST_OBSERVATIONS = 300
 const DIGEST_SUMMARIES = 50
+/** Newest observations whose numbers a request may list: more than two batches make. */
+const LISTED_OBSERVATIONS = 60
 
 interface EffectCall {
   store: Store
@@ -36,9 +38,10 @@ async function callObserver(
   { store, observer, session, effect, calls, at }: EffectCall,
   signal: AbortSignal,
 ): Promise<Delivery> {
-  const [row, events, material] = await Promise.all([
+  const [row, events, claimed, material] = await Promise.all([
     store.session(session),
     store.claimedEvents(session, effect.id),
+    store.claimedPrompts(session, effect.id),
     store.turnMaterial(session, effect.prompt),
   ])
   if (row === null) throw new ObserverError('message', sessionNotFound(session).message)
@@ -46,9 +49,10 @@ async function callObserver(
     session,
     project: row.project,
     cwd: row.cwd,
-    at,
+    at: Math.min(at, events[0]?.at ?? material.prompt?.at ?? at),
     promptNumber: effect.prompt,
-    prompt: material.prompt?.text ?? null,
+    prompt: requestOf(effect, claimed, material),
+    recorded: () => store.observations({ session, current: true, limit: LISTED_OBSERVATIONS }),
     conversation: await store.observerTurns(session, row.generation),
     contextTokens: row.contextTokens,
     calls,
@@ -72,7 +76,7 @@ async function callObserver(
     }
     case 'compact': {
       const [observations, summaries] = await Promise.all([
-        store.observations({ session, limit: DIGEST_OBSERVATIONS }),
+        store.observations({ session, current: true, limit: DIGEST_OBSERVATIONS }),
         store.summaries({ session, limit: DIGEST_SUMMARIES }),
       ])
       // A summary of the whole session repeats those of its turns.
@@ -84,10 +88,20 @@ async function callObserver(
   }
 }
 
+/**
+ * What the user asked for in the turn of the effect. Turns that were merged have one number but several prompts: a batch
+ * names those of its messages.
+ */
+function requestOf(effect: Effect, claimed: readonly PromptRow[], { prompt }: TurnMaterial): string | null {
+  const prompts = effect.kind === 'observe' && claimed.length > 0 ? claimed : prompt === null ? [] : [prompt]
+  const texts = prompts.map(({ text }) => text).filter((text) => text !== '')
+  return texts.length === 0 ? null : texts.join('\n\n')
+}
+
 /** Oldest first. The summaries of the turns are the newest that fit into a digest. */
 async function wholeSession(store: Store, session: string) {
   const [observations, summaries] = await Promise.all([
-    store.observations({ session, limit: DIGEST_OBSERVATIONS }),
+    store.observations({ session, current: true, limit: DIGEST_OBSERVATIONS }),
     store.summaries({ session, limit: DIGEST_SUMMARIES }),
   ])
   const turns = summaries.filter(({ whole }) => whole !== true)

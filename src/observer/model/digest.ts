@@ -1,10 +1,12 @@
 /**
  * The digest that opens the next generation of the observer's conversation after compaction, built only from stored
- * observations and summaries. Decisions and open threads are kept longest; what does not fit is counted.
+ * observations and summaries. Each observation has one line with its number; open problems and decisions are kept longest,
+ * and what does not fit is counted. Superseded observations are not part of it.
  */
 import { CHARS_PER_TOKEN, type Observation, type Summary } from '../../domain/observation.ts'
 import type { CompactRequest } from '../port.ts'
-import { clipAtWord, fileName, singleLine, splitSentences, statedReason, unique } from '../tool-events/text.ts'
+import { clipAtWord, singleLine, splitSentences, statedReason, unique } from '../tool-events/text.ts'
+import { isFromModel, noteTitle, sendableObservations, statusMark } from './stored-notes.ts'
 import type { WithheldFilter } from './withheld.ts'
 
 /** More do not fit into any digest. */
@@ -14,7 +16,6 @@ const MAX_READ = 1_000
 const MAX_FIELD_CHARS = 4_000
 const LINE_CHARS = 240
 const NEXT_STEPS_CHARS = 360
-const TITLE_CHARS = 110
 const NAME_CHARS = 60
 /** Per observation. */
 const MAX_NAMES = 50
@@ -25,25 +26,17 @@ interface DigestOptions {
 }
 
 export function conversationDigest(request: CompactRequest, { maxTokens, withheld }: DigestOptions): string {
-  const mentions = (files: readonly string[]) => withheld.mentions(files, request.cwd)
-  const observations = request.observations.filter(
-    ({ model, filesRead, filesModified, functionsChanged }) =>
-      isFromModel(model) && !mentions([...filesRead, ...filesModified, ...functionsChanged.map(({ file }) => file)]),
-  )
+  const observations = sendableObservations(request.observations, withheld, request.cwd)
   const summaries = request.summaries.filter(({ model }) => isFromModel(model))
-  const sections = makeSections({ ...request, observations, summaries }, (file) => !mentions([file]))
-  return fillSections(digestOpening(observations.length, summaries.length), sections, maxTokens)
+  const sections = makeSections(observations, summaries, (file) => !withheld.mentions([file], request.cwd))
+  return fillSections(digestOpening(observations, summaries.length), sections, maxTokens)
 }
 
-/** Notes of the rules may contain what must not be sent to a model. */
-export function isFromModel(model: string | null): boolean {
-  return model !== null && model !== 'offline'
-}
-
-function digestOpening(observations: number, summaries: number): string {
-  if (observations + summaries === 0) return 'Nothing has been recorded in this session yet.'
+function digestOpening(observations: readonly Observation[], summaries: number): string {
+  if (observations.length + summaries === 0) return 'Nothing has been recorded in this session yet.'
   const count = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`
-  return `This session so far, as it was recorded: ${count(observations, 'observation', 'observations')}, ${count(summaries, 'summary', 'summaries')}.`
+  const counts = `${count(observations.length, 'observation', 'observations')}, ${count(summaries, 'summary', 'summaries')}`
+  return `This session so far: ${counts}.`
 }
 
 interface DigestSection {
@@ -60,23 +53,20 @@ interface DigestSection {
 }
 
 /** In the order in which they are shown, the most useful items of each first. */
-function makeSections(request: CompactRequest, isShown: (file: string) => boolean): DigestSection[] {
-  const observations = request.observations.slice(0, MAX_READ)
-  const summaries = request.summaries.slice(0, MAX_READ)
-  const decisions = request.observations.filter(({ type }) => type === 'decision')
+function makeSections(
+  stored: readonly Observation[],
+  allSummaries: readonly Summary[],
+  isShown: (file: string) => boolean,
+): DigestSection[] {
+  const observations = stored.slice(0, MAX_READ)
+  const summaries = allSummaries.slice(0, MAX_READ)
+  const next = lineOf(summaries[0]?.nextSteps ?? null, NEXT_STEPS_CHARS)
   return [
-    section('The user asked', { rank: 2, share: 0.2 }, requestLines(request, summaries)),
-    section('Decisions', { rank: 0, share: 0.25 }, decisions.slice(0, MAX_ITEMS).map(decisionLine), decisions.length),
-    section('Open threads', { rank: 1, share: 0.25 }, openThreadLines(observations, summaries)),
-    section('Done', { rank: 4, share: 0.1 }, summaries.map(completedLine)),
-    section('Names', { rank: 5, share: 0.06, inline: true }, names(observations)),
-    section('Files', { rank: 6, share: 0.06, inline: true }, files(observations, summaries).filter(isShown).map(line)),
-    section(
-      'Already recorded, not to be written again',
-      { rank: 3, share: 0.2 },
-      observations.map(recordedLine),
-      request.observations.length,
-    ),
+    section('Turns', { rank: 2, share: 0.3 }, summaries.map(turnLine)),
+    section('Next steps of the last turn', { rank: 1, share: 0.1 }, [next]),
+    section('Stored', { rank: 0, share: 0.5 }, byImportance(observations).map(storedLine), stored.length),
+    section('Names', { rank: 3, share: 0.06, inline: true }, names(observations)),
+    section('Files', { rank: 4, share: 0.06, inline: true }, files(observations, summaries).filter(isShown).map(line)),
   ]
 }
 
@@ -100,63 +90,36 @@ function section(
 const lineOf = (text: string | null, maxChars: number) => singleLine((text ?? '').slice(0, 4 * maxChars), maxChars)
 const line = (text: string | null) => lineOf(text, LINE_CHARS)
 
-function requestLines(request: CompactRequest, summaries: readonly Summary[]): string[] {
-  const current = line(request.prompt)
-  const earlier = summaries.filter(({ promptNumber }) => promptNumber !== request.promptNumber || current === '')
-  return [
-    ...(current === '' ? [] : [`prompt ${request.promptNumber}, the current one: ${current}`]),
-    ...earlier.map((summary) => promptLine(summary, line(summary.request))),
-  ]
+/** What was asked, and what became of it. */
+function turnLine({ promptNumber, request, completed, learned }: Summary): string {
+  const parts = [line(request), line(completed ?? learned)].filter((part) => part !== '')
+  return parts.length === 0 ? '' : `prompt ${promptNumber}: ${parts.join(' → ')}`
 }
 
-function promptLine({ promptNumber }: Summary, text: string): string {
-  return text === '' ? '' : `prompt ${promptNumber}: ${text}`
+/** Open problems, decisions, traps, then the rest; newest first within each. */
+function byImportance(observations: readonly Observation[]): Observation[] {
+  const rank = (one: Observation) =>
+    one.status === 'open' ? 0 : one.type === 'decision' ? 1 : one.concepts.includes('gotcha') ? 2 : 3
+  return [...observations].sort((one, other) => rank(one) - rank(other))
 }
 
-/** The decision and the sentence that states its reason. */
-function decisionLine({ title, narrative, facts }: Observation): string {
-  const sentences = splitSentences([narrative, ...facts].map((text) => lineOf(text, LINE_CHARS * 2)).join('\n'))
-  const reason = sentences.find((sentence) => statedReason(sentence) !== null) ?? sentences[0] ?? ''
-  const decision = lineOf(title, TITLE_CHARS)
-  return line([decision, reason === decision ? '' : reason].filter((part) => part !== '').join(': '))
+function storedLine(observation: Observation): string {
+  const title = noteTitle(observation)
+  const detail = detailOf(observation)
+  const text = detail === '' || title.includes(detail) ? title : `${title}: ${detail}`
+  return line(`#${observation.id} ${observation.type}${statusMark(observation)}: ${text}`)
 }
 
-const FAILING = /\b(?:fail(?:s|ed|ing|ure)?|broken|crash(?:es|ed)?|errors?|red|does not (?:work|pass|build))\b/i
-const CHANGES = new Set<Observation['type']>(['bugfix', 'feature', 'refactor', 'change'])
-
-/** Next steps, then failures and findings whose files were not changed since, then warnings. */
-function openThreadLines(observations: readonly Observation[], summaries: readonly Summary[]): string[] {
-  const next = lineOf(summaries[0]?.nextSteps ?? null, NEXT_STEPS_CHARS)
-  // By file name only: the same file is recorded with its whole path or a part of it.
-  const changedNames = new Set<string>()
-  let anyChange = false
-  // A finding without files is settled by any later change.
-  const isSettled = (paths: readonly string[]) =>
-    paths.length === 0 ? anyChange : paths.some((file) => changedNames.has(fileName(file)))
-  const failing: string[] = []
-  const findings: string[] = []
-  const warnings: string[] = []
-  for (const { id, type, title, subtitle, facts, concepts, filesRead, filesModified } of observations) {
-    const paths = [...filesRead, ...filesModified]
-    const reference = `${lineOf(title, TITLE_CHARS)} (#${id})`
-    if (concepts.includes('gotcha')) {
-      warnings.push(`gotcha: ${line([title, facts[0] ?? subtitle].filter((text) => text).join(': '))}`)
-    } else if (type === 'discovery' && !isSettled(paths)) {
-      if (FAILING.test(`${title ?? ''} ${subtitle ?? ''}`)) failing.push(`fails: ${reference}`)
-      else if (paths.length > 0) findings.push(`found, not acted on: ${reference}`)
-    }
-    if (!CHANGES.has(type)) continue
-    anyChange = true
-    for (const file of filesModified) changedNames.add(fileName(file))
+/** The reason of a decision, the point of a problem or a trap. Of anything else the title is enough. */
+function detailOf({ type, status, subtitle, narrative, facts, concepts }: Observation): string {
+  if (type === 'decision') {
+    const sentences = splitSentences([narrative, ...facts].map((text) => lineOf(text, LINE_CHARS * 2)).join('\n'))
+    return sentences.find((sentence) => statedReason(sentence) !== null) ?? sentences[0] ?? ''
   }
-  return [next === '' ? '' : `next: ${next}`, ...failing, ...findings, ...warnings]
+  return status === 'open' || concepts.includes('gotcha') ? line(subtitle ?? facts[0] ?? null) : ''
 }
 
-function completedLine(summary: Summary): string {
-  return promptLine(summary, line(summary.completed ?? summary.learned))
-}
-
-/** Changed functions, then names in backticks, then concepts. */
+/** Changed functions, then names in backticks. */
 function names(observations: readonly Observation[]): string[] {
   const functions = observations.flatMap((one) => one.functionsChanged.slice(0, MAX_NAMES).map(({ name }) => name))
   const quoted = observations.flatMap(({ title, narrative, facts }) => {
@@ -164,8 +127,7 @@ function names(observations: readonly Observation[]): string[] {
     const text = texts.map((part) => (part ?? '').slice(0, MAX_FIELD_CHARS)).join('\n')
     return [...text.matchAll(/`([^`\n]{2,60})`/g)].map((match) => match[1] ?? '')
   })
-  const concepts = observations.flatMap((one) => one.concepts.slice(0, MAX_NAMES))
-  return unique([...functions, ...quoted, ...concepts]).map((name) => lineOf(name, NAME_CHARS))
+  return unique([...functions, ...quoted]).map((name) => lineOf(name, NAME_CHARS))
 }
 
 /** Modified files first. */
@@ -176,10 +138,6 @@ function files(observations: readonly Observation[], summaries: readonly Summary
     ...observations.flatMap((one) => one.filesRead),
     ...summaries.flatMap((one) => one.filesRead),
   ])
-}
-
-function recordedLine({ id, type, title, narrative }: Observation): string {
-  return `#${id} ${type}: ${lineOf(title ?? narrative, TITLE_CHARS) || 'without a title'}`
 }
 
 interface FilledSection {

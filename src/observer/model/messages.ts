@@ -17,8 +17,8 @@ import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
 
 /** A request is short; a longer one contains a pasted log or file. */
 const MAX_REQUEST_CHARS = 3_000
-/** The agent's last message contains the decisions; a long one repeats the work. */
-const MAX_LAST_MESSAGE_CHARS = 6_000
+/** The agent's last message is the densest text of a turn: nearly every one is shorter than this and is sent whole. */
+const MAX_LAST_MESSAGE_CHARS = 10_240
 const MAX_LINE_CHARS = 300
 /** One turn, and all turns, in the request for a summary of the whole session. */
 const MAX_TURN_CHARS = 1_000
@@ -45,18 +45,28 @@ export function renderOpening(prompts: Prompts, opening: Opening): string {
   })
 }
 
-/** `request` is null if the conversation already contains it. */
-export function renderObservation(prompts: Prompts, turn: { request: string | null; batch: string }): string {
-  return fillPrompt(prompts.observation, { request: renderRequest(prompts, turn.request), batch: turn.batch })
+interface ObservedBatch {
+  /** Lines with the numbers of what was stored since the last request; '' if there is none. */
+  stored: string
+  /** Null if the conversation already contains it. */
+  request: string | null
+  batch: string
+}
+
+export function renderObservation(prompts: Prompts, { stored, request, batch }: ObservedBatch): string {
+  return fillPrompt(prompts.observation, { stored, request: renderRequest(prompts, request), batch })
 }
 
 interface EndedTurn {
+  /** As for a batch. */
+  stored: string
   request: string | null
   turnEnd: Pick<TurnEndEvent, 'lastMessage' | 'error'> | null
 }
 
-export function renderSummary(prompts: Prompts, { request, turnEnd }: EndedTurn): string {
+export function renderSummary(prompts: Prompts, { stored, request, turnEnd }: EndedTurn): string {
   return fillPrompt(prompts.summary, {
+    stored,
     request: requestText(request) || '(not known)',
     last_message: lastMessageText(turnEnd) || '(none were seen)',
   })
@@ -94,9 +104,17 @@ function promptLines(lines: readonly string[]): string {
   return kept.join('\n') || '(none)'
 }
 
+interface NextGeneration {
+  opening: string
+  /** The line with the newest number in the digest; '' if there is none. */
+  stored: string
+  digest: string
+}
+
 /** The first message after compaction. */
-export function renderCompaction(prompts: Prompts, { opening, digest }: { opening: string; digest: string }): string {
-  return fillPrompt(prompts.compaction, { opening, digest: promptText(digest) })
+export function renderCompaction(prompts: Prompts, { opening, stored, digest }: NextGeneration): string {
+  const text = promptText(digest)
+  return fillPrompt(prompts.compaction, { opening, digest: stored === '' ? text : `${stored}\n${text}` })
 }
 
 function renderRequest(prompts: Prompts, request: string | null): string {

@@ -32,7 +32,7 @@ import { type ModelPrice, usageCost } from '../prices.ts'
 import { composeSessionSummary } from '../rules/session-summary.ts'
 import { asFields, stringField } from '../tool-events/json-fields.ts'
 import { type ChatMessage, type ChatModel, type ChatReply, estimateRequestTokens } from './chat.ts'
-import { conversationDigest, isFromModel } from './digest.ts'
+import { conversationDigest } from './digest.ts'
 import {
   conversationHasRequest,
   renderBatch,
@@ -45,6 +45,7 @@ import {
 import { prepareNovelty } from './novelty.ts'
 import type { Prompts } from './prompts.ts'
 import { type ParsedObservation, type ParsedReply, parseReply } from './reply/index.ts'
+import { isFromModel, sendableObservations, storedLines, storedUpTo } from './stored-notes.ts'
 import { detectTechnologies } from './technologies.ts'
 import type { WithheldFilter } from './withheld.ts'
 
@@ -109,11 +110,13 @@ export class ModelObserver implements Observer {
     })
     const opening = await this.#openingIfNew(request, prompt)
     const isKnown = opening !== '' || conversationHasRequest(prompts, prompt, modelTurns(conversation))
-    const content = joinParagraphs(opening, renderObservation(prompts, { request: isKnown ? null : prompt, batch }))
+    const stored = await this.#stored(request)
+    const question = renderObservation(prompts, { stored, request: isKnown ? null : prompt, batch })
+    const content = joinParagraphs(opening, question)
     const { reply, result } = await this.#call(
       request,
       content,
-      ({ observations, skip }) => observations.length > 0 || skip !== null,
+      ({ observations, skip, resolved }) => observations.length > 0 || skip !== null || resolved.length > 0,
       signal,
     )
     const observations = observationDrafts(reply.observations, fresh)
@@ -123,6 +126,7 @@ export class ModelObserver implements Observer {
       folded,
       skipped: [...skipped, ...withoutObservation(fresh, observations, reply.skip)],
       seen,
+      resolved: reply.resolved,
     }
   }
 
@@ -134,7 +138,9 @@ export class ModelObserver implements Observer {
     if (turns !== null && sendable?.turns.length === 0) return composedAnswer(turns, request)
     const opening = await this.#openingIfNew(request, null)
     const question =
-      sendable === null ? renderSummary(prompts, { request: prompt, turnEnd }) : renderSessionSummary(prompts, sendable)
+      sendable === null
+        ? renderSummary(prompts, { stored: await this.#stored(request), request: prompt, turnEnd })
+        : renderSessionSummary(prompts, sendable)
     const content = joinParagraphs(opening, question)
     const { reply, result } = await this.#call(
       request,
@@ -144,7 +150,13 @@ export class ModelObserver implements Observer {
     )
     const skipReason = reply.summary === null ? (reply.skipSummary ?? reply.skip) : null
     const found = turns === null ? observationDrafts(reply.observations, []) : []
-    return { ...result, summary: reply.summary, skipReason, observations: found }
+    const resolved = turns === null ? reply.resolved : []
+    return { ...result, summary: reply.summary, skipReason, observations: found, resolved }
+  }
+
+  /** The numbers of what was stored since the last request of the conversation. */
+  async #stored({ recorded, conversation, cwd }: ObserverSession): Promise<string> {
+    return storedLines(sendableObservations(await recorded(), this.#options.withheld, cwd), modelTurns(conversation))
   }
 
   /** Without what the rules wrote, and what is about files that are never sent: a model has not read it. */
@@ -152,9 +164,7 @@ export class ModelObserver implements Observer {
     const isAllowed = (files: readonly string[]) => !this.#options.withheld.mentions(files, cwd)
     return {
       turns: turns.filter((one) => isFromModel(one.model) && isAllowed([...one.filesRead, ...one.filesEdited])),
-      observations: observations.filter(
-        (one) => isFromModel(one.model) && isAllowed([...one.filesRead, ...one.filesModified]),
-      ),
+      observations: sendableObservations(observations, this.#options.withheld, cwd),
     }
   }
 
@@ -166,7 +176,8 @@ export class ModelObserver implements Observer {
       withheld,
     })
     const opening = await this.#opening(request, request.prompt)
-    const content = renderCompaction(prompts, { opening, digest })
+    const stored = storedUpTo(sendableObservations(request.observations, withheld, request.cwd))
+    const content = renderCompaction(prompts, { opening, stored, digest })
     return {
       usage: NO_USAGE,
       turns: [{ role: 'user', content, model: chat.model, usage: null }],

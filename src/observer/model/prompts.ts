@@ -19,8 +19,8 @@ const PROMPT_PLACEHOLDERS = {
   'verbosity-verbose': { required: [], optional: [] },
   opening: { required: ['project', 'request'], optional: ['technologies', 'directory', 'date'] },
   request: { required: ['text'], optional: [] },
-  observation: { required: ['request', 'batch'], optional: [] },
-  summary: { required: ['request', 'last_message'], optional: [] },
+  observation: { required: ['request', 'batch'], optional: ['stored'] },
+  summary: { required: ['request', 'last_message'], optional: ['stored'] },
   'session-summary': { required: ['turns'], optional: ['decisions'] },
   compaction: { required: ['digest'], optional: ['opening'] },
 } as const satisfies Record<string, { required: readonly string[]; optional: readonly string[] }>

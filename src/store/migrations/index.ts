@@ -16,6 +16,7 @@ import { forgottenSessionsMigration } from './0008-forgotten-sessions.ts'
 import { speakersMigration } from './0009-speakers.ts'
 import { wholeSummariesMigration } from './0010-whole-summaries.ts'
 import { passagesMigration } from './0011-passages.ts'
+import { observationStatusMigration } from './0012-observation-status.ts'
 
 export interface Migration {
   /** `PRAGMA user_version` after it. */
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   speakersMigration,
   wholeSummariesMigration,
   passagesMigration,
+  observationStatusMigration,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.reduce((highest, migration) => Math.max(highest, migration.version), 0)

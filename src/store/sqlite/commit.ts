@@ -10,7 +10,14 @@ import { type Database, inSavepoint, isGroupFailure, nextSeq, seqNow, storageErr
 import { deleteHeldEvents, eventKnown, insertEvent } from './events.ts'
 import { indexAddedMemories } from './full-text-index.ts'
 import { applyInboxUpdate, type InsertedObservation } from './inbox.ts'
-import { addLinks, insertObservation, insertPrompt, insertSummary, type RowKeys } from './memories.ts'
+import {
+  addLinks,
+  insertObservation,
+  insertPrompt,
+  insertSummary,
+  type RowKeys,
+  resolveObservations,
+} from './memories.ts'
 import { insertTrace, insertTurn, upsertSeen } from './observer-turns.ts'
 import { insertPassage } from './passages.ts'
 import { resolveMergedProject } from './projects.ts'
@@ -71,6 +78,8 @@ function apply(db: Database, decided: Commit): CommitResult {
   for (const event of commit.events) insertEvent(db, session, event)
   const promptIds = commit.prompts.map((prompt) => insertPrompt(db, keys, prompt))
   for (const passage of commit.passages) insertPassage(db, keys, passage)
+  // Before the new ones are inserted: an answer names problems that were stored before it.
+  resolveObservations(db, keys, commit.resolved)
   const inserted: InsertedObservation[] = commit.observations.map((observation) => ({
     id: insertObservation(db, keys, observation),
     observation,

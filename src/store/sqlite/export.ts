@@ -170,6 +170,7 @@ function observationRecord(row: Observation): ObservationRecord {
     promptVersion: row.promptVersion,
     saidBy: row.saidBy ?? null,
     saidIn: row.saidIn ?? null,
+    status: row.status ?? null,
   }
 }
 

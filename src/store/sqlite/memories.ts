@@ -7,7 +7,16 @@ import { MemError } from '../../lib/errors.ts'
 import type { NewLink, NewObservation, NewPrompt, NewSummary } from '../commit.ts'
 import type { MemoryFilter, PromptRow, TurnMaterial } from '../port.ts'
 import type { Link, LinkKind, LinkResult, PinResult } from '../search-port.ts'
-import { type Database, nextSeq, type Sql, type SqlTemplate, type Stored, sql, whereEqual } from './database.ts'
+import {
+  type Database,
+  EMPTY_SQL,
+  nextSeq,
+  type Sql,
+  type SqlTemplate,
+  type Stored,
+  sql,
+  whereEqual,
+} from './database.ts'
 
 /** What all rows of one commit share. */
 export interface RowKeys {
@@ -50,6 +59,7 @@ export function insertObservation(db: Database, keys: RowKeys, observation: NewO
     effect_id: observation.effectId ?? null,
     said_by: observation.saidBy ?? null,
     said_in: observation.saidIn ?? null,
+    status: observation.status ?? null,
   })
 }
 
@@ -109,7 +119,8 @@ export const OBSERVATION_COLUMNS = sql`o.id, o.content_session_id AS session, o.
   o.narrative, o.facts, o.concepts, o.files_read AS filesRead, o.files_modified AS filesModified,
   o.functions_changed AS functionsChanged, o.agent, o.discovery_tokens AS discoveryTokens,
   o.discovery_estimated AS discoveryEstimated, o.sources, o.prompt_number AS promptNumber,
-  o.content_hash AS contentHash, o.prompt_version AS promptVersion, o.model, o.created_at_epoch AS createdAt, o.said_by AS saidBy, o.said_in AS saidIn`
+  o.content_hash AS contentHash, o.prompt_version AS promptVersion, o.model, o.created_at_epoch AS createdAt, o.said_by AS saidBy, o.said_in AS saidIn,
+  o.status`
 
 /** Keeps further columns of the row as they are. */
 export function toObservation<Row extends ObservationRow>(row: Row): Omit<Row, keyof ObservationRow> & Observation {
@@ -141,10 +152,24 @@ export function selectObservationsById(db: Database, ids: readonly number[]): Ob
 }
 
 /** Newest first. */
-export function selectObservations(db: Database, { session, project, limit = -1 }: MemoryFilter): Observation[] {
+export function selectObservations(db: Database, filter: MemoryFilter): Observation[] {
+  const { session, project, current = false, limit = -1 } = filter
   const where = whereEqual({ 'o.content_session_id': session, 'o.project': project })
+  const isCurrent = current
+    ? sql`AND NOT EXISTS (SELECT 1 FROM links l WHERE l.to_id = o.id AND l.kind = 'supersedes')`
+    : EMPTY_SQL
   return observationsFrom(db)`
-    observations o WHERE ${where} ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ${limit}`
+    observations o WHERE ${where} ${isCurrent} ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ${limit}`
+}
+
+/** Of the messages that an effect has claimed, oldest first: of several turns where turns were merged. */
+export function selectClaimedPrompts(db: Database, session: string, effectId: string): PromptRow[] {
+  return promptsWhere(
+    db,
+    sql`WHERE content_session_id = ${session} AND prompt_number IN (
+      SELECT prompt_number FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId})
+      ORDER BY prompt_number`,
+  )
 }
 
 /** Observations in the order in which they were made. */
@@ -235,6 +260,14 @@ export function addLink(db: Database, link: Link): boolean {
     }
     return insertLink(db, link)
   })
+}
+
+/** Ids that do not exist, are of another project or are not open are left out. */
+export function resolveObservations(db: Database, { project, seq }: RowKeys, ids: readonly number[]): void {
+  if (ids.length === 0) return
+  db.run`
+    UPDATE observations SET status = 'resolved', seq = ${seq}
+    WHERE id IN (SELECT value FROM json_each(${ids})) AND project = ${project} AND status = 'open'`
 }
 
 /** Links to observations that do not exist, or of another project, are left out. */

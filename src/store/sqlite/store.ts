@@ -29,7 +29,13 @@ import { eraseSession, forgetMemories, selectInboxToForget } from './forget.ts'
 import { indexNext, indexState, purge, rebuildIndex } from './full-text-index.ts'
 import { importBatch } from './import.ts'
 import { countMessagesByPrompt, countMessagesBySession, sampleQueue, selectClaimedEvents } from './inbox.ts'
-import { linkObservations, pinObservations, selectTurnMaterial, unlinkObservations } from './memories.ts'
+import {
+  linkObservations,
+  pinObservations,
+  selectClaimedPrompts,
+  selectTurnMaterial,
+  unlinkObservations,
+} from './memories.ts'
 import { selectObserverTurns, selectSeenDigests } from './observer-turns.ts'
 import { type OpenOptions, openDatabase } from './open.ts'
 import { moveMergedRows, updateProjects } from './projects.ts'
@@ -59,6 +65,7 @@ const daemonOperations = {
   wakeUpsAfter: selectWakeUpsAfter,
   newestActivity: selectNewestActivity,
   claimedEvents: selectClaimedEvents,
+  claimedPrompts: selectClaimedPrompts,
   countMessagesByPrompt,
   countMessagesBySession,
   turnMaterial: selectTurnMaterial,

@@ -34,6 +34,7 @@ function requestWith(parts: Partial<CompactRequest> = {}): CompactRequest {
     conversation: [],
     contextTokens: 0,
     calls: { begin: async () => () => undefined },
+    recorded: async () => [],
     observations: [],
     summaries: [],
     ...parts,
@@ -50,73 +51,59 @@ function under(text: string, heading: string): string[] {
 }
 
 describe('digest', () => {
-  test('of an empty session contains the request only', () => {
+  test('of an empty session says so', () => {
     expect(digest({ prompt: null })).toBe('Nothing has been recorded in this session yet.')
-    expect(digest({})).toBe(
-      'Nothing has been recorded in this session yet.\n\n## The user asked\n- prompt 3, the current one: Make checkout idempotent',
-    )
+    // The request is in the opening, which comes before the digest.
+    expect(digest({})).toBe('Nothing has been recorded in this session yet.')
   })
 
-  test('contains requests, decisions with reasons, open threads, names, files and recorded titles', () => {
+  test('has one list of what is stored, beside turns, next steps, names and files', () => {
     const text = digest({
       observations: [
+        observation(5, { title: 'Share one charge', functionsChanged: [], narrative: 'Uses `chargeOnce` now.' }),
         observation(4, {
           type: 'decision',
           title: 'Keep the mutex',
           narrative: 'A channel was tried. The mutex stays because readers must not block.',
         }),
-        observation(3, { type: 'discovery', title: 'Test of refunds fails', filesRead: ['src/refund.ts'] }),
+        observation(3, {
+          type: 'discovery',
+          status: 'open',
+          title: 'Test of refunds fails',
+          subtitle: 'Expects 12.50, gets 12.49.',
+          filesRead: ['src/refund.ts'],
+        }),
         observation(2, {
-          title: 'Share one charge',
-          narrative: 'Uses `chargeOnce` now.',
+          type: 'bugfix',
+          status: 'resolved',
+          title: 'Charge was called twice',
           filesModified: ['src/charge.ts'],
           functionsChanged: [{ name: 'charge', file: 'src/charge.ts', action: 'modified' }],
-          concepts: ['idempotency'],
         }),
-        observation(1, {
-          type: 'discovery',
-          title: 'Charge is called twice',
-          filesRead: ['/home/dev/shop/src/charge.ts'],
-        }),
+        observation(1, { concepts: ['gotcha'], title: 'Order matters', subtitle: null, facts: ['a before b'] }),
       ],
       summaries: [
         summary(2, { request: 'Fix carts', completed: 'Empty carts check out', nextSteps: 'Write the docs' }),
       ],
     })
-    expect(text).toMatch(/^This session so far, as it was recorded: 4 observations, 1 summary\.\n/)
-    expect(under(text, 'The user asked')).toEqual([
-      '- prompt 3, the current one: Make checkout idempotent',
-      '- prompt 2: Fix carts',
+    expect(text).toMatch(/^This session so far: 5 observations, 1 summary\.\n/)
+    expect(under(text, 'Turns')).toEqual(['- prompt 2: Fix carts → Empty carts check out'])
+    expect(under(text, 'Next steps')).toEqual(['- Write the docs'])
+    expect(under(text, 'Stored')).toEqual([
+      '- #3 discovery, open: Test of refunds fails: Expects 12.50, gets 12.49.',
+      '- #4 decision: Keep the mutex: The mutex stays because readers must not block.',
+      '- #1 change: Order matters: a before b',
+      '- #5 change: Share one charge',
+      '- #2 bugfix, resolved: Charge was called twice',
     ])
-    expect(under(text, 'Decisions')).toEqual(['- Keep the mutex: The mutex stays because readers must not block.'])
-    expect(under(text, 'Open threads')).toEqual(['- next: Write the docs', '- fails: Test of refunds fails (#3)'])
-    expect(under(text, 'Done')).toEqual(['- prompt 2: Empty carts check out'])
-    expect(under(text, 'Names')).toEqual(['charge, chargeOnce, idempotency'])
-    expect(under(text, 'Files')).toEqual(['src/charge.ts, src/refund.ts, /home/dev/shop/src/charge.ts'])
-    expect(under(text, 'Already recorded')).toEqual([
-      '- #4 decision: Keep the mutex',
-      '- #3 discovery: Test of refunds fails',
-      '- #2 change: Share one charge',
-      '- #1 discovery: Charge is called twice',
-    ])
+    expect(under(text, 'Names')).toEqual(['charge, chargeOnce'])
+    expect(under(text, 'Files')).toEqual(['src/charge.ts, src/refund.ts'])
+    for (const number of [1, 2, 3, 4]) expect(text.split(`#${number} `)).toHaveLength(2)
   })
 
   test('takes next steps only from the newest summary', () => {
     const summaries = [summary(2, { completed: 'Done' }), summary(1, { nextSteps: 'Write the docs' })]
     expect(digest({ summaries })).not.toContain('Write the docs')
-  })
-
-  test('keeps a finding open until its file changes, and a warning forever', () => {
-    const found = observation(1, { type: 'discovery', title: 'Rates are stale', filesRead: ['src/rates.ts'] })
-    const fix = (file: string) => observation(2, { type: 'bugfix', filesModified: [file] })
-    const warning = observation(3, { concepts: ['gotcha'], title: 'Order matters', facts: ['a before b'] })
-    expect(under(digest({ observations: [fix('src/other.ts'), found] }), 'Open threads')).toEqual([
-      '- found, not acted on: Rates are stale (#1)',
-    ])
-    expect(under(digest({ observations: [fix('/home/dev/shop/src/rates.ts'), found] }), 'Open threads')).toEqual([])
-    expect(under(digest({ observations: [fix('a'), warning] }), 'Open threads')).toEqual([
-      '- gotcha: Order matters: a before b',
-    ])
   })
 
   test('leaves out observations of withheld files', () => {
@@ -134,7 +121,7 @@ describe('digest', () => {
     expect(under(text, 'Files')).toEqual(['a.ts'])
   })
 
-  test('keeps decisions and open threads in little space, and counts the rest', () => {
+  test('keeps open problems and decisions in little space, and counts the rest', () => {
     const observations = Array.from({ length: 200 }, (_, i) => {
       const id = 200 - i
       const title = `Something of some length happened here, number ${id}`
@@ -142,11 +129,11 @@ describe('digest', () => {
     })
     const text = digest({ observations, summaries: [summary(1, { nextSteps: 'Ship it' })] }, 500)
     expect(estimateTokens(text)).toBeLessThanOrEqual(500)
-    expect(under(text, 'Decisions')).toEqual(['- Something of some length happened here, number 7'])
-    expect(under(text, 'Open threads')).toEqual(['- next: Ship it'])
-    const recorded = under(text, 'Already recorded')
-    expect(recorded[0]).toContain('#200 ')
-    expect(recorded.at(-1)).toBe(`(${200 - (recorded.length - 1)} more left out)`)
+    expect(under(text, 'Next steps')).toEqual(['- Ship it'])
+    const stored = under(text, 'Stored')
+    expect(stored[0]).toBe('- #7 decision: Something of some length happened here, number 7')
+    expect(stored[1]).toContain('#200 ')
+    expect(stored.at(-1)).toBe(`(${200 - (stored.length - 1)} more left out)`)
   })
 
   test('of ten thousand observations fits and counts all of them', () => {
@@ -160,8 +147,8 @@ describe('digest', () => {
     const text = digest({ observations, summaries: [] }, 4_000)
     expect(estimateTokens(text)).toBeLessThanOrEqual(4_000)
     expect(text).toContain('10000 observations')
-    const shown = under(text, 'Decisions')
-    expect(shown.at(-1)).toBe(`(${3_334 - (shown.length - 1)} more left out)`)
+    const shown = under(text, 'Stored')
+    expect(shown.at(-1)).toBe(`(${10_000 - (shown.length - 1)} more left out)`)
   })
 
   const words = fc.option(

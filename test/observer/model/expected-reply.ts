@@ -15,6 +15,7 @@ export function observation(fields: Partial<ParsedObservation>): ParsedObservati
     functionsChanged: [],
     from: [],
     supersedes: [],
+    status: null,
     ...fields,
   }
 }
@@ -33,7 +34,7 @@ export function summary(fields: Partial<SummaryDraft>): SummaryDraft {
   }
 }
 
-export const emptyReply: ParsedReply = { observations: [], summary: null, skip: null, skipSummary: null }
+export const emptyReply: ParsedReply = { observations: [], summary: null, skip: null, skipSummary: null, resolved: [] }
 
 export function withObservations(...observations: readonly Partial<ParsedObservation>[]): ParsedReply {
   return { ...emptyReply, observations: observations.map(observation) }

@@ -97,8 +97,8 @@ describe('prompts.fill', () => {
   })
 
   test('an empty value removes its line and the gap after it', () => {
-    expect(fillPrompt(ours.prompts.observation, { request: '', batch: 'B' })).toMatch(/^B\n\n\S/)
-    expect(fillPrompt(ours.prompts.observation, { request: 'R', batch: 'B' })).toMatch(/^R\n\nB\n\n\S/)
+    expect(fillPrompt(ours.prompts.observation, { stored: '', request: '', batch: 'B' })).toMatch(/^B\n\n\S/)
+    expect(fillPrompt(ours.prompts.observation, { stored: '', request: 'R', batch: 'B' })).toMatch(/^R\n\nB\n\n\S/)
   })
 })
 

@@ -34,7 +34,8 @@ function fieldsOf(o: ParsedObservation, encode: Escape = escaped): string[] {
 function rendered(o: ParsedObservation, encode: Escape = escaped): string {
   const numbers = (name: string, list: readonly number[]) => (list.length === 0 ? '' : ` ${name}="${list.join(' ')}"`)
   const from = numbers('from', o.from) + numbers('supersedes', o.supersedes)
-  return `<observation${from}>\n${fieldsOf(o, encode).join('\n')}\n</observation>`
+  const status = o.status === null ? '' : ` status="${o.status}"`
+  return `<observation${from}${status}>\n${fieldsOf(o, encode).join('\n')}\n</observation>`
 }
 
 // biome-ignore format: many short parts
@@ -77,6 +78,7 @@ const observationFrom = (words: readonly string[]): fc.Arbitrary<ParsedObservati
     ),
     from: fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { maxLength: 4 }),
     supersedes: fc.uniqueArray(fc.integer({ min: 1, max: 99_999 }), { maxLength: 2 }),
+    status: fc.constantFrom('open' as const, null),
   })
 
 const anyObservation = observationFrom([...WORDS, ...GRAMMAR])
@@ -179,7 +181,9 @@ describe('reply.damage', () => {
     fc.assert(
       fc.property(anyObservation, phrase(WORDS.filter((word) => word !== '```')), (o, words) => {
         const xml = `<observation>${fieldsOf({ ...o, narrative: null }).join('')}<narrative>${escaped(words)}`
-        expect(parseReply(xml).observations).toEqual([{ ...o, narrative: words, from: [], supersedes: [] }])
+        expect(parseReply(xml).observations).toEqual([
+          { ...o, narrative: words, from: [], supersedes: [], status: null },
+        ])
       }),
     )
   })

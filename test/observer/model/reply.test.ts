@@ -46,6 +46,29 @@ const WELL_FORMED: ReplyExample[] = [
       filesEdited: ['b.ts'],
     }),
   ],
+  [
+    'an open problem, with a range of sources',
+    '<observation from="3-5,8" status="open"><type>discovery</type><title>The build fails</title></observation>',
+    withObservations({ type: 'discovery', title: 'The build fails', from: [3, 4, 5, 8], status: 'open' }),
+  ],
+  [
+    'a status in a tag of its own',
+    inObservation('<title>The build fails</title><status>Open</status>'),
+    withObservations({ title: 'The build fails', status: 'open' }),
+  ],
+  ['another status', '<observation status="done"><title>A</title></observation>', withObservations({ title: 'A' })],
+  ['solved problems', '<resolved ids="23, #24"/>', { ...emptyReply, resolved: [23, 24] }],
+  ['solved problems between tags', '<resolved>23 1234567</resolved>', { ...emptyReply, resolved: [23, 1_234_567] }],
+  [
+    'a solved problem inside an observation',
+    '<observation from="1"><type>bugfix</type><resolved ids="23"/><title>A</title></observation>',
+    { ...withObservations({ type: 'bugfix', title: 'A', from: [1] }), resolved: [23] },
+  ],
+  [
+    'solved problems in a thought are not part of the answer',
+    '<think><resolved ids="1"/></think><skip reason="only listings"/>',
+    { ...emptyReply, skip: 'only listings' },
+  ],
   ['a skip', '<skip reason="only listings"/>', { ...emptyReply, skip: 'only listings' }],
   ['a skipped summary', '<skip_summary reason="a greeting"/>', { ...emptyReply, skipSummary: 'a greeting' }],
   [

@@ -17,6 +17,7 @@ const request = {
   conversation: [] as ObserverTurn[],
   contextTokens: 0,
   calls: { begin: async () => () => undefined },
+  recorded: async () => [],
 }
 const observe = (messages: InboxEvent[], prompt: string | null = null, conversation: ObserverTurn[] = []) =>
   offlineObserver.observe({ ...request, prompt, messages, conversation, seen: async () => new Map() }, signal)

@@ -7,6 +7,7 @@
  *   it: that tag is only mentioned in the text.
  * - A list takes its items by the same rules; text between the items is kept as loose text.
  * - Thoughts and comments are skipped.
+ * - A mark names earlier observations. It may be beside the elements or inside of one, and does not end it.
  */
 import {
   type Attributes,
@@ -48,6 +49,8 @@ interface ReplyElements {
   answered: ReplyElement[]
   /** With elements before the end of a thought whose beginning is missing, for a reply without others; null if none. */
   all: ReplyElement[] | null
+  /** The numbers in `<resolved>` marks, as they are written. */
+  resolved: string[]
 }
 
 export function readElements(reply: string): ReplyElements {
@@ -58,12 +61,15 @@ export function readElements(reply: string): ReplyElements {
     else if (beginsBareElement(cursor, tag)) {
       found.elements.push(readFields(cursor, newElement(bareRoot(tag), null, tag)))
     } else if (tag.role === 'thought') skipThought(cursor, tag, found)
+    else if (tag.role === 'mark') readMark(cursor, tag)
     else cursor.pass(tag)
   }
   const { elements, thoughtUntil, thoughtFrom } = found
   const whole = thoughtFrom === null ? elements : withoutTornThought(reply, elements, thoughtFrom)
   const answered = whole.filter((element) => element.start >= thoughtUntil)
-  return { answered, all: answered.length === whole.length ? null : whole }
+  const isAnswered = ({ start }: Mark) => start >= thoughtUntil && start < (thoughtFrom ?? reply.length)
+  const resolved = cursor.marks.filter(isAnswered).map(({ text }) => text)
+  return { answered, all: answered.length === whole.length ? null : whole, resolved }
 }
 
 interface FoundElements {
@@ -102,6 +108,26 @@ function hasWords(text: string): boolean {
   return /\p{L}/u.test(text.replace(TAG_OR_FENCE, ''))
 }
 
+interface Mark {
+  start: number
+  text: string
+}
+
+/** Longer than any list of numbers. */
+const MAX_MARK_CHARS = 1_000
+
+/** The numbers are in an attribute or between the tags. */
+function readMark(cursor: Cursor, tag: Tag): void {
+  cursor.pass(tag)
+  if (tag.form === 'close') return
+  const next = cursor.peek()
+  const inside = tag.form === 'open' ? cursor.reply.slice(tag.end, next?.start ?? cursor.reply.length) : ''
+  const isClosed = next?.role === 'mark' && next.form === 'close'
+  if (isClosed) cursor.pass(next)
+  const written = [tag.attributes.get('ids') ?? tag.attributes.get('id') ?? '', isClosed ? inside : '']
+  cursor.marks.push({ start: tag.start, text: written.join(' ').slice(0, MAX_MARK_CHARS) })
+}
+
 /** The position of the reader: the next tag, and the text before it. */
 class Cursor {
   readonly reply: string
@@ -110,6 +136,7 @@ class Cursor {
   next = 0
   /** Index of the first character that was not read yet. */
   at = 0
+  readonly marks: Mark[] = []
   readonly #commentEnd: ForwardSearch
 
   constructor(reply: string) {
@@ -193,6 +220,7 @@ function readFields(cursor: Cursor, element: ReplyElement): ReplyElement {
     if (endsElement(cursor, element, tag)) return element
     // A thought without an end would have ended the element.
     if (tag.role === 'thought') cursor.passTo(tag.nextClose ?? cursor.next)
+    else if (tag.role === 'mark') readMark(cursor, tag)
     else readField(cursor, element, tag)
   }
   element.loose += cursor.reply.slice(cursor.at)
@@ -286,6 +314,9 @@ function endsUnclosed(element: ReplyElement, tag: Tag): boolean {
     case 'list':
     case 'thought':
       return true
+    case 'mark':
+      // Without numbers it is only mentioned.
+      return tag.attributes.size > 0
     case 'wrapper':
       return tag.form === 'close'
     case 'text':

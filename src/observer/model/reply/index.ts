@@ -28,6 +28,8 @@ export interface ParsedObservation
   from: number[]
   /** Ids of earlier observations that it makes obsolete. */
   supersedes: number[]
+  /** `open`: a problem that is not solved yet. */
+  status: 'open' | null
 }
 
 export interface ParsedReply {
@@ -36,6 +38,8 @@ export interface ParsedReply {
   /** Why there is nothing to observe, or to summarize; null if the reply does not say so. */
   skip: string | null
   skipSummary: string | null
+  /** Ids of earlier observations whose problem is solved now. */
+  resolved: number[]
 }
 
 /** More than any batch has. */
@@ -56,7 +60,7 @@ const MAX_SUMMARY_CHARS = 8_000
 /** The reason of a skip is one line. */
 const MAX_REASON_CHARS = 500
 
-const ESCAPED_ROOT = /&lt;(?:observation|summary|skip)/i
+const ESCAPED_ROOT = /&lt;(?:observation|summary|skip|resolved)/i
 
 export function parseReply(text: string): ParsedReply {
   const reply = parse(text)
@@ -64,18 +68,19 @@ export function parseReply(text: string): ParsedReply {
   return isAnswer(reply) || !ESCAPED_ROOT.test(text) ? reply : parse(decodeEntities(text))
 }
 
-/** Prose without an observation, a summary and a skip is not an answer. */
-export function isAnswer({ observations, summary, skip, skipSummary }: ParsedReply): boolean {
-  return observations.length > 0 || summary !== null || skip !== null || skipSummary !== null
+/** Prose without an observation, a summary, a skip and a mark is not an answer. */
+export function isAnswer({ observations, summary, skip, skipSummary, resolved }: ParsedReply): boolean {
+  return observations.length > 0 || summary !== null || skip !== null || skipSummary !== null || resolved.length > 0
 }
 
 function parse(text: string): ParsedReply {
-  const { answered, all } = readElements(text)
-  const reply = interpret(text, answered)
-  return isAnswer(reply) || all === null ? reply : interpret(text, all)
+  const { answered, all, resolved } = readElements(text)
+  const numbers = parseNumbers(resolved.join(' '))
+  const reply = interpret(text, answered, numbers)
+  return isAnswer(reply) || all === null ? reply : interpret(text, all, numbers)
 }
 
-function interpret(text: string, elements: readonly ReplyElement[]): ParsedReply {
+function interpret(text: string, elements: readonly ReplyElement[], resolved: number[]): ParsedReply {
   const reasons = (root: RootName) =>
     joinReasons(firstOf(elements, root, MAX_REASONS, (element) => readReason(text, element)))
   return {
@@ -83,6 +88,7 @@ function interpret(text: string, elements: readonly ReplyElement[]): ParsedReply
     summary: mergeSummaries(firstOf(elements, 'summary', MAX_SUMMARIES, readSummary)),
     skip: reasons('skip'),
     skipSummary: reasons('skip_summary'),
+    resolved,
   }
 }
 
@@ -116,8 +122,14 @@ function readObservation(element: ReplyElement): ParsedObservation | null {
     functionsChanged: parseFunctions(entries(element, 'functions_changed')),
     from: numbers('from'),
     supersedes: numbers('supersedes'),
+    status: parseStatus(texts(element, 'status', MAX_TITLE_CHARS)[0] ?? ''),
   }
   return hasContent(observation) ? observation : null
+}
+
+/** A model reports what is open; what was solved it names in a mark. */
+function parseStatus(written: string): ParsedObservation['status'] {
+  return /^(?:open|unresolved|unsolved)\b/i.test(written) ? 'open' : null
 }
 
 /** Title, subtitle and narrative. What tidying cuts off the title goes into the subtitle, or else into the narrative. */

@@ -21,6 +21,7 @@ const GRAMMAR = {
     narrative: 'narrative description text',
     from: 'from',
     supersedes: 'supersedes',
+    status: 'status',
     request: 'request',
     investigated: 'investigated',
     learned: 'learned',
@@ -39,6 +40,8 @@ const GRAMMAR = {
   /** Inside a function. */
   part: { name: 'name', action: 'action' },
   thought: { thought: 'think thinking thought thoughts reasoning' },
+  /** `<resolved ids="23 24"/>`: beside the elements or inside of one. */
+  mark: { resolved: 'resolved' },
   /** Around a whole reply. */
   wrapper: { wrapper: 'observations response reply answer output result results' },
 } as const

@@ -219,10 +219,12 @@ function parseAction(word: string): FunctionChange['action'] {
   return /^(?:delet|remov|drop)/i.test(word) ? 'deleted' : 'modified'
 }
 
-/** `1 3`, `1,3-5`, `#1, #2`: in the given order. */
+const NUMBER_RANGE = /(?<!\d)(\d{1,9})(?!\d)(?:\s{0,4}(?:-|–|\.\.)\s{0,4}(\d{1,9})(?!\d))?/g
+
+/** `1 3`, `1,3-5`, `#1, #2`: in the given order. No number has more than nine digits. */
 export function parseNumbers(text: string): number[] {
   const numbers = new Set<number>()
-  for (const [, from = '', to = from] of text.matchAll(/(\d{1,6})(?:\s{0,4}(?:-|–|\.\.)\s{0,4}(\d{1,6}))?/g)) {
+  for (const [, from = '', to = from] of text.matchAll(NUMBER_RANGE)) {
     for (let number = Number(from); number <= Number(to) && numbers.size < MAX_SOURCES; number++) {
       if (number > 0) numbers.add(number)
     }

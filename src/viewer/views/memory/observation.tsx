@@ -196,6 +196,11 @@ function ObservationContent({ observation, query }: ContentProps) {
           </a>
         </li>
       </MemoryMeta>
+      {observation.status === null || observation.status === undefined ? null : (
+        <p class={observation.status === 'open' ? 'note warn' : 'note'}>
+          {observation.status === 'open' ? 'Open problem: not solved yet.' : 'This problem was solved since.'}
+        </p>
+      )}
       <Links observation={observation} query={query} />
       {narrative === null ? null : <ProseText text={narrative} />}
       {facts.length === 0 ? null : (
