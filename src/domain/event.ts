@@ -78,8 +78,6 @@ export interface TurnEndEvent extends EventBase {
   kind: 'turn_end'
   /** Null if the client is too old to send it. */
   lastMessage: string | null
-  /** What the agent wrote between tool uses of the turn, oldest first, where it is known. */
-  words?: string[]
   /** The client's error if the turn ended with StopFailure. */
   error: string | null
   /** What the agent wrote between tool uses, oldest first, without the last message. Empty where it is not known. */

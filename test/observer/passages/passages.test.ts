@@ -18,12 +18,12 @@ const base = {
   agent: null,
 }
 const prompt = (text: string): MemoryEvent => ({ ...base, kind: 'prompt', text, private: false })
-const turnEnd = (lastMessage: string | null, words?: string[]): MemoryEvent => ({
+const turnEnd = (lastMessage: string | null, words: string[] = []): MemoryEvent => ({
   ...base,
   kind: 'turn_end',
   lastMessage,
   error: null,
-  ...(words === undefined ? {} : { words }),
+  words,
 })
 const cut = (event: MemoryEvent): PassageDraft[] => passagesOfEvent(event, 3)
 const texts = (event: MemoryEvent): string[] => cut(event).map(({ text }) => text)
