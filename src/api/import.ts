@@ -1,13 +1,19 @@
 /**
  * Sanitizes imported records: secrets are masked and texts are cut to their bound, as for events of hooks. Private parts are
- * removed from prompts only, because people write them; observations may mention such tags.
+ * removed from prompts and their passages only, because people write them; observations may mention such tags.
  */
 
 import { cutText, sanitizeText } from '../domain/sanitize.ts'
 import { maskSecrets } from '../domain/secrets.ts'
 import { isReported } from '../domain/speaker.ts'
 import { contentHash } from '../store/commit.ts'
-import type { ImportBatch, ImportedObservation, ImportedRecord, SummaryRecord } from '../store/exchange-records.ts'
+import type {
+  ImportBatch,
+  ImportedObservation,
+  ImportedRecord,
+  PassageRecord,
+  SummaryRecord,
+} from '../store/exchange-records.ts'
 import { MAX_RECORD_TEXT_CHARS } from './record-schemas.ts'
 
 export function cleanImportBatch(batch: ImportBatch): ImportBatch {
@@ -22,6 +28,8 @@ function cleaned(record: ImportedRecord): ImportedRecord {
       return cleanedObservation(record)
     case 'summary':
       return cleanedSummary(record)
+    case 'passage':
+      return cleanedPassage(record)
     default:
       return record
   }
@@ -64,6 +72,12 @@ function cleanedSummary(record: SummaryRecord): SummaryRecord {
     filesRead: record.filesRead.map(mask),
     filesEdited: record.filesEdited.map(mask),
   }
+}
+
+function cleanedPassage(record: PassageRecord): PassageRecord {
+  const isByUser = record.passage === 'prompt' || record.passage === 'answer'
+  const text = isByUser ? sanitizeText(record.text, MAX_RECORD_TEXT_CHARS) : mask(record.text)
+  return { ...record, subject: masked(record.subject), text }
 }
 
 function mask(text: string): string {

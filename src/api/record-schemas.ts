@@ -1,6 +1,7 @@
 /** Schemas of exported and imported records. */
 import * as z from 'zod'
 import { OBSERVATION_STATUSES, OBSERVATION_TYPES } from '../domain/observation.ts'
+import { MAX_PASSAGE_CHARS, PASSAGE_KINDS } from '../domain/passage.ts'
 import { SPEAKERS } from '../domain/speaker.ts'
 import type { ExportRecord, ImportBatch, ImportedSession } from '../store/exchange-records.ts'
 import { LINK_KINDS } from '../store/search-port.ts'
@@ -13,6 +14,10 @@ export const MAX_RECORD_ITEMS = 2_000
 const MAX_PROMPTS = 1_000_000_000
 /** More than a session can use; sums of many stay exact. */
 const MAX_TOKENS = 1_000_000_000
+/** Passages of one event. */
+const MAX_POSITIONS = 1_000_000
+/** Longest text of a passage: masking may have made it longer than it was cut. */
+const MAX_PASSAGE_RECORD_CHARS = 4 * MAX_PASSAGE_CHARS
 /** Records of one request: hooks wait while they are stored. */
 const MAX_BATCH_RECORDS = 200
 
@@ -95,6 +100,20 @@ const summary = z.object({
   model: label.nullable(),
 })
 
+const passage = z.object({
+  kind: z.literal('passage'),
+  session: id,
+  project: projectName,
+  eventId: id,
+  position: z.int().min(0).max(MAX_POSITIONS),
+  promptNumber,
+  at: epoch,
+  passage: z.enum(PASSAGE_KINDS),
+  subject: words,
+  outcome: z.enum(['ok', 'failed']).nullable(),
+  text: z.string().max(MAX_PASSAGE_RECORD_CHARS),
+})
+
 const link = z.object({
   kind: z.literal('link'),
   from: memoryId,
@@ -116,6 +135,7 @@ export const exportRecordSchema: z.ZodType<ExportRecord> = z.discriminatedUnion(
   prompt,
   observation,
   summary,
+  passage,
   link,
   pin,
 ])
@@ -124,7 +144,9 @@ const importedSession: z.ZodType<ImportedSession> = z.object({ ...sessionFields,
 
 export const batchSchema: z.ZodType<ImportBatch> = z.object({
   sessions: z.array(importedSession).max(MAX_BATCH_RECORDS),
-  records: z.array(z.discriminatedUnion('kind', [prompt, observation, summary, link, pin])).max(MAX_BATCH_RECORDS),
+  records: z
+    .array(z.discriminatedUnion('kind', [prompt, observation, summary, passage, link, pin]))
+    .max(MAX_BATCH_RECORDS),
   forgotten: z.boolean().exactOptional(),
   dryRun: z.boolean(),
 })

@@ -76,7 +76,7 @@ export async function exportMemory({ filters, format, file, force }: ExportReque
       if (target === null) return await writeChunks(chunks, process.stdout)
       return await writeFileAtomically(target, force, chunks).finally(() => cli.progress(''))
     })
-    const text = countsText({ ...exported, link: 0, pin: 0 })
+    const text = countsText({ ...exported, passage: source.passages(), link: 0, pin: 0 })
     if (target === null) cli.printStderr(`Exported ${text}`)
     else {
       const result = { file: target, format, exported, bytes }
@@ -221,8 +221,9 @@ function progressLine(activity: string, done: number, total: number): string {
   return `${activity} ${progressBar(done, total)} ${percent} %`
 }
 
-function countsText({ observation, summary, prompt, link, pin }: ImportCounts): string {
-  return memoryCountsText({ observations: observation, summaries: summary, prompts: prompt, links: link, pins: pin })
+function countsText({ observation, summary, prompt, passage, link, pin }: ImportCounts): string {
+  const memories = { observations: observation, summaries: summary, prompts: prompt, passages: passage }
+  return memoryCountsText({ ...memories, links: link, pins: pin })
 }
 
 /** `--json` lists all problems. */

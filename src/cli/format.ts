@@ -58,7 +58,7 @@ export function formatKnownCost({ cost, unpriced }: { cost: number; unpriced: nu
 }
 
 type MemoryCounts = Record<'observations' | 'summaries' | 'prompts', number> &
-  Partial<Record<'sessions' | 'links' | 'pins', number>>
+  Partial<Record<'passages' | 'sessions' | 'links' | 'pins', number>>
 
 /** `12 observations, 1 summary`; zeros are left out. */
 export function memoryCountsText(counts: MemoryCounts): string {
@@ -67,7 +67,7 @@ export function memoryCountsText(counts: MemoryCounts): string {
     if (count === 0) return []
     return name === 'summaries' ? [summariesText(count)] : [pluralize(count, name.slice(0, -1))]
   }
-  const names = ['observations', 'summaries', 'prompts', 'sessions', 'links', 'pins'] as const
+  const names = ['observations', 'summaries', 'prompts', 'passages', 'sessions', 'links', 'pins'] as const
   return names.flatMap(text).join(', ') || 'nothing'
 }
 

@@ -3,6 +3,7 @@
  * docs/exchange.md describes the same records as lines of a file.
  */
 import type { Observation, Summary } from '../domain/observation.ts'
+import type { Passage, PassageKind } from '../domain/passage.ts'
 import type { Project } from '../domain/project.ts'
 import type { PromptRow } from './port.ts'
 import type { Link, LinkKind } from './search-port.ts'
@@ -38,6 +39,11 @@ export interface SummaryRecord extends Omit<Summary, 'id'> {
   kind: 'summary'
 }
 
+export interface PassageRecord extends Omit<Passage, 'id' | 'kind'> {
+  kind: 'passage'
+  passage: PassageKind
+}
+
 export interface LinkRecord extends Omit<Link, 'kind'> {
   kind: 'link'
   link: LinkKind
@@ -50,7 +56,7 @@ export interface PinRecord {
 }
 
 export type MemoryRecord = PromptRecord | ObservationRecord | SummaryRecord
-export type ExportRecord = ProjectRecord | SessionRecord | MemoryRecord | LinkRecord | PinRecord
+export type ExportRecord = ProjectRecord | SessionRecord | MemoryRecord | PassageRecord | LinkRecord | PinRecord
 
 /** A session that a record of the batch belongs to. An existing session is not changed. */
 export interface ImportedSession extends Omit<SessionRecord, 'kind' | 'project'> {
@@ -61,7 +67,7 @@ export interface ImportedSession extends Omit<SessionRecord, 'kind' | 'project'>
 export type ImportedObservation = ObservationRecord & { knownAs?: readonly string[] }
 
 /** Links and pins use the ids of the importing store. */
-export type ImportedRecord = PromptRecord | ImportedObservation | SummaryRecord | LinkRecord | PinRecord
+export type ImportedRecord = PromptRecord | ImportedObservation | SummaryRecord | PassageRecord | LinkRecord | PinRecord
 
 export interface ImportBatch {
   sessions: readonly ImportedSession[]

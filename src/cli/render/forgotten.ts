@@ -48,7 +48,7 @@ export function forgetResultLines(report: ForgetReport, display: Display): strin
 
 /** `2 observations with 9 passages of the same turns and 3 messages that the observer has not read yet`, or `nothing`. */
 export function forgottenText(report: ForgetReport): string {
-  const memories = withPassages(memoryCountsText(report), report.passages)
+  const memories = withPassages(memoryCountsText({ ...report, passages: 0 }), report.passages)
   if (report.messages === 0) return memories
   const messages = `${pluralize(report.messages, 'message')} that the observer has not read yet`
   return memories === 'nothing' ? messages : `${memories} and ${messages}`

@@ -126,7 +126,7 @@ export function clearSuspect(file: string): void {
 const MAX_PROBLEMS = 20
 
 /** A problem of a full-text table: it is derived and can be rebuilt from the rows. */
-const INDEX_PROBLEM = /FTS5 table main\.(memory|chunk)_fts\b|fts5: .* table "(memory|chunk)_fts"/
+const INDEX_PROBLEM = /FTS5 table main\.(memory|chunk|passage)_fts\b|fts5: .* table "(memory|chunk|passage)_fts"/
 
 interface IntegrityCheck {
   /** Problems of the rows; empty if they are intact. */

@@ -4,20 +4,24 @@
  */
 
 import type { Observation, Summary } from '../../domain/observation.ts'
-import type { MemoryKind, SearchFilters } from '../../domain/search-query.ts'
+import type { Passage, PassageKind } from '../../domain/passage.ts'
+import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
 import type {
   ExportRecord,
   LinkRecord,
   MemoryRecord,
   ObservationRecord,
+  PassageRecord,
   PinRecord,
   PromptRecord,
   SessionRecord,
   SummaryRecord,
 } from '../exchange-records.ts'
 import { memoryIds, searchRowId, searchRowKind } from '../search-port.ts'
-import type { Database } from './database.ts'
+import { allOf, type Database, type Sql, sql } from './database.ts'
 import { selectObservationsById, summariesFrom } from './memories.ts'
+import { passageConditions } from './passage-search.ts'
+import { passagesFrom } from './passages.ts'
 import { selectProjects } from './projects.ts'
 import { openForReading } from './reader.ts'
 import { filterConditions } from './search-rows.ts'
@@ -69,12 +73,31 @@ export class SqliteExport {
     for (const kind of ['prompt', 'observation', 'summary'] as const) {
       yield* this.memories(this.#rows.filter((row) => searchRowKind(row) === kind))
     }
+    yield* this.#passages()
     const exported = new Set(memoryIds(this.#rows, 'observation'))
     const links = this.#db.each<LinkRecord>`
       SELECT 'link' AS kind, from_id AS "from", to_id AS "to", kind AS link, made_by AS "by", at FROM links ORDER BY id`
     for (const link of links) if (exported.has(link.from) && exported.has(link.to)) yield link
     const pins = this.#db.each<PinRecord>`SELECT 'pin' AS kind, id AS observation, at FROM pins ORDER BY id`
     for (const pin of pins) if (exported.has(pin.observation)) yield pin
+  }
+
+  /** The number of passages to export. */
+  passages(): number {
+    return this.#db.number`SELECT count(*) AS n FROM passages p WHERE ${exportedPassages(this.#filters)}`
+  }
+
+  *#passages(): Generator<PassageRecord> {
+    let page = this.#passagesAfter(0)
+    while (page.length > 0) {
+      for (const { id: _, kind, ...passage } of page) yield passageRecord(kind, passage)
+      page = this.#passagesAfter(page.at(-1)?.id ?? 0)
+    }
+  }
+
+  #passagesAfter(id: number): Passage[] {
+    return passagesFrom(this.#db)`
+      passages p WHERE p.id > ${id} AND ${exportedPassages(this.#filters)} ORDER BY p.id LIMIT ${PAGE_ROWS}`
   }
 
   /** Sorted by name. A project without sessions has its key as its name. */
@@ -108,7 +131,8 @@ export class SqliteExport {
 function selectProjectKeys(db: Database, filters: SearchFilters): string[] {
   return db.ids<string>`
     WITH passing AS MATERIALIZED (
-      SELECT DISTINCT s.project, s.content_session_id FROM search_rows s WHERE ${filterConditions(filters)})
+      SELECT DISTINCT s.project, s.content_session_id FROM search_rows s WHERE ${filterConditions(filters)}
+      UNION SELECT p.project, p.content_session_id FROM passages p WHERE ${exportedPassages(filters)})
     SELECT project AS id FROM passing
     UNION SELECT t.project FROM passing JOIN sdk_sessions t USING (content_session_id)`
 }
@@ -118,7 +142,8 @@ function eachSession(db: Database, filters: SearchFilters): Generator<SessionRec
     SELECT 'session' AS kind, content_session_id AS id, project, client, cwd, prompts, created_at_epoch AS startedAt,
       updated_at_epoch AS heardAt
     FROM sdk_sessions WHERE content_session_id IN (
-      SELECT s.content_session_id FROM search_rows s WHERE ${filterConditions(filters)})
+      SELECT s.content_session_id FROM search_rows s WHERE ${filterConditions(filters)}
+      UNION SELECT p.content_session_id FROM passages p WHERE ${exportedPassages(filters)})
     ORDER BY id`
 }
 
@@ -176,6 +201,30 @@ function observationRecord(row: Observation): ObservationRecord {
 
 function summaryRecord({ id: _, session, project, createdAt, ...content }: Summary): SummaryRecord {
   return { kind: 'summary', session, project, createdAt, ...content }
+}
+
+/** Over `passages p`: where the filters select some kinds of memories only, passages are not among them. */
+function exportedPassages(filters: SearchFilters): Sql {
+  const kinds: readonly string[] = filters.kinds
+  const isWanted = kinds.length === 0 || kinds.includes('passage') || MEMORY_KINDS.every((kind) => kinds.includes(kind))
+  return isWanted ? allOf(passageConditions(filters)) : sql`FALSE`
+}
+
+/** Written out because the order of the fields in an exported line is fixed. */
+function passageRecord(passage: PassageKind, row: Omit<Passage, 'id' | 'kind'>): PassageRecord {
+  return {
+    kind: 'passage',
+    session: row.session,
+    project: row.project,
+    eventId: row.eventId,
+    position: row.position,
+    promptNumber: row.promptNumber,
+    at: row.at,
+    passage,
+    subject: row.subject,
+    outcome: row.outcome,
+    text: row.text,
+  }
 }
 
 /** Private prompts have no search row; this condition is a second safeguard. */

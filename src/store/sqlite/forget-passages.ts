@@ -67,6 +67,8 @@ export function forgetPassages(db: Database, ids: readonly number[], at: number)
 }
 
 export function deletePassageRows(db: Database, ids: readonly number[]): void {
+  // A backup of an older schema does not have the table.
+  if (ids.length === 0) return
   db.run`DELETE FROM passages WHERE id IN (SELECT value FROM json_each(${ids}))`
 }
 

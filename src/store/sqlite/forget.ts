@@ -15,7 +15,7 @@ import {
   memoryIds,
   searchRowId,
 } from '../search-port.ts'
-import { allOf, type Database, isIndexDamage, nextSeq, raw, type Sql, sql } from './database.ts'
+import { allOf, type Database, nextSeq, raw, type Sql, sql } from './database.ts'
 import {
   deletePassageRows,
   forgetPassages,
@@ -25,7 +25,7 @@ import {
   selectPassagesToForget,
   turnsOf,
 } from './forget-passages.ts'
-import { indexChunk, indexSearchRow, purge, resetIndex, startPurge } from './full-text-index.ts'
+import { indexChunk, indexSearchRow, purge, resetMemoryIndex, startPurge, withIndexReset } from './full-text-index.ts'
 import { selectExistingObservations } from './memories.ts'
 import { coversWholeTurns, selectFiltered } from './search-rows.ts'
 import { insertMessageTombstones, insertSessionTombstone, insertTombstones } from './tombstones.ts'
@@ -61,7 +61,7 @@ export async function forgetMemories(
     await nextTask()
   }
   const removed = { ...NOTHING_REMOVED }
-  if (rows.length > MAX_INDEX_DELETIONS) db.write(() => resetIndex(db))
+  if (rows.length > MAX_INDEX_DELETIONS) db.write(() => resetMemoryIndex(db))
   for (const step of slices(bySession(db, rows), MAX_MEMORIES_PER_STEP)) {
     addTo(removed, await removeWithCopies(db, step, sessionsOf(db, step), request.at))
   }
@@ -169,24 +169,13 @@ function sessionsOf(db: Database, rows: readonly number[]): string[] {
 /** Runs inside the caller's transaction. */
 function deleteSession(db: Database, session: string) {
   const rows = db.ids`SELECT id FROM search_rows WHERE content_session_id = ${session}`
-  if (rows.length > MAX_INDEX_DELETIONS) resetIndex(db)
+  if (rows.length > MAX_INDEX_DELETIONS) resetMemoryIndex(db)
   const messages = db.number`SELECT count(*) AS n FROM pending_messages WHERE content_session_id = ${session}`
   // Foreign keys delete the rows that refer to it, and triggers those of the index.
   db.run`DELETE FROM sdk_sessions WHERE content_session_id = ${session}`
   const ids = memoryIds(rows, 'observation')
   const [summaries, prompts] = [memoryIds(rows, 'summary').length, memoryIds(rows, 'prompt').length]
   return { ids, observations: ids.length, summaries, prompts, messages }
-}
-
-/** A damaged index is deleted and the work tried again: damage must not prevent forgetting. */
-function withIndexReset<T>(db: Database, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (!isIndexDamage(error)) throw error
-    db.write(() => resetIndex(db))
-    return work()
-  }
 }
 
 interface ForgetPlan {
@@ -360,7 +349,7 @@ function removeMemories(db: Database, rows: readonly number[], others: readonly 
   const sessions = new Set([...sessionsOf(db, rows), ...others])
   const observations = memoryIds(rows, 'observation')
   const removed = { ...NOTHING_REMOVED, ...countCopies(db, observations) }
-  if (rows.length > MAX_INDEX_DELETIONS) resetIndex(db)
+  if (rows.length > MAX_INDEX_DELETIONS) resetMemoryIndex(db)
   db.run`DELETE FROM observations WHERE id IN (SELECT value FROM json_each(${observations}))`
   db.run`DELETE FROM session_summaries WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'summary')}))`
   db.run`DELETE FROM user_prompts WHERE id IN (SELECT value FROM json_each(${memoryIds(rows, 'prompt')}))`

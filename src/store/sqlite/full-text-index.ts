@@ -91,18 +91,34 @@ export function markIndexDamaged(db: Database): void {
   setMeta(db, 'index_version', DAMAGED_VERSION)
 }
 
-/** Deletes the index; `indexNext` rebuilds it from the rows. Fast, however large the index is. */
+/** Deletes the index; `indexNext` rebuilds it from the rows. */
 export function resetIndex(db: Database): void {
-  for (const table of existingTables(db)) recreate(db, table)
-  db.run`UPDATE search_rows SET indexed = 0, chunk = NULL`
-  db.run`DELETE FROM session_chunks`
-  if (hasPassages(db)) db.run`UPDATE passages SET indexed = 0 WHERE indexed = 1`
+  resetMemoryIndex(db)
+  // A backup of an older schema has no passages.
+  if (hasPassages(db)) {
+    recreate(db, 'passage_fts')
+    db.run`UPDATE passages SET indexed = 0 WHERE indexed = 1`
+  }
   setMeta(db, 'index_version', INDEX_VERSION)
 }
 
-/** A backup of an older schema has no passages. */
-function existingTables(db: Database): FullTextTable[] {
-  return FULL_TEXT_TABLES.filter((table) => table !== 'passage_fts' || hasPassages(db))
+/** Deletes the index of memories and chunks. Fast, however large it is. */
+export function resetMemoryIndex(db: Database): void {
+  recreate(db, 'memory_fts')
+  recreate(db, 'chunk_fts')
+  db.run`UPDATE search_rows SET indexed = 0, chunk = NULL`
+  db.run`DELETE FROM session_chunks`
+}
+
+/** For work that deletes from the index: a damaged one is deleted and the work tried again. */
+export function withIndexReset<T>(db: Database, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isIndexDamage(error)) throw error
+    db.write(() => resetIndex(db))
+    return work()
+  }
 }
 
 export function rebuildIndex(db: Database): IndexState {
@@ -188,15 +204,14 @@ interface AddedMemories {
   prompts: readonly number[]
 }
 
-/** Runs inside the caller's transaction. A damaged index does not fail the commit: it is marked and rebuilt later. */
+/** Runs inside the caller's transaction. */
 export function indexAddedMemories(db: Database, added: AddedMemories): void {
-  inSavepoint(
-    db,
-    'indexing',
-    () => indexAdded(db, added),
-    isIndexFailure,
-    () => markIndexDamaged(db),
-  )
+  changeIndex(db, () => indexAdded(db, added))
+}
+
+/** A damaged index does not fail the caller's transaction: the work is undone, and the index is marked and rebuilt later. */
+export function changeIndex(db: Database, work: () => void): void {
+  inSavepoint(db, 'indexing', work, isIndexFailure, () => markIndexDamaged(db))
 }
 
 /** A damaged index may also assign an id of its parts twice, which violates a constraint. */
@@ -336,7 +351,8 @@ export function indexNext(db: Database, limit: number): IndexState {
       SELECT id FROM session_chunks WHERE indexed = 0 ORDER BY id LIMIT ${Math.ceil(left / ROWS_PER_CHUNK)}`
     for (const chunk of chunks) indexChunk(db, chunk)
     const passages = Math.ceil(Math.max(0, left - chunks.length * ROWS_PER_CHUNK) / ROWS_PER_PASSAGE)
-    indexPassages(db, db.ids`SELECT id FROM passages WHERE indexed = 0 ORDER BY id DESC LIMIT ${passages}`)
+    const unindexed = db.ids`SELECT id FROM passages WHERE indexed = 0 ORDER BY id DESC LIMIT ${passages}`
+    if (unindexed.length > 0) changeIndex(db, () => indexPassages(db, unindexed))
     return indexState(db)
   })
 }

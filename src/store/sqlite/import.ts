@@ -1,6 +1,7 @@
 /**
  * Imports memories that another store exported. Known ones are left as they are: an observation is known by session, time
- * and content, a summary by session, prompt number and time, a prompt by its number. The others get new ids.
+ * and content, a summary by session, prompt number and time, a prompt by its number, a passage by its content in the
+ * project. The others get new ids.
  */
 import { DAY_MS } from '../../domain/dates.ts'
 import { observationNotFound } from '../../domain/observation.ts'
@@ -13,6 +14,7 @@ import type {
   ImportOutcome,
   ImportResult,
   LinkRecord,
+  PassageRecord,
   PromptRecord,
   SummaryRecord,
 } from '../exchange-records.ts'
@@ -28,6 +30,7 @@ import {
   setPins,
 } from './memories.ts'
 import { insertTrace } from './observer-turns.ts'
+import { insertPassage } from './passages.ts'
 import { resolveMergedProject } from './projects.ts'
 import { insertSession, selectSession, updateSession } from './sessions.ts'
 import { deleteSessionTombstones, selectSessionErasedAt } from './tombstones.ts'
@@ -103,7 +106,7 @@ class ImportRun {
 
   #reasonToLeaveOut(record: ImportBatch['records'][number]): 'future' | 'forgotten' | null {
     if (record.kind === 'link' || record.kind === 'pin') return null
-    const time = record.kind === 'prompt' ? record.at : record.createdAt
+    const time = 'at' in record ? record.at : record.createdAt
     if (time > this.#at + MAX_AHEAD_MS) return 'future'
     if (selectSessionErasedAt(this.#db, record.session) === null) return null
     if (this.#batch.forgotten !== true) return 'forgotten'
@@ -119,6 +122,8 @@ class ImportRun {
         return this.#observation(record)
       case 'summary':
         return this.#summary(record)
+      case 'passage':
+        return this.#passage(record)
       case 'link':
         return this.#link(record)
       case 'pin': {
@@ -165,6 +170,15 @@ class ImportRun {
     const id = insertSummary(db, keys, record)
     this.#addedTo(session).summaries.push(id)
     return ADDED
+  }
+
+  /** One that the project has of an older event becomes a part of the imported event. It is indexed in the background. */
+  #passage(record: PassageRecord): ImportOutcome {
+    if (record.text === '') throw new MemError('bad_request', 'the passage has no text')
+    const { session, passage: kind } = record
+    const project = this.#projectOf(record)
+    const { is } = insertPassage(this.#db, { session, project }, { ...record, kind })
+    return is === 'known' ? KNOWN : ADDED
   }
 
   /** Two observations of the file may be one here: then there is no link. */

@@ -30,7 +30,7 @@ export function selectMatchingPassages(
 }
 
 /** Over `passages p`. A passage has no type, concept or pin: a filter for one excludes all of them. */
-function passageConditions(filters: SearchFilters): Sql[] {
+export function passageConditions(filters: SearchFilters): Sql[] {
   const { project, types, concepts, files, since, until, agent, author, session, pinned } = filters
   const conditions: Sql[] = []
   if (types.length + concepts.length > 0 || agent !== null || pinned) conditions.push(sql`FALSE`)

@@ -12,6 +12,7 @@ import type {
   ProjectUpdate,
 } from '../port.ts'
 import { type Database, EMPTY_SQL, nextSeq, raw, type Sql, type Stored, sql, whereEqual } from './database.ts'
+import { withIndexReset } from './full-text-index.ts'
 
 /** SQL for the displayed name: the one given by hand, else `sessionName`. Both parameters are columns. */
 export function displayNameSql(key: string, sessionName: string): Sql {
@@ -148,12 +149,13 @@ interface Merge {
  * it returns 0; after a crash the next process continues.
  */
 export function moveMergedRows(db: Database, limit: number): number {
-  return db.write(() => {
+  const move = () => {
     const merges = db.all<Merge>`
       SELECT key AS "from", merged_into AS "into" FROM projects WHERE merged_into IS NOT NULL ORDER BY id`
     const merge = merges.find(({ from }) => hasRows(db, from))
     return merge === undefined ? 0 : moveRows(db, merge, limit)
-  })
+  }
+  return withIndexReset(db, () => db.write(move))
 }
 
 function movePassages(db: Database, { from, into }: Merge, limit: number): number {

@@ -2,7 +2,7 @@
 import { DAY_MS } from '../../domain/dates.ts'
 import type { Retention } from '../port.ts'
 import { type Database, sql } from './database.ts'
-import { startPurge } from './full-text-index.ts'
+import { startPurge, withIndexReset } from './full-text-index.ts'
 
 /** Rows deleted in one call: commits wait for it, a few milliseconds at most. */
 const MAX_ROWS = 2_000
@@ -34,7 +34,9 @@ export function applyRetention(db: Database, rules: Retention, now: number): num
     (limit) => deleteOldSamples(db, traceBefore, limit),
     (limit) => deleteSamplesOver(db, QUEUE_SAMPLES, limit),
   ]
-  return db.write(() => steps.reduce((deleted, step) => deleted + step(MAX_ROWS - deleted), 0))
+  return withIndexReset(db, () =>
+    db.write(() => steps.reduce((deleted, step) => deleted + step(MAX_ROWS - deleted), 0)),
+  )
 }
 
 /** Of quarantined sessions payloads are the only copy of some events: neither age nor size deletes them. */

@@ -248,7 +248,7 @@ class Importer {
 }
 
 function noCounts(): ImportCounts {
-  return { observation: 0, summary: 0, prompt: 0, link: 0, pin: 0 }
+  return { observation: 0, summary: 0, prompt: 0, passage: 0, link: 0, pin: 0 }
 }
 
 export interface MappedProject {

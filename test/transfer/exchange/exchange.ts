@@ -93,4 +93,4 @@ export function withoutIds(records: readonly ExportRecord[]): ExportRecord[] {
   })
 }
 
-export const NOTHING = { observation: 0, summary: 0, prompt: 0, link: 0, pin: 0 }
+export const NOTHING = { observation: 0, summary: 0, prompt: 0, passage: 0, link: 0, pin: 0 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
+import { PASSAGE_KINDS, type PassageDraft } from '../../../src/domain/passage.ts'
 import type { Project } from '../../../src/domain/project.ts'
 import { MEMORY_KINDS } from '../../../src/domain/search-query.ts'
 import { type Commit, contentHash } from '../../../src/store/commit.ts'
@@ -33,12 +34,31 @@ const WORDS = [
   '😀',
 ]
 
+/** Some of them repeat others. */
+function randomPassages(seed: number) {
+  const random = randomFrom(seed + 1_000)
+  const below = (n: number) => Math.floor(random() * n)
+  const word = () => WORDS[below(WORDS.length)] ?? ''
+  return (at: number, turn: number, promptNumber: number): PassageDraft[] =>
+    Array.from({ length: below(5) }, (_, position) => ({
+      kind: PASSAGE_KINDS[below(PASSAGE_KINDS.length)] ?? 'words',
+      subject: below(2) === 0 ? word() : null,
+      outcome: below(2) === 0 ? 'failed' : null,
+      text: `${word()} ${word()}`,
+      eventId: `p-${turn}`,
+      position,
+      promptNumber,
+      at,
+    }))
+}
+
 /** A memory of some sessions that take turns, with everything that a memory can hold. */
 async function remembered({ commit, store }: SearchFixture, seed: number): Promise<void> {
   const random = randomFrom(seed)
   const below = (n: number) => Math.floor(random() * n)
   const text = () => Array.from({ length: 1 + below(6) }, () => WORDS[below(WORDS.length)]).join(' ')
   const maybe = (make: () => string) => (below(4) === 0 ? null : make())
+  const passagesAt = randomPassages(seed)
   const ids: { id: number; project: string }[] = []
   const prompts = new Map<string, number>()
   let clock = NOW - 86_400_000
@@ -63,6 +83,7 @@ async function remembered({ commit, store }: SearchFixture, seed: number): Promi
       state: stateOf({ project, prompts: number }),
       prompts: [{ eventId: `p-${turn}`, number, text: text(), private: below(5) === 0, at: clock }],
       observations,
+      passages: passagesAt(clock, turn, number),
       summaries: below(2) === 0 ? [] : [summaryOf({ promptNumber: number, createdAt: clock + 1 })],
     }
     const added = await commit(session, over)
