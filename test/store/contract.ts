@@ -11,6 +11,7 @@ import { importContract } from './import-contract.ts'
 import { memoryContract } from './memory-contract.ts'
 import { numberContract } from './number-contract.ts'
 import { originContract } from './origin-contract.ts'
+import { passageContract } from './passage-contract.ts'
 import { payloadContract } from './payload-contract.ts'
 import { projectContract } from './project-contract.ts'
 import {
@@ -887,6 +888,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     shownContract(() => store, committed)
     originContract(() => store, committed)
     payloadContract(() => store, committed)
+    passageContract(() => store, committed)
     activityContract(() => store, committed)
     numberContract(() => store, committed)
 

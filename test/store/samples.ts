@@ -3,6 +3,7 @@ import type { Change, Effect } from '../../machines/session/types.ts'
 import type { MemoryEvent, PromptEvent, ToolUseEvent, TurnEndEvent } from '../../src/domain/event.ts'
 import type { ModelCall } from '../../src/domain/model-call.ts'
 import { NO_USAGE } from '../../src/domain/observation.ts'
+import type { PassageDraft } from '../../src/domain/passage.ts'
 import {
   type Commit,
   type EventOutcome,
@@ -44,6 +45,11 @@ export function turnEnd(session: string, id: string): TurnEndEvent {
 
 export function promptOf(session: string, id: string, text = 'fix the login'): PromptEvent {
   return { ...base(session, id), kind: 'prompt', text, private: false }
+}
+
+export function passageOf(text: string, over: Partial<PassageDraft> = {}): PassageDraft {
+  const place = { eventId: 'e1', position: 0, promptNumber: 1, at: NOW }
+  return { kind: 'words', subject: null, outcome: null, text, ...place, ...over }
 }
 
 export function record(event: MemoryEvent, outcome: EventRecord['outcome'] = null): EventRecord {

@@ -8,7 +8,7 @@ import type { Commit, CommitResult } from '../commit.ts'
 import { insertCalls } from './calls.ts'
 import { type Database, inSavepoint, isGroupFailure, nextSeq, seqNow, storageError } from './database.ts'
 import { deleteHeldEvents, eventKnown, insertEvent } from './events.ts'
-import { changeIndex, indexAddedMemories } from './full-text-index.ts'
+import { indexAddedMemories } from './full-text-index.ts'
 import { applyInboxUpdate, type InsertedObservation } from './inbox.ts'
 import {
   addLinks,
@@ -77,8 +77,7 @@ function apply(db: Database, decided: Commit): CommitResult {
   deleteHeldEvents(db, session, commit.released)
   for (const event of commit.events) insertEvent(db, session, event)
   const promptIds = commit.prompts.map((prompt) => insertPrompt(db, keys, prompt))
-  // One that becomes a part of a newer event is taken out of the index, which may be damaged.
-  for (const passage of commit.passages) changeIndex(db, () => insertPassage(db, keys, passage))
+  for (const passage of commit.passages) insertPassage(db, keys, passage)
   // Before the new ones are inserted: an answer names problems that were stored before it.
   resolveObservations(db, keys, commit.resolved)
   const inserted: InsertedObservation[] = commit.observations.map((observation) => ({

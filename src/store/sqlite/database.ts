@@ -359,6 +359,30 @@ export function isIndexDamage(error: unknown): boolean {
   return systemCode(error) === 'SQLITE_CORRUPT_VTAB'
 }
 
+/** The version of a damaged index. */
+const DAMAGED_VERSION = 0
+
+/** The next `indexNext` deletes and rebuilds the index. */
+export function markIndexDamaged(db: Database): void {
+  setMeta(db, 'index_version', DAMAGED_VERSION)
+}
+
+/**
+ * Runs work that changes the full-text index, inside the caller's transaction, which damage of the index does not fail: the
+ * work is undone, the index is marked and rebuilt later, and the result is that of `otherwise`.
+ */
+export function changeIndex<T>(db: Database, work: () => T, otherwise: () => T): T {
+  return inSavepoint(db, 'indexing', work, isIndexFailure, () => {
+    markIndexDamaged(db)
+    return otherwise()
+  })
+}
+
+/** A damaged index may also assign an id of its parts twice, which violates a constraint. */
+function isIndexFailure(error: unknown): boolean {
+  return isIndexDamage(error) || systemCode(error)?.startsWith('SQLITE_CONSTRAINT') === true
+}
+
 export function indexDamageError(cause: unknown): MemError {
   return new MemError('storage', 'The search index is damaged. Rebuild it: claude-mem reindex.', { cause })
 }

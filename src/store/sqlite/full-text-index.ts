@@ -6,10 +6,9 @@
 import type { Observation, Summary } from '../../domain/observation.ts'
 import type { Passage } from '../../domain/passage.ts'
 import { foldConcept, foldPath } from '../../domain/search-query.ts'
-import { systemCode } from '../../lib/errors.ts'
 import { splitWords } from '../../lib/words.ts'
 import { type IndexState, searchRowId, searchRowKind, searchRowMemoryId } from '../search-port.ts'
-import { type Database, inSavepoint, isIndexDamage, raw, type Sql, selectMeta, setMeta, sql } from './database.ts'
+import { changeIndex, type Database, isIndexDamage, raw, type Sql, selectMeta, setMeta, sql } from './database.ts'
 import { indexedPairs } from './full-text-search.ts'
 import { observationsFrom, selectObservation, summariesFrom } from './memories.ts'
 import { hasPassages, selectPassageSiblings, selectPassages } from './passages.ts'
@@ -82,14 +81,6 @@ function joinLines(parts: readonly (string | null)[]): string {
 
 /** Increase it when texts are split differently: an index with another version is rebuilt. */
 export const INDEX_VERSION = 1
-
-/** The version of a damaged index. */
-const DAMAGED_VERSION = 0
-
-/** The next `indexNext` deletes and rebuilds the index. */
-export function markIndexDamaged(db: Database): void {
-  setMeta(db, 'index_version', DAMAGED_VERSION)
-}
 
 /** Deletes the index; `indexNext` rebuilds it from the rows. */
 export function resetIndex(db: Database): void {
@@ -206,17 +197,11 @@ interface AddedMemories {
 
 /** Runs inside the caller's transaction. */
 export function indexAddedMemories(db: Database, added: AddedMemories): void {
-  changeIndex(db, () => indexAdded(db, added))
-}
-
-/** A damaged index does not fail the caller's transaction: the work is undone, and the index is marked and rebuilt later. */
-export function changeIndex(db: Database, work: () => void): void {
-  inSavepoint(db, 'indexing', work, isIndexFailure, () => markIndexDamaged(db))
-}
-
-/** A damaged index may also assign an id of its parts twice, which violates a constraint. */
-function isIndexFailure(error: unknown): boolean {
-  return isIndexDamage(error) || systemCode(error)?.startsWith('SQLITE_CONSTRAINT') === true
+  changeIndex(
+    db,
+    () => indexAdded(db, added),
+    () => undefined,
+  )
 }
 
 /** The rows of a commit, the observations that got new neighbours, and the last chunk: independent of the session's length. */
@@ -352,7 +337,12 @@ export function indexNext(db: Database, limit: number): IndexState {
     for (const chunk of chunks) indexChunk(db, chunk)
     const passages = Math.ceil(Math.max(0, left - chunks.length * ROWS_PER_CHUNK) / ROWS_PER_PASSAGE)
     const unindexed = db.ids`SELECT id FROM passages WHERE indexed = 0 ORDER BY id DESC LIMIT ${passages}`
-    if (unindexed.length > 0) changeIndex(db, () => indexPassages(db, unindexed))
+    if (unindexed.length > 0)
+      changeIndex(
+        db,
+        () => indexPassages(db, unindexed),
+        () => undefined,
+      )
     return indexState(db)
   })
 }

@@ -14,8 +14,7 @@ import {
   isSuspect,
 } from '../recovery/database-files.ts'
 import { type DatabaseLocation, finishReplacement, recover } from '../recovery/recover.ts'
-import { Database, storageError } from './database.ts'
-import { markIndexDamaged } from './full-text-index.ts'
+import { Database, markIndexDamaged, storageError } from './database.ts'
 
 export interface OpenOptions {
   databaseFile: string

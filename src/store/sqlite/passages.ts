@@ -6,7 +6,16 @@ import { createHash } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Passage, PassageDraft, PassageKind } from '../../domain/passage.ts'
 import { schemaVersion } from '../migrations/index.ts'
-import { assignmentsSql, type Database, raw, type Sql, type SqlTemplate, type SqlValue, sql } from './database.ts'
+import {
+  assignmentsSql,
+  changeIndex,
+  type Database,
+  raw,
+  type Sql,
+  type SqlTemplate,
+  type SqlValue,
+  sql,
+} from './database.ts'
 import type { RowKeys } from './memories.ts'
 
 /** The first schema version with passages. A backup of an older one is cleaned as it is. */
@@ -53,8 +62,12 @@ export function insertPassage(db: Database, { session, project }: PassageOwner, 
   }
   const isSameEvent = known.session === session && known.eventId === eventId
   if (isSameEvent || known.at > at) return { id: known.id, is: 'known' }
-  db.run`UPDATE passages SET ${assignmentsSql(place)} WHERE id = ${known.id}`
-  return { id: known.id, is: 'moved' }
+  const move = (): PassageOutcome => {
+    db.run`UPDATE passages SET ${assignmentsSql(place)} WHERE id = ${known.id}`
+    return { id: known.id, is: 'moved' }
+  }
+  // A trigger takes it out of the index. If that is damaged, the passage stays where it is.
+  return changeIndex(db, move, () => ({ id: known.id, is: 'known' }))
 }
 
 /** As it is where deflating does not make it shorter. */

@@ -3,13 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { PassageDraft } from '../../../src/domain/passage.ts'
 import { checkIntegrity } from '../../../src/store/recovery/database-files.ts'
 import { restoreBackup } from '../../../src/store/recovery/recover.ts'
 import type { ForgetOptions } from '../../../src/store/search-port.ts'
 import { Database } from '../../../src/store/sqlite/database.ts'
 import { backTo } from '../older.ts'
-import { accepting, NOW, observationOf, record, summaryOf, toolUse } from '../samples.ts'
+import { accepting, NOW, observationOf, passageOf, record, summaryOf, toolUse } from '../samples.ts'
 import { ALL, SearchPlace } from './place.ts'
 
 let at: SearchPlace
@@ -20,11 +19,6 @@ afterEach(() => at.dispose())
 
 const forget = (over: Partial<ForgetOptions>) =>
   at.core.forget({ ids: [], filters: null, dryRun: false, at: NOW + 1_000, ...over })
-
-function draft(text: string, over: Partial<PassageDraft> = {}): PassageDraft {
-  const place = { eventId: 'e1', position: 0, promptNumber: 1, at: NOW }
-  return { kind: 'words', subject: null, outcome: null, text, ...place, ...over }
-}
 
 const texts = () => at.core.db.ids<number>`SELECT id FROM passages ORDER BY id`.length
 
@@ -55,10 +49,14 @@ describe('forgetting', () => {
   test('passages.ofTheTurnGoWithAMemory_andLeaveNoWord', async () => {
     const [id = 0] = at.commit('s', {
       observations: [observationOf([])],
-      passages: [draft(SECRET), draft('beside it', { position: 1 }), draft('another turn', { promptNumber: 2 })],
+      passages: [
+        passageOf(SECRET),
+        passageOf('beside it', { position: 1 }),
+        passageOf('another turn', { promptNumber: 2 }),
+      ],
     })
     at.commit('s', {
-      passages: Array.from({ length: 200 }, (_, n) => draft(`filler ${n}`, { promptNumber: 3, position: n })),
+      passages: Array.from({ length: 200 }, (_, n) => passageOf(`filler ${n}`, { promptNumber: 3, position: n })),
     })
     expect(found(SECRET)).toBe(2)
     expect(occurrences('vlatigo')).toBeGreaterThan(1)
@@ -75,7 +73,7 @@ describe('forgetting', () => {
     const [id = 0] = at.commit('s', {
       events: [record(toolUse('s', 'e9'))],
       observations: [observationOf(['e9'], { promptNumber: 5 })],
-      passages: [draft('the source', { eventId: 'e9', promptNumber: 2 }), draft('other', { promptNumber: 2 })],
+      passages: [passageOf('the source', { eventId: 'e9', promptNumber: 2 }), passageOf('other', { promptNumber: 2 })],
     })
     expect(await forget({ ids: [id] })).toMatchObject({ passages: 1 })
     expect(texts()).toBe(1)
@@ -84,14 +82,14 @@ describe('forgetting', () => {
   test('passages.ofTheSessionGoWithASummaryOfTheWhole', async () => {
     at.commit('s', {
       summaries: [summaryOf({ whole: true, promptNumber: 9 })],
-      passages: [draft('one'), draft('two', { promptNumber: 2 })],
+      passages: [passageOf('one'), passageOf('two', { promptNumber: 2 })],
     })
     expect(await forget({ filters: { ...ALL, kinds: ['summary'] } })).toMatchObject({ summaries: 1, passages: 2 })
   })
 
   test('passages.ofForgottenMessagesGoWithThem', async () => {
     const { events, inbox } = accepting('s', 1, [toolUse('s', 'e1'), toolUse('s', 'e2')])
-    at.commit('s', { events, inbox, passages: [draft(SECRET), draft('kept', { eventId: 'e2' })] })
+    at.commit('s', { events, inbox, passages: [passageOf(SECRET), passageOf('kept', { eventId: 'e2' })] })
     const [first = 0] = at.core.queue({}).map(({ id }) => id)
     expect(found(SECRET)).toBe(1)
     at.commit('s', { inbox: [{ at: NOW, changes: [{ do: 'forget', rows: [first] }], event: null, outcomes: [] }] })
@@ -102,8 +100,8 @@ describe('forgetting', () => {
   })
 
   test('passages.thatPassTheFiltersGoWithoutAnyMemory', async () => {
-    at.commit('s', { passages: [draft('one'), draft('two', { at: NOW + 50, eventId: 'e2' })] })
-    at.commit('t', { passages: [draft('three')] })
+    at.commit('s', { passages: [passageOf('one'), passageOf('two', { at: NOW + 50, eventId: 'e2' })] })
+    at.commit('t', { passages: [passageOf('three')] })
     expect(await forget({ filters: { ...ALL, session: 's', since: NOW + 1 } })).toMatchObject({ passages: 1 })
     expect(await forget({ filters: { ...ALL, kinds: ['observation'], session: 's' } })).toMatchObject({ passages: 0 })
     expect(await forget({ filters: { ...ALL, session: 's' } })).toMatchObject({ passages: 1 })
@@ -111,8 +109,8 @@ describe('forgetting', () => {
   })
 
   test('passages.goWithTheirSession', async () => {
-    at.commit('s', { passages: Array.from({ length: 1_200 }, (_, n) => draft(`${SECRET} ${n}`, { position: n })) })
-    at.commit('t', { passages: [draft('kept')] })
+    at.commit('s', { passages: Array.from({ length: 1_200 }, (_, n) => passageOf(`${SECRET} ${n}`, { position: n })) })
+    at.commit('t', { passages: [passageOf('kept')] })
     at.indexAll()
     expect(await at.core.eraseSession('s', NOW + 1)).toMatchObject({ passages: 1_200 })
     expect(found(SECRET)).toBe(0)
@@ -122,7 +120,7 @@ describe('forgetting', () => {
   })
 
   test('passages.canBeForgottenWhileTheirIndexIsDamaged', async () => {
-    at.commit('s', { passages: [draft(SECRET)] })
+    at.commit('s', { passages: [passageOf(SECRET)] })
     at.indexAll()
     damageIndex()
     expect(await forget({ filters: { ...ALL, session: 's' } })).toMatchObject({ passages: 1 })
@@ -130,11 +128,11 @@ describe('forgetting', () => {
   })
 
   test('passages.areStoredWhileTheirIndexIsDamaged_whichIsRebuilt', () => {
-    at.commit('s', { passages: [draft(SECRET), draft('beside it', { position: 1 })] })
+    at.commit('s', { passages: [passageOf(SECRET), passageOf('beside it', { position: 1 })] })
     at.indexAll()
     damageIndex()
     const again = { eventId: 'e2', at: NOW + 1 }
-    at.commit('t', { passages: [draft(SECRET, again), draft('more', { ...again, position: 1 })] })
+    at.commit('t', { passages: [passageOf(SECRET, again), passageOf('more', { ...again, position: 1 })] })
     expect(texts()).toBe(3)
     at.core.indexNext(10)
     expect(found(SECRET)).toBeGreaterThan(0)
@@ -145,8 +143,8 @@ describe('forgetting', () => {
 
 describe('what was forgotten stays so', () => {
   test('passages.areForgottenAgainInARestoredBackup', async () => {
-    const [id = 0] = at.commit('s', { observations: [observationOf([])], passages: [draft(SECRET)] })
-    at.commit('s', { passages: [draft('kept', { promptNumber: 2 })] })
+    const [id = 0] = at.commit('s', { observations: [observationOf([])], passages: [passageOf(SECRET)] })
+    at.commit('s', { passages: [passageOf('kept', { promptNumber: 2 })] })
     const { file } = await at.core.backup('daily', 7)
     await forget({ ids: [id] })
     await at.close()
@@ -156,7 +154,7 @@ describe('what was forgotten stays so', () => {
   })
 
   test('passages.areRemovedFromABackup', async () => {
-    at.commit('s', { passages: [draft(SECRET), draft('kept', { promptNumber: 2 })] })
+    at.commit('s', { passages: [passageOf(SECRET), passageOf('kept', { promptNumber: 2 })] })
     at.indexAll()
     const { file } = await at.core.backup('daily', 7)
     expect(occurrences('vlatigo', dirname(file))).toBeGreaterThan(0)
@@ -198,7 +196,7 @@ test('passages.ofForgottenTurnsAreNowhere, whatever was committed and forgotten'
             fresh.commit(session, {
               at: clock,
               prompts: [{ eventId: `p${clock}`, number: clock, text: 'x', private: false, at: clock }],
-              passages: words.map((n, position) => draft(word(n), { ...place, position })),
+              passages: words.map((n, position) => passageOf(word(n), { ...place, position })),
               observations: [observationOf([], { promptNumber: turn, createdAt: clock })],
             })
           } else if (how === 'index') fresh.core.indexNext(5)

@@ -1,8 +1,7 @@
 /** Passages: each once in a project, found by their words and by those around them, with what they belong to. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { PassageDraft } from '../../../src/domain/passage.ts'
 import { NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query.ts'
-import { NOW, observationOf, record, settle, toolUse } from '../samples.ts'
+import { NOW, observationOf, passageOf, record, settle, toolUse } from '../samples.ts'
 import { SearchPlace } from './place.ts'
 
 let place: SearchPlace
@@ -12,20 +11,6 @@ beforeEach(async () => {
 afterEach(async () => place.close())
 
 const WEIGHTS = { text: 1, around: 0.25 }
-
-function draft(text: string, over: Partial<PassageDraft> = {}): PassageDraft {
-  return {
-    kind: 'words',
-    subject: null,
-    outcome: null,
-    text,
-    eventId: 'e1',
-    position: 0,
-    promptNumber: 1,
-    at: NOW,
-    ...over,
-  }
-}
 
 function index(): void {
   for (;;) {
@@ -42,7 +27,11 @@ function found(text: string, filters: Partial<SearchFilters> = {}, how: 'every' 
 }
 
 test('passages.areStoredWithTheirCommit', () => {
-  const passage = draft('The pool had ten connections.', { kind: 'command', subject: 'npm test', outcome: 'failed' })
+  const passage = passageOf('The pool had ten connections.', {
+    kind: 'command',
+    subject: 'npm test',
+    outcome: 'failed',
+  })
   place.commit('s1', { passages: [passage] })
   expect(place.core.passagesOfEvent('s1', 'e1')).toEqual([
     { ...passage, id: 1, session: 's1', project: 'git:/home/me/shop' },
@@ -51,16 +40,16 @@ test('passages.areStoredWithTheirCommit', () => {
 
 test('passages.ofAnyTextAreReadAsTheyWere', () => {
   const texts = ['x', '日本語のテキスト', 'a'.repeat(600), '\u0000\u0001 binary', '🙂'.repeat(100), 'Größe: 3 µm']
-  place.commit('s1', { passages: texts.map((text, position) => draft(text, { position })) })
+  place.commit('s1', { passages: texts.map((text, position) => passageOf(text, { position })) })
   expect(place.core.passagesOfTurn('s1', 1).map(({ text }) => text)).toEqual(texts)
 })
 
 test('passages.thatAreRepeatedArePartOfTheNewestEvent', () => {
-  place.commit('s1', { passages: [draft('Deploys go out on Tuesdays.')] })
+  place.commit('s1', { passages: [passageOf('Deploys go out on Tuesdays.')] })
   place.commit('s2', {
-    passages: [draft('Deploys go out on Tuesdays.', { eventId: 'e2', at: NOW + 1, promptNumber: 4 })],
+    passages: [passageOf('Deploys go out on Tuesdays.', { eventId: 'e2', at: NOW + 1, promptNumber: 4 })],
   })
-  place.commit('s3', { passages: [draft('Deploys go out on Tuesdays.', { eventId: 'e0', at: NOW - 1 })] })
+  place.commit('s3', { passages: [passageOf('Deploys go out on Tuesdays.', { eventId: 'e0', at: NOW - 1 })] })
   expect(place.core.passagesOfEvent('s1', 'e1')).toEqual([])
   expect(place.core.passagesOfEvent('s3', 'e0')).toEqual([])
   expect(place.core.passagesOfEvent('s2', 'e2')).toMatchObject([{ id: 1, promptNumber: 4, at: NOW + 1, session: 's2' }])
@@ -68,20 +57,20 @@ test('passages.thatAreRepeatedArePartOfTheNewestEvent', () => {
 
 test('passages.withAnotherKindOrSubjectAreOthers', () => {
   const same = [
-    draft('one'),
-    draft('one', { kind: 'closing', position: 1 }),
-    draft('one', { subject: 'a', position: 2 }),
+    passageOf('one'),
+    passageOf('one', { kind: 'closing', position: 1 }),
+    passageOf('one', { subject: 'a', position: 2 }),
   ]
-  place.commit('s1', { passages: [...same, draft('one', { position: 3 })] })
+  place.commit('s1', { passages: [...same, passageOf('one', { position: 3 })] })
   expect(place.core.passagesOfEvent('s1', 'e1').map(({ position }) => position)).toEqual([0, 1, 2])
 })
 
 test('passages.areFoundByWordsPartsOfNamesAndPairsOfLetters', () => {
   place.commit('s1', {
     passages: [
-      draft('Call getUserById before the token is checked.'),
-      draft('数据库连接池太小了', { eventId: 'e2' }),
-      draft('The build is green.', { kind: 'edit', subject: 'src/auth/jwt.ts', eventId: 'e3' }),
+      passageOf('Call getUserById before the token is checked.'),
+      passageOf('数据库连接池太小了', { eventId: 'e2' }),
+      passageOf('The build is green.', { kind: 'edit', subject: 'src/auth/jwt.ts', eventId: 'e3' }),
     ],
   })
   expect(found('user')).toEqual(['Call getUserById before the token is checked.'])
@@ -93,7 +82,7 @@ test('passages.areFoundByWordsPartsOfNamesAndPairsOfLetters', () => {
 
 test('passages.areFoundByTheWordsAroundThemToo', () => {
   const passages = ['The cache is warm.', 'It expires nightly.', 'Nothing else.'].map((text, position) =>
-    draft(text, { position }),
+    passageOf(text, { position }),
   )
   place.commit('s1', { passages })
   expect(found('cache')).toEqual(['The cache is warm.', 'It expires nightly.'])
@@ -107,15 +96,15 @@ test('passages.areFoundByTheWordsAroundThemToo', () => {
 })
 
 test('passages.thatMovedAreNoLongerAroundTheirOldNeighbours', () => {
-  place.commit('s1', { passages: [draft('Use the quokka queue.'), draft('It is faster.', { position: 1 })] })
+  place.commit('s1', { passages: [passageOf('Use the quokka queue.'), passageOf('It is faster.', { position: 1 })] })
   expect(found('quokka')).toHaveLength(2)
-  place.commit('s2', { passages: [draft('Use the quokka queue.', { eventId: 'e2', at: NOW + 1 })] })
+  place.commit('s2', { passages: [passageOf('Use the quokka queue.', { eventId: 'e2', at: NOW + 1 })] })
   expect(found('quokka')).toEqual(['Use the quokka queue.'])
 })
 
 test('passages.areFilteredByProjectSessionTimeAndFile', () => {
-  place.commit('s1', { passages: [draft('alpha one', { kind: 'edit', subject: 'src/Auth.ts' })] })
-  place.commit('s2', { passages: [draft('alpha two', { at: NOW + 5, kind: 'prompt' })] })
+  place.commit('s1', { passages: [passageOf('alpha one', { kind: 'edit', subject: 'src/Auth.ts' })] })
+  place.commit('s2', { passages: [passageOf('alpha two', { at: NOW + 5, kind: 'prompt' })] })
   expect(found('alpha', { session: 's2' })).toEqual(['alpha two'])
   expect(found('alpha', { project: 'git:/home/me/shop' })).toHaveLength(2)
   expect(found('alpha', { project: 'git:/elsewhere' })).toEqual([])
@@ -128,7 +117,7 @@ test('passages.areFilteredByProjectSessionTimeAndFile', () => {
 
 test('passages.nameTheObservationsOfTheirEvent', () => {
   const event = toolUse('s1', 'e1')
-  place.commit('s1', { events: [record(event)], passages: [draft('alpha')] })
+  place.commit('s1', { events: [record(event)], passages: [passageOf('alpha')] })
   const [id] = place.commit('s1', {
     observations: [observationOf(['e1'])],
     inbox: [settle('x', [{ eventId: 'e1', kind: 'observed', reason: null }])],
@@ -137,14 +126,14 @@ test('passages.nameTheObservationsOfTheirEvent', () => {
 })
 
 test('passages.newestOfSomeKindsAreListed', () => {
-  place.commit('s1', { passages: [draft('old', { kind: 'closing' })], at: NOW })
+  place.commit('s1', { passages: [passageOf('old', { kind: 'closing' })], at: NOW })
   place.commit('s2', {
     at: NOW + 10,
     passages: [
-      draft('words', { at: NOW + 1 }),
-      draft('first', { at: NOW + 1, kind: 'closing', eventId: 'e2' }),
-      draft('second', { at: NOW + 2, kind: 'closing', eventId: 'e3', promptNumber: 2 }),
-      draft('third', { at: NOW + 2, kind: 'closing', eventId: 'e3', promptNumber: 2, position: 1 }),
+      passageOf('words', { at: NOW + 1 }),
+      passageOf('first', { at: NOW + 1, kind: 'closing', eventId: 'e2' }),
+      passageOf('second', { at: NOW + 2, kind: 'closing', eventId: 'e3', promptNumber: 2 }),
+      passageOf('third', { at: NOW + 2, kind: 'closing', eventId: 'e3', promptNumber: 2, position: 1 }),
     ],
   })
   const newest = (limit: number) =>
