@@ -294,9 +294,9 @@ export const SETTINGS = {
     'Days for which passages are kept, the pieces of sessions behind the observations; 0 keeps none',
   ),
   CLAUDE_MEM_PASSAGE_MB: keeping.now(
-    // About 150,000 passages, a year of daily work. Compressed and with their index they take about 2.5 times as much.
-    integer(64, 0, 10_240),
-    'Total size of the text of passages, the newest ones; 0 keeps none',
+    // Some 180,000 passages: a year of daily work, in less space than the rest of its memory.
+    integer(160, 0, 10_240),
+    'Total size of passages with their search index, about; the newest ones are kept, 0 keeps none',
   ),
   CLAUDE_MEM_KEEP_TRACE_DAYS: keeping.now(integer(30, 1, 3650), "Days for which a session's transitions are kept"),
   CLAUDE_MEM_KEEP_OBSERVER_TURNS_DAYS: keeping.now(

@@ -383,7 +383,7 @@ export interface Retention {
   payloadBytes: number
   /** 0: no passages are kept. */
   passageDays: number
-  /** Bound on the text of all passages together; 0: none are kept. */
+  /** Bound on what all passages take on disk with their index, estimated; 0: none are kept. */
   passageBytes: number
   traceDays: number
   tracePerSession: number

@@ -4,6 +4,7 @@ import type { PassageDraft } from '../../src/domain/passage.ts'
 import type { Commit, CommitResult } from '../../src/store/commit.ts'
 import type { PassageRecord } from '../../src/store/exchange-records.ts'
 import type { Store } from '../../src/store/port.ts'
+import { passageDiskBytes } from '../../src/store/sqlite/passages.ts'
 import { sessionOf } from './import-contract.ts'
 import { commitOf, DAY_MS, NOW, PROJECT, passageOf, stateOf } from './samples.ts'
 
@@ -48,8 +49,9 @@ export function passageContract(current: () => Store, committed: Committed): voi
         passageOf(String(n).padStart(10), { position: n, at: NOW + n }),
       )
       await keep('s', many)
-      expect(await current().applyRetention({ ...KEEP, passageBytes: 5_000 }, NOW)).toBe(500)
-      expect(await retain({ passageBytes: 5_000 })).toBe(500)
+      const passageBytes = passageDiskBytes(500, 500 * 10)
+      expect(await current().applyRetention({ ...KEEP, passageBytes }, NOW)).toBe(500)
+      expect(await retain({ passageBytes })).toBe(500)
       const left = await textsOf('s')
       expect(left).toHaveLength(500)
       expect(left[0]).toBe('      1000')

@@ -3,6 +3,7 @@ import { DAY_MS } from '../../domain/dates.ts'
 import type { Retention } from '../port.ts'
 import { type Database, sql } from './database.ts'
 import { startPurge, withIndexReset } from './full-text-index.ts'
+import { passageDiskBytes } from './passages.ts'
 
 /** Rows deleted in one call: commits wait for it, a few milliseconds at most. */
 const MAX_ROWS = 2_000
@@ -74,14 +75,16 @@ function deletePassages(db: Database, { passageDays, passageBytes }: Retention, 
 
 /** The oldest ones above the bound, without those that are deleted anyway. */
 function passagesOver(db: Database, maxBytes: number, deleted: readonly number[], limit: number): number[] {
-  let over = db.number`SELECT sum(bytes) AS n FROM passages` - maxBytes
+  const { n, bytes: all } = db.one<{ n: number; bytes: number }>`
+    SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM passages`
+  let over = passageDiskBytes(n, all) - maxBytes
   if (over <= 0) return []
   const isDeleted = new Set(deleted)
   const found: number[] = []
   const oldest = db.all<{ id: number; bytes: number }>`SELECT id, bytes FROM passages ORDER BY at, id LIMIT ${limit}`
   for (const { id, bytes } of oldest) {
     if (over <= 0) break
-    over -= bytes
+    over -= passageDiskBytes(1, bytes)
     if (!isDeleted.has(id)) found.push(id)
   }
   return found
