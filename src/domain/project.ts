@@ -38,7 +38,8 @@ export function projectOfDirectory(
   path: typeof nodePath = nodePath,
 ): Project {
   if (cwd.length > MAX_OPENED_CHARS) return { key: `dir:${cwd}`, name: path.basename(cwd) || cwd }
-  if (!path.isAbsolute(cwd) && WINDOWS_PATH.test(cwd)) return projectOfDirectory(cwd, NO_FILES, nodePath.win32)
+  const foreign = pathRulesOfOtherSystem(cwd, path)
+  if (foreign !== null) return projectOfDirectory(withUpperDrive(cwd), NO_FILES, foreign)
   const directory = realDirectory(cwd, files, path)
   for (let at = directory; ; at = path.dirname(at)) {
     const project = repositoryAt(at, files, path)
@@ -48,9 +49,22 @@ export function projectOfDirectory(
   return { key: `dir:${directory}`, name: path.basename(directory) || directory }
 }
 
-/** In a transcript from a Windows computer. Elsewhere it would be taken for a relative path. */
 const WINDOWS_PATH = /^(?:[A-Za-z]:[\\/]|\\\\)/
+/** `//server/share` is a path of Windows, too. */
+const POSIX_PATH = /^\/(?!\/)/
 const NO_FILES: ProjectFiles = { real: () => null, kind: () => null, read: () => null }
+
+/**
+ * The rules of the other system, if a path is one of its paths: a transcript may come from another computer. By the rules of
+ * this one it would be taken for a relative path, or for a path on the current drive. Null for a path of this system.
+ */
+function pathRulesOfOtherSystem(cwd: string, path: typeof nodePath): typeof nodePath | null {
+  if (path.sep === '/') return WINDOWS_PATH.test(cwd) ? nodePath.win32 : null
+  return POSIX_PATH.test(cwd) ? nodePath.posix : null
+}
+
+/** Clients write the letter of a drive in either case. */
+const withUpperDrive = (cwd: string): string => cwd.replace(/^[a-z](?=:)/, (letter) => letter.toUpperCase())
 
 /** The top of the working tree that a directory is in; the directory itself if it is in no repository. */
 export function workingTreeRoot(
@@ -58,6 +72,8 @@ export function workingTreeRoot(
   files: ProjectFiles = realFiles,
   path: typeof nodePath = nodePath,
 ): string {
+  // Its parents would be looked for in the current directory.
+  if (!path.isAbsolute(cwd) || pathRulesOfOtherSystem(cwd, path) !== null) return cwd
   for (let at = cwd; ; at = path.dirname(at)) {
     if (repositoryAt(at, files, path) !== null) return at
     if (path.dirname(at) === at) return cwd
@@ -83,7 +99,7 @@ function realDirectory(cwd: string, files: ProjectFiles, path: typeof nodePath):
   for (let at = absolute; ; at = path.dirname(at)) {
     const real = files.real(at)
     if (real !== null) return rest === '' ? real : path.join(real, rest)
-    if (path.dirname(at) === at) return path.join(absolute, '.')
+    if (path.dirname(at) === at) return path.resolve(absolute)
     rest = path.join(path.basename(at), rest)
   }
 }
@@ -218,22 +234,29 @@ export function isExcluded(cwd: string, project: Project, excluded: readonly str
 
 function expandHome(entry: string): string {
   if (entry === '~') return homedir()
+  if (pathRulesOfOtherSystem(entry, nodePath) !== null) return entry
   return /^~[/\\]/.test(entry) ? join(homedir(), entry.slice(2)) : resolve(entry)
 }
 
 function realPath(path: string): string {
+  if (pathRulesOfOtherSystem(path, nodePath) !== null) return path
   return realFiles.real(path) ?? path
 }
 
 /** Ignores case on systems whose file systems usually do: excluding too much is the smaller mistake. */
 function comparablePath(path: string): string {
-  const trimmed = path.length > 1 && path.endsWith(sep) ? path.slice(0, -1) : path
-  return process.platform === 'linux' ? trimmed : trimmed.toLowerCase()
+  const isWindows = WINDOWS_PATH.test(path)
+  const unified = isWindows ? path.replaceAll('/', '\\') : path
+  const trimmed = unified.length > 1 && unified.endsWith(separatorOf(unified)) ? unified.slice(0, -1) : unified
+  return process.platform === 'linux' && !isWindows ? trimmed : trimmed.toLowerCase()
 }
 
 function isAtOrBelow(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
+  const separator = separatorOf(root)
+  return path === root || path.startsWith(root.endsWith(separator) ? root : root + separator)
 }
+
+const separatorOf = (path: string): string => (WINDOWS_PATH.test(path) ? '\\' : POSIX_PATH.test(path) ? '/' : sep)
 
 const IMPORT_PREFIX = 'import:'
 
@@ -264,6 +287,7 @@ export function projectKeyOrName(given: string, cwd: string, home: string = home
 /** Null: it does not look like a path. The name of a project has no slash. */
 export function resolveGivenPath(given: string, cwd: string, home: string): string | null {
   if (/^~(?:[/\\]|$)/.test(given)) return join(home, given.slice(1))
+  if (pathRulesOfOtherSystem(given, nodePath) !== null) return given
   return isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given) ? resolve(cwd, given) : null
 }
 

@@ -82,11 +82,17 @@ function entryHead(value: Fields): TranscriptEntryHead {
     uuid: nonEmptyString(value.uuid),
     parent: nonEmptyString(value.parentUuid),
     at: at >= 0 ? at : null,
-    cwd: nonEmptyString(value.cwd),
+    cwd: absolutePath(value.cwd),
     promptId: nonEmptyString(value.promptId),
     sidechain: value.isSidechain === true,
     agentId: nonEmptyString(value.agentId),
   }
+}
+
+/** Of any system. A relative one would be looked for in the directory of the process that reads it. */
+function absolutePath(value: unknown): string | null {
+  const path = nonEmptyString(value)
+  return path !== null && /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path) ? path : null
 }
 
 function userEntry(head: TranscriptEntryHead, value: Fields): TranscriptEntry | null {

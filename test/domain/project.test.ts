@@ -1,7 +1,15 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve, win32 } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type ProjectFiles, projectKeyPath, projectOfDirectory, projectWorkingTree } from '../../src/domain/project.ts'
+import {
+  isExcluded,
+  type ProjectFiles,
+  projectKeyOrName,
+  projectKeyPath,
+  projectOfDirectory,
+  projectWorkingTree,
+  workingTreeRoot,
+} from '../../src/domain/project.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 import { expectLinearTime } from '../support/linear-time.ts'
 import { git, repository as realRepository } from '../support/repository.ts'
@@ -134,6 +142,32 @@ describe('projectOfDirectory', () => {
     expect(projectOfDirectory('/').name).not.toBe('')
     expect(projectOfDirectory('').key).toMatch(/^(?:git|dir):/)
     expect(projectOfDirectory('a\0b').key).toMatch(/^(?:git|dir):/)
+  })
+
+  it.runIf(process.platform !== 'win32')('of a Windows path is that path here, never the current directory', () => {
+    for (const cwd of ['C:\\work\\shop', 'c:\\work\\shop', 'c:/work/shop/', 'C:\\work\\x\\..\\shop']) {
+      expect(projectOfDirectory(cwd)).toMatchObject({
+        key: expect.stringMatching(/^dir:C:\\work\\shop$/),
+        name: 'shop',
+      })
+    }
+    expect(projectOfDirectory('\\\\nas\\team\\shop')).toEqual({ key: 'dir:\\\\nas\\team\\shop', name: 'shop' })
+    expect(workingTreeRoot('C:\\work\\shop')).toBe('C:\\work\\shop')
+    expect(projectKeyOrName('C:\\work\\shop', process.cwd())).toBe('dir:C:\\work\\shop')
+  })
+
+  it('of a POSIX path is that path on Windows, not one of the current drive', () => {
+    const onDrive: ProjectFiles = { real: (path) => `C:${path}`, kind: () => null, read: () => null }
+    expect(projectOfDirectory('/home/me/shop', onDrive, win32)).toEqual({ key: 'dir:/home/me/shop', name: 'shop' })
+    expect(projectOfDirectory('//nas/team/shop', onDrive, win32).key).toMatch(/nas/)
+  })
+
+  it.runIf(process.platform !== 'win32')('of a Windows path can be excluded', () => {
+    const excluded = (cwd: string, entry: string) => isExcluded(cwd, projectOfDirectory(cwd), [entry])
+    expect(excluded('c:\\Work\\shop\\src', 'C:\\work\\shop')).toBe(true)
+    expect(excluded('C:\\work\\shop', 'C:/work/')).toBe(true)
+    expect(excluded('C:\\work\\shopping', 'C:\\work\\shop')).toBe(false)
+    expect(excluded('C:\\work\\shop', process.cwd())).toBe(false)
   })
 
   it('reads Windows paths', () => {

@@ -83,6 +83,14 @@ export function stateOf({ value, context }: MachineState, details: SessionDetail
   }
 }
 
+interface DecisionOptions {
+  /** Time of the decision, epoch ms. */
+  at: number
+  /** Time of the session's newest event. */
+  heardAt: number
+  keepsPassages: boolean
+}
+
 /**
  * Adds one decision to the commit it belongs to. `before` is the machine's state before it: the conversation turns of
  * an answer belong to the generation that gave it.
@@ -92,8 +100,7 @@ export function addDecision(
   delivery: Delivery,
   before: MachineState,
   after: MachineState,
-  at: number,
-  keepsPassages: boolean,
+  { at, heardAt, keepsPassages }: DecisionOptions,
 ): void {
   const { decided } = after.context
   const reason = decided?.reason ?? ''
@@ -103,7 +110,7 @@ export function addDecision(
   if (changes.length > 0) commit.inbox.push({ at, changes, event, outcomes: messageOutcomes(delivery) })
   addPrompt(commit, event, changes)
   if (keepsPassages) addPassages(commit, event, changes, at)
-  addAnswer(commit, delivery, changes, at)
+  addAnswer(commit, delivery, changes, at, heardAt)
   addCalls(commit, delivery)
   addTurns(commit, delivery, before, after, at)
   commit.trace.push({
@@ -150,7 +157,7 @@ function addPassages(commit: CommitParts, event: MemoryEvent | null, changes: re
   if (event === null) return
   const add = (promptNumber: number) => {
     for (const passage of passagesOfEvent(event, promptNumber)) {
-      commit.passages.push({ ...passage, at: learnedAt([event], now) })
+      commit.passages.push({ ...passage, at: learnedAt([event], now, now) })
     }
   }
   for (const change of changes) {
@@ -160,7 +167,13 @@ function addPassages(commit: CommitParts, event: MemoryEvent | null, changes: re
 }
 
 /** Adds the observer's answer, if the machine settled the effect with it. */
-function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Change[], at: number): void {
+function addAnswer(
+  commit: CommitParts,
+  delivery: Delivery,
+  changes: readonly Change[],
+  at: number,
+  heardAt: number,
+): void {
   const settled = changes.find((change) => change.do === 'settle')
   if (settled === undefined || (delivery.kind !== 'observed' && delivery.kind !== 'summarized')) return
   const { effectId, prompt: promptNumber } = settled
@@ -178,7 +191,7 @@ function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Ch
       promptVersion,
       model,
       effectId,
-      createdAt: learnedAt(sources, at),
+      createdAt: learnedAt(sources, at, heardAt),
       links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
     })
   }
@@ -186,14 +199,17 @@ function addAnswer(commit: CommitParts, delivery: Delivery, changes: readonly Ch
   if ('seen' in answer) commit.seen.push(...answer.seen)
   else if (answer.summary !== null) {
     const whole = delivery.kind === 'summarized' && delivery.whole ? { whole: true as const } : {}
-    const createdAt = learnedAt(messages, at)
+    const createdAt = learnedAt(messages, at, heardAt)
     commit.summaries.push({ ...answer.summary, ...whole, promptNumber, model, effectId, createdAt })
   }
 }
 
-/** When it happened, not when it was observed: it may have been spooled, retried, or read from a transcript. */
-function learnedAt(events: readonly MemoryEvent[], now: number): number {
-  return events.length === 0 ? now : Math.min(now, Math.max(...events.map(({ at }) => at)))
+/**
+ * When it happened, not when it was observed: it may have been spooled, retried, or read from a transcript. A turn that was
+ * interrupted has no events left when it is summarised: it is as old as the newest event of its session.
+ */
+function learnedAt(events: readonly MemoryEvent[], now: number, heardAt: number): number {
+  return Math.min(now, events.length === 0 ? heardAt : Math.max(...events.map(({ at }) => at)))
 }
 
 /** The outcome of each message that the observer read. */

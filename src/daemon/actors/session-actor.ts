@@ -195,7 +195,7 @@ export class SessionActor {
   #decideHeld(awake: Awake, parts: CommitParts, held: readonly HeldEvent[], at: number): SessionDetails {
     let details = awake.details
     for (const { event, receivedAt } of held) {
-      this.#decide(awake, parts, { kind: 'event', input: inputOf(event), event }, at)
+      this.#decide(awake, parts, { kind: 'event', input: inputOf(event), event }, at, details.heardAt)
       const record = parts.events.at(-1)
       if (record === undefined || record.event.id !== event.id) continue
       record.receivedAt = receivedAt
@@ -307,12 +307,13 @@ export class SessionActor {
         seen.add(delivery.event.id)
         details = detailsOfEvent(delivery.event, at)
       }
-      this.#decide(awake, parts, delivery, at)
+      this.#decide(awake, parts, delivery, at, details.heardAt)
     }
     return { parts, details, repeated }
   }
 
-  #decide(awake: Awake, parts: CommitParts, delivery: Delivery, at: number): void {
+  /** `heardAt`: time of the session's newest event. */
+  #decide(awake: Awake, parts: CommitParts, delivery: Delivery, at: number, heardAt: number): void {
     const before = machineOf(awake)
     const env: EventEnvironment = {
       key: this.#host.freshId(),
@@ -330,7 +331,8 @@ export class SessionActor {
       )
     }
     if (snapshot.context.decided?.key === env.key) {
-      addDecision(parts, delivery, before, machineOf(awake), at, this.#host.keepsPassages())
+      const options = { at, heardAt, keepsPassages: this.#host.keepsPassages() }
+      addDecision(parts, delivery, before, machineOf(awake), options)
     } else addCalls(parts, delivery)
   }
 

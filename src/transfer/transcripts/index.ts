@@ -9,6 +9,7 @@
  *   Stop was reported.
  * - Sidechains are subagents: their prompts are not the user's, and their tool uses carry the agent.
  */
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { cleanEvent } from '../../domain/clean-event.ts'
 import { type Agent, type MemoryEvent, transcriptEndId, transcriptId, transcriptStartId } from '../../domain/event.ts'
@@ -52,6 +53,7 @@ export async function* readTranscriptEvents(
 ): AsyncGenerator<MemoryEvent> {
   const transcriptPath = typeof source === 'string' ? source : (options.transcriptPath ?? null)
   const readers = new Map<string, SessionReader>()
+  const undated = typeof source === 'string' ? modifiedAt(source) : Date.now()
   let session = transcriptPath === null ? null : basename(transcriptPath, '.jsonl')
   const entries = readEntries(source, ({ number }, problem) => {
     if (problem !== null) options.skipped?.(number, problem)
@@ -59,11 +61,17 @@ export async function* readTranscriptEvents(
   for await (const entry of entries) {
     session = entry.session ?? session
     if (session === null) continue
-    const reader = readers.get(session) ?? new SessionReader(session, entry.at, { ...options, transcriptPath })
+    const reader =
+      readers.get(session) ?? new SessionReader(session, entry.at ?? undated, { ...options, transcriptPath })
     readers.set(session, reader)
     yield* reader.events(entry)
   }
   for (const reader of readers.values()) yield* reader.end()
+}
+
+/** Time of lines without one at the beginning of a file: the session is not newer than its file. */
+function modifiedAt(file: string): number {
+  return Math.floor(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
 }
 
 /** Until a line has a `cwd`. */
@@ -92,9 +100,9 @@ class SessionReader {
   #boundary = false
 
   /** `at`: time of the first entry. */
-  constructor(session: string, at: number | null, options: TranscriptOptions) {
+  constructor(session: string, at: number, options: TranscriptOptions) {
     this.#session = session
-    this.#at = at ?? Date.now()
+    this.#at = at
     this.#options = options
   }
 
