@@ -1,22 +1,37 @@
 /**
  * The observer without a model: deterministic rules over the tool events, free, instant and private.
- * What it has to remember between batches is its conversation: each batch appends one turn with a `RulesMemo`.
+ *
+ * `observe` stores what is certain at once: commits with their message, a failed command with what made it succeed, answers and
+ * refusals of the user, his choices, reports of subagents. Everything else waits in the memo (memo.ts) until `summarize`, where
+ * the agent's closing words say what came of it, so that a later statement replaces an earlier one before anything is stored.
  */
 import type { InboxEvent } from '../../domain/event.ts'
-import { NO_USAGE, type ObservationDraft } from '../../domain/observation.ts'
-import { ownWords } from '../../domain/reported-speech.ts'
-import type { ObserverTurn } from '../../store/commit.ts'
+import { NO_USAGE, type Observation, type ObservationDraft } from '../../domain/observation.ts'
 import type { ObserveAnswer, ObserveRequest, Observer, SummarizeAnswer, SummarizeRequest } from '../port.ts'
-import { asFields } from '../tool-events/json-fields.ts'
+import { asFields, stringField } from '../tool-events/json-fields.ts'
+import { isInProject, unique } from '../tool-events/text.ts'
 import { readToolAction, type ToolAction } from '../tool-events/tool-action.ts'
-import { composeDecision, findDecisions, findUserRules } from './decisions.ts'
-import { type Episode, groupIntoEpisodes, type OpenFailure } from './episodes.ts'
-import { composeObservation, fitToBudget } from './observation.ts'
+import {
+  keptStatements,
+  observeClosing,
+  observeReport,
+  openQuestion,
+  outerSentences,
+  type TurnWork,
+} from './closing.ts'
+import { commitsOf, composeCommit, mergeAmended } from './commits.ts'
+import { trackEdits, withoutReverted } from './edits.ts'
+import { composeFix, findFixes, lastOutcomes } from './fixes.ts'
+import { memoTurn, type RulesMemo, readMemo } from './memo.ts'
 import { composeSessionSummary } from './session-summary.ts'
+import { fingerprintOf } from './statement-roles.ts'
+import { readStatements, type Statement } from './statements.ts'
 import { composeSummary } from './summary.ts'
+import { composeAnswers, composeChoices, composeRefusal, findAnswer, findUserChoices, requestOf } from './user-words.ts'
+import { composeWork } from './work.ts'
 
 /** Stored with each observation; changed when the rules change what they write. */
-const RULES_VERSION = 'offline-1'
+const RULES_VERSION = 'offline-2'
 const COMMON_ANSWER = { usage: NO_USAGE, model: 'offline', promptVersion: RULES_VERSION }
 
 export const offlineObserver: Observer = {
@@ -31,22 +46,20 @@ export const offlineObserver: Observer = {
 }
 
 async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
-  const { messages, prompt, promptNumber, conversation, contextTokens } = given
+  const { messages, prompt, promptNumber, conversation, contextTokens, cwd } = given
   const memo = readMemo(conversation)
-  const actions = await readActions(messages)
-  const { episodes, open } = groupIntoEpisodes(actions, memo.open)
-  const largest = largestEpisode(episodes)
-  const request = prompt === null ? null : ownWords(prompt, 'prompt')
-  const drafts = episodes
-    .map((episode) =>
-      composeObservation(episode, { prompt: request, wholePrompt: prompt, mayUseRequest: episode === largest }),
-    )
-    .filter(isInformative)
-  const rules = memo.decidedIn < promptNumber && prompt !== null ? findUserRules(prompt) : []
-  const firstIds = messages.slice(0, 1).map((message) => message.id)
-  const decision = composeDecision(rules, 'person', firstIds)
-  const charsIn = actions.reduce((total, action) => total + action.size, 0)
-  const observations = fitToBudget(decision === null ? drafts : [...drafts, decision], charsIn)
+  const actions = withoutReverted(await readActions(messages, cwd), messages)
+  const { fixes, open } = findFixes(actions, memo.open, memo.edits)
+  const commits = observeCommits(actions, memo)
+  const isNew = memo.promptRead < promptNumber
+  const first = messages.slice(0, 1).map((message) => message.id)
+  const observations = [
+    ...(isNew ? userChoices(memo, prompt, first) : []),
+    ...actions.flatMap(observeUser),
+    ...observeReports(actions),
+    ...fixes.map(composeFix),
+    ...commits.observations,
+  ]
   const sources = new Set(observations.flatMap((observation) => observation.sources))
   return {
     ...COMMON_ANSWER,
@@ -55,21 +68,34 @@ async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
     observations,
     folded: [],
     seen: [],
-    skipped: actions
-      .filter((action) => !sources.has(action.id))
-      .map((action) => ({ eventId: action.id, reason: skipReason(action) })),
-    turns: [memoTurn({ open, decidedIn: promptNumber })],
+    skipped: messages
+      .filter(({ id }) => !sources.has(id))
+      .map(({ id }) => ({ eventId: id, reason: skipReason(actions, id) })),
+    turns: [
+      memoTurn({
+        ...memo,
+        open,
+        edits: commits.edits,
+        commit: commits.last,
+        outcomes: lastOutcomes(actions, memo.outcomes),
+        promptRead: Math.max(memo.promptRead, promptNumber),
+        asked: isNew ? null : memo.asked,
+        said: [...memo.said, ...statementsOf(observations)],
+        chars: memo.chars + actions.reduce((sum, action) => sum + action.size, 0),
+      }),
+    ],
   }
 }
 
 /** How long the daemon's thread may be blocked, in ms: hooks wait for their acks meanwhile. */
 const MAX_BLOCKED_MS = 8
 
-async function readActions(messages: readonly InboxEvent[]): Promise<ToolAction[]> {
+/** Without what happened outside of the project: scratch files, settings of the user. */
+async function readActions(messages: readonly InboxEvent[], cwd: string): Promise<ToolAction[]> {
   const actions: ToolAction[] = []
   let since = performance.now()
   for (const message of messages) {
-    actions.push(readToolAction(message, JSON.stringify(message).length))
+    if (isProjectEvent(message, cwd)) actions.push(readToolAction(message, JSON.stringify(message).length))
     if (performance.now() - since < MAX_BLOCKED_MS) continue
     await new Promise((resolve) => setImmediate(resolve))
     since = performance.now()
@@ -77,28 +103,88 @@ async function readActions(messages: readonly InboxEvent[]): Promise<ToolAction[
   return actions
 }
 
-/** The one with the request as its title. */
-function largestEpisode(episodes: readonly Episode[]): Episode | undefined {
-  const weight = ({ edits, lookups, findings }: Episode) => edits.length * 10 + lookups.length + findings.length
-  return episodes.filter(({ kind }) => kind !== 'unresolved').sort((a, b) => weight(b) - weight(a))[0]
+const CHANGED_DIRECTORY = /^\s{0,20}cd\s{1,8}["']?([^\s"';&|]{1,400})/
+
+function isProjectEvent(message: InboxEvent, cwd: string): boolean {
+  if (message.kind === 'subagent_end') return true
+  const input = asFields(message.input)
+  const file = stringField(input, 'file_path') || stringField(input, 'notebook_path')
+  const directory = CHANGED_DIRECTORY.exec(stringField(input, 'command').slice(0, 1_000))?.[1]
+  const path = file === '' ? directory : file
+  return path === undefined || isInProject(path, [cwd, message.cwd])
 }
 
-/** A lookup without a fact and with a single file is routine. */
-function isInformative({ concepts, facts, filesModified, filesRead }: ObservationDraft): boolean {
-  return concepts.includes('gotcha') || facts.length > 0 || filesModified.length > 0 || filesRead.length >= 2
+/** The user's choices in a prompt, and his answer to the question that the turn before ended with. */
+function userChoices(memo: RulesMemo, prompt: string | null, sources: readonly string[]): ObservationDraft[] {
+  // An observation without a source could not be traced or forgotten with it.
+  if (sources.length === 0) return []
+  const answer = findAnswer(memo.asked, prompt)
+  const said = new Set(memo.said)
+  const choices = unique([...(answer === null ? [] : [answer]), ...findUserChoices(prompt)])
+  return composeChoices(
+    choices.filter((choice) => !said.has(fingerprintOf(choice))),
+    sources,
+  )
 }
 
-function skipReason(action: ToolAction): string {
+function observeUser(action: ToolAction): ObservationDraft[] {
+  if (action.kind === 'answers') return composeAnswers(action.answers, [action.id])
+  if (action.kind !== 'refused') return []
+  const refusal = composeRefusal(action.tool, action.subject, action.reason, action.id)
+  return refusal === null ? [] : [refusal]
+}
+
+/** The end of a subagent has the same text as the result of the tool that started it. */
+function observeReports(actions: readonly ToolAction[]): ObservationDraft[] {
+  const reports = new Map(actions.flatMap((action) => (action.kind === 'agent' ? [[action.found.trim(), action]] : [])))
+  return [...reports.values()].flatMap((report) => observeReport(report) ?? [])
+}
+
+/** Each commit takes the edits before it. */
+function observeCommits(actions: readonly ToolAction[], memo: RulesMemo) {
+  const observations: ObservationDraft[] = []
+  let edits = memo.edits
+  let last = memo.commit
+  let from = 0
+  const commands = actions.flatMap((action, at) =>
+    action.kind === 'command' ? commitsOf(action).map((commit) => ({ commit, at })) : [],
+  )
+  const final = mergeAmended(
+    commands.map(({ commit }) => commit),
+    memo.commit,
+  )
+  for (const commit of final) {
+    const at = actions.indexOf(commit.action)
+    edits = trackEdits(edits, actions.slice(from, at + 1))
+    from = at + 1
+    const files = unique([...edits.map((edit) => edit.file), ...(commit.replaces?.files ?? [])])
+    observations.push(composeCommit(commit, edits, []))
+    last = {
+      hash: commit.hash,
+      message: `${commit.subject}\n\n${commit.body}`.slice(0, MAX_MESSAGE_CHARS),
+      files: files.slice(0, MAX_COMMIT_FILES),
+    }
+    edits = []
+  }
+  return { observations, edits: trackEdits(edits, actions.slice(from)), last }
+}
+
+/** Kept of a commit for one that amends it. */
+const MAX_MESSAGE_CHARS = 1_200
+const MAX_COMMIT_FILES = 10
+
+function skipReason(actions: readonly ToolAction[], id: string): string {
+  const action = actions.find((one) => one.id === id)
+  if (action === undefined) return 'outside of the project, or undone'
   switch (action.kind) {
     case 'nothing':
       return action.reason
     case 'command':
-      return action.result.kind === 'look' ? 'only showed something' : 'nothing in its output to keep'
-    case 'read':
-    case 'search':
-      return 'looked without a finding'
+      return action.result.kind === 'look' ? 'only showed something' : 'told at the end of the turn'
+    case 'edit':
+      return 'told at the end of the turn'
     default:
-      return 'nothing to keep'
+      return 'looked without a finding'
   }
 }
 
@@ -108,53 +194,74 @@ function summarize(request: SummarizeRequest): SummarizeAnswer {
     const summary = composeSessionSummary(turns, observations)
     return { ...COMMON_ANSWER, contextTokens, summary, skipReason: null, observations: [], turns: [] }
   }
-  const lastMessage = turnEnd?.lastMessage ?? null
   const memo = readMemo(conversation)
-  // Without a tool use in the turn, `observe` has not read the prompt.
-  const rules = observations.length === 0 && prompt !== null ? findUserRules(prompt) : []
-  const decisions = findDecisions(lastMessage ?? '')
-  const sources = turnEnd === null ? [] : [turnEnd.id]
-  const said = [composeDecision(rules, 'person', sources), composeDecision(decisions, 'agent', sources)]
+  const message = turnEnd?.lastMessage ?? ''
+  const statements = readStatements(message)
+  const asked = openQuestion(statements)
+  const choices = memo.promptRead < promptNumber ? userChoices(memo, prompt, turnEnd === null ? [] : [turnEnd.id]) : []
+  const made = [...choices, ...observeTurn(memo, statements, message, request)]
   const summary = composeSummary({
-    prompt: prompt === null ? null : ownWords(prompt, 'prompt'),
-    lastMessage: lastMessage === null ? null : ownWords(lastMessage, 'message'),
+    request: requestOf(prompt, memo.asked),
+    statements,
+    asked,
     error: turnEnd?.error ?? null,
-    observations,
-    // Without a batch in this turn the failures are old and were in an earlier summary.
-    failing: memo.decidedIn === promptNumber ? memo.open : [],
-    decisions: new Set(decisions),
+    observations: [...observations, ...made],
+    filesEdited: memo.edits.map((edit) => edit.file),
   })
-  return {
-    ...COMMON_ANSWER,
-    contextTokens,
-    summary,
-    skipReason: null,
-    observations: said.filter((decision) => decision !== null),
-    turns: [],
+  const next: RulesMemo = {
+    ...memo,
+    edits: memo.edits.map((edit) => ({ ...edit, told: true })),
+    outcomes: [],
+    asked,
+    promptRead: Math.max(memo.promptRead, promptNumber),
+    said: [...memo.said, ...statementsOf(made)],
+    chars: 0,
   }
+  return { ...COMMON_ANSWER, contextTokens, summary, skipReason: null, observations: made, turns: [memoTurn(next)] }
 }
 
-interface RulesMemo {
-  /** Commands that failed and have not succeeded since. */
-  open: OpenFailure[]
-  /** Number of the last prompt that was searched for decisions. */
-  decidedIn: number
-}
-
-const EMPTY_MEMO: RulesMemo = { open: [], decidedIn: 0 }
-
-function memoTurn(memo: RulesMemo): Omit<ObserverTurn, 'generation' | 'at'> {
-  return { role: 'assistant', content: JSON.stringify(memo), model: null, usage: null }
-}
-
-/** The newest memo; turns of a model are ignored. */
-function readMemo(conversation: readonly ObserverTurn[]): RulesMemo {
-  const last = conversation.findLast((turn) => turn.model === null)
-  if (last === undefined) return EMPTY_MEMO
-  try {
-    const { open, decidedIn } = asFields(JSON.parse(last.content))
-    return Array.isArray(open) && typeof decidedIn === 'number' ? { open, decidedIn } : EMPTY_MEMO
-  } catch {
-    return EMPTY_MEMO
+/** What the turn came to: in the agent's words, or else in those of the request and the results. */
+function observeTurn(
+  memo: RulesMemo,
+  statements: readonly Statement[],
+  message: string,
+  request: SummarizeRequest,
+): ObservationDraft[] {
+  const { turnEnd, observations, prompt } = request
+  const edits = memo.edits.filter((edit) => !edit.told)
+  const work: TurnWork = {
+    edits,
+    outcomes: memo.outcomes,
+    hasWork: edits.length > 0 || observations.some(isChange),
+    chars: memo.chars,
+    sources: turnEnd === null ? [] : [turnEnd.id],
   }
+  const said = new Set([...memo.said, ...statementsOf(observations)])
+  const kept =
+    turnEnd === null ? [] : keptStatements(statements, { said, told: observations.map(observationWords) }, work)
+  if (kept.length > 0) return observeClosing(kept, work)
+  const outer = turnEnd === null ? [] : outerSentences(message).filter((sentence) => !said.has(fingerprintOf(sentence)))
+  if (outer.length > 0 && statements.length === 0) {
+    return observeClosing(
+      outer.map((text) => ({ text, section: null, role: 'result' })),
+      work,
+    )
+  }
+  const fallback = composeWork(work, requestOf(prompt, null))
+  return fallback === null ? [] : [fallback]
+}
+
+function observationWords({ title, narrative, facts }: Observation): string {
+  return [title, narrative, ...facts].join(' ')
+}
+
+const isChange = ({ type }: Observation): boolean => type !== 'discovery' && type !== 'decision'
+
+/** Fingerprints of what the observations say. */
+function statementsOf(observations: readonly ObservationDraft[]): string[] {
+  return unique(
+    observations
+      .flatMap(({ narrative, facts }) => [...readStatements(narrative ?? '').map(({ text }) => text), ...facts])
+      .map(fingerprintOf),
+  )
 }

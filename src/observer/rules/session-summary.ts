@@ -26,12 +26,16 @@ export function composeSessionSummary(turns: readonly Summary[], observations: r
     completed:
       joinNewest(turns.map((turn) => turn.completed)) ??
       joinNewest(titlesOf(['bugfix', 'feature', 'refactor', 'change'])),
-    nextSteps: turns.findLast((turn) => turn.nextSteps !== null)?.nextSteps ?? null,
+    // The next steps of an earlier turn were taken, or dropped.
+    nextSteps: turns.findLast(saysAnything)?.nextSteps ?? null,
     notes: decisionsLine(observations),
     filesRead: mostUsed(filesRead, MAX_FILES_READ),
     filesEdited,
   }
 }
+
+const saysAnything = ({ completed, learned, nextSteps }: Summary): boolean =>
+  completed !== null || learned !== null || nextSteps !== null
 
 function joinRequests(turns: readonly Summary[]): string | null {
   const requests = unique(

@@ -31,6 +31,20 @@ export function shortPath(file: string, cwd: string): string {
   return path.startsWith('/') && parts.length > 3 ? parts.slice(-3).join('/') : path
 }
 
+/**
+ * Whether a path belongs to a project with these directories. A worktree beside the project has a name that begins with
+ * the project's; other paths outside are scratch files, settings of the user, or other projects.
+ */
+export function isInProject(file: string, directories: readonly string[]): boolean {
+  const path = file.replaceAll('\\', '/')
+  if (!/^(?:\/|~|[A-Za-z]:\/)/.test(path)) return !path.startsWith('../../')
+  return directories.some((directory) => {
+    const base = trimEndMatching(directory.replaceAll('\\', '/'), /\//)
+    if (base === '' || !path.startsWith(base)) return false
+    return /^[/_.-]/.test(path.slice(base.length))
+  })
+}
+
 export function fileName(file: string): string {
   return file.slice(Math.max(file.lastIndexOf('/'), file.lastIndexOf('\\')) + 1)
 }
@@ -82,15 +96,30 @@ const MAX_TEXT_CHARS = 20_000
 
 /** Sentences and list items of a text, in order. */
 export function splitSentences(text: string): string[] {
-  const bounded =
-    text.length <= MAX_TEXT_CHARS ? text : `${text.slice(0, MAX_TEXT_CHARS / 2)}\n${text.slice(-MAX_TEXT_CHARS / 2)}`
-  return stripMarkdown(stripControlCharacters(bounded))
+  return stripMarkdown(stripControlCharacters(firstAndLast(text, MAX_TEXT_CHARS)))
     .split(/\n+/)
-    .flatMap((line) =>
-      line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, '').split(/(?<=[.!?。！？])\s+(?=[\p{Lu}\p{Lo}`"'(\d])/u),
-    )
-    .map((sentence) => clipAtWord(sentence.replace(/\s+/g, ' ').trim(), MAX_SENTENCE_CHARS))
-    .filter((sentence) => /\p{L}{2}/u.test(sentence))
+    .flatMap((line) => sentencesOfLine(line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, '')))
+    .map((sentence) => clipAtWord(sentence, MAX_SENTENCE_CHARS))
+}
+
+/** A longer text without its middle. */
+export function firstAndLast(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars / 2)}\n${text.slice(-maxChars / 2)}`
+}
+
+const SENTENCE_START = /(?<=[.!?…])\s+(?=[\p{Lu}\p{Lo}`"'“«(\d])|(?<=[。！？])\s*(?=\S)/u
+/** Ends in a full stop, but not the sentence. */
+const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|vs|cf|approx|resp|incl|z\.B|p\. ?ex|ca|no)\.$/i
+
+/** The sentences of one line; what has no word is left out. */
+export function sentencesOfLine(line: string): string[] {
+  const sentences: string[] = []
+  for (const part of line.replace(/\s+/g, ' ').trim().split(SENTENCE_START)) {
+    const last = sentences.at(-1)
+    if (last !== undefined && ABBREVIATION.test(last.slice(-12))) sentences[sentences.length - 1] = `${last} ${part}`
+    else sentences.push(part)
+  }
+  return sentences.filter((sentence) => /\p{L}{2}|[\p{Lo}]/u.test(sentence))
 }
 
 const REASON = /\b(?:because|since|so that|due to|in order to|otherwise|to avoid|as (?:it|this|the|we)\b|the reason)\b/i

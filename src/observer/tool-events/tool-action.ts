@@ -1,6 +1,6 @@
 /** What one tool event did: an edit, a command, a read, a search, … */
 import type { InboxEvent } from '../../domain/event.ts'
-import { readCommitMessage } from './commands/git.ts'
+import { isAmendment, isCommitCommand, readCommitMessage } from './commands/git.ts'
 import { readCommand } from './commands/index.ts'
 import { mainRun, readShellLine } from './commands/shell-line.ts'
 import { type EditAction, readFileEdit, readNotebookEdit } from './file-edit.ts'
@@ -27,9 +27,21 @@ type ActionDetail =
   | { kind: 'agent'; subject: string; found: string }
   | { kind: 'tool'; tool: string; subject: string; found: string }
   | { kind: 'failed'; tool: string; subject: string; error: string }
+  /** Questions that the agent asked with a tool, and the user's answers. */
+  | { kind: 'answers'; answers: AnsweredQuestion[] }
+  /** The user refused a tool use; `reason` is what he said. */
+  | { kind: 'refused'; tool: string; subject: string; reason: string }
   | { kind: 'nothing'; reason: string }
 
 export type ToolAction = ActionSource & ActionDetail
+export type ActionOf<K extends ToolAction['kind']> = Extract<ToolAction, { kind: K }>
+
+export interface AnsweredQuestion {
+  question: string
+  answer: string
+  /** The options that were offered and not chosen. */
+  others: string[]
+}
 
 type ToolEvent = Exclude<InboxEvent, { kind: 'subagent_end' }>
 type ActionReader = (event: Extract<ToolEvent, { kind: 'tool_use' }>, input: JsonFields) => ActionDetail
@@ -46,8 +58,11 @@ function readDetail(event: InboxEvent): ActionDetail {
     return { kind: 'agent', subject: event.agent?.type ?? 'subagent', found: boundedText(event.lastMessage) }
   const input = asFields(event.input)
   const { tool } = event
-  if (tool === 'Bash' || tool === 'BashOutput') return readBash(event, input)
+  const isShell = tool === 'Bash' || tool === 'BashOutput'
+  if (isShell && (event.kind !== 'tool_failure' || refusalReason(event.error) === null)) return readBash(event, input)
   const subject = toolSubject(event, input)
+  const refusal = event.kind === 'tool_failure' ? refusalReason(event.error) : null
+  if (refusal !== null) return { kind: 'refused', tool, subject, reason: refusal }
   if (event.kind === 'tool_failure') return { kind: 'failed', tool, subject, error: singleLine(event.error, 300) }
   return READERS.get(tool)?.(event, input) ?? { kind: 'tool', tool, subject, found: responseText(event.response) }
 }
@@ -70,6 +85,7 @@ const READERS = new Map<string, ActionReader>(
       const found = boundedText(stringField(input, 'plan'))
       return { kind: 'tool', tool: 'plan', subject: 'plan', found }
     },
+    AskUserQuestion: readAnswers,
     LS: readNothing('a listing'),
     TodoWrite: readNothing('a list of things to do'),
     ToolSearch: readNothing('a look for tools'),
@@ -91,8 +107,10 @@ function readBash(event: ToolEvent, input: JsonFields): ActionDetail {
     error: failed ? event.error : null,
   })
   const keys = result.ok ? [result.key, ...chainKeys(command)] : [result.key]
-  if (result.kind === 'commit')
-    return { kind: 'command', result: { ...result, message: readCommitMessage(command) }, keys, answer: null }
+  if (isCommitCommand(command)) {
+    const commit = { message: readCommitMessage(command), amends: isAmendment(command) }
+    return { kind: 'command', result: { ...result, ...commit }, keys, answer: null }
+  }
   const answer = result.ok && ANSWERING_KINDS.has(result.kind) ? readAnswer(stdout) : null
   return { kind: 'command', result, keys, answer }
 }
@@ -165,6 +183,42 @@ function readAgent(event: Parameters<ActionReader>[0], input: JsonFields): Actio
     subject: singleLine(stringField(input, 'description') || stringField(input, 'prompt'), 120),
     found: responseText(event.response),
   }
+}
+
+const REFUSED = /^(?:Error: )?The user (?:doesn't|does not) want to (?:proceed with|take) this/
+const REFUSAL_REASON = /\bthe user said:\s*/i
+const MAX_REASON_CHARS = 600
+
+/** What the user said when he refused a tool use, empty if he said nothing; null if the error is no refusal. */
+function refusalReason(error: string): string | null {
+  if (!REFUSED.test(error.slice(0, 200))) return null
+  const [, reason = ''] = error.slice(0, MAX_FOUND_CHARS).split(REFUSAL_REASON)
+  return singleLine(reason.split(/\n\s*\n(?:Note|STOP)\b/)[0] ?? '', MAX_REASON_CHARS)
+}
+
+const MAX_ANSWERS = 4
+const ANSWER_PAIR = /"([^"\n]{1,400})"="([^"\n]{1,400})"/g
+
+/** The answers are an object by question, or in a sentence: `"Which one?"="The first"`. */
+function readAnswers(event: Parameters<ActionReader>[0], input: JsonFields): ActionDetail {
+  const given = asFields(asFields(event.response).answers)
+  const pairs = Object.entries(given).flatMap(([question, answer]): [string, string][] =>
+    typeof answer === 'string' ? [[question, answer]] : [],
+  )
+  if (pairs.length === 0) {
+    for (const [, question = '', answer = ''] of responseText(event.response).matchAll(ANSWER_PAIR))
+      pairs.push([question, answer])
+  }
+  const questions = Array.isArray(input.questions) ? input.questions.map(asFields) : []
+  const answers = pairs.slice(0, MAX_ANSWERS).map(([question, answer]) => {
+    const asked = questions.find((one) => one.question === question)
+    const options = Array.isArray(asked?.options) ? asked.options.map((one) => stringField(asFields(one), 'label')) : []
+    const others = options.filter((option) => option !== '' && !answer.includes(option))
+    return { question: singleLine(question, 300), answer: singleLine(answer, 300), others }
+  })
+  return answers.length === 0
+    ? { kind: 'nothing', reason: 'a question without an answer' }
+    : { kind: 'answers', answers }
 }
 
 function toolSubject(event: ToolEvent, input: JsonFields): string {

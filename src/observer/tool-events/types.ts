@@ -76,6 +76,8 @@ export interface CommandResult {
   errors: string[]
   /** Sentences that are understood alone: versions installed, ports, commit hash and message, migrations applied. */
   facts: string[]
-  /** The whole message of a commit, from the command line. */
+  /** Of a commit: its whole message, from the command line. */
   message?: string | null
+  /** Of a commit: it replaces the one before. */
+  amends?: boolean
 }

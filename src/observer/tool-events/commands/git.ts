@@ -109,9 +109,21 @@ const HEREDOC = /<<-?\s*['"]?(\w+)['"]?\r?\n([\s\S]*?)\r?\n\s*\1\b/
 const MESSAGE_FLAG = /(?:\s-[a-zA-Z]*m|\s--message)(?:\s+|=)(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+))/g
 const MAX_MESSAGE_CHARS = 4_000
 
+/** `git commit` with options of git before the verb. A message may contain the words, so only a command's beginning counts. */
+const COMMIT_COMMAND = /(?:^|[;&|(]|\n)\s{0,8}git(?: -[cC] \S{1,200})*(?: --?[\w-]{1,40}(?:=\S{1,200})?)* commit\b(?!-)/
+
+export function isCommitCommand(command: string): boolean {
+  return COMMIT_COMMAND.test(command.slice(0, MAX_MESSAGE_CHARS * 2))
+}
+
+export function isAmendment(command: string): boolean {
+  const line = command.slice(0, MAX_MESSAGE_CHARS * 2)
+  return COMMIT_COMMAND.test(line) && /\s--amend\b/.test(line)
+}
+
 export function readCommitMessage(command: string): string | null {
   const line = command.slice(0, MAX_MESSAGE_CHARS * 2)
-  if (!/\bgit\b[^|;&]*\bcommit\b/.test(line)) return null
+  if (!isCommitCommand(line)) return null
   const heredoc = HEREDOC.exec(line)?.[2]
   if (heredoc !== undefined) return heredoc.trim().slice(0, MAX_MESSAGE_CHARS)
   const parts = [...line.matchAll(MESSAGE_FLAG)].map(
