@@ -5,6 +5,7 @@
 import type { ObservationDraft, ObservationType } from '../../domain/observation.ts'
 import { fileName, sentencesOfLine, unique } from '../tool-events/text.ts'
 import { composeDraft } from './drafts.ts'
+import { changedFiles } from './edits.ts'
 import type { CommandOutcome, EditedFile, OpenQuestion } from './memo.ts'
 import { contentWords, fingerprintOf, isSpecific, sentenceWeight } from './statement-roles.ts'
 import { cleanInline, readStatements, type Statement } from './statements.ts'
@@ -26,6 +27,8 @@ const MIN_GROUP_CHARS = 160
 /** Statements of a discussion, in which nothing was changed: most of them are thoughts. */
 const MAX_DISCUSSION_STATEMENTS = 6
 const MAX_AGENT_CHOICES = 2
+/** Results of commands that are added to a message. */
+const MAX_OUTCOMES = 3
 
 /** What is known already when a message is read. */
 export interface KnownStatements {
@@ -82,14 +85,20 @@ export function outerSentences(message: string): string[] {
 export function observeClosing(kept: readonly Statement[], work: TurnWork): ObservationDraft[] {
   const choices = kept.filter(({ role }) => role === 'choice').slice(0, MAX_AGENT_CHOICES)
   const groups = groupBySection(kept.filter((statement) => !choices.includes(statement)))
-  const told = work.outcomes.map(({ sentence }) => sentence)
+  // Of a failure that stays, the message itself speaks.
+  const told = work.outcomes
+    .filter(({ ok }) => ok)
+    .map(({ sentence }) => sentence)
+    .slice(-MAX_OUTCOMES)
   const owners = fileOwners(groups, work.edits)
   const drafts = groups.map((group, i) => {
     const edits = owners[i] ?? []
+    const texts = group.map(({ text }) => text)
+    const unnamed = edits.filter(({ file }) => !texts.some((text) => text.includes(fileName(file))))
     return composeDraft({
-      type: groupType(group, work.hasWork),
-      statements: group.map(({ text }) => text),
-      facts: i === 0 ? told : [],
+      type: groupType(group, work.hasWork, edits.length > 0 || i === 0),
+      statements: texts,
+      facts: [...(i === 0 ? told : []), ...(unnamed.length === 0 ? [] : [`${changedFiles(unnamed)}.`])],
       concepts: [group.some(({ role }) => role === 'cause') ? 'how-it-works' : 'what-changed'],
       filesModified: edits.map((edit) => edit.file),
       functionsChanged: edits.flatMap((edit) => edit.functions),
@@ -142,21 +151,27 @@ function fileOwners(groups: readonly Statement[][], edits: readonly EditedFile[]
   return owners
 }
 
-const FIXED = /\b(?:fix(?:ed|es)?|resolved?|repaired|corrected)\b/i
+/** What was done begins a statement, or follows its label. */
+const FIXED =
+  /(?:^|[.:;] )(?:(?:i|we)(?:'ve| have)? )?(?:bug ?fix|fix(?:ed|es)?|resolved?|repaired|corrected)\b|\b(?:is|are|was|were|bug|now) fixed\b/i
 const PROBLEM =
   /\b(?:bugs?|fail(?:s|ed|ing|ure)?|errors?|broken?|crash(?:es|ed)?|wrong|regression|leak|race|conflicts?|root cause|missing|because|caused?)\b/i
-const REFACTORED = /\b(?:refactored|renamed|extracted|moved|simplified|split|restructured|deduplicated|inlined)\b/i
-const ADDED = /\b(?:added|implemented|created|introduced|built|new|ported|supports?)\b/i
+const REFACTORED =
+  /(?:^|[.:;] )(?:(?:i|we)(?:'ve| have)? )?(?:refactored|renamed|extracted|moved|simplified|split|restructured|deduplicated|inlined)\b/i
+const ADDED = /(?:^|[.:;-] )(?:(?:i|we)(?:'ve| have)? )?(?:added|implemented|created|introduced|built|new|ported)\b/i
 
-function groupType(group: readonly Statement[], hasWork: boolean): ObservationType {
+function groupType(group: readonly Statement[], hasWork: boolean, hasEdits: boolean): ObservationType {
   if (!hasWork) return 'discovery'
   const text = group.map((statement) => statement.text).join(' ')
   if (FIXED.test(text) && PROBLEM.test(text)) return 'bugfix'
   if (REFACTORED.test(text) && !ADDED.test(text)) return 'refactor'
-  return ADDED.test(text) ? 'feature' : 'change'
+  if (ADDED.test(text)) return 'feature'
+  return hasEdits ? 'change' : 'discovery'
 }
 
-const MAX_REPORT_STATEMENTS = 12
+const MAX_REPORT_STATEMENTS = 8
+/** Where in a file something is: the repository tells it, and the next edit moves it. */
+const LOCATION = /^(?:location|file|path|lines?)\b[^:]{0,24}:/i
 
 /** The report of a subagent: what it found, or did. Null if it says nothing. */
 export function observeReport(report: {
@@ -169,8 +184,9 @@ export function observeReport(report: {
   const statements = readStatements(report.found).filter(
     ({ role }) => role === 'result' || role === 'cause' || role === 'choice',
   )
-  const texts = statements.map(({ text }) => text)
-  const kept = (texts.length > 0 ? texts : outerSentences(report.found)).slice(0, MAX_REPORT_STATEMENTS)
+  const texts = statements.map(({ text }) => text).filter((text) => !LOCATION.test(text))
+  const best = [...texts].sort((a, b) => sentenceWeight(b) - sentenceWeight(a)).slice(0, MAX_REPORT_STATEMENTS)
+  const kept = texts.length > 0 ? texts.filter((text) => best.includes(text)) : outerSentences(report.found)
   if (kept.length === 0) return null
   return composeDraft({
     type: 'discovery',

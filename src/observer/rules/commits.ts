@@ -1,10 +1,11 @@
 /** Observations about commits: a commit message is written on purpose, so its body is the narrative. */
-import type { FunctionChange, ObservationDraft, ObservationType } from '../../domain/observation.ts'
+import type { ObservationDraft, ObservationType } from '../../domain/observation.ts'
 import { tidyTitle } from '../title-format.ts'
 import { clipAtWord } from '../tool-events/text.ts'
 import type { ActionOf } from '../tool-events/tool-action.ts'
 import { composeDraft } from './drafts.ts'
 import type { EditedFile, ToldCommit } from './memo.ts'
+import { capitalized } from './statement-roles.ts'
 import { readStatements } from './statements.ts'
 
 type CommandAction = ActionOf<'command'>
@@ -49,7 +50,7 @@ export function commitsOf(action: CommandAction): Commit[] {
     return isSilent ? [{ ...common, hash: null, branch: null, subject, body }] : []
   }
   return made.map(({ hash, branch, shown }) => {
-    const isOwn = subject !== '' && sameSubject(subject, shown)
+    const isOwn = sameSubject(subject, shown)
     return { ...common, hash, branch, subject: isOwn ? subject : shown, body: isOwn || made.length === 1 ? body : '' }
   })
 }
@@ -57,32 +58,45 @@ export function commitsOf(action: CommandAction): Commit[] {
 /** git prints the subject clipped. */
 function sameSubject(message: string, shown: string): boolean {
   const [a, b] = [message.trim(), shown.replace(/…$/, '').trim()]
-  return a.startsWith(b) || b.startsWith(a)
+  return a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a))
 }
 
+export type FinalCommit = Commit & { replaces: ToldCommit | null }
+
 /** An amended commit is told by its final hash; without a new message it keeps the one before. */
-export function mergeAmended(
-  commits: readonly Commit[],
-  before: ToldCommit | null,
-): (Commit & { replaces: ToldCommit | null })[] {
-  const merged: (Commit & { replaces: ToldCommit | null })[] = []
+export function mergeAmended(commits: readonly Commit[], before: ToldCommit | null): FinalCommit[] {
+  const merged: FinalCommit[] = []
   for (const commit of commits) {
-    const last = merged.at(-1)
-    if (!commit.amends) merged.push({ ...commit, replaces: null })
-    else if (last !== undefined) {
-      const hasMessage = commit.action.result.message !== null
-      merged[merged.length - 1] = hasMessage
-        ? { ...commit, replaces: last.replaces }
-        : { ...commit, subject: last.subject, body: last.body, replaces: last.replaces }
-    } else merged.push(withMessageOf(commit, before))
+    const last = commit.amends ? merged.pop() : undefined
+    if (last !== undefined) merged.push({ ...withMessage(commit, last), replaces: last.replaces })
+    else if (!commit.amends) merged.push({ ...commit, replaces: null })
+    else merged.push(amendedEarlier(commit, before))
   }
   return merged
 }
 
-function withMessageOf(commit: Commit, before: ToldCommit | null): Commit & { replaces: ToldCommit | null } {
-  if (before === null || commit.action.result.message !== null) return { ...commit, replaces: before }
-  const [subject = commit.subject, ...body] = before.message.split('\n')
-  return { ...commit, subject, body: body.join('\n').trim(), replaces: before }
+function amendedEarlier(commit: Commit, before: ToldCommit | null): FinalCommit {
+  const [subject = '', ...body] = (before?.message ?? '').split('\n')
+  // Another commit may have been made in between, by somebody else.
+  const isSame = commit.action.result.message !== null || sameSubject(subject, commit.subject)
+  if (before === null || !isSame) return { ...commit, replaces: null }
+  return { ...withMessage(commit, { subject, body: body.join('\n').trim() }), replaces: before }
+}
+
+function withMessage(commit: Commit, last: Pick<Commit, 'subject' | 'body'>): Commit {
+  const keeps = commit.action.result.message === null && sameSubject(last.subject, commit.subject)
+  return keeps ? { ...commit, subject: last.subject, body: last.body } : commit
+}
+
+/** The edits that a commit is made of, as far as that is known. */
+export function committedEdits({ action, filesChanged }: Commit, edits: readonly EditedFile[]): EditedFile[] {
+  const staged = action.result.staged ?? null
+  if (staged === null) return filesChanged === null || edits.length <= filesChanged ? [...edits] : []
+  return edits.filter(({ file }) =>
+    staged.some(
+      (path) => file === path || file.endsWith(`/${path}`) || file.includes(`${path}/`) || path.endsWith(`/${file}`),
+    ),
+  )
 }
 
 /** `add totals` for `feat(cart): add totals`. */
@@ -108,32 +122,41 @@ function commitType(subject: string): ObservationType {
 
 const MAX_SUBJECT_CHARS = 200
 
-/** `edits` are the changes since the commit before. */
-export function composeCommit(
-  commit: Commit,
-  edits: readonly EditedFile[],
-  facts: readonly string[],
-): ObservationDraft {
-  const { hash, branch, subject, body, filesChanged, action } = commit
-  const plain = clipAtWord(stripCommitPrefix(subject), MAX_SUBJECT_CHARS)
-  const statements = readStatements(body)
+/** `Commit 1a2b3c4 on main is titled “…” and changes 3 files.` */
+export function commitSentence({ hash, branch, subject, filesChanged }: Commit): string {
+  const name = hash === null ? 'The commit' : `Commit ${hash} on ${branch}`
+  const size = filesChanged === null ? '' : ` and changes ${filesChanged} ${filesChanged === 1 ? 'file' : 'files'}`
+  return `${name} is titled “${plainSubject(subject)}”${size}.`
+}
+
+function plainSubject(subject: string): string {
+  return clipAtWord(stripCommitPrefix(subject), MAX_SUBJECT_CHARS)
+}
+
+/** What the body of the message says. Empty: the commit is told at the end of the turn, with the closing words. */
+export function commitStatements({ body }: Commit): string[] {
+  return readStatements(body, 'The commit')
     .filter(({ role }) => role !== 'question' && role !== 'option' && role !== 'next')
     .map(({ text }) => text)
-  const files = filesChanged === null ? '' : ` and changes ${filesChanged} ${filesChanged === 1 ? 'file' : 'files'}`
-  const identity =
-    hash === null
-      ? `The commit is titled “${plain}”${files}.`
-      : `Commit ${hash} on ${branch} is titled “${plain}”${files}.`
-  const functionsChanged: FunctionChange[] = edits.flatMap((edit) => edit.functions)
+}
+
+/** `edits` are those it is made of, `files` also those of the commit that it amends. */
+export function composeCommit(
+  commit: Commit,
+  statements: readonly string[],
+  edits: readonly EditedFile[],
+  files: readonly string[],
+): ObservationDraft {
+  const { hash, subject, action } = commit
   return composeDraft({
     type: commitType(subject),
-    title: tidyTitle(plain.charAt(0).toUpperCase() + plain.slice(1)),
-    statements: statements.length > 0 ? statements : [identity],
-    facts: [identity, ...facts],
+    title: tidyTitle(capitalized(plainSubject(subject))),
+    statements,
+    facts: [commitSentence(commit)],
     subtitle: hash === null ? null : `commit ${hash}`,
     concepts: ['what-changed'],
-    filesModified: edits.map((edit) => edit.file),
-    functionsChanged,
+    filesModified: files,
+    functionsChanged: edits.flatMap((edit) => edit.functions),
     agent: action.agent,
     chars: action.size,
     sources: [action.id, ...edits.map((edit) => edit.id)],

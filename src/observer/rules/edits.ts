@@ -1,10 +1,11 @@
 /** The files that were changed and are in no commit yet, as they are in the end. */
 import type { InboxEvent } from '../../domain/event.ts'
 import { asFields, stringField } from '../tool-events/json-fields.ts'
-import { isTestFile } from '../tool-events/text.ts'
+import { isTestFile, joinList } from '../tool-events/text.ts'
 import type { ActionOf, ToolAction } from '../tool-events/tool-action.ts'
 import type { EditedFile } from './memo.ts'
 
+const MAX_NAMED_FILES = 4
 /** Functions remembered of a file. */
 const MAX_FUNCTIONS = 3
 
@@ -28,7 +29,7 @@ function addEdit(files: Map<string, EditedFile>, { change, id, at }: ActionOf<'e
   )
   const kind = known?.kind === 'created' && change.kind === 'edited' ? 'created' : change.kind
   files.delete(change.file)
-  files.set(change.file, { file: change.file, kind, functions, id, at, told: false })
+  files.set(change.file, { file: change.file, kind, functions, id, at, told: false, committed: false })
 }
 
 const DELETING = /^(?:git )?rm\s/
@@ -39,7 +40,7 @@ function removeDeleted(files: Map<string, EditedFile>, { result, id, at }: Actio
     const edit = files.get(name.replace(/^\.\//, '').replace(/["']/g, ''))
     if (edit === undefined) continue
     if (edit.kind === 'created') files.delete(edit.file)
-    else files.set(edit.file, { ...edit, kind: 'deleted', functions: [], id, at, told: false })
+    else files.set(edit.file, { ...edit, kind: 'deleted', functions: [], id, at, told: false, committed: false })
   }
 }
 
@@ -71,4 +72,19 @@ function replacementOf(message: InboxEvent | undefined): { file: string; from: s
   const input = asFields(message.input)
   const [from, to] = [stringField(input, 'old_string'), stringField(input, 'new_string')]
   return from === '' || to === '' ? null : { file: stringField(input, 'file_path'), from, to }
+}
+
+/** `Created a.ts; changed b.ts and c.ts`. */
+export function changedFiles(edits: readonly EditedFile[]): string {
+  const part = (verb: string, kind: EditedFile['kind']) => {
+    const files = edits.filter((edit) => edit.kind === kind).map((edit) => `\`${edit.file}\`${functionNames(edit)}`)
+    return files.length === 0 ? [] : [`${verb} ${joinList(files, MAX_NAMED_FILES)}`]
+  }
+  const text = [...part('created', 'created'), ...part('changed', 'edited'), ...part('deleted', 'deleted')].join('; ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function functionNames({ functions }: EditedFile): string {
+  const names = functions.map(({ name }) => `\`${name}\``)
+  return names.length === 0 ? '' : ` (${joinList(names, 3)})`
 }

@@ -20,6 +20,9 @@ export interface Fix {
   remedy: CommandAction | null
 }
 
+const MAX_ERRORS = 3
+/** Their failures are no problem of the project: a look that finds nothing, a rule of style. */
+const UNTOLD_KINDS = new Set<CommandKind>(['look', 'lint'])
 /** Kinds of command that can resolve a failure without an edit. */
 const REMEDY_KINDS = new Set<CommandKind>(['install', 'migration'])
 
@@ -33,13 +36,14 @@ export function findFixes(
   const used = new Set<string>()
   const fixes: Fix[] = []
   actions.forEach((action, i) => {
-    if (action.kind !== 'command' || action.result.kind === 'look') return
+    if (action.kind !== 'command' || UNTOLD_KINDS.has(action.result.kind)) return
     if (!action.result.ok) {
       const failure = failureOf(action)
       if (failure === null || isTestFirst(actions, i)) return
       const known = failing.get(failure.key)
-      // The last run that reported an error has the one that was fixed.
-      failing.set(failure.key, { failure, from: known?.from ?? i })
+      // The last run that reported an error has the one that was fixed last; the others were fixed on the way.
+      const errors = unique([...failure.errors.slice(0, 2), ...(known?.failure.errors ?? [])]).slice(0, MAX_ERRORS)
+      failing.set(failure.key, { failure: { ...failure, errors }, from: known?.from ?? i })
       return
     }
     for (const key of unique(action.keys)) {
@@ -90,7 +94,13 @@ export function failureOf({ id, at, result }: CommandAction): OpenFailure | null
   const errors = result.errors.filter(isTelling).sort((a, b) => Number(isEmptyError(a)) - Number(isEmptyError(b)))
   const [first] = errors
   if (first === undefined || isEmptyError(first)) return null
-  return { key: result.key, command: shownCommand(result), errors: errors.slice(0, 3).map(withoutSpinner), at, id }
+  return {
+    key: result.key,
+    command: shownCommand(result),
+    errors: errors.slice(0, MAX_ERRORS).map(withoutSpinner),
+    at,
+    id,
+  }
 }
 
 /** The message of a commit is long, and told by the commit. */
@@ -135,7 +145,7 @@ export function composeFix({ failure, success, edits, earlier, remedy }: Fix): O
   ]
   return composeDraft({
     type: 'bugfix',
-    title: `Fix ${errorName(failure.errors[0] ?? '')} in ${files.length > 0 ? joinList(files.map(shownFile), 2) : shortCommand(success.result)}`,
+    title: fixTitle(failure.errors[0] ?? '', files),
     statements,
     facts: [
       ...replacements(edits),
@@ -171,20 +181,17 @@ function replacements(edits: readonly ActionOf<'edit'>[]): string[] {
 const ERROR_NAME =
   /\b(\w+(?:Error|Exception|Panic)|error\[\w+\]|TS\d{4,5}|E\d{4}|SIG[A-Z]+|segmentation fault|merge conflict)\b/i
 
-/** The name of the error, or its first words without the location. */
-function errorName(error: string): string {
-  const words = error.replace(/^[\w./\\-]{1,200}[:(]\d[\d:,)]{0,20}:?\s*/, '').split(' ')
-  return ERROR_NAME.exec(error)?.[1] ?? reportedSentence('it printed', words.slice(0, 5).join(' '))
-}
-
-export function shortCommand(result: CommandResult): string {
-  return result.command.split(' ').slice(0, 3).join(' ')
+function fixTitle(error: string, files: readonly string[]): string {
+  const name = ERROR_NAME.exec(error)?.[1]
+  if (name !== undefined && files.length > 0) return `Fix ${name} in ${joinList(files.map(shownFile), 2)}`
+  const message = error.replace(/^[\w./\\-]{1,200}[:(]\d[\d:,)]{0,20}:?\s*/, '')
+  return `Fix the error: ${reportedSentence('it printed', message)}`
 }
 
 /** Kinds of command whose last result tells where the work is. */
-const TELLING_KINDS = new Set<CommandKind>(['test', 'build', 'lint', 'typecheck', 'migration'])
+const TELLING_KINDS = new Set<CommandKind>(['test', 'build', 'typecheck', 'migration'])
 /** What other commands say that stays true: addresses, versions, ports. */
-const LASTING_FACT = /^(?:Opened|Tagged|Installed|Added|Upgraded|Updated|Server listens|Merged|Migration)\b/
+const LASTING_FACT = /^(?:Opened|Tagged|Installed|Added|Upgraded|Updated|Server listens|Migration)\b/
 
 /** The last result of each command, in the order of their last runs. */
 export function lastOutcomes(actions: readonly ToolAction[], before: readonly CommandOutcome[]): CommandOutcome[] {
@@ -198,6 +205,8 @@ export function lastOutcomes(actions: readonly ToolAction[], before: readonly Co
     const { result, id } = action
     for (const fact of result.facts.filter((one) => LASTING_FACT.test(one)))
       set({ key: fact, sentence: `${withoutStop(fact)}.`, ok: true, id })
+    // A chain that succeeds is a success of each of its commands.
+    if (result.ok) for (const key of action.keys) outcomes.delete(key)
     if (!TELLING_KINDS.has(result.kind)) continue
     const sentence = outcomeSentence(action)
     if (sentence === null) outcomes.delete(result.key)
@@ -206,11 +215,15 @@ export function lastOutcomes(actions: readonly ToolAction[], before: readonly Co
   return [...outcomes.values()]
 }
 
+function outcomeOf(name: string, headline: string): string {
+  const isRepetition = /^(?:build|tests?|compiled?) succeeded/i.test(headline)
+  return `${name} succeeded${isRepetition ? '' : `: ${withoutStop(reportedSentence('it printed', headline))}`}.`
+}
+
 function outcomeSentence(action: CommandAction): string | null {
   const { command, headline, ok } = action.result
   const name = `\`${clipAtWord(command, 80)}\``
-  if (ok)
-    return headline === null ? null : `${name} succeeded: ${withoutStop(reportedSentence('it printed', headline))}.`
+  if (ok) return headline === null ? null : outcomeOf(name, headline)
   const failure = failureOf(action)
   return failure === null
     ? null

@@ -19,10 +19,10 @@ import {
   outerSentences,
   type TurnWork,
 } from './closing.ts'
-import { commitsOf, composeCommit, mergeAmended } from './commits.ts'
+import { commitSentence, commitStatements, commitsOf, committedEdits, composeCommit, mergeAmended } from './commits.ts'
 import { trackEdits, withoutReverted } from './edits.ts'
 import { composeFix, findFixes, lastOutcomes } from './fixes.ts'
-import { memoTurn, type RulesMemo, readMemo } from './memo.ts'
+import { type CommandOutcome, memoTurn, type RulesMemo, readMemo } from './memo.ts'
 import { composeSessionSummary } from './session-summary.ts'
 import { fingerprintOf } from './statement-roles.ts'
 import { readStatements, type Statement } from './statements.ts'
@@ -56,7 +56,7 @@ async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
   const observations = [
     ...(isNew ? userChoices(memo, prompt, first) : []),
     ...actions.flatMap(observeUser),
-    ...observeReports(actions),
+    ...observeReports(actions, cwd),
     ...fixes.map(composeFix),
     ...commits.observations,
   ]
@@ -77,7 +77,7 @@ async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
         open,
         edits: commits.edits,
         commit: commits.last,
-        outcomes: lastOutcomes(actions, memo.outcomes),
+        outcomes: [...lastOutcomes(actions, memo.outcomes), ...commits.outcomes],
         promptRead: Math.max(memo.promptRead, promptNumber),
         asked: isNew ? null : memo.asked,
         said: [...memo.said, ...statementsOf(observations)],
@@ -135,14 +135,22 @@ function observeUser(action: ToolAction): ObservationDraft[] {
 }
 
 /** The end of a subagent has the same text as the result of the tool that started it. */
-function observeReports(actions: readonly ToolAction[]): ObservationDraft[] {
+function observeReports(actions: readonly ToolAction[], cwd: string): ObservationDraft[] {
   const reports = new Map(actions.flatMap((action) => (action.kind === 'agent' ? [[action.found.trim(), action]] : [])))
-  return [...reports.values()].flatMap((report) => observeReport(report) ?? [])
+  return [...reports.values()].flatMap(
+    (report) => observeReport({ ...report, found: withoutDirectory(report.found, cwd) }) ?? [],
+  )
+}
+
+/** Paths in the project are relative to it. */
+function withoutDirectory(text: string, cwd: string): string {
+  return cwd.length < 2 ? text : text.replaceAll(`${cwd}/`, '')
 }
 
 /** Each commit takes the edits before it. */
 function observeCommits(actions: readonly ToolAction[], memo: RulesMemo) {
   const observations: ObservationDraft[] = []
+  const outcomes: CommandOutcome[] = []
   let edits = memo.edits
   let last = memo.commit
   let from = 0
@@ -157,16 +165,28 @@ function observeCommits(actions: readonly ToolAction[], memo: RulesMemo) {
     const at = actions.indexOf(commit.action)
     edits = trackEdits(edits, actions.slice(from, at + 1))
     from = at + 1
-    const files = unique([...edits.map((edit) => edit.file), ...(commit.replaces?.files ?? [])])
-    observations.push(composeCommit(commit, edits, []))
-    last = {
-      hash: commit.hash,
-      message: `${commit.subject}\n\n${commit.body}`.slice(0, MAX_MESSAGE_CHARS),
-      files: files.slice(0, MAX_COMMIT_FILES),
-    }
-    edits = []
+    const committed = committedEdits(
+      commit,
+      edits.filter((edit) => !edit.committed),
+    )
+    const files = unique([...committed.map((edit) => edit.file), ...(commit.replaces?.files ?? [])])
+    const statements = commitStatements(commit)
+    if (statements.length > 0) observations.push(composeCommit(commit, statements, committed, files))
+    else
+      outcomes.push({
+        key: `commit ${commit.subject}`,
+        sentence: commitSentence(commit),
+        ok: true,
+        id: commit.action.id,
+      })
+    const message = `${commit.subject}\n\n${commit.body}`.slice(0, MAX_MESSAGE_CHARS)
+    last = { hash: commit.hash, message, files: files.slice(0, MAX_COMMIT_FILES) }
+    edits = edits.flatMap((edit) => {
+      if (!committed.includes(edit)) return [edit]
+      return statements.length > 0 ? [] : [{ ...edit, committed: true }]
+    })
   }
-  return { observations, edits: trackEdits(edits, actions.slice(from)), last }
+  return { observations, outcomes, edits: trackEdits(edits, actions.slice(from)), last }
 }
 
 /** Kept of a commit for one that amends it. */
@@ -196,7 +216,8 @@ function summarize(request: SummarizeRequest): SummarizeAnswer {
   }
   const memo = readMemo(conversation)
   const message = turnEnd?.lastMessage ?? ''
-  const statements = readStatements(message)
+  const isWork = memo.edits.some((edit) => !edit.told)
+  const statements = readStatements(withoutDirectory(message, request.cwd), isWork ? 'The change' : null)
   const asked = openQuestion(statements)
   const choices = memo.promptRead < promptNumber ? userChoices(memo, prompt, turnEnd === null ? [] : [turnEnd.id]) : []
   const made = [...choices, ...observeTurn(memo, statements, message, request)]
@@ -210,7 +231,7 @@ function summarize(request: SummarizeRequest): SummarizeAnswer {
   })
   const next: RulesMemo = {
     ...memo,
-    edits: memo.edits.map((edit) => ({ ...edit, told: true })),
+    edits: memo.edits.filter((edit) => !edit.committed).map((edit) => ({ ...edit, told: true })),
     outcomes: [],
     asked,
     promptRead: Math.max(memo.promptRead, promptNumber),

@@ -17,7 +17,7 @@ const openFailure = z.object({
 })
 export type OpenFailure = z.infer<typeof openFailure>
 
-/** A file that was changed and is in no commit yet. */
+/** A file that was changed, and that no commit has told yet. */
 const editedFile = z.object({
   file: z.string(),
   kind: z.enum(['created', 'edited', 'deleted']),
@@ -27,6 +27,8 @@ const editedFile = z.object({
   at: z.number(),
   /** An observation has the change already. */
   told: z.boolean(),
+  /** It is in a commit that is told at the end of the turn. */
+  committed: z.boolean(),
 })
 export type EditedFile = z.infer<typeof editedFile>
 

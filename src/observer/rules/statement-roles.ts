@@ -9,11 +9,11 @@ export type StatementRole = 'result' | 'cause' | 'choice' | 'guess' | 'next' | '
 export const MAX_STATEMENT_CHARS = 420
 
 const NEXT_SECTION =
-  /\b(?:next|to-?dos?|remain(?:s|ing)?|follow-?ups?|what'?s left|still (?:open|to do|missing)|future|outstanding|not (?:yet )?(?:done|addressed|covered)|open (?:points|items|issues|tasks)|deferred|prochaines? étapes?|reste à faire|nächste schritte|offen|pendientes?|próximos pasos)\b|下一步|待办|后续/i
+  /\b(?:next|to-?dos?|remain(?:s|ing)?|follow-?ups?|what'?s left|still (?:open|to do|missing)|future|outstanding|not (?:yet )?(?:done|addressed|covered)|open (?:points|items|issues|tasks)|action items|deferred|prochaines? étapes?|reste à faire|nächste schritte|offen|pendientes?|próximos pasos)\b|下一步|待办|后续/i
 const OPTION_LEAD =
   /\?\W*$|\b(?:options?|alternatives?|possibilit(?:y|ies)|candidates?|should i|shall i|would you|do you want|want me to|you could|we could|i could|you can either|open questions?|questions?|trade-?offs?|pros|cons|either)\b|选项|还是$/i
 const NEXT =
-  /^(?:next(?: steps?)?|to-?do|remaining|follow-?ups?|still)\b|\b(?:still (?:to do|needs?|need to|has to|have to|missing|open|outstanding|pending|fails?|failing)|remains? (?:to|open|un|the)|left to do|not yet|you (?:can now|(?:will |'ll )?need to|should|must|may want to|might want to|have to)|(?:has|have)(?: not|n'?t) been|follow[- ]?up|deferred|future (?:work|consideration)|if (?:that|this|it) (?:still )?(?:fails|does(?: not|n'?t) work)|reste à|il (?:faut|faudra) encore|pas encore|noch nicht|muss noch|todavía|falta)\b|下一步|接下来|还需要|尚未/i
+  /^(?:not (?:yet )?(?:done|covered|implemented|included|tested|addressed|supported)|next(?: steps?)?|to-?do|remaining|follow-?ups?|still)\b|\b(?:still (?:to do|needs?|need to|has to|have to|missing|open|outstanding|pending|fails?|failing)|remains? (?:to|open|un|the)|left to do|not yet|you (?:can now|(?:will |'ll )?need to|should|must|may want to|might want to|have to)|(?:has|have)(?: not|n'?t) been|follow[- ]?up|deferred|future (?:work|consideration)|if (?:that|this|it) (?:still )?(?:fails|does(?: not|n'?t) work)|reste à|il (?:faut|faudra) encore|pas encore|noch nicht|muss noch|todavía|falta)\b|下一步|接下来|还需要|尚未/i
 const CAUSE =
   /\b(?:because|root cause|turn(?:s|ed) out|caused? by|causes?|the (?:\w+ )?(?:issue|problem|bug|reason|culprit|failure|error) (?:is|was|were|came)|due to|which (?:is|was) why|that'?s why|means? that|found (?:that|out)|discovered|happens when|only when|parce que|à cause|car\b|weil|wegen|porque|debido a)\b|因为|由于|原因/i
 const CHOICE =
@@ -29,9 +29,14 @@ export function roleOf(text: string, section: string | null): StatementRole {
   if (section !== null && NEXT_SECTION.test(section)) return 'next'
   if (section !== null && isOptionLead(section)) return 'option'
   if (NEXT.test(text)) return 'next'
-  if (GUESS.test(text)) return 'guess'
+  // What was done is certain, also where the sentence ends with what it should lead to.
+  if (GUESS.test(text) && !PAST_START.test(text)) return 'guess'
   if (CHOICE.test(text)) return 'choice'
   return CAUSE.test(text) ? 'cause' : 'result'
+}
+
+export function isUncertain(text: string): boolean {
+  return GUESS.test(text) || /\b(?:possible|potential)\b/i.test(text)
 }
 
 export function isOptionLead(lead: string): boolean {
@@ -45,7 +50,7 @@ const CHATTER = [
   /^https?:\/\/\S+$/i,
   /^(?:please )?(?:let me know|feel free|would you (?:like|prefer)|do you want|want me to|shall i|should i|if you(?:'d| would)? (?:like|want|prefer|need|have)|happy to|glad to|just (?:say|let|tell)|anything else|(?:i )?hope|please (?:review|let|test|try|check|confirm)|ready (?:to|for|when)\b)/i,
   /^(?:now,? )?(?:let me|let'?s|i'?ll|i will|i'?m going to|i am going to|i'?m (?:now )?(?:ready|excited|happy)|i need to|we need to|i should)\b/i,
-  /^(?:here(?:'s| is| are)\b|this (?:is|was) (?:a |the )?summary|in summary\W*$|to summari[sz]e\W*$|see (?:above|below)|as (?:requested|mentioned)|now i (?:have|can|see|understand)|looking at|based on (?:the|my|your))/i,
+  /^(?:here(?:'s| is| are)\b|this (?:is|was) (?:a |the )?summary|in summary\W*$|to summari[sz]e\W*$|see (?:above|below)|as (?:requested|mentioned)|for example|take a look|now i (?:have|can|see|understand)|looking at|based on (?:the|my|your))/i,
   /^(?:you'?re (?:not wrong|absolutely|completely|totally|right)|good (?:catch|question|point|idea|call)|great (?:question|point|idea|catch)|thank(?:s| you)|sorry|i apologi[sz]e|that'?s (?:it|all|right|correct|great|a (?:great|good|fair)))\b/i,
   /\b(?:working (?:tree|directory)(?: is)?(?: now)? clean|clean working (?:tree|directory)|nothing (?:more )?to commit|production[- ]ready|ready (?:for|to) (?:review|commit|merge|use|test(?:ing)?|go|push|be|ship|deploy\w*|ci)|everything (?:is |now )?(?:works?|working|set|up[- ]to[- ]date|in place)|all (?:set|done)|(?:task|work|job|port|everything|all) (?:is |has been )?(?:now )?(?:complete|completed|done|finished)\W*$|successfully (?:completed|done)\W*$)/i,
 ]
@@ -73,16 +78,18 @@ export function withoutOpening(sentence: string): string {
 
 /** Names of programs, files and addresses keep their small letter. */
 export function capitalized(text: string): string {
-  return /^\p{Ll}[\p{L}'’]*(?:[\s,.!?:;]|$)/u.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+  return /^\p{Ll}[\p{L}'’]*(?:[\s,!?:;]|\.\s|$)/u.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }
 
 const DEPENDENT =
-  /^(?:this|that|these|those|it|they|he|she|its|their|which|both|either|neither|such|but|then|however|therefore|thus|hence|otherwise|instead|similarly|likewise|again|same|not\b|or\b|the (?:former|latter|same|other|others|first|second|above|rest|solution|result|fix)\b|cela|ceci|ça|dies|das|esto?)(?:['’]\w+)?\b/i
+  /^(?:this|that|these|those|it|they|he|she|its|their|which|both|either|neither|such|but|then|however|therefore|thus|hence|otherwise|instead|similarly|likewise|again|same|not (?:just|only)|or\b|the (?:former|latter|same|other|others|first|second|above|rest|solution|result|fix)\b|cela|ceci|ça|dies|das|esto?)(?:['’]\w+)?\b/i
 
 /** It needs the sentence before it: "This fixes both." */
 export function isDependent(text: string): boolean {
-  return DEPENDENT.test(text)
+  return DEPENDENT.test(text) || (text.length < SHORT_SENTENCE_CHARS && /\b(?:this|that|it)\W*$/i.test(text))
 }
+
+const SHORT_SENTENCE_CHARS = 60
 
 const STOP_WORDS = new Set(
   wordList(`a about after all also an and any are as at be been both but by can could did do does done for from get go had has
@@ -114,6 +121,7 @@ const PAST_START =
 
 /** A list item that is a statement without its heading. Languages that the rules do not know are not judged. */
 export function isStanding(item: string): boolean {
+  if (/^`[^`]*`$/.test(item)) return false
   if (/^[^:]{2,60}: \S/.test(item)) return contentWords(item).length >= MIN_CONTENT_WORDS
   return FINITE.test(item) || PAST_START.test(item) || !looksEnglish(item)
 }

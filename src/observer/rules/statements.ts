@@ -5,12 +5,19 @@
  */
 import { ownWords } from '../../domain/reported-speech.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
-import { clipAtWord, firstAndLast, sentencesOfLine, stripControlCharacters } from '../tool-events/text.ts'
+import {
+  clipAtWord,
+  firstAndLast,
+  joinWrappedLines,
+  sentencesOfLine,
+  stripControlCharacters,
+} from '../tool-events/text.ts'
 import {
   isChatter,
   isDependent,
   isOptionLead,
   isStanding,
+  isUncertain,
   MAX_STATEMENT_CHARS,
   roleOf,
   type StatementRole,
@@ -29,10 +36,11 @@ export interface Statement {
 const MAX_TEXT_CHARS = 16_000
 const MAX_STATEMENTS = 120
 
-export function readStatements(text: string): Statement[] {
+/** `subject` is what a first sentence with "This" or "That" is about, if that is known. */
+export function readStatements(text: string, subject: string | null = null): Statement[] {
   const own = ownWords(withShortFences(firstAndLast(text, MAX_TEXT_CHARS)), 'message')
-  const reader = new StatementReader()
-  for (const line of stripControlCharacters(own).split('\n')) reader.read(line)
+  const reader = new StatementReader(subject)
+  for (const line of joinWrappedLines(stripControlCharacters(own).split('\n'))) reader.read(line)
   return reader.finish()
 }
 
@@ -56,7 +64,7 @@ function withShortFences(text: string): string {
       const isShort = lines.length <= MAX_FENCE_LINES && lines.join('').length <= MAX_FENCE_CHARS
       const isPlain = lines.every((one) => !/[{}│┌└]|`/.test(one))
       if (lines.length > 0 && isShort && isPlain && /:\W{0,4}$/.test(introduction.trimEnd())) {
-        kept.push(...lines.map((one) => `- \`${one}\``), '')
+        kept.push(...lines.map((one) => `      - \`${one}\``), '')
       }
       fence = null
     }
@@ -73,16 +81,22 @@ interface ListItem {
 type StatusMark = 'done' | 'open' | 'failed'
 
 class StatementReader {
+  readonly #subject: string | null
   readonly #statements: Statement[] = []
   #section: string | null = null
   /** A sentence that ends in a colon, without it. */
   #lead: string | null = null
   #items: ListItem[] = []
+  #baseDepth = 0
   #columns: string[] | null = null
   /** Whether the last statement is of the paragraph that is being read. */
   #continues = false
   /** Whether a list of the section was read: the text after it may be about anything. */
   #listed = false
+
+  constructor(subject: string | null) {
+    this.#subject = subject
+  }
 
   read(raw: string): void {
     const line = raw.trimEnd()
@@ -106,7 +120,7 @@ class StatementReader {
     }
     const item = itemOf(line)
     if (item !== null) this.#readItem(item)
-    else if (this.#items.length > 0 && /^\s{2,}/.test(line)) this.#items.at(-1)?.children.push(cleanInline(line))
+    else if (this.#items.length > 0 && /^\s{2,}/.test(line)) this.#continueItem(cleanInline(line))
     else this.#readText(line)
   }
 
@@ -133,13 +147,32 @@ class StatementReader {
   }
 
   #readItem({ depth, text, mark }: { depth: number; text: string; mark: StatusMark | null }): void {
-    const parent = this.#items.at(-1)
-    const isLead = /[:：]$/.test(text) && mark !== 'failed'
-    if (depth > 0 && parent !== undefined) parent.children.push(text)
-    else if (isLead) {
+    if (this.#items.length === 0) this.#baseDepth = depth
+    else if (depth < this.#baseDepth) {
       this.#endList()
-      this.#lead = trimEndMatching(text, /[:：\s]/)
-    } else this.#items.push({ text, children: [], mark })
+      this.#baseDepth = depth
+    }
+    const last = this.#items.at(-1)
+    const isNested = depth > this.#baseDepth
+    if (last !== undefined && isNested) {
+      last.children.push(text)
+      return
+    }
+    // A line with a sign, "✅ Done:", introduces the list after it.
+    if (last !== undefined && isLead(last) && last.mark !== null && mark === null) {
+      this.#items.pop()
+      this.#endList()
+      this.#lead = trimEndMatching(last.text, /[:：\s]/)
+      this.#baseDepth = depth
+    }
+    this.#items.push({ text, children: [], mark })
+  }
+
+  #continueItem(text: string): void {
+    const last = this.#items.at(-1)
+    if (last === undefined) return
+    if (last.children.length > 0 || /[.!?:]$/.test(last.text)) last.children.push(text)
+    else last.text = `${last.text} ${text}`
   }
 
   #readText(line: string): void {
@@ -156,7 +189,11 @@ class StatementReader {
 
   /** A sentence of a paragraph. One that needs the sentence before it is added to that. */
   #add(sentence: string): void {
-    const text = withoutOpening(sentence)
+    const opened = withoutOpening(sentence)
+    const isFirst = this.#statements.length === 0 && this.#subject !== null
+    const text = isFirst
+      ? opened.replace(/^(?:this|that|it) (?=[a-z]{2,20}s (?!is\b))(?!is |was )/i, `${this.#subject} `)
+      : opened
     const last = this.#statements.at(-1)
     const role = roleOf(text, this.#listed ? null : this.#section)
     if (role === 'question') {
@@ -192,6 +229,7 @@ class StatementReader {
     this.#listed = true
     const label = lead ?? this.#section
     const isOptions = label !== null && isOptionLead(label)
+    const isGuess = lead !== null && isUncertain(lead)
     const open = items.filter(({ mark }) => mark === 'open').map(itemText)
     const texts = items.filter(({ mark }) => mark !== 'open').map(itemText)
     for (const text of open) this.#push(text, isOptions ? 'option' : 'next')
@@ -205,10 +243,13 @@ class StatementReader {
     const prefix = usesLabel && !(label !== null && stands && isAnnouncement(label)) ? label : null
     for (const text of prefix === null ? texts : packItems(prefix, texts)) {
       const statement = withoutOpening(text)
-      if (statement !== '' && !isChatter(statement)) this.#push(statement, roleOf(statement, this.#section))
+      if (statement !== '' && !isChatter(statement))
+        this.#push(statement, isGuess ? 'guess' : roleOf(statement, this.#section))
     }
   }
 }
+
+const isLead = ({ text, children }: ListItem): boolean => children.length === 0 && /[:：]$/.test(text)
 
 /** A lead that only announces what follows. */
 function isAnnouncement(lead: string): boolean {

@@ -5,7 +5,13 @@
 import type { ObservationDraft } from '../../domain/observation.ts'
 import { ownWords } from '../../domain/reported-speech.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
-import { clipAtWord, sentencesOfLine, singleLine, stripControlCharacters } from '../tool-events/text.ts'
+import {
+  clipAtWord,
+  joinWrappedLines,
+  sentencesOfLine,
+  singleLine,
+  stripControlCharacters,
+} from '../tool-events/text.ts'
 import type { AnsweredQuestion } from '../tool-events/tool-action.ts'
 import { composeDraft } from './drafts.ts'
 import type { OpenQuestion } from './memo.ts'
@@ -40,7 +46,7 @@ export function usersWords(prompt: string | null): string | null {
     if (chars > MAX_OWN_CHARS) break
     kept.push(line)
   }
-  const words = joinWrapped(kept).trim()
+  const words = joinWrappedLines(kept).join('\n').trim()
   return /\p{L}/u.test(words) ? words : null
 }
 
@@ -65,20 +71,6 @@ function isPasted(line: string): boolean {
   return /^\s*(?:[❯➜»$%#>=✔✖×│┃┌└├╭╰⏺⎿]|\[\+\]|=>|\d+(?:\.\d+)?s\b)/u.test(line) || line.length > MAX_OWN_LINE_CHARS
 }
 
-/** A line of this length that ends in the middle of a sentence goes on in the next. */
-const WRAPPED_CHARS = 60
-
-function joinWrapped(lines: readonly string[]): string {
-  let text = ''
-  let last = ''
-  for (const line of lines) {
-    const isWrapped = last.length >= WRAPPED_CHARS && !/[.!?:;]\s*$/.test(last) && /^[\p{Ll}(]/u.test(line)
-    text += `${text === '' ? '' : isWrapped ? ' ' : '\n'}${line}`
-    last = line
-  }
-  return text
-}
-
 const QUESTION = /[?？]\W{0,3}$/
 /** A statement with a question mark: "i think they should be the same?" */
 const OPINION =
@@ -91,8 +83,8 @@ const CHOICE = [
   /\b(?:let'?s|lets|we(?:'ll| will)?|go(?:ing)?) (?:use|go with|stick (?:with|to)|stay with|keep|do|drop|skip|switch to|remove)\b/i,
   /\b(?:decided|chose|settled on|agreed|the (?:decision|rule|plan|goal|aim|idea) is)\b/i,
   /,? not [\w`'"-]+(?: [\w`'"-]+){0,6}\W*$/i,
-  /\b(?:i|we) (?:\w+ )?(?:want|need|expect|would like) (?!you\b|to (?:see|know|look|check|talk)\b)/i,
-  /\b(?:i think|i bet|it should|it must|they should|should (?:be|say|show|link|live|go|use|stay|reference|have|look|work)|needs? to|have to)\b/i,
+  /\b(?:i|we) (?:\w+ )?(?:want|expect|would like) (?!you\b|to (?:see|know|look|check|talk|add|fix|import|make)\b)/i,
+  /\b(?:i think|i bet|it should|it must|they should|should (?:be|say|show|link|live|go|use|stay|reference|have|look|work|come))\b/i,
   /\b(?:je (?:préfère|veux|ne veux)|il (?:faut|ne faut)|on (?:garde|utilise|va)|plutôt que|au lieu|ne .{1,40} pas|toujours|jamais|wir (?:nehmen|wollen)|statt|lieber|nicht|immer|en lugar|prefiero|nunca|siempre)\b|不要|应该|改用|必须|使用/i,
 ]
 /** Asks for an action now: "can you …", "let's commit this". Not a choice, unless it names the alternative. */
@@ -130,7 +122,7 @@ function sentencesOfUser(line: string): string[] {
 }
 
 const UNSURE =
-  /\b(?:(?:do not|don'?t) know|not sure|no idea|wonder(?:ing)?|(?:when|if|whether|what|how) (?:i|we|you) (?:want|need))\b/i
+  /\b(?:(?:do not|don'?t) (?:stop|forget|worry|hesitate)|(?:do not|don'?t) know|not sure|no idea|wonder(?:ing)?|(?:when|if|whether|what|how) (?:i|we|you) (?:want|need))\b/i
 
 function isChoice(sentence: string): boolean {
   if (UNSURE.test(sentence)) return false
@@ -141,7 +133,7 @@ function isChoice(sentence: string): boolean {
 }
 
 const FILLER =
-  /^(?:(?:so|and|but|also|oh|ah+|um+|hm+|ok(?:ay)?|well|now|then|because|actually|no|yes|remember(?: that)?)[,.!]?\s+)+/i
+  /^(?:(?:(?:so|and|but|also|oh|ah+|um+|hm+|ok(?:ay)?|well|now|then|because|actually|remember(?: that)?)[,.!]?|(?:no|yes)[,.!])\s+)+/i
 
 function asSentence(sentence: string): string {
   const text = trimEndMatching(withoutOpening(sentence.trim().replace(FILLER, '')), /[\s,;:–—-]/)
@@ -210,10 +202,12 @@ export function findAnswer(asked: OpenQuestion | null, prompt: string | null): s
     .join(' ')
   if (answer === '' || answer.length > MAX_ANSWER_CHARS) return null
   const option = chosenOption(asked.options, answer)
-  const hasContent = AGREEMENT.test(answer) && contentWords(answer).length >= 2
-  if (option === null && !hasContent) return null
-  const picked = option === null ? '' : `: ${trimEndMatching(option, /[.\s]/)}`
-  return `Asked “${clipAtWord(asked.question, 200)}”, the user answered “${singleLine(answer, MAX_ANSWER_CHARS)}”${picked}.`
+  const said = singleLine(answer, MAX_ANSWER_CHARS)
+  if (option !== null) return `The user chose “${trimEndMatching(option, /[.\s]/)}” and said: “${said}”.`
+  // "Yes" to an offer is a permission; to a question with alternatives it is a choice.
+  const isChoiceOf = /\bor\b|\bou\b|\boder\b|还是/i.test(asked.question) || ALTERNATIVE.test(answer)
+  const isAnswer = isChoiceOf && AGREEMENT.test(answer) && contentWords(answer).length >= 2
+  return isAnswer ? `Asked “${clipAtWord(asked.question, 200)}”, the user answered “${said}”.` : null
 }
 
 /** An answer of more words is a statement of its own. */

@@ -1,12 +1,11 @@
 /** What a turn did, where the agent said nothing about it: the request, the changed files and the results of commands. */
 import type { ObservationDraft, ObservationType } from '../../domain/observation.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
-import { joinList } from '../tool-events/text.ts'
 import type { TurnWork } from './closing.ts'
 import { composeDraft } from './drafts.ts'
+import { changedFiles } from './edits.ts'
 import type { EditedFile } from './memo.ts'
-
-const MAX_NAMED_FILES = 4
+import { withoutOpening } from './statement-roles.ts'
 
 /** Null if nothing was changed and no command had a result. */
 export function composeWork(work: TurnWork, request: string | null): ObservationDraft | null {
@@ -27,7 +26,7 @@ export function composeWork(work: TurnWork, request: string | null): Observation
   const asked = request === null ? '' : ` for the request “${trimEndMatching(request, /[.\s]/)}”`
   return composeDraft({
     type: workType(edits),
-    ...(request === null ? {} : { title: request }),
+    ...(request === null ? {} : { title: withoutOpening(request) || request }),
     statements: [`${changedFiles(edits)}${asked}.`, ...results],
     concepts: ['what-changed'],
     filesModified: edits.map((edit) => edit.file),
@@ -36,21 +35,6 @@ export function composeWork(work: TurnWork, request: string | null): Observation
     sources,
     saidBy: 'agent',
   })
-}
-
-/** `Created a.ts; changed b.ts and c.ts`. */
-function changedFiles(edits: readonly EditedFile[]): string {
-  const part = (verb: string, kind: EditedFile['kind']) => {
-    const files = edits.filter((edit) => edit.kind === kind).map((edit) => `\`${edit.file}\`${functionNames(edit)}`)
-    return files.length === 0 ? [] : [`${verb} ${joinList(files, MAX_NAMED_FILES)}`]
-  }
-  const text = [...part('created', 'created'), ...part('changed', 'edited'), ...part('deleted', 'deleted')].join('; ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
-function functionNames({ functions }: EditedFile): string {
-  const names = functions.map(({ name }) => `\`${name}\``)
-  return names.length === 0 ? '' : ` (${joinList(names, 3)})`
 }
 
 function workType(edits: readonly EditedFile[]): ObservationType {

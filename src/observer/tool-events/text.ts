@@ -107,6 +107,24 @@ export function firstAndLast(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars / 2)}\n${text.slice(-maxChars / 2)}`
 }
 
+/** A line of this length that ends in the middle of a sentence goes on in the next one. */
+const WRAPPED_CHARS = 50
+/** Begins a list item, a heading, a table, a quotation or a code block. */
+const BLOCK_LINE = /^\s*(?:[-*•+–>#|]|\d{1,3}[.)]\s|`{3}|~{3}|$)|^\s*\p{Extended_Pictographic}/u
+
+/** Lines of a paragraph that was wrapped at a column are one line. */
+export function joinWrappedLines(lines: readonly string[]): string[] {
+  const joined: string[] = []
+  let last = ''
+  for (const line of lines) {
+    const isEnd = last.trimEnd().length < WRAPPED_CHARS || /[.!?:;。！？|*]\s*$/.test(last)
+    if (isEnd || BLOCK_LINE.test(line) || /^\s*[#|]/.test(last)) joined.push(line)
+    else joined[joined.length - 1] = `${joined.at(-1) ?? ''} ${line.trim()}`
+    last = line
+  }
+  return joined
+}
+
 const SENTENCE_START = /(?<=[.!?…])\s+(?=[\p{Lu}\p{Lo}`"'“«(\d])|(?<=[。！？])\s*(?=\S)/u
 /** Ends in a full stop, but not the sentence. */
 const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|vs|cf|approx|resp|incl|z\.B|p\. ?ex|ca|no)\.$/i

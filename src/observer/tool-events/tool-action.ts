@@ -1,6 +1,6 @@
 /** What one tool event did: an edit, a command, a read, a search, … */
 import type { InboxEvent } from '../../domain/event.ts'
-import { isAmendment, isCommitCommand, readCommitMessage } from './commands/git.ts'
+import { isAmendment, isCommitCommand, readCommitMessage, stagedPaths } from './commands/git.ts'
 import { readCommand } from './commands/index.ts'
 import { mainRun, readShellLine } from './commands/shell-line.ts'
 import { type EditAction, readFileEdit, readNotebookEdit } from './file-edit.ts'
@@ -48,6 +48,8 @@ type ActionReader = (event: Extract<ToolEvent, { kind: 'tool_use' }>, input: Jso
 
 /** Longest result that is read. */
 const MAX_FOUND_CHARS = 4_000
+/** A report of a subagent is written for a reader. */
+const MAX_REPORT_CHARS = 12_000
 
 export function readToolAction(event: InboxEvent, size: number): ToolAction {
   return { id: event.id, at: event.at, agent: event.agent?.type ?? null, size, ...readDetail(event) }
@@ -55,7 +57,11 @@ export function readToolAction(event: InboxEvent, size: number): ToolAction {
 
 function readDetail(event: InboxEvent): ActionDetail {
   if (event.kind === 'subagent_end')
-    return { kind: 'agent', subject: event.agent?.type ?? 'subagent', found: boundedText(event.lastMessage) }
+    return {
+      kind: 'agent',
+      subject: event.agent?.type ?? 'subagent',
+      found: boundedText(event.lastMessage, MAX_REPORT_CHARS),
+    }
   const input = asFields(event.input)
   const { tool } = event
   const isShell = tool === 'Bash' || tool === 'BashOutput'
@@ -108,7 +114,7 @@ function readBash(event: ToolEvent, input: JsonFields): ActionDetail {
   })
   const keys = result.ok ? [result.key, ...chainKeys(command)] : [result.key]
   if (isCommitCommand(command)) {
-    const commit = { message: readCommitMessage(command), amends: isAmendment(command) }
+    const commit = { message: readCommitMessage(command), amends: isAmendment(command), staged: stagedPaths(command) }
     return { kind: 'command', result: { ...result, ...commit }, keys, answer: null }
   }
   const answer = result.ok && ANSWERING_KINDS.has(result.kind) ? readAnswer(stdout) : null
@@ -181,7 +187,7 @@ function readAgent(event: Parameters<ActionReader>[0], input: JsonFields): Actio
   return {
     kind: 'agent',
     subject: singleLine(stringField(input, 'description') || stringField(input, 'prompt'), 120),
-    found: responseText(event.response),
+    found: responseText(event.response, MAX_REPORT_CHARS),
   }
 }
 
@@ -231,20 +237,20 @@ function toolSubject(event: ToolEvent, input: JsonFields): string {
 const TEXT_FIELDS = ['text', 'result', 'content', 'output', 'stdout', 'results', 'message']
 
 /** The text in a response of any shape. */
-function responseText(response: unknown): string {
-  if (typeof response === 'string') return boundedText(response)
+function responseText(response: unknown, maxChars = MAX_FOUND_CHARS): string {
+  if (typeof response === 'string') return boundedText(response, maxChars)
   if (Array.isArray(response)) {
-    const texts = response.map(responseText).filter((text) => text !== '')
-    return boundedText(texts.join('\n'))
+    const texts = response.map((part) => responseText(part, maxChars)).filter((text) => text !== '')
+    return boundedText(texts.join('\n'), maxChars)
   }
   const fields = asFields(response)
   for (const name of TEXT_FIELDS) {
-    const text = fields[name] === undefined || fields[name] === null ? '' : responseText(fields[name])
+    const text = fields[name] === undefined || fields[name] === null ? '' : responseText(fields[name], maxChars)
     if (text !== '') return text
   }
   return ''
 }
 
-function boundedText(text: string): string {
-  return stripControlCharacters(text.slice(0, MAX_FOUND_CHARS))
+function boundedText(text: string, maxChars = MAX_FOUND_CHARS): string {
+  return stripControlCharacters(text.slice(0, maxChars))
 }

@@ -80,4 +80,6 @@ export interface CommandResult {
   message?: string | null
   /** Of a commit: it replaces the one before. */
   amends?: boolean
+  /** Of a commit: the paths that the same command line added; null if it names none, or everything. */
+  staged?: string[] | null
 }

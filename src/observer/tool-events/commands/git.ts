@@ -121,6 +121,17 @@ export function isAmendment(command: string): boolean {
   return COMMIT_COMMAND.test(line) && /\s--amend\b/.test(line)
 }
 
+const ADDED_PATHS = /\bgit(?: -[cC] \S{1,200})* add ([^;&|\n]{1,2000})/g
+
+/** The paths of `git add` in the command line; null if there are none, or if it adds everything. */
+export function stagedPaths(command: string): string[] | null {
+  const line = command.slice(0, MAX_MESSAGE_CHARS * 2)
+  const paths = [...line.matchAll(ADDED_PATHS)].flatMap(([, list = '']) => list.trim().split(/\s+/))
+  const addsAll =
+    paths.some((path) => path === '.' || path.startsWith('-')) || /\bcommit\b[^;&|\n]{0,40} -[a-z]{0,4}a/.test(line)
+  return paths.length === 0 || addsAll ? null : paths.map((path) => path.replace(/["']/g, ''))
+}
+
 export function readCommitMessage(command: string): string | null {
   const line = command.slice(0, MAX_MESSAGE_CHARS * 2)
   if (!isCommitCommand(line)) return null
