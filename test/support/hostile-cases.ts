@@ -37,13 +37,35 @@ import { describeToolUse } from '../../src/observer/model/tool-use.ts'
 import { makeWithheldFilter } from '../../src/observer/model/withheld.ts'
 import { passagesOfEvent } from '../../src/observer/passages/index.ts'
 import { isTooLongError } from '../../src/observer/providers/failures.ts'
-import { composeDecision, findDecisions, findUserRules } from '../../src/observer/rules/decisions.ts'
-import { groupIntoEpisodes } from '../../src/observer/rules/episodes.ts'
-import { sentenceWeight } from '../../src/observer/rules/facts.ts'
-import { composeObservation } from '../../src/observer/rules/observation.ts'
+import {
+  observeClosing,
+  observeReport,
+  openQuestion,
+  outerSentences,
+  readWords,
+} from '../../src/observer/rules/closing.ts'
+import { commitStatements, commitsOf, composeCommit, stripCommitPrefix } from '../../src/observer/rules/commits.ts'
+import { titleOf } from '../../src/observer/rules/drafts.ts'
+import { changedFiles, trackEdits, withoutReverted } from '../../src/observer/rules/edits.ts'
+import { composeFix, findFixes, lastOutcomes } from '../../src/observer/rules/fixes.ts'
+import {
+  contentWords,
+  fingerprintOf,
+  isChatter,
+  isStanding,
+  roleOf,
+  sentenceWeight,
+  withoutOpening,
+} from '../../src/observer/rules/statement-roles.ts'
+import { cleanInline, readStatements } from '../../src/observer/rules/statements.ts'
 import { composeSummary } from '../../src/observer/rules/summary.ts'
-import { formatTitle, requestTitle, stripCommitPrefix } from '../../src/observer/rules/titles.ts'
-import { readCommitMessage } from '../../src/observer/tool-events/commands/git.ts'
+import { findAnswer, findUserChoices, requestOf } from '../../src/observer/rules/user-words.ts'
+import {
+  isAmendment,
+  isCommitCommand,
+  readCommitMessage,
+  stagedPaths,
+} from '../../src/observer/tool-events/commands/git.ts'
 import { parseShellLine } from '../../src/observer/tool-events/commands/shell-syntax.ts'
 import {
   fileName,
@@ -53,7 +75,7 @@ import {
   splitSentences,
   statedReason,
 } from '../../src/observer/tool-events/text.ts'
-import { readToolAction } from '../../src/observer/tool-events/tool-action.ts'
+import { readToolAction, type ToolAction } from '../../src/observer/tool-events/tool-action.ts'
 import { indexedPairs, queryWords } from '../../src/store/sqlite/full-text-search.ts'
 import { markdownCode, markdownLine, markdownLines } from '../../src/transfer/exchange/markdown.ts'
 import { highlightPieces, safeLine, safeText } from '../../src/viewer/safe-text.ts'
@@ -125,34 +147,60 @@ const events = (text: string): InboxEvent[] => [
   ),
 ]
 
+/** Every rule that reads an action. */
+function observeAction(action: ToolAction, event: InboxEvent): unknown {
+  const edits = trackEdits([], withoutReverted([action, action], [event]))
+  const { fixes, open } = findFixes([action, action], [], edits)
+  const commits = action.kind === 'command' ? commitsOf(action) : []
+  return [
+    changedFiles(edits),
+    open,
+    fixes.map(composeFix),
+    lastOutcomes([action], []),
+    commits.map((commit) => composeCommit(commit, commitStatements(commit), edits, [])),
+    action.kind === 'agent' ? observeReport(action) : null,
+  ]
+}
+
 const RULES: Cases = Object.fromEntries([
   ...events('').map((_, i): [string, (text: string) => unknown] => [
     `tool event ${i}`,
     (text) => {
       const event = events(text)[i]
       if (event === undefined) return null
-      const { episodes } = groupIntoEpisodes([readToolAction(event, text.length)], [])
-      return episodes.map((episode) =>
-        composeObservation(episode, { prompt: text, wholePrompt: text, mayUseRequest: true }),
-      )
+      return observeAction(readToolAction(event, text.length), event)
     },
   ]),
   ...Object.entries<(text: string) => unknown>({
     passagesOfEvent: (text) => events(text).map((event) => passagesOfEvent(event, 1)),
-    findDecisions,
-    findUserRules,
-    composeDecision: (text) => composeDecision([text, `${text}.`], 'person', []),
+    readStatements: (text) =>
+      observeClosing(readStatements(text), { edits: [], outcomes: [], hasWork: true, chars: 1, sources: ['e'] }),
+    readWords: (text) => readWords([text, text.slice(0, 600)], { said: new Set(), told: [text] }),
+    openQuestion: (text) => openQuestion(readStatements(text)),
+    outerSentences,
+    findUserChoices,
+    findAnswer: (text) => findAnswer({ question: text, options: [text, text.slice(1)] }, text),
+    requestOf: (text) => requestOf(text, { question: text, options: [] }),
     composeSummary: (text) =>
       composeSummary({
-        prompt: text,
-        lastMessage: text,
+        request: text,
+        statements: readStatements(text),
+        asked: { question: text, options: [text] },
         error: text,
         observations: [],
-        failing: [],
-        decisions: new Set(),
+        filesEdited: [text],
       }),
-    formatTitle,
-    requestTitle,
+    titleOf,
+    cleanInline,
+    roleOf: (text) => roleOf(text, text),
+    isChatter,
+    isStanding,
+    withoutOpening,
+    contentWords,
+    fingerprintOf,
+    isCommitCommand,
+    isAmendment,
+    stagedPaths,
     stripCommitPrefix,
     sentenceWeight,
     readCommitMessage,

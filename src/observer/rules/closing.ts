@@ -64,6 +64,38 @@ export function keptStatements(
   return telling.filter((statement) => best.includes(statement))
 }
 
+/** A text of this length between tool uses is a closing message after which the turn went on. */
+const MIN_CLOSING_CHARS = 700
+const MAX_FINDINGS = 6
+
+export interface SpokenWords {
+  /** Statements of messages that closed the work, before something made the agent go on. */
+  closing: Statement[]
+  /** What the agent found on the way: causes, and facts about names in the code. The newest. */
+  findings: string[]
+}
+
+/** What the agent wrote between tool uses. Most of it announces the next step. */
+export function readWords(words: readonly string[], known: KnownStatements): SpokenWords {
+  const closing = words.filter((text) => text.length >= MIN_CLOSING_CHARS).flatMap((text) => readStatements(text))
+  const findings = words
+    .filter((text) => text.length < MIN_CLOSING_CHARS)
+    .flatMap((text) => readStatements(text))
+    .filter(({ text, role }) => isSpecific(text) && (role === 'cause' || (role === 'result' && isFinding(text))))
+    .map(({ text }) => text)
+    .filter((text) => !known.said.has(fingerprintOf(text)))
+  return { closing, findings: unique(findings).slice(-MAX_FINDINGS) }
+}
+
+/** A sentence about what is, with a name: not about what the agent does next, nor how a command ended. */
+function isFinding(text: string): boolean {
+  if (/^(?:now|next|first|then|i|we|all|good|clean|build|tests?)\b/i.test(text)) return false
+  return (
+    /`/.test(text) &&
+    /\b(?:is|are|was|were|has|have|uses?|expects?|needs?|requires?|calls?|returns?|reads?|writes?)\b/i.test(text)
+  )
+}
+
 /** Share of its words that a statement must have in common with an observation to repeat it. */
 const CONTAINED_SHARE = 0.7
 
@@ -82,7 +114,12 @@ export function outerSentences(message: string): string[] {
   return isForeign ? unique([...sentences.slice(0, 1), ...sentences.slice(-1)]) : []
 }
 
-export function observeClosing(kept: readonly Statement[], work: TurnWork): ObservationDraft[] {
+/** `findings` are added to the first observation. */
+export function observeClosing(
+  kept: readonly Statement[],
+  work: TurnWork,
+  findings: readonly string[] = [],
+): ObservationDraft[] {
   const choices = kept.filter(({ role }) => role === 'choice').slice(0, MAX_AGENT_CHOICES)
   const groups = groupBySection(kept.filter((statement) => !choices.includes(statement)))
   // Of a failure that stays, the message itself speaks.
@@ -98,7 +135,10 @@ export function observeClosing(kept: readonly Statement[], work: TurnWork): Obse
     return composeDraft({
       type: groupType(group, work.hasWork, edits.length > 0 || i === 0),
       statements: texts,
-      facts: [...(i === 0 ? told : []), ...(unnamed.length === 0 ? [] : [`${changedFiles(unnamed)}.`])],
+      facts: [
+        ...(i === 0 ? [...findings, ...told] : []),
+        ...(unnamed.length === 0 ? [] : [`${changedFiles(unnamed)}.`]),
+      ],
       concepts: [group.some(({ role }) => role === 'cause') ? 'how-it-works' : 'what-changed'],
       filesModified: edits.map((edit) => edit.file),
       functionsChanged: edits.flatMap((edit) => edit.functions),

@@ -17,6 +17,7 @@ import {
   observeReport,
   openQuestion,
   outerSentences,
+  readWords,
   type TurnWork,
 } from './closing.ts'
 import { commitSentence, commitStatements, commitsOf, committedEdits, composeCommit, mergeAmended } from './commits.ts'
@@ -257,20 +258,23 @@ function observeTurn(
     chars: memo.chars,
     sources: turnEnd === null ? [] : [turnEnd.id],
   }
-  const said = new Set([...memo.said, ...statementsOf(observations)])
-  const kept =
-    turnEnd === null ? [] : keptStatements(statements, { said, told: observations.map(observationWords) }, work)
-  if (kept.length > 0) return observeClosing(kept, work)
-  const outer = turnEnd === null ? [] : outerSentences(message).filter((sentence) => !said.has(fingerprintOf(sentence)))
-  if (outer.length > 0 && statements.length === 0) {
-    return observeClosing(
-      outer.map((text) => ({ text, section: null, role: 'result' })),
-      work,
-    )
+  if (turnEnd === null) return composeWork(work, requestOf(prompt, null))
+  const known = {
+    said: new Set([...memo.said, ...statementsOf(observations)]),
+    told: observations.map(observationWords),
   }
-  const fallback = composeWork(work, requestOf(prompt, null))
-  return fallback === null ? [] : [fallback]
+  const { closing, findings } = readWords(turnEnd.words, known)
+  const kept = keptStatements([...closing, ...statements], known, work)
+  if (kept.length > 0) return observeClosing(kept, work, findings)
+  const outer =
+    statements.length > 0 ? [] : outerSentences(message).filter((text) => !known.said.has(fingerprintOf(text)))
+  if (outer.length > 0) return observeClosing(outer.map(asResult), work, findings)
+  const done = composeWork(work, requestOf(prompt, null))
+  // The turn was interrupted: what was found until then is all there is.
+  return done.length > 0 || message !== '' ? done : observeClosing(findings.map(asResult), work)
 }
+
+const asResult = (text: string): Statement => ({ text, section: null, role: 'result' })
 
 function observationWords({ title, narrative, facts }: Observation): string {
   return [title, narrative, ...facts].join(' ')

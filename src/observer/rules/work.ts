@@ -7,27 +7,19 @@ import { changedFiles } from './edits.ts'
 import type { EditedFile } from './memo.ts'
 import { withoutOpening } from './statement-roles.ts'
 
-/** Null if nothing was changed and no command had a result. */
-export function composeWork(work: TurnWork, request: string | null): ObservationDraft | null {
+/** Empty if nothing was changed and no command had a result. */
+export function composeWork(work: TurnWork, request: string | null): ObservationDraft[] {
   const { edits, outcomes } = work
   const results = outcomes.map(({ sentence }) => sentence)
   const sources = [...work.sources, ...edits.map((edit) => edit.id), ...outcomes.map((outcome) => outcome.id)]
-  if (edits.length === 0 && results.length === 0) return null
-  if (edits.length === 0) {
-    return composeDraft({
-      type: 'discovery',
-      statements: results,
-      concepts: ['what-changed'],
-      chars: work.chars,
-      sources,
-      saidBy: 'agent',
-    })
-  }
+  if (edits.length === 0 && results.length === 0) return []
   const asked = request === null ? '' : ` for the request “${trimEndMatching(request, /[.\s]/)}”`
-  return composeDraft({
-    type: workType(edits),
-    ...(request === null ? {} : { title: withoutOpening(request) || request }),
-    statements: [`${changedFiles(edits)}${asked}.`, ...results],
+  const changed = edits.length === 0 ? [] : [`${changedFiles(edits)}${asked}.`]
+  const title = request === null || edits.length === 0 ? {} : { title: withoutOpening(request) || request }
+  const draft = composeDraft({
+    type: edits.length === 0 ? 'discovery' : workType(edits),
+    ...title,
+    statements: [...changed, ...results],
     concepts: ['what-changed'],
     filesModified: edits.map((edit) => edit.file),
     functionsChanged: edits.flatMap((edit) => edit.functions),
@@ -35,6 +27,7 @@ export function composeWork(work: TurnWork, request: string | null): Observation
     sources,
     saidBy: 'agent',
   })
+  return [draft]
 }
 
 function workType(edits: readonly EditedFile[]): ObservationType {
