@@ -63,7 +63,7 @@ async function compression(): Promise<Compression> {
   const options = { ...contextSettings(settings), now: observed.events.at(-1)?.at ?? 0 }
   const reader = { contextMaterial: async () => materialOf(observed) }
   const { context } = await buildContext(reader, PROJECT, options, NO_OBSERVER_PROBLEMS)
-  const shown = new Set([...context.matchAll(/^\| #(\d+) \|/gm)].map((match) => Number(match[1])))
+  const shown = new Set([...context.matchAll(/^- #(\d+) /gm)].map((match) => Number(match[1])))
   const sources = new Set(observed.observations.flatMap(({ id, sources: made }) => (shown.has(id) ? made : [])))
   return {
     rawChars: observed.events.reduce((sum, event) => sum + (sources.has(event.id) ? rawChars(event) : 0), 0),
@@ -109,6 +109,7 @@ function materialOf({ observations, summaries }: Observed): ContextMaterial {
     observations: newestFirst(observations),
     pinned: [],
     summaries: newestFirst(summaries),
+    passages: [],
     repeats: [],
     superseded: 0,
   }
@@ -152,7 +153,7 @@ function start(sandbox: Sandbox, session: string): number {
 }
 
 function checked(context: unknown): string {
-  if (typeof context === 'string' && context.includes('\n| #')) return context
+  if (typeof context === 'string' && context.includes('\n- #')) return context
   throw new Error(`the answer of the hook has no context: ${JSON.stringify(context)}`)
 }
 

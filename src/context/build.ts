@@ -24,8 +24,13 @@ const MIN_OBSERVATIONS_READ = 100
 /** Newest of each type, however old: a decision of last month is not displaced by the work since then. */
 const READ_PER_TYPE = 10
 const PINNED_READ = 50
-/** Additional summaries, because turns without an outcome are skipped. */
-const EXTRA_SUMMARIES = 5
+/** Turns of the last sessions: most have a few, some have fifty. */
+const SUMMARIES_READ = 60
+/** More than a budget holds; of commands and edits only the newest of each subject counts. */
+const PASSAGES_READ = [
+  { kinds: ['prompt', 'answer', 'closing', 'commit'], limit: 240 },
+  { kinds: ['command', 'edit'], limit: 120 },
+] as const
 
 export async function buildContext(
   reader: ContextReader,
@@ -38,8 +43,9 @@ export async function buildContext(
     types: options.types,
     observations: Math.max(MIN_OBSERVATIONS_READ, options.observations * 2),
     ofEachType: READ_PER_TYPE,
-    summaries: options.summaries + EXTRA_SUMMARIES,
+    summaries: SUMMARIES_READ,
     pinned: PINNED_READ,
+    passages: PASSAGES_READ,
   })
   const selection = material === null ? null : selectContext(material, options)
   const rendered = selection === null ? null : renderContext(selection)

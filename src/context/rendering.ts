@@ -1,22 +1,18 @@
-/**
- * Renders the selection as the text for the agent (pinned observations, the last turns, then days, newest first, with
- * their rows grouped by file), and the message for the user.
- */
+/** Renders the selection as the text for the agent, and the message for the user. */
 import type { ContextMessage, ContextPart } from '../domain/context-parts.ts'
 import { formatDay } from '../domain/dates.ts'
-import { estimateTokens, OBSERVATION_TYPES, tokensForChars } from '../domain/observation.ts'
+import { tokensForChars } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { bold, cyan, formatCount, pluralize, yellow } from '../lib/format.ts'
 import type { ContextMaterial } from '../store/port.ts'
-import { type ContextSection, dayLine, frameSections, PINNED_HEADING, projectLabel } from './lines.ts'
-import { type ContextEntry, type ContextSelection, charsOfLines, type OmittedCounts } from './selection.ts'
+import { type ContextSection, frameSections, projectLabel } from './lines.ts'
+import { type ContextSelection, charsOfLines, type OmittedCounts, type ShownCounts } from './selection.ts'
 
 /** What the text contains and what it does not. */
 export interface ContextReport {
   /** Tokens of each part, including the `frame` around them. */
   parts: Partial<Record<ContextPart | 'frame', number>>
-  /** How many of each are in the text. */
-  counts: { observations: number; pinned: number; details: number; summaries: number }
+  counts: ShownCounts
   leftOut: OmittedCounts
 }
 
@@ -25,77 +21,18 @@ export interface ContextText {
   report: ContextReport
 }
 
-export function renderContext(selection: ContextSelection): ContextText {
-  // The cost does not include its own digits: a few characters of several thousand.
-  const cost = estimateTokens(sectionsText(contextSections(selection, 0)))
-  const sections = contextSections(selection, cost)
-  return { text: sectionsText(sections), report: reportOn(selection, sections) }
-}
-
-function contextSections(selection: ContextSelection, cost: number): ContextSection[] {
-  const { material, options, pinned, summary, earlier, entries } = selection
-  const used = new Set([...pinned, ...entries].map(({ observation }) => observation.type))
-  const types = OBSERVATION_TYPES.filter((type) => used.has(type))
-  const { above, below } = frameSections({ ...material, ...options, types, hasPinned: pinned.length > 0, cost })
-  const pinnedLines = pinned.length === 0 ? [] : ['', PINNED_HEADING, ...pinned.flatMap(entryLines)]
-  return [
-    ...above,
-    { part: 'pinned', lines: pinnedLines },
-    { part: 'summary', lines: summary },
-    { part: 'earlier', lines: earlier },
-    { part: 'timeline', lines: timelineLines(entries) },
-    ...below,
-  ]
-}
-
-function sectionsText(sections: readonly ContextSection[]): string {
-  return sections.flatMap(({ lines }) => lines).join('\n')
-}
-
-function timelineLines(entries: readonly ContextEntry[]): string[] {
-  return groupBy(entries, ({ day }) => day).flatMap(([day, ofDay]) => [
-    '',
-    dayLine(day),
-    ...groupBy(ofDay, ({ group }) => group).flatMap(([group, ofGroup]) => [group, ...ofGroup.flatMap(entryLines)]),
-  ])
-}
-
-function entryLines({ row, detail }: ContextEntry): string[] {
-  return detail === null ? [row] : [row, detail]
-}
-
-/** Groups in the order of their first items. */
-function groupBy<T>(items: readonly T[], key: (item: T) => string): [string, T[]][] {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const group = groups.get(key(item))
-    if (group === undefined) groups.set(key(item), [item])
-    else group.push(item)
-  }
-  return [...groups]
-}
-
-function reportOn(selection: ContextSelection, sections: readonly ContextSection[]): ContextReport {
-  const { pinned, entries, summary, earlier, leftOut } = selection
-  const details = (shown: readonly ContextEntry[]) => shown.flatMap(({ detail }) => detail ?? [])
+export function renderContext({ material, options, sections, counts, leftOut }: ContextSelection): ContextText {
+  const { above, below } = frameSections({ ...material, ...options })
+  const all: ContextSection[] = [...above, ...sections, ...below]
   const chars = new Map<ContextPart | 'frame', number>()
-  const count = (part: ContextPart | 'frame', more: number) => chars.set(part, (chars.get(part) ?? 0) + more)
-  for (const { part, lines } of sections) count(part, charsOfLines(lines))
-  // Details are among the rows of the timeline and of the pinned ones, but are reported as a part of their own.
-  count('timeline', -charsOfLines(details(entries)))
-  count('pinned', -charsOfLines(details(pinned)))
-  count('details', charsOfLines(details([...entries, ...pinned])))
-  const used = [...chars].filter(([, length]) => length > 0)
+  for (const { part, lines } of all) chars.set(part, (chars.get(part) ?? 0) + charsOfLines(lines))
   return {
-    parts: Object.fromEntries(used.map(([part, length]) => [part, tokensForChars(length)])),
-    counts: {
-      observations: entries.length,
-      pinned: pinned.length,
-      details: details([...entries, ...pinned]).length,
-      // The first two lines of `earlier` are a blank line and the heading.
-      summaries: Math.min(1, summary.length) + Math.max(0, earlier.length - 2),
+    text: all.flatMap(({ lines }) => lines).join('\n'),
+    report: {
+      parts: Object.fromEntries([...chars].map(([part, length]) => [part, tokensForChars(length)])),
+      counts,
+      leftOut,
     },
-    leftOut,
   }
 }
 

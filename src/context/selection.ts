@@ -2,16 +2,17 @@
  * Selects what a starting session gets, within a token budget. Pure: the same memory on the same day gives the same
  * selection.
  *
- * The budget is spent in this order: the frame, pinned observations, summaries of the last turns, then rows, most
- * useful first. Usefulness depends on type, age and how many rows its session already has, so that one long session
- * does not displace the others. A share is reserved for details: the facts of the best rows, which the next session
- * then need not find again. What remains goes to more rows.
+ * The budget is spent in this order: the frame, pinned observations, the goal, the next steps, the state of checks and
+ * commits, one line per earlier session; then statements of any kind, most useful first. The use of a statement is its
+ * weight (whose words, what kind, how old) times what it says that no chosen line says, per character. So a line that
+ * repeats others has no use, and a line that names much is better than one that names little. Of an observation the
+ * first statement is chosen first; its further sentences and facts follow in the same line while they add something.
  *
- * So a small budget loses in this order: the least useful rows, details, the oldest of the earlier turns, the last
- * summary, pinned observations. Where not even the frame fits, there is no context.
+ * So a small budget loses the least useful statements first, then earlier sessions, the state, the next steps, the goal
+ * and pinned observations. Where not even the frame fits, there is no context.
  */
-import { CONTEXT_MESSAGES, CONTEXT_PARTS, type ContextPart } from '../domain/context-parts.ts'
-import { DAY_MS, formatDay } from '../domain/dates.ts'
+import { CONTEXT_MESSAGES, type ContextPart, contextPartsOf } from '../domain/context-parts.ts'
+import { formatDay } from '../domain/dates.ts'
 import {
   CHARS_PER_TOKEN,
   OBSERVATION_TYPES,
@@ -19,23 +20,16 @@ import {
   type ObservationType,
   type Summary,
 } from '../domain/observation.ts'
+import type { Passage } from '../domain/passage.ts'
 import { plainText } from '../domain/plain-text.ts'
-import type { Speaker } from '../domain/speaker.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ContextMaterial } from '../store/port.ts'
-import {
-  dayLine,
-  detailLine,
-  EARLIER_TURNS_HEADING,
-  earlierLine,
-  fileGroup,
-  frameSections,
-  observationTitle,
-  PINNED_HEADING,
-  pinnedLine,
-  rowLine,
-  summaryLines,
-} from './lines.ts'
+import { allCandidates, type Candidate, findLastSession, type LastSession, observationCandidate } from './candidates.ts'
+import { frameSections, headingLines, observationTitle, SECTION_PARTS, type SectionPart } from './lines.ts'
+import { earlierLines, goalLines, nextLines, stateLines } from './orientation.ts'
+import { timeOf } from './state.ts'
+import { informativeTerms } from './statements.ts'
+import { turnsOf } from './turns.ts'
 
 /** Settings of the context. */
 export type ContextSettings = ReturnType<typeof contextSettings>
@@ -45,16 +39,6 @@ export interface ContextOptions extends ContextSettings {
   now: number
 }
 
-/** An observation with the lines that show it. */
-export interface ContextEntry {
-  day: string
-  /** The file that it is listed under. */
-  group: string
-  observation: Observation
-  row: string
-  detail: string | null
-}
-
 /**
  * Number of observations that are not in the text, by reason. Together with those in the text they are all of the
  * project.
@@ -62,7 +46,7 @@ export interface ContextEntry {
 export interface OmittedCounts {
   /** Replaced by a newer one. */
   superseded: number
-  /** Repeats another one. */
+  /** Repeats another one, or says nothing that other lines do not say. */
   repeats: number
   /** The limit of rows was reached. */
   rows: number
@@ -74,41 +58,41 @@ export interface OmittedCounts {
   unread: number
 }
 
+/** How many of each are in the text. `statements` are lines that are no observations. */
+export interface ShownCounts {
+  observations: number
+  pinned: number
+  statements: number
+  /** Earlier sessions. */
+  sessions: number
+}
+
 export interface ContextSelection {
   material: ContextMaterial
   options: ContextOptions
-  /** Most recently pinned first. */
-  pinned: readonly ContextEntry[]
-  /** Lines about the last turn. */
-  summary: readonly string[]
-  /** Lines about the turns before it. */
-  earlier: readonly string[]
-  /** Newest first. */
-  entries: readonly ContextEntry[]
+  /** The lines of each section with its heading, in the order of the text. */
+  sections: readonly { part: SectionPart; lines: readonly string[] }[]
+  counts: ShownCounts
   leftOut: OmittedCounts
 }
 
-/** Shares of the whole budget for the last turn and for the turns before it. */
-const SUMMARY_SHARE = 0.3
-const EARLIER_SHARE = 0.15
-/** Share of the remaining budget that rows get before details. */
-const ROWS_SHARE = 0.6
-const MAX_DETAILS = 12
-/** A token count whose text is as long as any that can be shown. */
-const LONGEST_COST = 9_900
+/** Most of the whole budget that each part gets before statements are chosen. */
+const SHARES = { goal: 0.1, next: 0.15, state: 0.25, earlier: 0.12 } as const
+/** Most of the remaining budget for the last session while there are statements of others: it does not displace them. */
+const LAST_SESSION_SHARE = 0.75
 
 type ContextSettingName = Extract<keyof Settings, `CLAUDE_MEM_CONTEXT_${string}`>
 
 export function contextSettings(settings: Pick<Settings, ContextSettingName>) {
   const { CLAUDE_MEM_CONTEXT_PARTS: partNames, CLAUDE_MEM_CONTEXT_TYPES: typeNames } = settings
-  const parts: readonly ContextPart[] = CONTEXT_PARTS.filter((part) => partNames.includes(part))
+  const parts: readonly ContextPart[] = contextPartsOf(partNames)
   const types: readonly ObservationType[] = OBSERVATION_TYPES.filter((type) => typeNames.includes(type))
   return {
     /** Budget of the whole text, as `estimateTokens` counts. */
     tokens: settings.CLAUDE_MEM_CONTEXT_TOKENS,
-    /** Most rows, not counting pinned ones. */
+    /** Most lines of observations, not counting pinned ones. */
     observations: settings.CLAUDE_MEM_CONTEXT_OBSERVATIONS,
-    /** Most turns before the last one. */
+    /** Most earlier sessions. */
     summaries: settings.CLAUDE_MEM_CONTEXT_SUMMARIES,
     parts,
     types,
@@ -117,54 +101,58 @@ export function contextSettings(settings: Pick<Settings, ContextSettingName>) {
 }
 
 /** Null if nothing is known, or nothing fits into the budget. */
-export function selectContext(material: ContextMaterial, options: ContextOptions): ContextSelection | null {
+export function selectContext(given: ContextMaterial, options: ContextOptions): ContextSelection | null {
+  const material = { ...given, passages: [...given.passages].sort(newestPassageFirst) }
   const chars = options.tokens * CHARS_PER_TOKEN
+  const last = findLastSession(material)
   // One character more: the last line has no line end.
-  const budget = new CharBudget(chars + 1)
-  // The frame with its longest texts: the real ones are only known after the selection.
-  const { above, below } = frameSections({
-    ...material,
-    ...options,
-    types: OBSERVATION_TYPES,
-    hasPinned: true,
-    cost: LONGEST_COST,
-  })
-  if (!budget.take([...above, ...below].flatMap(({ lines }) => lines))) return null
-  const pinned = choosePinned(material, options, budget)
-  const { summary, earlier } = chooseSummaries(material.summaries, chars, options, budget)
-  const rows = chooseRows(material, pinned, options, budget)
-  if (pinned.length + rows.entries.length + summary.length + earlier.length === 0) return null
-  return { material, options, summary, earlier, ...rows }
-}
-
-function choosePinned(material: ContextMaterial, options: ContextOptions, budget: CharBudget): ContextEntry[] {
-  if (!options.parts.includes('pinned')) return []
-  const chosen: ContextEntry[] = []
-  for (const observation of material.pinned) {
-    const entry = { ...toContextEntry(observation, material, options), row: pinnedLine(observation, options.now) }
-    if (budget.take(chosen.length === 0 ? ['', PINNED_HEADING, entry.row] : [entry.row])) chosen.push(entry)
+  const page = new Page(chars + 1, options, last)
+  const { above, below } = frameSections({ ...material, ...options })
+  if (!page.take([...above, ...below].flatMap(({ lines }) => lines))) return null
+  const pinned = choosePinned(material, options, page)
+  const turns = turnsOf(material.passages)
+  const before = { material, turns, last, now: options.now }
+  page.addFirst('goal', goalLines(before), chars * SHARES.goal)
+  page.addFirst('next', nextLines(before), chars * SHARES.next)
+  page.addFirst('state', stateLines(before), chars * SHARES.state)
+  page.addFirst('earlier', earlierLines(before).slice(0, options.summaries), chars * SHARES.earlier)
+  const showsPinned = options.parts.includes('pinned')
+  const unpinned = [...material.observations, ...(showsPinned ? [] : material.pinned)]
+  const distinct = removeRepeats(unpinned, showsPinned ? material.pinned : [], material.repeats)
+  const omitted = page.addBest(allCandidates(material, distinct, turns, last))
+  if (page.lines === 0) return null
+  return {
+    material,
+    options,
+    sections: page.sections(),
+    counts: page.counts(pinned),
+    leftOut: {
+      ...omitted,
+      superseded: material.superseded,
+      repeats: omitted.repeats + unpinned.length - distinct.length,
+      budget: omitted.budget + (showsPinned ? material.pinned.length - pinned : 0),
+      unread:
+        material.totals.observations - material.observations.length - material.pinned.length - material.superseded,
+    },
   }
-  return chosen
 }
 
-/** The newest summary with an outcome (or, if none has one, the newest), and one line for each one before it that has one. */
-function chooseSummaries(
-  summaries: readonly Summary[],
-  chars: number,
-  options: ContextOptions,
-  budget: CharBudget,
-): { summary: string[]; earlier: string[] } {
-  const withOutcome = summaries.filter(hasOutcome)
-  const [last = summaries[0], ...before] = withOutcome
-  if (last === undefined) return { summary: [], earlier: [] }
-  const showsLast = options.parts.includes('summary')
-  const lines = showsLast ? summaryLines(last, chars * SUMMARY_SHARE, options.now) : []
-  const summary = budget.take(lines) ? lines : []
-  if (!options.parts.includes('earlier') || (showsLast && summary.length === 0)) return { summary, earlier: [] }
-  const listed = (showsLast ? before : withOutcome).slice(0, options.summaries)
-  const earlier = ['', EARLIER_TURNS_HEADING, ...listed.map((one) => earlierLine(one, options.now))]
-  while (earlier.join('\n').length > chars * EARLIER_SHARE) earlier.pop()
-  return { summary, earlier: earlier.length > 2 && budget.take(earlier) ? earlier : [] }
+/** Within an event in their order. The same for any order in which they were loaded. */
+function newestPassageFirst(a: Passage, b: Passage): number {
+  return (
+    b.at - a.at || (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : a.position - b.position || a.id - b.id)
+  )
+}
+
+/** Returns how many fit. */
+function choosePinned(material: ContextMaterial, options: ContextOptions, page: Page): number {
+  if (!options.parts.includes('pinned')) return 0
+  return material.pinned.filter((observation) => {
+    const { text, more } = observationCandidate(observation)
+    const isShown = page.addLine('pinned', `#${observation.id} ${text}`, observation.createdAt)
+    if (isShown) for (const addition of more) page.extendLast('pinned', addition)
+    return isShown
+  }).length
 }
 
 /** False for the summary of a turn in which nothing was done. */
@@ -172,154 +160,278 @@ export function hasOutcome({ learned, completed, nextSteps }: Summary): boolean 
   return [learned, completed, nextSteps].some((text) => plainText(text ?? '') !== '')
 }
 
-type ChosenRows = Pick<ContextSelection, 'pinned' | 'entries' | 'leftOut'>
+/** A line is left out if less than this part of what it says is new. */
+const MIN_NEW_SHARE = 0.35
+/** What a term is worth that this many lines have already. */
+const REPEATED_TERM = [1, 0.2, 0.05]
+/** Characters that a line costs besides its own: a few long lines read better than many short ones. */
+const LINE_OVERHEAD_CHARS = 40
 
-function chooseRows(
-  material: ContextMaterial,
-  pinned: readonly ContextEntry[],
-  options: ContextOptions,
-  budget: CharBudget,
-): ChosenRows {
-  const { observations, pinned: allPinned, superseded, repeats, totals } = material
-  const showsTimeline = options.parts.includes('timeline')
-  const showsDetails = options.parts.includes('details')
-  const showsPinned = options.parts.includes('pinned')
-  const unpinned = [...observations, ...(showsPinned ? [] : allPinned)]
-  const all = unpinned.map((observation) => toContextEntry(observation, material, options))
-  const candidates = sortByUsefulness(removeRepeats(all, pinned, repeats))
-  const rows = new RowSelection(budget, showsTimeline ? options.observations : 0)
-  // First pass: the best rows without the share of the details. Second pass, after the details: rows in what is left.
-  const reserve = showsDetails ? Math.floor(budget.left * (1 - ROWS_SHARE)) : 0
-  const firstOmitted = candidates.findIndex((entry) => !rows.add(entry, reserve))
-  const detailed = showsDetails ? addDetails([...pinned, ...rows.chosen], pinned.length, budget) : []
-  if (firstOmitted !== -1) for (const entry of candidates.slice(firstOmitted)) rows.add(entry, 0)
-  const entries = [...pinned, ...rows.chosen].map((entry, i) => detailed[i] ?? entry)
-  const omitted = candidates.length - rows.chosen.length
-  return {
-    pinned: entries.slice(0, pinned.length),
-    entries: entries.slice(pinned.length).sort(newestFirst),
-    leftOut: {
-      superseded,
-      repeats: all.length - candidates.length,
-      rows: rows.isFull && showsTimeline ? omitted : 0,
-      budget: (rows.isFull ? 0 : omitted) + (showsPinned ? allPinned.length - pinned.length : 0),
-      parts: showsTimeline ? 0 : omitted,
-      unread: totals.observations - observations.length - allPinned.length - superseded,
-    },
-  }
+interface Waiting {
+  candidate: Candidate
+  /** Its value per character when it was last calculated; it never grows. */
+  score: number
+  /** A continuation of the line with this index; null for a line of its own. */
+  of: { part: SectionPart; index: number } | null
+  order: number
 }
 
-/** Rows of the timeline, with the cost of the headings that they need. */
-class RowSelection {
-  readonly chosen: ContextEntry[] = []
-  readonly #budget: CharBudget
-  readonly #maxRows: number
-  readonly #headings = new Set<string>()
+interface Line {
+  text: string
+  at: number
+  order: number
+}
 
-  constructor(budget: CharBudget, maxRows: number) {
-    this.#budget = budget
-    this.#maxRows = maxRows
+/** The text while it is put together: its lines by section, the characters that are left, and what it says already. */
+class Page {
+  readonly #options: ContextOptions
+  readonly #last: LastSession | null
+  readonly #lines = new Map<SectionPart, Line[]>()
+  readonly #said = new Map<string, number>()
+  #left: number
+  #order = 0
+  /** Lines of observations, without pinned ones. */
+  #rows = 0
+
+  constructor(chars: number, options: ContextOptions, last: LastSession | null) {
+    this.#left = chars
+    this.#options = options
+    this.#last = last
   }
 
-  get isFull(): boolean {
-    return this.chosen.length >= this.#maxRows
+  get lines(): number {
+    return [...this.#lines.values()].reduce((sum, lines) => sum + lines.length, 0)
   }
 
-  /** False if the row does not fit. `reserve`: characters that must remain. */
-  add(entry: ContextEntry, reserve: number): boolean {
-    const group = `${entry.day}\n${entry.group}`
-    const lines = [entry.row]
-    if (!this.#headings.has(entry.day)) lines.push('', dayLine(entry.day))
-    if (!this.#headings.has(group)) lines.push(entry.group)
-    if (this.isFull || !this.#budget.take(lines, reserve)) return false
-    this.#headings.add(entry.day).add(group)
-    this.chosen.push(entry)
+  /** Takes the cost of all lines, each with its line end, or of none. */
+  take(lines: readonly string[]): boolean {
+    const cost = charsOfLines(lines)
+    if (cost > this.#left) return false
+    this.#left -= cost
     return true
   }
-}
 
-/** The first `pinned` entries get their details first and do not count towards `MAX_DETAILS`. */
-function addDetails(entries: readonly ContextEntry[], pinned: number, budget: CharBudget): ContextEntry[] {
-  let count = 0
-  return entries.map((entry, i) => {
-    const detail = i < pinned || count < MAX_DETAILS ? detailLine(entry.observation) : null
-    if (detail === null || !budget.take([detail])) return entry
-    if (i >= pinned) count++
-    return { ...entry, detail }
-  })
-}
+  /** False if the part is off, or the line does not fit. */
+  addLine(part: SectionPart, text: string, at: number, isObservation = false): boolean {
+    if (!this.#options.parts.includes(part)) return false
+    const lines = this.#lines.get(part) ?? []
+    const heading = lines.length === 0 ? this.#heading(part) : []
+    if (!this.take([...heading, `- ${text}`])) return false
+    this.#lines.set(part, [...lines, { text, at, order: this.#order++ }])
+    if (isObservation) this.#rows++
+    this.#say(informativeTerms(text))
+    return true
+  }
 
-function toContextEntry(observation: Observation, { project }: ContextMaterial, { now }: ContextOptions): ContextEntry {
-  return {
-    day: formatDay(observation.createdAt, now),
-    group: fileGroup(observation, project),
-    observation,
-    row: rowLine(observation),
-    detail: null,
+  /** Adds a text to a line, if it fits. */
+  #extend(line: Line, text: string, terms: ReadonlyMap<string, number>): boolean {
+    const longer = /[.!?…”]$/.test(line.text) ? `${line.text} ${text}` : `${line.text}; ${text}`
+    if (longer.length - line.text.length > this.#left) return false
+    this.#left -= longer.length - line.text.length
+    line.text = longer
+    this.#say(terms)
+    return true
+  }
+
+  /** Everything that belongs to the last line of a part, as far as it fits. */
+  extendLast(part: SectionPart, text: string): void {
+    const line = this.#lines.get(part)?.at(-1)
+    if (line !== undefined && !line.text.includes(text)) this.#extend(line, text, informativeTerms(text))
+  }
+
+  /** Lines in their order until one does not fit into `chars` or into what is left. */
+  addFirst(part: SectionPart, lines: readonly { text: string; at: number }[], chars: number): void {
+    let spent = 0
+    for (const { text, at } of lines) {
+      spent += text.length
+      if (spent > chars || !this.addLine(part, text, at)) return
+    }
+  }
+
+  /** The most useful ones that fit. Returns the number of observations that were left out, by reason. */
+  addBest(candidates: readonly Candidate[]): Pick<OmittedCounts, 'rows' | 'budget' | 'parts' | 'repeats'> {
+    const omitted = { rows: 0, budget: 0, parts: 0, repeats: 0 }
+    const omit = ({ candidate, of }: Pick<Waiting, 'candidate' | 'of'>, reason: keyof typeof omitted) => {
+      if (candidate.observation !== null && of === null) omitted[reason]++
+    }
+    const isOn = ({ part }: Candidate) => this.#options.parts.includes(part)
+    for (const candidate of candidates) if (!isOn(candidate)) omit({ candidate, of: null }, 'parts')
+    const shown = candidates.filter(isOn).sort(newestFirst)
+    const queue = new WaitingQueue(shown.map((one) => this.#waiting(one, null)))
+    const isOfLast = ({ session }: Candidate) => session === this.#last?.session
+    const share = shown.every(isOfLast) ? 1 : LAST_SESSION_SHARE
+    const ofLast = { chars: this.#left * share, rows: this.#options.observations * share }
+    const deferred: Waiting[] = []
+    for (let next = queue.take(); next !== null; next = queue.take() ?? deferred.shift() ?? null) {
+      const { candidate, of } = next
+      const score = this.#score(next)
+      const before = { left: this.#left, rows: this.#rows }
+      const isOver = isOfLast(candidate) && (candidate.text.length > ofLast.chars || ofLast.rows < 1)
+      if (score === 0) omit(next, 'repeats')
+      else if (queue.hasBetter(score)) queue.add({ ...next, score })
+      else if (candidate.observation !== null && of === null && this.#rows >= this.#options.observations)
+        omit(next, 'rows')
+      else if (isOver && !queue.isEmpty) deferred.push(next)
+      else if (!this.#place(next)) omit(next, 'budget')
+      else if (of === null) for (const one of this.#continuations(next)) queue.add(one)
+      if (!isOfLast(candidate)) continue
+      ofLast.chars -= before.left - this.#left
+      ofLast.rows -= this.#rows - before.rows
+    }
+    return omitted
+  }
+
+  #place({ candidate, of }: Waiting): boolean {
+    const { part, text, terms, at, observation } = candidate
+    if (of !== null) {
+      const line = this.#lines.get(part)?.[of.index]
+      return line !== undefined && this.#extend(line, text, terms)
+    }
+    return this.addLine(part, this.#shownText(candidate), at, observation !== null)
+  }
+
+  /** With its id, and with its day if it is not of the last session. */
+  #shownText({ text, observation, at }: Candidate): string {
+    const { now } = this.#options
+    const id = observation === null ? '' : `#${observation.id} `
+    const day = formatDay(at, now)
+    return `${id}${text}${this.#last === null || day === formatDay(this.#last.to, now) ? '' : ` (${day})`}`
+  }
+
+  #continuations({ candidate }: Waiting): Waiting[] {
+    const { part, more } = candidate
+    const index = (this.#lines.get(part)?.length ?? 0) - 1
+    return more.map((text) =>
+      this.#waiting({ ...candidate, text, terms: informativeTerms(text), more: [] }, { part, index }),
+    )
+  }
+
+  #waiting(candidate: Candidate, of: Waiting['of']): Waiting {
+    const waiting = { candidate, of, order: this.#order++, score: 0 }
+    return { ...waiting, score: this.#score(waiting) }
+  }
+
+  /** 0 if it says hardly anything that is not said yet. */
+  #score({ candidate, of }: Waiting): number {
+    const { terms } = candidate
+    if (terms.size > 0 && this.#newShare(terms) < MIN_NEW_SHARE) return 0
+    const value = [...terms].reduce((sum, [term, weight]) => sum + weight * this.#worth(term), 0)
+    const chars = candidate.text.length + (of === null ? LINE_OVERHEAD_CHARS : 0)
+    return (candidate.weight * Math.max(value, MIN_VALUE)) / chars
+  }
+
+  #worth(term: string): number {
+    return REPEATED_TERM[this.#said.get(term) ?? 0] ?? 0
+  }
+
+  #newShare(terms: ReadonlyMap<string, number>): number {
+    let all = 0
+    let unsaid = 0
+    for (const [term, weight] of terms) {
+      all += weight
+      if (!this.#said.has(term)) unsaid += weight
+    }
+    return all === 0 ? 0 : unsaid / all
+  }
+
+  #say(terms: ReadonlyMap<string, number>): void {
+    for (const term of terms.keys()) this.#said.set(term, (this.#said.get(term) ?? 0) + 1)
+  }
+
+  #heading(part: SectionPart): string[] {
+    return headingLines(part, part === 'state' && this.#last !== null ? timeOf(this.#last.to, this.#options.now) : '')
+  }
+
+  sections(): { part: SectionPart; lines: string[] }[] {
+    return SECTION_PARTS.flatMap((part) => {
+      const lines = this.#lines.get(part) ?? []
+      if (lines.length === 0) return []
+      return [{ part, lines: [...this.#heading(part), ...inOrder(part, lines).map(({ text }) => `- ${text}`)] }]
+    })
+  }
+
+  counts(pinned: number): ShownCounts {
+    const observations = this.#rows
+    const sessions = this.#lines.get('earlier')?.length ?? 0
+    return { observations, pinned, sessions, statements: this.lines - observations - pinned - sessions }
   }
 }
 
-const TYPE_WEIGHTS: Record<ObservationType, number> = {
-  decision: 4,
-  bugfix: 4,
-  feature: 3,
-  refactor: 3,
-  discovery: 2,
-  change: 1,
-}
-/** What the user said counts most, a page least: anybody may have written it. */
-const SPEAKER_WEIGHTS: Record<Speaker, number> = { person: 1.5, agent: 1, tool: 0.8, web: 0.6 }
-/** Age at which the weight of an observation is halved, in days. */
-const HALF_LIFE_DAYS = 7
-/** Rows of one session with full weight. The next as many have half of it, then a third, and so on. */
-const FULL_WEIGHT_ROWS = 3
-
-function sortByUsefulness(entries: readonly ContextEntry[]): ContextEntry[] {
-  const newest = entries.reduce((at, { observation }) => Math.max(at, observation.createdAt), 0)
-  const scored = [...entries]
-    .sort(newestFirst)
-    .map((entry) => ({ entry, score: usefulness(entry.observation, newest) }))
-    .sort((a, b) => b.score - a.score)
-  const rowsPerSession = new Map<string, number>()
-  return scored
-    .map(({ entry, score }) => {
-      const before = rowsPerSession.get(entry.observation.session) ?? 0
-      rowsPerSession.set(entry.observation.session, before + 1)
-      return { entry, score: score / (1 + Math.floor(before / FULL_WEIGHT_ROWS)) }
-    })
-    .sort((a, b) => b.score - a.score || newestFirst(a.entry, b.entry))
-    .map(({ entry }) => entry)
+/** Lines that orient keep their order; statements are newest first. */
+function inOrder(part: SectionPart, lines: readonly Line[]): readonly Line[] {
+  if (part === 'pinned' || part === 'goal' || part === 'next' || part === 'state' || part === 'earlier') return lines
+  return [...lines].sort((a, b) => b.at - a.at || a.order - b.order)
 }
 
-/**
- * The age is relative to the newest observation, not to now: after a holiday the last working day still counts fully.
- */
-function usefulness({ type, saidBy, createdAt }: Observation, newest: number): number {
+/** Of a text without any informative word: it is shown last. */
+const MIN_VALUE = 0.1
+
+/** Best first. */
+class WaitingQueue {
+  readonly #sorted: Waiting[]
+
+  constructor(waiting: readonly Waiting[]) {
+    this.#sorted = [...waiting].sort(worstFirst)
+  }
+
+  get isEmpty(): boolean {
+    return this.#sorted.length === 0
+  }
+
+  take(): Waiting | null {
+    return this.#sorted.pop() ?? null
+  }
+
+  hasBetter(score: number): boolean {
+    return (this.#sorted.at(-1)?.score ?? 0) > score
+  }
+
+  add(one: Waiting): void {
+    let [from, to] = [0, this.#sorted.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      const other = this.#sorted[middle]
+      if (other !== undefined && worstFirst(other, one) < 0) from = middle + 1
+      else to = middle
+    }
+    this.#sorted.splice(from, 0, one)
+  }
+}
+
+function worstFirst(a: Waiting, b: Waiting): number {
+  return a.score - b.score || b.order - a.order
+}
+
+function newestFirst(a: Candidate, b: Candidate): number {
   return (
-    (TYPE_WEIGHTS[type] * SPEAKER_WEIGHTS[saidBy ?? 'agent']) / (1 + (newest - createdAt) / DAY_MS / HALF_LIFE_DAYS)
+    b.at - a.at ||
+    (b.observation?.id ?? 0) - (a.observation?.id ?? 0) ||
+    (a.session < b.session ? -1 : a.session > b.session ? 1 : 0) ||
+    (a.text < b.text ? -1 : a.text > b.text ? 1 : 0)
   )
 }
 
 /**
- * Removes repetitions: entries that search linked as such, and entries with the same title about the same file. The
- * newest one stays, unless `shown` already contains one of them.
+ * Removes repetitions: observations that search linked as such, and those with the same type and title. The newest one
+ * stays, unless `shown` already contains one of them.
  */
 function removeRepeats(
-  entries: readonly ContextEntry[],
-  shown: readonly ContextEntry[],
+  observations: readonly Observation[],
+  shown: readonly Observation[],
   repeats: readonly { from: number; to: number }[],
-): ContextEntry[] {
+): Observation[] {
   const groupId = repetitionGroups(repeats)
   const seen = new Set<string>()
-  const isFirst = ({ observation, group }: ContextEntry): boolean => {
-    const title = `${observation.type}\n${group}\n${observationTitle(observation).toLowerCase()}`
+  const isFirst = (observation: Observation): boolean => {
+    const { type, narrative } = observation
+    const title = `${type}\n${observationTitle(observation).toLowerCase()}\n${plainText(narrative ?? '').toLowerCase()}`
     const repetition = `${groupId(observation.id)}`
     const isKnown = seen.has(title) || seen.has(repetition)
     seen.add(title).add(repetition)
     return !isKnown
   }
-  for (const entry of shown) isFirst(entry)
-  return [...entries].sort(newestFirst).filter(isFirst)
+  for (const observation of shown) isFirst(observation)
+  return [...observations].sort((a, b) => b.createdAt - a.createdAt || b.id - a.id).filter(isFirst)
 }
 
 /** Observations that repeat each other, directly or through others, get the same id (union-find). */
@@ -335,27 +447,6 @@ function repetitionGroups(repeats: readonly { from: number; to: number }[]): (id
     if (one !== other) parents.set(one, other)
   }
   return root
-}
-
-function newestFirst(a: ContextEntry, b: ContextEntry): number {
-  return b.observation.createdAt - a.observation.createdAt || b.observation.id - a.observation.id
-}
-
-/** Characters that are left for lines, each with its line end. */
-class CharBudget {
-  left: number
-
-  constructor(chars: number) {
-    this.left = chars
-  }
-
-  /** Takes the cost of all lines, or of none if less than `reserve` would remain. */
-  take(lines: readonly string[], reserve = 0): boolean {
-    const cost = charsOfLines(lines)
-    if (cost > this.left - reserve) return false
-    this.left -= cost
-    return true
-  }
 }
 
 export function charsOfLines(lines: readonly string[]): number {

@@ -5,7 +5,7 @@
  */
 
 import { isAbsolute } from 'node:path'
-import { CONTEXT_MESSAGES, CONTEXT_PARTS } from '../domain/context-parts.ts'
+import { CONTEXT_MESSAGES, CONTEXT_PARTS, FORMER_CONTEXT_PARTS } from '../domain/context-parts.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import type { SettingGroupName, SettingRule, SettingSpec } from './rules.ts'
 
@@ -34,9 +34,9 @@ const choice = (value: string, choices: readonly string[]) => ({ kind: 'choice',
 const text = (value: string) => ({ kind: 'text', default: value }) as const
 const list = (value: readonly string[], check?: (item: string) => string | null) =>
   ({ kind: 'list', default: value, ...(check === undefined ? {} : { check }) }) as const
-/** A list of some of these words; all of them by default. */
-const subset = (words: readonly string[]) =>
-  list(words, (item) => (words.includes(item) ? null : `a list of some of ${words.join(', ')}`))
+/** A list of some of these words; all of them by default. `former` are accepted too. */
+const subset = (words: readonly string[], former: readonly string[] = []) =>
+  list(words, (item) => ([...words, ...former].includes(item) ? null : `a list of some of ${words.join(', ')}`))
 const secret = { kind: 'text', default: '', secret: true, check: checkSecret } as const
 const address = (words: readonly string[] = []) =>
   ({ kind: 'text', default: '', check: (given: string) => checkAddress(given, words), warn: insecureAddress }) as const
@@ -229,19 +229,19 @@ export const SETTINGS = {
   ),
   CLAUDE_MEM_CONTEXT_OBSERVATIONS: context.now(
     integer(50, 0, 500),
-    'Rows of the context beside pinned ones: more need more tokens, fewer leave room for details',
+    'Observations in the context beside pinned ones: fewer leave room for what was said and done in the last session',
   ),
   CLAUDE_MEM_CONTEXT_SUMMARIES: context.now(
     integer(3, 0, 20),
-    'Turns before the last one that the context summarises in one line each',
+    'Sessions before the last one that the context summarises in one line each',
   ),
   CLAUDE_MEM_CONTEXT_PARTS: context.now(
-    subset(CONTEXT_PARTS),
-    'Parts of the context; a part that is left out makes room for the others',
+    subset(CONTEXT_PARTS, Object.keys(FORMER_CONTEXT_PARTS)),
+    'Parts of the context; a part that is left out makes room for the others. Names of earlier versions (`summary`, `timeline`) still mean what shows the same now',
   ),
   CLAUDE_MEM_CONTEXT_TYPES: context.now(
     subset(OBSERVATION_TYPES),
-    'Types of observations in its rows; pinned ones are always shown',
+    'Types of observations in the context; pinned ones are always shown',
   ),
   CLAUDE_MEM_CONTEXT_MESSAGE: context.now(
     choice('full', CONTEXT_MESSAGES),

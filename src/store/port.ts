@@ -8,6 +8,7 @@
 import type { EventKind, MemoryEvent } from '../domain/event.ts'
 import type { ModelCall } from '../domain/model-call.ts'
 import type { Observation, ObservationType, Summary, Usage } from '../domain/observation.ts'
+import type { Passage, PassageKind } from '../domain/passage.ts'
 import type { Project } from '../domain/project.ts'
 import type { Remote } from '../lib/worker-rpc.ts'
 import type { SessionState, SessionStatus, TraceEntry } from './commit.ts'
@@ -285,6 +286,8 @@ export interface ContextQuery {
   ofEachType: number
   summaries: number
   pinned: number
+  /** The newest passages of these kinds, each group up to its limit. */
+  passages: readonly { kinds: readonly PassageKind[]; limit: number }[]
 }
 
 export interface ProjectTotals {
@@ -305,6 +308,8 @@ export interface ContextMaterial {
   pinned: Observation[]
   /** Newest first. */
   summaries: Summary[]
+  /** Newest first, within an event in their order. */
+  passages: Passage[]
   /** Links between the observations above: `from` repeats the earlier `to`. */
   repeats: { from: number; to: number }[]
   /** Candidates that were left out because they are superseded. */

@@ -1,6 +1,7 @@
 /** Memories as an observer writes them. */
 import { type ContextOptions, contextSettings } from '../../src/context/selection.ts'
 import type { Observation, Summary } from '../../src/domain/observation.ts'
+import type { Passage, PassageKind } from '../../src/domain/passage.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import type { ContextMaterial } from '../../src/store/port.ts'
 import { sampleObservation } from '../support/samples.ts'
@@ -28,6 +29,7 @@ export function material(over: Partial<ContextMaterial> = {}): ContextMaterial {
     observations,
     pinned,
     summaries: [],
+    passages: [],
     repeats: [],
     superseded,
     ...over,
@@ -62,6 +64,17 @@ export function summary(over: Partial<Summary> = {}): Summary {
     notes: null,
     filesRead: [],
     filesEdited: [],
+    ...over,
+  }
+}
+
+let passageIds = 0
+/** A passage of the session `monday`, unless told otherwise. */
+export function passage(kind: PassageKind, text: string, over: Partial<Passage> = {}): Passage {
+  const id = ++passageIds
+  return {
+    ...{ id, kind, text, subject: null, outcome: null, eventId: `event-${id}`, position: 0, promptNumber: 1 },
+    ...{ session: 'monday', project: SHOP.key, at: at(16, 14, 50) },
     ...over,
   }
 }

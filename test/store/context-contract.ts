@@ -15,6 +15,7 @@ const QUERY: ContextQuery = {
   ofEachType: 10,
   summaries: 5,
   pinned: 5,
+  passages: [],
 }
 
 export function contextContract(current: () => Store, committed: Committed): void {
@@ -40,6 +41,7 @@ export function contextContract(current: () => Store, committed: Committed): voi
         observations: [],
         pinned: [],
         summaries: [],
+        passages: [],
         repeats: [],
         superseded: 0,
       })

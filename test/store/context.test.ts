@@ -15,6 +15,7 @@ const QUERY = {
   ofEachType: 5,
   summaries: 5,
   pinned: 5,
+  passages: [],
 }
 
 let at: Place

@@ -4,18 +4,18 @@ import { highlightWords } from '../../src/cli/commands/search.ts'
 import { createStyle } from '../../src/cli/style.ts'
 import { displayWidth, paragraphLines, terminalSafe, truncate, wrapText } from '../../src/cli/text.ts'
 import { withoutSection, withSection } from '../../src/context/files/section.ts'
-import {
-  detailLine,
-  earlierLine,
-  fileGroup,
-  observationTitle,
-  pinnedLine,
-  rowLine,
-  summaryLines,
-} from '../../src/context/lines.ts'
+import { detailLine, observationTitle, observationWords, shownPath } from '../../src/context/lines.ts'
 import { fileHeading, isSameFile, relevance, significantWords } from '../../src/context/recall.ts'
 import { renderContext } from '../../src/context/rendering.ts'
 import { selectContext } from '../../src/context/selection.ts'
+import {
+  choicesOf,
+  informativeTerms,
+  messageStatements,
+  rejectsAnswer,
+  summaryStatements,
+} from '../../src/context/statements.ts'
+import { chosenOption, closingQuestion } from '../../src/context/turns.ts'
 import { parseMoment } from '../../src/domain/dates.ts'
 import type { InboxEvent } from '../../src/domain/event.ts'
 import { plainText, tableCell, truncateAtWord } from '../../src/domain/plain-text.ts'
@@ -79,7 +79,7 @@ import { readToolAction, type ToolAction } from '../../src/observer/tool-events/
 import { indexedPairs, queryWords } from '../../src/store/sqlite/full-text-search.ts'
 import { markdownCode, markdownLine, markdownLines } from '../../src/transfer/exchange/markdown.ts'
 import { highlightPieces, safeLine, safeText } from '../../src/viewer/safe-text.ts'
-import { material, NOW, OPTIONS, observation, SHOP, summary } from '../context/samples.ts'
+import { material, NOW, OPTIONS, observation, passage, SHOP, summary } from '../context/samples.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../observer/events.ts'
 import { expectLinearOnHostileText } from './hostile-text.ts'
 
@@ -107,14 +107,29 @@ const CONTEXT: Cases = {
   plainText,
   tableCell: (text) => tableCell(text, 60_000),
   truncateAtWord: (text) => truncateAtWord(text, 60_000),
-  rowLine: (text) => rowLine(observation(1, { title: text, subtitle: text })),
-  pinnedLine: (text) => pinnedLine(observation(1, { title: text, narrative: text }), NOW),
   observationTitle: (text) => observationTitle(observation(1, { title: text, subtitle: text })),
   detailLine: (text) => detailLine(observation(1, { narrative: text, facts: [text, text] })),
-  fileGroup: (text) => fileGroup(observation(1, { filesModified: [text], title: text }), SHOP),
-  summaryLines: (text) =>
-    summaryLines(summary({ request: text, learned: text, completed: text, nextSteps: text }), 4_000, NOW),
-  earlierLine: (text) => earlierLine(summary({ request: text, learned: text }), NOW),
+  observationWords: (text) => observationWords(observation(1, { title: text, narrative: text, facts: [text, text] })),
+  shownPath: (text) => shownPath(text, SHOP),
+  messageStatements,
+  summaryStatements,
+  choicesOf,
+  informativeTerms,
+  rejectsAnswer,
+  closingQuestion,
+  chosenOption: (text) => chosenOption(`${text}\nWhich one?`, 'lets do 2'),
+  'context of 12 turns': (text) => {
+    const said = Array.from({ length: 12 }, (_, i) =>
+      (['prompt', 'closing', 'command', 'commit', 'edit', 'answer'] as const).map((kind) =>
+        passage(kind, text, { subject: text, outcome: 'ok', promptNumber: i, eventId: `${kind}-${i}` }),
+      ),
+    )
+    const selection = selectContext(
+      material({ passages: said.flat(), summaries: [summary({ completed: text, nextSteps: text })] }),
+      OPTIONS,
+    )
+    return selection === null ? null : renderContext(selection)
+  },
   'context of 12 notes': (text) => {
     const notes = Array.from({ length: 12 }, (_, i) =>
       observation(i + 1, { title: text, narrative: text, facts: [text] }),

@@ -115,7 +115,7 @@ describe('looking inside', () => {
       ...ask,
       observations: 0,
       summaries: 0,
-      parts: ['timeline'],
+      parts: ['learned'],
       types: [],
     })
     expect(bare.tokens).toBeLessThan(usual.tokens)

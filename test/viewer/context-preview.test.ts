@@ -32,7 +32,7 @@ it('context preview.starts with the stored settings', () => {
 it('context preview.saves only changed settings, in the order of the settings', () => {
   const stored = optionsFromSettings(settings)
   expect(changedSettings(stored, stored)).toEqual([])
-  const parts = stored.parts.filter((part) => part !== 'legend')
+  const parts = stored.parts.filter((part) => part !== 'places')
   const types = stored.types.filter((type) => type !== 'bugfix')
   expect(changedSettings(stored, { ...stored, tokens: 900, parts, types }).map(({ name }) => name)).toEqual([
     'CLAUDE_MEM_CONTEXT_TOKENS',

@@ -16,8 +16,8 @@ export const contextCommand = defineCommand({
   group: 'Inspect',
   summary: 'What a session that starts here would get',
   about:
-    'Prints exactly what a new session of a project gets at its start: pinned observations, the last turns, then what was ' +
-    'learned by day and file, within the budget CLAUDE_MEM_CONTEXT_TOKENS. The other settings that start with ' +
+    'Prints exactly what a new session of a project gets at its start: pinned observations, the goal, where it stopped, next ' +
+    'steps, decisions, fixes and what was learned, within the budget CLAUDE_MEM_CONTEXT_TOKENS. The other settings that start with ' +
     'CLAUDE_MEM_CONTEXT_ set what goes into it (`claude-mem config`). Works without a daemon too. With a hook payload on ' +
     'standard input, and no options, it does what the hook does for SessionStart (or for the event that the payload ' +
     'names), for hooks that you registered by hand.',

@@ -79,6 +79,7 @@ async function readMaterial(reader: ContextReader, project: string, limits: File
     ofEachType: 0,
     summaries: SUMMARIES_READ,
     pinned: Math.floor(limits.rows * PINNED_SHARE),
+    passages: [],
   })
   if (material === null) return { pinned: [], current: [], summaries: [] }
   const { pinned, observations, summaries, repeats } = material

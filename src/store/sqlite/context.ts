@@ -3,9 +3,11 @@
  * `shown`: observations that a session got with its prompts, so that none is given twice.
  */
 import { OBSERVATION_TYPES, type Observation } from '../../domain/observation.ts'
+import type { Passage } from '../../domain/passage.ts'
 import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals } from '../port.ts'
 import { type Database, type Sql, type Stored, sql } from './database.ts'
 import { observationsFrom, selectObservationsById, selectSummaries } from './memories.ts'
+import { selectNewestPassages } from './passages.ts'
 import { newestName, selectGivenName } from './projects.ts'
 
 /** Null for an unknown project. */
@@ -23,9 +25,16 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
     observations: selectObservationsById(db, ids),
     pinned,
     summaries: selectSummaries(db, { project: query.project, limit: query.summaries }),
+    passages: selectContextPassages(db, query),
     repeats: selectRepeats(db, [...ids, ...isPinned]),
     superseded: candidates.length - ids.length,
   }
+}
+
+function selectContextPassages(db: Database, { project, passages }: ContextQuery): Passage[] {
+  return passages
+    .flatMap(({ kinds, limit }) => selectNewestPassages(db, { project, kinds, limit }))
+    .sort((a, b) => b.at - a.at || (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : a.position - b.position))
 }
 
 export function selectAliases(db: Database, key: string): ProjectAlias[] {

@@ -140,7 +140,7 @@ function expectHarmless(text: string, mark: string): void {
   const headings = text.split('\n').filter((line) => /^\s*#{1,6}\s/.test(line))
   for (const heading of headings) {
     expect(heading).toMatch(
-      /^(?:# .+: memory of earlier sessions, as of |## (?:Last turn|Earlier turns|Recent Memory)|### )/,
+      /^(?:# .+: memory of earlier sessions, as of |## (?:Pinned|Goal|Where it stopped|Next|Rules and decisions|Fixed and changed|Learned|Where things are|Earlier sessions|Recent Memory)|### )/,
     )
   }
 }

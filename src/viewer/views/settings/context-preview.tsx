@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import type { ContextOverrides } from '../../../api/operations/projects.ts'
-import { CONTEXT_PARTS, type ContextPart } from '../../../domain/context-parts.ts'
+import { CONTEXT_PARTS, type ContextPart, contextPartsOf, FORMER_CONTEXT_PARTS } from '../../../domain/context-parts.ts'
 import { OBSERVATION_TYPES } from '../../../domain/observation.ts'
 import { stripColors } from '../../../lib/format.ts'
 import type { SettingInfo } from '../../../settings/settings.ts'
@@ -36,8 +36,8 @@ const OPTION_SETTINGS = {
 
 const SLIDERS = [
   { option: 'tokens', label: 'Tokens', step: 50 },
-  { option: 'observations', label: 'Rows', step: 1 },
-  { option: 'summaries', label: 'Earlier turns', step: 1 },
+  { option: 'observations', label: 'Observations', step: 1 },
+  { option: 'summaries', label: 'Earlier sessions', step: 1 },
 ] as const
 
 /** The options as they are set. */
@@ -56,7 +56,7 @@ export function optionsFromSettings(settings: readonly SettingInfo[]): ContextOp
     tokens: number('tokens'),
     observations: number('observations'),
     summaries: number('summaries'),
-    parts: some('parts', CONTEXT_PARTS),
+    parts: contextPartsOf(some('parts', [...CONTEXT_PARTS, ...Object.keys(FORMER_CONTEXT_PARTS)])),
     types: some('types', OBSERVATION_TYPES),
   }
 }
@@ -134,13 +134,16 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
 }
 
 const PART_TITLES: Record<ContextPart, string> = {
-  pinned: 'Pinned observations',
-  summary: 'Summary of the last turn',
-  earlier: 'Earlier turns, one line each',
-  timeline: 'Rows of observations, by day and file',
-  details: 'Facts of the best rows',
-  legend: 'Meaning of the symbols',
   totals: 'Size of the memory',
+  pinned: 'Pinned observations',
+  goal: 'What the last session was asked',
+  state: 'Where it stopped: checks, commits, edited files',
+  next: 'Next steps and open questions',
+  decisions: 'Rules and decisions',
+  fixes: 'What was fixed and changed',
+  learned: 'What was found out',
+  places: 'Where things are',
+  earlier: 'Earlier sessions, one line each',
   more: 'How the agent can ask for more',
 }
 
@@ -230,11 +233,14 @@ type ContextReport = NonNullable<ContextAnswer['report']>
 
 const REPORT_PARTS: readonly { part: keyof ContextReport['parts']; colour: string; name: string }[] = [
   { part: 'pinned', colour: '--accent', name: 'pinned' },
-  { part: 'summary', colour: '--summary', name: 'last turn' },
-  { part: 'earlier', colour: '--prompt', name: 'earlier turns' },
-  { part: 'timeline', colour: '--refactor', name: 'rows' },
-  { part: 'details', colour: '--discovery', name: 'details' },
-  { part: 'legend', colour: '--decision', name: 'legend' },
+  { part: 'goal', colour: '--prompt', name: 'goal' },
+  { part: 'state', colour: '--summary', name: 'state' },
+  { part: 'next', colour: '--live', name: 'next' },
+  { part: 'decisions', colour: '--decision', name: 'decisions' },
+  { part: 'fixes', colour: '--bugfix', name: 'fixes' },
+  { part: 'learned', colour: '--discovery', name: 'learned' },
+  { part: 'places', colour: '--refactor', name: 'places' },
+  { part: 'earlier', colour: '--prompt', name: 'earlier sessions' },
   { part: 'totals', colour: '--live', name: 'totals' },
   { part: 'more', colour: '--feature', name: 'how to ask' },
   { part: 'frame', colour: '--change', name: 'frame' },
@@ -242,8 +248,8 @@ const REPORT_PARTS: readonly { part: keyof ContextReport['parts']; colour: strin
 
 const LEFT_OUT: readonly [keyof ContextReport['leftOut'], string][] = [
   ['budget', 'beyond the tokens'],
-  ['rows', 'beyond the rows'],
-  ['repeats', 'nearly the same as another one'],
+  ['rows', 'beyond the number of observations'],
+  ['repeats', 'say nothing that other lines do not say'],
   ['superseded', 'superseded by a newer one'],
   ['parts', 'in a part that is off'],
   ['unread', 'too old, or of a type that is off'],
@@ -314,8 +320,8 @@ function ReportCounts({ report: { counts, leftOut } }: { report: ContextReport }
   return (
     <div class="soft small">
       <p>
-        Contains {countOf(counts.observations, 'row')}, {countOf(counts.details, 'detail')}, {fullCount(counts.pinned)}{' '}
-        pinned, {countOf(counts.summaries, 'turn')}.
+        Contains {countOf(counts.observations, 'observation')}, {fullCount(counts.pinned)} pinned,{' '}
+        {countOf(counts.statements, 'other line')}, {countOf(counts.sessions, 'earlier session')}.
       </p>
       <p>{missing.length === 0 ? 'Nothing of this project is left out.' : 'Left out:'}</p>
       <ul class="preview-missing">
@@ -329,23 +335,7 @@ function ReportCounts({ report: { counts, leftOut } }: { report: ContextReport }
   )
 }
 
-/** A line of the context: headings are bold, and the bars of a table are pale. */
+/** A line of the context: headings are bold. */
 function ContextLine({ text }: { text: string }) {
-  if (!text.startsWith('|')) {
-    return <span class={/^(?:#|\*\*)/.test(text) ? 'line strong' : 'line'}>{`${text}\n`}</span>
-  }
-  return (
-    <span class="line row">
-      {text.split(/(\|)/).map((piece, i) =>
-        piece === '|' ? (
-          <span key={i} class="bar">
-            {piece}
-          </span>
-        ) : (
-          piece
-        ),
-      )}
-      {'\n'}
-    </span>
-  )
+  return <span class={text.startsWith('#') ? 'line strong' : 'line'}>{`${text}\n`}</span>
 }

@@ -1,0 +1,231 @@
+/**
+ * What can be a line of the context: statements of observations, summaries, closing messages, commits and of the user,
+ * each with its section and its weight. Which of them are shown is decided in selection.ts.
+ */
+import { DAY_MS } from '../domain/dates.ts'
+import {
+  HAND_WRITTEN_SESSION_PREFIX,
+  type Observation,
+  type ObservationType,
+  type Summary,
+} from '../domain/observation.ts'
+import { plainText, truncateAtWord } from '../domain/plain-text.ts'
+import { AGENT_WORDS, quoted, reportedText } from '../domain/reported-speech.ts'
+import type { Speaker } from '../domain/speaker.ts'
+import type { ContextMaterial } from '../store/port.ts'
+import { observationWords, type SectionPart } from './lines.ts'
+import { COMMIT_WORDS, type CommitNote, commitsOf } from './state.ts'
+import {
+  choicesOf,
+  hasSubstance,
+  informativeTerms,
+  isHedged,
+  messageStatements,
+  summaryStatements,
+} from './statements.ts'
+import { chosenOption, type SpokenTurn, timeOfTurn } from './turns.ts'
+
+export interface Candidate {
+  part: SectionPart
+  /** The text of its line. */
+  text: string
+  /** What it says: the informative terms of its text. */
+  terms: ReadonlyMap<string, number>
+  /** What may follow in the line. */
+  more: readonly string[]
+  observation: Observation | null
+  session: string
+  at: number
+  weight: number
+}
+
+const TYPE_PARTS: Record<ObservationType, SectionPart> = {
+  decision: 'decisions',
+  bugfix: 'fixes',
+  feature: 'fixes',
+  refactor: 'fixes',
+  change: 'fixes',
+  discovery: 'learned',
+}
+const TYPE_WEIGHTS: Record<ObservationType, number> = {
+  decision: 1.6,
+  bugfix: 1.5,
+  feature: 1.2,
+  discovery: 1.2,
+  refactor: 1.1,
+  change: 0.8,
+}
+/** What the user said counts most, a page least: anybody may have written it. */
+const SPEAKER_WEIGHTS: Record<Speaker, number> = { person: 1.4, agent: 1, tool: 0.8, web: 0.6 }
+const ANSWER_WEIGHT = 1.6
+const CHOICE_WEIGHT = 1.3
+const COMMIT_WEIGHT = 1.5
+const SUMMARY_WEIGHT = 1
+const CLOSING_WEIGHT = 1
+/** The last turn says how things are now. */
+const LAST_TURN_WEIGHT = 1.4
+const DISCUSSION_WEIGHT = 0.6
+const HEDGED_WEIGHT = 0.5
+const REJECTED_WEIGHT = 0.25
+const OTHER_SESSION_WEIGHT = 0.8
+/** Weight of the beginning of the last session compared with its end. */
+const SESSION_START_WEIGHT = 0.75
+/** Age at which the weight is halved, in days. */
+const HALF_LIFE_DAYS = 7
+
+/** The session that is continued, and when it was. */
+export interface LastSession {
+  session: string
+  from: number
+  to: number
+}
+
+/** The session with the newest memory; null if there is nothing but notes that were written by hand. */
+export function findLastSession({ observations, summaries, passages }: ContextMaterial): LastSession | null {
+  const moments = [
+    ...observations.map(({ session, createdAt }) => ({ session, at: createdAt })),
+    ...summaries.map(({ session, createdAt }) => ({ session, at: createdAt })),
+    ...passages.map(({ session, at }) => ({ session, at })),
+  ].filter(({ session }) => !session.startsWith(HAND_WRITTEN_SESSION_PREFIX))
+  const newest = moments.reduce<(typeof moments)[number] | null>(
+    (best, one) =>
+      best === null || one.at > best.at || (one.at === best.at && one.session < best.session) ? one : best,
+    null,
+  )
+  if (newest === null) return null
+  const times = moments.filter(({ session }) => session === newest.session).map(({ at }) => at)
+  return { session: newest.session, from: times.reduce((a, b) => Math.min(a, b), newest.at), to: newest.at }
+}
+
+/** Relative to the newest memory, not to now: after a holiday the last working day still counts fully. */
+function ageWeight({ session, at }: { session: string; at: number }, last: LastSession | null): number {
+  if (last === null || session.startsWith(HAND_WRITTEN_SESSION_PREFIX)) return 1
+  if (session !== last.session) return OTHER_SESSION_WEIGHT / (1 + Math.max(0, last.to - at) / DAY_MS / HALF_LIFE_DAYS)
+  const progress = last.to === last.from ? 1 : (at - last.from) / (last.to - last.from)
+  return SESSION_START_WEIGHT + (1 - SESSION_START_WEIGHT) * progress
+}
+
+export function allCandidates(
+  material: ContextMaterial,
+  observations: readonly Observation[],
+  turns: readonly SpokenTurn[],
+  last: LastSession | null,
+): Candidate[] {
+  const found = [
+    ...observations.map(observationCandidate),
+    ...material.summaries.filter(({ session }) => session === last?.session).flatMap(summaryCandidates),
+    ...closingCandidates(turns, turnsWithWork(material)),
+    ...userCandidates(material, turns),
+    ...commitsOf(material.passages).flatMap(commitCandidates),
+  ]
+  return found.map((one) => ({ ...one, weight: one.weight * ageWeight(one, last) }))
+}
+
+export function observationCandidate(observation: Observation): Candidate {
+  const { type, saidBy, session, createdAt } = observation
+  const { statement, more } = observationWords(observation)
+  return {
+    part: TYPE_PARTS[type],
+    text: statement,
+    terms: informativeTerms(statement),
+    more,
+    observation,
+    session,
+    at: createdAt,
+    weight: TYPE_WEIGHTS[type] * SPEAKER_WEIGHTS[saidBy ?? 'agent'],
+  }
+}
+
+/** Turns of the last session; those of earlier ones have one line for all of them. */
+function summaryCandidates({ session, createdAt: at, completed, learned }: Summary): Candidate[] {
+  const of = (part: SectionPart, text: string | null): Candidate[] =>
+    summaryStatements(text ?? '').flatMap((statement) => statementCandidate(statement, { part, session, at }))
+  return [...of('fixes', completed), ...of('learned', learned)].map((one) => ({ ...one, weight: SUMMARY_WEIGHT }))
+}
+
+/** `src/a.ts – what it does`: a list or a sentence that begins with the name of a file. */
+const NAMES_PLACE = /^[`'"(]?[\w@.-]*(?:\/[\w@.-]+)*[\w-]\.[a-z]{1,5}\b[`'")]?(?:\s[–—-]|:|\s\()/i
+/** Something was wrong, or was changed. */
+const TELLS_CHANGE =
+  /\b(?:fix(?:e[sd])?|bugs?|caus\w+|errors?|fail\w*|broke\w*|wrong|resolved?|remov\w+|add(?:s|ed)|chang\w+|replac\w+|renam\w+|creat\w+|updat\w+|implement\w+|migrat\w+|upgrad\w+|now (?:use|return|show|match|say|work)\w*|no longer)\b/i
+
+function partOfStatement(text: string): SectionPart {
+  if (NAMES_PLACE.test(text)) return 'places'
+  return TELLS_CHANGE.test(text) ? 'fixes' : 'learned'
+}
+
+/** Turns in which something was edited, run or committed: what is said at their end is a result, not a proposal. */
+function turnsWithWork({ passages }: ContextMaterial): ReadonlySet<string> {
+  const work = passages.filter(({ kind }) => kind === 'command' || kind === 'edit' || kind === 'commit')
+  return new Set(work.map(({ session, promptNumber }) => `${session}\n${promptNumber}`))
+}
+
+function closingCandidates(turns: readonly SpokenTurn[], worked: ReadonlySet<string>): Candidate[] {
+  const [last] = turns
+  return turns.flatMap((turn) => {
+    const { session, promptNumber, closing, isRejected } = turn
+    if (closing === null) return []
+    const isLast = turn === last
+    const isResult = worked.has(`${session}\n${promptNumber}`)
+    return messageStatements(closing.text).flatMap((statement) => {
+      const part = isLast ? 'state' : partOfStatement(statement)
+      const kind = isLast ? LAST_TURN_WEIGHT : isResult ? CLOSING_WEIGHT : DISCUSSION_WEIGHT
+      const weight = kind * (isRejected ? REJECTED_WEIGHT : 1)
+      const made = statementCandidate(statement, { part, session, at: closing.at })
+      return made.map((one) => ({ ...one, weight: weight * (isHedged(statement) ? HEDGED_WEIGHT : 1) }))
+    })
+  })
+}
+
+type Place = Pick<Candidate, 'part' | 'session' | 'at'>
+
+/** In the agent's words. */
+function statementCandidate(statement: string, place: Place): Candidate[] {
+  const terms = informativeTerms(statement)
+  if (!hasSubstance(statement, terms)) return []
+  return [{ ...place, text: reportedText(statement, AGENT_WORDS), terms, more: [], observation: null, weight: 1 }]
+}
+
+const MAX_ANSWER_CHARS = 300
+
+/** In the user's words, so always as a quotation: a prompt may have been pasted. */
+function userCandidates({ passages }: ContextMaterial, turns: readonly SpokenTurn[]): Candidate[] {
+  const byNumber = new Map(turns.map((turn) => [`${turn.session}\n${turn.promptNumber}`, turn]))
+  const answers = passages
+    .filter(({ kind }) => kind === 'answer')
+    .map(({ text, session, at }) => ({ text: quoted(truncateAtWord(plainText(text), MAX_ANSWER_CHARS)), session, at }))
+  const chosen = turns.flatMap(({ session, promptNumber, prompt }) => {
+    const before = byNumber.get(`${session}\n${promptNumber - 1}`)?.closing ?? null
+    const choice = prompt === null || before === null ? null : chosenOption(before.text, prompt.text)
+    return choice === null || prompt === null ? [] : [{ text: choice, session, at: prompt.at }]
+  })
+  const choices = turns.flatMap((turn) =>
+    choicesOf(turn.prompt?.text ?? '').map((sentence) => ({
+      text: `The user: ${quoted(sentence)}`,
+      session: turn.session,
+      at: timeOfTurn(turn),
+    })),
+  )
+  const with_ =
+    (weight: number) =>
+    (one: { text: string; session: string; at: number }): Candidate => ({
+      ...one,
+      terms: informativeTerms(one.text),
+      part: 'decisions',
+      more: [],
+      observation: null,
+      weight,
+    })
+  return [...[...answers, ...chosen].map(with_(ANSWER_WEIGHT)), ...choices.map(with_(CHOICE_WEIGHT))]
+}
+
+/** What the message of a commit says below its title, in one line. The titles are listed together. */
+function commitCandidates({ hash, body, passage }: CommitNote): Candidate[] {
+  const { session, at } = passage
+  const statements = messageStatements(body).filter((statement) => hasSubstance(statement))
+  const [first, ...more] = statements.map((statement) => reportedText(statement, COMMIT_WORDS))
+  if (first === undefined) return []
+  const text = `${hash}: ${first}`
+  const terms = informativeTerms(first)
+  return [{ part: 'fixes', text, terms, more, observation: null, session, at, weight: COMMIT_WEIGHT }]
+}

@@ -1,0 +1,142 @@
+/**
+ * The lines that orient: the goal, where the work stopped, what is next, and one line per earlier session. They come
+ * from passages where there are any, else from summaries.
+ */
+import { formatDay } from '../domain/dates.ts'
+import type { Summary } from '../domain/observation.ts'
+import { plainText, truncateAtWord } from '../domain/plain-text.ts'
+import { AGENT_WORDS, ownWords, quoted, reportedText } from '../domain/reported-speech.ts'
+import type { ContextMaterial } from '../store/port.ts'
+import type { LastSession } from './candidates.ts'
+import { commitsLine, commitsOf, lastResults, resultLine, uncommittedLine } from './state.ts'
+import {
+  hasSubstance,
+  informativeTerms,
+  isRequest,
+  messageStatements,
+  summaryStatements,
+  wholeSentences,
+} from './statements.ts'
+import { closingQuestion, type SpokenTurn } from './turns.ts'
+
+export interface OrientationInput {
+  material: ContextMaterial
+  /** Newest first. */
+  turns: readonly SpokenTurn[]
+  last: LastSession | null
+  now: number
+}
+
+interface OrientationLine {
+  text: string
+  at: number
+}
+
+const GOAL_CHARS = 280
+const REQUEST_CHARS = 200
+const OUTCOME_CHARS = 320
+const NEXT_STEP_CHARS = 220
+const MAX_NEXT_STEPS = 6
+const EARLIER_REQUEST_CHARS = 110
+const EARLIER_OUTCOME_CHARS = 240
+
+/** What the last session was asked first and last, in the user's words. */
+export function goalLines({ material, turns, last }: OrientationInput): OrientationLine[] {
+  const prompts = turns
+    .filter(({ session, prompt }) => session === last?.session && prompt !== null)
+    .map(({ prompt }) => ({ text: typedText(prompt?.text ?? ''), at: prompt?.at ?? 0 }))
+  const requests = material.summaries
+    .filter(({ session }) => session === last?.session)
+    .map(({ request, createdAt }) => ({ text: plainText(request ?? ''), at: createdAt }))
+  const asked = (prompts.length > 0 ? prompts : requests).filter(({ text }) => isRequest(text))
+  const first = asked.at(-1) ?? requests.find(({ text }) => text !== '')
+  const newest = asked[0]
+  if (first === undefined) return []
+  const lines = [{ text: `Asked: ${quoted(firstSentences(first.text, GOAL_CHARS))}`, at: first.at }]
+  if (newest === undefined || newest === first) return lines
+  return [...lines, { text: `Asked last: ${quoted(firstSentences(newest.text, REQUEST_CHARS))}`, at: newest.at }]
+}
+
+/** A line of a shell, as people paste it. */
+const SHELL_LINE = /^\s*[❯➜$%#>]\s/
+
+function typedText(prompt: string): string {
+  const lines = ownWords(prompt, 'prompt').split('\n')
+  const pasted = lines.findIndex((line) => SHELL_LINE.test(line))
+  return plainText((pasted === -1 ? lines : lines.slice(0, pasted)).join('\n'))
+}
+
+function firstSentences(text: string, max: number): string {
+  return truncateAtWord(wholeSentences(text, max).text, max)
+}
+
+/** The agent names them; of the newest turn with an outcome only, because those of an older one may be done by now. */
+export function nextLines({ material, turns }: OrientationInput): OrientationLine[] {
+  const summary = material.summaries.find(
+    ({ learned, completed, nextSteps }) => plainText(`${learned ?? ''}${completed ?? ''}${nextSteps ?? ''}`) !== '',
+  )
+  const steps = summaryStatements(summary?.nextSteps ?? '')
+    .slice(0, MAX_NEXT_STEPS)
+    .map((step) => ({ text: quoted(firstSentences(step, NEXT_STEP_CHARS)), at: summary?.createdAt ?? 0 }))
+  const [newest] = turns
+  const question = newest?.closing == null ? null : closingQuestion(newest.closing.text)
+  if (question === null || newest?.closing == null || isRepeated(question, steps)) return steps
+  return [...steps, { text: `The agent asked, without an answer yet: ${quoted(question)}`, at: newest.closing.at }]
+}
+
+function isRepeated(text: string, lines: readonly OrientationLine[]): boolean {
+  const known = informativeTerms(lines.map((line) => line.text).join(' '))
+  const terms = [...informativeTerms(text).keys()]
+  return terms.every((term) => known.has(term))
+}
+
+/** Somebody said that a failure is none. */
+const EXPECTED =
+  /\b(?:expected|intentional(?:ly)?|on purpose|deliberate(?:ly)?|pre-?existing|unrelated|known (?:issue|failure)|not our)\b/i
+
+export function stateLines({ material, turns, now }: OrientationInput): OrientationLine[] {
+  const { passages, summaries } = material
+  const commits = commitsOf(passages)
+  const results = lastResults(passages).filter(
+    ({ passage: { outcome, session, at } }) =>
+      outcome === 'ok' ||
+      !turns.some(
+        ({ session: other, closing }) =>
+          other === session && closing !== null && closing.at >= at && EXPECTED.test(closing.text),
+      ),
+  )
+  const newest = passages[0]?.at ?? 0
+  const known = [commitsLine(commits, now), uncommittedLine(material, commits)].flatMap((text) =>
+    text === null ? [] : [{ text, at: newest }],
+  )
+  const outcome = lastOutcome(summaries)
+  return [...outcome, ...results.map((result) => ({ text: resultLine(result, now), at: result.passage.at })), ...known]
+}
+
+/** What the newest turn with an outcome completed. */
+function lastOutcome(summaries: readonly Summary[]): OrientationLine[] {
+  const summary = summaries.find(({ completed, learned }) => plainText(`${completed ?? ''}${learned ?? ''}`) !== '')
+  const statements = messageStatements(summary?.completed ?? '').filter((statement) => hasSubstance(statement))
+  const text = firstSentences(statements.join(' '), OUTCOME_CHARS)
+  return summary === undefined || text === '' ? [] : [{ text: reportedText(text, AGENT_WORDS), at: summary.createdAt }]
+}
+
+/** Newest first: when it was, what it was asked first, and what came out of it. */
+export function earlierLines({ material, last, now }: OrientationInput): OrientationLine[] {
+  const sessions = new Map<string, Summary[]>()
+  for (const summary of material.summaries) {
+    if (summary.session === last?.session) continue
+    sessions.set(summary.session, [...(sessions.get(summary.session) ?? []), summary])
+  }
+  return [...sessions.values()].flatMap((summaries) => {
+    const newest = summaries[0]
+    const request = plainText(summaries.findLast(({ request }) => isRequest(plainText(request ?? '')))?.request ?? '')
+    const outcomes = summaries.map(({ completed, learned }) => plainText(completed ?? '') || plainText(learned ?? ''))
+    const outcome = outcomes.find((text) => text !== '')
+    if (newest === undefined || outcome === undefined) return []
+    const result = reportedText(firstSentences(outcome, EARLIER_OUTCOME_CHARS), AGENT_WORDS)
+    const asked = firstSentences(request, EARLIER_REQUEST_CHARS)
+    const text = `${formatDay(newest.createdAt, now)}: ${asked === '' ? result : `${quoted(asked)} → ${result}`}`
+    return [{ text, at: newest.createdAt }]
+  })
+}

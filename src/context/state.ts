@@ -1,0 +1,175 @@
+/**
+ * Where the work stopped, read from passages and therefore known without an observer: the last result of each kind of
+ * check, the commits, and the files that were edited after the last one.
+ */
+import { formatDay, formatTime } from '../domain/dates.ts'
+import type { Passage } from '../domain/passage.ts'
+import { plainText, truncateAtWord } from '../domain/plain-text.ts'
+import { quoted, quotedName, reportedText } from '../domain/reported-speech.ts'
+import { rateOutputLine } from '../domain/telling-lines.ts'
+import type { ContextMaterial } from '../store/port.ts'
+import { shownPath } from './lines.ts'
+
+/** The checks that a next session asks about, in the order of the text. */
+const CHECKS = [
+  [
+    'Tests',
+    /^(?:(?:py)?tests?|vitest|jest|mocha|ava|rspec|phpunit|pest|tox|nox|ctest|cypress|playwright|check|ci|verify|e2e|specs?|coverage|llvm-cov|nextest|gotestsum|unittest|bats)$/,
+  ],
+  ['Types', /^(?:tsc|mypy|pyright|pyrefly|typecheck|type-check|types|check-types|vue-tsc|phpstan|vet)$/],
+  [
+    'Lint',
+    /^(?:lint|eslint|biome|ruff|clippy|flake8|pylint|golangci-lint|rubocop|shellcheck|prettier|fmt|format|black|stylelint|knip|audit|gofmt|rustfmt|tflint)$/,
+  ],
+  [
+    'Build',
+    /^(?:build|compile|make|webpack|rollup|esbuild|gcc|javac|bundle|package|xcodebuild|cmake|ninja|docker-build)$/,
+  ],
+  ['Deploy', /^(?:deploy|apply|upgrade|rollout|publish|release|ansible-playbook|migrate|provision)$/],
+  ['Push', /^push$/],
+  ['Run', /^(?:start|serve|dev|up|run)$/],
+] as const satisfies readonly (readonly [string, RegExp])[]
+type CheckName = (typeof CHECKS)[number][0]
+
+/** Programs that only look at something: their arguments may be any words. */
+const LOOKING =
+  /^(?:cat|head|tail|less|more|grep|egrep|rg|ag|find|fd|ls|tree|echo|printf|sed|awk|jq|yq|wc|diff|which|type|man|sleep|cd|export|source|set|git(?! push\b)|gh|curl|wget|mkdir|rm|mv|cp|touch|chmod|kill|pkill|ps|sqlite3|psql|(?:npm|pnpm|yarn|bun|pip|uv|cargo|go|apt|brew) (?:i|install|add|ci|remove|uninstall|get|view|ls|list|info)|(?:python3?|node|ruby|perl|bash|sh|deno)(?: -\S+)* -[ce])\b/
+const MAX_COMMAND_CHARS = 400
+const MAX_SHOWN_COMMAND_CHARS = 70
+const MAX_RESULT_CHARS = 110
+const MAX_COMMITS = 8
+const COMMIT_TITLE_CHARS = 72
+const MAX_FILES = 10
+
+export interface CommandResult {
+  check: CheckName
+  command: string
+  passage: Passage
+}
+
+/** The newest result of each kind of check, in the order of `CHECKS`. `passages` are newest first. */
+export function lastResults(passages: readonly Passage[]): CommandResult[] {
+  const results = new Map<CheckName, CommandResult>()
+  for (const passage of passages) {
+    if (passage.kind !== 'command' || passage.outcome === null || passage.subject === null) continue
+    const found = checkOfCommand(passage.subject)
+    if (found !== null && !results.has(found.check)) results.set(found.check, { ...found, passage })
+  }
+  return CHECKS.flatMap(([name]) => results.get(name) ?? [])
+}
+
+/** What a shell line checks: its first command that is a check. */
+function checkOfCommand(line: string): { check: CheckName; command: string } | null {
+  // Words in quotation marks and in a here-document are texts, such as the message of a commit.
+  const typed = (line.split('<<')[0] ?? '').slice(0, MAX_COMMAND_CHARS).replace(/"[^"]*(?:"|$)|'[^']*(?:'|$)/g, '…')
+  for (const part of typed.split(/&&|\|\||;|\n/)) {
+    const command = withoutPlumbing(part)
+    if (command === '' || LOOKING.test(command)) continue
+    const words = command
+      .split(' ')
+      .filter((word) => !word.startsWith('-'))
+      .slice(0, 4)
+    const names = words.flatMap((word) => [word, ...(word.split('/').at(-1) ?? '').replace(/\.\w+$/, '').split(/[:_]/)])
+    const check = CHECKS.find(([, pattern]) => names.some((name) => pattern.test(name.toLowerCase())))?.[0]
+    if (check !== undefined) return { check, command }
+  }
+  return null
+}
+
+/** Without what is before it (variables) and what its output is passed to. */
+function withoutPlumbing(part: string): string {
+  return plainText(part.split('|')[0] ?? '')
+    .replace(/\s*\d?>&?\s?\S+/g, '')
+    .replace(/^(?:\(|\w+=\S*\s+)+/, '')
+    .replace(/^(?:time|sudo|env|npx|bunx|pnpm exec|timeout \S+)\s+/, '')
+    .trim()
+}
+
+export function resultLine({ check, command, passage }: CommandResult, now: number): string {
+  const { outcome, at } = passage
+  const shown = `\`${truncateAtWord(command.replaceAll('`', "'"), MAX_SHOWN_COMMAND_CHARS)}\``
+  const telling = check === 'Push' && outcome === 'ok' ? '' : tellingLine(passage)
+  const result = outcome === 'ok' ? 'passed' : 'FAILED'
+  return `${check}: ${shown} ${result}${telling === '' ? '' : `: ${quoted(telling)}`} (${timeOf(at, now)})`
+}
+
+/** The line of the output that says most: of a failure the first error, else the last result with a number. */
+function tellingLine({ text, subject, outcome }: Passage): string {
+  const lines = text
+    .split('\n')
+    .map((line) => plainText(line))
+    .filter((line) => line !== '' && line !== subject && !line.startsWith('$ '))
+  const rated = lines.filter((line) => rateOutputLine(line) > 0)
+  const chosen =
+    outcome === 'failed'
+      ? (rated.find((line) => rateOutputLine(line) === 2) ?? lines.at(-1))
+      : rated.findLast((line) => /\d/.test(line))
+  return truncateAtWord(chosen ?? '', MAX_RESULT_CHARS)
+}
+
+/** `14:30`, with its day where that is another one than today's. */
+export function timeOf(at: number, now: number): string {
+  return `${formatDay(at, now)} ${formatTime(at)}`
+}
+
+export interface CommitNote {
+  hash: string
+  title: string
+  /** The message below its title; empty if there is none. */
+  body: string
+  passage: Passage
+}
+
+/** Newest first. */
+export function commitsOf(passages: readonly Passage[]): CommitNote[] {
+  const byHash = new Map<string, Passage[]>()
+  for (const passage of passages) {
+    if (passage.kind !== 'commit' || passage.subject === null) continue
+    const pieces = byHash.get(passage.subject)
+    if (pieces === undefined) byHash.set(passage.subject, [passage])
+    else pieces.push(passage)
+  }
+  return [...byHash].flatMap(([hash, pieces]) => {
+    const [first] = [...pieces].sort((a, b) => a.position - b.position)
+    if (first === undefined) return []
+    const whole = pieces
+      .sort((a, b) => a.position - b.position)
+      .map(({ text }) => text)
+      .join('\n')
+    const [title = '', ...body] = whole.split('\n').filter((line) => line.trim() !== '' && !TRAILER.test(line))
+    return [
+      {
+        hash: quotedName(plainText(hash)),
+        title: reportedText(truncateAtWord(plainText(title), COMMIT_TITLE_CHARS), COMMIT_WORDS),
+        body: body.join('\n'),
+        passage: first,
+      },
+    ]
+  })
+}
+
+/** The agent writes what it did as an order: "Add a test". Only a rule for the reader is a quotation. */
+export const COMMIT_WORDS = { saidBy: 'agent', isFree: false } as const
+
+/** Lines that tools add to a message. */
+const TRAILER = /^\s*(?:co-authored-by|signed-off-by|reviewed-by|change-id)\s*:|generated with/i
+
+export function commitsLine(commits: readonly CommitNote[], now: number): string | null {
+  const [newest] = commits
+  if (newest === undefined) return null
+  const shown = commits.slice(0, MAX_COMMITS).map(({ hash, title }) => `${hash} ${title}`)
+  const more = commits.length - shown.length
+  return `Commits, newest first (${timeOf(newest.passage.at, now)}): ${shown.join('; ')}${more > 0 ? `; ${more} before` : ''}`
+}
+
+/** Files that were edited after the last commit; null if there are none or nothing is known of commits. */
+export function uncommittedLine({ passages, project }: ContextMaterial, commits: readonly CommitNote[]): string | null {
+  const last = commits[0]?.passage.at
+  const edits = passages.filter(({ kind, at }) => kind === 'edit' && at > (last ?? 0))
+  const paths = edits.map(({ subject }) => shownPath(subject ?? '', project))
+  const files = [...new Set(paths.filter((path) => path !== ''))]
+  if (files.length === 0) return null
+  const more = files.length > MAX_FILES ? ` and ${files.length - MAX_FILES} more` : ''
+  const what = last === undefined ? 'Edited, no commit seen' : 'Edited after the last commit'
+  return `${what}: ${files.slice(0, MAX_FILES).join(', ')}${more}`
+}
