@@ -31,7 +31,13 @@ import { oneLine, paragraphs } from '../../src/mcp/text.ts'
 import { comparable, fingerprint, normalizeCheckOutput, normalizeOutput } from '../../src/observer/model/fingerprint.ts'
 import { renderBatch } from '../../src/observer/model/messages.ts'
 import { prepareNovelty } from '../../src/observer/model/novelty.ts'
-import { promptAttribute, promptLine, promptText, shortenForPrompt } from '../../src/observer/model/prompt-text.ts'
+import {
+  promptAttribute,
+  promptLine,
+  promptText,
+  shortenForPrompt,
+  withoutPassedTests,
+} from '../../src/observer/model/prompt-text.ts'
 import { parseReply } from '../../src/observer/model/reply/index.ts'
 import { describeToolUse } from '../../src/observer/model/tool-use.ts'
 import { makeWithheldFilter } from '../../src/observer/model/withheld.ts'
@@ -245,6 +251,7 @@ const MODEL: Cases = {
   promptAttribute: (text) => promptAttribute('file', text),
   'shortenForPrompt, output': (text) => shortenForPrompt(text, 8_000, 'output'),
   'shortenForPrompt, code': (text) => shortenForPrompt(text, 8_000, 'code'),
+  withoutPassedTests,
   renderBatch: (text) => renderBatch(events(text).slice(0, 6), BATCH),
   describeToolUse: (text) =>
     events(text)

@@ -11,7 +11,7 @@ import type { InboxEvent, TurnEndEvent } from '../../domain/event.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import { cutText } from '../../domain/sanitize.ts'
 import { pluralize } from '../../lib/format.ts'
-import { promptAttribute, promptLine, promptText, shortenForPrompt } from './prompt-text.ts'
+import { fairShares, promptAttribute, promptLine, promptText, shortenForPrompt } from './prompt-text.ts'
 import { fillPrompt, type Prompts } from './prompts.ts'
 import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
 
@@ -234,12 +234,16 @@ function makeBlock(message: InboxEvent, n: number, options: BatchOptions): Block
   }
 }
 
-/** What was only looked at, or is code, does not take more than its share. */
+/** What a changed source file takes where there is room, as a multiple of the limit for one field: most are shorter. */
+const SOURCE_FACTOR = 2
+
+/** What was only looked at, or says less than the project's source, does not take more than its share. */
 function sizePart(part: ToolUsePart, fieldChars: number, outputChars: number): SizedPart {
   const text = promptText(part.text)
   const prefix = part.label === null ? '' : `${part.label}:${text.includes('\n') ? '\n' : ' '}`
   const wants = Math.min(text.length, Math.floor(fieldChars * part.share))
-  const most = part.kind === 'output' && part.share === 1 ? Math.min(text.length, outputChars) : wants
+  const limit = part.kind === 'output' ? outputChars : Math.min(fieldChars * SOURCE_FACTOR, outputChars)
+  const most = part.share === 1 ? Math.min(text.length, limit) : wants
   return { ...part, text, prefix, wants, most: Math.max(wants, most) }
 }
 
@@ -270,17 +274,4 @@ function sharesWithRest(wants: readonly number[], most: readonly number[], total
     rest,
   )
   return shares.map((share, i) => share + (more[i] ?? 0))
-}
-
-/** Small wants are met in full; the rest is divided equally among the larger ones. Never more than `total` together. */
-export function fairShares(wants: readonly number[], total: number): number[] {
-  const shares = wants.map(() => 0)
-  const ascending = wants.map((_, i) => i).sort((a, b) => (wants[a] ?? 0) - (wants[b] ?? 0))
-  let left = Math.max(0, Math.floor(total))
-  ascending.forEach((index, done) => {
-    const share = Math.min(wants[index] ?? 0, Math.floor(left / (ascending.length - done)))
-    shares[index] = share
-    left -= share
-  })
-  return shares
 }

@@ -73,7 +73,8 @@ interface NoveltyBatch {
 }
 
 export function prepareNovelty(messages: readonly InboxEvent[]): NoveltyBatch {
-  const batch = messages.map((event) => ({ event, classification: classify(event) }))
+  const reported = new Set(messages.flatMap((event) => (event.kind === 'tool_use' ? (reportSubject(event) ?? []) : [])))
+  const batch = messages.map((event) => ({ event, classification: classify(event, reported) }))
   const subjects = unique(batch.flatMap(({ classification }) => comparedSubjects(classification)))
   return { subjects, fold: (stored) => foldRepeated(batch, stored) }
 }
@@ -143,11 +144,18 @@ function newDigests(
 const READ_AGAIN = 'read again, unchanged'
 const FRESH: Classification = { kind: 'fresh', isAction: false }
 /** Results of other agents and plans are never repetitions. */
-const ALWAYS_FRESH_TOOLS = new Set(['Agent', 'Task', 'ExitPlanMode'])
+const AGENT_TOOLS = new Set(['Agent', 'Task'])
+const ALWAYS_FRESH_TOOLS = new Set([...AGENT_TOOLS, 'ExitPlanMode'])
 const EDIT_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
 const LISTING_TOOLS = new Set(['LS', 'Glob'])
 
-function classify(event: InboxEvent): Classification {
+/** `reported`: the reports in the results of the batch. The result of an agent has its task too, so its end is left out. */
+function classify(event: InboxEvent, reported: ReadonlySet<string>): Classification {
+  const report = reportSubject(event)
+  if (event.kind === 'subagent_end' && report !== null && reported.has(report)) {
+    return { kind: 'routine', reason: REPORTED_TWICE }
+  }
+  if (report !== null) return repeatable(report, report, REPORTED_TWICE)
   if (event.kind === 'subagent_end' || ALWAYS_FRESH_TOOLS.has(event.tool)) return FRESH
   const input = asFields(event.input)
   if (event.kind === 'tool_failure') return classifyFailure(event, input)
@@ -158,6 +166,30 @@ function classify(event: InboxEvent): Classification {
   if (event.tool === 'Grep' && foundNothing(event.response)) return { kind: 'routine', reason: FOUND_NOTHING }
   const what = event.tool === 'Grep' ? 'search' : 'tool use'
   return repeatable(toolSubject(event, input), stableText(event.response), `the same ${what} with the same result`)
+}
+
+const REPORTED_TWICE = 'the report of the subagent was told before'
+/** A client adds lines of its own to the end of a report: the beginning identifies it. */
+const REPORT_CHARS = 1_000
+/** A shorter text is no report, and two agents may say the same. */
+const MIN_REPORT_CHARS = 80
+
+/** A subagent reports when it ends, and again in the result of the tool that started it. Null: there is no report. */
+function reportSubject(event: InboxEvent): string | null {
+  if (event.kind === 'tool_failure' || (event.kind === 'tool_use' && !AGENT_TOOLS.has(event.tool))) return null
+  const text = event.kind === 'subagent_end' ? event.lastMessage : agentReport(event.response)
+  const report = text
+    .slice(0, REPORT_CHARS * 2)
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, REPORT_CHARS)
+  return report.length < MIN_REPORT_CHARS ? null : subjectKey('report', fingerprint(report))
+}
+
+function agentReport(response: unknown): string {
+  const { content } = asFields(response)
+  if (typeof content === 'string') return content
+  return Array.isArray(content) ? stringField(asFields(content[0]), 'text') : ''
 }
 
 const isRead = (tool: string) => tool === 'Read' || tool === 'NotebookRead'

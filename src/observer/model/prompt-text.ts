@@ -62,7 +62,7 @@ function lastProgressState(line: string): string {
   return line.split('\r').findLast((state) => state.trim() !== '') ?? ''
 }
 
-/** Decides which lines count as informative: those of a program's output, or those of code. */
+/** Decides how a text is shortened: the output of a program, or code. */
 export type TextKind = 'output' | 'code'
 
 /** Share of the limit for lines from the middle; head and tail get the rest. */
@@ -72,21 +72,22 @@ const MIN_CHARS = 400
 /** A line is rated by its beginning: a minified bundle is one line. */
 const RATED_CHARS = 400
 
-const REMARK_LINE = /\b(?:TODO|FIXME|HACK|XXX|NOTE|WARNING|IMPORTANT|because)\b/
-const DECLARATION_LINE =
-  /^[+-]?\s{0,8}(?:export|public|private|protected|static|abstract|async|function|class|interface|type|enum|const [A-Z]|def|func|fn|pub|impl|struct|trait|module|namespace|CREATE|ALTER|@\w+\(|#{1,4} )/
-
 const CLOSING_MARKER = '[…]'
 
-/** Keeps head, tail and the best lines of the middle; a marker counts what is left out. */
+/** Of an output, head, tail and the best lines of the middle are kept; of code, its functions. A marker counts the rest. */
 export function shortenForPrompt(text: string, maxChars: number, kind: TextKind): string {
   if (text.length <= maxChars) return text
   if (maxChars < MIN_CHARS) return cutText(text, maxChars)
+  const code = kind === 'code' ? shortenCode(text, maxChars) : null
+  return code ?? shortenOutput(text, maxChars)
+}
+
+function shortenOutput(text: string, maxChars: number): string {
   const lineEnds = 4
   const room = maxChars - openingMarker(text.length + MAX_COUNTED).length - CLOSING_MARKER.length - lineEnds
   const reserve = Math.floor(room * MIDDLE_SHARE)
   const minSide = Math.floor((room - reserve) / 2)
-  const best = bestLines(ratedLines(text, minSide, text.length - minSide, kind), reserve)
+  const best = bestLines(ratedLines(text, minSide, text.length - minSide), reserve)
   const side = Math.floor((room - totalLineChars(best)) / 2)
   const head = headOf(text, side)
   const tail = tailOf(text, side)
@@ -129,21 +130,141 @@ function leftOutBefore(gap: string): number {
 }
 
 /** The complete lines between two positions that have a weight. */
-function ratedLines(text: string, from: number, to: number, kind: TextKind): TellingLine[] {
+function ratedLines(text: string, from: number, to: number): TellingLine[] {
   const lines: TellingLine[] = []
   let start = text.indexOf('\n', from - 1) + 1
   while (start > 0 && start < to) {
     const found = text.indexOf('\n', start)
     const end = found === -1 ? text.length : found
     if (end > to) break
-    const weight = rateLine(text.slice(start, Math.min(end, start + RATED_CHARS)), kind)
+    const weight = rateOutputLine(text.slice(start, Math.min(end, start + RATED_CHARS)))
     if (weight > 0) lines.push({ start, end, text: cutText(text.slice(start, end), MAX_TELLING_LINE_CHARS), weight })
     start = found + 1
   }
   return lines
 }
 
-function rateLine(line: string, kind: TextKind): number {
-  if (kind === 'code') return REMARK_LINE.test(line) ? 2 : DECLARATION_LINE.test(line) ? 1 : 0
-  return rateOutputLine(line)
+// Code: imports are left out first. Then every function keeps its beginning, short ones their whole body.
+
+const IMPORT_LINE =
+  /^[+ -]?(?:import\b|from \S+ import\b|export (?:\*|\{[^}]*\}) from\b|#include\b|using [\w.:]+;|use [\w:]+|require(?:_relative)?[ (]|(?:const|let|var) .{1,200} = require\()/
+const REMARK_LINE = /\b(?:TODO|FIXME|HACK|XXX|NOTE|WARNING|IMPORTANT|because)\b/
+const DECLARATION_LINE =
+  /^[+ -]?\s{0,8}(?:export|public|private|protected|static|abstract|async|function|class|interface|type|enum|const [A-Z]|def|func|fn|pub|impl|struct|trait|module|namespace|CREATE|ALTER|@@|@\w+\(|#{1,4} )/
+/** Share of a cut block for the remarks in the part that is left out. */
+const REMARK_SHARE = 0.3
+/** With less for each block, only names would be left. */
+const MIN_BLOCK_CHARS = 60
+
+/** Null if the code has too many declarations for the limit, or none. */
+function shortenCode(text: string, maxChars: number): string | null {
+  const lines = withoutImports(text.split('\n'))
+  const code = lines.join('\n')
+  if (code.length <= maxChars) return code
+  const blocks = codeBlocks(lines)
+  const marker = leftOutMarker(text.length + MAX_COUNTED)
+  const room = maxChars - marker.length - blocks.length - 1
+  if (blocks.length < 2 || room < blocks.length * MIN_BLOCK_CHARS) return null
+  const shares = fairShares(
+    blocks.map((block) => block.join('\n').length),
+    room,
+  )
+  const kept = blocks.map((block, i) => shortenBlock(block, shares[i] ?? 0)).join('\n')
+  return `${kept}\n${leftOutMarker(code.length - kept.length + leftOutBefore(text))}`
+}
+
+function leftOutMarker(chars: number): string {
+  return `[… ${Math.max(0, Math.min(chars, MAX_COUNTED)).toLocaleString('en-US')} characters left out …]`
+}
+
+/** One import says little about a change; a block of them is replaced by a line. */
+function withoutImports(lines: readonly string[]): string[] {
+  const kept: string[] = []
+  let imports: string[] = []
+  const endImports = () => {
+    kept.push(...(imports.length > 2 ? [`[${imports.length} imports left out]`] : imports))
+    imports = []
+  }
+  for (const line of lines) {
+    if (IMPORT_LINE.test(line.slice(0, RATED_CHARS))) imports.push(line)
+    else {
+      endImports()
+      kept.push(line)
+    }
+  }
+  endImports()
+  return kept
+}
+
+/** From one declaration to the next. Declarations in a row, without a body, are one block. */
+function codeBlocks(lines: readonly string[]): string[][] {
+  const blocks: string[][] = []
+  let block: string[] = []
+  let hasBody = false
+  for (const line of lines) {
+    const isDeclaration = DECLARATION_LINE.test(line.slice(0, RATED_CHARS))
+    if (isDeclaration && hasBody) {
+      blocks.push(block)
+      block = []
+      hasBody = false
+    }
+    block.push(line)
+    hasBody ||= !isDeclaration
+  }
+  return block.length === 0 ? blocks : [...blocks, block]
+}
+
+/** Its first lines, and the remarks among the others. */
+function shortenBlock(block: readonly string[], maxChars: number): string {
+  const whole = block.join('\n')
+  if (whole.length <= maxChars) return whole
+  const cut = ` ${CLOSING_MARKER}`
+  const reserve = Math.floor((maxChars - cut.length) * REMARK_SHARE)
+  const head = headOf(whole, Math.max(0, maxChars - cut.length - reserve))
+  const rest = whole.slice(head.length).split('\n').slice(1)
+  const remarks = rest
+    .filter((line) => REMARK_LINE.test(line.slice(0, RATED_CHARS)))
+    .map((line) => ({ start: 0, end: 0, text: cutText(line, MAX_TELLING_LINE_CHARS), weight: 1 }))
+  const best = bestLines(remarks, reserve - 1)
+  return [head + cut, ...best.map(({ text }) => text)].join('\n')
+}
+
+// Output of tests: what passed is counted, not listed.
+
+/** A line for one passed test, in the formats of TAP, Mocha, Vitest, Jest, Go, Rust, pytest, unittest and GoogleTest. */
+const PASSED_TEST_LINE =
+  /^(?:ok \d+\b|[✓✔√] |PASS(?:ED)? |--- PASS: |=== (?:RUN|PAUSE|CONT|NAME) |.{1,300} \.\.\. ok$|\S+::\S.{0,300} PASSED\b|\[\s{1,8}OK \] |\[ RUN\s{1,8}\] )/
+/** Fewer in a row are kept. */
+const MIN_PASSED_LINES = 3
+
+/** For the output of a test run: elsewhere such a line may be the result. */
+export function withoutPassedTests(output: string): string {
+  const kept: string[] = []
+  let passed: string[] = []
+  const endPassed = () => {
+    kept.push(...(passed.length < MIN_PASSED_LINES ? passed : [`[${passed.length} lines of passed tests left out]`]))
+    passed = []
+  }
+  for (const line of output.split('\n')) {
+    if (PASSED_TEST_LINE.test(line.slice(0, RATED_CHARS).trim())) passed.push(line)
+    else {
+      endPassed()
+      kept.push(line)
+    }
+  }
+  endPassed()
+  return kept.join('\n')
+}
+
+/** Small wants are met in full; the rest is divided equally among the larger ones. Never more than `total` together. */
+export function fairShares(wants: readonly number[], total: number): number[] {
+  const shares = wants.map(() => 0)
+  const ascending = wants.map((_, i) => i).sort((a, b) => (wants[a] ?? 0) - (wants[b] ?? 0))
+  let left = Math.max(0, Math.floor(total))
+  ascending.forEach((index, done) => {
+    const share = Math.min(wants[index] ?? 0, Math.floor(left / (ascending.length - done)))
+    shares[index] = share
+    left -= share
+  })
+  return shares
 }

@@ -6,9 +6,11 @@
 import type { InboxEvent, ToolUseEvent } from '../../domain/event.ts'
 import { boundValue } from '../../domain/sanitize.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
+import { readShellLine } from '../tool-events/commands/shell-line.ts'
 import { readFileEdit } from '../tool-events/file-edit.ts'
 import { asFields, type JsonFields, numberField, splitTextLines, stringField } from '../tool-events/json-fields.ts'
-import type { TextKind } from './prompt-text.ts'
+import { isTestFile } from '../tool-events/text.ts'
+import { type TextKind, withoutPassedTests } from './prompt-text.ts'
 
 export interface ToolUsePart {
   /** Null: the text needs no label. */
@@ -29,6 +31,9 @@ interface ToolUseText {
 
 /** Share of what was only looked at: less informative than what was written. */
 const LOOKED_AT = 0.5
+/** Shares of files that say less about the project than its source: they are cut first. */
+const TEST_FILE = 0.5
+const SCRATCH_FILE = 0.25
 
 export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseText {
   if (event.kind === 'subagent_end') {
@@ -42,7 +47,8 @@ export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseT
   const input = read.length > 0 ? read : part(null, toolValueText(event.input))
   if (event.kind === 'tool_failure') {
     const ended = event.interrupted ? 'interrupted' : 'failed'
-    return { tool: event.tool, input, outcome: part(null, maskBlobs(event.error)), ended }
+    const error = event.tool === 'Bash' ? commandOutput(asFields(event.input), event.error) : maskBlobs(event.error)
+    return { tool: event.tool, input, outcome: part(null, error), ended }
   }
   const outcome = reader.outcome?.(response, event, path) ?? part(null, toolValueText(event.response))
   return { tool: event.tool, input, outcome, ended: response.interrupted === true ? 'interrupted' : null }
@@ -60,7 +66,8 @@ const EDIT: ToolReader = {
   input: (input, path, response) => {
     const patch = patchLines(response.structuredPatch)
     const change = (patch.length > 0 ? patch : replacementLines(input)).join('\n')
-    return change === '' ? [] : [...filePart(input, path), ...part(null, maskBlobs(change), 'code')]
+    if (change === '') return []
+    return [...filePart(input, path), ...part(null, maskBlobs(change), 'code', fileShare(input, path))]
   },
   outcome: (response, event) => ('filePath' in response ? part('symbols', changedSymbols(event)) : null),
 }
@@ -95,13 +102,16 @@ const READERS: Partial<Record<string, ToolReader>> = {
   Edit: EDIT,
   MultiEdit: EDIT,
   Write: {
-    input: (input, path) => [
-      ...filePart(input, path),
-      ...part('content', maskBlobs(stringField(input, 'content')), 'code'),
-    ],
+    input: (input, path, response) => {
+      const change = overwriteLines(input, response).join('\n')
+      const [label, text] = change === '' ? ['content', stringField(input, 'content')] : [null, change]
+      return [...filePart(input, path), ...part(label, maskBlobs(text), 'code', fileShare(input, path))]
+    },
     outcome: (response, event) => {
       if (!('filePath' in response)) return null
-      const effect = response.type === 'create' ? 'new file' : 'overwritten'
+      const isChange = overwriteLines(asFields(event.input), response).length > 0
+      const effect =
+        response.type === 'create' ? 'new file' : isChange ? 'overwritten, with this change' : 'overwritten'
       return [...part(null, effect), ...part('symbols', changedSymbols(event))]
     },
   },
@@ -118,9 +128,10 @@ const READERS: Partial<Record<string, ToolReader>> = {
   },
   Read: {
     input: (input, path) => [...filePart(input, path), ...part('lines', lineRange(input))],
-    outcome: (response) => {
+    outcome: (response, event, path) => {
       const read = asFields(response.file)
-      if (typeof read.content === 'string') return part(null, maskBlobs(read.content) || '(empty)', 'code', LOOKED_AT)
+      const share = LOOKED_AT * fileShare(asFields(event.input), path)
+      if (typeof read.content === 'string') return part(null, maskBlobs(read.content) || '(empty)', 'code', share)
       if (Array.isArray(read.cells)) return part(null, toolValueText(read.cells), 'code', LOOKED_AT)
       return response.type === 'image' || response.type === 'pdf' ? part(null, `[${response.type}]`) : null
     },
@@ -131,11 +142,12 @@ const READERS: Partial<Record<string, ToolReader>> = {
       ...part('why', stringField(input, 'description')),
       ...part('background', input.run_in_background === true ? 'yes' : ''),
     ],
-    outcome: (response) => {
+    outcome: (response, event) => {
       if (typeof response.stdout !== 'string' && typeof response.stderr !== 'string') return null
+      const input = asFields(event.input)
       const parts = [
-        ...part(null, maskBlobs(stringField(response, 'stdout'))),
-        ...part('stderr', maskBlobs(stringField(response, 'stderr'))),
+        ...part(null, commandOutput(input, stringField(response, 'stdout'))),
+        ...part('stderr', commandOutput(input, stringField(response, 'stderr'))),
         ...part('exit', stringField(response, 'returnCodeInterpretation') || toolValueText(response.exitCode)),
       ]
       return parts.length > 0 ? parts : part(null, '(no output)')
@@ -161,6 +173,22 @@ function part(label: string | null, text: string, kind: TextKind = 'output', sha
 
 function filePart(input: JsonFields, path: ShortenPath): ToolUsePart[] {
   return part('file', path(stringField(input, 'file_path')))
+}
+
+/** By where a file is: outside of the project it is scratch work or somebody else's. */
+function fileShare(input: JsonFields, path: ShortenPath): number {
+  const shown = path(stringField(input, 'file_path')).replaceAll('\\', '/')
+  if (/^(?:\/|[A-Za-z]:\/|~)/.test(shown) || /(?:^|\/)(?:te?mp|scratch)\//i.test(shown)) return SCRATCH_FILE
+  return isTestFile(shown) ? TEST_FILE : 1
+}
+
+/** Longer lines are no command that a person wrote. */
+const MAX_COMMAND_CHARS = 2_000
+
+function commandOutput(input: JsonFields, output: string): string {
+  const text = maskBlobs(output)
+  const line = stringField(input, 'command').slice(0, MAX_COMMAND_CHARS)
+  return readShellLine(line).runs.some(({ kind }) => kind === 'test') ? withoutPassedTests(text) : text
 }
 
 function stringItems(value: unknown): string[] {
@@ -195,6 +223,15 @@ function patchLines(patch: unknown): string[] {
     const lines = stringItems(hunk.lines)
     return lines.length === 0 ? [] : [`@@ line ${numberField(hunk, 'newStart')}`, ...lines]
   })
+}
+
+/** What a file that existed before has lost and got; empty for a new file, and where its old content is not known. */
+function overwriteLines(input: JsonFields, response: JsonFields): string[] {
+  const patch = patchLines(response.structuredPatch)
+  if (patch.length > 0) return patch
+  const before = response.originalFile
+  if (typeof before !== 'string' || before === '') return []
+  return lineDiff(splitTextLines(before), splitTextLines(stringField(input, 'content')))
 }
 
 function replacementLines(input: JsonFields): string[] {

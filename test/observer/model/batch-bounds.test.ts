@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { InboxEvent } from '../../../src/domain/event.ts'
 import { cutText } from '../../../src/domain/sanitize.ts'
-import { fairShares } from '../../../src/observer/model/messages.ts'
-import { shortenForPrompt } from '../../../src/observer/model/prompt-text.ts'
+import { fairShares, shortenForPrompt } from '../../../src/observer/model/prompt-text.ts'
 import { bash, bashFails, failed, used, write } from '../events.ts'
 import { ENDED, filler, only, render } from './batches.ts'
 
@@ -39,6 +38,36 @@ describe('batch.shortening', () => {
     const text = only(write('src/billing.ts', content))
     expect(text).toContain('export function prorate(days: number) {}\n')
     expect(text).toContain('IMPORTANT: cents, never floats')
+  })
+
+  test('imports go before anything else, and the functions of a long file keep their bodies', () => {
+    const imports = Array.from({ length: 40 }, (_, i) => `import { part${i} } from './part-${i}.ts'`)
+    const functions = Array.from(
+      { length: 30 },
+      (_, i) => `export function step${i}(value: number) {\n  const next = value * ${i}\n  return next + ${i}\n}\n`,
+    )
+    const content = [...imports, '', ...functions].join('\n')
+    const text = only(write('src/steps.ts', content), { fieldChars: 3_000, outputChars: 3_000 })
+    expect(text).toContain('[40 imports left out]')
+    for (let i = 0; i < 30; i++) expect(text).toContain(`return next + ${i}\n`)
+    const long = [functions[0], `function long() {\n${filler(9_000)}\n}`, functions[1]].join('\n')
+    const cut = only(write('src/steps.ts', [...imports, long].join('\n')), { fieldChars: 3_000, outputChars: 3_000 })
+    expect(cut).toContain(`${functions[0]}\nfunction long() {\nrow 0:`)
+    expect(cut).toContain('return next + 1\n')
+    expect(cut).toMatch(/\[… [\d,]+ characters left out …\]/)
+  })
+
+  test('scratch files and tests are cut before the source of the project', () => {
+    const body = Array.from({ length: 100 }, (_, i) => `export const NAME_${i} = ${i} // ${'x'.repeat(40)}`).join('\n')
+    const blocks = render(
+      ['src/a.ts', 'test/a.test.ts', 'tmp/try.ts'].map((file) => write(file, body)),
+      { totalChars: 9_000 },
+    ).split('<tool_use ')
+    const [, source = 0, tests = 0, scratch = 0] = blocks.map((block) => block.length)
+    expect(source).toBeGreaterThan(tests)
+    expect(tests).toBeGreaterThan(scratch)
+    const outside = used('Write', { file_path: '/tmp/x/try.ts', content: body }, { type: 'create', filePath: '/tmp/x' })
+    expect(only(outside).length).toBeLessThan(1_500)
   })
 
   test('characters that the hook cut before are counted', () => {

@@ -66,6 +66,47 @@ describe('batch.tools', () => {
     expect(text.match(/VAT = 0\.19/g)).toHaveLength(1)
   })
 
+  test('an overwritten file shows what changed, with or without a patch', () => {
+    const before = 'import a\nconst one = 1\nconst two = 2\nconst three = 3\n'
+    const content = before.replace('two = 2', 'two = 22')
+    const path = '/home/dev/shop/src/a.ts'
+    const response = { type: 'update', filePath: path, originalFile: before, structuredPatch: [] as unknown[] }
+    const change = ['-const two = 2', '+const two = 22']
+    for (const patch of [[], [{ newStart: 3, lines: [' const one = 1', ...change] }]]) {
+      const text = only(used('Write', { file_path: path, content }, { ...response, structuredPatch: patch }))
+      expect(text).toContain(change.join('\n'))
+      expect(text).toContain('overwritten, with this change')
+      expect(text).not.toMatch(/content:|const three = 3\n.*const three/s)
+    }
+    const unknown = only(used('Write', { file_path: path, content }, { type: 'update', filePath: path }))
+    expect(unknown).toContain('content:\nimport a\n')
+  })
+
+  test('passed tests are counted, failed ones and other output stay', () => {
+    const passed = Array.from({ length: 9 }, (_, i) => `ok ${i + 1} - adds ${i}`)
+    const output = [...passed, 'not ok 10 - divides', '  expected: 2', '# tests 10', '# pass 9'].join('\n')
+    for (const event of [bash('node --test', output), bashFails('node --test', output)]) {
+      const text = only(event)
+      expect(text).toContain('[9 lines of passed tests left out]\nnot ok 10 - divides\n  expected: 2\n# tests 10')
+      expect(text).not.toContain('adds 3')
+    }
+    expect(only(bash('./deploy', passed.join('\n')))).toContain('adds 3')
+    const few = passed.slice(0, 2).join('\n')
+    expect(only(bash('node --test', few))).toContain(few)
+  })
+
+  test.each([
+    ['Vitest', ' ✓ test/a.test.ts > cart > adds 3ms'],
+    ['Go', '--- PASS: TestAdd (0.00s)'],
+    ['Rust', 'test cart::adds ... ok'],
+    ['pytest', 'tests/test_cart.py::test_adds PASSED   [ 10%]'],
+    ['unittest', 'test_adds (cart.Test) ... ok'],
+    ['Jest', 'PASS src/cart.test.ts'],
+  ])('lines of passed tests of %s are left out', (_runner, line) => {
+    const command = 'npm test'
+    expect(only(bash(command, `${line}\n${line}\n${line}\nend`))).toContain('[3 lines of passed tests left out]\nend')
+  })
+
   test('a read shows file, lines and a shortened content', () => {
     const content = filler(10_000)
     const text = only(

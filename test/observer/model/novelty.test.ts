@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { InboxEvent } from '../../../src/domain/event.ts'
 import { prepareNovelty } from '../../../src/observer/model/novelty.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
+import { ENDED } from './batches.ts'
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
 
@@ -308,4 +309,31 @@ test('novelty.hostile: a long run of blanks takes no more time than any other te
   const blanks = bash('npm run report', `a${' '.repeat(250_000)}x\n${'\n'.repeat(200_000)}`)
   expect(noveltySubjects([blanks])).toHaveLength(1)
   expect(foldRepeated([blanks], new Map()).fresh).toEqual([blanks])
+})
+
+describe('novelty.reports', () => {
+  const report =
+    'The routes are in src/api/routes.ts; each handler checks the session first and answers 401 without one.'
+  const ended = { ...ENDED, lastMessage: report }
+  const task = used('Task', { prompt: 'Where are the routes?' }, { content: [{ type: 'text', text: `${report}\n` }] })
+  const TWICE = 'the report of the subagent was told before'
+
+  test('a report in the result of the task and at the end of the subagent is told once, with its task', () => {
+    expect(foldsOf([ended, task])).toEqual([TWICE, null])
+    expect(foldsOf([task, ended])).toEqual([null, TWICE])
+  })
+  test('also where the result comes with the next batch', () => {
+    const { seen, folded } = foldRepeated([ended], NOTHING)
+    expect(folded).toEqual([])
+    expect(foldsOf([task], new Map(seen.map(({ subject, digest }) => [subject, digest])))).toEqual([TWICE])
+  })
+  test('another report, or a word, is not folded', () => {
+    const word = { ...ENDED, lastMessage: 'Done.' }
+    expect(foldsOf([task, { ...ended, lastMessage: `No: ${report}` }, word, { ...word, id: 'again' }])).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ])
+  })
 })
