@@ -30,6 +30,7 @@ export class Harness {
   fallsBackToOffline = false
   cleaningRules: CleaningRules = loadSettings(this.directory, {}).values
   keepsPayloads = true
+  keepsPassages = true
   budget: DailyBudget | null = null
   /** Made for each start. */
   projectKeys: ((store: Store) => Promise<ProjectKeyResolver>) | null = null
@@ -71,6 +72,7 @@ export class Harness {
       modelDisabledReason: () => this.budget?.reason ?? null,
       fallsBackToOffline: () => this.fallsBackToOffline,
       keepsPayloads: () => this.keepsPayloads,
+      keepsPassages: () => this.keepsPassages,
       onModelCallsStored: (calls) => this.budget?.add(calls),
       cleaningRules: () => this.cleaningRules,
       policy: () => this.policy,
