@@ -7,8 +7,8 @@ import { passageDiskBytes } from './passages.ts'
 
 /** Rows deleted in one call: commits wait for it, a few milliseconds at most. */
 const MAX_ROWS = 2_000
-/** Each is also deleted from the full-text index. */
-const MAX_PASSAGES = 500
+/** Each is also deleted from the full-text index, with its neighbours: about 20 ms. */
+const MAX_PASSAGES = 250
 
 /** More than a long session uses, and still a small table. */
 const SEEN_PER_SESSION = 5_000
