@@ -294,7 +294,7 @@ export const SETTINGS = {
     'Days for which passages are kept, the pieces of sessions behind the observations; 0 keeps none',
   ),
   CLAUDE_MEM_PASSAGE_MB: keeping.now(
-    // Some 180,000 passages: a year of daily work, in less space than the rest of its memory.
+    // Some 150,000 passages: a year of daily work, in less space than the rest of its memory.
     integer(160, 0, 10_240),
     'Total size of passages with their search index, about; the newest ones are kept, 0 keeps none',
   ),

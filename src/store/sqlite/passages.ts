@@ -26,11 +26,12 @@ export function hasPassages(db: Database): boolean {
 }
 
 /**
- * What passages take on disk, measured with 11,000 of real sessions: keys and the entries of the indexes for each, and for
- * each byte of text its compressed form and its words in the full-text index.
+ * What passages take on disk: keys and the entries of the indexes for each, and for each byte of text its compressed form
+ * and its words in the full-text index. Measured: 875 bytes a passage of 335 bytes (11,000 pieces of real sessions), 1,360
+ * bytes of 416 (36,000 of their words at random, which share fewer words with each other).
  */
 const BYTES_PER_PASSAGE = 320
-const BYTES_PER_TEXT_BYTE = 1.65
+const BYTES_PER_TEXT_BYTE = 2
 
 /** Estimated bytes on disk. */
 export function passageDiskBytes(passages: number, textBytes: number): number {
