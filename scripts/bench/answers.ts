@@ -6,7 +6,7 @@
  *
  * A fact is answered when ONE text holds all of its strings, in any case. Each figure is a share of all facts:
  *
- * - captured: one stored observation or summary does
+ * - captured: one stored observation, summary or passage does
  * - context_answers: the start block of the next session does, as a whole, with the default settings
  * - answers_at_1, answers_at_5: one of the first hits does, as `search_memory` shows it to the agent, asked with the question
  * - answers_in_400_tokens, answers_in_1200_tokens: one of the hits that fit does; the last one is cut

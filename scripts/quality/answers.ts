@@ -6,6 +6,7 @@ import { buildContext, type ContextPreview } from '../../src/context/build.ts'
 import { NO_OBSERVER_PROBLEMS } from '../../src/context/rendering.ts'
 import { contextSettings } from '../../src/context/selection.ts'
 import { CHARS_PER_TOKEN } from '../../src/domain/observation.ts'
+import { PASSAGE_KINDS } from '../../src/domain/passage.ts'
 import type { Project } from '../../src/domain/project.ts'
 import { NO_FILTERS } from '../../src/domain/search-query.ts'
 import { searchHitText } from '../../src/mcp/tools/search.ts'
@@ -89,7 +90,7 @@ async function askAll(
   facts: readonly Fact[],
 ): Promise<AskedFact[]> {
   const project = (await projectOf(memory)).key
-  const stored = memoryTexts(memory)
+  const stored = [...memoryTexts(memory), ...(await passageTexts(memory.store, project))]
   const search = await IndexedSearch.open(memory.store, memory.paths)
   try {
     await search.index()
@@ -120,6 +121,14 @@ async function askAll(
   } finally {
     await search.close()
   }
+}
+
+/** Far more than a session has. */
+const MOST_PASSAGES = 100_000
+
+async function passageTexts(store: ObservedMemory['store'], project: string): Promise<string[]> {
+  const passages = await store.newestPassages({ project, kinds: PASSAGE_KINDS, limit: MOST_PASSAGES })
+  return passages.map(({ subject, text }) => (subject === null ? text : `${subject}\n${text}`))
 }
 
 /** The first texts, each with its line end, up to a number of tokens; the last one is cut. */

@@ -92,20 +92,37 @@ type Memory = { kind: 'observation'; of: Observation } | { kind: 'summary'; of: 
 
 function rowSection(row: JudgedRow, memory: ObservedMemory, turns: readonly Turn[]): string {
   const found = memoriesOf(row.text, memory)
-  const events = new Map(memory.events.map((event) => [event.id, event]))
+  const sources = found.length === 0 ? eventsLike(row.text, memory.events) : sourcesOf(found, memory.events)
   const numbers = new Set(found.map(({ of }) => of.promptNumber))
-  const sources = new Set(found.flatMap((one) => (one.kind === 'observation' ? one.of.sources : [])))
-  const shown = [...sources].flatMap((id) => events.get(id) ?? []).slice(0, EVENTS_SHOWN)
-  const omitted = sources.size - shown.length
+  const shown = sources.slice(0, EVENTS_SHOWN)
+  const omitted = sources.length - shown.length
   return [
     `### ${row.id}`,
     quote(row.text),
     ...found.map(memoryText),
-    ...(found.length === 0 ? ['*Made of no single memory: see the turns of the session.*'] : []),
+    ...(found.length === 0 ? ['*Made of no single memory. The events that have most of its words:*'] : []),
     ...shown.map((event) => `Source ${event.kind}:\n\n${quote(shortened(eventText(event)))}`),
     ...(omitted > 0 ? [`*${omitted} more sources.*`] : []),
     ...turns.filter(({ promptNumber }) => numbers.has(promptNumber)).flatMap(turnLines),
   ].join('\n\n')
+}
+
+function sourcesOf(memories: readonly Memory[], events: readonly MemoryEvent[]): MemoryEvent[] {
+  const ids = new Set(memories.flatMap((one) => (one.kind === 'observation' ? one.of.sources : [])))
+  return events.filter(({ id }) => ids.has(id))
+}
+
+const LIKE_SHOWN = 3
+
+/** Lines may also be made of prompts, closing messages and tool uses themselves. */
+function eventsLike(line: string, events: readonly MemoryEvent[]): MemoryEvent[] {
+  const words = tellingWords(line)
+  return events
+    .map((event) => ({ event, share: shareOf(words, tellingWords(eventText(event))) }))
+    .filter(({ share }) => share > 0)
+    .sort((one, other) => other.share - one.share)
+    .slice(0, LIKE_SHOWN)
+    .map(({ event }) => event)
 }
 
 /** The observations whose ids the line names; else the one memory that has most of its words. */
@@ -158,7 +175,7 @@ function eventText(event: MemoryEvent): string {
     case 'subagent_end':
       return event.lastMessage
     case 'turn_end':
-      return event.lastMessage ?? event.error ?? ''
+      return [...event.words, event.lastMessage ?? event.error ?? ''].join('\n\n')
     default:
       return event.kind
   }
