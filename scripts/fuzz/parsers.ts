@@ -1,9 +1,12 @@
 /** Targets that are functions of this program: reading payloads in the hook, transcripts, replies of models. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { exportRecordSchema, firstIssue } from '../../src/api/record-schemas.ts'
 import { eventSchema } from '../../src/api/schemas.ts'
+import { cleanEvent } from '../../src/domain/clean-event.ts'
+import type { TurnEndEvent } from '../../src/domain/event.ts'
 import { toWellFormed } from '../../src/domain/sanitize.ts'
+import { wordsOfTurn } from '../../src/domain/turn-words.ts'
 import { EMPTY_OUTCOME } from '../../src/hook/clients/adapter.ts'
 import { adapterFromArgs } from '../../src/hook/clients/index.ts'
 import { parseJsonObject, readFileContextQuery, readPayloadFields } from '../../src/hook/payload.ts'
@@ -65,7 +68,7 @@ function checkEvent(event: unknown, what: string): void {
 }
 
 export const transcriptsTarget: TargetSpec = {
-  about: 'transcripts, through the survey and the reader of a backfill',
+  about: 'transcripts, through the survey and the reader of a backfill, and as the end of a live session',
   share: 55_000,
   daemon: false,
   open: ({ scratch }: TargetContext) => {
@@ -90,7 +93,14 @@ async function readAsBackfill(file: string): Promise<void> {
     // A backfill sends only what its survey lists.
     if (!surveyed.has(event.session)) continue
     checkEvent(JSON.parse(JSON.stringify(event)), 'a transcript became an event that the daemon refuses')
+    if (event.kind === 'turn_end') checkLiveWords(event, readFileSync(file, 'utf8'))
   }
+}
+
+/** The words of a live turn go through the same check as any other event. */
+function checkLiveWords(event: TurnEndEvent, transcriptEnd: string): void {
+  const cleaned = cleanEvent({ ...event, words: wordsOfTurn(transcriptEnd, event) }, settings, event.at)
+  if (cleaned.type === 'event') checkEvent(cleaned.event, 'a live turn has words that the daemon refuses')
 }
 
 function transcript(random: Random): string {
