@@ -277,7 +277,7 @@ export const SETTINGS = {
     ),
   ),
   CLAUDE_MEM_SKIP_TOOLS: privacy.now(
-    list(['TodoWrite', 'ListMcpResourcesTool', 'AskUserQuestion']),
+    list(['TodoWrite', 'ListMcpResourcesTool']),
     "Tools that are never observed; claude-mem's own tools never are",
   ),
   CLAUDE_MEM_EXCLUDED_PROJECTS: local(

@@ -70,7 +70,7 @@ describe('viewer.settings', () => {
     await row.getByRole('button', { name: 'Remove <b>Tool</b>' }).waitFor()
     await row.getByRole('button', { name: 'Remove TodoWrite' }).click()
     await row.getByRole('button', { name: 'Remove TodoWrite' }).waitFor({ state: 'detached' })
-    expect(kept().CLAUDE_MEM_SKIP_TOOLS).toEqual(['ListMcpResourcesTool', 'AskUserQuestion', '<b>Tool</b>'])
+    expect(kept().CLAUDE_MEM_SKIP_TOOLS).toEqual(['ListMcpResourcesTool', '<b>Tool</b>'])
   })
 
   test('a secret is never sent to the page; settings for a terminal or from the environment are locked', async () => {

@@ -3,7 +3,7 @@
  * grouped by their headings, so that a long message gives a few observations with facts instead of a line each.
  */
 import type { ObservationDraft, ObservationType } from '../../domain/observation.ts'
-import { fileName, sentencesOfLine, unique } from '../tool-events/text.ts'
+import { fileName, firstAndLast, sentencesOfLine, unique } from '../tool-events/text.ts'
 import { composeDraft } from './drafts.ts'
 import { changedFiles } from './edits.ts'
 import type { CommandOutcome, EditedFile, OpenQuestion } from './memo.ts'
@@ -57,7 +57,7 @@ export function keptStatements(
   // Without any tool use nothing was found out: it is a discussion.
   const isTelling = ({ text, role }: Statement) =>
     work.chars === 0 ? role !== 'result' && isSpecific(text) : role !== 'result' || isSpecific(text)
-  const telling = kept.filter(isTelling)
+  const telling = kept.filter((statement) => isTelling(statement) && !isPlan(statement))
   const best = [...telling]
     .sort((a, b) => sentenceWeight(b.text) - sentenceWeight(a.text))
     .slice(0, MAX_DISCUSSION_STATEMENTS)
@@ -104,9 +104,19 @@ function isContained(text: string, words: ReadonlySet<string>): boolean {
   return own.length > 0 && own.filter((word) => words.has(word)).length >= own.length * CONTAINED_SHARE
 }
 
+const PLAN =
+  /\b(?:phase \w{1,2}\b|propos(?:al|ed?)|plans?\b|approach(?:es)?|roadmap|suggest(?:ed|ions?)?|recommend(?:ed|ations?)?|would|could|we(?:'d| would)? need|option \w\b|alternatives?)/i
+
+/** What might be done: in a turn that did nothing, nobody has decided it. */
+function isPlan({ text, section }: Statement): boolean {
+  return PLAN.test(text) || (section !== null && PLAN.test(section))
+}
+
+const MAX_OUTER_CHARS = 16_000
+
 /** A text that no rule understands is told by its first and last sentence. */
 export function outerSentences(message: string): string[] {
-  const sentences = message
+  const sentences = firstAndLast(message, MAX_OUTER_CHARS)
     .split('\n')
     .flatMap((line) => sentencesOfLine(cleanInline(line)))
     .filter((sentence) => contentWords(sentence).length >= 3 && !/[?？]$/.test(sentence))

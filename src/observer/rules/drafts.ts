@@ -84,13 +84,22 @@ function chooseNarrative(statements: readonly string[]): string[] {
     .map(({ statement }) => statement)
 }
 
+/** Begins a clause that says nothing without the one after it. */
+const SUBORDINATE =
+  /^(?:when|if|after|since|once|while|with|for|in|on|because|although|before|until|as|given|asked)\b[^,]{3,80}, (?=\S+ \S+ \S+)/i
+
+function mainClause(sentence: string): string {
+  return sentence.split(' ').length > MAX_TITLE_WORDS ? sentence.replace(SUBORDINATE, '') : sentence
+}
+
 /** A label of a statement: its first clause, without "I have". */
 export function titleOf(statement: string): string {
   const plain = singleLine(statement, 400)
     .replace(/[`“”]/g, '')
     .replace(/^(?:i|we)(?:'ve| have)? (?=\w+ed\b)/i, '')
     .replace(/^[-*•>\s]+/, '')
-  const [first = plain] = plain.split(/(?<=\w{3}[.!?])\s/)
+  const [sentence = plain] = plain.split(/(?<=\w{3}[.!?])\s/)
+  const first = mainClause(sentence)
   const words = first.split(' ').length > MAX_TITLE_WORDS ? tidyTitle(first) : trimEndMatching(first, /[.。;:,\s]/)
   const short = clipAtWord(words, MAX_TITLE_CHARS)
   // In the statement it may begin with code.

@@ -7,7 +7,14 @@
  */
 import type { InboxEvent } from '../../domain/event.ts'
 import { NO_USAGE, type Observation, type ObservationDraft } from '../../domain/observation.ts'
-import type { ObserveAnswer, ObserveRequest, Observer, SummarizeAnswer, SummarizeRequest } from '../port.ts'
+import type {
+  ObserveAnswer,
+  ObserveRequest,
+  Observer,
+  ObserverSession,
+  SummarizeAnswer,
+  SummarizeRequest,
+} from '../port.ts'
 import { asFields, stringField } from '../tool-events/json-fields.ts'
 import { isInProject, unique } from '../tool-events/text.ts'
 import { readToolAction, type ToolAction } from '../tool-events/tool-action.ts'
@@ -23,12 +30,21 @@ import {
 import { commitSentence, commitStatements, commitsOf, committedEdits, composeCommit, mergeAmended } from './commits.ts'
 import { trackEdits, withoutReverted } from './edits.ts'
 import { composeFix, findFixes, lastOutcomes } from './fixes.ts'
-import { type CommandOutcome, memoTurn, type RulesMemo, readMemo } from './memo.ts'
+import { type CommandOutcome, memoTurn, questionBefore, type RulesMemo, readMemo } from './memo.ts'
 import { composeSessionSummary } from './session-summary.ts'
-import { fingerprintOf } from './statement-roles.ts'
+import { fingerprintOf, isStatus } from './statement-roles.ts'
 import { readStatements, type Statement } from './statements.ts'
 import { composeSummary } from './summary.ts'
-import { composeAnswers, composeChoices, composeRefusal, findAnswer, findUserChoices, requestOf } from './user-words.ts'
+import { withSuperseded } from './supersede.ts'
+import {
+  composeAnswers,
+  composeChoices,
+  composeRefusal,
+  findAnswer,
+  findUserChoices,
+  isCorrection,
+  requestOf,
+} from './user-words.ts'
 import { composeWork } from './work.ts'
 
 /** Stored with each observation; changed when the rules change what they write. */
@@ -38,7 +54,7 @@ const COMMON_ANSWER = { usage: NO_USAGE, model: 'offline', promptVersion: RULES_
 export const offlineObserver: Observer = {
   provider: 'offline',
   observe,
-  summarize: async (request) => summarize(request),
+  summarize,
   compact: async ({ conversation }) => ({
     ...COMMON_ANSWER,
     contextTokens: 0,
@@ -47,19 +63,21 @@ export const offlineObserver: Observer = {
 }
 
 async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
-  const { messages, prompt, promptNumber, conversation, contextTokens, cwd } = given
+  const { messages, promptNumber, conversation, contextTokens, cwd } = given
   const memo = readMemo(conversation)
   const actions = withoutReverted(await readActions(messages, cwd), messages)
   const { fixes, open } = findFixes(actions, memo.open, memo.edits)
   const commits = observeCommits(actions, memo)
+  const told = commits.observations
+  const recorded = told.length === 0 ? [] : await given.recorded()
   const isNew = memo.promptRead < promptNumber
   const first = messages.slice(0, 1).map((message) => message.id)
   const observations = [
-    ...(isNew ? userChoices(memo, prompt, first) : []),
+    ...(isNew ? userChoices(memo, given, first) : []),
     ...actions.flatMap(observeUser),
     ...observeReports(actions, cwd),
     ...fixes.map(composeFix),
-    ...commits.observations,
+    ...withSuperseded(told, recorded, null),
   ]
   const sources = new Set(observations.flatMap((observation) => observation.sources))
   return {
@@ -80,7 +98,6 @@ async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
         commit: commits.last,
         outcomes: [...lastOutcomes(actions, memo.outcomes), ...commits.outcomes],
         promptRead: Math.max(memo.promptRead, promptNumber),
-        asked: isNew ? null : memo.asked,
         said: [...memo.said, ...statementsOf(observations)],
         chars: memo.chars + actions.reduce((sum, action) => sum + action.size, 0),
       }),
@@ -116,10 +133,14 @@ function isProjectEvent(message: InboxEvent, cwd: string): boolean {
 }
 
 /** The user's choices in a prompt, and his answer to the question that the turn before ended with. */
-function userChoices(memo: RulesMemo, prompt: string | null, sources: readonly string[]): ObservationDraft[] {
+function userChoices(
+  memo: RulesMemo,
+  { prompt, promptNumber }: ObserverSession,
+  sources: readonly string[],
+): ObservationDraft[] {
   // An observation without a source could not be traced or forgotten with it.
   if (sources.length === 0) return []
-  const answer = findAnswer(memo.asked, prompt)
+  const answer = findAnswer(questionBefore(memo, promptNumber), prompt)
   const said = new Set(memo.said)
   const choices = unique([...(answer === null ? [] : [answer]), ...findUserChoices(prompt)])
   return composeChoices(
@@ -209,7 +230,7 @@ function skipReason(actions: readonly ToolAction[], id: string): string {
   }
 }
 
-function summarize(request: SummarizeRequest): SummarizeAnswer {
+async function summarize(request: SummarizeRequest): Promise<SummarizeAnswer> {
   const { prompt, promptNumber, turnEnd, observations, turns, conversation, contextTokens } = request
   if (turns !== null) {
     const summary = composeSessionSummary(turns, observations)
@@ -220,10 +241,14 @@ function summarize(request: SummarizeRequest): SummarizeAnswer {
   const isWork = memo.edits.some((edit) => !edit.told)
   const statements = readStatements(withoutDirectory(message, request.cwd), isWork ? 'The change' : null)
   const asked = openQuestion(statements)
-  const choices = memo.promptRead < promptNumber ? userChoices(memo, prompt, turnEnd === null ? [] : [turnEnd.id]) : []
-  const made = [...choices, ...observeTurn(memo, statements, message, request)]
+  const before = questionBefore(memo, promptNumber)
+  const choices = memo.promptRead < promptNumber ? userChoices(memo, request, turnEnd === null ? [] : [turnEnd.id]) : []
+  const turn = observeTurn(memo, statements, message, request)
+  const corrected = isCorrection(before, prompt) ? promptNumber - 1 : null
+  const recorded = turn.length === 0 ? [] : await request.recorded()
+  const made = [...choices, ...withSuperseded(turn, recorded, corrected)]
   const summary = composeSummary({
-    request: requestOf(prompt, memo.asked),
+    request: requestOf(prompt, before),
     statements,
     asked,
     error: turnEnd?.error ?? null,
@@ -235,6 +260,7 @@ function summarize(request: SummarizeRequest): SummarizeAnswer {
     edits: memo.edits.filter((edit) => !edit.committed).map((edit) => ({ ...edit, told: true })),
     outcomes: [],
     asked,
+    askedIn: promptNumber,
     promptRead: Math.max(memo.promptRead, promptNumber),
     said: [...memo.said, ...statementsOf(made)],
     chars: 0,
@@ -265,6 +291,13 @@ function observeTurn(
   }
   const { closing, findings } = readWords(turnEnd.words, known)
   const kept = keptStatements([...closing, ...statements], known, work)
+  if (kept.length > 0 && edits.length > 0 && kept.every(({ text }) => isStatus(text))) {
+    return composeWork(
+      work,
+      requestOf(prompt, null),
+      kept.map(({ text }) => text),
+    )
+  }
   if (kept.length > 0) return observeClosing(kept, work, findings)
   const outer =
     statements.length > 0 ? [] : outerSentences(message).filter((text) => !known.said.has(fingerprintOf(text)))

@@ -50,6 +50,8 @@ const memoSchema = z.object({
   edits: z.array(editedFile),
   outcomes: z.array(commandOutcome),
   asked: openQuestion.nullable(),
+  /** Number of the turn that ended with the question: only the next prompt answers it. */
+  askedIn: z.number(),
   commit: toldCommit.nullable(),
   /** Number of the last prompt whose words were read. */
   promptRead: z.number(),
@@ -66,6 +68,7 @@ export const EMPTY_MEMO: RulesMemo = {
   edits: [],
   outcomes: [],
   asked: null,
+  askedIn: 0,
   commit: null,
   promptRead: 0,
   said: [],
@@ -79,6 +82,11 @@ const MAX_EDITS = 24
 const MAX_OUTCOMES = 12
 /** The statements of about ten closing messages. */
 const MAX_SAID = 150
+
+/** The question that a prompt answers, if it answers one. */
+export function questionBefore({ asked, askedIn }: RulesMemo, promptNumber: number): OpenQuestion | null {
+  return askedIn === promptNumber - 1 ? asked : null
+}
 
 export function memoTurn(memo: RulesMemo): Omit<ObserverTurn, 'generation' | 'at'> {
   const bounded: RulesMemo = {

@@ -17,10 +17,10 @@ const NEXT =
 const CAUSE =
   /\b(?:because|root cause|turn(?:s|ed) out|caused? by|causes?|the (?:\w+ )?(?:issue|problem|bug|reason|culprit|failure|error) (?:is|was|were|came)|due to|which (?:is|was) why|that'?s why|means? that|found (?:that|out)|discovered|happens when|only when|parce que|à cause|car\b|weil|wegen|porque|debido a)\b|因为|由于|原因/i
 const CHOICE =
-  /\b(?:i|we|you|the user|users?) (?:\w+ )?(?:decided|chose|opted|picked|settled on|went with|kept|agreed|preferred)\b|^(?:decided|chose|opted|picked|settled on|went with|kept)\b|\b(?:deliberately|intentionally|on purpose)\b|\b(?:uses?|used|kept|keeps?) .{1,120}\b(?:instead of|rather than)\b/i
+  /\b(?:i|we|you|the user|users?) (?:\w+ )?(?:decided|chose|opted|picked|settled on|went with|kept|agreed|preferred)\b|^(?:decided|chose|opted|picked|settled on|went with|kept)\b|\b(?:deliberately|intentionally|on purpose)\b|\b(?:uses?|used|kept|keeps?) .{1,120}\b(?:instead of|rather than)\b.{1,160}\b(?:because|since|so that|to (?:avoid|keep|stay))\b/i
 /** The agent does not know it; such sentences are often wrong a turn later. */
 const GUESS =
-  /\b(?:probably|might|may be|maybe|perhaps|likely|presumably|possibly|my guess|i (?:think|guess|suspect|believe|assume)|seems? (?:to|like)|appears? to|could be|should (?:now )?(?:be|work|pass|fix|resolve|help|display|succeed)|peut-être|sans doute|wahrscheinlich|vermutlich|quizás)\b|可能|也许/i
+  /\b(?:probably|might|may be|maybe|perhaps|likely|presumably|possibly|my guess|i (?:think|guess|suspect|believe|assume)|seems? (?:to|like)|appears? to|could be|should (?:now )?(?:be|make|let|allow|show|give|work|pass|fix|resolve|help|display|succeed)|peut-être|sans doute|wahrscheinlich|vermutlich|quizás)\b|可能|也许/i
 const QUESTION = /[?？]\W{0,3}$/
 
 /** `section` is the heading of the list that the statement is in, or that it directly follows. */
@@ -45,8 +45,9 @@ export function isOptionLead(lead: string): boolean {
 
 /** Offers, praise, promises and talk about the message itself. */
 const CHATTER = [
-  /^(?:["“'‘]|you(?:'re| are| want| need| have|'ve)\b|try (?:it|again|running|refreshing))/i,
+  /^(?:["“'‘]|you(?:'re| are| want| need| have|'ve)\b|try (?:it|again|\w+ing)\b|i'?m (?:in the middle|currently|still|now)\b)/i,
   /^(?:all |the |every |push |commit |both )?(?:\w+ ){0,3}(?:checks?|tests?|hooks?|gates?|changes?|issues?|feedback|fixes|push|commits?|build|ci)(?: \w+){0,2} (?:pass(?:es|ed|ing)?|pushed|committed|addressed|resolved|complete[d]?|succeed(?:s|ed)?|(?:is|are) (?:now )?(?:fixed|green|clean|done|passing|pushed|resolved))(?: (?:successfully|cleanly|now|locally))?\W*$/i,
+  /^(?:(?:all|every) (?:\w+ ){0,3}(?:checks?|gates?|tests?|hooks?)\b[^:\d]{0,24}pass|(?:build|types?(?:script|check)?|lint\w*|quality|ci)\b[^:\d]{0,24}\b(?:pass(?:es|ing)?|succeeds?|clean|working|green)\b|(?:pushed|committed|verified|confirmed)\b[^:\d]{0,24}(?:successfully|quality))\D*$/i,
   /^https?:\/\/\S+$/i,
   /^(?:please )?(?:let me know|feel free|would you (?:like|prefer)|do you want|want me to|shall i|should i|if you(?:'d| would)? (?:like|want|prefer|need|have)|happy to|glad to|just (?:say|let|tell)|anything else|(?:i )?hope|please (?:review|let|test|try|check|confirm)|ready (?:to|for|when)\b)/i,
   /^(?:now,? )?(?:let me|let'?s|i'?ll|i will|i'?m going to|i am going to|i'?m (?:now )?(?:ready|excited|happy)|i need to|we need to|i should)\b/i,
@@ -57,6 +58,15 @@ const CHATTER = [
 
 export function isChatter(text: string): boolean {
   if (CHATTER.some((pattern) => pattern.test(text))) return true
+  // So does a sentence with such words, unless it names something.
+  if (
+    /\b(?:properly|completely|fully|successful(?:ly)?|cleanly|systematic\w*|perfectly|robust|comprehensive|production)\b/i.test(
+      text,
+    ) &&
+    !isSpecific(text) &&
+    !/\d|\bbecause\b/.test(text)
+  )
+    return true
   // An exclamation praises its own work, unless it has a number or says why.
   if (/!\W{0,3}$/.test(text) && !/\d{2}|\bbecause\b/.test(text)) return true
   return contentWords(text).length < MIN_CONTENT_WORDS && !isSpecific(text)
@@ -68,6 +78,14 @@ const MIN_CONTENT_WORDS = 3
 const OPENING =
   /^(?:(?:great|perfect|excellent|awesome|wonderful|nice|neat|cool|better|working|done|success|sure|absolutely|exactly|yes|no|ok|okay|ah+|oh+|got it|thanks|thank you|fixed|updated|well|alright|all (?:set|done)|good (?:catch|point|question|idea)|you'?re (?:absolutely )?right|found (?:it|the issue)|(?:this|that) explains (?:it|everything))(?:[!.,:–—]| -)\s*)+/i
 
+const STATUS =
+  /^(?:(?:all|the|every|\d+) )?(?:\w+ ){0,2}(?:tests?|checks?|builds?|lint\w*|types?|format\w*|compil\w+|ci|suite)\b.{0,80}\b(?:pass(?:es|ed|ing)?|clean|green|succeed(?:s|ed)?|ok|fine)\b/i
+
+/** It says only how the checks ended, not what was done. */
+export function isStatus(text: string): boolean {
+  return text.length < 140 && STATUS.test(text)
+}
+
 /** Without exclamations before the statement; empty if nothing is left. */
 export function withoutOpening(sentence: string): string {
   const rest = sentence
@@ -78,11 +96,11 @@ export function withoutOpening(sentence: string): string {
 
 /** Names of programs, files and addresses keep their small letter. */
 export function capitalized(text: string): string {
-  return /^\p{Ll}[\p{L}'’]*(?:[\s,!?:;]|\.\s|$)/u.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+  return /^\p{Ll}[\p{L}'’]*(?:[\s,!?;]|[.:]\s|$)/u.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
 }
 
 const DEPENDENT =
-  /^(?:this|that|these|those|it|they|he|she|its|their|which|both|either|neither|such|but|then|however|therefore|thus|hence|otherwise|instead|similarly|likewise|again|same|not (?:just|only)|or\b|the (?:former|latter|same|other|others|first|second|above|rest|solution|result|fix)\b|cela|ceci|ça|dies|das|esto?)(?:['’]\w+)?\b/i
+  /^(?:this|that|these|those|it|they|he|she|its|their|which|both|either|neither|such|but|then|however|therefore|thus|hence|otherwise|instead|similarly|likewise|again|same|not (?:just|only)|or\b|the (?:former|latter|same|other|others|above|rest)\b|cela|ceci|ça|dies|das|esto?)(?:['’]\w+)?\b/i
 
 /** It needs the sentence before it: "This fixes both." */
 export function isDependent(text: string): boolean {

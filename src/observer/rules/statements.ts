@@ -44,6 +44,8 @@ export function readStatements(text: string, subject: string | null = null): Sta
   return reader.finish()
 }
 
+/** Ends a paragraph and a list. */
+const RULE_LINE = '---'
 const FENCE = /^\s{0,12}(?:`{3}|~{3})/
 const MAX_FENCE_LINES = 3
 const MAX_FENCE_CHARS = 200
@@ -65,7 +67,7 @@ function withShortFences(text: string): string {
       const isPlain = lines.every((one) => !/[{}│┌└]|`/.test(one))
       if (lines.length > 0 && isShort && isPlain && /:\W{0,4}$/.test(introduction.trimEnd())) {
         kept.push(...lines.map((one) => `      - \`${one}\``), '')
-      }
+      } else kept.push(RULE_LINE)
       fence = null
     }
   }
@@ -100,7 +102,10 @@ class StatementReader {
 
   read(raw: string): void {
     const line = raw.trimEnd()
-    if (line.trim() === '' || /^\s*[-*_=]{3,}$/.test(line)) {
+    const isRule = /^\s*[-*_=]{3,}$/.test(line)
+    // What a sentence with a colon introduced was left out.
+    if (isRule) this.#lead = null
+    if (line.trim() === '' || isRule) {
       this.#continues = false
       this.#columns = null
       return
@@ -194,7 +199,6 @@ class StatementReader {
     const text = isFirst
       ? opened.replace(/^(?:this|that|it) (?=[a-z]{2,20}s (?!is\b))(?!is |was )/i, `${this.#subject} `)
       : opened
-    const last = this.#statements.at(-1)
     const role = roleOf(text, this.#listed ? null : this.#section)
     if (role === 'question') {
       this.#push(text, role)
@@ -205,12 +209,20 @@ class StatementReader {
       return
     }
     if (isDependent(text)) {
-      const joined = last === undefined ? '' : `${last.text} ${text}`
-      if (this.#continues && last !== undefined && joined.length <= MAX_STATEMENT_CHARS) last.text = endSentence(joined)
+      if (this.#continues) this.#join(text)
       return
     }
     this.#push(text, role)
     this.#continues = true
+  }
+
+  /** Adds to the last statement what cannot stand without it; if that is too long, it is left out. */
+  #join(text: string): void {
+    const last = this.#statements.at(-1)
+    if (last === undefined || last.section !== this.#section || last.role === 'question' || last.role === 'option')
+      return
+    const joined = `${last.text} ${text}`
+    if (joined.length <= MAX_STATEMENT_CHARS) last.text = endSentence(joined)
   }
 
   #push(text: string, role: StatementRole): void {
@@ -243,7 +255,8 @@ class StatementReader {
     const prefix = usesLabel && !(label !== null && stands && isAnnouncement(label)) ? label : null
     for (const text of prefix === null ? texts : packItems(prefix, texts)) {
       const statement = withoutOpening(text)
-      if (statement !== '' && !isChatter(statement))
+      if (isDependent(statement)) this.#join(statement)
+      else if (statement !== '' && !isChatter(statement))
         this.#push(statement, isGuess ? 'guess' : roleOf(statement, this.#section))
     }
   }

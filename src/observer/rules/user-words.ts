@@ -47,7 +47,7 @@ export function usersWords(prompt: string | null): string | null {
     kept.push(line)
   }
   const words = joinWrappedLines(kept).join('\n').trim()
-  return /\p{L}/u.test(words) ? words : null
+  return /[\p{L}\p{N}]/u.test(words) ? words : null
 }
 
 /** A prompt of more lines mostly contains a paste. */
@@ -101,15 +101,20 @@ export function findUserChoices(prompt: string | null): string[] {
   if (words === null) return []
   const choices: string[] = []
   let continues = false
+  let before = ''
   for (const sentence of words.split('\n').flatMap(sentencesOfUser)) {
     const reason = continues && /^(?:because|since|otherwise|so that|it |that |this |they )/i.test(sentence)
     const last = choices.at(-1)
     if (reason && last !== undefined && !QUESTION.test(sentence)) {
       choices[choices.length - 1] = clipAtWord(`${last} ${asSentence(sentence)}`, MAX_DECISION_CHARS)
     } else {
-      continues = isChoice(sentence)
-      if (continues) choices.push(clipAtWord(asSentence(sentence), MAX_DECISION_CHARS))
+      const isShort = contentWords(sentence).length < MIN_CONTENT_WORDS
+      // "We do it container-first." is understood with the sentence before it.
+      const text = isShort && before !== '' ? `${asSentence(before)} ${asSentence(sentence)}` : asSentence(sentence)
+      continues = isChoice(sentence, isShort ? before : '')
+      if (continues) choices.push(clipAtWord(text, MAX_DECISION_CHARS))
     }
+    before = QUESTION.test(sentence) ? '' : sentence
   }
   return choices.slice(0, MAX_DECISIONS)
 }
@@ -124,9 +129,14 @@ function sentencesOfUser(line: string): string[] {
 const UNSURE =
   /\b(?:(?:do not|don'?t) (?:stop|forget|worry|hesitate)|(?:do not|don'?t) know|not sure|no idea|wonder(?:ing)?|(?:when|if|whether|what|how) (?:i|we|you) (?:want|need))\b/i
 
-function isChoice(sentence: string): boolean {
-  if (UNSURE.test(sentence)) return false
-  if (contentWords(sentence).length < MIN_CONTENT_WORDS) return false
+/** A longer sentence is a specification, or pasted. */
+const MAX_SENTENCE_CHARS = 300
+
+/** `before` is the sentence that explains a short one. */
+function isChoice(sentence: string, before: string): boolean {
+  if (UNSURE.test(sentence) || sentence.length > MAX_SENTENCE_CHARS) return false
+  if (contentWords(`${before} ${sentence}`).length < MIN_CONTENT_WORDS || contentWords(sentence).length === 0)
+    return false
   if (QUESTION.test(sentence) && !OPINION.test(sentence)) return false
   if (!CHOICE.some((pattern) => pattern.test(sentence))) return false
   return !REQUEST.test(sentence) || ALTERNATIVE.test(sentence)
@@ -195,11 +205,9 @@ const MAX_ANSWER_CHARS = 240
 export function findAnswer(asked: OpenQuestion | null, prompt: string | null): string | null {
   const words = usersWords(prompt)
   if (asked === null || words === null) return null
-  const answer = words
-    .split('\n')
-    .flatMap(sentencesOfUser)
-    .filter((sentence) => !QUESTION.test(sentence))
-    .join(' ')
+  const sentences = words.split('\n').flatMap(sentencesOfUser)
+  // A single letter or number is no sentence.
+  const answer = sentences.length === 0 ? words : sentences.filter((sentence) => !QUESTION.test(sentence)).join(' ')
   if (answer === '' || answer.length > MAX_ANSWER_CHARS) return null
   const option = chosenOption(asked.options, answer)
   const said = singleLine(answer, MAX_ANSWER_CHARS)
@@ -231,6 +239,15 @@ function chosenOption(options: readonly string[], answer: string): string | null
   const [best, second] = rated
   if (best === undefined || best.shared < 2 || best.shared < words.length * PICKED_SHARE) return null
   return best.shared === second?.shared ? null : best.option
+}
+
+const CORRECTION =
+  /^(?:(?:ok(?:ay)?|uh+|um+|hm+|ah+|well|sorry)[.,!]*\s+)*(?:no\b|nope|wrong|that'?s (?:not|wrong)|(?:it|this) (?:is not|isn'?t)|not (?:quite|really|true)|non\b|nein\b|不对|不是)/i
+
+/** Whether the user says that what the agent said last is wrong. "No" to a question is an answer. */
+export function isCorrection(asked: OpenQuestion | null, prompt: string | null): boolean {
+  const words = usersWords(prompt)
+  return asked === null && words !== null && CORRECTION.test(words)
 }
 
 /** Words with which a user only lets the agent go on. */

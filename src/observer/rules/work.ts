@@ -7,8 +7,12 @@ import { changedFiles } from './edits.ts'
 import type { EditedFile } from './memo.ts'
 import { withoutOpening } from './statement-roles.ts'
 
-/** Empty if nothing was changed and no command had a result. */
-export function composeWork(work: TurnWork, request: string | null): ObservationDraft[] {
+/** Empty if nothing was changed and no command had a result. `status` is what the agent said about how it ended. */
+export function composeWork(
+  work: TurnWork,
+  request: string | null,
+  status: readonly string[] = [],
+): ObservationDraft[] {
   const { edits, outcomes } = work
   const results = outcomes.map(({ sentence }) => sentence)
   const sources = [...work.sources, ...edits.map((edit) => edit.id), ...outcomes.map((outcome) => outcome.id)]
@@ -19,7 +23,7 @@ export function composeWork(work: TurnWork, request: string | null): Observation
   const draft = composeDraft({
     type: edits.length === 0 ? 'discovery' : workType(edits),
     ...title,
-    statements: [...changed, ...results],
+    statements: [...changed, ...status, ...results],
     concepts: ['what-changed'],
     filesModified: edits.map((edit) => edit.file),
     functionsChanged: edits.flatMap((edit) => edit.functions),

@@ -88,6 +88,20 @@ export function settleEvent(
     WHERE content_session_id = ${session} AND event_id = ${eventId}`
 }
 
+/** The event was settled before; it is also a source of these observations. */
+export function addObservationIds(
+  db: Database,
+  session: string,
+  eventId: string,
+  observationIds: readonly number[],
+): void {
+  db.run`
+    UPDATE events SET reason = iif(outcome = 'observed', reason, NULL), outcome = 'observed',
+      observation_ids = (SELECT json_group_array(value) FROM (
+        SELECT value FROM json_each(events.observation_ids) UNION SELECT value FROM json_each(${observationIds})))
+    WHERE content_session_id = ${session} AND event_id = ${eventId} AND outcome IN ('observed', 'skipped', 'folded')`
+}
+
 const EVENT_COLUMNS = sql`e.event_id AS eventId, e.content_session_id AS session, e.kind, e.tool, e.at,
   e.received_at AS receivedAt, e.payload_hash AS payloadHash, e.outcome, e.reason, e.observation_ids AS observationIds,
   e.effect_id AS effectId, e.attempts`

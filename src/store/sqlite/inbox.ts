@@ -7,7 +7,7 @@ import { eventTool, type MemoryEvent, withAddedFields } from '../../domain/event
 import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
 import type { InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats, SampledQueue } from '../port.ts'
 import { type Database, EMPTY_SQL, sql, whereEqual } from './database.ts'
-import { settleEvent } from './events.ts'
+import { addObservationIds, settleEvent } from './events.ts'
 import { deleteMessages } from './forget.ts'
 
 /** An observation of the commit that is being applied, with its new id. */
@@ -114,6 +114,7 @@ function settle(
     const ids = outcome.kind === 'observed' ? observationsFrom(outcome.eventId, inserted) : []
     settleEvent(db, session, effectId, outcome, ids)
   }
+  linkEarlierSources(db, session, byEvent, inserted)
   if (keepPayloads) {
     db.run`
       INSERT INTO payloads (content_session_id, event_id, kept_at, bytes, payload)
@@ -121,6 +122,19 @@ function settle(
       WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
   }
   db.run`DELETE FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId}`
+}
+
+/** What an observer tells at the end of a turn has sources that were settled with earlier batches. */
+function linkEarlierSources(
+  db: Database,
+  session: string,
+  settled: ReadonlyMap<string, EventOutcome>,
+  inserted: readonly InsertedObservation[],
+): void {
+  const sources = new Set(inserted.flatMap(({ observation }) => observation.sources))
+  for (const eventId of sources) {
+    if (!settled.has(eventId)) addObservationIds(db, session, eventId, observationsFrom(eventId, inserted))
+  }
 }
 
 /** The observer need not mention every claimed message: it read the others together with those. */
