@@ -23,7 +23,7 @@ import {
   messageStatements,
   summaryStatements,
 } from './statements.ts'
-import { chosenOption, type SpokenTurn, timeOfTurn } from './turns.ts'
+import { chosenOption, type SpokenTurn, timeOfTurn, turnKeyOf } from './turns.ts'
 
 export interface Candidate {
   part: SectionPart
@@ -64,7 +64,8 @@ const SUMMARY_WEIGHT = 1
 const CLOSING_WEIGHT = 1
 /** The last turn says how things are now. */
 const LAST_TURN_WEIGHT = 1.4
-const DISCUSSION_WEIGHT = 0.6
+/** A turn in which nothing was run or edited. */
+const DISCUSSION_WEIGHT = 0.5
 const HEDGED_WEIGHT = 0.5
 const REJECTED_WEIGHT = 0.25
 const OTHER_SESSION_WEIGHT = 0.8
@@ -111,14 +112,24 @@ export function allCandidates(
   turns: readonly SpokenTurn[],
   last: LastSession | null,
 ): Candidate[] {
+  const rejected = new Set(turns.filter(({ isRejected }) => isRejected).map(turnKeyOf))
   const found = [
-    ...observations.map(observationCandidate),
-    ...material.summaries.filter(({ session }) => session === last?.session).flatMap(summaryCandidates),
-    ...closingCandidates(turns, turnsWithWork(material)),
+    ...observations.map((one) => withDoubt(observationCandidate(one), rejected)),
+    ...summaryCandidates(material, last),
+    ...closingCandidates(turns, observedTurns(material)),
     ...userCandidates(material, turns),
     ...commitsOf(material.passages).flatMap(commitCandidates),
   ]
   return found.map((one) => ({ ...one, weight: one.weight * ageWeight(one, last) }))
+}
+
+/** What the agent claimed in a turn that the user rejected. */
+function withDoubt(candidate: Candidate, rejected: ReadonlySet<string>): Candidate {
+  const { observation, weight } = candidate
+  const isClaim = observation?.type === 'discovery' && observation.saidBy !== 'person'
+  return isClaim && rejected.has(turnKeyOf(observation))
+    ? { ...candidate, weight: weight * REJECTED_WEIGHT }
+    : candidate
 }
 
 export function observationCandidate(observation: Observation): Candidate {
@@ -137,10 +148,29 @@ export function observationCandidate(observation: Observation): Candidate {
 }
 
 /** Turns of the last session; those of earlier ones have one line for all of them. */
-function summaryCandidates({ session, createdAt: at, completed, learned }: Summary): Candidate[] {
-  const of = (part: SectionPart, text: string | null): Candidate[] =>
-    summaryStatements(text ?? '').flatMap((statement) => statementCandidate(statement, { part, session, at }))
-  return [...of('fixes', completed), ...of('learned', learned)].map((one) => ({ ...one, weight: SUMMARY_WEIGHT }))
+function summaryCandidates({ summaries, passages }: ContextMaterial, last: LastSession | null): Candidate[] {
+  const ofLast = summaries.filter(({ session }) => session === last?.session)
+  const work = passages.filter(({ kind }) => kind === 'command' || kind === 'edit' || kind === 'commit')
+  const worked = new Set(work.map(turnKeyOf))
+  const isKnown = work.some(({ session }) => session === last?.session)
+  return ofLast.flatMap((summary) => {
+    const isDiscussion = isKnown && !worked.has(turnKeyOf(summary))
+    return [...statementsOf(summary, 'fixes', 'completed'), ...statementsOf(summary, 'learned', 'learned')]
+      .filter(({ text, terms }) => !isDiscussion || (namesOf(terms) >= MIN_DISCUSSED_NAMES && !isHedged(text)))
+      .map((one) => ({ ...one, weight: isDiscussion ? DISCUSSION_WEIGHT : SUMMARY_WEIGHT }))
+  })
+}
+
+function statementsOf(summary: Summary, part: SectionPart, field: 'completed' | 'learned'): Candidate[] {
+  const { session, createdAt: at } = summary
+  return summaryStatements(summary[field] ?? '').flatMap((text) => statementCandidate(text, { part, session, at }))
+}
+
+/** Where nothing was run or edited, most of what is said are thoughts; what names things may be a finding. */
+const MIN_DISCUSSED_NAMES = 3
+
+function namesOf(terms: ReadonlyMap<string, number>): number {
+  return [...terms.values()].filter((weight) => weight > 1).length
 }
 
 /** `src/a.ts – what it does`: a list or a sentence that begins with the name of a file. */
@@ -154,25 +184,29 @@ function partOfStatement(text: string): SectionPart {
   return TELLS_CHANGE.test(text) ? 'fixes' : 'learned'
 }
 
-/** Turns in which something was edited, run or committed: what is said at their end is a result, not a proposal. */
-function turnsWithWork({ passages }: ContextMaterial): ReadonlySet<string> {
-  const work = passages.filter(({ kind }) => kind === 'command' || kind === 'edit' || kind === 'commit')
-  return new Set(work.map(({ session, promptNumber }) => `${session}\n${promptNumber}`))
+/** Turns that an observer has read: what was said at their end is in its observations and summary. */
+function observedTurns({ observations, pinned, summaries }: ContextMaterial): ReadonlySet<string> {
+  return new Set([...observations, ...pinned, ...summaries].map(turnKeyOf))
 }
 
-function closingCandidates(turns: readonly SpokenTurn[], worked: ReadonlySet<string>): Candidate[] {
+/**
+ * The last closing message, and those of turns that no observer has read yet, because it is behind or has failed. Always as
+ * a quotation: a passage does not tell what is a code block or was copied from elsewhere.
+ */
+function closingCandidates(turns: readonly SpokenTurn[], observed: ReadonlySet<string>): Candidate[] {
   const [last] = turns
   return turns.flatMap((turn) => {
-    const { session, promptNumber, closing, isRejected } = turn
-    if (closing === null) return []
-    const isLast = turn === last
-    const isResult = worked.has(`${session}\n${promptNumber}`)
+    const { session, closing, isRejected } = turn
+    if (closing === null || (turn !== last && observed.has(turnKeyOf(turn)))) return []
     return messageStatements(closing.text).flatMap((statement) => {
-      const part = isLast ? 'state' : partOfStatement(statement)
-      const kind = isLast ? LAST_TURN_WEIGHT : isResult ? CLOSING_WEIGHT : DISCUSSION_WEIGHT
-      const weight = kind * (isRejected ? REJECTED_WEIGHT : 1)
+      const part = turn === last ? 'state' : partOfStatement(statement)
+      const weight = (turn === last ? LAST_TURN_WEIGHT : CLOSING_WEIGHT) * (isRejected ? REJECTED_WEIGHT : 1)
       const made = statementCandidate(statement, { part, session, at: closing.at })
-      return made.map((one) => ({ ...one, weight: weight * (isHedged(statement) ? HEDGED_WEIGHT : 1) }))
+      return made.map((one) => ({
+        ...one,
+        text: `The agent: ${quoted(statement)}`,
+        weight: weight * (isHedged(statement) ? HEDGED_WEIGHT : 1),
+      }))
     })
   })
 }
@@ -190,12 +224,12 @@ const MAX_ANSWER_CHARS = 300
 
 /** In the user's words, so always as a quotation: a prompt may have been pasted. */
 function userCandidates({ passages }: ContextMaterial, turns: readonly SpokenTurn[]): Candidate[] {
-  const byNumber = new Map(turns.map((turn) => [`${turn.session}\n${turn.promptNumber}`, turn]))
+  const byNumber = new Map(turns.map((turn) => [turnKeyOf(turn), turn]))
   const answers = passages
     .filter(({ kind }) => kind === 'answer')
     .map(({ text, session, at }) => ({ text: quoted(truncateAtWord(plainText(text), MAX_ANSWER_CHARS)), session, at }))
   const chosen = turns.flatMap(({ session, promptNumber, prompt }) => {
-    const before = byNumber.get(`${session}\n${promptNumber - 1}`)?.closing ?? null
+    const before = byNumber.get(turnKeyOf({ session, promptNumber: promptNumber - 1 }))?.closing ?? null
     const choice = prompt === null || before === null ? null : chosenOption(before.text, prompt.text)
     return choice === null || prompt === null ? [] : [{ text: choice, session, at: prompt.at }]
   })
@@ -219,10 +253,20 @@ function userCandidates({ passages }: ContextMaterial, turns: readonly SpokenTur
   return [...[...answers, ...chosen].map(with_(ANSWER_WEIGHT)), ...choices.map(with_(CHOICE_WEIGHT))]
 }
 
+/** Files of a commit that somebody has to know about: a directory that was added by mistake, or generated code. */
+const MANY_FILES = 100
+
+/** The number of changed files, as git prints it, of a commit like most. */
+function isUsualSize(text: string): boolean {
+  const files = /^(\d{1,9}) files? changed\b/.exec(text)?.[1]
+  return files !== undefined && Number(files) < MANY_FILES
+}
+
 /** What the message of a commit says below its title, in one line. The titles are listed together. */
 function commitCandidates({ hash, body, passage }: CommitNote): Candidate[] {
   const { session, at } = passage
-  const statements = messageStatements(body).filter((statement) => hasSubstance(statement))
+  const lines = body.split('\n').map((line) => (isUsualSize(line.trim()) ? '' : line))
+  const statements = messageStatements(lines.join('\n')).filter((text) => hasSubstance(text))
   const [first, ...more] = statements.map((statement) => reportedText(statement, COMMIT_WORDS))
   if (first === undefined) return []
   const text = `${hash}: ${first}`

@@ -14,7 +14,7 @@ import {
   informativeTerms,
   isRequest,
   messageStatements,
-  summaryStatements,
+  summaryItems,
   wholeSentences,
 } from './statements.ts'
 import { closingQuestion, type SpokenTurn } from './turns.ts'
@@ -75,7 +75,7 @@ export function nextLines({ material, turns }: OrientationInput): OrientationLin
   const summary = material.summaries.find(
     ({ learned, completed, nextSteps }) => plainText(`${learned ?? ''}${completed ?? ''}${nextSteps ?? ''}`) !== '',
   )
-  const steps = summaryStatements(summary?.nextSteps ?? '')
+  const steps = summaryItems(summary?.nextSteps ?? '')
     .slice(0, MAX_NEXT_STEPS)
     .map((step) => ({ text: quoted(firstSentences(step, NEXT_STEP_CHARS)), at: summary?.createdAt ?? 0 }))
   const [newest] = turns

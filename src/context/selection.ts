@@ -167,6 +167,9 @@ const REPEATED_TERM = [1, 0.2, 0.05]
 /** Characters that a line costs besides its own: a few long lines read better than many short ones. */
 const LINE_OVERHEAD_CHARS = 40
 
+/** A longer line is not read to its end. */
+const MAX_LINE_CHARS = 640
+
 interface Waiting {
   candidate: Candidate
   /** Its value per character when it was last calculated; it never grows. */
@@ -225,6 +228,7 @@ class Page {
 
   /** Adds a text to a line, if it fits. */
   #extend(line: Line, text: string, terms: ReadonlyMap<string, number>): boolean {
+    if (line.text.length + text.length > MAX_LINE_CHARS) return false
     const longer = /[.!?…”]$/.test(line.text) ? `${line.text} ${text}` : `${line.text}; ${text}`
     if (longer.length - line.text.length > this.#left) return false
     this.#left -= longer.length - line.text.length
@@ -317,7 +321,7 @@ class Page {
     if (terms.size > 0 && this.#newShare(terms) < MIN_NEW_SHARE) return 0
     const value = [...terms].reduce((sum, [term, weight]) => sum + weight * this.#worth(term), 0)
     const chars = candidate.text.length + (of === null ? LINE_OVERHEAD_CHARS : 0)
-    return (candidate.weight * Math.max(value, MIN_VALUE)) / chars
+    return (candidate.weight * Math.max(value, MIN_VALUE) ** DENSITY) / chars
   }
 
   #worth(term: string): number {
@@ -363,6 +367,8 @@ function inOrder(part: SectionPart, lines: readonly Line[]): readonly Line[] {
   return [...lines].sort((a, b) => b.at - a.at || a.order - b.order)
 }
 
+/** Below 1: a list of thirty names is not thrice as useful as one of ten. */
+const DENSITY = 0.85
 /** Of a text without any informative word: it is shown last. */
 const MIN_VALUE = 0.1
 

@@ -52,26 +52,35 @@ export function lastResults(passages: readonly Passage[]): CommandResult[] {
   const results = new Map<CheckName, CommandResult>()
   for (const passage of passages) {
     if (passage.kind !== 'command' || passage.outcome === null || passage.subject === null) continue
-    const found = checkOfCommand(passage.subject)
-    if (found !== null && !results.has(found.check)) results.set(found.check, { ...found, passage })
+    const found = checksOfCommand(passage.subject)
+    // Of several checks in a line that failed, it is not known which one did.
+    const known = passage.outcome === 'ok' || found.length === 1 ? found : []
+    for (const one of known) if (!results.has(one.check)) results.set(one.check, { ...one, passage })
   }
   return CHECKS.flatMap(([name]) => results.get(name) ?? [])
 }
 
-/** What a shell line checks: its first command that is a check. */
-function checkOfCommand(line: string): { check: CheckName; command: string } | null {
+/** What a shell line checks. */
+function checksOfCommand(line: string): { check: CheckName; command: string }[] {
   // Words in quotation marks and in a here-document are texts, such as the message of a commit.
   const typed = (line.split('<<')[0] ?? '').slice(0, MAX_COMMAND_CHARS).replace(/"[^"]*(?:"|$)|'[^']*(?:'|$)/g, '…')
-  for (const part of typed.split(/&&|\|\||;|\n/)) {
+  return typed.split(/&&|\|\||;|\n/).flatMap((part) => {
     const command = withoutPlumbing(part)
-    if (command === '' || LOOKING.test(command)) continue
-    const words = command
-      .split(' ')
-      .filter((word) => !word.startsWith('-'))
-      .slice(0, 4)
-    const names = words.flatMap((word) => [word, ...(word.split('/').at(-1) ?? '').replace(/\.\w+$/, '').split(/[:_]/)])
-    const check = CHECKS.find(([, pattern]) => names.some((name) => pattern.test(name.toLowerCase())))?.[0]
-    if (check !== undefined) return { check, command }
+    const check = command === '' || LOOKING.test(command) ? null : checkOfCommand(command)
+    return check === null ? [] : [{ check, command }]
+  })
+}
+
+/** By the first word that names a check: `ruff` in `uv run ruff check .`. */
+function checkOfCommand(command: string): CheckName | null {
+  const words = command.split(' ').filter((word) => !word.startsWith('-'))
+  for (const word of words.slice(0, 4)) {
+    const file = word.slice(word.lastIndexOf('/') + 1)
+    const names = [word, file, ...file.replace(/\.\w+$/, '').split(/[:_]/)].map((name) => name.toLowerCase())
+    // `npm run`, `go run` and `uv run` are not what is run.
+    if (word === 'run') continue
+    const check = CHECKS.find(([, pattern]) => names.some((name) => pattern.test(name)))
+    if (check !== undefined) return check[0]
   }
   return null
 }
@@ -93,6 +102,10 @@ export function resultLine({ check, command, passage }: CommandResult, now: numb
   return `${check}: ${shown} ${result}${telling === '' ? '' : `: ${quoted(telling)}`} (${timeOf(at, now)})`
 }
 
+/** How many passed, failed or were found. */
+const RESULT =
+  /\d+ (?:tests?|specs?|pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|warnings?|problems?|issues?|files?)\b|^ok\b.*\d/i
+
 /** The line of the output that says most: of a failure the first error, else the last result with a number. */
 function tellingLine({ text, subject, outcome }: Passage): string {
   const lines = text
@@ -103,7 +116,7 @@ function tellingLine({ text, subject, outcome }: Passage): string {
   const chosen =
     outcome === 'failed'
       ? (rated.find((line) => rateOutputLine(line) === 2) ?? lines.at(-1))
-      : rated.findLast((line) => /\d/.test(line))
+      : rated.findLast((line) => RESULT.test(line))
   return truncateAtWord(chosen ?? '', MAX_RESULT_CHARS)
 }
 

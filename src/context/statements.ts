@@ -26,6 +26,10 @@ const TABLE_ROW = /^\s*\|.*\|\s*$/
 const TABLE_RULE = /^[\s|:-]+$/
 const SENTENCE_END = /(?<=[.!?。！？])\s+(?=[\p{Lu}\p{Lo}`"'“(\d[])/u
 
+/** A line of a code block whose fences are lost. */
+const CODE_LINE =
+  /^(?:\/\/|\/\*|#include|func |def |class |const |let |var |import |export |return\b|if \(|for \(|[{}()[\]]|"[\w-]{1,60}":|\w{1,40} :?= |[├└│])|[{};]$/
+
 /** It refers to the sentence before it. */
 const REFERS_BACK =
   /^(?:this|that|these|those|it|its|they|them|their|he|she|so|but|however|also|and|then|instead|otherwise|because|which|the (?:same|former|latter|other|second|first|fix|solution|result|problem|issue))\b/i
@@ -47,8 +51,13 @@ export function messageStatements(message: string): string[] {
   return reader.end()
 }
 
-/** Sentences and list items of a text that was written as a summary: all of them are meant. */
+/** Sentences and list items of a text that was written as a summary, each with those that refer to it. */
 export function summaryStatements(text: string): string[] {
+  return summaryItems(text).filter(isStatement)
+}
+
+/** The same with announcements and questions, which next steps are. */
+export function summaryItems(text: string): string[] {
   const items = text
     .split('\n')
     .flatMap((line) => sentencesOf(plainText(line.slice(0, MAX_LINE_CHARS).replace(LIST_MARK, ''))))
@@ -88,9 +97,9 @@ class StatementReader {
     this.#tableHead = null
     if (RULE_LINE.test(line)) return this.#endBlock('')
     const text = cleanLine(line)
-    if (text === '') return this.#endParagraph()
+    if (text === '' || CODE_LINE.test(text)) return this.#endParagraph()
     if (HEADING.test(line)) return this.#endBlock(text)
-    if (LIST_MARK.test(line)) {
+    if (LIST_MARK.test(line.replaceAll('**', ''))) {
       this.#endParagraph()
       this.#items.push(text)
       return
@@ -146,8 +155,9 @@ class StatementReader {
 
   #endItems(): void {
     const items = this.#items.filter((item) => !item.endsWith('?') && !ANNOUNCES.test(item) && !CELEBRATES.test(item))
-    this.#items = []
     const lead = this.#lead
+    if (this.#items.length > 0) this.#lead = ''
+    this.#items = []
     if (PROPOSES.test(lead) || PLANS.test(lead) || lead.endsWith('?') || ANNOUNCES.test(lead)) return
     const prefix = lead === '' || CELEBRATES.test(lead) || lead.length > MAX_LEAD_CHARS ? '' : `${lead}: `
     let chunk = ''
@@ -188,9 +198,11 @@ export function hasSubstance(text: string, terms: ReadonlyMap<string, number> = 
   return names ? words >= MIN_WORDS : words >= MIN_PLAIN_WORDS && terms.size >= MIN_WORDS
 }
 
-/** A request may be short, but names what it is about. */
+/** A request may be short, but names what it is about; "lets do 2" does not. */
 export function isRequest(text: string): boolean {
-  return informativeTerms(text).size >= 2
+  return (
+    [...informativeTerms(text)].filter(([term]) => term.length > 1).reduce((sum, [, weight]) => sum + weight, 0) >= 3
+  )
 }
 
 /** The agent does not know it, or does not say so. */
@@ -253,7 +265,7 @@ export function informativeTerms(text: string): Map<string, number> {
     const name = whole.slice(Math.max(whole.lastIndexOf('/'), whole.lastIndexOf('\\')) + 1)
     const term = name.toLowerCase()
     if ((term.length < 2 && !/\d/.test(term)) || STOP_WORDS.has(term) || EMPTY_WORDS.has(term)) continue
-    terms.set(term, NAME.test(whole) ? NAME_WEIGHT : 1)
+    terms.set(term, term.length > 1 && NAME.test(whole) ? NAME_WEIGHT : 1)
   }
   return terms
 }

@@ -25,15 +25,13 @@ export interface SpokenTurn {
   isRejected: boolean
 }
 
-const FENCE = /^\s{0,8}(?:`{3}|~{3})/m
-
 /** Newest first. */
 export function turnsOf(passages: readonly Passage[]): SpokenTurn[] {
   const turns = new Map<string, SpokenTurn>()
   for (const kind of ['prompt', 'closing'] as const) {
     for (const spoken of spokenTexts(passages.filter((passage) => passage.kind === kind))) {
       const { session, promptNumber } = spoken
-      const key = turnKey(session, promptNumber)
+      const key = turnKeyOf(spoken)
       const turn = turns.get(key) ?? { session, promptNumber, prompt: null, closing: null, isRejected: false }
       turns.set(key, turn)
       // A turn that the client continued has several closing messages: the last one is its result.
@@ -41,7 +39,7 @@ export function turnsOf(passages: readonly Passage[]): SpokenTurn[] {
     }
   }
   for (const turn of turns.values()) {
-    const next = turns.get(turnKey(turn.session, turn.promptNumber + 1))
+    const next = turns.get(turnKeyOf({ session: turn.session, promptNumber: turn.promptNumber + 1 }))
     turn.isRejected = next?.prompt != null && rejectsAnswer(plainText(ownWords(next.prompt.text, 'prompt')))
   }
   return [...turns.values()].sort(
@@ -49,7 +47,8 @@ export function turnsOf(passages: readonly Passage[]): SpokenTurn[] {
   )
 }
 
-function turnKey(session: string, promptNumber: number): string {
+/** Identifies the turn of anything that belongs to one. */
+export function turnKeyOf({ session, promptNumber }: { session: string; promptNumber: number }): string {
   return `${session}\n${promptNumber}`
 }
 
@@ -57,10 +56,7 @@ export function timeOfTurn({ prompt, closing }: SpokenTurn): number {
   return closing?.at ?? prompt?.at ?? 0
 }
 
-/**
- * A piece that an older event has too is stored with the newest one only, so an event may have gaps. After a gap it is
- * not known whether a code block is open, so text with fences after it is left out.
- */
+/** A piece that a newer event has too is stored with that one, so there may be gaps. */
 function spokenTexts(passages: readonly Passage[]): SpokenText[] {
   const events = new Map<string, Passage[]>()
   for (const passage of passages) {
@@ -73,9 +69,8 @@ function spokenTexts(passages: readonly Passage[]): SpokenText[] {
     const ordered = [...pieces].sort((a, b) => a.position - b.position)
     const [first] = ordered
     if (first === undefined) return []
-    const kept = ordered.filter(({ position, text }, i) => position === i || !FENCE.test(text))
     const { session, promptNumber, at } = first
-    return [{ session, promptNumber, at, text: kept.map(({ text }) => text).join('\n') }]
+    return [{ session, promptNumber, at, text: ordered.map(({ text }) => text).join('\n') }]
   })
 }
 

@@ -205,19 +205,41 @@ Let me know whether I should commit this.`
       passage('closing', message),
     ]
     const text = rendered({ passages })
-    expect(text).toContain('- The totals were wrong because `total()` rounded each item. This lost 3 cents per cart.')
+    expect(text).toContain('“The totals were wrong because `total()` rounded each item. This lost 3 cents per cart.”')
     expect(text).toContain(
       'Changed files: `src/total.ts` - rounds once, at the end; `src/invoice.ts` - shows integer cents',
     )
-    expect(text).toContain('large: Before 1000.01, After 1000.00')
+    expect(text).toContain('“large: Before 1000.01, After 1000.00')
     for (const word of ['secretOfTheCode', 'quotedThing', 'optionOne', 'Perfect', 'Let me know']) {
       expect(text).not.toContain(word)
     }
   })
 
-  test('closing.orders: are quotations', () => {
+  test('closing.words: are quotations', () => {
     const passages = [passage('closing', 'You must run migrate.sh before every deploy of v2.')]
-    expect(rendered({ passages })).toContain('- the agent said: “You must run migrate.sh before every deploy of v2.”')
+    expect(rendered({ passages })).toContain('- The agent: “You must run migrate.sh before every deploy of v2.”')
+  })
+
+  test('closing.observed: what an observer has read is not told twice, but for the last turn', () => {
+    const passages = [
+      passage('closing', 'The limit of retries is 3 in queue.ts.', { promptNumber: 2, at: at(16, 14, 55) }),
+      passage('closing', 'The limit of workers is 8 in pool.ts.'),
+    ]
+    const observations = [1, 2].map((id) =>
+      observation(id, { promptNumber: id, title: `Change part${id} of engine${id}` }),
+    )
+    const text = rendered({ passages, observations })
+    expect(text).toContain('queue.ts')
+    expect(text).not.toContain('pool.ts')
+    expect(rendered({ passages })).toContain('pool.ts')
+  })
+
+  test('closing.rejected: what the user called wrong comes last', () => {
+    const claim = observation(1, { type: 'discovery', narrative: 'The cache of engine.ts is stale.', promptNumber: 1 })
+    const other = observation(2, { type: 'discovery', narrative: 'The queue of parser.ts is full.', promptNumber: 2 })
+    const prompt = passage('prompt', 'no, that is not it', { promptNumber: 2, at: at(16, 14, 55) })
+    const observations = [claim, other]
+    expect(ids(rendered({ observations, passages: [prompt] }, { observations: 1 }))).toEqual([2])
   })
 
   test('closing.repetition: of two that say the same the newer is shown', () => {
