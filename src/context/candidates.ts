@@ -57,6 +57,7 @@ const TYPE_WEIGHTS: Record<ObservationType, number> = {
 }
 /** What the user said counts most, a page least: anybody may have written it. */
 const SPEAKER_WEIGHTS: Record<Speaker, number> = { person: 1.4, agent: 1, tool: 0.8, web: 0.6 }
+const OPEN_WEIGHT = 2
 const ANSWER_WEIGHT = 1.6
 const CHOICE_WEIGHT = 1.3
 const COMMIT_WEIGHT = 1.5
@@ -133,17 +134,17 @@ function withDoubt(candidate: Candidate, rejected: ReadonlySet<string>): Candida
 }
 
 export function observationCandidate(observation: Observation): Candidate {
-  const { type, saidBy, session, createdAt } = observation
+  const { type, saidBy, session, createdAt, status } = observation
   const { statement, more } = observationWords(observation)
   return {
-    part: TYPE_PARTS[type],
-    text: statement,
+    part: status === 'open' ? 'next' : TYPE_PARTS[type],
+    text: status == null ? statement : `${status === 'open' ? 'Open' : 'Resolved'}: ${statement}`,
     terms: informativeTerms(statement),
     more,
     observation,
     session,
     at: createdAt,
-    weight: TYPE_WEIGHTS[type] * SPEAKER_WEIGHTS[saidBy ?? 'agent'],
+    weight: (status === 'open' ? OPEN_WEIGHT : TYPE_WEIGHTS[type]) * SPEAKER_WEIGHTS[saidBy ?? 'agent'],
   }
 }
 

@@ -170,6 +170,14 @@ describe('where it stopped', () => {
     expect(rendered({ passages: answered })).not.toContain('## Next')
   })
 
+  test('next.open: problems that are open, not those that are resolved', () => {
+    const problem = (id: number, status: 'open' | 'resolved') =>
+      observation(id, { title: null, type: 'discovery', narrative: `The test of part${id} fails on Windows.`, status })
+    const text = rendered({ observations: [problem(1, 'open'), problem(2, 'resolved')] })
+    expect(section(text, 'Next')).toEqual(['- #1 Open: The test of part1 fails on Windows.'])
+    expect(section(text, 'Learned')).toEqual(['- #2 Resolved: The test of part2 fails on Windows.'])
+  })
+
   test('next.absent: rather than wrong', () => {
     const done = summary({ id: 2, nextSteps: null, createdAt: at(16, 15, 0) })
     expect(rendered({ summaries: [done, summary()] })).not.toContain('## Next')
@@ -237,9 +245,11 @@ Let me know whether I should commit this.`
   test('closing.rejected: what the user called wrong comes last', () => {
     const claim = observation(1, { type: 'discovery', narrative: 'The cache of engine.ts is stale.', promptNumber: 1 })
     const other = observation(2, { type: 'discovery', narrative: 'The queue of parser.ts is full.', promptNumber: 2 })
-    const prompt = passage('prompt', 'no, that is not it', { promptNumber: 2, at: at(16, 14, 55) })
-    const observations = [claim, other]
-    expect(ids(rendered({ observations, passages: [prompt] }, { observations: 1 }))).toEqual([2])
+    const passages = [
+      passage('prompt', 'no, that is not it', { promptNumber: 2, at: at(16, 14, 55) }),
+      passage('prompt', 'why is it slow?', { promptNumber: 1, at: at(16, 14, 0) }),
+    ]
+    expect(ids(rendered({ observations: [claim, other], passages }, { observations: 1 }))).toEqual([2])
   })
 
   test('closing.repetition: of two that say the same the newer is shown', () => {
