@@ -17,6 +17,8 @@ import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
 
 /** A request is short; a longer one contains a pasted log or file. */
 const MAX_REQUEST_CHARS = 3_000
+/** Of a request that the conversation already has whole: enough to recognise it. */
+const MAX_KNOWN_REQUEST_CHARS = 300
 /** The agent's last message is the densest text of a turn: nearly every one is shorter than this and is sent whole. */
 const MAX_LAST_MESSAGE_CHARS = 10_240
 const MAX_LINE_CHARS = 300
@@ -61,13 +63,15 @@ interface EndedTurn {
   /** As for a batch. */
   stored: string
   request: string | null
-  turnEnd: Pick<TurnEndEvent, 'lastMessage' | 'error'> | null
+  /** The conversation already contains the request. */
+  isKnown: boolean
+  turnEnd: Pick<TurnEndEvent, 'lastMessage' | 'words' | 'error'> | null
 }
 
-export function renderSummary(prompts: Prompts, { stored, request, turnEnd }: EndedTurn): string {
+export function renderSummary(prompts: Prompts, { stored, request, isKnown, turnEnd }: EndedTurn): string {
   return fillPrompt(prompts.summary, {
     stored,
-    request: requestText(request) || '(not known)',
+    request: requestText(request, isKnown ? MAX_KNOWN_REQUEST_CHARS : MAX_REQUEST_CHARS) || '(not known)',
     last_message: lastMessageText(turnEnd) || '(none were seen)',
   })
 }
@@ -122,12 +126,16 @@ function renderRequest(prompts: Prompts, request: string | null): string {
   return text === '' ? '' : fillPrompt(prompts.request, { text })
 }
 
-function requestText(request: string | null): string {
-  return shortenForPrompt(promptText(request ?? ''), MAX_REQUEST_CHARS, 'output').trim()
+function requestText(request: string | null, maxChars = MAX_REQUEST_CHARS): string {
+  return shortenForPrompt(promptText(request ?? ''), maxChars, 'output').trim()
 }
 
+/** Of a turn without closing words: most of what the agent wrote before is about the next tool use. */
+const MAX_WORDS_CHARS = 2_000
+
 function lastMessageText(turnEnd: EndedTurn['turnEnd']): string {
-  const text = shortenForPrompt(promptText(turnEnd?.lastMessage ?? ''), MAX_LAST_MESSAGE_CHARS, 'output').trim()
+  const closing = shortenForPrompt(promptText(turnEnd?.lastMessage ?? ''), MAX_LAST_MESSAGE_CHARS, 'output').trim()
+  const text = closing || cutText(promptText(turnEnd?.words.at(-1) ?? ''), MAX_WORDS_CHARS).trim()
   const error = promptLine(turnEnd?.error ?? '', MAX_LINE_CHARS)
   return [text, error === '' ? '' : `(The turn was ended by an error: ${error})`]
     .filter((part) => part !== '')

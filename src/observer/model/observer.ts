@@ -137,9 +137,10 @@ export class ModelObserver implements Observer {
     // Without a turn that a model has read, there is nothing that it may be asked about.
     if (turns !== null && sendable?.turns.length === 0) return composedAnswer(turns, request)
     const opening = await this.#openingIfNew(request, null)
+    const isKnown = conversationHasRequest(prompts, prompt, modelTurns(request.conversation))
     const question =
       sendable === null
-        ? renderSummary(prompts, { stored: await this.#stored(request), request: prompt, turnEnd })
+        ? renderSummary(prompts, { stored: await this.#stored(request), request: prompt, isKnown, turnEnd })
         : renderSessionSummary(prompts, sendable)
     const content = joinParagraphs(opening, question)
     const { reply, result } = await this.#call(

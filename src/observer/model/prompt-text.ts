@@ -79,15 +79,15 @@ export function shortenForPrompt(text: string, maxChars: number, kind: TextKind)
   if (text.length <= maxChars) return text
   if (maxChars < MIN_CHARS) return cutText(text, maxChars)
   const code = kind === 'code' ? shortenCode(text, maxChars) : null
-  return code ?? shortenOutput(text, maxChars)
+  return code ?? keepTellingLines(text, maxChars, kind === 'code' ? rateCodeLine : rateOutputLine)
 }
 
-function shortenOutput(text: string, maxChars: number): string {
+function keepTellingLines(text: string, maxChars: number, rate: (line: string) => number): string {
   const lineEnds = 4
   const room = maxChars - openingMarker(text.length + MAX_COUNTED).length - CLOSING_MARKER.length - lineEnds
   const reserve = Math.floor(room * MIDDLE_SHARE)
   const minSide = Math.floor((room - reserve) / 2)
-  const best = bestLines(ratedLines(text, minSide, text.length - minSide), reserve)
+  const best = bestLines(ratedLines(text, minSide, text.length - minSide, rate), reserve)
   const side = Math.floor((room - totalLineChars(best)) / 2)
   const head = headOf(text, side)
   const tail = tailOf(text, side)
@@ -130,14 +130,14 @@ function leftOutBefore(gap: string): number {
 }
 
 /** The complete lines between two positions that have a weight. */
-function ratedLines(text: string, from: number, to: number): TellingLine[] {
+function ratedLines(text: string, from: number, to: number, rate: (line: string) => number): TellingLine[] {
   const lines: TellingLine[] = []
   let start = text.indexOf('\n', from - 1) + 1
   while (start > 0 && start < to) {
     const found = text.indexOf('\n', start)
     const end = found === -1 ? text.length : found
     if (end > to) break
-    const weight = rateOutputLine(text.slice(start, Math.min(end, start + RATED_CHARS)))
+    const weight = rate(text.slice(start, Math.min(end, start + RATED_CHARS)))
     if (weight > 0) lines.push({ start, end, text: cutText(text.slice(start, end), MAX_TELLING_LINE_CHARS), weight })
     start = found + 1
   }
@@ -150,11 +150,15 @@ const IMPORT_LINE =
   /^[+ -]?(?:import\b|from \S+ import\b|export (?:\*|\{[^}]*\}) from\b|#include\b|using [\w.:]+;|use [\w:]+|require(?:_relative)?[ (]|(?:const|let|var) .{1,200} = require\()/
 const REMARK_LINE = /\b(?:TODO|FIXME|HACK|XXX|NOTE|WARNING|IMPORTANT|because)\b/
 const DECLARATION_LINE =
-  /^[+ -]?\s{0,8}(?:export|public|private|protected|static|abstract|async|function|class|interface|type|enum|const [A-Z]|def|func|fn|pub|impl|struct|trait|module|namespace|CREATE|ALTER|@@|@\w+\(|#{1,4} )/
+  /^[+ -]?\s{0,8}(?:export|public|private|protected|static|abstract|async|function|class|interface|type|enum|const [A-Z]|def|func|fn|pub|impl|struct|trait|module|namespace|CREATE|ALTER|@@|@\w+\()|^[+ -]?#{1,4} \S/
+function rateCodeLine(line: string): number {
+  return REMARK_LINE.test(line) ? 2 : DECLARATION_LINE.test(line) ? 1 : 0
+}
+
 /** Share of a cut block for the remarks in the part that is left out. */
 const REMARK_SHARE = 0.3
 /** With less for each block, only names would be left. */
-const MIN_BLOCK_CHARS = 60
+const MIN_BLOCK_CHARS = 120
 
 /** Null if the code has too many declarations for the limit, or none. */
 function shortenCode(text: string, maxChars: number): string | null {
@@ -177,20 +181,30 @@ function leftOutMarker(chars: number): string {
   return `[… ${Math.max(0, Math.min(chars, MAX_COUNTED)).toLocaleString('en-US')} characters left out …]`
 }
 
+/** More lines do not belong to one import. */
+const MAX_IMPORT_LINES = 100
+/** `import (`, `import {`, `from x import (`: it goes on to the line that closes it. */
+const OPEN_IMPORT = /[({]\s{0,8}$/
+const CLOSED_IMPORT = /^[+ -]?\s{0,8}[)}]/
+
 /** One import says little about a change; a block of them is replaced by a line. */
 function withoutImports(lines: readonly string[]): string[] {
   const kept: string[] = []
   let imports: string[] = []
+  let openLines = 0
   const endImports = () => {
-    kept.push(...(imports.length > 2 ? [`[${imports.length} imports left out]`] : imports))
+    kept.push(...(imports.length > 2 ? [`[${imports.length} lines of imports left out]`] : imports))
     imports = []
   }
-  for (const line of lines) {
-    if (IMPORT_LINE.test(line.slice(0, RATED_CHARS))) imports.push(line)
-    else {
+  for (const whole of lines) {
+    const line = whole.slice(0, RATED_CHARS)
+    if (openLines > 0) openLines = CLOSED_IMPORT.test(line) ? 0 : openLines - 1
+    else if (!IMPORT_LINE.test(line)) {
       endImports()
-      kept.push(line)
-    }
+      kept.push(whole)
+      continue
+    } else if (OPEN_IMPORT.test(line)) openLines = MAX_IMPORT_LINES
+    imports.push(whole)
   }
   endImports()
   return kept

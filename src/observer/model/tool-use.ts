@@ -103,13 +103,13 @@ const READERS: Partial<Record<string, ToolReader>> = {
   MultiEdit: EDIT,
   Write: {
     input: (input, path, response) => {
-      const change = overwriteLines(input, response).join('\n')
+      const change = overwriteChange(input, response)
       const [label, text] = change === '' ? ['content', stringField(input, 'content')] : [null, change]
       return [...filePart(input, path), ...part(label, maskBlobs(text), 'code', fileShare(input, path))]
     },
     outcome: (response, event) => {
       if (!('filePath' in response)) return null
-      const isChange = overwriteLines(asFields(event.input), response).length > 0
+      const isChange = overwriteChange(asFields(event.input), response) !== ''
       const effect =
         response.type === 'create' ? 'new file' : isChange ? 'overwritten, with this change' : 'overwritten'
       return [...part(null, effect), ...part('symbols', changedSymbols(event))]
@@ -175,10 +175,13 @@ function filePart(input: JsonFields, path: ShortenPath): ToolUsePart[] {
   return part('file', path(stringField(input, 'file_path')))
 }
 
-/** By where a file is: outside of the project it is scratch work or somebody else's. */
+/** Directories for what nobody keeps. A project may itself be in one: its files are shown relative to it. */
+const SCRATCH_PATH =
+  /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders)\/|\/AppData\/Local\/Temp\/|(?:^|\/)(?:te?mp|scratch(?:pad)?)\//i
+
 function fileShare(input: JsonFields, path: ShortenPath): number {
   const shown = path(stringField(input, 'file_path')).replaceAll('\\', '/')
-  if (/^(?:\/|[A-Za-z]:\/|~)/.test(shown) || /(?:^|\/)(?:te?mp|scratch)\//i.test(shown)) return SCRATCH_FILE
+  if (SCRATCH_PATH.test(shown)) return SCRATCH_FILE
   return isTestFile(shown) ? TEST_FILE : 1
 }
 
@@ -225,13 +228,21 @@ function patchLines(patch: unknown): string[] {
   })
 }
 
-/** What a file that existed before has lost and got; empty for a new file, and where its old content is not known. */
-function overwriteLines(input: JsonFields, response: JsonFields): string[] {
+/** A change this short is shown also where the whole content is shorter. */
+const SHORT_CHANGE_CHARS = 500
+
+/**
+ * What a file that existed before has lost and got. Empty for a new file, for one that has little left of its old
+ * content, and where that is not known: the new content is then shown instead.
+ */
+function overwriteChange(input: JsonFields, response: JsonFields): string {
+  const content = stringField(input, 'content')
+  const before = typeof response.originalFile === 'string' ? response.originalFile : ''
   const patch = patchLines(response.structuredPatch)
-  if (patch.length > 0) return patch
-  const before = response.originalFile
-  if (typeof before !== 'string' || before === '') return []
-  return lineDiff(splitTextLines(before), splitTextLines(stringField(input, 'content')))
+  if (patch.length === 0 && before === '') return ''
+  const lines = patch.length > 0 ? patch : lineDiff(splitTextLines(before), splitTextLines(content))
+  const change = lines.join('\n')
+  return change.length > Math.max(content.length, SHORT_CHANGE_CHARS) ? '' : change
 }
 
 function replacementLines(input: JsonFields): string[] {

@@ -48,13 +48,27 @@ describe('batch.shortening', () => {
     )
     const content = [...imports, '', ...functions].join('\n')
     const text = only(write('src/steps.ts', content), { fieldChars: 3_000, outputChars: 3_000 })
-    expect(text).toContain('[40 imports left out]')
+    expect(text).toContain('[40 lines of imports left out]')
     for (let i = 0; i < 30; i++) expect(text).toContain(`return next + ${i}\n`)
     const long = [functions[0], `function long() {\n${filler(9_000)}\n}`, functions[1]].join('\n')
     const cut = only(write('src/steps.ts', [...imports, long].join('\n')), { fieldChars: 3_000, outputChars: 3_000 })
     expect(cut).toContain(`${functions[0]}\nfunction long() {\nrow 0:`)
     expect(cut).toContain('return next + 1\n')
     expect(cut).toMatch(/\[… [\d,]+ characters left out …\]/)
+  })
+
+  test.each([
+    ['Go', ['package main', '', 'import (', ...Array.from({ length: 20 }, (_, i) => `\t"example.com/part/${i}"`), ')']],
+    ['TypeScript', ['import {', ...Array.from({ length: 20 }, (_, i) => `  part${i},`), "} from './parts.ts'"]],
+    ['Python', ['from parts import (', ...Array.from({ length: 20 }, (_, i) => `    part${i},`), ')']],
+  ])('an import of several lines is left out whole: %s', (_language, imports) => {
+    const body = Array.from({ length: 12 }, (_, i) => `func step${i}() int {\n\treturn ${i} + ${i}\n}\n`)
+    const text = only(write('src/steps.go', [...imports, '', ...body].join('\n')), {
+      fieldChars: 640,
+      outputChars: 640,
+    })
+    expect(text).toMatch(/\[2\d lines of imports left out\]/)
+    for (let i = 0; i < 12; i++) expect(text).toContain(`return ${i} + ${i}`)
   })
 
   test('scratch files and tests are cut before the source of the project', () => {

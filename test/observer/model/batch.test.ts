@@ -78,6 +78,10 @@ describe('batch.tools', () => {
       expect(text).toContain('overwritten, with this change')
       expect(text).not.toMatch(/content:|const three = 3\n.*const three/s)
     }
+    const other = { ...response, originalFile: 'old words\n'.repeat(100) }
+    const replaced = only(used('Write', { file_path: path, content }, other))
+    expect(replaced).toContain('content:\nimport a\n')
+    expect(replaced).not.toContain('old words')
     const unknown = only(used('Write', { file_path: path, content }, { type: 'update', filePath: path }))
     expect(unknown).toContain('content:\nimport a\n')
   })
