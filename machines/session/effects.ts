@@ -24,20 +24,22 @@ function flushReason(context: SessionContext, turn: Turn, policy: Policy): strin
   return null
 }
 
-/** Share of `compactTokens` from which the conversation is renewed between two turns: the next turn has room for the rest. */
+/** Shares of `compactTokens` from which the conversation is compacted: between two turns, so that the next one has room. */
 const RENEW_SHARE = 0.5
+/** Before a summary: so large that the request for it may not fit into the model's context any more. */
+const OVERFLOW_SHARE = 1.5
 
 /**
  * Whether the conversation is so large that it is compacted before the next work. A summary is made of the tool uses that
- * the conversation still has: so the place to renew it is after a summary. Within a turn it is compacted only before a
- * batch, if it is over the limit, and before the summary never.
+ * the conversation still has: so the place to renew it is after a summary. Within a turn it is compacted before a batch if
+ * it is over the limit, and before the summary only if it is far over it.
  */
 export function isCompactionDue(context: SessionContext, policy: Policy): boolean {
   const work = nextWork(context, policy)
   if (work === null) return false
-  const { unsummarized, contextTokens } = context
-  if (unsummarized !== work.turn.prompt) return contextTokens > policy.compactTokens * RENEW_SHARE
-  return work.kind === 'observe' && contextTokens > policy.compactTokens
+  const isInTurn = context.unsummarized === work.turn.prompt
+  const share = !isInTurn ? RENEW_SHARE : work.kind === 'observe' ? 1 : OVERFLOW_SHARE
+  return context.contextTokens > policy.compactTokens * share
 }
 
 function effectBase(env: EventEnvironment, prompt: number) {

@@ -23,7 +23,7 @@
  *    is set aside: its status is `failed`. If a model was called, the session waits before the next attempt. The context
  *    ("too long"): the conversation is compacted and the batch is sent again; if that fails with "too long" again, the
  *    message owns it. Without a failure the conversation is compacted after a summary, once it is half as large as it
- *    may become, or before a batch of a long turn that would make it too large: `isCompactionDue` in effects.ts.
+ *    may become, or within a turn that makes it too large: `isCompactionDue` in effects.ts.
  * 7. Past the daily budget, and with CLAUDE_MEM_WHEN_UNAVAILABLE=offline while the provider fails, a session continues
  *    without a model: each event says whether a model may be called, each effect carries the answer, and `offline` in
  *    the context records since when.

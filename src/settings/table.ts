@@ -189,7 +189,7 @@ export const SETTINGS = {
   ),
   CLAUDE_MEM_COMPACT_TOKENS: observer.restart(
     integer(24_000, 2_000, 1_000_000),
-    "Size of the observer's conversation at which it is compacted",
+    "Size of the observer's conversation at which it is compacted; between two turns from half of it on",
   ),
   CLAUDE_MEM_EMBEDDER: local(
     search.restart(

@@ -363,12 +363,18 @@ describe('session.compaction', () => {
     expect(s.state).toBe('batching.calling')
   })
 
-  test('never starts between the last batch of a turn and its summary', () => {
+  test('does not start between the last batch of a turn and its summary, unless it is far over the limit', () => {
     const s = session(prompt(), ...many(3))
-    s.observed(POLICY.compactTokens * 3)
+    s.observed(POLICY.compactTokens * 1.5)
     expect(s.state).toBe('observing')
     s.send(turnEnd())
     expect(s.state).toBe('summarizing.calling')
+    const far = session(prompt(), ...many(3))
+    far.observed(POLICY.compactTokens * 1.5 + 1)
+    far.send(turnEnd())
+    expect(far.state).toBe('compacting.calling')
+    far.compacted(100)
+    expect(far.state).toBe('summarizing.calling')
   })
 
   test('starts before the next batch of a long turn that is over the limit', () => {
@@ -393,7 +399,7 @@ describe('session.compaction', () => {
     const s = session(prompt(), ...many(3), turnEnd())
     for (let i = 0; i < MAX_TURNS; i++) for (const input of [prompt(), turnEnd()]) s.send(input)
     expect(s.context.turns[0]?.prompt).toBe(2)
-    s.observed(POLICY.compactTokens * 3)
+    s.observed(POLICY.compactTokens + 1)
     expect(s.context.unsummarized).toBe(2)
     expect(s.state).toBe('summarizing.calling')
   })

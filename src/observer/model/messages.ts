@@ -19,8 +19,6 @@ import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
 const MAX_REQUEST_CHARS = 3_000
 /** Of a request that the conversation already has whole: enough to recognise it. */
 const MAX_KNOWN_REQUEST_CHARS = 300
-/** The agent's last message is the densest text of a turn: nearly every one is shorter than this and is sent whole. */
-const MAX_LAST_MESSAGE_CHARS = 10_240
 const MAX_LINE_CHARS = 300
 /** One turn, and all turns, in the request for a summary of the whole session. */
 const MAX_TURN_CHARS = 1_000
@@ -66,13 +64,16 @@ interface EndedTurn {
   /** The conversation already contains the request. */
   isKnown: boolean
   turnEnd: Pick<TurnEndEvent, 'lastMessage' | 'words' | 'error'> | null
+  /** Limit of the last message, in characters. */
+  maxMessageChars: number
 }
 
-export function renderSummary(prompts: Prompts, { stored, request, isKnown, turnEnd }: EndedTurn): string {
+export function renderSummary(prompts: Prompts, turn: EndedTurn): string {
+  const { stored, request, isKnown } = turn
   return fillPrompt(prompts.summary, {
     stored,
     request: requestText(request, isKnown ? MAX_KNOWN_REQUEST_CHARS : MAX_REQUEST_CHARS) || '(not known)',
-    last_message: lastMessageText(turnEnd) || '(none were seen)',
+    last_message: lastMessageText(turn) || '(none were seen)',
   })
 }
 
@@ -133,8 +134,8 @@ function requestText(request: string | null, maxChars = MAX_REQUEST_CHARS): stri
 /** Of a turn without closing words: most of what the agent wrote before is about the next tool use. */
 const MAX_WORDS_CHARS = 2_000
 
-function lastMessageText(turnEnd: EndedTurn['turnEnd']): string {
-  const closing = shortenForPrompt(promptText(turnEnd?.lastMessage ?? ''), MAX_LAST_MESSAGE_CHARS, 'output').trim()
+function lastMessageText({ turnEnd, maxMessageChars }: EndedTurn): string {
+  const closing = shortenForPrompt(promptText(turnEnd?.lastMessage ?? ''), maxMessageChars, 'output').trim()
   const text = closing || cutText(promptText(turnEnd?.words.at(-1) ?? ''), MAX_WORDS_CHARS).trim()
   const error = promptLine(turnEnd?.error ?? '', MAX_LINE_CHARS)
   return [text, error === '' ? '' : `(The turn was ended by an error: ${error})`]

@@ -72,8 +72,11 @@ const BATCH_CHARS = 40_000
 /** Limit of an answer, in tokens: twenty tool uses rarely make more than five observations of 300 tokens. */
 const ANSWER_TOKENS = 8_192
 const DIGEST_TOKENS = 4_000
-/** Shares of `compactTokens` that one batch, one answer and one digest may take. */
+/** Limit of the agent's last message: it is the densest text of a turn, and nearly every one is shorter. */
+const LAST_MESSAGE_CHARS = 10_240
+/** Shares of `compactTokens` that one batch, one last message, one answer and one digest may take. */
 const BATCH_SHARE = 0.4
+const LAST_MESSAGE_SHARE = 0.2
 const ANSWER_SHARE = 0.5
 const DIGEST_SHARE = 0.25
 
@@ -89,7 +92,7 @@ export class ModelObserver implements Observer {
   }
 
   async observe(request: ObserveRequest, signal: AbortSignal): Promise<ObserveAnswer> {
-    const { prompts, compactTokens, novelty, withheld } = this.#options
+    const { prompts, novelty, withheld } = this.#options
     const { allowed, skipped } = separateWithheld(request.messages, withheld)
     const { fresh, folded, seen } = novelty
       ? await leaveOutRepeated(allowed, request)
@@ -104,7 +107,7 @@ export class ModelObserver implements Observer {
       projectDir: workingTreeRoot(request.cwd),
       fieldChars: FIELD_CHARS,
       outputChars: OUTPUT_CHARS,
-      totalChars: Math.min(BATCH_CHARS, Math.floor(compactTokens * CHARS_PER_TOKEN * BATCH_SHARE)),
+      totalChars: this.#charsFor(BATCH_CHARS, BATCH_SHARE),
       folded: folded.length,
       withheld: skipped.length,
     })
@@ -140,7 +143,13 @@ export class ModelObserver implements Observer {
     const isKnown = conversationHasRequest(prompts, prompt, modelTurns(request.conversation))
     const question =
       sendable === null
-        ? renderSummary(prompts, { stored: await this.#stored(request), request: prompt, isKnown, turnEnd })
+        ? renderSummary(prompts, {
+            stored: await this.#stored(request),
+            request: prompt,
+            isKnown,
+            turnEnd,
+            maxMessageChars: this.#charsFor(LAST_MESSAGE_CHARS, LAST_MESSAGE_SHARE),
+          })
         : renderSessionSummary(prompts, sendable)
     const content = joinParagraphs(opening, question)
     const { reply, result } = await this.#call(
@@ -153,6 +162,11 @@ export class ModelObserver implements Observer {
     const found = turns === null ? observationDrafts(reply.observations, []) : []
     const resolved = turns === null ? reply.resolved : []
     return { ...result, summary: reply.summary, skipReason, observations: found, resolved }
+  }
+
+  /** Fewer for a model with a small context. */
+  #charsFor(most: number, share: number): number {
+    return Math.min(most, Math.floor(this.#options.compactTokens * CHARS_PER_TOKEN * share))
   }
 
   /** The numbers of what was stored since the last request of the conversation. */

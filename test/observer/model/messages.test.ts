@@ -54,6 +54,7 @@ describe('messages.turn', () => {
     const text = renderSummary(prompts, {
       stored: '',
       isKnown: false,
+      maxMessageChars: 10_240,
       request: 'Fix it',
       turnEnd: { lastMessage: 'Fixed.', words: [], error: null },
     })
@@ -62,12 +63,13 @@ describe('messages.turn', () => {
   })
 
   test('a turn that ended without a message or by an error says so', () => {
-    expect(renderSummary(prompts, { stored: '', isKnown: false, request: null, turnEnd: null })).toContain(
-      '(none were seen)',
-    )
+    expect(
+      renderSummary(prompts, { stored: '', isKnown: false, maxMessageChars: 10_240, request: null, turnEnd: null }),
+    ).toContain('(none were seen)')
     const failed = renderSummary(prompts, {
       stored: '',
       isKnown: false,
+      maxMessageChars: 10_240,
       request: null,
       turnEnd: { lastMessage: null, words: [], error: 'rate_limit' },
     })
@@ -80,22 +82,28 @@ describe('messages.turn', () => {
     )
     expect(lastMessage.length).toBeGreaterThan(9_000)
     const turnEnd = { lastMessage, words: ['I look at the cart now.'], error: null }
-    const text = renderSummary(prompts, { stored: '', isKnown: false, request: null, turnEnd })
+    const text = renderSummary(prompts, { stored: '', isKnown: false, maxMessageChars: 10_240, request: null, turnEnd })
     expect(text).toContain(lastMessage)
     expect(text).not.toContain('I look at the cart now.')
   })
 
   test('without a last message the last words before it are sent', () => {
     const turnEnd = { lastMessage: null, words: ['First.', 'The cart is empty because of the coupon.'], error: null }
-    const text = renderSummary(prompts, { stored: '', isKnown: false, request: null, turnEnd })
+    const text = renderSummary(prompts, { stored: '', isKnown: false, maxMessageChars: 10_240, request: null, turnEnd })
     expect(text).toContain('<last_message>\nThe cart is empty because of the coupon.\n</last_message>')
     expect(text).not.toContain('First.')
   })
 
   test('of a request that the conversation has, only the beginning and the end are sent again', () => {
     const request = `Fix the cart. ${'It has many parts. '.repeat(60)}And keep the tests.`
-    const known = renderSummary(prompts, { stored: '', isKnown: true, request, turnEnd: null })
-    const whole = renderSummary(prompts, { stored: '', isKnown: false, request, turnEnd: null })
+    const known = renderSummary(prompts, { stored: '', isKnown: true, maxMessageChars: 10_240, request, turnEnd: null })
+    const whole = renderSummary(prompts, {
+      stored: '',
+      isKnown: false,
+      maxMessageChars: 10_240,
+      request,
+      turnEnd: null,
+    })
     expect(whole.length - known.length).toBeGreaterThan(800)
     expect(whole).toContain(request)
     expect(known).toMatch(/Fix the cart\.[\s\S]*And keep the tests\./)
@@ -106,6 +114,7 @@ describe('messages.turn', () => {
     const text = renderSummary(prompts, {
       stored: '',
       isKnown: false,
+      maxMessageChars: 10_240,
       request: null,
       turnEnd: { lastMessage, words: [], error: null },
     })
