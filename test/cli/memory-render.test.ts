@@ -234,6 +234,11 @@ describe('show.output', () => {
     ])
   })
 
+  it('prints whether a problem is open', () => {
+    expect(observationLines(view({ status: 'open' }), display)).toContain('  status     open')
+    expect(observationLines(view({ status: null }), display).join('\n')).not.toContain('status')
+  })
+
   it('prints that an observation was written by hand', () => {
     const lines = observationLines(
       view({ session: 'remember:8fc5', promptNumber: 0, model: null, sources: [] }),

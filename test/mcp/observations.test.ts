@@ -48,6 +48,13 @@ describe('get_observations', () => {
     expect(text).toContain('Not found: #9.')
   })
 
+  it('says whether a problem is open', async () => {
+    await withMemories([observation({ status: 'open' })])
+    const { data, text } = await desk.call('get_observations', { ids: [123] })
+    expect(data).toMatchObject({ observations: [{ id: 123, status: 'open' }] })
+    expect(text).toContain('#123 bugfix, open: Fix JWT expiry\n')
+  })
+
   it('keeps paragraphs, and shows a fragment as what it is', async () => {
     const bare = {
       title: null,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
+import { OBSERVATION_STATUSES, OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
 import { PASSAGE_KINDS, type PassageDraft } from '../../../src/domain/passage.ts'
 import type { Project } from '../../../src/domain/project.ts'
 import { MEMORY_KINDS } from '../../../src/domain/search-query.ts'
@@ -74,7 +74,8 @@ async function remembered({ commit, store }: SearchFixture, seed: number): Promi
       const lists = { facts: [text(), text()].slice(below(3)), concepts: [text()].slice(below(2)) }
       const texts = { title: maybe(text), subtitle: maybe(text), narrative: maybe(text) }
       const agent = maybe(() => 'explorer')
-      const changed = { ...plain, type, ...texts, ...lists, agent, discoveryTokens: below(999) }
+      const status = OBSERVATION_STATUSES[below(3)] ?? null
+      const changed = { ...plain, type, ...texts, ...lists, agent, status, discoveryTokens: below(999) }
       clock += 1
       return { ...changed, contentHash: contentHash(changed), createdAt: clock, model: maybe(() => 'a-model') }
     })
