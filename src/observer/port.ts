@@ -35,6 +35,8 @@ export interface ObserverSession {
   contextTokens: number
   /** The session's newest observations that no later one supersedes, newest first. */
   recorded(): Promise<readonly Observation[]>
+  /** The newest open problems of the project, of any session, newest first. */
+  openProblems(): Promise<readonly Observation[]>
   /** Records every model call. */
   calls: ModelCallRecorder
 }

@@ -133,7 +133,10 @@ export function memoryContract(current: () => Store, committed: Committed): void
           observations: [open],
         }),
       )
+      const openIds = async () => (await current().openProblems(PROJECT.key, 9)).map(({ id }) => id)
+      expect(await openIds()).toEqual([other, mine])
       await committed(current(), commitOf('s', 2, { resolved: [mine, plain, elsewhere, 99] }))
+      expect(await openIds()).toEqual([other])
       const statusOf = async (id: number) => (await current().observation(id))?.status
       expect(await Promise.all([mine, other, plain, elsewhere].map(statusOf))).toEqual([
         'resolved',

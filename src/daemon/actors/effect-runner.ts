@@ -23,6 +23,8 @@ const DIGEST_OBSERVATIONS = 300
 const DIGEST_SUMMARIES = 50
 /** Newest observations whose numbers a request may list: more than two batches make. */
 const LISTED_OBSERVATIONS = 60
+/** Newest open problems of a project that the opening of a conversation may list. */
+const LISTED_PROBLEMS = 20
 
 interface EffectCall {
   store: Store
@@ -53,6 +55,7 @@ async function callObserver(
     promptNumber: effect.prompt,
     prompt: requestOf(effect, claimed, material),
     recorded: () => store.observations({ session, current: true, limit: LISTED_OBSERVATIONS }),
+    openProblems: () => store.openProblems(row.project.key, LISTED_PROBLEMS),
     conversation: await store.observerTurns(session, row.generation),
     contextTokens: row.contextTokens,
     calls,

@@ -31,6 +31,8 @@ interface Opening {
   cwd: string
   /** Epoch ms. */
   at: number
+  /** Lines with the numbers of open problems from earlier sessions; '' if there is none. */
+  open: string
   /** Null if no prompt was seen. */
   request: string | null
 }
@@ -41,6 +43,7 @@ export function renderOpening(prompts: Prompts, opening: Opening): string {
     technologies: promptLine(opening.technologies.join(', '), MAX_LINE_CHARS) || 'unknown',
     directory: promptLine(opening.cwd, MAX_LINE_CHARS) || 'unknown',
     date: `${formatDate(opening.at)} ${formatTimeWithSeconds(opening.at)} UTC${utcOffset(opening.at)}`,
+    open: opening.open,
     request: renderRequest(prompts, opening.request),
   })
 }

@@ -45,7 +45,7 @@ import {
 import { prepareNovelty } from './novelty.ts'
 import type { Prompts } from './prompts.ts'
 import { type ParsedObservation, type ParsedReply, parseReply } from './reply/index.ts'
-import { isFromModel, sendableObservations, storedLines, storedUpTo } from './stored-notes.ts'
+import { isFromModel, openLines, sendableObservations, storedLines, storedUpTo } from './stored-notes.ts'
 import { detectTechnologies } from './technologies.ts'
 import type { WithheldFilter } from './withheld.ts'
 
@@ -255,10 +255,14 @@ export class ModelObserver implements Observer {
     return modelTurns(session.conversation).length > 0 ? '' : await this.#opening(session, request)
   }
 
-  async #opening({ project, cwd, at }: ObserverSession, request: string | null): Promise<string> {
+  async #opening(
+    { session, project, cwd, at, openProblems }: ObserverSession,
+    request: string | null,
+  ): Promise<string> {
     const technologies = await detectTechnologies(workingTreeRoot(cwd))
+    const open = openLines(sendableObservations(await openProblems(), this.#options.withheld, cwd), session)
     const name = project.name || basename(cwd)
-    return renderOpening(this.#options.prompts, { project: name, technologies, cwd, at, request })
+    return renderOpening(this.#options.prompts, { project: name, technologies, cwd, at, open, request })
   }
 }
 

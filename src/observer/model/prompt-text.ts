@@ -19,7 +19,7 @@ const MAX_TEXT_CHARS = 262_144
 const BLOCK_TAG =
   /<(?=[ \t]{0,8}\/?[ \t]{0,8}(?:tool_use|outcome|user_request|last_message|memory|turns|decisions)\b)/gi
 /** How a request names stored observations (stored-notes.ts). */
-const STORED_MARK = /^(stored: (?:up to )?)#(?=\d)/gm
+const STORED_MARK = /^(stored: (?:up to )?|open: )#(?=\d)/gm
 
 export function promptText(text: string): string {
   return plainLines(cutText(text, MAX_TEXT_CHARS)).replace(BLOCK_TAG, '&lt;').replace(STORED_MARK, '$1no. ')

@@ -17,7 +17,7 @@ const PROMPT_PLACEHOLDERS = {
   'verbosity-minimal': { required: [], optional: [] },
   'verbosity-normal': { required: [], optional: [] },
   'verbosity-verbose': { required: [], optional: [] },
-  opening: { required: ['project', 'request'], optional: ['technologies', 'directory', 'date'] },
+  opening: { required: ['project', 'request'], optional: ['technologies', 'directory', 'date', 'open'] },
   request: { required: ['text'], optional: [] },
   observation: { required: ['request', 'batch'], optional: ['stored'] },
   summary: { required: ['request', 'last_message'], optional: ['stored'] },

@@ -58,6 +58,18 @@ export function storedLines(observations: readonly Observation[], turns: readonl
   return lines.join('\n')
 }
 
+/** Most open problems in an opening: an older one is rarely what a session is about. */
+const MAX_OPEN = 10
+
+/** One line for each open problem of earlier sessions, oldest first; '' if there is none. */
+export function openLines(problems: readonly Observation[], session: string): string {
+  const lines = problems
+    .filter((one) => one.session !== session)
+    .slice(0, MAX_OPEN)
+    .map((one) => `open: #${one.id} ${promptLine(noteTitle(one), TITLE_CHARS * 2)}`)
+  return lines.reverse().join('\n')
+}
+
 /** The first line of a digest; '' for one without observations. */
 export function storedUpTo(observations: readonly Observation[]): string {
   const highest = observations.reduce((most, { id }) => Math.max(most, id), 0)

@@ -262,6 +262,14 @@ export function addLink(db: Database, link: Link): boolean {
   })
 }
 
+/** Open problems of a project that no later observation supersedes, newest first. */
+export function selectOpenProblems(db: Database, project: string, limit: number): Observation[] {
+  return observationsFrom(db)`
+    observations o WHERE o.project = ${project} AND o.status = 'open'
+      AND NOT EXISTS (SELECT 1 FROM links l WHERE l.to_id = o.id AND l.kind = 'supersedes')
+    ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ${limit}`
+}
+
 /** Ids that do not exist, are of another project or are not open are left out. */
 export function resolveObservations(db: Database, { project, seq }: RowKeys, ids: readonly number[]): void {
   if (ids.length === 0) return

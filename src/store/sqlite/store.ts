@@ -33,6 +33,7 @@ import {
   linkObservations,
   pinObservations,
   selectClaimedPrompts,
+  selectOpenProblems,
   selectTurnMaterial,
   unlinkObservations,
 } from './memories.ts'
@@ -69,6 +70,7 @@ const daemonOperations = {
   countMessagesByPrompt,
   countMessagesBySession,
   turnMaterial: selectTurnMaterial,
+  openProblems: selectOpenProblems,
   observerTurns: selectObserverTurns,
   seenDigests: selectSeenDigests,
   quarantine: quarantineSession,

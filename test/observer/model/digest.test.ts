@@ -35,6 +35,7 @@ function requestWith(parts: Partial<CompactRequest> = {}): CompactRequest {
     contextTokens: 0,
     calls: { begin: async () => () => undefined },
     recorded: async () => [],
+    openProblems: async () => [],
     observations: [],
     summaries: [],
     ...parts,

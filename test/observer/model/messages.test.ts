@@ -10,7 +10,7 @@ import { builtInPromptFolder, loadPrompts } from '../../../src/observer/model/pr
 
 const { prompts } = loadPrompts({ folder: builtInPromptFolder(), override: null })
 const AT = Date.UTC(2026, 10, 16, 13, 2, 11)
-const opening = { project: 'shop', technologies: ['TypeScript', 'Hono'], cwd: '/home/dev/shop', at: AT }
+const opening = { project: 'shop', technologies: ['TypeScript', 'Hono'], cwd: '/home/dev/shop', at: AT, open: '' }
 
 test('date, time and offset name one moment, in winter and in summer', () => {
   for (const at of [AT, Date.UTC(2026, 5, 1), Date.UTC(1999, 11, 31, 23, 59, 59)]) {

@@ -18,6 +18,7 @@ const request = {
   contextTokens: 0,
   calls: { begin: async () => () => undefined },
   recorded: async () => [],
+  openProblems: async () => [],
 }
 const observe = (
   messages: InboxEvent[],
