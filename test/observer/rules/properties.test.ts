@@ -74,6 +74,7 @@ async function observeTurn({ batches, prompt, closing }: TurnInput): Promise<Obs
     prompt,
     contextTokens: 0,
     recorded: async () => [],
+    openProblems: async () => [],
     calls: { begin: async () => () => undefined },
   }
   let conversation: ObserverTurn[] = []
