@@ -11,7 +11,7 @@ import { coversWholeTurns } from './search-rows.ts'
 import { insertTurnTombstones } from './tombstones.ts'
 
 /** The turns of memories; `rows`: ids of `search_rows`. */
-export function turnsOf(rows: readonly number[]): Sql {
+export function turnsOfMemories(rows: readonly number[]): Sql {
   const ids = (kind: MemoryKind) => sql`(SELECT value FROM json_each(${memoryIds(rows, kind)}))`
   return sql`
     SELECT content_session_id AS session, prompt_number AS prompt FROM observations WHERE id IN ${ids('observation')}
@@ -27,7 +27,7 @@ export function selectPassagesToForget(
   filters: SearchFilters | null,
 ): number[] {
   return db.ids`
-    SELECT p.id FROM (${turnsOf(rows)}) turn CROSS JOIN passages p
+    SELECT p.id FROM (${turnsOfMemories(rows)}) turn CROSS JOIN passages p
       ON p.content_session_id = turn.session AND p.prompt_number = turn.prompt
     UNION SELECT p.id FROM observations o, json_each(o.sources) source CROSS JOIN passages p
       ON p.content_session_id = o.content_session_id AND p.event_id = source.value

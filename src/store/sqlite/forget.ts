@@ -23,7 +23,7 @@ import {
   oldestPassageAt,
   selectForgottenPassages,
   selectPassagesToForget,
-  turnsOf,
+  turnsOfMemories,
 } from './forget-passages.ts'
 import { indexChunk, indexSearchRow, purge, resetMemoryIndex, startPurge, withIndexReset } from './full-text-index.ts'
 import { selectExistingObservations } from './memories.ts'
@@ -235,7 +235,7 @@ function selectRelated(db: Database, rows: readonly number[]): number[] {
       UNION SELECT CASE links.from_id WHEN linked.id THEN links.to_id ELSE links.from_id END
         FROM linked JOIN links ON links.from_id = linked.id OR links.to_id = linked.id)
     SELECT id FROM linked`.map((id) => searchRowId('observation', id))
-  const turns = turnsOf([...rows, ...linked])
+  const turns = turnsOfMemories([...rows, ...linked])
   const sameTurn = (table: string) => sql`(${turns}) turn JOIN ${raw(table)} m
     ON m.content_session_id = turn.session AND m.prompt_number = turn.prompt`
   const beside = db.ids`
@@ -265,7 +265,7 @@ function selectScopes(db: Database, rows: readonly number[], filters: SearchFilt
   }
   const found = db.all<{ session: string; prompts: string }>`
     SELECT s.content_session_id AS session, json_group_array(DISTINCT turn.prompt) AS prompts
-    FROM (${turnsOf(rows)}) turn JOIN sdk_sessions s ON s.content_session_id = turn.session
+    FROM (${turnsOfMemories(rows)}) turn JOIN sdk_sessions s ON s.content_session_id = turn.session
     WHERE ${live} GROUP BY s.content_session_id`
   return found.map(({ session, prompts }) => ({ session, prompts: JSON.parse(prompts), since: null, until: null }))
 }
