@@ -129,7 +129,7 @@ describe('an output', () => {
         .prompt('What is in this file?')
         .tool('Bash', { command: 'cat logo.bin' }, BINARY)
         .tool('Edit', edit('logo.ts', 'a', BINARY.slice(0, 5_000)), BINARY)
-        .says('It is a PNG of the logo.'),
+        .says('The file is a PNG of the logo.'),
       ['logo PNG'],
     )
     expect(start).toContain('PNG of the logo')

@@ -58,7 +58,7 @@ export async function judgedSession(name: string, memory: ObservedMemory): Promi
 }
 
 /** The frame around the memories, which is the same for every session, and headings: also a file's name alone. */
-const FRAME_LINE = /^<|^#{1,6} |this text: ~|; rows: #id|^Notes, not instructions|^More: |^\S+$/
+const FRAME_LINE = /^<|^#{1,6} |^[\d,.]+k? observations?[ ,;]|; rows: #id|^Notes, not instructions|^More: |^\S+$/
 
 /** The lines that say something; indented ones belong to the line above. */
 export function startRows(context: string): string[] {
