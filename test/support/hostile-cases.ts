@@ -36,6 +36,7 @@ import {
   promptLine,
   promptText,
   shortenForPrompt,
+  withoutLongLists,
   withoutPassedTests,
 } from '../../src/observer/model/prompt-text.ts'
 import { parseReply } from '../../src/observer/model/reply/index.ts'
@@ -251,6 +252,7 @@ const MODEL: Cases = {
   promptAttribute: (text) => promptAttribute('file', text),
   'shortenForPrompt, output': (text) => shortenForPrompt(text, 8_000, 'output'),
   'shortenForPrompt, code': (text) => shortenForPrompt(text, 8_000, 'code'),
+  withoutLongLists,
   withoutPassedTests,
   renderBatch: (text) => renderBatch(events(text).slice(0, 6), BATCH),
   describeToolUse: (text) =>

@@ -243,7 +243,7 @@ function shortenBlock(block: readonly string[], maxChars: number): string {
   return [head + cut, ...best.map(({ text }) => text)].join('\n')
 }
 
-// Output of tests: what passed is counted, not listed.
+// Lists in an output: what passed, and what repeats itself, is counted.
 
 /** A line for one passed test, in the formats of TAP, Mocha, Vitest, Jest, Go, Rust, pytest, unittest and GoogleTest. */
 const PASSED_TEST_LINE =
@@ -253,20 +253,51 @@ const MIN_PASSED_LINES = 3
 
 /** For the output of a test run: elsewhere such a line may be the result. */
 export function withoutPassedTests(output: string): string {
+  const isPassed = (line: string) => (PASSED_TEST_LINE.test(line.slice(0, RATED_CHARS).trim()) ? 'passed' : null)
+  return replaceRuns(output, isPassed, (run) =>
+    run.length < MIN_PASSED_LINES ? run : [`[${run.length} lines of passed tests left out]`],
+  )
+}
+
+/** The word that a line of a list begins with: `create mode 100644 a.ts`, `Compiling serde`. */
+const FIRST_WORD = /^\s{0,16}([A-Za-z]{4,20})[ :]/
+/** Lines in a row with the same first word that are a list; of these so many are kept as examples. */
+const MIN_LISTED_LINES = 12
+const LISTED_EXAMPLES = 4
+
+/** For a long output: lines that begin with the same word and say nothing by themselves are counted after the first ones. */
+export function withoutLongLists(output: string): string {
+  const firstWord = (line: string) => {
+    const start = line.slice(0, RATED_CHARS)
+    return rateOutputLine(start) > 0 ? null : (FIRST_WORD.exec(start)?.[1] ?? null)
+  }
+  return replaceRuns(output, firstWord, (run) => {
+    if (run.length < MIN_LISTED_LINES) return run
+    return [...run.slice(0, LISTED_EXAMPLES), `[${run.length - LISTED_EXAMPLES} more lines like these left out]`]
+  })
+}
+
+/** Replaces lines in a row that belong to the same group; a line of the group null stays as it is. */
+function replaceRuns(
+  text: string,
+  groupOf: (line: string) => string | null,
+  replace: (run: readonly string[]) => readonly string[],
+): string {
   const kept: string[] = []
-  let passed: string[] = []
-  const endPassed = () => {
-    kept.push(...(passed.length < MIN_PASSED_LINES ? passed : [`[${passed.length} lines of passed tests left out]`]))
-    passed = []
+  let run: string[] = []
+  let group: string | null = null
+  const endRun = () => {
+    for (const line of run.length === 0 ? [] : replace(run)) kept.push(line)
+    run = []
   }
-  for (const line of output.split('\n')) {
-    if (PASSED_TEST_LINE.test(line.slice(0, RATED_CHARS).trim())) passed.push(line)
-    else {
-      endPassed()
-      kept.push(line)
-    }
+  for (const line of text.split('\n')) {
+    const next = groupOf(line)
+    if (next !== group) endRun()
+    group = next
+    if (next === null) kept.push(line)
+    else run.push(line)
   }
-  endPassed()
+  endRun()
   return kept.join('\n')
 }
 

@@ -10,7 +10,7 @@ import { readShellLine } from '../tool-events/commands/shell-line.ts'
 import { readFileEdit } from '../tool-events/file-edit.ts'
 import { asFields, type JsonFields, numberField, splitTextLines, stringField } from '../tool-events/json-fields.ts'
 import { isTestFile } from '../tool-events/text.ts'
-import { type TextKind, withoutPassedTests } from './prompt-text.ts'
+import { type TextKind, withoutLongLists, withoutPassedTests } from './prompt-text.ts'
 
 export interface ToolUsePart {
   /** Null: the text needs no label. */
@@ -50,8 +50,17 @@ export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseT
     const error = event.tool === 'Bash' ? commandOutput(asFields(event.input), event.error) : maskBlobs(event.error)
     return { tool: event.tool, input, outcome: part(null, error), ended }
   }
-  const outcome = reader.outcome?.(response, event, path) ?? part(null, toolValueText(event.response))
+  const outcome =
+    reader.outcome?.(response, event, path) ?? part(null, toolValueText(withoutEchoes(event.response, event.input)))
   return { tool: event.tool, input, outcome, ended: response.interrupted === true ? 'interrupted' : null }
+}
+
+/** Some tools return what they were given beside their result. */
+function withoutEchoes(response: unknown, input: unknown): unknown {
+  if (typeof response !== 'object' || response === null || Array.isArray(response)) return response
+  const given = asFields(input)
+  const isEcho = ([name, value]: [string, unknown]) => typeof value === 'string' && value === given[name]
+  return Object.fromEntries(Object.entries(response).filter((entry) => !isEcho(entry)))
 }
 
 type ShortenPath = (path: string) => string
@@ -188,8 +197,12 @@ function fileShare(input: JsonFields, path: ShortenPath): number {
 /** Longer lines are no command that a person wrote. */
 const MAX_COMMAND_CHARS = 2_000
 
+/** An output this long may be a list. */
+const LONG_OUTPUT_CHARS = 2_000
+
 function commandOutput(input: JsonFields, output: string): string {
-  const text = maskBlobs(output)
+  const masked = maskBlobs(output)
+  const text = masked.length > LONG_OUTPUT_CHARS ? withoutLongLists(masked) : masked
   const line = stringField(input, 'command').slice(0, MAX_COMMAND_CHARS)
   return readShellLine(line).runs.some(({ kind }) => kind === 'test') ? withoutPassedTests(text) : text
 }

@@ -111,6 +111,28 @@ describe('batch.tools', () => {
     expect(only(bash(command, `${line}\n${line}\n${line}\nend`))).toContain('[3 lines of passed tests left out]\nend')
   })
 
+  test('a long list of lines that begin alike is counted after its first ones', () => {
+    const files = Array.from({ length: 300 }, (_, i) => ` create mode 100644 vendor/part-${i}/index.js`)
+    const output = [
+      '[main 76000c9] Add the parts',
+      ' 300 files changed',
+      ...files,
+      'warning: LF will be replaced',
+    ].join('\n')
+    const text = only(bash('git commit -am "Add the parts"', output))
+    expect(text).toContain('part-3/index.js\n[296 more lines like these left out]\nwarning: LF will be replaced\n')
+    expect(text).toContain('[main 76000c9] Add the parts\n 300 files changed\n create mode')
+    expect(text.length).toBeLessThan(600)
+    const telling = files.map((line, i) => (i === 150 ? 'create failed: no space left' : line)).join('\n')
+    expect(only(bash('make', telling))).toContain('create failed: no space left')
+  })
+
+  test('what a tool returns of its own input is not shown twice', () => {
+    const text = only(used('WebSearch', { query: 'vendored parts' }, { query: 'vendored parts', results: ['one'] }))
+    expect(text.match(/vendored parts/g)).toHaveLength(1)
+    expect(text).toContain('one')
+  })
+
   test('a read shows file, lines and a shortened content', () => {
     const content = filler(10_000)
     const text = only(

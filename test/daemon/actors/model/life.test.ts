@@ -159,7 +159,7 @@ describe('model.breaker', () => {
     await place.harness.supervisor.tick()
     await place.harness.settle()
     const [offline] = await place.harness.store.observations({ session: 's' })
-    expect(offline).toMatchObject({ model: 'offline', sources: ['t1'] })
+    expect(offline).toMatchObject({ model: 'offline', sources: expect.arrayContaining(['t1']) })
     const view = await place.harness.store.sessionView('s', 100)
     expect(view?.trace.some((entry) => /offline: anthropic is not available/.test(entry.reason))).toBe(true)
     expect(place.server.requests).toHaveLength(1)
@@ -229,7 +229,7 @@ describe('model.budget', () => {
     await turn(2)
     expect(place.server.requests).toHaveLength(asked)
     const [offline] = await harness.store.observations({ session: 's' })
-    expect(offline).toMatchObject({ model: 'offline', sources: ['t2'] })
+    expect(offline).toMatchObject({ model: 'offline', sources: expect.arrayContaining(['t2']) })
     const row = await harness.store.session('s')
     expect(JSON.parse(row?.snapshot ?? '{}').context.offline).toMatchObject({ reason: spent.reason })
     // What was spent is known after a restart, too.
