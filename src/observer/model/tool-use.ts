@@ -197,11 +197,13 @@ function fileShare(input: JsonFields, path: ShortenPath): number {
 /** Longer lines are no command that a person wrote. */
 const MAX_COMMAND_CHARS = 2_000
 
+/** Claude Code adds it to the output of a command that changed the directory. */
+const CLIENT_NOTE = /^Shell cwd was reset to .*\n?/gm
 /** An output this long may be a list. */
 const LONG_OUTPUT_CHARS = 2_000
 
 function commandOutput(input: JsonFields, output: string): string {
-  const masked = maskBlobs(output)
+  const masked = maskBlobs(output.replace(CLIENT_NOTE, ''))
   const text = masked.length > LONG_OUTPUT_CHARS ? withoutLongLists(masked) : masked
   const line = stringField(input, 'command').slice(0, MAX_COMMAND_CHARS)
   return readShellLine(line).runs.some(({ kind }) => kind === 'test') ? withoutPassedTests(text) : text

@@ -127,6 +127,13 @@ describe('batch.tools', () => {
     expect(only(bash('make', telling))).toContain('create failed: no space left')
   })
 
+  test("the client's note on the directory is not shown", () => {
+    const note = 'Shell cwd was reset to /home/dev/shop'
+    const response = { stdout: 'done', stderr: `${note}\n`, interrupted: false }
+    expect(only(used('Bash', { command: 'cd api && make' }, response))).toContain('<outcome>\ndone\n</outcome>')
+    expect(only(bash('cd api && make', `one\n${note}\ntwo`))).toContain('one\ntwo')
+  })
+
   test('what a tool returns of its own input is not shown twice', () => {
     const text = only(used('WebSearch', { query: 'vendored parts' }, { query: 'vendored parts', results: ['one'] }))
     expect(text.match(/vendored parts/g)).toHaveLength(1)
