@@ -83,7 +83,7 @@ export function readWords(words: readonly string[], known: KnownStatements): Spo
     .flatMap((text) => readStatements(text))
     .filter(({ text, role }) => isSpecific(text) && (role === 'cause' || (role === 'result' && isFinding(text))))
     .map(({ text }) => text)
-    .filter((text) => !known.said.has(fingerprintOf(text)))
+    .filter((text) => !known.said.has(fingerprintOf(text)) && !text.includes('; '))
   return { closing, findings: unique(findings).slice(-MAX_FINDINGS) }
 }
 
@@ -219,9 +219,17 @@ function groupType(group: readonly Statement[], hasWork: boolean, hasEdits: bool
   return hasEdits ? 'change' : 'discovery'
 }
 
-const MAX_REPORT_STATEMENTS = 8
+const MAX_REPORT_STATEMENTS = 6
 /** Where in a file something is: the repository tells it, and the next edit moves it. */
 const LOCATION = /^(?:location|file|path|lines?)\b[^:]{0,24}:/i
+
+/** Most of the text is names: the code has them. */
+const NAME_SHARE = 0.5
+
+function isNameList(text: string): boolean {
+  const names = text.match(/`[^`]+`/g) ?? []
+  return names.length > 3 && names.join('').length > text.length * NAME_SHARE
+}
 
 /** The report of a subagent: what it found, or did. Null if it says nothing. */
 export function observeReport(report: {
@@ -234,7 +242,7 @@ export function observeReport(report: {
   const statements = readStatements(report.found).filter(
     ({ role }) => role === 'result' || role === 'cause' || role === 'choice',
   )
-  const texts = statements.map(({ text }) => text).filter((text) => !LOCATION.test(text))
+  const texts = statements.map(({ text }) => text).filter((text) => !LOCATION.test(text) && !isNameList(text))
   const best = [...texts].sort((a, b) => sentenceWeight(b) - sentenceWeight(a)).slice(0, MAX_REPORT_STATEMENTS)
   const kept = texts.length > 0 ? texts.filter((text) => best.includes(text)) : outerSentences(report.found)
   if (kept.length === 0) return null

@@ -86,7 +86,7 @@ function chooseNarrative(statements: readonly string[]): string[] {
 
 /** Begins a clause that says nothing without the one after it. */
 const SUBORDINATE =
-  /^(?:when|if|after|since|once|while|with|for|in|on|because|although|before|until|as|given|asked)\b[^,]{3,80}, (?=\S+ \S+ \S+)/i
+  /^(?:when|if|after|since|once|while|with|for|in|on|because|although|before|until|as|given)\b[^,]{3,80}, (?=\S+ \S+ \S+)/i
 
 function mainClause(sentence: string): string {
   return sentence.split(' ').length > MAX_TITLE_WORDS ? sentence.replace(SUBORDINATE, '') : sentence

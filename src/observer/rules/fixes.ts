@@ -185,7 +185,7 @@ function fixTitle(error: string, files: readonly string[]): string {
   const name = ERROR_NAME.exec(error)?.[1]
   if (name !== undefined && files.length > 0) return `Fix ${name} in ${joinList(files.map(shownFile), 2)}`
   const message = error.replace(/^[\w./\\-]{1,200}[:(]\d[\d:,)]{0,20}:?\s*/, '')
-  return `Fix the error: ${reportedSentence('it printed', message)}`
+  return `Fix the error: ${reportedSentence('it printed', message.replace(/^(?:fatal )?error:\s+/i, ''))}`
 }
 
 /** Kinds of command whose last result tells where the work is. */

@@ -7,6 +7,7 @@
  */
 import type { InboxEvent } from '../../domain/event.ts'
 import { NO_USAGE, type Observation, type ObservationDraft } from '../../domain/observation.ts'
+import { trimEndMatching } from '../../lib/trim.ts'
 import type {
   ObserveAnswer,
   ObserveRequest,
@@ -75,10 +76,10 @@ async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
   const observations = [
     ...(isNew ? userChoices(memo, given, first) : []),
     ...actions.flatMap(observeUser),
-    ...observeReports(actions, cwd),
+    ...observeReports(actions, memo.said),
     ...fixes.map(composeFix),
     ...withSuperseded(told, recorded, null),
-  ]
+  ].map((draft) => withRelativePaths(draft, cwd))
   const sources = new Set(observations.flatMap((observation) => observation.sources))
   return {
     ...COMMON_ANSWER,
@@ -142,7 +143,10 @@ function userChoices(
   if (sources.length === 0) return []
   const answer = findAnswer(questionBefore(memo, promptNumber), prompt)
   const said = new Set(memo.said)
-  const choices = unique([...(answer === null ? [] : [answer]), ...findUserChoices(prompt)])
+  // The answer is told with all of its words.
+  const isTold = (choice: string) =>
+    answer?.toLowerCase().includes(trimEndMatching(choice.toLowerCase(), /[.\s]/)) === true
+  const choices = [...(answer === null ? [] : [answer]), ...findUserChoices(prompt).filter((choice) => !isTold(choice))]
   return composeChoices(
     choices.filter((choice) => !said.has(fingerprintOf(choice))),
     sources,
@@ -156,17 +160,31 @@ function observeUser(action: ToolAction): ObservationDraft[] {
   return refusal === null ? [] : [refusal]
 }
 
-/** The end of a subagent has the same text as the result of the tool that started it. */
-function observeReports(actions: readonly ToolAction[], cwd: string): ObservationDraft[] {
-  const reports = new Map(actions.flatMap((action) => (action.kind === 'agent' ? [[action.found.trim(), action]] : [])))
-  return [...reports.values()].flatMap(
-    (report) => observeReport({ ...report, found: withoutDirectory(report.found, cwd) }) ?? [],
-  )
+/** The end of a subagent has the same text as the result of the tool that started it, which also says what it was for. */
+function observeReports(actions: readonly ToolAction[], said: readonly string[]): ObservationDraft[] {
+  const known = new Set(said)
+  const reports = new Map<string, ObservationDraft>()
+  for (const action of actions) {
+    const report = action.kind === 'agent' ? observeReport(action) : null
+    const narrative = report?.narrative ?? ''
+    if (report !== null && !known.has(fingerprintOf(report.facts[0] ?? narrative))) reports.set(narrative, report)
+  }
+  return [...reports.values()]
 }
 
 /** Paths in the project are relative to it. */
 function withoutDirectory(text: string, cwd: string): string {
   return cwd.length < 2 ? text : text.replaceAll(`${cwd}/`, '')
+}
+
+function withRelativePaths(draft: ObservationDraft, cwd: string): ObservationDraft {
+  const { title, narrative, facts } = draft
+  return {
+    ...draft,
+    title: title === null ? null : withoutDirectory(title, cwd),
+    narrative: narrative === null ? null : withoutDirectory(narrative, cwd),
+    facts: facts.map((fact) => withoutDirectory(fact, cwd)),
+  }
 }
 
 /** Each commit takes the edits before it. */

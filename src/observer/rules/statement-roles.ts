@@ -13,7 +13,7 @@ const NEXT_SECTION =
 const OPTION_LEAD =
   /\?\W*$|\b(?:options?|alternatives?|possibilit(?:y|ies)|candidates?|should i|shall i|would you|do you want|want me to|you could|we could|i could|you can either|open questions?|questions?|trade-?offs?|pros|cons|either)\b|选项|还是$/i
 const NEXT =
-  /^(?:not (?:yet )?(?:done|covered|implemented|included|tested|addressed|supported)|next(?: steps?)?|to-?do|remaining|follow-?ups?|still)\b|\b(?:still (?:to do|needs?|need to|has to|have to|missing|open|outstanding|pending|fails?|failing)|remains? (?:to|open|un|the)|left to do|not yet|you (?:can now|(?:will |'ll )?need to|should|must|may want to|might want to|have to)|(?:has|have)(?: not|n'?t) been|follow[- ]?up|deferred|future (?:work|consideration)|if (?:that|this|it) (?:still )?(?:fails|does(?: not|n'?t) work)|reste à|il (?:faut|faudra) encore|pas encore|noch nicht|muss noch|todavía|falta)\b|下一步|接下来|还需要|尚未/i
+  /^(?:not (?:yet )?(?:done|covered|implemented|included|tested|addressed|supported)|next(?: steps?)?|to-?do|remaining|follow-?ups?|still)\b|\b(?:still (?:to do|needs?|need to|has to|have to|missing|open|outstanding|pending|fails?|failing)|remains? (?:to|open|un|the)|left to do|not yet|you (?:can now|(?:will |'ll )?need to|should|must|may want to|might want to|have to)|(?:has|have)(?: not|n'?t) (?:been|touched|tested|run|done|checked)|before (?:this|it|we|you|deploy\w*|merg\w*|going|running|production)|follow[- ]?up|deferred|future (?:work|consideration)|if (?:that|this|it) (?:still )?(?:fails|does(?: not|n'?t) work)|il (?:faut|faudra) encore|pas encore|noch nicht|muss noch|todavía|falta)\b|\breste à |下一步|接下来|还需要|尚未/i
 const CAUSE =
   /\b(?:because|root cause|turn(?:s|ed) out|caused? by|causes?|the (?:\w+ )?(?:issue|problem|bug|reason|culprit|failure|error) (?:is|was|were|came)|due to|which (?:is|was) why|that'?s why|means? that|found (?:that|out)|discovered|happens when|only when|parce que|à cause|car\b|weil|wegen|porque|debido a)\b|因为|由于|原因/i
 const CHOICE =
@@ -60,7 +60,7 @@ export function isChatter(text: string): boolean {
   if (CHATTER.some((pattern) => pattern.test(text))) return true
   // So does a sentence with such words, unless it names something.
   if (
-    /\b(?:properly|completely|fully|successful(?:ly)?|cleanly|systematic\w*|perfectly|robust|comprehensive|production)\b/i.test(
+    /\b(?:properly|completely|fully|successful(?:ly)?|cleanly|systematic\w*|perfectly|robust|comprehensive)\b/i.test(
       text,
     ) &&
     !isSpecific(text) &&

@@ -82,7 +82,7 @@ const CHOICE = [
   /\b(?:do not|don'?t|never|always|no longer|must(?: not|n'?t)?|should(?: not|n'?t| never| always| only)|(?:has|have|needs?|ought) to be|not allowed|only (?:if|when|use|the))\b/i,
   /\b(?:let'?s|lets|we(?:'ll| will)?|go(?:ing)?) (?:use|go with|stick (?:with|to)|stay with|keep|do|drop|skip|switch to|remove)\b/i,
   /\b(?:decided|chose|settled on|agreed|the (?:decision|rule|plan|goal|aim|idea) is)\b/i,
-  /,? not [\w`'"-]+(?: [\w`'"-]+){0,6}\W*$/i,
+  /,? not [\w`'"-]+(?: [\w`'"-]+){0,6}\W*$|^[\w`'"-]+ not [\w`'"-]+[,;]/i,
   /\b(?:i|we) (?:\w+ )?(?:want|expect|would like) (?!you\b|to (?:see|know|look|check|talk|add|fix|import|make)\b)/i,
   /\b(?:i think|i bet|it should|it must|they should|should (?:be|say|show|link|live|go|use|stay|reference|have|look|work|come))\b/i,
   /\b(?:je (?:préfère|veux|ne veux)|il (?:faut|ne faut)|on (?:garde|utilise|va)|plutôt que|au lieu|ne .{1,40} pas|toujours|jamais|wir (?:nehmen|wollen)|statt|lieber|nicht|immer|en lugar|prefiero|nunca|siempre)\b|不要|应该|改用|必须|使用/i,
@@ -153,10 +153,14 @@ function asSentence(sentence: string): string {
 /** What is wrong, in the user's view: no choice. */
 const FINDING = /\b(?:the|an?|your) (?:\w+ )?(?:issue|problem|bug|cause|reason|culprit|error)\b/i
 
+/** The answer is the title, not the question. */
+const ANSWERED = /^(?:The user chose|Asked “[^”]{1,240}”, the user answered) “([^”]{1,300})/
+
 export function composeChoices(choices: readonly string[], sources: readonly string[]): ObservationDraft[] {
   return choices.map((choice) =>
     composeDraft({
       type: FINDING.test(choice) ? 'discovery' : 'decision',
+      title: ANSWERED.exec(choice)?.[1] ?? choice,
       statements: [choice],
       subtitle: 'The user said so',
       concepts: ['trade-off'],
