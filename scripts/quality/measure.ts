@@ -70,7 +70,7 @@ function wordsOf(text: string): string[] {
 /** Rules for a title: present, at most twelve words, more than a name, without raw data. */
 const MOST_CHARS = 100
 /** Fewer words are the name of a file or a function. */
-const FEWEST_WORDS = 2
+const FEWEST_WORDS = 3
 
 /** The rule that the title breaks; null if none. */
 function titleProblem(title: string | null): string | null {
