@@ -32,12 +32,14 @@ export interface Candidate {
   /** What it says: the informative terms of its text. */
   terms: ReadonlyMap<string, number>
   /** What may follow in the line. */
-  more: readonly string[]
+  more: () => readonly string[]
   observation: Observation | null
   session: string
   at: number
   weight: number
 }
+
+const nothing = (): readonly string[] => []
 
 const TYPE_PARTS: Record<ObservationType, SectionPart> = {
   decision: 'decisions',
@@ -218,7 +220,7 @@ type Place = Pick<Candidate, 'part' | 'session' | 'at'>
 function statementCandidate(statement: string, place: Place): Candidate[] {
   const terms = informativeTerms(statement)
   if (!hasSubstance(statement, terms)) return []
-  return [{ ...place, text: reportedText(statement, AGENT_WORDS), terms, more: [], observation: null, weight: 1 }]
+  return [{ ...place, text: reportedText(statement, AGENT_WORDS), terms, more: nothing, observation: null, weight: 1 }]
 }
 
 const MAX_ANSWER_CHARS = 300
@@ -247,7 +249,7 @@ function userCandidates({ passages }: ContextMaterial, turns: readonly SpokenTur
       ...one,
       terms: informativeTerms(one.text),
       part: 'decisions',
-      more: [],
+      more: nothing,
       observation: null,
       weight,
     })
@@ -272,5 +274,5 @@ function commitCandidates({ hash, body, passage }: CommitNote): Candidate[] {
   if (first === undefined) return []
   const text = `${hash}: ${first}`
   const terms = informativeTerms(first)
-  return [{ part: 'fixes', text, terms, more, observation: null, session, at, weight: COMMIT_WEIGHT }]
+  return [{ part: 'fixes', text, terms, more: () => more, observation: null, session, at, weight: COMMIT_WEIGHT }]
 }

@@ -134,10 +134,10 @@ function detailFacts({ title, facts }: Observation): string[] {
 const STATEMENT_CHARS = 300
 const MAX_FOLLOWING = 8
 
-/** What a line says about an observation: its statement, and what can follow it. */
+/** What a line says about an observation: its statement, and what can follow it, which is read only if it is shown. */
 export interface ObservationWords {
   statement: string
-  more: string[]
+  more: () => string[]
 }
 
 /**
@@ -154,10 +154,16 @@ export function observationWords(observation: Observation): ObservationWords {
   const speaker = speakerOf(observation)
   const spoken = parts.filter((part) => part !== '').map((part) => reportedText(part, speaker))
   const mark = isReported(saidBy) ? `[${saidBy}] ` : ''
-  const more = new Set([...first.rest, ...facts.map(plainText).filter((fact) => fact !== '')])
   return {
     statement: mark + (spoken.join(': ') || '(untitled)'),
-    more: [...more].slice(0, MAX_FOLLOWING).map((text) => reportedText(truncateAtWord(text, STATEMENT_CHARS), speaker)),
+    more: () => {
+      const texts = new Set(
+        [...first.rest, ...facts.slice(0, MAX_FOLLOWING).map(plainText)].filter((text) => text !== ''),
+      )
+      return [...texts]
+        .slice(0, MAX_FOLLOWING)
+        .map((text) => reportedText(truncateAtWord(text, STATEMENT_CHARS), speaker))
+    },
   }
 }
 

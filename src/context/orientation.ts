@@ -42,19 +42,18 @@ const EARLIER_OUTCOME_CHARS = 240
 
 /** What the last session was asked first and last, in the user's words. */
 export function goalLines({ material, turns, last }: OrientationInput): OrientationLine[] {
-  const prompts = turns
-    .filter(({ session, prompt }) => session === last?.session && prompt !== null)
-    .map(({ prompt }) => ({ text: typedText(prompt?.text ?? ''), at: prompt?.at ?? 0 }))
-  const requests = material.summaries
-    .filter(({ session }) => session === last?.session)
-    .map(({ request, createdAt }) => ({ text: plainText(request ?? ''), at: createdAt }))
-  const asked = (prompts.length > 0 ? prompts : requests).filter(({ text }) => isRequest(text))
-  const first = asked.at(-1) ?? requests.find(({ text }) => text !== '')
-  const newest = asked[0]
+  const prompts = turns.flatMap(({ session, prompt }) => (session === last?.session && prompt !== null ? [prompt] : []))
+  const requests = material.summaries.filter(({ session }) => session === last?.session)
+  const asked =
+    prompts.length > 0
+      ? prompts.map(({ text, at }) => ({ read: () => typedText(text), at }))
+      : requests.map(({ request, createdAt }) => ({ read: () => plainText(request ?? ''), at: createdAt }))
+  const first = asked.findLast(({ read }) => isRequest(read())) ?? asked.find(({ read }) => read() !== '')
   if (first === undefined) return []
-  const lines = [{ text: `Asked: ${quoted(firstSentences(first.text, GOAL_CHARS))}`, at: first.at }]
-  if (newest === undefined || newest === first) return lines
-  return [...lines, { text: `Asked last: ${quoted(firstSentences(newest.text, REQUEST_CHARS))}`, at: newest.at }]
+  const newest = asked.find(({ read }) => isRequest(read())) ?? first
+  const lines = [{ text: `Asked: ${quoted(firstSentences(first.read(), GOAL_CHARS))}`, at: first.at }]
+  if (newest === first) return lines
+  return [...lines, { text: `Asked last: ${quoted(firstSentences(newest.read(), REQUEST_CHARS))}`, at: newest.at }]
 }
 
 /** A line of a shell, as people paste it. */

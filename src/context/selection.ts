@@ -150,7 +150,7 @@ function choosePinned(material: ContextMaterial, options: ContextOptions, page: 
   return material.pinned.filter((observation) => {
     const { text, more } = observationCandidate(observation)
     const isShown = page.addLine('pinned', `#${observation.id} ${text}`, observation.createdAt)
-    if (isShown) for (const addition of more) page.extendLast('pinned', addition)
+    if (isShown) for (const addition of more()) page.extendLast('pinned', addition)
     return isShown
   }).length
 }
@@ -305,9 +305,7 @@ class Page {
   #continuations({ candidate }: Waiting): Waiting[] {
     const { part, more } = candidate
     const index = (this.#lines.get(part)?.length ?? 0) - 1
-    return more.map((text) =>
-      this.#waiting({ ...candidate, text, terms: informativeTerms(text), more: [] }, { part, index }),
-    )
+    return more().map((text) => this.#waiting({ ...candidate, text, terms: informativeTerms(text) }, { part, index }))
   }
 
   #waiting(candidate: Candidate, of: Waiting['of']): Waiting {

@@ -242,7 +242,6 @@ export function choicesOf(prompt: string): string[] {
     .filter((sentence) => sentence.length <= MAX_STATEMENT_CHARS)
 }
 
-const SEPARATOR = /[\s,;()[\]{}<>"“”„«»‹›`|!?=*~^…，。；：、]+/
 /** A digit or a sign of code anywhere, a capital after a small letter, or two capitals at the beginning. */
 const NAME = /[\d_/\\%#@$]|\w[.:-]\w|[a-z][A-Z]|^[A-Z]{2}/
 const NAME_WEIGHT = 2
@@ -256,25 +255,46 @@ const EMPTY_WORDS = new Set(
   fix fixed add added using used use make made current status`.split(/\s+/),
 )
 
-/** The words of a text that say what it is about, in lower case, with their weights: names and numbers count twice. */
+/** Characters between words, and those that are cut off at the ends of a word but belong to it inside. */
+const SEPARATORS = new Set([...'\t\n\r ,;()[]{}<>"`|!?=*~^&“”„«»‹›…，。；：、→'].map((sign) => sign.charCodeAt(0)))
+const EDGES = new Set([...`.:/\\+'’-–—`].map((sign) => sign.charCodeAt(0)))
+const PERIOD = 46
+const [LOWER_A, LOWER_Z] = [97, 122]
+
+/**
+ * The words of a text that say what it is about, in lower case, with their weights: names and numbers count twice. Written
+ * as a scan because it reads every text that may become a line.
+ */
 export function informativeTerms(text: string): Map<string, number> {
   const terms = new Map<string, number>()
-  for (const raw of text.split(SEPARATOR)) {
-    const whole = withoutEdges(raw)
-    if (whole === '' || whole.length > MAX_TERM_CHARS) continue
-    const name = whole.slice(Math.max(whole.lastIndexOf('/'), whole.lastIndexOf('\\')) + 1)
-    const term = name.toLowerCase()
-    if ((term.length < 2 && !/\d/.test(term)) || STOP_WORDS.has(term) || EMPTY_WORDS.has(term)) continue
-    terms.set(term, term.length > 1 && NAME.test(whole) ? NAME_WEIGHT : 1)
+  let start = 0
+  let isPlain = true
+  for (let i = 0; i <= text.length; i++) {
+    const code = i === text.length ? PERIOD : text.charCodeAt(i)
+    if (i < text.length && !SEPARATORS.has(code)) {
+      isPlain &&= code >= LOWER_A && code <= LOWER_Z
+      continue
+    }
+    if (i > start) addTerm(terms, text, start, i, isPlain)
+    start = i + 1
+    isPlain = true
   }
   return terms
 }
 
-const EDGES = new Set(`.:/\\+'’-–—→&`)
-
-function withoutEdges(word: string): string {
-  let [start, end] = [0, word.length]
-  while (start < end && EDGES.has(word[start] ?? '') && word[start] !== '.') start++
-  while (end > start && EDGES.has(word[end - 1] ?? '')) end--
-  return word.slice(start, end)
+function addTerm(terms: Map<string, number>, text: string, from: number, to: number, isPlain: boolean): void {
+  let [start, end] = [from, to]
+  if (!isPlain) {
+    while (start < end && text.charCodeAt(start) !== PERIOD && EDGES.has(text.charCodeAt(start))) start++
+    while (end > start && EDGES.has(text.charCodeAt(end - 1))) end--
+  }
+  if (end === start || end - start > MAX_TERM_CHARS) return
+  const whole = text.slice(start, end)
+  if (isPlain) {
+    if (whole.length > 1 && !STOP_WORDS.has(whole) && !EMPTY_WORDS.has(whole)) terms.set(whole, 1)
+    return
+  }
+  const term = whole.slice(Math.max(whole.lastIndexOf('/'), whole.lastIndexOf('\\')) + 1).toLowerCase()
+  if ((term.length < 2 && !/\d/.test(term)) || STOP_WORDS.has(term) || EMPTY_WORDS.has(term)) return
+  terms.set(term, term.length > 1 && NAME.test(whole) ? NAME_WEIGHT : 1)
 }

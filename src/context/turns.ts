@@ -102,8 +102,9 @@ const CHOSEN_NUMBER =
 
 /** What the user chose among what the agent had offered, as one line; null if the prompt is no such choice. */
 export function chosenOption(message: string, prompt: string): string | null {
+  if (prompt.length > 2 * MAX_REPLY_CHARS) return null
   const question = closingQuestion(message)
-  const reply = plainText(ownWords(prompt, 'prompt'))
+  const reply = question === null ? '' : plainText(ownWords(prompt, 'prompt'))
   if (question === null || reply === '' || reply.length > MAX_REPLY_CHARS || reply.endsWith('?')) return null
   const number = CHOSEN_NUMBER.exec(reply)?.[1]
   if (number !== undefined) {

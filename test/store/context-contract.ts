@@ -1,6 +1,7 @@
 /** What the context of a session is chosen from. Part of the contract. */
 import { describe, expect, test } from 'vitest'
 import { OBSERVATION_TYPES, type ObservationType } from '../../src/domain/observation.ts'
+import type { PassageDraft, PassageKind } from '../../src/domain/passage.ts'
 import type { Commit, CommitResult, NewObservation } from '../../src/store/commit.ts'
 import type { ContextQuery, Store } from '../../src/store/port.ts'
 import { commitOf, NOW, observationOf, PROJECT, stateOf, summaryOf } from './samples.ts'
@@ -46,6 +47,28 @@ export function contextContract(current: () => Store, committed: Committed): voi
         superseded: 0,
       })
       expect(await current().aliases(PROJECT.key)).toEqual([])
+    })
+
+    test('material.passagesAreTheNewestOfTheirKinds', async () => {
+      const said = (kind: PassageKind, minute: number, position = 0): PassageDraft => ({
+        ...{ kind, subject: null, outcome: null, text: `${kind} ${minute} ${position}`, promptNumber: minute },
+        ...{ eventId: `e${minute}`, position, at: NOW + minute * MINUTE_MS },
+      })
+      const passages = [
+        said('closing', 1),
+        said('closing', 3, 1),
+        said('closing', 3, 0),
+        said('words', 4),
+        said('edit', 2),
+      ]
+      await committed(current(), commitOf('s', 1, { passages }))
+      const groups = [
+        { kinds: ['closing'], limit: 2 },
+        { kinds: ['edit', 'command'], limit: 9 },
+      ] as const
+      const { passages: found } = await asked({ passages: groups })
+      expect(found.map(({ text }) => text)).toEqual(['closing 3 0', 'closing 3 1', 'edit 2 0'])
+      expect((await asked()).passages).toEqual([])
     })
 
     test('material.isTheProjectsOwnNewestFirstWithItsTotals', async () => {
