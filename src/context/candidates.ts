@@ -243,17 +243,14 @@ function userCandidates({ passages }: ContextMaterial, turns: readonly SpokenTur
       at: timeOfTurn(turn),
     })),
   )
-  const with_ =
-    (weight: number) =>
-    (one: { text: string; session: string; at: number }): Candidate => ({
-      ...one,
-      terms: informativeTerms(one.text),
-      part: 'decisions',
-      more: nothing,
-      observation: null,
-      weight,
-    })
-  return [...[...answers, ...chosen].map(with_(ANSWER_WEIGHT)), ...choices.map(with_(CHOICE_WEIGHT))]
+  const decision = (one: { text: string; session: string; at: number }, weight: number): Candidate => ({
+    ...{ ...one, weight, part: 'decisions', more: nothing, observation: null },
+    terms: informativeTerms(one.text),
+  })
+  return [
+    ...[...answers, ...chosen].map((one) => decision(one, ANSWER_WEIGHT)),
+    ...choices.map((one) => decision(one, CHOICE_WEIGHT)),
+  ]
 }
 
 /** Files of a commit that somebody has to know about: a directory that was added by mistake, or generated code. */

@@ -29,7 +29,7 @@ import { frameSections, headingLines, observationTitle, SECTION_PARTS, type Sect
 import { earlierLines, goalLines, nextLines, stateLines } from './orientation.ts'
 import { timeOf } from './state.ts'
 import { informativeTerms } from './statements.ts'
-import { turnsOf } from './turns.ts'
+import { spokenTurns } from './turns.ts'
 
 /** Settings of the context. */
 export type ContextSettings = ReturnType<typeof contextSettings>
@@ -110,7 +110,7 @@ export function selectContext(given: ContextMaterial, options: ContextOptions): 
   const { above, below } = frameSections({ ...material, ...options })
   if (!page.take([...above, ...below].flatMap(({ lines }) => lines))) return null
   const pinned = choosePinned(material, options, page)
-  const turns = turnsOf(material.passages)
+  const turns = spokenTurns(material.passages)
   const before = { material, turns, last, now: options.now }
   page.addFirst('goal', goalLines(before), chars * SHARES.goal)
   page.addFirst('next', nextLines(before), chars * SHARES.next)

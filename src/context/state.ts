@@ -41,15 +41,15 @@ const MAX_COMMITS = 8
 const COMMIT_TITLE_CHARS = 72
 const MAX_FILES = 10
 
-export interface CommandResult {
+export interface LastResult {
   check: CheckName
   command: string
   passage: Passage
 }
 
 /** The newest result of each kind of check, in the order of `CHECKS`. `passages` are newest first. */
-export function lastResults(passages: readonly Passage[]): CommandResult[] {
-  const results = new Map<CheckName, CommandResult>()
+export function lastResults(passages: readonly Passage[]): LastResult[] {
+  const results = new Map<CheckName, LastResult>()
   for (const passage of passages) {
     if (passage.kind !== 'command' || passage.outcome === null || passage.subject === null) continue
     const found = checksOfCommand(passage.subject)
@@ -94,7 +94,7 @@ function withoutPlumbing(part: string): string {
     .trim()
 }
 
-export function resultLine({ check, command, passage }: CommandResult, now: number): string {
+export function resultLine({ check, command, passage }: LastResult, now: number): string {
   const { outcome, at } = passage
   const shown = `\`${truncateAtWord(command.replaceAll('`', "'"), MAX_SHOWN_COMMAND_CHARS)}\``
   const telling = check === 'Push' && outcome === 'ok' ? '' : tellingLine(passage)

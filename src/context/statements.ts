@@ -18,7 +18,7 @@ const MAX_LEAD_CHARS = 90
 const MIN_PLAIN_WORDS = 6
 const MIN_WORDS = 4
 
-const PICTOGRAPHS = /[\p{Extended_Pictographic}\u2713\u2717\ufe0f\u20e3]/gu
+const PICTOGRAPHS = /\p{Extended_Pictographic}|\u2713|\u2717|\ufe0f|\u20e3/gu
 const LIST_MARK = /^\s*(?:[-*•–]|\d{1,2}[.)]|\*{0,2}[\p{Extended_Pictographic}\u2713\u2717]\ufe0f?)\s+/u
 const HEADING = /^\s{0,3}#{1,6}\s+/
 const RULE_LINE = /^\s*(?:[-=_*]\s?){3,}$/
@@ -93,20 +93,21 @@ class StatementReader {
   #tableHead: string[] | null = null
 
   read(line: string): void {
-    if (TABLE_ROW.test(line)) return this.#readRow(line)
-    this.#tableHead = null
-    if (RULE_LINE.test(line)) return this.#endBlock('')
-    const text = cleanLine(line)
-    if (text === '' || CODE_LINE.test(text)) return this.#endParagraph()
-    if (HEADING.test(line)) return this.#endBlock(text)
-    if (LIST_MARK.test(line.replaceAll('**', ''))) {
+    const isRow = TABLE_ROW.test(line)
+    if (!isRow) this.#tableHead = null
+    const text = isRow || RULE_LINE.test(line) ? '' : cleanLine(line)
+    if (isRow) this.#readRow(line)
+    else if (RULE_LINE.test(line)) this.#endBlock('')
+    else if (text === '' || CODE_LINE.test(text)) this.#endParagraph()
+    else if (HEADING.test(line)) this.#endBlock(text)
+    else if (LIST_MARK.test(line.replaceAll('**', ''))) {
       this.#endParagraph()
       this.#items.push(text)
-      return
+    } else if (text.endsWith(':') && text.length <= MAX_LEAD_CHARS) this.#endBlock(text)
+    else {
+      if (this.#items.length > 0) this.#endBlock('')
+      this.#paragraph.push(text)
     }
-    if (text.endsWith(':') && text.length <= MAX_LEAD_CHARS) return this.#endBlock(text)
-    if (this.#items.length > 0) this.#endBlock('')
-    this.#paragraph.push(text)
   }
 
   end(): string[] {

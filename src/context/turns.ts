@@ -26,7 +26,7 @@ export interface SpokenTurn {
 }
 
 /** Newest first. */
-export function turnsOf(passages: readonly Passage[]): SpokenTurn[] {
+export function spokenTurns(passages: readonly Passage[]): SpokenTurn[] {
   const turns = new Map<string, SpokenTurn>()
   for (const kind of ['prompt', 'closing'] as const) {
     for (const spoken of spokenTexts(passages.filter((passage) => passage.kind === kind))) {
