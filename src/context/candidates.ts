@@ -14,7 +14,7 @@ import { AGENT_WORDS, quoted, reportedText } from '../domain/reported-speech.ts'
 import type { Speaker } from '../domain/speaker.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import { observationWords, type SectionPart } from './lines.ts'
-import { COMMIT_WORDS, type CommitNote, commitsOf } from './state.ts'
+import { COMMIT_WORDS, type CommitNote, commitsOf, isCheck } from './state.ts'
 import {
   choicesOf,
   hasSubstance,
@@ -67,7 +67,7 @@ const SUMMARY_WEIGHT = 1
 const CLOSING_WEIGHT = 1
 /** The last turn says how things are now. */
 const LAST_TURN_WEIGHT = 1.4
-/** A turn in which nothing was run or edited. */
+/** A turn in which nothing was edited, committed or checked. */
 const DISCUSSION_WEIGHT = 0.5
 const HEDGED_WEIGHT = 0.5
 const REJECTED_WEIGHT = 0.25
@@ -153,7 +153,7 @@ export function observationCandidate(observation: Observation): Candidate {
 /** Turns of the last session; those of earlier ones have one line for all of them. */
 function summaryCandidates({ summaries, passages }: ContextMaterial, last: LastSession | null): Candidate[] {
   const ofLast = summaries.filter(({ session }) => session === last?.session)
-  const work = passages.filter(({ kind }) => kind === 'command' || kind === 'edit' || kind === 'commit')
+  const work = passages.filter((one) => one.kind === 'edit' || one.kind === 'commit' || isCheck(one))
   const worked = new Set(work.map(turnKeyOf))
   const isKnown = work.some(({ session }) => session === last?.session)
   return ofLast.flatMap((summary) => {

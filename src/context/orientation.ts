@@ -14,6 +14,7 @@ import {
   informativeTerms,
   isRequest,
   messageStatements,
+  sentencesOf,
   summaryItems,
   wholeSentences,
 } from './statements.ts'
@@ -53,7 +54,7 @@ export function goalLines({ material, turns, last }: OrientationInput): Orientat
   const newest = asked.find(({ read }) => isRequest(read())) ?? first
   const lines = [{ text: `Asked: ${quoted(firstSentences(first.read(), GOAL_CHARS))}`, at: first.at }]
   if (newest === first) return lines
-  return [...lines, { text: `Asked last: ${quoted(firstSentences(newest.read(), REQUEST_CHARS))}`, at: newest.at }]
+  return [...lines, { text: `Asked last: ${quoted(lastSentences(newest.read(), REQUEST_CHARS))}`, at: newest.at }]
 }
 
 /** A line of a shell, as people paste it. */
@@ -63,6 +64,19 @@ function typedText(prompt: string): string {
   const lines = ownWords(prompt, 'prompt').split('\n')
   const pasted = lines.findIndex((line) => SHELL_LINE.test(line))
   return plainText((pasted === -1 ? lines : lines.slice(0, pasted)).join('\n'))
+}
+
+/** People begin with what they think of the answer, and end with what they want; a longer text is mostly pasted. */
+const MAX_TYPED_CHARS = 900
+
+function lastSentences(text: string, max: number): string {
+  if (text.length > MAX_TYPED_CHARS) return firstSentences(text, max)
+  const sentences = sentencesOf(text)
+  let taken = sentences.pop() ?? ''
+  for (let next = sentences.pop(); next !== undefined && next.length + taken.length < max; next = sentences.pop()) {
+    taken = `${next} ${taken}`
+  }
+  return truncateAtWord(taken, max)
 }
 
 function firstSentences(text: string, max: number): string {

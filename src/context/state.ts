@@ -41,9 +41,16 @@ const MAX_COMMITS = 8
 const COMMIT_TITLE_CHARS = 72
 const MAX_FILES = 10
 
-export interface LastResult {
+interface FoundCheck {
   check: CheckName
   command: string
+  /** Its output was passed to another program. */
+  isPiped: boolean
+}
+
+export interface LastResult extends FoundCheck {
+  /** The line of the output that says most; empty if none does. */
+  telling: string
   passage: Passage
 }
 
@@ -55,20 +62,32 @@ export function lastResults(passages: readonly Passage[]): LastResult[] {
     const found = checksOfCommand(passage.subject)
     // Of several checks in a line that failed, it is not known which one did.
     const known = passage.outcome === 'ok' || found.length === 1 ? found : []
-    for (const one of known) if (!results.has(one.check)) results.set(one.check, { ...one, passage })
+    for (const [i, one] of known.entries()) {
+      // The result at the end of the output is that of the last one.
+      const telling =
+        one.check === 'Push' && passage.outcome === 'ok' ? '' : i === known.length - 1 ? tellingLine(passage) : ''
+      // Behind a pipe the exit code is not that of the check: without a result nothing is known.
+      const isKnown = passage.outcome === 'failed' || !one.isPiped || telling !== ''
+      if (isKnown && !results.has(one.check)) results.set(one.check, { ...one, telling, passage })
+    }
   }
   return CHECKS.flatMap(([name]) => results.get(name) ?? [])
 }
 
 /** What a shell line checks. */
-function checksOfCommand(line: string): { check: CheckName; command: string }[] {
+function checksOfCommand(line: string): FoundCheck[] {
   // Words in quotation marks and in a here-document are texts, such as the message of a commit.
   const typed = (line.split('<<')[0] ?? '').slice(0, MAX_COMMAND_CHARS).replace(/"[^"]*(?:"|$)|'[^']*(?:'|$)/g, '…')
   return typed.split(/&&|\|\||;|\n/).flatMap((part) => {
     const command = withoutPlumbing(part)
     const check = command === '' || LOOKING.test(command) ? null : checkOfCommand(command)
-    return check === null ? [] : [{ check, command }]
+    return check === null ? [] : [{ check, command, isPiped: part.includes('|') }]
   })
+}
+
+/** Whether the passage is a run of a check, and not only a look at something. */
+export function isCheck({ kind, subject }: Passage): boolean {
+  return kind === 'command' && subject !== null && checksOfCommand(subject).length > 0
 }
 
 /** By the first word that names a check: `ruff` in `uv run ruff check .`. */
@@ -94,11 +113,10 @@ function withoutPlumbing(part: string): string {
     .trim()
 }
 
-export function resultLine({ check, command, passage }: LastResult, now: number): string {
+export function resultLine({ check, command, isPiped, telling, passage }: LastResult, now: number): string {
   const { outcome, at } = passage
   const shown = `\`${truncateAtWord(command.replaceAll('`', "'"), MAX_SHOWN_COMMAND_CHARS)}\``
-  const telling = check === 'Push' && outcome === 'ok' ? '' : tellingLine(passage)
-  const result = outcome === 'ok' ? 'passed' : 'FAILED'
+  const result = outcome === 'failed' ? 'FAILED' : isPiped ? 'ran' : 'passed'
   return `${check}: ${shown} ${result}${telling === '' ? '' : `: ${quoted(telling)}`} (${timeOf(at, now)})`
 }
 

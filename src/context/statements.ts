@@ -14,9 +14,10 @@ const MAX_LINE_CHARS = 1_200
 /** Most characters of a statement. Longer lists become several, each with the lead-in. */
 const MAX_STATEMENT_CHARS = 320
 const MAX_LEAD_CHARS = 90
-/** Most words that a sentence about something unnamed needs at least. */
+/** Least number of words of a statement that names something, and of one that does not; the latter needs some of weight. */
+const MIN_WORDS = 3
 const MIN_PLAIN_WORDS = 6
-const MIN_WORDS = 4
+const MIN_PLAIN_TERMS = 4
 
 const PICTOGRAPHS = /\p{Extended_Pictographic}|\u2713|\u2717|\ufe0f|\u20e3/gu
 const LIST_MARK = /^\s*(?:[-*•–]|\d{1,2}[.)]|\*{0,2}[\p{Extended_Pictographic}\u2713\u2717]\ufe0f?)\s+/u
@@ -196,7 +197,7 @@ export function hasSubstance(text: string, terms: ReadonlyMap<string, number> = 
   if (terms.size === 0) return false
   const words = text.split(' ').length
   const names = [...terms.values()].some((weight) => weight >= NAME_WEIGHT)
-  return names ? words >= MIN_WORDS : words >= MIN_PLAIN_WORDS && terms.size >= MIN_WORDS
+  return names ? words >= MIN_WORDS : words >= MIN_PLAIN_WORDS && terms.size >= MIN_PLAIN_TERMS
 }
 
 /** A request may be short, but names what it is about; "lets do 2" does not. */

@@ -125,8 +125,20 @@ describe('where it stopped', () => {
       ran('git commit -m "build: run the tests"', 'ok', 38),
     ]
     expect(section(rendered({ passages }), 'Where it stopped, Nov 16 14:50')).toEqual([
-      '- Tests: `vitest run` passed: “Tests 48 passed (48)” (Nov 16 14:50)',
+      '- Tests: `vitest run` ran: “Tests 48 passed (48)” (Nov 16 14:50)',
       '- Lint: `npm run lint` FAILED: “src/a.ts:3 error Unexpected any” (Nov 16 14:45)',
+    ])
+  })
+
+  test('state.unknownResult: what a pipe hides is not called passed', () => {
+    const passages = [
+      ran('npx tsc --noEmit | head', 'ok', 50, 'checked'),
+      ran('ruff check . && pytest -q', 'ok', 49, '9 passed in 1s'),
+      ran('make build && make deploy', 'failed', 48, 'error: no host'),
+    ]
+    expect(section(rendered({ passages }), 'Where it stopped')).toEqual([
+      '- Tests: `pytest -q` passed: “9 passed in 1s” (Nov 16 14:49)',
+      '- Lint: `ruff check .` passed (Nov 16 14:49)',
     ])
   })
 
