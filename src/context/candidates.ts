@@ -14,7 +14,7 @@ import { AGENT_WORDS, quoted, reportedText } from '../domain/reported-speech.ts'
 import type { Speaker } from '../domain/speaker.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import { observationWords, type SectionPart } from './lines.ts'
-import { COMMIT_WORDS, type CommitNote, commitsOf, isCheck } from './state.ts'
+import { COMMIT_WORDS, type CommitNote, commitNotes, isCheck } from './state.ts'
 import {
   choicesOf,
   hasSubstance,
@@ -121,7 +121,7 @@ export function allCandidates(
     ...summaryCandidates(material, last),
     ...closingCandidates(turns, observedTurns(material)),
     ...userCandidates(material, turns),
-    ...commitsOf(material.passages).flatMap(commitCandidates),
+    ...commitNotes(material.passages).flatMap(commitCandidates),
   ]
   return found.map((one) => ({ ...one, weight: one.weight * ageWeight(one, last) }))
 }

@@ -8,7 +8,7 @@ import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { AGENT_WORDS, ownWords, quoted, reportedText } from '../domain/reported-speech.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import type { LastSession } from './candidates.ts'
-import { commitsLine, commitsOf, lastResults, resultLine, uncommittedLine } from './state.ts'
+import { commitNotes, commitsLine, lastResults, resultLine, uncommittedLine } from './state.ts'
 import {
   hasSubstance,
   informativeTerms,
@@ -109,7 +109,7 @@ const EXPECTED =
 
 export function stateLines({ material, turns, now }: OrientationInput): OrientationLine[] {
   const { passages, summaries } = material
-  const commits = commitsOf(passages)
+  const commits = commitNotes(passages)
   const results = lastResults(passages).filter(
     ({ passage: { outcome, session, at } }) =>
       outcome === 'ok' ||

@@ -152,7 +152,7 @@ export interface CommitNote {
 }
 
 /** Newest first. */
-export function commitsOf(passages: readonly Passage[]): CommitNote[] {
+export function commitNotes(passages: readonly Passage[]): CommitNote[] {
   const byHash = new Map<string, Passage[]>()
   for (const passage of passages) {
     if (passage.kind !== 'commit' || passage.subject === null) continue

@@ -17,7 +17,7 @@ const MAX_LEAD_CHARS = 90
 /** Least number of words of a statement that names something, and of one that does not; the latter needs some of weight. */
 const MIN_WORDS = 3
 const MIN_PLAIN_WORDS = 6
-const MIN_PLAIN_TERMS = 4
+const MIN_PLAIN_TERMS = 3
 
 const PICTOGRAPHS = /\p{Extended_Pictographic}|\u2713|\u2717|\ufe0f|\u20e3/gu
 const LIST_MARK = /^\s*(?:[-*•–]|\d{1,2}[.)]|\*{0,2}[\p{Extended_Pictographic}\u2713\u2717]\ufe0f?)\s+/u
