@@ -100,7 +100,8 @@ async function observe(given: ObserveRequest): Promise<ObserveAnswer> {
         outcomes: [...lastOutcomes(actions, memo.outcomes), ...commits.outcomes],
         promptRead: Math.max(memo.promptRead, promptNumber),
         said: [...memo.said, ...statementsOf(observations)],
-        chars: memo.chars + actions.reduce((sum, action) => sum + action.size, 0),
+        // Also those outside of the project: the agent did something.
+        chars: memo.chars + messages.length + actions.reduce((sum, action) => sum + action.size, 0),
       }),
     ],
   }

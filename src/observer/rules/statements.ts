@@ -3,7 +3,7 @@
  * statements. A statement is understood alone: a list item has the sentence or the heading that introduces it, and a
  * sentence that begins with "This" has the one before it. All patterns are linear: the text may be anything.
  */
-import { ownWords } from '../../domain/reported-speech.ts'
+import { findDirective, ownWords } from '../../domain/reported-speech.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
 import {
   clipAtWord,
@@ -64,14 +64,22 @@ function withShortFences(text: string): string {
       const lines = fence.filter((one) => one !== '' && !/^(?:#|\/\/)/.test(one))
       const introduction = kept.findLast((one) => one.trim() !== '') ?? ''
       const isShort = lines.length <= MAX_FENCE_LINES && lines.join('').length <= MAX_FENCE_CHARS
-      const isPlain = lines.every((one) => !/[{}│┌└]|`/.test(one))
-      if (lines.length > 0 && isShort && isPlain && /:\W{0,4}$/.test(introduction.trimEnd())) {
+      if (lines.length > 0 && isShort && lines.every(isCommandLine) && /:\W{0,4}$/.test(introduction.trimEnd())) {
         kept.push(...lines.map((one) => `      - \`${one}\``), '')
       } else kept.push(RULE_LINE)
       fence = null
     }
   }
   return kept.join('\n')
+}
+
+/** A program with arguments, or a variable that is set: not a sentence, which may be somebody else's order. */
+function isCommandLine(line: string): boolean {
+  const isCommand = /^(?:\$ )?(?:export \w|[A-Z][A-Z_\d]{1,40}=\S|[a-z][\w.+-]{0,40}(?:\s|$)|\.{0,2}\/[\w./-]+)/.test(
+    line,
+  )
+  if (!isCommand || /[{}│┌└`]|[.!?]$/.test(line)) return false
+  return findDirective(line) !== 'rule' && !/\b(?:we|you|the|because|decided)\b/i.test(line)
 }
 
 interface ListItem {

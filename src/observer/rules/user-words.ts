@@ -11,6 +11,7 @@ import {
   sentencesOfLine,
   singleLine,
   stripControlCharacters,
+  wordList,
 } from '../tool-events/text.ts'
 import type { AnsweredQuestion } from '../tool-events/tool-action.ts'
 import { composeDraft } from './drafts.ts'
@@ -76,6 +77,7 @@ const QUESTION = /[?？]\W{0,3}$/
 const OPINION =
   /^(?:\w+[,.] )?(?:i (?:think|guess|feel|believe|kind of)|(?:it |that |\w+ \w+ )?(?:feels|looks|seems)|maybe we|we (?:should|want|need))\b/i
 const CHOICE = [
+  /^(?:please )?(?:use|keep|stay|stick|avoid|prefer|leave|limit|put|store)\b.{1,200}\b(?:because|since|so that|as (?:it|they|we)|otherwise)\b/i,
   /\b(?:instead of|rather than|in favou?r of|as opposed to)\b/i,
   /\b(?:i|we)(?:'d| would)? (?:rather|prefer)\b|\bprefer(?:s|red)?\b.{0,80}\b(?:over|to)\b/i,
   /\b(?:i|we) (?:really |explicitly |definitely |just )?(?:do not|don'?t|never) (?:want|need|use|like|care)\b/i,
@@ -89,7 +91,7 @@ const CHOICE = [
 ]
 /** Asks for an action now: "can you …", "let's commit this". Not a choice, unless it names the alternative. */
 const REQUEST =
-  /^(?:please|can you|could you|would you|will you|ok(?:ay)?,? (?:now )?|now,? |next,? |then,? |also,? |and )?\s*(?:please |can you |could you )?(?:let'?s |lets )?(?:add|address|analy[sz]e|apply|build|change|check|clean|commit|continue|create|debug|delete|deploy|do (?:it|that|this|those)|explain|find|fix|get|give|go|help|implement|improve|investigate|look|make|merge|move|open|prepare|push|put|read|rebase|refactor|remove|rename|research|review|rewrite|run|see|set up|show|start|talk|tell|test|think|try|update|write|work)\b/i
+  /^(?:please|can you|could you|would you|will you|ok(?:ay)?,? (?:now )?|now,? |next,? |then,? |also,? |and )?\s*(?:please |can you |could you )?(?:let'?s |lets )?(?:add|address|analy[sz]e|apply|build|change|check|clean|commit|continue|create|debug|delete|deploy|do (?:it|that|this|those)|explain|find|fix|get|give|go(?! with)|help|implement|improve|investigate|look|make|merge|move|open|prepare|push|put|read|rebase|refactor|remove|rename|research|review|rewrite|run|see|set up|show|start|talk|tell|test|think|try|update|write|work)\b/i
 const ALTERNATIVE = /\b(?:instead of|rather than|not|never|always|only|don'?t|do not|because|prefer)\b/i
 const MIN_CONTENT_WORDS = 4
 const MAX_DECISIONS = 5
@@ -255,7 +257,11 @@ export function isCorrection(asked: OpenQuestion | null, prompt: string | null):
 }
 
 /** Words with which a user only lets the agent go on. */
-const GO_ON = new Set(['continue', 'ok', 'okay', 'yes', 'go', 'proceed', 'sure', 'yep', 'y', 'thanks', 'both', 'next'])
+const GO_ON = new Set(
+  wordList(
+    'continue ok okay yes yep y go on ahead proceed sure please do it that this now then great good fine thanks both next',
+  ),
+)
 const MAX_REQUEST_CHARS = 280
 
 /** What the user wanted, in his own words. To "ok" the question that it answers is added; without one there is nothing to tell. */
@@ -263,7 +269,7 @@ export function requestOf(prompt: string | null, asked: OpenQuestion | null): st
   const words = usersWords(prompt)
   if (words === null) return null
   const line = singleLine(words, MAX_REQUEST_CHARS)
-  const isGoOn = contentWords(line).filter((word) => !GO_ON.has(word)).length === 0
+  const isGoOn = (line.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).every((word) => GO_ON.has(word))
   if (!isGoOn) return line
   return asked === null ? null : clipAtWord(`“${line}” to the question “${asked.question}”`, MAX_REQUEST_CHARS)
 }
