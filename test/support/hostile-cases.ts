@@ -51,7 +51,7 @@ import {
   outerSentences,
   readWords,
 } from '../../src/observer/rules/closing.ts'
-import { commitStatements, commitsOf, composeCommit, stripCommitPrefix } from '../../src/observer/rules/commits.ts'
+import { commitStatements, composeCommit, readCommits, stripCommitPrefix } from '../../src/observer/rules/commits.ts'
 import { titleOf } from '../../src/observer/rules/drafts.ts'
 import { changedFiles, trackEdits, withoutReverted } from '../../src/observer/rules/edits.ts'
 import { composeFix, findFixes, lastOutcomes } from '../../src/observer/rules/fixes.ts'
@@ -173,7 +173,7 @@ const events = (text: string): InboxEvent[] => [
 function observeAction(action: ToolAction, event: InboxEvent): unknown {
   const edits = trackEdits([], withoutReverted([action, action], [event]))
   const { fixes, open } = findFixes([action, action], [], edits)
-  const commits = action.kind === 'command' ? commitsOf(action) : []
+  const commits = action.kind === 'command' ? readCommits(action) : []
   return [
     changedFiles(edits),
     open,

@@ -11,7 +11,7 @@ import { readStatements } from './statements.ts'
 type CommandAction = ActionOf<'command'>
 
 /** One commit with its own message. */
-export interface Commit {
+export interface MadeCommit {
   action: CommandAction
   hash: string | null
   branch: string | null
@@ -27,7 +27,7 @@ const FILES_CHANGED = /\((\d{1,7}) files? changed/
 const TRAILER = /^(?:[A-Z][\w-]{1,40}-(?:by|with|on)|Change-Id|Refs?|Fixes|Closes): |^\W*Generated (?:with|by)\b/i
 
 /** The commits that a command made. A message belongs to the commit with its subject, and to no other. */
-export function commitsOf(action: CommandAction): Commit[] {
+export function readCommits(action: CommandAction): MadeCommit[] {
   const { result } = action
   if (!result.ok || result.message === undefined) return []
   const [subject = '', ...rest] = (result.message ?? '').split('\n')
@@ -61,10 +61,10 @@ function sameSubject(message: string, shown: string): boolean {
   return a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a))
 }
 
-export type FinalCommit = Commit & { replaces: ToldCommit | null }
+export type FinalCommit = MadeCommit & { replaces: ToldCommit | null }
 
 /** An amended commit is told by its final hash; without a new message it keeps the one before. */
-export function mergeAmended(commits: readonly Commit[], before: ToldCommit | null): FinalCommit[] {
+export function mergeAmended(commits: readonly MadeCommit[], before: ToldCommit | null): FinalCommit[] {
   const merged: FinalCommit[] = []
   for (const commit of commits) {
     const last = commit.amends ? merged.pop() : undefined
@@ -75,7 +75,7 @@ export function mergeAmended(commits: readonly Commit[], before: ToldCommit | nu
   return merged
 }
 
-function amendedEarlier(commit: Commit, before: ToldCommit | null): FinalCommit {
+function amendedEarlier(commit: MadeCommit, before: ToldCommit | null): FinalCommit {
   const [subject = '', ...body] = (before?.message ?? '').split('\n')
   // Another commit may have been made in between, by somebody else.
   const isSame = commit.action.result.message !== null || sameSubject(subject, commit.subject)
@@ -83,13 +83,13 @@ function amendedEarlier(commit: Commit, before: ToldCommit | null): FinalCommit 
   return { ...withMessage(commit, { subject, body: body.join('\n').trim() }), replaces: before }
 }
 
-function withMessage(commit: Commit, last: Pick<Commit, 'subject' | 'body'>): Commit {
+function withMessage(commit: MadeCommit, last: Pick<MadeCommit, 'subject' | 'body'>): MadeCommit {
   const keeps = commit.action.result.message === null && sameSubject(last.subject, commit.subject)
   return keeps ? { ...commit, subject: last.subject, body: last.body } : commit
 }
 
 /** The edits that a commit is made of, as far as that is known. */
-export function committedEdits({ action, filesChanged }: Commit, edits: readonly EditedFile[]): EditedFile[] {
+export function committedEdits({ action, filesChanged }: MadeCommit, edits: readonly EditedFile[]): EditedFile[] {
   const staged = action.result.staged ?? null
   if (staged === null) return filesChanged === null || edits.length <= filesChanged ? [...edits] : []
   return edits.filter(({ file }) =>
@@ -123,7 +123,7 @@ function commitType(subject: string): ObservationType {
 const MAX_SUBJECT_CHARS = 200
 
 /** `Commit 1a2b3c4 on main is titled “…” and changes 3 files.` */
-export function commitSentence({ hash, branch, subject, filesChanged }: Commit): string {
+export function commitSentence({ hash, branch, subject, filesChanged }: MadeCommit): string {
   const name = hash === null ? 'The commit' : `Commit ${hash} on ${branch}`
   const size = filesChanged === null ? '' : ` and changes ${filesChanged} ${filesChanged === 1 ? 'file' : 'files'}`
   return `${name} is titled “${plainSubject(subject)}”${size}.`
@@ -134,7 +134,7 @@ function plainSubject(subject: string): string {
 }
 
 /** What the body of the message says. Empty: the commit is told at the end of the turn, with the closing words. */
-export function commitStatements({ body }: Commit): string[] {
+export function commitStatements({ body }: MadeCommit): string[] {
   return readStatements(body, 'The commit')
     .filter(({ role }) => role !== 'question' && role !== 'option' && role !== 'next')
     .map(({ text }) => text)
@@ -142,7 +142,7 @@ export function commitStatements({ body }: Commit): string[] {
 
 /** `edits` are those it is made of, `files` also those of the commit that it amends. */
 export function composeCommit(
-  commit: Commit,
+  commit: MadeCommit,
   statements: readonly string[],
   edits: readonly EditedFile[],
   files: readonly string[],

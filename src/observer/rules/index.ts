@@ -28,7 +28,14 @@ import {
   readWords,
   type TurnWork,
 } from './closing.ts'
-import { commitSentence, commitStatements, commitsOf, committedEdits, composeCommit, mergeAmended } from './commits.ts'
+import {
+  commitSentence,
+  commitStatements,
+  committedEdits,
+  composeCommit,
+  mergeAmended,
+  readCommits,
+} from './commits.ts'
 import { trackEdits, withoutReverted } from './edits.ts'
 import { composeFix, findFixes, lastOutcomes } from './fixes.ts'
 import { type CommandOutcome, memoTurn, questionBefore, type RulesMemo, readMemo } from './memo.ts'
@@ -196,7 +203,7 @@ function observeCommits(actions: readonly ToolAction[], memo: RulesMemo) {
   let last = memo.commit
   let from = 0
   const commands = actions.flatMap((action, at) =>
-    action.kind === 'command' ? commitsOf(action).map((commit) => ({ commit, at })) : [],
+    action.kind === 'command' ? readCommits(action).map((commit) => ({ commit, at })) : [],
   )
   const final = mergeAmended(
     commands.map(({ commit }) => commit),
