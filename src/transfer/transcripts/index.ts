@@ -9,12 +9,13 @@
  *   Stop was reported.
  * - Sidechains are subagents: their prompts are not the user's, and their tool uses carry the agent.
  */
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { cleanEvent } from '../../domain/clean-event.ts'
 import { type Agent, type MemoryEvent, transcriptEndId, transcriptId, transcriptStartId } from '../../domain/event.ts'
 import { withBoundedNames } from '../../domain/event-names.ts'
 import type { Usage } from '../../domain/observation.ts'
+import type { Project } from '../../domain/project.ts'
 import {
   type AssistantEntry,
   fieldsOrEmpty,
@@ -98,6 +99,8 @@ class SessionReader {
   readonly #words = new TurnWords()
   #lastLine: string | number = 'unknown'
   #boundary = false
+  /** Of the first event. */
+  #project: Project | null = null
 
   /** `at`: time of the first entry. */
   constructor(session: string, at: number, options: TranscriptOptions) {
@@ -253,7 +256,9 @@ class SessionReader {
     const reading = readPayload(JSON.stringify(payload), { settings: this.#options.settings, at: this.#at })
     if (reading.type === 'ignored' || this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
-    yield withBoundedNames({ ...this.#withWords(reading.event, words), id })
+    const event = this.#withWords(reading.event, words)
+    this.#project ??= event.project
+    yield withBoundedNames({ ...event, project: sessionProject(this.#project, event), id })
   }
 
   #withWords(event: MemoryEvent, words: readonly string[]): MemoryEvent {
@@ -278,6 +283,15 @@ class SessionReader {
   #addPrivateAgent(agent: string | null): void {
     if (agent !== null) this.#privateAgents.add(agent)
   }
+}
+
+/**
+ * The repository of a directory that is gone cannot be found: each folder that the session changed into would be a
+ * project of its own. Inside of the directory of the session's first event it is the same project.
+ */
+function sessionProject(first: Project, { project, cwd }: MemoryEvent): Project {
+  const isInside = first.key.startsWith('dir:') && /^[\\/]/.test(project.key.slice(first.key.length))
+  return isInside && project.key.startsWith(first.key) && !existsSync(cwd) ? first : project
 }
 
 const agentFields = (agent: Agent | null) => (agent === null ? {} : { agent_id: agent.id, agent_type: agent.type })
