@@ -18,7 +18,15 @@ import type { Store, StoreReader } from '../store/port.ts'
 
 export type SearchReader = Pick<
   SearchCalls,
-  'search' | 'observations' | 'loadMemories' | 'around' | 'listFiltered' | 'state' | 'counts'
+  | 'search'
+  | 'observations'
+  | 'loadMemories'
+  | 'around'
+  | 'listFiltered'
+  | 'evidence'
+  | 'passagesAround'
+  | 'state'
+  | 'counts'
 >
 
 export interface ReadContext {

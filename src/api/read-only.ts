@@ -82,6 +82,8 @@ function wordSearch(engine: SearchEngine, note: string): SearchReader {
     },
     observations: async (ids) => reader.observations(ids),
     loadMemories: async (rows) => reader.loadMemories(rows),
+    evidence: async (ids, limit) => reader.evidence(ids, limit),
+    passagesAround: async (id, around) => reader.passagesAround(id, around),
     around: async (...args) => reader.around(...args),
     listFiltered: async (...args) => reader.listFiltered(...args),
     counts: async (project) => reader.counts(project, null),

@@ -77,6 +77,17 @@ export function isObservationId(word: string): boolean {
   return OBSERVATION_ID.test(word)
 }
 
+/** `p12`: the id of a passage. */
+const PASSAGE_ID = /^p(\d{1,15})$/i
+
+/** Ids of observations and of passages, `12 p15`, each without duplicates. */
+export function parseShownIds(words: readonly string[]): { observations: number[]; passages: number[] } {
+  const all = words.flatMap(commaList)
+  const passages = all.flatMap((word) => Number(PASSAGE_ID.exec(word)?.[1] ?? 0) || [])
+  const rest = all.filter((word) => !PASSAGE_ID.test(word))
+  return { observations: parseObservationIds(rest), passages: [...new Set(passages)] }
+}
+
 /** `; did you mean status?`, or `otherwise` if no known name is near. */
 export function didYouMean(word: string, known: readonly string[], otherwise: string): string {
   const name = nearestName(word, known)

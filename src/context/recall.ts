@@ -9,7 +9,7 @@ import { formatDay } from '../domain/dates.ts'
 import type { FileContextQuery, PromptEvent } from '../domain/event.ts'
 import type { Observation } from '../domain/observation.ts'
 import { tableCell } from '../domain/plain-text.ts'
-import { foldPath, NO_FILTERS } from '../domain/search-query.ts'
+import { foldPath, OBSERVATIONS_ONLY } from '../domain/search-query.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import { trimEndMatching } from '../lib/trim.ts'
 import { STOP_WORDS } from '../lib/words.ts'
@@ -107,7 +107,7 @@ export class Recall {
     const { store, keyOf, settings } = this.#options
     const search = await this.#options.search()
     const query = text.slice(0, MAX_QUERY_CHARS)
-    const filters = { ...NO_FILTERS, project: keyOf(project.key) }
+    const filters = { ...OBSERVATIONS_ONLY, project: keyOf(project.key) }
     const [{ hits }, shown] = await Promise.all([
       search.search({ query, mode: 'hybrid', filters, limit: PROMPT_CANDIDATES, offset: 0 }),
       store.shownObservations(session),
@@ -124,7 +124,7 @@ export class Recall {
     const { store, keyOf } = this.#options
     const search = await this.#options.search()
     const filters = {
-      ...NO_FILTERS,
+      ...OBSERVATIONS_ONLY,
       project: keyOf(query.project.key),
       files: [lastPathPart(query.file)],
       since: query.changedAt,

@@ -5,6 +5,7 @@
  */
 import { DATE_FORMS, parseMoment } from './dates.ts'
 import { OBSERVATION_TYPES, type ObservationType } from './observation.ts'
+import type { Passage } from './passage.ts'
 import type { Speaker } from './speaker.ts'
 
 /**
@@ -17,6 +18,12 @@ export type AnsweredMode = Exclude<SearchMode, 'auto'> | 'filter'
 
 export const MEMORY_KINDS = ['observation', 'summary', 'prompt'] as const
 export type MemoryKind = (typeof MEMORY_KINDS)[number]
+
+/** What a search finds: memories, and passages, the evidence behind them. */
+export const HIT_KINDS = [...MEMORY_KINDS, 'passage'] as const
+export type HitKind = (typeof HIT_KINDS)[number]
+/** Prompts repeat what passages have; a search for prompts alone names them. */
+const SEARCHED_KINDS = ['observation', 'summary', 'passage'] as const satisfies readonly HitKind[]
 
 /** `text` and `moment` are null when not set; `texts` and `choices` match any of their values; empty means no filter. */
 export type SearchFilter<Choice extends string = string> = {
@@ -53,10 +60,10 @@ export const SEARCH_FILTERS = {
   kinds: {
     param: 'kind',
     kind: 'choices',
-    choices: MEMORY_KINDS,
+    choices: HIT_KINDS,
     all: 'all',
-    standard: ['observation'],
-    about: `${MEMORY_KINDS.join(', ')} or all`,
+    standard: SEARCHED_KINDS,
+    about: `${HIT_KINDS.join(', ')} or all`,
   },
   types: {
     param: 'type',
@@ -115,6 +122,8 @@ export type SearchFilters = { readonly [N in FilterName]: FilterValue<(typeof SE
 export const FILTER_NAMES = Object.keys(SEARCH_FILTERS) as FilterName[]
 
 export const NO_FILTERS: SearchFilters = parseFilters(() => [], 0)
+/** For what works on observations: recall, links, forgetting. */
+export const OBSERVATIONS_ONLY: SearchFilters = { ...NO_FILTERS, kinds: ['observation'] }
 
 /** Whether the filters exclude anything. The kinds do not count: they have no value that means "everything". */
 export function areFiltersNarrow({ kinds: _kinds, ...filters }: SearchFilters): boolean {
@@ -215,6 +224,9 @@ export interface SearchRequest {
   offset: number
 }
 
+/** The passage that a hit is, or that is the evidence of its memory. */
+export type HitPassage = Pick<Passage, 'id' | 'kind' | 'subject' | 'outcome'>
+
 /** Why a hit has its rank: the parts of its score. */
 export interface Explanation {
   /** Each part is from 0 to 1, before its weight. */
@@ -232,18 +244,22 @@ export interface Explanation {
 }
 
 export interface SearchHit {
-  kind: MemoryKind
+  kind: HitKind
+  /** Of a passage it is shown with a p: `p12`. */
   id: number
   session: string
   project: string
   projectName: string
-  /** Null for summaries and prompts. */
+  /** Null for all but observations. */
   type: ObservationType | null
+  /** Of a passage: what it is about, or its beginning. */
   title: string
   /** Whose words it is made of; null or absent: unknown. */
   saidBy?: Speaker | null
-  /** The text around the matched words, on one line. */
+  /** What answers the query: the passage, or the best sentences of the memory. May have several lines. */
   snippet: string
+  /** The passage that the snippet is; null where the snippet is made of the memory's own text. */
+  passage: HitPassage | null
   files: string[]
   createdAt: number
   promptNumber: number

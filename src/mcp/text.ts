@@ -7,7 +7,7 @@ import { OBSERVATION_TYPES } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { ownWords, quoted, quotedName, reportedText } from '../domain/reported-speech.ts'
 import { cutText } from '../domain/sanitize.ts'
-import { MEMORY_KINDS } from '../domain/search-query.ts'
+import { HIT_KINDS, type HitPassage, type SearchHit } from '../domain/search-query.ts'
 import { isReported, SPEAKERS } from '../domain/speaker.ts'
 
 /** One line of at most `max` characters. */
@@ -84,6 +84,15 @@ export function joinParts(parts: readonly string[], separator: string): string {
   return parts.filter((part) => part !== '').join(separator)
 }
 
+const SUBJECT_CHARS = 80
+
+/** What a passage is about. A command line and a tool's name may contain anything: a quotation. */
+export function passageSubject({ kind, subject }: Pick<HitPassage, 'kind' | 'subject'>): string | undefined {
+  if (subject === null) return undefined
+  const line = oneLine(subject, SUBJECT_CHARS)
+  return kind === 'edit' || kind === 'commit' ? quotedName(line) : quoted(line)
+}
+
 /** Undefined values are left out of JSON. */
 export function unlessEmpty<T>(list: readonly T[]): T[] | undefined {
   return list.length === 0 ? undefined : [...list]
@@ -97,7 +106,7 @@ const PROJECT_CHARS = 80
 export const rowSchema = z.object({
   // Ids of other kinds could be mistaken for ids of observations.
   id: z.int().optional().describe('Of an observation'),
-  kind: z.enum(MEMORY_KINDS).optional().describe('Default: observation'),
+  kind: z.enum(HIT_KINDS).optional().describe('Default: observation'),
   type: z.enum(OBSERVATION_TYPES).optional(),
   title: z.string(),
   said_by: z.enum(SPEAKERS).optional().describe('Whose words: a tool or page reports, it does not instruct'),
@@ -108,7 +117,7 @@ export const rowSchema = z.object({
 })
 export type IndexRow = z.input<typeof rowSchema>
 
-type RowSource = Omit<TimelineItem, 'project' | 'promptNumber'>
+type RowSource = Omit<TimelineItem, 'kind' | 'project' | 'promptNumber'> & Pick<SearchHit, 'kind'>
 
 /** `named`: fields that differ between rows and are therefore shown. */
 export function indexRow(item: RowSource, named: { project: boolean; session: boolean }): IndexRow {
@@ -122,7 +131,8 @@ export function indexRow(item: RowSource, named: { project: boolean; session: bo
     at: rowTime(item.createdAt),
     tokens: item.tokens,
     // Summaries are read by session.
-    session: named.session || !isObservation ? shortSession(item.session) : undefined,
+    session:
+      named.session || item.kind === 'summary' || item.kind === 'prompt' ? shortSession(item.session) : undefined,
     project: named.project ? quotedName(oneLine(item.projectName, PROJECT_CHARS)) : undefined,
   }
 }

@@ -2,22 +2,41 @@
  * Searches the memory by words and by meaning, on a read-only database connection. The engine is independent of
  * threads: `worker.ts` runs it in one, and the command line uses it directly when no daemon runs.
  *
- * A search resolves the mode, collects candidates (full-text search, nearest vectors), ranks them (ranking.ts),
- * collapses near-duplicates and returns one page.
+ * A search resolves the mode, collects candidates (full-text search, nearest vectors), ranks them (ranking.ts; with
+ * passages passage-ranking.ts), collapses near-duplicates and returns one page.
  */
+import { estimateTokens } from '../domain/observation.ts'
+import type { PassageKind } from '../domain/passage.ts'
 import {
   type AnsweredMode,
+  type HitPassage,
+  NO_FILTERS,
   narrowsProject,
   type SearchAnswer,
   type SearchFilters,
   type SearchHit,
   type SearchRequest,
 } from '../domain/search-query.ts'
-import { errorMessage } from '../lib/errors.ts'
-import { type FoundMemory, type MemoryCounts, type RankingRow, searchRowId } from '../store/search-port.ts'
+import type { Speaker } from '../domain/speaker.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import {
+  type FoundMemory,
+  type FoundPassage,
+  type MemoryCounts,
+  type RankingRow,
+  searchRowId,
+} from '../store/search-port.ts'
+import { queryWords } from '../store/sqlite/full-text-search.ts'
 import { openSearchDatabase, type SearchDatabase } from '../store/sqlite/search-reader.ts'
 import type { Embedder } from './embedders/models.ts'
-import { STATIC_EMBEDDER_NAME, staticEmbedder } from './embedders/static.ts'
+import { type QueryComparer, STATIC_EMBEDDER_NAME, type StaticEmbedder, staticEmbedder } from './embedders/static.ts'
+import {
+  type JointHit,
+  LEXICAL_PASSAGE_WEIGHTS,
+  type MatchedPassage,
+  rankJointly,
+  withoutRepetitions,
+} from './passage-ranking.ts'
 import {
   COLUMN_WEIGHTS,
   collapseDuplicates,
@@ -30,6 +49,7 @@ import {
   semanticScores,
 } from './ranking.ts'
 import type { SearchOptions } from './search-thread.ts'
+import { answeringSentences, beginningOf, matchedShare } from './snippets.ts'
 import { removeHnswIndexesContaining } from './vectors/hnsw-index.ts'
 import type { VectorMatch } from './vectors/vector-set.ts'
 import { VectorStore } from './vectors/vector-store.ts'
@@ -37,6 +57,8 @@ import { VectorStore } from './vectors/vector-store.ts'
 export interface SearchEngineOptions extends Omit<SearchOptions, 'embedder' | 'modelsDirectory'> {
   /** Null if none could be loaded: then the search uses words only. */
   embedder: Embedder | null
+  /** Compares passages with a query, whatever the embedder is; null or absent: by words only. */
+  wordVectors?: StaticEmbedder | null
   log(text: string): void
   now?: () => number
 }
@@ -45,6 +67,7 @@ export interface SearchEngineOptions extends Omit<SearchOptions, 'embedder' | 'm
 const LEXICAL_CANDIDATES = 300
 const SEMANTIC_CANDIDATES = 200
 const SESSION_CANDIDATES = 50
+const PASSAGE_CANDIDATES = 150
 /** Totals are exact up to this number. */
 const MAX_COUNTED = 1_000
 /** Near-duplicates are collapsed among the first so many hits; pages after them list everything. */
@@ -63,26 +86,34 @@ export async function openSearch(
   log: (text: string) => void,
 ): Promise<{ engine: SearchEngine; notes: string[] }> {
   const notes: string[] = []
-  const embedder = await loadEmbedder(options, notes)
-  const engine = await SearchEngine.open({ ...options, embedder, log })
+  const wordVectors = await loadWordVectors(notes)
+  const embedder = await loadEmbedder(options, wordVectors, notes)
+  const engine = await SearchEngine.open({ ...options, embedder, wordVectors, log })
   return { engine, notes }
 }
 
-async function loadEmbedder({ embedder, modelsDirectory }: SearchOptions, notes: string[]): Promise<Embedder | null> {
-  if (embedder !== 'static' && embedder !== STATIC_EMBEDDER_NAME) {
-    try {
-      const { transformersEmbedder } = await import('./embedders/transformers.ts')
-      // Only `claude-mem models pull` downloads a model.
-      return await transformersEmbedder({ model: embedder, cacheDir: modelsDirectory, allowRemote: false })
-    } catch (error) {
-      notes.push(`the embedder ${embedder} cannot be used, the built-in one is used instead: ${errorMessage(error)}`)
-    }
-  }
+async function loadWordVectors(notes: string[]): Promise<StaticEmbedder | null> {
   try {
     return await staticEmbedder()
   } catch (error) {
     notes.push(`the search uses words only: ${errorMessage(error)}`)
     return null
+  }
+}
+
+async function loadEmbedder(
+  { embedder, modelsDirectory }: SearchOptions,
+  builtIn: Embedder | null,
+  notes: string[],
+): Promise<Embedder | null> {
+  if (embedder === 'static' || embedder === STATIC_EMBEDDER_NAME) return builtIn
+  try {
+    const { transformersEmbedder } = await import('./embedders/transformers.ts')
+    // Only `claude-mem models pull` downloads a model.
+    return await transformersEmbedder({ model: embedder, cacheDir: modelsDirectory, allowRemote: false })
+  } catch (error) {
+    notes.push(`the embedder ${embedder} cannot be used, the built-in one is used instead: ${errorMessage(error)}`)
+    return builtIn
   }
 }
 
@@ -182,19 +213,108 @@ export class SearchEngine {
     vector: Float32Array | null,
   ): Omit<SearchAnswer, 'embedder' | 'tookMs'> {
     const { mode } = resolved
-    const isRanked = mode === 'semantic' || mode === 'hybrid'
     const { text, notes } =
-      mode === 'hybrid' ? withSpellingVariants(resolved, this.reader.spellingSuggestions(resolved.text)) : resolved
-    const { hits: found, total } = this.#find(mode, text, vector, request)
-    // Mode `filter` has read its rows from the offset on.
-    const window = { offset: mode === 'filter' ? 0 : request.offset, limit: request.limit }
-    const isDuplicate = (a: FoundMemory, b: FoundMemory) => this.#hasSameMeaning(a, b)
-    const page = selectPage(found, window, isRanked ? MAX_COMPARED : 0, isDuplicate, this.reader)
-    const rows = page.map(({ kept }) => kept.memory.row)
-    const words = text === '' ? new Map<number, string[]>() : this.reader.matchedWords(text, rows)
-    const hits = page.map(({ kept, similar }) => toSearchHit(kept, similar, words.get(kept.memory.row) ?? [], false))
-    const fillers = isRanked ? this.#fillers(request, hits, found) : []
+      mode === 'hybrid'
+        ? withSpellingVariants(resolved, this.#spellingVariants(resolved.text, request.filters))
+        : resolved
+    const found = this.#find(mode, text, vector, request)
+    const passages = this.#passages(mode, text, request)
+    const total = found.total + passages.total
+    const compare = text === '' ? null : (this.#options.wordVectors?.comparerFor(text) ?? null)
+    const page = this.#joint(mode, text, request, found.hits, passages.matched, compare)
+    const hits = this.#toHits(page, text, compare)
+    const isRanked = mode === 'semantic' || mode === 'hybrid'
+    const fillers = isRanked ? this.#fillers(request, hits, found.hits) : []
     return { mode, notes, total, hits: [...hits, ...fillers] }
+  }
+
+  /** For words that no memory contains, and no passage where passages are searched too. */
+  #spellingVariants(text: string, filters: SearchFilters): ReadonlyMap<string, readonly string[]> {
+    const variants = this.reader.spellingSuggestions(text)
+    if (variants.size === 0 || !searchesPassages(filters)) return variants
+    const isUnknown = (word: string) =>
+      this.reader.passages({ text: word, how: 'any' }, NO_FILTERS, LEXICAL_PASSAGE_WEIGHTS, 1).length === 0
+    return new Map([...variants].filter(([word]) => isUnknown(word)))
+  }
+
+  /** The passages that match. A list without a query has them only if no memories were asked for: they would fill it. */
+  #passages(mode: AnsweredMode, text: string, request: SearchRequest): { matched: MatchedPassage[]; total: number } {
+    const { filters, limit, offset } = request
+    const { kinds } = filters
+    const none = { matched: [], total: 0 }
+    if (mode === 'semantic' || !searchesPassages(filters)) return none
+    if (mode === 'filter' && kinds.some((kind) => kind !== 'passage')) return none
+    const scored =
+      mode === 'filter'
+        ? this.reader.listPassages(filters, limit, offset).map((id) => ({ id, score: 0 }))
+        : this.reader.passages(
+            { text, how: mode === 'strict' ? 'every' : 'any' },
+            filters,
+            LEXICAL_PASSAGE_WEIGHTS,
+            mode === 'strict' ? offset + limit : PASSAGE_CANDIDATES,
+          )
+    const scores = new Map(scored.map(({ id, score }) => [id, score]))
+    const matched = this.reader
+      .loadPassages(scored.map(({ id }) => id))
+      .map((passage) => ({ passage, lexical: scores.get(passage.id) ?? 0 }))
+    return { matched, total: matched.length }
+  }
+
+  /** One page of memories and passages in one order. Without passages the order of the memories is kept. */
+  #joint(
+    mode: AnsweredMode,
+    text: string,
+    { filters, offset, limit }: SearchRequest,
+    found: readonly RankedMemory<RankingRow>[],
+    passages: readonly MatchedPassage[],
+    compare: QueryComparer | null,
+  ): JointHit[] {
+    const isRanked = mode === 'semantic' || mode === 'hybrid'
+    const isDuplicate = (a: FoundMemory, b: FoundMemory) => this.#hasSameMeaning(a, b)
+    // Mode `filter` has read its rows from the offset on.
+    const window = { offset: mode === 'filter' ? 0 : offset, limit }
+    if (passages.length === 0) {
+      const page = selectPage(found, window, isRanked ? MAX_COMPARED : 0, isDuplicate, this.reader)
+      return page.map(memoryHit)
+    }
+    if (!isRanked)
+      return newestFirst(loadRankedMemories(found, this.reader), passages).slice(window.offset, window.offset + limit)
+    const groups = collapseDuplicates(loadRankedMemories(found.slice(0, MAX_COMPARED), this.reader), isDuplicate)
+    const similar = new Map(groups.map((group) => [group.kept.memory.row, group.similar]))
+    const known = [...groups.map(({ kept }) => kept), ...this.#evidenced(found, passages, filters)]
+    const ranked = withoutRepetitions(rankJointly(known, passages, { words: queryWords(text), compare }))
+    const first = ranked.map((hit) => ({
+      ...hit,
+      similar: [...(hit.memory === null ? [] : (similar.get(hit.memory.row) ?? [])), ...hit.similar],
+    }))
+    const missing = Math.max(0, window.offset + limit - first.length)
+    const rest = loadRankedMemories(found.slice(MAX_COMPARED, MAX_COMPARED + missing), this.reader)
+    const all = [...first, ...rest.map((kept) => memoryHit({ kept, similar: [] }))]
+    return all.slice(window.offset, window.offset + limit)
+  }
+
+  /** Observations that did not match themselves, but were made of the events of passages that did. */
+  #evidenced(
+    found: readonly RankedMemory<RankingRow>[],
+    passages: readonly MatchedPassage[],
+    filters: SearchFilters,
+  ): RankedMemory[] {
+    const known = new Set(found.map(({ memory }) => memory.row))
+    const ids = new Set(passages.flatMap(({ passage }) => passage.observationIds))
+    const rows = [...ids].map((id) => searchRowId('observation', id)).filter((row) => !known.has(row))
+    return loadRankedMemories(this.#unranked(this.reader.filterRows(rows, filters)), this.reader)
+  }
+
+  #toHits(page: readonly JointHit[], text: string, compare: QueryComparer | null): SearchHit[] {
+    const rows = page.flatMap(({ memory }) => memory?.row ?? [])
+    const matches = text === '' ? new Map<number, string[]>() : this.reader.matchedWords(text, rows)
+    const words = text === '' ? [] : queryWords(text)
+    return page.map((hit) => {
+      const ofPassage = hit.passage === null ? [] : containedWords(words, `${hit.passage.subject}\n${hit.passage.text}`)
+      const matched = [...new Set([...((hit.memory && matches.get(hit.memory.row)) ?? []), ...ofPassage])]
+      const score = compare === null ? matchedShare(matched) : (sentence: string) => compare(sentence).coverage
+      return toSearchHit(hit, matched, text === '' ? null : score, false)
+    })
   }
 
   #find(mode: AnsweredMode, text: string, vector: Float32Array | null, request: SearchRequest): RankedResult {
@@ -259,8 +379,7 @@ export class SearchEngine {
 
   /** In the order of the rows. */
   #unranked(rows: readonly number[]): RankedMemory<RankingRow>[] {
-    const explanation = { lexical: 0, semantic: 0, session: 0, recency: 0, type: 0, score: 0, fragment: null }
-    return this.reader.rankingRows(rows).map((memory) => ({ memory, explanation }))
+    return this.reader.rankingRows(rows).map((memory) => ({ memory, explanation: UNRANKED }))
   }
 
   /** Without vectors the comparison of words decides alone. */
@@ -281,9 +400,11 @@ export class SearchEngine {
       .listFiltered(request.filters, request.limit + known.size, 0)
       .filter((row) => !known.has(row))
     const memories = loadRankedMemories(this.#unranked(rows.slice(0, missing)), this.reader)
-    return memories.map((memory) => toSearchHit(memory, [], [], true))
+    return memories.map((kept) => toSearchHit(memoryHit({ kept, similar: [] }), [], null, true))
   }
 }
+
+const searchesPassages = ({ kinds }: SearchFilters): boolean => kinds.length === 0 || kinds.includes('passage')
 
 interface ResolvedQuery {
   mode: AnsweredMode
@@ -345,54 +466,89 @@ function loadRankedMemories(hits: readonly RankedMemory<RankingRow>[], reader: S
   })
 }
 
+const memoryHit = ({ kept, similar }: HitGroup<RankedMemory>): JointHit => ({
+  memory: kept.memory,
+  passage: null,
+  similar,
+  explanation: kept.explanation,
+})
+
+const UNRANKED = { lexical: 0, semantic: 0, session: 0, recency: 0, type: 0, score: 0, fragment: null }
+
+function newestFirst(memories: readonly RankedMemory[], passages: readonly MatchedPassage[]): JointHit[] {
+  const hits = [
+    ...memories.map((kept) => ({ at: kept.memory.createdAt, hit: memoryHit({ kept, similar: [] }) })),
+    ...passages.map(({ passage }) => ({
+      at: passage.at,
+      hit: { memory: null, passage, similar: [], explanation: UNRANKED },
+    })),
+  ]
+  return hits.sort((a, b) => b.at - a.at).map(({ hit }) => hit)
+}
+
+/** Words of the query in a text, whatever their endings are. */
+function containedWords(words: readonly string[], text: string): string[] {
+  const folded = text.toLowerCase()
+  return words.filter((word) => folded.includes(word.toLowerCase().replace(/(?<=\p{L}{4})(?:ing|ed|es|s)$/u, '')))
+}
+
+/** `score`: null for a list without a query. */
 function toSearchHit(
-  { memory, explanation }: RankedMemory,
-  similar: number[],
+  { memory, passage, similar, explanation }: JointHit,
   matched: string[],
+  score: ((sentence: string) => number) | null,
   isFiller: boolean,
 ): SearchHit {
-  const { row: _row, text, facts, concepts: _concepts, chunk: _chunk, repeats: _repeats, ...fields } = memory
-  return {
-    ...fields,
-    snippet: snippetAround([text, ...facts], matched),
+  const shared = {
+    passage: passage === null ? null : hitPassage(passage),
     similar,
     explanation: { ...explanation, matched },
     completes: isFiller,
   }
-}
-
-/** Characters of a snippet, and of those before the first matched word. */
-const SNIPPET_CHARS = 160
-const LEAD_CHARS = 40
-
-/** The text around the first matched word, on one line; the beginning of the first text if no word matches. */
-function snippetAround(texts: readonly string[], words: readonly string[]): string {
-  const lines = texts.map((text) => text.replace(/\s+/g, ' ').trim()).filter((text) => text !== '')
-  for (const line of lines) {
-    const at = firstMatch(line, words)
-    if (at !== -1) return cutSnippet(line, snippetStart(line, at))
+  if (memory === null) {
+    if (passage === null) throw new MemError('internal', 'a hit has neither a memory nor a passage')
+    return { ...passageFields(passage), snippet: passage.text, ...shared }
   }
-  return cutSnippet(lines[0] ?? '', 0)
+  const { row: _row, text, facts, concepts: _concepts, chunk: _chunk, repeats: _repeats, ...fields } = memory
+  const texts = [text, ...facts]
+  const own = score === null ? beginningOf(texts) : answeringSentences(texts, score)
+  return { ...fields, snippet: passage?.text ?? own, ...shared }
 }
 
-function firstMatch(line: string, words: readonly string[]): number {
-  const folded = line.toLowerCase()
-  const indexes = words.map((word) => folded.indexOf(word.toLowerCase())).filter((at) => at !== -1)
-  return indexes.length === 0 ? -1 : Math.min(...indexes)
+const hitPassage = ({ id, kind, subject, outcome }: FoundPassage): HitPassage => ({ id, kind, subject, outcome })
+
+const PASSAGE_TITLE_CHARS = 100
+
+function passageFields(passage: FoundPassage) {
+  const { id, kind, session, project, projectName, subject, text, at, promptNumber } = passage
+  const [line = ''] = text.split('\n', 1)
+  return {
+    kind: 'passage' as const,
+    id,
+    session,
+    project,
+    projectName,
+    type: null,
+    title: [...(subject ?? line)].slice(0, PASSAGE_TITLE_CHARS).join(''),
+    saidBy: PASSAGE_SPEAKERS[kind],
+    files: kind === 'edit' && subject !== null ? [subject] : [],
+    createdAt: at,
+    promptNumber,
+    pinned: false,
+    supersededBy: null,
+    tokens: estimateTokens(text),
+  }
 }
 
-/** The start of a word if there is one before the match: some languages have no spaces. */
-function snippetStart(line: string, match: number): number {
-  if (match <= LEAD_CHARS) return 0
-  const from = match - LEAD_CHARS
-  const space = line.indexOf(' ', from)
-  return space !== -1 && space < match ? space + 1 : from
-}
-
-/** Never splits a surrogate pair. */
-function cutSnippet(line: string, from: number): string {
-  const start = /[\uDC00-\uDFFF]/.test(line.charAt(from)) && from > 0 ? from - 1 : from
-  const characters = [...line.slice(start, start + (SNIPPET_CHARS + 1) * 2)]
-  const snippet = characters.slice(0, SNIPPET_CHARS).join('')
-  return `${start > 0 ? '…' : ''}${snippet}${characters.length > SNIPPET_CHARS ? '…' : ''}`
+/** Whose words a passage is. A page may be behind a `result` too: neither instructs. */
+const PASSAGE_SPEAKERS: Record<PassageKind, Speaker> = {
+  prompt: 'person',
+  answer: 'person',
+  closing: 'agent',
+  words: 'agent',
+  report: 'agent',
+  commit: 'agent',
+  edit: 'agent',
+  command: 'tool',
+  result: 'tool',
 }

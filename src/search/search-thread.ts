@@ -12,7 +12,7 @@ import type { SearchEngine } from './engine.ts'
 /** Calls that the thread answers: those of the engine, and reads of its database. */
 export type SearchCalls = Remote<
   Pick<SearchEngine, 'search' | 'embed' | 'similarTo' | 'state' | 'counts' | 'forget' | 'reset' | 'moved' | 'close'> &
-    Pick<SearchDatabase, 'observations' | 'loadMemories' | 'around' | 'listFiltered'>
+    Pick<SearchDatabase, 'observations' | 'loadMemories' | 'around' | 'listFiltered' | 'evidence' | 'passagesAround'>
 >
 
 /** What the worker reports without being called: a notice for the user, or a log line. */

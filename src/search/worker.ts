@@ -13,7 +13,7 @@ await serveWorker<SearchWorkerEvent>((emit) => open(workerData, emit), toSearchE
 
 async function open(options: SearchOptions, emit: (event: SearchWorkerEvent) => void): Promise<Served<SearchCalls>> {
   const { engine, notes } = await openSearch(options, (text) => emit({ type: 'log', text }))
-  const { observations, loadMemories, around, listFiltered } = engine.reader
+  const { observations, loadMemories, around, listFiltered, evidence, passagesAround } = engine.reader
   for (const text of notes) emit({ type: 'notice', text })
   let building = false
   const build = () => {
@@ -39,6 +39,8 @@ async function open(options: SearchOptions, emit: (event: SearchWorkerEvent) => 
     loadMemories,
     around,
     listFiltered,
+    evidence,
+    passagesAround,
     embed: (texts) => engine.embed(texts),
     state: () => engine.state(),
     counts: (project) => engine.counts(project),

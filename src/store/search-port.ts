@@ -6,7 +6,7 @@ import type { Passage } from '../domain/passage.ts'
 import { MEMORY_KINDS, type MemoryKind, type SearchFilters, type SearchHit } from '../domain/search-query.ts'
 import type { BackupInfo } from './port.ts'
 
-/** A power of two, because SQL uses `id & 3` and `id >> 2`. Three of the four kinds are used. */
+/** A power of two, because SQL uses `id & 3` and `id >> 2`. Three of the four are used. */
 const KINDS_PER_ID = 4
 
 export function searchRowId(kind: MemoryKind, id: number): number {
@@ -61,7 +61,8 @@ export interface ScoredChunk {
 }
 
 /** A search result before ranking. */
-export interface FoundMemory extends Omit<SearchHit, 'snippet' | 'similar' | 'explanation' | 'completes'> {
+export interface FoundMemory extends Omit<SearchHit, 'snippet' | 'passage' | 'similar' | 'explanation' | 'completes'> {
+  kind: MemoryKind
   row: number
   /** Its text without the title: the source of the snippet. */
   text: string
@@ -95,6 +96,11 @@ export interface ScoredPassage {
 export interface FoundPassage extends Passage {
   projectName: string
   observationIds: number[]
+}
+
+/** A passage of an event that an observation was made of. */
+export interface EvidencePassage extends Passage {
+  observationId: number
 }
 
 /** An observation with its project's name, its pin and its links. */

@@ -32,7 +32,7 @@ describe('filters', () => {
       concepts: ['auth', 'jwt'],
       kinds: ['summary', 'prompt'],
     })
-    expect(parse({ kind: 'all' }).kinds).toEqual(['observation', 'summary', 'prompt'])
+    expect(parse({ kind: 'all' }).kinds).toEqual(['observation', 'summary', 'prompt', 'passage'])
   })
 
   it.each([

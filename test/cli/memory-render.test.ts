@@ -33,6 +33,7 @@ const hit = (id: number, over: Partial<SearchHit> = {}): SearchHit => ({
   type: 'bugfix',
   title: `Title ${id}`,
   snippet: 'The token had expired.',
+  passage: null,
   files: [],
   createdAt: AT,
   promptNumber: 1,

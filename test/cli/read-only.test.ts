@@ -70,7 +70,11 @@ it.skipIf(isWindows)(
         expect(await memory.call('event_view', { event: 'toolu' })).toMatchObject({
           view: { event: { eventId: 'toolu_1' } },
         })
-        expect(await memory.call('observations', { ids: [1] })).toEqual({ observations: [], missing: [1] })
+        expect(await memory.call('observations', { ids: [1] })).toEqual({
+          observations: [],
+          passages: [],
+          missing: [1],
+        })
       } finally {
         await memory.close()
       }

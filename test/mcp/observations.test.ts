@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { LinkedObservation } from '../../src/store/search-port.ts'
 import { TestDesk } from './desk.ts'
-import { observation } from './stand-in-daemon.ts'
+import { AT, observation, SESSION } from './stand-in-daemon.ts'
 
 let desk: TestDesk
 afterEach(() => desk?.close())
@@ -53,6 +53,35 @@ describe('get_observations', () => {
     const { data, text } = await desk.call('get_observations', { ids: [123] })
     expect(data).toMatchObject({ observations: [{ id: 123, status: 'open' }] })
     expect(text).toContain('#123 bugfix, open: Fix JWT expiry\n')
+  })
+
+  it('lists the passages that an observation was made of', async () => {
+    const passage = {
+      id: 7,
+      kind: 'command' as const,
+      subject: 'npm test',
+      outcome: 'failed' as const,
+      text: '3 failed',
+    }
+    const place = { eventId: 'e', position: 0, promptNumber: 2, at: AT, session: SESSION, project: 'p' }
+    const passages = [{ ...passage, ...place, observationId: 123 }]
+    desk = await TestDesk.open({
+      memory: { observations: async () => ({ observations: [observation()], passages, missing: [] }) },
+    })
+    const { data, text } = await desk.call('get_observations', { ids: [123] })
+    expect(data.observations).toMatchObject([{ evidence: ['p7 command “npm test”: “3 failed”'] }])
+    expect(text).toContain('p7 command “npm test”: “3 failed”')
+  })
+
+  it('reads a passage with what is around it', async () => {
+    const place = { eventId: 'e', promptNumber: 2, at: AT, session: SESSION, project: 'p', projectName: 'shop' }
+    const said = { kind: 'words' as const, subject: null, outcome: null, observationIds: [] }
+    const around = [6, 7].map((id) => ({ ...said, ...place, id, position: id, text: `text ${id}` }))
+    desk = await TestDesk.open({ memory: { passages: async () => ({ passages: [{ id: 7, around }], missing: [9] }) } })
+    const { data, text } = await desk.call('get_observations', { ids: ['p7', 'p9'] })
+    expect(data).toMatchObject({ observations: [], passages: [{ id: 'p7' }], missing: ['p9'] })
+    expect(text).toContain('p6 2026-11-16 14:30 words\n“text 6”\np7 2026-11-16 14:30 words\n“text 7”')
+    expect(text).toContain('Not found: p9.')
   })
 
   it('keeps paragraphs, and shows a fragment as what it is', async () => {

@@ -21,12 +21,12 @@ async function withHits(hits: SearchHit[], fields: Partial<SearchAnswer> = {}): 
 function asked(): SearchRequest {
   const request = desk.daemon.asked.at(-1)
   if (request?.type !== 'search') throw new Error('search was not called')
-  const { type: _type, query, mode, limit, offset, ...filters } = request
+  const { type: _type, query, mode, limit, offset, tokens: _tokens, ...filters } = request
   return { query, mode, limit, offset, filters } as unknown as SearchRequest
 }
 
 describe('search_memory', () => {
-  it('answers with rows: what it is, when it was, what reading it costs', async () => {
+  it('answers with rows: what it is, when it was, and the text to answer from', async () => {
     await withHits([hit()], { total: 42 })
     const { data, text, isError } = await desk.call('search_memory', { query: 'why did tokens expire' })
     expect(isError).toBe(false)
@@ -40,16 +40,16 @@ describe('search_memory', () => {
           title: 'Fix JWT expiry',
           at: '2026-11-16 14:30',
           tokens: 45,
-          snippet: '“tokens expired an hour early because the clock was read in local time”',
-          files: ['src/auth/jwt.ts'],
+          about: 'src/auth/jwt.ts',
+          text: '“tokens expired an hour early because the clock was read in local time”',
         },
       ],
-      tokens: 45,
       next: expect.stringContaining('get_observations'),
     })
     expect(text.split('\n')).toEqual([
-      '1 of 42 found (hybrid); all of these whole: ~45 tokens',
-      '#123 2026-11-16 14:30 bugfix ~45 Fix JWT expiry | “tokens expired an hour early because the clock was read in local time” | (src/auth/jwt.ts)',
+      '1 of 42 found (hybrid)',
+      '#123 2026-11-16 14:30 bugfix Fix JWT expiry (src/auth/jwt.ts)',
+      '“tokens expired an hour early because the clock was read in local time”',
       expect.stringContaining('More: offset 1.'),
     ])
   })
@@ -76,8 +76,13 @@ describe('search_memory', () => {
   it('looks into the project of its directory unless told otherwise', async () => {
     await withHits([])
     await desk.call('search_memory', { query: 'x' })
-    expect(asked()).toMatchObject({ query: 'x', mode: 'auto', limit: 10, offset: 0 })
-    expect(asked().filters).toMatchObject({ project: desk.project, kinds: ['observation'], types: [], since: null })
+    expect(asked()).toMatchObject({ query: 'x', mode: 'auto', limit: 30, offset: 0 })
+    expect(asked().filters).toMatchObject({
+      project: desk.project,
+      kinds: ['observation', 'summary', 'passage'],
+      types: [],
+      since: null,
+    })
     await desk.call('search_memory', { query: 'x', project: 'shop' })
     expect(asked().filters.project).toBe('shop')
     await desk.call('search_memory', { query: 'x', project: 'all' })
@@ -147,7 +152,7 @@ describe('search_memory', () => {
   it('leaves out a snippet that only repeats the title', async () => {
     await withHits([hit({ snippet: '… fix JWT expiry' })])
     const { data } = await desk.call('search_memory', { query: 'x' })
-    expect(data.results).toEqual([expect.not.objectContaining({ snippet: expect.anything() })])
+    expect(data.results).toEqual([expect.not.objectContaining({ text: expect.anything() })])
   })
 
   it('gives the session of a summary, which is how to read it', async () => {
@@ -185,10 +190,43 @@ describe('search_memory', () => {
       }),
     )
     await withHits(rows, { notes: Array.from({ length: 100 }, () => long), total: 1_000_000 })
-    const { data, text } = await desk.call('search_memory', { query: 'x', project: 'all', limit: 50 })
-    expect(data.results).toHaveLength(50)
+    const { data, text } = await desk.call('search_memory', { query: 'x', project: 'all', limit: 50, tokens: 8_000 })
     expect(JSON.stringify(data).length).toBeLessThan(50_000)
     expect(text.length).toBeLessThan(50_000)
+  })
+
+  it('shows a passage by its id, with what it is about, as a quotation', async () => {
+    const passage = { id: 12, kind: 'command' as const, subject: 'npm test', outcome: 'failed' as const }
+    const text = '3 failed\nError: expected 3'
+    await withHits([
+      hit({ kind: 'passage', id: 12, type: null, title: 'npm test', saidBy: 'tool', snippet: text, passage }),
+    ])
+    const shown = await desk.call('search_memory', { query: 'x' })
+    expect(shown.data.results).toMatchObject([
+      { kind: 'passage', passage: 'p12', about: '“npm test”', outcome: 'failed' },
+    ])
+    expect(shown.text).toContain('p12 2026-11-16 14:30 failed [tool] (“npm test”)\n“3 failed\nError: expected 3”')
+    expect(shown.text).toContain('p-ids with what is around them')
+  })
+
+  it('shows an observation with the passage that is its evidence', async () => {
+    const passage = { id: 7, kind: 'commit' as const, subject: '1a2b3c4', outcome: 'ok' as const }
+    await withHits([hit({ passage, snippet: 'Read the clock in UTC' })])
+    const { text } = await desk.call('search_memory', { query: 'x' })
+    expect(text).toContain('#123 2026-11-16 14:30 bugfix Fix JWT expiry (1a2b3c4)\n“Read the clock in UTC”')
+  })
+
+  it('fills a number of tokens best first, and cuts the last one at a word', async () => {
+    const rows = Array.from({ length: 30 }, (_, i) => hit({ id: i + 1, snippet: 'one word after another '.repeat(20) }))
+    await withHits(rows)
+    const few = await desk.call('search_memory', { query: 'x', tokens: 500 })
+    const more = await desk.call('search_memory', { query: 'x', tokens: 1_200 })
+    const shown = (data: Record<string, unknown>) => data.results as { id: number; text: string }[]
+    expect(shown(few.data).length).toBeLessThan(shown(more.data).length)
+    expect(shown(few.data).map(({ id }) => id)).toEqual(shown(few.data).map((_, i) => i + 1))
+    expect(shown(few.data).at(-1)?.text).toMatch(/(?:one|word|after|another)…”$/)
+    expect(few.text.length).toBeLessThan(500 * 4 + 300)
+    expect(more.text.length).toBeGreaterThan(1_200 * 3)
   })
 
   it('takes a question of ten thousand characters, and no longer one', async () => {

@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { InputOf, OperationName } from '../../src/api/index.ts'
+import type { InputOf, OperationName, OutputOf } from '../../src/api/index.ts'
 import { answerType, OPERATIONS } from '../../src/api/index.ts'
 import type { Timeline } from '../../src/api/operations/memory.ts'
 import { resolveFilters, resolveProjectKey, resolveSession } from '../../src/api/resolve.ts'
 import { parseInput } from '../../src/api/schemas.ts'
 import type { ForgetReport, ForgetRequest } from '../../src/daemon/forgetting.ts'
+import { hitsWithinTokens } from '../../src/domain/hit-budget.ts'
 import { estimateTokens, type Summary } from '../../src/domain/observation.ts'
 import { findProject, type Project } from '../../src/domain/project.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
@@ -17,17 +18,23 @@ import { MemError } from '../../src/lib/errors.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { VERSION } from '../../src/lib/version.ts'
 import type { ProjectRow } from '../../src/store/port.ts'
-import type { LinkedObservation } from '../../src/store/search-port.ts'
+import type { EvidencePassage, LinkedObservation } from '../../src/store/search-port.ts'
 import { parseJson } from '../../src/transport/rest.ts'
 import { parseRequest } from '../../src/transport/server.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 
+type SearchInput = Omit<SearchRequest, 'filters'> & SearchFilters & { tokens: number | null }
 export type Note = Omit<InputOf<'remember'>, 'project'> & { project: Project }
 
 /** What a test answers for the operations that the tools use. */
 export interface TestMemory {
   search(request: SearchRequest): Promise<SearchAnswer>
-  observations(ids: readonly number[]): Promise<{ observations: LinkedObservation[]; missing: number[] }>
+  observations(ids: readonly number[]): Promise<{
+    observations: LinkedObservation[]
+    passages?: EvidencePassage[]
+    missing: number[]
+  }>
+  passages(ids: readonly number[]): Promise<OutputOf<'passages'>>
   timeline(request: object): Promise<Timeline>
   summaries(filter: object): Promise<Summary[]>
   remember(note: Note): Promise<{ id: number }>
@@ -119,13 +126,15 @@ export class StandInDaemon {
         return { project, tokens: estimateTokens(context), context, message: '', totals: null, report: null }
       }
       case 'search': {
-        const { query, mode, limit, offset, ...filters } = input as unknown as SearchRequest & SearchFilters
-        return {
-          answer: await memory.search({ query, mode, limit, offset, filters: await resolveFilters(reader, filters) }),
-        }
+        const { query, mode, limit, offset, tokens, ...filters } = input as unknown as SearchInput
+        const resolved = await resolveFilters(reader, filters)
+        const answer = await memory.search({ query, mode, limit, offset, filters: resolved })
+        return { answer: tokens === null ? answer : { ...answer, hits: hitsWithinTokens(answer.hits, tokens) } }
       }
       case 'observations':
-        return await memory.observations(input.ids as number[])
+        return { passages: [], ...(await memory.observations(input.ids as number[])) }
+      case 'passages':
+        return await memory.passages(input.ids as number[])
       case 'timeline':
         return await memory.timeline({
           ...input,
@@ -155,6 +164,7 @@ const fail = async (): Promise<never> => {
 const unexpected: TestMemory = {
   search: fail,
   observations: fail,
+  passages: fail,
   timeline: fail,
   summaries: fail,
   remember: fail,
@@ -183,6 +193,7 @@ export function hit(fields: Partial<SearchHit> = {}): SearchHit {
     type: 'bugfix',
     title: 'Fix JWT expiry',
     snippet: 'tokens expired an hour early because the clock was read in local time',
+    passage: null,
     files: ['src/auth/jwt.ts'],
     createdAt: AT,
     promptNumber: 2,

@@ -138,6 +138,7 @@ describe('a forgotten observation', () => {
     await expect(OPERATIONS.timeline.handle(context, { ...around, anchor: 2 }, LOCAL_CALLER)).rejects.toThrow('2')
     expect(await OPERATIONS.observations.handle(context, { ids: [2] }, LOCAL_CALLER)).toEqual({
       observations: [],
+      passages: [],
       missing: [2],
     })
     expect(await place.calls().loadMemories([searchRowId('observation', 2)])).toEqual([])
@@ -215,7 +216,7 @@ test('after forgetting random memories, exactly the others are found', async () 
         for (const reopened of [false, true]) {
           if (reopened) await place.open({ hnswThreshold: 1 })
           for (const mode of MODES) {
-            const { hits } = await place.search('token login cache pool', { mode, limit: 100 })
+            const { hits } = await place.search('token login cache pool', { mode, kinds: ['observation'], limit: 100 })
             const found = hits.flatMap(({ id, similar }) => [id, ...similar])
             expect(found.filter((id) => !left.includes(id))).toEqual([])
             if (mode === 'semantic') expect(new Set(found)).toEqual(new Set(left))

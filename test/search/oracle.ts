@@ -1,6 +1,6 @@
 /** What should be found, worked out the slow way from what was stored: no SQL, no index, nothing of the search itself. */
 import { OBSERVATION_TYPES, type ObservationType } from '../../src/domain/observation.ts'
-import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../src/domain/search-query.ts'
+import { MEMORY_KINDS, type MemoryKind, type SearchFilters, type SearchHit } from '../../src/domain/search-query.ts'
 
 /** A memory as a test stored it. */
 export interface Stored {
@@ -47,7 +47,7 @@ export function saysAll(memory: Stored, words: readonly string[]): boolean {
   return words.every((word) => said.has(word))
 }
 
-export const nameOf = ({ kind, id }: Pick<Stored, 'kind' | 'id'>) => `${kind} ${id}`
+export const nameOf = ({ kind, id }: Pick<SearchHit, 'kind' | 'id'>) => `${kind} ${id}`
 
 /** A path is the same path on every system. */
 const slashed = (path: string) => lower(path).replaceAll('\\', '/')

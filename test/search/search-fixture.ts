@@ -141,6 +141,8 @@ export function callsOf(engine: SearchEngine): SearchCalls {
     loadMemories: async (rows) => reader.loadMemories(rows),
     around: async (...args) => reader.around(...args),
     listFiltered: async (...args) => reader.listFiltered(...args),
+    evidence: async (...args) => reader.evidence(...args),
+    passagesAround: async (...args) => reader.passagesAround(...args),
     state: async () => engine.state(),
     counts: async (project) => engine.counts(project),
     forget: async (ids) => engine.forget(ids),

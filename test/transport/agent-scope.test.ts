@@ -84,6 +84,7 @@ test.each([true, false])('an agent can call what its tools need and nothing else
     'forget',
     'hello',
     'observations',
+    'passages',
     'remember',
     'search',
     'summaries',

@@ -127,6 +127,8 @@ function wordSearch(database: string): { open: () => Promise<SearchReader>; clos
         loadMemories: async (rows) => reader.loadMemories(rows),
         around: async (...args) => reader.around(...args),
         listFiltered: async (...args) => reader.listFiltered(...args),
+        evidence: async (...args) => reader.evidence(...args),
+        passagesAround: async (...args) => reader.passagesAround(...args),
         counts: async (project) => reader.counts(project, null),
         state: async () => opened.state(),
       }

@@ -293,7 +293,7 @@ describe('forget', () => {
     ['ids and filters at once', { ids: [1], project: 'shop' }],
   ])('refuses %s', async (_name, what) => {
     await expect(ask({ ...what, confirm: true })).rejects.toMatchObject({ code: 'bad_request' })
-    expect((await found('')).length).toBe(4)
+    expect((await found('')).length).toBe(5)
   })
 })
 

@@ -384,7 +384,9 @@ describe('channel.rest', () => {
       status: 200,
     })
     await h.settle()
-    expect((await rest('GET', '/api/search?session=s')).body).toMatchObject({ hits: [{ title: 'Edit w' }] })
+    expect((await rest('GET', '/api/search?session=s&kind=observation')).body).toMatchObject({
+      hits: [{ title: 'Edit w' }],
+    })
     expect(await rest('GET', '/api/observations/1')).toMatchObject({ body: { id: 1, sources: ['a'] } })
     expect(await rest('GET', '/api/sessions/s')).toMatchObject({ body: { row: { state: 'observing' }, summaries: 1 } })
     expect(await rest('GET', '/api/queue/stats')).toMatchObject({ body: { pending: 0 } })

@@ -1,18 +1,20 @@
 /** Operations on memories: search, read, write, correct, forget. */
 import * as z from 'zod'
 import { REINDEX_PARTS } from '../../daemon/memory-changes.ts'
+import { hitsWithinTokens } from '../../domain/hit-budget.ts'
 import { observationNotFound } from '../../domain/observation.ts'
 import { findProject } from '../../domain/project.ts'
 import {
   areFiltersNarrow,
   MEMORY_KINDS,
   NO_FILTERS,
+  OBSERVATIONS_ONLY,
   SEARCH_MODES,
   type SearchFilters,
   type SearchHit,
 } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
-import { type FoundMemory, type LinkedObservation, searchRowId } from '../../store/search-port.ts'
+import { type FoundMemory, type FoundPassage, type LinkedObservation, searchRowId } from '../../store/search-port.ts'
 import type { ReadContext, SearchReader } from '../context.ts'
 import { AGENTS_TOO, type Caller, daemonOperation, LOCAL_ONLY, readOperation } from '../operation.ts'
 import { resolveFilters, resolveProjectKey, resolveSession } from '../resolve.ts'
@@ -39,6 +41,11 @@ import {
 } from '../schemas.ts'
 import { isInScope, limitToScope } from '../scope.ts'
 
+/** More than any client accepts as one answer. */
+const MAX_ANSWER_TOKENS = 100_000
+/** Passages that are listed as evidence of all observations of one answer. */
+const MAX_EVIDENCE = 200
+const MAX_PASSAGES_AROUND = 20
 /** A fact is a sentence. */
 const MAX_FACT_CHARS = 2_000
 /** Projects in the statistics; the rest is only in the sums. */
@@ -63,13 +70,21 @@ export const memoryOperations = {
       ...filterFields,
       limit: z.int().min(1).max(MAX_HITS).default(20),
       offset: z.int().min(0).max(MAX_OFFSET).default(0),
+      tokens: z
+        .int()
+        .min(1)
+        .max(MAX_ANSWER_TOKENS)
+        .nullable()
+        .default(null)
+        .describe('About how many tokens all hits may have; the last one is cut. null: as many as limit says'),
     }),
     nested: ['request', 'filters'],
     answerType: 'found',
     answerDescription: '`answer`: `mode`, `notes`, `hits`, `total`, `tookMs`, `embedder`',
-    handle: async ({ reader, search }, { query, mode, limit, offset, ...filters }, caller) => {
+    handle: async ({ reader, search }, { query, mode, limit, offset, tokens, ...filters }, caller) => {
       const request = { query, mode, limit, offset, filters: await scopedFilters(reader, filters, caller) }
-      return { answer: await (await search()).search(request) }
+      const answer = await (await search()).search(request)
+      return { answer: tokens === null ? answer : { ...answer, hits: hitsWithinTokens(answer.hits, tokens) } }
     },
     rest: [{ method: 'GET', path: '/api/search', params: { q: 'query' }, pick: 'answer' }],
   }),
@@ -78,14 +93,37 @@ export const memoryOperations = {
     about: 'Reads whole observations by id.',
     doors: AGENTS_TOO,
     input: z.object({ ids: z.array(memoryId).min(1).max(MAX_SHOWN) }),
-    answerDescription: '`observations` in the order of the ids, `missing`',
+    answerDescription: '`observations` in the order of the ids, `passages` (their evidence), `missing`',
     handle: async ({ search }, input, caller) => {
       const ids = [...new Set(input.ids)]
-      const stored = await (await search()).observations(ids)
+      const reader = await search()
+      const stored = await reader.observations(ids)
       const observations = stored.filter(({ project }) => isInScope(project, caller))
       const found = new Set(observations.map(({ id }) => id))
-      return { observations, missing: ids.filter((id) => !found.has(id)) }
+      const passages = await reader.evidence([...found], MAX_EVIDENCE)
+      return { observations, passages, missing: ids.filter((id) => !found.has(id)) }
     },
+  }),
+
+  passages: readOperation({
+    about: 'Reads passages by id, each with those before and after it in its turn.',
+    doors: AGENTS_TOO,
+    input: z.object({
+      ids: z.array(memoryId).min(1).max(MAX_SHOWN),
+      around: z.int().min(0).max(MAX_PASSAGES_AROUND).default(2).describe('Passages before and after each'),
+    }),
+    answerDescription: '`passages`: for each id `id` and `around`, the passages in the order of the session; `missing`',
+    handle: async ({ search }, { ids, around }, caller) => {
+      const reader = await search()
+      const passages: { id: number; around: FoundPassage[] }[] = []
+      for (const id of new Set(ids)) {
+        const found = (await reader.passagesAround(id, around)).filter(({ project }) => isInScope(project, caller))
+        if (found.some((one) => one.id === id)) passages.push({ id, around: found })
+      }
+      const found = new Set(passages.map(({ id }) => id))
+      return { passages, missing: [...new Set(ids)].filter((id) => !found.has(id)) }
+    },
+    rest: [{ method: 'GET', path: '/api/passages/:ids', pick: 'passages' }],
   }),
 
   observation: readOperation({
@@ -198,6 +236,8 @@ export const memoryOperations = {
     input: z.object({
       ids: z.array(memoryId).max(MAX_IDS).default([]),
       ...filterFields,
+      // What else is lost is chosen, not a default.
+      kinds: filterFields.kinds.unwrap().default(OBSERVATIONS_ONLY.kinds).describe('observation unless given'),
       related: z
         .boolean()
         .default(false)
@@ -383,7 +423,7 @@ async function loadTimeline(
 }
 
 async function bestHit(search: SearchReader, query: string, project: string | null): Promise<number | null> {
-  const filters = { ...NO_FILTERS, project }
+  const filters = { ...OBSERVATIONS_ONLY, project }
   const { hits } = await search.search({ query, mode: 'auto', filters, limit: 1, offset: 0 })
   const [best] = hits
   return best === undefined || best.completes ? null : best.id

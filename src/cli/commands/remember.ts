@@ -89,6 +89,7 @@ export const forgetCommand = defineCommand({
   ],
   options: {
     ...filterOptions,
+    kind: { ...filterOptions.kind, default: 'observation' },
     project: projectOption,
     'with-related': {
       type: 'boolean',

@@ -5,7 +5,7 @@ import { TYPE_ICONS } from '../../context/lines.ts'
 import { formatDateTime, formatFullDay, formatTime } from '../../domain/dates.ts'
 import {
   type Explanation,
-  type MemoryKind,
+  type HitKind,
   SEARCH_MODES,
   type SearchAnswer,
   type SearchHit,
@@ -18,7 +18,7 @@ import {
   numberOption,
   oneOf,
   parseObservationId,
-  parseObservationIds,
+  parseShownIds,
   refuseIf,
 } from '../arguments.ts'
 import { printResult } from '../cli.ts'
@@ -28,12 +28,15 @@ import { formatDuration } from '../format.ts'
 import { callMemory, withMemory } from '../memory-client.ts'
 import { drawBar } from '../progress.ts'
 import { observationLines, reportMissing } from '../render/observation.ts'
+import { evidenceLines, passageLines, reportMissingPassages } from '../render/passage.ts'
 import type { Display, Style } from '../style.ts'
 import { cutColumn, rightColumn, type TableCell, type TableColumn, tableLines } from '../table.ts'
-import { displayWidth, padEnd, padStart, terminalSafe, truncate } from '../text.ts'
+import { displayWidth, padEnd, padStart, paragraphLines, terminalSafe, truncate } from '../text.ts'
 import { showSessionSummary } from './summarize.ts'
 
 const { MAX_AROUND, MAX_HITS, MAX_OFFSET, MAX_QUERY_CHARS, MAX_SHOWN } = INPUT_LIMITS
+
+const MAX_SEARCH_TOKENS = 100_000
 
 export const searchCommand = defineCommand({
   usage: 'search [words..]',
@@ -41,7 +44,7 @@ export const searchCommand = defineCommand({
   group: 'Memory',
   summary: 'Find what was learned, by words and by meaning',
   about:
-    'Finds observations (or summaries and prompts: --kind) of the current project, best first. Ask as you would ask a ' +
+    'Finds observations, summaries and passages (or prompts: --kind) of the current project, best first. Ask as you would ask a ' +
     'colleague, or by an exact name: getUserById, ERR_MODULE_NOT_FOUND, src/auth/jwt.ts. Without words it lists the newest ' +
     'that pass the filters. Filters are exact in every mode. --mode strict requires every word and lists the newest first, ' +
     'semantic searches by meaning only, hybrid by both, and auto (the default) chooses; the last line names the mode. ' +
@@ -59,11 +62,24 @@ export const searchCommand = defineCommand({
     mode: { ...stringOption(SEARCH_MODES.join(', '), 'm'), default: 'auto' },
     limit: limitOption('Hits shown', 10, MAX_HITS),
     offset: { ...numberOption('offset', 'Hits skipped before the first', 0, MAX_OFFSET), default: 0 },
+    tokens: numberOption(
+      'tokens',
+      'About how many tokens all hits may have; the last one is cut',
+      1,
+      MAX_SEARCH_TOKENS,
+    ),
     explain: { type: 'boolean', alias: 'e', describe: 'Show the parts of each score' },
   },
-  run: async ({ rest, mode, limit, offset, explain, ...args }, cli) => {
+  run: async ({ rest, mode, limit, offset, tokens = null, explain, ...args }, cli) => {
     const filters = parseFilterArgs(args, cli.env, cli.display().now)
-    const request = { query: joinQuery(rest), mode: oneOf('mode', mode, SEARCH_MODES), ...filters, limit, offset }
+    const request = {
+      query: joinQuery(rest),
+      mode: oneOf('mode', mode, SEARCH_MODES),
+      ...filters,
+      limit,
+      offset,
+      tokens,
+    }
     const { answer, elsewhere, running } = await withMemory(cli, async (call, running) => {
       const { answer } = await call('search', request)
       return { answer, elsewhere: await countElsewhere(request, answer, call), running }
@@ -98,11 +114,13 @@ export const showCommand = defineCommand({
   summary: 'Observations in full: text, files, links, sources',
   about:
     'Prints whole observations: what was learned, the files and functions it is about, the session and prompt it comes ' +
-    'from, what replaces or repeats it, and how many tokens it takes to read it. With --session the summary of a whole ' +
+    'from, what replaces or repeats it, how many tokens it takes to read it, and the passages it was made of. The id of a ' +
+    'passage (p12) prints it with what was said and done around it. With --session the summary of a whole ' +
     'session, or, before claude-mem summarize has made one, those of its turns. Works without a daemon too.',
   examples: [
     ['claude-mem show 12', 'one'],
     ['claude-mem show 12 15 16', 'several; 12,15,16 is the same'],
+    ['claude-mem show p12', 'a passage with what is around it'],
     ['claude-mem show --session 5f1c', 'the summary of a session'],
     ['claude-mem show 12 --json | jq .observations[].facts', 'for programs'],
   ],
@@ -112,15 +130,29 @@ export const showCommand = defineCommand({
       refuseIf(rest.length > 0, 'show takes either ids or --session')
       return await showSessionSummary(session, cli)
     }
-    const ids = parseObservationIds(rest)
-    refuseIf(ids.length === 0, 'show needs the id of an observation; claude-mem search shows them')
-    refuseIf(ids.length > MAX_SHOWN, `show takes at most ${MAX_SHOWN} ids at once`)
-    const { observations, missing, running } = await callMemory(cli, 'observations', { ids })
-    printResult(cli, { running, observations, missing }, () => {
-      const blocks = observations.map((observation) => observationLines(observation, cli.display()))
+    const ids = parseShownIds(rest)
+    const count = ids.observations.length + ids.passages.length
+    refuseIf(count === 0, 'show needs the id of an observation or a passage; claude-mem search shows them')
+    refuseIf(count > MAX_SHOWN, `show takes at most ${MAX_SHOWN} ids at once`)
+    const shown = await withMemory(cli, async (call, running) => {
+      const read = ids.observations.length === 0 ? null : await call('observations', { ids: ids.observations })
+      const around = ids.passages.length === 0 ? null : await call('passages', { ids: ids.passages })
+      return { running, read, around }
+    })
+    const observations = shown.read?.observations ?? []
+    const passages = shown.around?.passages ?? []
+    const evidence = shown.read?.passages ?? []
+    const missing = shown.read?.missing ?? []
+    const result = { running: shown.running, observations, evidence, passages, missing }
+    printResult(cli, result, () => {
+      const display = cli.display()
+      const blocks = [
+        ...observations.map((one) => [...observationLines(one, display), ...evidenceLines(one.id, evidence, display)]),
+        ...passages.map((one) => passageLines(one, display)),
+      ]
       return blocks.flatMap((lines, i) => (i === 0 ? lines : ['', ...lines]))
     })
-    return reportMissing(missing, cli)
+    return reportMissing(missing, cli) || reportMissingPassages(shown.around?.missing ?? [], cli)
   },
 })
 
@@ -158,23 +190,26 @@ export const timelineCommand = defineCommand({
   },
 })
 
-type ListedMemory = Pick<TimelineItem, 'kind' | 'id' | 'type'>
+type ListedMemory = Pick<SearchHit, 'kind' | 'id' | 'type'>
 
-const KIND_ICONS: Record<Exclude<MemoryKind, 'observation'>, string> = { summary: '📋', prompt: '💬' }
+const KIND_ICONS: Record<Exclude<HitKind, 'observation'>, string> = { summary: '📋', prompt: '💬', passage: '¶' }
 
 function memoryIcon({ kind, type }: ListedMemory): string {
   return kind === 'observation' ? TYPE_ICONS[type ?? 'change'] : KIND_ICONS[kind]
 }
 
-/** Only observations can be read by their id. */
+/** Only observations and passages can be read by their id. */
 function memoryLabel({ kind, id }: ListedMemory): string {
+  if (kind === 'passage') return `p${id}`
   return kind === 'observation' ? `#${id}` : kind
 }
 
 /** Snippet and notes are indented below their row. */
 const INDENT = '      '
-/** Snippets are one line, also when the output is not a terminal. */
-const SNIPPET_COLUMNS = 200
+/** Snippets are wrapped, also when the output is not a terminal. */
+const SNIPPET_COLUMNS = 120
+/** A passage has some ten lines; the rest is shown by `claude-mem show`. */
+const MAX_SNIPPET_LINES = 12
 /** Ids that a hint names. */
 const SHOWN_IDS = 3
 
@@ -227,20 +262,23 @@ function hitCells(hit: SearchHit, { oneProject }: SearchDisplay, { style }: Disp
 function hitDetailLines(hit: SearchHit, { explain }: SearchDisplay, display: Display): string[] {
   const { style, columns } = display
   const width = Math.min(SNIPPET_COLUMNS, columns ?? SNIPPET_COLUMNS) - INDENT.length
-  const snippet = truncate(terminalSafe(hit.snippet), width)
+  const all = paragraphLines(hit.snippet, width)
+  const snippet = all.length <= MAX_SNIPPET_LINES ? all : [...all.slice(0, MAX_SNIPPET_LINES), '…']
   const notes = hitNotes(hit)
   const lines = [
-    ...(snippet === '' ? [] : [highlightWords(snippet, hit.explanation.matched, style)]),
+    ...snippet.map((line) => highlightWords(line, hit.explanation.matched, style)),
     ...(notes === '' ? [] : [style.yellow(notes)]),
     ...(explain ? explanationLines(hit.explanation, width, display) : []),
   ]
   return lines.map((line) => INDENT + line)
 }
 
-function hitNotes({ pinned, supersededBy, similar }: SearchHit): string {
+function hitNotes({ kind, pinned, supersededBy, similar, passage }: SearchHit): string {
   const ids = similar.slice(0, SHOWN_IDS).map((id) => `#${id}`)
   const more = similar.length > SHOWN_IDS ? ` and ${similar.length - SHOWN_IDS} more` : ''
   return [
+    ...(passage === null || kind === 'passage' ? [] : [`p${passage.id}`]),
+    ...(passage?.outcome === 'failed' ? ['failed'] : []),
     ...(pinned ? ['pinned'] : []),
     ...(supersededBy === null ? [] : [`replaced by #${supersededBy}`]),
     ...(similar.length === 0 ? [] : [`nearly the same: ${ids.join(', ')}${more}`]),
@@ -272,13 +310,15 @@ function footer(answer: SearchAnswer, { offset }: SearchDisplay, { style }: Disp
 }
 
 function hintLines({ hits, total }: SearchAnswer, { offset }: SearchDisplay, { style }: Display): string[] {
-  const ids = hits.filter(({ kind }) => kind === 'observation').map(({ id }) => id)
+  const ids = hits.filter(({ kind }) => kind === 'observation' || kind === 'passage').map(shownId)
   const next = offset + hits.length
   return [
     ...(ids.length === 0 ? [] : [style.dim(`Full text: claude-mem show ${ids.slice(0, SHOWN_IDS).join(' ')}`)]),
     ...(next < total ? [style.dim(`More: --offset ${next}`)] : []),
   ]
 }
+
+const shownId = ({ kind, id }: SearchHit): string => (kind === 'passage' ? `p${id}` : String(id))
 
 /** Words of a long query that are highlighted. */
 const MAX_HIGHLIGHTED_WORDS = 50

@@ -4,6 +4,7 @@ import { memoryId } from '../../api/schemas.ts'
 import { estimateTokens } from '../../domain/observation.ts'
 import { isEntirelyPrivate } from '../../domain/private-parts.ts'
 import { sanitizeText } from '../../domain/sanitize.ts'
+import { OBSERVATIONS_ONLY } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
 import {
   ALL_PROJECTS,
@@ -144,7 +145,7 @@ async function previewForget(
       byIds ? 'give ids or filters, not both' : 'say what to forget: ids from search_memory, or a filter',
     )
   }
-  const filters = byIds ? {} : searchFilters(args, here)
+  const filters = byIds ? {} : { ...searchFilters(args, here), kinds: OBSERVATIONS_ONLY.kinds }
   const { report } = await call('forget', { ids: args.ids ?? [], ...filters, related: args.related, confirm: false })
   const tooMany = report.ids.length > MAX_IDS
   const shownIds = report.ids.slice(0, ROWS_SHOWN)

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import type { OutputOf } from '../../api/index.ts'
 import { memoryId } from '../../api/schemas.ts'
 import { OBSERVATION_STATUSES, OBSERVATION_TYPES, type Summary, tokensForChars } from '../../domain/observation.ts'
-import { AGENT_WORDS, quotedName, reportedText, speakerOf } from '../../domain/reported-speech.ts'
+import { PASSAGE_KINDS } from '../../domain/passage.ts'
+import { AGENT_WORDS, quoted, quotedName, reportedText, speakerOf } from '../../domain/reported-speech.ts'
 import { SPEAKERS } from '../../domain/speaker.ts'
 import { MemError } from '../../lib/errors.ts'
 import { projectInput, resolveProjectInput, sessionInput } from '../inputs.ts'
@@ -13,12 +14,13 @@ import {
   limitedPaths,
   oneLine,
   paragraphs,
+  passageSubject,
   rowTime,
   shortSession,
   tokenCost,
   unlessEmpty,
 } from '../text.ts'
-import { defineTool, READ_ONLY } from '../tool.ts'
+import { defineTool, READ_ONLY, type ToolContext } from '../tool.ts'
 
 type ObservationView = OutputOf<'observations'>['observations'][number]
 
@@ -64,38 +66,131 @@ const observationSchema = z.object({
   superseded_by: z.int().optional().describe('Read that one instead'),
   supersedes: ids,
   repeats: ids.describe('Earlier ones that say nearly the same'),
+  evidence: texts.describe('Passages it was made of: read them by their p-ids'),
 })
 type ObservationReply = z.input<typeof observationSchema>
+
+const passageId = z.string().regex(/^p[1-9]\d{0,14}$/)
+const shownIds = z.array(z.union([z.int(), z.string()])).optional()
+const passageSchema = z.object({
+  id: z.string(),
+  session: z.string(),
+  around: z.array(
+    z.object({
+      id: z.string(),
+      kind: z.enum(PASSAGE_KINDS),
+      about: z.string().optional(),
+      outcome: z.enum(['ok', 'failed']).optional(),
+      at: z.string(),
+      text: z.string().describe('A quotation'),
+    }),
+  ),
+})
+type PassageReply = z.input<typeof passageSchema>
 
 export const getObservations = defineTool({
   name: 'get_observations',
   title: 'Read memories whole',
   description:
-    'Step 3, expensive: whole observations by id: narrative, facts, files, functions. Take the ids from search_memory ' +
-    'or timeline, whose rows say what each costs; ask for those you need in one call. An answer has at most about ' +
-    `${MAX_OBSERVATIONS_TOKENS} tokens; the ids of what does not fit are listed, to be requested next.`,
-  input: z.strictObject({ ids: z.array(memoryId).min(1).max(MAX_IDS) }),
+    'Expensive: whole observations by id: narrative, facts, files, functions, and the passages they were made of. A p-id ' +
+    'reads a passage with what was said and done around it. Take the ids from search_memory or timeline; ask for those you ' +
+    `need in one call. An answer has at most about ${MAX_OBSERVATIONS_TOKENS} tokens; the ids of what does not fit are ` +
+    'listed, to be requested next.',
+  input: z.strictObject({
+    ids: z
+      .array(z.union([memoryId, passageId]))
+      .min(1)
+      .max(MAX_IDS)
+      .describe('12, or "p12" for a passage'),
+  }),
   output: z.object({
     observations: z.array(observationSchema),
-    missing: ids.describe('Not found: forgotten, or never existed'),
-    left_out: ids.describe('Did not fit into this answer: request them next'),
+    passages: z.array(passageSchema).optional(),
+    missing: shownIds.describe('Not found: forgotten, or never existed'),
+    left_out: shownIds.describe('Did not fit into this answer: request them next'),
     tokens: z.int().describe('What this answer costs'),
   }),
   annotations: READ_ONLY,
   run: async (args, { call }) => {
-    const { observations, missing } = await call('observations', { ids: args.ids })
-    const { shown, rest, tokens } = takeWithinBudget(observations.map(observationReply), MAX_OBSERVATIONS_TOKENS)
-    const leftOut = rest.map(({ id }) => id)
-    const data = { observations: shown, missing: unlessEmpty(missing), left_out: unlessEmpty(leftOut), tokens }
+    const { observations, passages, missing } = await readIds(args.ids, call)
+    const read = takeWithinBudget(observations, MAX_OBSERVATIONS_TOKENS)
+    const around = takeWithinBudget(passages, MAX_OBSERVATIONS_TOKENS - read.tokens)
+    const leftOut = [...read.rest.map(({ id }) => id), ...around.rest.map(({ id }) => id)]
+    const tokens = read.tokens + around.tokens
+    const data = {
+      observations: read.shown,
+      passages: unlessEmpty(around.shown),
+      missing: unlessEmpty(missing),
+      left_out: unlessEmpty(leftOut),
+      tokens,
+    }
     const parts = [
-      ...shown.map(observationReplyText),
-      missing.length === 0 ? '' : `Not found: ${idList(missing)}. Take ids from search_memory.`,
-      leftOut.length === 0 ? '' : `Did not fit into this answer, request them next: ${idList(leftOut)}.`,
+      ...read.shown.map(observationReplyText),
+      ...around.shown.map(passageReplyText),
+      missing.length === 0 ? '' : `Not found: ${shownIdList(missing)}. Take ids from search_memory.`,
+      leftOut.length === 0 ? '' : `Did not fit into this answer, request them next: ${shownIdList(leftOut)}.`,
       tokenCost(tokens),
     ]
     return { data, text: joinParts(parts, '\n\n') }
   },
 })
+
+type ShownId = number | string
+const shownIdList = (list: readonly ShownId[]): string =>
+  list.map((id) => (typeof id === 'number' ? `#${id}` : id)).join(', ')
+
+async function readIds(given: readonly ShownId[], call: ToolContext['call']) {
+  const observationIds = given.filter((id) => typeof id === 'number')
+  const passageIds = given.filter((id) => typeof id === 'string').map((id) => Number(id.slice(1)))
+  const read = observationIds.length === 0 ? null : await call('observations', { ids: observationIds })
+  const around = passageIds.length === 0 ? null : await call('passages', { ids: passageIds })
+  const missing: ShownId[] = [...(read?.missing ?? []), ...(around?.missing ?? []).map((id) => `p${id}`)]
+  return {
+    observations: (read?.observations ?? []).map((view) => observationReply(view, read?.passages ?? [])),
+    passages: (around?.passages ?? []).map(passageReply),
+    missing,
+  }
+}
+
+const PASSAGE_TEXT_CHARS = 700
+/** Passages of an observation that are listed, and characters of the beginning of each. */
+const MAX_EVIDENCE = 8
+const EVIDENCE_CHARS = 100
+
+function passageReply({ id, around }: OutputOf<'passages'>['passages'][number]): PassageReply {
+  return {
+    id: `p${id}`,
+    session: shortSession(around[0]?.session ?? ''),
+    around: around.map((passage) => ({
+      id: `p${passage.id}`,
+      kind: passage.kind,
+      about: passageSubject(passage),
+      outcome: passage.outcome ?? undefined,
+      at: rowTime(passage.at),
+      // What was said and printed in a session, by anyone: always a quotation.
+      text: quoted(paragraphs(passage.text, PASSAGE_TEXT_CHARS)),
+    })),
+  }
+}
+
+function passageReplyText({ id, session, around }: PassageReply): string {
+  const lines = around.map(({ id: one, kind, about, outcome, at, text }) => {
+    const head = joinParts([one, at, kind, outcome === 'failed' ? 'failed' : '', about ?? ''], ' ')
+    return `${head}\n${text}`
+  })
+  return [`${id} and what is around it, session ${session}:`, ...lines].join('\n')
+}
+
+/** `p12 command: the beginning of its text` */
+function evidenceLines(id: number, passages: OutputOf<'observations'>['passages']): string[] | undefined {
+  const own = passages.filter(({ observationId }) => observationId === id)
+  const shown = own.slice(0, MAX_EVIDENCE).map((passage) => {
+    const head = joinParts([`p${passage.id}`, passage.kind, passageSubject(passage) ?? ''], ' ')
+    return `${head}: ${quoted(oneLine(passage.text, EVIDENCE_CHARS))}`
+  })
+  const more = own.length - shown.length
+  return unlessEmpty(more > 0 ? [...shown, `… ${more} more`] : shown)
+}
 
 /** The first ones that fit, at least one. The first that does not fit ends the answer, so that it keeps its order. */
 function takeWithinBudget<T>(all: readonly T[], maxTokens: number): { shown: T[]; rest: T[]; tokens: number } {
@@ -110,7 +205,7 @@ function takeWithinBudget<T>(all: readonly T[], maxTokens: number): { shown: T[]
   return { shown: all.slice(0, count), rest: all.slice(count), tokens }
 }
 
-function observationReply(view: ObservationView): ObservationReply {
+function observationReply(view: ObservationView, passages: OutputOf<'observations'>['passages']): ObservationReply {
   const reported = (text: string) => reportedText(text, speakerOf(view))
   const functions = view.functionsChanged.map(({ name, file, action }) => `${action} ${name} in ${file}`)
   return {
@@ -135,6 +230,7 @@ function observationReply(view: ObservationView): ObservationReply {
     superseded_by: view.supersededBy ?? undefined,
     supersedes: unlessEmpty(view.supersedes.slice(0, MAX_LINKS)),
     repeats: unlessEmpty(view.repeats.slice(0, MAX_LINKS)),
+    evidence: evidenceLines(view.id, passages),
   }
 }
 
@@ -154,6 +250,7 @@ function observationReplyText(shown: ObservationReply): string {
     labelled('Functions', shown.functions_changed),
     shown.supersedes === undefined ? '' : `Supersedes ${idList(shown.supersedes)}`,
     shown.repeats === undefined ? '' : `Repeats ${idList(shown.repeats)}`,
+    ...(shown.evidence ?? []),
   ]
   return joinParts(lines, '\n')
 }

@@ -13,6 +13,8 @@ import {
   joinParts,
   limitedList,
   oneLine,
+  paragraphs,
+  passageSubject,
   rowSchema,
   sum,
   tokenCost,
@@ -20,21 +22,26 @@ import {
 } from '../text.ts'
 import { defineTool, READ_ONLY } from '../tool.ts'
 
-/** About 600 tokens: enough to choose from. */
-const DEFAULT_ROWS = 10
+/** Some ten passages: enough to answer most questions from. */
+const DEFAULT_TOKENS = 1_000
+const MIN_TOKENS = 100
+const MAX_TOKENS = 8_000
+/** The tokens end a list earlier. */
+const DEFAULT_ROWS = 30
 const MAX_ROWS = 50
 const MAX_OFFSET = 10_000
-const SNIPPET_CHARS = 160
-/** A path says where it was; more of them do not help to choose. */
-const FILES_SHOWN = 2
+/** A passage, or the best sentences of a memory. */
+const SNIPPET_CHARS = 640
 const FILE_CHARS = 100
 const SIMILAR_SHOWN = 5
 const NOTES_SHOWN = 5
 const NOTE_CHARS = 200
 
 const hitSchema = rowSchema.extend({
-  snippet: z.string().optional(),
-  files: z.array(z.string()).optional(),
+  passage: z.string().optional().describe('The passage that the text is: p12'),
+  about: z.string().optional().describe('Command, file or commit of the passage'),
+  outcome: z.enum(['ok', 'failed']).optional(),
+  text: z.string().optional().describe('What was said or done; a quotation'),
   pinned: z.literal(true).optional(),
   superseded_by: z.int().optional().describe('Read that one instead'),
   similar: z.array(z.int()).optional().describe('Near-duplicates left out for this one'),
@@ -46,16 +53,22 @@ export const searchMemory = defineTool({
   name: 'search_memory',
   title: 'Search memory',
   description:
-    'Step 1, cheap: finds memories of earlier sessions by words and meaning. Answers with an index: a row of some 60 ' +
-    'tokens each, with what reading it whole costs. Choose rows by title and date; `timeline` shows what happened around ' +
-    'one, `get_observations` reads the few you need. Use it before redoing work or asking about past decisions, bugs ' +
-    'and why code is as it is. Code names, paths, error texts and plain questions all work. Without a query: the ' +
-    'newest that pass the filters.',
+    'Finds what earlier sessions said, did and learned, by words and meaning, best first, with the text to answer from, up ' +
+    'to a number of tokens. Often that is the answer; else `get_observations` reads an observation (#12) whole, or a ' +
+    'passage (p12) with what is around it, and `timeline` shows what happened around an observation. Use it before ' +
+    'redoing work or asking about past decisions, bugs and why code is as it is. Code names, paths, error texts and ' +
+    'plain questions all work. Without a query: the newest that pass the filters.',
   input: z.strictObject({
     query: z.string().max(MAX_QUERY_CHARS).default(''),
     project: projectInput,
     ...filterInputs,
     mode: z.enum(SEARCH_MODES).default('auto').describe('strict: every word must match, newest first'),
+    tokens: z
+      .int()
+      .min(MIN_TOKENS)
+      .max(MAX_TOKENS)
+      .default(DEFAULT_TOKENS)
+      .describe('About how long the answer may be'),
     limit: z.int().min(1).max(MAX_ROWS).default(DEFAULT_ROWS),
     offset: z.int().min(0).max(MAX_OFFSET).default(0),
   }),
@@ -63,28 +76,25 @@ export const searchMemory = defineTool({
     total: z.int().describe('How many were found, at least'),
     mode: z.string(),
     results: z.array(hitSchema),
-    tokens: z.int().describe('What reading all of these whole would cost'),
     notes: z.array(z.string()).optional(),
     next: z.string(),
   }),
   annotations: READ_ONLY,
   run: async (args, { call, here }) => {
-    const { query, mode, limit, offset } = args
+    const { query, mode, limit, offset, tokens } = args
     const filters = searchFilters(args, here)
-    const { answer } = await call('search', { query, mode, ...filters, limit, offset })
+    const { answer } = await call('search', { query, mode, ...filters, limit, offset, tokens })
     const hits = answer.hits.slice(0, limit)
     const results = hits.map((hit) => searchRow(hit, filters.project === null))
     const data = {
       total: answer.total,
       mode: answer.mode,
       results,
-      tokens: sum(hits.map(({ tokens }) => tokens)),
       notes: limitedList(answer.notes, NOTES_SHOWN, NOTE_CHARS),
       next: searchNextStep(results, answer.total, offset, filters.project),
     }
     const shown = `${groupedNumber(results.length)} of ${groupedNumber(data.total)} found (${data.mode})`
-    const head =
-      results.length === 0 ? `Nothing found (${data.mode}).` : `${shown}; all of these whole: ${tokenCost(data.tokens)}`
+    const head = results.length === 0 ? `Nothing found (${data.mode}).` : shown
     return { data, text: [head, ...(data.notes ?? []), ...results.map(searchRowText), data.next].join('\n') }
   },
 })
@@ -96,12 +106,17 @@ export function searchHitText(hit: SearchHit, manyProjects: boolean): string {
 
 function searchRow(hit: SearchHit, manyProjects: boolean): SearchRow {
   const row = indexRow(hit, { project: manyProjects, session: false })
-  const snippet = oneLine(hit.snippet, SNIPPET_CHARS)
+  const { passage } = hit
+  const text = paragraphs(hit.snippet, SNIPPET_CHARS)
+  const [file] = hit.files
+  const ownFile = file === undefined ? undefined : quotedName(oneLine(file, FILE_CHARS))
   return {
     ...row,
+    passage: passage === null ? undefined : `p${passage.id}`,
+    about: passage === null ? ownFile : passageSubject(passage),
+    outcome: passage?.outcome ?? undefined,
     // An excerpt, perhaps of somebody else's words: always a quotation.
-    snippet: snippet === '' || isInTitle(snippet, row.title) ? undefined : quoted(snippet),
-    files: unlessEmpty(hit.files.slice(0, FILES_SHOWN).map((file) => quotedName(oneLine(file, FILE_CHARS)))),
+    text: text === '' || (passage === null && isInTitle(text, row.title)) ? undefined : quoted(text),
     pinned: hit.pinned ? true : undefined,
     superseded_by: hit.supersededBy ?? undefined,
     similar: unlessEmpty(hit.similar.slice(0, SIMILAR_SHOWN)),
@@ -109,21 +124,37 @@ function searchRow(hit: SearchHit, manyProjects: boolean): SearchRow {
   }
 }
 
-function isInTitle(snippet: string, title: string): boolean {
-  const said = (text: string) => text.replace(/…/g, '').trim().toLowerCase()
-  return said(title).includes(said(snippet))
+function isInTitle(text: string, title: string): boolean {
+  return foldText(title).includes(foldText(text))
 }
 
+const foldText = (text: string): string => text.replace(/[…“”]/g, '').replace(/\s+/g, ' ').trim().toLowerCase()
+
+/** `#12 2026-11-16 14:30 bugfix Fix JWT expiry (npm test failed; superseded by #15)`, and the text below it. */
 function searchRowText(hit: SearchRow): string {
   const remarks = [
+    hit.about ?? '',
     hit.pinned === true ? 'pinned' : '',
     hit.superseded_by === undefined ? '' : `superseded by #${hit.superseded_by}`,
     hit.similar === undefined ? '' : `like ${idList(hit.similar)}`,
     hit.filler === true ? 'only passes the filters' : '',
-    ...(hit.files ?? []),
   ]
   const remarkText = joinParts(remarks, '; ')
-  return joinParts([indexRowText(hit), hit.snippet ?? '', remarkText === '' ? '' : `(${remarkText})`], ' | ')
+  const head = joinParts([rowHead(hit), remarkText === '' ? '' : `(${remarkText})`], ' ')
+  return hit.text === undefined ? head : `${head}\n${hit.text}`
+}
+
+function rowHead(hit: SearchRow): string {
+  const project = hit.project === undefined ? '' : `[${hit.project}]`
+  const speaker = hit.said_by === undefined ? '' : `[${hit.said_by}]`
+  const what = hit.kind === undefined ? `#${hit.id} ${hit.at} ${hit.type ?? 'observation'}` : kindHead(hit)
+  // The text of a passage and what it is about say more than a title made of them.
+  const isTold = hit.kind === 'passage' || (hit.text !== undefined && isInTitle(hit.title, hit.text))
+  return joinParts([what, hit.outcome === 'failed' ? 'failed' : '', project, speaker, isTold ? '' : hit.title], ' ')
+}
+
+function kindHead({ kind, at, session, passage }: SearchRow): string {
+  return kind === 'passage' ? `${passage} ${at}` : `${at} ${kind} of session ${session}`
 }
 
 function searchNextStep(results: readonly IndexRow[], total: number, offset: number, asked: string | null): string {
@@ -134,9 +165,9 @@ function searchNextStep(results: readonly IndexRow[], total: number, offset: num
   }
   const seen = offset + results.length
   const more = total > seen ? ` More: offset ${seen}.` : ''
-  if (results.every(({ id }) => id === undefined))
+  if (results.every(({ kind }) => kind === 'summary' || kind === 'prompt'))
     return `get_session_summary(session) returns the summaries of its turns.${more}`
-  return `timeline(anchor: id) for what happened around one, get_observations(ids) for those you need.${more}`
+  return `get_observations(ids) reads #ids whole, and p-ids with what is around them.${more}`
 }
 
 const DEFAULT_AROUND = 5

@@ -18,11 +18,19 @@ export const STATIC_EMBEDDER_NAME = 'static-1'
 /** Characters of a text that are read: more do not change its meaning, and a pasted file stays cheap. */
 const MAX_CHARS = 20_000
 
-/** How much of what a query says a text says too, word by word, from 0 to 1. */
-export type WordCoverage = (text: string) => number
+/** How close a text is to a query. */
+export interface TextSimilarity {
+  /** Of the vectors of both, from 0 to 1. */
+  cosine: number
+  /** How much of what the query says the text says too, word by word, from 0 to 1. */
+  coverage: number
+}
+
+export type QueryComparer = (text: string) => TextSimilarity
 
 export interface StaticEmbedder extends Embedder {
-  coverageOf(query: string): WordCoverage
+  /** Compares texts with one query. Much cheaper than embedding: words are shared by the texts. */
+  comparerFor(query: string): QueryComparer
 }
 
 export async function staticEmbedder({ file = vectorsFile() }: { file?: string } = {}): Promise<StaticEmbedder> {
@@ -32,12 +40,14 @@ export async function staticEmbedder({ file = vectorsFile() }: { file?: string }
     name: STATIC_EMBEDDER_NAME,
     dimensions: vectors.dimensions,
     embed: async (texts) => texts.map((text) => embedOne(text, vectors, lexicon)),
-    coverageOf: (query) => wordCoverage(query, vectors, lexicon),
+    comparerFor: (query) => queryComparer(query, vectors, lexicon),
   }
 }
 
 /** Cosine up to which two words are unrelated: most pairs of words of one field are above .2. */
 const UNRELATED_COSINE = 0.4
+/** Of a pasted text the first words say what is asked. */
+const MAX_QUERY_WORDS = 32
 
 interface QueryWord {
   whole: string
@@ -46,65 +56,94 @@ interface QueryWord {
   weight: number
 }
 
+/** A word of the texts: its weighted vector, and how similar it is to each word of the query. */
+interface ComparedWord {
+  vector: Float64Array | null
+  similarities: Float32Array
+}
+
 /**
- * For each word of the query the closest word of the text, weighted by how rare it is. Other than the vector of the
- * whole text it does not fade in a text that says other things too. The words of many texts are mostly the same: each is
- * compared once for a query.
+ * Coverage: for each word of the query the closest word of the text, weighted by how rare it is. Other than the vector of
+ * the whole text it does not fade in a text that says other things too. The words of many texts are mostly the same: each
+ * is compared once for a query.
  */
-function wordCoverage(query: string, file: WordVectorFile, lexicon: Lexicon): WordCoverage {
+function queryComparer(query: string, file: WordVectorFile, lexicon: Lexicon): QueryComparer {
   const words = queryWords(query, file, lexicon)
   const total = words.reduce((sum, { weight }) => sum + weight, 0)
-  const known = new Map<string, Float32Array>()
-  const similarities = (token: string): Float32Array => {
-    const cached = known.get(token)
+  const queryVector = embedOne(query, file, lexicon)
+  const known = new Map<string, ComparedWord>()
+  const compared = (token: WordToken): ComparedWord => {
+    const cached = known.get(token.whole)
     if (cached !== undefined) return cached
-    const ranks = lexicon.ranksOfWord(token)
-    const vector = ranks.length === 0 ? null : sumOf(ranks, file)
-    const stems = stemsOf(token)
-    const found = Float32Array.from(words, (word) => wordSimilarity(word, token, stems, vector))
-    known.set(token, found)
+    const found = compareWord(token, words, file, lexicon)
+    known.set(token.whole, found)
     return found
   }
   return (text) => {
-    if (total === 0) return 0
     const best = new Float32Array(words.length)
-    for (const { whole, parts } of splitTokens(text.slice(0, MAX_CHARS))) {
-      for (const token of parts.length > 1 ? [whole, ...parts] : parts) {
-        const found = similarities(token)
-        for (let i = 0; i < best.length; i++) best[i] = Math.max(best[i] ?? 0, found[i] ?? 0)
-      }
+    const sum = new Float64Array(file.dimensions)
+    for (const token of splitTokens(text.slice(0, MAX_CHARS))) {
+      const { vector, similarities } = compared(token)
+      for (let i = 0; i < best.length; i++) best[i] = Math.max(best[i] ?? 0, similarities[i] ?? 0)
+      if (vector !== null) for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (vector[i] ?? 0)
     }
-    return words.reduce((sum, { weight }, i) => sum + weight * (best[i] ?? 0), 0) / total
+    const covered = words.reduce((part, { weight }, i) => part + weight * (best[i] ?? 0), 0)
+    return { cosine: cosineOf(queryVector, normalize(sum)), coverage: total === 0 ? 0 : covered / total }
   }
 }
 
+function compareWord(
+  token: WordToken,
+  words: readonly QueryWord[],
+  file: WordVectorFile,
+  lexicon: Lexicon,
+): ComparedWord {
+  const ranks = lexicon.ranksOfToken(token)
+  const sum = new Float64Array(file.dimensions)
+  for (const rank of ranks) add(sum, file, rank)
+  const similarities = new Float32Array(words.length)
+  for (const part of tokenForms(token)) {
+    const vector = wordVector(part, file, lexicon)
+    const stems = stemsOf(part)
+    for (const [i, word] of words.entries()) {
+      similarities[i] = Math.max(similarities[i] ?? 0, wordSimilarity(word, part, stems, vector))
+    }
+  }
+  return { vector: ranks.length === 0 ? null : sum, similarities }
+}
+
+/** A compound counts as a whole and with its parts. */
+const tokenForms = ({ whole, parts }: WordToken): readonly string[] => (parts.length > 1 ? [whole, ...parts] : parts)
+
 function queryWords(query: string, file: WordVectorFile, lexicon: Lexicon): QueryWord[] {
-  const tokens = splitTokens(query.slice(0, MAX_CHARS)).flatMap(({ whole, parts }) =>
-    parts.length > 1 ? [whole, ...parts] : parts,
-  )
-  const telling = [...new Set(tokens)].filter((token) => !STOP_WORDS.has(token)).slice(0, MAX_QUERY_WORDS)
+  const forms = [...new Set(splitTokens(query.slice(0, MAX_CHARS)).flatMap(tokenForms))]
+  const telling = forms.filter((form) => !STOP_WORDS.has(form)).slice(0, MAX_QUERY_WORDS)
   return telling.map((whole) => {
     const ranks = lexicon.ranksOfWord(whole)
     const weight = ranks.length === 0 ? 1 : wordWeight(Math.max(...ranks))
-    return { whole, stems: stemsOf(whole), vector: ranks.length === 0 ? null : sumOf(ranks, file), weight }
+    return { whole, stems: stemsOf(whole), vector: wordVector(whole, file, lexicon), weight }
   })
 }
 
-/** Of a pasted text the first words say what is asked. */
-const MAX_QUERY_WORDS = 32
-
-function wordSimilarity(word: QueryWord, token: string, stems: readonly string[], vector: Float32Array | null): number {
-  if (token === word.whole || stems.includes(word.whole) || word.stems.includes(token)) return 1
-  if (vector === null || word.vector === null) return 0
-  let cosine = 0
-  for (let i = 0; i < vector.length; i++) cosine += (vector[i] ?? 0) * (word.vector[i] ?? 0)
-  return Math.max(0, (cosine - UNRELATED_COSINE) / (1 - UNRELATED_COSINE))
-}
-
-function sumOf(ranks: readonly number[], file: WordVectorFile): Float32Array | null {
+function wordVector(word: string, file: WordVectorFile, lexicon: Lexicon): Float32Array | null {
+  const ranks = lexicon.ranksOfWord(word)
+  if (ranks.length === 0) return null
   const sum = new Float64Array(file.dimensions)
   for (const rank of ranks) add(sum, file, rank)
   return normalize(sum)
+}
+
+function wordSimilarity(word: QueryWord, form: string, stems: readonly string[], vector: Float32Array | null): number {
+  if (form === word.whole || stems.includes(word.whole) || word.stems.includes(form)) return 1
+  return Math.max(0, (cosineOf(word.vector, vector) - UNRELATED_COSINE) / (1 - UNRELATED_COSINE))
+}
+
+/** Of unit vectors; 0 where one is unknown or they point away from each other. */
+function cosineOf(a: Float32Array | null, b: Float32Array | null): number {
+  if (a === null || b === null) return 0
+  let cosine = 0
+  for (let i = 0; i < a.length; i++) cosine += (a[i] ?? 0) * (b[i] ?? 0)
+  return Math.max(0, cosine)
 }
 
 async function loadVectorFile(file: string): Promise<WordVectorFile> {
@@ -206,16 +245,12 @@ class Lexicon {
   /** A known name counts in addition to its parts: `JavaScript` is itself and `script`. */
   ranksOfToken({ whole, parts }: WordToken): readonly number[] {
     const [first = whole] = parts
-    if (parts.length <= 1) return this.#ranksOf(first)
-    const ranks = parts.flatMap((part) => this.#ranksOf(part))
+    if (parts.length <= 1) return this.ranksOfWord(first)
+    const ranks = parts.flatMap((part) => this.ranksOfWord(part))
     return [...this.#directRanks(whole), ...ranks]
   }
 
   ranksOfWord(word: string): readonly number[] {
-    return this.#ranksOf(word)
-  }
-
-  #ranksOf(word: string): readonly number[] {
     const cached = this.#cache.get(word)
     if (cached !== undefined) return cached
     const ranks = this.#find(word)

@@ -1,7 +1,7 @@
 /** What search reads of passages: matches by words, and the passages themselves with what they belong to. */
 import type { Passage } from '../../domain/passage.ts'
 import { foldPath, type SearchFilters } from '../../domain/search-query.ts'
-import type { FoundPassage, LexicalQuery, PassageWeights, ScoredPassage } from '../search-port.ts'
+import type { EvidencePassage, FoundPassage, LexicalQuery, PassageWeights, ScoredPassage } from '../search-port.ts'
 import { allOf, type Database, EMPTY_SQL, type Sql, sql } from './database.ts'
 import { matchExpression, narrowedFirst } from './full-text-search.ts'
 import { selectPassages } from './passages.ts'
@@ -27,6 +27,13 @@ export function selectMatchingPassages(
     FROM passage_fts ${join} WHERE passage_fts MATCH ${match} AND ${allOf(conditions)} ORDER BY ${order} LIMIT ${limit}`
   if (query.how === 'every') return select(expression)
   return narrowedFirst(db, 'passage_fts', query.text, limit, (narrowed) => select(narrowed ?? expression))
+}
+
+/** Newest first; within an event in their order. */
+export function selectFilteredPassages(db: Database, filters: SearchFilters, limit: number, offset: number): number[] {
+  return db.ids`
+    SELECT p.id FROM passages p WHERE ${allOf(passageConditions(filters))}
+    ORDER BY p.at DESC, p.event_id, p.position LIMIT ${limit} OFFSET ${offset}`
 }
 
 /** Over `passages p`. A passage has no type, concept or pin: a filter for one excludes all of them. */
@@ -59,4 +66,29 @@ export function selectFoundPassages(db: Database, ids: readonly number[]): Found
     if (found === undefined) return []
     return [{ ...passage, projectName: found.projectName, observationIds: JSON.parse(found.observationIds ?? '[]') }]
   })
+}
+
+/** The passages of the events that observations were made of, in the order of the ids and of the session; at most `limit`. */
+export function selectEvidence(db: Database, observationIds: readonly number[], limit: number): EvidencePassage[] {
+  const links = db.all<{ observationId: number; id: number }>`
+    SELECT o.id AS observationId, p.id FROM json_each(${observationIds}) wanted
+      CROSS JOIN observations o ON o.id = wanted.value
+      CROSS JOIN json_each(o.sources) source
+      CROSS JOIN passages p ON p.content_session_id = o.content_session_id AND p.event_id = source.value
+    ORDER BY wanted.key, p.at, p.event_id, p.position LIMIT ${limit}`
+  const passages = new Map(selectPassages(db, [...new Set(links.map(({ id }) => id))]).map((one) => [one.id, one]))
+  return links.flatMap(({ observationId, id }) => {
+    const passage = passages.get(id)
+    return passage === undefined ? [] : [{ ...passage, observationId }]
+  })
+}
+
+/** A passage with those before and after it in its turn, in the order of the session; empty if it does not exist. */
+export function selectPassagesAround(db: Database, id: number, around: number): FoundPassage[] {
+  const ids = db.ids`
+    SELECT b.id FROM passages p JOIN passages b
+      ON b.content_session_id = p.content_session_id AND b.prompt_number = p.prompt_number
+    WHERE p.id = ${id} ORDER BY b.at, b.event_id, b.position`
+  const at = ids.indexOf(id)
+  return at === -1 ? [] : selectFoundPassages(db, ids.slice(Math.max(0, at - around), at + around + 1))
 }

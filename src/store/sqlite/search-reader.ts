@@ -34,7 +34,13 @@ import {
   toObservation,
   toSummary,
 } from './memories.ts'
-import { selectFoundPassages, selectMatchingPassages } from './passage-search.ts'
+import {
+  selectEvidence,
+  selectFilteredPassages,
+  selectFoundPassages,
+  selectMatchingPassages,
+  selectPassagesAround,
+} from './passage-search.ts'
 import { selectPassageSiblings } from './passages.ts'
 import { displayNameSql } from './projects.ts'
 import { openForReading } from './reader.ts'
@@ -59,6 +65,9 @@ const searchOperations = {
   /** Passages by words. */
   passages: selectMatchingPassages,
   loadPassages: selectFoundPassages,
+  listPassages: selectFilteredPassages,
+  evidence: selectEvidence,
+  passagesAround: selectPassagesAround,
   passageSiblings: selectPassageSiblings,
   neighbours: selectNeighbours,
   listFiltered: selectFiltered,

@@ -3,7 +3,7 @@
  * combines the kind and the id of the memory; it is also the rowid of the full-text table.
  */
 import { HAND_WRITTEN_SESSION_PREFIX } from '../../domain/observation.ts'
-import { foldConcept, foldPath, MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
+import { foldConcept, foldPath, type HitKind, MEMORY_KINDS, type SearchFilters } from '../../domain/search-query.ts'
 import { type RankingRow, searchRowKind, searchRowMemoryId } from '../search-port.ts'
 import { allOf, type Database, raw, type Sql, sql } from './database.ts'
 
@@ -51,13 +51,14 @@ export function kindsOnly(filters: SearchFilters, column: string): Sql | null {
   return isSomeKinds(filters.kinds) ? kindsCondition(filters.kinds, column) : sql`TRUE`
 }
 
-function isSomeKinds(kinds: readonly MemoryKind[]): boolean {
+function isSomeKinds(kinds: readonly HitKind[]): boolean {
   return kinds.length > 0 && MEMORY_KINDS.some((kind) => !kinds.includes(kind))
 }
 
-/** `column` contains search row ids. */
-function kindsCondition(kinds: readonly MemoryKind[], column: string): Sql {
-  return raw(`${column} & 3 IN (${kinds.map((kind) => MEMORY_KINDS.indexOf(kind)).join(', ')})`)
+/** `column` contains search row ids. Passages have none. */
+function kindsCondition(kinds: readonly HitKind[], column: string): Sql {
+  const stored = MEMORY_KINDS.flatMap((kind, i) => (kinds.includes(kind) ? [i] : []))
+  return raw(`${column} & 3 IN (${stored.join(', ')})`)
 }
 
 function anyIn(column: string, texts: readonly string[]): Sql {

@@ -10,7 +10,7 @@
  *    are only counted.
  * 4. An answer to an outdated request is dropped. Until the newest answer arrives the old rows stay.
  */
-import type { AnsweredMode, MemoryKind, SearchAnswer, SearchHit, SearchRequest } from '../../../domain/search-query.ts'
+import type { AnsweredMode, HitKind, SearchAnswer, SearchHit, SearchRequest } from '../../../domain/search-query.ts'
 import { errorMessage } from '../../../lib/errors.ts'
 import type { StreamMessage } from '../../../transport/messages.ts'
 import type { RowRange } from '../../components/virtual-list.tsx'
@@ -40,7 +40,7 @@ export interface AnsweredQuery {
   tookMs: number
 }
 
-export function memoryKey({ kind, id }: { kind: MemoryKind; id: number }): string {
+export function memoryKey({ kind, id }: { kind: HitKind; id: number }): string {
   return `${kind}:${id}`
 }
 

@@ -180,7 +180,12 @@ function ProjectSelect({ filters: { project }, onChange }: FilterProps) {
   return <Select class="memory-choice" label="Project" value={project ?? ''} options={options} onSelect={onSelect} />
 }
 
-const KIND_NAMES = { observation: 'Observations', summary: 'Summaries', prompt: 'Prompts' } as const
+const KIND_NAMES = {
+  observation: 'Observations',
+  summary: 'Summaries',
+  prompt: 'Prompts',
+  passage: 'Passages',
+} as const
 
 function KindSelect({ filters: { kinds }, onChange, stats }: FilterProps & { stats: MemoryStatsAnswer | null }) {
   const isAll = kinds.length === MEMORY_KINDS.length

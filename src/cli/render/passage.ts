@@ -1,0 +1,45 @@
+/** Prints passages (`claude-mem show`): the evidence of an observation, and one with what is around it. */
+import type { OutputOf } from '../../api/index.ts'
+import { formatDateTime } from '../../domain/dates.ts'
+import type { Passage } from '../../domain/passage.ts'
+import type { Cli } from '../cli.ts'
+import { EXIT_FAILED } from '../command.ts'
+import type { Display } from '../style.ts'
+import { paragraphLines, paragraphWidth, terminalSafe, truncate } from '../text.ts'
+
+/** Passages of an observation that are listed. */
+const MAX_EVIDENCE = 8
+const EVIDENCE_COLUMNS = 100
+
+type Evidence = OutputOf<'observations'>['passages']
+type Around = OutputOf<'passages'>['passages'][number]
+
+export function evidenceLines(observation: number, evidence: Evidence, { style, columns }: Display): string[] {
+  const own = evidence.filter(({ observationId }) => observationId === observation)
+  if (own.length === 0) return []
+  const width = Math.min(EVIDENCE_COLUMNS, columns ?? EVIDENCE_COLUMNS)
+  const lines = own.slice(0, MAX_EVIDENCE).map((passage) => {
+    const text = [passage.subject ?? '', passage.text].join(' ').replace(/\s+/g, ' ').trim()
+    return `  ${style.cyan(`p${passage.id}`)} ${style.dim(passage.kind)} ${truncate(terminalSafe(text), width - 20)}`
+  })
+  const more = own.length - MAX_EVIDENCE
+  return ['', style.dim('evidence'), ...lines, ...(more > 0 ? [style.dim(`  … ${more} more`)] : [])]
+}
+
+export function passageLines({ id, around }: Around, display: Display): string[] {
+  return around.flatMap((passage, i) => [...(i === 0 ? [] : ['']), ...onePassage(passage, passage.id === id, display)])
+}
+
+function onePassage(passage: Passage, isAsked: boolean, { style, columns }: Display): string[] {
+  const { id, kind, subject, outcome, at } = passage
+  const head = [kind, outcome === 'failed' ? 'failed' : '', subject ?? ''].filter((part) => part !== '').join(' ')
+  const title = `${style.cyan(`p${id}`)}  ${style.dim(formatDateTime(at))}  ${terminalSafe(head)}`
+  const lines = paragraphLines(passage.text, paragraphWidth(columns, 2)).map((line) => `  ${line}`)
+  return [isAsked ? style.bold(title) : title, ...(isAsked ? lines : lines.map(style.dim))]
+}
+
+export function reportMissingPassages(missing: readonly number[], cli: Cli): number {
+  if (missing.length === 0) return 0
+  cli.printStderr(`there is no passage ${missing.map((id) => `p${id}`).join(', ')}; it may be too old, or forgotten`)
+  return EXIT_FAILED
+}
