@@ -67,7 +67,7 @@ export interface SearchEngineOptions extends Omit<SearchOptions, 'embedder' | 'm
 const LEXICAL_CANDIDATES = 300
 const SEMANTIC_CANDIDATES = 200
 const SESSION_CANDIDATES = 50
-const PASSAGE_CANDIDATES = 150
+const PASSAGE_CANDIDATES = 100
 /** Totals are exact up to this number. */
 const MAX_COUNTED = 1_000
 /** Near-duplicates are collapsed among the first so many hits; pages after them list everything. */

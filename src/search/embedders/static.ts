@@ -125,13 +125,24 @@ function queryWords(query: string, file: WordVectorFile, lexicon: Lexicon): Quer
   })
 }
 
+/** Unit vectors of words. The texts of a memory use the same few thousand. */
+const unitVectors = new WeakMap<Lexicon, Map<string, Float32Array | null>>()
+
 function wordVector(word: string, file: WordVectorFile, lexicon: Lexicon): Float32Array | null {
-  const ranks = lexicon.ranksOfWord(word)
-  if (ranks.length === 0) return null
+  const cache = unitVectors.get(lexicon) ?? new Map<string, Float32Array | null>()
+  unitVectors.set(lexicon, cache)
+  const cached = cache.get(word)
+  if (cached !== undefined) return cached
   const sum = new Float64Array(file.dimensions)
-  for (const rank of ranks) add(sum, file, rank)
-  return normalize(sum)
+  for (const rank of lexicon.ranksOfWord(word)) add(sum, file, rank)
+  const vector = normalize(sum)
+  if (cache.size >= MAX_CACHED_VECTORS) cache.clear()
+  cache.set(word, vector)
+  return vector
 }
+
+/** Some 5 MB. */
+const MAX_CACHED_VECTORS = 10_000
 
 function wordSimilarity(word: QueryWord, form: string, stems: readonly string[], vector: Float32Array | null): number {
   if (form === word.whole || stems.includes(word.whole) || word.stems.includes(form)) return 1
