@@ -14,7 +14,8 @@ import { AGENT_WORDS, quoted, reportedText } from '../domain/reported-speech.ts'
 import type { Speaker } from '../domain/speaker.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import { observationWords, type SectionPart } from './lines.ts'
-import { COMMIT_WORDS, type CommitNote, commitNotes, isCheck } from './state.ts'
+import { reliableCandidates } from './reliability.ts'
+import { COMMIT_WORDS, type CommitNote, commitNotes } from './state.ts'
 import {
   choicesOf,
   hasSubstance,
@@ -34,7 +35,10 @@ export interface Candidate {
   /** What may follow in the line. */
   more: () => readonly string[]
   observation: Observation | null
+  /** Whose words it is made of. A commit is what was really done. */
+  said: 'user' | 'agent' | 'commit'
   session: string
+  promptNumber: number
   at: number
   weight: number
 }
@@ -67,10 +71,7 @@ const SUMMARY_WEIGHT = 1
 const CLOSING_WEIGHT = 1
 /** The last turn says how things are now. */
 const LAST_TURN_WEIGHT = 1.4
-/** A turn in which nothing was edited, committed or checked. */
-const DISCUSSION_WEIGHT = 0.5
 const HEDGED_WEIGHT = 0.5
-const REJECTED_WEIGHT = 0.25
 const OTHER_SESSION_WEIGHT = 0.8
 /** Weight of the beginning of the last session compared with its end. */
 const SESSION_START_WEIGHT = 0.75
@@ -115,28 +116,19 @@ export function allCandidates(
   turns: readonly SpokenTurn[],
   last: LastSession | null,
 ): Candidate[] {
-  const rejected = new Set(turns.filter(({ isRejected }) => isRejected).map(turnKeyOf))
   const found = [
-    ...observations.map((one) => withDoubt(observationCandidate(one), rejected)),
+    ...observations.map(observationCandidate),
     ...summaryCandidates(material, last),
     ...closingCandidates(turns, observedTurns(material)),
     ...userCandidates(material, turns),
     ...commitNotes(material.passages).flatMap(commitCandidates),
   ]
-  return found.map((one) => ({ ...one, weight: one.weight * ageWeight(one, last) }))
-}
-
-/** What the agent claimed in a turn that the user rejected. */
-function withDoubt(candidate: Candidate, rejected: ReadonlySet<string>): Candidate {
-  const { observation, weight } = candidate
-  const isClaim = observation?.type === 'discovery' && observation.saidBy !== 'person'
-  return isClaim && rejected.has(turnKeyOf(observation))
-    ? { ...candidate, weight: weight * REJECTED_WEIGHT }
-    : candidate
+  const reliable = reliableCandidates(found, { passages: material.passages, turns, last })
+  return reliable.map((one) => ({ ...one, weight: one.weight * ageWeight(one, last) }))
 }
 
 export function observationCandidate(observation: Observation): Candidate {
-  const { type, saidBy, session, createdAt, status } = observation
+  const { type, saidBy, session, promptNumber, createdAt, status } = observation
   const { statement, more } = observationWords(observation)
   return {
     part: status === 'open' ? 'next' : TYPE_PARTS[type],
@@ -144,36 +136,29 @@ export function observationCandidate(observation: Observation): Candidate {
     terms: informativeTerms(statement),
     more,
     observation,
+    said: saidBy === 'person' ? 'user' : 'agent',
     session,
+    promptNumber,
     at: createdAt,
     weight: (status === 'open' ? OPEN_WEIGHT : TYPE_WEIGHTS[type]) * SPEAKER_WEIGHTS[saidBy ?? 'agent'],
   }
 }
 
 /** Turns of the last session; those of earlier ones have one line for all of them. */
-function summaryCandidates({ summaries, passages }: ContextMaterial, last: LastSession | null): Candidate[] {
-  const ofLast = summaries.filter(({ session }) => session === last?.session)
-  const work = passages.filter((one) => one.kind === 'edit' || one.kind === 'commit' || isCheck(one))
-  const worked = new Set(work.map(turnKeyOf))
-  const isKnown = work.some(({ session }) => session === last?.session)
-  return ofLast.flatMap((summary) => {
-    const isDiscussion = isKnown && !worked.has(turnKeyOf(summary))
-    return [...statementsOf(summary, 'fixes', 'completed'), ...statementsOf(summary, 'learned', 'learned')]
-      .filter(({ text, terms }) => !isDiscussion || (namesOf(terms) >= MIN_DISCUSSED_NAMES && !isHedged(text)))
-      .map((one) => ({ ...one, weight: isDiscussion ? DISCUSSION_WEIGHT : SUMMARY_WEIGHT }))
-  })
+function summaryCandidates({ summaries }: ContextMaterial, last: LastSession | null): Candidate[] {
+  return summaries
+    .filter(({ session }) => session === last?.session)
+    .flatMap((summary) => [
+      ...statementsOf(summary, 'fixes', 'completed'),
+      ...statementsOf(summary, 'learned', 'learned'),
+    ])
 }
 
 function statementsOf(summary: Summary, part: SectionPart, field: 'completed' | 'learned'): Candidate[] {
-  const { session, createdAt: at } = summary
-  return summaryStatements(summary[field] ?? '').flatMap((text) => statementCandidate(text, { part, session, at }))
-}
-
-/** Where nothing was run or edited, most of what is said are thoughts; what names things may be a finding. */
-const MIN_DISCUSSED_NAMES = 3
-
-function namesOf(terms: ReadonlyMap<string, number>): number {
-  return [...terms.values()].filter((weight) => weight > 1).length
+  const { session, promptNumber, createdAt: at } = summary
+  return summaryStatements(summary[field] ?? '').flatMap((text) =>
+    statementCandidate(text, { part, session, promptNumber, at }),
+  )
 }
 
 /** `src/a.ts – what it does`: a list or a sentence that begins with the name of a file. */
@@ -199,12 +184,12 @@ function observedTurns({ observations, pinned, summaries }: ContextMaterial): Re
 function closingCandidates(turns: readonly SpokenTurn[], observed: ReadonlySet<string>): Candidate[] {
   const [last] = turns
   return turns.flatMap((turn) => {
-    const { session, closing, isRejected } = turn
+    const { session, promptNumber, closing } = turn
     if (closing === null || (turn !== last && observed.has(turnKeyOf(turn)))) return []
     return messageStatements(closing.text).flatMap((statement) => {
       const part = turn === last ? 'state' : partOfStatement(statement)
-      const weight = (turn === last ? LAST_TURN_WEIGHT : CLOSING_WEIGHT) * (isRejected ? REJECTED_WEIGHT : 1)
-      const made = statementCandidate(statement, { part, session, at: closing.at })
+      const weight = turn === last ? LAST_TURN_WEIGHT : CLOSING_WEIGHT
+      const made = statementCandidate(statement, { part, session, promptNumber, at: closing.at })
       return made.map((one) => ({
         ...one,
         text: `The agent: ${quoted(statement)}`,
@@ -214,13 +199,14 @@ function closingCandidates(turns: readonly SpokenTurn[], observed: ReadonlySet<s
   })
 }
 
-type Place = Pick<Candidate, 'part' | 'session' | 'at'>
+type Place = Pick<Candidate, 'part' | 'session' | 'promptNumber' | 'at'>
 
 /** In the agent's words. */
 function statementCandidate(statement: string, place: Place): Candidate[] {
   const terms = informativeTerms(statement)
   if (!hasSubstance(statement, terms)) return []
-  return [{ ...place, text: reportedText(statement, AGENT_WORDS), terms, more: nothing, observation: null, weight: 1 }]
+  const text = reportedText(statement, AGENT_WORDS)
+  return [{ ...place, text, terms, more: nothing, observation: null, said: 'agent', weight: SUMMARY_WEIGHT }]
 }
 
 const MAX_ANSWER_CHARS = 300
@@ -230,21 +216,27 @@ function userCandidates({ passages }: ContextMaterial, turns: readonly SpokenTur
   const byNumber = new Map(turns.map((turn) => [turnKeyOf(turn), turn]))
   const answers = passages
     .filter(({ kind }) => kind === 'answer')
-    .map(({ text, session, at }) => ({ text: quoted(truncateAtWord(plainText(text), MAX_ANSWER_CHARS)), session, at }))
+    .map(({ text, session, promptNumber, at }) => ({
+      text: quoted(truncateAtWord(plainText(text), MAX_ANSWER_CHARS)),
+      session,
+      promptNumber,
+      at,
+    }))
   const chosen = turns.flatMap(({ session, promptNumber, prompt }) => {
     const before = byNumber.get(turnKeyOf({ session, promptNumber: promptNumber - 1 }))?.closing ?? null
     const choice = prompt === null || before === null ? null : chosenOption(before.text, prompt.text)
-    return choice === null || prompt === null ? [] : [{ text: choice, session, at: prompt.at }]
+    return choice === null || prompt === null ? [] : [{ text: choice, session, promptNumber, at: prompt.at }]
   })
   const choices = turns.flatMap((turn) =>
     choicesOf(turn.prompt?.text ?? '').map((sentence) => ({
       text: `The user: ${quoted(sentence)}`,
       session: turn.session,
+      promptNumber: turn.promptNumber,
       at: timeOfTurn(turn),
     })),
   )
-  const decision = (one: { text: string; session: string; at: number }, weight: number): Candidate => ({
-    ...{ ...one, weight, part: 'decisions', more: nothing, observation: null },
+  const decision = (one: Omit<Place, 'part'> & { text: string }, weight: number): Candidate => ({
+    ...{ ...one, weight, part: 'decisions', more: nothing, observation: null, said: 'user' },
     terms: informativeTerms(one.text),
   })
   return [
@@ -264,12 +256,13 @@ function isUsualSize(text: string): boolean {
 
 /** What the message of a commit says below its title, in one line. The titles are listed together. */
 function commitCandidates({ hash, body, passage }: CommitNote): Candidate[] {
-  const { session, at } = passage
+  const { session, promptNumber, at } = passage
   const lines = body.split('\n').map((line) => (isUsualSize(line.trim()) ? '' : line))
   const statements = messageStatements(lines.join('\n')).filter((text) => hasSubstance(text))
   const [first, ...more] = statements.map((statement) => reportedText(statement, COMMIT_WORDS))
   if (first === undefined) return []
   const text = `${hash}: ${first}`
   const terms = informativeTerms(first)
-  return [{ part: 'fixes', text, terms, more: () => more, observation: null, session, at, weight: COMMIT_WEIGHT }]
+  const place = { part: 'fixes', session, promptNumber, at } as const
+  return [{ ...place, text, terms, more: () => more, observation: null, said: 'commit', weight: COMMIT_WEIGHT }]
 }

@@ -8,12 +8,14 @@ import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { AGENT_WORDS, ownWords, quoted, reportedText } from '../domain/reported-speech.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import type { LastSession } from './candidates.ts'
-import { commitNotes, commitsLine, lastResults, resultLine, uncommittedLine } from './state.ts'
+import { praises, quotesAdvice } from './reliability.ts'
+import { commitNotes, commitsLine, lastResults, pushedAt, resultsLine, timeOf, uncommittedLine } from './state.ts'
 import {
   hasSubstance,
   informativeTerms,
   isRequest,
   messageStatements,
+  rejectsAnswer,
   sentencesOf,
   summaryItems,
   wholeSentences,
@@ -41,7 +43,10 @@ const MAX_NEXT_STEPS = 6
 const EARLIER_REQUEST_CHARS = 110
 const EARLIER_OUTCOME_CHARS = 240
 
-/** What the last session was asked first and last, in the user's words. */
+/** In a session of so many turns the first request is what it is about; in a longer one it is overtaken. */
+const MAX_TURNS_OF_ONE_GOAL = 3
+
+/** What the last session was asked for, in the user's words. */
 export function goalLines({ material, turns, last }: OrientationInput): OrientationLine[] {
   const prompts = turns.flatMap(({ session, prompt }) => (session === last?.session && prompt !== null ? [prompt] : []))
   const requests = material.summaries.filter(({ session }) => session === last?.session)
@@ -49,12 +54,21 @@ export function goalLines({ material, turns, last }: OrientationInput): Orientat
     prompts.length > 0
       ? prompts.map(({ text, at }) => ({ read: () => typedText(text), at }))
       : requests.map(({ request, createdAt }) => ({ read: () => plainText(request ?? ''), at: createdAt }))
-  const first = asked.findLast(({ read }) => isRequest(read())) ?? asked.find(({ read }) => read() !== '')
-  if (first === undefined) return []
-  const newest = asked.find(({ read }) => isRequest(read())) ?? first
-  const lines = [{ text: `Asked: ${quoted(firstSentences(first.read(), GOAL_CHARS))}`, at: first.at }]
-  if (newest === first) return lines
+  const first =
+    asked.length > MAX_TURNS_OF_ONE_GOAL
+      ? undefined
+      : (asked.findLast(({ read }) => isRequest(read())) ?? asked.find(({ read }) => read() !== ''))
+  const lines =
+    first === undefined ? [] : [{ text: `Asked: ${quoted(firstSentences(first.read(), GOAL_CHARS))}`, at: first.at }]
+  const [newest] = asked
+  if (newest === undefined || newest === first || !asksForWork(newest.read())) return lines
   return [...lines, { text: `Asked last: ${quoted(lastSentences(newest.read(), REQUEST_CHARS))}`, at: newest.at }]
+}
+
+/** A question that the answer has settled, or a long text that is mostly pasted, is no goal. */
+function asksForWork(text: string): boolean {
+  if (!isRequest(text) || text.length > MAX_TYPED_CHARS || rejectsAnswer(text)) return false
+  return !text.endsWith('?') || /\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\blet'?s\b/i.test(text)
 }
 
 /** A line of a shell, as people paste it. */
@@ -119,11 +133,30 @@ export function stateLines({ material, turns, now }: OrientationInput): Orientat
       ),
   )
   const newest = passages[0]?.at ?? 0
-  const known = [commitsLine(commits, now), uncommittedLine(material, commits)].flatMap((text) =>
-    text === null ? [] : [{ text, at: newest }],
-  )
-  const outcome = lastOutcome(summaries)
-  return [...outcome, ...results.map((result) => ({ text: resultLine(result, now), at: result.passage.at })), ...known]
+  const known = [
+    resultsLine(results, now),
+    commitsLine(commits, pushedAt(results, commits), now),
+    uncommittedLine(material, commits),
+  ].flatMap((text) => (text === null ? [] : [{ text, at: newest }]))
+  return [...lastOutcome(summaries), ...shownProblem(turns, now), ...known]
+}
+
+/** Turns at the end in which the user may have shown a problem that is still there. */
+const PROBLEM_TURNS = 2
+const MAX_PROBLEM_CHARS = 160
+const ERROR_LINE = /\b(?:error|failed|failure|exception|panic|fatal|denied|not found|refused)\b/i
+
+/** The error in the output that the user pasted last: how the work looks from outside. */
+function shownProblem(turns: readonly SpokenTurn[], now: number): OrientationLine[] {
+  for (const { prompt } of turns.slice(0, PROBLEM_TURNS)) {
+    const lines = (prompt?.text ?? '').split('\n')
+    const command = lines.find((line) => SHELL_LINE.test(line))?.replace(SHELL_LINE, '')
+    const error = lines.find((line) => ERROR_LINE.test(line))
+    if (prompt === null || command === undefined || error === undefined) continue
+    const output = `${quoted(truncateAtWord(plainText(command), MAX_PROBLEM_CHARS))} printed ${quoted(truncateAtWord(plainText(error), MAX_PROBLEM_CHARS))}`
+    return [{ text: `The user showed that ${output} (${timeOf(prompt.at, now)})`, at: prompt.at }]
+  }
+  return []
 }
 
 /** What the newest turn with an outcome completed. */
@@ -131,7 +164,9 @@ function lastOutcome(summaries: readonly Summary[]): OrientationLine[] {
   const summary = summaries.find(({ completed, learned }) => plainText(`${completed ?? ''}${learned ?? ''}`) !== '')
   const statements = messageStatements(summary?.completed ?? '').filter((statement) => hasSubstance(statement))
   const text = firstSentences(statements.join(' '), OUTCOME_CHARS)
-  return summary === undefined || text === '' ? [] : [{ text: reportedText(text, AGENT_WORDS), at: summary.createdAt }]
+  const reported = reportedText(text, AGENT_WORDS)
+  const isResult = text !== '' && !quotesAdvice(reported) && !praises(reported)
+  return summary === undefined || !isResult ? [] : [{ text: reported, at: summary.createdAt }]
 }
 
 /** Newest first: when it was, what it was asked first, and what came out of it. */

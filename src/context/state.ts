@@ -17,9 +17,11 @@ const CHECKS = [
     /^(?:(?:py)?tests?|vitest|jest|mocha|ava|rspec|phpunit|pest|tox|nox|ctest|cypress|playwright|check|ci|verify|e2e|specs?|coverage|llvm-cov|nextest|gotestsum|unittest|bats)$/,
   ],
   ['Types', /^(?:tsc|mypy|pyright|pyrefly|typecheck|type-check|types|check-types|vue-tsc|phpstan|vet)$/],
+  // Before the linters: `ruff format` formats.
+  ['Format', /^(?:prettier|fmt|format|black|gofmt|rustfmt)$/],
   [
     'Lint',
-    /^(?:lint|eslint|biome|ruff|clippy|flake8|pylint|golangci-lint|rubocop|shellcheck|prettier|fmt|format|black|stylelint|knip|audit|gofmt|rustfmt|tflint)$/,
+    /^(?:lint|eslint|biome|ruff|clippy|flake8|pylint|golangci-lint|rubocop|shellcheck|stylelint|knip|audit|tflint)$/,
   ],
   [
     'Build',
@@ -113,11 +115,24 @@ function withoutPlumbing(part: string): string {
     .trim()
 }
 
-export function resultLine({ check, command, isPiped, telling, passage }: LastResult, now: number): string {
-  const { outcome, at } = passage
-  const shown = `\`${truncateAtWord(command.replaceAll('`', "'"), MAX_SHOWN_COMMAND_CHARS)}\``
-  const result = outcome === 'failed' ? 'FAILED' : isPiped ? 'ran' : 'passed'
-  return `${check}: ${shown} ${result}${telling === '' ? '' : `: ${quoted(telling)}`} (${timeOf(at, now)})`
+/** What they print is a state that anyone can ask for, or nothing. */
+const UNTOLD: ReadonlySet<CheckName> = new Set(['Format', 'Push'])
+
+/** All results in one line: each is short, and a reader wants to know them together. Null if there is none. */
+export function resultsLine(results: readonly LastResult[], now: number): string | null {
+  const told = results.filter(({ check, passage }) => !UNTOLD.has(check) || passage.outcome === 'failed')
+  const texts = told.map(({ command, isPiped, telling, passage: { outcome, at } }) => {
+    const shown = `\`${truncateAtWord(command.replaceAll('`', "'"), MAX_SHOWN_COMMAND_CHARS)}\``
+    const result = outcome === 'failed' ? ' FAILED' : isPiped ? '' : ' passed'
+    return `${shown}${result}${telling === '' ? '' : `: ${quoted(telling)}`} (${timeOf(at, now)})`
+  })
+  return texts.length === 0 ? null : `Last results: ${texts.join('; ')}`
+}
+
+/** When the commits were pushed; null if that is not known. */
+export function pushedAt(results: readonly LastResult[], commits: readonly CommitNote[]): number | null {
+  const push = results.find(({ check, passage }) => check === 'Push' && passage.outcome === 'ok')?.passage.at
+  return push !== undefined && push >= (commits[0]?.passage.at ?? Number.POSITIVE_INFINITY) ? push : null
 }
 
 /** How many passed, failed or were found. */
@@ -160,23 +175,36 @@ export function commitNotes(passages: readonly Passage[]): CommitNote[] {
     if (pieces === undefined) byHash.set(passage.subject, [passage])
     else pieces.push(passage)
   }
-  return [...byHash].flatMap(([hash, pieces]) => {
-    const [first] = [...pieces].sort((a, b) => a.position - b.position)
-    if (first === undefined) return []
-    const whole = pieces
-      .sort((a, b) => a.position - b.position)
-      .map(({ text }) => text)
-      .join('\n')
-    const [title = '', ...body] = whole.split('\n').filter((line) => line.trim() !== '' && !TRAILER.test(line))
-    return [
-      {
-        hash: quotedName(plainText(hash)),
-        title: reportedText(truncateAtWord(plainText(title), COMMIT_TITLE_CHARS), COMMIT_WORDS),
-        body: body.join('\n'),
-        passage: first,
-      },
-    ]
-  })
+  return withoutAmended(
+    [...byHash].flatMap(([hash, pieces]) => {
+      const [first] = [...pieces].sort((a, b) => a.position - b.position)
+      if (first === undefined) return []
+      const whole = pieces
+        .sort((a, b) => a.position - b.position)
+        .map(({ text }) => text)
+        .join('\n')
+      const [title = '', ...body] = whole.split('\n').filter((line) => line.trim() !== '' && !TRAILER.test(line))
+      return [
+        {
+          hash: quotedName(plainText(hash)),
+          title: reportedText(truncateAtWord(plainText(title), COMMIT_TITLE_CHARS), COMMIT_WORDS),
+          body: body.join('\n'),
+          passage: first,
+        },
+      ]
+    }),
+  )
+}
+
+/** Of commits with one title the newest is left: it amends or replays the others. It may print no message. */
+function withoutAmended(commits: readonly CommitNote[]): CommitNote[] {
+  const byTitle = new Map<string, CommitNote>()
+  for (const commit of commits) {
+    const newer = byTitle.get(commit.title)
+    if (newer === undefined) byTitle.set(commit.title, commit)
+    else if (newer.body === '') byTitle.set(commit.title, { ...newer, body: commit.body })
+  }
+  return [...byTitle.values()]
 }
 
 /** The agent writes what it did as an order: "Add a test". Only a rule for the reader is a quotation. */
@@ -185,12 +213,12 @@ export const COMMIT_WORDS = { saidBy: 'agent', isFree: false } as const
 /** Lines that tools add to a message. */
 const TRAILER = /^\s*(?:co-authored-by|signed-off-by|reviewed-by|change-id)\s*:|generated with/i
 
-export function commitsLine(commits: readonly CommitNote[], now: number): string | null {
+export function commitsLine(commits: readonly CommitNote[], pushed: number | null, now: number): string | null {
   const [newest] = commits
   if (newest === undefined) return null
   const shown = commits.slice(0, MAX_COMMITS).map(({ hash, title }) => `${hash} ${title}`)
   const more = commits.length - shown.length
-  return `Commits, newest first (${timeOf(newest.passage.at, now)}): ${shown.join('; ')}${more > 0 ? `; ${more} before` : ''}`
+  return `Commits, newest first (${timeOf(newest.passage.at, now)}): ${shown.join('; ')}${more > 0 ? `; ${more} before` : ''}${pushed === null ? '' : `; pushed ${timeOf(pushed, now)}`}`
 }
 
 /** Files that were edited after the last commit; null if there are none or nothing is known of commits. */

@@ -209,7 +209,7 @@ export function isRequest(text: string): boolean {
 
 /** The agent does not know it, or does not say so. */
 const HEDGES =
-  /\b(?:probably|maybe|perhaps|might|may be|likely|possibly|presumably|i think|i guess|i believe|seems?|appears? to|should (?:now|be|pass|work))\b/i
+  /\b(?:probably|maybe|perhaps|might|may be|likely|possibly|presumably|i think|i guess|i believe|seems?|appears? to|should)\b/i
 
 export function isHedged(text: string): boolean {
   return HEDGES.test(text)
@@ -246,7 +246,7 @@ export function choicesOf(prompt: string): string[] {
 
 /** A digit or a sign of code anywhere, a capital after a small letter, or two capitals at the beginning. */
 const NAME = /[\d_/\\%#@$]|\w[.:-]\w|[a-z][A-Z]|^[A-Z]{2}/
-const NAME_WEIGHT = 2
+export const NAME_WEIGHT = 2
 /** Longer ones are no words. */
 const MAX_TERM_CHARS = 80
 /** Words that fit any work. */

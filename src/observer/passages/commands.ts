@@ -4,7 +4,7 @@
  */
 import type { ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
 import { findTellingLines } from '../../domain/telling-lines.ts'
-import { readCommitMessage } from '../tool-events/commands/git.ts'
+import { isCommitCommand, readCommitMessage } from '../tool-events/commands/git.ts'
 import { readCommand } from '../tool-events/commands/index.ts'
 import { outputLines } from '../tool-events/commands/output.ts'
 import { asFields, type JsonFields, stringField } from '../tool-events/json-fields.ts'
@@ -32,8 +32,8 @@ export function commandPassages(event: ToolUseEvent | ToolFailureEvent, input: J
   const stderr = stringField(response, 'stderr')
   const error = event.kind === 'tool_failure' ? event.error : null
   const result = readCommand({ command, stdout, stderr, failed: error !== null, error })
-  const message = result.ok ? readCommitMessage(command) : null
   const lines = outputLines([stdout, stderr, error ?? ''])
+  const message = result.ok ? (readCommitMessage(command) ?? printedTitle(command, lines)) : null
   const commit = message === null ? [] : commitPassages(message, lines)
   if (commit.length > 0) return commit
   if (result.kind === 'look' && result.ok && !showsState(command)) return []
@@ -65,6 +65,13 @@ function showsState(command: string): boolean {
 const COMMITTED = /^\[(\S+)(?: \([^)]{1,40}\))? ([0-9a-f]{7,40})\] /
 const CHANGED = /^ \d+ files? changed/
 const NEW_FILE = /^ create mode \d+ (?:"?)([^/"\s]+\/)?/
+
+/** Of a commit whose message is not in the command: one that was amended, or written in an editor. */
+function printedTitle(command: string, lines: readonly string[]): string | null {
+  if (!isCommitCommand(command)) return null
+  const line = lines.find((one) => COMMITTED.test(one))
+  return line?.replace(COMMITTED, '').trim() || null
+}
 
 function commitPassages(message: string, lines: readonly string[]): PassageContent[] {
   const hash = lines.map((line) => COMMITTED.exec(line)?.[2]).find((one) => one !== undefined) ?? null

@@ -324,7 +324,8 @@ function observeTurn(
       kept.map(({ text }) => text),
     )
   }
-  if (kept.length > 0) return observeClosing(kept, work, findings)
+  // What was found on the way may have been changed since; the closing message tells what is left of it.
+  if (kept.length > 0) return observeClosing(kept, work, statements.length > 0 ? [] : findings)
   const outer =
     statements.length > 0 ? [] : outerSentences(message).filter((text) => !known.said.has(fingerprintOf(text)))
   if (outer.length > 0) return observeClosing(outer.map(asResult), work, findings)

@@ -228,11 +228,15 @@ export function findAnswer(asked: OpenQuestion | null, prompt: string | null): s
 const MAX_PICK_WORDS = 8
 const PICKED_SHARE = 0.5
 
+/** `A)`, `(B)`, `Option C:` at the beginning of an option. */
+const OPTION_LABEL = /^(?:option\s{1,3})?[([]?([a-e])[)\].:]/i
+
 function chosenOption(options: readonly string[], answer: string): string | null {
   const sign = PICK.exec(answer)?.[1]?.toLowerCase()
   if (sign !== undefined && answer.length <= 24) {
-    const index = /\d/.test(sign) ? Number(sign) - 1 : sign.charCodeAt(0) - 'a'.charCodeAt(0)
-    return options[index] ?? null
+    if (/\d/.test(sign)) return options[Number(sign) - 1] ?? null
+    // Lists have numbers; a letter means an option only where that is labelled so.
+    return options.find((option) => OPTION_LABEL.exec(option)?.[1]?.toLowerCase() === sign) ?? null
   }
   const words = contentWords(answer).filter((word) => word.length >= 4)
   if (words.length > MAX_PICK_WORDS) return null
