@@ -35,6 +35,8 @@ export interface Candidate {
   /** What may follow in the line. */
   more: () => readonly string[]
   observation: Observation | null
+  /** A model wrote it: it has weighed what it says. */
+  byModel: boolean
   /** Whose words it is made of. A commit is what was really done. */
   said: 'user' | 'agent' | 'commit'
   session: string
@@ -136,12 +138,20 @@ export function observationCandidate(observation: Observation): Candidate {
     terms: informativeTerms(statement),
     more,
     observation,
+    byModel: isModel(observation.model),
     said: saidBy === 'person' ? 'user' : 'agent',
     session,
     promptNumber,
     at: createdAt,
     weight: (status === 'open' ? OPEN_WEIGHT : TYPE_WEIGHTS[type]) * SPEAKER_WEIGHTS[saidBy ?? 'agent'],
   }
+}
+
+/** The observer without a model stores this name. */
+const RULES_MODEL = 'offline'
+
+function isModel(model: string | null): boolean {
+  return model !== RULES_MODEL
 }
 
 /** Turns of the last session; those of earlier ones have one line for all of them. */
@@ -157,7 +167,7 @@ function summaryCandidates({ summaries }: ContextMaterial, last: LastSession | n
 function statementsOf(summary: Summary, part: SectionPart, field: 'completed' | 'learned'): Candidate[] {
   const { session, promptNumber, createdAt: at } = summary
   return summaryStatements(summary[field] ?? '').flatMap((text) =>
-    statementCandidate(text, { part, session, promptNumber, at }),
+    statementCandidate(text, { part, session, promptNumber, at }, isModel(summary.model)),
   )
 }
 
@@ -202,11 +212,11 @@ function closingCandidates(turns: readonly SpokenTurn[], observed: ReadonlySet<s
 type Place = Pick<Candidate, 'part' | 'session' | 'promptNumber' | 'at'>
 
 /** In the agent's words. */
-function statementCandidate(statement: string, place: Place): Candidate[] {
+function statementCandidate(statement: string, place: Place, byModel = false): Candidate[] {
   const terms = informativeTerms(statement)
   if (!hasSubstance(statement, terms)) return []
   const text = reportedText(statement, AGENT_WORDS)
-  return [{ ...place, text, terms, more: nothing, observation: null, said: 'agent', weight: SUMMARY_WEIGHT }]
+  return [{ ...place, text, terms, more: nothing, observation: null, byModel, said: 'agent', weight: SUMMARY_WEIGHT }]
 }
 
 const MAX_ANSWER_CHARS = 300
@@ -236,7 +246,7 @@ function userCandidates({ passages }: ContextMaterial, turns: readonly SpokenTur
     })),
   )
   const decision = (one: Omit<Place, 'part'> & { text: string }, weight: number): Candidate => ({
-    ...{ ...one, weight, part: 'decisions', more: nothing, observation: null, said: 'user' },
+    ...{ ...one, weight, part: 'decisions', more: nothing, observation: null, byModel: false, said: 'user' },
     terms: informativeTerms(one.text),
   })
   return [
@@ -264,5 +274,16 @@ function commitCandidates({ hash, body, passage }: CommitNote): Candidate[] {
   const text = `${hash}: ${first}`
   const terms = informativeTerms(first)
   const place = { part: 'fixes', session, promptNumber, at } as const
-  return [{ ...place, text, terms, more: () => more, observation: null, said: 'commit', weight: COMMIT_WEIGHT }]
+  return [
+    {
+      ...place,
+      text,
+      terms,
+      more: () => more,
+      observation: null,
+      byModel: false,
+      said: 'commit',
+      weight: COMMIT_WEIGHT,
+    },
+  ]
 }

@@ -43,6 +43,8 @@ const MAX_NEXT_STEPS = 6
 const EARLIER_REQUEST_CHARS = 110
 const EARLIER_OUTCOME_CHARS = 240
 
+/** "Thanks" and "go on" are shorter. What is longer without own words is pasted: the request before it is not the last. */
+const MAX_REPLY_CHARS = 80
 /** In a session of so many turns the first request is what it is about; in a longer one it is overtaken. */
 const MAX_TURNS_OF_ONE_GOAL = 3
 
@@ -52,15 +54,19 @@ export function goalLines({ material, turns, last }: OrientationInput): Orientat
   const requests = material.summaries.filter(({ session }) => session === last?.session)
   const asked =
     prompts.length > 0
-      ? prompts.map(({ text, at }) => ({ read: () => typedText(text), at }))
-      : requests.map(({ request, createdAt }) => ({ read: () => plainText(request ?? ''), at: createdAt }))
+      ? prompts.map(({ text, at }) => ({ read: () => typedText(text), chars: text.length, at }))
+      : requests.map(({ request, createdAt }) => ({
+          read: () => plainText(request ?? ''),
+          chars: 0,
+          at: createdAt,
+        }))
   const first =
     asked.length > MAX_TURNS_OF_ONE_GOAL
       ? undefined
       : (asked.findLast(({ read }) => isRequest(read())) ?? asked.find(({ read }) => read() !== ''))
   const lines =
     first === undefined ? [] : [{ text: `Asked: ${quoted(firstSentences(first.read(), GOAL_CHARS))}`, at: first.at }]
-  const [newest] = asked
+  const newest = asked.find(({ read, chars }) => isRequest(read()) || chars > MAX_REPLY_CHARS)
   if (newest === undefined || newest === first || !asksForWork(newest.read())) return lines
   return [...lines, { text: `Asked last: ${quoted(lastSentences(newest.read(), REQUEST_CHARS))}`, at: newest.at }]
 }

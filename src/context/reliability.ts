@@ -20,12 +20,7 @@ export function reliableCandidates(candidates: readonly Candidate[], record: Ses
   const kept = candidates.filter((candidate) =>
     candidate.said === 'user' ? isUnderstandable(candidate) : isAgentsResult(candidate, turns),
   )
-  return kept.filter(
-    (candidate) =>
-      candidate.said === 'user' ||
-      (candidate.observation !== null && candidate.observation.model !== RULES_MODEL) ||
-      !isReplaced(candidate, kept),
-  )
+  return kept.filter((candidate) => candidate.said === 'user' || candidate.byModel || !isReplaced(candidate, kept))
 }
 
 /** A word that stands for something said before. */
@@ -51,7 +46,14 @@ const HYPHENATED = /^[a-z]+(?:-[a-z]+)+$/
 const QUOTES_ADVICE = /^the agent said:/i
 /** The agent is content with its work. */
 const PRAISES =
-  /\b(?:production[- ]ready|much (?:cleaner|better)|flows? naturally|completely implemented|(?:all|every) .{0,40}issues? resolved|comprehensive .{0,60}improvements?|works? perfectly|mission accomplished)\b/i
+  /\b(?:\w+-ready|much (?:cleaner|better)|flows? naturally|completely implemented|(?:all|every) .{0,40}issues? resolved|comprehensive .{0,60}improvements?|works? perfectly|mission accomplished)\b/i
+/** A statement with its reason tells something even without a name. */
+const REASON = /\b(?:because|since|due to|caused by|so that|therefore)\b/i
+/** A remark on the sentence before it, or on what was before the change. */
+const ASIDE = /^(?:note that (?:it|this|that)|before:)/i
+/** How the checks ended when it was said. */
+const TELLS_RESULT =
+  /\b\d+(?:\/\d+)? (?:tests? )?(?:pass(?:ed|ing)?|fail(?:ed|ing|ures?)?)\b|\btests? pass(?:ed|ing)?\b|\(\d+\/\d+\)|\b(?:formatting|lint(?:ing|er)?|type) (?:issues|errors|problems)\b/i
 /** A condition: it did not happen, or not yet. */
 const CONDITION = /^(?:if|when|once|unless|until)\b/i
 
@@ -71,22 +73,22 @@ export function quotesAdvice(text: string): boolean {
 }
 
 function isAgentsResult(candidate: Candidate, turns: TurnFacts): boolean {
-  const { text, terms, said, part, observation } = candidate
-  // A model has weighed what it wrote, and an open problem is one until it is resolved.
-  if (observation !== null && (observation.model !== RULES_MODEL || observation.status === 'open')) return true
-  if (turns.isRejected(candidate)) return false
-  if (said === 'commit') return true
+  const { text, terms, said, part, byModel, observation } = candidate
+  // It is open until it is resolved.
+  if (observation?.status === 'open') return true
+  if (turns.isRejected(candidate) && (observation === null || observation.type === 'discovery')) return false
+  if (said === 'commit' || byModel) return true
   if (isRoutineFix(candidate) && (turns.hasClosing(candidate) || DIAGNOSTIC.test(text))) return false
+  if (TELLS_RESULT.test(text) && turns.isCheckedSince(candidate)) return false
+  if (praises(text) || ASIDE.test(text)) return false
   if (observation !== null && observation.type !== 'discovery') return true
-  if (quotesAdvice(text) || praises(text) || isBareEntry(text)) return false
+  if (quotesAdvice(text) || isBareEntry(text)) return false
   if (!turns.isLast(candidate) && (isHedged(text) || CONDITION.test(text) || turns.isDiscussion(candidate)))
     return false
-  if (observation === null && LATIN.test(text) && countNames(terms) === 0) return false
-  return !(part === 'learned' || part === 'places') || !turns.isEditedSince(candidate)
+  if (observation === null && LATIN.test(text) && countNames(terms) === 0 && !REASON.test(text)) return false
+  const describes = part === 'learned' || part === 'places' || (observation === null && part !== 'state')
+  return !describes || !turns.isEditedSince(candidate)
 }
-
-/** The name of the observer without a model in what it stores. */
-const RULES_MODEL = 'offline'
 
 /** What a compiler or a linter says about code that is being written. */
 const DIAGNOSTIC =
@@ -100,7 +102,7 @@ function isRoutineFix({ observation }: Candidate): boolean {
 /** A later turn has a statement with all of its names: the last state counts. */
 function isReplaced(candidate: Candidate, all: readonly Candidate[]): boolean {
   const names = namesOf(candidate.terms)
-  if (names.length === 0 || candidate.said === 'commit') return false
+  if (names.length === 0) return false
   return all.some(
     (other) =>
       other.session === candidate.session &&
@@ -123,6 +125,9 @@ type TurnOf = Pick<Candidate, 'session' | 'promptNumber'>
 const MIN_EDITED_NAMES = 2
 /** Part of the words of a statement that later edits have too: it describes what was there before. */
 const EDITED_SHARE = 0.4
+/** A subagent explores before the work begins. */
+const REPORT = 'A subagent reported'
+const REPORT_EDITED_SHARE = 0.2
 /** Documents say what was found; they are not what the statement describes. */
 const DOCUMENT = /\.(?:md|mdx|txt|rst|adoc)$/i
 
@@ -131,8 +136,10 @@ class TurnFacts {
   readonly #worked = new Set<string>()
   readonly #rejected: ReadonlySet<string>
   readonly #closed: ReadonlySet<string>
-  readonly #edits: { session: string; at: number; terms: ReadonlySet<string> }[] = []
+  /** Edits and commits. */
+  readonly #changes: { session: string; at: number; kind: string; terms: ReadonlySet<string> }[] = []
   readonly #last: SpokenTurn | undefined
+  readonly #checkedAt = new Map<string, number>()
   readonly #lastWorked = new Map<string, number>()
 
   constructor({ passages, turns, last }: SessionRecord) {
@@ -143,10 +150,16 @@ class TurnFacts {
       const { kind, session, promptNumber, subject, text, at } = passage
       if (kind !== 'edit' && kind !== 'commit' && !isCheck(passage)) continue
       this.#worked.add(turnKeyOf(passage))
+      if (kind === 'command') this.#checkedAt.set(session, Math.max(at, this.#checkedAt.get(session) ?? 0))
       this.#lastWorked.set(session, Math.max(promptNumber, this.#lastWorked.get(session) ?? 0))
-      if (kind !== 'edit' || DOCUMENT.test(subject ?? '')) continue
-      this.#edits.push({ session, at, terms: new Set(informativeTerms(`${subject ?? ''} ${text}`).keys()) })
+      if (kind === 'command' || DOCUMENT.test(subject ?? '')) continue
+      this.#changes.push({ session, at, kind, terms: new Set(informativeTerms(`${subject ?? ''} ${text}`).keys()) })
     }
+  }
+
+  /** The checks ran again after it was said. */
+  isCheckedSince({ session, at }: Candidate): boolean {
+    return (this.#checkedAt.get(session) ?? 0) > at
   }
 
   isLast({ session, promptNumber }: TurnOf): boolean {
@@ -166,22 +179,26 @@ class TurnFacts {
     return !this.#worked.has(turnKeyOf(turn)) && (this.#lastWorked.get(turn.session) ?? 0) > turn.promptNumber
   }
 
-  /** It describes what was edited after it was said. */
-  isEditedSince({ session, at, terms }: Candidate): boolean {
-    if (this.#editedShare(session, at, terms) >= EDITED_SHARE) return true
+  /** It describes what was edited after it was said, or what a later commit tells. */
+  isEditedSince({ session, at, terms, observation }: Candidate): boolean {
+    const share = observation?.subtitle?.startsWith(REPORT) === true ? REPORT_EDITED_SHARE : EDITED_SHARE
+    if (this.#editedShare(session, at, terms) >= share) return true
     const names = namesOf(terms)
     const needed = Math.min(MIN_EDITED_NAMES, names.length)
     return (
       needed > 0 &&
-      this.#edits.some(
+      this.#changes.some(
         (edit) =>
-          edit.session === session && edit.at > at && names.filter((name) => edit.terms.has(name)).length >= needed,
+          edit.kind === 'edit' &&
+          edit.session === session &&
+          edit.at > at &&
+          names.filter((name) => edit.terms.has(name)).length >= needed,
       )
     )
   }
 
   #editedShare(session: string, at: number, terms: ReadonlyMap<string, number>): number {
-    const later = this.#edits.filter((edit) => edit.session === session && edit.at > at)
+    const later = this.#changes.filter((edit) => edit.session === session && edit.at > at)
     const edited = [...terms.keys()].filter((term) => later.some((edit) => edit.terms.has(term)))
     return terms.size === 0 ? 0 : edited.length / terms.size
   }

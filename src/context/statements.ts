@@ -230,6 +230,10 @@ const CHOOSES =
 /** People write less at once; what is longer is mostly pasted, and only its beginning is the user's. */
 const MAX_TYPED_CHARS = 900
 
+/** It wants to talk about something first. */
+const STARTS_TALK =
+  /^(?:(?:ok|okay|so|now|well)\b[\s,.]*)*let'?s (?:think|look|see|talk|discuss|check|consider|explore)\b/i
+
 /** Sentences of a prompt in which the user chooses or rules. */
 export function choicesOf(prompt: string): string[] {
   const own = ownWords(prompt, 'prompt')
@@ -241,7 +245,7 @@ export function choicesOf(prompt: string): string[] {
     )
     .flatMap((text) => sentencesOf(plainText(text.replace(LIST_MARK, ''))))
     .filter((sentence) => !sentence.endsWith('?') && CHOOSES.test(sentence) && hasSubstance(sentence))
-    .filter((sentence) => sentence.length <= MAX_STATEMENT_CHARS)
+    .filter((sentence) => sentence.length <= MAX_STATEMENT_CHARS && !STARTS_TALK.test(sentence))
 }
 
 /** A digit or a sign of code anywhere, a capital after a small letter, or two capitals at the beginning. */

@@ -125,8 +125,7 @@ describe('where it stopped', () => {
       ran('git commit -m "build: run the tests"', 'ok', 38),
     ]
     expect(section(rendered({ passages }), 'Where it stopped, Nov 16 14:50')).toEqual([
-      '- Tests: `vitest run` ran: “Tests 48 passed (48)” (Nov 16 14:50)',
-      '- Lint: `npm run lint` FAILED: “src/a.ts:3 error Unexpected any” (Nov 16 14:45)',
+      '- Last results: `vitest run`: “Tests 48 passed (48)” (Nov 16 14:50); `npm run lint` FAILED: “src/a.ts:3 error Unexpected any” (Nov 16 14:45)',
     ])
   })
 
@@ -137,8 +136,7 @@ describe('where it stopped', () => {
       ran('make build && make deploy', 'failed', 48, 'error: no host'),
     ]
     expect(section(rendered({ passages }), 'Where it stopped')).toEqual([
-      '- Tests: `pytest -q` passed: “9 passed in 1s” (Nov 16 14:49)',
-      '- Lint: `ruff check .` passed (Nov 16 14:49)',
+      '- Last results: `pytest -q` passed: “9 passed in 1s” (Nov 16 14:49); `ruff check .` passed (Nov 16 14:49)',
     ])
   })
 

@@ -104,7 +104,9 @@ const DEPENDENT =
 
 /** It needs the sentence before it: "This fixes both." */
 export function isDependent(text: string): boolean {
-  return DEPENDENT.test(text) || (text.length < SHORT_SENTENCE_CHARS && /\b(?:this|that|it)\W*$/i.test(text))
+  if (DEPENDENT.test(text)) return true
+  // In "kept because older clients read it" the sentence says itself what it means.
+  return text.length < SHORT_SENTENCE_CHARS && /\b(?:this|that|it)\W*$/i.test(text) && !/\bbecause\b/i.test(text)
 }
 
 const SHORT_SENTENCE_CHARS = 60

@@ -421,7 +421,7 @@ describe('rules.turn', () => {
     expect(observations).toEqual([])
   })
 
-  test('the words between tool uses add what was found on the way', async () => {
+  test('the words between tool uses are not told where the last message tells the result', async () => {
     const { observations } = await summarize('Imports are idempotent now, by a fingerprint of day and payee.', {
       conversation: await edited(),
       end: turnEnd('Imports are idempotent now, by a fingerprint of day and payee.', [
@@ -429,8 +429,8 @@ describe('rules.turn', () => {
         'The bank exports `cp1252`, because the column names have umlauts. Let me fix that.',
       ]),
     })
-    expect(observations[0]?.facts).toContain('The bank exports `cp1252`, because the column names have umlauts.')
-    expect(JSON.stringify(observations)).not.toContain('let me')
+    expect(JSON.stringify(observations)).toContain('Imports are idempotent')
+    expect(JSON.stringify(observations)).not.toContain('cp1252')
   })
 
   test('without a last message the summary has the request only', async () => {
