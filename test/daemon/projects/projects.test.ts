@@ -19,16 +19,17 @@ afterEach(() => s.close())
 
 const remembered = async (project: Project, session: string, title: string) => {
   const observations = [observationOf([], { createdAt: NOW, title, narrative: `${title} at length` })]
-  await s.h.store.commit([
-    commitOf(session, 1, { state: stateOf({ project }), observations, summaries: [summaryOf({ createdAt: NOW })] }),
-  ])
+  // A start leaves out observations that say nothing that a summary does not say, so this one says something else.
+  const summaries = [summaryOf({ createdAt: NOW, request: 'the next ticket', learned: null, completed: 'closed it' })]
+  await s.h.store.commit([commitOf(session, 1, { state: stateOf({ project }), observations, summaries })])
 }
 const rename = async (project: string, name: string | null) =>
   (await s.client.call('project_rename', { project, name })).project
 const merge = async (from: string, into: string, confirm = true) =>
   (await s.client.call('project_merge', { from, into, confirm })).report
 const found = async (query: string, project: string | null) => {
-  return (await s.client.call('search', { query, mode: 'strict', project, limit: 10 })).answer.hits
+  const request = { query, mode: 'strict', kinds: ['observation'], project, limit: 10 } as const
+  return (await s.client.call('search', request)).answer.hits
 }
 const context = async (project: string) => await s.client.call('context', { project })
 const inProject = (event: MemoryEvent, project: Project): MemoryEvent => ({ ...event, project })

@@ -81,6 +81,8 @@ describe.each(APIS)('model.faults with %s', (api: Api) => {
     place.script = ({ index }) => (index === 0 ? { fault: 'hang' } : null)
     await turn()
     expect(await place.state('s')).toMatchObject({ state: 'batching.waiting', waiting: 'no answer within 0 s' })
+    // Only the hung call needs the short deadline: an answer may take longer than that on a busy machine.
+    place.harness.policy = POLICY
     await place.later()
     await expectAllTold()
     expect((await place.calls('s')).map((call) => call.error)).toEqual(['no answer within 0 s', null, null])
