@@ -239,7 +239,7 @@ async function fillHome(): Promise<void> {
     tool_response: { filePath: edit.file_path },
   })
   await hook({ ...session, hook_event_name: 'Stop', last_assistant_message: 'Tokens live 15 minutes now.' })
-  writeFileSync(join(project, 'memory.jsonl'), exportedObservations())
+  writeFileSync(join(project, 'memory.jsonl'), exportedMemory())
   writeFileSync(join(project, 'payload.json'), JSON.stringify({ ...session, hook_event_name: 'stop' }))
   mkdirSync(join(project, 'old'))
   writeFileSync(join(project, 'old', 'session.jsonl'), transcript())
@@ -249,8 +249,8 @@ async function fillHome(): Promise<void> {
     await shellOk(command)
 }
 
-/** More observations than any id that the documentation names. */
-function exportedObservations(): string {
+/** More observations and passages than any id that the documentation names. */
+function exportedMemory(): string {
   const { key, name } = projectOfDirectory(project)
   const at = Date.UTC(2026, 0, 1)
   const observations = Array.from({ length: 130 }, (_, i) => ({
@@ -286,7 +286,21 @@ function exportedObservations(): string {
     startedAt: at,
     heardAt: at,
   }
-  const records = [{ kind: 'project', key, name }, session, ...observations]
+  const passages = Array.from({ length: 20 }, (_, i) => ({
+    kind: 'passage',
+    session: 'imported',
+    project: key,
+    eventId: `imported-${i}`,
+    position: 0,
+    promptNumber: 1,
+    // Passages are kept for a limited time.
+    at: Date.now() - i * 60_000,
+    passage: 'closing',
+    subject: null,
+    outcome: null,
+    text: `The connection pool has ${i} connections now.`,
+  }))
+  const records = [{ kind: 'project', key, name }, session, ...observations, ...passages]
   const lines = [
     { 'claude-mem': 1, program: '0.1.0', exportedAt: '2026-01-02T00:00:00Z' },
     ...records,

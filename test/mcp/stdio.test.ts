@@ -53,7 +53,7 @@ describe('a server on standard input and output', () => {
     input.end()
     await served
     expect(lines()).toMatchObject([
-      { id: 0, result: { serverInfo: { name: 'claude-mem' }, instructions: expect.stringContaining('Cheap first') } },
+      { id: 0, result: { serverInfo: { name: 'claude-mem' }, instructions: expect.stringContaining('search_memory') } },
       { id: 1, result: { structuredContent: { total: 0 } } },
     ])
   })

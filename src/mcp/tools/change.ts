@@ -41,7 +41,7 @@ export const remember = defineTool({
     'the user asks for it, or for what no tool call shows, like a decision and its reason. Search first, so as not to ' +
     'keep it twice. Secrets are masked and <private> parts left out.',
   input: z.strictObject({
-    title: z.string().trim().min(1).max(MAX_TITLE_CHARS).describe('One line that says it: rows show only this'),
+    title: z.string().trim().min(1).max(MAX_TITLE_CHARS).describe('One line that says it'),
     text: z.string().trim().min(1).max(MAX_TEXT_CHARS).describe('What to know, and why'),
     type: observationType.default('decision'),
     concepts: conceptsInput.default([]).describe('Words to find it by'),

@@ -367,8 +367,8 @@ export const getProjectContext = defineTool({
   name: 'get_project_context',
   title: 'What a session of a project starts with',
   description:
-    'The overview that a new session of a project gets: the last summary, then what was learned by day and file, with ' +
-    'ids for get_observations. A session of this project has had it at its start: use it for another project, or ' +
+    'The overview that a new session of a project gets: goal, where it stopped, next steps, decisions, fixes and what was ' +
+    'learned, with ids for get_observations. A session of this project has had it at its start: use it for another project, or ' +
     'after a compaction lost it. Costs up to a few thousand tokens.',
   input: z.strictObject({ project: projectInput }),
   output: z.object({

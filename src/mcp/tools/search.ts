@@ -53,10 +53,11 @@ export const searchMemory = defineTool({
   name: 'search_memory',
   title: 'Search memory',
   description:
-    'Finds what earlier sessions said, did and learned, by words and meaning, best first, with the text to answer from, up ' +
-    'to a number of tokens. Often that is the answer; else `get_observations` reads an observation (#12) whole, or a ' +
-    'passage (p12) with what is around it, and `timeline` shows what happened around an observation. Use it before ' +
-    'redoing work or asking about past decisions, bugs and why code is as it is. Code names, paths, error texts and ' +
+    'Finds what earlier sessions said, did and learned, by words and meaning: observations, summaries and passages (pieces ' +
+    'of what was said, run and edited) in one list, best first, with the text to answer from. `tokens` is the length of ' +
+    'the answer: raise it to see more. Often that is the answer; else `get_observations` reads an observation (#12) ' +
+    'whole, or a passage (p12) with what is around it, and `timeline` shows what happened around an observation. Use it ' +
+    'before redoing work or asking about past decisions, bugs and why code is as it is. Code names, paths, error texts and ' +
     'plain questions all work. Without a query: the newest that pass the filters.',
   input: z.strictObject({
     query: z.string().max(MAX_QUERY_CHARS).default(''),
@@ -68,7 +69,7 @@ export const searchMemory = defineTool({
       .min(MIN_TOKENS)
       .max(MAX_TOKENS)
       .default(DEFAULT_TOKENS)
-      .describe('About how long the answer may be'),
+      .describe('About how long the answer may be; filled best first'),
     limit: z.int().min(1).max(MAX_ROWS).default(DEFAULT_ROWS),
     offset: z.int().min(0).max(MAX_OFFSET).default(0),
   }),
@@ -177,7 +178,7 @@ export const timeline = defineTool({
   name: 'timeline',
   title: 'What happened around a memory',
   description:
-    'Step 2, cheap: the observations, summaries and prompts before and after one, oldest first, as rows. Give the id ' +
+    'The observations, summaries and prompts before and after an observation, oldest first, as rows. Give the id ' +
     'of an observation as anchor, or a query whose best hit is it; with neither, the newest of the project. Shows what ' +
     'led to a change and what came of it. Then read only the ids you need with `get_observations`.',
   input: z.strictObject({
