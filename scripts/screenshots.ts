@@ -36,7 +36,7 @@ interface Shot {
 async function shots(client: DaemonClient): Promise<Shot[]> {
   const { sessions } = await client.call('sessions', { limit: 50 })
   const observed = sessions.find(({ observations }) => observations > 1)
-  const { answer } = await client.call('search', { query: 'float dollars', limit: 1 })
+  const { answer } = await client.call('search', { query: 'float dollars', kinds: ['observation'], limit: 1 })
   const best = answer.hits[0]
   if (observed === undefined || best === undefined) throw new Error('the demo data has no session with observations')
   return [
