@@ -262,13 +262,17 @@ describe('usage', () => {
     expect(await store.commit([commitOf('session-one', 1, { at, state, ...over })])).toMatchObject([{ ok: true }])
     await store.close()
 
-    const asked = async () => ({
-      usage: await program.json('usage', '--by', 'model'),
-      days: (await program.json('usage')).rows.map((day: { calls: number }) => day.calls),
-      sent: await program.json('inspect', 'session', '--sent', '--limit', '1'),
-      text: (await program.run(['usage', '--by', 'session'])).stdout,
-      words: (await program.run(['inspect', 'session', '--sent'])).stdout,
-    })
+    const asked = async () => {
+      const [usage, byDay, sent, bySession, calls] = await Promise.all([
+        program.json('usage', '--by', 'model'),
+        program.json('usage'),
+        program.json('inspect', 'session', '--sent', '--limit', '1'),
+        program.run(['usage', '--by', 'session']),
+        program.run(['inspect', 'session', '--sent']),
+      ])
+      const days = byDay.rows.map((day: { calls: number }) => day.calls)
+      return { usage, days, sent, text: bySession.stdout, words: calls.stdout }
+    }
     const fromFile = await asked()
     expect(fromFile.usage).toMatchObject({
       running: false,
