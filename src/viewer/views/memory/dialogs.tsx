@@ -209,7 +209,8 @@ async function findCandidates(text: string, project: string): Promise<Candidate[
       .filter((one) => one.project === project)
       .map(({ id, type, title, createdAt }) => ({ id, type, title: title ?? '(no title)', createdAt }))
   }
-  return (await callDaemon('search', { query: text, project, limit: MAX_CANDIDATES })).answer.hits
+  const request = { query: text, project, kinds: ['observation'], limit: MAX_CANDIDATES } as const
+  return (await callDaemon('search', request)).answer.hits
 }
 
 export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
