@@ -257,7 +257,7 @@ export class SearchEngine {
     const matched = this.reader
       .loadPassages(scored.map(({ id }) => id))
       .map((passage) => ({ passage, lexical: scores.get(passage.id) ?? 0 }))
-    return { matched, total: matched.length }
+    return { matched, total: mode === 'filter' ? this.reader.countPassages(filters) : matched.length }
   }
 
   /** One page of memories and passages in one order. Without passages the order of the memories is kept. */

@@ -259,6 +259,8 @@ export interface MemoryCounts {
   observations: number
   summaries: number
   prompts: number
+  /** `bytes`: what they take on disk, estimated. */
+  passages: { count: number; bytes: number }
   sessions: number
   /** Of the oldest and newest observation; null before the first. */
   oldestAt: number | null

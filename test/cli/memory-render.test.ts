@@ -406,6 +406,7 @@ describe('stats.output', () => {
     ],
     pinned: 2,
     links: { repeats: 3, supersedes: 1 },
+    passages: { count: 1_200, bytes: 1_500_000 },
     databaseBytes: 5_000_000,
     index: {
       lexical: { done: 43, total: 43 },
@@ -419,6 +420,7 @@ describe('stats.output', () => {
     const text = memoryStatsLines(stats, display).join('\n')
     expect(text).toContain('What is remembered of all projects')
     expect(text).toContain('1 summary, 12 prompts of 4 sessions')
+    expect(text).toMatch(/passages +1200, about 1\.4 MB with their search index/)
     expect(text).toContain('2 pinned, 1 replaced by newer ones, 3 nearly the same as an earlier one')
     expect(text).toContain('all 43 can be found')
     expect(text).toContain('10 of 30 can be found; 55 vectors, 21 KB, exact search')

@@ -93,6 +93,18 @@ describe('search with passages', () => {
     expect((await here.search('', { kinds: ['passage'] })).hits.map(({ snippet }) => snippet)).toEqual(['two', 'one'])
   })
 
+  test('a page of a list knows how many passages there are in all, and statistics their size', async () => {
+    await here.commit('s1', { passages: Array.from({ length: 5 }, (_, i) => draft(`number ${i}`)) })
+    const { hits, total } = await here.search('', { kinds: ['passage'], limit: 2, offset: 2 })
+    expect([hits.length, total]).toEqual([2, 5])
+    expect((await here.search('', { kinds: ['passage'], pinned: true })).total).toBe(0)
+    const { passages } = here.engine().counts(null)
+    expect(passages.count).toBe(5)
+    expect(passages.bytes).toBeGreaterThan(5 * 'number 0'.length)
+    expect(here.engine().counts(hits[0]?.project ?? '').passages).toEqual(passages)
+    expect(here.engine().counts('git:/elsewhere').passages).toEqual({ count: 0, bytes: 0 })
+  })
+
   test('a word that only passages have is not taken for a spelling mistake', async () => {
     await here.commit('s1', {
       observations: [observationOf([], { title: 'Timeline', narrative: 'about timelines', facts: [] })],

@@ -109,7 +109,7 @@ export function memoryStatsLines(stats: MemoryStats, display: Display): string[]
 }
 
 function countFields(stats: MemoryStats): Field[] {
-  const { observations, summaries, prompts, sessions, oldestAt, newestAt, pinned, links, databaseBytes } = stats
+  const { observations, summaries, prompts, passages, sessions, oldestAt, newestAt, pinned, links } = stats
   const period =
     oldestAt === null || newestAt === null ? '' : `, ${formatDateTime(oldestAt)} to ${formatDateTime(newestAt)}`
   const repeats = `${links.repeats} nearly the same as an earlier one`
@@ -117,7 +117,8 @@ function countFields(stats: MemoryStats): Field[] {
     ['observations', `${observations}${period}`],
     ['others', `${summariesText(summaries)}, ${pluralize(prompts, 'prompt')} of ${pluralize(sessions, 'session')}`],
     ['marked', `${pinned} pinned, ${links.supersedes} replaced by newer ones, ${repeats}`],
-    ['database', formatBytes(databaseBytes)],
+    ['passages', `${passages.count}, about ${formatBytes(passages.bytes)} with their search index`],
+    ['database', formatBytes(stats.databaseBytes)],
   ]
 }
 

@@ -36,6 +36,10 @@ export function selectFilteredPassages(db: Database, filters: SearchFilters, lim
     ORDER BY p.at DESC, p.event_id, p.position LIMIT ${limit} OFFSET ${offset}`
 }
 
+export function countFilteredPassages(db: Database, filters: SearchFilters): number {
+  return db.number`SELECT count(*) AS n FROM passages p WHERE ${allOf(passageConditions(filters))}`
+}
+
 /** Over `passages p`. A passage has no type, concept or pin: a filter for one excludes all of them. */
 export function passageConditions(filters: SearchFilters): Sql[] {
   const { project, types, concepts, files, since, until, agent, author, session, pinned } = filters

@@ -38,6 +38,17 @@ export function passageDiskBytes(passages: number, textBytes: number): number {
   return passages * BYTES_PER_PASSAGE + textBytes * BYTES_PER_TEXT_BYTE
 }
 
+/**
+ * How many there are, of one project or of all, and their size on disk. Those of a project count with the average size: its
+ * own sizes are not in an index.
+ */
+export function passageTotals(db: Database, inProject: Sql): { count: number; bytes: number } {
+  const count = db.number`SELECT count(*) AS n FROM passages WHERE ${inProject}`
+  const all = db.one<{ n: number; bytes: number }>`
+    SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM passages`
+  return { count, bytes: Math.round(passageDiskBytes(count, (all.bytes * count) / Math.max(1, all.n))) }
+}
+
 /** 16 of the 32 bytes of SHA-256 identify a text among any number of them, and keep the index small. */
 const DIGEST_BYTES = 16
 

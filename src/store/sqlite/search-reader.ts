@@ -35,13 +35,14 @@ import {
   toSummary,
 } from './memories.ts'
 import {
+  countFilteredPassages,
   selectEvidence,
   selectFilteredPassages,
   selectFoundPassages,
   selectMatchingPassages,
   selectPassagesAround,
 } from './passage-search.ts'
-import { selectPassageSiblings } from './passages.ts'
+import { passageTotals, selectPassageSiblings } from './passages.ts'
 import { displayNameSql } from './projects.ts'
 import { openForReading } from './reader.ts'
 import {
@@ -66,6 +67,7 @@ const searchOperations = {
   passages: selectMatchingPassages,
   loadPassages: selectFoundPassages,
   listPassages: selectFilteredPassages,
+  countPassages: countFilteredPassages,
   evidence: selectEvidence,
   passagesAround: selectPassagesAround,
   passageSiblings: selectPassageSiblings,
@@ -263,6 +265,7 @@ function selectCounts(db: Database, project: string | null, embedder: string | n
     observations: count('observation'),
     summaries: count('summary'),
     prompts: count('prompt'),
+    passages: passageTotals(db, inProject),
     sessions: db.number`SELECT count(*) AS n FROM sdk_sessions WHERE ${inProject}`,
     ...db.one<Pick<MemoryCounts, 'oldestAt' | 'newestAt'>>`
       SELECT min(created_at_epoch) AS oldestAt, max(created_at_epoch) AS newestAt FROM observations WHERE ${inProject}`,
