@@ -66,6 +66,22 @@ export function highlightPieces(text: string, words: readonly string[]): TextPie
     .filter((piece) => piece.text !== '')
 }
 
+/** Characters before the first matching word that are kept: enough to understand it, few enough to have it in a short line. */
+const LEAD_CHARS = 40
+/** A passage has up to 600 characters. */
+const EXCERPT_CHARS = 700
+
+/** One line that starts shortly before the first word that is highlighted, so that this word is visible. */
+export function excerptAround(text: string, words: readonly string[]): string {
+  const line = safeLine(text, EXCERPT_CHARS)
+  const pieces = highlightPieces(line, words)
+  const first = pieces.findIndex(({ marked }) => marked)
+  const before = pieces.slice(0, Math.max(0, first)).reduce((chars, piece) => chars + piece.text.length, 0)
+  if (before <= LEAD_CHARS) return line
+  const space = line.lastIndexOf(' ', before - LEAD_CHARS)
+  return space === -1 ? line : `…${line.slice(space + 1)}`
+}
+
 function escapeRegExp(word: string): string {
   return word.replace(/[\\^$.*+?()[\]{}|/-]/g, (sign) => `\\${sign}`)
 }

@@ -1,9 +1,11 @@
-/** Search, filters, forgetting, dialogs, keyboard and accessibility. */
+/** Search, filters, passages, forgetting, dialogs, keyboard and accessibility. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { bash, stop, userPrompt } from '../../scripts/lib/payloads.ts'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import type { DaemonClient } from '../../src/transport/client.ts'
+import { waitUntil } from '../support/waiting.ts'
 import { type OpenPage, ViewerFixture } from './viewer-fixture.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -116,6 +118,100 @@ describe('viewer.memory', () => {
   })
 })
 
+/** A turn with passages of its prompt, its command and its last message. */
+async function workOnFoghorn(session: string) {
+  const turn = { session, prompt: `${session}-prompt`, cwd: '/tmp/island' }
+  const output = `FAIL test/${session}.test.ts\nError: the ${session} sensor reads zero lux\n1 failed, 3 passed`
+  await fixture.runHooks(
+    userPrompt(turn, `Why does the ${session} stay silent at dusk?`),
+    bash(turn, `toolu_${session}`, `npm test ${session}`, output),
+    stop(turn, `The ${session} stays silent because its dusk sensor is unplugged. I connected it to port 4.`),
+  )
+  const read = () =>
+    fixture.daemon.ask(async (client) => ({
+      passages: (await client.call('search', { query: session, kinds: ['passage'] })).answer.hits,
+      observations: (await client.call('search', { session, kinds: ['observation'] })).answer.hits.map(({ id }) => id),
+      summaries: (await client.call('summaries', { session })).summaries.length,
+    }))
+  await waitUntil(`passages of the ${session} are indexed and its turn is summarised`, async () => {
+    const { passages, summaries } = await read()
+    return passages.length >= 3 && summaries > 0
+  })
+  return await read()
+}
+
+const passageRow = (id: number) => `[data-testid=memory-row][data-kind=passage][data-id="${id}"]`
+
+describe('viewer.passages', () => {
+  test('a search finds them beside memories; one opens with its neighbours, its turn and its observations', async () => {
+    const { passages, observations } = await workOnFoghorn('foghorn')
+    const command = passages.find(({ passage }) => passage?.kind === 'command')
+    const prompt = passages.find(({ passage }) => passage?.kind === 'prompt')
+    if (command === undefined || prompt === undefined) throw new Error(JSON.stringify(passages))
+    const { page, errors } = await watch('#/memory?q=foghorn+lux')
+    await page.locator('[data-testid=memory-row]').first().waitFor()
+    const kinds = await page
+      .locator('[data-testid=memory-row]')
+      .evaluateAll((rows) => rows.map((row) => row.dataset.kind))
+    expect(kinds).toContain('observation')
+    expect(
+      await page
+        .locator('[data-testid=memory-row]')
+        .getByText(/^p\d+ \w+/)
+        .count(),
+    ).toBeGreaterThan(0)
+
+    await page.getByLabel('Kind').selectOption('passage')
+    const row = page.locator(passageRow(command.id))
+    await row.locator('mark', { hasText: 'lux' }).waitFor()
+    await page.locator('[data-testid=memory-row]:not([data-kind=passage])').first().waitFor({ state: 'detached' })
+    expect(await row.textContent()).toContain('npm test foghorn')
+    expect(await row.textContent()).toContain(`p${command.id}`)
+    expect(await row.getByRole('link', { name: 'turn 1' }).getAttribute('href')).toContain('session/foghorn?turn=1')
+
+    await row.getByRole('link').first().click()
+    const panel = page.locator('[data-testid=memory-open]')
+    await panel.getByText('the foghorn sensor reads zero lux').waitFor()
+    expect(await panel.locator('[data-testid=passage][aria-current]').getAttribute('data-id')).toBe(`${command.id}`)
+    await panel.getByText('Why does the foghorn stay silent at dusk?').waitFor()
+    expect(await panel.getByRole('link', { name: /session foghorn, turn 1/ }).count()).toBe(1)
+    await panel.getByRole('link', { name: `p${prompt.id}`, exact: true }).click()
+    await page.locator('[data-testid=passage][aria-current]', { hasText: 'stay silent at dusk?' }).waitFor()
+
+    await fixture.goTo(page, `#/memory/${observations[0]}`)
+    await page.getByTestId('evidence').getByRole('link').first().click()
+    await panel.locator('[data-testid=passage][aria-current]').waitFor()
+    await panel.getByRole('link', { name: `#${observations[0]}` }).waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('without a search text they are listed only if they are selected', async () => {
+    const { page, errors } = await watch('#/memory')
+    await page.locator(row(ids.lamp)).waitFor()
+    expect(await page.locator('[data-kind=passage]').count()).toBe(0)
+    await page.getByLabel('Kind').selectOption('passage')
+    await page.locator('[data-testid=memory-row][data-kind=passage]').first().waitFor()
+    const { stats } = await fixture.daemon.ask((client) => client.call('memory_stats', {}))
+    expect(stats.passages.count).toBeGreaterThan(2)
+    await page.getByTestId('memory-summary').getByText(`${stats.passages.count} passages`).waitFor()
+    expect(errors).toEqual([])
+  })
+
+  test('they disappear with the memory that is forgotten', async () => {
+    const { passages, observations } = await workOnFoghorn('semaphore')
+    const closing = passages.find(({ passage }) => passage?.kind === 'closing')
+    const found = await watch('#/memory?q=semaphore&kind=passage')
+    const opened = await watch(`#/memory/p${closing?.id}`)
+    await found.page.locator(passageRow(closing?.id ?? 0)).waitFor()
+    await opened.page.getByText('its dusk sensor is unplugged').first().waitFor()
+    await fixture.daemon.ask((client) => client.call('forget', { ids: observations, confirm: true }))
+    await found.page.locator(passageRow(closing?.id ?? 0)).waitFor({ state: 'detached' })
+    await opened.page.getByText('This passage does not exist').waitFor()
+    expect(await opened.page.locator('[data-testid=memory-open]').textContent()).not.toContain('unplugged')
+    for (const { errors } of [found, opened]) expect(errors).toEqual([])
+  })
+})
+
 describe('viewer.accessibility', () => {
   test('a dialog focuses its first field and restores the focus when it is closed', async () => {
     const { page } = await watch(`#/memory/${ids.lamp}`)
@@ -135,7 +231,7 @@ describe('viewer.accessibility', () => {
 
   test.each(['light', 'dark'] as const)('axe finds no serious violation in any view (%s)', async (colorScheme) => {
     const faults: string[] = []
-    for (const hash of [...VIEWS, `#/memory/${ids.lamp}`]) {
+    for (const hash of [...VIEWS, `#/memory/${ids.lamp}`, '#/memory/p1?q=foghorn']) {
       for (const viewport of [
         { width: 1280, height: 800 },
         { width: 390, height: 844 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { highlightPieces, safeLine, safeText } from '../../src/viewer/safe-text.ts'
+import { excerptAround, highlightPieces, safeLine, safeText } from '../../src/viewer/safe-text.ts'
 
 test('safe text.escapes control and bidirectional characters', () => {
   expect(safeText('\x1b[31mred\x1b[0m\x07\x7f')).toBe('\\x1b[31mred\\x1b[0m\\x07\\x7f')
@@ -40,4 +40,13 @@ test('highlight.matches at the beginning of words', () => {
 
 test('highlight.treats special characters literally', () => {
   expect(marked('a+b (c) [d] a.b axb', 'a.b', '(c)', '[d]', '')).toBe('a+b [(c)] [[d]] [a.b] axb')
+})
+
+test('safe text.an excerpt starts shortly before the first marked word', () => {
+  const text = `${'filler '.repeat(60)}\n  the port was taken, so the server stopped`
+  const excerpt = excerptAround(text, ['port'])
+  expect(excerpt).toMatch(/^…[\w ]{20,60}the port was taken, so the server stopped$/)
+  expect(excerptAround('the port was taken', ['port'])).toBe('the port was taken')
+  expect(excerptAround('nothing here', ['port'])).toBe('nothing here')
+  expect(excerptAround('x'.repeat(200_000), ['x'])).toHaveLength(701)
 })

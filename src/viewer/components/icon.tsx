@@ -1,5 +1,6 @@
 /** Icons: one SVG path each, in the colour of the surrounding text. */
 import type { ObservationType } from '../../domain/observation.ts'
+import type { HitKind } from '../../domain/search-query.ts'
 
 const PATHS = {
   now: 'M2 9h3l2-5 3 9 2-6 1 2h3',
@@ -16,6 +17,7 @@ const PATHS = {
   change: 'M3 14l.8-3.4L11 3.4l2.6 2.6-7.2 7.2zM9.6 4.8l2.6 2.6',
   summary: 'M4 2.6h9v12H4zM6.4 6h4.2M6.4 8.6h4.2M6.4 11.2h2.4',
   prompt: 'M2.6 3.6h12v8H8.4L5 14.4v-2.8H2.6zM5.6 6.6h6M5.6 8.8h4',
+  passage: 'M3 4.4h4.4v4.2c0 2-1 3.4-3.2 4M9.6 4.4H14v4.2c0 2-1 3.4-3.2 4',
   search: 'M7.4 2.8a4.6 4.6 0 1 1 0 9.2 4.6 4.6 0 0 1 0-9.2ZM10.8 10.8l3.8 3.8',
   pin: 'M6 2.6h5M6.8 2.6v4L5 9.2h7L10.2 6.6v-4M8.5 9.2v5.4',
   lock: 'M4 7.8h9v6.4H4zM6 7.8V5.6a2.5 2.5 0 0 1 5 0v2.2M8.5 10.4v1.4',
@@ -49,7 +51,7 @@ export function Icon({ name, size = 17 }: { name: IconName; size?: number }) {
 }
 
 /** Icon and colour of a kind of memory, with its name for screen readers. */
-export function KindIcon({ kind }: { kind: ObservationType | 'summary' | 'prompt' }) {
+export function KindIcon({ kind }: { kind: ObservationType | Exclude<HitKind, 'observation'> }) {
   return (
     <span class="kind-icon" style={{ color: `var(--${kind})`, background: `var(--${kind}-soft)` }} title={kind}>
       <Icon name={kind} size={15} />

@@ -9,7 +9,7 @@ import { ErrorNotice, LoadingRows, Select } from '../../components/basics.tsx'
 import { ActionDialog, runWithToast } from '../../components/dialog.tsx'
 import { KindIcon } from '../../components/icon.tsx'
 import { callDaemon } from '../../connection.ts'
-import { shortDay, timeOfDay } from '../../format.tsx'
+import { countOf, shortDay, timeOfDay } from '../../format.tsx'
 import { useDebounced, useLast, useOperation, useProjects, useQuery } from '../../queries.ts'
 import { safeLine } from '../../safe-text.ts'
 import type { ObservationDetails } from './observation.tsx'
@@ -244,6 +244,9 @@ export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
         <ul class="memory-facts stack">
           <li>The observation is deleted with its facts, links and source events. This cannot be undone.</li>
           <li>It is removed from the search index and from the context of future sessions.</li>
+          {preview.passages === 0 ? null : (
+            <li>{countOf(preview.passages, 'passage')} of its turn are deleted with it.</li>
+          )}
           {preview.summaries + preview.prompts === 0 ? null : (
             <li>
               {preview.summaries} summaries and {preview.prompts} prompts are deleted with it.

@@ -1,12 +1,13 @@
 /** The list of memories: rows of equal height, the day of the first visible row, and the button for new memories. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { SearchHit } from '../../../domain/search-query.ts'
+import type { HitPassage, SearchHit } from '../../../domain/search-query.ts'
 import { EmptyState, ErrorNotice, LoadingRows } from '../../components/basics.tsx'
 import { Icon, KindIcon } from '../../components/icon.tsx'
 import { maxRows, type RowRange, VirtualList } from '../../components/virtual-list.tsx'
 import { compactCount, fullCount, longDay, shortDay, Time, timeOfDay } from '../../format.tsx'
 import { useObservable } from '../../observable.ts'
-import { highlightPieces, safeLine } from '../../safe-text.ts'
+import { viewHref } from '../../route.ts'
+import { excerptAround, highlightPieces, safeLine } from '../../safe-text.ts'
 import { activeFilters, EMPTY_MEMORY_QUERY, type MemoryQuery, memoryHref } from './memory-query.ts'
 import { type MemoryRows, memoryAddressId, memoryKey } from './memory-rows.ts'
 import { ScoreBar, ScoreTable } from './score.tsx'
@@ -168,7 +169,7 @@ function ScorePopover({ row, x, y, onClose }: { row: SearchHit; x: number; y: nu
       popover="auto"
       class="memory-explained popup"
       role="dialog"
-      aria-label={`Why #${row.id} has this rank`}
+      aria-label={`Why ${shownNumber(row)} has this rank`}
     >
       <ScoreTable explanation={row.explanation} />
     </div>
@@ -193,30 +194,31 @@ function MemoryRow(props: MemoryRowProps) {
   const { kind, createdAt, explanation } = row
   const marks = [open ? 'open' : '', isNew ? 'arrived' : '']
   const superseded = row.supersededBy === null ? '' : 'superseded'
+  // A prompt has no title, and what was said has no subject: the text takes two lines.
+  const isText = kind === 'prompt' || (kind === 'passage' && (row.passage?.subject ?? null) === null)
   // Memoized, because most renderings only move rows.
   return useMemo(
     () => (
       <article
-        class={`memory-row row-${kind} ${marks.join(' ')}`}
+        class={`memory-row ${isText ? 'row-text' : ''} ${marks.join(' ')}`}
         data-testid="memory-row"
         data-kind={kind}
         data-id={row.id}
       >
         {props.startsDay ? <h2 class="memory-day">{longDay(createdAt)}</h2> : null}
-        <KindIcon kind={row.type ?? (kind === 'prompt' ? 'prompt' : 'summary')} />
+        <KindIcon kind={kind === 'observation' ? (row.type ?? 'change') : kind} />
         <div>
-          <h3 class={`memory-row-title ${kind === 'prompt' ? 'clamp' : 'ellipsis'} ${superseded}`} dir="auto">
+          <h3 class={`memory-row-title ${isText ? 'clamp' : 'ellipsis'} ${superseded}`} dir="auto">
             <a href={href} tabIndex={tabIndex} data-row-link aria-current={open ? 'true' : undefined}>
-              {/* A prompt has no title: its text takes two lines. */}
               <Highlighted
-                text={(kind === 'prompt' ? row.snippet : row.title) || '(no title)'}
+                text={(isText ? excerptAround(row.snippet, explanation.matched) : row.title) || '(no title)'}
                 words={explanation.matched}
               />
             </a>
           </h3>
-          {kind === 'prompt' ? null : (
+          {isText ? null : (
             <p class="memory-row-snippet soft ellipsis" dir="auto">
-              <Highlighted text={row.snippet} words={explanation.matched} />
+              <Highlighted text={excerptAround(row.snippet, explanation.matched)} words={explanation.matched} />
             </p>
           )}
           <RowDetails row={row} bestScore={bestScore} onExplain={onExplain} />
@@ -237,15 +239,16 @@ function MemoryRow(props: MemoryRowProps) {
 }
 
 function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 'bestScore' | 'onExplain'>) {
-  const { supersededBy, similar, files, completes, kind, id } = row
+  const { supersededBy, similar, files, completes, kind, passage } = row
   return (
     <p class="memory-row-foot smaller soft row">
       <span class="memory-row-project ellipsis" title="Project">
         {safeLine(row.projectName)}
       </span>
       <span class="figure" title={`Number of the ${kind}`}>
-        #{id}
+        {shownNumber(row)}
       </span>
+      {passage === null ? null : <PassageLabel row={row} passage={passage} />}
       {supersededBy === null ? null : <span class="chip warn">superseded by #{supersededBy}</span>}
       {completes ? (
         <span class="chip" title="It matches the filters, but not the search text">
@@ -272,7 +275,7 @@ function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 
         <button
           type="button"
           class="plain score-button smaller"
-          aria-label={`Why #${id} has this rank: score ${row.explanation.score.toFixed(2)}`}
+          aria-label={`Why ${shownNumber(row)} has this rank: score ${row.explanation.score.toFixed(2)}`}
           title="Why it has this rank"
           onClick={(event) => onExplain(row, event.currentTarget)}
         >
@@ -281,6 +284,27 @@ function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 
         </button>
       )}
     </p>
+  )
+}
+
+/** `p12` of a passage, `#12` of others. */
+function shownNumber({ kind, id }: SearchHit): string {
+  return kind === 'passage' ? `p${id}` : `#${id}`
+}
+
+/** The kind of the passage that is shown, with a link to its turn where the row is the passage. */
+function PassageLabel({ row: { kind, session, promptNumber }, passage }: { row: SearchHit; passage: HitPassage }) {
+  const label = passage.outcome === 'failed' ? `${passage.kind}, failed` : passage.kind
+  if (kind !== 'passage')
+    return <span title="The passage that is shown, from its evidence">{`p${passage.id} ${label}`}</span>
+  const turn = promptNumber > 0 ? `${promptNumber}` : ''
+  return (
+    <>
+      <span title="Kind of the passage">{label}</span>
+      <a class="memory-row-turn" href={viewHref('session', session, { turn })} title={`Session ${safeLine(session)}`}>
+        {turn === '' ? 'session' : `turn ${turn}`}
+      </a>
+    </>
   )
 }
 

@@ -6,7 +6,7 @@ import {
   FILTER_NAMES,
   FilterValueError,
   formatFilters,
-  MEMORY_KINDS,
+  HIT_KINDS,
   NO_FILTERS,
   parseFilters,
   SEARCH_FILTERS,
@@ -19,8 +19,8 @@ export interface MemoryQuery {
   filters: SearchFilters
 }
 
-/** Unlike a search in the terminal, the list shows all kinds of memories unless some are selected. */
-export const EMPTY_MEMORY_QUERY: MemoryQuery = { text: '', filters: { ...NO_FILTERS, kinds: MEMORY_KINDS } }
+/** Unlike a search in the terminal, the list shows all kinds unless some are selected; passages only with a search text. */
+export const EMPTY_MEMORY_QUERY: MemoryQuery = { text: '', filters: { ...NO_FILTERS, kinds: HIT_KINDS } }
 
 /** Limits of an address that people wrote. */
 const MAX_TEXT_CHARS = 10_000
@@ -33,7 +33,7 @@ export function parseMemoryQuery(parameters: URLSearchParams): MemoryQuery {
   for (;;) {
     try {
       const filters = parseFilters(valuesOf, Date.now())
-      const kinds = valuesOf(SEARCH_FILTERS.kinds.param).length === 0 ? MEMORY_KINDS : filters.kinds
+      const kinds = valuesOf(SEARCH_FILTERS.kinds.param).length === 0 ? HIT_KINDS : filters.kinds
       return { text: (parameters.get('q') ?? '').slice(0, MAX_TEXT_CHARS), filters: { ...filters, kinds } }
     } catch (error) {
       if (!(error instanceof FilterValueError) || ignored.has(error.param)) throw error
@@ -69,7 +69,7 @@ export function filterHref(filters: Partial<SearchFilters>): string {
 }
 
 function isAllKinds({ kinds }: SearchFilters): boolean {
-  return kinds.length === 0 || kinds.length === MEMORY_KINDS.length
+  return kinds.length === 0 || kinds.length === HIT_KINDS.length
 }
 
 interface ActiveFilter {

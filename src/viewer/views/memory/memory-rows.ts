@@ -44,10 +44,11 @@ export function memoryKey({ kind, id }: { kind: HitKind; id: number }): string {
   return `${kind}:${id}`
 }
 
-/** Identifies a memory in the address: `12`, `summary.4.SESSION`, `prompt.2.SESSION`. */
+/** Identifies a memory or a passage in the address: `12`, `summary.4.SESSION`, `prompt.2.SESSION`, `p12`. */
 export function memoryAddressId(memory: Pick<SearchHit, 'kind' | 'id' | 'session' | 'promptNumber'>): string {
   const { kind, id, session, promptNumber } = memory
   if (kind === 'observation') return `${id}`
+  if (kind === 'passage') return `p${id}`
   return kind === 'summary' ? `summary.${id}.${session}` : `prompt.${promptNumber}.${session}`
 }
 

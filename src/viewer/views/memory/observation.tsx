@@ -1,4 +1,4 @@
-/** The panel of an observation: its content, actions, provenance and neighbours. */
+/** The panel of an observation: its content, actions, evidence, provenance and neighbours. */
 import { useRef, useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import { MemError } from '../../../lib/errors.ts'
@@ -16,6 +16,7 @@ import { CorrectDialog, ForgetDialog, SupersedeDialog } from './dialogs.tsx'
 import { filterHref, type MemoryQuery, memoryHref } from './memory-query.ts'
 import { type MemoryRows, memoryAddressId } from './memory-rows.ts'
 import { DetailPanel, FileList, MemoryLink, MemoryMeta, MissingMemory, PanelSection, ProseText } from './panel.tsx'
+import { EvidenceSection } from './passage.tsx'
 import { ProvenanceSection } from './provenance.tsx'
 import { ScoreTable } from './score.tsx'
 
@@ -67,6 +68,7 @@ export function ObservationPanel({ id, query, rows, onClose }: ObservationPanelP
           <ScoreTable explanation={hit.explanation} />
         </PanelSection>
       )}
+      <EvidenceSection observation={id} query={query} />
       <ProvenanceSection observation={observation} origin={origin} />
       <NearbyMemories id={id} query={query} />
     </DetailPanel>

@@ -18,9 +18,10 @@ import {
   PanelSection,
   ProseText,
 } from './panel.tsx'
+import { PassagePanel } from './passage.tsx'
 
 interface OpenMemoryProps {
-  /** As in the address: `12`, `summary.4.SESSION`, `prompt.2.SESSION`. */
+  /** As in the address: `12`, `summary.4.SESSION`, `prompt.2.SESSION`, `p12`. */
   id: string
   query: MemoryQuery
   rows: MemoryRows
@@ -31,6 +32,7 @@ const SUMMARY_OR_PROMPT = /^(summary|prompt)\.(\d{1,15})\.(.+)$/s
 
 export function OpenMemory({ id, query, rows, onClose }: OpenMemoryProps) {
   if (/^\d{1,15}$/.test(id)) return <ObservationPanel id={Number(id)} query={query} rows={rows} onClose={onClose} />
+  if (/^p\d{1,15}$/.test(id)) return <PassagePanel id={Number(id.slice(1))} query={query} onClose={onClose} />
   const [, kind, number, session = ''] = SUMMARY_OR_PROMPT.exec(id) ?? []
   if (kind === 'summary') return <SummaryPanel id={Number(number)} session={session} onClose={onClose} />
   if (kind === 'prompt') return <PromptPanel number={Number(number)} session={session} onClose={onClose} />

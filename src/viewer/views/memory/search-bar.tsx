@@ -5,7 +5,7 @@ import type { OutputOf } from '../../../api/index.ts'
 import type { MAX_QUERY_CHARS } from '../../../api/schemas.ts'
 import { formatDate, parseMoment } from '../../../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../../../domain/observation.ts'
-import { MEMORY_KINDS, SEARCH_FILTERS, type SearchFilters } from '../../../domain/search-query.ts'
+import { HIT_KINDS, SEARCH_FILTERS, type SearchFilters } from '../../../domain/search-query.ts'
 import { Select } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { callDaemon } from '../../connection.ts'
@@ -99,13 +99,16 @@ function useMemoryStats(project: string | null, rows: MemoryRows): MemoryStatsAn
 const MODES = { strict: 'by words', semantic: 'by meaning', hybrid: 'by words and meaning' } as const
 
 function AnswerSummary({
-  answered: { mode, total, tookMs, notes },
+  answered: { query, mode, total, tookMs, notes },
   count,
 }: {
   answered: AnsweredQuery
   count: number
 }) {
-  if (mode === 'filter') return <span class="figure">{countOf(count, 'memory', 'memories')}</span>
+  if (mode === 'filter') {
+    const hasMemories = query.filters.kinds.some((kind) => kind !== 'passage')
+    return <span class="figure">{hasMemories ? countOf(count, 'memory', 'memories') : countOf(count, 'passage')}</span>
+  }
   return (
     <span class="figure" title={notes.map((note) => safeLine(note)).join('\n')}>
       {count < total ? `the best ${fullCount(count)} of ${fullCount(total)}` : `${fullCount(count)} found`},{' '}
@@ -188,21 +191,26 @@ const KIND_NAMES = {
 } as const
 
 function KindSelect({ filters: { kinds }, onChange, stats }: FilterProps & { stats: MemoryStatsAnswer | null }) {
-  const isAll = kinds.length === MEMORY_KINDS.length
-  const counts = { observation: stats?.observations, summary: stats?.summaries, prompt: stats?.prompts }
+  const isAll = kinds.length === HIT_KINDS.length
+  const counts = {
+    observation: stats?.observations,
+    summary: stats?.summaries,
+    prompt: stats?.prompts,
+    passage: stats?.passages.count,
+  }
   const options = [
     { value: '', text: 'All kinds' },
     // Only an address can select two kinds.
     ...(kinds.length > 1 && !isAll
       ? [{ value: kinds.join(), text: kinds.map((kind) => KIND_NAMES[kind]).join(', ') }]
       : []),
-    ...MEMORY_KINDS.map((kind) => {
+    ...HIT_KINDS.map((kind) => {
       const count = counts[kind]
       return { value: kind, text: `${KIND_NAMES[kind]} ${count === undefined ? '' : `(${compactCount(count)})`}` }
     }),
   ]
   const onSelect = (value: string) =>
-    onChange({ kinds: value === '' ? MEMORY_KINDS : MEMORY_KINDS.filter((kind) => kind === value) })
+    onChange({ kinds: value === '' ? HIT_KINDS : HIT_KINDS.filter((kind) => kind === value) })
   return (
     <Select
       class="memory-choice"
