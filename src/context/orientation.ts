@@ -43,8 +43,9 @@ const MAX_NEXT_STEPS = 6
 const EARLIER_REQUEST_CHARS = 110
 const EARLIER_OUTCOME_CHARS = 240
 
-/** "Thanks" and "go on" are shorter. What is longer without own words is pasted: the request before it is not the last. */
-const MAX_REPLY_CHARS = 80
+/** It asks for nothing: the request before it is the last. */
+const THANKS =
+  /^\W*(?:thanks?|thank you|ok(?:ay)?|great|nice|cool|perfect|good|awesome|yes|merci|danke|谢谢)[\s\p{P}]*(?:!|thanks?|job|work)?[\s\p{P}]*$/iu
 /** In a session of so many turns the first request is what it is about; in a longer one it is overtaken. */
 const MAX_TURNS_OF_ONE_GOAL = 3
 
@@ -54,19 +55,15 @@ export function goalLines({ material, turns, last }: OrientationInput): Orientat
   const requests = material.summaries.filter(({ session }) => session === last?.session)
   const asked =
     prompts.length > 0
-      ? prompts.map(({ text, at }) => ({ read: () => typedText(text), chars: text.length, at }))
-      : requests.map(({ request, createdAt }) => ({
-          read: () => plainText(request ?? ''),
-          chars: 0,
-          at: createdAt,
-        }))
+      ? prompts.map(({ text, at }) => ({ read: () => typedText(text), at }))
+      : requests.map(({ request, createdAt }) => ({ read: () => plainText(request ?? ''), at: createdAt }))
   const first =
     asked.length > MAX_TURNS_OF_ONE_GOAL
       ? undefined
       : (asked.findLast(({ read }) => isRequest(read())) ?? asked.find(({ read }) => read() !== ''))
   const lines =
     first === undefined ? [] : [{ text: `Asked: ${quoted(firstSentences(first.read(), GOAL_CHARS))}`, at: first.at }]
-  const newest = asked.find(({ read, chars }) => isRequest(read()) || chars > MAX_REPLY_CHARS)
+  const newest = asked.find(({ read }) => !THANKS.test(read()))
   if (newest === undefined || newest === first || !asksForWork(newest.read())) return lines
   return [...lines, { text: `Asked last: ${quoted(lastSentences(newest.read(), REQUEST_CHARS))}`, at: newest.at }]
 }

@@ -192,9 +192,15 @@ function isStatement(sentence: string): boolean {
   return !/[?:？：]$/.test(sentence) && !ANNOUNCES.test(sentence) && !CELEBRATES.test(sentence)
 }
 
+/** Scripts that write a sentence as one word. */
+const WITHOUT_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+/** About four words. */
+const MIN_UNSPACED_CHARS = 8
+
 /** It names something, or says enough about what it does not name. */
 export function hasSubstance(text: string, terms: ReadonlyMap<string, number> = informativeTerms(text)): boolean {
   if (terms.size === 0) return false
+  if (WITHOUT_SPACES.test(text)) return text.length >= MIN_UNSPACED_CHARS
   const words = text.split(' ').length
   const names = [...terms.values()].some((weight) => weight >= NAME_WEIGHT)
   return names ? words >= MIN_WORDS : words >= MIN_PLAIN_WORDS && terms.size >= MIN_PLAIN_TERMS
