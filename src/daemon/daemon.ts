@@ -15,6 +15,7 @@ import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { removeStaleTemporary } from '../lib/temporary.ts'
 import { type ConfiguredObserver, makeObserver } from '../observer/make-observer.ts'
+import { makePassageFilter } from '../observer/passages/index.ts'
 import { offlineObserver } from '../observer/rules/index.ts'
 import { Indexer } from '../search/indexer.ts'
 import { LazySearchThread, searchOptions } from '../search/search-thread.ts'
@@ -280,6 +281,10 @@ class DaemonParts implements Daemon {
   #createSupervisor(): Supervisor {
     const { paths, store, loaded, log, observer, budget } = this.#base
     const settings = loaded.values
+    const mayBePassage = makePassageFilter({
+      tools: settings.CLAUDE_MEM_NEVER_SEND_TOOLS,
+      paths: settings.CLAUDE_MEM_NEVER_SEND_PATHS,
+    })
     const supervisor = new Supervisor({
       store,
       observer: () => observer.observer,
@@ -289,7 +294,8 @@ class DaemonParts implements Daemon {
       onModelCallsStored: (calls) => budget.add(calls),
       cleaningRules: () => settings,
       keepsPayloads: () => settings.CLAUDE_MEM_KEEP_PAYLOADS_DAYS > 0,
-      keepsPassages: () => settings.CLAUDE_MEM_PASSAGE_DAYS > 0 && settings.CLAUDE_MEM_PASSAGE_MB > 0,
+      keepsPassages: (event) =>
+        settings.CLAUDE_MEM_PASSAGE_DAYS > 0 && settings.CLAUDE_MEM_PASSAGE_MB > 0 && mayBePassage(event),
       policy: () => sessionPolicy(loaded, observer.choice.provider === 'offline'),
       concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
       spool: this.#spool,

@@ -19,7 +19,7 @@ interface EventIntakeOptions {
   recall: Recall | null
   /** The key under which a project's memory is kept, after merges. */
   keyOf: (project: string) => string
-  /** Paths of projects about which nothing is asked or told. */
+  /** Paths of projects about which nothing is asked, told or kept. */
   excluded?: () => readonly string[]
 }
 
@@ -63,7 +63,7 @@ export class EventIntake {
   /** With what the agent wrote between tool uses, if its transcript can be read. */
   async #acceptTurnEnd(event: TurnEndEvent & { transcriptPath: string }): Promise<EventAnswer> {
     const { supervisor } = this.#options
-    const accepting = this.#words.read(event).then((words) => {
+    const accepting = this.#words.read(event, this.#options.excluded?.()).then((words) => {
       this.#waiting.delete(event.session)
       const cleaned = supervisor.clean({ ...event, words })
       // The result is awaited below; here only the order counts.

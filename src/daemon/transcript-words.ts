@@ -39,11 +39,11 @@ export class TranscriptWords {
     )
   }
 
-  /** Not cleaned. Never throws. */
-  async read(event: TurnEndEvent & { transcriptPath: string }): Promise<string[]> {
+  /** Not cleaned, but without what was written in `excluded` projects. Never throws. */
+  async read(event: TurnEndEvent & { transcriptPath: string }, excluded: readonly string[] = []): Promise<string[]> {
     this.#reads += 1
     const reading = readRegularFileEnd(event.transcriptPath, TAIL_BYTES)
-      .then((tail) => wordsOfTurn(tail.toString('utf8'), event))
+      .then((tail) => wordsOfTurn(tail.toString('utf8'), event, excluded))
       // Not readable: the turn has no words.
       .catch(() => [])
       .finally(() => {

@@ -232,6 +232,11 @@ export function isExcluded(cwd: string, project: Project, excluded: readonly str
   })
 }
 
+/** The same for a directory whose project is not known. */
+export function isExcludedDirectory(cwd: string, excluded: readonly string[]): boolean {
+  return excluded.length > 0 && isExcluded(cwd, projectOfDirectory(cwd), excluded)
+}
+
 function expandHome(entry: string): string {
   if (entry === '~') return homedir()
   if (pathRulesOfOtherSystem(entry, nodePath) !== null) return entry

@@ -5,6 +5,7 @@
  */
 import type { TurnEndEvent } from './event.ts'
 import { isEntirelyPrivate } from './private-parts.ts'
+import { isExcludedDirectory } from './project.ts'
 import { type AssistantEntry, parseTranscriptLine, type TranscriptEntry } from './transcript-entry.ts'
 
 /** Long turns of real sessions have up to 20 pieces and 6,300 characters in all; twice that is kept of any turn. */
@@ -27,23 +28,26 @@ export const newestTurnWords = (words: readonly string[]): string[] => words.sli
 
 /** Collects the words of one turn after the other from entries of the main agent, in the order of the file. */
 export class TurnWords {
-  #messages: { id: string | null; text: string }[] = []
+  #messages: { id: string | null; text: string; isKept: boolean }[] = []
 
-  add({ message, text }: Pick<AssistantEntry, 'message' | 'text'>): void {
+  /** `isKept`: false for what was written in an excluded project. */
+  add({ message, text }: Pick<AssistantEntry, 'message' | 'text'>, isKept = true): void {
     if (text.trim() === '') return
     const last = this.#messages.at(-1)
     // A client writes each block of a message as a line.
-    if (last !== undefined && last.id !== null && last.id === message) last.text = `${last.text}\n${text}`
-    else this.#messages.push({ id: message, text })
+    if (last !== undefined && last.id !== null && last.id === message) {
+      last.text = `${last.text}\n${text}`
+      last.isKept &&= isKept
+    } else this.#messages.push({ id: message, text, isKept })
     // One more than is kept: the last one may be the closing message.
     if (this.#messages.length > MAX_PIECES + 1) this.#messages.shift()
   }
 
   /** Ends the turn. `hasClosing`: the last message is the closing one, which is not part of the words. */
   take(hasClosing: boolean): string[] {
-    const texts = this.#messages.map(({ text }) => text)
+    const messages = hasClosing ? this.#messages.slice(0, -1) : this.#messages
     this.#messages = []
-    return boundTurnWords(hasClosing ? texts.slice(0, -1) : texts)
+    return boundTurnWords(messages.filter(({ isKept }) => isKept).map(({ text }) => text))
   }
 }
 
@@ -51,9 +55,10 @@ type EndedTurn = Pick<TurnEndEvent, 'session' | 'promptId' | 'at'>
 
 /**
  * The words of a turn from the end of its transcript, whose first and last line may be cut off. Empty where the turn is not
- * found and where its prompt is private. Lines that are later than the end of the turn belong to the next one.
+ * found and where its prompt is private. Lines that are later than the end of the turn belong to the next one. `excluded`:
+ * paths of projects; what the agent wrote in one of them is left out, though the turn may have ended elsewhere.
  */
-export function wordsOfTurn(transcriptEnd: string, turn: EndedTurn): string[] {
+export function wordsOfTurn(transcriptEnd: string, turn: EndedTurn, excluded: readonly string[] = []): string[] {
   let messages: AssistantEntry[] = []
   // Until a tool use is seen, from the end backwards, the agent's text is the closing message.
   let hasClosing = true
@@ -77,7 +82,14 @@ export function wordsOfTurn(transcriptEnd: string, turn: EndedTurn): string[] {
   }
   if (!isFound) return []
   const words = new TurnWords()
-  for (const message of messages.reverse()) words.add(message)
+  // Each directory is looked up once: a turn has hundreds of messages, and few directories.
+  const isExcludedIn = new Map<string | null, boolean>([[null, false]])
+  for (const message of messages.reverse()) {
+    const { cwd } = message
+    const isLeftOut = isExcludedIn.get(cwd) ?? (cwd !== null && isExcludedDirectory(cwd, excluded))
+    isExcludedIn.set(cwd, isLeftOut)
+    words.add(message, !isLeftOut)
+  }
   return words.take(hasClosing)
 }
 

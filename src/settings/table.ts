@@ -152,12 +152,15 @@ export const SETTINGS = {
     'Do not send a model what adds nothing: the same file read again unchanged, listings, status',
   ),
   CLAUDE_MEM_NEVER_SEND_TOOLS: local(
-    privacy.restart(list([]), 'Tools whose uses are never sent to a model; `mcp__mail__*` matches a whole server'),
+    privacy.restart(
+      list([]),
+      'Tools whose uses are never sent to a model, and make no passages; `mcp__mail__*` matches a whole server',
+    ),
   ),
   CLAUDE_MEM_NEVER_SEND_PATHS: local(
     privacy.restart(
       list([], checkPathPattern),
-      'More files whose contents are never sent to a model, in addition to `.env`, keys, `.ssh/` and the like; a name or pattern matches anywhere, `dir/` everything below it, `!.env` removes a built-in one',
+      'More files whose contents are never sent to a model, in addition to `.env`, keys, `.ssh/` and the like; a name or pattern matches anywhere, `dir/` everything below it, `!.env` removes a built-in one. Uses of those that you add make no passages either',
     ),
   ),
   CLAUDE_MEM_BATCHING_ENABLED: observer.now(

@@ -88,7 +88,7 @@ interface DecisionOptions {
   at: number
   /** Time of the session's newest event. */
   heardAt: number
-  keepsPassages: boolean
+  keepsPassages: (event: MemoryEvent) => boolean
 }
 
 /**
@@ -109,7 +109,7 @@ export function addDecision(
   if (event !== null) commit.events.push({ event, receivedAt: at, outcome: immediateOutcome(event, changes) })
   if (changes.length > 0) commit.inbox.push({ at, changes, event, outcomes: messageOutcomes(delivery) })
   addPrompt(commit, event, changes)
-  if (keepsPassages) addPassages(commit, event, changes, at)
+  if (event !== null && keepsPassages(event)) addPassages(commit, event, changes, at)
   addAnswer(commit, delivery, changes, at, heardAt)
   addCalls(commit, delivery)
   addTurns(commit, delivery, before, after, at)
@@ -153,8 +153,7 @@ function addPrompt(commit: CommitParts, event: MemoryEvent | null, changes: read
 }
 
 /** Of events that are kept: a prompt that is not private, and what enters the inbox. */
-function addPassages(commit: CommitParts, event: MemoryEvent | null, changes: readonly Change[], now: number): void {
-  if (event === null) return
+function addPassages(commit: CommitParts, event: MemoryEvent, changes: readonly Change[], now: number): void {
   const add = (promptNumber: number) => {
     for (const passage of passagesOfEvent(event, promptNumber)) {
       commit.passages.push({ ...passage, at: learnedAt([event], now, now) })

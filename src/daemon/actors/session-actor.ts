@@ -39,8 +39,8 @@ export interface SessionHost {
   offline(): string | null
   /** Whether payloads are kept after their messages are settled. */
   keepsPayloads(): boolean
-  /** Whether passages are made of events. */
-  keepsPassages(): boolean
+  /** Whether passages are made of an event. */
+  keepsPassages(event: MemoryEvent): boolean
   /** After a commit: the effect that the snapshot wants in flight, or none. */
   act(session: string, effect: Effect | null): void
   committed(commit: Commit, result: CommitResult & { ok: true }, counts: { pending: number; failed: number }): void
@@ -331,7 +331,7 @@ export class SessionActor {
       )
     }
     if (snapshot.context.decided?.key === env.key) {
-      const options = { at, heardAt, keepsPassages: this.#host.keepsPassages() }
+      const options = { at, heardAt, keepsPassages: (event: MemoryEvent) => this.#host.keepsPassages(event) }
       addDecision(parts, delivery, before, machineOf(awake), options)
     } else addCalls(parts, delivery)
   }

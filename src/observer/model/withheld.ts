@@ -21,7 +21,7 @@ const DEFAULT_PATHS = [
   ...['!.env.example', '!.env.sample', '!.env.template', '!.env.dist'],
 ]
 
-interface WithheldLists {
+export interface WithheldLists {
   /** Names, or patterns with `*`. */
   tools: readonly string[]
   /** Patterns in addition to `DEFAULT_PATHS`. */
@@ -35,9 +35,13 @@ export interface WithheldFilter {
   mentions(files: readonly string[], cwd: string): boolean
 }
 
-export function makeWithheldFilter({ tools, paths }: WithheldLists): WithheldFilter {
+/** `builtIn`: the paths that are on the list whatever the user's settings are. */
+export function makeWithheldFilter(
+  { tools, paths }: WithheldLists,
+  builtIn: readonly string[] = DEFAULT_PATHS,
+): WithheldFilter {
   const toolPatterns = tools.map((tool) => tool.trim()).filter((tool) => tool !== '')
-  const pathPatterns = [...DEFAULT_PATHS, ...paths].flatMap(parsePathPattern)
+  const pathPatterns = [...builtIn, ...paths].flatMap(parsePathPattern)
   const firstMatch = (files: readonly string[], cwd: string): string | null => {
     for (const file of new Set(files)) {
       const pattern = matchPath(pathPatterns, file, cwd)

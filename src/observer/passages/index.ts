@@ -6,6 +6,7 @@
  */
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { PassageDraft } from '../../domain/passage.ts'
+import { makeWithheldFilter, type WithheldLists } from '../model/withheld.ts'
 import { cutProse, type PassageContent } from './pieces.ts'
 import { toolPassages } from './tools.ts'
 
@@ -15,6 +16,16 @@ const MAX_PASSAGES = 30
 const MAX_WORDS_PASSAGES = 60
 /** Of a pasted log or document in a prompt. */
 const MAX_PROMPT_PASSAGES = 16
+
+/**
+ * Whether passages may be made of an event. Not of tool uses that the user never wants to be sent to a model: an agent that
+ * searches would send them. Files that hold keys by convention come here masked, so only the user's own lists count.
+ */
+export function makePassageFilter(lists: WithheldLists): (event: MemoryEvent) => boolean {
+  if (lists.tools.length + lists.paths.length === 0) return () => true
+  const { reasonFor } = makeWithheldFilter(lists, [])
+  return (event) => (event.kind !== 'tool_use' && event.kind !== 'tool_failure') || reasonFor(event) === null
+}
 
 export function passagesOfEvent(event: MemoryEvent, promptNumber: number): PassageDraft[] {
   const seen = new Set<string>()

@@ -15,7 +15,7 @@ import { cleanEvent } from '../../domain/clean-event.ts'
 import { type Agent, type MemoryEvent, transcriptEndId, transcriptId, transcriptStartId } from '../../domain/event.ts'
 import { withBoundedNames } from '../../domain/event-names.ts'
 import type { Usage } from '../../domain/observation.ts'
-import type { Project } from '../../domain/project.ts'
+import { isExcludedDirectory, type Project } from '../../domain/project.ts'
 import {
   type AssistantEntry,
   fieldsOrEmpty,
@@ -165,7 +165,8 @@ class SessionReader {
     const before = this.#lastMessage
     const continues = before !== null && before.message !== null && before.message === entry.message
     const text = continues ? `${before.text}\n${entry.text}` : entry.text
-    this.#words.add(entry)
+    // The turn may end in another directory.
+    this.#words.add(entry, !isExcludedDirectory(this.#cwd, this.#options.settings.CLAUDE_MEM_EXCLUDED_PROJECTS))
     this.#lastMessage = entry.calls.length > 0 ? null : { ...entry, text }
   }
 

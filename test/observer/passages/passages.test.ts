@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { MAX_PASSAGE_CHARS, type PassageDraft } from '../../../src/domain/passage.ts'
-import { passagesOfEvent } from '../../../src/observer/passages/index.ts'
+import { makePassageFilter, passagesOfEvent } from '../../../src/observer/passages/index.ts'
 import { cutProse } from '../../../src/observer/passages/pieces.ts'
 import { expectLinearTime } from '../../support/linear-time.ts'
 import { bash, bashFails, edit, failed, grep, read, used, write } from '../events.ts'
@@ -275,5 +275,17 @@ describe('passages.bounds', () => {
 
   it.each(Object.entries(EVENTS))('of a %s: in linear time', (name, make) => {
     for (const piece of HOSTILE) expectLinearTime((size) => cut(make(piece.repeat(size / piece.length))), 25_000, name)
+  })
+})
+
+describe('passages.lists of the user', () => {
+  it('tools and files that are never sent to a model make none', () => {
+    const mayBePassage = makePassageFilter({ tools: ['mcp__mail__*'], paths: ['ledger/'] })
+    const mail = used('mcp__mail__read', { id: '7' }, { text: 'The offer is final.' })
+    const hidden = [mail, edit('ledger/march.ts', 'a', 'a', 'b'), bash('cat ledger/march.ts', 'total')]
+    expect(hidden.map(mayBePassage)).toEqual([false, false, false])
+    const shown = [prompt('look into the ledger'), turnEnd('Done.'), bash('npm test', '3 passed'), bash('cat .env', '')]
+    expect(shown.map(mayBePassage)).toEqual([true, true, true, true])
+    expect(hidden.map(makePassageFilter({ tools: [], paths: [] }))).toEqual([true, true, true])
   })
 })

@@ -8,9 +8,9 @@ import { loadSettings } from '../../../src/settings/settings.ts'
 import { readTranscriptEvents } from '../../../src/transfer/transcripts/index.ts'
 import { TranscriptLines } from '../../support/transcript-lines.ts'
 
-const settings = loadSettings('', {}).values
+const defaults = loadSettings('', {}).values
 
-async function wordsIn({ text }: TranscriptLines): Promise<string[][]> {
+async function wordsIn({ text }: TranscriptLines, settings = defaults): Promise<string[][]> {
   const words: string[][] = []
   for await (const event of readTranscriptEvents(Readable.from([text]), { settings })) {
     if (event.kind === 'turn_end') words.push(event.words)
@@ -42,6 +42,18 @@ describe('the transcript reader', () => {
       .tool('Bash', { command: 'ls' }, 'a')
       .says('Done.')
     expect(await wordsIn(lines)).toEqual([['Main words.']])
+  })
+
+  it('leaves out what was written in an excluded project', async () => {
+    const lines = new TranscriptLines()
+      .prompt('one')
+      .says('In the shop.')
+      .says('About the merger.', { cwd: '/w/hidden/deep' })
+      .tool('Bash', { command: 'ls' }, 'a')
+      .says('Done.')
+    expect(await wordsIn(lines, { ...defaults, CLAUDE_MEM_EXCLUDED_PROJECTS: ['/w/hidden'] })).toEqual([
+      ['In the shop.'],
+    ])
   })
 
   it('keeps nothing of private turns and parts, and masks secrets', async () => {
