@@ -1,11 +1,10 @@
 /** Every door of a real daemon keeps to the same rules: what may not be kept is in none of its files afterwards. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MemoryEvent } from '../../src/domain/event.ts'
-import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { DaemonSandbox } from '../support/daemon.ts'
-import { waitUntil } from '../support/waiting.ts'
+import { type EventDoor, eventDoors } from '../support/event-doors.ts'
 
 let place: DaemonSandbox
 let count = 0
@@ -15,41 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => place.dispose())
 
-type Answer = { duplicate: boolean; skipped?: string }
-type Door = (event: MemoryEvent) => Promise<Answer | null>
-
-const PATHS: Record<MemoryEvent['kind'], string> = {
-  session_start: 'init',
-  prompt: 'init',
-  tool_use: 'observations',
-  tool_failure: 'observations',
-  subagent_end: 'observations',
-  turn_end: 'summarize',
-  pre_compact: 'summarize',
-  session_end: 'summarize',
-}
-
-const DOORS: Record<string, Door> = {
-  REST: async (event) => {
-    const { port } = await place.status()
-    const response = await fetch(`http://127.0.0.1:${port}/api/sessions/${PATHS[event.kind]}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${readFileSync(place.paths.token, 'utf8').trim()}` },
-      body: JSON.stringify(event),
-    })
-    expect(response.status).toBe(200)
-    return (await response.json()) as Answer
-  },
-  WebSocket: (event) => place.ask((client) => client.call('event', { event, version: '' })),
-  // Written by hand: the hook's own function would be given a cleaned event.
-  spool: async (event) => {
-    mkdirSync(place.paths.spool, { recursive: true })
-    const file = join(place.paths.spool, `${String(Date.now()).padStart(15, '0')}-door-${++count}`)
-    writeFileSync(`${file}.json`, JSON.stringify({ v: PROTOCOL_VERSION, event }))
-    await waitUntil('the spool is empty', async () => (await place.status()).spooled === 0)
-    return null
-  },
-}
+const DOOR_NAMES = ['REST', 'WebSocket', 'spool'] as const
 
 /** Everything in the data directory, also the write-ahead log, except the spool's own files. */
 function filesContain(marker: string): string[] {
@@ -144,8 +109,8 @@ const RULES: Record<string, { skipped: boolean; events: (session: string, marker
   },
 }
 
-describe.each(Object.keys(DOORS))('over %s', (doorName) => {
-  const door = DOORS[doorName] as Door
+describe.each(DOOR_NAMES)('over %s', (doorName) => {
+  const door: EventDoor = (event) => eventDoors(place)[doorName](event)
   test.each(Object.keys(RULES))('%s', async (ruleName) => {
     const rule = RULES[ruleName]
     if (rule === undefined) throw new Error(ruleName)
