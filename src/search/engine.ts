@@ -219,10 +219,12 @@ export class SearchEngine {
         : resolved
     const found = this.#find(mode, text, vector, request)
     const passages = this.#passages(mode, text, request)
-    const total = found.total + passages.total
     const compare = text === '' ? null : (this.#options.wordVectors?.comparerFor(text) ?? null)
     const page = this.#joint(mode, text, request, found.hits, passages.matched, compare)
     const hits = this.#toHits(page, text, compare)
+    // Memories and passages that became one hit were counted twice: a page that is not full is the last one.
+    const counted = found.total + passages.total
+    const total = page.length < request.limit ? Math.min(counted, request.offset + page.length) : counted
     const isRanked = mode === 'semantic' || mode === 'hybrid'
     const fillers = isRanked ? this.#fillers(request, hits, found.hits) : []
     return { mode, notes, total, hits: [...hits, ...fillers] }

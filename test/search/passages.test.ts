@@ -68,8 +68,13 @@ describe('search with passages', () => {
       observations: [observationOf([], { title: text, narrative: null, facts: [] })],
     })
     await here.index()
-    const { hits } = await here.search('why does the parser keep trailing commas')
+    const { hits, total } = await here.search('why does the parser keep trailing commas')
     expect(hits.map(({ kind }) => kind)).toEqual(['observation'])
+    expect(total).toBe(1)
+    expect(await here.search('why does the parser keep trailing commas', { offset: 1 })).toMatchObject({
+      hits: [],
+      total: 1,
+    })
   })
 
   test('searches summaries and passages by default, prompts only where they are asked for', async () => {

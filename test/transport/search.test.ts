@@ -280,6 +280,10 @@ describe('forget', () => {
     expect(await found('')).toEqual([4])
   })
 
+  test('says that passages go with the memories of their turns', async () => {
+    await expect(ask({ project: 'shop', kinds: ['passage'] })).rejects.toThrow(/with the memories of their turns/)
+  })
+
   test('names the backup that holds it, and when that is deleted', async () => {
     const { file, at } = await h.store.backup('manual', 3)
     const copies = [{ file, at, reason: 'manual', deletedAfter: 3 }]

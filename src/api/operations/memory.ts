@@ -256,6 +256,9 @@ export const memoryOperations = {
       if (ids.length === 0 && !isNarrow) {
         throw new MemError('bad_request', 'forget needs ids, or a filter such as a project, a session or dates')
       }
+      if (ids.length === 0 && filters.kinds.every((kind) => kind === 'passage')) {
+        throw new MemError('bad_request', 'passages are forgotten with the memories of their turns: take kind "all"')
+      }
       const resolved = ids.length > 0 ? null : await scopedFilters(reader, filters, caller)
       await checkInScope(search, ids, caller)
       return { report: await forgetting.forget({ ids: [...new Set(ids)], filters: resolved, related, confirm }) }

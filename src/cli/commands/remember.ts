@@ -75,8 +75,8 @@ export const forgetCommand = defineCommand({
   summary: 'Remove memories permanently, after showing what would be removed',
   about:
     'Removes observations by id, or everything that passes the filters (--kind all includes summaries and prompts), and ' +
-    'every copy of them in the database: text, index, vectors, rendered context, stored payloads, messages that wait for the ' +
-    'observer, calls of the observer. It first shows what would be removed, and what else may say the same (the prompt and ' +
+    'every copy of them in the database: text, index, vectors, passages of their turns, rendered context, stored payloads, ' +
+    'messages that wait for the observer, calls of the observer. It first shows what would be removed, and what else may say the same (the prompt and ' +
     'the summary of the turn, linked observations), and asks; --yes does it without asking. Backups may still contain it: the ' +
     'answer lists them. --everywhere removes everything that was forgotten so far from backups too, and deletes damaged ' +
     'databases, logs and spool files that were set aside; it can be repeated when it was interrupted. Starts the daemon if it ' +

@@ -82,7 +82,7 @@ export const searchCommand = defineCommand({
     }
     const { answer, elsewhere, running } = await withMemory(cli, async (call, running) => {
       const { answer } = await call('search', request)
-      return { answer, elsewhere: await countElsewhere(request, answer, call), running }
+      return { answer, elsewhere: offset > 0 ? 0 : await countElsewhere(request, answer, call), running }
     })
     const options = { oneProject: filters.project !== null, explain, offset }
     printResult(cli, { running, project: filters.project, elsewhere, ...answer }, () =>
