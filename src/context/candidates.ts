@@ -129,9 +129,13 @@ export function allCandidates(
   return reliable.map((one) => ({ ...one, weight: one.weight * ageWeight(one, last) }))
 }
 
+/** Words of the user that a reader would take for somebody else's. */
+const FIRST_PERSON = /^(?!The user|Asked ).*\b(?:I|I['’](?:d|m|ve|ll)|we|we['’](?:d|re|ve|ll)|my|our|let['’]?s)\b/is
+
 export function observationCandidate(observation: Observation): Candidate {
   const { type, saidBy, session, promptNumber, createdAt, status } = observation
-  const { statement, more } = observationWords(observation)
+  const { statement: words, more } = observationWords(observation)
+  const statement = saidBy === 'person' && FIRST_PERSON.test(words) ? `The user: ${quoted(words)}` : words
   return {
     part: status === 'open' ? 'next' : TYPE_PARTS[type],
     text: status == null ? statement : `${status === 'open' ? 'Open' : 'Resolved'}: ${statement}`,

@@ -45,7 +45,13 @@ const EARLIER_OUTCOME_CHARS = 240
 
 /** It asks for nothing: the request before it is the last. */
 const THANKS =
-  /^\W*(?:thanks?|thank you|ok(?:ay)?|great|nice|cool|perfect|good|awesome|yes|merci|danke|谢谢)[\s\p{P}]*(?:!|thanks?|job|work)?[\s\p{P}]*$/iu
+  /^(?:thanks?|thank you|ok(?:ay)?|great|nice|cool|perfect|good|awesome|yes|merci|danke|谢谢)(?: (?:thanks?|job|work))?$/i
+const MAX_THANKS_CHARS = 40
+
+function isThanks(text: string): boolean {
+  return text.length <= MAX_THANKS_CHARS && THANKS.test(text.replace(/[\s\p{P}]+/gu, ' ').trim())
+}
+
 /** In a session of so many turns the first request is what it is about; in a longer one it is overtaken. */
 const MAX_TURNS_OF_ONE_GOAL = 3
 
@@ -63,7 +69,7 @@ export function goalLines({ material, turns, last }: OrientationInput): Orientat
       : (asked.findLast(({ read }) => isRequest(read())) ?? asked.find(({ read }) => read() !== ''))
   const lines =
     first === undefined ? [] : [{ text: `Asked: ${quoted(firstSentences(first.read(), GOAL_CHARS))}`, at: first.at }]
-  const newest = asked.find(({ read }) => !THANKS.test(read()))
+  const newest = asked.find(({ read }) => !isThanks(read()))
   if (newest === undefined || newest === first || !asksForWork(newest.read())) return lines
   return [...lines, { text: `Asked last: ${quoted(lastSentences(newest.read(), REQUEST_CHARS))}`, at: newest.at }]
 }
@@ -165,8 +171,10 @@ function shownProblem(turns: readonly SpokenTurn[], now: number): OrientationLin
 /** What the newest turn with an outcome completed. */
 function lastOutcome(summaries: readonly Summary[]): OrientationLine[] {
   const summary = summaries.find(({ completed, learned }) => plainText(`${completed ?? ''}${learned ?? ''}`) !== '')
-  const statements = messageStatements(summary?.completed ?? '').filter((statement) => hasSubstance(statement))
-  const text = firstSentences(statements.join(' '), OUTCOME_CHARS)
+  const all = messageStatements(summary?.completed ?? '')
+  const statements = all.filter((statement) => hasSubstance(statement))
+  // A short one is better than nothing: it is the last thing that was said.
+  const text = firstSentences((statements.length > 0 ? statements : all).join(' '), OUTCOME_CHARS)
   const reported = reportedText(text, AGENT_WORDS)
   const isResult = text !== '' && !quotesAdvice(reported) && !praises(reported)
   return summary === undefined || !isResult ? [] : [{ text: reported, at: summary.createdAt }]

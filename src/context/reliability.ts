@@ -30,14 +30,15 @@ const MAX_UNNAMED_WORDS = 10
 const LATIN = /^[\p{Script=Latin}\p{P}\p{S}\p{N}\s]*$/u
 
 /** The wish of a user names what it is about, or says it without a word that stands for it. */
-function isUnderstandable({ text, terms }: Candidate): boolean {
+function isUnderstandable({ text: line, terms }: Candidate): boolean {
+  const text = line.replace(/^The user: /, '')
   if (POINTS_AWAY.test(text) || COMPLAINS.test(text)) return false
   const names = namesOf(terms).filter((name) => !HYPHENATED.test(name))
   return names.length > 0 || !LATIN.test(text) || !STANDS_FOR.test(text) || text.split(' ').length > MAX_UNNAMED_WORDS
 }
 
 /** It is about something that the reader does not see. */
-const POINTS_AWAY = /\b(?:above|below)\b|^\W*(?:The user: .)?(?:the (?:issue|problem|other|same)|it|this|that)\b/i
+const POINTS_AWAY = /\b(?:above|below)\b|^\W*(?:the (?:issue|problem|other|same)|it|this|that)\b/i
 /** A complaint is no choice; what was done about it is told elsewhere. */
 const COMPLAINS = /\b(?:trouble|doesn'?t work|not work(?:ing)?|broken)\b/i
 const HYPHENATED = /^[a-z]+(?:-[a-z]+)+$/
