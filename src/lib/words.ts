@@ -12,6 +12,10 @@ export interface WordToken {
 
 /** A run of letters with at most one apostrophe inside, or a run of digits. Everything else separates. */
 const RUN = /[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)?|\p{N}+/gu
+/** The same for a text of ASCII, several times as fast. */
+const ASCII_RUN = /[A-Za-z]+(?:'[A-Za-z]+)?|[0-9]+/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII
+const NOT_ASCII = /[^\x00-\x7f]/
 /** `aB`, `ABc`; the plural of an acronym (`URLs`, `parseIDsOf`) stays whole. */
 const HUMP = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})(?!\p{Lu}s(?!\p{Ll}))/u
 const HAS_HUMP = /\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
@@ -25,14 +29,15 @@ export function splitWords(text: string): string[] {
 export function splitTokens(text: string): WordToken[] {
   const tokens: WordToken[] = []
   // NFKC unifies full-width and composed forms of a letter.
-  for (const [run] of text.normalize('NFKC').matchAll(RUN)) tokens.push(toToken(run))
+  const runs = NOT_ASCII.test(text) ? text.normalize('NFKC').match(RUN) : text.match(ASCII_RUN)
+  for (const run of runs ?? []) tokens.push(toToken(run))
   return tokens
 }
 
 function toToken(run: string): WordToken {
   const whole = run.toLowerCase()
   if (run.includes("'") || run.includes('’')) return { whole, parts: expandContraction(whole) }
-  if (!HAS_HUMP.test(run)) return { whole, parts: [whole] }
+  if (run === whole || !HAS_HUMP.test(run)) return { whole, parts: [whole] }
   return { whole, parts: run.split(HUMP).map((part) => part.toLowerCase()) }
 }
 

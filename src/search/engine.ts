@@ -68,6 +68,8 @@ const LEXICAL_CANDIDATES = 300
 const SEMANTIC_CANDIDATES = 200
 const SESSION_CANDIDATES = 50
 const PASSAGE_CANDIDATES = 100
+/** Memories whose texts are compared with the query, beside as many passages. Those after them keep their order. */
+const JOINT_MEMORIES = 40
 /** Totals are exact up to this number. */
 const MAX_COUNTED = 1_000
 /** Near-duplicates are collapsed among the first so many hits; pages after them list everything. */
@@ -281,28 +283,31 @@ export class SearchEngine {
     }
     if (!isRanked)
       return newestFirst(loadRankedMemories(found, this.reader), passages).slice(window.offset, window.offset + limit)
-    const groups = collapseDuplicates(loadRankedMemories(found.slice(0, MAX_COMPARED), this.reader), isDuplicate)
+    const groups = collapseDuplicates(loadRankedMemories(found.slice(0, JOINT_MEMORIES), this.reader), isDuplicate)
     const similar = new Map(groups.map((group) => [group.kept.memory.row, group.similar]))
-    const known = [...groups.map(({ kept }) => kept), ...this.#evidenced(found, passages, filters)]
-    const ranked = withoutRepetitions(rankJointly(known, passages, { words: queryWords(text), compare }))
+    const known = groups.map(({ kept }) => kept)
+    const evidenced = (best: readonly FoundPassage[]) => this.#evidenced(found.slice(0, JOINT_MEMORIES), best, filters)
+    const ranked = withoutRepetitions(rankJointly(known, passages, { words: queryWords(text), compare }, evidenced))
     const first = ranked.map((hit) => ({
       ...hit,
       similar: [...(hit.memory === null ? [] : (similar.get(hit.memory.row) ?? [])), ...hit.similar],
     }))
     const missing = Math.max(0, window.offset + limit - first.length)
-    const rest = loadRankedMemories(found.slice(MAX_COMPARED, MAX_COMPARED + missing), this.reader)
+    const listed = new Set(first.flatMap(({ memory }) => memory?.row ?? []))
+    const others = found.slice(JOINT_MEMORIES).filter(({ memory }) => !listed.has(memory.row))
+    const rest = loadRankedMemories(others.slice(0, missing), this.reader)
     const all = [...first, ...rest.map((kept) => memoryHit({ kept, similar: [] }))]
     return all.slice(window.offset, window.offset + limit)
   }
 
-  /** Observations that did not match themselves, but were made of the events of passages that did. */
+  /** Observations that did not match well themselves, but were made of the events of passages that did. */
   #evidenced(
-    found: readonly RankedMemory<RankingRow>[],
-    passages: readonly MatchedPassage[],
+    matching: readonly RankedMemory<RankingRow>[],
+    passages: readonly FoundPassage[],
     filters: SearchFilters,
   ): RankedMemory[] {
-    const known = new Set(found.map(({ memory }) => memory.row))
-    const ids = new Set(passages.flatMap(({ passage }) => passage.observationIds))
+    const known = new Set(matching.map(({ memory }) => memory.row))
+    const ids = new Set(passages.flatMap(({ observationIds }) => observationIds))
     const rows = [...ids].map((id) => searchRowId('observation', id)).filter((row) => !known.has(row))
     return loadRankedMemories(this.#unranked(this.reader.filterRows(rows, filters)), this.reader)
   }

@@ -21,7 +21,7 @@
 import type { PassageKind } from '../domain/passage.ts'
 import type { Explanation, HitKind } from '../domain/search-query.ts'
 import type { FoundMemory, FoundPassage } from '../store/search-port.ts'
-import type { QueryComparer } from './embedders/static.ts'
+import type { QueryComparer, TextSimilarity } from './embedders/static.ts'
 import type { RankedMemory } from './ranking.ts'
 
 export interface MatchedPassage {
@@ -63,8 +63,10 @@ const BEST_KIND_WEIGHT = 1.5
 interface Candidate {
   memory: RankedMemory | null
   passage: FoundPassage | null
-  text: string
   lexical: number
+  /** Share of the words of the query, and how close its words are to them. */
+  words: number
+  similarity: TextSimilarity
   turn: string
   at: number
   weight: number
@@ -77,23 +79,53 @@ export interface JointQuery {
   compare: QueryComparer | null
 }
 
-/** `memories`: in their own order, with their texts. Superseded observations come after all others. */
+/** Only the best passages lift observations that did not match: reading and comparing those takes longer than the rest. */
+const MAX_LIFTING = 20
+
+/**
+ * `memories`: in their own order, with their texts. Superseded observations come after all others. `evidenced`: reads the
+ * observations behind passages that are not among them.
+ */
 export function rankJointly(
   memories: readonly RankedMemory[],
   passages: readonly MatchedPassage[],
   query: JointQuery,
+  evidenced: (passages: readonly FoundPassage[]) => RankedMemory[],
 ): JointHit[] {
-  const candidates = [...memories.map(memoryCandidate), ...passages.map(passageCandidate(passages))]
-  const scored = scoreCandidates(candidates, query)
+  const compare = textComparer(query)
+  const best = Math.max(Number.MIN_VALUE, ...passages.map(({ lexical }) => lexical))
+  const matching = [
+    ...memories.map((memory) => memoryCandidate(memory, compare)),
+    ...passages.map((matched) => passageCandidate(matched, best, compare)),
+  ]
+  const lifting = scoreCandidates(matching)
+    .filter(({ memory }) => memory === null)
+    .sort(byJointScore)
+    .slice(0, MAX_LIFTING)
+  const further = evidenced(lifting.flatMap(({ passage }) => passage ?? []))
+  const scored = scoreCandidates([...matching, ...further.map((memory) => memoryCandidate(memory, compare))])
   return liftObservations(scored).sort(byJointScore)
 }
 
-function memoryCandidate(ranked: RankedMemory): Candidate {
+type ComparedText = Pick<Candidate, 'words' | 'similarity'>
+
+function textComparer({ words, compare }: JointQuery): (text: string) => ComparedText {
+  const stems = words.map(stemOf)
+  return (text) => {
+    const folded = text.toLowerCase()
+    return {
+      words: stems.length === 0 ? 0 : stems.filter((stem) => folded.includes(stem)).length / stems.length,
+      similarity: compare?.(text) ?? { cosine: 0, coverage: 0 },
+    }
+  }
+}
+
+function memoryCandidate(ranked: RankedMemory, compare: (text: string) => ComparedText): Candidate {
   const { memory, explanation } = ranked
   return {
+    ...compare([memory.title, memory.text, ...memory.facts].join('\n')),
     memory: ranked,
     passage: null,
-    text: [memory.title, memory.text, ...memory.facts].join('\n'),
     lexical: explanation.lexical,
     turn: turnKey(memory.session, memory.promptNumber),
     at: memory.createdAt,
@@ -101,43 +133,48 @@ function memoryCandidate(ranked: RankedMemory): Candidate {
   }
 }
 
-function passageCandidate(all: readonly MatchedPassage[]): (matched: MatchedPassage) => Candidate {
-  const best = Math.max(Number.MIN_VALUE, ...all.map(({ lexical }) => lexical))
-  return ({ passage, lexical }) => ({
+/** `best`: the BM25 of the best passage. */
+function passageCandidate(
+  { passage, lexical }: MatchedPassage,
+  best: number,
+  compare: (text: string) => ComparedText,
+): Candidate {
+  return {
+    ...compare(passageWords(passage)),
     memory: null,
     passage,
-    text: passageWords(passage),
     lexical: lexical / best,
     turn: turnKey(passage.session, passage.promptNumber),
     at: passage.at,
     weight: PASSAGE_KIND_WEIGHTS[passage.kind],
-  })
+  }
 }
 
 const turnKey = (session: string, prompt: number): string => `${prompt} ${session}`
 const passageWords = ({ subject, text }: FoundPassage): string => (subject === null ? text : `${subject}\n${text}`)
 
-function scoreCandidates(candidates: readonly Candidate[], { words, compare }: JointQuery): JointHit[] {
-  const similar = candidates.map(({ text }) => compare?.(text) ?? { cosine: 0, coverage: 0 })
-  const bestCosine = Math.max(Number.MIN_VALUE, ...similar.map(({ cosine }) => cosine))
+function scoreCandidates(candidates: readonly Candidate[]): JointHit[] {
+  const bestCosine = Math.max(Number.MIN_VALUE, ...candidates.map(({ similarity }) => similarity.cosine))
   const turns = turnScores(candidates)
   const bestTurn = Math.max(Number.MIN_VALUE, ...turns.values())
   const times = candidates.map(({ at }) => at)
   const [oldest, newest] = [Math.min(...times), Math.max(...times)]
-  const stems = words.map(stemOf)
-  return candidates.map((candidate, i) => {
-    const folded = candidate.text.toLowerCase()
+  return candidates.map((candidate) => {
     const parts = {
       lexical: candidate.lexical,
-      words: stems.length === 0 ? 0 : stems.filter((stem) => folded.includes(stem)).length / stems.length,
-      vector: (similar[i]?.cosine ?? 0) / bestCosine,
-      coverage: similar[i]?.coverage ?? 0,
+      words: candidate.words,
+      vector: candidate.similarity.cosine / bestCosine,
+      coverage: candidate.similarity.coverage,
       turn: (turns.get(candidate.turn) ?? 0) / bestTurn,
       recency: newest === oldest ? 1 : (candidate.at - oldest) / (newest - oldest),
     }
-    const sum = Object.entries(PART_WEIGHTS).reduce((total, [name, weight]) => {
-      return total + weight * parts[name as keyof typeof PART_WEIGHTS]
-    }, 0)
+    const sum =
+      PART_WEIGHTS.lexical * parts.lexical +
+      PART_WEIGHTS.words * parts.words +
+      PART_WEIGHTS.vector * parts.vector +
+      PART_WEIGHTS.coverage * parts.coverage +
+      PART_WEIGHTS.turn * parts.turn +
+      PART_WEIGHTS.recency * parts.recency
     const explanation = {
       lexical: parts.lexical,
       semantic: parts.vector,

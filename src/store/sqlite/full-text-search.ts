@@ -134,7 +134,7 @@ function quoted(text: string): string {
 }
 
 /** A word in more memories, or passages, than this is common: it says little about any of them. */
-const COMMON_FROM = 10_000
+const COMMON_FROM = { memory_fts: 10_000, passage_fts: 5_000 }
 /** With so many rare words the common ones are not needed. Keeps the query for a pasted log as fast as a question. */
 const MAX_RARE = 16
 
@@ -152,8 +152,8 @@ interface NarrowedQuery {
 export function narrowedExpression(
   db: Database,
   text: string,
-  commonFrom = COMMON_FROM,
   table: RankedTable = 'memory_fts',
+  commonFrom = COMMON_FROM[table],
 ): NarrowedQuery | null {
   if (highestId(db, table) <= commonFrom) return null
   const name = raw(table)
@@ -208,7 +208,7 @@ export function narrowedFirst<Row extends { score: number }>(
   limit: number,
   select: (match: string | null) => Row[],
 ): Row[] {
-  const narrowed = narrowedExpression(db, text, COMMON_FROM, table)
+  const narrowed = narrowedExpression(db, text, table)
   const found = narrowed === null ? [] : select(narrowed.match)
   if (narrowed === null || found.length < limit) return select(null)
   return found.map((row) => ({ ...row, score: row.score / narrowed.factor }))

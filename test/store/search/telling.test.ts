@@ -30,7 +30,7 @@ function scored(match: string): Scored[] {
     ORDER BY score DESC, row DESC`
 }
 
-const telling = (text: string) => narrowedExpression(db, text, COMMON_FROM)
+const telling = (text: string) => narrowedExpression(db, text, 'memory_fts', COMMON_FROM)
 const whole = (text: string) => matchExpression({ text, how: 'any' }) ?? ''
 
 /** Each in a session of its own: nothing stands beside it. */
