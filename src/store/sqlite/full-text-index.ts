@@ -311,8 +311,18 @@ export function indexState(db: Database): IndexState {
     count(sql`passages WHERE indexed = 0`) +
     purges
   const total =
-    count(sql`search_rows`) + count(sql`observations`) + count(sql`session_chunks`) + count(sql`passages`) + purges
+    count(sql`search_rows`) + count(sql`observations`) + count(sql`session_chunks`) + passageIds(db) + purges
   return { done: total - left, total }
+}
+
+/**
+ * At least as many as there are passages: those that were deleted in between count too. Counting them takes longer than
+ * the step whose progress this shows, and every step would do it.
+ */
+function passageIds(db: Database): number {
+  const { first, last } = db.one<{ first: number | null; last: number | null }>`
+    SELECT (SELECT min(id) FROM passages) AS first, (SELECT max(id) FROM passages) AS last`
+  return first === null || last === null ? 0 : last - first + 1
 }
 
 /**
