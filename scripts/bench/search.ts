@@ -42,7 +42,7 @@ interface Measured {
 async function measure(observations: number, corpus: Corpus, random: Random): Promise<Measured> {
   const apart = observations <= MOST_APART
   const filled = await fill(observations, { corpus, apart, progress: (text) => progress.show(text) })
-  const { sandbox, samples, sessions } = filled
+  const { sandbox, samples } = filled
   const queries = queriesOf(random.shuffled(samples).slice(0, QUERIES), random)
   progress.show(`${observations}: making the index of vectors anew`)
   const rebuilt = await rebuildS(sandbox)
@@ -51,7 +51,7 @@ async function measure(observations: number, corpus: Corpus, random: Random): Pr
   progress.show(`${observations}: asking`)
   const plain = plainOf(sandbox)
   const search = await openSearch(sandbox)
-  const answered = await ask(search, plain, queries, sessions)
+  const answered = await ask(search, plain, queries, filled)
   const { observations: kept, vectors } = await search.counts(null)
   await search.close()
   plain.close()
@@ -63,6 +63,7 @@ async function measure(observations: number, corpus: Corpus, random: Random): Pr
 function figuresOf({ observations, filled, vectorsEach, rebuildS: built, loadMs: loaded, recall, answered }: Measured) {
   return {
     observations,
+    passages: filled.passages,
     vectors_each: rounded(vectorsEach, 1),
     keep_s: rounded(filled.keepS, 1),
     vectors_s: rounded(filled.vectorsS, 1),
@@ -104,8 +105,10 @@ async function main(): Promise<void> {
   }
   const random = new Random(SEED)
   progress.show('observing the recorded sessions')
-  const sources = (await observedSessions()).flatMap(({ observed }) => observed.observations)
-  const corpus = new Corpus(sources, random)
+  const recorded = (await observedSessions()).map(({ observed }) => observed)
+  const sources = recorded.flatMap(({ observations }) => observations)
+  const events = recorded.flatMap((session) => session.events)
+  const corpus = new Corpus(sources, random, events)
   const measured: Measured[] = []
   let beside: Beside | null = null
   try {

@@ -9,8 +9,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
+import Database from 'better-sqlite3'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import { VERSION } from '../../src/lib/version.ts'
+import { loadSettings } from '../../src/settings/settings.ts'
+import { passageDiskBytes } from '../../src/store/sqlite/passages.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
 import { eventOf } from '../lib/payloads.ts'
 import { Random } from '../lib/random.ts'
@@ -85,10 +88,20 @@ async function timed(ask: () => Promise<unknown>): Promise<number> {
 const SEED = 20_261_116
 /** The small memory for comparison. */
 const SMALL = { sessions: 10, toolUses: 500 }
+/** What a backfill with passages and one without read, in turn. */
+const COMPARED = { sessions: 60, toolUses: 6_000 }
+const COMPARED_ROUNDS = 3
+/** Housekeeping begins a minute after the start of a daemon and then deletes what is over the limits. */
+const HOUSEKEEPING_LIMIT_MS = 600_000
 const INDEXED_LIMIT_MS = 3_600_000
 const CLI = join(DIST, 'cli.js')
 
 const progress = new Progress()
+
+interface YearSize {
+  sessions: number
+  toolUses: number
+}
 
 interface Year {
   written: WrittenYear
@@ -98,6 +111,7 @@ interface Year {
   made: Backfilled
   indexedS: number
   databaseMb: number
+  passages: number
   observations: number
   daemonPeakMb: number | null
   answers: Answers
@@ -111,7 +125,37 @@ interface Backfilled {
   summaries: number
 }
 
-async function year(size: { sessions: number; toolUses: number }): Promise<Year> {
+/** Seconds of a backfill. `env`: settings of its daemon. The database is removed again. */
+async function backfillOnly(size: YearSize, env: Record<string, string>): Promise<number> {
+  const sandbox = makeSandbox('bench-year', { CLAUDE_MEM_PROVIDER: 'offline', ...env })
+  const root = mkdtempSync(join(tmpdir(), 'claude-mem-year-'))
+  try {
+    const written = writeYear(root, { ...size, seed: SEED, at: Date.now() }, (text) => progress.show(text))
+    await startDaemon(sandbox)
+    progress.show(`${written.sessions} sessions: reading them in, ${JSON.stringify(env)}`)
+    const began = performance.now()
+    check(await backfill(sandbox, written), written)
+    return secondsSince(began)
+  } finally {
+    for (const pid of processesIn(sandbox)) kill(pid)
+    rmSync(root, { recursive: true, force: true })
+    sandbox.remove()
+  }
+}
+
+const WITHOUT_PASSAGES = { CLAUDE_MEM_PASSAGE_MB: '0' }
+
+/** How much longer a backfill takes because of passages: both in turn, so that other load affects both. */
+async function overWithoutPassages(size: YearSize): Promise<number> {
+  const ratios: number[] = []
+  for (let n = 0; n < COMPARED_ROUNDS; n++) {
+    const without = await backfillOnly(size, WITHOUT_PASSAGES)
+    ratios.push((await backfillOnly(size, {})) / without)
+  }
+  return median(ratios)
+}
+
+async function year(size: YearSize): Promise<Year> {
   const sandbox = makeSandbox('bench-year', { CLAUDE_MEM_PROVIDER: 'offline' })
   // Not in the data directory: transcripts there are taken for sessions of the observer.
   const root = mkdtempSync(join(tmpdir(), 'claude-mem-year-'))
@@ -132,6 +176,8 @@ async function year(size: { sessions: number; toolUses: number }): Promise<Year>
     if (!(await until(async () => (await daemonStatus(sandbox)).indexing === null, INDEXED_LIMIT_MS, 200)))
       throw new Error('the memory was not indexed in time')
     const indexedS = secondsSince(began)
+    progress.show(`${written.sessions} sessions: waiting for housekeeping`)
+    const passages = await withinLimit(sandbox)
     progress.show(`${written.sessions} sessions: asking`)
     const answers = await answersOf(sandbox, root, SEED)
     const { databaseBytes, observations, queue } = await daemonStatus(sandbox)
@@ -147,6 +193,7 @@ async function year(size: { sessions: number; toolUses: number }): Promise<Year>
       made,
       indexedS,
       databaseMb,
+      passages,
       observations,
       daemonPeakMb,
       answers,
@@ -155,6 +202,24 @@ async function year(size: { sessions: number; toolUses: number }): Promise<Year>
     for (const pid of processesIn(sandbox)) kill(pid)
     rmSync(root, { recursive: true, force: true })
     sandbox.remove()
+  }
+}
+
+/** Waits until housekeeping has deleted the passages above the limit of their size; returns how many are left. */
+async function withinLimit(sandbox: Sandbox): Promise<number> {
+  const most = loadSettings('', {}).values.CLAUDE_MEM_PASSAGE_MB * 2 ** 20
+  const db = new Database(sandbox.paths.database, { readonly: true })
+  const counted = db.prepare<[], { n: number; bytes: number }>(
+    'SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM passages',
+  )
+  const left = () => counted.get() ?? { n: 0, bytes: 0 }
+  const isWithin = () => passageDiskBytes(left().n, left().bytes) <= most
+  try {
+    if (!(await until(isWithin, HOUSEKEEPING_LIMIT_MS, 1_000)))
+      throw new Error('passages were not deleted down to the limit of their size')
+    return left().n
+  } finally {
+    db.close()
   }
 }
 
@@ -183,6 +248,7 @@ const { values: options } = parseArgs({
     tools: { type: 'string', default: '100000' },
   },
 })
+const backfillRatio = await overWithoutPassages(COMPARED)
 const small = await year(SMALL)
 const large = await year({ sessions: Number(options.sessions), toolUses: Number(options.tools) })
 progress.clear()
@@ -194,12 +260,14 @@ report(
     transcripts_mb: rounded(large.written.bytes / 2 ** 20, 0),
     backfill_s: rounded(large.backfillS, 1),
     tool_uses_per_s: rounded(large.written.toolUses / large.backfillS, 0),
+    backfill_over_without_passages: rounded(backfillRatio),
     second_run_s: rounded(large.secondS, 1),
     indexed_after_s: rounded(large.indexedS, 1),
     daemon_peak_rss_mb: large.daemonPeakMb,
     daemon_peak_rss_mb_small: small.daemonPeakMb,
     database_mb: rounded(large.databaseMb, 1),
     observations: large.observations,
+    passages: large.passages,
     summaries: large.made.summaries,
     search_p50_ms: rounded(large.answers.searchMs),
     search_over_small: over(({ searchMs }) => searchMs),

@@ -1,15 +1,19 @@
 /**
- * Any number of generated observations: sentences, facts and names of the recorded sessions in new combinations. In each
+ * Any number of generated observations: sentences, facts and names of the recorded sessions in new combinations, with the
+ * passages of recorded events. In each
  * session half of the words are replaced, always by the same ones, drawn from the bundled vocabulary by Zipf's law: so
  * sessions have different subjects, and words are as rare and as frequent as in real texts.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { MemoryEvent } from '../../src/domain/event.ts'
 import { OBSERVATION_TYPES, type ObservationDraft, type SummaryDraft } from '../../src/domain/observation.ts'
+import type { PassageDraft } from '../../src/domain/passage.ts'
 import type { Project } from '../../src/domain/project.ts'
 import { STOP_WORDS } from '../../src/lib/words.ts'
+import { passagesOfEvent } from '../../src/observer/passages/index.ts'
 import { decodeWordVectors } from '../../src/search/embedders/word-vectors.ts'
-import { type Commit, closedSessionState, contentHash, emptyCommit } from '../../src/store/commit.ts'
+import { type Commit, closedSessionState, contentHash, emptyCommit, type InboxUpdate } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'
 import type { Random } from '../lib/random.ts'
 import { ROOT } from '../lib/sandbox.ts'
@@ -27,6 +31,11 @@ const MIN_REPLACED_CHARS = 4
 type Some = readonly [string, ...string[]]
 type Source = Pick<ObservationDraft, 'title' | 'narrative' | 'facts' | 'concepts' | 'filesRead' | 'filesModified'>
 
+interface RecordedPassages {
+  event: MemoryEvent
+  passages: PassageDraft[]
+}
+
 interface Parts {
   titles: Some
   sentences: Some
@@ -35,12 +44,32 @@ interface Parts {
   files: Some
 }
 
+/** An event of a generated session with its passages. `observation`: the index of the one that was made of it. */
+interface GeneratedEvent {
+  event: MemoryEvent
+  passages: PassageDraft[]
+  observation: number | null
+}
+
+interface GeneratedSession {
+  observations: ObservationDraft[]
+  events: GeneratedEvent[]
+}
+
+/** Share of the events with passages that an observation was made of. */
+const OBSERVED = 0.5
+
 export class Corpus {
   readonly #parts: Parts
+  readonly #recorded: readonly RecordedPassages[]
   readonly #words: readonly string[]
   readonly #random: Random
 
-  constructor(sources: readonly Source[], random: Random) {
+  /** `events`: those of the recorded sessions, for sessions with passages. */
+  constructor(sources: readonly Source[], random: Random, events: readonly MemoryEvent[] = []) {
+    this.#recorded = events
+      .map((event) => ({ event, passages: passagesOfEvent(event, 1) }))
+      .filter(({ passages }) => passages.length > 0)
     this.#parts = {
       titles: some(sources.flatMap(({ title }) => title ?? [])),
       sentences: some(sources.flatMap(({ narrative }) => sentencesOf(narrative ?? ''))),
@@ -54,7 +83,33 @@ export class Corpus {
 
   /** Observations of one session. With `apart` false, facts are part of the narrative: the same words, one vector. */
   session(count: number, apart: boolean): ObservationDraft[] {
+    return this.#observations(count, apart, new Map())
+  }
+
+  /** The same with at least `least` passages: those of recorded events, in the words of this session. */
+  sessionWithPassages(count: number, apart: boolean, least: number): GeneratedSession {
     const words = new Map<string, string>()
+    const observations = this.#observations(count, apart, words)
+    const [first, ...others] = this.#recorded
+    if (first === undefined) throw new Error('the recorded sessions gave no passage')
+    const events: GeneratedEvent[] = []
+    for (let made = 0; made < least; ) {
+      const { event, passages } = this.#random.pick([first, ...others])
+      const id = `event-${events.length}`
+      const told = passages.map((passage) => ({
+        ...passage,
+        subject: passage.subject === null ? null : this.#told(passage.subject, words),
+        text: this.#told(passage.text, words),
+        eventId: id,
+      }))
+      const observation = this.#random.chance(OBSERVED) ? this.#random.between(0, count - 1) : null
+      events.push({ event: { ...event, id }, passages: told, observation })
+      made += told.length
+    }
+    return { observations, events }
+  }
+
+  #observations(count: number, apart: boolean, words: Map<string, string>): ObservationDraft[] {
     return Array.from({ length: count }, () => this.#observation((text) => this.#told(text, words), apart))
   }
 
@@ -146,14 +201,16 @@ interface ClosedSession {
   id: string
   project: Project
   observations: readonly ObservationDraft[]
+  events?: readonly GeneratedEvent[]
   /** Summary of its only turn. */
   summary?: SummaryDraft
   /** Time of its first observation, epoch ms. */
   at: number
 }
 
-/** Time between two observations of a session, in ms. */
+/** Time between two observations of a session, and between two of its events with passages, in ms. */
 const STEP_MS = 60_000
+const EVENT_MS = 10_000
 
 /** Commits closed sessions to a store, all in one transaction. */
 export async function keepSessions(store: Store, sessions: readonly ClosedSession[]): Promise<void> {
@@ -162,13 +219,21 @@ export async function keepSessions(store: Store, sessions: readonly ClosedSessio
   }
 }
 
-function commitOf({ id, project, observations, summary, at }: ClosedSession): Commit {
+function commitOf({ id, project, observations, events = [], summary, at }: ClosedSession): Commit {
+  const sourcesOf = (i: number) => events.flatMap(({ event, observation }) => (observation === i ? event.id : []))
   return {
     ...emptyCommit(id, 1, at),
     state: closedSessionState({ project, client: 'claude-mem', cwd: project.name, heardAt: at }),
+    events: events.map(({ event }) => ({
+      event: { ...event, session: id, project, at },
+      receivedAt: at,
+      outcome: null,
+    })),
+    passages: events.flatMap(({ passages }, n) => passages.map((passage) => ({ ...passage, at: at + n * EVENT_MS }))),
+    inbox: events.length === 0 ? [] : [settledUpdate(events, at)],
     observations: observations.map((draft, i) => ({
       ...draft,
-      sources: [],
+      sources: sourcesOf(i),
       promptNumber: 1,
       contentHash: contentHash(draft),
       promptVersion: null,
@@ -179,5 +244,19 @@ function commitOf({ id, project, observations, summary, at }: ClosedSession): Co
       summary === undefined
         ? []
         : [{ ...summary, promptNumber: 1, model: null, createdAt: at + observations.length * STEP_MS }],
+  }
+}
+
+/** Links the events with the observations that were made of them, as the end of an observer's work does. */
+function settledUpdate(events: readonly GeneratedEvent[], at: number): InboxUpdate {
+  return {
+    at,
+    changes: [{ do: 'settle', effectId: 'observed', prompt: 1, kind: 'observe' }],
+    event: null,
+    outcomes: events.map(({ event, observation }) => ({
+      eventId: event.id,
+      kind: observation === null ? 'folded' : 'observed',
+      reason: null,
+    })),
   }
 }

@@ -11,6 +11,7 @@ import { openSearchThread, type SearchCalls, searchOptions } from '../../src/sea
 import { VectorStore } from '../../src/search/vectors/vector-store.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/store/port.ts'
+import { passageDiskBytes } from '../../src/store/sqlite/passages.ts'
 import { openSearchDatabase } from '../../src/store/sqlite/search-reader.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { median, percentile, rounded } from '../lib/report.ts'
@@ -25,9 +26,12 @@ const SMALL_EVERY = 10
 
 const OBSERVATIONS_EACH = 20
 const SESSIONS_AT_ONCE = 20
-/** The first session starts here, each further one an hour later. */
-const FIRST_AT = Date.UTC(2020, 0, 1)
+/** Sessions start one hour after the other, the last one an hour ago: younger than the age of passages. */
 const SESSION_MS = 3_600_000
+/** In recorded sessions of real work 8 to 20 passages belong to one observation, 12 on average. */
+const PASSAGES_EACH = 12 * OBSERVATIONS_EACH
+/** Bytes of the text of a generated passage, on average: how many of them a daemon keeps. */
+const PASSAGE_TEXT_BYTES = 220
 /** Longer than an index of 100,000 vectors takes on a slow machine, in ms. */
 const BUILD_LIMIT_MS = 1_800_000
 
@@ -36,6 +40,9 @@ const settings = loadSettings('', {}).values
 export interface Filled {
   sandbox: Sandbox
   sessions: number
+  passages: number
+  /** Time of the first session, epoch ms. */
+  firstAt: number
   /** One observation of each session. */
   samples: ObservationDraft[]
   keepS: number
@@ -54,22 +61,41 @@ export async function fill(size: number, { corpus, apart, progress }: Steps): Pr
   const store = await openLocalStore({ databaseFile: sandbox.paths.database, backupsDir: sandbox.paths.backups })
   const began = performance.now()
   const samples: ObservationDraft[] = []
-  for (let kept = 0; kept * OBSERVATIONS_EACH < size; ) {
-    const sessions = Array.from({ length: SESSIONS_AT_ONCE }, (_, i) => ({
-      id: `session-${kept + i}`,
-      project: (kept + i) % SMALL_EVERY === 0 ? SMALL : LARGE,
-      observations: corpus.session(Math.min(OBSERVATIONS_EACH, size - (kept + i) * OBSERVATIONS_EACH), apart),
-      at: FIRST_AT + (kept + i) * SESSION_MS,
-    })).filter(({ observations }) => observations.length > 0)
+  const all = Math.ceil(size / OBSERVATIONS_EACH)
+  const firstAt = Date.now() - all * SESSION_MS
+  // Of older sessions a daemon keeps no passages.
+  const firstWithPassages = all - Math.floor(keptPassages() / PASSAGES_EACH)
+  const passagesOf = (n: number) => (n < firstWithPassages ? 0 : PASSAGES_EACH)
+  for (let kept = 0; kept < all; kept += SESSIONS_AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(SESSIONS_AT_ONCE, all - kept) }, (_, i) => kept + i)
+    const sessions = numbers.map((n) => ({
+      id: `session-${n}`,
+      project: n % SMALL_EVERY === 0 ? SMALL : LARGE,
+      at: firstAt + n * SESSION_MS,
+      ...corpus.sessionWithPassages(Math.min(OBSERVATIONS_EACH, size - n * OBSERVATIONS_EACH), apart, passagesOf(n)),
+    }))
     await keepSessions(store, sessions)
-    kept += SESSIONS_AT_ONCE
     samples.push(...sessions.flatMap(({ observations: [first] }) => first ?? []))
-    progress(`${size}: ${Math.min(size, kept * OBSERVATIONS_EACH)} observations kept`)
+    progress(`${size}: ${Math.min(size, (kept + SESSIONS_AT_ONCE) * OBSERVATIONS_EACH)} observations kept`)
   }
   const keepS = (performance.now() - began) / 1_000
   const vectorsS = await embed(sandbox, store, progress)
   await store.close()
-  return { sandbox, sessions: samples.length, samples, keepS, vectorsS }
+  return { sandbox, sessions: samples.length, passages: passagesIn(sandbox), firstAt, samples, keepS, vectorsS }
+}
+
+/** As many as the settings allow. */
+function keptPassages(): number {
+  return (settings.CLAUDE_MEM_PASSAGE_MB * 2 ** 20) / passageDiskBytes(1, PASSAGE_TEXT_BYTES)
+}
+
+function passagesIn(sandbox: Sandbox): number {
+  const db = new Database(sandbox.paths.database, { readonly: true })
+  try {
+    return db.prepare<[], number>('SELECT count(*) FROM passages').pluck().get() ?? 0
+  } finally {
+    db.close()
+  }
 }
 
 /** Seconds until every observation has vectors, duplicates are linked and the index is current. */
@@ -193,12 +219,12 @@ interface Times {
 export type Answered = Map<string, Times>
 
 /** No filter, one project, and one project with a type and the later half of the time. */
-function filtersOf(sessions: number): [name: string, filters: SearchFilters][] {
+function filtersOf({ firstAt, sessions }: Filled): [name: string, filters: SearchFilters][] {
   const ofProject = { ...NO_FILTERS, project: LARGE.key }
   return [
     ['', NO_FILTERS],
     ['_project', ofProject],
-    ['_filters', { ...ofProject, types: ['bugfix'], since: FIRST_AT + (sessions * SESSION_MS) / 2 }],
+    ['_filters', { ...ofProject, types: ['bugfix'], since: firstAt + (sessions * SESSION_MS) / 2 }],
   ]
 }
 
@@ -207,7 +233,7 @@ export async function ask(
   search: SearchCalls,
   plain: PlainFts5,
   queries: readonly string[],
-  sessions: number,
+  filled: Filled,
 ): Promise<Answered> {
   const samples = new Map<string, number[]>()
   const timed = async (name: string, work: () => unknown) => {
@@ -216,7 +242,7 @@ export async function ask(
     const ms = performance.now() - began
     samples.set(name, [...(samples.get(name) ?? []), ms])
   }
-  const filters = filtersOf(sessions)
+  const filters = filtersOf(filled)
   const askAll = async (query: string) => {
     await timed('fts5', () => plain.search(query, TOP))
     for (const mode of MODES) {
