@@ -91,10 +91,10 @@ describe('viewer.settings', () => {
   test('the preview follows its controls, which can be saved', async () => {
     const { page, errors } = await watch('#/settings')
     const preview = page.getByRole('region', { name: 'Preview of the context' })
-    const lamp = preview.locator('.line.row', { hasText: 'The lamp stands' })
-    await lamp.waitFor()
+    const note = preview.locator('.line', { hasText: 'stands on the island' })
+    await note.first().waitFor()
     await preview.getByRole('checkbox', { name: 'discovery' }).uncheck()
-    await lamp.waitFor({ state: 'detached' })
+    await note.first().waitFor({ state: 'detached' })
     await preview.getByRole('checkbox', { name: 'discovery' }).check()
     const tokens = preview.getByRole('slider', { name: 'Tokens' })
     await tokens.focus()
