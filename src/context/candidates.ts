@@ -129,7 +129,7 @@ export function allCandidates(
   return reliable.map((one) => ({ ...one, weight: one.weight * ageWeight(one, last) }))
 }
 
-/** Words of the user that a reader would take for somebody else's. */
+/** In the first person: without a quotation the reader would take it for the agent's words. */
 const FIRST_PERSON = /^(?!The user|Asked ).*\b(?:I|I['’](?:d|m|ve|ll)|we|we['’](?:d|re|ve|ll)|my|our|let['’]?s)\b/is
 
 export function observationCandidate(observation: Observation): Candidate {

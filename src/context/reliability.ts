@@ -23,13 +23,13 @@ export function reliableCandidates(candidates: readonly Candidate[], record: Ses
   return kept.filter((candidate) => candidate.said === 'user' || candidate.byModel || !isReplaced(candidate, kept))
 }
 
-/** A word that stands for something said before. */
+/** A pronoun whose referent is in an earlier message. */
 const STANDS_FOR = /\b(?:something|anything|stuff|that|this|it|them|these|those|one|above|below)\b/i
 /** A longer sentence says itself what its pronouns stand for. */
 const MAX_UNNAMED_WORDS = 10
 const LATIN = /^[\p{Script=Latin}\p{P}\p{S}\p{N}\s]*$/u
 
-/** The wish of a user names what it is about, or says it without a word that stands for it. */
+/** A choice of the user is kept if it has a name, or no pronoun without a referent. */
 function isUnderstandable({ text: line, terms }: Candidate): boolean {
   const text = line.replace(/^The user: /, '')
   if (POINTS_AWAY.test(text) || COMPLAINS.test(text)) return false
@@ -86,7 +86,7 @@ function isAgentsResult(candidate: Candidate, turns: TurnFacts): boolean {
   if (quotesAdvice(text) || isBareEntry(text)) return false
   if (!turns.isLast(candidate) && (isHedged(text) || CONDITION.test(text) || turns.isDiscussion(candidate)))
     return false
-  if (observation === null && LATIN.test(text) && countNames(terms) === 0 && !REASON.test(text)) return false
+  if (observation === null && LATIN.test(text) && namesOf(terms).length === 0 && !REASON.test(text)) return false
   const describes = part === 'learned' || part === 'places' || (observation === null && part !== 'state')
   return !describes || !turns.isEditedSince(candidate)
 }
@@ -112,12 +112,8 @@ function isReplaced(candidate: Candidate, all: readonly Candidate[]): boolean {
   )
 }
 
-export function namesOf(terms: ReadonlyMap<string, number>): string[] {
+function namesOf(terms: ReadonlyMap<string, number>): string[] {
   return [...terms].filter(([, weight]) => weight >= NAME_WEIGHT).map(([term]) => term)
-}
-
-export function countNames(terms: ReadonlyMap<string, number>): number {
-  return namesOf(terms).length
 }
 
 type TurnOf = Pick<Candidate, 'session' | 'promptNumber'>

@@ -4,6 +4,7 @@ import type { InboxEvent, TurnEndEvent } from '../../../src/domain/event.ts'
 import type { Observation } from '../../../src/domain/observation.ts'
 import { offlineObserver } from '../../../src/observer/rules/index.ts'
 import type { ObserverTurn } from '../../../src/store/commit.ts'
+import { sampleObservation } from '../../support/samples.ts'
 import { bash, bashFails, edit, failed, grep, read, used, write } from '../events.ts'
 
 const signal = new AbortController().signal
@@ -31,30 +32,7 @@ const observe = (
     signal,
   )
 /** An observation as the store returns it. */
-const STORED: Observation = {
-  id: 1,
-  session: 's',
-  project: 'p',
-  promptNumber: 1,
-  contentHash: 'h',
-  promptVersion: null,
-  model: 'offline',
-  createdAt: 0,
-  type: 'change',
-  title: null,
-  subtitle: null,
-  narrative: null,
-  facts: [],
-  concepts: [],
-  filesRead: [],
-  filesModified: [],
-  functionsChanged: [],
-  agent: null,
-  discoveryTokens: 0,
-  discoveryEstimated: true,
-  sources: ['e0'],
-  status: null,
-}
+const STORED = sampleObservation({ project: 'p', contentHash: 'h', model: 'offline', sources: ['e0'], status: null })
 const toConversation = (turns: readonly Omit<ObserverTurn, 'generation' | 'at'>[]): ObserverTurn[] =>
   turns.map((turn) => ({ ...turn, generation: 1, at: 0 }))
 
