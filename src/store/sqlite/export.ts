@@ -3,6 +3,7 @@
  * a daemon writes. It keeps only ids in memory and reads the rows in pages.
  */
 
+import { boundedName, MAX_PROJECT_NAME_CHARS } from '../../domain/event-names.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import type { Passage, PassageKind } from '../../domain/passage.ts'
 import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
@@ -100,11 +101,11 @@ export class SqliteExport {
       passages p WHERE p.id > ${id} AND ${exportedPassages(this.#filters)} ORDER BY p.id LIMIT ${PAGE_ROWS}`
   }
 
-  /** Sorted by name. A project without sessions has its key as its name. */
+  /** Sorted by name. A project without sessions has its key as its name, shortened because a name is shorter than a key. */
   projects(): { key: string; name: string }[] {
     const names = new Map(selectProjects(this.#db, {}).map(({ key, name }) => [key, name]))
     return selectProjectKeys(this.#db, this.#filters)
-      .map((key) => ({ key, name: names.get(key) ?? key }))
+      .map((key) => ({ key, name: names.get(key) ?? boundedName(key, MAX_PROJECT_NAME_CHARS) }))
       .sort((a, b) => compare(a.name, b.name) || compare(a.key, b.key))
   }
 

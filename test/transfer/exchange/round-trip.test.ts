@@ -169,6 +169,14 @@ describe('exchange.export', () => {
     expect(kinds({ types: ['feature'] })).toEqual([])
   })
 
+  test('shortens the key that names a project whose session has moved', async () => {
+    const left = { key: `dir:/${'deep/'.repeat(600)}`, name: 'deep' }
+    await from.commit('s', { state: stateOf({ project: left }), observations: [observationOf([])] })
+    await from.commit('s', { state: stateOf({ project: OTHER_PROJECT }) })
+    const report = await importInto(into.store, textSource(fileText(recordsOf(from.database))))
+    expect(report).toMatchObject({ problems: [], refused: 0, added: { observation: 1 } })
+  })
+
   test('is one state, though the daemon writes meanwhile', async () => {
     const { SqliteExport } = await import('../../../src/store/sqlite/export.ts')
     await from.commit('s', { observations: [observationOf([])] })
