@@ -25,15 +25,35 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /**
- * Runs `work`; if the disk is full, deletes the reserve and runs it once more. Also where there is no reserve: another
- * process may have deleted it after `work` failed here.
+ * Waits before each further attempt, in ms. A deleted file's space is free only some time after its name is gone: another
+ * process that finds no reserve may be faster than the file system that is still freeing it.
+ */
+const RETRY_AFTER_MS = [0, 10, 50, 150]
+
+/**
+ * Runs `work`; if the disk is full, deletes the reserve and runs it again. Also where there is no reserve: another process
+ * may have deleted it after `work` failed here.
  */
 export function withReserve<T>(reserveFile: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
     if (!isDiskFull(error)) throw error
-    rmSync(reserveFile, { force: true })
-    return work()
   }
+  rmSync(reserveFile, { force: true })
+  return attempt(work, RETRY_AFTER_MS)
+}
+
+function attempt<T>(work: () => T, [wait = 0, ...further]: readonly number[]): T {
+  pause(wait)
+  try {
+    return work()
+  } catch (error) {
+    if (!isDiskFull(error) || further.length === 0) throw error
+  }
+  return attempt(work, further)
+}
+
+function pause(ms: number): void {
+  if (ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

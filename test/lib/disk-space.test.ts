@@ -30,6 +30,27 @@ describe('the reserve', () => {
     expect(stored).toBe('stored')
   })
 
+  test('reserve.isWaitedForWhileItsSpaceIsBeingFreed', () => {
+    const file = reserveFile()
+    let attempts = 0
+    const stored = withReserve(file, () => {
+      attempts += 1
+      if (attempts < 4) throw full()
+      return 'stored'
+    })
+    expect(stored).toBe('stored')
+  })
+
+  test('reserve.isNotWaitedForWithoutEnd', () => {
+    let attempts = 0
+    const never = () => {
+      attempts += 1
+      throw full()
+    }
+    expect(() => withReserve(reserveFile(), never)).toThrow('no space left')
+    expect(attempts).toBeLessThan(10)
+  })
+
   test('reserve.doesNotHelpAgainstOtherErrors', () => {
     const file = reserveFile()
     writeFileSync(file, 'x')
