@@ -18,6 +18,7 @@ import { errorMessage, systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
 import { stripColors } from '../lib/format.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
+import { pause } from '../lib/timeout.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { loadSettings, type Settings } from '../settings/settings.ts'
 import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
@@ -194,7 +195,7 @@ function readStdin(stdin: number): Buffer | null {
       length = readSync(stdin, chunk, 0, chunk.length, null)
     } catch (error) {
       if (systemCode(error) === 'EAGAIN') {
-        pause()
+        pause(BUSY_WAIT_MS)
         continue
       }
       // Windows reports a closed pipe as an error.
@@ -208,6 +209,9 @@ function readStdin(stdin: number): Buffer | null {
   return chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks)
 }
 
+/** A pipe that the client made non-blocking returns EAGAIN instead of waiting. */
+const BUSY_WAIT_MS = 2
+
 function writeJsonLine(stdout: number, value: Record<string, unknown>): void {
   const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
   for (let at = 0; at < bytes.length; ) {
@@ -215,14 +219,7 @@ function writeJsonLine(stdout: number, value: Record<string, unknown>): void {
       at += writeSync(stdout, bytes, at)
     } catch (error) {
       if (systemCode(error) !== 'EAGAIN') return
-      pause()
+      pause(BUSY_WAIT_MS)
     }
   }
-}
-
-const BUSY_WAIT_MS = 2
-
-/** A pipe that the client made non-blocking returns EAGAIN instead of waiting. */
-function pause(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_WAIT_MS)
 }

@@ -5,6 +5,7 @@
  */
 import { rmSync, statfsSync } from 'node:fs'
 import { systemCode } from './errors.ts'
+import { pause } from './timeout.ts'
 
 /** Room for hundreds of events: most take a few KB, the largest some hundred. */
 export const RESERVE_BYTES = 8 * 1024 * 1024
@@ -45,15 +46,11 @@ export function withReserve<T>(reserveFile: string, work: () => T): T {
 }
 
 function attempt<T>(work: () => T, [wait = 0, ...further]: readonly number[]): T {
-  pause(wait)
+  if (wait > 0) pause(wait)
   try {
     return work()
   } catch (error) {
     if (!isDiskFull(error) || further.length === 0) throw error
   }
   return attempt(work, further)
-}
-
-function pause(ms: number): void {
-  if (ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

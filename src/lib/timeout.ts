@@ -10,3 +10,8 @@ export async function withTimeout<T>(ms: number, promise: Promise<T>, onTimeout:
     clearTimeout(timer)
   }
 }
+
+/** Blocks this thread: for hooks and for the store's thread, which have nothing else to do meanwhile. */
+export function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
