@@ -13,7 +13,6 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildContext } from '../../src/context/build.ts'
-import { NO_OBSERVER_PROBLEMS } from '../../src/context/rendering.ts'
 import { contextSettings } from '../../src/context/selection.ts'
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import { estimateTokens } from '../../src/domain/observation.ts'
@@ -62,7 +61,7 @@ async function compression(): Promise<Compression> {
   const observed = await observedEvents(recorded(), { observer: offlineObserver })
   const options = { ...contextSettings(settings), now: observed.events.at(-1)?.at ?? 0 }
   const reader = { contextMaterial: async () => materialOf(observed) }
-  const { context } = await buildContext(reader, PROJECT, options, NO_OBSERVER_PROBLEMS)
+  const { context } = await buildContext(reader, PROJECT, options)
   const shown = new Set([...context.matchAll(/^- #(\d+) /gm)].map((match) => Number(match[1])))
   const sources = new Set(observed.observations.flatMap(({ id, sources: made }) => (shown.has(id) ? made : [])))
   return {

@@ -2,8 +2,7 @@
  * Whether the memory of a session answers questions about it: what was captured, what the next session is told at its
  * start, what a search finds, and, beside it, what a search of the transcript itself finds.
  */
-import { buildContext, type ContextPreview } from '../../src/context/build.ts'
-import { NO_OBSERVER_PROBLEMS } from '../../src/context/rendering.ts'
+import { type BuiltContext, buildContext } from '../../src/context/build.ts'
 import { contextSettings } from '../../src/context/selection.ts'
 import { CHARS_PER_TOKEN } from '../../src/domain/observation.ts'
 import { PASSAGE_KINDS } from '../../src/domain/passage.ts'
@@ -69,11 +68,11 @@ export async function answeredSession(
 }
 
 /** What the next session of the project gets with the default settings, if it starts when this one ended. */
-export async function startOf({ store, events }: ObservedMemory): Promise<ContextPreview> {
+export async function startOf({ store, events }: ObservedMemory): Promise<BuiltContext> {
   const { values } = loadSettings('', {})
   const now = events.at(-1)?.at ?? 0
   const options = { ...contextSettings(values), now }
-  return await buildContext(store, await projectOf({ store, events }), options, NO_OBSERVER_PROBLEMS)
+  return await buildContext(store, await projectOf({ store, events }), options)
 }
 
 /** The project under which the session is stored. */
@@ -85,7 +84,7 @@ async function projectOf({ store, events }: Pick<ObservedMemory, 'store' | 'even
 
 async function askAll(
   memory: ObservedMemory,
-  { context }: ContextPreview,
+  { context }: BuiltContext,
   raw: RawTranscript,
   facts: readonly Fact[],
 ): Promise<AskedFact[]> {

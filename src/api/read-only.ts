@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildContext } from '../context/build.ts'
+import { buildContext, withMessage } from '../context/build.ts'
 import { contextSettings } from '../context/selection.ts'
 import { MemError, systemCode } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
@@ -56,7 +56,8 @@ async function openFile(paths: Paths, env: NodeJS.ProcessEnv, searchNote: string
         const { pending, failed } = await reader.queueStats()
         const options = { ...contextSettings(values), ...overrides, now: Date.now() }
         // Only a daemon knows why the model is unavailable.
-        return await buildContext(reader, project, options, { pending, failed, reason: null, offline: false })
+        const problems = { pending, failed, reason: null, offline: false }
+        return withMessage(await buildContext(reader, project, options), options, problems)
       },
     }
     return {

@@ -2,20 +2,25 @@
 import { estimateTokens } from '../domain/observation.ts'
 import type { Project } from '../domain/project.ts'
 import type { RenderedContext } from '../domain/rendered-context.ts'
-import type { ProjectTotals, StoreReader } from '../store/port.ts'
+import type { ContextMaterial, ProjectTotals, StoreReader } from '../store/port.ts'
 import { type ContextReport, type ObserverProblems, renderContext, renderMessage } from './rendering.ts'
 import { type ContextOptions, selectContext } from './selection.ts'
 
-/** The context of a project with everything that explains it. */
-export interface ContextPreview extends RenderedContext {
+/** The context of a project with everything that explains it, but without the message for the user. */
+export interface BuiltContext {
   project: Project
+  context: string
   /** Of the context. */
   tokens: number
   /** Null if nothing is known about the project. */
   totals: ProjectTotals | null
   /** Null if the context is empty. */
   report: ContextReport | null
+  /** What it was selected from, without the passages; null if nothing is known about the project. */
+  material: ContextMaterial | null
 }
+
+export type ContextPreview = Omit<BuiltContext, 'material'> & RenderedContext
 
 export type ContextReader = Pick<StoreReader, 'contextMaterial'>
 
@@ -36,8 +41,7 @@ export async function buildContext(
   reader: ContextReader,
   project: Project,
   options: ContextOptions,
-  problems: ObserverProblems,
-): Promise<ContextPreview> {
+): Promise<BuiltContext> {
   const material = await reader.contextMaterial({
     project: project.key,
     types: options.types,
@@ -50,13 +54,21 @@ export async function buildContext(
   const selection = material === null ? null : selectContext(material, options)
   const rendered = selection === null ? null : renderContext(selection)
   const context = rendered?.text ?? ''
-  const tokens = estimateTokens(context)
   return {
     project: material?.project ?? project,
-    tokens,
     context,
-    message: renderMessage({ material, tokens, problems, kind: options.message, now: options.now }),
+    tokens: estimateTokens(context),
     totals: material?.totals ?? null,
     report: rendered?.report ?? null,
+    material: material === null ? null : { ...material, passages: [] },
   }
+}
+
+/** Adds the message, which also depends on how the observer is doing now. */
+export function withMessage(
+  { material, ...built }: BuiltContext,
+  { message: kind, now }: Pick<ContextOptions, 'message' | 'now'>,
+  problems: ObserverProblems,
+): ContextPreview {
+  return { ...built, message: renderMessage({ material, tokens: built.tokens, problems, kind, now }) }
 }

@@ -3,12 +3,7 @@
  * each with its section and its weight. Which of them are shown is decided in selection.ts.
  */
 import { DAY_MS } from '../domain/dates.ts'
-import {
-  HAND_WRITTEN_SESSION_PREFIX,
-  type Observation,
-  type ObservationType,
-  type Summary,
-} from '../domain/observation.ts'
+import { isHandWritten, type Observation, type ObservationType, type Summary } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { AGENT_WORDS, quoted, reportedText } from '../domain/reported-speech.ts'
 import type { Speaker } from '../domain/speaker.ts'
@@ -93,7 +88,7 @@ export function findLastSession({ observations, summaries, passages }: ContextMa
     ...observations.map(({ session, createdAt }) => ({ session, at: createdAt })),
     ...summaries.map(({ session, createdAt }) => ({ session, at: createdAt })),
     ...passages.map(({ session, at }) => ({ session, at })),
-  ].filter(({ session }) => !session.startsWith(HAND_WRITTEN_SESSION_PREFIX))
+  ].filter((one) => !isHandWritten(one))
   const newest = moments.reduce<(typeof moments)[number] | null>(
     (best, one) =>
       best === null || one.at > best.at || (one.at === best.at && one.session < best.session) ? one : best,
@@ -105,8 +100,9 @@ export function findLastSession({ observations, summaries, passages }: ContextMa
 }
 
 /** Relative to the newest memory, not to now: after a holiday the last working day still counts fully. */
-function ageWeight({ session, at }: { session: string; at: number }, last: LastSession | null): number {
-  if (last === null || session.startsWith(HAND_WRITTEN_SESSION_PREFIX)) return 1
+function ageWeight(one: { session: string; at: number }, last: LastSession | null): number {
+  if (last === null || isHandWritten(one)) return 1
+  const { session, at } = one
   if (session !== last.session) return OTHER_SESSION_WEIGHT / (1 + Math.max(0, last.to - at) / DAY_MS / HALF_LIFE_DAYS)
   const progress = last.to === last.from ? 1 : (at - last.from) / (last.to - last.from)
   return SESSION_START_WEIGHT + (1 - SESSION_START_WEIGHT) * progress

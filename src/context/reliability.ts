@@ -3,6 +3,7 @@
  * discussed, guessed or rejected, and what cannot be understood alone. A search still finds all of them; a start that tells
  * an outdated state is worse than one that tells less.
  */
+import { isHandWritten } from '../domain/observation.ts'
 import type { Passage } from '../domain/passage.ts'
 import type { Candidate, LastSession } from './candidates.ts'
 import { isCheck } from './state.ts'
@@ -17,9 +18,10 @@ interface SessionRecord {
 
 export function reliableCandidates(candidates: readonly Candidate[], record: SessionRecord): Candidate[] {
   const turns = new TurnFacts(record)
-  const kept = candidates.filter((candidate) =>
-    candidate.said === 'user' ? isUnderstandable(candidate) : isAgentsResult(candidate, turns),
-  )
+  const isReliable = (candidate: Candidate) =>
+    candidate.said === 'user' ? isUnderstandable(candidate) : isAgentsResult(candidate, turns)
+  // What somebody asked to be remembered was meant to be read alone.
+  const kept = candidates.filter((candidate) => isHandWritten(candidate) || isReliable(candidate))
   return kept.filter((candidate) => candidate.said === 'user' || candidate.byModel || !isReplaced(candidate, kept))
 }
 

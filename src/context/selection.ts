@@ -15,6 +15,7 @@ import { CONTEXT_MESSAGES, type ContextPart, contextPartsOf } from '../domain/co
 import { formatDay } from '../domain/dates.ts'
 import {
   CHARS_PER_TOKEN,
+  isHandWritten,
   OBSERVATION_TYPES,
   type Observation,
   type ObservationType,
@@ -316,8 +317,10 @@ class Page {
   /** 0 if it says hardly anything that is not said yet. */
   #score({ candidate, of }: Waiting): number {
     const { terms } = candidate
-    if (terms.size > 0 && this.#newShare(terms) < MIN_NEW_SHARE) return 0
-    const value = [...terms].reduce((sum, [term, weight]) => sum + weight * this.#worth(term), 0)
+    // Two notes that somebody wrote may differ in one word, which is why both were written.
+    const mayRepeat = of === null && isHandWritten(candidate)
+    if (!mayRepeat && terms.size > 0 && this.#newShare(terms) < MIN_NEW_SHARE) return 0
+    const value = [...terms].reduce((sum, [term, weight]) => sum + weight * (mayRepeat ? 1 : this.#worth(term)), 0)
     const chars = candidate.text.length + (of === null ? LINE_OVERHEAD_CHARS : 0)
     return (candidate.weight * Math.max(value, MIN_VALUE) ** DENSITY) / chars
   }

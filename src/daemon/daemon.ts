@@ -313,6 +313,7 @@ class DaemonParts implements Daemon {
       reserve: new DiskReserve({ file: paths.reserve, notice: (level, text) => supervisor.notice(level, text) }),
       queueWatch: this.#queueWatch,
       stop: (reason) => void this.stop(reason),
+      removed: () => this.#contextCache.outdated(),
     })
     return supervisor
   }
@@ -354,6 +355,7 @@ class DaemonParts implements Daemon {
       notice: this.#warn,
       now: Date.now,
       busy: () => this.#supervisor.idleSince === null,
+      linked: (project) => this.#contextCache.changed(project),
     })
   }
 
@@ -465,9 +467,13 @@ class DaemonParts implements Daemon {
 
   /** After each commit: rendered context, files and indexes. Changes made by hand invalidate them in `MemoryChanges`. */
   #updateDerivedData(item: StreamItem): void {
-    if (item.type !== 'commit') return
-    const { project, observations, summaries, waiting, transitions } = item
+    if (item.type !== 'commit') {
+      this.#contextCache.outdated()
+      return
+    }
+    const { project, observations, summaries, passages, waiting, transitions } = item
     if (observations.length + summaries.length > 0) this.#projectChanged(project)
+    else if (passages > 0) this.#contextCache.outdated(project)
     this.#contextCache.setWaitReason(project, waiting)
     if (observations.length > 0) this.#indexer.wake()
     else if (transitions.some(({ eventId }) => eventId !== null)) this.#indexer.wakeForWords()

@@ -25,6 +25,8 @@ interface HousekeepingOptions {
   connections: () => number
   queueWatch?: Pick<QueueWatch, 'sample'>
   stop: (reason: string) => void
+  /** Called after retention deleted rows. */
+  removed: () => void
   reserve: Pick<DiskReserve, 'check'>
   log: Log
   now?: () => number
@@ -123,7 +125,9 @@ export class Housekeeping {
       removed += rows
       if (rows === 0) break
     }
-    if (removed > 0) log('info', 'retention removed old rows', { rows: removed })
+    if (removed === 0) return
+    log('info', 'retention removed old rows', { rows: removed })
+    this.#options.removed()
   }
 
   async #backup(now: number): Promise<void> {

@@ -1,13 +1,19 @@
 /**
- * Renders the context of each project: on request for a session that starts, and into a file after every change
- * (changes are coalesced), so that a hook can deliver it while no daemon runs. The files are derived: a lost one is
- * written again after the next change or session start of its project.
+ * Renders the context of each project after every change (changes are coalesced): into memory for the next session that
+ * starts, and into a file, so that a hook can deliver it while no daemon runs. Both are derived: what is missing or
+ * outdated when a session starts is rendered then.
  */
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buildContext, type ContextPreview, type ContextReader } from '../context/build.ts'
+import {
+  type BuiltContext,
+  buildContext,
+  type ContextPreview,
+  type ContextReader,
+  withMessage,
+} from '../context/build.ts'
 import { NO_OBSERVER_PROBLEMS, type ObserverProblems } from '../context/rendering.ts'
-import type { ContextSettings } from '../context/selection.ts'
+import type { ContextOptions, ContextSettings } from '../context/selection.ts'
 import type { Project } from '../domain/project.ts'
 import {
   decodeRenderedContext,
@@ -27,6 +33,8 @@ const COALESCE_MS = 200
 const RENDER_TIMEOUT_MS = 300
 /** Newest projects rendered again at start: a daemon that was killed may have left their files outdated. */
 const REFRESHED_PROJECTS = 5
+/** Kept in memory, each with some 100 KB: more projects than people work on in a day. */
+const MAX_KEPT = 20
 
 export interface RenderedContextCacheOptions {
   reader: ContextReader & Pick<StoreReader, 'projects' | 'aliases' | 'queueStats'>
@@ -47,6 +55,8 @@ export class RenderedContextCache {
   readonly #pending: CoalescedWork
   /** Why the sessions of a project wait for the model, as last reported. */
   readonly #waitReasons = new Map<string, string>()
+  /** The context of each project, being rendered or rendered since its last change. The oldest is the first. */
+  readonly #kept = new Map<string, { options: string; built: Promise<BuiltContext> }>()
 
   constructor(options: RenderedContextCacheOptions) {
     this.#options = options
@@ -61,22 +71,48 @@ export class RenderedContextCache {
   async preview(project: Project, overrides: Partial<ContextSettings> = {}): Promise<ContextPreview> {
     const { reader, settings, now = Date.now } = this.#options
     const options = { ...settings(), ...overrides, now: now() }
-    const problems = options.message === 'off' ? NO_OBSERVER_PROBLEMS : await this.#observerProblems()
-    return await buildContext(reader, project, options, problems)
+    return await this.#withMessage(buildContext(reader, project, options), options)
   }
 
   async render(project: string): Promise<RenderedContext> {
-    const { context, message } = await this.preview({ key: project, name: project })
+    const { settings, now = Date.now } = this.#options
+    const options = { ...settings(), now: now() }
+    const { context, message } = await this.#withMessage(this.#current(project, options), options)
     return { context, message }
   }
 
+  /** Rendered since the last change, with these settings and on this day; otherwise now. */
+  #current(project: string, options: ContextOptions): Promise<BuiltContext> {
+    // Only the date of the time is visible in a context.
+    const sameOptions = JSON.stringify({ ...options, now: new Date(options.now).toDateString() })
+    const kept = this.#kept.get(project)
+    if (kept?.options === sameOptions) return kept.built
+    const made = {
+      options: sameOptions,
+      built: buildContext(this.#options.reader, { key: project, name: project }, options),
+    }
+    this.#kept.delete(project)
+    for (const oldest of [...this.#kept.keys()].slice(0, this.#kept.size + 1 - MAX_KEPT)) this.#kept.delete(oldest)
+    this.#kept.set(project, made)
+    made.built.catch(() => {
+      if (this.#kept.get(project) === made) this.#kept.delete(project)
+    })
+    return made.built
+  }
+
+  async #withMessage(building: Promise<BuiltContext>, options: ContextOptions): Promise<ContextPreview> {
+    const problems = options.message === 'off' ? NO_OBSERVER_PROBLEMS : this.#observerProblems()
+    const [built, problem] = await Promise.all([building, problems])
+    return withMessage(built, options, problem)
+  }
+
   /**
-   * The context of a session that starts: rendered now, or the last file if rendering fails or times out. Every kind of
+   * The context of a session that starts: as of the last change, or the last file if rendering fails or times out. Every kind of
    * start gets it: `clear` and `compact` removed the earlier context from the conversation, and the one of a resumed
    * session may be days old.
    */
   async forSession(project: string): Promise<RenderedContext> {
-    this.changed(project)
+    this.#pending.changed(this.#mergedKey(project))
     try {
       const rendered = await withTimeout(RENDER_TIMEOUT_MS, this.render(project), null)
       if (rendered !== null) return rendered
@@ -89,7 +125,14 @@ export class RenderedContextCache {
 
   /** The memory of the project changed, or its file may be missing. */
   changed(project: string): void {
+    this.outdated(project)
     this.#pending.changed(this.#mergedKey(project))
+  }
+
+  /** Something that the context may show changed, but not enough to render it before a session needs it. */
+  outdated(project: string | null = null): void {
+    if (project === null) this.#kept.clear()
+    else this.#kept.delete(this.#mergedKey(project))
   }
 
   /** Why a session of the project waits for the model; null if it no longer waits. The message shows it. */
@@ -101,6 +144,7 @@ export class RenderedContextCache {
   }
 
   async refresh(): Promise<void> {
+    this.outdated()
     try {
       await removeLegacyTexts(this.#options.directory)
       for (const { key } of await this.#options.reader.projects({ limit: REFRESHED_PROJECTS })) this.changed(key)

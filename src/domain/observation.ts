@@ -61,6 +61,10 @@ export interface Observation extends ObservationDraft {
 /** What a user writes is in a session of its project whose id starts with this; no client opens it. */
 export const HAND_WRITTEN_SESSION_PREFIX = 'remember:'
 
+export function isHandWritten({ session }: { session: string }): boolean {
+  return session.startsWith(HAND_WRITTEN_SESSION_PREFIX)
+}
+
 export interface SummaryDraft {
   request: string | null
   investigated: string | null

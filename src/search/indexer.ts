@@ -25,6 +25,8 @@ interface IndexerOptions {
   now(): number
   /** True while the observer works. */
   busy?: () => boolean
+  /** Called after an observation of the project was found to repeat another. */
+  linked?: (project: string) => void
 }
 
 /** Longest time that indexing is deferred while the observer works. */
@@ -188,6 +190,7 @@ export class Indexer {
     try {
       const at = this.#options.now()
       await this.#options.store.link({ from: id, to: original.id, kind: 'repeats', by: 'search', at })
+      this.#options.linked?.(project)
     } catch (error) {
       // One of them was forgotten meanwhile.
       if (!(error instanceof MemError && error.code === 'not_found')) throw error

@@ -81,6 +81,61 @@ describe('contextCache', () => {
     expect(reads).toBe(1)
   })
 
+  test('contextCache.kept: a session start reads nothing while nothing has changed', async () => {
+    let reads = 0
+    let day = NOW
+    let settings = CONTEXT_SETTINGS
+    const counting = cacheOn(
+      readerWith({
+        contextMaterial: (query) => {
+          reads++
+          return store.contextMaterial(query)
+        },
+      }),
+      { now: () => day, settings: () => settings },
+    )
+    await learn(1, 'Fix the login')
+    const given = await counting.forSession(PROJECT.key)
+    expect(given.context).toContain('Fix the login')
+    expect(await counting.forSession(PROJECT.key)).toEqual(given)
+    await counting.flush()
+    expect(reads).toBe(1)
+    const readsAfter = async (change: () => unknown) => {
+      await change()
+      await counting.forSession(PROJECT.key)
+      await counting.forSession(PROJECT.key)
+      return reads
+    }
+    expect(await readsAfter(() => counting.outdated(PROJECT.key))).toBe(2)
+    expect(await readsAfter(() => counting.outdated('dir:/other'))).toBe(2)
+    expect(await readsAfter(() => counting.outdated())).toBe(3)
+    expect(await readsAfter(() => (day += 86_400_000))).toBe(4)
+    expect(await readsAfter(() => (settings = { ...settings, tokens: 500 }))).toBe(5)
+    await counting.flush()
+  })
+
+  test('contextCache.kept: what changes while it is rendered is rendered again', async () => {
+    await learn(1, 'Fix the login')
+    const rendering = cache.render(PROJECT.key)
+    await learn(2, 'Add a logout')
+    await rendering
+    expect((await cache.forSession(PROJECT.key)).context).toContain('Add a logout')
+  })
+
+  test('contextCache.kept: a failed rendering is not kept', async () => {
+    let isBroken = true
+    const broken = cacheOn(
+      readerWith({
+        contextMaterial: (query) =>
+          isBroken ? Promise.reject(new Error('the disk is gone')) : store.contextMaterial(query),
+      }),
+    )
+    await learn(1, 'Fix the login')
+    await expect(broken.render(PROJECT.key)).rejects.toThrow('the disk is gone')
+    isBroken = false
+    expect((await broken.render(PROJECT.key)).context).toContain('Fix the login')
+  })
+
   test('contextCache.flush writes what is scheduled', async () => {
     await learn(1, 'Fix the login')
     await cache.flush()

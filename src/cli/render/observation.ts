@@ -2,7 +2,7 @@
 
 import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
 import { formatDateTime } from '../../domain/dates.ts'
-import { HAND_WRITTEN_SESSION_PREFIX, observationNotFound } from '../../domain/observation.ts'
+import { isHandWritten, observationNotFound } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import type { LinkedObservation } from '../../store/search-port.ts'
 import type { Cli } from '../cli.ts'
@@ -50,7 +50,7 @@ function subjectFields({ concepts, filesRead, filesModified, functionsChanged }:
 function sourceFields(observation: LinkedObservation, display: Display): Field[] {
   const { project, projectName, createdAt, session, promptNumber, discoveryTokens, discoveryEstimated } = observation
   const { style, now } = display
-  const isManual = session.startsWith(HAND_WRITTEN_SESSION_PREFIX)
+  const isManual = isHandWritten({ session })
   const where = isManual ? 'written by hand' : `session ${terminalSafe(session)}, prompt ${promptNumber}`
   const learnTokens = `${discoveryEstimated ? 'about ' : ''}${formatCount(discoveryTokens)}`
   return [
