@@ -4,8 +4,9 @@
  *
  * - warm_ratio: SessionStart with the real hook process and a running daemon, compared with `node -e 0`; the worst size
  * - cold_extra_ms: the same without a daemon, minus `node -e 0`; the worst size. The context must be in the answer
- * - render_ms_LARGE_over_SMALL: ack of a SessionStart that was reported before, largest size over smallest: nothing is
- *   stored again, so this is reading, selecting and rendering
+ * - changed_ratio: the same just after a prompt of another session, so that the context is rendered anew
+ * - render_ms_LARGE_over_SMALL: the operation `context`, which always reads, selects and renders; largest size over
+ *   smallest
  * - context_compression: characters of tool input and output behind the rows of the context, per character of context
  */
 import { spawnSync } from 'node:child_process'
@@ -22,7 +23,7 @@ import { loadSettings } from '../../src/settings/settings.ts'
 import type { ContextMaterial } from '../../src/store/port.ts'
 import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
 import type { DaemonClient } from '../../src/transport/client.ts'
-import { eventOf, sessionStart } from '../lib/payloads.ts'
+import { eventOf, sessionStart, userPrompt } from '../lib/payloads.ts'
 import { Random } from '../lib/random.ts'
 import { median, Progress, printNote, report, rounded } from '../lib/report.ts'
 import {
@@ -129,6 +130,7 @@ interface Memory {
   observations: number
   sandbox: Sandbox
   warm: number[]
+  changed: number[]
   cold: number[]
   rendered: number[]
   tokens: number
@@ -156,18 +158,23 @@ function checked(context: unknown): string {
   throw new Error(`the answer of the hook has no context: ${JSON.stringify(context)}`)
 }
 
+async function clientOf({ sandbox }: Memory): Promise<DaemonClient> {
+  const client = await connect(sandbox, 0)
+  if (client === null) throw new Error('the daemon does not answer')
+  return client
+}
+
 async function rendering(memories: readonly Memory[]): Promise<void> {
-  const open: { memory: Memory; client: DaemonClient; event: MemoryEvent }[] = []
+  const open: { memory: Memory; client: DaemonClient; project: string }[] = []
   for (const memory of memories) {
-    const client = await connect(memory.sandbox, 0)
-    if (client === null) throw new Error('the daemon does not answer')
-    open.push({ memory, client, event: eventOf(startOf(memory.sandbox, 'rendered')) })
+    const { project } = eventOf(startOf(memory.sandbox, 'rendered'))
+    open.push({ memory, client: await clientOf(memory), project: project.key })
   }
   for (let n = 0; n < RENDERED + WARM_UP; n++) {
     progress.show(`${n} of ${RENDERED + WARM_UP} rendered`)
-    for (const { memory, client, event } of open) {
+    for (const { memory, client, project } of open) {
       const began = performance.now()
-      const { context } = await client.call('event', { event, version: VERSION })
+      const { context } = await client.call('context', { project })
       memory.rendered.push(performance.now() - began)
       memory.tokens = estimateTokens(checked(context))
     }
@@ -176,12 +183,25 @@ async function rendering(memories: readonly Memory[]): Promise<void> {
 }
 
 /** Times of `node -e 0` in the same period. */
-function warm(memories: readonly Memory[], runs: number): number[] {
-  return Array.from({ length: runs + WARM_UP }, (_, n) => {
+async function warm(memories: readonly Memory[], runs: number): Promise<number[]> {
+  const baselines: number[] = []
+  for (let n = 0; n < runs + WARM_UP; n++) {
     progress.show(`${n} of ${runs + WARM_UP} sessions started`)
-    for (const { sandbox, warm: times } of memories) times.push(start(sandbox, `warm-${n}`))
-    return baseline()
-  })
+    for (const memory of memories) {
+      await reportPrompt(memory, n)
+      memory.changed.push(start(memory.sandbox, `changed-${n}`))
+      memory.warm.push(start(memory.sandbox, `warm-${n}`))
+    }
+    baselines.push(baseline())
+  }
+  return baselines
+}
+
+async function reportPrompt(memory: Memory, n: number): Promise<void> {
+  const turn = { session: 'beside', prompt: `beside-${n}`, cwd: memory.sandbox.paths.dataDir }
+  const client = await clientOf(memory)
+  await client.call('event', { event: eventOf(userPrompt(turn, `Step ${n} of the other session`)), version: VERSION })
+  client.close()
 }
 
 async function cold(memories: readonly Memory[]): Promise<number[]> {
@@ -207,7 +227,7 @@ interface Baselines {
 async function measure(memories: readonly Memory[], runs: number): Promise<Baselines> {
   for (const { sandbox } of memories) await startDaemon(sandbox)
   await rendering(memories)
-  const beside = warm(memories, runs)
+  const beside = await warm(memories, runs)
   for (const { sandbox } of memories) await stopServing(sandbox)
   return { warm: median(beside.slice(WARM_UP)), cold: median(await cold(memories)) }
 }
@@ -218,6 +238,7 @@ function figuresOf(memory: Memory, baselines: Baselines) {
   return {
     observations: memory.observations,
     warm_ratio: rounded(warmMs / baselines.warm, 3),
+    changed_ratio: rounded(median(memory.changed.slice(WARM_UP)) / baselines.warm, 3),
     cold_extra_ms: rounded(coldMs - baselines.cold, 1),
     render_ms: rounded(median(memory.rendered.slice(WARM_UP))),
     warm_ms: rounded(warmMs),
@@ -249,7 +270,7 @@ async function main(): Promise<number> {
   try {
     for (const size of [...sizes].sort((a, b) => a - b)) {
       const sandbox = await fillProject(size, corpus, (text) => progress.show(text))
-      memories.push({ observations: size, sandbox, warm: [], cold: [], rendered: [], tokens: 0 })
+      memories.push({ observations: size, sandbox, warm: [], changed: [], cold: [], rendered: [], tokens: 0 })
     }
     baselines = await measure(memories, runs)
   } finally {
@@ -268,6 +289,7 @@ async function main(): Promise<number> {
   report(
     {
       warm_ratio: warmRatio,
+      changed_ratio: Math.max(...figures.map((one) => one.changed_ratio)),
       cold_extra_ms: coldExtra,
       [over]: rounded((largest?.render_ms ?? Number.NaN) / (smallest?.render_ms ?? Number.NaN)),
       context_compression: rounded(rawChars / contextChars, 1),
