@@ -9,6 +9,7 @@ import { FileSections } from '../context/files/file-sections.ts'
 import { fileLimits } from '../context/files/section-content.ts'
 import { Recall } from '../context/recall.ts'
 import { contextSettings } from '../context/selection.ts'
+import type { MemoryEvent } from '../domain/event.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { forceExit } from '../lib/exit.ts'
 import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
@@ -42,6 +43,7 @@ import { Projects } from './projects.ts'
 import { QueueWatch } from './queue-watch.ts'
 import { RenderedContextCache } from './rendered-context-cache.ts'
 import { RestartLimit, StoreHealth } from './store-health.ts'
+import { TranscriptWords } from './transcript-words.ts'
 
 /** After this time a stop that hangs becomes a forced exit, in ms. */
 const FORCED_EXIT_MS = 8_000
@@ -167,7 +169,7 @@ class DaemonParts implements Daemon {
       this.#released = resolve
     })
     this.#projects = this.#createProjects()
-    this.#spool = new SpoolReader(base.paths.spool, base.log, this.#warn)
+    this.#spool = this.#createSpoolReader()
     this.#queueWatch = this.#createQueueWatch()
     this.#supervisor = this.#createSupervisor()
     this.#contextCache = this.#createRenderedContextCache()
@@ -266,6 +268,15 @@ class DaemonParts implements Daemon {
       publish: (seq) => this.#supervisor.publish({ type: 'change', seq, at: Date.now(), change: 'projects' }),
       notice: (level, text) => this.#supervisor.notice(level, text),
     })
+  }
+
+  #createSpoolReader(): SpoolReader {
+    const { paths, log, loaded } = this.#base
+    const words = new TranscriptWords()
+    const mayBeKept = (event: MemoryEvent) => this.#supervisor.clean(event).type === 'event'
+    return new SpoolReader(paths.spool, log, this.#warn, (event) =>
+      words.complete(event, mayBeKept, loaded.values.CLAUDE_MEM_EXCLUDED_PROJECTS),
+    )
   }
 
   #createQueueWatch(): QueueWatch {

@@ -39,6 +39,16 @@ export class TranscriptWords {
     )
   }
 
+  /** A spooled event, with its words if they are needed and `mayBeKept` of the event is true. */
+  async complete(
+    event: MemoryEvent,
+    mayBeKept: (event: MemoryEvent) => boolean,
+    excluded: readonly string[] = [],
+  ): Promise<MemoryEvent> {
+    if (!this.isNeededFor(event) || !mayBeKept(event)) return event
+    return { ...event, words: await this.read(event, excluded) }
+  }
+
   /** Not cleaned, but without what was written in `excluded` projects. Never throws. */
   async read(event: TurnEndEvent & { transcriptPath: string }, excluded: readonly string[] = []): Promise<string[]> {
     this.#reads += 1

@@ -29,6 +29,7 @@ export class SpoolReader implements Spool {
   readonly #directory: string
   readonly #log: Log
   readonly #notice: (text: string) => void
+  readonly #complete: (event: MemoryEvent) => Promise<MemoryEvent>
   readonly #now: () => number
   #retries = new Map<string, Retry>()
   /** Unusable files that could not be moved either. They are ignored until the next start. */
@@ -38,11 +39,14 @@ export class SpoolReader implements Spool {
     directory: string,
     log: Log,
     notice: (text: string) => void,
+    /** Adds to an event what its hook did not know. */
+    complete: (event: MemoryEvent) => Promise<MemoryEvent> = async (event) => event,
     now: () => number = performance.now.bind(performance),
   ) {
     this.#directory = directory
     this.#log = log
     this.#notice = notice
+    this.#complete = complete
     this.#now = now
   }
 
@@ -59,15 +63,18 @@ export class SpoolReader implements Spool {
       (file) => !this.#ignored.has(file) && (this.#retries.get(file)?.notBefore ?? now) <= now,
     )
     for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
+      const read: { file: string; event: MemoryEvent }[] = []
+      for (const file of files.slice(start, start + FILES_AT_ONCE)) {
+        const event = this.#read(file)
+        if (event !== null) read.push({ file, event: await this.#complete(event) })
+      }
       // In the order of their names, so each session's mailbox gets its events in the order of their hooks.
-      await Promise.all(files.slice(start, start + FILES_AT_ONCE).map((file) => this.#accept(file, accept)))
+      await Promise.all(read.map(({ file, event }) => this.#accept(file, event, accept)))
     }
     return files.length
   }
 
-  async #accept(file: string, accept: (event: MemoryEvent) => Promise<unknown>): Promise<void> {
-    const event = this.#read(file)
-    if (event === null) return
+  async #accept(file: string, event: MemoryEvent, accept: (event: MemoryEvent) => Promise<unknown>): Promise<void> {
     try {
       await accept(event)
     } catch (error) {

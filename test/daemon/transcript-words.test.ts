@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MemoryEvent, TurnEndEvent } from '../../src/domain/event.ts'
 import { MAX_TURN_WORDS_CHARS, wordsOfTurn } from '../../src/domain/turn-words.ts'
+import { writeSpool } from '../../src/hook/spool.ts'
 import { dataPaths } from '../../src/lib/paths.ts'
+import { DaemonSandbox } from '../support/daemon.ts'
 import { expectLinearTime } from '../support/linear-time.ts'
 import { TranscriptLines } from '../support/transcript-lines.ts'
 import { type TestContext, testContext } from '../transport/context.ts'
@@ -48,6 +50,25 @@ async function wordsAfter(event: MemoryEvent): Promise<string[] | undefined> {
   const payload = (await harness.store.eventView(event.id, SESSION))?.event.payload
   return payload?.kind === 'turn_end' ? payload.words : undefined
 }
+
+describe('a turn that ended while no daemon ran', () => {
+  it('has its words, too', async () => {
+    const place = new DaemonSandbox()
+    try {
+      writeFileSync(file(), turn().text)
+      mkdirSync(place.paths.spool, { recursive: true })
+      const end = turnEnd()
+      const hidden = { ...turnEnd(), cwd: '/w/hidden', project: { key: 'dir:/w/hidden', name: 'hidden' } }
+      for (const event of [events.prompt(SESSION, 'spooled-prompt'), end, hidden]) writeSpool(place.paths.spool, event)
+      await place.start({ CLAUDE_MEM_EXCLUDED_PROJECTS: '/w/hidden' })
+      const kept = await place.ask((client) => client.call('payloads', { session: SESSION, limit: 10 }))
+      const ends = kept.events.flatMap(({ payload }) => (payload?.kind === 'turn_end' ? [payload.words] : []))
+      expect(ends).toEqual([WORDS])
+    } finally {
+      await place.dispose()
+    }
+  })
+})
 
 describe('the end of a turn', () => {
   it('has what the agent wrote between tool uses, without its last message', async () => {

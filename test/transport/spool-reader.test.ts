@@ -23,15 +23,18 @@ let directory: string
 let notices: string[]
 let clock: number
 let reader: SpoolReader
+let complete: (event: MemoryEvent) => Promise<MemoryEvent>
 beforeEach(() => {
   directory = join(temporaryDirectory('spool'), 'spool')
   mkdirSync(directory)
   notices = []
   clock = 0
+  complete = async (event) => event
   reader = new SpoolReader(
     directory,
     () => undefined,
     (text) => notices.push(text),
+    (event) => complete(event),
     () => clock,
   )
 })
@@ -101,6 +104,17 @@ describe('spool.unreadable', () => {
     expect(await deliver()).toEqual(['adopted'])
     expect(bad()).toEqual(['2.tmp'])
     expect(waiting()).toEqual(['3.tmp'])
+  })
+})
+
+describe('spool.complete', () => {
+  test('events keep their order, though one of them takes longer to complete', async () => {
+    for (const id of ['first', 'second', 'third']) writeSpool(directory, events.prompt('s', id))
+    complete = async (event) => {
+      if (event.id === 'first') await new Promise((resolve) => setImmediate(resolve))
+      return event
+    }
+    expect(await deliver()).toEqual(['first', 'second', 'third'])
   })
 })
 
