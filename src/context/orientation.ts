@@ -2,10 +2,12 @@
  * The lines that orient: the goal, where the work stopped, what is next, and one line per earlier session. They come
  * from passages where there are any, else from summaries.
  */
+
 import { formatDay } from '../domain/dates.ts'
 import type { Summary } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { AGENT_WORDS, ownWords, quoted, reportedText } from '../domain/reported-speech.ts'
+import { sentencesOf } from '../domain/sentences.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import type { LastSession } from './candidates.ts'
 import { praises, quotesAdvice } from './reliability.ts'
@@ -16,7 +18,6 @@ import {
   isRequest,
   messageStatements,
   rejectsAnswer,
-  sentencesOf,
   summaryItems,
   wholeSentences,
 } from './statements.ts'

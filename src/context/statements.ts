@@ -5,6 +5,7 @@
  */
 import { plainText } from '../domain/plain-text.ts'
 import { ownWords } from '../domain/reported-speech.ts'
+import { sentencesOf } from '../domain/sentences.ts'
 import { trimEndMatching } from '../lib/trim.ts'
 import { STOP_WORDS } from '../lib/words.ts'
 
@@ -25,7 +26,6 @@ const HEADING = /^\s{0,3}#{1,6}\s+/
 const RULE_LINE = /^\s*(?:[-=_*]\s?){3,}$/
 const TABLE_ROW = /^\s*\|.*\|\s*$/
 const TABLE_RULE = /^[\s|:-]+$/
-const SENTENCE_END = /(?<=[.!?。！？])\s+(?=[\p{Lu}\p{Lo}`"'“(\d[])/u
 
 /** A line of a code block whose fences are lost. */
 const CODE_LINE =
@@ -70,11 +70,6 @@ export function summaryItems(text: string): string[] {
     } else joined.push(item)
   }
   return joined
-}
-
-/** At sentence ends; a text without any is one sentence. */
-export function sentencesOf(text: string): string[] {
-  return text === '' ? [] : text.split(SENTENCE_END)
 }
 
 /** As many whole sentences as fit into `max` characters; the first one is cut at a word if it is longer. */

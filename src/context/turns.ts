@@ -2,10 +2,12 @@
  * What was said in the turns of a session, put together from its passages: prompts, closing messages, and which answer
  * belongs to which question.
  */
+
 import type { Passage } from '../domain/passage.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { ownWords, quoted } from '../domain/reported-speech.ts'
-import { hasSubstance, informativeTerms, rejectsAnswer, sentencesOf } from './statements.ts'
+import { sentencesOf } from '../domain/sentences.ts'
+import { hasSubstance, informativeTerms, rejectsAnswer } from './statements.ts'
 
 /** The passages of one event as one text. */
 export interface SpokenText {

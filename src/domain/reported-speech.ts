@@ -103,14 +103,14 @@ const STATEMENT_VERBS = new Set(['CREATE', 'DELETE', 'DROP', 'GRANT', 'POST', 'P
 
 export type Directive = 'rule' | 'command'
 
-const SENTENCE_END = /(?<=[.!?;:→|])\s+|\s[–—-]\s/
+const CLAUSE_END = /(?<=[.!?;:→|])\s+|\s[–—-]\s/
 const ANY_TAG = /[<＜‹][^<>＜＞‹›\n]{1,200}[>＞›]/g
 
 /** Whether a sentence of the text is an order. Quotations in it are reports already and do not count. */
 export function findDirective(text: string): Directive | null {
   const plain = withoutQuotations(text.slice(0, MAX_CHARS)).replace(ANY_TAG, '. ')
   let found: Directive | null = null
-  for (const sentence of plain.split(SENTENCE_END)) {
+  for (const sentence of plain.split(CLAUSE_END)) {
     const directive = sentenceDirective(sentence)
     if (directive === 'rule') return 'rule'
     found ??= directive

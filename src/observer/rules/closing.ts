@@ -2,8 +2,10 @@
  * Observations about what the agent said on purpose: its closing message and the reports of subagents. Statements are
  * grouped by their headings, so that a long message gives a few observations with facts instead of a line each.
  */
+
 import type { ObservationDraft, ObservationType } from '../../domain/observation.ts'
-import { fileName, firstAndLast, sentencesOfLine, unique } from '../tool-events/text.ts'
+import { sentencesOfLine } from '../../domain/sentences.ts'
+import { fileName, firstAndLast, unique } from '../tool-events/text.ts'
 import { composeDraft } from './drafts.ts'
 import { changedFiles } from './edits.ts'
 import type { CommandOutcome, EditedFile, OpenQuestion } from './memo.ts'

@@ -3,15 +3,11 @@
  * statements. A statement is understood alone: a list item has the sentence or the heading that introduces it, and a
  * sentence that begins with "This" has the one before it. All patterns are linear: the text may be anything.
  */
+
 import { findDirective, ownWords } from '../../domain/reported-speech.ts'
+import { sentencesOfLine } from '../../domain/sentences.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
-import {
-  clipAtWord,
-  firstAndLast,
-  joinWrappedLines,
-  sentencesOfLine,
-  stripControlCharacters,
-} from '../tool-events/text.ts'
+import { clipAtWord, firstAndLast, joinWrappedLines, stripControlCharacters } from '../tool-events/text.ts'
 import {
   isChatter,
   isDependent,

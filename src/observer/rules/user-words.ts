@@ -2,17 +2,12 @@
  * What the user says that stays true after the turn: choices, rules, requirements, corrections and answers. A request to do
  * something is none of these. Only the user's own words count: what was pasted into a prompt is somebody else's.
  */
+
 import type { ObservationDraft } from '../../domain/observation.ts'
 import { ownWords } from '../../domain/reported-speech.ts'
+import { sentencesOfLine } from '../../domain/sentences.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
-import {
-  clipAtWord,
-  joinWrappedLines,
-  sentencesOfLine,
-  singleLine,
-  stripControlCharacters,
-  wordList,
-} from '../tool-events/text.ts'
+import { clipAtWord, joinWrappedLines, singleLine, stripControlCharacters, wordList } from '../tool-events/text.ts'
 import type { AnsweredQuestion } from '../tool-events/tool-action.ts'
 import { composeDraft } from './drafts.ts'
 import type { OpenQuestion } from './memo.ts'

@@ -3,6 +3,7 @@
 import { stripVTControlCharacters } from 'node:util'
 
 import { quotedName } from '../../domain/reported-speech.ts'
+import { sentencesOfLine } from '../../domain/sentences.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
 
 /** Without escape sequences of terminals; line feeds and tabs are kept. */
@@ -123,21 +124,6 @@ export function joinWrappedLines(lines: readonly string[]): string[] {
     last = line
   }
   return joined
-}
-
-const SENTENCE_START = /(?<=[.!?…])\s+(?=[\p{Lu}\p{Lo}`"'“«(\d])|(?<=[。！？])\s*(?=\S)/u
-/** Ends in a full stop, but not the sentence. */
-const ABBREVIATION = /(?:^|[\s(])(?:e\.g|i\.e|vs|cf|approx|resp|incl|z\.B|p\. ?ex|ca|no)\.$/i
-
-/** The sentences of one line; what has no word is left out. */
-export function sentencesOfLine(line: string): string[] {
-  const sentences: string[] = []
-  for (const part of line.replace(/\s+/g, ' ').trim().split(SENTENCE_START)) {
-    const last = sentences.at(-1)
-    if (last !== undefined && ABBREVIATION.test(last.slice(-12))) sentences[sentences.length - 1] = `${last} ${part}`
-    else sentences.push(part)
-  }
-  return sentences.filter((sentence) => /\p{L}{2}|[\p{Lo}]/u.test(sentence))
 }
 
 const REASON = /\b(?:because|since|so that|due to|in order to|otherwise|to avoid|as (?:it|this|the|we)\b|the reason)\b/i
