@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { repairMerges } from '../../../src/daemon/projects.ts'
+import { repairMerges } from '../../../src/daemon/project-updates.ts'
 import type { ProjectSettings } from '../../../src/store/port.ts'
 
 const settingsWith = (merges: Record<string, string | null>) =>

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { projectViews } from '../../../src/daemon/projects.ts'
+import { projectViews } from '../../../src/daemon/project-views.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { projectOfDirectory } from '../../../src/domain/project.ts'
 import { git, repository } from '../../support/repository.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Projects, projectViews } from '../../../src/daemon/projects.ts'
+import { projectViews } from '../../../src/daemon/project-views.ts'
+import { Projects } from '../../../src/daemon/projects.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import type { Project } from '../../../src/domain/project.ts'
 import { plainObserver } from '../../../src/observer/plain.ts'
