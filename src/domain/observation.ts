@@ -47,7 +47,23 @@ export interface ObservationDraft {
   supersedes?: readonly number[]
 }
 
-export interface Observation extends ObservationDraft {
+/**
+ * Where a memory comes from. `author` and `machine` are null for what this machine learned itself; for what came from
+ * another machine of a team they are the names of the member and of the machine.
+ */
+export interface MemoryOrigin {
+  /** 32 hexadecimal digits: the same on every machine that has the memory. */
+  uid?: string
+  author?: string | null
+  machine?: string | null
+}
+
+/** Only the fields of the origin. */
+export function memoryOrigin({ uid, author = null, machine = null }: MemoryOrigin): MemoryOrigin {
+  return { ...(uid === undefined ? {} : { uid }), author, machine }
+}
+
+export interface Observation extends ObservationDraft, MemoryOrigin {
   id: number
   session: string
   project: string
@@ -76,7 +92,7 @@ export interface SummaryDraft {
   filesEdited: string[]
 }
 
-export interface Summary extends SummaryDraft {
+export interface Summary extends SummaryDraft, MemoryOrigin {
   id: number
   session: string
   project: string

@@ -2,6 +2,7 @@
  * A passage is a short piece of what was said or done in a session, in the words of the session: the evidence behind
  * observations. Passages are made when an event is accepted, without an observer, and are found by a search.
  */
+import type { MemoryOrigin } from './observation.ts'
 
 /**
  * `prompt`: what the user wrote. `answer`: the user's answer to a question, or the reason of a refusal. `closing`: the agent's
@@ -40,7 +41,7 @@ export interface PassageDraft {
   at: number
 }
 
-export interface Passage extends PassageDraft {
+export interface Passage extends PassageDraft, MemoryOrigin {
   id: number
   session: string
   project: string

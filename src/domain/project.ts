@@ -1,6 +1,8 @@
 /**
  * Projects partition the memory. A key is `git:` with the common directory of a repository, `dir:` with a directory
- * outside of repositories, or `import:` with a name for imported memories whose directory is unknown. The name is for
+ * outside of repositories, or `import:` with a name for imported memories whose directory is unknown. These mean something
+ * on one machine only; `repo:` with the address of a remote and `named:` with a name that the user chose are the same on
+ * every machine (src/domain/repository.ts), and the daemon files the memory of directories under them. The name is for
  * people: several projects may have the same one.
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
@@ -274,9 +276,9 @@ export function isImportedProjectKey(key: string): boolean {
   return key.startsWith(IMPORT_PREFIX)
 }
 
-/** The name or path in a project key; null if the text is not a project key. */
+/** The name, path or address in a project key; null if the text is not a project key. */
 function projectKeyName(text: string): string | null {
-  return projectKeyPath(text) ?? (isImportedProjectKey(text) ? text.slice(IMPORT_PREFIX.length) : null)
+  return projectKeyPath(text) ?? /^(?:import|repo|named):(.+)$/s.exec(text)?.[1] ?? null
 }
 
 /**

@@ -4,7 +4,7 @@
  * derived from that table. A new filter is a row there and a condition in src/store/sqlite/search-rows.ts.
  */
 import { DATE_FORMS, parseMoment } from './dates.ts'
-import { OBSERVATION_TYPES, type ObservationType } from './observation.ts'
+import { type MemoryOrigin, OBSERVATION_TYPES, type ObservationType } from './observation.ts'
 import type { Passage } from './passage.ts'
 import type { Speaker } from './speaker.ts'
 
@@ -93,7 +93,7 @@ export const SEARCH_FILTERS = {
     param: 'author',
     kind: 'text',
     maxChars: MAX_WORD_CHARS,
-    about: 'Who wrote it: user, offline, or the name of a model',
+    about: 'Who wrote it: me, a member of the team, or of your own: user, offline, or the name of a model',
   },
   session: {
     param: 'session',
@@ -104,6 +104,20 @@ export const SEARCH_FILTERS = {
   },
   pinned: { param: 'pinned', kind: 'flag', about: 'Only pinned memories' },
 } as const satisfies Record<string, SearchFilter>
+
+/** What this machine learned itself. */
+export const OWN_AUTHOR = 'me'
+
+/** The value of the filter `author` for one's own memories: of this machine, and of one's other machines under that name. */
+export function ownAuthorFilter(name: string | null): string {
+  return name === null || name === '' ? OWN_AUTHOR : `${OWN_AUTHOR}:${name}`
+}
+
+/** The name in a value of `ownAuthorFilter`, null where it has none; undefined for the filter of another author. */
+export function ownAuthorName(filter: string): string | null | undefined {
+  if (filter === OWN_AUTHOR) return null
+  return filter.startsWith(`${OWN_AUTHOR}:`) ? filter.slice(OWN_AUTHOR.length + 1) : undefined
+}
 
 type FilterValue<F> = F extends { kind: 'choices'; choices: readonly (infer C)[] }
   ? readonly C[]
@@ -243,7 +257,7 @@ export interface Explanation {
   fragment: string | null
 }
 
-export interface SearchHit {
+export interface SearchHit extends MemoryOrigin {
   kind: HitKind
   /** Of a passage it is shown with a p: `p12`. */
   id: number

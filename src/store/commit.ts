@@ -68,10 +68,13 @@ export interface NewObservation extends Omit<Observation, 'id' | 'session' | 'pr
   /** The effect that made it; absent where no observer was called. */
   effectId?: string
   links?: NewLink[]
+  /** The repository in whose shared log it is already; absent: in none. */
+  repository?: string
 }
 
 export interface NewSummary extends Omit<Summary, 'id' | 'session' | 'project'> {
   effectId?: string
+  repository?: string
 }
 
 export interface NewPrompt extends PromptRow {

@@ -47,6 +47,8 @@ export interface SessionListItem
   projectName: string
   observations: number
   updatedAt: number
+  /** The member of the team whose session it was; null or absent: a session of this machine. */
+  author?: string | null
 }
 
 export interface TraceRow extends TraceEntry {
@@ -62,6 +64,15 @@ export interface SessionView {
   traceDropped: number
   observations: number
   summaries: number
+  /** Null or absent: a session of this machine. */
+  received?: ReceivedSession | null
+}
+
+/** Whose session it was, of one that came with memories from another machine: nothing of it runs here. */
+export interface ReceivedSession {
+  /** Null: the reader's own, as operations answer it. */
+  author: string | null
+  machine: string | null
 }
 
 /** A session from its first prompt to its summary. Lists hold the newest rows, oldest first. */
@@ -257,6 +268,27 @@ export interface ProjectSettings {
 /** Fields that are absent are not changed. */
 export type ProjectUpdate = Pick<ProjectSettings, 'key'> & Partial<Omit<ProjectSettings, 'key'>>
 
+/**
+ * What is decided about a directory and the repository that it says it is a clone of. `joined`: its memory is the
+ * repository's. `unconfirmed`: it has no commit in common with the repository, and the user was asked. `linked`, `apart`: the
+ * user decided.
+ */
+export type DirectoryState = 'joined' | 'unconfirmed' | 'linked' | 'apart'
+
+/** A directory whose project has, or may get, an identity that is the same on every machine. */
+export interface DirectoryRow {
+  /** As hooks report it. */
+  key: string
+  /** Key of the repository that its remote names, as last read; null: it names none. */
+  repository: string | null
+  state: DirectoryState
+  /** A session has shown the question to the user. */
+  told: boolean
+}
+
+/** `state` null: nothing is decided any more. */
+export type DirectoryUpdate = Omit<DirectoryRow, 'state'> & { state: DirectoryState | null }
+
 /** Number of rows stored under a key. */
 export type ProjectContents = Record<'sessions' | 'observations' | 'summaries' | 'prompts', number>
 
@@ -264,7 +296,8 @@ export interface ProjectOverview extends Omit<ProjectRow, 'since'> {
   /** The name was given by hand. */
   named: boolean
   sessions: number
-  root: string | null
+  /** Its working trees, the one that was used last first; with those of keys that were merged into it. */
+  roots: string[]
   /** Keys that were merged into it. */
   merged: string[]
 }
@@ -288,6 +321,10 @@ export interface ContextQuery {
   pinned: number
   /** The newest passages of these kinds, each group up to its limit. */
   passages: readonly { kinds: readonly PassageKind[]; limit: number }[]
+  /** The name of the reader in a team: what has another author is somebody else's. Null or absent: there is no team. */
+  me?: string | null
+  /** Newest observations of other people, in addition to one's own; absent: none. */
+  others?: number
 }
 
 export interface ProjectTotals {
@@ -301,14 +338,16 @@ export interface ProjectTotals {
 /** What the context of a session is selected from. Its size does not grow with the size of the project. */
 export interface ContextMaterial {
   project: Project
+  /** Working trees of a repository on this machine: its key names none. Paths below them are shown without them. */
+  roots?: readonly string[]
   totals: ProjectTotals
-  /** Newest first, without pinned and superseded ones. */
+  /** Newest first, without pinned and superseded ones; those of other people are among them. */
   observations: Observation[]
-  /** Most recently pinned first, of any type, superseded or not. */
+  /** Most recently pinned first, of any type, superseded or not; one's own before those of other people. */
   pinned: Observation[]
-  /** Newest first. */
+  /** Newest first; only one's own. */
   summaries: Summary[]
-  /** Newest first, within an event in their order. */
+  /** Newest first, within an event in their order; only one's own. */
   passages: Passage[]
   /** Links between the observations above: `from` repeats the earlier `to`. */
   repeats: { from: number; to: number }[]

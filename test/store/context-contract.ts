@@ -38,6 +38,7 @@ export function contextContract(current: () => Store, committed: Committed): voi
       await committed(current(), commitOf('s', 1))
       expect(await asked()).toEqual({
         project: PROJECT,
+        roots: [],
         totals: { observations: 0, discoveryTokens: 0, since: null },
         observations: [],
         pinned: [],

@@ -40,6 +40,10 @@ import {
   turnOf,
 } from './samples.ts'
 import { shownContract } from './shown-contract.ts'
+import { teamContract } from './team-contract.ts'
+
+/** The origin of a memory that this machine made. */
+const OWN = { uid: expect.stringMatching(/^[0-9a-f]{32}$/), author: null, machine: null }
 
 export interface OpenedStore {
   store: Store
@@ -507,7 +511,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
             summaries: [summary],
           }),
         )
-        const expected = { ...observation, id: observationIds[0], session: 's', project: PROJECT.key }
+        const expected = { ...observation, ...OWN, id: observationIds[0], session: 's', project: PROJECT.key }
         expect(await store.observation(observationIds[0] ?? 0)).toEqual(expected)
         expect(await store.turnMaterial('s', 1)).toEqual({
           prompt: { number: 1, text: 'fix it', private: false, at: NOW },
@@ -518,7 +522,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         expect(await store.observations({ project: 'other' })).toEqual([])
         expect(await store.observations({ project: PROJECT.key, limit: 1 })).toHaveLength(1)
         expect(await store.summaries({ session: 's' })).toEqual([
-          { ...summary, id: summaryIds[0], session: 's', project: PROJECT.key },
+          { ...summary, ...OWN, id: summaryIds[0], session: 's', project: PROJECT.key },
         ])
         expect(await store.summaries({ project: 'other' })).toEqual([])
       })
@@ -891,6 +895,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     passageContract(() => store, committed)
     activityContract(() => store, committed)
     numberContract(() => store, committed)
+    teamContract(() => store, committed)
 
     test('startNotes.areEmptyAfterAnOrdinaryStart', async () => {
       expect(await store.startupNotes()).toEqual([])

@@ -53,6 +53,42 @@ export function projectContract(current: () => Store, committed: Committed): voi
       ])
     })
 
+    test('directories.areChangedInTheTransactionOfTheSettings', async () => {
+      const directory = { key: OLD.key, repository: 'repo:host/shop', state: 'joined', told: false } as const
+      await current().updateProjects([{ key: OLD.key, mergedInto: 'repo:host/shop' }], NOW, [directory])
+      expect(await current().projectDirectories()).toEqual([directory])
+      const bad = { ...directory, state: 'nonsense' as 'joined' }
+      await expect(current().updateProjects([{ key: OLD.key, mergedInto: null }], NOW, [bad])).rejects.toThrow()
+      expect(await current().projectSettings()).toMatchObject([{ mergedInto: 'repo:host/shop' }])
+      await current().updateProjects([], NOW, [{ ...directory, state: 'unconfirmed', told: true }])
+      expect(await current().projectDirectories()).toEqual([{ ...directory, state: 'unconfirmed', told: true }])
+      await current().updateProjects([], NOW, [{ ...directory, state: null }])
+      expect(await current().projectDirectories()).toEqual([])
+    })
+
+    test('commits.ofARepositoryAreBounded_theNewestStay', async () => {
+      const ids = Array.from({ length: 300 }, (_, i) => i.toString(16).padStart(40, '0'))
+      await current().recordRepositoryCommits('repo:host/other', ids.slice(0, 1))
+      await current().recordRepositoryCommits('repo:host/shop', ids.slice(0, 150))
+      await current().recordRepositoryCommits('repo:host/shop', ids.slice(149))
+      const kept = await current().repositoryCommits('repo:host/shop')
+      expect(kept).toHaveLength(200)
+      expect(kept.slice(0, 151)).toEqual(ids.slice(149))
+      await current().recordRepositoryCommits('repo:host/shop', ids.slice(160, 161))
+      expect((await current().repositoryCommits('repo:host/shop'))[0]).toBe(ids[160])
+      expect(await current().repositoryCommits('repo:host/other')).toEqual(ids.slice(0, 1))
+    })
+
+    test('name.ofARepositoryIsTheLastPartOfItsPath', async () => {
+      await twoProjects()
+      await current().updateProjects([{ key: OLD.key, mergedInto: 'repo:host/acme/shop', root: '/old' }], NOW)
+      await refiled(100)
+      await committed(current(), commitOf('later', 1, { state: stateOf({ project: OLD }) }))
+      expect(await current().projects({ key: OLD.key })).toMatchObject([{ key: 'repo:host/acme/shop', name: 'shop' }])
+      const listed = (await current().listProjects()).find(({ key }) => key === 'repo:host/acme/shop')
+      expect(listed).toMatchObject({ name: 'shop', sessions: 2, roots: ['/old'] })
+    })
+
     test('name.byHandWinsWhereverOneIsShown', async () => {
       await twoProjects()
       await current().updateProjects([{ key: OLD.key, name: 'Museum' }], NOW)

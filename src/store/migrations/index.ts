@@ -17,6 +17,8 @@ import { speakersMigration } from './0009-speakers.ts'
 import { wholeSummariesMigration } from './0010-whole-summaries.ts'
 import { passagesMigration } from './0011-passages.ts'
 import { observationStatusMigration } from './0012-observation-status.ts'
+import { teamMigration } from './0013-team.ts'
+import { repositoriesMigration } from './0014-repositories.ts'
 
 export interface Migration {
   /** `PRAGMA user_version` after it. */
@@ -37,6 +39,8 @@ export const MIGRATIONS: readonly Migration[] = [
   wholeSummariesMigration,
   passagesMigration,
   observationStatusMigration,
+  teamMigration,
+  repositoriesMigration,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.reduce((highest, migration) => Math.max(highest, migration.version), 0)

@@ -8,9 +8,10 @@ import { migrateSnapshot, SESSION_MACHINE_VERSION } from '../../../machines/sess
 import { rebuildSnapshot, stateName, writeSnapshot } from '../../../machines/session/snapshot.ts'
 import type { SessionContext, StoredSnapshot, TurnCount } from '../../../machines/session/types.ts'
 import type { Usage } from '../../domain/observation.ts'
-import { assignmentsSql, type Database, nextSeq, USAGE_COLUMNS, usageColumns } from '../sqlite/database.ts'
+import { assignmentsSql, type Database, nextSeq, sql, USAGE_COLUMNS, usageColumns } from '../sqlite/database.ts'
 import { forgetAgain } from '../sqlite/forget.ts'
 import { insertTrace } from '../sqlite/observer-turns.ts'
+import { queueAgain } from '../sqlite/team-outbox.ts'
 
 /** The project of a session whose row and memories do not say one. */
 export const UNKNOWN_PROJECT = 'unknown'
@@ -22,6 +23,7 @@ export function reconcile(db: Database, at: number): number {
     // An outdated digest would make a changed result look like a repeated one.
     db.run`DELETE FROM seen`
     forgetAgain(db)
+    reconcileTeam(db)
     reconcileSequence(db)
     reconcileProjects(db)
     reconcileTimes(db, at)
@@ -47,6 +49,17 @@ function reconcileInbox(db: Database): void {
     UPDATE pending_messages SET status = 'pending', effect_id = NULL, claimed_at = NULL
     WHERE status = 'processing' AND effect_id IS NOT (SELECT s.effect ->> 'id' FROM sdk_sessions s
       WHERE s.content_session_id = pending_messages.content_session_id)`
+}
+
+/**
+ * Which records were pushed and received is not known any more: all are sent and received again, and known ones change
+ * nothing.
+ */
+function reconcileTeam(db: Database): void {
+  queueAgain(db, sql`repository IN (SELECT project FROM shared_projects WHERE withdrawn = 0)`)
+  db.run`DELETE FROM team_cursors`
+  db.run`DELETE FROM team_versions`
+  db.run`DELETE FROM team_waiting`
 }
 
 /** The sequence continues after all recovered rows. */

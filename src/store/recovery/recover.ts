@@ -15,7 +15,7 @@ import { migrate, refuseNewer, SCHEMA_VERSION } from '../migrations/index.ts'
 import type { BackupInfo } from '../port.ts'
 import { Database, isCorruption, storageError } from '../sqlite/database.ts'
 import { forgetAgain } from '../sqlite/forget.ts'
-import { addTombstones, hasTombstones, readTombstones } from '../sqlite/tombstones.ts'
+import { addTombstones, copyRecordTombstones, hasTombstones, readTombstones } from '../sqlite/tombstones.ts'
 import { backupFile, copyDatabase, listBackups, requireBackupSpace, rotateBackups, writeBackup } from './backup.ts'
 import {
   ensurePrivateDirectory,
@@ -163,11 +163,14 @@ function refuseUnusable(file: string): void {
 /** Memories that were forgotten after the backup stay forgotten. */
 function applyTombstones(replacement: string, current: string): void {
   const tombstones = readTombstones(current)
-  if (!hasTombstones(tombstones)) return
+  const isMigrated = inspectFile(replacement, false).version === SCHEMA_VERSION
+  if (!hasTombstones(tombstones) && !isMigrated) return
   withMigrated(replacement, (db) =>
     db.transaction(() => {
       addTombstones(db, tombstones)
       forgetAgain(db)
+      // After the triggers sent tombstones again that may have waited in the outbox of the current state.
+      copyRecordTombstones(db, current)
     })(),
   )
 }

@@ -7,6 +7,7 @@ import { Database, isGroupFailure, raw, rowSql, type Sql, type SqlValue, seqNow,
 import { payloadHash } from '../sqlite/events.ts'
 import { forgetAgain } from '../sqlite/forget.ts'
 import { isIntactPassage } from '../sqlite/passages.ts'
+import { whileApplying } from '../sqlite/team-apply.ts'
 import { KEEP_WIDEST } from '../sqlite/tombstones.ts'
 import { fileSize, removeDatabase } from './database-files.ts'
 import { UNKNOWN_PROJECT } from './reconcile.ts'
@@ -224,6 +225,13 @@ function isTombstone(table: string): boolean {
   return TOMBSTONES.some((plan) => plan.table === table)
 }
 
+/** A backup of an older version got other ids when it was migrated than the file that was in use. */
+const KEEP_USED_UID = sql`ON CONFLICT (id) DO UPDATE SET uid = excluded.uid, author = excluded.author,
+    machine = excluded.machine, repository = excluded.repository
+  WHERE created_at_epoch = excluded.created_at_epoch AND excluded.uid IS NOT NULL
+    AND (uid <> excluded.uid OR repository IS NOT excluded.repository)
+  ON CONFLICT DO NOTHING`
+
 /** Parents first, because of the foreign keys. */
 const PLANS: readonly TablePlan[] = [
   { table: 'sdk_sessions', label: 'sessions', conflict: 'newest' },
@@ -235,8 +243,8 @@ const PLANS: readonly TablePlan[] = [
       attempts = excluded.attempts WHERE outcome IS NOT excluded.outcome`,
   },
   { table: 'user_prompts', label: 'prompts' },
-  { table: 'observations', label: 'observations' },
-  { table: 'session_summaries', label: 'summaries' },
+  { table: 'observations', label: 'observations', conflict: KEEP_USED_UID },
+  { table: 'session_summaries', label: 'summaries', conflict: KEEP_USED_UID },
   {
     table: 'pending_messages',
     label: 'pending messages',
@@ -267,6 +275,24 @@ const PLANS: readonly TablePlan[] = [
       root = excluded.root, fingerprint = excluded.fingerprint, files = excluded.files, at = excluded.at
       WHERE excluded.at > projects.at`,
   },
+  {
+    table: 'project_directories',
+    label: 'directories of projects',
+    conflict: sql`ON CONFLICT (key) DO UPDATE SET repository = excluded.repository, state = excluded.state,
+      told = excluded.told, at = excluded.at WHERE excluded.at > project_directories.at`,
+  },
+  { table: 'repository_commits', label: 'commits of repositories' },
+  // Before the outbox: what the triggers would put into it comes from there.
+  {
+    table: 'shared_projects',
+    label: 'shared projects',
+    conflict: sql`ON CONFLICT (project) DO UPDATE SET since = excluded.since, passages = excluded.passages,
+      withdrawn = excluded.withdrawn, at = excluded.at WHERE excluded.at > shared_projects.at`,
+  },
+  { table: 'team_outbox', label: 'records to push' },
+  { table: 'team_aliases', label: 'aliases of shared records' },
+  { table: 'team_tombstones', label: 'tombstones of shared records' },
+  { table: 'team_expired', label: 'ids of expired passages' },
   { table: 'trace', label: 'trace entries' },
   { table: 'calls', label: 'model calls' },
 ]
@@ -280,13 +306,14 @@ export function salvage(target: Database, targetFile: string, damaged: string, a
     return result
   }
   try {
-    target.transaction(() => {
+    const work = () => {
       for (const plan of TOMBSTONES) result.tables.push(salvageTable(source, target, plan, at, result))
       forgetAgain(target)
       for (const plan of PLANS) result.tables.push(salvageTable(source, target, plan, at, result))
       raiseSeqTo(target, seqIn(source.db))
       raiseIds(target, source.db)
-    })()
+    }
+    target.transaction(() => whileApplying(target, work))()
   } finally {
     source.close()
   }

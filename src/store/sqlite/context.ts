@@ -2,7 +2,8 @@
  * What the context of a session is selected from. Every statement reads the start of an index, never a whole project.
  * `shown`: observations that a session got with its prompts, so that none is given twice.
  */
-import { OBSERVATION_TYPES, type Observation } from '../../domain/observation.ts'
+import { type Authorship, isOwn } from '../../domain/authorship.ts'
+import { OBSERVATION_TYPES, type Observation, type ObservationType } from '../../domain/observation.ts'
 import type { Passage } from '../../domain/passage.ts'
 import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals } from '../port.ts'
 import { type Database, type Sql, type Stored, sql } from './database.ts'
@@ -15,25 +16,48 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
   const key = query.project
   const name = selectGivenName(db, key) ?? newestName(db, key)
   if (name === null) return null
-  const pinned = selectPinned(db, query.project, query.pinned)
+  const isMine = (memory: Authorship) => isOwn(memory, query.me ?? null)
+  const pinned = selectPinned(db, query)
   const isPinned = new Set(pinned.map(({ id }) => id))
   const candidates = newestCandidates(db, query).filter(({ id }) => !isPinned.has(id))
   const ids = candidates.filter(({ superseded }) => superseded === 0).map(({ id }) => id)
   return {
     project: { key, name },
+    roots: db.ids<string>`SELECT root AS id FROM projects WHERE merged_into = ${key} AND root IS NOT NULL`,
     totals: selectTotals(db, query.project),
     observations: selectObservationsById(db, ids),
     pinned,
-    summaries: selectSummaries(db, { project: query.project, limit: query.summaries }),
-    passages: selectContextPassages(db, query),
+    summaries: newestOwn((limit) => selectSummaries(db, { project: key, limit }), query.summaries, isMine),
+    passages: selectContextPassages(db, query, isMine),
     repeats: selectRepeats(db, [...ids, ...isPinned]),
     superseded: candidates.length - ids.length,
   }
 }
 
-function selectContextPassages(db: Database, { project, passages }: ContextQuery): Passage[] {
+/**
+ * Rows that are looked at to find one's own among those of a team, as a multiple of what is wanted. A person whose
+ * memories are older than so many of the team's gets fewer lines, but no session start reads a whole project.
+ */
+const ROWS_OF_TEAM = 10
+
+/** The newest `limit` of one's own. Without a team, and while nobody else has written, one read is enough. */
+function newestOwn<T>(read: (limit: number) => T[], limit: number, isMine: (row: T) => boolean): T[] {
+  const newest = read(limit)
+  if (newest.every(isMine)) return newest
+  return read(limit * ROWS_OF_TEAM)
+    .filter(isMine)
+    .slice(0, limit)
+}
+
+function selectContextPassages(
+  db: Database,
+  { project, passages }: ContextQuery,
+  isMine: (passage: Passage) => boolean,
+): Passage[] {
   return passages
-    .flatMap(({ kinds, limit }) => selectNewestPassages(db, { project, kinds, limit }))
+    .flatMap(({ kinds, limit }) =>
+      newestOwn((most) => selectNewestPassages(db, { project, kinds, limit: most }), limit, isMine),
+    )
     .sort((a, b) => b.at - a.at || (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : a.position - b.position))
 }
 
@@ -51,36 +75,52 @@ function selectTotals(db: Database, project: string): ProjectTotals {
   return totals ?? { observations: 0, discoveryTokens: 0, since: null }
 }
 
-interface Candidate {
+interface Candidate extends Authorship {
   id: number
   at: number
   superseded: number
 }
 
-/** Newest first: the newest of all requested types, and in addition some of each type. */
-function newestCandidates(db: Database, { project, types, observations, ofEachType }: ContextQuery): Candidate[] {
+/**
+ * Newest first: the newest of all requested types, and in addition some of each type. These are one's own; the newest of
+ * other people are read beside them, so that a busy team does not displace them.
+ */
+function newestCandidates(db: Database, query: ContextQuery): Candidate[] {
+  const { project, types, observations, ofEachType, me = null, others = 0 } = query
+  const isMine = (candidate: Candidate) => isOwn(candidate, me)
   const newestOf = (indexed: Sql, limit: number) => db.all<Candidate>`
-    SELECT id, created_at_epoch AS at,
+    SELECT id, created_at_epoch AS at, author,
       EXISTS (SELECT 1 FROM links WHERE to_id = observations.id AND kind = 'supersedes') AS superseded
     FROM observations INDEXED BY ${indexed} ORDER BY created_at_epoch DESC, id DESC LIMIT ${limit}`
-  const ofTypes = (limit: number) =>
-    types.flatMap((type) => newestOf(sql`observations_type WHERE project = ${project} AND type = ${type}`, limit))
-  const newest = OBSERVATION_TYPES.every((type) => types.includes(type))
-    ? newestOf(sql`observations_project WHERE project = ${project}`, observations)
-    : ofTypes(observations).sort(newestFirst).slice(0, observations)
-  const byId = new Map([...newest, ...ofTypes(ofEachType)].map((candidate) => [candidate.id, candidate]))
+  const ofType = (type: ObservationType, limit: number) =>
+    newestOf(sql`observations_type WHERE project = ${project} AND type = ${type}`, limit)
+  const ofTypes = (limit: number) => types.flatMap((type) => ofType(type, limit))
+  const newest = (limit: number) =>
+    OBSERVATION_TYPES.every((type) => types.includes(type))
+      ? newestOf(sql`observations_project WHERE project = ${project}`, limit)
+      : ofTypes(limit).sort(newestFirst).slice(0, limit)
+  const own = [
+    ...newestOwn(newest, observations, isMine),
+    ...types.flatMap((type) => newestOwn((limit) => ofType(type, limit), ofEachType, isMine)),
+  ]
+  const isTeam = others > 0 && (me !== null || !newest(others).every(isMine))
+  const foreign = isTeam ? newest(others * OTHERS_LOOKED_AT).filter((one) => !isMine(one)) : []
+  const byId = new Map([...own, ...foreign.slice(0, others)].map((candidate) => [candidate.id, candidate]))
   return [...byId.values()].sort(newestFirst)
 }
+
+/** Newest rows that are looked at to find those of other people, as a multiple: the rest of them are one's own. */
+const OTHERS_LOOKED_AT = 3
 
 function newestFirst(a: Candidate, b: Candidate): number {
   return b.at - a.at || b.id - a.id
 }
 
-/** Pins are made by hand, so there are few of them in all projects together. */
-function selectPinned(db: Database, project: string, limit: number): Observation[] {
+/** Pins are made by hand, so there are few of them in all projects together. One's own memories come first. */
+function selectPinned(db: Database, { project, pinned: limit, me = null }: ContextQuery): Observation[] {
   return observationsFrom(db)`
     pins p CROSS JOIN observations o ON o.id = p.id WHERE o.project = ${project}
-    ORDER BY p.at DESC, p.id DESC LIMIT ${limit}`
+    ORDER BY (o.author IS NULL OR o.author IS ${me}) DESC, p.at DESC, p.id DESC LIMIT ${limit}`
 }
 
 function selectRepeats(db: Database, ids: readonly number[]): ContextMaterial['repeats'] {

@@ -4,7 +4,7 @@
  */
 
 import { boundedName, MAX_PROJECT_NAME_CHARS } from '../../domain/event-names.ts'
-import type { Observation, Summary } from '../../domain/observation.ts'
+import { memoryOrigin, type Observation, type Summary } from '../../domain/observation.ts'
 import type { Passage, PassageKind } from '../../domain/passage.ts'
 import { MEMORY_KINDS, type MemoryKind, type SearchFilters } from '../../domain/search-query.ts'
 import type {
@@ -197,11 +197,12 @@ function observationRecord(row: Observation): ObservationRecord {
     saidBy: row.saidBy ?? null,
     saidIn: row.saidIn ?? null,
     status: row.status ?? null,
+    ...memoryOrigin(row),
   }
 }
 
 function summaryRecord({ id: _, session, project, createdAt, ...content }: Summary): SummaryRecord {
-  return { kind: 'summary', session, project, createdAt, ...content }
+  return { kind: 'summary', session, project, createdAt, ...content, ...memoryOrigin(content) }
 }
 
 /** Over `passages p`: where the filters select some kinds of memories only, passages are not among them. */
@@ -225,6 +226,7 @@ function passageRecord(passage: PassageKind, row: Omit<Passage, 'id' | 'kind'>):
     subject: row.subject,
     outcome: row.outcome,
     text: row.text,
+    ...memoryOrigin(row),
   }
 }
 

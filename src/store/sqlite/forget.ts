@@ -345,7 +345,7 @@ function addTo(sum: Removed, part: Partial<Removed>): void {
  * Deletes memories and their copies from every table; `others`: further sessions with copies. Runs inside the caller's
  * transaction.
  */
-function removeMemories(db: Database, rows: readonly number[], others: readonly string[] = []): Removed {
+export function removeMemories(db: Database, rows: readonly number[], others: readonly string[] = []): Removed {
   const sessions = new Set([...sessionsOf(db, rows), ...others])
   const observations = memoryIds(rows, 'observation')
   const removed = { ...NOTHING_REMOVED, ...countCopies(db, observations) }
@@ -412,7 +412,7 @@ function removeCopiesInSession(
 }
 
 /** The index rows of the neighbours, and of the chunks, still contain the text of a deleted observation. */
-function indexOutdatedText(db: Database, session: string): void {
+export function indexOutdatedText(db: Database, session: string): void {
   const rows = db.ids`
     SELECT id FROM search_rows WHERE indexed = 0 AND content_session_id = ${session}
       AND EXISTS (SELECT 1 FROM memory_fts WHERE memory_fts.rowid = search_rows.id)`

@@ -4,7 +4,7 @@
  * project. The others get new ids.
  */
 import { DAY_MS } from '../../domain/dates.ts'
-import { observationNotFound } from '../../domain/observation.ts'
+import { type MemoryOrigin, observationNotFound } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { type Commit, closedSessionState, contentHash, emptyCommit } from '../commit.ts'
 import type {
@@ -26,6 +26,7 @@ import {
   insertObservation,
   insertPrompt,
   insertSummary,
+  isFreeUid,
   selectProjectOfObservation,
   setPins,
 } from './memories.ts'
@@ -157,17 +158,17 @@ class ImportRun {
     const known = observationKnown(db, session, createdAt, [hash, ...(record.knownAs ?? [])])
     if (known !== undefined) return { is: 'known', id: known }
     const keys = { session, project: this.#projectOf(record), seq: this.#seq }
-    const id = insertObservation(db, keys, { ...record, contentHash: hash })
+    const id = insertObservation(db, keys, { ...withFreeUid(db, record), contentHash: hash })
     this.#addedTo(session).observations.push(id)
     return { is: 'added', id }
   }
 
   #summary(record: SummaryRecord): ImportOutcome {
     const db = this.#db
-    if (summaryKnown(db, record)) return KNOWN
+    if (summaryKnownAs(db, record) !== undefined) return KNOWN
     const { session } = record
     const keys = { session, project: this.#projectOf(record), seq: this.#seq }
-    const id = insertSummary(db, keys, record)
+    const id = insertSummary(db, keys, withFreeUid(db, record))
     this.#addedTo(session).summaries.push(id)
     return ADDED
   }
@@ -177,7 +178,7 @@ class ImportRun {
     if (record.text === '') throw new MemError('bad_request', 'the passage has no text')
     const { session, passage: kind } = record
     const project = this.#projectOf(record)
-    const { is } = insertPassage(this.#db, { session, project }, { ...record, kind })
+    const { is } = insertPassage(this.#db, { session, project }, { ...withFreeUid(this.#db, record), kind })
     return is === 'known' ? KNOWN : ADDED
   }
 
@@ -215,6 +216,14 @@ class ImportRun {
   }
 }
 
+/** The uid of the file stays if no memory here has it and it was not erased: else the memory gets a new one. */
+function withFreeUid<R extends MemoryOrigin>(db: Database, record: R): R {
+  const { uid, ...content } = record
+  if (uid === undefined || isFreeUid(db, uid)) return record
+  // A new one is made where it is inserted.
+  return content as R
+}
+
 function notAfter(session: ImportedSession, now: number): ImportedSession {
   const latest = now + MAX_AHEAD_MS
   return { ...session, startedAt: Math.min(session.startedAt, latest), heardAt: Math.min(session.heardAt, latest) }
@@ -230,7 +239,7 @@ interface SessionTarget {
  * Creates the session if it is missing. A session that was imported before and never opened since is extended. A session
  * that a client wrote is not changed, because an actor may have it in memory.
  */
-function ensureImportSession(
+export function ensureImportSession(
   db: Database,
   id: string,
   imported: ImportedSession | undefined,
@@ -282,7 +291,7 @@ function promptKnown(db: Database, session: string, number: number): boolean {
 }
 
 /** The plus makes SQLite use the index of times: few observations have the same time. */
-function observationKnown(
+export function observationKnown(
   db: Database,
   session: string,
   createdAt: number,
@@ -293,14 +302,20 @@ function observationKnown(
       AND content_hash IN (SELECT value FROM json_each(${hashes})) ORDER BY id LIMIT 1`[0]
 }
 
-function summaryKnown(db: Database, { session, promptNumber, createdAt, whole }: SummaryRecord): boolean {
+type SummaryKeys = Pick<SummaryRecord, 'session' | 'promptNumber' | 'createdAt' | 'whole'>
+
+/** The id of the summary that makes this one known. */
+export function summaryKnownAs(
+  db: Database,
+  { session, promptNumber, createdAt, whole }: SummaryKeys,
+): number | undefined {
   // A session keeps the newest summary of the whole.
   if (whole === true) {
-    return db.exists`
-      SELECT 1 FROM session_summaries
-      WHERE content_session_id = ${session} AND whole = 1 AND created_at_epoch >= ${createdAt}`
+    return db.ids`
+      SELECT id FROM session_summaries
+      WHERE content_session_id = ${session} AND whole = 1 AND created_at_epoch >= ${createdAt}`[0]
   }
-  return db.exists`
-    SELECT 1 FROM session_summaries
-    WHERE content_session_id = ${session} AND created_at_epoch = ${createdAt} AND prompt_number = ${promptNumber}`
+  return db.ids`
+    SELECT id FROM session_summaries WHERE content_session_id = ${session} AND created_at_epoch = ${createdAt}
+      AND prompt_number = ${promptNumber} AND whole = 0 ORDER BY id LIMIT 1`[0]
 }

@@ -2,7 +2,8 @@
  * What was learned: `observations`, `session_summaries` and `user_prompts`. Also `pins`, and `links` from a newer
  * observation to an older one that it repeats or supersedes.
  */
-import { type Observation, observationNotFound, type Summary } from '../../domain/observation.ts'
+import { randomBytes } from 'node:crypto'
+import { type MemoryOrigin, type Observation, observationNotFound, type Summary } from '../../domain/observation.ts'
 import { MemError } from '../../lib/errors.ts'
 import type { NewLink, NewObservation, NewPrompt, NewSummary } from '../commit.ts'
 import type { MemoryFilter, PromptRow, TurnMaterial } from '../port.ts'
@@ -11,6 +12,7 @@ import {
   type Database,
   EMPTY_SQL,
   nextSeq,
+  raw,
   type Sql,
   type SqlTemplate,
   type Stored,
@@ -33,6 +35,30 @@ function memoryColumns({ session, seq }: RowKeys, createdAt: number) {
     created_at: new Date(createdAt).toISOString(),
     created_at_epoch: createdAt,
   }
+}
+
+/** 16 bytes: two of any number of machines never make the same one. */
+const UID_BYTES = 16
+
+/** `repository`: the one in whose shared log it is already. */
+export type NewOrigin = MemoryOrigin & { repository?: string }
+
+/** A new id, unless the memory has one from the machine that made it. */
+export function originColumns({ uid, author = null, machine = null, repository }: NewOrigin) {
+  return { uid: uid ?? randomBytes(UID_BYTES).toString('hex'), author, machine, repository: repository ?? null }
+}
+
+/** No memory has or had it. */
+export function isFreeUid(db: Database, uid: string): boolean {
+  return !db.exists`
+    SELECT 1 FROM observations WHERE uid = ${uid} UNION ALL SELECT 1 FROM session_summaries WHERE uid = ${uid}
+    UNION ALL SELECT 1 FROM passages WHERE uid = ${uid} UNION ALL SELECT 1 FROM team_aliases WHERE uid = ${uid}
+    UNION ALL SELECT 1 FROM team_tombstones WHERE uid = ${uid}`
+}
+
+/** SQL for the columns of a memory's origin; `table` is its alias. */
+export function originSql(table: string): Sql {
+  return raw(`${table}.uid, ${table}.author, ${table}.machine`)
 }
 
 export function insertObservation(db: Database, keys: RowKeys, observation: NewObservation): number {
@@ -60,13 +86,19 @@ export function insertObservation(db: Database, keys: RowKeys, observation: NewO
     said_by: observation.saidBy ?? null,
     said_in: observation.saidIn ?? null,
     status: observation.status ?? null,
+    ...originColumns(observation),
   })
 }
 
 export function insertSummary(db: Database, keys: RowKeys, summary: NewSummary): number {
   const whole = summary.whole === true
   // The new summary of the whole session replaces the one before; triggers remove its copies from the index.
-  if (whole) db.run`DELETE FROM session_summaries WHERE content_session_id = ${keys.session} AND whole = 1`
+  if (whole) {
+    const replaced = sql`content_session_id = ${keys.session} AND whole = 1`
+    // Only the machine that made it erases the replaced one in the shared log.
+    db.run`UPDATE session_summaries SET repository = NULL WHERE ${replaced} AND machine IS NOT NULL`
+    db.run`DELETE FROM session_summaries WHERE ${replaced}`
+  }
   return db.insertRow('session_summaries', {
     ...memoryColumns(keys, summary.createdAt),
     project: keys.project,
@@ -82,6 +114,7 @@ export function insertSummary(db: Database, keys: RowKeys, summary: NewSummary):
     whole,
     model: summary.model,
     effect_id: summary.effectId ?? null,
+    ...originColumns(summary),
   })
 }
 
@@ -120,7 +153,7 @@ export const OBSERVATION_COLUMNS = sql`o.id, o.content_session_id AS session, o.
   o.functions_changed AS functionsChanged, o.agent, o.discovery_tokens AS discoveryTokens,
   o.discovery_estimated AS discoveryEstimated, o.sources, o.prompt_number AS promptNumber,
   o.content_hash AS contentHash, o.prompt_version AS promptVersion, o.model, o.created_at_epoch AS createdAt, o.said_by AS saidBy, o.said_in AS saidIn,
-  o.status`
+  o.status, ${originSql('o')}`
 
 /** Keeps further columns of the row as they are. */
 export function toObservation<Row extends ObservationRow>(row: Row): Omit<Row, keyof ObservationRow> & Observation {
@@ -186,7 +219,7 @@ export type SummaryRow = Stored<Omit<Summary, 'whole'>> & { whole: number }
 /** Of `session_summaries m`. */
 export const SUMMARY_COLUMNS = sql`m.id, m.content_session_id AS session, m.project, m.request, m.investigated, m.learned,
   m.completed, m.next_steps AS nextSteps, m.notes, m.files_read AS filesRead, m.files_edited AS filesEdited,
-  m.prompt_number AS promptNumber, m.whole, m.model, m.created_at_epoch AS createdAt`
+  m.prompt_number AS promptNumber, m.whole, m.model, m.created_at_epoch AS createdAt, ${originSql('m')}`
 
 export function toSummary({
   filesRead,
@@ -262,27 +295,42 @@ export function addLink(db: Database, link: Link): boolean {
   })
 }
 
-/** Open problems of a project that no later observation supersedes, newest first. */
+/** Open problems of a project that this machine learned and no later observation supersedes, newest first. */
 export function selectOpenProblems(db: Database, project: string, limit: number): Observation[] {
   return observationsFrom(db)`
-    observations o WHERE o.project = ${project} AND o.status = 'open'
+    observations o WHERE o.project = ${project} AND o.status = 'open' AND o.author IS NULL
       AND NOT EXISTS (SELECT 1 FROM links l WHERE l.to_id = o.id AND l.kind = 'supersedes')
     ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ${limit}`
 }
 
-/** Ids that do not exist, are of another project or are not open are left out. */
+/** Ids that do not exist, are of another project or of another author, or are not open are left out. */
 export function resolveObservations(db: Database, { project, seq }: RowKeys, ids: readonly number[]): void {
   if (ids.length === 0) return
   db.run`
     UPDATE observations SET status = 'resolved', seq = ${seq}
-    WHERE id IN (SELECT value FROM json_each(${ids})) AND project = ${project} AND status = 'open'`
+    WHERE id IN (SELECT value FROM json_each(${ids})) AND project = ${project} AND status = 'open' AND author IS NULL`
 }
 
-/** Links to observations that do not exist, or of another project, are left out. */
+/**
+ * Links to observations that do not exist, or of another project, are left out. What another author learned is only superseded
+ * by a person: an observer may not know why it was written.
+ */
 export function addLinks(db: Database, from: number, links: readonly NewLink[], at: number): void {
   for (const { to, kind, by } of links) {
-    if (to !== from) insertLink(db, { from, to, kind, by, at })
+    const isForeign = kind === 'supersedes' && by !== 'person' && isReceived(db, to)
+    if (to !== from && !isForeign) insertLink(db, { from, to, kind, by, at })
   }
+}
+
+/** Authors of those of these observations that came from others, most observations first. */
+export function selectAuthorsOf(db: Database, ids: readonly number[]): { author: string; observations: number }[] {
+  return db.all<{ author: string; observations: number }>`
+    SELECT o.author, count(*) AS observations FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value
+    WHERE o.author IS NOT NULL GROUP BY o.author ORDER BY observations DESC, o.author`
+}
+
+function isReceived(db: Database, id: number): boolean {
+  return db.exists`SELECT 1 FROM observations WHERE id = ${id} AND author IS NOT NULL`
 }
 
 export function setPins(db: Database, ids: readonly number[], on: boolean, at: number): Omit<PinResult, 'seq'> {
@@ -303,7 +351,8 @@ export function selectExistingObservations(db: Database, ids: readonly number[])
   return db.ids`SELECT o.id FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value`
 }
 
-function insertLink(db: Database, { from, to, kind, by, at }: Link): boolean {
+/** False if it exists, or if the observations are of different projects. */
+export function insertLink(db: Database, { from, to, kind, by, at }: Link): boolean {
   const { changes } = db.run`
     INSERT INTO links (from_id, to_id, kind, made_by, at)
     SELECT newer.id, older.id, ${kind}, ${by}, ${at} FROM observations newer JOIN observations older USING (project)
@@ -319,6 +368,24 @@ function supersedesTransitively(db: Database, from: number, to: number): boolean
       SELECT to_id FROM links WHERE from_id = ${from} AND kind = 'supersedes'
       UNION SELECT l.to_id FROM replaced r CROSS JOIN links l ON l.from_id = r.id AND l.kind = 'supersedes')
     SELECT 1 FROM replaced WHERE id = ${to}`
+}
+
+/** Observations from one to another over `supersedes`, both included; empty if there is no way. */
+export function selectSupersedesPath(db: Database, from: number, to: number): number[] {
+  const cameFrom = new Map<number, number | null>([[from, null]])
+  for (const id of cameFrom.keys()) {
+    if (id === to) return pathTo(cameFrom, id)
+    for (const next of db.ids`SELECT to_id AS id FROM links WHERE from_id = ${id} AND kind = 'supersedes' ORDER BY to_id`) {
+      if (!cameFrom.has(next)) cameFrom.set(next, id)
+    }
+  }
+  return []
+}
+
+function pathTo(cameFrom: ReadonlyMap<number, number | null>, last: number): number[] {
+  const path: number[] = []
+  for (let at: number | null = last; at !== null; at = cameFrom.get(at) ?? null) path.unshift(at)
+  return path
 }
 
 export function selectProjectOfObservation(db: Database, id: number): string {

@@ -6,6 +6,7 @@ import { allOf, type Database, EMPTY_SQL, type Sql, sql } from './database.ts'
 import { matchExpression, narrowedFirst } from './full-text-search.ts'
 import { selectPassages } from './passages.ts'
 import { displayNameSql } from './projects.ts'
+import { authorCondition } from './search-rows.ts'
 
 /** `every`: newest first. `any`: best first; equal scores: the newer one first. Empty if the query has no words. */
 export function selectMatchingPassages(
@@ -45,7 +46,10 @@ export function passageConditions(filters: SearchFilters): Sql[] {
   const { project, types, concepts, files, since, until, agent, author, session, pinned } = filters
   const conditions: Sql[] = []
   if (types.length + concepts.length > 0 || agent !== null || pinned) conditions.push(sql`FALSE`)
-  if (author !== null) conditions.push(author === 'user' ? sql`p.kind IN ('prompt', 'answer')` : sql`FALSE`)
+  if (author !== null) {
+    const isByWriter = author === 'user' ? sql`p.kind IN ('prompt', 'answer')` : sql`FALSE`
+    conditions.push(authorCondition(author, sql`p.author`, isByWriter))
+  }
   if (project !== null) conditions.push(sql`p.project = ${project}`)
   if (session !== null) conditions.push(sql`p.content_session_id = ${session}`)
   if (since !== null) conditions.push(sql`p.at >= ${since}`)

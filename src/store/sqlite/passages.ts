@@ -1,5 +1,6 @@
 /**
- * `passages`: short pieces of what was said and done. A project has each one once, as a part of the newest event with it.
+ * `passages`: short pieces of what was said and done. A project has each one once per machine, as a part of the newest event
+ * with it.
  * Texts are compressed one by one, because each is read alone.
  */
 import { createHash } from 'node:crypto'
@@ -16,7 +17,7 @@ import {
   type SqlValue,
   sql,
 } from './database.ts'
-import type { RowKeys } from './memories.ts'
+import { type NewOrigin, originColumns, originSql, type RowKeys } from './memories.ts'
 
 /** The first schema version with passages. A backup of an older one is cleaned as it is. */
 const FIRST_VERSION_WITH_PASSAGES = 11
@@ -65,7 +66,11 @@ type PassageOwner = Pick<RowKeys, 'session' | 'project'>
 /** `moved`: the project had it as a part of an older event. `known`: it has it as a part of this event or of a newer one. */
 export type PassageOutcome = { id: number; is: 'added' | 'moved' | 'known' }
 
-export function insertPassage(db: Database, { session, project }: PassageOwner, draft: PassageDraft): PassageOutcome {
+export function insertPassage(
+  db: Database,
+  { session, project }: PassageOwner,
+  draft: PassageDraft & NewOrigin,
+): PassageOutcome {
   const { kind, subject, outcome, eventId, position, promptNumber, at } = draft
   const digest = passageDigest(draft)
   const place = {
@@ -78,10 +83,18 @@ export function insertPassage(db: Database, { session, project }: PassageOwner, 
   }
   const known = db.get<{ id: number; at: number; session: string; eventId: string }>`
     SELECT id, at, content_session_id AS session, event_id AS eventId FROM passages
-    WHERE project = ${project} AND digest = ${digest}`
+    WHERE project = ${project} AND digest = ${digest} AND coalesce(machine, '') = ${draft.machine ?? ''}`
   if (known === undefined) {
     const text = Buffer.from(draft.text)
-    const content = { project, kind, subject, text: compressed(text), bytes: text.length, digest }
+    const content = {
+      project,
+      kind,
+      subject,
+      text: compressed(text),
+      bytes: text.length,
+      digest,
+      ...originColumns(draft),
+    }
     return { id: db.insertRow('passages', { ...place, ...content }), is: 'added' }
   }
   const isSameEvent = known.session === session && known.eventId === eventId
@@ -129,7 +142,7 @@ function toPassage({ bytes, text, ...row }: PassageRow): Passage {
 
 /** Of `passages p`. */
 const PASSAGE_COLUMNS = sql`p.id, p.content_session_id AS session, p.project, p.kind, p.subject, p.outcome, p.text, p.bytes,
-  p.event_id AS eventId, p.position, p.prompt_number AS promptNumber, p.at`
+  p.event_id AS eventId, p.position, p.prompt_number AS promptNumber, p.at, ${originSql('p')}`
 
 /** `from` and the rest of the statement; the table is `passages p`. */
 export function passagesFrom(db: Database): (...from: SqlTemplate) => Passage[] {

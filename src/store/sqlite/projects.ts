@@ -3,7 +3,9 @@
  * by hand, a merge into another project, its working tree.
  */
 import type { Project } from '../../domain/project.ts'
+import { travellingName } from '../../domain/repository.ts'
 import type {
+  DirectoryUpdate,
   ProjectContents,
   ProjectFilter,
   ProjectOverview,
@@ -13,6 +15,7 @@ import type {
 } from '../port.ts'
 import { type Database, EMPTY_SQL, nextSeq, raw, type Sql, type Stored, sql, whereEqual } from './database.ts'
 import { withIndexReset } from './full-text-index.ts'
+import { updateDirectories } from './repositories.ts'
 
 /** SQL for the displayed name: the one given by hand, else `sessionName`. Both parameters are columns. */
 export function displayNameSql(key: string, sessionName: string): Sql {
@@ -48,12 +51,19 @@ export function selectProjectOverviews(db: Database): ProjectOverview[] {
     SELECT key, ${displayNameSql('active.key', 'session_name')} AS name, updatedAt, sessions,
       EXISTS (SELECT 1 FROM projects WHERE key = active.key AND name IS NOT NULL) AS named,
       coalesce((SELECT observations FROM project_totals WHERE project = active.key), 0) AS observations,
-      (SELECT root FROM projects WHERE key = active.key) AS root,
+      (SELECT json_group_array(root) FROM (SELECT root FROM projects WHERE root IS NOT NULL AND (key = active.key
+        OR (merged_into = active.key AND (active.key GLOB 'repo:*' OR active.key GLOB 'named:*'))) ORDER BY at DESC, id)
+      ) AS roots,
       (SELECT json_group_array(key) FROM (SELECT key FROM projects WHERE merged_into = active.key ORDER BY key)) AS merged
     FROM (SELECT project AS key, project_name AS session_name, max(updated_at_epoch) AS updatedAt, count(*) AS sessions
           FROM sdk_sessions WHERE ${UNMERGED} GROUP BY project) active
     ORDER BY updatedAt DESC, key`
-  return rows.map((row) => ({ ...row, named: row.named === 1, merged: JSON.parse(row.merged) }))
+  return rows.map((row) => ({
+    ...row,
+    named: row.named === 1,
+    roots: JSON.parse(row.roots),
+    merged: JSON.parse(row.merged),
+  }))
 }
 
 export function selectProjectContents(db: Database, key: string): ProjectContents {
@@ -74,8 +84,10 @@ export function resolveMergedProject(db: Database, project: Project): Project {
   return key === null ? project : { key, name: newestName(db, key) ?? project.name }
 }
 
-/** As its newest session reports it. */
+/** As its newest session reports it. A repository is called the same wherever its clones are. */
 export function newestName(db: Database, key: string): string | null {
+  const travelling = travellingName(key)
+  if (travelling !== null) return travelling
   const newest = db.get<{ name: string }>`
     SELECT project_name AS name FROM sdk_sessions WHERE project = ${key} ORDER BY updated_at_epoch DESC LIMIT 1`
   return newest?.name ?? null
@@ -112,11 +124,22 @@ const NO_SETTINGS: Omit<ProjectSettings, 'key'> = {
 }
 
 /** All updates or none. From then on commits of a merged key are stored under its target. */
-export function updateProjects(db: Database, updates: readonly ProjectUpdate[], at: number): { seq: number | null } {
+export function updateProjects(
+  db: Database,
+  updates: readonly ProjectUpdate[],
+  at: number,
+  directories: readonly DirectoryUpdate[] = [],
+): { seq: number | null } {
   return db.write(() => {
+    updateDirectories(db, directories, at)
     const visible = updates.filter((update) => upsertSettings(db, update, at))
     return { seq: visible.length > 0 ? nextSeq(db) : null }
   })
+}
+
+/** Takes no sequence number: the caller's change has one. */
+export function nameProject(db: Database, key: string, name: string | null, at: number): void {
+  upsertSettings(db, { key, name }, at)
 }
 
 /** True if a visible column changed. */
@@ -161,11 +184,15 @@ export function moveMergedRows(db: Database, limit: number): number {
 function movePassages(db: Database, { from, into }: Merge, limit: number): number {
   const pairs = db.all<{ id: number; at: number; other: number | null; otherAt: number }>`
     SELECT p.id, p.at, q.id AS other, q.at AS otherAt FROM passages p
-      LEFT JOIN passages q ON q.project = ${into} AND q.digest = p.digest
+      LEFT JOIN passages q ON q.project = ${into} AND q.digest = p.digest AND q.machine IS p.machine
     WHERE p.project = ${from} LIMIT ${limit}`
   for (const { id, at, other, otherAt } of pairs) {
     const older = other === null ? null : at > otherAt ? other : id
-    if (older !== null) db.run`DELETE FROM passages WHERE id = ${older}`
+    if (older !== null) {
+      // Only the machine that made it erases the one of two equal ones in the shared log.
+      db.run`UPDATE passages SET repository = NULL WHERE id = ${older} AND machine IS NOT NULL`
+      db.run`DELETE FROM passages WHERE id = ${older}`
+    }
     if (older !== id) db.run`UPDATE passages SET project = ${into} WHERE id = ${id}`
   }
   return pairs.length

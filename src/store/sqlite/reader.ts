@@ -12,14 +12,17 @@ import { selectAliases, selectContextMaterial } from './context.ts'
 import { type Bound, bindDatabase, Database, seqNow, storageError } from './database.ts'
 import { selectEventIds, selectEvents, selectRecordedEvents, selectStoredSessionStates } from './events.ts'
 import { selectQueue, selectQueueStats } from './inbox.ts'
-import { selectObservation, selectObservations, selectSummaries } from './memories.ts'
+import { selectAuthorsOf, selectObservation, selectObservations, selectSummaries } from './memories.ts'
 import { selectNewestPassages, selectPassagesOfEvent, selectPassagesOfTurn } from './passages.ts'
 import { selectProjectContents, selectProjectOverviews, selectProjectSettings, selectProjects } from './projects.ts'
+import { selectDirectories } from './repositories.ts'
 import { listSessions, selectSession, sessionsWithPrefix } from './sessions.ts'
+import { selectOutboxStats, selectSharedMemories, selectSharedProjects } from './team-outbox.ts'
 import {
   selectActivity,
   selectEventView,
   selectProvenance,
+  selectReceivedFrom,
   selectSessionHistory,
   selectSessionView,
   selectStats,
@@ -33,11 +36,13 @@ export const readOperations = {
   sessions: listSessions,
   sessionView: snapshot(selectSessionView),
   sessionHistory: snapshot(selectSessionHistory),
+  receivedFrom: snapshot(selectReceivedFrom),
   queue: selectQueue,
   queueStats: selectQueueStats,
   stats: snapshot(selectStats),
   observation: selectObservation,
   observations: selectObservations,
+  authorsOf: selectAuthorsOf,
   summaries: selectSummaries,
   passagesOfEvent: selectPassagesOfEvent,
   passagesOfTurn: selectPassagesOfTurn,
@@ -45,6 +50,7 @@ export const readOperations = {
   projects: selectProjects,
   listProjects: selectProjectOverviews,
   projectSettings: selectProjectSettings,
+  projectDirectories: selectDirectories,
   projectContents: snapshot(selectProjectContents),
   aliases: selectAliases,
   contextMaterial: snapshot(selectContextMaterial),
@@ -58,6 +64,9 @@ export const readOperations = {
   calls: selectCalls,
   usage: snapshot(selectUsage),
   spentSince: selectSpentSince,
+  sharedProjects: selectSharedProjects,
+  sharedMemories: snapshot(selectSharedMemories),
+  outboxStats: selectOutboxStats,
   /** Sequence number of the newest commit; 0 before the first. */
   lastSeq: seqNow,
 }

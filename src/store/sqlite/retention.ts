@@ -67,7 +67,14 @@ function deletePassages(db: Database, { passageDays, passageBytes }: Retention, 
   const old = db.ids`SELECT id FROM passages WHERE at <= ${before} ORDER BY at, id LIMIT ${limit}`
   const ids = old.length < limit && !isOff ? [...old, ...passagesOver(db, passageBytes, old, limit)] : old
   if (ids.length === 0) return 0
-  db.run`DELETE FROM passages WHERE id IN (SELECT value FROM json_each(${ids}))`
+  const those = sql`id IN (SELECT value FROM json_each(${ids}))`
+  // Old is not forgotten: they stay in the shared log and on other machines, until their turn is forgotten.
+  db.run`
+    INSERT INTO team_expired (uid, content_session_id, prompt_number, repository)
+    SELECT uid, content_session_id, prompt_number, repository FROM passages
+    WHERE ${those} AND repository IS NOT NULL AND machine IS NULL`
+  db.run`UPDATE passages SET repository = NULL WHERE ${those} AND repository IS NOT NULL`
+  db.run`DELETE FROM passages WHERE ${those}`
   // Who switches passages off expects that no word of them is left.
   if (isOff && !db.exists`SELECT 1 FROM passages LIMIT 1`) startPurge(db)
   return ids.length

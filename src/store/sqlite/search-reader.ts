@@ -2,7 +2,13 @@
  * What search reads, on a read-only connection of its own. Search runs on a worker thread, so the operations answer
  * synchronously; they never block the writer.
  */
-import { estimateTokens, type ObservationType, observationTokens, summaryTokens } from '../../domain/observation.ts'
+import {
+  estimateTokens,
+  memoryOrigin,
+  type ObservationType,
+  observationTokens,
+  summaryTokens,
+} from '../../domain/observation.ts'
 import type { MemoryKind } from '../../domain/search-query.ts'
 import { type FoundMemory, type LinkedObservation, type MemoryCounts, memoryIds, searchRowId } from '../search-port.ts'
 import {
@@ -169,6 +175,7 @@ function foundObservation(row: LinkedRow): FoundMemory {
     createdAt,
     promptNumber,
     saidBy: observation.saidBy ?? null,
+    ...memoryOrigin(observation),
     tokens: observationTokens(observation),
     chunk: row.chunk,
     pinned: row.pinned === 1,
@@ -200,6 +207,7 @@ function foundSummary(row: FoundSummaryRow): FoundMemory {
     files: [...new Set([...filesEdited, ...filesRead])],
     createdAt,
     promptNumber,
+    ...memoryOrigin(summary),
     tokens: summaryTokens(summary),
   }
 }

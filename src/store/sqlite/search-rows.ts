@@ -3,7 +3,14 @@
  * combines the kind and the id of the memory; it is also the rowid of the full-text table.
  */
 import { HAND_WRITTEN_SESSION_PREFIX } from '../../domain/observation.ts'
-import { foldConcept, foldPath, type HitKind, MEMORY_KINDS, type SearchFilters } from '../../domain/search-query.ts'
+import {
+  foldConcept,
+  foldPath,
+  type HitKind,
+  MEMORY_KINDS,
+  ownAuthorName,
+  type SearchFilters,
+} from '../../domain/search-query.ts'
 import { type RankingRow, searchRowKind, searchRowMemoryId } from '../search-port.ts'
 import { allOf, type Database, raw, type Sql, sql } from './database.ts'
 
@@ -12,11 +19,26 @@ export function foldedList(items: readonly string[], fold: (item: string) => str
   return items.length === 0 ? '' : `\n${items.map(fold).join('\n')}\n`
 }
 
-/** Prompts and what was written by hand are the user's, everything else is by the observer: `offline` or a model. */
-const AUTHOR = sql`CASE
+/**
+ * Of what this machine learned: prompts and what was written by hand are the user's, everything else is by the observer:
+ * `offline` or a model.
+ */
+const WRITER = sql`CASE
   WHEN s.id & 3 = 2 OR s.content_session_id LIKE ${`${HAND_WRITTEN_SESSION_PREFIX}%`} THEN 'user'
   WHEN s.id & 3 = 1 THEN (SELECT model FROM session_summaries WHERE id = s.id >> 2)
   ELSE (SELECT model FROM observations WHERE id = s.id >> 2) END`
+
+/** The member it came from; null for what this machine learned. */
+const MEMBER = sql`CASE s.id & 3 WHEN 0 THEN (SELECT author FROM observations WHERE id = s.id >> 2)
+  WHEN 1 THEN (SELECT author FROM session_summaries WHERE id = s.id >> 2) END`
+
+/** `member`: SQL for the author of a received memory; `isByWriter`: whether one of this machine passes. */
+export function authorCondition(author: string, member: Sql, isByWriter: Sql): Sql {
+  const name = ownAuthorName(author)
+  if (name === null) return sql`${member} IS NULL`
+  if (name !== undefined) return sql`(${member} IS NULL OR ${member} = ${name})`
+  return sql`(${member} = ${author} OR (${member} IS NULL AND ${isByWriter}))`
+}
 
 /** Filters as SQL over `search_rows s`. Every search, list and export uses this. A new filter is a line here. */
 export function filterConditions(filters: SearchFilters): Sql {
@@ -25,7 +47,7 @@ export function filterConditions(filters: SearchFilters): Sql {
   if (project !== null) conditions.push(sql`s.project = ${project}`)
   if (session !== null) conditions.push(sql`s.content_session_id = ${session}`)
   if (agent !== null) conditions.push(sql`s.agent = ${agent}`)
-  if (author !== null) conditions.push(sql`${AUTHOR} = ${author}`)
+  if (author !== null) conditions.push(authorCondition(author, MEMBER, sql`${WRITER} = ${author}`))
   if (since !== null) conditions.push(sql`s.created_at_epoch >= ${since}`)
   if (until !== null) conditions.push(sql`s.created_at_epoch <= ${until}`)
   if (isSomeKinds(kinds)) conditions.push(kindsCondition(kinds, 's.id'))

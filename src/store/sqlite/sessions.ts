@@ -5,6 +5,7 @@
  */
 import type { Effect } from '../../../machines/session/types.ts'
 import { isInboxEvent, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
+import { HAND_WRITTEN_SESSION_PREFIX } from '../../domain/observation.ts'
 import type { Commit } from '../commit.ts'
 import type { SessionFilter, SessionListItem, StoredSessionRow } from '../port.ts'
 import {
@@ -118,7 +119,10 @@ export function listSessions(db: Database, filter: SessionFilter): SessionListIt
       ${displayNameSql('s.project', 's.project_name')} AS projectName, s.status, s.state, s.prompts,
       ${messages('pending')} AS pending, ${messages('processing')} AS processing, ${messages('failed')} AS failed,
       (SELECT count(*) FROM observations o WHERE o.content_session_id = s.content_session_id) AS observations,
-      s.waiting, s.quarantine, s.wake_at AS wakeAt, s.created_at_epoch AS createdAt, s.updated_at_epoch AS updatedAt
+      s.waiting, s.quarantine, s.wake_at AS wakeAt, s.created_at_epoch AS createdAt, s.updated_at_epoch AS updatedAt,
+      CASE WHEN s.content_session_id LIKE ${`${HAND_WRITTEN_SESSION_PREFIX}%`}
+        OR EXISTS (SELECT 1 FROM events e WHERE e.content_session_id = s.content_session_id) THEN NULL
+        ELSE (SELECT author FROM observations o WHERE o.content_session_id = s.content_session_id LIMIT 1) END AS author
     FROM sdk_sessions s WHERE ${where}
     ORDER BY s.updated_at_epoch DESC, s.id DESC LIMIT ${filter.limit ?? -1}`
 }

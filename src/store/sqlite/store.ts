@@ -41,6 +41,7 @@ import { selectObserverTurns, selectSeenDigests } from './observer-turns.ts'
 import { type OpenOptions, openDatabase } from './open.ts'
 import { moveMergedRows, updateProjects } from './projects.ts'
 import { readOperations } from './reader.ts'
+import { recordCommits, selectCommits } from './repositories.ts'
 import { applyRetention } from './retention.ts'
 import {
   acceptForQuarantined,
@@ -53,6 +54,15 @@ import {
   selectUnfinishedEffects,
   selectWakeUpsAfter,
 } from './sessions.ts'
+import { applyRecords, selectLogCursors } from './team-apply.ts'
+import {
+  deleteFromOutbox,
+  previewShare,
+  resendProject,
+  selectOutbox,
+  shareProject,
+  unshareProject,
+} from './team-outbox.ts'
 import { deleteSessionTombstones, selectSessionErasedAt, selectTombstones, type Tombstones } from './tombstones.ts'
 
 /** What only the daemon uses. A new entry here is a new method of `Store`. */
@@ -87,6 +97,8 @@ const daemonOperations = {
   nextSeq,
   updateProjects,
   moveMergedRows,
+  repositoryCommits: selectCommits,
+  recordRepositoryCommits: recordCommits,
   shownObservations: selectShown,
   markShown: insertShown,
   clearShown: deleteShown,
@@ -101,6 +113,14 @@ const daemonOperations = {
   rebuildSearch: rebuildIndex,
   /** Removes words of deleted rows from the index and the write-ahead log. True when nothing is left to do. */
   purgeForgotten: purge,
+  shareProject,
+  previewShare,
+  resendProject,
+  unshareProject,
+  outbox: selectOutbox,
+  outboxDone: deleteFromOutbox,
+  applyRecords,
+  logCursors: selectLogCursors,
 }
 
 interface SqliteStoreOptions extends OpenOptions {

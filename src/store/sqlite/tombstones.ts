@@ -56,6 +56,13 @@ export function insertTombstones(db: Database, rows: readonly number[], at: numb
     WHERE TRUE ${REPLACE_OLDER}`
 }
 
+/** For a memory of another machine: its turn may have messages and passages of this one. `row`: id of `search_rows`. */
+export function insertTombstoneWithoutTurn(db: Database, row: number, at: number): void {
+  db.run`
+    INSERT INTO forgotten (id, created_at_epoch, at, content_session_id, prompt_number)
+    SELECT id, created_at_epoch, ${at}, NULL, NULL FROM search_rows WHERE id = ${row} ${REPLACE_OLDER}`
+}
+
 /** `messages`: ids of `pending_messages`. */
 export function insertMessageTombstones(db: Database, messages: readonly number[], at: number): void {
   db.run`
@@ -135,6 +142,33 @@ export function readTombstones(file: string): Tombstones {
     return NO_TOMBSTONES
   } finally {
     db?.close()
+  }
+}
+
+/** The first schema version with records of a team. */
+const FIRST_VERSION_WITH_RECORDS = 13
+
+/**
+ * Takes over the ids of erased records from a database file; nothing if it cannot be read. Without them, a memory that was
+ * withdrawn from the shared log would be erased when its own tombstone comes back.
+ */
+export function copyRecordTombstones(db: Database, file: string): void {
+  if (!existsSync(file) || schemaVersion(db) < FIRST_VERSION_WITH_RECORDS) return
+  let source: Database | undefined
+  try {
+    source = new Database(file, { readonly: true, fileMustExist: true })
+    if (schemaVersion(source) < FIRST_VERSION_WITH_RECORDS) return
+    const erased = source.each<{ uid: string; repository: string | null; at: number }>`
+      SELECT uid, repository, at FROM team_tombstones`
+    for (const { uid, repository, at } of erased) {
+      db.run`
+        INSERT INTO team_tombstones (uid, repository, at) VALUES (${uid}, ${repository}, ${at})
+        ON CONFLICT (uid) DO NOTHING`
+    }
+  } catch {
+    // Damaged: it is replaced by the backup.
+  } finally {
+    source?.close()
   }
 }
 

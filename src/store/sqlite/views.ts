@@ -1,9 +1,10 @@
 /** Answers that combine several tables: one session, one event, the provenance of an observation, activity over time. */
-import { OBSERVATION_TYPES, type ObservationType } from '../../domain/observation.ts'
+import { isHandWritten, OBSERVATION_TYPES, type ObservationType } from '../../domain/observation.ts'
 import type {
   ActivityReport,
   EventView,
   ObservationProvenance,
+  ReceivedSession,
   SessionStory,
   SessionView,
   StoreStats,
@@ -41,7 +42,26 @@ export function selectSessionView(db: Database, session: string, traceLimit: num
     traceDropped: db.number`SELECT trace_dropped AS n FROM sdk_sessions WHERE content_session_id = ${session}`,
     observations: count('observations'),
     summaries: count('session_summaries'),
+    received: selectReceivedFrom(db, session),
   }
+}
+
+/** Tables of memories that come with a session from another machine. */
+const RECEIVED_TABLES = ['observations', 'session_summaries', 'passages']
+
+/**
+ * Null for a session of this machine: one with events, or whose memories were all learned here. Notes that were written by
+ * hand are in one session per project on every machine: it is nobody's.
+ */
+export function selectReceivedFrom(db: Database, session: string): ReceivedSession | null {
+  if (isHandWritten({ session })) return null
+  if (db.exists`SELECT 1 FROM events WHERE content_session_id = ${session}`) return null
+  for (const table of RECEIVED_TABLES) {
+    const found = db.get<ReceivedSession>`
+      SELECT author, machine FROM ${raw(table)} WHERE content_session_id = ${session} AND author IS NOT NULL LIMIT 1`
+    if (found !== undefined) return found
+  }
+  return null
 }
 
 /** `dayStart`: when today started in the user's time zone. */

@@ -4,6 +4,9 @@ import { NO_FILTERS, type SearchFilters } from '../../../src/domain/search-query
 import { NOW, observationOf, passageOf, record, settle, toolUse } from '../samples.ts'
 import { SearchPlace } from './place.ts'
 
+/** The origin of a memory that this machine made. */
+const OWN = { uid: expect.stringMatching(/^[0-9a-f]{32}$/), author: null, machine: null }
+
 let place: SearchPlace
 beforeEach(async () => {
   place = await SearchPlace.open()
@@ -34,7 +37,7 @@ test('passages.areStoredWithTheirCommit', () => {
   })
   place.commit('s1', { passages: [passage] })
   expect(place.core.passagesOfEvent('s1', 'e1')).toEqual([
-    { ...passage, id: 1, session: 's1', project: 'git:/home/me/shop' },
+    { ...passage, ...OWN, id: 1, session: 's1', project: 'git:/home/me/shop' },
   ])
 })
 
