@@ -32,6 +32,7 @@ const EXTERNAL_PACKAGES = [
   '@anthropic-ai/sdk',
   '@modelcontextprotocol/sdk',
   'yargs',
+  'pg',
 ]
 /** Optional parts of `ws`, which works without them. */
 const OPTIONAL_WS_PARTS = ['bufferutil', 'utf-8-validate']

@@ -16,10 +16,12 @@ import {
   summaryStatements,
 } from '../../src/context/statements.ts'
 import { chosenOption, closingQuestion } from '../../src/context/turns.ts'
+import { byline, othersForgottenText, receivedFromText } from '../../src/domain/authorship.ts'
 import { parseMoment } from '../../src/domain/dates.ts'
 import type { InboxEvent } from '../../src/domain/event.ts'
 import { plainText, tableCell, truncateAtWord } from '../../src/domain/plain-text.ts'
 import { isEntirelyPrivate, removePrivateParts, removePrivatePartsDeep } from '../../src/domain/private-parts.ts'
+import { claimedRepository, repositoryKeyOf } from '../../src/domain/repository.ts'
 import { sanitizeText, sanitizeToolFields } from '../../src/domain/sanitize.ts'
 import { foldConcept, foldPath } from '../../src/domain/search-query.ts'
 import { secretKindForName } from '../../src/domain/secret-names.ts'
@@ -108,6 +110,8 @@ const CLEANING: Cases = {
   'sanitizeToolFields, names': (text) =>
     sanitizeToolFields({ input: { [text]: text, file_path: text }, response: text }),
   parseJsonObject,
+  claimedRepository: (text) => claimedRepository(`[remote "origin"]\nurl = ${text}`),
+  repositoryKeyOf,
 }
 
 const CONTEXT: Cases = {
@@ -118,6 +122,24 @@ const CONTEXT: Cases = {
   detailLine: (text) => detailLine(observation(1, { narrative: text, facts: [text, text] })),
   observationWords: (text) => observationWords(observation(1, { title: text, narrative: text, facts: [text, text] })),
   shownPath: (text) => shownPath(text, SHOP),
+  byline: (text) => byline({ author: text }, 0, 0),
+  receivedFromText: (text) => receivedFromText({ author: text, machine: text }, null),
+  othersForgottenText: (text) => othersForgottenText([{ author: text, observations: 1 }]),
+  'context of other people': (text) => {
+    const theirs = {
+      title: text,
+      narrative: text,
+      facts: [text, text],
+      type: 'decision' as const,
+      author: text,
+      machine: text,
+    }
+    const selection = selectContext(
+      material({ observations: [observation(1, theirs)], pinned: [observation(2, theirs)] }),
+      OPTIONS,
+    )
+    return selection === null ? '' : renderContext(selection)
+  },
   messageStatements,
   summaryStatements,
   choicesOf,

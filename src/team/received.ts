@@ -1,0 +1,251 @@
+/**
+ * Checks and cleans records that come from the shared log. Anyone who may write to a repository can put anything into it, so
+ * every field is checked, texts are bounded, secrets masked and control characters removed before the store sees a record. A
+ * record that is not valid is refused with a reason; it is not asked for again.
+ */
+import * as z from 'zod'
+import {
+  cleanObservationTexts,
+  cleanPassageTexts,
+  cleanSummaryTexts,
+  foreignSpeaker,
+  MAX_RECORD_ITEMS,
+  MAX_RECORD_TEXT_CHARS,
+} from '../domain/clean-record.ts'
+import { MAX_ID_CHARS, MAX_PROJECT_KEY_CHARS, MAX_PROJECT_NAME_CHARS } from '../domain/event-names.ts'
+import { OBSERVATION_STATUSES, OBSERVATION_TYPES } from '../domain/observation.ts'
+import { MAX_PASSAGE_CHARS, PASSAGE_KINDS } from '../domain/passage.ts'
+import { SPEAKERS } from '../domain/speaker.ts'
+import { isTravellingKey, type ReceivedRecord, type RecordId, type RecordOrigin } from '../domain/team-record.ts'
+
+export interface CheckedRecords {
+  valid: ReceivedRecord[]
+  refused: RefusedRecord[]
+  /** Of all records, as JSON. */
+  bytes: number
+}
+
+export interface RefusedRecord {
+  /** As given, cut to a length that can be shown. */
+  id: string
+  reason: string
+}
+
+/** Largest record that is accepted, as JSON, in bytes: one observation of an ordinary session has some KB. */
+export const MAX_RECEIVED_BYTES = 1_048_576
+/** Versions count changes of one thing. */
+const MAX_VERSION = 1_000_000_000
+const MAX_PROMPTS = 1_000_000_000
+const MAX_TOKENS = 1_000_000_000
+const MAX_POSITIONS = 1_000_000
+/** Largest epoch time that a Date can hold, in ms. */
+const MAX_TIME_MS = 8_640_000_000_000_000
+/** Masking may have made a passage longer than it was cut. */
+const MAX_PASSAGE_TEXT_CHARS = 4 * MAX_PASSAGE_CHARS
+const MAX_CLIENT_CHARS = 100
+const MAX_ORIGIN_CHARS = 200
+const MAX_SHOWN_ID_CHARS = 64
+
+const text = z.string().max(MAX_RECORD_TEXT_CHARS)
+const words = text.nullable()
+const texts = z.array(text).max(MAX_RECORD_ITEMS)
+const label = z.string().max(MAX_ID_CHARS)
+const time = z.int().min(0).max(MAX_TIME_MS)
+const promptNumber = z.int().min(0).max(MAX_PROMPTS)
+const version = z.int().min(0).max(MAX_VERSION)
+/** Ids are compared, never changed: one with control characters is refused. */
+const identifier = z
+  .string()
+  .max(MAX_ID_CHARS)
+  .regex(/^\P{Cc}+$/u, 'has control characters')
+const recordId = z.string().regex(/^[0-9a-f]{32}$/)
+const session = z.object({
+  id: identifier,
+  client: z.string().min(1).max(MAX_CLIENT_CHARS),
+  prompts: promptNumber,
+  startedAt: time,
+})
+
+const observation = z.object({
+  session,
+  createdAt: time,
+  type: z.enum(OBSERVATION_TYPES),
+  title: words,
+  subtitle: words,
+  narrative: words,
+  facts: texts,
+  concepts: texts,
+  filesRead: texts,
+  filesModified: texts,
+  functionsChanged: z
+    .array(z.object({ name: text, file: text, action: z.enum(['new', 'modified', 'deleted']) }))
+    .max(MAX_RECORD_ITEMS),
+  agent: label.nullable(),
+  promptNumber,
+  discoveryTokens: z.int().min(0).max(MAX_TOKENS),
+  discoveryEstimated: z.boolean(),
+  sources: z.array(identifier).max(MAX_RECORD_ITEMS),
+  model: label.nullable(),
+  promptVersion: label.nullable(),
+  saidBy: z.enum(SPEAKERS).nullable().exactOptional(),
+  saidIn: label.nullable().exactOptional(),
+})
+
+const summary = z.object({
+  session,
+  createdAt: time,
+  request: words,
+  investigated: words,
+  learned: words,
+  completed: words,
+  nextSteps: words,
+  notes: words,
+  filesRead: texts,
+  filesEdited: texts,
+  promptNumber,
+  whole: z.literal(true).exactOptional(),
+  model: label.nullable(),
+})
+
+const passage = z.object({
+  session,
+  kind: z.enum(PASSAGE_KINDS),
+  subject: words,
+  outcome: z.enum(['ok', 'failed']).nullable(),
+  text: z.string().max(MAX_PASSAGE_TEXT_CHARS),
+  eventId: identifier,
+  position: z.int().min(0).max(MAX_POSITIONS),
+  promptNumber,
+  at: time,
+})
+
+const link = z.object({
+  version,
+  from: recordId,
+  to: recordId,
+  link: z.enum(['repeats', 'supersedes']),
+  by: z.enum(['search', 'model', 'person']),
+  on: z.boolean(),
+})
+
+const pin = z.object({ version, observation: recordId, on: z.boolean() })
+const status = z.object({ version, observation: recordId, status: z.enum(OBSERVATION_STATUSES) })
+const project = z.object({ version, name: z.string().min(1).max(MAX_PROJECT_NAME_CHARS) })
+const tombstone = z.object({ target: recordId })
+
+const head = {
+  id: recordId,
+  repository: z.string().max(MAX_PROJECT_KEY_CHARS).refine(isTravellingKey, 'is no key of a shared project'),
+  at: time,
+  author: z.string().min(1).max(MAX_ORIGIN_CHARS),
+  machine: z.string().max(MAX_ORIGIN_CHARS),
+}
+
+const received: z.ZodType<ReceivedRecord> = z.discriminatedUnion('kind', [
+  z.object({ ...head, kind: z.literal('observation'), body: observation.nullable() }),
+  z.object({ ...head, kind: z.literal('summary'), body: summary.nullable() }),
+  z.object({ ...head, kind: z.literal('passage'), body: passage.nullable() }),
+  z.object({ ...head, kind: z.literal('link'), body: link.nullable() }),
+  z.object({ ...head, kind: z.literal('pin'), body: pin.nullable() }),
+  z.object({ ...head, kind: z.literal('status'), body: status.nullable() }),
+  z.object({ ...head, kind: z.literal('project'), body: project.nullable() }),
+  z.object({ ...head, kind: z.literal('tombstone'), body: tombstone.nullable() }),
+])
+
+/**
+ * `repositories`: what was asked for; a record of another one is refused. `own`: the author of this machine, whose other
+ * machines may speak for the user: PostgreSQL lets nobody write in another author's name.
+ */
+export function checkReceived(
+  records: readonly unknown[],
+  { repositories, own }: { repositories: ReadonlySet<string>; own: RecordOrigin },
+): CheckedRecords {
+  const checked: CheckedRecords = { valid: [], refused: [], bytes: 0 }
+  for (const given of records) {
+    const bytes = jsonBytes(given)
+    checked.bytes += bytes
+    const result = checkRecord(given, bytes, repositories, own.author)
+    if ('reason' in result) checked.refused.push(result)
+    else checked.valid.push(result)
+  }
+  return checked
+}
+
+function checkRecord(
+  given: unknown,
+  bytes: number,
+  repositories: ReadonlySet<string>,
+  ownAuthor: string,
+): ReceivedRecord | RefusedRecord {
+  const refuse = (reason: string): RefusedRecord => ({ id: shownId(given), reason })
+  if (bytes > MAX_RECEIVED_BYTES) return refuse(`it is larger than ${MAX_RECEIVED_BYTES} bytes`)
+  const parsed = received.safeParse(given)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    // Names the field, never quotes the content.
+    return refuse(`${issue?.path.join('.') || 'the record'}: ${issue?.message ?? 'invalid'}`)
+  }
+  if (!repositories.has(parsed.data.repository)) return refuse('it is of a repository that is not shared here')
+  return cleanReceived(parsed.data, ownAuthor)
+}
+
+function jsonBytes(given: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(given) ?? '')
+  } catch {
+    // Nested deeper than the stack: larger than anything that is accepted.
+    return MAX_RECEIVED_BYTES + 1
+  }
+}
+
+function shownId(given: unknown): RecordId {
+  const id = typeof given === 'object' && given !== null ? Reflect.get(given, 'id') : null
+  return typeof id === 'string' ? withoutControls(id).slice(0, MAX_SHOWN_ID_CHARS) : 'unknown'
+}
+
+function cleanReceived(record: ReceivedRecord, ownAuthor: string): ReceivedRecord {
+  const origin = { author: oneLine(record.author), machine: oneLine(record.machine) }
+  if (record.body === null) return { ...record, ...origin }
+  switch (record.kind) {
+    case 'observation': {
+      const body = withoutControlsDeep(record.body)
+      const speaker = record.author === ownAuthor ? {} : foreignSpeaker(body)
+      return { ...record, ...origin, body: cleanObservationTexts({ ...body, ...speaker }) }
+    }
+    case 'summary':
+      return { ...record, ...origin, body: cleanSummaryTexts(withoutControlsDeep(record.body)) }
+    case 'passage': {
+      const body = withoutControlsDeep(record.body)
+      return { ...record, ...origin, body: cleanPassageTexts(body, body.kind) }
+    }
+    case 'project':
+      return { ...record, ...origin, body: { ...record.body, name: oneLine(record.body.name) || 'project' } }
+    default:
+      return { ...record, ...origin }
+  }
+}
+
+/** Terminal codes, NUL and the like; line ends and tabs stay. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** Zero-width, bidirectional and tag characters: a model reads them, a person does not see them. */
+const INVISIBLE_IN_NAMES = /\p{Cf}/gu
+
+function withoutControls(given: string): string {
+  return given.replaceAll('\r\n', '\n').replace(CONTROLS, '')
+}
+
+function oneLine(given: string): string {
+  return withoutControls(given)
+    .replace(INVISIBLE_IN_NAMES, '')
+    .replaceAll(/[\n\t]/g, ' ')
+    .trim()
+}
+
+/** The record was parsed, so its depth and its members are known. */
+function withoutControlsDeep<T>(value: T): T {
+  if (typeof value === 'string') return withoutControls(value) as T
+  if (Array.isArray(value)) return value.map(withoutControlsDeep) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutControlsDeep(item)])) as T
+}
