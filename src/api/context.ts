@@ -15,6 +15,7 @@ import type { QueueAlert, QueueTrend } from '../daemon/queue-watch.ts'
 import type { Project } from '../domain/project.ts'
 import type { SearchCalls } from '../search/search-thread.ts'
 import type { Store, StoreReader } from '../store/port.ts'
+import type { Team } from '../team/team.ts'
 
 export type SearchReader = Pick<
   SearchCalls,
@@ -35,6 +36,8 @@ export interface ReadContext {
   /** What a session of this project would get at its start; `overrides` replace settings. */
   previewContext(project: Project, overrides: Partial<ContextSettings>): Promise<ContextPreview>
   now(): number
+  /** The name of this machine's user in a team; null: there is none. What has it as its author is the user's own. */
+  me(): string | null
 }
 
 export interface DaemonContext extends ReadContext {
@@ -49,6 +52,8 @@ export interface DaemonContext extends ReadContext {
   files: FileSections | null
   /** Null where settings can be neither read nor changed. */
   settings: LiveSettings | null
+  /** Null where there is none, as in a daemon of a test. */
+  team: Team | null
   process: DaemonProcess
 }
 

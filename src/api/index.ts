@@ -11,6 +11,7 @@ import { memoryOperations } from './operations/memory.ts'
 import { projectOperations } from './operations/projects.ts'
 import { sessionOperations } from './operations/sessions.ts'
 import { summaryOperations } from './operations/summaries.ts'
+import { teamOperations } from './operations/team.ts'
 
 export const OPERATIONS = {
   ...daemonOperations,
@@ -18,6 +19,7 @@ export const OPERATIONS = {
   ...sessionOperations,
   ...summaryOperations,
   ...projectOperations,
+  ...teamOperations,
 }
 
 export type Operations = typeof OPERATIONS

@@ -12,6 +12,7 @@ import { MemError, systemCode } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
 import { SearchEngine } from '../search/engine.ts'
 import { searchOptions } from '../search/search-thread.ts'
+import { ownAuthor } from '../settings/own-author.ts'
 import { loadSettings } from '../settings/settings.ts'
 import { type PrivateCopy, privateCopy } from '../store/sqlite/original-database.ts'
 import { openStoreReader } from '../store/sqlite/reader.ts'
@@ -52,9 +53,15 @@ async function openFile(paths: Paths, env: NodeJS.ProcessEnv, searchNote: string
       reader,
       search: async () => search,
       now: Date.now,
+      me: () => ownAuthor(paths.dataDir, values),
       previewContext: async (project, overrides) => {
         const { pending, failed } = await reader.queueStats()
-        const options = { ...contextSettings(values), ...overrides, now: Date.now() }
+        const options = {
+          ...contextSettings(values),
+          ...overrides,
+          now: Date.now(),
+          me: ownAuthor(paths.dataDir, values),
+        }
         // Only a daemon knows why the model is unavailable.
         const problems = { pending, failed, reason: null, offline: false }
         return withMessage(await buildContext(reader, project, options), options, problems)

@@ -1,5 +1,6 @@
 /** Schemas of exported and imported records. */
 import * as z from 'zod'
+import { MAX_RECORD_ITEMS, MAX_RECORD_TEXT_CHARS } from '../domain/clean-record.ts'
 import { OBSERVATION_STATUSES, OBSERVATION_TYPES } from '../domain/observation.ts'
 import { MAX_PASSAGE_CHARS, PASSAGE_KINDS } from '../domain/passage.ts'
 import { SPEAKERS } from '../domain/speaker.ts'
@@ -7,10 +8,6 @@ import type { ExportRecord, ImportBatch, ImportedSession } from '../store/exchan
 import { LINK_KINDS } from '../store/search-port.ts'
 import { client, cwd, id, label, MAX_EPOCH_MS, memoryId, project, projectName } from './schemas.ts'
 
-/** Longest stored text (a prompt), in characters. */
-export const MAX_RECORD_TEXT_CHARS = 65_536
-/** Items of one list (facts, files, functions, sources): ten times what an observer may return. */
-export const MAX_RECORD_ITEMS = 2_000
 const MAX_PROMPTS = 1_000_000_000
 /** More than a session can use; sums of many stay exact. */
 const MAX_TOKENS = 1_000_000_000
@@ -26,6 +23,16 @@ const words = text.nullable()
 const texts = z.array(text).max(MAX_RECORD_ITEMS)
 const epoch = z.int().min(0).max(MAX_EPOCH_MS)
 const promptNumber = z.int().min(0).max(MAX_PROMPTS)
+
+/** Files of older versions have none of these. */
+const originFields = {
+  uid: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .exactOptional(),
+  author: label.nullable().exactOptional(),
+  machine: label.nullable().exactOptional(),
+}
 
 const sessionFields = {
   id,
@@ -80,6 +87,7 @@ const observation = z.object({
   saidBy: z.enum(SPEAKERS).nullable().exactOptional(),
   saidIn: label.nullable().exactOptional(),
   status: z.enum(OBSERVATION_STATUSES).nullable().exactOptional(),
+  ...originFields,
 })
 
 const summary = z.object({
@@ -98,6 +106,7 @@ const summary = z.object({
   promptNumber,
   whole: z.literal(true).exactOptional(),
   model: label.nullable(),
+  ...originFields,
 })
 
 const passage = z.object({
@@ -112,6 +121,7 @@ const passage = z.object({
   subject: words,
   outcome: z.enum(['ok', 'failed']).nullable(),
   text: z.string().max(MAX_PASSAGE_RECORD_CHARS),
+  ...originFields,
 })
 
 const link = z.object({

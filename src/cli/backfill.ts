@@ -100,8 +100,10 @@ async function planSessions(
   call: Call,
   cli: Cli,
 ): Promise<BackfillPlan> {
+  const known = project === null ? [] : (await call('projects')).projects
   return await planBackfill(survey, {
     project,
+    places: known.flatMap(({ key, name, merged }) => (key === project || name === project ? merged : [])),
     forgotten,
     now: cli.display().now,
     dataDir: cli.paths.dataDir,

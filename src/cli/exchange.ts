@@ -6,6 +6,7 @@ import { errorMessage, MemError } from '../lib/errors.ts'
 import { readFileChunks } from '../lib/files.ts'
 import { formatBytes, pluralize } from '../lib/format.ts'
 import { VERSION } from '../lib/version.ts'
+import { ownAuthor } from '../settings/own-author.ts'
 import { loadSettings } from '../settings/settings.ts'
 import type { StoreReader } from '../store/port.ts'
 import { SqliteExport } from '../store/sqlite/export.ts'
@@ -62,7 +63,8 @@ const PROGRESS_EVERY = 500
 export async function exportMemory({ filters, format, file, force }: ExportRequest, cli: Cli): Promise<void> {
   const target = file === null ? null : checkOutputFile(file, force)
   if (target !== null) refuseInsideDataDirectory(target, cli.paths.dataDir)
-  const resolved = await withReader(cli, (reader) => resolveFilters(reader, filters))
+  const me = ownAuthor(cli.paths.dataDir, loadSettings(cli.paths.dataDir, cli.env).values)
+  const resolved = await withReader(cli, (reader) => resolveFilters(reader, filters, me))
   const source = SqliteExport.open(cli.paths.database, resolved)
   try {
     const exported = source.counts()

@@ -20,9 +20,12 @@ import { makePassageFilter } from '../observer/passages/index.ts'
 import { offlineObserver } from '../observer/rules/index.ts'
 import { Indexer } from '../search/indexer.ts'
 import { LazySearchThread, searchOptions } from '../search/search-thread.ts'
+import { ownAuthor } from '../settings/own-author.ts'
 import { type LoadedSettings, loadSettings } from '../settings/settings.ts'
 import type { Store, StoreReader } from '../store/port.ts'
 import { openReaderThread, openStore } from '../store/sqlite/client.ts'
+import { postgresServer } from '../team/server.ts'
+import { Team } from '../team/team.ts'
 import { readOrMakeToken } from '../transport/access.ts'
 import { type DaemonLock, lockDataDirectory } from '../transport/daemon-lock.ts'
 import { DaemonServer } from '../transport/server.ts'
@@ -155,8 +158,13 @@ class DaemonParts implements Daemon {
   readonly #indexer: Indexer
   /** What clients ask for. Actors read from the store itself: a long read would make their hooks wait. */
   readonly #reader: StoreReader
+  readonly #memory: MemoryChanges
+  readonly #forgetting: Forgetting
+  readonly #team: Team
   readonly #server: DaemonServer
   readonly #directory: DirectoryWatch
+  /** The name of this machine's user in a team. */
+  readonly #me = (): string | null => ownAuthor(this.#base.paths.dataDir, this.#base.loaded.values)
   readonly #warn = (text: string): void => this.#supervisor.notice('warn', text)
   readonly stopped: Promise<{ restart: boolean }>
   #released: (result: { restart: boolean }) => void = () => undefined
@@ -179,6 +187,9 @@ class DaemonParts implements Daemon {
     this.#reader = base.health.watch(
       openReaderThread({ databaseFile: base.paths.database, log: (text) => base.log('warn', text) }),
     )
+    this.#memory = this.#createMemoryChanges()
+    this.#forgetting = this.#createForgetting()
+    this.#team = this.#createTeam()
     this.#server = this.#createServer()
     this.#directory = this.#createDirectoryWatch()
     this.#supervisor.subscribe((item) => this.#updateDerivedData(item))
@@ -197,12 +208,14 @@ class DaemonParts implements Daemon {
     for (const text of [...(await store.startupNotes()), ...problems]) this.#supervisor.notice('warn', text)
     await this.#projects.load()
     await this.#supervisor.restore()
+    await this.#team.start()
     await this.#server.listen()
     await this.#supervisor.serve()
     this.#directory.start()
     // A daemon that was killed may have left files that are older than its database.
     void this.#contextCache.refresh()
     void this.#files.refresh()
+    void this.#projects.directories.adoptKnown()
     this.#indexer.wake()
   }
 
@@ -241,6 +254,7 @@ class DaemonParts implements Daemon {
     this.#base.log('info', 'stopping', { reason })
     this.#directory.stop()
     await this.#stopPart('supervisor', () => this.#supervisor.drain(reason))
+    await this.#stopPart('team', () => this.#team.stop())
     await this.#stopPart('projects', () => this.#projects.stop())
     await this.#stopPart('indexer', () => this.#indexer.stop())
     await this.#stopPart('search', () => this.#search.close())
@@ -267,6 +281,8 @@ class DaemonParts implements Daemon {
       moved: async (from, into) => await (await this.#search.open()).moved(from, into),
       publish: (seq) => this.#supervisor.publish({ type: 'change', seq, at: Date.now(), change: 'projects' }),
       notice: (level, text) => this.#supervisor.notice(level, text),
+      together: () => this.#base.loaded.values.CLAUDE_MEM_CLONES === 'together',
+      isShared: async (key) => (await this.#base.store.sharedProjects()).some(({ project }) => project === key),
     })
   }
 
@@ -335,6 +351,7 @@ class DaemonParts implements Daemon {
       reader: store,
       directory: paths.context,
       settings: () => contextSettings(loaded.values),
+      me: this.#me,
       keyOf: (project) => this.#projects.keyOf(project),
       waiting: () => {
         if (this.#usesModel && budget.reason !== null) return { reason: budget.reason, offline: true }
@@ -347,7 +364,7 @@ class DaemonParts implements Daemon {
 
   #createFileSections(): FileSections {
     const { store, loaded } = this.#base
-    return new FileSections({ store, limits: () => fileLimits(loaded.values), notice: this.#warn })
+    return new FileSections({ store, limits: () => fileLimits(loaded.values), me: this.#me, notice: this.#warn })
   }
 
   #createSearch(): LazySearchThread {
@@ -367,6 +384,60 @@ class DaemonParts implements Daemon {
       now: Date.now,
       busy: () => this.#supervisor.idleSince === null,
       linked: (project) => this.#contextCache.changed(project),
+    })
+  }
+
+  #createMemoryChanges(): MemoryChanges {
+    return new MemoryChanges({
+      store: this.#base.store,
+      search: () => this.#search.open(),
+      indexer: this.#indexer,
+      contextCache: this.#contextCache,
+      files: this.#files,
+      keyOf: (project) => this.#projects.keyOf(project),
+      publish: (item) => this.#supervisor.publish(item),
+      me: this.#me,
+    })
+  }
+
+  #createForgetting(): Forgetting {
+    const { store, loaded } = this.#base
+    return new Forgetting({
+      store,
+      sessions: this.#supervisor,
+      search: () => this.#search.open(),
+      indexer: this.#indexer,
+      contextCache: this.#contextCache,
+      files: this.#files,
+      publish: (item) => this.#supervisor.publish(item),
+      me: this.#me,
+      keepBackups: () => loaded.values.CLAUDE_MEM_KEEP_BACKUPS,
+    })
+  }
+
+  #createTeam(): Team {
+    const { paths, store, loaded, log } = this.#base
+    return new Team({
+      paths,
+      store,
+      settings: () => ({
+        author: loaded.values.CLAUDE_MEM_TEAM_AUTHOR,
+        machine: loaded.values.CLAUDE_MEM_TEAM_MACHINE,
+        passages: loaded.values.CLAUDE_MEM_TEAM_PASSAGES,
+        startWaitMs: loaded.values.CLAUDE_MEM_TEAM_START_WAIT_MS,
+      }),
+      serverOf: postgresServer,
+      receive: async (records, cursors, author) => {
+        const applied = await this.#memory.receive(records, cursors, author)
+        const { erased, erasedObservations, projects } = applied
+        if (erased > 0) await this.#forgetting.erasedByTeam(erasedObservations, projects)
+        return applied
+      },
+      findProject: async (given) => await this.#projects.find(given),
+      listProjects: async () => await store.projects({}),
+      hasMemories: async (project) => (await store.observations({ project, limit: 1 })).length > 0,
+      notice: (level, text) => this.#supervisor.notice(level, text),
+      log,
     })
   }
 
@@ -405,6 +476,7 @@ class DaemonParts implements Daemon {
       search,
       settings,
       keyOf,
+      me: this.#me,
       log: (text, error) => log('warn', `${text}: ${errorMessage(error)}`, { error }),
     })
     return {
@@ -412,6 +484,7 @@ class DaemonParts implements Daemon {
       store,
       search,
       now: Date.now,
+      me: this.#me,
       previewContext: (project, overrides) => this.#contextCache.preview(project, overrides),
       supervisor: this.#supervisor,
       events: new EventIntake({
@@ -420,26 +493,12 @@ class DaemonParts implements Daemon {
         recall,
         keyOf,
         excluded: () => settings.CLAUDE_MEM_EXCLUDED_PROJECTS,
+        beforeContext: (project) => this.#team.sessionStarts(project),
+        question: (project) =>
+          settings.CLAUDE_MEM_CONTEXT_MESSAGE === 'off' ? null : this.#projects.directories.takeQuestion(project),
       }),
-      memory: new MemoryChanges({
-        store,
-        search,
-        indexer: this.#indexer,
-        contextCache: this.#contextCache,
-        files: this.#files,
-        keyOf,
-        publish: (item) => this.#supervisor.publish(item),
-      }),
-      forgetting: new Forgetting({
-        store,
-        sessions: this.#supervisor,
-        search,
-        indexer: this.#indexer,
-        contextCache: this.#contextCache,
-        files: this.#files,
-        publish: (item) => this.#supervisor.publish(item),
-        keepBackups,
-      }),
+      memory: this.#memory,
+      forgetting: this.#forgetting,
       forgottenCopies: new ForgottenCopies({
         store,
         paths,
@@ -449,6 +508,7 @@ class DaemonParts implements Daemon {
         },
       }),
       projects: this.#projects,
+      team: this.#team,
       files: this.#files,
       settings: new LiveSettings({
         dataDir: paths.dataDir,
@@ -478,10 +538,12 @@ class DaemonParts implements Daemon {
 
   /** After each commit: rendered context, files and indexes. Changes made by hand invalidate them in `MemoryChanges`. */
   #updateDerivedData(item: StreamItem): void {
+    this.#team.changed(item.type === 'commit' ? item.project : null)
     if (item.type !== 'commit') {
       this.#contextCache.outdated()
       return
     }
+    if (item.status !== 'active') this.#team.sessionEnded()
     const { project, observations, summaries, passages, waiting, transitions } = item
     if (observations.length + summaries.length > 0) this.#projectChanged(project)
     else if (passages > 0) this.#contextCache.outdated(project)

@@ -21,6 +21,10 @@ interface EventIntakeOptions {
   keyOf: (project: string) => string
   /** Paths of projects about which nothing is asked, told or kept. */
   excluded?: () => readonly string[]
+  /** Called before the context of a starting session is rendered; bounded, and usually at once. */
+  beforeContext?: (project: string) => Promise<void>
+  /** What the user has to be asked about the directory with this key; null: nothing. Asked once. */
+  question?: (project: string) => string | null
 }
 
 export interface EventAnswer extends RenderedContext {
@@ -57,7 +61,11 @@ export class EventIntake {
       return { duplicate, skipped: null, context: await recalled, message: '' }
     }
     await recall?.sessionStarts(event.session, event.source)
-    return { duplicate, skipped: null, ...(await contextCache.forSession(keyOf(event.project.key))) }
+    await this.#options.beforeContext?.(keyOf(event.project.key))
+    const rendered = await contextCache.forSession(keyOf(event.project.key))
+    const question = this.#options.question?.(event.project.key) ?? null
+    const message = question === null ? rendered.message : `${question}\n${rendered.message}`.trimEnd()
+    return { duplicate, skipped: null, ...rendered, message }
   }
 
   /** With what the agent wrote between tool uses, if its transcript can be read. */

@@ -3,6 +3,7 @@
  * that is derived from them: rendered context, sections in files, indexes.
  */
 import type { FileSections } from '../context/files/file-sections.ts'
+import { isOwn } from '../domain/authorship.ts'
 import type { SearchFilters } from '../domain/search-query.ts'
 import type { Indexer } from '../search/indexer.ts'
 import type { SearchCalls } from '../search/search-thread.ts'
@@ -40,6 +41,8 @@ export interface ForgetReport
     'dryRun' | 'observations' | 'summaries' | 'prompts' | 'messages' | 'passages' | 'ids' | 'missing' | 'related'
   > {
   copies: HeldCopy[]
+  /** Other people whose observations are among them; absent: nobody. They stay on other machines. */
+  others?: { author: string; observations: number }[]
 }
 
 interface ForgettingOptions {
@@ -52,6 +55,8 @@ interface ForgettingOptions {
   publish?: (item: StreamItem) => void
   /** Number of daily backups that are kept. */
   keepBackups: () => number
+  /** The name of this machine's user in a team; null: there is none. */
+  me?: () => string | null
   now?: () => number
 }
 
@@ -72,14 +77,21 @@ export class Forgetting {
     const { store, sessions } = this.#options
     const request = { ids, filters, related, at: this.#now() }
     const planned = await store.forget({ ...request, dryRun: true })
-    if (!confirm) return this.#report(planned)
+    const others = await this.#othersAmong(planned.ids)
+    if (!confirm) return { ...this.#report(planned), ...others }
     const projects = await this.#projectsWith(planned.ids, filters)
     const gone = await sessions.whileForgetting(planned.inbox, () => store.forget({ ...request, dryRun: false }))
     // The machines of the sessions have dropped them before.
     const { messages, passages } = planned
     this.#publish(gone.seq, { change: 'forgotten', ids: gone.ids, summaries: gone.summaries, prompts: gone.prompts })
     await this.#updateDerivedData(gone.ids, projects)
-    return { ...this.#report(gone), messages, passages }
+    return { ...this.#report(gone), ...others, messages, passages }
+  }
+
+  async #othersAmong(ids: readonly number[]): Promise<Pick<ForgetReport, 'others'>> {
+    const me = this.#options.me?.() ?? null
+    const others = (await this.#options.store.authorsOf(ids)).filter((one) => !isOwn(one, me))
+    return others.length === 0 ? {} : { others }
   }
 
   /** Erases a session with everything that it left behind. Null if it does not exist. No model is called. */
@@ -99,6 +111,11 @@ export class Forgetting {
     this.#publish(erased.seq, { change: 'erased', session })
     await this.#updateDerivedData(erased.ids, [erased.project])
     return this.#report({ ...erased, dryRun: false, missing: [], related: NOTHING_RELATED })
+  }
+
+  /** Memories were erased because a member of the team forgot them: the rows are gone, the rest follows. */
+  async erasedByTeam(ids: readonly number[], projects: readonly string[]): Promise<void> {
+    await this.#updateDerivedData(ids, projects)
   }
 
   /** The rendered context goes first: it does not need the search thread, which may fail. */

@@ -6,6 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { FileSections } from '../context/files/file-sections.ts'
+import { authorName, isOwn } from '../domain/authorship.ts'
 import {
   estimateTokens,
   HAND_WRITTEN_SESSION_PREFIX,
@@ -18,6 +19,7 @@ import { plainText, truncateAtWord } from '../domain/plain-text.ts'
 import { isEntirelyPrivate } from '../domain/private-parts.ts'
 import type { Project } from '../domain/project.ts'
 import { sanitizeText } from '../domain/sanitize.ts'
+import type { ReceivedRecord } from '../domain/team-record.ts'
 import { MemError } from '../lib/errors.ts'
 import type { Indexer, IndexerProgress } from '../search/indexer.ts'
 import type { SearchCalls } from '../search/search-thread.ts'
@@ -31,6 +33,7 @@ import {
 } from '../store/commit.ts'
 import type { ImportBatch, ImportResult } from '../store/exchange-records.ts'
 import type { Store } from '../store/port.ts'
+import type { AppliedRecords, LogCursor } from '../store/team-port.ts'
 import { commitItem, type StreamedChange, type StreamItem } from './actors/stream.ts'
 import type { RenderedContextCache } from './rendered-context-cache.ts'
 
@@ -72,8 +75,10 @@ function noteDraft({ kind, title, text: given, concepts, files, by, client, sess
 /** Fields that are not given stay as they were. */
 type Correction = Partial<Pick<Note, 'kind' | 'text' | 'concepts'> & { title: string; facts: readonly string[] }>
 
-/** The corrected observation keeps the files, functions and discovery cost of the old one. */
-function correctedDraft(old: Observation, { kind, title, text, facts, concepts }: Correction): ObservationDraft {
+/** One's own, also where the old one is somebody else's. It keeps the files, functions and discovery cost of the old one. */
+function correctedDraft(old: Observation, correction: Correction, me: string | null): ObservationDraft {
+  const { kind, title, text, facts, concepts } = correction
+  const isOthers = !isOwn(old, me)
   const { id, subtitle, filesRead, filesModified, functionsChanged, agent, discoveryTokens, discoveryEstimated } = old
   const draft: ObservationDraft = {
     type: kind ?? old.type,
@@ -89,8 +94,9 @@ function correctedDraft(old: Observation, { kind, title, text, facts, concepts }
     discoveryTokens,
     discoveryEstimated,
     sources: [],
-    saidBy: 'person',
-    saidIn: null,
+    // Words of somebody else that were kept are not the user's.
+    saidBy: isOthers && text === undefined ? 'agent' : 'person',
+    saidIn: isOthers ? `in place of a memory by ${authorName(old.author ?? '')}` : null,
     supersedes: [id],
   }
   if (contentKey(draft) === contentKey(old)) {
@@ -169,6 +175,8 @@ interface MemoryChangesOptions {
   /** The key under which a project's memory is kept, after merges. */
   keyOf?: (project: string) => string
   publish?: (item: StreamItem) => void
+  /** The name of this machine's user in a team; null: there is none. */
+  me?: () => string | null
   now?: () => number
 }
 
@@ -198,7 +206,11 @@ export class MemoryChanges {
   async correct({ observation, ...correction }: Correction & { observation: number }): Promise<number> {
     const [old] = await (await this.#options.search()).observations([observation])
     if (old === undefined) throw observationNotFound(observation)
-    const id = await this.#store(correctedDraft(old, correction), { key: old.project, name: old.projectName }, '')
+    const id = await this.#store(
+      correctedDraft(old, correction, this.#options.me?.() ?? null),
+      { key: old.project, name: old.projectName },
+      '',
+    )
     if (old.pinned) {
       await this.pin([id], true)
       await this.pin([old.id], false)
@@ -234,6 +246,25 @@ export class MemoryChanges {
     this.#publish(seq, { change: 'imported', projects })
     for (const project of projects) this.#invalidate(project)
     return { outcomes, projects }
+  }
+
+  /** Applies records of a team's log, which were checked and cleaned before. */
+  async receive(
+    records: readonly ReceivedRecord[],
+    cursors: readonly LogCursor[],
+    ownAuthor: string,
+  ): Promise<AppliedRecords> {
+    const applied = await this.#options.store.applyRecords(records, cursors, this.#now(), ownAuthor)
+    const { seq, projects, added, erased, erasedObservations: ids } = applied
+    const isOnlyErased = added === 0 && erased > 0
+    this.#publish(
+      seq,
+      isOnlyErased
+        ? { change: 'forgotten', ids, summaries: erased - ids.length, prompts: 0 }
+        : { change: 'imported', projects },
+    )
+    for (const project of projects) this.#invalidate(project)
+    return applied
   }
 
   /** Resolves once it has begun; `indexing` then says how far it is. */

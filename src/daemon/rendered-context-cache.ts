@@ -24,6 +24,7 @@ import {
 } from '../domain/rendered-context.ts'
 import { type CoalescedWork, coalescePerKey } from '../lib/coalesce.ts'
 import { makeSubdirectory } from '../lib/files.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type { StoreReader } from '../store/port.ts'
 
@@ -41,6 +42,8 @@ export interface RenderedContextCacheOptions {
   /** Where the rendered files are. */
   directory: string
   settings: () => ContextSettings
+  /** The name of this machine's user in a team; null: there is none. */
+  me?: () => string | null
   /** The key that a project key was merged into, or the key itself. */
   keyOf?: (project: string) => string
   /** Why the model is not called, and whether the offline observer replaces it; null while it is called. */
@@ -53,6 +56,8 @@ export interface RenderedContextCacheOptions {
 export class RenderedContextCache {
   readonly #options: RenderedContextCacheOptions
   readonly #pending: CoalescedWork
+  /** One file after the other: two projects may write the file of the same key while it changes from one to the other. */
+  readonly #writes = new SerialQueue()
   /** Why the sessions of a project wait for the model, as last reported. */
   readonly #waitReasons = new Map<string, string>()
   /** The context of each project, being rendered or rendered since its last change. The oldest is the first. */
@@ -69,16 +74,20 @@ export class RenderedContextCache {
 
   /** What a session of this project would get now. `overrides` replace settings. */
   async preview(project: Project, overrides: Partial<ContextSettings> = {}): Promise<ContextPreview> {
-    const { reader, settings, now = Date.now } = this.#options
-    const options = { ...settings(), ...overrides, now: now() }
+    const { reader } = this.#options
+    const options = { ...this.#contextOptions(), ...overrides }
     return await this.#withMessage(buildContext(reader, project, options), options)
   }
 
   async render(project: string): Promise<RenderedContext> {
-    const { settings, now = Date.now } = this.#options
-    const options = { ...settings(), now: now() }
+    const options = this.#contextOptions()
     const { context, message } = await this.#withMessage(this.#current(project, options), options)
     return { context, message }
+  }
+
+  #contextOptions(): ContextOptions {
+    const { settings, me, now = Date.now } = this.#options
+    return { ...settings(), now: now(), me: me?.() ?? null }
   }
 
   /** Rendered since the last change, with these settings and on this day; otherwise now. */
@@ -185,8 +194,14 @@ export class RenderedContextCache {
   async #writeFiles(project: string): Promise<void> {
     const { reader, directory } = this.#options
     const [rendered, aliases] = await Promise.all([this.render(project), reader.aliases(project)])
-    await writeRenderedContext(directory, project, rendered)
-    for (const { key, moved } of aliases) await writeRenderedContext(directory, key, moved ? EMPTY_CONTEXT : rendered)
+    await this.#writes.run(() => writeRenderedContext(directory, project, rendered))
+    for (const { key, moved } of aliases) {
+      await this.#writes.run(async () => {
+        // Split off since the aliases were read: its own file must not be overwritten with this memory.
+        if (this.#options.keyOf !== undefined && this.#mergedKey(key) !== project) return
+        await writeRenderedContext(directory, key, moved ? EMPTY_CONTEXT : rendered)
+      })
+    }
   }
 }
 

@@ -3,7 +3,7 @@
  * client. An event that the daemon does not acknowledge is spooled. Whatever fails, the client gets its line and is not
  * blocked. The rules are in docs/hook-protocol.md.
  */
-import { readSync, writeSync } from 'node:fs'
+import { existsSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MemoryEvent } from '../domain/event.ts'
 import { ACK_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../domain/protocol.ts'
@@ -116,8 +116,38 @@ async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io:
   if (sent.type === 'no_listener' || sent.type === 'draining' || sent.type === 'disconnected') {
     await launchDaemon(paths, io.dist, io.env)
   }
-  const rendered = starts ? readLastRenderedContext(paths.context, event.project.key, settings) : EMPTY_CONTEXT
+  if (!starts) return failure === null ? EMPTY_CONTEXT : { ...EMPTY_CONTEXT, message: lossMessage(event, failure) }
+  if (sent.type === 'no_listener' && isFirstOfMachine(paths, settings)) {
+    const answer = await sendToStartingDaemon(event, paths)
+    if (answer !== null) return answer
+  }
+  const rendered = readLastRenderedContext(paths.context, event.project.key, settings)
   return failure === null ? rendered : { ...rendered, message: lossMessage(event, failure) || rendered.message }
+}
+
+/** A daemon starts in less than a second; a hook has ten, of which the acknowledgement may take two. */
+const DAEMON_START_MS = 4_000
+const DAEMON_POLL_MS = 50
+
+/**
+ * On a machine with an empty disk and a mounted `team.json` only the daemon can get a memory for the session. Once there is a
+ * database no hook waits again: a team that cannot be reached delays one session at most.
+ */
+function isFirstOfMachine(paths: Paths, settings: Settings): boolean {
+  const mayWait = settings.CLAUDE_MEM_TEAM_START_WAIT_MS > 0 && settings.CLAUDE_MEM_CONTEXT_TOKENS > 0
+  return mayWait && existsSync(paths.team) && !existsSync(paths.database)
+}
+
+/** The event is spooled already: the daemon counts it once. Null: no daemon answered in time. */
+async function sendToStartingDaemon(event: MemoryEvent, paths: Paths): Promise<RenderedContext | null> {
+  const deadline = performance.now() + DAEMON_START_MS
+  while (performance.now() < deadline) {
+    pause(DAEMON_POLL_MS)
+    const sent = await sendEvent(event, paths, SESSION_START_TIMEOUT_MS)
+    if (sent.type === 'ack') return sent
+    if (sent.type !== 'no_listener') return null
+  }
+  return null
 }
 
 /** Null, or why the event could not be spooled: the disk is full or read-only. The client must not be blocked. */

@@ -24,6 +24,8 @@ export function dataPaths(dataDir: string, platform: NodeJS.Platform = process.p
     port: join(dataDir, 'port.json'),
     /** Lock file of a hook that is starting the daemon, so that other hooks do not start one too. */
     starting: join(dataDir, 'starting'),
+    /** The connection to a team's PostgreSQL, readable only by its owner; missing: no team. */
+    team: join(dataDir, 'team.json'),
     spool: join(dataDir, 'spool'),
     /** Spool files that cannot be read. */
     spoolBad: join(dataDir, 'spool', 'bad'),

@@ -22,6 +22,7 @@ export const SETTING_GROUPS = {
   Search: 'How memories are found and ranked',
   Privacy: 'What is never sent or never observed',
   Files: 'What is written into your projects',
+  Team: 'What this machine is called in a team, and what travels',
   Retention: 'How long data is kept',
   Daemon: 'How the daemon runs',
 } as const

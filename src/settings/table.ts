@@ -24,6 +24,7 @@ const context = settingsOf('Context')
 const search = settingsOf('Search')
 const privacy = settingsOf('Privacy')
 const files = settingsOf('Files')
+const team = settingsOf('Team')
 const keeping = settingsOf('Retention')
 const running = settingsOf('Daemon')
 
@@ -76,6 +77,14 @@ function checkPrice(item: string): string | null {
   return PRICE.test(item) ? null : 'a list of MODEL=INPUT/OUTPUT[/CACHE_READ/CACHE_WRITE]'
 }
 
+/** Shown to other people and in a terminal: no blanks at the ends, no control characters. */
+function checkTeamName(given: string): string | null {
+  return given.length <= MAX_TEAM_NAME_CHARS && /^[\p{L}\p{N}](?:[\p{L}\p{N} ._@+-]*[\p{L}\p{N}])?$/u.test(given)
+    ? null
+    : `a name of at most ${MAX_TEAM_NAME_CHARS} letters, digits, blanks and . _ @ + -`
+}
+const MAX_TEAM_NAME_CHARS = 60
+
 /** The pattern language of `pathPatterns` in src/observer/model. */
 function checkPathPattern(item: string): string | null {
   return item.includes('[') ? 'a list of names and patterns with * and ? (brackets are not understood)' : null
@@ -119,6 +128,10 @@ export const SETTINGS = {
       { kind: 'text', default: '', check: checkAbsolutePath },
       'File with more certificate authorities (PEM) that the daemon trusts, for a network that inspects TLS; NODE_EXTRA_CA_CERTS of a hook is not used',
     ),
+  ),
+  CLAUDE_MEM_CLONES: running.now(
+    choice('together', ['together', 'apart']),
+    'Clones of one repository on this machine have one memory (`together`), or each further clone its own (`apart`); what was joined stays joined until `claude-mem projects split`',
   ),
   CLAUDE_MEM_WHEN_UNAVAILABLE: observer.now(
     choice('wait', ['wait', 'offline']),
@@ -278,6 +291,29 @@ export const SETTINGS = {
       choice('all', ['all', 'project']),
       'What an agent may read and forget with the MCP tools: the memory of `all` projects, or only of the `project` it works in',
     ),
+  ),
+  CLAUDE_MEM_TEAM_AUTHOR: local(
+    team.restart(
+      { kind: 'text', default: '', check: checkTeamName },
+      'The name under which your memories are shown to a team; empty: the PostgreSQL role of the connection',
+    ),
+  ),
+  CLAUDE_MEM_TEAM_MACHINE: local(
+    team.restart(
+      { kind: 'text', default: '', check: checkTeamName },
+      'The name of this machine in a team; empty: `machine-` and six random characters, made once',
+    ),
+  ),
+  CLAUDE_MEM_TEAM_PASSAGES: local(
+    team.now(
+      boolean(false),
+      'Whether a project that is shared from now on also shares its passages, the pieces of sessions behind observations',
+    ),
+  ),
+  // Less than a hook waits for the answer to a session start (2 s): the context must still be rendered.
+  CLAUDE_MEM_TEAM_START_WAIT_MS: team.now(
+    integer(1_200, 0, 1_800),
+    "How long the first session of a shared project waits for the team's newest memories when this machine has none of them, in ms; 0: it does not wait",
   ),
   CLAUDE_MEM_SKIP_TOOLS: privacy.now(
     list(['TodoWrite', 'ListMcpResourcesTool']),

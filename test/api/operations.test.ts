@@ -55,6 +55,7 @@ test('operations.without a daemon only reading is possible', async () => {
     search: () => Promise.reject(new Error('not used')),
     previewContext: () => Promise.reject(new Error('not used')),
     now: () => 0,
+    me: () => null,
   })
   await expect(call('flush', { wait: true })).rejects.toMatchObject({ code: 'not_running', retryable: true })
   expect(await call('sessions')).toEqual({ sessions: [] })

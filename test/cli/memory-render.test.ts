@@ -16,6 +16,7 @@ import { displayWidth } from '../../src/cli/text.ts'
 import { observationNotFound } from '../../src/domain/observation.ts'
 import type { SearchAnswer, SearchHit } from '../../src/domain/search-query.ts'
 import type { LinkedObservation } from '../../src/store/search-port.ts'
+import { sampleObservation } from '../support/samples.ts'
 
 const NOW = new Date(2026, 10, 16, 15).getTime()
 const AT = new Date(2026, 10, 14, 9, 5).getTime()
@@ -455,5 +456,69 @@ describe('reindex.progress', () => {
     expect(indexProgressLine({ what: 'vectors', done: 0, total: 0, embedder: 'static-1' })).toContain(
       'vectors of static-1 ▕',
     )
+  })
+})
+
+describe('memories of other people', () => {
+  const ALICE = { author: 'alice', machine: 'laptop' }
+
+  it('have their author and day below the row of a search', () => {
+    expect(rendered(answerOf([hit(12, ALICE)]))).toContain('      by alice, Nov 14')
+    expect(rendered(answerOf([hit(12, { author: null, machine: 'desktop' })])).join('\n')).not.toContain('      by ')
+  })
+
+  it('have their author in a timeline and in full', () => {
+    const {
+      snippet: _s,
+      passage: _p,
+      files: _f,
+      pinned: _i,
+      supersededBy: _b,
+      similar: _m,
+      explanation: _e,
+      completes: _c,
+      ...item
+    } = hit(12, ALICE)
+    expect(timelineLines({ anchor: null, items: [item] }, display)[1]).toContain('Title 12  by alice  ~45')
+    const linked = {
+      ...sampleObservation({ id: 12, title: 'Title', createdAt: AT, ...ALICE }),
+      ...{ projectName: 'shop', pinned: false, supersededBy: null, supersedes: [], repeats: [], tokens: 4 },
+    }
+    expect(observationLines(linked, display).join('\n')).toContain(
+      "by alice, Nov 14; received from alice's machine laptop",
+    )
+    const own = observationLines({ ...linked, author: null, machine: 'desktop' }, display).join('\n')
+    expect(own).toContain('received from your machine desktop')
+  })
+
+  it('cannot put escape codes, lines or directions into a terminal', () => {
+    const hostile = { ...ALICE, author: HOSTILE, title: HOSTILE, snippet: HOSTILE }
+    const lines = rendered(answerOf([hit(12, hostile)]), { columns: 80 })
+    expect(lines.join('')).not.toMatch(ESCAPES)
+    expect(lines).toContain('      by ab cd, Nov 14')
+    const huge = rendered(answerOf([hit(12, { author: 'x'.repeat(1_000_000) })]), { columns: 80 })
+    expect(Math.max(...huge.map((line) => line.length))).toBeLessThan(400)
+  })
+
+  it('are named when they are forgotten', () => {
+    const report = {
+      ...{
+        dryRun: true,
+        observations: 2,
+        summaries: 0,
+        prompts: 0,
+        messages: 0,
+        passages: 0,
+        ids: [1, 2],
+        missing: [],
+      },
+      ...{
+        related: { observations: [], summaries: [], prompts: [] },
+        copies: [],
+        others: [{ author: 'alice', observations: 2 }],
+      },
+    }
+    const text = forgetResultLines(report, display).join('\n')
+    expect(text).toContain('2 of these are by other people (alice): erased on this machine, and not received again.')
   })
 })

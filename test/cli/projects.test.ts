@@ -103,6 +103,25 @@ describe('projects', () => {
     expect((await run([])).stdout).toContain('with 1 merged')
   })
 
+  it('links and splits directories', async () => {
+    const { shop } = await twoProjects()
+    const path = join(s.directory, 'shop')
+    expect(await run(['link', path])).toMatchObject({ code: 1, stderr: expect.stringContaining('PATH NAME') })
+    expect((await run(['link', path, 'My shop'])).stdout).toBe(
+      `${path} belongs to My shop (named:My shop)\n` +
+        'What was learned there belongs to it too: 1 observation, 1 summary, 1 session\n',
+    )
+    const [view] = (await json()).projects
+    expect(view).toMatchObject({ key: 'named:My shop', name: 'My shop', place: path, gone: false })
+    expect((await run([])).stdout).not.toContain('merged')
+    expect((await run(['split', path])).stdout).toBe(
+      `${path} is a project of its own from now on (${shop.key})\n` +
+        'What was learned there before stays with My shop (named:My shop)\n',
+    )
+    expect(await json('link', path, 'My shop')).toMatchObject({ project: { key: 'named:My shop' }, stays: null })
+    expect((await json('exclude', 'My shop')).place).toBe(path)
+  })
+
   it.each([
     [['rename', 'shop'], 'rename needs a new name, or --reset'],
     [['rename', 'shop', 'x', '--reset'], 'a new name or --reset, not both'],
@@ -112,7 +131,9 @@ describe('projects', () => {
     [['exclude', 'a', 'b'], 'takes one project or directory'],
     [['merge', 'a', 'b', '--remove'], '--remove is an option of exclude'],
     [['exclude', 'a', '--yes'], '--yes is an option of merge'],
-    [['split', 'shop'], 'unknown action "split"'],
+    [['divide', 'shop'], 'unknown action "divide"'],
+    [['split', 'a', 'b'], 'projects split takes one directory'],
+    [['link'], 'projects link needs a project'],
   ])('refuses %j', async (args, why) => {
     expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
   })

@@ -249,6 +249,7 @@ describe('status.output', () => {
     databaseBytes: 2048,
     spooled: 1,
     indexing: { what: 'vectors', done: 120, total: 400, embedder: 'static-1' },
+    team: { state: 'problem', text: 'not connected: PostgreSQL at db:5432 cannot be reached' },
     notices: [{ at: NOW - 1_000, level: 'warn', text: 'a \x1b[2Jnotice' }],
   }
 

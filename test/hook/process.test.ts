@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, uti
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { shortHash } from '../../src/lib/paths.ts'
+import { dataPaths, shortHash } from '../../src/lib/paths.ts'
 import { ack, buildHook, Door, Hook, VERSION } from './hook-process.ts'
 
 const PLAIN = '{"continue":true,"suppressOutput":true}\n'
@@ -238,6 +238,35 @@ describe('no daemon', () => {
       expect(await started()).toBe(PLAIN)
     }
     expect(hook.spooled()).toHaveLength(7)
+  })
+
+  describe('with a team', () => {
+    beforeEach(() => writeFileSync(join(hook.dataDir, 'team.json'), '{"url":"postgres://ana@127.0.0.1/memory"}'))
+
+    /** A daemon answers only after the hook has started one. */
+    async function startedSession(env: NodeJS.ProcessEnv = {}): Promise<string> {
+      const running = hook.run({ hook_event_name: 'SessionStart', source: 'startup' }, env)
+      await hook.started()
+      await open((request, socket) => socket.send(ack(request, { context: 'from the team' })))
+      return (await running).stdout
+    }
+
+    it('waits for the daemon that it starts if there is no database yet, after the event was spooled', async () => {
+      expect(await startedSession()).toBe(withContext('from the team'))
+      expect(hook.spooled().map(({ id }) => id)).toEqual(door?.requests.map(({ id }) => id))
+    })
+
+    it('does not wait once there is a database', async () => {
+      writeFileSync(dataPaths(hook.dataDir).database, '')
+      expect(await startedSession()).toBe(PLAIN)
+    })
+
+    it.each(['CLAUDE_MEM_TEAM_START_WAIT_MS', 'CLAUDE_MEM_CONTEXT_TOKENS'])(
+      'does not wait if %s is 0',
+      async (name) => {
+        expect(await startedSession({ [name]: '0' })).toBe(PLAIN)
+      },
+    )
   })
 
   it('gives nothing that was switched off since it was rendered', async () => {

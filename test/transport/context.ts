@@ -53,8 +53,16 @@ export function testContext(
     supervisor,
     search: search.open,
     now,
+    team: null,
+    me: () => null,
     previewContext: (project, overrides) => contextCache.preview(project, overrides),
-    events: new EventIntake({ supervisor, contextCache, recall: null, keyOf }),
+    events: new EventIntake({
+      supervisor,
+      contextCache,
+      recall: null,
+      keyOf,
+      question: (project) => projects.directories.takeQuestion(project),
+    }),
     memory: new MemoryChanges({
       store,
       search: async () => ({ ...(await search.open()), reset: async () => undefined }),

@@ -37,10 +37,15 @@ export interface Served {
 export async function served({
   settings,
   process: own,
+  together = () => true,
+  isShared = async () => false,
   ...over
 }: Pick<Partial<DaemonServerOptions>, 'viewerDir' | 'now' | 'maxMessageBytes' | 'maxConnections'> & {
   settings?: LiveSettings
   process?: Partial<DaemonProcess>
+  /** Of projects. */
+  together?: () => boolean
+  isShared?: (project: string) => Promise<boolean>
 } = {}): Promise<Served> {
   const directory = temporaryDirectory('projects')
   const paths = dataPaths(join(directory, 'data'))
@@ -57,6 +62,8 @@ export async function served({
       publish: (seq) => h.supervisor.publish({ type: 'change', seq, at: seq, change: 'projects' }),
       notice: (_level, text) => void notices.push(text),
       timeoutsMs: { inspect: 10_000, move: 10_000 },
+      together,
+      isShared,
     })
     await made.load()
     return made

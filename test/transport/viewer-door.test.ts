@@ -332,12 +332,28 @@ describe('a token of a viewer', () => {
     ['handover', { version: '99.0.0' }],
     ['backup', {}],
     ['project_merge', { from: 'a', into: 'b', confirm: true }],
+    ['team_connect', { url: 'postgres://ana@127.0.0.1/memory' }],
+    ['team_share', { project: null }],
+    ['team_share', { project: 'shop', dryRun: true }],
+    ['team_unshare', { project: null }],
+    ['team_disconnect', {}],
+    ['team_grant', { role: 'eve', repository: '*' }],
+    ['team_revoke', { role: 'eve', repository: '*' }],
     ['viewer_link', {}],
     ['viewers', {}],
     ['viewer_revoke', { viewer: null }],
   ])('cannot be used for %s, nor can the token of the data directory over TCP', async (type, input) => {
     for (const token of [await newToken(), s.token]) {
       expect(await callWith(token, type, input)).toMatchObject({ type: 'error', code: 'forbidden' })
+    }
+  })
+
+  test('can count what sharing a project would send by its key alone, not by a directory', async () => {
+    for (const project of ['/tmp', 'git:/tmp/shop/.git', 'shop']) {
+      expect(await callWith(await newToken(), 'team_plan', { project })).toMatchObject({
+        code: 'bad_request',
+        message: expect.stringContaining('must be the key of a project with a remote or a name'),
+      })
     }
   })
 

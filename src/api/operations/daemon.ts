@@ -35,7 +35,7 @@ export const daemonOperations = {
     about: 'A short status for scripts and monitors.',
     input: z.object({}),
     answerDescription:
-      '`status`: `ok`, or `alert` while the queue needs attention; `alert`, `version`, `state`, `pid`, `port`, `uptimeMs`, `sessions` (`active`, `total`), `memory` in bytes, `queue` with its `trend`, `queueDepth`, `observationsToday`, `provider`, `waiting`, `indexing`',
+      '`status`: `ok`, or `alert` while the queue needs attention; `alert`, `version`, `state`, `pid`, `port`, `uptimeMs`, `sessions` (`active`, `total`), `memory` in bytes, `queue` with its `trend`, `queueDepth`, `observationsToday`, `provider`, `waiting`, `indexing`, `team`: its state and what to do, null without a team',
     handle: async (context) => {
       const status = await daemonStatus(context)
       const { pending, processing, failed, oldestAt, trend } = status.queue
@@ -61,6 +61,7 @@ export const daemonOperations = {
         provider: status.provider,
         waiting: status.waiting,
         indexing: status.indexing,
+        team: status.team,
       }
     },
     rest: [{ method: 'GET', path: '/api/health' }],
@@ -177,7 +178,7 @@ function liveSettings({ settings }: DaemonContext): LiveSettings {
 
 export type DaemonStatus = Awaited<ReturnType<typeof daemonStatus>>
 
-async function daemonStatus({ supervisor, reader, memory, settings, process: own, now }: DaemonContext) {
+async function daemonStatus({ supervisor, reader, memory, settings, team, process: own, now }: DaemonContext) {
   const stats = await reader.stats(startOfDay(now()))
   const { pending, processing, failed, sessions, oldestAt } = stats
   const { name: provider, model } = own.provider()
@@ -215,6 +216,8 @@ async function daemonStatus({ supervisor, reader, memory, settings, process: own
     spooled: own.spooled(),
     /** Null when search has indexed everything. */
     indexing: memory.indexing(),
+    /** What the team's connection does and what to do, in one line; null without a team. */
+    team: (await team?.line()) ?? null,
     /** Settings without their defaults, and whether they come from the file or the daemon's environment. */
     settings: settings?.sources() ?? [],
     /** What the user should know (recovered database, bad setting, spool file set aside), newest last. */

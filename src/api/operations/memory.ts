@@ -1,6 +1,7 @@
 /** Operations on memories: search, read, write, correct, forget. */
 import * as z from 'zod'
 import { REINDEX_PARTS } from '../../daemon/memory-changes.ts'
+import { withoutOwnAuthor } from '../../domain/authorship.ts'
 import { hitsWithinTokens } from '../../domain/hit-budget.ts'
 import { observationNotFound } from '../../domain/observation.ts'
 import { findProject } from '../../domain/project.ts'
@@ -81,10 +82,11 @@ export const memoryOperations = {
     nested: ['request', 'filters'],
     answerType: 'found',
     answerDescription: '`answer`: `mode`, `notes`, `hits`, `total`, `tookMs`, `embedder`',
-    handle: async ({ reader, search }, { query, mode, limit, offset, tokens, ...filters }, caller) => {
-      const request = { query, mode, limit, offset, filters: await scopedFilters(reader, filters, caller) }
-      const answer = await (await search()).search(request)
-      return { answer: tokens === null ? answer : { ...answer, hits: hitsWithinTokens(answer.hits, tokens) } }
+    handle: async (context, { query, mode, limit, offset, tokens, ...filters }, caller) => {
+      const request = { query, mode, limit, offset, filters: await scopedFilters(context, filters, caller) }
+      const answer = await (await context.search()).search(request)
+      const hits = answer.hits.map((hit) => withoutOwnAuthor(hit, context.me()))
+      return { answer: { ...answer, hits: tokens === null ? hits : hitsWithinTokens(hits, tokens) } }
     },
     rest: [{ method: 'GET', path: '/api/search', params: { q: 'query' }, pick: 'answer' }],
   }),
@@ -94,13 +96,15 @@ export const memoryOperations = {
     doors: AGENTS_TOO,
     input: z.object({ ids: z.array(memoryId).min(1).max(MAX_SHOWN) }),
     answerDescription: '`observations` in the order of the ids, `passages` (their evidence), `missing`',
-    handle: async ({ search }, input, caller) => {
+    handle: async ({ search, me }, input, caller) => {
       const ids = [...new Set(input.ids)]
       const reader = await search()
       const stored = await reader.observations(ids)
-      const observations = stored.filter(({ project }) => isInScope(project, caller))
+      const observations = stored
+        .filter(({ project }) => isInScope(project, caller))
+        .map((one) => withoutOwnAuthor(one, me()))
       const found = new Set(observations.map(({ id }) => id))
-      const passages = await reader.evidence([...found], MAX_EVIDENCE)
+      const passages = (await reader.evidence([...found], MAX_EVIDENCE)).map((one) => withoutOwnAuthor(one, me()))
       return { observations, passages, missing: ids.filter((id) => !found.has(id)) }
     },
   }),
@@ -113,11 +117,13 @@ export const memoryOperations = {
       around: z.int().min(0).max(MAX_PASSAGES_AROUND).default(2).describe('Passages before and after each'),
     }),
     answerDescription: '`passages`: for each id `id` and `around`, the passages in the order of the session; `missing`',
-    handle: async ({ search }, { ids, around }, caller) => {
+    handle: async ({ search, me }, { ids, around }, caller) => {
       const reader = await search()
       const passages: { id: number; around: FoundPassage[] }[] = []
       for (const id of new Set(ids)) {
-        const found = (await reader.passagesAround(id, around)).filter(({ project }) => isInScope(project, caller))
+        const found = (await reader.passagesAround(id, around))
+          .filter(({ project }) => isInScope(project, caller))
+          .map((one) => withoutOwnAuthor(one, me()))
         if (found.some((one) => one.id === id)) passages.push({ id, around: found })
       }
       const found = new Set(passages.map(({ id }) => id))
@@ -139,9 +145,10 @@ export const memoryOperations = {
     doors: AGENTS_TOO,
     input: timelineInput,
     answerDescription: '`anchor`, `items` oldest first',
-    handle: async ({ reader, search }, { project: given, ...request }, caller) => {
+    handle: async ({ reader, search, me }, { project: given, ...request }, caller) => {
       const project = limitToScope(await resolveProjectKey(reader, given), caller)
-      return await loadTimeline(await search(), { ...request, project }, caller)
+      const { anchor, items } = await loadTimeline(await search(), { ...request, project }, caller)
+      return { anchor, items: items.map((item) => withoutOwnAuthor(item, me())) }
     },
     rest: [{ method: 'GET', path: '/api/timeline' }],
   }),
@@ -155,15 +162,14 @@ export const memoryOperations = {
       limit: z.int().min(1).max(MAX_SUMMARIES).default(10),
     }),
     answerDescription: '`summaries`',
-    handle: async ({ reader }, { session, project: given, limit }, caller) => {
+    handle: async ({ reader, me }, { session, project: given, limit }, caller) => {
       const project = limitToScope(await resolveProjectKey(reader, given), caller)
-      return {
-        summaries: await reader.summaries({
-          limit,
-          ...(session === null ? {} : { session: await resolveSession(reader, session) }),
-          ...(project === null ? {} : { project }),
-        }),
-      }
+      const summaries = await reader.summaries({
+        limit,
+        ...(session === null ? {} : { session: await resolveSession(reader, session) }),
+        ...(project === null ? {} : { project }),
+      })
+      return { summaries: summaries.map((one) => withoutOwnAuthor(one, me())) }
     },
     rest: [{ method: 'GET', path: '/api/summaries', pick: 'summaries' }],
   }),
@@ -250,7 +256,7 @@ export const memoryOperations = {
     answerType: 'forgotten',
     answerDescription:
       '`report`: counts, `ids`, `missing`, `related` (what stays although it may say the same), `copies` (files that may still contain it)',
-    handle: async ({ reader, search, forgetting }, { ids, confirm, related, ...filters }, caller) => {
+    handle: async ({ forgetting, ...context }, { ids, confirm, related, ...filters }, caller) => {
       const isNarrow = areFiltersNarrow(filters)
       if (ids.length > 0 && isNarrow) throw new MemError('bad_request', 'forget takes ids or filters, not both')
       if (ids.length === 0 && !isNarrow) {
@@ -259,8 +265,8 @@ export const memoryOperations = {
       if (ids.length === 0 && filters.kinds.every((kind) => kind === 'passage')) {
         throw new MemError('bad_request', 'passages are forgotten with the memories of their turns: take kind "all"')
       }
-      const resolved = ids.length > 0 ? null : await scopedFilters(reader, filters, caller)
-      await checkInScope(search, ids, caller)
+      const resolved = ids.length > 0 ? null : await scopedFilters(context, filters, caller)
+      await checkInScope(context.search, ids, caller)
       return { report: await forgetting.forget({ ids: [...new Set(ids)], filters: resolved, related, confirm }) }
     },
     rest: [
@@ -362,11 +368,11 @@ export const memoryOperations = {
 }
 
 async function scopedFilters(
-  reader: ReadContext['reader'],
+  { reader, me }: Pick<ReadContext, 'reader' | 'me'>,
   filters: SearchFilters,
   caller: Caller,
 ): Promise<SearchFilters> {
-  const resolved = await resolveFilters(reader, filters)
+  const resolved = await resolveFilters(reader, filters, me())
   return { ...resolved, project: limitToScope(resolved.project, caller) }
 }
 
@@ -376,10 +382,10 @@ async function checkInScope(search: ReadContext['search'], ids: readonly number[
   for (const { project } of await (await search()).observations([...new Set(ids)])) limitToScope(project, caller)
 }
 
-async function readObservation({ search }: ReadContext, id: number): Promise<LinkedObservation> {
+async function readObservation({ search, me }: ReadContext, id: number): Promise<LinkedObservation> {
   const [observation] = await (await search()).observations([id])
   if (observation === undefined) throw observationNotFound(id)
-  return observation
+  return withoutOwnAuthor(observation, me())
 }
 
 export type TimelineItem = Pick<
@@ -395,6 +401,8 @@ export type TimelineItem = Pick<
   | 'createdAt'
   | 'promptNumber'
   | 'tokens'
+  | 'author'
+  | 'machine'
 >
 
 export interface Timeline {
@@ -434,7 +442,9 @@ async function bestHit(search: SearchReader, query: string, project: string | nu
 
 function timelineItem(found: FoundMemory): TimelineItem {
   const { kind, id, session, project, projectName, type, title, saidBy = null, createdAt, promptNumber, tokens } = found
-  return { kind, id, session, project, projectName, type, title, saidBy, createdAt, promptNumber, tokens }
+  const item = { kind, id, session, project, projectName, type, title, saidBy, createdAt, promptNumber, tokens }
+  const { author = null, machine = null } = found
+  return author === null && machine === null ? item : { ...item, author, machine }
 }
 
 async function memoryStats({ reader, search, now }: ReadContext, project: string | null) {

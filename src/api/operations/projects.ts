@@ -2,10 +2,11 @@
 import * as z from 'zod'
 import type { FileSections, FileSectionsResult } from '../../context/files/file-sections.ts'
 import { FILE_PARTS, FILES_ACTIONS, workingTreeAt, workingTreeOfKey } from '../../context/files/tree-sections.ts'
-import { projectViews } from '../../daemon/projects.ts'
+import { projectViews } from '../../daemon/project-views.ts'
 import { CONTEXT_PARTS } from '../../domain/context-parts.ts'
 import { OBSERVATION_TYPES } from '../../domain/observation.ts'
 import { findProject, type Project } from '../../domain/project.ts'
+import { travellingIdentity } from '../../domain/repository.ts'
 import { MemError } from '../../lib/errors.ts'
 import { SETTINGS } from '../../settings/settings.ts'
 import type { StoreReader } from '../../store/port.ts'
@@ -79,6 +80,26 @@ export const projectOperations = {
     handle: async ({ projects }, { from, into, confirm }) => ({ report: await projects.merge(from, into, confirm) }),
   }),
 
+  project_link: daemonOperation({
+    about:
+      'Makes a directory part of the repository that its remote names, or, with `name`, of the project with that name, which is the same on every machine.',
+    doors: LOCAL_ONLY,
+    input: z.object({ directory: projectName.describe('Its key'), name: projectNewName.nullable() }),
+    answerType: 'project_linked',
+    answerDescription: '`report`',
+    handle: async ({ projects }, { directory, name }) => ({ report: await projects.directories.link(directory, name) }),
+  }),
+
+  project_split: daemonOperation({
+    about:
+      'Keeps a directory apart from the other clones of its repository from now on. What was learned before stays where it is.',
+    doors: LOCAL_ONLY,
+    input: z.object({ directory: projectName.describe('Its key') }),
+    answerType: 'project_split_off',
+    answerDescription: '`report`',
+    handle: async ({ projects }, { directory }) => ({ report: await projects.directories.split(directory) }),
+  }),
+
   files: daemonOperation({
     about: "Turns files that show a project's memory (CLAUDE.md, Cursor rules) on or off, or reports their state.",
     doors: LOCAL_ONLY,
@@ -106,7 +127,7 @@ export type FilesReport = Awaited<ReturnType<typeof changeFiles>>
 export async function changeFiles(
   request: FilesRequest,
   fileSections: FileSections,
-  reader: Pick<StoreReader, 'projects'>,
+  reader: Pick<StoreReader, 'projects' | 'projectSettings'>,
 ) {
   const { action, dryRun } = request
   const { project, key, root } = await resolveTree(request, reader)
@@ -125,18 +146,31 @@ export async function changeFiles(
 /** `project`: whose memory it is. `key`: of the working tree. `root`: null where the tree's directory is not known. */
 async function resolveTree(
   { project: given, root }: FilesRequest,
-  reader: Pick<StoreReader, 'projects'>,
+  reader: Pick<StoreReader, 'projects' | 'projectSettings'>,
 ): Promise<{ project: Project; key: string; root: string | null }> {
   if (given !== null) {
     const project = await findProject(reader, given)
-    const tree = root === null ? null : await workingTreeAt(root)
-    return { project, key: tree?.project.key ?? project.key, root: tree?.root ?? (await workingTreeOfKey(project.key)) }
+    const tree = root === null ? await onlyTreeOf(project.key, reader) : await workingTreeAt(root)
+    return { project, key: tree?.project.key ?? project.key, root: tree?.root ?? null }
   }
   if (root === null) throw new MemError('bad_request', 'name the project, or a directory of it')
   const tree = await workingTreeAt(root)
   const [known] = await reader.projects({ key: tree.project.key, limit: 1 })
   const project = known === undefined ? tree.project : { key: known.key, name: known.name }
   return { project, key: tree.project.key, root: tree.root }
+}
+
+/** The working tree of a project, if it has exactly one that exists. */
+async function onlyTreeOf(
+  key: string,
+  reader: Pick<StoreReader, 'projectSettings'>,
+): Promise<{ project: Project; root: string } | null> {
+  const merged = (await reader.projectSettings()).filter(({ mergedInto }) => mergedInto === key)
+  const keys = travellingIdentity(key) === null ? [key] : merged.map((row) => row.key)
+  const found = await Promise.all(keys.map(async (one) => ({ key: one, root: await workingTreeOfKey(one) })))
+  const [only, ...others] = found.filter(({ root }) => root !== null)
+  if (only === undefined || only.root === null || others.length > 0) return null
+  return { project: { key: only.key, name: '' }, root: only.root }
 }
 
 function applyFilesAction(
@@ -150,7 +184,10 @@ function applyFilesAction(
       return fileSections.status(tree)
     case 'on':
       if (root === null) {
-        throw new MemError('not_found', `the directory of ${tree.project} is not known; give it with --path`)
+        throw new MemError(
+          'not_found',
+          `the directory of ${tree.project} is not known, or it has several; give it with --path`,
+        )
       }
       return fileSections.turnOn({ ...tree, root, parts, dryRun })
     case 'off':

@@ -1,10 +1,13 @@
 /** Operations on sessions: their events, queue, story, calls to models and what those cost. */
 import * as z from 'zod'
+import { withoutOwnAuthor } from '../../domain/authorship.ts'
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { UNKNOWN_OUTCOME } from '../../domain/model-call.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
 import { VERSION } from '../../lib/version.ts'
 import {
+  type ReceivedSession,
+  type SessionView,
   type StoredSessionRow,
   type StoreReader,
   USAGE_KEYS,
@@ -15,7 +18,7 @@ import {
 import type { DaemonContext, ReadContext } from '../context.ts'
 import { eventFromBody } from '../event-body.ts'
 import { daemonOperation, LOCAL_ONLY, NO_VIEWER, type RestRoute, readOperation } from '../operation.ts'
-import { eventNotFound, resolveEvent, resolveProjectKey, resolveSession } from '../resolve.ts'
+import { eventNotFound, resolveEvent, resolveLocalSession, resolveProjectKey, resolveSession } from '../resolve.ts'
 import {
   cwd,
   eventSchema,
@@ -121,7 +124,7 @@ export const sessionOperations = {
     about: "Shows one session's state, its queue and the newest entries of its trace.",
     input: z.object({ session: id, trace: rows.default(50).describe('Trace entries at most') }),
     answerDescription: '`view`',
-    handle: async ({ reader }, { session, trace }) => ({ view: await readView(reader, session, trace) }),
+    handle: async ({ reader, me }, { session, trace }) => ({ view: await readView({ reader, me }, session, trace) }),
     rest: [{ method: 'GET', path: '/api/sessions/:session', pick: 'view' }],
   }),
 
@@ -133,10 +136,18 @@ export const sessionOperations = {
       rows: rows.default(200).describe('Of each kind at most'),
     }),
     answerDescription: '`story`',
-    handle: async ({ reader }, { session, trace, rows }) => {
+    handle: async ({ reader, me }, { session, trace, rows }) => {
       const story = await reader.sessionHistory(await resolveSession(reader, session), { trace, rows })
       if (story === null) throw sessionNotFound(session)
-      return { story: { ...story, row: { ...story.row, ...isoTimes(story.row, story.row.heardAt) } } }
+      return {
+        story: {
+          ...story,
+          row: { ...story.row, ...isoTimes(story.row, story.row.heardAt) },
+          received: receivedAs(story, me()),
+          observationRows: story.observationRows.map((one) => withoutOwnAuthor(one, me())),
+          summaryRows: story.summaryRows.map((one) => withoutOwnAuthor(one, me())),
+        },
+      }
     },
     rest: [{ method: 'GET', path: '/api/sessions/:session/story', pick: 'story' }],
   }),
@@ -158,8 +169,8 @@ export const sessionOperations = {
     about: "Lists a session's events after one of them, with what is kept of their payloads, oldest first.",
     input: z.object({ session: id, after: z.int().min(0).default(0), limit }),
     answerDescription: '`session`, `events`; empty when there are no more',
-    handle: async ({ reader }, { session: prefix, after, limit }) => {
-      const session = await resolveSession(reader, prefix)
+    handle: async ({ reader, me }, { session: prefix, after, limit }) => {
+      const session = await resolveLocalSession(reader, prefix, me())
       return { session, events: await reader.recordedEvents(session, after, limit) }
     },
   }),
@@ -259,8 +270,8 @@ export const sessionOperations = {
     input: z.object({ session: sessionOrAll }),
     answerType: 'done',
     answerDescription: '`affected`: messages',
-    handle: async ({ reader, supervisor }, { session }) => ({
-      affected: await supervisor.retry(await resolveOrAll(reader, session)),
+    handle: async ({ supervisor, ...context }, { session }) => ({
+      affected: await supervisor.retry(await resolveOrAll(context, session)),
     }),
   }),
 
@@ -269,8 +280,8 @@ export const sessionOperations = {
     input: z.object({ session: sessionOrAll, pending: z.boolean() }),
     answerType: 'done',
     answerDescription: '`affected`: messages',
-    handle: async ({ reader, supervisor }, { session, pending }) => ({
-      affected: await supervisor.clear(await resolveOrAll(reader, session), pending),
+    handle: async ({ supervisor, ...context }, { session, pending }) => ({
+      affected: await supervisor.clear(await resolveOrAll(context, session), pending),
     }),
   }),
 
@@ -281,7 +292,7 @@ export const sessionOperations = {
     answerType: 'done',
     answerDescription: '`affected`: sessions',
     handle: async (context, { session: prefix, wait }) => {
-      const session = await resolveOrAll(context.store, prefix)
+      const session = await resolveOrAll(context, prefix)
       const affected = await context.supervisor.flush(session)
       if (wait) await waitUntilSettled(context, session)
       return { affected }
@@ -294,9 +305,9 @@ export const sessionOperations = {
     answerType: 'session',
     answerDescription: '`view`',
     handle: async (context, { session }) => {
-      const resolved = await resolveSession(context.store, session)
+      const resolved = await resolveLocalSession(context.store, session, context.me())
       await closeSession(context, resolved)
-      return { view: await readView(context.store, resolved, 0) }
+      return { view: await readView(context, resolved, 0) }
     },
     rest: [{ method: 'DELETE', path: '/api/sessions/:session', pick: 'view' }],
   }),
@@ -318,23 +329,31 @@ export const sessionOperations = {
     input: z.object({ session: id }),
     answerType: 'session',
     answerDescription: '`view`',
-    handle: async ({ store, supervisor }, { session: prefix }) => {
-      const session = await resolveSession(store, prefix)
+    handle: async ({ store, supervisor, me }, { session: prefix }) => {
+      const session = await resolveLocalSession(store, prefix, me())
       await supervisor.reopenSession(session)
-      return { view: await readView(store, session, 0) }
+      return { view: await readView({ reader: store, me }, session, 0) }
     },
     rest: [{ method: 'POST', path: '/api/sessions/:session/reopen', pick: 'view' }],
   }),
 }
 
-function resolveOrAll(reader: ReadContext['reader'], prefix: string | null): Promise<string | null> {
-  return prefix === null ? Promise.resolve(null) : resolveSession(reader, prefix)
+function resolveOrAll(
+  { reader, me }: Pick<ReadContext, 'reader' | 'me'>,
+  prefix: string | null,
+): Promise<string | null> {
+  return prefix === null ? Promise.resolve(null) : resolveLocalSession(reader, prefix, me())
 }
 
-async function readView(reader: ReadContext['reader'], prefix: string, trace: number) {
+/** Null: a session of this machine. */
+function receivedAs({ received = null }: Pick<SessionView, 'received'>, me: string | null): ReceivedSession | null {
+  return received === null ? null : withoutOwnAuthor(received, me)
+}
+
+async function readView({ reader, me }: Pick<ReadContext, 'reader' | 'me'>, prefix: string, trace: number) {
   const view = await reader.sessionView(await resolveSession(reader, prefix), trace)
   if (view === null) throw sessionNotFound(prefix)
-  return { ...view, row: { ...view.row, ...isoTimes(view.row, view.row.heardAt) } }
+  return { ...view, received: receivedAs(view, me()), row: { ...view.row, ...isoTimes(view.row, view.row.heardAt) } }
 }
 
 /** The times of a session as texts, for scripts. A session that has ended was completed with its last event. */

@@ -6,7 +6,7 @@ import { MemError } from '../../lib/errors.ts'
 import type { SessionStory } from '../../store/port.ts'
 import type { DaemonContext } from '../context.ts'
 import { daemonOperation } from '../operation.ts'
-import { resolveSession } from '../resolve.ts'
+import { resolveLocalSession } from '../resolve.ts'
 import { id, MAX_STORY_ROWS } from '../schemas.ts'
 import { waitUntilSettled } from '../settle.ts'
 
@@ -26,7 +26,7 @@ export const summaryOperations = {
       '`session`, `done`, `summary` (null until it is done), `keyFiles` (most used first), `decisions` (`id`, `title`), `waiting`: why it is not done yet',
     handle: async (context, { session: prefix, prompt, whole }) => {
       if (whole && prompt !== null) throw new MemError('bad_request', 'give either prompt or whole, not both')
-      return await summarizeNow(context, await resolveSession(context.store, prefix), prompt)
+      return await summarizeNow(context, await resolveLocalSession(context.store, prefix, context.me()), prompt)
     },
     rest: [{ method: 'POST', path: '/api/summarize' }],
   }),

@@ -20,6 +20,7 @@ import { replayCommand } from './replay.ts'
 import { searchCommand, showCommand, timelineCommand } from './search.ts'
 import { statsCommand, usageCommand } from './stats.ts'
 import { summarizeCommand } from './summarize.ts'
+import { teamCommand } from './team.ts'
 import { viewerCommand } from './viewer.ts'
 
 export const COMMANDS: readonly CliCommand[] = [
@@ -55,6 +56,7 @@ export const COMMANDS: readonly CliCommand[] = [
   modelsCommand,
   projectsCommand,
   filesCommand,
+  teamCommand,
   installCommand,
   uninstallCommand,
   backfillCommand,

@@ -1,7 +1,10 @@
-/** `claude-mem projects`: lists, renames, merges and excludes projects. */
+/** `claude-mem projects`: lists, renames, merges, links, splits and excludes projects. */
 import { resolve } from 'node:path'
-import type { MergeReport, ProjectView } from '../../daemon/projects.ts'
-import { isExcluded, projectWorkingTree } from '../../domain/project.ts'
+import type { LinkReport } from '../../daemon/project-directories.ts'
+import type { ProjectView } from '../../daemon/project-views.ts'
+import type { MergeReport } from '../../daemon/projects.ts'
+import { isExcluded, projectOfDirectory, projectWorkingTree } from '../../domain/project.ts'
+import { travellingIdentity } from '../../domain/repository.ts'
 import { MemError } from '../../lib/errors.ts'
 import { loadSettings } from '../../settings/settings.ts'
 import { oneOf, refuseIf, UsageError } from '../arguments.ts'
@@ -15,7 +18,7 @@ import { cutColumn, rightColumn, type TableCell, tableLines } from '../table.ts'
 import { terminalSafe } from '../text.ts'
 import { overrideLines, setSetting } from './config.ts'
 
-const ACTIONS = ['list', 'rename', 'merge', 'exclude'] as const
+const ACTIONS = ['list', 'rename', 'merge', 'link', 'split', 'exclude'] as const
 const EXCLUDED_SETTING = 'CLAUDE_MEM_EXCLUDED_PROJECTS'
 /** Tens of thousands of memories are moved in batches. */
 const MERGE_TIMEOUT_MS = 600_000
@@ -23,13 +26,16 @@ const MERGE_TIMEOUT_MS = 600_000
 export const projectsCommand = defineCommand({
   usage: 'projects [action] [project] [to]',
   group: 'Maintenance',
-  summary: 'Projects: list, rename, merge, exclude',
+  summary: 'Projects: list, rename, merge, link, split, exclude',
   about:
-    'A project is a repository with all its worktrees, or a directory without one; its key contains its path. Projects with ' +
-    'the same name are different projects. A repository that was moved keeps its memory when the next session starts in it. ' +
+    'A project is a repository with all its worktrees and clones, or a directory without one. Projects with the same name ' +
+    'are different projects. A repository is known by its remote (docs/projects.md), else by its path. A repository that ' +
+    'was moved keeps its memory when the next session starts in it. ' +
     'list works without a daemon. rename sets a name, --reset removes it. merge moves everything of the first project to the ' +
     'second, now and in the future: it first shows what would be moved and asks; --yes does it without asking. A merge ' +
-    'cannot be undone: make a backup before (claude-mem backup). exclude stops recording in a directory, or in the ' +
+    'cannot be undone: make a backup before (claude-mem backup). link PATH confirms that a directory is a clone of the ' +
+    'repository that its remote names; link PATH NAME gives a directory without a remote a name by which other machines ' +
+    'find it. split keeps a clone apart: what is learned there from now on is its own. exclude stops recording in a directory, or in the ' +
     'directory of a project, with everything below it; what is already stored stays until you forget it. A project is ' +
     'given by its name, key or path.',
   examples: [
@@ -37,13 +43,16 @@ export const projectsCommand = defineCommand({
     ['claude-mem projects rename shop "Shop, old"', ''],
     ['claude-mem projects rename "Shop, old" --reset', 'back to the name of its directory'],
     ['claude-mem projects merge ~/old/shop .', 'what would be moved; then it asks'],
+    ['claude-mem projects link ~/work/shop', 'it is a clone of the repository that it names'],
+    ['claude-mem projects link ~/notes notes', 'other machines find it by this name'],
+    ['claude-mem projects split ~/work/shop-experiment', 'a memory of its own from now on'],
     ['claude-mem projects exclude ~/clients/secret', 'record nothing below it'],
     ['claude-mem projects exclude ~/clients/secret --remove', 'record it again'],
   ],
   positionals: {
     action: { type: 'string', describe: ACTIONS.join(', '), default: 'list' },
-    project: { type: 'string', describe: 'Name, key or path' },
-    to: { type: 'string', describe: 'rename: the new name; merge: the project that receives everything' },
+    project: { type: 'string', describe: 'Name, key or path; link, split: a path' },
+    to: { type: 'string', describe: 'rename, link: the new name; merge: the project that receives everything' },
   },
   options: {
     reset: { type: 'boolean', describe: 'rename: back to the name that its sessions report' },
@@ -68,6 +77,13 @@ export const projectsCommand = defineCommand({
         return 0
       case 'merge':
         return await mergeProjects(cli, project, to, yes)
+      case 'link':
+        await linkDirectory(cli, project, to)
+        return 0
+      case 'split':
+        refuseIf(to !== undefined, 'projects split takes one directory')
+        await splitDirectory(cli, project)
+        return 0
       case 'exclude':
         refuseIf(to !== undefined, 'projects exclude takes one project or directory')
         await setExcluded(cli, project, !remove)
@@ -121,20 +137,60 @@ async function mergeProjects(cli: Cli, from: string, into: string | undefined, y
   })
 }
 
-async function setExcluded(cli: Cli, given: string, on: boolean): Promise<void> {
-  const place = parsePath(given, {}) ?? (await findProjectDirectory(cli, given))
-  const { dataDir } = cli.paths
-  const changed = on ? excludeDirectory(dataDir, place) : includeDirectory(dataDir, place)
-  printResult(cli, { place, excluded: on, changed }, () => excludedLines(cli, terminalSafe(place), on, changed))
+/** Always a path: a directory may have no project yet. */
+const directoryKey = (given: string): string => projectOfDirectory(parsePath(given, {}) ?? resolve(given)).key
+
+async function linkDirectory(cli: Cli, given: string, name: string | undefined): Promise<void> {
+  const input = { directory: directoryKey(given), name: name ?? null }
+  const { report } = await withDaemon(cli, (client) => client.call('project_link', input, MERGE_TIMEOUT_MS))
+  printResult(cli, report, () => {
+    const { key, name: project } = report.project
+    const moved = Object.values(report.moved).some((count) => count > 0)
+    return [
+      `${terminalSafe(given)} belongs to ${terminalSafe(project)} (${terminalSafe(key)})`,
+      ...(moved ? [`What was learned there belongs to it too: ${memoryCountsText(report.moved)}`] : []),
+      ...staysLines(report),
+    ]
+  })
 }
 
-async function findProjectDirectory(cli: Cli, given: string): Promise<string> {
+async function splitDirectory(cli: Cli, given: string): Promise<void> {
+  const input = { directory: directoryKey(given) }
+  const { report } = await withDaemon(cli, (client) => client.call('project_split', input))
+  printResult(cli, report, () => [
+    `${terminalSafe(given)} is a project of its own from now on (${terminalSafe(report.project.key)})`,
+    ...staysLines(report),
+  ])
+}
+
+function staysLines({ stays }: LinkReport): string[] {
+  if (stays === null) return []
+  return [`What was learned there before stays with ${terminalSafe(stays.name)} (${terminalSafe(stays.key)})`]
+}
+
+async function setExcluded(cli: Cli, given: string, on: boolean): Promise<void> {
+  const path = parsePath(given, {})
+  const places = path === null ? await findProjectDirectories(cli, given) : [path]
+  const { dataDir } = cli.paths
+  const results = places.map((place) => ({
+    place,
+    excluded: on,
+    changed: on ? excludeDirectory(dataDir, place) : includeDirectory(dataDir, place),
+  }))
+  const [only, ...others] = results
+  printResult(cli, others.length === 0 ? (only ?? {}) : { places: results }, () =>
+    results.flatMap(({ place, changed }) => excludedLines(cli, terminalSafe(place), on, changed)),
+  )
+}
+
+/** A repository may have several clones. */
+async function findProjectDirectories(cli: Cli, given: string): Promise<string[]> {
   const { projects } = await callMemory(cli, 'projects')
   const found = projects.filter(({ key, name }) => key === given || name === given)
   const [only, ...others] = found
   if (only === undefined) {
     const directory = projectWorkingTree(given)
-    if (directory !== null) return directory
+    if (directory !== null) return [directory]
     throw new MemError(
       'not_found',
       `no project is called "${given}"; give a path: claude-mem projects exclude ./${given}`,
@@ -144,9 +200,9 @@ async function findProjectDirectory(cli: Cli, given: string): Promise<string> {
     const keys = found.map(({ key }) => key).join(', ')
     throw new MemError('bad_request', `${found.length} projects are called "${given}"; give one of the keys: ${keys}`)
   }
-  if (only.place === null)
+  if (only.places.length === 0)
     throw new MemError('bad_request', `${given} has no directory on this machine: there is nothing to exclude`)
-  return only.place
+  return only.places
 }
 
 /** Whether a directory, or the repository that the key names, is in one of the excluded directories. */
@@ -226,11 +282,14 @@ function projectListLines(projects: readonly ListedProject[], excluded: readonly
   ]
 }
 
-function projectNotes({ gone, excluded, merged }: ListedProject): string {
+function projectNotes({ gone, excluded, merged, places, key, claims }: ListedProject): string {
+  const isRepository = travellingIdentity(key) !== null
   return [
+    ...(claims === null ? [] : [`claims ${claims}: claude-mem projects link or split`]),
     ...(gone ? ['gone'] : []),
     ...(excluded ? ['excluded'] : []),
-    ...(merged.length === 0 ? [] : [`with ${merged.length} merged`]),
+    ...(places.length > 1 ? [`${places.length} directories`] : []),
+    ...(merged.length === 0 || isRepository ? [] : [`with ${merged.length} merged`]),
   ].join(', ')
 }
 

@@ -1,6 +1,8 @@
 /** Commands about messages that wait for the observer: `queue` and `flush`. */
+import type { OutputOf } from '../../api/index.ts'
 import { pluralize } from '../../lib/format.ts'
-import { limitOption, oneOf, UsageError } from '../arguments.ts'
+import type { DaemonClient } from '../../transport/client.ts'
+import { limitOption, numberOption, oneOf, UsageError } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
 import { defineCommand, EXIT_FAILED, yesOption } from '../command.ts'
 import { withRunningDaemon } from '../daemon-connection.ts'
@@ -92,37 +94,91 @@ async function confirmClear(session: string | undefined, cli: Cli): Promise<bool
   return await cli.confirm(`Drop every waiting or failed message ${scope}?`)
 }
 
+/** What `flush --wait` waits without `--timeout`, in seconds: an observer with a model may need a minute. */
+const DEFAULT_WAIT_S = 60
+const MAX_WAIT_S = 3_600
+
 export const flushCommand = defineCommand({
   usage: 'flush [session]',
   group: 'Maintenance',
-  summary: 'Observe waiting messages now',
+  summary: 'Observe waiting messages now, and send memories to the team',
   about:
     'Messages are collected until a turn ends. This hands waiting messages to the observer at once, retries a provider ' +
-    'that did not answer, and waits a few seconds for the result.',
+    'that did not answer, and waits a few seconds for the result. With --wait it waits until every message is observed and, ' +
+    'if a team is connected, everything shared is in its database: for the end of a container or a CI job. The exit code is 1 ' +
+    'if something is left after --timeout.',
   examples: [
     ['claude-mem flush', 'all sessions'],
     ['claude-mem flush 5f1c', 'one session'],
+    ['claude-mem flush --wait --timeout 30', 'before a container ends'],
   ],
   positionals: { session: { type: 'string', describe: 'The start of its id' } },
-  run: async ({ session }, cli) =>
+  options: {
+    wait: { type: 'boolean', describe: 'Until everything is observed and sent to the team' },
+    timeout: { ...numberOption('timeout', '--wait: seconds to wait at most', 1, MAX_WAIT_S), default: DEFAULT_WAIT_S },
+  },
+  run: async ({ session, wait, timeout }, cli) =>
     await withRunningDaemon(cli, async (client) => {
       try {
-        cli.progress('Waiting for the observer …')
-        const { affected } = await client.call('flush', { session: session ?? null, wait: true }, FLUSH_TIMEOUT_MS)
-        const { status } = await client.call('status')
-        const { messages } = await client.call('queue', session === undefined ? {} : { session })
-        const left = messages.filter((message) => message.status !== 'failed').length
-        cli.progress('')
-        printResult(cli, { sessions: affected, left, waiting: status.waiting }, () =>
-          flushText(affected, left, status.waiting?.reason ?? null),
-        )
+        const deadline = performance.now() + timeout * 1_000
+        const flushed = await flushMessages(client, session, cli)
+        if (!wait) {
+          printResult(cli, flushed, () => flushText(flushed))
+          return 0
+        }
+        return await waitForTeam(client, session, flushed, deadline, cli)
       } finally {
         cli.progress('')
       }
     }),
 })
 
-function flushText(sessions: number, left: number, reason: string | null): string {
+interface FlushedMessages {
+  sessions: number
+  left: number
+  waiting: { reason: string } | null
+}
+
+async function flushMessages(client: DaemonClient, session: string | undefined, cli: Cli): Promise<FlushedMessages> {
+  cli.progress('Waiting for the observer …')
+  const { affected } = await client.call('flush', { session: session ?? null, wait: true }, FLUSH_TIMEOUT_MS)
+  const { status } = await client.call('status')
+  const { messages } = await client.call('queue', session === undefined ? {} : { session })
+  cli.progress('')
+  const left = messages.filter((message) => message.status !== 'failed').length
+  return { sessions: affected, left, waiting: status.waiting }
+}
+
+/** Observes until nothing is left, then sends. What the observer did not do in time is sent without it. */
+async function waitForTeam(
+  client: DaemonClient,
+  session: string | undefined,
+  first: FlushedMessages,
+  deadline: number,
+  cli: Cli,
+): Promise<number> {
+  let flushed = first
+  const leftMs = () => Math.max(0, Math.round(deadline - performance.now()))
+  // A provider that does not answer is not asked again and again.
+  while (flushed.left > 0 && flushed.waiting === null && leftMs() > 0) {
+    flushed = { ...(await flushMessages(client, session, cli)), sessions: first.sessions }
+  }
+  const { team } = await client.call('team_status')
+  const { waitForPush } = await import('../team-connection.ts')
+  const sent = await waitForPush(client, cli, team.sync?.outbox.waiting ?? 0, leftMs())
+  const isConnected = team.connection !== null
+  const result = { ...flushed, team: isConnected ? { sent: sent.done, left: sent.waiting } : null }
+  printResult(cli, result, () => [flushText(flushed), ...(isConnected ? [sentText(sent)] : [])])
+  return flushed.left === 0 && sent.done ? 0 : EXIT_FAILED
+}
+
+function sentText({ done, waiting, line }: OutputOf<'team_flush'>): string {
+  if (done) return 'Everything shared is in the database of the team'
+  return `${pluralize(waiting, 'record')} could not be sent in time: ${terminalSafe(line?.text ?? 'claude-mem team status')}`
+}
+
+function flushText({ sessions, left, waiting }: FlushedMessages): string {
+  const reason = waiting?.reason ?? null
   if (sessions === 0) return 'No messages are waiting'
   const flushed = `${pluralize(sessions, 'session')} flushed`
   if (left === 0) return `${flushed}; no messages are waiting`

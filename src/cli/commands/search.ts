@@ -2,6 +2,7 @@
 import type { Call, InputOf } from '../../api/index.ts'
 import type { Timeline, TimelineItem } from '../../api/operations/memory.ts'
 import { TYPE_ICONS } from '../../context/lines.ts'
+import { authorName, byline } from '../../domain/authorship.ts'
 import { formatDateTime, formatFullDay, formatTime } from '../../domain/dates.ts'
 import {
   type Explanation,
@@ -53,6 +54,7 @@ export const searchCommand = defineCommand({
     ['claude-mem search why do logins expire', 'in the project of this directory'],
     ['claude-mem search "connection pool" --project all --since 2w', 'in all projects, of the last two weeks'],
     ['claude-mem search --type decision,bugfix --file src/auth', 'newest first, about these files'],
+    ['claude-mem search --author me --since 1d', 'your own, of all your machines'],
     ['claude-mem search jwt --explain', 'with the parts of each score'],
     ['claude-mem search jwt --json | jq .hits[].id', 'for programs'],
   ],
@@ -264,7 +266,7 @@ function hitDetailLines(hit: SearchHit, { explain }: SearchDisplay, display: Dis
   const width = Math.min(SNIPPET_COLUMNS, columns ?? SNIPPET_COLUMNS) - INDENT.length
   const all = paragraphLines(hit.snippet, width)
   const snippet = all.length <= MAX_SNIPPET_LINES ? all : [...all.slice(0, MAX_SNIPPET_LINES), '…']
-  const notes = hitNotes(hit)
+  const notes = hitNotes(hit, display.now)
   const lines = [
     ...snippet.map((line) => highlightWords(line, hit.explanation.matched, style)),
     ...(notes === '' ? [] : [style.yellow(notes)]),
@@ -273,10 +275,13 @@ function hitDetailLines(hit: SearchHit, { explain }: SearchDisplay, display: Dis
   return lines.map((line) => INDENT + line)
 }
 
-function hitNotes({ kind, pinned, supersededBy, similar, passage }: SearchHit): string {
+function hitNotes(hit: SearchHit, now: number): string {
+  const { kind, pinned, supersededBy, similar, passage, createdAt } = hit
+  const by = terminalSafe(byline(hit, createdAt, now))
   const ids = similar.slice(0, SHOWN_IDS).map((id) => `#${id}`)
   const more = similar.length > SHOWN_IDS ? ` and ${similar.length - SHOWN_IDS} more` : ''
   return [
+    ...(by === '' ? [] : [by]),
     ...(passage === null || kind === 'passage' ? [] : [`p${passage.id}`]),
     ...(passage?.outcome === 'failed' ? ['failed'] : []),
     ...(pinned ? ['pinned'] : []),
@@ -413,7 +418,8 @@ function timelineRow(
   const time = formatTime(item.createdAt)
   const icon = padEnd(memoryIcon(item), 2)
   const mark = isAnchor ? ANCHOR_MARK : ' '
-  const tail = `${showProject ? `  ${terminalSafe(item.projectName || item.project)}` : ''}  ~${formatCount(item.tokens)}`
+  const by = item.author == null ? '' : `  by ${terminalSafe(authorName(item.author))}`
+  const tail = `${by}${showProject ? `  ${terminalSafe(item.projectName || item.project)}` : ''}  ~${formatCount(item.tokens)}`
   const used = displayWidth(`${mark} ${label}  ${time}  ${icon} ${tail}`)
   const titleWidth = columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_TITLE_COLUMNS, columns - used)
   const title = truncate(terminalSafe(item.title), titleWidth)

@@ -1,5 +1,6 @@
 /** `summarize`: the summary of a turn or of a whole session, now. `show --session` prints the one that is stored. */
 import type { OutputOf } from '../../api/index.ts'
+import { byline, receivedFromText } from '../../domain/authorship.ts'
 import type { Summary } from '../../domain/observation.ts'
 import { projectOfDirectory } from '../../domain/project.ts'
 import { MemError } from '../../lib/errors.ts'
@@ -15,6 +16,9 @@ import { paragraphLines, paragraphWidth, terminalSafe } from '../text.ts'
 const MAX_TURNS = 100_000
 /** Observing and summarising take two calls to a model; the daemon answers earlier by itself. */
 const SUMMARIZE_TIMEOUT_MS = 660_000
+
+/** Newest sessions among which one's own is looked for. */
+const NEWEST_SESSIONS = 200
 
 export const summarizeCommand = defineCommand({
   usage: 'summarize [session]',
@@ -48,8 +52,9 @@ export const summarizeCommand = defineCommand({
 
 async function newestSession(cli: Cli): Promise<string> {
   const { key, name } = projectOfDirectory(process.cwd())
-  const { sessions } = await callMemory(cli, 'sessions', { project: key, limit: 1 })
-  const [newest] = sessions
+  const { sessions } = await callMemory(cli, 'sessions', { project: key, limit: NEWEST_SESSIONS })
+  // A session that came from another machine has no events here.
+  const newest = sessions.find(({ author }) => author == null)
   if (newest === undefined) throw new MemError('not_found', `${name} has no session; claude-mem inspect lists sessions`)
   return newest.session
 }
@@ -84,8 +89,10 @@ const PARTS = [
 function summaryLines(summary: Summary, { style, columns, now }: Display): string[] {
   const subject = summary.whole === true ? 'whole session' : `turn ${summary.promptNumber}`
   const width = paragraphWidth(columns, 2)
+  const by = byline(summary, summary.createdAt, now)
+  const author = by === '' ? '' : `, ${terminalSafe(by)}`
   return [
-    `${style.bold('Summary')} of session ${terminalSafe(summary.session)}, ${subject}, ${formatAgo(summary.createdAt, now)}`,
+    `${style.bold('Summary')} of session ${terminalSafe(summary.session)}, ${subject}, ${formatAgo(summary.createdAt, now)}${author}`,
     ...PARTS.flatMap(([name, field]) => {
       const text = summary[field]
       if (text === null || text === '') return []
@@ -104,7 +111,11 @@ export async function showSessionSummary(session: string, cli: Cli): Promise<num
     const blocks = summaries.map((summary) => summaryLines(summary, display))
     const lines = blocks.flatMap((block, i) => (i === 0 ? block : ['', ...block]))
     if (whole.length > 0) return lines
-    const hint = `No summary of the whole session yet: claude-mem summarize ${terminalSafe(story.row.session)}`
+    const received = story.received === null ? null : receivedFromText(story.received, null)
+    const hint =
+      received === null
+        ? `No summary of the whole session yet: claude-mem summarize ${terminalSafe(story.row.session)}`
+        : `This session was ${terminalSafe(received)}; only what was learned in it is here.`
     return [...lines, ...(lines.length === 0 ? [] : ['']), display.style.dim(hint)]
   })
   return 0

@@ -2,6 +2,7 @@
 import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
 import type { ForgetReport, HeldCopy } from '../../daemon/forgetting.ts'
 import type { CleanedCopies } from '../../daemon/forgotten-copies.ts'
+import { othersForgottenText } from '../../domain/authorship.ts'
 import { formatDateTime } from '../../domain/dates.ts'
 import { pluralize } from '../../lib/format.ts'
 import type { LinkedObservation } from '../../store/search-port.ts'
@@ -33,6 +34,7 @@ export function forgetPreviewLines({ report, some, observationsOnly }: ForgetPre
     style.bold(`To be forgotten: ${forgottenText(report)}`),
     ...(rows.length === 0 ? [] : tableLines(columns, rows, display)),
     ...(more > 0 ? [style.dim(`and ${pluralize(more, 'more observation')}`)] : []),
+    ...othersLines(report, display),
     ...relatedLines(report, display),
     ...(observationsOnly ? [style.dim('Summaries and prompts stay: --kind all removes them too.')] : []),
   ]
@@ -41,6 +43,7 @@ export function forgetPreviewLines({ report, some, observationsOnly }: ForgetPre
 export function forgetResultLines(report: ForgetReport, display: Display): string[] {
   return [
     `Forgotten: ${forgottenText(report)}.`,
+    ...othersLines(report, display),
     ...relatedLines(report, display),
     ...copyLines(report.copies, display),
   ]
@@ -58,6 +61,10 @@ function withPassages(memories: string, passages: number): string {
   if (passages === 0) return memories
   const text = pluralize(passages, 'passage')
   return memories === 'nothing' ? text : `${memories} with ${text} of the same turns`
+}
+
+function othersLines({ others = [] }: ForgetReport, { style }: Display): string[] {
+  return others.length === 0 ? [] : [style.yellow(terminalSafe(othersForgottenText(others)))]
 }
 
 function relatedLines({ related }: ForgetReport, { style }: Display): string[] {

@@ -1,6 +1,7 @@
 /** Prints one observation in full (`claude-mem show`). */
 
 import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
+import { byline, receivedFromText } from '../../domain/authorship.ts'
 import { formatDateTime } from '../../domain/dates.ts'
 import { isHandWritten, observationNotFound } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
@@ -59,12 +60,20 @@ function sourceFields(observation: LinkedObservation, display: Display): Field[]
       projectName === '' ? terminalSafe(project) : `${terminalSafe(projectName)} ${style.dim(terminalSafe(project))}`,
     ],
     ['learned', `${formatDateTime(createdAt)} (${formatAgo(createdAt, now)}), ${where}`],
+    ['author', originText(observation, now)],
     ['status', observation.status ?? null],
     ['said by', speakerText(observation)],
     ['by', isManual ? null : observerText(observation) || null],
     ['links', style.yellow(linksText(observation)) || null],
     ['cost', `~${formatCount(observation.tokens)} tokens to read; ${learnTokens} to learn`],
   ]
+}
+
+/** `by alice, Nov 16, received from alice's machine laptop`; null for what was learned here. */
+function originText(observation: LinkedObservation, now: number): string | null {
+  const received = receivedFromText(observation, null)
+  const by = byline(observation, observation.createdAt, now)
+  return received === null ? null : terminalSafe([by, received].filter((text) => text !== '').join('; '))
 }
 
 function speakerText({ saidBy, saidIn }: LinkedObservation): string | null {

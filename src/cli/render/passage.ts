@@ -1,5 +1,6 @@
 /** Prints passages (`claude-mem show`): the evidence of an observation, and one with what is around it. */
 import type { OutputOf } from '../../api/index.ts'
+import { authorName } from '../../domain/authorship.ts'
 import { formatDateTime } from '../../domain/dates.ts'
 import type { Passage } from '../../domain/passage.ts'
 import type { Cli } from '../cli.ts'
@@ -32,7 +33,8 @@ export function passageLines({ id, around }: Around, display: Display): string[]
 
 function onePassage(passage: Passage, isAsked: boolean, { style, columns }: Display): string[] {
   const { id, kind, subject, outcome, at } = passage
-  const head = [kind, outcome === 'failed' ? 'failed' : '', subject ?? ''].filter((part) => part !== '').join(' ')
+  const by = passage.author == null ? '' : `(by ${authorName(passage.author)})`
+  const head = [kind, outcome === 'failed' ? 'failed' : '', subject ?? '', by].filter((part) => part !== '').join(' ')
   const title = `${style.cyan(`p${id}`)}  ${style.dim(formatDateTime(at))}  ${terminalSafe(head)}`
   const lines = paragraphLines(passage.text, paragraphWidth(columns, 2)).map((line) => `  ${line}`)
   return [isAsked ? style.bold(title) : title, ...(isAsked ? lines : lines.map(style.dim))]

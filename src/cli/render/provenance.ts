@@ -5,6 +5,7 @@
  */
 import type { OutputOf } from '../../api/index.ts'
 import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
+import { receivedFromText } from '../../domain/authorship.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
@@ -42,7 +43,7 @@ export function provenanceLines(
   return [
     ...observationLines(observation, display),
     ...section('Prompt', promptLines(origin, full, display), display),
-    ...section('Events', sourceLines(origin, full, display), display),
+    ...section('Events', sourceLines(origin, receivedFromText(observation, null), full, display), display),
     ...(effectId === null ? [] : [...callSection(calls, display), effectLine(effectId)]),
     ...(trace.length === 0 ? [] : section('Transitions', traceLines(trace, 0, display), display)),
   ]
@@ -62,9 +63,16 @@ function promptLines({ prompt }: ObservationProvenance, full: boolean, display: 
   ]
 }
 
-function sourceLines({ events }: ObservationProvenance, full: boolean, display: Display): string[] {
+/** `received`: where the observation came from; null: it was learned here. */
+function sourceLines(
+  { events }: ObservationProvenance,
+  received: string | null,
+  full: boolean,
+  display: Display,
+): string[] {
   const { dim } = display.style
-  if (events.length === 0) return [`  ${dim('none: it was written by hand or imported')}`]
+  const why = received === null ? 'it was written by hand or imported' : `it was ${received}, where its events are`
+  if (events.length === 0) return [`  ${dim(terminalSafe(`none: ${why}`))}`]
   const shown = full ? events : events.slice(0, SHOWN_EVENTS)
   const more = events.length - shown.length
   return [

@@ -1,10 +1,11 @@
 /** Prints one session: its place in the statechart, current work, state of the machine, queue and transitions. */
 import { migrateSnapshot } from '../../../machines/session/migrations.ts'
 import type { Effect, SessionContext } from '../../../machines/session/types.ts'
+import { receivedFromText } from '../../domain/authorship.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { pluralize } from '../../lib/format.ts'
 import { CHARTS } from '../../statechart/machine-charts.ts'
-import type { InboxMessage, SessionView, StoredSessionRow, TraceRow } from '../../store/port.ts'
+import type { InboxMessage, ReceivedSession, SessionView, StoredSessionRow, TraceRow } from '../../store/port.ts'
 import { formatAgo, formatClockTime, formatDue, summariesText } from '../format.ts'
 import type { Display } from '../style.ts'
 import { type Field, fieldLines, indented, section } from '../table.ts'
@@ -21,6 +22,7 @@ const TRANSITION_INDENT = 8
 
 export function sessionViewLines(view: SessionView, messageLimit: number, display: Display): string[] {
   const { row } = view
+  if (view.received != null) return receivedSessionLines(view, view.received, display)
   return [
     `${display.style.bold('Session')} ${terminalSafe(row.session)}`,
     '',
@@ -39,6 +41,29 @@ export function sessionViewLines(view: SessionView, messageLimit: number, displa
     ...section('State', contextLines(row.snapshot, display), display),
     ...section('Messages', queueLines(view, messageLimit, display), display),
     ...section('Transitions', traceLines(view.trace, view.traceDropped, display), display),
+  ]
+}
+
+/** A session of another machine has no state, queue or transitions here. */
+function receivedSessionLines(view: SessionView, received: ReceivedSession, display: Display): string[] {
+  const { row, observations, summaries } = view
+  const session = terminalSafe(row.session)
+  return [
+    `${display.style.bold('Session')} ${session}`,
+    '',
+    `  ${terminalSafe(receivedFromText(received, null) ?? '')}`,
+    '  Its events are not on this machine: it is neither run nor replayed here.',
+    '',
+    ...fieldLines(
+      [
+        ['project', `${terminalSafe(row.project.name)} ${display.style.dim(terminalSafe(row.project.key))}`],
+        ['prompts', String(row.prompts)],
+        ['memory', `${pluralize(observations, 'observation')}, ${summariesText(summaries)}`],
+        ['started', formatAgo(row.createdAt, display.now)],
+      ],
+      display,
+    ),
+    display.style.dim(`  What was learned in it: claude-mem search --session ${session}`),
   ]
 }
 

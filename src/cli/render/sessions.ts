@@ -1,4 +1,5 @@
 /** Prints lists about sessions: the sessions themselves, queued messages, and the trace of transitions. */
+import { authorName } from '../../domain/authorship.ts'
 import { pluralize } from '../../lib/format.ts'
 import type { InboxMessage, MessageStatus, SessionListItem, SessionView, TraceRow } from '../../store/port.ts'
 import { formatAgo, formatClockTime } from '../format.ts'
@@ -46,6 +47,7 @@ export function sessionStatusPaint(status: string, { style }: Display): Paint {
 
 function sessionNote(item: SessionListItem, { style }: Display): TableCell {
   if (item.quarantine !== null) return { text: `quarantined: ${item.quarantine}`, paint: style.red }
+  if (item.author != null) return { text: `received from ${authorName(item.author)}`, paint: style.dim }
   return item.waiting === null ? '' : { text: `waiting: ${item.waiting}`, paint: style.yellow }
 }
 

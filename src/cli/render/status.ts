@@ -40,6 +40,7 @@ export function runningStatusLines(status: DaemonStatus, display: Display): stri
         ['queue', trendText(status, display)],
         alertField(status, display),
         ['search', indexingText(status, display)],
+        ['team', teamText(status, display)],
         spoolField(status.spooled, display),
         ...settingFields(status),
       ],
@@ -131,6 +132,13 @@ function trendText({ queue }: DaemonStatus, display: Display): string {
 function indexingText({ indexing }: DaemonStatus, { style }: Display): string | null {
   if (indexing === null) return null
   return style.yellow(`indexing ${indexPartText(indexing)}: ${indexing.done} of ${indexing.total}`)
+}
+
+/** Null without a team, and for a daemon of an older version. */
+function teamText({ team }: Partial<DaemonStatus>, { style }: Display): string | null {
+  if (!team) return null
+  const text = terminalSafe(team.text)
+  return team.state === 'problem' ? style.yellow(`${text}; see: claude-mem team status`) : text
 }
 
 function spoolField(spooled: number, { style }: Display): Field {

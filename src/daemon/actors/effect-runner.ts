@@ -54,7 +54,11 @@ async function callObserver(
     at: Math.min(at, events[0]?.at ?? material.prompt?.at ?? at),
     promptNumber: effect.prompt,
     prompt: requestOf(effect, claimed, material),
-    recorded: () => store.observations({ session, current: true, limit: LISTED_OBSERVATIONS }),
+    // An observer supersedes only what this machine learned: a session that was continued here may have memories of another.
+    recorded: async () =>
+      (await store.observations({ session, current: true, limit: LISTED_OBSERVATIONS })).filter(
+        ({ author }) => author == null,
+      ),
     openProblems: () => store.openProblems(row.project.key, LISTED_PROBLEMS),
     conversation: await store.observerTurns(session, row.generation),
     contextTokens: row.contextTokens,

@@ -11,6 +11,7 @@ import { compareVersions, VERSION } from '../../lib/version.ts'
 import { chooseProvider, findProviderOffers, readProviderEnvironment } from '../../observer/provider-choice.ts'
 import { staticEmbedder } from '../../search/embedders/static.ts'
 import { SETTINGS_FILE } from '../../settings/settings.ts'
+import { readTeamFile } from '../../team/team-file.ts'
 import { advice, type CheckRun, type DoctorEnvironment, type DoctorFacts, type Finding, problem } from './check.ts'
 import { realPathOrSame } from './installed.ts'
 
@@ -122,4 +123,26 @@ async function load(model: string, cacheDir: string): Promise<number> {
   const loaded = await transformersEmbedder({ model, cacheDir, allowRemote: false })
   await loaded.close()
   return loaded.dimensions
+}
+
+/** Nothing to report without a team: most people have none. The server itself is checked by `claude-mem team doctor`. */
+export async function* checkTeam(facts: DoctorFacts): CheckRun {
+  const { paths } = facts.environment
+  let isConfigured: boolean
+  try {
+    isConfigured = readTeamFile(paths) !== null
+  } catch (error) {
+    yield problem(errorMessage(error), 'claude-mem team connect, or remove the file')
+    return null
+  }
+  if (!isConfigured) return null
+  const daemon = await facts.daemon()
+  if (daemon.type !== 'running') return 'configured; the daemon is not running'
+  const { team } = daemon.status
+  if (!team) {
+    yield advice('the daemon does not know the connection yet', 'claude-mem restart')
+    return null
+  }
+  if (team.state === 'problem') yield problem(team.text, 'claude-mem team doctor shows more')
+  return team.text
 }

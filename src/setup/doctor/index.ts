@@ -10,7 +10,7 @@ import {
   runCheck,
 } from './check.ts'
 import { checkClient, checkMcpServer, checkSessions } from './clients.ts'
-import { checkDaemon, checkEmbedder, checkObserver } from './daemon.ts'
+import { checkDaemon, checkEmbedder, checkObserver, checkTeam } from './daemon.ts'
 import { checkHookRun, checkHooks } from './hooks.ts'
 import type { ClientConnection } from './installed.ts'
 import { checkNativeModules, checkNode, checkSettings } from './program.ts'
@@ -41,6 +41,7 @@ const CHECKS: readonly DoctorCheck[] = [
   { id: 'waiting', title: 'Queue', run: checkQueue },
   { id: 'observer', title: 'Observer', run: checkObserver },
   { id: 'embedder', title: 'Embedder', run: checkEmbedder },
+  { id: 'team', title: 'Team', run: checkTeam },
 ]
 
 interface ClientCheck {

@@ -64,8 +64,8 @@ export async function* checkDisk({ environment: { paths, freeBytes } }: DoctorFa
 
 export async function* checkPermissions({ environment: { paths } }: DoctorFacts): CheckRun {
   if (process.platform === 'win32') return 'protected by your user directory and the token'
-  const { token, database, socket, dataDir } = paths
-  const files = [token, database, `${database}-wal`, join(dataDir, SETTINGS_FILE), socket]
+  const { token, database, socket, dataDir, team } = paths
+  const files = [token, team, database, `${database}-wal`, join(dataDir, SETTINGS_FILE), socket]
   for (const file of files) yield* accessFaults(file, 0o600)
   for (const directory of [paths.spool, paths.backups, paths.logs]) yield* accessFaults(directory, 0o700)
   if (dirname(socket) !== dataDir) yield* socketDirectoryFaults(dirname(socket))

@@ -42,6 +42,8 @@ export interface BackfillPlanOptions {
   dataDir: string
   /** A key or a name; null: all. */
   project: string | null
+  /** Keys of the directories of that project: a repository has another name and key than its clones. */
+  places?: readonly string[]
   /** Read sessions that the user erased. */
   forgotten: boolean
   reported(sessions: readonly TranscriptEnd[]): Promise<readonly TranscriptImportState[]>
@@ -56,9 +58,9 @@ export async function planBackfill(
   { sessions, problems, badLines }: TranscriptSurvey,
   options: BackfillPlanOptions,
 ): Promise<BackfillPlan> {
-  const { project } = options
+  const { project, places = [] } = options
   const inProject = ({ project: { key, name } }: SurveyedSession) =>
-    project === null || key === project || name === project
+    project === null || key === project || name === project || places.includes(key)
   // A session in two files is read from the one that has more of it.
   const unique = longestByKey(sessions.filter(inProject), ({ session }) => session).sort(
     (a, b) => b.to - a.to || (a.session < b.session ? -1 : 1),

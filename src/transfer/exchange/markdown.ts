@@ -4,6 +4,7 @@
  * HTML or load a remote image.
  */
 import { TYPE_ICONS } from '../../context/lines.ts'
+import type { Authorship } from '../../domain/authorship.ts'
 import { formatFullDay, formatTime } from '../../domain/dates.ts'
 import type { FunctionChange } from '../../domain/observation.ts'
 import type { Project } from '../../domain/project.ts'
@@ -106,7 +107,14 @@ function aboutLines(record: ObservationRecord): string[] {
     ...list('Functions', functionsChanged.map(functionText)),
     ...list('Subagent', agent === null ? [] : [markdownLine(agent)]),
     ...list('Observed by', model === null ? [] : [markdownLine(model)]),
+    ...list('By', authorItems(record)),
   ]
+}
+
+/** The member of the team whose it is; none for what this machine learned. */
+function authorItems({ author, machine }: Authorship): string[] {
+  if (author == null) return []
+  return [`${markdownLine(author)}${machine == null ? '' : ` on ${markdownLine(machine)}`}`]
 }
 
 function summaryBlocks(record: SummaryRecord): string[] {
@@ -123,7 +131,11 @@ function summaryBlocks(record: SummaryRecord): string[] {
     const lines = markdownLines(text ?? '')
     return lines.length === 0 ? [] : [`*${label}:* ${lines.join('\n')}`]
   })
-  const files = [...list('Read', filesRead.map(markdownCode)), ...list('Changed', filesEdited.map(markdownCode))]
+  const files = [
+    ...list('Read', filesRead.map(markdownCode)),
+    ...list('Changed', filesEdited.map(markdownCode)),
+    ...list('By', authorItems(record)),
+  ]
   return [`**${formatTime(createdAt)} Summary**`, ...paragraphs, ...block(files)]
 }
 

@@ -1,6 +1,7 @@
 /** Reads the database of the original claude-mem as import records. A row that is not a valid record is a problem. */
 
-import { exportRecordSchema, firstIssue, MAX_RECORD_ITEMS, MAX_RECORD_TEXT_CHARS } from '../../api/record-schemas.ts'
+import { exportRecordSchema, firstIssue } from '../../api/record-schemas.ts'
+import { MAX_RECORD_ITEMS, MAX_RECORD_TEXT_CHARS } from '../../domain/clean-record.ts'
 import { OBSERVATION_TYPES } from '../../domain/observation.ts'
 import { importedProjectKey } from '../../domain/project.ts'
 import { cutText } from '../../domain/sanitize.ts'

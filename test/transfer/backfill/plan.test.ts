@@ -60,6 +60,8 @@ describe('a plan', () => {
     expect(ids((await plan({ project: 'shop' })).sessions)).toEqual(['shop', 'old'])
     const [shop] = (await plan({ project: 'shop' })).sessions
     expect(ids((await plan({ project: shop?.project.key ?? '' })).sessions)).toEqual(['shop', 'old'])
+    const places = [shop?.project.key ?? '']
+    expect(ids((await plan({ project: 'repo:host/acme/web', places })).sessions)).toEqual(['shop', 'old'])
   })
 
   it('skips known, open, excluded, empty and own sessions', async () => {

@@ -23,6 +23,16 @@ function textOf(memories: readonly (MemoryRecord & { at?: number; createdAt?: nu
 }
 
 describe('exchange.markdown', () => {
+  test('names the author of what somebody else learned, as text', () => {
+    const author = { author: '<b>alice</b>\n# x', machine: 'laptop' }
+    const text = textOf([
+      observationRecord('a', { createdAt: at(1, 10), ...author }),
+      summaryRecord('a', { createdAt: at(1, 11), ...author }),
+    ])
+    expect(text.match(/^- By: \\<b>alice\\<\/b> # x on laptop$/gm)).toHaveLength(2)
+    expect(textOf([observationRecord('a', { createdAt: at(1, 10) })])).not.toContain('- By:')
+  })
+
   test('is read by project, day and session', () => {
     const text = textOf([
       { ...promptRecord('a', 1), at: at(1, 9) },
