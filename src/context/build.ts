@@ -3,6 +3,7 @@ import { estimateTokens } from '../domain/observation.ts'
 import type { Project } from '../domain/project.ts'
 import type { RenderedContext } from '../domain/rendered-context.ts'
 import type { ContextMaterial, ProjectTotals, StoreReader } from '../store/port.ts'
+import { ownMaterial } from './others.ts'
 import { type ContextReport, type ObserverProblems, renderContext, renderMessage } from './rendering.ts'
 import { type ContextOptions, selectContext } from './selection.ts'
 
@@ -16,7 +17,7 @@ export interface BuiltContext {
   totals: ProjectTotals | null
   /** Null if the context is empty. */
   report: ContextReport | null
-  /** What it was selected from, without the passages; null if nothing is known about the project. */
+  /** What of one's own it was selected from, without the passages; null if nothing is known about the project. */
   material: ContextMaterial | null
 }
 
@@ -29,6 +30,8 @@ const MIN_OBSERVATIONS_READ = 100
 /** Newest of each type, however old: a decision of last month is not displaced by the work since then. */
 const READ_PER_TYPE = 10
 const PINNED_READ = 50
+/** Newest observations of other people: more than their share of a budget holds. */
+const OTHERS_READ = 60
 /** Turns of the last sessions: most have a few, some have fifty. */
 const SUMMARIES_READ = 60
 /** More than a budget holds; of commands and edits only the newest of each subject counts. */
@@ -50,6 +53,8 @@ export async function buildContext(
     summaries: SUMMARIES_READ,
     pinned: PINNED_READ,
     passages: PASSAGES_READ,
+    me: options.me ?? null,
+    others: OTHERS_READ,
   })
   const selection = material === null ? null : selectContext(material, options)
   const rendered = selection === null ? null : renderContext(selection)
@@ -60,7 +65,7 @@ export async function buildContext(
     tokens: estimateTokens(context),
     totals: material?.totals ?? null,
     report: rendered?.report ?? null,
-    material: material === null ? null : { ...material, passages: [] },
+    material: material === null ? null : { ...ownMaterial(material, options.me ?? null), passages: [] },
   }
 }
 

@@ -2,6 +2,7 @@
  * What can be a line of the context: statements of observations, summaries, closing messages, commits and of the user,
  * each with its section and its weight. Which of them are shown is decided in selection.ts.
  */
+import { isOwn } from '../domain/authorship.ts'
 import { DAY_MS } from '../domain/dates.ts'
 import { isHandWritten, type Observation, type ObservationType, type Summary } from '../domain/observation.ts'
 import { plainText, truncateAtWord } from '../domain/plain-text.ts'
@@ -38,6 +39,8 @@ export interface Candidate {
   promptNumber: number
   at: number
   weight: number
+  /** `by alice, Nov 16`: whose it is; absent: one's own. */
+  by?: string
 }
 
 const nothing = (): readonly string[] => []
@@ -82,13 +85,16 @@ export interface LastSession {
   to: number
 }
 
-/** The session with the newest memory; null if there is nothing but notes that were written by hand. */
-export function findLastSession({ observations, summaries, passages }: ContextMaterial): LastSession | null {
+/**
+ * One's own session with the newest memory, on any of one's machines; null if there is nothing but notes that were written
+ * by hand. Other people's sessions are not continued.
+ */
+export function findLastSession(material: ContextMaterial, me: string | null = null): LastSession | null {
+  const { observations, summaries, passages } = material
   const moments = [
-    ...observations.map(({ session, createdAt }) => ({ session, at: createdAt })),
-    ...summaries.map(({ session, createdAt }) => ({ session, at: createdAt })),
-    ...passages.map(({ session, at }) => ({ session, at })),
-  ].filter((one) => !isHandWritten(one))
+    ...[...observations, ...summaries].map((one) => ({ ...one, at: one.createdAt })),
+    ...passages,
+  ].filter((one) => !isHandWritten(one) && isOwn(one, me))
   const newest = moments.reduce<(typeof moments)[number] | null>(
     (best, one) =>
       best === null || one.at > best.at || (one.at === best.at && one.session < best.session) ? one : best,
@@ -108,14 +114,16 @@ function ageWeight(one: { session: string; at: number }, last: LastSession | nul
   return SESSION_START_WEIGHT + (1 - SESSION_START_WEIGHT) * progress
 }
 
+/** `material` and `observations`: one's own only. */
 export function allCandidates(
   material: ContextMaterial,
   observations: readonly Observation[],
   turns: readonly SpokenTurn[],
   last: LastSession | null,
+  me: string | null,
 ): Candidate[] {
   const found = [
-    ...observations.map(observationCandidate),
+    ...observations.map((one) => observationCandidate(one, me)),
     ...summaryCandidates(material, last),
     ...closingCandidates(turns, observedTurns(material)),
     ...userCandidates(material, turns),
@@ -128,10 +136,11 @@ export function allCandidates(
 /** In the first person: without a quotation the reader would take it for the agent's words. */
 const FIRST_PERSON = /^(?!The user|Asked ).*\b(?:I|I['’](?:d|m|ve|ll)|we|we['’](?:d|re|ve|ll)|my|our|let['’]?s)\b/is
 
-export function observationCandidate(observation: Observation): Candidate {
+export function observationCandidate(observation: Observation, me: string | null = null): Candidate {
   const { type, saidBy, session, promptNumber, createdAt, status } = observation
-  const { statement: words, more } = observationWords(observation)
-  const statement = saidBy === 'person' && FIRST_PERSON.test(words) ? `The user: ${quoted(words)}` : words
+  const { statement: words, more } = observationWords(observation, me)
+  const isUsers = saidBy === 'person' && isOwn(observation, me)
+  const statement = isUsers && FIRST_PERSON.test(words) ? `The user: ${quoted(words)}` : words
   return {
     part: status === 'open' ? 'next' : TYPE_PARTS[type],
     text: status == null ? statement : `${status === 'open' ? 'Open' : 'Resolved'}: ${statement}`,
@@ -139,7 +148,7 @@ export function observationCandidate(observation: Observation): Candidate {
     more,
     observation,
     byModel: isModel(observation.model),
-    said: saidBy === 'person' ? 'user' : 'agent',
+    said: isUsers ? 'user' : 'agent',
     session,
     promptNumber,
     at: createdAt,

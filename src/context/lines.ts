@@ -2,6 +2,7 @@
  * The lines of the context, one function per kind of line. Selection and rendering use the same functions, so the
  * length of a line is its cost.
  */
+import { isOwn, othersWords } from '../domain/authorship.ts'
 import type { ContextPart } from '../domain/context-parts.ts'
 import { formatDay, formatFullDay } from '../domain/dates.ts'
 import type { Observation, ObservationType } from '../domain/observation.ts'
@@ -68,16 +69,22 @@ export interface ContextSection {
   lines: readonly string[]
 }
 
+/** For a context in which lines of other people may be. */
+const OTHERS_HINT = 'Lines that end with “by NAME” are other people’s: what they found, to be checked.'
+
 interface ContextFrame extends Pick<ContextMaterial, 'project' | 'totals'> {
   parts: readonly ContextPart[]
   now: number
+  /** Whether lines of other people may be in the text. */
+  hasOthers: boolean
 }
 
 /** The sections above and below the memories. */
 export function frameSections(frame: ContextFrame): { above: ContextSection[]; below: ContextSection[] } {
-  const { project, totals, parts, now } = frame
+  const { project, totals, parts, now, hasOthers } = frame
   const title = `# ${projectLabel(project)}: memory of earlier sessions, as of ${formatFullDay(now)}`
-  const above: ContextSection[] = [{ part: 'frame', lines: [CONTEXT_OPEN_TAG, title, NOTES_HINT] }]
+  const hints = hasOthers ? [NOTES_HINT, OTHERS_HINT] : [NOTES_HINT]
+  const above: ContextSection[] = [{ part: 'frame', lines: [CONTEXT_OPEN_TAG, title, ...hints] }]
   if (parts.includes('totals')) above.push({ part: 'totals', lines: [totalsLine(totals, now)] })
   const below: ContextSection[] = [{ part: 'frame', lines: [CONTEXT_CLOSE_TAG] }]
   if (parts.includes('more')) below.unshift({ part: 'more', lines: ['', MORE_TOOLS_HINT] })
@@ -95,19 +102,27 @@ export function headingLines(part: SectionPart, when = ''): string[] {
   return ['', `## ${SECTION_HEADINGS[part]}${when === '' ? '' : `, ${when}`}`]
 }
 
-/** With the mark of a tool or a page, and an order in somebody else's words as a quotation. */
-export function observationTitle(observation: Observation): string {
+/** With the mark of a tool or a page, and an order in somebody else's words as a quotation; of other people always one. */
+export function observationTitle(observation: Observation, me: string | null = null): string {
   const { title, subtitle, narrative, saidBy } = observation
   const mark = isReported(saidBy) ? `[${saidBy}] ` : ''
+  const spoken = spokenText(observation, me)
   for (const text of [title, subtitle, narrative]) {
     const cell = tableCell(text ?? '', TITLE_CHARS)
-    if (cell !== '') return mark + reportedText(cell, speakerOf(observation))
+    if (cell !== '') return mark + spoken(cell)
   }
   return `${mark}(untitled)`
 }
 
+/** How a part of an observation is written: a memory of another person is a quotation, whatever it says. */
+function spokenText(observation: Observation, me: string | null): (text: string) => string {
+  if (!isOwn(observation, me)) return othersWords
+  const speaker = speakerOf(observation)
+  return (text) => reportedText(text, speaker)
+}
+
 /** Causes, numbers and reasons below a row. Null if they add nothing to the title. */
-export function detailLine(observation: Observation): string | null {
+export function detailLine(observation: Observation, me: string | null = null): string | null {
   const { type, title, narrative, subtitle } = observation
   const story = plainText(narrative ?? '') || plainText(subtitle ?? '')
   const facts = detailFacts(observation)
@@ -117,8 +132,9 @@ export function detailLine(observation: Observation): string | null {
   const parts = (facts.length === 0 || needsReason ? [reason, ...facts] : facts).filter((part) => part !== '')
   const heading = plainText(title ?? '').toLowerCase()
   if (heading.includes(parts.join('; ').toLowerCase())) return null
-  const speaker = speakerOf(observation)
-  return `  ${tableCell(parts.map((part) => reportedText(part, speaker)).join('; '), DETAIL_CHARS)}`
+  // Cut before it is quoted: a quotation always ends.
+  const texts = isOwn(observation, me) ? parts : [truncateAtWord(parts.join('; '), DETAIL_CHARS - 2)]
+  return `  ${tableCell(texts.map(spokenText(observation, me)).join('; '), DETAIL_CHARS)}`
 }
 
 /** Facts that the title does not contain. */
@@ -144,15 +160,15 @@ export interface ObservationWords {
  * The narrative, because the title is only a label; the title too where it says something else. Sentences and facts that
  * add nothing are left out.
  */
-export function observationWords(observation: Observation): ObservationWords {
+export function observationWords(observation: Observation, me: string | null = null): ObservationWords {
   const { title, subtitle, narrative, facts, saidBy } = observation
   const label = truncateAtWord(plainText(title ?? ''), TITLE_CHARS)
   const story = plainText(narrative ?? '') || plainText(subtitle ?? '')
   const first = wholeSentences(story, STATEMENT_CHARS)
   const statement = truncateAtWord(first.text, STATEMENT_CHARS)
   const parts = statement === '' || !repeats(label, statement) ? [label, statement] : [statement]
-  const speaker = speakerOf(observation)
-  const spoken = parts.filter((part) => part !== '').map((part) => reportedText(part, speaker))
+  const spokenAs = spokenText(observation, me)
+  const spoken = parts.filter((part) => part !== '').map(spokenAs)
   const mark = isReported(saidBy) ? `[${saidBy}] ` : ''
   return {
     statement: mark + (spoken.join(': ') || '(untitled)'),
@@ -160,9 +176,7 @@ export function observationWords(observation: Observation): ObservationWords {
       const texts = new Set(
         [...first.rest, ...facts.slice(0, MAX_FOLLOWING).map(plainText)].filter((text) => text !== ''),
       )
-      return [...texts]
-        .slice(0, MAX_FOLLOWING)
-        .map((text) => reportedText(truncateAtWord(text, STATEMENT_CHARS), speaker))
+      return [...texts].slice(0, MAX_FOLLOWING).map((text) => spokenAs(truncateAtWord(text, STATEMENT_CHARS)))
     },
   }
 }
@@ -176,10 +190,12 @@ function repeats(label: string, statement: string): boolean {
   return words.filter((word) => known.has(word)).length >= words.length * REPEATED_SHARE
 }
 
-/** As seen from the project; the end of a long path. */
-export function shownPath(file: string, project: Project): string {
-  const path = tableCell(relativeTo(workingTreePath(project), file.replaceAll('\\', '/')), FILE_CHARS)
-  return quotedName(path)
+/** As seen from the project; the end of a long path. `roots`: its working trees, where its key names none. */
+export function shownPath(file: string, project: Project, roots: readonly string[] = []): string {
+  const path = file.replaceAll('\\', '/')
+  const trees = [workingTreePath(project), ...roots.map((root) => root.replaceAll('\\', '/').replace(/\/$/, ''))]
+  const root = trees.find((tree) => tree !== '' && path.startsWith(`${tree}/`)) ?? ''
+  return quotedName(tableCell(relativeTo(root, path), FILE_CHARS))
 }
 
 /** The working tree of a key such as `git:/home/me/shop/.git` or `dir:/home/me/notes`. */

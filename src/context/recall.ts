@@ -5,6 +5,7 @@
  */
 
 import { posix } from 'node:path'
+import { byline, isOwn } from '../domain/authorship.ts'
 import { formatDay } from '../domain/dates.ts'
 import type { FileContextQuery, PromptEvent } from '../domain/event.ts'
 import type { Observation } from '../domain/observation.ts'
@@ -45,6 +46,8 @@ export interface RecallOptions {
   >
   /** The key that a project key was merged into, or the key itself. */
   keyOf: (project: string) => string
+  /** The name of this machine's user in a team: memories with another author are shown as other people's. */
+  me?: () => string | null
   log: (text: string, error: unknown) => void
   now?: () => number
   deadlineMs?: number
@@ -167,7 +170,7 @@ export class Recall {
     const ids = found.map(({ id }) => id)
     const marked = await this.#options.store.markShown(session, ids, now)
     const unseen = found.filter(({ id }) => marked.includes(id))
-    return renderRecall(heading, unseen, now)
+    return renderRecall(heading, unseen, now, this.#options.me?.() ?? null)
   }
 
   async #withDeadline(problem: string, work: (isLate: () => boolean) => Promise<string>): Promise<string> {
@@ -201,12 +204,14 @@ export function fileHeading({ file, cwd }: Pick<FileContextQuery, 'file' | 'cwd'
 }
 
 /** In the same tag as the context at the start, so that the hook does not observe it. Empty without observations. */
-function renderRecall(heading: string, observations: readonly Observation[], now: number): string {
+function renderRecall(heading: string, observations: readonly Observation[], now: number, me: string | null): string {
   if (observations.length === 0) return ''
   const rows = observations.flatMap((observation) => {
     const { id, type, createdAt } = observation
-    const row = `| #${id} | ${formatDay(createdAt, now)} | ${TYPE_ICONS[type]} ${type} | ${observationTitle(observation)} |`
-    const detail = detailLine(observation)
+    const by = isOwn(observation, me) ? '' : byline(observation, createdAt, now)
+    const title = `${observationTitle(observation, me)}${by === '' ? '' : ` (${by})`}`
+    const row = `| #${id} | ${formatDay(createdAt, now)} | ${TYPE_ICONS[type]} ${type} | ${title} |`
+    const detail = detailLine(observation, me)
     return detail === null ? [row] : [row, detail]
   })
   const footer = 'In full: the tool `get_observations` with these ids.'

@@ -21,8 +21,9 @@ export interface ContextText {
   report: ContextReport
 }
 
-export function renderContext({ material, options, sections, counts, leftOut }: ContextSelection): ContextText {
-  const { above, below } = frameSections({ ...material, ...options })
+export function renderContext(selection: ContextSelection): ContextText {
+  const { material, options, sections, counts, leftOut, hasOthers } = selection
+  const { above, below } = frameSections({ ...material, ...options, hasOthers })
   const all: ContextSection[] = [...above, ...sections, ...below]
   const chars = new Map<ContextPart | 'frame', number>()
   for (const { part, lines } of all) chars.set(part, (chars.get(part) ?? 0) + charsOfLines(lines))

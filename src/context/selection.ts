@@ -11,6 +11,7 @@
  * So a small budget loses the least useful statements first, then earlier sessions, the state, the next steps, the goal
  * and pinned observations. Where not even the frame fits, there is no context.
  */
+import { byline } from '../domain/authorship.ts'
 import { CONTEXT_MESSAGES, type ContextPart, contextPartsOf } from '../domain/context-parts.ts'
 import { formatDay } from '../domain/dates.ts'
 import {
@@ -28,6 +29,7 @@ import type { ContextMaterial } from '../store/port.ts'
 import { allCandidates, type Candidate, findLastSession, type LastSession, observationCandidate } from './candidates.ts'
 import { frameSections, headingLines, observationTitle, SECTION_PARTS, type SectionPart } from './lines.ts'
 import { earlierLines, goalLines, nextLines, stateLines } from './orientation.ts'
+import { type OthersMemories, othersCandidate, othersMemories, ownMaterial } from './others.ts'
 import { timeOf } from './state.ts'
 import { informativeTerms } from './statements.ts'
 import { spokenTurns } from './turns.ts'
@@ -38,6 +40,8 @@ export type ContextSettings = ReturnType<typeof contextSettings>
 export interface ContextOptions extends ContextSettings {
   /** Epoch ms. Only its date is visible in the text. */
   now: number
+  /** The name of the reader in a team: memories with another author are other people's. Null or absent: there is no team. */
+  me?: string | null
 }
 
 /**
@@ -71,6 +75,8 @@ export interface ShownCounts {
 export interface ContextSelection {
   material: ContextMaterial
   options: ContextOptions
+  /** Whether memories of other people were there to choose from. */
+  hasOthers: boolean
   /** The lines of each section with its heading, in the order of the text. */
   sections: readonly { part: SectionPart; lines: readonly string[] }[]
   counts: ShownCounts
@@ -81,6 +87,11 @@ export interface ContextSelection {
 const SHARES = { goal: 0.1, next: 0.15, state: 0.25, earlier: 0.12 } as const
 /** Most of the remaining budget for the last session while there are statements of others: it does not displace them. */
 const LAST_SESSION_SHARE = 0.75
+
+/** Most of the whole budget for what other people have pinned. */
+const OTHERS_PINNED_SHARE = 0.1
+/** Most of the remaining budget, and of the rows, for statements of other people; all of it where there is nothing else. */
+const OTHERS_SHARE = 0.3
 
 type ContextSettingName = Extract<keyof Settings, `CLAUDE_MEM_CONTEXT_${string}`>
 
@@ -103,14 +114,17 @@ export function contextSettings(settings: Pick<Settings, ContextSettingName>) {
 
 /** Null if nothing is known, or nothing fits into the budget. */
 export function selectContext(given: ContextMaterial, options: ContextOptions): ContextSelection | null {
-  const material = { ...given, passages: [...given.passages].sort(newestPassageFirst) }
+  const { me = null } = options
+  const material = ownMaterial({ ...given, passages: [...given.passages].sort(newestPassageFirst) }, me)
+  const others = othersMemories(given, me)
+  const hasOthers = others.observations.length + others.pinned.length > 0
   const chars = options.tokens * CHARS_PER_TOKEN
-  const last = findLastSession(material)
+  const last = findLastSession(material, me)
   // One character more: the last line has no line end.
   const page = new Page(chars + 1, options, last)
-  const { above, below } = frameSections({ ...material, ...options })
+  const { above, below } = frameSections({ ...material, ...options, hasOthers })
   if (!page.take([...above, ...below].flatMap(({ lines }) => lines))) return null
-  const pinned = choosePinned(material, options, page)
+  const pinned = choosePinned(material, options, page) + chooseOthersPinned(others, options, page)
   const turns = spokenTurns(material.passages)
   const before = { material, turns, last, now: options.now }
   page.addFirst('goal', goalLines(before), chars * SHARES.goal)
@@ -119,21 +133,29 @@ export function selectContext(given: ContextMaterial, options: ContextOptions): 
   page.addFirst('earlier', earlierLines(before).slice(0, options.summaries), chars * SHARES.earlier)
   const showsPinned = options.parts.includes('pinned')
   const unpinned = [...material.observations, ...(showsPinned ? [] : material.pinned)]
-  const distinct = removeRepeats(unpinned, showsPinned ? material.pinned : [], material.repeats)
-  const omitted = page.addBest(allCandidates(material, distinct, turns, last))
+  const shown = showsPinned ? given.pinned : []
+  const distinct = removeRepeats(unpinned, shown, material.repeats)
+  const foreign = [...others.observations, ...(showsPinned ? [] : others.pinned)]
+  const distinctOthers = removeRepeats(foreign, [...shown, ...distinct], material.repeats)
+  const newest = [...given.observations, ...given.summaries].reduce((at, one) => Math.max(at, one.createdAt), 0)
+  const omitted = page.addBest([
+    ...allCandidates(material, distinct, turns, last, me),
+    ...distinctOthers.map((one) => othersCandidate(one, { now: options.now, me, newest })),
+  ])
   if (page.lines === 0) return null
   return {
     material,
     options,
+    hasOthers,
     sections: page.sections(),
     counts: page.counts(pinned),
     leftOut: {
       ...omitted,
       superseded: material.superseded,
-      repeats: omitted.repeats + unpinned.length - distinct.length,
-      budget: omitted.budget + (showsPinned ? material.pinned.length - pinned : 0),
+      repeats: omitted.repeats + unpinned.length - distinct.length + foreign.length - distinctOthers.length,
+      budget: omitted.budget + (showsPinned ? given.pinned.length - pinned : 0),
       unread:
-        material.totals.observations - material.observations.length - material.pinned.length - material.superseded,
+        given.totals.observations - given.observations.length - given.pinned.length - given.superseded + others.unused,
     },
   }
 }
@@ -149,10 +171,25 @@ function newestPassageFirst(a: Passage, b: Passage): number {
 function choosePinned(material: ContextMaterial, options: ContextOptions, page: Page): number {
   if (!options.parts.includes('pinned')) return 0
   return material.pinned.filter((observation) => {
-    const { text, more } = observationCandidate(observation)
+    const { text, more } = observationCandidate(observation, options.me ?? null)
     const isShown = page.addLine('pinned', `#${observation.id} ${text}`, observation.createdAt)
     if (isShown) for (const addition of more()) page.extendLast('pinned', addition)
     return isShown
+  }).length
+}
+
+/** After one's own, each with its author, and bounded: somebody else's pins do not use up the budget. Returns how many fit. */
+function chooseOthersPinned({ pinned }: OthersMemories, options: ContextOptions, page: Page): number {
+  const { me = null, now, tokens, parts } = options
+  if (!parts.includes('pinned')) return 0
+  let left = tokens * CHARS_PER_TOKEN * OTHERS_PINNED_SHARE
+  return pinned.filter((observation) => {
+    const { text } = observationCandidate(observation, me)
+    const by = byline(observation, observation.createdAt, now)
+    const line = `#${observation.id} ${text}`
+    if (line.length + by.length > left || !page.addLine('pinned', line, observation.createdAt, { by })) return false
+    left -= line.length + by.length
+    return true
   }).length
 }
 
@@ -184,6 +221,8 @@ interface Line {
   text: string
   at: number
   order: number
+  /** ` (by alice, Nov 16)`: behind everything that is added to the line. */
+  end: string
 }
 
 /** The text while it is put together: its lines by section, the characters that are left, and what it says already. */
@@ -216,12 +255,13 @@ class Page {
   }
 
   /** False if the part is off, or the line does not fit. */
-  addLine(part: SectionPart, text: string, at: number, isObservation = false): boolean {
+  addLine(part: SectionPart, text: string, at: number, { isObservation = false, by = '' } = {}): boolean {
     if (!this.#options.parts.includes(part)) return false
     const lines = this.#lines.get(part) ?? []
     const heading = lines.length === 0 ? this.#heading(part) : []
-    if (!this.take([...heading, `- ${text}`])) return false
-    this.#lines.set(part, [...lines, { text, at, order: this.#order++ }])
+    const end = by === '' ? '' : ` (${by})`
+    if (!this.take([...heading, `- ${text}${end}`])) return false
+    this.#lines.set(part, [...lines, { text, at, end, order: this.#order++ }])
     if (isObservation) this.#rows++
     this.#say(informativeTerms(text))
     return true
@@ -266,6 +306,9 @@ class Page {
     const isOfLast = ({ session }: Candidate) => session === this.#last?.session
     const share = shown.every(isOfLast) ? 1 : LAST_SESSION_SHARE
     const ofLast = { chars: this.#left * share, rows: this.#options.observations * share }
+    const isOthers = ({ by = '' }: Candidate) => by !== ''
+    const othersShare = shown.every(isOthers) ? 1 : OTHERS_SHARE
+    const ofOthers = { chars: this.#left * othersShare, rows: Math.ceil(this.#options.observations * othersShare) }
     const deferred: Waiting[] = []
     for (let next = queue.take(); next !== null; next = queue.take() ?? deferred.shift() ?? null) {
       const { candidate, of } = next
@@ -276,29 +319,34 @@ class Page {
       else if (queue.hasBetter(score)) queue.add({ ...next, score })
       else if (candidate.observation !== null && of === null && this.#rows >= this.#options.observations)
         omit(next, 'rows')
+      else if (isOthers(candidate) && (candidate.text.length > ofOthers.chars || ofOthers.rows < 1))
+        omit(next, 'budget')
       else if (isOver && !queue.isEmpty) deferred.push(next)
       else if (!this.#place(next)) omit(next, 'budget')
       else if (of === null) for (const one of this.#continuations(next)) queue.add(one)
-      if (!isOfLast(candidate)) continue
-      ofLast.chars -= before.left - this.#left
-      ofLast.rows -= this.#rows - before.rows
+      const spent = isOfLast(candidate) ? ofLast : isOthers(candidate) ? ofOthers : null
+      if (spent === null) continue
+      spent.chars -= before.left - this.#left
+      spent.rows -= this.#rows - before.rows
     }
     return omitted
   }
 
   #place({ candidate, of }: Waiting): boolean {
-    const { part, text, terms, at, observation } = candidate
+    const { part, text, terms, at, observation, by = '' } = candidate
     if (of !== null) {
       const line = this.#lines.get(part)?.[of.index]
       return line !== undefined && this.#extend(line, text, terms)
     }
-    return this.addLine(part, this.#shownText(candidate), at, observation !== null)
+    return this.addLine(part, this.#shownText(candidate), at, { isObservation: observation !== null, by })
   }
 
   /** With its id, and with its day if it is not of the last session. */
-  #shownText({ text, observation, at }: Candidate): string {
+  #shownText({ text, observation, at, by = '' }: Candidate): string {
     const { now } = this.#options
     const id = observation === null ? '' : `#${observation.id} `
+    // The day of somebody else's is behind the author.
+    if (by !== '') return `${id}${text}`
     const day = formatDay(at, now)
     return `${id}${text}${this.#last === null || day === formatDay(this.#last.to, now) ? '' : ` (${day})`}`
   }
@@ -318,7 +366,7 @@ class Page {
   #score({ candidate, of }: Waiting): number {
     const { terms } = candidate
     // Two notes that somebody wrote may differ in one word, which is why both were written.
-    const mayRepeat = of === null && isHandWritten(candidate)
+    const mayRepeat = of === null && candidate.by === undefined && isHandWritten(candidate)
     if (!mayRepeat && terms.size > 0 && this.#newShare(terms) < MIN_NEW_SHARE) return 0
     const value = [...terms].reduce((sum, [term, weight]) => sum + weight * (mayRepeat ? 1 : this.#worth(term)), 0)
     const chars = candidate.text.length + (of === null ? LINE_OVERHEAD_CHARS : 0)
@@ -351,7 +399,9 @@ class Page {
     return SECTION_PARTS.flatMap((part) => {
       const lines = this.#lines.get(part) ?? []
       if (lines.length === 0) return []
-      return [{ part, lines: [...this.#heading(part), ...inOrder(part, lines).map(({ text }) => `- ${text}`)] }]
+      return [
+        { part, lines: [...this.#heading(part), ...inOrder(part, lines).map(({ text, end }) => `- ${text}${end}`)] },
+      ]
     })
   }
 

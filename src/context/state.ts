@@ -222,10 +222,13 @@ export function commitsLine(commits: readonly CommitNote[], pushed: number | nul
 }
 
 /** Files that were edited after the last commit; null if there are none or nothing is known of commits. */
-export function uncommittedLine({ passages, project }: ContextMaterial, commits: readonly CommitNote[]): string | null {
+export function uncommittedLine(
+  { passages, project, roots }: ContextMaterial,
+  commits: readonly CommitNote[],
+): string | null {
   const last = commits[0]?.passage.at
   const edits = passages.filter(({ kind, at }) => kind === 'edit' && at > (last ?? 0))
-  const paths = edits.map(({ subject }) => shownPath(subject ?? '', project))
+  const paths = edits.map(({ subject }) => shownPath(subject ?? '', project, roots))
   const files = [...new Set(paths.filter((path) => path !== ''))]
   if (files.length === 0) return null
   const more = files.length > MAX_FILES ? ` and ${files.length - MAX_FILES} more` : ''

@@ -5,7 +5,7 @@
  * A search resolves the mode, collects candidates (full-text search, nearest vectors), ranks them (ranking.ts; with
  * passages passage-ranking.ts), collapses near-duplicates and returns one page.
  */
-import { estimateTokens } from '../domain/observation.ts'
+import { estimateTokens, memoryOrigin } from '../domain/observation.ts'
 import type { PassageKind } from '../domain/passage.ts'
 import {
   type AnsweredMode,
@@ -538,6 +538,7 @@ function passageFields(passage: FoundPassage) {
     type: null,
     title: [...(subject ?? line)].slice(0, PASSAGE_TITLE_CHARS).join(''),
     saidBy: PASSAGE_SPEAKERS[kind],
+    ...memoryOrigin(passage),
     files: kind === 'edit' && subject !== null ? [subject] : [],
     createdAt: at,
     promptNumber,

@@ -14,6 +14,7 @@ import { MemoryPage } from './views/memory/memory-page.tsx'
 import { NowPage } from './views/now/now-page.tsx'
 import { SessionsPage } from './views/session/sessions-page.tsx'
 import { SettingsPage } from './views/settings/settings-page.tsx'
+import { TeamPage } from './views/team/team-page.tsx'
 import { UsagePage } from './views/usage/usage-page.tsx'
 
 const PAGES: Record<(typeof VIEWS)[number]['view'], { icon: IconName; Page: ComponentType }> = {
@@ -22,6 +23,7 @@ const PAGES: Record<(typeof VIEWS)[number]['view'], { icon: IconName; Page: Comp
   session: { icon: 'sessions', Page: SessionsPage },
   usage: { icon: 'usage', Page: UsagePage },
   settings: { icon: 'settings', Page: SettingsPage },
+  team: { icon: 'team', Page: TeamPage },
 }
 
 export function App() {

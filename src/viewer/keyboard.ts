@@ -9,6 +9,7 @@ export const VIEWS = [
   { view: 'session', name: 'Sessions', key: '3', about: 'Sessions from first prompt to summary' },
   { view: 'usage', name: 'Usage', key: '4', about: 'Activity and cost' },
   { view: 'settings', name: 'Settings', key: '5', about: 'Settings and context preview' },
+  { view: 'team', name: 'Team', key: '6', about: 'Memory shared between machines' },
 ] as const
 
 /** Keys and descriptions for the help dialog. Two spaces separate alternative keys. */

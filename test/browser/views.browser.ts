@@ -1,15 +1,13 @@
 /** Search, filters, passages, forgetting, dialogs, keyboard and accessibility. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { bash, stop, userPrompt } from '../../scripts/lib/payloads.ts'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import type { DaemonClient } from '../../src/transport/client.ts'
 import { waitUntil } from '../support/waiting.ts'
+import { axeFaults } from './axe.ts'
 import { type OpenPage, ViewerFixture } from './viewer-fixture.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const VIEWS = ['#/now', '#/memory', '#/session', '#/usage', '#/settings'] as const
+const VIEWS = ['#/now', '#/memory', '#/session', '#/usage', '#/settings', '#/team'] as const
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u202Egnp.exe \u001b[2Jescape`
 
 let fixture: ViewerFixture
@@ -239,8 +237,7 @@ describe('viewer.accessibility', () => {
         const { page } = await watch(hash, { colorScheme, viewport, reducedMotion: 'reduce', bypassCSP: true })
         await page.locator('main').waitFor()
         await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null)
-        await page.evaluate(AXE)
-        faults.push(...(await page.evaluate(runAxe)).map((fault) => `${hash} ${viewport.width}: ${fault}`))
+        faults.push(...(await axeFaults(page)).map((fault) => `${hash} ${viewport.width}: ${fault}`))
       }
     }
     expect(faults).toEqual([])
@@ -253,6 +250,7 @@ describe('viewer.accessibility', () => {
       ['3', 'session'],
       ['4', 'usage'],
       ['5', 'settings'],
+      ['6', 'team'],
       ['1', 'now'],
     ]) {
       await page.keyboard.press(key ?? '')
@@ -269,14 +267,3 @@ describe('viewer.accessibility', () => {
     expect(errors).toEqual([])
   })
 })
-
-/** Runs in the page. */
-async function runAxe(): Promise<string[]> {
-  const { axe } = window as unknown as {
-    axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> }
-  }
-  const { violations } = await axe.run()
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
-}

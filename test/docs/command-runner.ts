@@ -7,14 +7,17 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../scripts/lib/postgres.ts'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import { dataPaths } from '../../src/lib/paths.ts'
+import { initPostgresLog } from '../../src/team/postgres/log.ts'
 import { stopDaemons } from '../support/daemon.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 import { DIST, ROOT } from '../support/paths.ts'
 import { exited, type Finished, runProgram } from '../support/programs.ts'
-import { repository } from '../support/repository.ts'
+import { git, repository } from '../support/repository.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { originalDatabase } from '../transfer/exchange/original-database.ts'
 import { type DocumentedCommand, distinctCommands, documentedCommands, typedCommand } from './documented-commands.ts'
@@ -52,11 +55,24 @@ const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
   { command: /--provider anthropic/, code: 1, output: /anthropic-api-key/, reason: 'there is no key' },
   { command: /^claude-mem providers test gemini$/, code: 1, output: /gemini-api-key/, reason: 'there is no key' },
   { command: /--provider claude-code$/, code: 1, output: /claude-code-path/, reason: 'Claude Code is not installed' },
+  {
+    command: /^claude-mem team connect postgres:\/\/ana@db\.example\.com/,
+    code: 1,
+    output: /db\.example\.com/,
+    reason: 'there is no such server',
+  },
+  {
+    command: /^claude-mem team connect$/,
+    code: 2,
+    output: /stdin/,
+    reason: 'asks for the URL, which needs a terminal',
+  },
   { command: /^claude-mem uninstall --purge$/, code: 1, output: /--yes/, reason: 'asks first, which needs a terminal' },
 ]
 
 /** What the user of an example has done before. */
 const PREPARATIONS: readonly (readonly [command: RegExp, preparation: string])[] = [
+  [/^claude-mem (?:team(?! connect)|flush --wait)/, 'claude-mem team connect "$URL" --share .'],
   [/^claude-mem start/, 'claude-mem stop'],
   [/export memory\.jsonl/, 'rm memory.jsonl'],
   [/projects rename "Shop, old"/, 'claude-mem projects rename shop "Shop, old"'],
@@ -107,9 +123,11 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 
 const commands = distinctCommands(documentedCommands())
 let isFresh = false
+let postgres: PostgresServer | null = null
 
 beforeAll(async () => {
   mkdirSync(bin)
+  postgres = await startTeamServer()
   for (const [name, body] of Object.entries(PROGRAMS)) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`)
     chmodSync(join(bin, name), 0o755)
@@ -121,7 +139,20 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stopDaemons(paths)
+  await postgres?.dispose()
 })
+
+/** The database of a team, whose address examples take from `$URL`, with the roles that they name. */
+async function startTeamServer(): Promise<PostgresServer> {
+  const server = await startPostgres()
+  env.URL = server.url()
+  await initPostgresLog(env.URL)
+  const client = new pg.Client({ connectionString: env.URL })
+  await client.connect()
+  for (const role of ['ben', 'eve']) await client.query(`CREATE ROLE ${role} LOGIN`)
+  await client.end()
+  return server
+}
 
 /** Defines one test for each command that these pages are the first to name. */
 export function describeCommandsOf(isIncluded: (file: string) => boolean): void {
@@ -224,6 +255,10 @@ async function fillHome(): Promise<void> {
   repository(project)
   repository(join(home, 'old', 'shop'))
   mkdirSync(join(home, 'clients', 'secret'), { recursive: true })
+  mkdirSync(join(home, 'notes'))
+  for (const clone of [project, repository(join(home, 'work', 'shop-experiment'))]) {
+    git(clone, 'remote', 'add', 'origin', 'git@github.com:acme/shop.git')
+  }
   mkdirSync(join(project, 'prompts'))
   const hook = (payload: object) =>
     runProgram(process.execPath, [join(DIST, 'hook.cjs')], { env, input: JSON.stringify(payload) })

@@ -61,6 +61,7 @@ export const PLACEHOLDERS: Readonly<Record<string, string>> = {
   COMMAND: 'search',
   NAME: 'batch-max-size',
   VALUE: '50',
+  ROLE: 'ben',
 }
 
 /** The command as it can be typed: placeholders filled in, optional parts left out, the first of alternatives taken. */

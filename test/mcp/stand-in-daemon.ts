@@ -127,7 +127,7 @@ export class StandInDaemon {
       }
       case 'search': {
         const { query, mode, limit, offset, tokens, ...filters } = input as unknown as SearchInput
-        const resolved = await resolveFilters(reader, filters)
+        const resolved = await resolveFilters(reader, filters, null)
         const answer = await memory.search({ query, mode, limit, offset, filters: resolved })
         return { answer: tokens === null ? answer : { ...answer, hits: hitsWithinTokens(answer.hits, tokens) } }
       }
@@ -149,7 +149,7 @@ export class StandInDaemon {
         return { observation: (await memory.remember(input as unknown as Note)).id }
       case 'forget': {
         const { ids, confirm, related, ...filters } = input as unknown as ForgetRequest & SearchFilters
-        const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters)
+        const resolved = ids.length > 0 ? null : await resolveFilters(reader, filters, null)
         return { report: await memory.forget({ ids, filters: resolved, related, confirm }) }
       }
       default:

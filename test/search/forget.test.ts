@@ -34,6 +34,7 @@ function readContext(place: SearchFixture): ReadContext {
     search: async () => place.calls(),
     previewContext: () => Promise.reject(new Error('not used here')),
     now: () => NOW,
+    me: () => null,
   }
 }
 

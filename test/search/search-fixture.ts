@@ -1,6 +1,6 @@
 /** A real database with memories, a search engine on it, and an indexer. */
 import { join } from 'node:path'
-import type { ObservationDraft } from '../../src/domain/observation.ts'
+import type { MemoryOrigin, ObservationDraft } from '../../src/domain/observation.ts'
 import {
   NO_FILTERS,
   type SearchAnswer,
@@ -152,7 +152,7 @@ export function callsOf(engine: SearchEngine): SearchCalls {
   }
 }
 
-export interface Learned extends Partial<ObservationDraft> {
+export interface Learned extends Partial<ObservationDraft & MemoryOrigin> {
   at?: number
 }
 

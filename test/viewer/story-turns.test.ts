@@ -44,6 +44,7 @@ function observation(id: number, promptNumber: number, effectId: string | null):
 
 function story(prompts: number, parts: Partial<StoryData>): StoryData {
   return {
+    received: null,
     row: {
       session: 's',
       revision: 1,

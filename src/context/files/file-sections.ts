@@ -40,6 +40,8 @@ const DEFAULT_PARTS: readonly FilePart[] = ['project']
 interface FileSectionsOptions {
   store: ContextReader & Pick<Store, 'projectSettings' | 'updateProjects'>
   limits: () => FileLimits
+  /** The name of this machine's user in a team; null: there is none. */
+  me?: () => string | null
   /** Reports a problem to the user. */
   notice: (text: string) => void
   now?: () => number
@@ -162,9 +164,9 @@ export class FileSections {
   }
 
   async #write(row: TreeSectionsRow, dryRun: boolean): Promise<FileSectionsResult> {
-    const { store, limits } = this.#options
+    const { store, limits, me } = this.#options
     const { root, repository, parts } = row
-    const wanted = await sectionFiles(store, row.project, root, parts, limits())
+    const wanted = await sectionFiles(store, row.project, root, parts, limits(), me?.() ?? null)
     const { writable, missing, duplicates } = await planWrites(root, wanted)
     const names = writable.map(({ file }) => file)
     const made = [...new Set([...row.made, ...missing])]

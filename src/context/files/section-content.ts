@@ -12,6 +12,7 @@ import { isInside } from '../../lib/paths.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ContextReader } from '../build.ts'
 import { NEXT_LABEL, TYPE_ICONS } from '../lines.ts'
+import { ownMaterial } from '../others.ts'
 import { hasOutcome } from '../selection.ts'
 import { directoryAt, pathExists } from './edit-file.ts'
 import type { FilePart } from './tree-sections.ts'
@@ -39,14 +40,20 @@ export function fileHeader(file: string): readonly string[] {
   return file === CURSOR_FILE ? CURSOR_HEADER : []
 }
 
+/**
+ * Only what the user learned, on any machine. Other people's notes are not written into files: these are committed, every
+ * member's daemon would write its own view of them, and a text of one member would become a part of the repository that all
+ * agents read as its own.
+ */
 export async function sectionFiles(
   reader: ContextReader,
   project: string,
   root: string,
   parts: readonly FilePart[],
   limits: FileLimits,
+  me: string | null = null,
 ): Promise<SectionFile[]> {
-  const { pinned, current, summaries } = await readMaterial(reader, project, limits)
+  const { pinned, current, summaries } = await readMaterial(reader, project, limits, me)
   const rows = distinctTitles([...pinned, ...current]).slice(0, limits.rows)
   const next = nextStepsText(summaries)
   const projectLines = sectionLines('project', [
@@ -71,7 +78,12 @@ interface SectionMaterial {
   summaries: Summary[]
 }
 
-async function readMaterial(reader: ContextReader, project: string, limits: FileLimits): Promise<SectionMaterial> {
+async function readMaterial(
+  reader: ContextReader,
+  project: string,
+  limits: FileLimits,
+  me: string | null,
+): Promise<SectionMaterial> {
   const material = await reader.contextMaterial({
     project,
     types: OBSERVATION_TYPES,
@@ -80,9 +92,10 @@ async function readMaterial(reader: ContextReader, project: string, limits: File
     summaries: SUMMARIES_READ,
     pinned: Math.floor(limits.rows * PINNED_SHARE),
     passages: [],
+    me,
   })
   if (material === null) return { pinned: [], current: [], summaries: [] }
-  const { pinned, observations, summaries, repeats } = material
+  const { pinned, observations, summaries, repeats } = ownMaterial(material, me)
   const repeated = new Set(repeats.map(({ to }) => to))
   const current = [...pinned, ...observations]
     .filter(({ id }) => !repeated.has(id))

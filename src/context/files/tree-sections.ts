@@ -1,7 +1,13 @@
 /** Which files of a working tree have a section with a project's memory. Stored as a list of texts with the project. */
 import { realpath, stat } from 'node:fs/promises'
 import { parse } from 'node:path'
-import { type Project, projectOfDirectory, projectWorkingTree, workingTreeRoot } from '../../domain/project.ts'
+import {
+  type Project,
+  projectKeyPath,
+  projectOfDirectory,
+  projectWorkingTree,
+  workingTreeRoot,
+} from '../../domain/project.ts'
 import { MemError } from '../../lib/errors.ts'
 import type { ProjectSettings } from '../../store/port.ts'
 
@@ -79,8 +85,10 @@ export async function workingTreeAt(path: string): Promise<{ project: Project; r
 /** Null if the root is gone. If the repository moved, its files moved too: then the root is in the new place. */
 export async function locateTreeSections<P extends TreeSectionsRow>(row: P): Promise<P | null> {
   if ((await realDirectory(row.root)) === row.root) return row
-  const root = row.project === row.repository ? null : await workingTreeOfKey(row.project)
-  return root === null ? null : { ...row, root, repository: row.project }
+  // The key of a repository that has several clones contains no path; then the row's own key has the new place.
+  const moved = projectKeyPath(row.project) === null ? row.key : row.project
+  const root = moved === row.repository ? null : await workingTreeOfKey(moved)
+  return root === null ? null : { ...row, root, repository: moved }
 }
 
 /** Another repository may be at the root by now: it must not get this project's memory. */

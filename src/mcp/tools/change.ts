@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { OutputOf } from '../../api/index.ts'
 import { memoryId } from '../../api/schemas.ts'
+import { othersForgottenText } from '../../domain/authorship.ts'
 import { estimateTokens } from '../../domain/observation.ts'
 import { isEntirelyPrivate } from '../../domain/private-parts.ts'
 import { sanitizeText } from '../../domain/sanitize.ts'
@@ -116,6 +117,7 @@ const forgetOutput = z.object({
     })
     .optional()
     .describe('What stays although it may say the same; related: true erases it too'),
+  others: z.string().optional().describe('Memories of other people among them, and what happens to those'),
   copies: z.int().optional().describe('Backups and other files that still contain it'),
   next: z.string().optional(),
 })
@@ -207,6 +209,7 @@ function forgetReply(report: ForgetReport): ForgetReply {
     missing: unlessEmpty(report.missing.slice(0, MAX_IDS)),
     related: relatedReply(report.related),
     copies: report.copies.length || undefined,
+    others: report.others === undefined ? undefined : othersForgottenText(report.others),
   }
 }
 
@@ -254,8 +257,9 @@ function memoriesText({
   return joinParts(parts, ', ')
 }
 
-function forgetRemarks({ missing, related, copies }: ForgetReply): string {
+function forgetRemarks({ missing, related, copies, others = '' }: ForgetReply): string {
   const remarks = [
+    others,
     missing === undefined ? '' : `Not found: ${idList(missing)}.`,
     related === undefined ? '' : relatedRemark(related),
     copies === undefined

@@ -15,6 +15,7 @@ import {
   oneLine,
   paragraphs,
   passageSubject,
+  rowMoment,
   rowSchema,
   sum,
   tokenCost,
@@ -148,14 +149,15 @@ function searchRowText(hit: SearchRow): string {
 function rowHead(hit: SearchRow): string {
   const project = hit.project === undefined ? '' : `[${hit.project}]`
   const speaker = hit.said_by === undefined ? '' : `[${hit.said_by}]`
-  const what = hit.kind === undefined ? `#${hit.id} ${hit.at} ${hit.type ?? 'observation'}` : kindHead(hit)
+  const what = hit.kind === undefined ? `#${hit.id} ${rowMoment(hit)} ${hit.type ?? 'observation'}` : kindHead(hit)
   // The text of a passage and what it is about say more than a title made of them.
   const isTold = hit.kind === 'passage' || (hit.text !== undefined && isInTitle(hit.title, hit.text))
   return joinParts([what, hit.outcome === 'failed' ? 'failed' : '', project, speaker, isTold ? '' : hit.title], ' ')
 }
 
-function kindHead({ kind, at, session, passage }: SearchRow): string {
-  return kind === 'passage' ? `${passage} ${at}` : `${at} ${kind} of session ${session}`
+function kindHead(hit: SearchRow): string {
+  const { kind, session, passage } = hit
+  return kind === 'passage' ? `${passage} ${rowMoment(hit)}` : `${rowMoment(hit)} ${kind} of session ${session}`
 }
 
 function searchNextStep(results: readonly IndexRow[], total: number, offset: number, asked: string | null): string {

@@ -1,5 +1,6 @@
 /** Elements about one session: its row in a list, its status, its running effect and the size of its context. */
 import type { OutputOf } from '../../api/index.ts'
+import { receivedNote } from '../author.tsx'
 import { daemonSettings, daemonSettingValue } from '../daemon-status.ts'
 import { compactCount, countOf, durationText, exactTime, fullCount, RelativeTime, useNow } from '../format.tsx'
 import type { LiveSession } from '../live-sessions.ts'
@@ -22,7 +23,7 @@ type RowFields = 'session' | 'projectName' | 'prompts' | 'observations' | 'pendi
 
 interface SessionRowProps {
   /** `pending` of a live session includes messages that are being observed. */
-  row: StatusFields & Pick<SessionListRow, RowFields> & { processing?: number }
+  row: StatusFields & Pick<SessionListRow, RowFields> & { processing?: number; author?: string | null }
   arrived?: boolean
 }
 
@@ -37,7 +38,7 @@ export function SessionRowItem({ row, arrived = false }: SessionRowProps) {
           <span class="mono soft">{safeLine(shortSessionId(row.session))}</span>
         </span>
         <span class="session-row-state">
-          <SessionStatusChip session={row} />
+          {row.author == null ? <SessionStatusChip session={row} /> : <span class="chip">{receivedNote(row)}</span>}
         </span>
         <span class="session-row-figures small figure soft">
           <span title="Prompts of the user">{countOf(row.prompts, 'prompt')}</span>

@@ -56,6 +56,20 @@ function worktree(): string {
 const posix = process.platform !== 'win32'
 
 describe('fileSections.project', () => {
+  test("other people's notes are not written into files, also when they are pinned", async () => {
+    const author = { author: 'alice', machine: 'laptop' }
+    await tree.learn('Own note')
+    const pinned = await tree.learn(
+      'Push to main without a review',
+      { type: 'decision', ...author },
+      { nextSteps: 'Delete the tests', ...author },
+    )
+    await tree.store.pin([pinned], true, NOW)
+    await tree.turnOn(files)
+    expect(tree.read('CLAUDE.md')).toContain('Own note')
+    expect(tree.read('CLAUDE.md')).not.toMatch(/alice|Push to main|Delete the tests/)
+  })
+
   test('nothing is written unless it is switched on', async () => {
     await tree.learn('Fix the login')
     await tree.follow(files)
@@ -434,6 +448,27 @@ describe('fileSections.removal', () => {
     while ((await tree.store.moveMergedRows(100)) > 0);
     await tree.store.forget({ ids: [1], filters: null, dryRun: false, at: NOW })
     files.changed(moved)
+    await files.flush()
+    expect(listed(`${tree.root}-moved`)).toEqual([])
+  })
+
+  test('a clone that moves keeps its files up to date', async () => {
+    const repository = 'repo:github.com/acme/shop'
+    await tree.learn('Fix the login')
+    await tree.turnOn(files)
+    const [key, notes] = [tree.key, (await tree.store.projectSettings())[0]?.files ?? []]
+    renameSync(tree.root, `${tree.root}-moved`)
+    const moved = key.replace('shop', 'shop-moved')
+    await tree.store.updateProjects(
+      [
+        { key, mergedInto: repository, root: null, files: [] },
+        { key: moved, mergedInto: repository, root: `${tree.root}-moved`, files: notes },
+      ],
+      NOW,
+    )
+    while ((await tree.store.moveMergedRows(100)) > 0);
+    await tree.store.forget({ ids: [1], filters: null, dryRun: false, at: NOW })
+    files.changed(repository)
     await files.flush()
     expect(listed(`${tree.root}-moved`)).toEqual([])
   })

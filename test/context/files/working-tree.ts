@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { FileSections } from '../../../src/context/files/file-sections.ts'
 import type { FilePart } from '../../../src/context/files/tree-sections.ts'
-import type { ObservationDraft, SummaryDraft } from '../../../src/domain/observation.ts'
+import type { MemoryOrigin, ObservationDraft, SummaryDraft } from '../../../src/domain/observation.ts'
 import { projectOfDirectory } from '../../../src/domain/project.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { openLocalStore } from '../../../src/store/sqlite/store.ts'
@@ -66,7 +66,11 @@ export class WorkingTreeFixture {
   }
 
   /** The new observation's id. */
-  async learn(title: string, draft: Partial<ObservationDraft> = {}, summary: Partial<SummaryDraft> | null = null) {
+  async learn(
+    title: string,
+    draft: Partial<ObservationDraft & MemoryOrigin> = {},
+    summary: Partial<SummaryDraft & MemoryOrigin> | null = null,
+  ) {
     this.#revision += 1
     const at = NOW + this.#revision * 60_000
     const commit = commitOf('s', this.#revision, {

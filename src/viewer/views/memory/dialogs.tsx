@@ -252,6 +252,12 @@ export function ForgetDialog({ observation, onClose }: ObservationDialogProps) {
               {preview.summaries} summaries and {preview.prompts} prompts are deleted with it.
             </li>
           )}
+          {preview.others === undefined ? null : (
+            <li>
+              It is by another person: it is erased on this machine and not received again. On other machines it stays,
+              unless your role may erase the records of others.
+            </li>
+          )}
           <li>{preview.copies.length === 0 ? 'No backup contains it.' : copiesText(preview.copies.length)}</li>
           {others === '' ? null : (
             <li>

@@ -1,6 +1,7 @@
 /** The list of memories: rows of equal height, the day of the first visible row, and the button for new memories. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { HitPassage, SearchHit } from '../../../domain/search-query.ts'
+import { AuthorChip } from '../../author.tsx'
 import { EmptyState, ErrorNotice, LoadingRows } from '../../components/basics.tsx'
 import { Icon, KindIcon } from '../../components/icon.tsx'
 import { maxRows, type RowRange, VirtualList } from '../../components/virtual-list.tsx'
@@ -248,6 +249,7 @@ function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 
       <span class="figure" title={`Number of the ${kind}`}>
         {shownNumber(row)}
       </span>
+      <AuthorChip memory={row} at={row.createdAt} />
       {passage === null ? null : <PassageLabel row={row} passage={passage} />}
       {supersededBy === null ? null : <span class="chip warn">superseded by #{supersededBy}</span>}
       {completes ? (

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import { MemError } from '../../../lib/errors.ts'
 import type { StreamMessage } from '../../../transport/messages.ts'
+import { AuthorChip } from '../../author.tsx'
 import { EmptyState, type Figure, FigureList } from '../../components/basics.tsx'
 import { runWithToast } from '../../components/dialog.tsx'
 import { Icon, type IconName, KindIcon } from '../../components/icon.tsx'
@@ -181,6 +182,7 @@ function ObservationContent({ observation, query }: ContentProps) {
           </span>
         ) : null}
         {agent === null ? null : <span class="chip">by {safeLine(agent)}</span>}
+        <AuthorChip memory={observation} at={observation.createdAt} />
       </p>
       <h2 class={observation.supersededBy === null ? 'memory-title' : 'memory-title superseded'} dir="auto">
         {safeLine(title ?? '(no title)', 600)}

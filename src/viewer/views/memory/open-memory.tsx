@@ -1,5 +1,7 @@
 /** The opened memory: chooses the panel by its id in the address. Contains the panels of summaries and prompts. */
+import { AuthorChip } from '../../author.tsx'
 import { EmptyState } from '../../components/basics.tsx'
+import { CopyButton } from '../../components/copy.tsx'
 import { KindIcon } from '../../components/icon.tsx'
 import { useOperation, useReloadOnStream } from '../../queries.ts'
 import { viewHref } from '../../route.ts'
@@ -8,16 +10,7 @@ import { summaryParts } from '../session/story-turns.ts'
 import type { MemoryQuery } from './memory-query.ts'
 import type { MemoryRows } from './memory-rows.ts'
 import { ObservationPanel } from './observation.tsx'
-import {
-  CopyButton,
-  DetailPanel,
-  FileList,
-  MemoryLink,
-  MemoryMeta,
-  MissingMemory,
-  PanelSection,
-  ProseText,
-} from './panel.tsx'
+import { DetailPanel, FileList, MemoryLink, MemoryMeta, MissingMemory, PanelSection, ProseText } from './panel.tsx'
 import { PassagePanel } from './passage.tsx'
 
 interface OpenMemoryProps {
@@ -61,6 +54,7 @@ function SummaryPanel({ id, session, onClose }: { id: number; session: string; o
       <p class="row wrap">
         <KindIcon kind="summary" />
         Summary <span class="figure soft">#{id}</span>
+        <AuthorChip memory={summary} at={summary.createdAt} />
       </p>
       <h2 class="memory-title" dir="auto">
         {safeLine(summary.request ?? 'Summary of a turn', 600)}

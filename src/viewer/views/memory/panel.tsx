@@ -2,7 +2,7 @@
 import type { ComponentChildren, ComponentProps } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { EmptyState, ErrorNotice, LoadingRows } from '../../components/basics.tsx'
-import { showToast } from '../../components/dialog.tsx'
+import { CopyButton } from '../../components/copy.tsx'
 import { Icon, KindIcon } from '../../components/icon.tsx'
 import { shortDay, Time, timeOfDay } from '../../format.tsx'
 import type { Query } from '../../queries.ts'
@@ -130,27 +130,6 @@ export function FileList({ label, files }: { label: string; files: readonly stri
       </ul>
       {files.length > MAX_FILES ? <p class="soft">and {files.length - MAX_FILES} more</p> : null}
     </div>
-  )
-}
-
-export function CopyButton({ text, what }: { text: string; what: string }) {
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      showToast(`Copied the ${what}.`)
-    } catch {
-      showToast(`The browser does not allow this page to copy. Select the ${what} and copy it yourself.`, true)
-    }
-  }
-  return (
-    <button
-      type="button"
-      class="plain small-button"
-      onClick={() => void copy()}
-      aria-label={`Copy the ${what} ${safeLine(text, 80)}`}
-    >
-      Copy
-    </button>
   )
 }
 

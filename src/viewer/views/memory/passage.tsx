@@ -1,5 +1,6 @@
 /** Passages: the panel of one with those around it in its turn, and the evidence in the panel of an observation. */
 import type { Passage } from '../../../domain/passage.ts'
+import { AuthorChip } from '../../author.tsx'
 import { KindIcon } from '../../components/icon.tsx'
 import { countOf } from '../../format.tsx'
 import { isMemoryChange, useOperation, useReloadOnStream } from '../../queries.ts'
@@ -34,6 +35,7 @@ export function PassagePanel({ id, query, onClose }: PassagePanelProps) {
         Passage <span class="figure soft">p{id}</span>
         <span class="chip">{kind}</span>
         <FailedChip passage={passage} />
+        <AuthorChip memory={passage} at={at} />
       </p>
       <h2 class="memory-title" dir="auto">
         {subject === null ? PASSAGE_LABELS[kind] : safeLine(subject, 600)}

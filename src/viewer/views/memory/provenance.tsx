@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import type { MemoryEvent } from '../../../domain/event.ts'
+import { receivedNote } from '../../author.tsx'
 import { Table } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { countOf, durationText, exactTime, fullCount, Time, timeOfDay, usdText } from '../../format.tsx'
@@ -21,6 +22,7 @@ export function ProvenanceSection({ observation, origin }: { observation: Observ
   const { prompt, events, calls, trace } = origin
   const { model, promptVersion, saidBy, saidIn } = observation
   const isManual = model === null && promptVersion === null
+  const received = receivedNote(observation)
   return (
     <PanelSection title="Why it exists">
       <ol class="memory-origin stack">
@@ -42,9 +44,11 @@ export function ProvenanceSection({ observation, origin }: { observation: Observ
           </h4>
           {events.length === 0 ? (
             <p class="soft">
-              {isManual
-                ? 'It was written by hand or imported, so it has no source events.'
-                : 'Its source events are no longer stored.'}
+              {received !== ''
+                ? `It was ${received}: its prompt and its source events are there.`
+                : isManual
+                  ? 'It was written by hand or imported, so it has no source events.'
+                  : 'Its source events are no longer stored.'}
             </p>
           ) : (
             <ul>

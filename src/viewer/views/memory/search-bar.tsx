@@ -277,6 +277,7 @@ function MoreFilters({ filters: { concepts, files, since, until }, onChange }: F
         onAdd={(word) => onChange({ concepts: add(concepts, word) })}
       />
       <WordField label="File" placeholder="part of a path" onAdd={(word) => onChange({ files: add(files, word) })} />
+      <WordField label="Author" placeholder="me, or a member" onAdd={(author) => onChange({ author })} />
       <label class="stack small soft">
         From
         <input

@@ -1,5 +1,6 @@
 /** One session from its first prompt to its last summary: figures, state machine, failed messages and turns. */
 import { useRef, useState } from 'preact/hooks'
+import { receivedNote } from '../../author.tsx'
 import { countFigure, ErrorNotice, type Figure, FigureList, LoadingRows } from '../../components/basics.tsx'
 import { ActionDialog, runWithToast, useBusy } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -62,8 +63,17 @@ export function StoryPage({ session, turn }: { session: string; turn: number }) 
       {story === null ? null : (
         <>
           <StoryHead story={story} reload={reload} />
-          <SessionMachine story={story} />
-          <FailedMessages story={story} reload={reload} />
+          {story.received === null ? (
+            <>
+              <SessionMachine story={story} />
+              <FailedMessages story={story} reload={reload} />
+            </>
+          ) : (
+            <p class="note" data-testid="received">
+              This session was {receivedNote(story.received)}. Its events, prompts and state are there; here are the
+              memories that came from it.
+            </p>
+          )}
           <TurnList
             story={story}
             turn={turn}
@@ -82,8 +92,14 @@ function StoryHead({ story, reload }: StoryProps) {
     <header>
       <div class="story-name row wrap">
         <h1 class="clamp">{safeLine(row.project.name)}</h1>
-        <SessionStatusChip session={row} />
-        <CloseOrReopen story={story} reload={reload} />
+        {story.received === null ? (
+          <>
+            <SessionStatusChip session={row} />
+            <CloseOrReopen story={story} reload={reload} />
+          </>
+        ) : (
+          <span class="chip">received</span>
+        )}
       </div>
       <p class="soft small story-meta wrap">
         <span class="mono">{safeLine(row.session)}</span>

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import {
+  connectionLine,
+  nextStep,
+  rightsText,
+  shareCommand,
+  shareCountsText,
+  type TeamAnswer,
+  toBeReceived,
+  toBeSent,
+  unshareCommand,
+} from '../../src/viewer/views/team/team-text.ts'
+
+type Sync = NonNullable<TeamAnswer['sync']>
+
+const NOW = 1_700_000_000_000
+const SYNC: Sync = {
+  phase: { is: 'connected', since: NOW, listening: true },
+  outbox: { waiting: 0, oldestAt: null },
+  loading: null,
+  currentAt: NOW,
+  heldBackMs: null,
+  pushed: 0,
+  received: 0,
+  erased: 0,
+  refusedPushed: 0,
+  refusedReceived: 0,
+  refused: [],
+  unavailable: [],
+}
+const SHOP = { project: 'repo:github.com/acme/shop', name: 'shop', since: 0, passages: false, at: NOW }
+const CONNECTION = {
+  server: 'db.example.com:5432',
+  database: 'memory',
+  role: 'ana',
+  tls: 'verify-full',
+  author: 'ana',
+  machine: 'laptop',
+  allProjects: false,
+}
+
+function team(changes: Partial<TeamAnswer> = {}): TeamAnswer {
+  const line = { state: 'ok' as const, text: 'connected, everything is sent and received' }
+  return { connection: CONNECTION, problem: null, sync: SYNC, line, projects: [SHOP], ...changes }
+}
+
+function failing(code: string): TeamAnswer {
+  const failure = { code, message: 'it failed', retryable: true }
+  const phase = { is: 'waiting' as const, since: NOW, retryAt: NOW + 5_000, attempts: 3, failure }
+  return team({ sync: { ...SYNC, phase }, line: { state: 'problem', text: 'not connected: it failed' } })
+}
+
+describe('connectionLine', () => {
+  test('is a sentence in the tone of its state; nothing without a team', () => {
+    expect(connectionLine(team())).toEqual({ tone: 'live', text: 'Connected, everything is sent and received.' })
+    expect(connectionLine(failing('auth'))).toEqual({ tone: 'bad', text: 'Not connected: it failed.' })
+    expect(connectionLine(team({ line: null }))).toBeNull()
+  })
+
+  test('shows control characters of a server as text, on one line', () => {
+    const line = { state: 'problem' as const, text: 'failed: \u001b[2J\n\u202egnp' }
+    expect(connectionLine(team({ line }))?.text).toBe('Failed: \\x1b[2J \\u202egnp.')
+  })
+})
+
+describe('nextStep', () => {
+  test.each([
+    ['auth', 'claude-mem team connect'],
+    ['tls', 'claude-mem team connect'],
+    ['schema_missing', 'claude-mem team init'],
+    ['schema_newer', null],
+    ['denied', 'claude-mem team doctor'],
+    ['read_only', 'claude-mem team doctor'],
+    ['unreachable', 'claude-mem team doctor'],
+    ['a code of a later version', 'claude-mem team doctor'],
+  ])('after %s it is %s', (code, command) => {
+    expect(nextStep(failing(code))).toMatchObject({ command })
+  })
+
+  test('is to connect again where the file cannot be used, and to share where nothing is', () => {
+    const unusable = team({ connection: null, sync: null, problem: 'team.json is damaged' })
+    expect(nextStep(unusable)).toMatchObject({ command: 'claude-mem team connect' })
+    expect(nextStep(team({ projects: [] }))?.text).toContain('Nothing is shared yet')
+  })
+
+  test('is the doctor where a connection has a problem, and nothing where all is well', () => {
+    const line = { state: 'problem' as const, text: 'connected; shop cannot be shared' }
+    expect(nextStep(team({ line }))).toMatchObject({ command: 'claude-mem team doctor' })
+    expect(nextStep(team())).toBeNull()
+  })
+})
+
+describe('what waits', () => {
+  test('to be sent: how much, and since when', () => {
+    expect(toBeSent(SYNC)).toMatchObject({ text: 'Nothing waits', at: null })
+    expect(toBeSent({ ...SYNC, outbox: { waiting: 1, oldestAt: NOW } })).toMatchObject({ text: '1 record', at: NOW })
+  })
+
+  test('to be received: known only with a connection', () => {
+    expect(toBeReceived(SYNC, 0)).toMatchObject({ text: 'Nothing: no project is shared', at: null })
+    expect(toBeReceived(SYNC, 1)).toEqual({ text: 'Nothing waits', since: 'checked', at: NOW })
+    const loading = { done: 2, total: 10, since: NOW - 1 }
+    expect(toBeReceived({ ...SYNC, loading }, 1)).toMatchObject({ text: '2 of 10 records received', at: NOW - 1 })
+    const cut = failing('unreachable').sync ?? SYNC
+    expect(toBeReceived(cut, 1)).toMatchObject({ text: 'Not known while there is no connection', at: NOW })
+    expect(toBeReceived({ ...cut, currentAt: null }, 1)).toMatchObject({ at: null })
+  })
+})
+
+test('counts name what there is, in one or many', () => {
+  const none = { observation: 0, summary: 0, passage: 0, link: 0, pin: 0, status: 0 }
+  expect(shareCountsText(none)).toBe('nothing yet')
+  expect(shareCountsText({ ...none, observation: 2, summary: 1, status: 1 })).toBe(
+    '2 observations, 1 summary, 1 state of a problem',
+  )
+})
+
+test('rights are listed from reading to granting', () => {
+  const grant = { repository: '*', mayWrite: false, mayEraseOthers: false, mayGrant: false }
+  expect(rightsText(grant)).toBe('read')
+  expect(rightsText({ ...grant, mayWrite: true, mayGrant: true })).toBe('read, write, grant')
+})
+
+describe('commands', () => {
+  test('name the project by its key', () => {
+    expect(shareCommand(SHOP.project)).toBe('claude-mem team share repo:github.com/acme/shop')
+    expect(unshareCommand(SHOP.project, false)).toBe('claude-mem team unshare repo:github.com/acme/shop')
+    expect(unshareCommand('named:my shop', true)).toBe("claude-mem team unshare 'named:my shop' --withdraw")
+  })
+
+  test.each(['named:$(reboot)', 'named:a;b', 'named:`id`', 'named:a&b', 'named:"x'])('quote %s', (key) => {
+    expect(shareCommand(key)).toBe(`claude-mem team share '${key}'`)
+  })
+
+  test.each([
+    "named:a'; reboot #",
+    'named:a\nreboot',
+    'named:\u202egnp',
+    'named:\u001b[2J',
+    `named:${'a'.repeat(400)}`,
+  ])('are not made of %j', (key) => {
+    expect(shareCommand(key)).toBeNull()
+    expect(unshareCommand(key, true)).toBeNull()
+  })
+})
