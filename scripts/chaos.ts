@@ -1,7 +1,8 @@
 /**
  * `npm run chaos -- --kills 200 [--provider anthropic] --json`: hooks report while the daemon is killed again and again; then
  * a clean daemon finishes the work, and the log of the clients is compared with the database. With `--scenario NAME` or
- * `--scenario all` it runs one of the troubles in chaos/scenarios.ts instead. docs/benchmarks.md describes the results.
+ * `--scenario all` it runs one of the troubles in chaos/scenarios.ts instead, with `--team` the daemons of a team
+ * (chaos/team.ts). docs/benchmarks.md describes the results.
  */
 import { mkdirSync, watch } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +11,7 @@ import { FAULT_POINTS } from '../src/lib/faults.ts'
 import { ChaosModel, Clients } from './chaos/clients.ts'
 import { Killer, type Way } from './chaos/killer.ts'
 import { runScenarios } from './chaos/run-scenarios.ts'
+import { runTeamChaos } from './chaos/team.ts'
 import { judge, type Verdict } from './chaos/verdict.ts'
 import { freshSeed, Random } from './lib/random.ts'
 import { Progress, printNote, report, rounded } from './lib/report.ts'
@@ -38,6 +40,7 @@ const { values: options } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     scenario: { type: 'string' },
+    team: { type: 'boolean', default: false },
     provider: { type: 'string', default: 'plain' },
     seed: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -52,11 +55,15 @@ async function main(): Promise<number> {
   const known = options.provider === 'plain' || options.provider === 'anthropic'
   if (!Number.isInteger(wanted) || wanted < 1 || !Number.isInteger(seed) || !known) {
     printNote(
-      'usage: npm run chaos -- [--kills 200 | --scenario NAME] [--seed 1] [--provider plain|anthropic] [--sabotage] [--keep] [--json]',
+      'usage: npm run chaos -- [--kills 200 | --scenario NAME | --team --kills 100] [--seed 1] [--provider plain|anthropic] [--sabotage] [--keep] [--json]',
     )
     return 2
   }
   printNote(`seed ${seed}`)
+  if (options.team) {
+    const { sabotage, keep, json } = options
+    return await runTeamChaos({ kills: wanted, seed, sabotage, keep, json })
+  }
   if (options.scenario !== undefined) {
     const { sabotage, keep, json } = options
     return await runScenarios(options.scenario, { seed, sabotage, keep, json })

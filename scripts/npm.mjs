@@ -30,6 +30,7 @@ const BENCHMARKS = {
   secrets: 'secrets that are masked before anything is stored, and harmless texts that are changed',
   restore: 'a start on 10,000 sessions, 1,000 of them unfinished: first ack, memory, sessions awake',
   soak: 'an hour of events, viewers, searches, restarts and provider faults: what grows, and what was lost: [--minutes 60]',
+  team: 'sharing through PostgreSQL: records per second, delay to another machine, first load, hooks while the server is away',
 }
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')

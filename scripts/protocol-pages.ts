@@ -7,6 +7,7 @@ import { memoryOperations } from '../src/api/operations/memory.ts'
 import { projectOperations } from '../src/api/operations/projects.ts'
 import { sessionOperations } from '../src/api/operations/sessions.ts'
 import { summaryOperations } from '../src/api/operations/summaries.ts'
+import { teamOperations } from '../src/api/operations/team.ts'
 import { ROUTES } from '../src/api/routes.ts'
 import { DOORS, type Door } from '../src/domain/doors.ts'
 import { FILTER_NAMES, SEARCH_FILTERS } from '../src/domain/search-query.ts'
@@ -22,6 +23,7 @@ const GROUPS: Record<string, object> = {
   'Events and sessions': { ...sessionOperations, ...summaryOperations },
   'The memory': memoryOperations,
   'Projects, context and files': projectOperations,
+  'A team': teamOperations,
 }
 
 export function protocolPage(page: string): string {

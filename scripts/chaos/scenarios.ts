@@ -492,11 +492,13 @@ async function forgotten(world: World, cwd: string): Promise<void> {
 
 async function hostileRepositories(world: World): Promise<void> {
   const victim = repository(world.directory('victim'))
+  git(victim, 'remote', 'add', 'origin', VICTIM_REMOTE)
   const known = { id: 'victim-session', cwd: victim }
   const daemon = await world.start()
   // The victim's own memory stays; it must not reach another directory.
   const word = `victimword${world.random.between(1e8, 9e8)}`
   const turn = world.turn(known.id, victim)
+  await world.report(say.sessionStart(turn))
   await world.report(say.userPrompt(turn, `do ${word}`))
   await world.report(say.bash(turn, 'victim-tool', `echo ${word}`, word))
   await world.report(say.stop(turn, `did ${word}`))
@@ -520,6 +522,8 @@ async function hostileRepositories(world: World): Promise<void> {
   await world.stop(daemon)
 }
 
+const VICTIM_REMOTE = 'https://github.com/acme/victim.git'
+
 /** Directories as an archive could contain them. Sabotage: a real worktree of the victim, which shares its memory. */
 function hostileDirectories(world: World, victim: string): Record<string, string> {
   if (world.sabotage) {
@@ -537,7 +541,31 @@ function hostileDirectories(world: World, victim: string): Record<string, string
     writeFileSync(join(directory, '.git', 'HEAD'), 'ref: refs/heads/main\n')
   }
   const fifo = (path: string) => spawnSync('mkfifo', [path])
+  const claiming = (directory: string) => {
+    repository(directory)
+    git(directory, 'remote', 'add', 'origin', VICTIM_REMOTE)
+    git(directory, 'update-ref', '--no-deref', 'refs/heads/claimed', 'HEAD')
+    writeFileSync(join(directory, '.git', 'refs', 'heads', 'claimed'), git(victim, 'rev-parse', 'HEAD'))
+  }
+  const objects = (directory: string) => join(directory, '.git', 'objects')
   return Object.fromEntries([
+    make('remote', claiming),
+    make('alternates', (at) => {
+      claiming(at)
+      mkdirSync(join(objects(at), 'info'), { recursive: true })
+      writeFileSync(join(objects(at), 'info', 'alternates'), `${objects(victim)}\n${objects(at)}\n`)
+    }),
+    make('linked-objects', (at) => {
+      claiming(at)
+      rmSync(objects(at), { recursive: true })
+      symlinkSync(objects(victim), objects(at))
+    }),
+    make('fifo-config', (at) => {
+      claiming(at)
+      rmSync(join(at, '.git', 'config'))
+      fifo(join(at, '.git', 'config'))
+      fifo(join(at, '.git', 'packed-refs'))
+    }),
     make('gitdir', (at) => writeFileSync(join(at, '.git'), `gitdir: ${join(victim, '.git')}\n`)),
     make('symlink', (at) => symlinkSync(join(victim, '.git'), join(at, '.git'))),
     make('commondir', (at) => {

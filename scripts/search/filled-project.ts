@@ -1,6 +1,6 @@
 /** A memory of a given size in one project: that of its data directory, where the benchmarks run their hooks. */
 import type { ObservationDraft, SummaryDraft } from '../../src/domain/observation.ts'
-import { projectOfDirectory } from '../../src/domain/project.ts'
+import { type Project, projectOfDirectory } from '../../src/domain/project.ts'
 import { STATIC_EMBEDDER_NAME } from '../../src/search/embedders/static.ts'
 import type { Store } from '../../src/store/port.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
@@ -17,10 +17,19 @@ const DISCOVERY_TOKENS = 1_500
 const INDEXED_AT_ONCE = 500
 const PAGE = 1_000
 
-export async function fillProject(size: number, corpus: Corpus, progress: (text: string) => void): Promise<Sandbox> {
-  const sandbox = makeSandbox('bench-context')
+export interface FilledPlace {
+  sandbox?: Sandbox
+  project?: Project
+}
+
+/** `sandbox` and `project`: a new one, and that of its directory. */
+export async function fillProject(
+  size: number,
+  corpus: Corpus,
+  progress: (text: string) => void,
+  { sandbox = makeSandbox('bench-context'), project = projectOfDirectory(sandbox.paths.dataDir) }: FilledPlace = {},
+): Promise<Sandbox> {
   const store = await openLocalStore({ databaseFile: sandbox.paths.database, backupsDir: sandbox.paths.backups })
-  const project = projectOfDirectory(sandbox.paths.dataDir)
   const sessions = Math.ceil(size / OBSERVATIONS_EACH)
   const firstAt = Date.now() - sessions * SESSION_MS
   for (let kept = 0; kept < sessions; kept += SESSIONS_AT_ONCE) {
