@@ -233,7 +233,8 @@ function poison(world: World, prefix: string): void {
 async function clockJumps(world: World): Promise<void> {
   const model = await ChaosModel.listen()
   try {
-    world.useModel(model)
+    // After a jump of hours a daemon may find that it was idle for so long and leave, as after a night; here none may start.
+    world.useModel(model, { CLAUDE_MEM_IDLE_EXIT_MINUTES: '0' })
     const sessions = sessionsIn(world, 2)
     world.holdStart()
     world.setClock(0)
