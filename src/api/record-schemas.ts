@@ -1,28 +1,22 @@
 /** Schemas of exported and imported records. */
 import * as z from 'zod'
-import { MAX_RECORD_ITEMS, MAX_RECORD_TEXT_CHARS } from '../domain/clean-record.ts'
-import { OBSERVATION_STATUSES, OBSERVATION_TYPES } from '../domain/observation.ts'
-import { MAX_PASSAGE_CHARS, PASSAGE_KINDS } from '../domain/passage.ts'
-import { SPEAKERS } from '../domain/speaker.ts'
+import { MAX_RECORD_ITEMS } from '../domain/clean-record.ts'
+import { OBSERVATION_STATUSES } from '../domain/observation.ts'
+import {
+  observationFields,
+  passageFields,
+  passageKind,
+  recordPromptNumber,
+  recordText,
+  recordTime,
+  summaryFields,
+} from '../domain/record-fields.ts'
 import type { ExportRecord, ImportBatch, ImportedSession } from '../store/exchange-records.ts'
 import { LINK_KINDS } from '../store/search-port.ts'
-import { client, cwd, id, label, MAX_EPOCH_MS, memoryId, project, projectName } from './schemas.ts'
+import { client, cwd, id, label, memoryId, project, projectName } from './schemas.ts'
 
-const MAX_PROMPTS = 1_000_000_000
-/** More than a session can use; sums of many stay exact. */
-const MAX_TOKENS = 1_000_000_000
-/** Passages of one event. */
-const MAX_POSITIONS = 1_000_000
-/** Longest text of a passage: masking may have made it longer than it was cut. */
-const MAX_PASSAGE_RECORD_CHARS = 4 * MAX_PASSAGE_CHARS
 /** Records of one request: hooks wait while they are stored. */
 const MAX_BATCH_RECORDS = 200
-
-const text = z.string().max(MAX_RECORD_TEXT_CHARS)
-const words = text.nullable()
-const texts = z.array(text).max(MAX_RECORD_ITEMS)
-const epoch = z.int().min(0).max(MAX_EPOCH_MS)
-const promptNumber = z.int().min(0).max(MAX_PROMPTS)
 
 /** Files of older versions have none of these. */
 const originFields = {
@@ -38,9 +32,9 @@ const sessionFields = {
   id,
   client,
   cwd,
-  prompts: promptNumber,
-  startedAt: epoch,
-  heardAt: epoch,
+  prompts: recordPromptNumber,
+  startedAt: recordTime,
+  heardAt: recordTime,
 }
 
 const projectRecord = z.object({ kind: z.literal('project'), ...project.shape })
@@ -54,9 +48,9 @@ const session = z.object({
 const prompt = z.object({
   kind: z.literal('prompt'),
   session: id,
-  number: promptNumber,
-  text,
-  at: epoch,
+  number: recordPromptNumber,
+  text: recordText,
+  at: recordTime,
 })
 
 const observation = z.object({
@@ -64,28 +58,9 @@ const observation = z.object({
   id: memoryId,
   session: id,
   project: projectName,
-  createdAt: epoch,
-  type: z.enum(OBSERVATION_TYPES),
-  title: words,
-  subtitle: words,
-  narrative: words,
-  facts: texts,
-  concepts: texts,
-  filesRead: texts,
-  filesModified: texts,
-  functionsChanged: z
-    .array(z.object({ name: text, file: text, action: z.enum(['new', 'modified', 'deleted']) }))
-    .max(MAX_RECORD_ITEMS),
-  agent: label.nullable(),
-  promptNumber,
-  discoveryTokens: z.int().min(0).max(MAX_TOKENS),
-  discoveryEstimated: z.boolean(),
+  ...observationFields,
   sources: z.array(label).max(MAX_RECORD_ITEMS),
-  model: label.nullable(),
-  promptVersion: label.nullable(),
   // Files of older versions have none of these.
-  saidBy: z.enum(SPEAKERS).nullable().exactOptional(),
-  saidIn: label.nullable().exactOptional(),
   status: z.enum(OBSERVATION_STATUSES).nullable().exactOptional(),
   ...originFields,
 })
@@ -94,18 +69,7 @@ const summary = z.object({
   kind: z.literal('summary'),
   session: id,
   project: projectName,
-  createdAt: epoch,
-  request: words,
-  investigated: words,
-  learned: words,
-  completed: words,
-  nextSteps: words,
-  notes: words,
-  filesRead: texts,
-  filesEdited: texts,
-  promptNumber,
-  whole: z.literal(true).exactOptional(),
-  model: label.nullable(),
+  ...summaryFields,
   ...originFields,
 })
 
@@ -113,14 +77,9 @@ const passage = z.object({
   kind: z.literal('passage'),
   session: id,
   project: projectName,
+  ...passageFields,
   eventId: id,
-  position: z.int().min(0).max(MAX_POSITIONS),
-  promptNumber,
-  at: epoch,
-  passage: z.enum(PASSAGE_KINDS),
-  subject: words,
-  outcome: z.enum(['ok', 'failed']).nullable(),
-  text: z.string().max(MAX_PASSAGE_RECORD_CHARS),
+  passage: passageKind,
   ...originFields,
 })
 
@@ -130,13 +89,13 @@ const link = z.object({
   to: memoryId,
   link: z.enum(LINK_KINDS),
   by: z.enum(['search', 'model', 'person']),
-  at: epoch,
+  at: recordTime,
 })
 
 const pin = z.object({
   kind: z.literal('pin'),
   observation: memoryId,
-  at: epoch,
+  at: recordTime,
 })
 
 export const exportRecordSchema: z.ZodType<ExportRecord> = z.discriminatedUnion('kind', [

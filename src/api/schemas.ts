@@ -1,5 +1,6 @@
 /** Schemas and limits that several operations share. */
 import * as z from 'zod'
+import { MAX_EPOCH_MS } from '../domain/dates.ts'
 import type { MemoryEvent } from '../domain/event.ts'
 import {
   MAX_ID_CHARS,
@@ -36,8 +37,6 @@ export const MAX_USAGE_DAYS = 3_650
 /** Longest path a client may send, in characters. */
 export const MAX_PATH_CHARS = 32_768
 const MAX_WORD_CHARS = 200
-/** Largest epoch time that a Date can hold, in ms. */
-export const MAX_EPOCH_MS = 8_640_000_000_000_000
 const MAX_LIMIT = 10_000
 
 export const id = z.string().min(1).max(MAX_ID_CHARS)

@@ -1,5 +1,7 @@
 /** Dates and times in the user's time zone: parsing what people write, day boundaries, and texts. */
 
+/** Largest epoch time that a Date can hold, in ms. */
+export const MAX_EPOCH_MS = 8_640_000_000_000_000
 export const DAY_MS = 86_400_000
 
 export const DATE_FORMS = 'a date or time such as 2026-11-01 or 2026-11-01T14:30, 12h, 7d, 2w, today or yesterday'

@@ -10,12 +10,17 @@ import {
   cleanSummaryTexts,
   foreignSpeaker,
   MAX_RECORD_ITEMS,
-  MAX_RECORD_TEXT_CHARS,
 } from '../domain/clean-record.ts'
 import { MAX_ID_CHARS, MAX_PROJECT_KEY_CHARS, MAX_PROJECT_NAME_CHARS } from '../domain/event-names.ts'
-import { OBSERVATION_STATUSES, OBSERVATION_TYPES } from '../domain/observation.ts'
-import { MAX_PASSAGE_CHARS, PASSAGE_KINDS } from '../domain/passage.ts'
-import { SPEAKERS } from '../domain/speaker.ts'
+import { OBSERVATION_STATUSES } from '../domain/observation.ts'
+import {
+  observationFields,
+  passageFields,
+  passageKind,
+  recordPromptNumber,
+  recordTime,
+  summaryFields,
+} from '../domain/record-fields.ts'
 import { isTravellingKey, type ReceivedRecord, type RecordId, type RecordOrigin } from '../domain/team-record.ts'
 
 export interface CheckedRecords {
@@ -35,23 +40,10 @@ export interface RefusedRecord {
 export const MAX_RECEIVED_BYTES = 1_048_576
 /** Versions count changes of one thing. */
 const MAX_VERSION = 1_000_000_000
-const MAX_PROMPTS = 1_000_000_000
-const MAX_TOKENS = 1_000_000_000
-const MAX_POSITIONS = 1_000_000
-/** Largest epoch time that a Date can hold, in ms. */
-const MAX_TIME_MS = 8_640_000_000_000_000
-/** Masking may have made a passage longer than it was cut. */
-const MAX_PASSAGE_TEXT_CHARS = 4 * MAX_PASSAGE_CHARS
 const MAX_CLIENT_CHARS = 100
 const MAX_ORIGIN_CHARS = 200
 const MAX_SHOWN_ID_CHARS = 64
 
-const text = z.string().max(MAX_RECORD_TEXT_CHARS)
-const words = text.nullable()
-const texts = z.array(text).max(MAX_RECORD_ITEMS)
-const label = z.string().max(MAX_ID_CHARS)
-const time = z.int().min(0).max(MAX_TIME_MS)
-const promptNumber = z.int().min(0).max(MAX_PROMPTS)
 const version = z.int().min(0).max(MAX_VERSION)
 /** Ids are compared, never changed: one with control characters is refused. */
 const identifier = z
@@ -62,62 +54,13 @@ const recordId = z.string().regex(/^[0-9a-f]{32}$/)
 const session = z.object({
   id: identifier,
   client: z.string().min(1).max(MAX_CLIENT_CHARS),
-  prompts: promptNumber,
-  startedAt: time,
+  prompts: recordPromptNumber,
+  startedAt: recordTime,
 })
 
-const observation = z.object({
-  session,
-  createdAt: time,
-  type: z.enum(OBSERVATION_TYPES),
-  title: words,
-  subtitle: words,
-  narrative: words,
-  facts: texts,
-  concepts: texts,
-  filesRead: texts,
-  filesModified: texts,
-  functionsChanged: z
-    .array(z.object({ name: text, file: text, action: z.enum(['new', 'modified', 'deleted']) }))
-    .max(MAX_RECORD_ITEMS),
-  agent: label.nullable(),
-  promptNumber,
-  discoveryTokens: z.int().min(0).max(MAX_TOKENS),
-  discoveryEstimated: z.boolean(),
-  sources: z.array(identifier).max(MAX_RECORD_ITEMS),
-  model: label.nullable(),
-  promptVersion: label.nullable(),
-  saidBy: z.enum(SPEAKERS).nullable().exactOptional(),
-  saidIn: label.nullable().exactOptional(),
-})
-
-const summary = z.object({
-  session,
-  createdAt: time,
-  request: words,
-  investigated: words,
-  learned: words,
-  completed: words,
-  nextSteps: words,
-  notes: words,
-  filesRead: texts,
-  filesEdited: texts,
-  promptNumber,
-  whole: z.literal(true).exactOptional(),
-  model: label.nullable(),
-})
-
-const passage = z.object({
-  session,
-  kind: z.enum(PASSAGE_KINDS),
-  subject: words,
-  outcome: z.enum(['ok', 'failed']).nullable(),
-  text: z.string().max(MAX_PASSAGE_TEXT_CHARS),
-  eventId: identifier,
-  position: z.int().min(0).max(MAX_POSITIONS),
-  promptNumber,
-  at: time,
-})
+const observation = z.object({ session, ...observationFields, sources: z.array(identifier).max(MAX_RECORD_ITEMS) })
+const summary = z.object({ session, ...summaryFields })
+const passage = z.object({ session, ...passageFields, kind: passageKind, eventId: identifier })
 
 const link = z.object({
   version,
@@ -136,7 +79,7 @@ const tombstone = z.object({ target: recordId })
 const head = {
   id: recordId,
   repository: z.string().max(MAX_PROJECT_KEY_CHARS).refine(isTravellingKey, 'is no key of a shared project'),
-  at: time,
+  at: recordTime,
   author: z.string().min(1).max(MAX_ORIGIN_CHARS),
   machine: z.string().max(MAX_ORIGIN_CHARS),
 }

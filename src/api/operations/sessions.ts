@@ -1,6 +1,7 @@
 /** Operations on sessions: their events, queue, story, calls to models and what those cost. */
 import * as z from 'zod'
 import { withoutOwnAuthor } from '../../domain/authorship.ts'
+import { MAX_EPOCH_MS } from '../../domain/dates.ts'
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { UNKNOWN_OUTCOME } from '../../domain/model-call.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
@@ -25,7 +26,6 @@ import {
   id,
   label,
   limit,
-  MAX_EPOCH_MS,
   MAX_PATH_CHARS,
   MAX_STORY_ROWS,
   MAX_USAGE_DAYS,

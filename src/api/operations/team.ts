@@ -4,6 +4,7 @@
  * a retry sends was shared before.
  */
 import * as z from 'zod'
+import { MAX_EPOCH_MS } from '../../domain/dates.ts'
 import { MAX_ID_CHARS } from '../../domain/event-names.ts'
 import { isTravellingKey } from '../../domain/team-record.ts'
 import { type ErrorCode, MemError } from '../../lib/errors.ts'
@@ -11,7 +12,7 @@ import { TeamError, type TeamErrorCode } from '../../team/errors.ts'
 import type { Team } from '../../team/team.ts'
 import type { DaemonContext } from '../context.ts'
 import { daemonOperation, LOCAL_ONLY } from '../operation.ts'
-import { limit, MAX_EPOCH_MS, projectName } from '../schemas.ts'
+import { limit, projectName } from '../schemas.ts'
 
 const MAX_URL_CHARS = 4_096
 /** Longest wait for the log, in ms: a first load over a slow line. */
