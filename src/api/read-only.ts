@@ -12,11 +12,11 @@ import { MemError, systemCode } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
 import { SearchEngine } from '../search/engine.ts'
 import { searchOptions } from '../search/search-thread.ts'
-import { ownAuthor } from '../settings/own-author.ts'
 import { loadSettings } from '../settings/settings.ts'
 import { type PrivateCopy, privateCopy } from '../store/sqlite/original-database.ts'
 import { openStoreReader } from '../store/sqlite/reader.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
+import { configuredAuthor } from '../team/team-file.ts'
 import type { ReadContext, SearchReader } from './context.ts'
 import { type Call, readOnlyCall } from './index.ts'
 
@@ -49,18 +49,19 @@ async function openFile(paths: Paths, env: NodeJS.ProcessEnv, searchNote: string
       log: () => undefined,
     })
     const search = wordSearch(engine, searchNote)
+    const me = configuredAuthor(paths, values)
     const context: ReadContext = {
       reader,
       search: async () => search,
       now: Date.now,
-      me: () => ownAuthor(paths.dataDir, values),
+      me: () => me,
       previewContext: async (project, overrides) => {
         const { pending, failed } = await reader.queueStats()
         const options = {
           ...contextSettings(values),
           ...overrides,
           now: Date.now(),
-          me: ownAuthor(paths.dataDir, values),
+          me,
         }
         // Only a daemon knows why the model is unavailable.
         const problems = { pending, failed, reason: null, offline: false }

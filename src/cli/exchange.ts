@@ -6,12 +6,12 @@ import { errorMessage, MemError } from '../lib/errors.ts'
 import { readFileChunks } from '../lib/files.ts'
 import { formatBytes, pluralize } from '../lib/format.ts'
 import { VERSION } from '../lib/version.ts'
-import { ownAuthor } from '../settings/own-author.ts'
 import { loadSettings } from '../settings/settings.ts'
 import type { StoreReader } from '../store/port.ts'
 import { SqliteExport } from '../store/sqlite/export.ts'
 import { OriginalDatabase } from '../store/sqlite/original-database.ts'
 import { openStoreReader } from '../store/sqlite/reader.ts'
+import { configuredAuthor } from '../team/team-file.ts'
 import {
   checkExport,
   detectImportFile,
@@ -63,7 +63,7 @@ const PROGRESS_EVERY = 500
 export async function exportMemory({ filters, format, file, force }: ExportRequest, cli: Cli): Promise<void> {
   const target = file === null ? null : checkOutputFile(file, force)
   if (target !== null) refuseInsideDataDirectory(target, cli.paths.dataDir)
-  const me = ownAuthor(cli.paths.dataDir, loadSettings(cli.paths.dataDir, cli.env).values)
+  const me = configuredAuthor(cli.paths, loadSettings(cli.paths.dataDir, cli.env).values)
   const resolved = await withReader(cli, (reader) => resolveFilters(reader, filters, me))
   const source = SqliteExport.open(cli.paths.database, resolved)
   try {

@@ -20,7 +20,6 @@ import { makePassageFilter } from '../observer/passages/index.ts'
 import { offlineObserver } from '../observer/rules/index.ts'
 import { Indexer } from '../search/indexer.ts'
 import { LazySearchThread, searchOptions } from '../search/search-thread.ts'
-import { ownAuthor } from '../settings/own-author.ts'
 import { type LoadedSettings, loadSettings } from '../settings/settings.ts'
 import type { Store, StoreReader } from '../store/port.ts'
 import { openReaderThread, openStore } from '../store/sqlite/client.ts'
@@ -164,7 +163,7 @@ class DaemonParts implements Daemon {
   readonly #server: DaemonServer
   readonly #directory: DirectoryWatch
   /** The name of this machine's user in a team. */
-  readonly #me = (): string | null => ownAuthor(this.#base.paths.dataDir, this.#base.loaded.values)
+  readonly #me = (): string | null => this.#team.author ?? (this.#base.loaded.values.CLAUDE_MEM_TEAM_AUTHOR || null)
   readonly #warn = (text: string): void => this.#supervisor.notice('warn', text)
   readonly stopped: Promise<{ restart: boolean }>
   #released: (result: { restart: boolean }) => void = () => undefined

@@ -9,6 +9,7 @@ import * as z from 'zod'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { isMissingFile, readRegularFileSync, writeFileDurably } from '../lib/files.ts'
 import type { Paths } from '../lib/paths.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** Longer than any connection string; shorter than a wrong file. */
 const MAX_FILE_BYTES = 65_536
@@ -47,6 +48,25 @@ export function readTeamFile(paths: Pick<Paths, 'team'>): TeamFile | null {
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw damagedFile(paths.team, `${issue?.path.join('.') || 'it'} is not as expected`)
+}
+
+/**
+ * The name of this machine's user, where no daemon can ask the log for it: the setting, else the role of the connection.
+ * Null: no team is connected, or its file cannot be used; `claude-mem team` and `claude-mem doctor` report that.
+ */
+export function configuredAuthor(
+  paths: Pick<Paths, 'team'>,
+  settings: Pick<Settings, 'CLAUDE_MEM_TEAM_AUTHOR'>,
+): string | null {
+  if (settings.CLAUDE_MEM_TEAM_AUTHOR !== '') return settings.CLAUDE_MEM_TEAM_AUTHOR
+  try {
+    const file = readTeamFile(paths)
+    if (file === null) return null
+    const { username, searchParams } = new URL(file.url)
+    return decodeURIComponent(username) || searchParams.get('user')
+  } catch {
+    return null
+  }
 }
 
 function damagedFile(file: string, why: string, cause?: unknown): MemError {

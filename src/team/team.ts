@@ -139,6 +139,11 @@ export class Team {
     await this.#end(FINAL_PUSH_MS)
   }
 
+  /** The name under which this machine's memories are in the log; null: no team is connected. */
+  get author(): string | null {
+    return this.#connected?.origin.author ?? null
+  }
+
   /** Memories may have been added or changed. */
   changed(project: string | null): void {
     if (this.#connected === null) return
