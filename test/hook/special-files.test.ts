@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.dispose())
 
-const pipe = (...parts: string[]) => execFileSync('mkfifo', [join(tree, ...parts)])
+const pipe = (...parts: string[]) => execFileSync('mkfifo', [join(tree, ...parts)], { timeout: HANG_MS })
 const runHook = (payload: object) =>
   runProgram(process.execPath, [join(DIST, 'hook.cjs')], {
     env: sandbox.env,
@@ -73,11 +73,14 @@ test.skipIf(process.platform === 'win32')('a daemon with a stuck call of the fil
   const opening = `import { open } from 'node:fs/promises'; import { isMainThread } from 'node:worker_threads'
     if (isMainThread) open(${JSON.stringify(join(tree, 'stuck'))})`
   const stuck = new DaemonSandbox()
-  const child = await stuck.start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(opening)}` })
-  child.kill('SIGTERM')
-  await exited(child)
-  expect([child.exitCode, child.signalCode]).toEqual([null, 'SIGKILL'])
-  await stuck.dispose()
+  try {
+    const child = await stuck.start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(opening)}` })
+    child.kill('SIGTERM')
+    await exited(child)
+    expect([child.exitCode, child.signalCode]).toEqual([null, 'SIGKILL'])
+  } finally {
+    await stuck.dispose()
+  }
 })
 
 describe.skipIf(process.platform === 'win32')('a daemon with sessions in hostile trees', () => {
