@@ -8,7 +8,8 @@
  * - load_over_import: first load of a machine over the import of the same memories from a file
  * - ack_over_alone_{down,slow,connected}: ack of an event with the server down, answering 200 ms late, and connected, over a
  *   daemon without a team
- * - quiet_pull_over_small: the request of a client that has everything, with many records in the log over a thousand
+ * - quiet_pull_over_small: the request of a client that has everything, with many records in the log over a log of a
+ *   thousand, in turns
  */
 import { execFile } from 'node:child_process'
 import { join as joinPath } from 'node:path'
@@ -35,7 +36,7 @@ const VISIBLE = 100
 const ACKS = 150
 const WARM_UP = 10
 const SLOW_MS = 200
-const QUIET_PULLS = 50
+const QUIET_PULLS = 200
 const SMALL_LOG = 1_000
 const LIMIT_MS = 1_800_000
 const BATCH_ROWS = 500
@@ -53,14 +54,14 @@ async function clientOf(machine: TeamMachine): Promise<DaemonClient> {
   return client
 }
 
-function urlOf(server: PostgresServer, machine: TeamMachine): string {
-  return server.url().replace(`:${server.port}/`, `:${machine.proxy.port}/`)
+function urlOf(server: PostgresServer, machine: TeamMachine, database?: string): string {
+  return server.url(database).replace(`:${server.port}/`, `:${machine.proxy.port}/`)
 }
 
-async function join(server: PostgresServer, machine: TeamMachine): Promise<DaemonClient> {
+async function join(server: PostgresServer, machine: TeamMachine, database?: string): Promise<DaemonClient> {
   await machine.start()
   const client = await clientOf(machine)
-  await client.call('team_connect', { url: urlOf(server, machine), init: true }, 60_000)
+  await client.call('team_connect', { url: urlOf(server, machine, database), init: true }, 60_000)
   return client
 }
 
@@ -80,8 +81,12 @@ async function push(client: DaemonClient, project: string): Promise<number> {
   return performance.now() - began
 }
 
-async function inServer<T>(server: PostgresServer, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: server.url() })
+async function inServer<T>(
+  server: PostgresServer,
+  work: (client: pg.Client) => Promise<T>,
+  database?: string,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: server.url(database) })
   await client.connect()
   try {
     return await work(client)
@@ -183,8 +188,8 @@ async function visibility(server: PostgresServer): Promise<number[]> {
 }
 
 /** Puts copies of a stored observation into the log of a repository, each with a text of its own. */
-async function multiply(server: PostgresServer, key: string, from: number, to: number): Promise<void> {
-  await inServer(server, async (client) => {
+async function multiply(server: PostgresServer, key: string, copies: number, database?: string): Promise<void> {
+  const insert = async (client: pg.Client) => {
     // Without triggers: this is not what is measured.
     await client.query('SET session_replication_role = replica')
     await client.query(
@@ -194,11 +199,14 @@ async function multiply(server: PostgresServer, key: string, from: number, to: n
            'createdAt', (r.body->>'createdAt')::bigint + n)
        FROM (SELECT * FROM claude_mem.records WHERE kind = 'observation'
          AND repository = (SELECT id FROM claude_mem.repositories WHERE key = $1) ORDER BY id LIMIT 1) r,
-         generate_series($2::int, $3::int) n`,
-      [key, from, to],
+         generate_series(1, $2::int) n`,
+      [key, copies],
     )
-    await client.query('ANALYZE claude_mem.records')
-  })
+    // What the server does by itself in the minutes after, so that it does not run beside the measurement.
+    await client.query('VACUUM ANALYZE claude_mem.records')
+    await client.query('CHECKPOINT')
+  }
+  await inServer(server, insert, database)
 }
 
 /** First load of a machine, and the import of the same memories from a file on another, in ms. */
@@ -209,7 +217,7 @@ async function loading(server: PostgresServer, records: number) {
   const file = `${imported.sandbox.paths.dataDir}/memories.jsonl`
   try {
     await push(await join(server, source), 'load')
-    await multiply(server, 'named:load', 1, records)
+    await multiply(server, 'named:load', records)
     const client = await join(server, loaded)
     progress.show(`loading ${records} records`)
     const began = performance.now()
@@ -273,50 +281,53 @@ async function acks(server: PostgresServer): Promise<Record<'alone' | 'connected
 }
 
 /** The cursor of a client that has received everything of a repository. */
-async function endOfLog(server: PostgresServer, repository: string, start: LogCursor): Promise<LogCursor> {
-  const { rows } = await inServer(server, (client) =>
+async function endOfLog(server: PostgresServer, database: string, start: LogCursor): Promise<LogCursor> {
+  const select = (client: pg.Client) =>
     client.query<{ x: string; seq: string }>(
       `SELECT r.x::text, r.seq::text FROM claude_mem.records r
        WHERE r.repository = (SELECT id FROM claude_mem.repositories WHERE key = $1) ORDER BY r.x DESC, r.seq DESC LIMIT 1`,
-      [repository],
-    ),
-  )
-  const [last] = rows
+      [start.repository],
+    )
+  const [last] = (await inServer(server, select, database)).rows
   return last === undefined ? start : { ...start, transaction: last.x, sequence: last.seq }
 }
 
-/** Median time of a request for what is new when nothing is, in ms. */
-async function quietPull(server: PostgresServer, repository: string): Promise<number> {
-  const log = await openPostgresLog(server.url())
+/** A log with this many records in a database of its own, and the request for what is new when nothing is, in ms. */
+async function quietLog(server: PostgresServer, database: string, records: number) {
+  progress.show(`putting ${records} records into a log`)
+  await inServer(server, (client) => client.query(`CREATE DATABASE ${database}`))
+  const machine = await filled(server, database, 'quiet', 20)
   try {
-    const [start] = await log.start([repository])
-    if (start === undefined) throw new Error(`${repository} is not in the log`)
-    const cursor = await endOfLog(server, repository, start)
-    const times: number[] = []
-    for (let n = 0; n < QUIET_PULLS + WARM_UP; n++) {
-      const began = performance.now()
-      const { records } = await log.pull([cursor], BATCH_ROWS)
-      if (records.length > 0) throw new Error('the client had not received everything')
-      times.push(performance.now() - began)
-    }
-    return median(times.slice(WARM_UP))
-  } finally {
-    await log.close()
-  }
-}
-
-async function quiet(server: PostgresServer, million: number) {
-  const machine = await filled(server, 'quiet', 'quiet', 20)
-  try {
-    await push(await join(server, machine), 'quiet')
-    await machine.kill()
-    await multiply(server, 'named:quiet', 1, SMALL_LOG)
-    const small = await quietPull(server, 'named:quiet')
-    progress.show(`putting ${million} records into the log`)
-    await multiply(server, 'named:quiet', SMALL_LOG + 1, million)
-    return { small, large: await quietPull(server, 'named:quiet') }
+    await push(await join(server, machine, database), 'quiet')
   } finally {
     await machine.remove()
+  }
+  await multiply(server, 'named:quiet', records, database)
+  const log = await openPostgresLog(server.url(database))
+  const [start] = await log.start(['named:quiet'])
+  if (start === undefined) throw new Error('the project is not in the log')
+  const cursor = await endOfLog(server, database, start)
+  const pull = async () => {
+    const began = performance.now()
+    const { records } = await log.pull([cursor], BATCH_ROWS)
+    if (records.length > 0) throw new Error('the client had not received everything')
+    return performance.now() - began
+  }
+  return { pull, close: () => log.close() }
+}
+
+/** Medians of requests of clients that have everything, in ms. */
+async function quiet(server: PostgresServer, million: number) {
+  const small = await quietLog(server, 'small', SMALL_LOG)
+  const large = await quietLog(server, 'large', million)
+  try {
+    const times: { small: number; large: number }[] = []
+    for (let n = 0; n < QUIET_PULLS + WARM_UP; n++) times.push({ small: await small.pull(), large: await large.pull() })
+    const counted = times.slice(WARM_UP)
+    return { small: median(counted.map((time) => time.small)), large: median(counted.map((time) => time.large)) }
+  } finally {
+    await small.close()
+    await large.close()
   }
 }
 

@@ -192,7 +192,9 @@ CREATE FUNCTION claude_mem.record_json(r claude_mem.records, key text) RETURNS j
 $$;
 
 CREATE FUNCTION claude_mem.pull(cursors jsonb, max_records integer, max_bytes integer) RETURNS json
-LANGUAGE plpgsql STABLE ${AS_CALLER} AS $$
+LANGUAGE plpgsql STABLE ${AS_CALLER}
+-- Planning anew for each call would take longer than a call that finds nothing, in a large log only.
+SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
   horizon xid8 := pg_snapshot_xmin(pg_current_snapshot());
   current claude_mem.log;
