@@ -47,6 +47,7 @@ const COMMANDS = {
   fuzz: (args) => runBuilt([...script('fuzz'), ...args]),
   docs: (args) => runInstalled([...script('docs'), ...args]),
   screenshots: (args) => runBuilt([...script('screenshots'), ...args]),
+  recording: (args) => runBuilt([...script('recording'), ...args]),
   bench,
 }
 
