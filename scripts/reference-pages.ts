@@ -25,8 +25,15 @@ export function referencePages(): Record<string, string> {
   }
 }
 
+/** The line below the title of every page of docs/; the hand-written pages have their own. */
+function seeAlso(...links: string[]): string {
+  return `[All pages](README.md). See also: ${links.join(', ')}.`
+}
+
 function machinesPage(): string {
   return `# Statecharts
+
+${seeAlso('[the architecture](architecture.md)', '[the viewer](viewer.md)')}
 
 ${GENERATED} The source is \`machines/\`.
 
@@ -66,6 +73,8 @@ function settingsPage(): string {
   })
   return `# Settings
 
+${seeAlso('[commands](commands.md)', '[the observer](observer.md)', '[the context](context.md)')}
+
 ${GENERATED} The source is \`src/settings/table.ts\`.
 
 \`claude-mem config set NAME VALUE\` writes a setting to \`settings.json\` in the data directory; the short form of a name works
@@ -91,6 +100,8 @@ function commandsPage(): string {
     ),
   ])
   return `# Commands
+
+${seeAlso('[settings](settings.md)', '[MCP tools](mcp.md)')}
 
 ${GENERATED} The source is \`src/cli/commands/\`; \`claude-mem COMMAND --help\` prints the same. In a
 clone, \`claude-mem\` is \`node dist/cli.js\`.

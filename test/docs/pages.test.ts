@@ -32,7 +32,24 @@ describe('docs.pages', () => {
       .map((target) => join(dirname(file), target))
     expect([...named, ...blocks, ...links].filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
   })
+
+  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md') && name !== 'README.md')
+
+  test('docs/README.md lists every page once', () => {
+    const listed = pagesLinkedIn(read('docs/README.md'))
+    expect(listed.toSorted()).toEqual(pages.toSorted())
+  })
+
+  test.each(pages)('%s leads to the list of pages and to a related one', (page) => {
+    const linked = pagesLinkedIn(read(`docs/${page}`))
+    expect(linked).toContain('README.md')
+    expect(linked.filter((name) => name !== 'README.md' && name !== page)).not.toEqual([])
+  })
 })
+
+function pagesLinkedIn(markdown: string): string[] {
+  return [...markdown.matchAll(/\]\(([\w-]+\.md)(?:#[^)]*)?\)/g)].map(([, page = '']) => page)
+}
 
 /** Paths at the start of the lines of a block that shows folders. */
 function pathsInTree(block: string): string[] {
