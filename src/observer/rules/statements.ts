@@ -350,6 +350,8 @@ function signMark(sign: string | undefined): StatusMark | null {
 
 const PICTOGRAPHS = /(?:\p{Extended_Pictographic}|[\u2600-\u27bf]|\ufe0f|\u200d)+/gu
 const LABEL = /^\*\*([^*]{1,80}?)[:：]?\*\*\s{0,4}[:：–—-]?\s+(?=\S)/
+/** Asterisks beside a slash are part of a glob, as in `src/**`. */
+const BOLD = /\*\*(?![\s/])([^*\n]+)\*\*/g
 const LINK = /\[([^[\]\n]{1,200})\]\((https?:[^()\s]{1,200})\)/g
 
 /** Without Markdown and pictographs; `**Label** - text` becomes `Label: text`. */
@@ -365,7 +367,8 @@ export function cleanInline(text: string): string {
       : `${label}${/[.!?]$/.test(label) ? '' : labelMark(plain, label)} ${plain.replace(LABEL, '')}`
   return labelled
     .replace(LINK, (_, name: string, url: string) => (name.includes(url) ? name : `${name} (${url})`))
-    .replace(/\*\*|__(?=\w)|(?<=\w)__(?!\w)/g, '')
+    .replace(BOLD, '$1')
+    .replace(/(?<!\/)\*\*(?!\/)|__(?=\w)|(?<=\w)__(?!\w)/g, '')
     .replace(/(?<![\w*])\*([^*\n]+)\*(?![\w*])/g, '$1')
     .replace(/\s+/g, ' ')
     .trim()

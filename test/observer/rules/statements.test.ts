@@ -44,6 +44,17 @@ describe('statements.lists', () => {
   })
 })
 
+describe('statements.markdown', () => {
+  test('bold text loses its asterisks, a glob keeps them', () => {
+    expect(texts('- Excluded **generated files** from Biome with !**/node_modules/**/* and src/gen/**')).toEqual([
+      'Excluded generated files from Biome with !**/node_modules/**/* and src/gen/**.',
+    ])
+    expect(texts('- Moved **src/lib/** into the package, which **fixes the import')).toEqual([
+      'Moved src/lib/ into the package, which fixes the import.',
+    ])
+  })
+})
+
 describe('statements.sentences', () => {
   test('a sentence that needs the one before it is added to that', () => {
     expect(
