@@ -7,6 +7,9 @@ import { committed } from './contract.ts'
 import { type Place, place } from './place.ts'
 import { commitOf } from './samples.ts'
 
+/** A child that hangs is ended: a synchronous call has no other timeout. */
+const HANG_MS = 60_000
+
 let child: Bundle
 let here: Place
 beforeAll(() => {
@@ -22,7 +25,7 @@ function run(fault: string, step: string) {
   const { signal, stderr } = spawnSync(
     process.execPath,
     [child.file, here.options.databaseFile, here.options.backupsDir, step],
-    { env: { ...process.env, CLAUDE_MEM_FAULT: fault }, encoding: 'utf8' },
+    { env: { ...process.env, CLAUDE_MEM_FAULT: fault }, encoding: 'utf8', timeout: HANG_MS },
   )
   return { signal, stderr }
 }
