@@ -6,11 +6,13 @@
  *   node scripts/measure-tree.mjs --check   exit code 1 where a rule is broken (`npm run lint` runs this)
  *
  * Rules: imports between rooms follow `ROOMS`; a room is imported only through its `ENTRY_FILES`; the root of `src/` holds
- * no code; an exported name is declared once in `src/` and `machines/`.
+ * no code; an exported name is declared once in `src/` and `machines/`; calls that Windows does not have are used only in the
+ * files of scripts/platform-calls.mjs.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { platformCallProblems } from './platform-calls.mjs'
 
 const root = process.argv.includes('--root')
   ? resolve(process.argv[process.argv.indexOf('--root') + 1])
@@ -243,6 +245,7 @@ for (const file of code) {
   for (const name of new Set(exportedNames(text))) declared.set(name, [...(declared.get(name) ?? []), file])
 }
 const notUnique = [...declared].filter(([, files]) => files.length > 1)
+problems.push(...platformCallProblems(new Map(code.map((file) => [file, texts.get(file)]))))
 for (const [name, files] of notUnique) problems.push(`"${name}" is exported by ${files.join(' and ')}`)
 
 const folders = new Map()

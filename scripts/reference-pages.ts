@@ -35,7 +35,7 @@ function machinesPage(): string {
 
 ${seeAlso('[the architecture](architecture.md)', '[the viewer](viewer.md)')}
 
-${GENERATED} The source is \`machines/\`.
+The states of a session and of the daemon, drawn from the code that runs. ${GENERATED} The source is \`machines/\`.
 
 ## session
 
@@ -75,7 +75,7 @@ function settingsPage(): string {
 
 ${seeAlso('[commands](commands.md)', '[the observer](observer.md)', '[the context](context.md)')}
 
-${GENERATED} The source is \`src/settings/table.ts\`.
+Every setting with its default, its rule and when a change applies. ${GENERATED} The source is \`src/settings/table.ts\`.
 
 \`claude-mem config set NAME VALUE\` writes a setting to \`settings.json\` in the data directory; the short form of a name works
 too (\`batch-max-size\` for \`CLAUDE_MEM_BATCH_MAX_SIZE\`). A variable of the same name in the environment wins over the file. An
@@ -103,7 +103,7 @@ function commandsPage(): string {
 
 ${seeAlso('[settings](settings.md)', '[MCP tools](mcp.md)')}
 
-${GENERATED} The source is \`src/cli/commands/\`; \`claude-mem COMMAND --help\` prints the same. In a
+Every command with its options and examples. ${GENERATED} The source is \`src/cli/commands/\`; \`claude-mem COMMAND --help\` prints the same. In a
 clone, \`claude-mem\` is \`node dist/cli.js\`.
 ${table.join('\n')}
 

@@ -21,8 +21,10 @@ await build({
   logLevel: 'warning',
 })
 const child = spawn(process.execPath, ['--enable-source-maps', out, ...args], { stdio: 'inherit' })
-process.on('SIGINT', () => child.kill('SIGINT'))
-process.on('SIGTERM', () => child.kill('SIGTERM'))
+// Windows has told the child of Ctrl-C already, and `kill` would end it before it can clean up.
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => process.platform === 'win32' || child.kill(signal))
+}
 child.on('exit', (code, signal) => {
   process.exitCode = signal === null ? (code ?? 1) : 1
 })

@@ -47,6 +47,41 @@ describe('lint.arrows', () => {
   })
 })
 
+describe('lint.platforms', () => {
+  test.each([
+    ["import { chmodSync } from 'node:fs'", 'chmod, chown'],
+    ["import { rename } from 'node:fs/promises'", 'rename'],
+    ["import {\n  existsSync,\n  symlinkSync as link,\n} from 'node:fs'", 'links'],
+    ["import { userInfo } from 'node:os'", 'getuid'],
+    ['const user = process.getuid?.()', 'getuid'],
+    ["process.kill(12, 'SIGTERM')", 'signals to other processes'],
+    ["process.on('SIGUSR1', () => undefined)", 'signal handlers'],
+    ["spawn('mkfifo', ['x'])", 'links'],
+    ["const log = '/tmp/log'", 'POSIX paths'],
+    ["const address = 'ws+unix:' + path", 'socket addresses'],
+  ])('%j needs a reason', async (line, call) => {
+    const { code, stderr } = await check({ 'src/lib/new.ts': `${line}\n` })
+    expect(stderr).toMatch(
+      new RegExp(`^src/lib/new\\.ts:\\d+: ${call} \\(Windows: .+add the file with its reason`, 'm'),
+    )
+    expect(code).toBe(1)
+  })
+
+  test('a call in a comment is none, and a listed file may use what it is listed for', async () => {
+    const files = {
+      'src/lib/new.ts': '/** Not `process.kill(1)`. */\nexport const one = 1 // chmodSync(file)\n',
+      'src/lib/temporary.ts': 'process.kill(pid, 0)\n',
+    }
+    expect(await check(files)).toMatchObject({ code: 0 })
+  })
+
+  test('a listed file that no longer uses the call is reported', async () => {
+    const { code, stderr } = await check({ 'src/lib/exit.ts': 'export const nothing = 0\n' })
+    expect(stderr).toContain('src/lib/exit.ts: no longer uses signals to other processes; remove it')
+    expect(code).toBe(1)
+  })
+})
+
 describe('lint.names', () => {
   test('a name that two files export is reported with both files', async () => {
     const { code, stderr } = await check({

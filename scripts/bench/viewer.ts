@@ -10,12 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
-import { WebSocket } from 'ws'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { VERSION } from '../../src/lib/version.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
 import { type Frames, framesFor, heapMb, launchBrowser, openViewer, viewerLink } from '../lib/browser.ts'
-import { isLoadChild, runLoad } from '../lib/load.ts'
+import { isLoadChild, openSocketAt, runLoad } from '../lib/load.ts'
 import { bash, eventOf, sessionEnd, stop, userPrompt } from '../lib/payloads.ts'
 import { Random } from '../lib/random.ts'
 import { median, Progress, printNote, report, rounded } from '../lib/report.ts'
@@ -118,7 +117,7 @@ async function isWatchersChild(): Promise<boolean> {
 
 function follow(path: string, heard: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws+unix:${path}:/`, { perMessageDeflate: false })
+    const socket = openSocketAt(path)
     socket.on('open', () =>
       socket.send(JSON.stringify({ v: PROTOCOL_VERSION, id: '1', type: 'subscribe', since: null })),
     )

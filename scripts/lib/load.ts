@@ -1,5 +1,6 @@
 /** Load for a daemon: connections with a fixed number of events in flight each, in a child process. */
 import { fork } from 'node:child_process'
+import { connect } from 'node:net'
 import { WebSocket } from 'ws'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { VERSION } from '../../src/lib/version.ts'
@@ -64,6 +65,11 @@ async function clients(load: Load): Promise<LoadResult> {
   return result
 }
 
+/** Not as `ws+unix:PATH:/`: a path may contain characters that mean something in an address. */
+export function openSocketAt(path: string): WebSocket {
+  return new WebSocket('ws://localhost/', { createConnection: () => connect(path), perMessageDeflate: false })
+}
+
 /** Closed loop: the next event is sent when an ack arrives. */
 function connection(
   load: Load,
@@ -72,7 +78,7 @@ function connection(
   acked: (sentAt: number, now: number) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws+unix:${load.socket}:/`, { perMessageDeflate: false })
+    const socket = openSocketAt(load.socket)
     const sentAt = new Map<string, number>()
     const template = eventOf(
       bash({ session: name, prompt: 'p', cwd: '/' }, 'id', 'npm test', 'x'.repeat(PAYLOAD_BYTES)),

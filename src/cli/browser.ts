@@ -1,10 +1,11 @@
 /** Opens a page in the user's browser, without a shell. */
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { moveFileSync } from '../lib/files.ts'
 import { findProgram } from '../lib/find-program.ts'
 import { withTimeout } from '../lib/timeout.ts'
 
@@ -52,7 +53,7 @@ function writePage(page: string, html: string): void {
   const temporary = `${page}.${process.pid}`
   rmSync(temporary, { force: true })
   writeFileSync(temporary, html, { mode: 0o600, flag: 'wx' })
-  renameSync(temporary, page)
+  moveFileSync(temporary, page)
 }
 
 function redirectPage(link: string): string {

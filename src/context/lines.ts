@@ -12,6 +12,7 @@ import { type Project, projectWorkingTree } from '../domain/project.ts'
 import { quotedName, reportedText, speakerOf } from '../domain/reported-speech.ts'
 import { isReported } from '../domain/speaker.ts'
 import { formatCount, pluralize } from '../lib/format.ts'
+import { pathBelow } from '../lib/paths.ts'
 import type { ContextMaterial, ProjectTotals } from '../store/port.ts'
 import { informativeTerms, wholeSentences } from './statements.ts'
 
@@ -192,19 +193,16 @@ function repeats(label: string, statement: string): boolean {
 
 /** As seen from the project; the end of a long path. `roots`: its working trees, where its key names none. */
 export function shownPath(file: string, project: Project, roots: readonly string[] = []): string {
-  const path = file.replaceAll('\\', '/')
-  const trees = [workingTreePath(project), ...roots.map((root) => root.replaceAll('\\', '/').replace(/\/$/, ''))]
-  const root = trees.find((tree) => tree !== '' && path.startsWith(`${tree}/`)) ?? ''
-  return quotedName(tableCell(relativeTo(root, path), FILE_CHARS))
+  const below = [workingTreePath(project), ...roots].map((tree) => pathBelow(tree, file)).find((path) => path !== null)
+  return quotedName(tableCell(below ?? endOfPath(file.replaceAll('\\', '/')), FILE_CHARS))
 }
 
 /** The working tree of a key such as `git:/home/me/shop/.git` or `dir:/home/me/notes`. */
 function workingTreePath({ key }: Project): string {
-  return (projectWorkingTree(key.replaceAll('\\', '/')) ?? '').replace(/\/$/, '')
+  return projectWorkingTree(key.replaceAll('\\', '/')) ?? ''
 }
 
-function relativeTo(root: string, file: string): string {
-  if (root !== '' && file.startsWith(`${root}/`)) return file.slice(root.length + 1)
+function endOfPath(file: string): string {
   if (file.length <= FILE_CHARS) return file
   return `…${file.slice(file.indexOf('/', file.length - FILE_CHARS + 1))}`
 }

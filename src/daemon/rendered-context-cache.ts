@@ -3,7 +3,7 @@
  * starts, and into a file, so that a hook can deliver it while no daemon runs. Both are derived: what is missing or
  * outdated when a session starts is rendered then.
  */
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type BuiltContext,
@@ -23,7 +23,7 @@ import {
   renderedContextPath,
 } from '../domain/rendered-context.ts'
 import { type CoalescedWork, coalescePerKey } from '../lib/coalesce.ts'
-import { makeSubdirectory } from '../lib/files.ts'
+import { makeSubdirectory, moveFile } from '../lib/files.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type { StoreReader } from '../store/port.ts'
@@ -229,7 +229,7 @@ export async function writeRenderedContext(
   const temporary = `${file}.new`
   try {
     await writeFile(temporary, encodeRenderedContext(rendered), { mode: 0o600 })
-    await rename(temporary, file)
+    await moveFile(temporary, file)
   } catch (error) {
     // The old text may contain a forgotten memory. On a full disk no context is better than that.
     await rm(file, { force: true })

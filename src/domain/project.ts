@@ -7,9 +7,17 @@
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { homedir } from 'node:os'
-import nodePath, { isAbsolute, join, resolve, sep } from 'node:path'
+import nodePath from 'node:path'
 import { MemError } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
+import {
+  comparablePath,
+  isAtOrBelow,
+  isPosixPath,
+  isWindowsPath,
+  pathRules,
+  withoutLongPathPrefix,
+} from '../lib/paths.ts'
 
 export interface Project {
   key: string
@@ -35,10 +43,11 @@ const MAX_OPENED_CHARS = 4_096
  * another one is a directory of its own.
  */
 export function projectOfDirectory(
-  cwd: string,
+  given: string,
   files: ProjectFiles = realFiles,
   path: typeof nodePath = nodePath,
 ): Project {
+  const cwd = withoutLongPathPrefix(given)
   if (cwd.length > MAX_OPENED_CHARS) return { key: `dir:${cwd}`, name: path.basename(cwd) || cwd }
   const foreign = pathRulesOfOtherSystem(cwd, path)
   if (foreign !== null) return projectOfDirectory(withUpperDrive(cwd), NO_FILES, foreign)
@@ -51,9 +60,6 @@ export function projectOfDirectory(
   return { key: `dir:${directory}`, name: path.basename(directory) || directory }
 }
 
-const WINDOWS_PATH = /^(?:[A-Za-z]:[\\/]|\\\\)/
-/** `//server/share` is a path of Windows, too. */
-const POSIX_PATH = /^\/(?!\/)/
 const NO_FILES: ProjectFiles = { real: () => null, kind: () => null, read: () => null }
 
 /**
@@ -61,8 +67,8 @@ const NO_FILES: ProjectFiles = { real: () => null, kind: () => null, read: () =>
  * this one it would be taken for a relative path, or for a path on the current drive. Null for a path of this system.
  */
 function pathRulesOfOtherSystem(cwd: string, path: typeof nodePath): typeof nodePath | null {
-  if (path.sep === '/') return WINDOWS_PATH.test(cwd) ? nodePath.win32 : null
-  return POSIX_PATH.test(cwd) ? nodePath.posix : null
+  if (path.sep === '/') return isWindowsPath(cwd) ? nodePath.win32 : null
+  return isPosixPath(cwd) ? nodePath.posix : null
 }
 
 /** Clients write the letter of a drive in either case. */
@@ -220,17 +226,35 @@ function orNull<T>(read: () => T): T | null {
   }
 }
 
+/** The system that the directories of `isExcluded` are on. */
+interface DirectorySystem {
+  platform: NodeJS.Platform
+  home: string
+  /** The path without symbolic links; null if it does not exist. */
+  real(path: string): string | null
+}
+
+const thisSystem = (): DirectorySystem => ({ platform: process.platform, home: homedir(), real: realFiles.real })
+
 /**
  * Whether a directory belongs to an excluded project: the hook reports nothing from there. This includes a worktree
- * elsewhere whose repository is in an excluded directory. `excluded`: paths, `~` is the home directory.
+ * elsewhere whose repository is in an excluded directory. `excluded`: paths, `~` is the home directory. Case is ignored on
+ * systems whose file systems usually do: excluding too much is the smaller mistake.
  */
-export function isExcluded(cwd: string, project: Project, excluded: readonly string[]): boolean {
+export function isExcluded(
+  cwd: string,
+  project: Project,
+  excluded: readonly string[],
+  system: DirectorySystem = thisSystem(),
+): boolean {
   if (excluded.length === 0) return false
-  const paths = [cwd, realPath(cwd), projectKeyPath(project.key) ?? project.key].map(comparablePath)
+  const path = pathRules(system.platform)
+  const comparable = (one: string) => comparablePath(one, system.platform)
+  const real = (one: string) => (pathRulesOfOtherSystem(one, path) === null ? (system.real(one) ?? one) : one)
+  const paths = [cwd, real(cwd), projectKeyPath(project.key) ?? project.key].map(comparable)
   return excluded.some((entry) => {
-    const directory = expandHome(entry)
-    const roots = [directory, realPath(directory)].map(comparablePath)
-    return roots.some((root) => paths.some((path) => isAtOrBelow(path, root)))
+    const directory = excludedDirectory(entry, system.home, path)
+    return [directory, real(directory)].map(comparable).some((root) => paths.some((one) => isAtOrBelow(one, root)))
   })
 }
 
@@ -239,31 +263,11 @@ export function isExcludedDirectory(cwd: string, excluded: readonly string[]): b
   return excluded.length > 0 && isExcluded(cwd, projectOfDirectory(cwd), excluded)
 }
 
-function expandHome(entry: string): string {
-  if (entry === '~') return homedir()
-  if (pathRulesOfOtherSystem(entry, nodePath) !== null) return entry
-  return /^~[/\\]/.test(entry) ? join(homedir(), entry.slice(2)) : resolve(entry)
+function excludedDirectory(entry: string, home: string, path: typeof nodePath): string {
+  if (entry === '~') return home
+  if (pathRulesOfOtherSystem(entry, path) !== null) return entry
+  return /^~[/\\]/.test(entry) ? path.join(home, entry.slice(2)) : path.resolve(entry)
 }
-
-function realPath(path: string): string {
-  if (pathRulesOfOtherSystem(path, nodePath) !== null) return path
-  return realFiles.real(path) ?? path
-}
-
-/** Ignores case on systems whose file systems usually do: excluding too much is the smaller mistake. */
-function comparablePath(path: string): string {
-  const isWindows = WINDOWS_PATH.test(path)
-  const unified = isWindows ? path.replaceAll('/', '\\') : path
-  const trimmed = unified.length > 1 && unified.endsWith(separatorOf(unified)) ? unified.slice(0, -1) : unified
-  return process.platform === 'linux' && !isWindows ? trimmed : trimmed.toLowerCase()
-}
-
-function isAtOrBelow(path: string, root: string): boolean {
-  const separator = separatorOf(root)
-  return path === root || path.startsWith(root.endsWith(separator) ? root : root + separator)
-}
-
-const separatorOf = (path: string): string => (WINDOWS_PATH.test(path) ? '\\' : POSIX_PATH.test(path) ? '/' : sep)
 
 const IMPORT_PREFIX = 'import:'
 
@@ -292,10 +296,15 @@ export function projectKeyOrName(given: string, cwd: string, home: string = home
 }
 
 /** Null: it does not look like a path. The name of a project has no slash. */
-export function resolveGivenPath(given: string, cwd: string, home: string): string | null {
-  if (/^~(?:[/\\]|$)/.test(given)) return join(home, given.slice(1))
-  if (pathRulesOfOtherSystem(given, nodePath) !== null) return given
-  return isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given) ? resolve(cwd, given) : null
+export function resolveGivenPath(
+  given: string,
+  cwd: string,
+  home: string,
+  path: typeof nodePath = nodePath,
+): string | null {
+  if (/^~(?:[/\\]|$)/.test(given)) return path.join(home, given.slice(1))
+  if (pathRulesOfOtherSystem(given, path) !== null) return given
+  return path.isAbsolute(given) || /^\.{1,2}$|[/\\]/.test(given) ? path.resolve(cwd, given) : null
 }
 
 interface ProjectLookup {

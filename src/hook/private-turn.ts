@@ -3,7 +3,7 @@
  * hook is a separate process, so a file named after the session records its turns since the first private one. It has one
  * JSON line per entry: hooks of several agents may append at the same time.
  */
-import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MemoryEvent } from '../domain/event.ts'
 import {
@@ -14,12 +14,12 @@ import {
   withPrivateAgent,
   withPrivatePrompt,
 } from '../domain/private-turns.ts'
-import { readTextFile } from '../lib/files.ts'
+import { moveFileSync, readTextFile } from '../lib/files.ts'
 import { shortHash } from '../lib/paths.ts'
 
 /** Whether the event may be sent or spooled. Updates the session's file. */
 export function mayReport(event: MemoryEvent, directory: string): boolean {
-  const file = join(directory, fileName(event.session))
+  const file = join(directory, privateTurnFile(event.session))
   switch (event.kind) {
     case 'prompt':
       if (event.private) append(directory, file, 'private', event.promptId)
@@ -45,7 +45,7 @@ export function mayReport(event: MemoryEvent, directory: string): boolean {
 
 /** Whether something that is not an event, such as a question about a file, belongs to a private turn. */
 export function isPrivateTurn(session: string, owner: EventOwner, directory: string): boolean {
-  const turns = readTurns(join(directory, fileName(session)))
+  const turns = readTurns(join(directory, privateTurnFile(session)))
   return turns !== null && isPrivate(turns, owner)
 }
 
@@ -127,7 +127,7 @@ function compact(file: string): void {
   ]
   const temporary = `${file}.${process.pid}`
   writeFileSync(temporary, `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`, { mode: 0o600 })
-  renameSync(temporary, file)
+  moveFileSync(temporary, file)
 }
 
 function remove(file: string): void {
@@ -139,7 +139,10 @@ function remove(file: string): void {
   }
 }
 
-/** Session ids are untrusted: the file name must not be a path or a device name. */
-function fileName(session: string): string {
-  return /^[A-Za-z0-9][A-Za-z0-9-]{7,99}$/.test(session) ? session : `s-${shortHash(session)}`
+/**
+ * Session ids are untrusted: the file name must not be a path or, on Windows, the name of a device (`NUL`, `COM1.txt`), and
+ * two ids that differ only in case must not share a file where case is ignored.
+ */
+export function privateTurnFile(session: string): string {
+  return /^[a-z0-9][a-z0-9-]{7,99}$/.test(session) ? session : `s-${shortHash(session)}`
 }

@@ -2,12 +2,12 @@
  * The spool: events that no daemon acknowledged, one file per event, written atomically. The daemon reads them in the
  * order of their names, which begin with the time, and deletes a file only after its event is committed.
  */
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { EVENT_KINDS, type MemoryEvent } from '../domain/event.ts'
 import { PROTOCOL_VERSION, type SpoolEnvelope } from '../domain/protocol.ts'
 import { errorMessage, systemCode } from '../lib/errors.ts'
-import { isMissingFile, readRegularFileSync, syncDirectory, writeFileDurably } from '../lib/files.ts'
+import { isMissingFile, moveFileSync, readRegularFileSync, syncDirectory, writeFileDurably } from '../lib/files.ts'
 import { shortHash } from '../lib/paths.ts'
 
 const FINISHED = '.json'
@@ -27,7 +27,7 @@ export function writeSpool(directory: string, event: MemoryEvent): string {
   const file = join(directory, name + FINISHED)
   const envelope: SpoolEnvelope = { v: PROTOCOL_VERSION, event }
   writeFileDurably(temporary, JSON.stringify(envelope), 'wx')
-  renameSync(temporary, file)
+  moveFileSync(temporary, file)
   syncDirectory(directory)
   return file
 }
@@ -87,7 +87,7 @@ export function setAside(file: string): string | null {
   let target = join(directory, name)
   for (let n = 1; existsSync(target); n++) target = join(directory, `${name}.${n}`)
   try {
-    renameSync(file, target)
+    moveFileSync(file, target)
     return target
   } catch (error) {
     if (isMissingFile(error)) return null

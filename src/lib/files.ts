@@ -14,12 +14,13 @@ import {
   openSync,
   type ReadStream,
   readSync,
+  renameSync,
   rmSync,
   type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { type FileHandle, open, rename, stat } from 'node:fs/promises'
 import { MemError, systemCode } from './errors.ts'
 
 /** ENOTDIR: a part of the path is a file. */
@@ -199,6 +200,52 @@ export function writeFileDurably(file: string, text: string, flag: 'w' | 'wx'): 
 /** Makes the content of a file durable. */
 export function syncFile(file: string): void {
   syncPath(file, 'r+')
+}
+
+/** On Windows a rename fails while another program, such as a virus scanner, has one of the two files open. */
+const BUSY_RENAME_CODES = ['EPERM', 'EACCES', 'EBUSY']
+/** Pauses before further attempts, in ms: scanners are done within these, and a hook still ends in time. */
+const RENAME_PAUSES_MS = [1, 5, 10, 20, 50, 100, 200]
+
+export function isBusyRename(error: unknown, platform: NodeJS.Platform): boolean {
+  return platform === 'win32' && BUSY_RENAME_CODES.includes(systemCode(error) ?? '')
+}
+
+/** Renames a file, over an existing one too. `attempt` and `platform` are given by tests. */
+export function moveFileSync(
+  from: string,
+  to: string,
+  attempt: (from: string, to: string) => void = renameSync,
+  platform: NodeJS.Platform = process.platform,
+): void {
+  for (const pauseMs of RENAME_PAUSES_MS) {
+    try {
+      attempt(from, to)
+      return
+    } catch (error) {
+      if (!isBusyRename(error, platform)) throw error
+      // Blocks the thread, as the rename does: what follows needs the file.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
+    }
+  }
+  attempt(from, to)
+}
+
+export async function moveFile(
+  from: string,
+  to: string,
+  attempt: (from: string, to: string) => Promise<void> = rename,
+  platform: NodeJS.Platform = process.platform,
+): Promise<void> {
+  for (const pauseMs of RENAME_PAUSES_MS) {
+    try {
+      return await attempt(from, to)
+    } catch (error) {
+      if (!isBusyRename(error, platform)) throw error
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+  await attempt(from, to)
 }
 
 /** Makes a rename in this directory durable. Windows has no such call and needs none. */

@@ -2,10 +2,11 @@
  * Structured logs: one JSON object per line in rotated files. A line never quotes prompts, tool output or replies of a
  * model: forgetting does not search logs.
  */
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, pino, stdSerializers } from 'pino'
 import { errorMessage } from './errors.ts'
+import { moveFileSync } from './files.ts'
 
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', text: string, details?: Record<string, unknown>) => void
 
@@ -16,20 +17,26 @@ export const LOG_FILE = 'daemon.log'
 class RotatingFile {
   readonly #path: string
   readonly #keep: number
-  #fd: number
+  /** Null: the file could not be opened again after a rotation. */
+  #fd: number | null
   #bytes: number
 
   constructor(directory: string, keep: number) {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     this.#path = join(directory, LOG_FILE)
     this.#keep = keep
-    this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#fd = this.#open()
     this.#bytes = fstatSync(this.#fd).size
   }
 
+  #open(): number {
+    return openSync(this.#path, 'a', 0o600)
+  }
+
   write(line: string): void {
+    if (this.#bytes > MAX_FILE_BYTES) this.#rotate()
     try {
-      if (this.#bytes > MAX_FILE_BYTES) this.#rotate()
+      this.#fd ??= this.#open()
       this.#bytes += writeSync(this.#fd, line)
     } catch {
       // A full disk must not stop the daemon: the line is lost. `claude-mem status` reports the disk.
@@ -37,15 +44,21 @@ class RotatingFile {
   }
 
   #rotate(): void {
-    closeSync(this.#fd)
-    rmSync(`${this.#path}.${this.#keep - 1}`, { force: true })
-    for (let n = this.#keep - 2; n >= 1; n--) {
-      if (existsSync(`${this.#path}.${n}`)) renameSync(`${this.#path}.${n}`, `${this.#path}.${n + 1}`)
-    }
-    if (this.#keep > 1) renameSync(this.#path, `${this.#path}.1`)
-    else rmSync(this.#path, { force: true })
-    this.#fd = openSync(this.#path, 'a', 0o600)
+    // Forgotten before anything can fail: the number is soon that of another file.
+    const fd = this.#fd
+    this.#fd = null
     this.#bytes = 0
+    try {
+      if (fd !== null) closeSync(fd)
+      rmSync(`${this.#path}.${this.#keep - 1}`, { force: true })
+      for (let n = this.#keep - 2; n >= 1; n--) {
+        if (existsSync(`${this.#path}.${n}`)) moveFileSync(`${this.#path}.${n}`, `${this.#path}.${n + 1}`)
+      }
+      if (this.#keep > 1) moveFileSync(this.#path, `${this.#path}.1`)
+      else rmSync(this.#path, { force: true })
+    } catch {
+      // The file cannot be put aside, as when another program has it open: it grows until the next attempt.
+    }
   }
 }
 

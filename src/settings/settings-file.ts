@@ -1,8 +1,8 @@
 /** Writes `settings.json` atomically, one key at a time; all other keys are kept. */
-import { mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
-import { readRegularFileSync, writeFileDurably } from '../lib/files.ts'
+import { moveFileSync, readRegularFileSync, writeFileDurably } from '../lib/files.ts'
 import { SETTINGS_FILE, type SettingName, type SettingValue } from './settings.ts'
 
 /** `value` must already be validated. */
@@ -43,7 +43,7 @@ function writeSettings(dataDir: string, settings: Record<string, unknown>): void
   const temporary = `${file}.${process.pid}`
   try {
     writeFileDurably(temporary, `${JSON.stringify(settings, null, 2)}\n`, 'w')
-    renameSync(temporary, file)
+    moveFileSync(temporary, file)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw new MemError('bad_setting', `${file} cannot be written: ${errorMessage(error)}`, { cause: error })

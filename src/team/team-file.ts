@@ -3,11 +3,11 @@
  * is not part of the settings: `claude-mem config` and the viewer show those. A container may mount it read-only.
  */
 import { randomBytes } from 'node:crypto'
-import { renameSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { errorMessage, MemError } from '../lib/errors.ts'
-import { isMissingFile, readRegularFileSync, writeFileDurably } from '../lib/files.ts'
+import { isMissingFile, moveFileSync, readRegularFileSync, writeFileDurably } from '../lib/files.ts'
 import type { Paths } from '../lib/paths.ts'
 import type { Settings } from '../settings/settings.ts'
 
@@ -79,7 +79,7 @@ export function writeTeamFile(paths: Pick<Paths, 'team'>, file: TeamFile): void 
   try {
     rmSync(temporary, { force: true })
     writeFileDurably(temporary, `${JSON.stringify(file, null, 2)}\n`, 'wx')
-    renameSync(temporary, paths.team)
+    moveFileSync(temporary, paths.team)
   } catch (error) {
     rmSync(temporary, { force: true })
     throw new MemError('storage', `${paths.team} cannot be written: ${errorMessage(error)}`, { cause: error })

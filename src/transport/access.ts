@@ -1,8 +1,9 @@
 /** Access rules: the token, and for browsers the allowed Host and Origin. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { MemError } from '../lib/errors.ts'
+import { moveFileSync } from '../lib/files.ts'
 
 const TOKEN_BYTES = 32
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]']
@@ -25,7 +26,7 @@ export function readOrMakeToken(file: string): string {
   const token = randomBytes(TOKEN_BYTES).toString('hex')
   const beside = `${file}.${process.pid}`
   writeFileSync(beside, `${token}\n`, { mode: 0o600 })
-  renameSync(beside, file)
+  moveFileSync(beside, file)
   return token
 }
 

@@ -73,6 +73,8 @@ const MAX_QUOTED_CHARS = 100
 const CLOSE_TIMEOUT_MS = 500
 
 export interface DaemonServerOptions {
+  /** Left out: on Windows, where any user may open the pipe. */
+  localNeedsToken?: boolean
   paths: Paths
   token: string
   context: DaemonContext
@@ -111,12 +113,14 @@ export class DaemonServer {
   readonly #open: Record<Listener, number> = { socket: 0, tcp: 0 }
   /** Connections beyond the limit. */
   readonly #refused = new WeakSet<Socket>()
+  readonly #localNeedsToken: boolean
   readonly #local: Server
   readonly #tcp: Server
   #port: number | null = null
 
   constructor(options: DaemonServerOptions) {
     this.#options = options
+    this.#localNeedsToken = options.localNeedsToken ?? process.platform === 'win32'
     this.#subscriptions = new Subscriptions(options.seq)
     this.#sockets = new WebSocketServer({
       noServer: true,
@@ -248,8 +252,7 @@ export class DaemonServer {
         if (await this.#viewer.handle(request, response, port)) return
       }
       if (listener === 'tcp') caller = { door: checkToken(request, this.#tokens).door, scope: null }
-      // On Windows any user may open the pipe.
-      else if (process.platform === 'win32') checkToken(request, { ...this.#tokens, checkViewer: () => null })
+      else if (this.#localNeedsToken) checkToken(request, { ...this.#tokens, checkViewer: () => null })
     } catch (error) {
       request.resume()
       if (error instanceof MemError && error.code === 'busy') response.setHeader('connection', 'close')
@@ -265,7 +268,7 @@ export class DaemonServer {
 
   #accept(accepted: Omit<Connection, 'trusted'>): void {
     const { client, door } = accepted
-    const isPipe = (door === 'local' || door === 'mcp') && process.platform === 'win32'
+    const isPipe = (door === 'local' || door === 'mcp') && this.#localNeedsToken
     const connection: Connection = { ...accepted, trusted: !isPipe }
     this.#connections.add(connection)
     client.on('close', () => this.#connections.delete(connection))

@@ -7,10 +7,10 @@
  * A page sends its token only after the daemon has proved that it knows it: see viewer-proof.ts.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { renameSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import * as z from 'zod'
 import type { ViewerInfo } from '../api/operation.ts'
-import { readTextFile, writeFileDurably } from '../lib/files.ts'
+import { moveFileSync, readTextFile, writeFileDurably } from '../lib/files.ts'
 import { tokenMatches } from './access.ts'
 import { computeProof, deriveProofKey, parseViewerToken } from './viewer-proof.ts'
 
@@ -100,7 +100,7 @@ export class ViewerTokens {
     if (viewers.length === 0) return
     const temporary = `${file}.${process.pid}`
     writeFileDurably(temporary, JSON.stringify({ port, at: this.#now(), viewers }), 'w')
-    renameSync(temporary, file)
+    moveFileSync(temporary, file)
   }
 
   /** Takes what the previous daemon passed on. The file is used once, whatever it contains. */

@@ -32,6 +32,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm run (?:docs|format|build)$/, 'writes into the working tree; .ci/run checks the result'],
   [/^npm run screenshots/, 'writes pictures into the working tree and needs a browser'],
   [/^ssh /, 'needs another machine'],
+  [/^npx /, 'fetches the published package'],
   [/^claude /, 'needs Claude Code; npm run test:client uses the real client'],
   [/^claude-mem models (?:pull|use) \S+\//, 'downloads a model, or needs one on disk'],
 ]

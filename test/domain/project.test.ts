@@ -1,5 +1,5 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve, win32 } from 'node:path'
+import { join, posix, resolve, win32 } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
   isExcluded,
@@ -8,6 +8,7 @@ import {
   projectKeyPath,
   projectOfDirectory,
   projectWorkingTree,
+  resolveGivenPath,
   workingTreeRoot,
 } from '../../src/domain/project.ts'
 import { temporaryDirectory } from '../support/directories.ts'
@@ -188,6 +189,74 @@ describe('projectOfDirectory', () => {
     })
     expect(projectOfDirectory('D:\\x', files, win32)).toEqual({ key: 'dir:D:\\x', name: 'x' })
     expect(projectOfDirectory('D:\\', files, win32)).toEqual({ key: 'dir:D:\\', name: 'D:\\' })
+  })
+})
+
+describe('a path with the prefix of long paths', () => {
+  const nothing: ProjectFiles = { real: () => null, kind: () => null, read: () => null }
+
+  it.each([
+    ['\\\\?\\C:\\work\\shop', 'C:\\work\\shop'],
+    ['\\\\?\\UNC\\nas\\team\\shop', '\\\\nas\\team\\shop'],
+  ])('%s is the project of %s, on Windows and elsewhere', (long, plain) => {
+    for (const path of [win32, posix]) {
+      expect(projectOfDirectory(long, nothing, path)).toEqual({ key: `dir:${plain}`, name: 'shop' })
+    }
+  })
+})
+
+describe('isExcluded on each system', () => {
+  const excluded = (
+    platform: NodeJS.Platform,
+    home: string,
+    cwd: string,
+    entry: string,
+    real = (path: string) => path,
+  ) => isExcluded(cwd, { key: `dir:${real(cwd)}`, name: 'x' }, [entry], { platform, home, real })
+
+  it.each([
+    ['win32', 'c:\\users\\me\\secret\\src', '~/Secret', true],
+    ['win32', 'C:\\Users\\me\\secret', '~\\secret\\', true],
+    ['win32', 'C:\\Users\\me\\secrets', '~/secret', false],
+    ['win32', 'C:\\Users\\me', '~', true],
+    ['win32', 'D:\\x', 'C:\\', false],
+    ['win32', 'C:\\x', 'c:/', true],
+    ['win32', '\\\\nas\\team\\shop', '//NAS/team', true],
+    ['win32', '\\\\?\\C:\\x\\y', 'C:\\X', true],
+    ['win32', '/home/me/shop', '/home/me', true],
+    ['win32', '/home/me/shop', 'C:\\home\\me', false],
+  ] as const)('%s: %s with %s excluded: %s', (platform, cwd, entry, expected) => {
+    expect(excluded(platform, 'C:\\Users\\me', cwd, entry)).toBe(expected)
+  })
+
+  it.each([
+    ['darwin', '/Users/Me/Secret/src', '~/secret', true],
+    ['darwin', '/Users/me/zoe\u0308', '~/zo\u00eb', true],
+    ['linux', '/Users/me/Secret', '~/secret', false],
+    ['linux', '/Users/me/secret', '~/secret/', true],
+    ['linux', 'c:\\work\\shop', 'C:/Work', true],
+  ] as const)('%s: %s with %s excluded: %s', (platform, cwd, entry, expected) => {
+    expect(excluded(platform, '/Users/me', cwd, entry)).toBe(expected)
+  })
+
+  it('follows links: macOS has /tmp in /private', () => {
+    const real = (path: string) => path.replace(/^\/tmp/, '/private/tmp')
+    expect(excluded('darwin', '/Users/me', '/tmp/shop', '/private/tmp', real)).toBe(true)
+    expect(excluded('darwin', '/Users/me', '/private/tmp/shop', '/tmp', real)).toBe(true)
+  })
+})
+
+describe('resolveGivenPath', () => {
+  it.each([
+    [win32, '~/shop', 'C:\\Users\\me\\shop'],
+    [win32, '.\\shop', 'C:\\work\\shop'],
+    [win32, 'sub/shop', 'C:\\work\\sub\\shop'],
+    [win32, 'd:/shop', 'd:\\shop'],
+    [win32, '\\\\nas\\team\\shop', '\\\\nas\\team\\shop'],
+    [win32, '/home/me/shop', '/home/me/shop'],
+    [win32, 'shop', null],
+  ])('%#: of %s', (path, given, expected) => {
+    expect(resolveGivenPath(given, 'C:\\work', 'C:\\Users\\me', path)).toBe(expected)
   })
 })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NO_EXCLUSIONS } from '../../src/domain/clean-event.ts'
 import { readPayload } from '../../src/hook/payload.ts'
-import { isPrivateTurn, mayReport } from '../../src/hook/private-turn.ts'
+import { isPrivateTurn, mayReport, privateTurnFile } from '../../src/hook/private-turn.ts'
 import { DaemonSandbox } from '../support/daemon.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 
@@ -132,4 +132,29 @@ test('late events of a private turn are in no file, through real hooks and throu
   } finally {
     await place.dispose()
   }
+})
+
+describe('privateTurn.file', () => {
+  test.each([
+    'CON',
+    'nul',
+    'COM1',
+    'con.txt',
+    'aux.',
+    '../../etc',
+    'C:evil',
+    'a'.repeat(300),
+    '',
+    'a\0b',
+    'session.',
+    'x ',
+  ])('of a session called %j is a plain name on every system', (session) => {
+    expect(privateTurnFile(session)).toMatch(/^s-[0-9a-f]{16}$/)
+  })
+
+  test('of two sessions that differ only in case are two where case is ignored', () => {
+    const [one, other] = ['5f1c0a9e-aaaa', '5F1C0A9E-AAAA'].map((id) => privateTurnFile(id).toLowerCase())
+    expect(one).toBe('5f1c0a9e-aaaa')
+    expect(other).not.toBe(one)
+  })
 })

@@ -1,6 +1,6 @@
 /** A connection that outlives the daemon: what it misses, what it is told again, when it says that it is stale. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
+import { openSocketAt } from '../../scripts/lib/load.ts'
 import { LiveConnection, type LiveState } from '../../src/transport/live-connection.ts'
 import { DaemonServer } from '../../src/transport/server.ts'
 import { events } from '../daemon/actors/harness.ts'
@@ -22,7 +22,7 @@ function follow(since: number | null = null): Promise<void> {
   told = []
   return new Promise((resolve) => {
     channel = new LiveConnection({
-      open: () => new WebSocket(`ws+unix:${s.paths.socket}:/`),
+      open: () => openSocketAt(s.paths.socket),
       onLoad: () => told.push('load'),
       onItem: ({ seq }) => told.push(String(seq)),
       onState: (state: LiveState) => {

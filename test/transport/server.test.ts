@@ -1,12 +1,14 @@
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { openSocketAt } from '../../scripts/lib/load.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { NO_FILTERS } from '../../src/domain/search-query.ts'
+import { sendEvent } from '../../src/hook/daemon.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { readOrMakeToken } from '../../src/transport/access.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
@@ -24,7 +26,7 @@ let token: string
 let context: TestContext
 const stops: string[] = []
 
-async function listen(port = 0, dataDir = dir): Promise<void> {
+async function listen(port = 0, dataDir = dir, localNeedsToken = false): Promise<void> {
   paths = dataPaths(dataDir)
   token = readOrMakeToken(join(dir, 'token'))
   context = testContext(h, paths, { process: { port: () => server.port, stop: (reason) => stops.push(reason) } })
@@ -33,6 +35,7 @@ async function listen(port = 0, dataDir = dir): Promise<void> {
     token,
     context,
     port,
+    localNeedsToken,
     maxMessageBytes: 200_000,
     seq: await h.store.lastSeq(),
     log: () => undefined,
@@ -82,7 +85,7 @@ function rest(
 
 /** What an arbitrary text frame is answered with. */
 async function say(text: string): Promise<Record<string, unknown>> {
-  const socket = new WebSocket(`ws+unix:${paths.socket}:/`)
+  const socket = openSocketAt(paths.socket)
   await new Promise((resolve) => socket.once('open', resolve))
   const answer = new Promise<string>((resolve, reject) => {
     socket.once('message', (data) => resolve(String(data)))
@@ -120,6 +123,39 @@ describe('channel.socket', () => {
     expect(await client.call('hello', { version: '1' })).toMatchObject({ pid: process.pid })
     client.close()
   })
+
+  test('as a named pipe, which any user may open, answers nothing before the token', async () => {
+    await listen(0, dir, true)
+    const message = (fields: object) => say(JSON.stringify({ v: PROTOCOL_VERSION, id: '7', ...fields }))
+    const event = { type: 'event', event: events.prompt('s', 'p'), version: '1' }
+    for (const given of [{}, { token: '' }, { token: 'x'.repeat(token.length) }]) {
+      expect(await message({ ...event, ...given })).toMatchObject({ type: 'error', code: 'unauthorized' })
+      expect(await message({ type: 'hello', version: '1', ...given })).toMatchObject({
+        type: 'error',
+        code: 'unauthorized',
+      })
+    }
+    expect(await message({ type: 'status' })).toMatchObject({ type: 'error', code: 'unauthorized' })
+    expect(await h.store.events('s', 1)).toEqual([])
+    expect((await rest('GET', '/api/health', { socket: true, headers: { authorization: '' } })).status).toBe(401)
+    expect((await rest('GET', '/api/health', { socket: true })).status).toBe(200)
+    expect(await message({ ...event, token })).toMatchObject({ type: 'ack' })
+    expect(await message({ type: 'hello', version: '1', token })).toMatchObject({ pid: process.pid })
+  })
+
+  test.each(['a:b', 'a#b', 'a%20b', 'a?b', 'a b', 'ü日本', "it's", 'a\\b', '$HOME', '[::1]'])(
+    'works in a data directory called %s',
+    async (name) => {
+      const dataDir = join(dir, name)
+      mkdirSync(dataDir, { mode: 0o700 })
+      await listen(0, dataDir)
+      expect(paths.socket).toBe(join(dataDir, 'daemon.sock'))
+      const client = await DaemonClient.connect(paths)
+      expect(await client.call('hello', { version: '1' })).toMatchObject({ dataDir })
+      client.close()
+      expect(await sendEvent(events.prompt('s', 'p'), paths, 10_000)).toMatchObject({ type: 'ack' })
+    },
+  )
 
   const envelope = { v: PROTOCOL_VERSION, id: '7' }
   test.each([

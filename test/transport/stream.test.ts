@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { openSocketAt } from '../../scripts/lib/load.ts'
 import type { ChangeItem } from '../../src/daemon/actors/stream.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
@@ -25,7 +26,7 @@ const news = (seq: number, words = ''): ChangeItem => ({
 
 /** Everything that comes over a connection of its own, in order. */
 async function follower(since: number | null): Promise<{ socket: WebSocket; got: { type: string; seq: number }[] }> {
-  const socket = new WebSocket(`ws+unix:${s.paths.socket}:/`)
+  const socket = openSocketAt(s.paths.socket)
   const got: { type: string; seq: number }[] = []
   socket.on('message', (data) => got.push(JSON.parse(String(data))))
   await once(socket, 'open')

@@ -4,10 +4,10 @@
  * or written.
  */
 import type { Stats } from 'node:fs'
-import { chmod, lstat, mkdir, open, realpath, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
+import { chmod, lstat, mkdir, open, realpath, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { extname, isAbsolute, join, relative, sep } from 'node:path'
 import { errorMessage, systemCode } from '../../lib/errors.ts'
-import { isMissingFile, readRegularFile } from '../../lib/files.ts'
+import { isMissingFile, moveFile, readRegularFile } from '../../lib/files.ts'
 import { isInside } from '../../lib/paths.ts'
 import type { SectionEdit } from './section.ts'
 
@@ -80,7 +80,7 @@ async function replaceFile(root: string, file: string, state: WritableState, tex
   try {
     await writeTemporaryFile(temporary, Buffer.from(text, 'latin1'), state)
     if (!(await unchanged())) return false
-    await rename(temporary, state.path)
+    await moveFile(temporary, state.path)
     return true
   } finally {
     await rm(temporary, { force: true })

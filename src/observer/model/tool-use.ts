@@ -5,6 +5,7 @@
 
 import type { InboxEvent, ToolUseEvent } from '../../domain/event.ts'
 import { boundValue } from '../../domain/sanitize.ts'
+import { pathBelow } from '../../lib/paths.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
 import { readShellLine } from '../tool-events/commands/shell-line.ts'
 import { readFileEdit } from '../tool-events/file-edit.ts'
@@ -232,7 +233,7 @@ export function projectPath(path: string, projectDir: string): string {
   const base = trimEndMatching(projectDir.replaceAll('\\', '/'), /\//)
   if (base === '') return path
   if (trimEndMatching(slashed, /\//) === base) return '.'
-  return slashed.startsWith(`${base}/`) ? slashed.slice(base.length + 1) : path
+  return pathBelow(projectDir, path) ?? path
 }
 
 function patchLines(patch: unknown): string[] {

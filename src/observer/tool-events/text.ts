@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 
 import { quotedName } from '../../domain/reported-speech.ts'
 import { sentencesOfLine } from '../../domain/sentences.ts'
+import { isWindowsPath, pathBelow } from '../../lib/paths.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
 
 /** Without escape sequences of terminals; line feeds and tabs are kept. */
@@ -25,11 +26,11 @@ export function clipAtWord(text: string, most: number): string {
 
 /** Relative to the project; outside of it only the last three parts. */
 export function shortPath(file: string, cwd: string): string {
+  const below = pathBelow(cwd, file)
+  if (below !== null) return below
   const path = file.replaceAll('\\', '/')
-  const base = trimEndMatching(cwd.replaceAll('\\', '/'), /\//)
-  if (base !== '' && path.startsWith(`${base}/`)) return path.slice(base.length + 1)
   const parts = path.split('/').filter((part) => part !== '')
-  return path.startsWith('/') && parts.length > 3 ? parts.slice(-3).join('/') : path
+  return (path.startsWith('/') || isWindowsPath(file)) && parts.length > 3 ? parts.slice(-3).join('/') : path
 }
 
 /**

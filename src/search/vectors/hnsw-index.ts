@@ -6,13 +6,14 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HierarchicalNSW } from 'hnswlib-node'
 import { errorMessage } from '../../lib/errors.ts'
 import {
   isMissingFile,
   makeSubdirectory,
+  moveFileSync,
   readFileIfExists,
   syncDirectory,
   syncFile,
@@ -167,8 +168,8 @@ export class HnswIndex {
       syncFile(index)
       const stored: StoredLabels = { format: FORMAT, key, checksum: sha256(index), labels: this.#labels }
       writeFileDurably(labels, JSON.stringify(stored), 'w')
-      renameSync(index, files.index)
-      renameSync(labels, files.labels)
+      moveFileSync(index, files.index)
+      moveFileSync(labels, files.labels)
       syncDirectory(directory)
     } finally {
       for (const temporary of [index, labels]) rmSync(temporary, { force: true })

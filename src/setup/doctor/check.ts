@@ -49,8 +49,8 @@ export async function runCheck({ id, title, run }: DoctorCheck, facts: DoctorFac
 }
 
 /** Quotes a path for a command that the user copies into a shell. */
-export function shellQuote(path: string): string {
-  return process.platform === 'win32' ? `"${path}"` : `'${path.replaceAll("'", "'\\''")}'`
+export function shellQuote(path: string, platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? `"${path}"` : `'${path.replaceAll("'", "'\\''")}'`
 }
 
 /** The machine and data directory that the doctor examines. */

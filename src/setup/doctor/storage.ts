@@ -27,7 +27,8 @@ export async function* checkDataDirectory({ environment: { paths } }: DoctorFact
   }
   yield* accessFaults(dataDir, 0o700)
   if (!isWritable(dataDir)) {
-    yield problem(`${dataDir} cannot be written`, `make it writable: chmod u+rwx ${shellQuote(dataDir)}`)
+    const how = process.platform === 'win32' ? 'Properties, Security' : `chmod u+rwx ${shellQuote(dataDir)}`
+    yield problem(`${dataDir} cannot be written`, `make it writable: ${how}`)
   }
   return `${dataDir}: ${sizes(paths)}`
 }

@@ -4,12 +4,13 @@
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
 import { maskSecrets } from '../../domain/secrets.ts'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
+import { moveFileSync } from '../../lib/files.ts'
 import { shortHash } from '../../lib/paths.ts'
 import type { ClientFile } from './clients/adapter.ts'
 import { ENTRY_FORMAT_NAMES, type IsOurs } from './entries.ts'
@@ -244,7 +245,7 @@ function writeRecord(dataDir: string, record: InstallRecord): void {
   const kept = { ...record, commands: [...new Set(record.commands)].slice(0, KEPT_COMMANDS) }
   inRecordsDirectory(dataDir, () => {
     writeFileSync(`${path}.tmp`, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flush: true })
-    renameSync(`${path}.tmp`, path)
+    moveFileSync(`${path}.tmp`, path)
   })
 }
 

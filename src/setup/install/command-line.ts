@@ -23,6 +23,13 @@ export function clientHookCommand(
   client: string,
   platform: NodeJS.Platform = process.platform,
 ): string {
+  if (platform === 'win32' && /[$`%]/.test(hook)) {
+    // Each shell has its own escape for these, and the client decides which shell it is.
+    throw new MemError(
+      'bad_setting',
+      `no hook of ${client} can be run from ${hook}: PowerShell and cmd replace $, \` and % in a path; move the program elsewhere`,
+    )
+  }
   const program = platform === 'win32' ? 'node' : quoted(node, platform)
   return `${program} ${quoted(hook, platform)} --client ${client}`
 }

@@ -56,7 +56,7 @@ function refusal(directory: string, why: string): MemError {
 
 function realDirectory(path: string): string | null {
   try {
-    const real = realpathSync(path)
+    const real = realpathSync.native(path)
     if (lstatSync(real).isDirectory()) return real
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null

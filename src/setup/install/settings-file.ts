@@ -9,7 +9,6 @@ import {
   mkdirSync,
   readlinkSync,
   realpathSync,
-  renameSync,
   rmSync,
   type Stats,
   statSync,
@@ -17,7 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
-import { readRegularFileSync } from '../../lib/files.ts'
+import { moveFileSync, readRegularFileSync } from '../../lib/files.ts'
 import { withoutStrings } from './json-edit.ts'
 
 const BOM = '\uFEFF'
@@ -56,7 +55,7 @@ export function writeSettingsFile(before: SettingsFile, bytes: Buffer, mode: num
     mkdirSync(dirname(target), { recursive: true })
     writeTemporary(temporary, bytes, statSync(target, { throwIfNoEntry: false }), mode)
     refuseChanged(before)
-    renameSync(temporary, target)
+    moveFileSync(temporary, target)
   } catch (error) {
     try {
       rmSync(temporary, { force: true })

@@ -2,21 +2,11 @@
  * The database as files: created private, written to disk before they get their final name, moved and removed together
  * with their write-ahead log, and checked for damage.
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { freeBytes } from '../../lib/disk-space.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
-import { syncDirectory, syncFile } from '../../lib/files.ts'
+import { moveFileSync, syncDirectory, syncFile } from '../../lib/files.ts'
 import { schemaVersion } from '../migrations/index.ts'
 import { Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
 
@@ -60,7 +50,7 @@ export function requireSpaceForCopy(directory: string, files: readonly string[])
 /** Gives a complete file its final name, durably: syncs the content, renames, syncs the directory. */
 export function publishFile(complete: string, name: string): void {
   syncFile(complete)
-  renameSync(complete, name)
+  moveFileSync(complete, name)
   syncDirectory(dirname(name))
 }
 
@@ -75,7 +65,7 @@ export function setDatabaseAside(file: string, at: number): string | null {
   let moved = false
   for (const companion of ['', ...COMPANIONS]) {
     if (!existsSync(file + companion)) continue
-    renameSync(file + companion, aside + companion)
+    moveFileSync(file + companion, aside + companion)
     moved = true
   }
   return moved ? aside : null

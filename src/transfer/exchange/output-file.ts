@@ -46,7 +46,7 @@ export function checkOutputFile(path: string, force: boolean): string {
 /** With `--force` a wrong name could replace the database; and `uninstall --purge` deletes the whole directory. */
 export function refuseInsideDataDirectory(file: string, dataDir: string): void {
   if (!existsSync(dataDir)) return
-  if (!isInside(realpathSync(dataDir), join(realpathSync(dirname(file)), basename(file)))) return
+  if (!isInside(realpathSync.native(dataDir), join(realpathSync.native(dirname(file)), basename(file)))) return
   throw new MemError('bad_request', `${dataDir} is claude-mem's data directory; choose another directory`)
 }
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { unifiedDiff } from '../../../src/setup/install/change.ts'
 import { eventsToRegister } from '../../../src/setup/install/claude-code-events.ts'
 import { findClaudeCode } from '../../../src/setup/install/clients/claude-code.ts'
-import { hookCommand, isOurCommand } from '../../../src/setup/install/command-line.ts'
+import { clientHookCommand, hookCommand, isOurCommand } from '../../../src/setup/install/command-line.ts'
 import { ENTRY_FORMATS } from '../../../src/setup/install/entries.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
 import { InstallFixture } from './fixture.ts'
@@ -69,6 +69,17 @@ describe('the command line', () => {
 
   it('is refused for a path with a line break', () => {
     expect(() => hookCommand('/usr/bin/node', '/a\nb/hook.cjs')).toThrow('line break')
+  })
+
+  it('of another client on Windows means the same to cmd and PowerShell', () => {
+    const command = (hook: string) => clientHookCommand('C:\\node\\node.exe', hook, 'cursor', 'win32')
+    expect(command("C:\\Users\\Zoë & Co (x86)\\it's #1\\hook.cjs")).toBe(
+      `node "C:/Users/Zoë & Co (x86)/it's #1/hook.cjs" --client cursor`,
+    )
+    expect(command('\\\\nas\\tools\\hook.cjs')).toBe('node "//nas/tools/hook.cjs" --client cursor')
+    for (const name of ['100%', '$tools', 'a`b']) {
+      expect(() => command(`C:\\${name}\\hook.cjs`)).toThrow('move the program elsewhere')
+    }
   })
 
   it.skipIf(process.platform === 'win32')('means the same file to a shell for any directory name', () => {
