@@ -8,7 +8,7 @@
  *   session laid out.
  */
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -24,18 +24,10 @@ rmSync(outdir, { recursive: true, force: true })
 
 const MCP_SERVER = 'mcp-server'
 
-/** Loaded from node_modules: native code, optional packages, packages that read their own files or load on demand. */
-const EXTERNAL_PACKAGES = [
-  'better-sqlite3',
-  'hnswlib-node',
-  '@huggingface/transformers',
-  '@anthropic-ai/sdk',
-  '@modelcontextprotocol/sdk',
-  'yargs',
-  'pg',
-]
-/** Optional parts of `ws`, which works without them. */
-const OPTIONAL_WS_PARTS = ['bufferutil', 'utf-8-validate']
+/** Loaded when they are needed (src/lib/packages.ts): native code, and what is fetched on demand. All others are bundled. */
+const EXTERNAL_PACKAGES = ['better-sqlite3', 'hnswlib-node', '@huggingface/transformers']
+/** Optional parts of `ws` and `pg`, which work without them. */
+const OPTIONAL_PARTS = ['bufferutil', 'utf-8-validate', 'pg-native', 'pg-cloudflare']
 /** Bundled CommonJS packages call `require` for modules of Node. */
 const REQUIRE_BANNER = {
   js: "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
@@ -60,7 +52,8 @@ const program = build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  external: [...EXTERNAL_PACKAGES, ...OPTIONAL_WS_PARTS],
+  external: [...EXTERNAL_PACKAGES, ...OPTIONAL_PARTS],
+  metafile: true,
   banner: REQUIRE_BANNER,
   // Names are kept: stack traces in the log stay readable.
   minifyWhitespace: true,
@@ -88,7 +81,8 @@ const mcpServer = build({
   target: 'node20',
   minify: true,
   define,
-  external: OPTIONAL_WS_PARTS,
+  external: OPTIONAL_PARTS,
+  metafile: true,
   banner: REQUIRE_BANNER,
   logLevel: 'warning',
 })
@@ -107,16 +101,19 @@ const hook = build({
   logLevel: 'warning',
 })
 
-await Promise.all([program, mcpServer, hook, viewer(), declarations(join(outdir, 'types'))])
+const [...results] = await Promise.all([program, mcpServer, hook, viewer(), declarations(join(outdir, 'types'))])
+writeNotices(results.flatMap((result) => Object.keys(result?.metafile?.inputs ?? {})))
+await writeBuildInfo()
 await writePlugin(join(outdir, 'plugin'))
 
 async function viewer() {
   const { CHARTS } = await loaded('src/statechart/machine-charts.ts')
   const { layoutChart } = await loaded('src/statechart/layout.ts')
   const statechart = { chart: CHARTS.session, layout: await layoutChart(CHARTS.session) }
-  await build({
+  const result = await build({
     absWorkingDir: root,
     entryPoints: { app: 'src/viewer/main.tsx' },
+    metafile: true,
     outdir: join(outdir, 'viewer'),
     bundle: true,
     format: 'esm',
@@ -133,6 +130,20 @@ async function viewer() {
   for (const name of ['index.html', 'icon.svg']) {
     copyFileSync(join(root, 'src/viewer', name), join(outdir, 'viewer', name))
   }
+  return result
+}
+
+/** The licenses of all bundled packages: most of them ask for their text beside each copy. */
+function writeNotices(inputs) {
+  const found = inputs.flatMap((input) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? [])
+  const notices = [...new Set(found)].sort().map((directory) => {
+    const { name, version: bundled, license } = JSON.parse(readFileSync(join(root, directory, 'package.json'), 'utf8'))
+    const file = readdirSync(join(root, directory)).find((entry) => /^(?:licen[cs]e|copying)/i.test(entry))
+    const text = file === undefined ? '' : readFileSync(join(root, directory, file), 'utf8').trim()
+    return `${name} ${bundled} (${license})\n\n${text}\n`
+  })
+  const heading = 'claude-mem contains the following packages.\n'
+  writeFileSync(join(outdir, 'THIRD-PARTY-NOTICES.txt'), [heading, ...notices].join(`\n${'-'.repeat(80)}\n\n`))
 }
 
 /** Types of `claude-mem/client`. Where the compiler is missing, as in a production install, the client does without. */
@@ -150,12 +161,29 @@ async function declarations(directory) {
   }
 }
 
+/** Read by `claude-mem install` and `update`: the newest database that this program understands. */
+async function writeBuildInfo() {
+  const { SCHEMA_VERSION } = await loaded('src/store/migrations/index.ts')
+  writeFileSync(join(outdir, 'build.json'), `${JSON.stringify({ version, schema: SCHEMA_VERSION })}\n`)
+}
+
+/** A directory that stands alone: the program is copied into it. It is no part of the package. */
 async function writePlugin(directory) {
   const { pluginFiles } = await loaded('src/setup/plugin/files.ts')
   for (const [path, content] of Object.entries(pluginFiles({ ...manifest, version }))) {
     const file = join(directory, path)
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`)
+    writeFileSync(file, content)
+  }
+  const isNeeded = (name) => !['plugin', 'types'].includes(name)
+  for (const name of readdirSync(outdir).filter(isNeeded)) {
+    cpSync(join(outdir, name), join(directory, 'dist', name), {
+      recursive: true,
+      filter: (file) => !file.endsWith('.map'),
+    })
+  }
+  for (const name of ['prompts', 'assets', 'LICENSE']) {
+    if (existsSync(join(root, name))) cpSync(join(root, name), join(directory, name), { recursive: true })
   }
 }
 

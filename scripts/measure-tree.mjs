@@ -174,6 +174,8 @@ export const ENTRY_FILES = {
     'install/command-line.ts',
     'install/install.ts',
     'install/purge.ts',
+    'program/place.ts',
+    'program/fetch.ts',
   ],
   mcp: ['server.ts'],
 }

@@ -30,6 +30,7 @@ const BENCHMARKS = {
   secrets: 'secrets that are masked before anything is stored, and harmless texts that are changed',
   restore: 'a start on 10,000 sessions, 1,000 of them unfinished: first ack, memory, sessions awake',
   soak: 'an hour of events, viewers, searches, restarts and provider faults: what grows, and what was lost: [--minutes 60]',
+  package: 'the published package: its size, what npm installs with it, and how long that takes',
   team: 'sharing through PostgreSQL: records per second, delay to another machine, first load, hooks while the server is away',
 }
 
@@ -126,9 +127,15 @@ function ensureInstalled() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockFile) return
   printNote('installing packages (two of them compile native code; this takes a few minutes the first time)…')
   // Not `npm ci`: the lock file names only the platform packages of the machine that wrote it.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund'])
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund'], { ...nodeHeaders(), ...process.env })
   mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, lockFile)
+}
+
+/** Headers that were installed with this node (`include/node` beside it): native code is then built without a download. */
+function nodeHeaders() {
+  const prefix = dirname(dirname(process.execPath))
+  return existsSync(join(prefix, 'include', 'node', 'node.h')) ? { npm_config_nodedir: prefix } : {}
 }
 
 function ensureBuilt() {

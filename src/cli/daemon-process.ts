@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DaemonStatus } from '../api/operations/daemon.ts'
 import { daemonEnvironment } from '../lib/daemon-environment.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
+import { daemonDist, isReplacedProgram } from '../lib/installed-program.ts'
+import { loadDatabaseDriver } from '../lib/packages.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
@@ -35,11 +37,13 @@ interface StartOptions {
 /** Resolves with a running daemon of this version or a newer one; starts one if needed. */
 export async function ensureDaemonRunning(cli: Cli, options: StartOptions = {}): Promise<StartedDaemon> {
   const { paths } = cli
+  await ensureDatabaseDriver(cli)
   // A daemon that is closing its socket may not answer properly: the one started below waits for its lock.
   prepareSocketDirectory(paths)
   const running = await fetchDaemonStatus(paths).catch(() => null)
   if (running !== null && running.state !== 'draining' && running.state !== 'stopped') {
-    if (compareVersions(running.version, VERSION) >= 0) return { status: running, wasRunning: true }
+    const isCurrent = compareVersions(running.version, VERSION) >= 0 || isReplacedProgram(paths, cli.dist)
+    if (isCurrent) return { status: running, wasRunning: true }
   } else if (running !== null) {
     await waitUntilStopped(cli, running.pid, 'Waiting for the previous daemon to stop')
   }
@@ -55,6 +59,13 @@ export async function ensureDaemonRunning(cli: Cli, options: StartOptions = {}):
   })
   if (status !== null) return { status, wasRunning: false }
   throw new MemError('not_running', `the daemon did not answer within ${TIMEOUT_MS / 1000} s; see: claude-mem logs`)
+}
+
+/** The daemon would fetch it itself, but without a progress bar, and longer than a start may take. */
+export async function ensureDatabaseDriver(cli: Cli): Promise<void> {
+  if (loadDatabaseDriver(cli.paths.packages).driver !== null) return
+  const { fetchWithProgress } = await import('./commands/packages.ts')
+  await fetchWithProgress(cli, 'better-sqlite3')
 }
 
 /** Resolves when the daemon has stopped; null if none was running. */
@@ -87,7 +98,7 @@ interface LaunchedProcess {
 }
 
 function launchDaemon(cli: Cli, { keepEnvironment = false }: StartOptions): LaunchedProcess {
-  const file = join(cli.dist, 'daemon.js')
+  const file = join(daemonDist(cli.paths, cli.dist), 'daemon.js')
   if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
   const { dataDir } = cli.paths
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })

@@ -12,6 +12,7 @@ import { contextSettings } from '../context/selection.ts'
 import type { MemoryEvent } from '../domain/event.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { forceExit } from '../lib/exit.ts'
+import { isReplacedProgram } from '../lib/installed-program.ts'
 import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { removeStaleTemporary } from '../lib/temporary.ts'
@@ -77,6 +78,7 @@ export async function startDaemon(options: StartOptions): Promise<Daemon> {
   process.on('uncaughtExceptionMonitor', (error) => log('error', `crashed: ${loggedMessage(error)}`, { error }))
   try {
     const lock = await lockDataDirectory(paths, log)
+    refuseReplaced(paths, lock)
     const daemon = await openAndServe(paths, loaded, lock, log, options.mayRestart).catch((error: unknown) => {
       lock.release()
       throw error
@@ -567,6 +569,17 @@ function prepareDataDirectory(paths: Paths): void {
   mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
   removeStaleTemporary(paths.temporary)
   if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
+}
+
+/** Checked with the lock: a daemon that waited for it may have been replaced by an update or a rollback meanwhile. */
+function refuseReplaced(paths: Paths, lock: DaemonLock): void {
+  const program = process.argv[1]
+  if (program === undefined || !isReplacedProgram(paths, dirname(program))) return
+  lock.release()
+  throw new MemError(
+    'already_running',
+    `${program} is not the current program of ${paths.dataDir}; the current one serves it`,
+  )
 }
 
 /** Runs a daemon until it is stopped. SIGHUP is ignored: a closed terminal must not end a detached daemon. */

@@ -1,13 +1,50 @@
-/** What hooks and `claude-mem start` run in the background. */
+/**
+ * What hooks and `claude-mem start` run in the background. A plugin comes without the database driver, and an update of node
+ * can make an installed one useless: it is then fetched before anything else. Hooks spool their events meanwhile.
+ */
 
-import { MemError } from '../lib/errors.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
 import { exitProcess } from '../lib/exit.ts'
-import { EXIT_ALREADY_RUNNING, runDaemon } from './daemon.ts'
+import { fetchPackage, lastFetchFailure } from '../lib/fetch-packages.ts'
+import { fileLogger } from '../lib/log.ts'
+import { loadDatabaseDriver } from '../lib/packages.ts'
+import { dataDirectory, dataPaths } from '../lib/paths.ts'
 
-runDaemon(null, () => undefined).then(
-  () => exitProcess(0),
-  (error: unknown) => {
-    const code = error instanceof MemError ? error.code : 'internal'
-    return exitProcess(code === 'already_running' ? EXIT_ALREADY_RUNNING : 1)
-  },
-)
+const EXIT_FAILED = 1
+/** Hooks start a daemon again and again; without a network each attempt to fetch would only cost time. */
+const FETCH_AGAIN_MS = 10 * 60_000
+const KEPT_LOG_FILES = 5
+
+async function main(): Promise<number> {
+  if (!(await ensureDriver())) return EXIT_FAILED
+  // Imported now: the store looks for the driver when it is loaded.
+  const { EXIT_ALREADY_RUNNING, runDaemon } = await import('./daemon.ts')
+  try {
+    await runDaemon(null, () => undefined)
+    return 0
+  } catch (error) {
+    return error instanceof MemError && error.code === 'already_running' ? EXIT_ALREADY_RUNNING : EXIT_FAILED
+  }
+}
+
+/** Whether there is a driver, after an attempt to fetch it. */
+async function ensureDriver(): Promise<boolean> {
+  const { reason } = loadDatabaseDriver()
+  if (reason === null) return true
+  const { packages, logs } = dataPaths(dataDirectory())
+  const failure = lastFetchFailure(packages)
+  if (failure !== null && Date.now() - failure.at < FETCH_AGAIN_MS) return false
+  const log = fileLogger(logs, 'info', KEPT_LOG_FILES)
+  log.info(`the database driver cannot be loaded (${reason}); fetching it into ${packages}`)
+  try {
+    const directory = await fetchPackage('better-sqlite3', { packages, env: process.env })
+    if (directory === null) log.info('another process is fetching the database driver; this one ends')
+    else log.info(`the database driver is in ${directory}`)
+    return directory !== null
+  } catch (error) {
+    log.error(`the database driver could not be fetched: ${errorMessage(error)}`)
+    return false
+  }
+}
+
+main().then(exitProcess)

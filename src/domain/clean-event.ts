@@ -72,7 +72,7 @@ export function cleanEvent(event: MemoryEvent, rules: CleaningRules, now: number
 const MAX_ROUNDS = 4
 
 /** claude-mem's own MCP tools, installed or as a plugin: observing how memory is read would only add noise. */
-const OWN_TOOL = /^mcp__(?:plugin_)?claude-mem_/
+const OWN_TOOL = /^mcp__(?:plugin_(?:mem_)?)?claude-mem_/
 
 function skipReason(event: MemoryEvent, rules: CleaningRules): string | null {
   if (event.kind === 'tool_use' || event.kind === 'tool_failure') {

@@ -24,6 +24,7 @@ import { loadSettings, type Settings } from '../settings/settings.ts'
 import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
 import { adapterFromArgs } from './clients/index.ts'
 import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
+import { missingDriverMessage } from './missing-driver.ts'
 import { eventOwner, parseJsonObject, readFileContextQuery, readPayloadFields } from './payload.ts'
 import { isPrivateTurn, mayReport } from './private-turn.ts'
 import { writeSpool } from './spool.ts'
@@ -121,7 +122,9 @@ async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io:
     const answer = await sendToStartingDaemon(event, paths)
     if (answer !== null) return answer
   }
-  const rendered = readLastRenderedContext(paths.context, event.project.key, settings)
+  const last = readLastRenderedContext(paths.context, event.project.key, settings)
+  const missing = sent.type === 'no_listener' ? missingDriverMessage(paths, io.dist) : ''
+  const rendered = missing === '' ? last : { ...last, message: missing }
   return failure === null ? rendered : { ...rendered, message: lossMessage(event, failure) || rendered.message }
 }
 

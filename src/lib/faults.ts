@@ -20,6 +20,11 @@ const POINTS = {
   'migrate.step': 'a migration is half done',
   listen: 'the spool is read, the daemon does not listen yet',
   drain: 'the daemon is shutting down',
+  'install.file': 'some files of a program are copied, others are not',
+  'install.copied': 'a program is copied, not yet tried',
+  'install.placed': 'a program is complete, another one is in use',
+  'install.switch': 'the version before is recorded, not yet left',
+  'install.switched': 'a program is in use, older ones still exist',
 } as const
 
 export type FaultPoint = keyof typeof POINTS

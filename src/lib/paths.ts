@@ -76,6 +76,10 @@ export function dataPaths(
     temporary: join(dataDir, 'tmp'),
     /** Downloaded embedding models. */
     models: join(dataDir, 'models'),
+    /** Packages that were fetched on demand (lib/packages.ts). */
+    packages: join(dataDir, 'packages'),
+    /** Installed versions of the program; `current` leads to the one in use. */
+    program: join(dataDir, 'program'),
     /** Empty working directory in which the `claude-code` provider runs its program. */
     observer: join(dataDir, 'observer'),
     /** Access of viewer pages that a stopping daemon passes on to the next one. */

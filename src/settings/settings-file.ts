@@ -1,9 +1,9 @@
-/** Writes `settings.json` atomically, one key at a time; all other keys are kept. */
+/** Writes the settings file atomically, one key at a time; all other keys are kept. */
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { moveFileSync, readRegularFileSync, writeFileDurably } from '../lib/files.ts'
-import { SETTINGS_FILE, type SettingName, type SettingValue } from './settings.ts'
+import { type SettingName, type SettingValue, settingsFileName } from './settings.ts'
 
 /** `value` must already be validated. */
 export function writeSetting(dataDir: string, name: SettingName, value: SettingValue): void {
@@ -20,7 +20,7 @@ export function unsetSetting(dataDir: string, name: SettingName): boolean {
 
 /** Throws for a file that is not a JSON object: writing it would lose the user's text. */
 export function readSettingsObject(dataDir: string): Record<string, unknown> {
-  const file = join(dataDir, SETTINGS_FILE)
+  const file = join(dataDir, settingsFileName(dataDir))
   let text: string
   try {
     text = readRegularFileSync(file).toString('utf8')
@@ -39,7 +39,7 @@ export function readSettingsObject(dataDir: string): Record<string, unknown> {
 
 function writeSettings(dataDir: string, settings: Record<string, unknown>): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const file = resolveLink(join(dataDir, SETTINGS_FILE))
+  const file = resolveLink(join(dataDir, settingsFileName(dataDir)))
   const temporary = `${file}.${process.pid}`
   try {
     writeFileDurably(temporary, `${JSON.stringify(settings, null, 2)}\n`, 'w')

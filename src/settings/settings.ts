@@ -2,9 +2,9 @@
  * The effective settings: defaults, overridden by `settings.json`, overridden by the environment. The hook bundles this
  * file, so it may not import a package.
  */
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMissingFile, readRegularFileSync } from '../lib/files.ts'
+import { isMissingFile, readRegularFileSync, readTextFile } from '../lib/files.ts'
 import {
   isSecretRule,
   type ParsedSetting,
@@ -72,11 +72,42 @@ export interface SettingInfo {
 }
 
 export const SETTINGS_FILE = 'settings.json'
+/** Ours where `settings.json` belongs to the original claude-mem, which has the same data directory. */
+export const OWN_SETTINGS_FILE = 'settings.own.json'
+const ORIGINAL_DATABASE = 'claude-mem.db'
+/** Settings of the original claude-mem that we do not have; versions before 7 had all of them under `env`. */
+const ORIGINAL_SETTINGS = new Set([
+  ...['CLAUDE_MEM_CONTEXT_OBSERVATIONS', 'CLAUDE_MEM_CONTEXT_SESSION_COUNT', 'CLAUDE_MEM_CONTEXT_FULL_COUNT'],
+  ...['CLAUDE_MEM_DATA_DIR', 'CLAUDE_MEM_WORKER_HOST', 'CLAUDE_MEM_PYTHON_VERSION', 'CLAUDE_CODE_PATH', 'env'],
+  ...['CLAUDE_MEM_MODE', 'CLAUDE_MEM_CONTEXT_SHOW_READ_TOKENS', 'CLAUDE_MEM_FOLDER_CLAUDEMD_ENABLED'],
+])
+
+/** The database of the original claude-mem in this data directory; null if there is none. */
+export function originalDatabase(dataDir: string): string | null {
+  const file = join(dataDir, ORIGINAL_DATABASE)
+  return existsSync(file) ? file : null
+}
+
+/** The file with our settings: the original's must neither be read as ours nor be changed. */
+export function settingsFileName(dataDir: string): string {
+  if (originalDatabase(dataDir) === null) return SETTINGS_FILE
+  if (existsSync(join(dataDir, OWN_SETTINGS_FILE))) return OWN_SETTINGS_FILE
+  return isOriginalSettings(readTextFile(join(dataDir, SETTINGS_FILE)) ?? '') ? OWN_SETTINGS_FILE : SETTINGS_FILE
+}
+
+function isOriginalSettings(text: string): boolean {
+  try {
+    return Object.keys(Object(JSON.parse(text))).some((name) => ORIGINAL_SETTINGS.has(name) && !isSettingName(name))
+  } catch {
+    return false
+  }
+}
 
 /** An invalid value is reported and the next lower source is used, so that a typing error never stops the daemon. */
 export function loadSettings(dataDir: string, env: NodeJS.ProcessEnv = process.env): LoadedSettings {
   const problems: SettingProblem[] = []
-  const file = readSettingsFile(dataDir, problems)
+  const fileName = settingsFileName(dataDir)
+  const file = readSettingsFile(dataDir, fileName, problems)
   const values: Record<string, SettingValue> = {}
   const sources: Record<string, SettingSource> = {}
   for (const name of SETTING_NAMES) {
@@ -92,39 +123,39 @@ export function loadSettings(dataDir: string, env: NodeJS.ProcessEnv = process.e
         values[name] = parsed.value
         sources[name] = source
       } else {
-        problems.push({ name, message: `${parsed.message} (from the ${source === 'file' ? SETTINGS_FILE : source})` })
+        problems.push({ name, message: `${parsed.message} (from the ${source === 'file' ? fileName : source})` })
       }
     }
     const warning = settingWarning(name, SETTINGS[name].rule, values[name])
     if (warning !== null) problems.push({ name, message: warning, isWarning: true })
   }
   for (const name of Object.keys(file)) {
-    if (!isSettingName(name)) problems.push({ name, message: `${name} is not a setting (in ${SETTINGS_FILE})` })
+    if (!isSettingName(name)) problems.push({ name, message: `${name} is not a setting (in ${fileName})` })
   }
   if (SETTING_NAMES.some((name) => isSecretSetting(name) && typeof file[name] === 'string' && file[name] !== '')) {
-    problems.push(...openToOthers(join(dataDir, SETTINGS_FILE)))
+    problems.push(...openToOthers(join(dataDir, fileName)))
   }
   return { values: values as Settings, sources: sources as LoadedSettings['sources'], problems }
 }
 
-function readSettingsFile(dataDir: string, problems: SettingProblem[]): Record<string, unknown> {
+function readSettingsFile(dataDir: string, fileName: string, problems: SettingProblem[]): Record<string, unknown> {
   let text: string
   try {
-    text = readRegularFileSync(join(dataDir, SETTINGS_FILE)).toString('utf8')
+    text = readRegularFileSync(join(dataDir, fileName)).toString('utf8')
   } catch (error) {
     if (isMissingFile(error)) return {}
-    problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} cannot be read: ${String(error)}` })
+    problems.push({ name: fileName, message: `${fileName} cannot be read: ${String(error)}` })
     return {}
   }
   try {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-    problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} must hold a JSON object; it is ignored` })
+    problems.push({ name: fileName, message: `${fileName} must hold a JSON object; it is ignored` })
   } catch (error) {
     // The error itself is not shown: it quotes the surrounding text, which may contain a key.
     const position = /at position (\d+)/.exec(String(error))?.[1]
     const line = position === undefined ? '' : ` in line ${text.slice(0, Number(position)).split('\n').length}`
-    problems.push({ name: SETTINGS_FILE, message: `${SETTINGS_FILE} is not valid JSON${line}; all of it is ignored` })
+    problems.push({ name: fileName, message: `${fileName} is not valid JSON${line}; all of it is ignored` })
   }
   return {}
 }

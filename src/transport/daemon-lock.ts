@@ -5,10 +5,10 @@
  */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import type { CallArguments, OutputOf } from '../api/index.ts'
 import { MemError, systemCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { databaseDriver } from '../lib/packages.ts'
 import type { Paths } from '../lib/paths.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { DaemonClient } from './client.ts'
@@ -26,7 +26,8 @@ export interface DaemonLock {
 
 /** Null when another process holds it. */
 export function tryLock(file: string): DaemonLock | null {
-  const database = new Database(file, { timeout: 0 })
+  const driver = databaseDriver()
+  const database = new driver(file, { timeout: 0 })
   try {
     database.exec('BEGIN EXCLUSIVE')
     if (process.platform !== 'win32') chmodSync(file, 0o600)

@@ -1,6 +1,6 @@
 /** A home of its own with the real client in it, the scripted model, and claude-mem as people install it. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { inject } from 'vitest'
 import { readRenderedContext } from '../../src/daemon/rendered-context-cache.ts'
@@ -8,6 +8,7 @@ import { projectOfDirectory } from '../../src/domain/project.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { openStoreReader } from '../../src/store/sqlite/reader.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
+import { putDatabaseDriver } from '../support/database-driver.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 import { type Finished, finished, isAlive } from '../support/programs.ts'
 import { waitUntil } from '../support/waiting.ts'
@@ -22,7 +23,7 @@ export interface StoredEvent {
 }
 
 interface Way {
-  /** Runs with the plugin of the build. */
+  /** Runs with a copy of the plugin, from where no package of the project is found. */
   plugin?: boolean
 }
 
@@ -39,7 +40,7 @@ export class ClientPlace {
 
   private constructor(api: MessagesApi, { plugin = false }: Way) {
     this.#api = api
-    this.#args = ['--dangerously-skip-permissions', ...(plugin ? ['--plugin-dir', this.built('plugin')] : [])]
+    this.#args = ['--dangerously-skip-permissions', ...(plugin ? ['--plugin-dir', this.copyPlugin()] : [])]
     mkdirSync(this.project)
   }
 
@@ -59,6 +60,14 @@ export class ClientPlace {
   /** What the build put beside the program. */
   built(name: string): string {
     return join(this.#dist, name)
+  }
+
+  /** The plugin elsewhere, with the driver that it fetched once in the data directory. */
+  copyPlugin(): string {
+    const copy = join(temporaryDirectory('plugin'), 'plugin')
+    cpSync(this.built('plugin'), copy, { recursive: true })
+    putDatabaseDriver(this.paths.packages)
+    return copy
   }
 
   /** Nothing of the surroundings that could lead the client or claude-mem anywhere else. */

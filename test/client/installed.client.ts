@@ -84,7 +84,7 @@ describe('claude-mem install', () => {
 
   it('beside the plugin: what both report counts once', async (test) => {
     needs('plugin', test)
-    const session = await place.claude('[[script:work]] raise it again', '--plugin-dir', place.built('plugin'))
+    const session = await place.claude('[[script:work]] raise it again', '--plugin-dir', place.copyPlugin())
     await place.settled()
     expect(contextsIn(place.api.firstRequest('work'))).toHaveLength(1)
     const stored = await place.events(session)
@@ -129,9 +129,9 @@ describe('claude-mem uninstall', () => {
   })
 })
 
-/** Whatever runs from the build. */
+/** Whatever runs from the build or from what was installed. */
 function ourProcesses(): string[] {
   if (process.platform === 'win32') return []
   const rows = execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' }).split('\n')
-  return rows.filter((row) => row.includes(place.built('')))
+  return rows.filter((row) => row.includes(place.built('')) || row.includes(place.paths.program))
 }

@@ -24,7 +24,7 @@ const ASKED = 30
 
 const WAYS = [
   { way: 'claude-mem install', plugin: false, tools: 'mcp__claude-mem__' },
-  { way: 'claude --plugin-dir', plugin: true, tools: 'mcp__plugin_claude-mem_claude-mem__' },
+  { way: 'claude --plugin-dir with a copy of the plugin', plugin: true, tools: 'mcp__plugin_mem_claude-mem__' },
 ]
 
 const scripts = (place: ClientPlace, tools: string): Scripts => {

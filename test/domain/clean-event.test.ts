@@ -132,7 +132,7 @@ describe('cleanEvent', () => {
     ['an excluded project, known by its key', { ...prompt('x'), project: { key: 'git:/w/secret/.git', name: 'x' } }],
     ['a skipped tool', toolUse('TodoWrite', {})],
     ['an own tool', toolUse('mcp__claude-mem__search_memory', {})],
-    ['an own tool of the plugin', toolUse('mcp__plugin_claude-mem_claude-mem__remember', {})],
+    ['an own tool of the plugin', toolUse('mcp__plugin_mem_claude-mem__remember', {})],
   ])('skips %s', (_name, event) => {
     expect(clean(event)).toMatchObject({ type: 'skipped' })
   })

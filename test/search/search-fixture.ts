@@ -29,7 +29,7 @@ export const WEIGHTS: RankingWeights = {
   halfLifeDays: 90,
 }
 /** Tests of graphs are skipped if the optional package is not installed. */
-export const HAS_HNSW = (await loadHnswLibrary()).library !== null
+export const HAS_HNSW = loadHnswLibrary().library !== null
 
 export const OTHER_PROJECT = { key: 'git:/home/me/blog', name: 'blog' }
 

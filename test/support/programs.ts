@@ -8,7 +8,7 @@ export interface Finished {
   stderr: string
 }
 
-interface RunOptions extends Pick<SpawnOptions, 'cwd' | 'env'> {
+interface RunOptions extends Pick<SpawnOptions, 'cwd' | 'env' | 'shell'> {
   /** Written to standard input, which is then closed. */
   input?: string | Buffer
   /** The process is killed after this time and reports the signal. */

@@ -1,4 +1,5 @@
 /** Commands about the daemon process: `start`, `stop`, `restart`, `status` and `logs`. */
+import { existsSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { startOfDay } from '../../domain/dates.ts'
 import { listSpool } from '../../hook/spool.ts'
@@ -137,6 +138,8 @@ async function readStoppedStatus({ paths, env }: Cli): Promise<StoppedStatus> {
 
 async function startInBackground(cli: Cli): Promise<number> {
   const { ensureDaemonRunning } = await import('../daemon-process.ts')
+  const { originalNotes } = await import('./install.ts')
+  const isFirst = !existsSync(cli.paths.database)
   const { status, wasRunning } = await ensureDaemonRunning(cli, { keepEnvironment: true })
   const { pid, version, dataDir, port } = status
   const heading = `claude-mem ${terminalSafe(version)} ${wasRunning ? 'is already running' : 'is running'} (pid ${pid})`
@@ -146,12 +149,15 @@ async function startInBackground(cli: Cli): Promise<number> {
     ...addressLines(cli, dataDir, port),
     '',
     next,
+    ...(isFirst ? originalNotes(dataDir).map((note) => `! ${terminalSafe(note)}`) : []),
   ])
   return 0
 }
 
 async function runInForeground(cli: Cli): Promise<number> {
   // Only imported dynamically, so that the bundler keeps it in daemon.js, from where it finds its workers.
+  const { ensureDatabaseDriver } = await import('../daemon-process.ts')
+  await ensureDatabaseDriver(cli)
   const { EXIT_ALREADY_RUNNING, runDaemon } = await import('../../daemon/daemon.ts')
   let hasTerminal = true
   const log = (line: string) => {

@@ -12,6 +12,7 @@ import { filesCommand } from './files.ts'
 import { inspectCommand } from './inspect.ts'
 import { installCommand, uninstallCommand } from './install.ts'
 import { modelsCommand, reindexCommand } from './models.ts'
+import { packagesCommand } from './packages.ts'
 import { projectsCommand } from './projects.ts'
 import { providersCommand } from './providers.ts'
 import { flushCommand, queueCommand } from './queue.ts'
@@ -21,6 +22,7 @@ import { searchCommand, showCommand, timelineCommand } from './search.ts'
 import { statsCommand, usageCommand } from './stats.ts'
 import { summarizeCommand } from './summarize.ts'
 import { teamCommand } from './team.ts'
+import { updateCommand } from './update.ts'
 import { viewerCommand } from './viewer.ts'
 
 export const COMMANDS: readonly CliCommand[] = [
@@ -54,10 +56,12 @@ export const COMMANDS: readonly CliCommand[] = [
   importCommand,
   providersCommand,
   modelsCommand,
+  packagesCommand,
   projectsCommand,
   filesCommand,
   teamCommand,
   installCommand,
+  updateCommand,
   uninstallCommand,
   backfillCommand,
   mcpCommand,

@@ -3,8 +3,15 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { MemError } from '../../lib/errors.ts'
+import { currentDist } from '../../lib/installed-program.ts'
 import { dataDirectory } from '../../lib/paths.ts'
-import { type LoadedSettings, loadSettings, SETTINGS_FILE } from '../../settings/settings.ts'
+import {
+  type LoadedSettings,
+  loadSettings,
+  OWN_SETTINGS_FILE,
+  originalDatabase,
+  settingsFileName,
+} from '../../settings/settings.ts'
 import { readSettingsObject } from '../../settings/settings-file.ts'
 import type { InstallRecord } from '../../setup/install/change.ts'
 import type {
@@ -20,6 +27,7 @@ import { type Cli, printResult } from '../cli.ts'
 import { defineCommand, yesOption } from '../command.ts'
 import { askSecret, readStdinValue } from '../input.ts'
 import type { ObserverChange } from '../observer-choice.ts'
+import { isInNpxCache } from '../program-versions.ts'
 import { installDryRunLines, installedLines, installNoteLines, uninstalledLines } from '../render/install.ts'
 import { terminalSafe } from '../text.ts'
 import { setSetting } from './config.ts'
@@ -35,7 +43,8 @@ export const installCommand = defineCommand({
   group: 'Integrations',
   summary: 'Connect Claude Code or Cursor: hooks that report its sessions, and the MCP server',
   about:
-    "Adds claude-mem's hooks and its MCP server to the client's own settings: for Claude Code ~/.claude/settings.json and " +
+    'Copies the program into the data directory (program/current), where clients run it: it stays when the cache of npx, a ' +
+    "clone or a global installation is gone. Adds claude-mem's hooks and its MCP server to the client's own settings: for Claude Code ~/.claude/settings.json and " +
     '~/.claude.json (or in CLAUDE_CONFIG_DIR), for Cursor ~/.cursor/hooks.json and mcp.json; with --scope project those of ' +
     'the project. Either all files are changed or none; other entries are not changed, and copies of the files are kept. ' +
     'Run it again after node or claude-mem has moved, or after an update of the client: existing entries are updated, ' +
@@ -54,10 +63,12 @@ export const installCommand = defineCommand({
     ...targetOptions,
     provider: { type: 'string', describe: 'The observer: offline, claude-code, anthropic, gemini or openrouter' },
     'key-stdin': { type: 'boolean', describe: 'Read the API key for --provider from standard input' },
+    link: { type: 'boolean', describe: 'For development: register this program itself, copy nothing' },
     'dry-run': dryRunOption,
   },
-  run: async ({ client, scope, provider, 'key-stdin': keyStdin, 'dry-run': dryRun }, cli) => {
-    await install(cli, await resolveClient(cli, client, scope), { dryRun, provider, keyStdin })
+  run: async ({ client, scope, provider, 'key-stdin': keyStdin, link, 'dry-run': dryRun }, cli) => {
+    const options = { dryRun, provider, keyStdin, link }
+    await install(cli, await resolveClient(cli, client, scope, link), options)
   },
 })
 
@@ -71,13 +82,19 @@ interface InstallOptions {
   dryRun: boolean
   provider: string | undefined
   keyStdin: boolean
+  /** The program is used where it is. */
+  link: boolean
 }
 
 async function install(cli: Cli, installClient: InstallClient, options: InstallOptions): Promise<void> {
   const { adapter, where, program } = installClient
-  const { dryRun } = options
-  const setup = await import('../../setup/install/install.ts')
-  for (const file of [program.hook, program.cli]) {
+  const { dryRun, link } = options
+  const [setup, { programPaths }] = await Promise.all([
+    import('../../setup/install/install.ts'),
+    import('../../setup/program/place.ts'),
+  ])
+  const own = programPaths(cli.dist)
+  for (const file of [own.hook, own.cli]) {
     if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
   }
   const { dataDir } = cli.paths
@@ -87,7 +104,11 @@ async function install(cli: Cli, installClient: InstallClient, options: InstallO
   // Fails before anything is written if the settings file cannot be parsed, because it could not be changed later.
   if (observer !== null) readSettingsObject(dataDir)
   const circumstances = { version: found?.version ?? null, fileContext: loaded.values.CLAUDE_MEM_FILE_CONTEXT }
-  const result = setup.installClient(adapter, where, program, circumstances, { dataDir, now: new Date(), dryRun })
+  const change = (only: { dryRun: boolean }) =>
+    setup.installClient(adapter, where, program, circumstances, { dataDir, now: new Date(), ...only })
+  // Settings that cannot be changed are found before the program is copied.
+  const planned = change({ dryRun: true })
+  const result = dryRun ? planned : link ? change({ dryRun }) : await placeAndRegister(cli, () => change({ dryRun }))
   const restarted = !dryRun && observer !== null && (await applyObserverChange(cli, observer))
   const notes = [...installNotes(cli, installClient, found, result, dryRun), ...observerNotes(cli, observer)]
   const view = { client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
@@ -103,11 +124,33 @@ async function install(cli: Cli, installClient: InstallClient, options: InstallO
   })
 }
 
-/** The client and the files that --client and --scope name. */
-async function resolveClient(cli: Cli, client: string, scope: string): Promise<InstallClient> {
-  const [{ INSTALL_ADAPTERS, installAdapterNamed }, { CLI_FILE, HOOK_FILE }, { workingTreeRoot }] = await Promise.all([
+/** Copies the program, registers it and makes it the current one. A running daemon of an older version hands over to it. */
+async function placeAndRegister(cli: Cli, register: () => InstallResult): Promise<InstallResult> {
+  const { placeProgram, switchProgram, withProgramLock } = await import('../../setup/program/place.ts')
+  const { ensureDatabaseDriver } = await import('../daemon-process.ts')
+  const { handOverTo, refuseNewerDatabase } = await import('../program-versions.ts')
+  await ensureDatabaseDriver(cli)
+  const waiting = () => cli.progress('Waiting for another installation …')
+  const { result, program } = await withProgramLock(
+    cli.paths,
+    async () => {
+      cli.progress('Copying the program …')
+      const placed = await placeProgram(cli.dist, cli.paths)
+      refuseNewerDatabase(cli.paths, placed)
+      switchProgram(cli.paths, placed)
+      return { result: register(), program: placed }
+    },
+    waiting,
+  ).finally(() => cli.progress(''))
+  await handOverTo(cli, program)
+  return result
+}
+
+/** The client and the files that --client and --scope name. `link`: the program is this one, not the installed one. */
+async function resolveClient(cli: Cli, client: string, scope: string, link = false): Promise<InstallClient> {
+  const [{ INSTALL_ADAPTERS, installAdapterNamed }, { programPaths }, { workingTreeRoot }] = await Promise.all([
     import('../../setup/install/clients/index.ts'),
-    import('../../setup/install/command-line.ts'),
+    import('../../setup/program/place.ts'),
     import('../../domain/project.ts'),
   ])
   const names = INSTALL_ADAPTERS.map(({ name }) => name)
@@ -125,8 +168,7 @@ async function resolveClient(cli: Cli, client: string, scope: string): Promise<I
     where.scope === 'project' && isUserScope,
     `${where.root} contains your user settings and is not a project; change to one, or omit --scope`,
   )
-  const program = { node: process.execPath, hook: join(cli.dist, HOOK_FILE), cli: join(cli.dist, CLI_FILE) }
-  return { adapter, where, program }
+  return { adapter, where, program: programPaths(link ? cli.dist : currentDist(cli.paths)) }
 }
 
 function uninstallCommandText(adapter: InstallAdapter, scope: InstallScope): string {
@@ -176,7 +218,7 @@ async function applyObserverChange(cli: Cli, change: ObserverChange): Promise<bo
 /** Without values: one of them may be an API key. */
 function plannedSettingsText(cli: Cli, { provider, settings }: ObserverChange): string {
   const names = settings.map(([name]) => name).join(' and ')
-  return `${names} would be set in ${terminalSafe(join(cli.paths.dataDir, SETTINGS_FILE))}: the observer is ${provider}`
+  return `${names} would be set in ${terminalSafe(join(cli.paths.dataDir, settingsFileName(cli.paths.dataDir)))}: the observer is ${provider}`
 }
 
 function observerNotes(cli: Cli, change: ObserverChange | null): string[] {
@@ -193,7 +235,7 @@ function installNotes(
   result: InstallResult,
   dryRun: boolean,
 ): string[] {
-  const isNpxCache = /[\\/]_npx[\\/]/.test(program.hook)
+  const isNpxCache = isInNpxCache(program.hook)
   const { dataDir } = cli.paths
   return [
     ...clientNotes(adapter, client, result, dryRun),
@@ -201,12 +243,25 @@ function installNotes(
       .filter(({ taken }) => taken)
       .map(({ file }) => `${file} has another server named claude-mem: it was not changed, and ours was not added.`),
     ...result.notes,
-    ...(isNpxCache
-      ? ['claude-mem runs from the cache of npx, which may be deleted: npm install -g claude-mem, then install again.']
-      : []),
+    ...originalNotes(dataDir),
+    ...(isNpxCache ? ['claude-mem runs from the cache of npx, which may be deleted: install it without --link.'] : []),
+    ...(isInNpxCache(cli.dist) ? ['To run commands: npx claude-mem status, or npm install -g claude-mem.'] : []),
     ...(dataDir === dataDirectory({})
       ? []
       : [`The memory is in ${dataDir} only if CLAUDE_MEM_DATA_DIR is set: set it for ${adapter.title} too.`]),
+  ]
+}
+
+/** The original claude-mem has the same data directory. Its files are left alone. */
+export function originalNotes(dataDir: string): string[] {
+  const original = originalDatabase(dataDir)
+  if (original === null) return []
+  return [
+    `${dataDir} also has the memory of the original claude-mem, which stays as it is. To copy it into this one: ` +
+      `claude-mem import ${original}`,
+    ...(settingsFileName(dataDir) === OWN_SETTINGS_FILE
+      ? [`settings.json there is the original's and is not read; ours is ${OWN_SETTINGS_FILE}.`]
+      : []),
   ]
 }
 

@@ -19,6 +19,7 @@ import type { Display } from '../style.ts'
 import { cutColumn, rightColumn, tableLines, wrapColumn } from '../table.ts'
 import { padEnd, terminalSafe, truncate } from '../text.ts'
 import { overrideLines, setSetting } from './config.ts'
+import { fetchWithProgress } from './packages.ts'
 
 const ACTIONS = ['list', 'pull', 'use'] as const
 const SETTING = 'CLAUDE_MEM_EMBEDDER'
@@ -32,7 +33,7 @@ export const modelsCommand = defineCommand({
   about:
     'Memories are found by words and by meaning. For the meaning, word vectors come with the program (static): they need ' +
     'nothing and are always available. A model knows more, and other languages than English. pull downloads one into the ' +
-    'data directory; nothing is downloaded without this command. use tests a model and selects it; all memories are then ' +
+    'data directory, and with the first one the runtime of models; nothing is downloaded without this command. use tests a model and selects it; all memories are then ' +
     'embedded again in the background, while search continues. A name is OWNER/NAME as at huggingface.co, or a folder with ' +
     'an ONNX model; @q8 after it selects the weights of that precision. HF_ENDPOINT sets a mirror, HF_TOKEN gives access to ' +
     'private models.',
@@ -76,7 +77,7 @@ async function loadModels(cli: Cli) {
     from: sources[SETTING],
     /** Why it cannot be used, as far as can be seen without loading it. */
     problem: inUse === STATIC ? null : await findProblem(inUse, local),
-    /** The optional dependency is installed. */
+    /** The runtime is installed. */
     canRunModels: canRunModels(),
     directory,
     local,
@@ -141,7 +142,12 @@ async function testModel(
   model: string,
   options: { allowRemote: boolean; onProgress?: (progress: DownloadProgress) => void },
 ): Promise<number> {
-  const { transformersEmbedder } = await import('../../search/embedders/transformers.ts')
+  const [{ transformersEmbedder }, { canRunModels }] = await Promise.all([
+    import('../../search/embedders/transformers.ts'),
+    import('../../search/embedders/models.ts'),
+  ])
+  // 490 MB: only who chooses a model gets it.
+  if (!canRunModels()) await fetchWithProgress(cli, '@huggingface/transformers')
   let embedder: TransformersEmbedder | null = null
   try {
     embedder = await withInterruptSignal((signal) =>
@@ -156,12 +162,11 @@ async function testModel(
 function modelLines(view: ModelsView, display: Display): string[] {
   const { style } = display
   const source = view.from === 'default' ? '' : ` (from the ${view.from})`
-  const install =
-    '! models need @huggingface/transformers, which is not installed: npm install -g claude-mem --include=optional'
+  const fetchNote = 'The runtime of models (@huggingface/transformers, 490 MB) is fetched with the first model.'
   return [
     `${style.bold(terminalSafe(view.inUse))} is in use${source}`,
     ...(view.problem === null ? [] : [style.yellow(`! ${terminalSafe(view.problem)}; static is used until then`)]),
-    ...(view.canRunModels ? [] : [style.yellow(install)]),
+    ...(view.canRunModels ? [] : [style.dim(fetchNote)]),
     '',
     style.bold(`Downloaded, in ${terminalSafe(view.directory)}`),
     ...(view.local.length === 0 ? ['  no models; static comes with the program'] : localTable(view, display)),

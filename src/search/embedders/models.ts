@@ -1,9 +1,9 @@
 /** Embedders and their models: the interface, names of models, recommended models, and models on this machine. */
 import { readdirSync, rmSync, statSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { basename, isAbsolute, join, resolve } from 'node:path'
 import { MemError, systemCode } from '../../lib/errors.ts'
+import { resolvePackage } from '../../lib/packages.ts'
 
 /** Turns texts into vectors. Vectors of different embedders are never compared. */
 export interface Embedder {
@@ -183,14 +183,9 @@ function fileSize(file: string): number | null {
   }
 }
 
-/** Whether the optional dependency that runs models is installed. */
+/** Whether the package that runs models is installed. */
 export function canRunModels(): boolean {
-  try {
-    createRequire(import.meta.url).resolve('@huggingface/transformers')
-    return true
-  } catch {
-    return false
-  }
+  return resolvePackage('@huggingface/transformers') !== null
 }
 
 /** The library downloads to `NAME.tmp.PID.RANDOM` and renames the file when it is complete. */

@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { pipeline as pipe } from 'node:stream/promises'
 import { workerData } from 'node:worker_threads'
 import type { FeatureExtractionPipeline, ProgressInfo } from '@huggingface/transformers'
-import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
+import { fetchCommand, isMissingPackage, requirePackage } from '../../lib/packages.ts'
 import { SerialQueue } from '../../lib/serial-queue.ts'
 import { serveWorker } from '../../lib/worker-rpc.ts'
 import {
@@ -97,7 +98,7 @@ async function loadModel(
   options: ModelLoadOptions,
   { stopped, onProgress }: { stopped: AbortSignal; onProgress(progress: DownloadProgress): void },
 ): Promise<Required<Embedder>> {
-  const library = await importLibrary()
+  const library = loadLibrary()
   if (options.model.at === 'folder') await checkFolder(options.model)
   const hub = hubClient({ stallMs: options.stallMs, stopped })
   const id = configure(library, options, hub)
@@ -118,18 +119,15 @@ async function loadModel(
   }
 }
 
-async function importLibrary(): Promise<Library> {
+function loadLibrary(): Library {
   try {
-    return await import('@huggingface/transformers')
+    return requirePackage('@huggingface/transformers')
   } catch (cause) {
-    const missing = systemCode(cause) === 'ERR_MODULE_NOT_FOUND'
-    throw new MemError(
-      'not_found',
-      missing
-        ? '@huggingface/transformers is not installed, so only the static embedder works. Install it: npm install -g claude-mem --include=optional'
-        : `@huggingface/transformers cannot be loaded (${errorMessage(cause)}). Install it again: npm install -g claude-mem --include=optional`,
-      { cause },
-    )
+    const problem = isMissingPackage(cause)
+      ? 'is not installed, so only the static embedder works. Install it'
+      : `cannot be loaded (${errorMessage(cause)}). Install it again`
+    const name = '@huggingface/transformers'
+    throw new MemError('not_found', `${name} ${problem}: ${fetchCommand(name)}`, { cause })
   }
 }
 

@@ -19,6 +19,7 @@ import {
   syncFile,
   writeFileDurably,
 } from '../../lib/files.ts'
+import { isMissingPackage, requirePackage } from '../../lib/packages.ts'
 import { shortHash } from '../../lib/paths.ts'
 
 /** HNSW parameter M: links of each point. With 16, efSearch would have to be half as large again. */
@@ -39,11 +40,11 @@ const GROWTH = 1.5
 export type HnswLibrary = typeof import('hnswlib-node')
 
 /** `library` is null if the package is not installed or does not run on this machine; `reason` says why. */
-export async function loadHnswLibrary(): Promise<{ library: HnswLibrary | null; reason: string | null }> {
+export function loadHnswLibrary(): { library: HnswLibrary | null; reason: string | null } {
   try {
-    const loaded = await import('hnswlib-node')
-    return { library: 'default' in loaded ? (loaded.default as HnswLibrary) : loaded, reason: null }
+    return { library: requirePackage('hnswlib-node'), reason: null }
   } catch (error) {
+    if (isMissingPackage(error)) return { library: null, reason: 'hnswlib-node is not installed' }
     return { library: null, reason: `hnswlib-node cannot be loaded: ${errorMessage(error).split('\n', 1)[0]}` }
   }
 }

@@ -56,7 +56,7 @@ export class VectorStore {
   static async open(options: VectorStoreOptions): Promise<VectorStore> {
     removeTemporaryFiles(options.directory)
     if (options.library !== undefined) return new VectorStore({ ...options, library: options.library })
-    const { library, reason } = await loadHnswLibrary()
+    const { library, reason } = loadHnswLibrary()
     if (reason !== null) options.log(`${reason}; all vectors are compared`)
     return new VectorStore({ ...options, library })
   }

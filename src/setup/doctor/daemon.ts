@@ -10,7 +10,7 @@ import { LOG_FILE } from '../../lib/log.ts'
 import { compareVersions, VERSION } from '../../lib/version.ts'
 import { chooseProvider, findProviderOffers, readProviderEnvironment } from '../../observer/provider-choice.ts'
 import { staticEmbedder } from '../../search/embedders/static.ts'
-import { SETTINGS_FILE } from '../../settings/settings.ts'
+import { settingsFileName } from '../../settings/settings.ts'
 import { readTeamFile } from '../../team/team-file.ts'
 import { advice, type CheckRun, type DoctorEnvironment, type DoctorFacts, type Finding, problem } from './check.ts'
 import { realPathOrSame } from './installed.ts'
@@ -53,9 +53,10 @@ function* identityFaults(status: DaemonStatus, { paths, dist }: DoctorEnvironmen
   if (status.state !== 'serving') {
     yield advice(`it is ${status.state}`, 'wait a moment, then run claude-mem doctor again')
   }
-  const settings = statSync(join(paths.dataDir, SETTINGS_FILE), { throwIfNoEntry: false })
+  const settingsFile = settingsFileName(paths.dataDir)
+  const settings = statSync(join(paths.dataDir, settingsFile), { throwIfNoEntry: false })
   if (settings !== undefined && settings.mtimeMs > status.startedAt) {
-    yield advice(`${SETTINGS_FILE} was changed since it started`, 'claude-mem restart, to apply it')
+    yield advice(`${settingsFile} was changed since it started`, 'claude-mem restart, to apply it')
   }
 }
 

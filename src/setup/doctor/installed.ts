@@ -13,6 +13,7 @@ import { INSTALL_ADAPTERS } from '../install/clients/index.ts'
 import { CLI_FILE, HOOK_FILE, isOurCommand, serverCommand } from '../install/command-line.ts'
 import { type EntryFormat, SERVER_NAME } from '../install/entries.ts'
 import { readSettingsFile } from '../install/settings-file.ts'
+import { readBuildInfo } from '../program/place.ts'
 import type { DoctorEnvironment } from './check.ts'
 
 interface InstalledEntry {
@@ -229,13 +230,13 @@ async function locateProgram(program: string, env: NodeJS.ProcessEnv): Promise<s
   return (await isProgram(program)) ? program : null
 }
 
-/** A build has its version in the plugin manifest beside it, a package in its package.json. */
+/** A build has its version beside it, a package in its package.json. */
 function programVersion(file: string, dist: string): string | null {
   const directory = dirname(realPathOrSame(file))
   if (directory === realPathOrSame(dist)) return VERSION
   return (
-    versionIn(join(directory, 'plugin', '.claude-plugin', 'plugin.json')) ??
-    versionIn(join(directory, '.claude-plugin', 'plugin.json')) ??
+    readBuildInfo(directory)?.version ??
+    versionIn(join(directory, 'package.json')) ??
     versionIn(join(dirname(directory), 'package.json'))
   )
 }

@@ -2,9 +2,15 @@
  * Checks of the program itself: node versions, native modules, settings. The node of a hook also runs the daemon that the
  * hook starts, so it is checked too.
  */
-import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { parseJsonObject } from '../../hook/payload.ts'
-import { errorMessage } from '../../lib/errors.ts'
+import {
+  fetchCommand,
+  loadDatabaseDriver,
+  packageDirectoryPrefix,
+  resolvePackage,
+  UNBUNDLED_PACKAGES,
+} from '../../lib/packages.ts'
 import { compareVersions } from '../../lib/version.ts'
 import { canRunModels } from '../../search/embedders/models.ts'
 import { loadHnswLibrary } from '../../search/vectors/hnsw-index.ts'
@@ -46,14 +52,23 @@ async function otherNodes(facts: DoctorFacts): Promise<Map<string, string>> {
 /** Prints its version and loads what the daemon needs; written in syntax that a very old node can parse. */
 const PROBE = `
 var result = { version: process.versions.node, failure: null }
+var node = '-' + process.platform + '-' + process.arch + '-' + process.versions.modules
+function load(base) { new (require('module').createRequire(base)('better-sqlite3'))(':memory:').close() }
 try {
-  var Database = require('module').createRequire(process.argv[1])('better-sqlite3')
-  new Database(':memory:').close()
+  try { load(process.argv[1]) } catch (error) { load(process.argv[2] + node + '/package.json') }
 } catch (error) { result.failure = String(error && error.message).split('\\n')[0] }
 console.log(JSON.stringify(result))`
 
-async function* probeNode(node: string, file: string, { environment }: DoctorFacts): AsyncGenerator<Finding> {
-  const { code, stdout, stderr } = await runCommand(node, ['-e', PROBE, file], '', environment.env)
+/** The beginning of the directory's name, to which the probe adds its own node. */
+function fetchedDriver({ environment }: DoctorFacts): string {
+  const { version } = UNBUNDLED_PACKAGES['better-sqlite3']
+  return join(environment.paths.packages, `${packageDirectoryPrefix('better-sqlite3')}${version}`)
+}
+
+async function* probeNode(node: string, file: string, facts: DoctorFacts): AsyncGenerator<Finding> {
+  const { environment } = facts
+  const probe = ['-e', PROBE, file, fetchedDriver(facts)]
+  const { code, stdout, stderr } = await runCommand(node, probe, '', environment.env)
   const result = parseProbe(stdout)
   if (code !== 0 || result === null) {
     const why = stderr.trim().split('\n', 1)[0] || `it ended with ${code}`
@@ -80,39 +95,28 @@ const isTooOld = (version: string) => compareVersions(version, OLDEST_NODE) < 0
 const tooOld = (node: string, version: string) =>
   problem(`${node} is Node ${version}; claude-mem needs 20 or newer`, UPDATE)
 
-const WITH_OPTIONAL = 'npm install -g claude-mem --include=optional'
-
-export async function* checkNativeModules({ settings }: DoctorFacts, loadDatabase = openInMemory): CheckRun {
-  try {
-    await loadDatabase()
-  } catch (error) {
-    const [why] = errorMessage(error).split('\n', 1)
+export async function* checkNativeModules({ settings }: DoctorFacts, load = loadDatabaseDriver): CheckRun {
+  const { reason: driverProblem } = load()
+  if (driverProblem !== null) {
     yield problem(
-      `better-sqlite3, the database driver, cannot be loaded by Node ${process.versions.node}: ${why}`,
-      'npm rebuild better-sqlite3 where claude-mem is installed, or npm install -g claude-mem with this node',
+      `better-sqlite3, the database driver, cannot be loaded by Node ${process.versions.node}: ${driverProblem}`,
+      fetchCommand('better-sqlite3'),
     )
   }
-  const { reason } = await loadHnswLibrary()
-  if (reason !== null) {
-    const from = settings.values.CLAUDE_MEM_VECTOR_INDEX_FROM
-    yield advice(`${reason}. With it, search stays fast in projects of more than ${from} vectors`, WITH_OPTIONAL)
+  const { reason } = loadHnswLibrary()
+  const from = settings.values.CLAUDE_MEM_VECTOR_INDEX_FROM
+  // Without it all vectors are compared, which is fast enough in smaller projects: only one that does not load is a fault.
+  if (reason !== null && resolvePackage('hnswlib-node') !== null) {
+    const text = `${reason}. With it, search stays fast in projects of more than ${from} vectors`
+    yield advice(text, fetchCommand('hnswlib-node'))
   }
-  if (!canRunModels()) {
-    const text =
-      '@huggingface/transformers is not installed. With it, a model can find memories by meaning, in any language'
-    yield advice(text, WITH_OPTIONAL)
-  }
-  return `better-sqlite3 ${packageVersion('better-sqlite3')}, hnswlib-node and @huggingface/transformers`
-}
-
-async function openInMemory(): Promise<void> {
-  const { default: BetterSqlite3 } = await import('better-sqlite3')
-  new BetterSqlite3(':memory:').close()
-}
-
-function packageVersion(name: string): string {
-  const { version }: { version?: unknown } = createRequire(import.meta.url)(`${name}/package.json`)
-  return String(version)
+  const optional = [
+    reason === null
+      ? 'hnswlib-node'
+      : `without hnswlib-node (for more than ${from} vectors: ${fetchCommand('hnswlib-node')})`,
+    canRunModels() ? '@huggingface/transformers' : 'without @huggingface/transformers (claude-mem models fetches it)',
+  ]
+  return [`better-sqlite3 ${UNBUNDLED_PACKAGES['better-sqlite3'].version}`, ...optional].join(', ')
 }
 
 export async function* checkSettings({ settings }: DoctorFacts): CheckRun {

@@ -5,7 +5,7 @@ import type { DaemonStatus } from '../../api/operations/daemon.ts'
 import { MemError, systemCode } from '../../lib/errors.ts'
 import { formatBytes, pluralize } from '../../lib/format.ts'
 import type { Paths } from '../../lib/paths.ts'
-import { SETTINGS_FILE } from '../../settings/settings.ts'
+import { settingsFileName } from '../../settings/settings.ts'
 import type { QueueStats } from '../../store/port.ts'
 import {
   advice,
@@ -66,7 +66,7 @@ export async function* checkDisk({ environment: { paths, freeBytes } }: DoctorFa
 export async function* checkPermissions({ environment: { paths } }: DoctorFacts): CheckRun {
   if (process.platform === 'win32') return 'protected by your user directory and the token'
   const { token, database, socket, dataDir, team } = paths
-  const files = [token, team, database, `${database}-wal`, join(dataDir, SETTINGS_FILE), socket]
+  const files = [token, team, database, `${database}-wal`, join(dataDir, settingsFileName(dataDir)), socket]
   for (const file of files) yield* accessFaults(file, 0o600)
   for (const directory of [paths.spool, paths.backups, paths.logs]) yield* accessFaults(directory, 0o700)
   if (dirname(socket) !== dataDir) yield* socketDirectoryFaults(dirname(socket))

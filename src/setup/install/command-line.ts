@@ -67,7 +67,7 @@ export function isOurCommand(command: unknown, written: readonly string[]): bool
   const file = program.replace(/\\(["$`\\])/g, '$1').replaceAll('\\', '/')
   const expectedFile = words === MCP_ARGUMENT ? CLI_FILE : HOOK_FILE
   if (basename(file) !== expectedFile || !NODE.test(basename(node.replaceAll('\\', '/')))) return false
-  return /(?:^|\/)claude-mem[^/]*\//.test(file) || isOurPackage(dirname(dirname(file)))
+  return /(?:^|\/)\.?claude-mem[^/]*\//.test(file) || isOurPackage(dirname(dirname(file)))
 }
 
 function isOurPackage(directory: string): boolean {

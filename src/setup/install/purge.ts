@@ -5,14 +5,14 @@ import { parseJsonObject } from '../../hook/payload.ts'
 import { MemError, systemCode } from '../../lib/errors.ts'
 import { readTextFile } from '../../lib/files.ts'
 import { isInside, type Paths } from '../../lib/paths.ts'
-import { isSettingName, SETTINGS_FILE } from '../../settings/settings.ts'
+import { isSettingName, OWN_SETTINGS_FILE, SETTINGS_FILE } from '../../settings/settings.ts'
 import { RECORDS_DIRECTORY } from './change.ts'
 
 /** The user's own prompts. */
 const PROMPTS_DIRECTORY = 'prompts'
 
 /** Derived and temporary files: `db.sqlite-wal`, `db.sqlite.corrupt-…`, `settings.json.4711`. */
-const DERIVED_FILE = /^(?:db\.sqlite|daemon\.lock|settings\.json|starting|port\.json|token)[.-]/
+const DERIVED_FILE = /^(?:db\.sqlite|daemon\.lock|settings(?:\.own)?\.json|starting|port\.json|token)[.-]/
 
 /** Created by file browsers. */
 const BROWSER_FILE = /^(?:\.DS_Store|\.directory|Thumbs\.db|desktop\.ini)$/i
@@ -28,6 +28,7 @@ export function removableEntries(paths: Paths, home: string): string[] | null {
   const known = new Set([
     ...Object.values(paths).flatMap((path: string) => (dirname(path) === paths.dataDir ? [basename(path)] : [])),
     SETTINGS_FILE,
+    OWN_SETTINGS_FILE,
     RECORDS_DIRECTORY,
     PROMPTS_DIRECTORY,
   ])
@@ -67,7 +68,7 @@ function realDirectory(path: string): string | null {
 
 /** Names that no other program uses; `logs` could belong to any. */
 function identifiesUs(directory: string, name: string): boolean {
-  if (['db.sqlite', 'daemon.lock', 'private-turns', 'spool', RECORDS_DIRECTORY].includes(name)) return true
+  if (['db.sqlite', 'daemon.lock', 'private-turns', 'spool', 'program', RECORDS_DIRECTORY].includes(name)) return true
   if (name !== SETTINGS_FILE) return false
   const settings = parseJsonObject(readTextFile(join(directory, name)) ?? '')
   return Object.keys(settings ?? {}).some(isSettingName)

@@ -1,6 +1,6 @@
 /**
- * The files of the Claude Code plugin: `claude --plugin-dir dist/plugin`. The plugin contains no program; it runs the one
- * in the directory above and works only together with it.
+ * The files of the Claude Code plugin, without the program that the build copies beside them (`dist/`, `prompts/`,
+ * `assets/`). The directory stands alone: it works from any place, and is a marketplace of one plugin.
  */
 
 import { hookGroup, supportedEvents } from '../install/claude-code-events.ts'
@@ -12,6 +12,8 @@ import type { Json } from '../install/json-edit.ts'
 const OLDEST_CLIENT = '2.0.56'
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it
 const ROOT = '${CLAUDE_PLUGIN_ROOT}'
+/** The client puts it before the names of commands: /mem:search. */
+const PLUGIN_NAME = 'mem'
 
 interface Package {
   name: string
@@ -21,17 +23,82 @@ interface Package {
 }
 
 /** The content of each file, by its path inside the plugin. */
-export function pluginFiles({ name, version, description, license }: Package): Record<string, Json> {
+export function pluginFiles({ name, version, description, license }: Package): Record<string, string> {
   // A built plugin may be copied to any machine, so node is found on the PATH.
   const command = `node "${ROOT}/${HOOK_FILE}"`
   const hooks = supportedEvents(OLDEST_CLIENT, false).map((event): [string, Json] => [
     event,
     [hookGroup(event, command)],
   ])
-  const server = { type: 'stdio', command: 'node', args: [`${ROOT}/../${CLI_FILE}`, MCP_ARGUMENT] }
+  const server = { type: 'stdio', command: 'node', args: [`${ROOT}/dist/${CLI_FILE}`, MCP_ARGUMENT] }
+  const plugin = { name: PLUGIN_NAME, version, description, author: { name }, license }
+  const listed = { ...plugin, source: './' }
   return {
-    '.claude-plugin/plugin.json': { name, version, description, author: { name }, license },
-    'hooks/hooks.json': { description, hooks: Object.fromEntries(hooks) },
-    '.mcp.json': { mcpServers: { [SERVER_NAME]: server } },
+    '.claude-plugin/plugin.json': json(plugin),
+    '.claude-plugin/marketplace.json': json({ name, description, owner: { name }, plugins: [listed] }),
+    'hooks/hooks.json': json({ description, hooks: Object.fromEntries(hooks) }),
+    '.mcp.json': json({ mcpServers: { [SERVER_NAME]: server } }),
+    // The program finds its version and its prompts beside this file.
+    'package.json': json({ name, version, description, license, type: 'module' }),
+    'commands/search.md': SEARCH_COMMAND,
+    'commands/status.md': STATUS_COMMAND,
+    'skills/memory/SKILL.md': MEMORY_SKILL,
   }
 }
+
+function json(value: Json): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** The words go to a tool and not into a shell: they may contain anything. */
+const SEARCH_COMMAND = `---
+description: Search what earlier sessions learned about this project
+argument-hint: what to look for
+---
+
+Search the memory with the tool \`search_memory\` of the MCP server ${SERVER_NAME} for:
+
+$ARGUMENTS
+
+Answer from what it finds: the hits that matter, each with its number (such as #12), its date and one sentence. If a hit is
+cut, read it in full with \`get_observations\`. If nothing fits, say so and name the words you searched for; do not guess.
+`
+
+const STATUS_COMMAND = `---
+description: Show whether claude-mem works, and what waits
+allowed-tools: Bash(node:*)
+---
+
+This is what claude-mem says about itself:
+
+!\`node "${ROOT}/dist/${CLI_FILE}" status\`
+
+Repeat it for the user in a few lines: whether it works, how much it remembers, what waits and what to do about it.
+`
+
+const MEMORY_SKILL = `---
+name: memory
+description: Search the memory of earlier sessions. Use it before you investigate something that an earlier session may have found out - why something was built as it is, what was tried and failed, how to build, test or deploy here, where something is - and when the user says "again", "last time", "we decided", "remember".
+---
+
+# When to search the memory
+
+Earlier sessions in this project left observations (decisions, bug fixes, discoveries) and passages of what was said and done.
+The start of a session contains only the most useful ones; the tools of the MCP server ${SERVER_NAME} find the others.
+
+Search **before**:
+
+- reading many files to find out why something is as it is, or where it is;
+- debugging an error: search for its exact text, then for its cause in words;
+- repeating something that may have failed before, or choosing between alternatives;
+- answering a question about what was decided, tried or done.
+
+Do not search for what the code itself says in one place, or for general knowledge.
+
+# How
+
+1. \`search_memory\` with a question in plain words, or an exact name: \`getUserById\`, \`ERR_MODULE_NOT_FOUND\`, \`src/auth/jwt.ts\`.
+2. \`get_observations\` with the numbers of the hits that matter; \`timeline\` for what happened around one.
+3. Say what you use and where it comes from (#12). Memory can be out of date: check it against the code before you rely on it.
+4. \`remember\` stores what a later session should know and could not find out quickly itself.
+`

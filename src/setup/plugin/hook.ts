@@ -1,10 +1,10 @@
-/** The plugin's hook: runs the hook of the program in the directory above, or reports once a session that it is missing. */
+/** The plugin's hook: runs the hook of the program in the plugin, unless `claude-mem install` registered one too. */
 import { existsSync, readFileSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
-import { readRegularFileSync } from '../../lib/files.ts'
+import { dirname, join } from 'node:path'
+import { readRegularFileSync, readTextFile } from '../../lib/files.ts'
 
-const HOOK = join(__dirname, '..', 'hook.cjs')
+const HOOK = join(__dirname, 'dist', 'hook.cjs')
 
 if (!existsSync(HOOK)) answer(missingProgramMessage())
 else if (isInstalled()) answer({})
@@ -14,16 +14,22 @@ function answer(more: { systemMessage?: string }): void {
   writeSync(1, `${JSON.stringify({ continue: true, suppressOutput: true, ...more })}\n`)
 }
 
-/** Whether `claude-mem install` registered the hook too: the session would get its context twice. */
+/** Whether `claude-mem install` registered a hook: the session would get its context twice. */
 function isInstalled(): boolean {
   const { CLAUDE_CONFIG_DIR: configured } = process.env
   const directory = configured === undefined || configured === '' ? join(homedir(), '.claude') : configured
   try {
     const settings = readRegularFileSync(join(directory, 'settings.json')).toString('utf8')
-    return settings.includes(HOOK.replaceAll('\\', '/')) || /claude-mem[^"\\]*\/hook\.cjs/.test(settings)
+    const directories = [...settings.matchAll(/([^"\\]+)\/hook\.(?:cjs|sh)\b/g)].map(([, directory = '']) => directory)
+    return directories.some((dist) => /claude-mem/.test(dist) || isOurPackage(dirname(dist)))
   } catch {
     return false
   }
+}
+
+/** A clone or another data directory may have any name. */
+function isOurPackage(directory: string): boolean {
+  return /"name"\s*:\s*"claude-mem"/.test(readTextFile(join(directory, 'package.json')) ?? '')
 }
 
 /** Only at the start of a session. */
@@ -31,8 +37,8 @@ function missingProgramMessage(): { systemMessage?: string } {
   if (!/"hook_event_name"\s*:\s*"SessionStart"/.test(readPayload())) return {}
   return {
     systemMessage:
-      'claude-mem does not work: its plugin was copied without the program. Run claude --plugin-dir with the plugin ' +
-      'directory inside the program, or remove the plugin and run: claude-mem install',
+      'claude-mem does not work: its plugin is not complete. Install the plugin again, or remove it and run: ' +
+      'npx claude-mem install',
   }
 }
 

@@ -59,7 +59,7 @@ export function refuseNewer(version: number, file: string): void {
   throw new MemError(
     'newer_database',
     `${file} was written by a newer claude-mem (schema ${version}; this one supports up to ${SCHEMA_VERSION}). ` +
-      'Install the newer claude-mem again. The data was not changed.',
+      'Install the newer claude-mem again: claude-mem update, or npx claude-mem@latest install. The data was not changed.',
   )
 }
 

@@ -1,7 +1,8 @@
 /** The connection with the statements on it, the sequence counter, and what SQLite's errors mean. */
-import BetterSqlite3 from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
 import type { Usage } from '../../domain/observation.ts'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
+import { databaseDriver } from '../../lib/packages.ts'
 
 export type SqlValue = string | number | null | Buffer
 
@@ -119,11 +120,13 @@ function columnsSql(row: Row, texts: Map<string, string>, makeText: (columns: st
   return new Sql(text, Object.values(row).map(toSqlValue))
 }
 
+const DatabaseDriver: typeof BetterSqlite3 = databaseDriver()
+
 /**
  * A connection. Statements are templates: db.run`DELETE FROM seen WHERE at < ${before}`.
  * The tables are STRICT, so the row type that the caller names holds for every row of the statement.
  */
-export class Database extends BetterSqlite3 {
+export class Database extends DatabaseDriver {
   readonly #statements = new Map<string, BetterSqlite3.Statement<unknown[], unknown>>()
 
   #prepared(text: string): BetterSqlite3.Statement<unknown[], unknown> {

@@ -293,14 +293,14 @@ it('partial downloads of ended processes are removed, those of running ones stay
   expect(files(folder).sort()).toEqual([`b.tmp.${process.ppid}.x1`, 'config.json', 'onnx'])
 })
 
-describe('without the optional dependency', () => {
+describe('without the runtime of models', () => {
   it('reports how to install it', async () => {
     // Outside of the project no package is found.
     const file = join(place, 'embedder-worker.mjs')
     writeFileSync(file, readFileSync(worker.file))
     await expect(load({ model: 'tiny/words', workerFile: file })).rejects.toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining('npm install -g claude-mem --include=optional'),
+      message: expect.stringContaining('claude-mem packages install @huggingface/transformers'),
     })
   })
 })

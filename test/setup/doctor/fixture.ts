@@ -34,7 +34,7 @@ export class Built {
   /** The same as another version. */
   copy(version: string): string {
     const dist = join(this.directory, version)
-    write(join(dist, 'plugin', '.claude-plugin', 'plugin.json'), JSON.stringify({ name: 'claude-mem', version }))
+    write(join(dist, 'build.json'), JSON.stringify({ version, schema: 1 }))
     copyFileSync(join(this.dist, 'hook.cjs'), join(dist, 'hook.cjs'))
     copyFileSync(join(this.dist, 'cli.js'), join(dist, 'cli.js'))
     return dist

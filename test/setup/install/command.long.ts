@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -50,7 +51,9 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     expect(stdout).toContain('PostToolUseFailure')
     expect(stdout).toContain('claude-mem uninstall')
     expect(stdout).not.toContain('!')
-    expect(place.commands).toContain(`Stop: "${process.execPath}" "${join(program.dist, 'hook.cjs')}"`)
+    expect(place.commands).toContain(
+      `Stop: "${process.execPath}" "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'hook.cjs')}"`,
+    )
     expect((await run('install')).stdout).toMatch(/is already installed in .+; nothing changed/)
     const undone = await run('uninstall')
     expect(undone.stdout).toContain('is restored, byte for byte')
@@ -242,13 +245,13 @@ describe.skipIf(process.platform === 'win32')('the plugin', () => {
     const plugin = join(program.dist, 'plugin')
     const read = (file: string) => JSON.parse(readFileSync(join(plugin, file), 'utf8'))
     expect(read('.claude-plugin/plugin.json')).toMatchObject({
-      name: 'claude-mem',
+      name: 'mem',
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     })
     const { hooks } = read('hooks/hooks.json')
     expect(Object.keys(hooks)).toEqual(eventsToRegister().filter((event) => event !== 'StopFailure'))
     expect(hooks.Stop[0].hooks[0].command).toMatch(/^node "\$\{CLAUDE_PLUGIN_ROOT\}\/hook\.cjs"$/)
-    expect(read('.mcp.json').mcpServers['claude-mem'].args[0]).toMatch(/^\$\{CLAUDE_PLUGIN_ROOT\}\/\.\.\/cli\.js$/)
+    expect(read('.mcp.json').mcpServers['claude-mem'].args[0]).toMatch(/^\$\{CLAUDE_PLUGIN_ROOT\}\/dist\/cli\.js$/)
     const payload = JSON.stringify({ hook_event_name: 'SessionStart', session_id: 'one', cwd: place.home })
     const env = { ...process.env, CLAUDE_MEM_HOOK_DISABLED: '1' }
     const run = (directory: string) =>
@@ -258,7 +261,9 @@ describe.skipIf(process.platform === 'win32')('the plugin', () => {
     expect(run(plugin)).toEqual({ continue: true, suppressOutput: true })
     const alone = join(place.home, 'alone')
     cpSync(plugin, alone, { recursive: true })
-    expect(run(alone).systemMessage).toContain('copied without the program')
+    expect(run(alone)).toEqual({ continue: true, suppressOutput: true })
+    rmSync(join(alone, 'dist'), { recursive: true })
+    expect(run(alone).systemMessage).toContain('its plugin is not complete')
   })
 
   it('does nothing if the hook is installed too', () => {

@@ -116,7 +116,8 @@ function reportedVersion(path: string, env: NodeJS.ProcessEnv): Promise<string |
 
 /** The plugin of the original claude-mem, which keeps its own memory. */
 const ORIGINAL_PLUGIN = 'claude-mem@thedotmack'
-const OWN_PLUGIN = /^claude-mem(?:@|$)/
+/** `mem@claude-mem`, and the name that it had before. */
+const OWN_PLUGIN = /^(?:mem@claude-mem$|claude-mem(?:@|$))/
 
 /** Which plugins named claude-mem a settings file enables. */
 export function enabledPlugins(settings: { enabledPlugins?: unknown }): { own: boolean; original: boolean } {

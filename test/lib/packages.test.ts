@@ -1,0 +1,67 @@
+/** Packages that are not bundled: the versions that are fetched, and where they are found. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { lastFetchFailure } from '../../src/lib/fetch-packages.ts'
+import { nodeHeaders, runNpm } from '../../src/lib/npm.ts'
+import {
+  fetchedPackageDirectory,
+  loadDatabaseDriver,
+  resolvePackage,
+  UNBUNDLED_PACKAGE_NAMES,
+  UNBUNDLED_PACKAGES,
+} from '../../src/lib/packages.ts'
+import { temporaryDirectory } from '../support/directories.ts'
+import { ROOT } from '../support/paths.ts'
+
+describe('packages that are not bundled', () => {
+  it('are fetched in the versions that are tested here', () => {
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+    for (const name of UNBUNDLED_PACKAGE_NAMES) {
+      expect([name, UNBUNDLED_PACKAGES[name].version]).toEqual([name, packages[`node_modules/${name}`].version])
+    }
+  })
+
+  it('are the only ones that npm installs with the program: the others are bundled', () => {
+    const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    expect([Object.keys(dependencies), optionalDependencies]).toEqual([['better-sqlite3'], undefined])
+  })
+
+  it('are found in the program first', () => {
+    const packages = temporaryDirectory('packages')
+    const fetched = join(fetchedPackageDirectory(packages, 'better-sqlite3'), 'node_modules', 'better-sqlite3')
+    mkdirSync(fetched, { recursive: true })
+    writeFileSync(join(fetched, 'index.js'), 'throw new Error("broken")')
+    expect(resolvePackage('better-sqlite3', packages)).toContain(join(ROOT, 'node_modules'))
+    expect(loadDatabaseDriver(packages).reason).toBeNull()
+  })
+
+  it('have a directory per node, so that an update of node cannot load what was built for another', () => {
+    const directory = fetchedPackageDirectory('/packages', '@huggingface/transformers')
+    expect(directory).toContain(`@huggingface+transformers@`)
+    expect(directory).toMatch(new RegExp(`-${process.platform}-${process.arch}-${process.versions.modules}$`))
+  })
+
+  it('a failure file that is damaged counts as none', () => {
+    const packages = temporaryDirectory('packages')
+    writeFileSync(join(packages, 'failure.json'), '{')
+    expect(lastFetchFailure(packages)).toBeNull()
+  })
+})
+
+describe('npm', () => {
+  it('gets the headers beside node, where there are some', () => {
+    const prefix = temporaryDirectory('node')
+    expect(nodeHeaders(join(prefix, 'bin', 'node'))).toEqual({})
+    mkdirSync(join(prefix, 'include', 'node'), { recursive: true })
+    writeFileSync(join(prefix, 'include', 'node', 'node.h'), '')
+    expect(nodeHeaders(join(prefix, 'bin', 'node'))).toEqual({ npm_config_nodedir: prefix })
+  })
+
+  it('that fails says why, and what to do', async () => {
+    const env = { ...process.env, npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' }
+    await expect(runNpm(['view', 'claude-mem', 'version'], { cwd: temporaryDirectory('npm'), env })).rejects.toThrow(
+      /npm ended with 1: .*registry cannot be reached: check the network, or set npm_config_registry/s,
+    )
+  })
+})
