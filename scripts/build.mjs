@@ -3,7 +3,8 @@
  * - the program as ES modules with most packages bundled, so that only the used parts of a package take memory and
  *   start-up time (the daemon takes 5 MB less than with packages loaded from node_modules);
  * - the MCP server as one file: clients ask for the tools once, so a server that starts late is not used;
- * - the hook as one CommonJS file without dependencies: it must cost hardly more than starting node;
+ * - the hook as one CommonJS file without dependencies: it must cost hardly more than starting node; `fast-hook.sh`, which
+ *   needs no node while the daemon answers;
  * - `plugin/`, the Claude Code plugin that runs them; `viewer/`, the page that the daemon serves, with the statechart of a
  *   session laid out.
  */
@@ -42,6 +43,7 @@ const program = build({
     'reader-worker': 'src/store/sqlite/reader-worker.ts',
     'backup-worker': 'src/store/recovery/backup-worker.ts',
     'search-worker': 'src/search/worker.ts',
+    'hook-worker': 'src/hook/worker.ts',
     'embedder-worker': 'src/search/embedders/transformers-worker.ts',
     'claude-code-guard': 'src/observer/providers/claude-code/guard.ts',
     client: 'src/transport/public-client.ts',
@@ -105,6 +107,7 @@ const [...results] = await Promise.all([program, mcpServer, hook, viewer(), decl
 writeNotices(results.flatMap((result) => Object.keys(result?.metafile?.inputs ?? {})))
 await writeBuildInfo()
 await writePlugin(join(outdir, 'plugin'))
+await writeFastHook(join(outdir, 'fast-hook.sh'))
 
 async function viewer() {
   const { CHARTS } = await loaded('src/statechart/machine-charts.ts')
@@ -185,6 +188,13 @@ async function writePlugin(directory) {
   for (const name of ['prompts', 'assets', 'LICENSE']) {
     if (existsSync(join(root, name))) cpSync(join(root, name), join(directory, name), { recursive: true })
   }
+}
+
+/** The shell script of the fast hook, with the version and the variables that only the hook's own process reads. */
+async function writeFastHook(file) {
+  const { fastHookScript } = await loaded('src/hook/fast-hook.ts')
+  const source = readFileSync(join(root, 'src/hook/fast-hook.sh'), 'utf8')
+  writeFileSync(file, fastHookScript(source, version), { mode: 0o755 })
 }
 
 /** Bundles and imports a TypeScript source that the build itself needs. */

@@ -1,5 +1,5 @@
 /**
- * `npm run chaos -- --kills 200 [--provider anthropic] --json`: hooks report while the daemon is killed again and again; then
+ * `npm run chaos -- --kills 200 [--provider anthropic] [--hook fast] --json`: hooks report while the daemon is killed again and again; then
  * a clean daemon finishes the work, and the log of the clients is compared with the database. With `--scenario NAME` or
  * `--scenario all` it runs one of the troubles in chaos/scenarios.ts instead, with `--team` the daemons of a team
  * (chaos/team.ts). docs/benchmarks.md describes the results.
@@ -42,6 +42,7 @@ const { values: options } = parseArgs({
     scenario: { type: 'string' },
     team: { type: 'boolean', default: false },
     provider: { type: 'string', default: 'plain' },
+    hook: { type: 'string', default: 'websocket' },
     seed: { type: 'string' },
     json: { type: 'boolean', default: false },
     sabotage: { type: 'boolean', default: false },
@@ -52,10 +53,11 @@ const { values: options } = parseArgs({
 async function main(): Promise<number> {
   const wanted = Number(options.kills)
   const seed = options.seed === undefined ? freshSeed() : Number(options.seed)
-  const known = options.provider === 'plain' || options.provider === 'anthropic'
+  const knownHook = options.hook === 'fast' || options.hook === 'websocket'
+  const known = knownHook && (options.provider === 'plain' || options.provider === 'anthropic')
   if (!Number.isInteger(wanted) || wanted < 1 || !Number.isInteger(seed) || !known) {
     printNote(
-      'usage: npm run chaos -- [--kills 200 | --scenario NAME | --team --kills 100] [--seed 1] [--provider plain|anthropic] [--sabotage] [--keep] [--json]',
+      'usage: npm run chaos -- [--kills 200 | --scenario NAME | --team --kills 100] [--seed 1] [--provider plain|anthropic] [--hook fast|websocket] [--sabotage] [--keep] [--json]',
     )
     return 2
   }
@@ -103,6 +105,7 @@ async function main(): Promise<number> {
         hook_failures: clients.failures.length,
         damage: verdict.damage.length,
         provider: options.provider,
+        hook: options.hook,
         ...model?.figures(sandbox.paths.database),
         sabotage: options.sabotage,
         duration_s: rounded((performance.now() - began) / 1000, 1),
@@ -124,7 +127,7 @@ async function main(): Promise<number> {
 async function wreck(sandbox: Sandbox, wanted: number, seed: number) {
   const random = new Random(seed)
   const killer = new Killer(sandbox, random, options.sabotage ? `commit.lose:${LOSE}` : '')
-  const clients = new Clients(sandbox, seed, () => killer.serving)
+  const clients = new Clients(sandbox, seed, () => killer.serving, options.hook === 'fast' ? 'fast' : 'websocket')
   const spooled = watchSpool(sandbox)
   const progress = new Progress()
   killer.holdStart()

@@ -1,17 +1,22 @@
 /**
  * `npm run bench -- hook [--json]`: the cost of a hook. The installed command line as a fresh process, payload on stdin,
- * until it exits, compared with `node -e 0` started the same way in turn. The daemon is real, and every event must be
- * acknowledged, not spooled; then the same without a daemon, where the hook spools the event and starts one.
+ * until it exits, compared with `node -e 0` started the same way in turn; both the hook that is a node program and the fast
+ * one (sh and curl). The daemon is real, and every event must be acknowledged, not spooled; then the same without a daemon,
+ * where the hook spools the event and starts one.
  */
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
+import { projectOfDirectory } from '../../src/domain/project.ts'
 import { listSpool } from '../../src/hook/spool.ts'
 import { bash, type Payload, sessionStart, stop, userPrompt } from '../lib/payloads.ts'
 import { median, Progress, printNote, report, rounded } from '../lib/report.ts'
 import {
+  connect,
   daemonStatus,
-  HOOK,
+  type HookKind,
+  hookCommandLine,
   isAnswer,
   kill,
   makeSandbox,
@@ -30,6 +35,10 @@ const TURN = 15
 const SIZES = { '1kb': 1_024, '100kb': 102_400, '2mb': 2 * 1_024 * 1_024 } as const
 type Size = keyof typeof SIZES
 const SIZE_NAMES: readonly Size[] = ['1kb', '100kb', '2mb']
+const KINDS: readonly HookKind[] = ['websocket', 'fast']
+/** Memories of the project, and the least characters of the answer to a session start that they make. */
+const MEMORIES = 80
+const CONTEXT_CHARS = 7_800
 
 const { values: options } = parseArgs({
   options: { json: { type: 'boolean', default: false }, runs: { type: 'string', default: '40' } },
@@ -38,20 +47,25 @@ const runs = Math.max(LEAST_RUNS, Number(options.runs))
 const progress = new Progress()
 let used = 0
 
-function timed(args: readonly string[], sandbox: Sandbox, input: string): { ms: number; stdout: string; ok: boolean } {
+function timed(
+  [program, ...args]: [string, ...string[]],
+  sandbox: Sandbox,
+  input: string,
+): { ms: number; stdout: string; ok: boolean } {
   const began = performance.now()
-  const { status, stdout } = spawnSync(process.execPath, args, { input, env: sandbox.env, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(program, args, { input, env: sandbox.env, encoding: 'utf8' })
   return { ms: performance.now() - began, stdout, ok: status === 0 }
 }
 
 function baseline(sandbox: Sandbox): number {
-  return timed(['-e', '0'], sandbox, '').ms
+  return timed([process.execPath, '-e', '0'], sandbox, '').ms
 }
 
 /** Time of one hook; it must have answered its client. */
-function hook(sandbox: Sandbox, payload: Payload): number {
-  const { ms, stdout, ok } = timed([HOOK], sandbox, JSON.stringify(payload))
+function hook(sandbox: Sandbox, payload: Payload, kind: HookKind, leastAnswerChars = 0): number {
+  const { ms, stdout, ok } = timed(hookCommandLine(kind), sandbox, JSON.stringify(payload))
   if (!ok || !isAnswer(stdout)) throw new Error(`the hook answered ${JSON.stringify(stdout)}`)
+  if (stdout.length < leastAnswerChars) throw new Error(`the answer has only ${stdout.length} characters`)
   return ms
 }
 
@@ -70,30 +84,40 @@ function toolUse(sandbox: Sandbox, bytes: number): Payload {
   return make(line.repeat(Math.ceil(room / line.length)).slice(0, room))
 }
 
-async function withDaemon(): Promise<{ baselines: number[]; hooks: Record<Size, number[]> }> {
+/** Times of each kind of hook, in ms. `start`: a session start with a context of 8 KB. */
+type Times = Record<HookKind, Record<Size | 'start', number[]>>
+
+async function withDaemon(): Promise<{ baselines: number[]; hooks: Times }> {
   const sandbox = makeSandbox('bench-hook')
-  const hooks: Record<Size, number[]> = { '1kb': [], '100kb': [], '2mb': [] }
+  const none = () => ({ '1kb': [], '100kb': [], '2mb': [], start: [] })
+  const hooks: Times = { websocket: none(), fast: none() }
   const baselines: number[] = []
   let others = 0
   let spooled = 0
   used = 0
   try {
     await startDaemon(sandbox)
-    hook(sandbox, sessionStart(turn(sandbox, 0)))
-    others += 1
+    await rememberContext(sandbox)
     for (let n = 0; n < runs + WARM_UP; n++) {
       progress.show(`daemon up: ${n} of ${runs + WARM_UP}`)
       baselines.push(baseline(sandbox))
+      for (const kind of KINDS) {
+        const started = { ...turn(sandbox, n), session: `bench-start-${kind}-${n}`, cwd: knownProject(sandbox) }
+        hooks[kind].start.push(hook(sandbox, sessionStart(started), kind, CONTEXT_CHARS))
+        others += 1
+      }
       for (const size of SIZE_NAMES) {
-        if (used % TURN === 0) {
-          hook(sandbox, userPrompt(turn(sandbox, used), 'go on'))
-          others += 1
-        }
-        hooks[size].push(hook(sandbox, toolUse(sandbox, SIZES[size])))
-        spooled += listSpool(sandbox.paths.spool).length
-        if (used % TURN === 0) {
-          hook(sandbox, stop(turn(sandbox, used - 1), 'done'))
-          others += 1
+        for (const kind of KINDS) {
+          if (used % TURN === 0) {
+            hook(sandbox, userPrompt(turn(sandbox, used), 'go on'), kind)
+            others += 1
+          }
+          hooks[kind][size].push(hook(sandbox, toolUse(sandbox, SIZES[size]), kind))
+          spooled += listSpool(sandbox.paths.spool).length
+          if (used % TURN === 0) {
+            hook(sandbox, stop(turn(sandbox, used - 1), 'done'), kind)
+            others += 1
+          }
         }
       }
     }
@@ -105,15 +129,30 @@ async function withDaemon(): Promise<{ baselines: number[]; hooks: Record<Size, 
     for (const pid of processesIn(sandbox)) kill(pid)
     sandbox.remove()
   }
-  const warm = (values: number[]) => values.slice(WARM_UP)
-  const [kb, middle, mb] = [warm(hooks['1kb']), warm(hooks['100kb']), warm(hooks['2mb'])]
-  return { baselines: warm(baselines), hooks: { '1kb': kb, '100kb': middle, '2mb': mb } }
+  for (const kind of KINDS) for (const times of Object.values(hooks[kind])) times.splice(0, WARM_UP)
+  return { baselines: baselines.slice(WARM_UP), hooks }
 }
 
-async function withoutDaemon(): Promise<{ baselines: number[]; hooks: number[] }> {
+/** Not the project of the tool uses, whose memories change with them. */
+const knownProject = (sandbox: Sandbox): string => join(sandbox.paths.dataDir, 'shop')
+
+/** Enough memories that a session starts with the most context there is. */
+async function rememberContext(sandbox: Sandbox): Promise<void> {
+  const client = await connect(sandbox, 5_000)
+  if (client === null) throw new Error('the daemon does not answer')
+  const cwd = knownProject(sandbox)
+  for (let n = 0; n < MEMORIES; n++) {
+    const text = `The price of article ${n} is computed in step ${n * 7}, because rule ${n * 13} of the tax table needs it there.`
+    const about = `${text} Its rounding differs from the others, and a change has to be made in both tables.`
+    await client.call('remember', { project: projectOfDirectory(cwd), cwd, text: about, by: 'person' })
+  }
+  client.close()
+}
+
+async function withoutDaemon(): Promise<{ baselines: number[]; hooks: Record<HookKind, number[]> }> {
   const sandbox = makeSandbox('bench-hook-down')
   const baselines: number[] = []
-  const hooks: number[] = []
+  const hooks: Record<HookKind, number[]> = { websocket: [], fast: [] }
   used = 0
   try {
     // The first start creates the database, which is not the usual case.
@@ -121,9 +160,11 @@ async function withoutDaemon(): Promise<{ baselines: number[]; hooks: number[] }
     await stopServing(sandbox)
     for (let n = 0; n < runs + WARM_UP; n++) {
       progress.show(`daemon down: ${n} of ${runs + WARM_UP}`)
-      baselines.push(baseline(sandbox))
-      hooks.push(hook(sandbox, toolUse(sandbox, SIZES['1kb'])))
-      await theLaunchedDaemonIsDone(sandbox)
+      for (const kind of KINDS) {
+        baselines.push(baseline(sandbox))
+        hooks[kind].push(hook(sandbox, toolUse(sandbox, SIZES['1kb']), kind))
+        await theLaunchedDaemonIsDone(sandbox)
+      }
     }
     const stored = countEvents(sandbox)
     if (stored !== used) throw new Error(`${used} events were spooled, ${stored} are stored`)
@@ -131,7 +172,8 @@ async function withoutDaemon(): Promise<{ baselines: number[]; hooks: number[] }
     for (const pid of processesIn(sandbox)) kill(pid)
     sandbox.remove()
   }
-  return { baselines: baselines.slice(WARM_UP), hooks: hooks.slice(WARM_UP) }
+  for (const kind of KINDS) hooks[kind].splice(0, WARM_UP)
+  return { baselines: baselines.slice(2 * WARM_UP), hooks }
 }
 
 /** So that the next run finds no daemon, also none that is starting or stopping. */
@@ -154,23 +196,40 @@ const up = await withDaemon()
 const down = await withoutDaemon()
 progress.clear()
 const base = median(up.baselines)
+const baseDown = median(down.baselines)
 const ratio = (values: number[], against: number) => rounded(median(values) / against, 3)
-report(
-  {
-    max_ratio: ratio(up.hooks['1kb'], base),
-    max_ratio_down: ratio(down.hooks, median(down.baselines)),
-    ratio_1kb: ratio(up.hooks['1kb'], base),
-    ratio_100kb: ratio(up.hooks['100kb'], base),
-    ratio_2mb: ratio(up.hooks['2mb'], base),
-    baseline_ms: rounded(base),
-    hook_1kb_ms: rounded(median(up.hooks['1kb'])),
-    hook_100kb_ms: rounded(median(up.hooks['100kb'])),
-    hook_2mb_ms: rounded(median(up.hooks['2mb'])),
-    baseline_down_ms: rounded(median(down.baselines)),
-    hook_down_ms: rounded(median(down.hooks)),
-    runs,
-  },
-  options.json,
-)
-if (ratio(up.hooks['1kb'], base) > 1.4) printNote('above the bound of 1.40 with the daemon up')
-if (ratio(down.hooks, median(down.baselines)) > 1.8) printNote('above the bound of 1.8 with the daemon down')
+const { websocket, fast } = up.hooks
+const figures = {
+  max_ratio: ratio(websocket['1kb'], base),
+  max_ratio_down: ratio(down.hooks.websocket, baseDown),
+  ratio_1kb: ratio(websocket['1kb'], base),
+  ratio_100kb: ratio(websocket['100kb'], base),
+  ratio_2mb: ratio(websocket['2mb'], base),
+  ratio_start: ratio(websocket.start, base),
+  fast_ratio: ratio(fast['1kb'], base),
+  fast_ratio_1kb: ratio(fast['1kb'], base),
+  fast_ratio_100kb: ratio(fast['100kb'], base),
+  fast_ratio_2mb: ratio(fast['2mb'], base),
+  fast_ratio_start: ratio(fast.start, base),
+  fast_ratio_down: ratio(down.hooks.fast, baseDown),
+  baseline_ms: rounded(base),
+  hook_1kb_ms: rounded(median(websocket['1kb'])),
+  hook_100kb_ms: rounded(median(websocket['100kb'])),
+  hook_2mb_ms: rounded(median(websocket['2mb'])),
+  hook_start_ms: rounded(median(websocket.start)),
+  fast_1kb_ms: rounded(median(fast['1kb'])),
+  fast_100kb_ms: rounded(median(fast['100kb'])),
+  fast_2mb_ms: rounded(median(fast['2mb'])),
+  fast_start_ms: rounded(median(fast.start)),
+  baseline_down_ms: rounded(baseDown),
+  hook_down_ms: rounded(median(down.hooks.websocket)),
+  fast_down_ms: rounded(median(down.hooks.fast)),
+  runs,
+}
+report(figures, options.json)
+if (figures.max_ratio > 1.4) printNote('above the bound of 1.40 with the daemon up')
+if (figures.max_ratio_down > 1.8) printNote('above the bound of 1.8 with the daemon down')
+for (const name of ['fast_ratio_1kb', 'fast_ratio_100kb', 'fast_ratio_2mb', 'fast_ratio_start'] as const) {
+  if (figures[name] > 0.25) printNote(`${name} is above its bound of .25`)
+}
+if (figures.fast_ratio_down > 1.5) printNote('fast_ratio_down is above its bound of 1.5')

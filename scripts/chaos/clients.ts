@@ -11,7 +11,7 @@ import { MessagesServer } from '../../test/observer/servers/messages-server.ts'
 import type { Payload, Turn } from '../lib/payloads.ts'
 import * as say from '../lib/payloads.ts'
 import { Random } from '../lib/random.ts'
-import { type HookRun, type Interruption, runHook, type Sandbox } from '../lib/sandbox.ts'
+import { type HookKind, type HookRun, type Interruption, runHook, type Sandbox } from '../lib/sandbox.ts'
 
 const KEY = 'sk-chaos-0123456789'
 
@@ -110,8 +110,11 @@ export class Clients {
   #running = true
   #workers: Promise<void>[] = []
 
-  constructor(sandbox: Sandbox, seed: number, serving: () => boolean) {
+  readonly #hook: HookKind
+
+  constructor(sandbox: Sandbox, seed: number, serving: () => boolean, hook: HookKind = 'websocket') {
     this.#sandbox = sandbox
+    this.#hook = hook
     this.#seed = seed
     this.#serving = serving
   }
@@ -140,8 +143,8 @@ export class Clients {
     const interruption = interruptionOf(random)
     const twice = interruption === null && random.chance(DELIVERED_TWICE)
     const runs = await Promise.all([
-      runHook(this.#sandbox, payload, interruption),
-      ...(twice ? [runHook(this.#sandbox, payload)] : []),
+      runHook(this.#sandbox, payload, interruption, this.#hook),
+      ...(twice ? [runHook(this.#sandbox, payload, null, this.#hook)] : []),
     ])
     if (interruption === null) this.failures.push(...runs.filter((run) => !run.reported))
     this.log.push({

@@ -1,6 +1,9 @@
 /** Targets that are files and processes: the spool, files to import, and the real hook process. */
+
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
@@ -212,6 +215,47 @@ export const hookProcessTarget: TargetSpec = {
     },
     close: () => undefined,
   }),
+}
+
+const DOOR_LANES = 8
+
+/** Answers of the daemon to a payload that it leaves to the hook's own process. */
+const LEFT_TO_THE_HOOK = [413, 422, 503]
+
+export const hookDoorTarget: TargetSpec = {
+  about: 'payloads, posted to the daemon as the fast hook posts them',
+  share: 20_000,
+  daemon: true,
+  open: ({ paths }: TargetContext): FuzzTarget => ({
+    lanes: DOOR_LANES,
+    prepare: (random, index) => {
+      const { client, raw } = hookInput(random)
+      const query = new URLSearchParams({ client, seed: `fuzz-${index}`, version: '0.0.1', colors: '0' })
+      return async () => {
+        const { status, text } = await postPayload(paths.socket, `/hook?${query}`, raw)
+        if (LEFT_TO_THE_HOOK.includes(status)) return
+        if (status !== 200) throw new Finding(`the daemon answered a payload with ${status}`)
+        const [line = '', seed] = text.split('\n')
+        if (!isAnswer(line) || seed !== `fuzz-${index}`) {
+          throw new Finding(
+            `the daemon answered something else than a line of JSON and the seed: ${text.slice(0, 100)}`,
+          )
+        }
+      }
+    },
+    close: () => undefined,
+  }),
+}
+
+async function postPayload(socketPath: string, path: string, raw: string): Promise<{ status: number; text: string }> {
+  const body = Buffer.from(raw)
+  const headers = { 'content-length': body.length }
+  const sent = request({ socketPath, path, method: 'POST', headers, agent: false })
+  sent.end(body)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  let text = ''
+  for await (const chunk of response) text += chunk
+  return { status: response.statusCode ?? 0, text }
 }
 
 function runHookWith(

@@ -1,5 +1,5 @@
 /** All targets by name, with their shares of a run. */
-import { hookProcessTarget, importTarget, spoolTarget } from './files.ts'
+import { hookDoorTarget, hookProcessTarget, importTarget, spoolTarget } from './files.ts'
 import { hookTarget, repliesTarget, transcriptsTarget } from './parsers.ts'
 import type { TargetSpec } from './target.ts'
 import { framesTarget, httpTarget } from './wire.ts'
@@ -13,6 +13,7 @@ export const TARGETS = {
   spool: spoolTarget,
   import: importTarget,
   'hook-process': hookProcessTarget,
+  'hook-door': hookDoorTarget,
 } as const satisfies Record<string, TargetSpec>
 
 export type TargetName = keyof typeof TARGETS

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { DaemonStatus } from '../../src/api/operations/daemon.ts'
@@ -19,7 +19,22 @@ export const ROOT = findRoot(dirname(fileURLToPath(import.meta.url)))
 /** The build under test; `scripts/build.mjs` reads the same variable. */
 export const DIST = process.env.CLAUDE_MEM_BUILD_DIR ?? join(ROOT, 'dist')
 export const HOOK = join(DIST, 'hook.cjs')
+const FAST_HOOK = join(DIST, 'fast-hook.sh')
 const DAEMON = join(DIST, 'daemon.js')
+
+export type HookKind = 'fast' | 'websocket'
+
+/** The command line that `claude-mem install` registers, as a program and its arguments. */
+export function hookCommandLine(kind: HookKind): [program: string, ...args: string[]] {
+  return kind === 'fast' ? ['/bin/sh', FAST_HOOK, process.execPath, findCurl()] : [process.execPath, HOOK]
+}
+
+function findCurl(): string {
+  const directories = (process.env.PATH ?? '').split(delimiter)
+  const found = directories.map((directory) => join(directory, 'curl')).find((file) => existsSync(file))
+  if (found === undefined) throw new Error('the fast hook needs curl; install it')
+  return found
+}
 
 function findRoot(directory: string): string {
   if (existsSync(join(directory, 'package-lock.json'))) return directory
@@ -255,9 +270,11 @@ export function runHook(
   sandbox: Sandbox,
   payload: Payload,
   interruption: Interruption | null = null,
+  kind: HookKind = 'websocket',
 ): Promise<HookRun> {
+  const [program, ...args] = hookCommandLine(kind)
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [HOOK], { env: sandbox.env, stdio: ['pipe', 'pipe', 'ignore'] })
+    const child = spawn(program, args, { env: sandbox.env, stdio: ['pipe', 'pipe', 'ignore'] })
     let stdout = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       stdout += chunk

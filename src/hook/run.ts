@@ -16,17 +16,14 @@ import {
 import { withReserve } from '../lib/disk-space.ts'
 import { errorMessage, systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
-import { stripColors } from '../lib/format.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
 import { pause } from '../lib/timeout.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
-import { loadSettings, type Settings } from '../settings/settings.ts'
-import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
+import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome } from './clients/adapter.ts'
 import { adapterFromArgs } from './clients/index.ts'
 import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
 import { missingDriverMessage } from './missing-driver.ts'
-import { eventOwner, parseJsonObject, readFileContextQuery, readPayloadFields } from './payload.ts'
-import { isPrivateTurn, mayReport } from './private-turn.ts'
+import { answerLine, type HookSettings, isSeed, loadHookSettings, readHook } from './reading.ts'
 import { writeSpool } from './spool.ts'
 
 export interface HookIo {
@@ -50,47 +47,48 @@ export async function runHook(io: HookIo): Promise<void> {
   } catch {
     // A failing hook must not block its client, and a hook has no log to write to.
   }
-  writeJsonLine(io.stdout, adapter.answer(outcome))
+  writeLine(io.stdout, answerLine(adapter, outcome, colorsEnabled(io.env)))
 }
 
 /** The answer after an uncaught exception or a signal. */
 export function writeEmptyAnswer({ stdout, args }: Pick<HookIo, 'stdout' | 'args'>): void {
-  writeJsonLine(stdout, adapterFromArgs(args).answer(EMPTY_OUTCOME))
+  writeLine(stdout, answerLine(adapterFromArgs(args)))
 }
 
 async function handle(io: HookIo, adapter: ClientAdapter): Promise<HookOutcome> {
   if (io.env.CLAUDE_MEM_HOOK_DISABLED === '1') return EMPTY_OUTCOME
   const bytes = typeof io.stdin === 'number' ? readStdin(io.stdin) : io.stdin
-  const raw = bytes?.toString('utf8') ?? ''
-  const sent = parseJsonObject(raw)
-  const payload = sent === null ? null : adapter.translate(withEventName(sent, io.event))
-  if (payload === null) return EMPTY_OUTCOME
   const paths = dataPaths(dataDirectory(io.env))
   const settings = loadHookSettings(paths.dataDir, io.env)
-  const event = String(payload.hook_event_name)
-  if (event === 'PreToolUse') {
-    const question = readFileContextQuery(payload, settings)
-    if (question === null || isPrivateTurn(question.session, eventOwner(payload), paths.privateTurns))
+  const { seed, unanswered } = fastHookArguments(io.args)
+  const reading = readHook(bytes?.toString('utf8') ?? '', {
+    adapter,
+    paths,
+    settings,
+    at: Date.now(),
+    event: io.event,
+    ...(seed === undefined ? {} : { seed }),
+  })
+  switch (reading.type) {
+    case 'nothing':
       return EMPTY_OUTCOME
-    return { event, context: await requestFileContext(question, paths), message: '' }
+    case 'file':
+      return { event: reading.name, context: await requestFileContext(reading.question, paths), message: '' }
+    case 'event': {
+      const { context, message } = await deliver(reading.event, paths, settings, io, unanswered)
+      return { event: reading.name, context, message }
+    }
   }
-  const reading = readPayloadFields(payload, raw, { settings, at: Date.now(), client: adapter.name })
-  if (reading.type === 'ignored' || !mayReport(reading.event, paths.privateTurns)) return EMPTY_OUTCOME
-  const { context, message } = await deliver(reading.event, paths, settings, io)
-  return { event, context, message: colorsEnabled(io.env) ? message : stripColors(message) }
 }
 
 /**
- * The environment may come from the project, and concerns only its own sessions. It can exclude more than the settings file
- * does, never less.
+ * What the fast hook (fast-hook.sh) adds when it hands its payload over: the seed that it sent to the daemon, and
+ * `--unanswered` if the daemon did not answer in time or a signal arrived: then the event is spooled at once.
  */
-function loadHookSettings(dataDir: string, env: NodeJS.ProcessEnv): Settings {
-  const { values, sources } = loadSettings(dataDir, env)
-  const lists = ['CLAUDE_MEM_EXCLUDED_PROJECTS', 'CLAUDE_MEM_SKIP_TOOLS'] as const
-  if (lists.every((name) => sources[name] !== 'environment')) return values
-  const stored = loadSettings(dataDir, {}).values
-  const both = lists.map((name) => [name, [...new Set([...stored[name], ...values[name]])]])
-  return { ...values, ...Object.fromEntries(both) }
+function fastHookArguments(args: readonly string[]): { seed: string | undefined; unanswered: boolean } {
+  const at = args.indexOf('--seed')
+  const seed = at === -1 ? undefined : args[at + 1]
+  return { seed: seed !== undefined && isSeed(seed) ? seed : undefined, unanswered: args.includes('--unanswered') }
 }
 
 /** https://no-color.org: any non-empty value disables colours. */
@@ -98,14 +96,18 @@ function colorsEnabled({ NO_COLOR }: NodeJS.ProcessEnv): boolean {
   return NO_COLOR === undefined || NO_COLOR === ''
 }
 
-function withEventName(payload: HookPayload, event: string | undefined): HookPayload {
-  return event === undefined || payload.hook_event_name !== undefined ? payload : { ...payload, hook_event_name: event }
-}
-
-async function deliver(event: MemoryEvent, paths: Paths, settings: Settings, io: HookIo): Promise<RenderedContext> {
+async function deliver(
+  event: MemoryEvent,
+  paths: Paths,
+  settings: HookSettings,
+  io: HookIo,
+  unanswered: boolean,
+): Promise<RenderedContext> {
   const removeHandlers = spoolOnSignal(event, paths, io)
   const starts = event.kind === 'session_start'
-  const sent = await sendEvent(event, paths, starts ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS)
+  const sent = unanswered
+    ? ({ type: 'timeout' } as const)
+    : await sendEvent(event, paths, starts ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS)
   removeHandlers()
   if (sent.type === 'ack') {
     // A newer daemon takes the data directory over from an older one.
@@ -136,7 +138,7 @@ const DAEMON_POLL_MS = 50
  * On a machine with an empty disk and a mounted `team.json` only the daemon can get a memory for the session. Once there is a
  * database no hook waits again: a team that cannot be reached delays one session at most.
  */
-function isFirstOfMachine(paths: Paths, settings: Settings): boolean {
+function isFirstOfMachine(paths: Paths, settings: HookSettings): boolean {
   const mayWait = settings.CLAUDE_MEM_TEAM_START_WAIT_MS > 0 && settings.CLAUDE_MEM_CONTEXT_TOKENS > 0
   return mayWait && existsSync(paths.team) && !existsSync(paths.database)
 }
@@ -185,7 +187,7 @@ function spoolOnSignal(event: MemoryEvent, paths: Paths, io: HookIo): () => void
   }
 }
 
-type ContextSwitches = Pick<Settings, 'CLAUDE_MEM_CONTEXT_TOKENS' | 'CLAUDE_MEM_CONTEXT_MESSAGE'>
+type ContextSwitches = Pick<HookSettings, 'CLAUDE_MEM_CONTEXT_TOKENS' | 'CLAUDE_MEM_CONTEXT_MESSAGE'>
 
 /**
  * The context that the daemon rendered last, for a session that starts while no daemon answers. The settings are
@@ -245,8 +247,8 @@ function readStdin(stdin: number): Buffer | null {
 /** A pipe that the client made non-blocking returns EAGAIN instead of waiting. */
 const BUSY_WAIT_MS = 2
 
-function writeJsonLine(stdout: number, value: Record<string, unknown>): void {
-  const bytes = Buffer.from(`${JSON.stringify(value)}\n`)
+function writeLine(stdout: number, line: string): void {
+  const bytes = Buffer.from(`${line}\n`)
   for (let at = 0; at < bytes.length; ) {
     try {
       at += writeSync(stdout, bytes, at)

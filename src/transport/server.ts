@@ -40,6 +40,7 @@ import {
   tokenMatches,
 } from './access.ts'
 import { removeStaleSocket } from './daemon-lock.ts'
+import { HOOK_PATH, HookDoor } from './hook-door.ts'
 import type { AnswerMessage, ErrorMessage } from './messages.ts'
 import { HTTP_STATUSES, handleRest, parseJson, sendError } from './rest.ts'
 import { CLOSE_TOO_SLOW, Subscriptions } from './subscriptions.ts'
@@ -108,6 +109,7 @@ export class DaemonServer {
   readonly #sockets: WebSocketServer
   readonly #subscriptions: Subscriptions
   readonly #viewer: ViewerAccess
+  readonly #hooks: HookDoor
   readonly #tokens: AccessTokens
   readonly #connections = new Set<Connection>()
   readonly #open: Record<Listener, number> = { socket: 0, tcp: 0 }
@@ -132,6 +134,8 @@ export class DaemonServer {
       directory: options.viewerDir ?? null,
       now: options.now ?? Date.now,
     })
+    const { context, log, now = Date.now } = options
+    this.#hooks = new HookDoor({ context, log, now })
     const { tokens } = this.#viewer
     tokens.onRevoked = (id) => this.#disconnect(id)
     this.#tokens = { token: options.token, checkViewer: (given) => tokens.check(given) }
@@ -179,6 +183,7 @@ export class DaemonServer {
       this.#tcp.closeAllConnections()
     }, CLOSE_TIMEOUT_MS).unref()
     await Promise.all(closed)
+    await this.#hooks.close()
     rmSync(this.#options.paths.port, { force: true })
   }
 
@@ -258,6 +263,8 @@ export class DaemonServer {
       if (error instanceof MemError && error.code === 'busy') response.setHeader('connection', 'close')
       return sendError(response, error)
     }
+    // Only on the local socket: a payload says which files and transcripts are read.
+    if (listener === 'socket' && isHookRequest(request)) return await this.#hooks.handle(request, response, caller)
     await handleRest(request, response, context, { caller, maxBytes })
   }
 
@@ -358,6 +365,10 @@ export class DaemonServer {
       log('warn', `open viewer pages will need a new link: ${errorMessage(error)}`, { error })
     }
   }
+}
+
+function isHookRequest({ url = '' }: IncomingMessage): boolean {
+  return url === HOOK_PATH || url.startsWith(`${HOOK_PATH}?`)
 }
 
 /** Throws `unsupported_version` for another protocol version and `bad_request` for an unknown type. */

@@ -21,11 +21,11 @@ import type {
   InstallTarget,
   ProgramPaths,
 } from '../../setup/install/clients/adapter.ts'
-import type { InstallResult } from '../../setup/install/install.ts'
+import type { HookKind, InstallResult } from '../../setup/install/install.ts'
 import { oneOf, refuseIf, UsageError } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
 import { defineCommand, yesOption } from '../command.ts'
-import { askSecret, readStdinValue } from '../input.ts'
+import { askLine, askSecret, readStdinValue } from '../input.ts'
 import type { ObserverChange } from '../observer-choice.ts'
 import { isInNpxCache } from '../program-versions.ts'
 import { installDryRunLines, installedLines, installNoteLines, uninstalledLines } from '../render/install.ts'
@@ -49,13 +49,17 @@ export const installCommand = defineCommand({
     'the project. Either all files are changed or none; other entries are not changed, and copies of the files are kept. ' +
     'Run it again after node or claude-mem has moved, or after an update of the client: existing entries are updated, ' +
     'nothing is added twice. On a terminal it asks for the observer; --provider sets it without a question, and without ' +
-    'either the observer stays as it is (offline, if none is set).',
+    'either the observer stays as it is (offline, if none is set). There are two hooks: websocket, a node program, works ' +
+    'everywhere; fast, a shell script with curl for Linux and macOS, takes a fraction of a node start and hands over to the ' +
+    'other one when the daemon does not answer. On a terminal both are measured and the fast one is offered; --hook decides ' +
+    'without a question, and without either the registered one stays (websocket, if none is).',
   examples: [
     ['claude-mem install --dry-run', 'what would change'],
     ['claude-mem install', ''],
     ['claude-mem install --provider claude-code', 'with your subscription as observer'],
     ['pass show gemini | claude-mem install --provider gemini --key-stdin', 'a model with an API key'],
     ['claude-mem install --client cursor', ''],
+    ['claude-mem install --hook fast', 'the hook without a node start (Linux, macOS; needs curl)'],
     ['claude-mem install --scope project', 'only for the current project'],
     ['claude-mem uninstall', 'undo it'],
   ],
@@ -64,10 +68,11 @@ export const installCommand = defineCommand({
     provider: { type: 'string', describe: 'The observer: offline, claude-code, anthropic, gemini or openrouter' },
     'key-stdin': { type: 'boolean', describe: 'Read the API key for --provider from standard input' },
     link: { type: 'boolean', describe: 'For development: register this program itself, copy nothing' },
+    hook: { type: 'string', describe: 'fast: sh and curl, a fraction of a node start; websocket: node' },
     'dry-run': dryRunOption,
   },
-  run: async ({ client, scope, provider, 'key-stdin': keyStdin, link, 'dry-run': dryRun }, cli) => {
-    const options = { dryRun, provider, keyStdin, link }
+  run: async ({ client, scope, provider, 'key-stdin': keyStdin, link, hook, 'dry-run': dryRun }, cli) => {
+    const options = { dryRun, provider, keyStdin, link, hook }
     await install(cli, await resolveClient(cli, client, scope, link), options)
   },
 })
@@ -84,10 +89,11 @@ interface InstallOptions {
   keyStdin: boolean
   /** The program is used where it is. */
   link: boolean
+  hook: string | undefined
 }
 
 async function install(cli: Cli, installClient: InstallClient, options: InstallOptions): Promise<void> {
-  const { adapter, where, program } = installClient
+  const { adapter, where } = installClient
   const { dryRun, link } = options
   const [setup, { programPaths }] = await Promise.all([
     import('../../setup/install/install.ts'),
@@ -101,6 +107,8 @@ async function install(cli: Cli, installClient: InstallClient, options: InstallO
   const loaded = loadSettings(dataDir, cli.env)
   const found = await adapter.find(where)
   const observer = await chooseObserverChange(cli, options, loaded, found)
+  const hook = await chooseHook(cli, installClient, own, options)
+  const program = hook.curl === null ? installClient.program : { ...installClient.program, curl: hook.curl }
   // Fails before anything is written if the settings file cannot be parsed, because it could not be changed later.
   if (observer !== null) readSettingsObject(dataDir)
   const circumstances = { version: found?.version ?? null, fileContext: loaded.values.CLAUDE_MEM_FILE_CONTEXT }
@@ -110,8 +118,13 @@ async function install(cli: Cli, installClient: InstallClient, options: InstallO
   const planned = change({ dryRun: true })
   const result = dryRun ? planned : link ? change({ dryRun }) : await placeAndRegister(cli, () => change({ dryRun }))
   const restarted = !dryRun && observer !== null && (await applyObserverChange(cli, observer))
-  const notes = [...installNotes(cli, installClient, found, result, dryRun), ...observerNotes(cli, observer)]
-  const view = { client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
+  const notes = [
+    ...installNotes(cli, installClient, found, result, dryRun),
+    ...hook.notes,
+    ...observerNotes(cli, observer),
+  ]
+  const kind: HookKind = hook.curl === null ? 'websocket' : 'fast'
+  const view = { hook: kind, client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
   printResult(cli, { ...view, observer: observer?.provider ?? null, restarted }, () => {
     const display = cli.display()
     const planned = [
@@ -176,6 +189,51 @@ function uninstallCommandText(adapter: InstallAdapter, scope: InstallScope): str
   if (adapter.name !== targetOptions.client.default) words.push(`--client ${adapter.name}`)
   if (scope !== targetOptions.scope.default) words.push(`--scope ${scope}`)
   return words.join(' ')
+}
+
+/** `curl` is null for the hook that is a node program. */
+interface HookChoice {
+  curl: string | null
+  notes: string[]
+}
+
+/** `own`: this program, which is tried; what is registered may not be there yet. */
+async function chooseHook(
+  cli: Cli,
+  { adapter, where, program }: InstallClient,
+  own: ProgramPaths,
+  { hook, dryRun }: InstallOptions,
+): Promise<HookChoice> {
+  const websocket: HookChoice = { curl: null, notes: [] }
+  const given = hook === undefined ? null : oneOf<HookKind>('hook', hook, ['fast', 'websocket'])
+  if (given === 'websocket') return websocket
+  const [{ findFastHook, measureHooks }, { registeredHookKind }] = await Promise.all([
+    import('../../setup/install/fast-hook.ts'),
+    import('../../setup/install/install.ts'),
+  ])
+  const canAsk = cli.interactive && !cli.json && !dryRun
+  const options = { dataDir: cli.paths.dataDir, now: new Date(), dryRun }
+  const registered = given === null ? registeredHookKind(adapter, where, program, options) : null
+  if (given === null && registered !== 'fast' && !canAsk) return websocket
+  const search = await findFastHook(own, cli.env)
+  if (search.type === 'missing') {
+    if (given === 'fast') {
+      throw new MemError(
+        'bad_setting',
+        `the fast hook does not work here: ${search.reason}. Nothing was changed; to install without it: --hook websocket`,
+      )
+    }
+    if (registered !== 'fast') return websocket
+    return { curl: null, notes: [`The fast hook was registered, but it does not work any more: ${search.reason}.`] }
+  }
+  if (given === 'fast' || registered === 'fast') return { curl: search.curl, notes: [] }
+  const { fastMs, websocketMs } = await measureHooks(own, search.curl, cli.env)
+  if (fastMs >= websocketMs) return websocket
+  const question =
+    `The client waits for a hook at each tool use. On this machine it takes ${Math.round(websocketMs)} ms, ` +
+    `and ${Math.round(fastMs)} ms with the fast hook (sh and curl). Use the fast hook? [Y/n] `
+  const answer = await askLine(question, { input: process.stdin, output: process.stderr })
+  return /^n/i.test(answer) ? websocket : { curl: search.curl, notes: [] }
 }
 
 /** Null: the observer stays as it is. */

@@ -336,6 +336,11 @@ export class Supervisor {
     this.#ticker.start()
   }
 
+  /** The event was cleaned by these rules on another thread; it is not cleaned again while they hold. */
+  addCleaned(event: MemoryEvent, rules: CleaningRules): void {
+    this.#cleaner.addCleaned(event, rules)
+  }
+
   /** What may be kept of an event. `accept` cleans too; an event that was cleaned here is not cleaned twice. */
   clean(event: MemoryEvent): CleanedEvent {
     return this.#cleaner.clean(event)

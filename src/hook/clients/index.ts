@@ -10,5 +10,9 @@ export function adapterFromArgs(args: readonly string[]): ClientAdapter {
   const given = args.flatMap((arg, i) =>
     arg === '--client' ? (args[i + 1] ?? []) : (/^--client=(.*)/.exec(arg)?.[1] ?? []),
   )
-  return CLIENT_ADAPTERS.find(({ name }) => name === given[0]) ?? claudeCodeAdapter
+  return clientAdapterNamed(given[0] ?? '') ?? claudeCodeAdapter
+}
+
+export function clientAdapterNamed(name: string): ClientAdapter | undefined {
+  return CLIENT_ADAPTERS.find((adapter) => adapter.name === name)
 }

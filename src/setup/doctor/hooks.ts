@@ -3,7 +3,7 @@
  * registered command really works, run with a payload that is ignored.
  */
 
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { readTextFile } from '../../lib/files.ts'
 import { pluralize } from '../../lib/format.ts'
@@ -14,17 +14,20 @@ import {
   ORIGINAL_PLUGIN_ENABLED,
   ORIGINAL_PLUGIN_FIX,
 } from '../install/clients/claude-code.ts'
+import { HOOK_FILE } from '../install/command-line.ts'
+import { fastHookFailure } from '../install/fast-hook.ts'
+import { type CommandRun, runCommand } from '../run-command.ts'
 import { advice, type CheckRun, type DoctorEnvironment, type DoctorFacts, type Finding, problem } from './check.ts'
 import { newestSessionIsReported, unreadableFaults } from './clients.ts'
 import {
   type ClientConnection,
   commandWords,
+  fastHookWords,
   hookEntries,
   isNode,
   locateCommand,
   type RegisteredHook,
 } from './installed.ts'
-import { type CommandRun, runCommand } from './run-command.ts'
 
 const CLAUDE_CODE = 'claude-code'
 
@@ -222,6 +225,7 @@ export async function* checkHookRun(connection: ClientConnection, { environment 
     }
     const ratio = result.toFixed(1)
     ratios.push(ratio)
+    yield* fastHookFaults(command, connection.installCommand(file.scope), environment)
     if (result < SLOW_RATIO) continue
     yield advice(
       `it takes ${ratio} times as long as an empty node, and every tool use waits for it`,
@@ -235,6 +239,26 @@ export async function* checkHookRun(connection: ClientConnection, { environment 
     ...[...foreign].map((path) => `hooks in ${path} were not installed from here and are not run`),
   ]
   return details.length === 0 ? null : details.join('; ')
+}
+
+/** The fast hook works without curl or a daemon, but then it only costs more than the other one. */
+async function* fastHookFaults(
+  command: string,
+  install: string,
+  environment: DoctorEnvironment,
+): AsyncGenerator<Finding> {
+  const fast = fastHookWords(command)
+  if (fast === null) return
+  const program = { node: fast.node, hook: join(dirname(fast.script), HOOK_FILE) }
+  const failure = await fastHookFailure(program, fast.curl, environment.env)
+  if (failure !== null) {
+    const text = `the fast hook hands every event over to the slower one, because ${fast.curl} does not work: ${failure}`
+    yield problem(text, `${install} --hook fast, with another curl on the PATH; or ${install} --hook websocket`)
+  }
+  if (!environment.paths.socket.startsWith(environment.paths.dataDir)) {
+    const text = `the fast hook hands every event over to the slower one, because the path of ${environment.paths.dataDir} is too long`
+    yield advice(text, `${install} --hook websocket`)
+  }
 }
 
 function failureText({ code, stdout, stderr }: CommandRun): string {

@@ -10,7 +10,7 @@ import { VERSION } from '../../lib/version.ts'
 import { type InstallRecord, readRecord } from '../install/change.ts'
 import type { InstallAdapter, InstalledClient, InstallScope, InstallTarget } from '../install/clients/adapter.ts'
 import { INSTALL_ADAPTERS } from '../install/clients/index.ts'
-import { CLI_FILE, HOOK_FILE, isOurCommand, serverCommand } from '../install/command-line.ts'
+import { CLI_FILE, HOOK_FILE, isFastHookCommand, isOurCommand, serverCommand } from '../install/command-line.ts'
 import { type EntryFormat, SERVER_NAME } from '../install/entries.ts'
 import { readSettingsFile } from '../install/settings-file.ts'
 import { readBuildInfo } from '../program/place.ts'
@@ -218,11 +218,26 @@ interface ProgramFile {
 
 export async function locateCommand(command: string, environment: DoctorEnvironment): Promise<ProgramFile> {
   const [first = '', second = ''] = commandWords(command).words
+  const fast = fastHookWords(command)
+  if (fast !== null) {
+    const { script, node, curl } = fast
+    const programs = [node, curl, first]
+    const found = await Promise.all(programs.map((program) => isProgram(program)))
+    const missing = [...(existsSync(script) ? [] : [script]), ...programs.filter((_, index) => found[index] !== true)]
+    return { node, file: script, missing, version: programVersion(script, environment.dist) }
+  }
   const runsNode = isNode(first)
   const program = await locateProgram(first, environment.env)
   const file = runsNode ? second : (program ?? first)
   const missing = [...(program === null ? [first] : []), ...(runsNode && !existsSync(second) ? [second] : [])]
   return { node: runsNode ? program : null, file, missing, version: programVersion(file, environment.dist) }
+}
+
+/** The files that the fast hook's command names; null for another command. */
+export function fastHookWords(command: string): { script: string; node: string; curl: string } | null {
+  if (!isFastHookCommand(command)) return null
+  const [, script = '', node = '', curl = ''] = commandWords(command).words
+  return { script, node, curl }
 }
 
 async function locateProgram(program: string, env: NodeJS.ProcessEnv): Promise<string | null> {

@@ -15,9 +15,9 @@ import { compareVersions } from '../../lib/version.ts'
 import { canRunModels } from '../../search/embedders/models.ts'
 import { loadHnswLibrary } from '../../search/vectors/hnsw-index.ts'
 import { SETTING_NAMES } from '../../settings/settings.ts'
+import { runCommand } from '../run-command.ts'
 import { advice, type CheckRun, type DoctorFacts, type Finding, problem } from './check.ts'
 import { hookEntries, locateCommand, realPathOrSame } from './installed.ts'
-import { runCommand } from './run-command.ts'
 
 /** As in package.json. */
 const OLDEST_NODE = '20.0.0'

@@ -1,5 +1,6 @@
 /** The command lines that clients run, quoted so that no shell expands anything, and how to recognise ours. */
 import { basename, dirname, join } from 'node:path'
+import { FAST_HOOK_FILE } from '../../hook/fast-hook.ts'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { MemError } from '../../lib/errors.ts'
 import { readTextFile } from '../../lib/files.ts'
@@ -34,6 +35,17 @@ export function clientHookCommand(
   return `${program} ${quoted(hook, platform)} --client ${client}`
 }
 
+/** Every Linux and macOS has it; no profile is read by it. */
+export const FAST_HOOK_SHELL = '/bin/sh'
+
+/** A hook's command line with the fast hook instead, which is beside `hook`. Another form of command stays as it is. */
+export function fastHookCommand(command: string, node: string, hook: string, curl: string): string {
+  const plain = hookCommand(node, hook)
+  if (command !== plain && !command.startsWith(`${plain} `)) return command
+  const words = [join(dirname(hook), FAST_HOOK_FILE), node, curl].map((word) => quoted(word, 'linux'))
+  return [FAST_HOOK_SHELL, ...words].join(' ') + command.slice(plain.length)
+}
+
 /** An MCP server as one command line, to recognise it like a hook. */
 export function serverCommand(node: string, args: readonly string[]): string {
   const [file = '', ...words] = args
@@ -53,6 +65,7 @@ function quoted(path: string, platform: NodeJS.Platform): string {
 }
 
 const OURS = /^(?:"((?:[^"\\]|\\.)+)"|(node)) "((?:[^"\\]|\\.)+)"(?: (--client [a-z][a-z-]*|mcp))?$/
+const OURS_FAST = /^\/bin\/sh "((?:[^"\\]|\\.)+)" "((?:[^"\\]|\\.)+)" "(?:[^"\\]|\\.)+"(?: --client [a-z][a-z-]*)?$/
 const NODE = /^node(?:\.exe)?$/i
 
 /**
@@ -62,12 +75,20 @@ const NODE = /^node(?:\.exe)?$/i
 export function isOurCommand(command: unknown, written: readonly string[]): boolean {
   if (typeof command !== 'string') return false
   if (written.includes(command)) return true
-  const [, path, name, program = '', words] = OURS.exec(command) ?? []
-  const node = path ?? name ?? ''
+  const [, script, nodeOfScript] = OURS_FAST.exec(command) ?? []
+  const [, path, name, plainFile = '', words] = OURS.exec(command) ?? []
+  const node = nodeOfScript ?? path ?? name ?? ''
+  const program = script ?? plainFile
   const file = program.replace(/\\(["$`\\])/g, '$1').replaceAll('\\', '/')
-  const expectedFile = words === MCP_ARGUMENT ? CLI_FILE : HOOK_FILE
+  const expectedFile = script !== undefined ? FAST_HOOK_FILE : words === MCP_ARGUMENT ? CLI_FILE : HOOK_FILE
   if (basename(file) !== expectedFile || !NODE.test(basename(node.replaceAll('\\', '/')))) return false
   return /(?:^|\/)\.?claude-mem[^/]*\//.test(file) || isOurPackage(dirname(dirname(file)))
+}
+
+/** Whether a command of ours runs the fast hook. */
+export function isFastHookCommand(command: string): boolean {
+  const [, script = ''] = OURS_FAST.exec(command) ?? []
+  return basename(script) === FAST_HOOK_FILE
 }
 
 function isOurPackage(directory: string): boolean {

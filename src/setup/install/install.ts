@@ -21,7 +21,7 @@ import type {
   Registration,
   RegistrationOptions,
 } from './clients/adapter.ts'
-import { isOurCommand } from './command-line.ts'
+import { fastHookCommand, isFastHookCommand, isOurCommand } from './command-line.ts'
 import { ENTRY_FORMATS, isBare } from './entries.ts'
 import { readSettingsFile, resolveLinkTarget } from './settings-file.ts'
 
@@ -60,7 +60,7 @@ export function installClient(
   options: ChangeOptions,
 ): InstallResult {
   const registration = (registered: readonly string[]) =>
-    adapter.registration(program, { ...registrationOptions, registered })
+    withHookKind(adapter.registration(program, { ...registrationOptions, registered }), program)
   const { commands } = registration([])
   const found = adapter.files(target).map((file) => readClientFile(adapter.name, file, commands, options))
   const registered = found.flatMap(({ format, before, isOurs }) => ENTRY_FORMATS[format].ours(before.text, isOurs))
@@ -77,6 +77,38 @@ export function installClient(
   const { command, events, leftOut } = wanted
   const notes = adapter.notes(target, changes.map(textAfter))
   return { changed: files.some(({ changed }) => changed), command, events, leftOut, files, notes }
+}
+
+/** The command of the fast hook comes first: the other one is still recognised as ours. */
+function withHookKind(registration: Registration, { node, hook, curl }: ProgramPaths): Registration {
+  if (curl === undefined) return registration
+  const command = fastHookCommand(registration.command, node, hook, curl)
+  return { ...registration, command, commands: [command, ...registration.commands] }
+}
+
+/** `websocket`: the hook's own process, which speaks WebSocket with the daemon. */
+export type HookKind = 'fast' | 'websocket'
+
+/** The hook that is registered now; null: none. */
+export function registeredHookKind(
+  adapter: InstallAdapter,
+  target: InstallTarget,
+  program: ProgramPaths,
+  options: ChangeOptions,
+): HookKind | null {
+  const { commands } = adapter.registration(program, { version: null, fileContext: false, registered: [] })
+  const found: string[] = []
+  for (const file of adapter.files(target)) {
+    const { format, before, isOurs } = readClientFile(adapter.name, file, commands, options)
+    if (format === 'mcp-servers') continue
+    ENTRY_FORMATS[format].ours(before.text, (command) => {
+      if (!isOurs(command)) return false
+      found.push(String(command))
+      return true
+    })
+  }
+  if (found.length === 0) return null
+  return found.some(isFastHookCommand) ? 'fast' : 'websocket'
 }
 
 export function uninstallClient(

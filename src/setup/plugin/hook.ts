@@ -20,7 +20,9 @@ function isInstalled(): boolean {
   const directory = configured === undefined || configured === '' ? join(homedir(), '.claude') : configured
   try {
     const settings = readRegularFileSync(join(directory, 'settings.json')).toString('utf8')
-    const directories = [...settings.matchAll(/([^"\\]+)\/hook\.(?:cjs|sh)\b/g)].map(([, directory = '']) => directory)
+    const directories = [...settings.matchAll(/([^"\\]+)\/(?:hook\.cjs|fast-hook\.sh)\b/g)].map(
+      ([, directory = '']) => directory,
+    )
     return directories.some((dist) => /claude-mem/.test(dist) || isOurPackage(dirname(dist)))
   } catch {
     return false

@@ -1,8 +1,9 @@
 /** A home with claude-mem installed in it: its real hook, a stand-in for the client, and whatever a test does to them. */
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
+import { FAST_HOOK_FILE, fastHookScript } from '../../../src/hook/fast-hook.ts'
 import { dataPaths } from '../../../src/lib/paths.ts'
 import type { CheckResult, DoctorEnvironment } from '../../../src/setup/doctor/check.ts'
 import { diagnose } from '../../../src/setup/doctor/index.ts'
@@ -29,6 +30,8 @@ export class Built {
       target: 'node20',
     })
     writeFileSync(join(this.dist, 'cli.js'), '')
+    const source = readFileSync(join(ROOT, 'src/hook', FAST_HOOK_FILE), 'utf8')
+    writeFileSync(join(this.dist, FAST_HOOK_FILE), fastHookScript(source, '0.0.0-source'))
   }
 
   /** The same as another version. */

@@ -33,6 +33,28 @@ describe.skipIf(process.platform === 'win32')('doctor.hooks', () => {
     expect(checks.some(({ id }) => id.endsWith('cursor'))).toBe(false)
   })
 
+  it('finds no fault in the fast hook', async () => {
+    fixture.curl = '/usr/bin/curl'
+    fixture.install()
+    expect(await fixture.faults()).toEqual([])
+  })
+
+  it('reports a fast hook whose curl is broken or gone, or whose script is gone, with what to do', async () => {
+    fixture.curl = fixture.write(join(fixture.bin, 'curl'), '#!/bin/sh\necho broken', 0o755)
+    fixture.install()
+    const fault = await only()
+    expect(fault).toContain('hook-run.claude-code problem: the fast hook hands every event over to the slower one')
+    expect(fault).toContain(
+      '-> claude-mem install --hook fast, with another curl on the PATH; or claude-mem install --hook websocket',
+    )
+    rmSync(fixture.curl)
+    expect(await only()).toContain(`run ${fixture.curl}, which does not exist -> claude-mem install`)
+    fixture.curl = '/usr/bin/curl'
+    fixture.use(built.copy('9.9.8'))
+    fixture.install()
+    expect((await fixture.faults()).join('\n')).toContain('fast-hook.sh, which does not exist -> claude-mem install')
+  })
+
   it('writes nothing', async () => {
     fixture.install()
     const before = [fixture.text, ...fixture.kept]

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
-import { runCommand } from '../../../src/setup/doctor/run-command.ts'
+import { runCommand } from '../../../src/setup/run-command.ts'
 
 describe.skipIf(process.platform === 'win32')('doctor.runCommand', () => {
   it('kills a hanging program and everything that the shell started', async () => {

@@ -1,5 +1,6 @@
 /** `claude-mem install` and `uninstall` as people run them. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   cpSync,
@@ -59,6 +60,65 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     expect(undone.stdout).toContain('is restored, byte for byte')
     expect(place.text).toBe(TWO_SPACES)
     expect((await run('uninstall')).stdout).toContain('is not installed')
+  })
+
+  it('registers the fast hook when asked, keeps it, and goes back', async () => {
+    const { place, run, env } = at(TWO_SPACES)
+    env.PATH = `${place.bin}:/usr/bin:/bin`
+    const stop = () => place.commands.find((command) => command.startsWith('Stop: '))
+    const fast = `Stop: /bin/sh "${join(program.dist, 'fast-hook.sh')}" "${process.execPath}" "/usr/bin/curl"`
+    expect((await run('install', '--hook', 'fast')).code).toBe(0)
+    expect(stop()).toBe(fast)
+    expect((await run('install')).stdout).toMatch(/is already installed in .+; nothing changed/)
+    expect((await run('install', '--hook', 'websocket')).code).toBe(0)
+    expect(stop()).toBe(`Stop: "${process.execPath}" "${join(program.dist, 'hook.cjs')}"`)
+    expect((await run('install', '--hook', 'fast')).code).toBe(0)
+    // The curl is gone: the hook that works everywhere is registered instead.
+    env.PATH = `${place.bin}:/nonexistent`
+    const without = await run('install')
+    expect(without.stdout).toContain('The fast hook was registered, but it does not work any more: there is no curl')
+    expect(stop()).toContain('hook.cjs')
+    expect((await run('uninstall')).stdout).toContain('is restored, byte for byte')
+    expect(place.text).toBe(TWO_SPACES)
+  })
+
+  it('changes nothing where the fast hook is asked for and cannot work', async () => {
+    const { place, run } = at(TWO_SPACES)
+    const { code, stderr } = await run('install', '--hook', 'fast')
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('there is no curl on the PATH; install it')
+    expect(stderr).toContain('--hook websocket')
+    expect(place.text).toBe(TWO_SPACES)
+    expect((await run('install', '--hook', 'slow')).code).not.toBe(0)
+  })
+
+  it.skipIf(!existsSync('/usr/bin/script')).each([
+    ['', 'fast-hook.sh'],
+    ['n', 'hook.cjs'],
+  ])('on a terminal it measures both hooks and offers the fast one: "%s"', async (answer, expected) => {
+    const { place, env } = at(TWO_SPACES)
+    const command = `'${process.execPath}' '${join(program.dist, 'cli.js')}' install`
+    const terminal = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], {
+      env: { ...process.env, ...env, PATH: `${place.bin}:/usr/bin:/bin`, TERM: 'dumb' },
+    })
+    let shown = ''
+    const answers = [
+      { after: 'or Enter for', text: '' },
+      { after: 'Use the fast hook?', text: answer },
+    ]
+    terminal.stdout.on('data', (chunk: Buffer) => {
+      shown += chunk
+      const [next] = answers
+      if (next === undefined || !shown.includes(next.after)) return
+      answers.shift()
+      terminal.stdin.write(`${next.text}\r`)
+    })
+    const [code] = await once(terminal, 'exit')
+    expect({ code, shown }).toMatchObject({
+      code: 0,
+      shown: expect.stringMatching(/takes \d+ ms, and \d+ ms with the fast/),
+    })
+    expect(place.commands.find((line) => line.startsWith('Stop: '))).toContain(expected)
   })
 
   it('speaks JSON', async () => {

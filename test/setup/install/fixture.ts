@@ -31,6 +31,8 @@ export class InstallFixture {
   node = '/usr/bin/node'
   hook = '/opt/claude-mem/dist/hook.cjs'
   cli = '/opt/claude-mem/dist/cli.js'
+  /** Set: the fast hook is installed. */
+  curl: string | null = null
   env: NodeJS.ProcessEnv = {}
 
   /** Null: no file, and no directory for it. */
@@ -41,7 +43,8 @@ export class InstallFixture {
   }
 
   get program(): ProgramPaths {
-    return { node: this.node, hook: this.hook, cli: this.cli }
+    const { node, hook, cli, curl } = this
+    return curl === null ? { node, hook, cli } : { node, hook, cli, curl }
   }
 
   where(scope: InstallScope = 'user'): InstallTarget {

@@ -19,6 +19,8 @@ export interface ProgramPaths {
   hook: string
   /** `cli.js` */
   cli: string
+  /** The curl of the fast hook; missing: the hook's own process is registered. */
+  curl?: string
 }
 
 export interface ClientFile {

@@ -1,0 +1,69 @@
+/**
+ * Entry point of the thread on which the daemon reads payloads of the fast hook. Parsing and cleaning a large one takes tens of
+ * milliseconds, and its project, transcript and private turns are in files that may lie on a slow disk: nothing of it may
+ * delay the daemon's main thread. Payloads are read in the order in which they arrived, so a session's events keep theirs.
+ */
+import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { workerData } from 'node:worker_threads'
+import { type CleaningRules, pickRules } from '../domain/clean-event.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import { dataPaths } from '../lib/paths.ts'
+import { serveWorker } from '../lib/worker-rpc.ts'
+import { clientAdapterNamed } from './clients/index.ts'
+import { type HookReading, loadHookSettings, readHook } from './reading.ts'
+
+export interface PostedPayload {
+  bytes: Uint8Array
+  client: string
+  seed: string
+  /** Epoch milliseconds at which it arrived. */
+  at: number
+}
+
+/** `rules`: by which an event was cleaned. */
+function readPosted({ bytes, client, seed, at }: PostedPayload): HookReading & { rules: CleaningRules } {
+  const paths = dataPaths(workerData.dataDir)
+  const adapter = clientAdapterNamed(client)
+  if (adapter === undefined) throw new MemError('bad_request', `the client "${client}" is not known`)
+  const settings = loadHookSettings(paths.dataDir, {})
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const reading = readHook(raw, {
+    adapter,
+    paths,
+    settings,
+    at,
+    seed,
+    cwd: () => {
+      throw new MemError('bad_request', 'the payload names no directory, and only the hook knows its own')
+    },
+  })
+  return { ...reading, rules: pickRules(settings) }
+}
+
+/** Where the fast hook keeps a payload, in a file without a name. */
+const SHARED_MEMORY = '/dev/shm'
+/** The script removes its name at once: an older one is of a script that was killed, in ms. */
+const STALE_NAME_MS = 60_000
+
+/** Removes what killed scripts left: names of empty files. */
+function removeStaleNames(): void {
+  const user = process.getuid?.()
+  if (user === undefined || !existsSync(SHARED_MEMORY)) return
+  for (const name of readdirSync(SHARED_MEMORY).filter((one) => /^claude-mem-\d+-\d+-\d+$/.test(one))) {
+    const file = join(SHARED_MEMORY, name)
+    const stat = lstatSync(file, { throwIfNoEntry: false })
+    const isLeft = stat?.isFile() === true && stat.uid === user && stat.size === 0
+    if (isLeft && Date.now() - stat.mtimeMs > STALE_NAME_MS) rmSync(file, { force: true })
+  }
+}
+
+export type HookThread = { read: typeof readPosted; close(): void }
+
+await serveWorker(
+  () => {
+    removeStaleNames()
+    return { read: readPosted, close: () => undefined } satisfies HookThread
+  },
+  (error) => (error instanceof MemError ? error : new MemError('internal', errorMessage(error), { cause: error })),
+)

@@ -1,0 +1,123 @@
+/**
+ * Whether the fast hook (src/hook/fast-hook.sh) works on this machine, and what it saves. It is really run: the script with
+ * each curl on the PATH, against a server on a temporary Unix socket that answers like the daemon.
+ */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { FAST_HOOK_FILE, isFastHookPlatform } from '../../hook/fast-hook.ts'
+import { isProgram, programFiles } from '../../lib/find-program.ts'
+import { dataPaths } from '../../lib/paths.ts'
+import { type CommandRun, runCommand } from '../run-command.ts'
+import type { ProgramPaths } from './clients/adapter.ts'
+import { FAST_HOOK_SHELL } from './command-line.ts'
+
+/** No client has this event: both hooks ignore it. */
+const PROBE_PAYLOAD = JSON.stringify({ hook_event_name: 'Probe', session_id: 'probe', cwd: '/' })
+
+export type FastHookSearch = { type: 'found'; curl: string } | { type: 'missing'; reason: string }
+
+type HookProgram = Pick<ProgramPaths, 'node' | 'hook'>
+
+/** The first curl on the PATH with which the script works. */
+export async function findFastHook(
+  program: HookProgram,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform = process.platform,
+): Promise<FastHookSearch> {
+  if (!isFastHookPlatform(platform)) return missing(`it needs Linux or macOS, and this is ${platform}`)
+  const script = fastHookScriptOf(program.hook)
+  if (!existsSync(script)) return missing(`${script} does not exist; install claude-mem again`)
+  const failures: string[] = []
+  for (const curl of new Set(programFiles('curl', env, platform))) {
+    if (!(await isProgram(curl))) continue
+    const failure = await fastHookFailure(program, curl, env)
+    if (failure === null) return { type: 'found', curl }
+    failures.push(`${curl}: ${failure}`)
+  }
+  return missing(failures.length === 0 ? 'there is no curl on the PATH; install it' : failures.join('; '))
+}
+
+const missing = (reason: string): FastHookSearch => ({ type: 'missing', reason })
+
+export function fastHookScriptOf(hook: string): string {
+  return join(dirname(hook), FAST_HOOK_FILE)
+}
+
+/** Null: the script got the answer of the server through this curl. */
+export async function fastHookFailure(
+  program: HookProgram,
+  curl: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string | null> {
+  return await withProbeServer(async (probe) => {
+    const { code, stdout, stderr } = await runFastHook(program, curl, probe.env(env))
+    if (code === 0 && stdout === `${probe.line}\n`) return null
+    if (probe.requests() > 0) return `its answer was not passed on (${firstLine(stdout) || firstLine(stderr)})`
+    return 'it cannot send a request to a Unix socket; curl 7.40 or newer with Unix sockets is needed'
+  })
+}
+
+/** Median times of an event, in ms: with the fast hook and with the hook's own process, measured in turns. */
+export async function measureHooks(
+  program: HookProgram,
+  curl: string,
+  env: NodeJS.ProcessEnv,
+  runs = 7,
+): Promise<{ fastMs: number; websocketMs: number }> {
+  return await withProbeServer(async (probe) => {
+    const fast: number[] = []
+    const websocket: number[] = []
+    for (let n = 0; n < runs; n++) {
+      fast.push((await runFastHook(program, curl, probe.env(env))).ms)
+      websocket.push((await runCommand(program.node, [program.hook], PROBE_PAYLOAD, probe.env(env))).ms)
+    }
+    return { fastMs: medianOf(fast), websocketMs: medianOf(websocket) }
+  })
+}
+
+interface ProbeServer {
+  /** The answer that the script has to print. */
+  line: string
+  requests(): number
+  env(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv
+}
+
+async function withProbeServer<T>(use: (probe: ProbeServer) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'claude-mem-probe-'))
+  const line = JSON.stringify({ continue: true, probe: randomUUID() })
+  let requests = 0
+  const server = createServer((request, response) => {
+    requests += 1
+    const { searchParams } = new URL(request.url ?? '/', 'http://localhost')
+    request.resume().on('end', () => response.end(`${line}\n${searchParams.get('seed')}\n`))
+  })
+  try {
+    server.listen(dataPaths(directory).socket)
+    await once(server, 'listening')
+    const withoutOurs = (env: NodeJS.ProcessEnv) =>
+      Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('CLAUDE_MEM_')))
+    return await use({
+      line,
+      requests: () => requests,
+      env: (env) => ({ ...withoutOurs(env), CLAUDE_MEM_DATA_DIR: directory }),
+    })
+  } finally {
+    server.closeAllConnections()
+    server.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function runFastHook({ node, hook }: HookProgram, curl: string, env: NodeJS.ProcessEnv): Promise<CommandRun> {
+  return await runCommand(FAST_HOOK_SHELL, [fastHookScriptOf(hook), node, curl], PROBE_PAYLOAD, env)
+}
+
+const firstLine = (text: string): string => text.trim().split('\n', 1)[0] ?? ''
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}

@@ -1,0 +1,179 @@
+/**
+ * `POST /hook?client=NAME&version=V&seed=S` on the local socket: a client's payload as it is, posted by the fast hook
+ * (src/hook/fast-hook.sh). It is read and cleaned like in the hook's own process, but on a thread, and then goes the
+ * way of the operations `event` and `file_context`: access, durability and duplicates are decided where they always are.
+ *
+ * The answer is the line that the client reads, and after it the seed, which proves to the script that the answer is complete
+ * and ours. Whatever cannot be answered has another status than 200: then the script hands the payload to the hook's own
+ * process, with the same seed, so that an event that was stored already counts once.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { DaemonContext } from '../api/context.ts'
+import { OPERATIONS, runOperation } from '../api/index.ts'
+import { type Caller, checkDoor } from '../api/operation.ts'
+import { eventSchema, parseInput } from '../api/schemas.ts'
+import { FILE_CONTEXT_TIMEOUT_MS } from '../domain/protocol.ts'
+import { EMPTY_OUTCOME, type HookOutcome, stringOrEmpty } from '../hook/clients/adapter.ts'
+import { clientAdapterNamed } from '../hook/clients/index.ts'
+import { answerLine, isSeed } from '../hook/reading.ts'
+import type { HookThread } from '../hook/worker.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { withTimeout } from '../lib/timeout.ts'
+import { compareVersions, VERSION } from '../lib/version.ts'
+import { connectWorker, type Remote, workerFile } from '../lib/worker-rpc.ts'
+import { sendError } from './rest.ts'
+
+export const HOOK_PATH = '/hook'
+const WORKER_NAME = 'hook-worker.js'
+
+/** A larger payload is left to the hook's own process, which reads up to 64 MB, in bytes. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024
+/** Payloads that are received and read at the same time, in bytes. Beyond it hooks do the work in their own processes. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024
+/** The thread takes some MB, and starting it less than 100 ms: it is stopped after this time without a payload, in ms. */
+const IDLE_TIMEOUT_MS = 10 * 60_000
+
+/** What the script says about itself. */
+interface HookQuery {
+  client: string
+  seed: string
+  colors: boolean
+}
+
+interface HookDoorOptions {
+  context: DaemonContext
+  log: Log
+  now: () => number
+}
+
+export class HookDoor {
+  readonly #options: HookDoorOptions
+  #thread: Promise<Remote<HookThread>> | null = null
+  #idle: NodeJS.Timeout | null = null
+  #waitingBytes = 0
+  #closed = false
+
+  constructor(options: HookDoorOptions) {
+    this.#options = options
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
+    const size = Number(request.headers['content-length'])
+    try {
+      const query = hookQuery(request)
+      if (Number.isNaN(size)) throw new MemError('bad_request', 'the request needs a Content-Length')
+      if (size > MAX_BODY_BYTES) throw new MemError('too_large', `a payload may have ${MAX_BODY_BYTES} bytes here`)
+      if (this.#waitingBytes + size > MAX_WAITING_BYTES) {
+        throw new MemError('busy', 'too many payloads are being read', { retryable: true })
+      }
+      this.#waitingBytes += size
+      try {
+        const line = await this.#answer(query, await readBytes(request), caller)
+        sendAnswer(response, `${line}\n${query.seed}\n`)
+      } finally {
+        this.#waitingBytes -= size
+      }
+    } catch (error) {
+      this.#options.log('debug', 'a payload was not accepted; its hook reports it in its own process', { error })
+      request.resume()
+      sendError(response, error)
+    }
+  }
+
+  async #answer({ client, seed, colors }: HookQuery, bytes: Uint8Array, caller: Caller): Promise<string> {
+    const adapter = clientAdapterNamed(client)
+    if (adapter === undefined) throw new MemError('bad_request', `the client "${client}" is not known`)
+    const thread = await this.#openThread()
+    const reading = await thread.read({ bytes, client, seed, at: this.#options.now() })
+    return answerLine(adapter, await this.#run(reading, caller), colors)
+  }
+
+  async #run(reading: Awaited<ReturnType<Remote<HookThread>['read']>>, caller: Caller): Promise<HookOutcome> {
+    const { context } = this.#options
+    switch (reading.type) {
+      case 'nothing':
+        return EMPTY_OUTCOME
+      case 'file': {
+        const asked = runOperation('file_context', reading.question, context, caller)
+        return outcome(reading.name, await withTimeout(FILE_CONTEXT_TIMEOUT_MS, asked, {}))
+      }
+      case 'event': {
+        checkDoor('event', OPERATIONS.event, caller)
+        const event = parseInput(eventSchema, reading.event)
+        context.supervisor.addCleaned(event, reading.rules)
+        return outcome(reading.name, await context.events.accept(event))
+      }
+    }
+  }
+
+  async #openThread(): Promise<Remote<HookThread>> {
+    if (this.#closed) throw new MemError('draining', 'the daemon is stopping', { retryable: true })
+    this.#thread ??= connectWorker<HookThread>({
+      name: 'hook',
+      file: workerFile(WORKER_NAME),
+      data: { dataDir: this.#options.context.process.dataDir },
+      onExit: (error) => {
+        this.#thread = null
+        this.#options.log(
+          'warn',
+          `the hook thread crashed and is started again with the next payload: ${error.message}`,
+        )
+      },
+    }).catch((error: unknown) => {
+      this.#thread = null
+      throw error
+    })
+    if (this.#idle !== null) clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => void this.#stopThread(), IDLE_TIMEOUT_MS).unref()
+    return await this.#thread
+  }
+
+  /** Payloads that are being read are answered before. */
+  async #stopThread(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = null
+    if (this.#idle !== null) clearTimeout(this.#idle)
+    try {
+      await (await thread)?.close()
+    } catch (error) {
+      this.#options.log('info', `the hook thread could not be closed: ${errorMessage(error)}`)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#stopThread()
+  }
+}
+
+/** Throws for a script that is newer than this daemon: its hook's own process starts the newer daemon (P15). */
+function hookQuery(request: IncomingMessage): HookQuery {
+  if (request.method !== 'POST') throw new MemError('method_not_allowed', `use POST at ${HOOK_PATH}`)
+  const { searchParams } = new URL(request.url ?? '/', 'http://localhost')
+  const { client = '', seed = '', version = '', colors = '1' } = Object.fromEntries(searchParams)
+  if (!isSeed(seed)) throw new MemError('bad_request', 'seed must be 1 to 64 letters, digits or hyphens')
+  if (compareVersions(VERSION, version) < 0) {
+    throw new MemError('conflict', `this daemon has version ${VERSION}, its hook ${version}`, { retryable: true })
+  }
+  return { client, seed, colors: colors !== '0' }
+}
+
+async function readBytes(request: IncomingMessage): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const [only] = chunks
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+}
+
+function outcome(event: string, answer: object): HookOutcome {
+  const { context, message }: { context?: unknown; message?: unknown } = answer
+  return { event, context: stringOrEmpty(context), message: stringOrEmpty(message) }
+}
+
+function sendAnswer(response: ServerResponse, text: string): void {
+  if (response.headersSent || response.destroyed) return
+  const type = 'text/plain; charset=utf-8'
+  response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text), connection: 'close' })
+  response.end(text)
+}

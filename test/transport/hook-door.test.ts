@@ -1,0 +1,73 @@
+/** `POST /hook`: which requests it takes, on which socket. What is posted there is tested in test/hook/fast-hook.test.ts. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DaemonSandbox } from '../support/daemon.ts'
+
+const sandbox = new DaemonSandbox()
+beforeAll(() => sandbox.start())
+afterAll(() => sandbox.dispose())
+
+const PAYLOAD = JSON.stringify({ session_id: 'door-session-1', cwd: '/', hook_event_name: 'SessionStart' })
+const QUERY = { client: 'claude-code', version: '0.0.1', seed: '1-2-3' }
+const path = (query: Record<string, string>) => `/hook?${new URLSearchParams({ ...QUERY, ...query })}`
+
+async function send(
+  options: RequestOptions,
+  body: string | Buffer = PAYLOAD,
+): Promise<{ status: number; text: string }> {
+  const sent = request({ socketPath: sandbox.paths.socket, agent: false, method: 'POST', path: path({}), ...options })
+  // The daemon may answer and close before it has read everything.
+  sent.on('error', () => undefined)
+  sent.end(body)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  let text = ''
+  for await (const chunk of response) text += chunk
+  return { status: response.statusCode ?? 0, text }
+}
+
+const sessions = async () => (await sandbox.ask((client) => client.call('sessions', {}))).sessions
+
+describe('on the local socket', () => {
+  it.each([
+    ['an unknown client', { path: path({ client: 'nobody' }) }, 422],
+    ['no client', { path: '/hook?seed=1&version=0.0.1' }, 422],
+    ['no seed', { path: path({ seed: '' }) }, 422],
+    ['a seed that is not one', { path: path({ seed: '../../x' }) }, 422],
+    ['a hook that is newer', { path: path({ version: '99.0.0' }) }, 409],
+    ['another method', { method: 'GET' }, 405],
+    ['a body of unknown length', { headers: { 'transfer-encoding': 'chunked' } }, 422],
+    ['a body that is too large', { headers: { 'content-length': 17 * 1024 * 1024 } }, 413],
+    ['another address', { path: '/hooks' }, 404],
+  ])('%s is refused before anything is stored', async (_, options, status) => {
+    expect(await send(options)).toMatchObject({ status })
+    expect(await sessions()).toEqual([])
+  })
+
+  it('a payload that is ignored gets the answer of an ignored payload, and the seed', async () => {
+    for (const body of ['', 'null', '[]', '{', '{"hook_event_name":"Stop"}', Buffer.from([0, 255])]) {
+      const text = '{"continue":true,"suppressOutput":true}\n1-2-3\n'
+      expect(await send({}, body)).toEqual({ status: 200, text })
+    }
+    expect(await sessions()).toEqual([])
+  })
+})
+
+it('it is not open on the TCP port, not even with the token', async () => {
+  const { port } = JSON.parse(readFileSync(sandbox.paths.port, 'utf8'))
+  const token = readFileSync(sandbox.paths.token, 'utf8').trim()
+  const tcp = { socketPath: undefined, host: '127.0.0.1', port }
+  const refused = [await send({ ...tcp, headers: { authorization: `Bearer ${token}` } }), await send(tcp)]
+  expect(refused.map(({ status }) => status)).toEqual([405, 405])
+  expect(await sessions()).toEqual([])
+})
+
+it('a daemon that stops refuses payloads, and stores none after that', async () => {
+  const stopping = sandbox.ask((client) => client.call('stop', {}))
+  const answers = await Promise.allSettled(Array.from({ length: 20 }, () => send({})))
+  await stopping
+  for (const answer of answers) {
+    if (answer.status === 'fulfilled') expect([200, 503]).toContain(answer.value.status)
+  }
+})
