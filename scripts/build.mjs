@@ -5,6 +5,7 @@
  * - the MCP server as one file: clients ask for the tools once, so a server that starts late is not used;
  * - the hook as one CommonJS file without dependencies: it must cost hardly more than starting node; `fast-hook.sh`, which
  *   needs no node while the daemon answers;
+ * - `opencode-plugin.js`, the plugin that runs inside OpenCode;
  * - `plugin/`, the Claude Code plugin that runs them; `viewer/`, the page that the daemon serves, with the statechart of a
  *   session laid out.
  */
@@ -103,7 +104,26 @@ const hook = build({
   logLevel: 'warning',
 })
 
-const [...results] = await Promise.all([program, mcpServer, hook, viewer(), declarations(join(outdir, 'types'))])
+/** For install, which writes it with the paths of the program at its beginning. Readable: users find it in their files. */
+const openCodePlugin = build({
+  absWorkingDir: root,
+  entryPoints: { 'opencode-plugin': 'src/hook/opencode-plugin.ts' },
+  outdir,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'es2022',
+  logLevel: 'warning',
+})
+
+const [...results] = await Promise.all([
+  program,
+  mcpServer,
+  hook,
+  openCodePlugin,
+  viewer(),
+  declarations(join(outdir, 'types')),
+])
 writeNotices(results.flatMap((result) => Object.keys(result?.metafile?.inputs ?? {})))
 await writeBuildInfo()
 await writePlugin(join(outdir, 'plugin'))

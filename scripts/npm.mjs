@@ -13,8 +13,24 @@ const OLDEST_NODE = 20
 /** The newest Claude Code that runs on the oldest Node that claude-mem supports. */
 const CLIENT_VERSION = '2.1.197'
 
+/** The clients of `npm run test:clients`, each with the version that its tests are written for. */
+const CLIENTS = {
+  'claude-code': {
+    title: 'Claude Code',
+    package: '@anthropic-ai/claude-code',
+    program: 'claude',
+    version: CLIENT_VERSION,
+  },
+  codex: { title: 'Codex', package: '@openai/codex', program: 'codex', version: '0.166.0' },
+  gemini: { title: 'Gemini CLI', package: '@google/gemini-cli', program: 'gemini', version: '0.61.0' },
+  opencode: { title: 'OpenCode', package: 'opencode-ai', program: 'opencode', version: '1.18.33' },
+  copilot: { title: 'Copilot CLI', package: '@github/copilot', program: 'copilot', version: '1.0.102' },
+  qwen: { title: 'Qwen Code', package: '@qwen-code/qwen-code', program: 'qwen', version: '0.24.4', node: '22' },
+}
+
 const BENCHMARKS = {
   hook: 'time of a hook compared with starting node, with the daemon up and down',
+  'hook-clients': 'the same for a payload of each client: Claude Code, Codex, Gemini CLI',
   ingest: 'durable acks per second on 16 connections compared with bare SQLite; draining a spool of 1,000 events',
   quality: 'what an observer keeps of recorded sessions: [--sessions DIR] [--provider NAME]',
   answers:
@@ -43,6 +59,7 @@ const COMMANDS = {
   'test:long': (args) => runBuilt([...vitest('vitest.long.config.ts'), ...args]),
   'test:browser': (args) => runBuilt([...vitest('vitest.browser.config.ts'), ...args]),
   'test:client': testClient,
+  'test:clients': testClients,
   demo: (args) => runBuilt([...script('demo'), ...args]),
   chaos: (args) => runBuilt([...script('chaos'), ...args]),
   fuzz: (args) => runBuilt([...script('fuzz'), ...args]),
@@ -62,36 +79,83 @@ function bench([name, ...args]) {
   if (name === undefined || !Object.hasOwn(BENCHMARKS, name)) {
     if (name !== undefined) printNote(`there is no benchmark "${name}"; choose one of these:`)
     for (const [known, description] of Object.entries(BENCHMARKS)) {
-      process.stdout.write(`${known.padEnd(10)}${description}\n`)
+      process.stdout.write(`${known.padEnd(14)}${description}\n`)
     }
     process.exit(name === undefined ? 0 : 2)
   }
   runBuilt([...script(`bench/${name}`), ...args])
 }
 
-/** `npm run test:client [-- --client VERSION]`: with the real Claude Code, installed once into a cache. */
+/** `npm run test:client [-- --client VERSION]`: the real Claude Code. */
 function testClient(args) {
   const at = args.indexOf('--client')
   const version = at === -1 ? CLIENT_VERSION : (args[at + 1] ?? '')
-  if (!/^\d+\.\d+\.\d+$/.test(version)) fail('--client needs a version of Claude Code, such as 2.1.197', 2)
   ensureInstalled()
-  const client = ensureClient(version)
-  process.stdout.write(`Claude Code ${version}: ${client}\n`)
-  const rest = at === -1 ? args : args.toSpliced(at, 2)
-  run(process.execPath, [...vitest('vitest.client.config.ts'), ...rest], {
+  runClientTests('claude-code', version, at === -1 ? args : args.toSpliced(at, 2))
+}
+
+/**
+ * `npm run test:clients [-- --client NAME[,NAME] --version V | --together]`: real clients, each against a scripted model on loopback;
+ * without --client all of them, one after the other.
+ */
+function testClients(args) {
+  if (args.includes('--together')) return testTogether(args.filter((arg) => arg !== '--together'))
+  const { client, version, rest } = clientOptions(args)
+  const names = client === undefined || client === 'all' ? Object.keys(CLIENTS) : client.split(',')
+  const unknown = names.find((name) => !Object.hasOwn(CLIENTS, name))
+  if (unknown !== undefined) fail(`unknown client "${unknown}"; choose one of: ${Object.keys(CLIENTS).join(', ')}`, 2)
+  if (version !== undefined && names.length !== 1) fail('--version needs --client with one name', 2)
+  ensureInstalled()
+  for (const name of names) runClientTests(name, version ?? CLIENTS[name].version, rest)
+}
+
+/** Clients that work in one repository. */
+const TOGETHER = ['claude-code', 'codex', 'gemini', 'opencode']
+
+function testTogether(args) {
+  ensureInstalled()
+  const programs = Object.fromEntries(TOGETHER.map((name) => [name, ensureClient(name, CLIENTS[name].version)]))
+  run(process.execPath, [...vitest('vitest.client.config.ts'), ...args], {
+    ...process.env,
+    CLAUDE_MEM_TEST_PROGRAMS: JSON.stringify(programs),
+  })
+}
+
+function clientOptions(args) {
+  const rest = [...args]
+  const take = (flag) => {
+    const at = rest.indexOf(flag)
+    return at === -1 ? undefined : rest.splice(at, 2)[1]
+  }
+  return { client: take('--client'), version: take('--version'), rest }
+}
+
+/** With the client from npm, installed once into a cache. */
+function runClientTests(name, version, args) {
+  const { title } = CLIENTS[name]
+  if (!/^\d+\.\d+\.\d+$/.test(version))
+    fail(`"${version}" is no version of ${title}, such as ${CLIENTS[name].version}`, 2)
+  const client = ensureClient(name, version)
+  process.stdout.write(`${title} ${version}: ${client}\n`)
+  run(process.execPath, [...vitest('vitest.client.config.ts'), ...args], {
     ...process.env,
     CLAUDE_MEM_TEST_CLIENT: client,
+    CLAUDE_MEM_TEST_CLIENT_NAME: name === 'claude-code' ? '' : name,
     CLAUDE_MEM_TEST_CLIENT_VERSION: version,
   })
 }
 
-function ensureClient(version) {
-  const cache = join(homedir(), '.cache', 'claude-mem', 'clients', version)
-  const program = join(cache, 'node_modules', '.bin', process.platform === 'win32' ? 'claude.cmd' : 'claude')
+function ensureClient(name, version) {
+  const { title, package: packageName, program: file, node } = CLIENTS[name]
+  const clients = join(homedir(), '.cache', 'claude-mem', 'clients')
+  const cache = name === 'claude-code' ? join(clients, version) : join(clients, name, version)
+  const program = join(cache, 'node_modules', '.bin', process.platform === 'win32' ? `${file}.cmd` : file)
   if (existsSync(program)) return program
   mkdirSync(cache, { recursive: true })
-  printNote(`installing Claude Code ${version} into ${cache}…`)
-  run('npm', ['install', '--prefix', cache, '--no-audit', '--no-fund', `@anthropic-ai/claude-code@${version}`])
+  printNote(`installing ${title} ${version} into ${cache}…`)
+  // A client that needs a newer node finds it beside itself: the tests put its directory first on the PATH.
+  const packages = [`${packageName}@${version}`, ...(node === undefined ? [] : [`node@${node}`])]
+  run('npm', ['install', '--prefix', cache, '--no-audit', '--no-fund', ...packages])
   return program
 }
 

@@ -7,14 +7,15 @@ import { cleanEvent } from '../../src/domain/clean-event.ts'
 import type { TurnEndEvent } from '../../src/domain/event.ts'
 import { toWellFormed } from '../../src/domain/sanitize.ts'
 import { wordsOfTurn } from '../../src/domain/turn-words.ts'
-import { EMPTY_OUTCOME } from '../../src/hook/clients/adapter.ts'
+import { EMPTY_OUTCOME, type HookPayload } from '../../src/hook/clients/adapter.ts'
 import { adapterFromArgs } from '../../src/hook/clients/index.ts'
 import { parseJsonObject, readFileContextQuery, readPayloadFields } from '../../src/hook/payload.ts'
 import { mayReport } from '../../src/hook/private-turn.ts'
 import { parseReply } from '../../src/observer/model/reply/index.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
-import { namedTranscripts, surveyTranscripts } from '../../src/transfer/backfill/survey.ts'
+import { surveyTranscripts } from '../../src/transfer/backfill/survey.ts'
 import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
+import { namedTranscripts } from '../../src/transfer/transcripts/readers.ts'
 import type { Random } from '../lib/random.ts'
 import { hardText, mutateJson, mutateText } from './mutate.ts'
 import { hookPayload, modelReply, observationRecord, transcriptLines } from './samples.ts'
@@ -48,14 +49,17 @@ export const hookTarget: TargetSpec = {
 function readAsHook(client: string, raw: string, privateTurns: string): void {
   const adapter = adapterFromArgs(['--client', client])
   const sent = parseJsonObject(raw)
-  const payload = sent === null ? null : adapter.translate(sent)
   JSON.stringify(adapter.answer(EMPTY_OUTCOME))
-  if (payload === null) return
+  const payloads = sent === null ? [] : adapter.translate(sent, {})
+  for (const payload of payloads) readTranslated(adapter.name, payload, raw, privateTurns)
+}
+
+function readTranslated(client: string, payload: HookPayload, raw: string, privateTurns: string): void {
   if (payload.hook_event_name === 'PreToolUse') {
     readFileContextQuery(payload, settings)
     return
   }
-  const reading = readPayloadFields(payload, raw, { settings, at: AT, client: adapter.name })
+  const reading = readPayloadFields(payload, raw, { settings, at: AT, client })
   if (reading.type === 'ignored') return
   mayReport(reading.event, privateTurns)
   // As the daemon gets it.

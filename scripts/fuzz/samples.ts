@@ -92,11 +92,118 @@ function toolFields(random: Random): { tool: string; input: object; response: un
   }
 }
 
-/** What Claude Code (1.0 to 2.1) and Cursor pass to a hook. */
-export function hookPayload(random: Random): { client: 'claude-code' | 'cursor'; payload: Record<string, unknown> } {
-  return random.chance(0.75)
-    ? { client: 'claude-code', payload: claudePayload(random) }
-    : { client: 'cursor', payload: cursorPayload(random) }
+/** What Claude Code (1.0 to 2.1), Codex, Gemini CLI, OpenCode (through its plugin), Copilot CLI and Cursor pass to a hook. */
+export function hookPayload(random: Random): { client: string; payload: Record<string, unknown> } {
+  const make = random.pick([
+    ['claude-code', claudePayload],
+    ['claude-code', claudePayload],
+    ['codex', codexPayload],
+    ['gemini', geminiPayload],
+    ['opencode', openCodePayload],
+    ['copilot', copilotPayload],
+    ['cursor', cursorPayload],
+  ] as const)
+  return { client: make[0], payload: make[1](random) }
+}
+
+const PATCH =
+  '*** Begin Patch\n*** Update File: a.ts\n@@\n-x\n+y\n*** Add File: b.ts\n+z\n*** Delete File: c.ts\n*** End Patch'
+
+function codexPayload(random: Random): Record<string, unknown> {
+  const base = { session_id: sessionId(random), turn_id: promptId(random), cwd: random.pick(DIRECTORIES) }
+  const use = {
+    ...base,
+    hook_event_name: 'PostToolUse',
+    tool_use_id: toolId(random),
+    transcript_path: '/tmp/none.jsonl',
+  }
+  return random.pick<Record<string, unknown>>([
+    { ...use, tool_name: 'Bash', tool_input: { command: 'npm test' }, tool_response: words(random, 40) },
+    {
+      ...use,
+      tool_name: 'apply_patch',
+      tool_input: { command: PATCH },
+      tool_response: 'Exit code: 0\nOutput:\nSuccess.',
+    },
+    { ...use, tool_name: 'mcp__crm__ping', tool_input: {}, tool_response: { content: [{ text: 'x' }], isError: true } },
+    { ...use, tool_name: 'spawn_agent', tool_input: { message: words(random) }, tool_response: '{"agent_id":"1"}' },
+    { ...base, hook_event_name: 'UserPromptSubmit', prompt: words(random, 30) },
+    { ...base, hook_event_name: 'Stop', last_assistant_message: words(random, 30) },
+    { ...base, hook_event_name: 'Interrupt' },
+  ])
+}
+
+function openCodePayload(random: Random): Record<string, unknown> {
+  const base = { session_id: sessionId(random), turn_id: promptId(random), cwd: random.pick(DIRECTORIES) }
+  const use = { ...base, hook_event_name: 'tool.execute.after', call_id: toolId(random) }
+  const edit = { filePath: '/a.ts', oldString: 'x', newString: 'y' }
+  return random.pick<Record<string, unknown>>([
+    { ...use, tool: 'bash', args: { command: 'npm test' }, result: { metadata: { output: words(random), exit: 3 } } },
+    { ...use, tool: 'edit', args: edit, result: { metadata: { diff: '@@ -1,1 +1,1 @@\n-x\n+y\n' } } },
+    { ...use, tool: 'apply_patch', args: { patchText: PATCH }, result: {} },
+    {
+      ...use,
+      tool: 'task',
+      args: { prompt: 'x' },
+      result: { output: '<task_result>\nx\n</task_result>', metadata: { sessionId: 's' } },
+    },
+    { ...base, hook_event_name: 'tool.error', tool: 'read', args: {}, error: words(random) },
+    { ...base, hook_event_name: 'chat.message', prompt: `"${words(random, 30)}"` },
+    { ...base, hook_event_name: 'session.error', error: 'APIError' },
+  ])
+}
+
+function copilotPayload(random: Random): Record<string, unknown> {
+  const base = { session_id: sessionId(random), cwd: random.pick(DIRECTORIES), timestamp: '2026-11-16T14:59:00.413Z' }
+  const agent = { agent_id: 'a', agent_type: 'general-purpose', parent_agent_id: sessionId(random) }
+  const use = { ...base, ...random.pick<Record<string, unknown>>([{}, agent]), hook_event_name: 'PostToolUse' }
+  const result = (text: string) => ({ result_type: 'success', text_result_for_llm: text })
+  return random.pick<Record<string, unknown>>([
+    {
+      ...use,
+      tool_name: 'Bash',
+      tool_input: { command: 'ls' },
+      tool_result: result('x\n<shellId: 1 completed with exit code 3>'),
+    },
+    {
+      ...use,
+      tool_name: 'Edit',
+      tool_input: { path: '/a', old_str: 'x', new_str: 'y' },
+      tool_result: result('updated'),
+    },
+    { ...use, hook_event_name: 'PostToolUseFailure', tool_name: 'Read', tool_input: {}, error: words(random) },
+    { ...base, hook_event_name: 'UserPromptSubmit', prompt: words(random, 30) },
+    { ...base, ...agent, hook_event_name: 'SubagentStop', last_assistant_message: words(random) },
+  ])
+}
+
+function geminiPayload(random: Random): Record<string, unknown> {
+  const base = { session_id: sessionId(random), cwd: random.pick(DIRECTORIES), timestamp: '2026-11-16T14:47:34.613Z' }
+  const use = { ...base, hook_event_name: 'AfterTool' }
+  const shell = { llmContent: `Output: ${words(random)}\nExit Code: 3`, returnDisplay: words(random) }
+  const edit = { fileDiff: '@@ -1,2 +1,2 @@\n-x\n+y\n', originalContent: 'x\n', isNewFile: false }
+  return random.pick<Record<string, unknown>>([
+    { ...use, tool_name: 'run_shell_command', tool_input: { command: 'npm test' }, tool_response: shell },
+    {
+      ...use,
+      tool_name: 'replace',
+      tool_input: { file_path: '/a', old_string: 'x' },
+      tool_response: { returnDisplay: edit },
+    },
+    {
+      ...use,
+      tool_name: 'read_file',
+      tool_input: {},
+      tool_response: { llmContent: [{ text: 'x' }], error: { message: 'no' } },
+    },
+    {
+      ...base,
+      hook_event_name: 'BeforeAgent',
+      prompt: `<hook_context>${words(random)}</hook_context>${words(random)}`,
+    },
+    { ...base, hook_event_name: 'AfterAgent', prompt_response: words(random, 30) },
+    { ...base, hook_event_name: 'SessionEnd', reason: 'exit' },
+  ])
 }
 
 function claudePayload(random: Random): Record<string, unknown> {

@@ -10,7 +10,6 @@ import { formatCount, pluralize } from '../lib/format.ts'
 import { modelPrice } from '../observer/prices.ts'
 import { chooseProvider, readProviderEnvironment } from '../observer/provider-choice.ts'
 import { loadSettings, type Settings } from '../settings/settings.ts'
-import { claudeConfigDirectory } from '../setup/install/clients/claude-code.ts'
 import {
   type BackfillPlan,
   type CostEstimate,
@@ -22,13 +21,8 @@ import {
   type SkipReason,
 } from '../transfer/backfill/plan.ts'
 import { type BackfillProgress, isDaemonGone, newBackfillProgress, runBackfill } from '../transfer/backfill/run.ts'
-import {
-  findTranscripts,
-  namedTranscripts,
-  type SurveyProgress,
-  surveyTranscripts,
-  type TranscriptSurvey,
-} from '../transfer/backfill/survey.ts'
+import { type SurveyProgress, surveyTranscripts, type TranscriptSurvey } from '../transfer/backfill/survey.ts'
+import { findAllTranscripts, namedTranscripts } from '../transfer/transcripts/readers.ts'
 import { type Cli, confirmChange, printResult } from './cli.ts'
 import { EXIT_FAILED } from './command.ts'
 import { fetchDaemonStatus } from './daemon-process.ts'
@@ -40,8 +34,10 @@ import { cutColumn, rightColumn, tableLines } from './table.ts'
 import { terminalSafe } from './text.ts'
 
 interface BackfillRequest {
-  /** Empty: all transcripts of Claude Code. */
+  /** Empty: all transcripts of the clients. */
   files: string[]
+  /** Null: all clients. */
+  clients: string[] | null
   /** Null: of any age. */
   since: number | null
   /** Null: all projects. */
@@ -87,9 +83,13 @@ export async function backfill(request: BackfillRequest, cli: Cli): Promise<numb
   })
 }
 
-async function surveyFiles({ files, since }: BackfillRequest, settings: Settings, cli: Cli): Promise<TranscriptSurvey> {
+async function surveyFiles(
+  { files, since, clients }: BackfillRequest,
+  settings: Settings,
+  cli: Cli,
+): Promise<TranscriptSurvey> {
   const named = files.length > 0
-  const found = named ? namedTranscripts(files) : findTranscripts(claudeConfigDirectory(cli.env, homedir()))
+  const found = named ? namedTranscripts(files) : findAllTranscripts({ env: cli.env, home: homedir() }, clients)
   const progress = (done: SurveyProgress) => cli.progress(surveyProgressLine(done))
   return await surveyTranscripts(found, { settings, since, named, progress }).finally(() => cli.progress(''))
 }

@@ -1,4 +1,5 @@
 /** Exports memories to a file and imports them, with progress lines and Ctrl-C. */
+import { homedir } from 'node:os'
 import { resolveFilters } from '../api/resolve.ts'
 import { findProject, isExcluded, isImportedProjectKey, type Project, projectOfDirectory } from '../domain/project.ts'
 import { MEMORY_KINDS, type SearchFilters } from '../domain/search-query.ts'
@@ -7,11 +8,13 @@ import { readFileChunks } from '../lib/files.ts'
 import { formatBytes, pluralize } from '../lib/format.ts'
 import { VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
+import { claudeConfigDirectory } from '../setup/install/clients/claude-code.ts'
 import type { StoreReader } from '../store/port.ts'
 import { SqliteExport } from '../store/sqlite/export.ts'
 import { OriginalDatabase } from '../store/sqlite/original-database.ts'
 import { openStoreReader } from '../store/sqlite/reader.ts'
 import { configuredAuthor } from '../team/team-file.ts'
+import { autoMemorySource } from '../transfer/exchange/auto-memory.ts'
 import {
   checkExport,
   detectImportFile,
@@ -124,10 +127,27 @@ interface ImportRequest {
   dryRun: boolean
 }
 
+/** Claude Code's auto-memory. Resolves with the exit code. */
+export async function importAutoMemory(request: ImportRequest, cli: Cli): Promise<number> {
+  const configDir = claudeConfigDirectory(cli.env, homedir())
+  const source = autoMemorySource(configDir)
+  if (source === null) {
+    const where = `${configDir}/projects/*/memory/*.md`
+    printResult(cli, { source: 'auto-memory', added: null }, () => [
+      `There is no auto-memory in ${terminalSafe(where)}`,
+    ])
+    return 0
+  }
+  return await importSource(source, request, cli)
+}
+
 /** Resolves with the exit code. */
 export async function importMemory(file: string, request: ImportRequest, cli: Cli): Promise<number> {
+  return await importSource(await openImportSource(file, cli), request, cli)
+}
+
+async function importSource(source: ImportSource, request: ImportRequest, cli: Cli): Promise<number> {
   const { mappings, pins, forgotten, dryRun } = request
-  const source = await openImportSource(file, cli)
   try {
     return await withInterruptSignal((signal) =>
       withDaemon(cli, (client) =>

@@ -1,5 +1,6 @@
 /** Command-line flags for projects and filters. The flags are derived from `SEARCH_FILTERS`: a row there is a flag here. */
 import { homedir } from 'node:os'
+import { CLIENT_NAMES, type ClientName } from '../domain/clients.ts'
 import { DATE_FORMS, parseMoment } from '../domain/dates.ts'
 import { projectKeyOrName, projectOfDirectory, resolveGivenPath } from '../domain/project.ts'
 import {
@@ -9,7 +10,7 @@ import {
   type SearchFilter,
   type SearchFilters,
 } from '../domain/search-query.ts'
-import { INPUT_LIMITS, oneOf, UsageError } from './arguments.ts'
+import { commaList, INPUT_LIMITS, oneOf, UsageError } from './arguments.ts'
 import { stringOption } from './command.ts'
 
 type FilterTable = typeof SEARCH_FILTERS
@@ -118,4 +119,11 @@ export function parseProject(given: string | undefined, env: NodeJS.ProcessEnv):
 /** Null for `all`. */
 export function parseProjectOrAll(given: string | undefined, env: NodeJS.ProcessEnv): string | null {
   return given === 'all' ? null : parseProject(given, env)
+}
+
+/** `codex,gemini`; `all` and nothing are null. */
+export function parseClients(given: string): ClientName[] | null {
+  const names = commaList(given)
+  if (names.length === 0 || names.includes('all')) return null
+  return [...new Set(names.map((name) => oneOf('client', name, CLIENT_NAMES)))]
 }

@@ -56,10 +56,12 @@ async function viewLines<T>(view: InspectView<T>, { data, running }: Loaded<T>, 
   return running ? lines : [cli.display().style.dim(note), '', ...lines]
 }
 
-export function sessionListView(limit: number): InspectView<SessionListItem[]> {
+/** `client`: null for all. */
+export function sessionListView(limit: number, client: string | null = null): InspectView<SessionListItem[]> {
   return {
     // One more than is shown tells whether there are more.
-    load: async (call) => (await call('sessions', { limit: limit + 1 })).sessions,
+    load: async (call) =>
+      (await call('sessions', { limit: limit + 1, ...(client === null ? {} : { client }) })).sessions,
     json: (sessions) => ({ sessions: sessions.slice(0, limit) }),
     lines: (sessions, display) => sessionListLines(sessions.slice(0, limit), sessions.length > limit, display),
     isAffectedBy: () => true,

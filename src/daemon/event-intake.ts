@@ -43,9 +43,12 @@ export class EventIntake {
     this.#options = options
   }
 
-  /** `context` is for the agent, `message` for the user; both are empty for most events. */
-  async accept(given: MemoryEvent): Promise<EventAnswer> {
-    const { supervisor, contextCache, recall, keyOf } = this.#options
+  /**
+   * `context` is for the agent, `message` for the user; both are empty for most events. `startContext`: a prompt of a client
+   * that took no context when its session started.
+   */
+  async accept(given: MemoryEvent, startContext = false): Promise<EventAnswer> {
+    const { supervisor, recall } = this.#options
     for (let before = this.#waiting.get(given.session); before; before = this.#waiting.get(given.session)) await before
     const cleaned = supervisor.clean(given)
     if (cleaned.type === 'skipped') return { duplicate: false, skipped: cleaned.reason, ...EMPTY_CONTEXT }
@@ -58,14 +61,24 @@ export class EventIntake {
     faultPoint('ack')
     // Events read from a transcript belong to a session of the past, which needs no context.
     if (event.kind !== 'session_start' || isTranscriptId(event.id)) {
-      return { duplicate, skipped: null, context: await recalled, message: '' }
+      if (event.kind !== 'prompt' || !startContext) {
+        return { duplicate, skipped: null, context: await recalled, message: '' }
+      }
+      const [start, memories] = await Promise.all([this.#contextOfStart(event), recalled])
+      const context = [start.context, memories].filter((text) => text !== '').join('\n')
+      return { duplicate, skipped: null, context, message: start.message }
     }
     await recall?.sessionStarts(event.session, event.source)
-    await this.#options.beforeContext?.(keyOf(event.project.key))
-    const rendered = await contextCache.forSession(keyOf(event.project.key))
-    const question = this.#options.question?.(event.project.key) ?? null
+    return { duplicate, skipped: null, ...(await this.#contextOfStart(event)) }
+  }
+
+  async #contextOfStart({ project }: MemoryEvent): Promise<RenderedContext> {
+    const { contextCache, keyOf } = this.#options
+    await this.#options.beforeContext?.(keyOf(project.key))
+    const rendered = await contextCache.forSession(keyOf(project.key))
+    const question = this.#options.question?.(project.key) ?? null
     const message = question === null ? rendered.message : `${question}\n${rendered.message}`.trimEnd()
-    return { duplicate, skipped: null, ...rendered, message }
+    return { ...rendered, message }
   }
 
   /** With what the agent wrote between tool uses, if its transcript can be read. */

@@ -8,8 +8,12 @@ import type { FileContextQuery, MemoryEvent } from './event.ts'
 export const PROTOCOL_VERSION = 1
 
 /** `token` is only sent on Windows, where any user may open a named pipe. */
-export type HookRequest = { v: number; id: string; token?: string } & (
-  | { type: 'event'; event: MemoryEvent; version: string }
+export type HookRequest = {
+  v: number
+  id: string
+  token?: string
+} /** `startContext`: of a prompt, for a client that takes the context of a session's start only with one. */ & (
+  | { type: 'event'; event: MemoryEvent; version: string; startContext?: boolean }
   | ({ type: 'file_context' } & FileContextQuery)
 )
 

@@ -3,6 +3,7 @@
  * types, the validation at the daemon, REST parameters, MCP inputs, command-line flags and the viewer's addresses are
  * derived from that table. A new filter is a row there and a condition in src/store/sqlite/search-rows.ts.
  */
+import { CLIENT_NAMES } from './clients.ts'
 import { DATE_FORMS, parseMoment } from './dates.ts'
 import { type MemoryOrigin, OBSERVATION_TYPES, type ObservationType } from './observation.ts'
 import type { Passage } from './passage.ts'
@@ -94,6 +95,12 @@ export const SEARCH_FILTERS = {
     kind: 'text',
     maxChars: MAX_WORD_CHARS,
     about: 'Who wrote it: me, a member of the team, or of your own: user, offline, or the name of a model',
+  },
+  client: {
+    param: 'client',
+    kind: 'text',
+    maxChars: MAX_WORD_CHARS,
+    about: `Client of the session it came from: ${CLIENT_NAMES.join(', ')}`,
   },
   session: {
     param: 'session',

@@ -21,8 +21,15 @@ interface NoAnswer {
 
 type Ack = { type: 'ack'; version: string } & RenderedContext
 
-export function sendEvent(event: MemoryEvent, paths: Paths, timeoutMs: number): Promise<Ack | NoAnswer> {
-  const request: HookRequest = { v: PROTOCOL_VERSION, id: event.id, type: 'event', event, version: VERSION }
+/** `startContext`: a prompt whose answer has to carry the context of the session's start. */
+export function sendEvent(
+  event: MemoryEvent,
+  paths: Paths,
+  timeoutMs: number,
+  startContext = false,
+): Promise<Ack | NoAnswer> {
+  const base: HookRequest = { v: PROTOCOL_VERSION, id: event.id, type: 'event', event, version: VERSION }
+  const request: HookRequest = startContext ? { ...base, startContext } : base
   return send(request, paths, timeoutMs, ({ type, version, context, message }) => {
     if (type !== 'ack') return null
     return { type, version: String(version), context: stringOrEmpty(context), message: stringOrEmpty(message) }

@@ -12,6 +12,7 @@ node=${1-} curl=${2-}
 [ "$#" -lt 2 ] || shift 2
 case $0 in */*) hook=${0%/*}/hook.cjs ;; *) hook=./hook.cjs ;; esac
 [ -x "$node" ] || node=node
+client=claude-code
 newline='
 '
 
@@ -26,15 +27,19 @@ restore_environment() {
   if [ -n "$locale_was_set" ]; then LC_ALL=$locale_was; else unset LC_ALL; fi
 }
 
+# Only where node is missing. The other clients take no answer.
+empty_answer() {
+  case $client in claude-code | cursor) printf '{"continue":true}\n' ;; esac
+}
+
 # Before the payload is read: the hook's own process reads it.
 use_node() {
   restore_environment
   command -v "$node" >/dev/null && exec "$node" "$hook" "$@"
-  printf '{"continue":true}\n'
+  empty_answer
   exit 0
 }
 
-client=claude-code
 case $# in
   0) ;;
   2) if [ "$1" = --client ]; then client=$2; else use_node "$@"; fi ;;
@@ -105,6 +110,8 @@ if [ "$code" -eq 0 ]; then
       printf '%s\n' "${answer%"$newline$seed"}"
       exit 0
       ;;
+    # This client gets no answer to this event.
+    "$newline$seed") exit 0 ;;
   esac
 fi
 
@@ -116,5 +123,5 @@ if [ "$kept" = file ]; then
 else
   printf %s "$payload" | "$node" "$hook" "$@" --seed "$seed"
 fi
-case $? in 126 | 127) printf '{"continue":true}\n' ;; esac
+case $? in 126 | 127) empty_answer ;; esac
 exit 0

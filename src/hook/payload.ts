@@ -148,7 +148,8 @@ function eventId(hook: string, payload: HookPayload, raw: string, seed: string |
   const toolUse = identifier(payload.tool_use_id)
   if (toolUse !== '') return toolUse
   const prompt = identifier(payload.prompt_id)
-  if (prompt !== '') return `${hook}:${prompt}:${shortHash(sample(raw))}`
+  // `event_key` is set by an adapter where the client's own payload differs although it is the same event.
+  if (prompt !== '') return `${hook}:${prompt}:${shortHash(text(payload.event_key) || sample(raw))}`
   return seed === undefined ? randomId() : `random:${seed}-${shortHash(sample(raw))}`
 }
 

@@ -7,8 +7,9 @@ import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
 import { stripColors } from '../lib/format.ts'
 import type { Paths } from '../lib/paths.ts'
 import { loadSettings, type Settings } from '../settings/settings.ts'
-import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
-import { eventOwner, type PayloadOptions, parseJsonObject, readFileContextQuery, readPayloadFields } from './payload.ts'
+import { deferStartContext, takeStartContext, withDerivedTurn } from './client-session.ts'
+import { type ClientAdapter, EMPTY_OUTCOME, fitContext, type HookOutcome, type HookPayload } from './clients/adapter.ts'
+import { eventOwner, type PayloadOptions, readFileContextQuery, readPayloadFields } from './payload.ts'
 import { isPrivateTurn, mayReport } from './private-turn.ts'
 
 /** The settings that a hook uses. As environment variables they concern only the hook's own process (fast-hook.sh). */
@@ -30,48 +31,73 @@ export function isSeed(text: string): boolean {
   return /^[0-9A-Za-z-]{1,64}$/.test(text)
 }
 
+/** An event to deliver. */
+export interface HookDelivery {
+  /** Claude Code's name of the event. */
+  name: string
+  event: MemoryEvent
+  /** The answer carries the context of the session's start. */
+  startContext: boolean
+}
+
 export type HookReading =
-  /** Nothing is asked: the payload is not a JSON object, or it is ignored, excluded or private. */
-  | { type: 'nothing' }
-  /** `name`: Claude Code's name of the event. */
-  | { type: 'event'; name: string; event: MemoryEvent }
-  | { type: 'file'; name: string; question: FileContextQuery }
+  /** In their order. None: the payload is ignored, excluded or private. */
+  { type: 'events'; deliveries: HookDelivery[] } | { type: 'file'; question: FileContextQuery }
 
 interface ReadingOptions extends Pick<PayloadOptions, 'at' | 'seed' | 'cwd'> {
   adapter: ClientAdapter
   paths: Paths
   settings: HookSettings
+  /** The environment of the hook. */
+  env: NodeJS.ProcessEnv
   /** Event name for a payload without `hook_event_name`. */
   event?: string | undefined
 }
 
-/** Records private turns (P3) in the data directory. */
-export function readHook(raw: string, options: ReadingOptions): HookReading {
+/** `raw`: the payload as sent. Records private turns (P3), and turns of clients that do not name theirs, in the data directory. */
+export function readHook(sent: HookPayload, raw: string, options: ReadingOptions): HookReading {
   const { adapter, paths, settings, cwd } = options
-  const sent = parseJsonObject(raw)
-  const payload = sent === null ? null : adapter.translate(withEventName(sent, options.event))
-  if (payload === null) return { type: 'nothing' }
-  const name = String(payload.hook_event_name)
-  if (name === 'PreToolUse') {
-    const question = readFileContextQuery(payload, settings, cwd)
-    if (question === null || isPrivateTurn(question.session, eventOwner(payload), paths.privateTurns)) {
-      return { type: 'nothing' }
-    }
-    return { type: 'file', name, question }
+  const translated = adapter.translate(withEventName(sent, options.event), options.env)
+  const payloads = translated.map((payload) => withDerivedTurn(payload, raw, adapter.traits, paths.clientSessions))
+  const [only] = payloads
+  if (only?.hook_event_name === FILE_EVENT) {
+    const question = readFileContextQuery(only, settings, cwd)
+    const isAsked = question !== null && !isPrivateTurn(question.session, eventOwner(only), paths.privateTurns)
+    return isAsked ? { type: 'file', question } : NOTHING
   }
-  const reading = readPayloadFields(payload, raw, { ...options, client: adapter.name })
-  if (reading.type === 'ignored' || !mayReport(reading.event, paths.privateTurns)) return { type: 'nothing' }
-  return { type: 'event', name, event: reading.event }
+  const deliveries = payloads.flatMap((payload, index) => {
+    // Several events of one payload must not get one id.
+    const text = index === 0 ? raw : `${raw}#${index}`
+    const reading = readPayloadFields(payload, text, { ...options, client: adapter.name })
+    if (reading.type === 'ignored' || !mayReport(reading.event, paths.privateTurns)) return []
+    const { event } = reading
+    return [{ name: String(payload.hook_event_name), event, startContext: asksForStartContext(event, options) }]
+  })
+  return { type: 'events', deliveries }
+}
+
+/** The event before a file is read, which asks and reports nothing. */
+export const FILE_EVENT = 'PreToolUse'
+const NOTHING: HookReading = { type: 'events', deliveries: [] }
+
+/** Where a client takes the context of a start only with a prompt, the next prompt asks for it. */
+function asksForStartContext(event: MemoryEvent, { adapter, paths }: ReadingOptions): boolean {
+  const starts = event.kind === 'session_start'
+  if (adapter.traits.startContext === 'start') return starts
+  if (starts) deferStartContext(event.session, paths.clientSessions)
+  return event.kind === 'prompt' && takeStartContext(event.session, paths.clientSessions)
 }
 
 function withEventName(payload: HookPayload, event: string | undefined): HookPayload {
   return event === undefined || payload.hook_event_name !== undefined ? payload : { ...payload, hook_event_name: event }
 }
 
-/** The line of JSON for the client, without its line break. */
+/** What the client reads, without a line break: a line of JSON, or nothing. */
 export function answerLine(adapter: ClientAdapter, outcome: HookOutcome = EMPTY_OUTCOME, colors = true): string {
-  const { message } = outcome
-  return JSON.stringify(adapter.answer({ ...outcome, message: colors ? message : stripColors(message) }))
+  const message = colors ? outcome.message : stripColors(outcome.message)
+  const context = fitContext(outcome.context, adapter.traits.contextChars)
+  const answer = adapter.answer({ ...outcome, context, message })
+  return answer === null ? '' : JSON.stringify(answer)
 }
 
 /**

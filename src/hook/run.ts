@@ -19,11 +19,20 @@ import { readTextFile } from '../lib/files.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
 import { pause } from '../lib/timeout.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
-import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome } from './clients/adapter.ts'
-import { adapterFromArgs } from './clients/index.ts'
+import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
+import { adapterFromArgs, adapterOfPayload } from './clients/index.ts'
 import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
 import { missingDriverMessage } from './missing-driver.ts'
-import { answerLine, type HookSettings, isSeed, loadHookSettings, readHook } from './reading.ts'
+import { parseJsonObject } from './payload.ts'
+import {
+  answerLine,
+  FILE_EVENT,
+  type HookDelivery,
+  type HookSettings,
+  isSeed,
+  loadHookSettings,
+  readHook,
+} from './reading.ts'
 import { writeSpool } from './spool.ts'
 
 export interface HookIo {
@@ -40,14 +49,27 @@ export interface HookIo {
 }
 
 export async function runHook(io: HookIo): Promise<void> {
-  const adapter = adapterFromArgs(io.args)
+  let adapter = adapterFromArgs(io.args)
   let outcome = EMPTY_OUTCOME
   try {
-    outcome = await handle(io, adapter)
+    const raw = readInput(io)
+    const sent = parseJsonObject(raw)
+    const sender = sent === null ? null : adapterOfPayload(adapter, sent, io.env)
+    if (sent !== null && sender !== null) {
+      adapter = sender
+      outcome = await handle(io, adapter, raw, sent)
+    }
   } catch {
     // A failing hook must not block its client, and a hook has no log to write to.
   }
   writeLine(io.stdout, answerLine(adapter, outcome, colorsEnabled(io.env)))
+}
+
+/** Empty if nothing is to be reported. */
+function readInput({ env, stdin }: HookIo): string {
+  if (env.CLAUDE_MEM_HOOK_DISABLED === '1') return ''
+  const bytes = typeof stdin === 'number' ? readStdin(stdin) : stdin
+  return bytes?.toString('utf8') ?? ''
 }
 
 /** The answer after an uncaught exception or a signal. */
@@ -55,30 +77,38 @@ export function writeEmptyAnswer({ stdout, args }: Pick<HookIo, 'stdout' | 'args
   writeLine(stdout, answerLine(adapterFromArgs(args)))
 }
 
-async function handle(io: HookIo, adapter: ClientAdapter): Promise<HookOutcome> {
-  if (io.env.CLAUDE_MEM_HOOK_DISABLED === '1') return EMPTY_OUTCOME
-  const bytes = typeof io.stdin === 'number' ? readStdin(io.stdin) : io.stdin
+async function handle(io: HookIo, adapter: ClientAdapter, raw: string, sent: HookPayload): Promise<HookOutcome> {
   const paths = dataPaths(dataDirectory(io.env))
   const settings = loadHookSettings(paths.dataDir, io.env)
   const { seed, unanswered } = fastHookArguments(io.args)
-  const reading = readHook(bytes?.toString('utf8') ?? '', {
+  const reading = readHook(sent, raw, {
     adapter,
     paths,
     settings,
+    env: io.env,
     at: Date.now(),
     event: io.event,
     ...(seed === undefined ? {} : { seed }),
   })
-  switch (reading.type) {
-    case 'nothing':
-      return EMPTY_OUTCOME
-    case 'file':
-      return { event: reading.name, context: await requestFileContext(reading.question, paths), message: '' }
-    case 'event': {
-      const { context, message } = await deliver(reading.event, paths, settings, io, unanswered)
-      return { event: reading.name, context, message }
-    }
+  if (reading.type === 'file') {
+    return { event: FILE_EVENT, context: await requestFileContext(reading.question, paths), message: '' }
   }
+  const run: HookRun = { io, paths, settings, unanswered }
+  let outcome = EMPTY_OUTCOME
+  for (const [index, delivery] of reading.deliveries.entries()) {
+    const later = reading.deliveries.slice(index + 1).map(({ event }) => event)
+    const { context, message } = await deliver(delivery, later, run)
+    outcome = { event: delivery.name, context, message }
+  }
+  return outcome
+}
+
+interface HookRun {
+  io: HookIo
+  paths: Paths
+  settings: HookSettings
+  /** The daemon is not asked: see `fastHookArguments`. */
+  unanswered: boolean
 }
 
 /**
@@ -96,32 +126,34 @@ function colorsEnabled({ NO_COLOR }: NodeJS.ProcessEnv): boolean {
   return NO_COLOR === undefined || NO_COLOR === ''
 }
 
+/** `later`: events of the same payload, which a signal must not lose. */
 async function deliver(
-  event: MemoryEvent,
-  paths: Paths,
-  settings: HookSettings,
-  io: HookIo,
-  unanswered: boolean,
+  { event, startContext }: HookDelivery,
+  later: readonly MemoryEvent[],
+  { io, paths, settings, unanswered }: HookRun,
 ): Promise<RenderedContext> {
-  const removeHandlers = spoolOnSignal(event, paths, io)
+  const removeHandlers = spoolOnSignal([event, ...later], paths, io)
   const starts = event.kind === 'session_start'
+  const timeoutMs = starts || startContext ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS
   const sent = unanswered
     ? ({ type: 'timeout' } as const)
-    : await sendEvent(event, paths, starts ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS)
+    : await sendEvent(event, paths, timeoutMs, startContext && !starts)
   removeHandlers()
   if (sent.type === 'ack') {
     // A newer daemon takes the data directory over from an older one.
     if (compareVersions(sent.version, VERSION) < 0) await launchDaemon(paths, io.dist, io.env)
-    return sent
+    return starts && !startContext ? { ...sent, context: '' } : sent
   }
   const failure = spool(event, paths)
   // A draining daemon gets a successor.
   if (sent.type === 'no_listener' || sent.type === 'draining' || sent.type === 'disconnected') {
     await launchDaemon(paths, io.dist, io.env)
   }
-  if (!starts) return failure === null ? EMPTY_CONTEXT : { ...EMPTY_CONTEXT, message: lossMessage(event, failure) }
+  if (!startContext) {
+    return failure === null ? EMPTY_CONTEXT : { ...EMPTY_CONTEXT, message: lossMessage(event, failure) }
+  }
   if (sent.type === 'no_listener' && isFirstOfMachine(paths, settings)) {
-    const answer = await sendToStartingDaemon(event, paths)
+    const answer = await sendToStartingDaemon(event, paths, !starts)
     if (answer !== null) return answer
   }
   const last = readLastRenderedContext(paths.context, event.project.key, settings)
@@ -144,11 +176,15 @@ function isFirstOfMachine(paths: Paths, settings: HookSettings): boolean {
 }
 
 /** The event is spooled already: the daemon counts it once. Null: no daemon answered in time. */
-async function sendToStartingDaemon(event: MemoryEvent, paths: Paths): Promise<RenderedContext | null> {
+async function sendToStartingDaemon(
+  event: MemoryEvent,
+  paths: Paths,
+  startContext: boolean,
+): Promise<RenderedContext | null> {
   const deadline = performance.now() + DAEMON_START_MS
   while (performance.now() < deadline) {
     pause(DAEMON_POLL_MS)
-    const sent = await sendEvent(event, paths, SESSION_START_TIMEOUT_MS)
+    const sent = await sendEvent(event, paths, SESSION_START_TIMEOUT_MS, startContext)
     if (sent.type === 'ack') return sent
     if (sent.type !== 'no_listener') return null
   }
@@ -175,9 +211,9 @@ function lossMessage({ kind }: MemoryEvent, failure: string): string {
 /** Sent by a client whose hook timeout expired, and by Ctrl-C in its terminal, while the hook waits for the daemon. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-function spoolOnSignal(event: MemoryEvent, paths: Paths, io: HookIo): () => void {
+function spoolOnSignal(events: readonly MemoryEvent[], paths: Paths, io: HookIo): () => void {
   const onSignal = (): void => {
-    spool(event, paths)
+    for (const event of events) spool(event, paths)
     writeEmptyAnswer(io)
     process.exit(0)
   }

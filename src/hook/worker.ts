@@ -11,6 +11,7 @@ import { errorMessage, MemError } from '../lib/errors.ts'
 import { dataPaths } from '../lib/paths.ts'
 import { serveWorker } from '../lib/worker-rpc.ts'
 import { clientAdapterNamed } from './clients/index.ts'
+import { parseJsonObject } from './payload.ts'
 import { type HookReading, loadHookSettings, readHook } from './reading.ts'
 
 export interface PostedPayload {
@@ -28,10 +29,14 @@ function readPosted({ bytes, client, seed, at }: PostedPayload): HookReading & {
   if (adapter === undefined) throw new MemError('bad_request', `the client "${client}" is not known`)
   const settings = loadHookSettings(paths.dataDir, {})
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  const reading = readHook(raw, {
+  const sent = parseJsonObject(raw)
+  if (sent === null) return { type: 'events', deliveries: [], rules: pickRules(settings) }
+  const reading = readHook(sent, raw, {
     adapter,
     paths,
     settings,
+    // The script hands over what depends on its environment.
+    env: {},
     at,
     seed,
     cwd: () => {

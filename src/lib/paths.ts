@@ -67,6 +67,7 @@ export function dataPaths(
     reserve: join(dataDir, 'reserve'),
     /** One empty file per session whose current turn is private. */
     privateTurns: join(dataDir, 'private-turns'),
+    clientSessions: join(dataDir, 'client-sessions'),
     logs: join(dataDir, 'logs'),
     backups: join(dataDir, 'backups'),
     context: join(dataDir, 'context'),

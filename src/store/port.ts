@@ -34,6 +34,7 @@ export interface StoredSessionRow extends SessionState {
 export interface SessionFilter {
   status?: SessionStatus
   project?: string
+  client?: string
   limit?: number
 }
 
@@ -41,7 +42,7 @@ export interface SessionListItem
   extends Pick<QueueStats, MessageStatus>,
     Pick<
       StoredSessionRow,
-      'session' | 'status' | 'state' | 'prompts' | 'waiting' | 'quarantine' | 'wakeAt' | 'createdAt'
+      'session' | 'client' | 'status' | 'state' | 'prompts' | 'waiting' | 'quarantine' | 'wakeAt' | 'createdAt'
     > {
   project: string
   projectName: string

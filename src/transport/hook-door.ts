@@ -12,13 +12,16 @@ import type { DaemonContext } from '../api/context.ts'
 import { OPERATIONS, runOperation } from '../api/index.ts'
 import { type Caller, checkDoor } from '../api/operation.ts'
 import { eventSchema, parseInput } from '../api/schemas.ts'
+import type { CleaningRules } from '../domain/clean-event.ts'
 import { FILE_CONTEXT_TIMEOUT_MS } from '../domain/protocol.ts'
+import { deferStartContext } from '../hook/client-session.ts'
 import { EMPTY_OUTCOME, type HookOutcome, stringOrEmpty } from '../hook/clients/adapter.ts'
 import { clientAdapterNamed } from '../hook/clients/index.ts'
-import { answerLine, isSeed } from '../hook/reading.ts'
+import { answerLine, FILE_EVENT, type HookDelivery, isSeed } from '../hook/reading.ts'
 import type { HookThread } from '../hook/worker.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { dataPaths } from '../lib/paths.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { connectWorker, type Remote, workerFile } from '../lib/worker-rpc.ts'
@@ -40,6 +43,8 @@ interface HookQuery {
   seed: string
   colors: boolean
 }
+
+type PostedReading = Awaited<ReturnType<Remote<HookThread>['read']>>
 
 interface HookDoorOptions {
   context: DaemonContext
@@ -89,21 +94,29 @@ export class HookDoor {
     return answerLine(adapter, await this.#run(reading, caller), colors)
   }
 
-  async #run(reading: Awaited<ReturnType<Remote<HookThread>['read']>>, caller: Caller): Promise<HookOutcome> {
-    const { context } = this.#options
-    switch (reading.type) {
-      case 'nothing':
-        return EMPTY_OUTCOME
-      case 'file': {
-        const asked = runOperation('file_context', reading.question, context, caller)
-        return outcome(reading.name, await withTimeout(FILE_CONTEXT_TIMEOUT_MS, asked, {}))
-      }
-      case 'event': {
-        checkDoor('event', OPERATIONS.event, caller)
-        const event = parseInput(eventSchema, reading.event)
-        context.supervisor.addCleaned(event, reading.rules)
-        return outcome(reading.name, await context.events.accept(event))
-      }
+  async #run(reading: PostedReading, caller: Caller): Promise<HookOutcome> {
+    if (reading.type === 'file') {
+      const asked = runOperation('file_context', reading.question, this.#options.context, caller)
+      return outcome(FILE_EVENT, await withTimeout(FILE_CONTEXT_TIMEOUT_MS, asked, {}))
+    }
+    checkDoor('event', OPERATIONS.event, caller)
+    let last = EMPTY_OUTCOME
+    for (const delivery of reading.deliveries) last = await this.#deliver(delivery, reading.rules)
+    return last
+  }
+
+  async #deliver({ name, event: read, startContext }: HookDelivery, rules: CleaningRules): Promise<HookOutcome> {
+    const { events, supervisor, process: own } = this.#options.context
+    const event = parseInput(eventSchema, read)
+    supervisor.addCleaned(event, rules)
+    const starts = event.kind === 'session_start'
+    try {
+      const answer = await events.accept(event, startContext && !starts)
+      return outcome(name, starts && !startContext ? { ...answer, context: '' } : answer)
+    } catch (error) {
+      // The hook's own process asks for it again.
+      if (startContext && !starts) deferStartContext(event.session, dataPaths(own.dataDir).clientSessions)
+      throw error
     }
   }
 

@@ -176,6 +176,7 @@ describe('inspect sessions.output', () => {
     session: 'abcdef01-2345',
     project: 'git:/repo',
     projectName: 'repo',
+    client: 'claude-code',
     status: 'active',
     state: 'observing',
     prompts: 1,
@@ -192,7 +193,7 @@ describe('inspect sessions.output', () => {
 
   it('has one line per session', () => {
     const lines = sessionListLines([item, { ...item, session: 'ffff', waiting: 'no key' }], true, display)
-    expect(lines[1]).toMatch(/^abcdef01 +repo +active +observing +1 +4 +3 +0 +1 min ago$/)
+    expect(lines[1]).toMatch(/^abcdef01 +repo +Claude Code +active +observing +1 +4 +3 +0 +1 min ago$/)
     expect(lines[2]).toContain('waiting: no key')
     expect(lines.at(-1)).toContain('--limit')
     expect(sessionListLines([], false, display)[0]).toContain('No session yet')

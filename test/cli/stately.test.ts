@@ -91,6 +91,7 @@ describe('stately.live actors', () => {
       session: 'other',
       project: SECRET,
       projectName: SECRET,
+      client: 'claude-code',
       status: 'active',
       state: 'observing',
       prompts: 1,

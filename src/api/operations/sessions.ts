@@ -65,12 +65,20 @@ export const sessionOperations = {
   event: daemonOperation({
     about: 'Reports what happened in a session. Answered once it is durable; the same id twice counts once.',
     doors: NO_VIEWER,
-    input: z.object({ event: eventSchema, version: version.default(''), token }),
+    input: z.object({
+      event: eventSchema,
+      version: version.default(''),
+      startContext: z
+        .boolean()
+        .exactOptional()
+        .describe("A prompt that is answered with the context of its session's start, too"),
+      token,
+    }),
     answerType: 'ack',
     answerDescription:
       '`duplicate`, `version`, `queue`: messages of all sessions that wait for the observer, `skipped` with the reason if nothing was kept, and, for a session start or a prompt, `context` and `message` where there is one',
-    handle: async ({ events, supervisor }, { event }) => {
-      const { duplicate, skipped, context, message } = await events.accept(event)
+    handle: async ({ events, supervisor }, { event, startContext }) => {
+      const { duplicate, skipped, context, message } = await events.accept(event, startContext)
       return {
         duplicate,
         version: VERSION,
@@ -108,6 +116,7 @@ export const sessionOperations = {
     input: z.object({
       status: z.enum(['active', 'completed', 'interrupted', 'failed']).exactOptional(),
       project: projectName.exactOptional(),
+      client: z.string().min(1).max(100).exactOptional().describe('As in the filter of a search: codex'),
       limit: limit.exactOptional(),
     }),
     nested: ['filter'],

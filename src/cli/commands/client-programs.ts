@@ -15,7 +15,9 @@ export const runHookCommand = defineCommand({
     ['claude-mem hook --client cursor < payload.json', 'as Cursor reports it'],
   ],
   options: {
-    client: stringOption('The client that wrote the payload: claude-code (default) or cursor'),
+    client: stringOption(
+      'The client that wrote the payload: claude-code (default), codex, gemini, opencode, copilot, qwen or cursor',
+    ),
   },
   forClients: true,
   run: (_, cli) => reportEvent(cli, []),

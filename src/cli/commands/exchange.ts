@@ -45,9 +45,9 @@ export const exportCommand = defineCommand({
 })
 
 export const importCommand = defineCommand({
-  usage: 'import <file>',
+  usage: 'import [file]',
   group: 'Maintenance',
-  summary: "Import an export, or the original claude-mem's database",
+  summary: "Import an export, the original claude-mem's database, or Claude Code's auto-memory",
   about:
     'Adds what is not there yet: a second run adds nothing, and a run that was stopped can be repeated. The file is an ' +
     'export of this claude-mem (jsonl), or the database of the original claude-mem (usually ~/.claude-mem/claude-mem.db), ' +
@@ -55,27 +55,37 @@ export const importCommand = defineCommand({
     'of projects: a name becomes your project of that name if there is exactly one, else import:NAME. Secrets are masked; ' +
     'excluded projects are left out. Memories that you have forgotten since the export come back; sessions that you erased do ' +
     'not, unless you pass --forgotten. Pins of the file are imported with --pins only. Records that cannot be used, or whose ' +
-    'time is in the future, are counted at the end, and the exit code is 1. Starts the daemon if it is not running.',
+    'time is in the future, are counted at the end, and the exit code is 1. Starts the daemon if it is not running. ' +
+    "With --auto-memory it takes Claude Code's own notes (~/.claude/projects/*/memory/*.md) as observations; the files stay " +
+    'as they are, and a note that changed since is added again.',
   examples: [
     ['claude-mem import memory.jsonl', ''],
     ['claude-mem import ~/.claude-mem/claude-mem.db --dry-run', 'what would be added'],
+    ['claude-mem import --auto-memory --dry-run', "Claude Code's own notes"],
     ['claude-mem import memory.jsonl --project-map shop=~/work/shop', 'a project that is in another directory here'],
   ],
   positionals: {
-    file: { type: 'string', demandOption: true, describe: 'An export, or a database of the original' },
+    file: { type: 'string', describe: 'An export, or a database of the original' },
   },
   options: {
     'dry-run': { type: 'boolean', alias: 'n', describe: 'Change nothing; print what would be added' },
+    'auto-memory': { type: 'boolean', describe: "Claude Code's auto-memory instead of a file" },
     pins: { type: 'boolean', describe: 'Import pins too' },
     forgotten: { type: 'boolean', describe: 'Also sessions that were erased here' },
     'project-map': stringOption(
       'OLD=NEW: a project of the file, by name or key, becomes this one here; several with commas',
     ),
   },
-  run: async ({ file, pins, forgotten, 'dry-run': dryRun, 'project-map': projectMap }, cli) => {
-    const mappings = parseProjectMap(projectMap)
-    const { importMemory } = await import('../exchange.ts')
-    return await importMemory(resolve(file), { mappings, pins, forgotten, dryRun }, cli)
+  run: async (args, cli) => {
+    const { file, pins, forgotten, 'dry-run': dryRun, 'project-map': projectMap, 'auto-memory': autoMemory } = args
+    const request = { mappings: parseProjectMap(projectMap), pins, forgotten, dryRun }
+    const { importAutoMemory, importMemory } = await import('../exchange.ts')
+    if (autoMemory) {
+      refuseIf(file !== undefined, '--auto-memory takes no file')
+      return await importAutoMemory(request, cli)
+    }
+    if (file === undefined) throw new UsageError('name a file to import, or --auto-memory')
+    return await importMemory(resolve(file), request, cli)
   },
 })
 

@@ -1,4 +1,5 @@
 /** `claude-mem inspect`: sessions, one session, one event, one observation, or a state machine. */
+import { CLIENT_NAMES } from '../../domain/clients.ts'
 import type { MachineName } from '../../statechart/machine-charts.ts'
 import { limitOption, numberOption, oneOf, parseObservationId, refuseIf, UsageError } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
@@ -22,6 +23,7 @@ const options = {
   sent: { type: 'boolean', describe: 'What the session sent to a model, and what came back' },
   full: { type: 'boolean', describe: '--sent, --message, --observation: whole texts' },
   limit: limitOption('Sessions shown, or messages or calls of a session', 20, MAX_ROWS - 1),
+  client: stringOption(`Only sessions of this client: ${CLIENT_NAMES.join(', ')}`),
   machine: stringOption(`The definition of a machine: ${MACHINES.join(', ')}`),
   format: stringOption(`--machine: as ${FORMATS.join(', ')}`),
   stately: { type: 'boolean', describe: 'Serve the live actors to the Stately inspector, on this machine only' },
@@ -39,6 +41,7 @@ export const inspectCommand = defineCommand({
     'works without a daemon too.',
   examples: [
     ['claude-mem inspect', 'all sessions'],
+    ['claude-mem inspect --client codex', 'those of one client'],
     ['claude-mem inspect 5f1c --watch', 'one session, live'],
     ['claude-mem inspect 5f1c --trace', 'all stored transitions'],
     ['claude-mem inspect 5f1c --trace 100', 'its last hundred transitions'],
@@ -64,12 +67,15 @@ export const inspectCommand = defineCommand({
     const print = watch ? views.watchView : views.printView
     if (message !== undefined) await print(views.eventView(message, session ?? null, full), cli)
     else if (observation !== undefined) await print(views.observationProvenanceView(observation, full), cli)
-    else if (session === undefined) await print(views.sessionListView(limit), cli)
+    else if (session === undefined) await print(views.sessionListView(limit, clientName(args.client)), cli)
     else if (sent) await print(views.sessionCallsView(session, limit, full), cli)
     else if (trace !== undefined) await print(views.sessionTraceView(session, trace), cli)
     else await print(views.sessionView(session, DEFAULT_TRACE, limit), cli)
   },
 })
+
+const clientName = (given: string | undefined): string | null =>
+  given === undefined ? null : oneOf('client', given, CLIENT_NAMES)
 
 type InspectArgs = ArgumentValues<typeof options> & { session?: string | undefined }
 

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { CLIENT_NAMES } from '../../domain/clients.ts'
 import { MemError } from '../../lib/errors.ts'
 import { currentDist } from '../../lib/installed-program.ts'
 import { dataDirectory } from '../../lib/paths.ts'
@@ -21,10 +22,12 @@ import type {
   InstallTarget,
   ProgramPaths,
 } from '../../setup/install/clients/adapter.ts'
+import type { TrustedHook } from '../../setup/install/entry-format.ts'
 import type { HookKind, InstallResult } from '../../setup/install/install.ts'
-import { oneOf, refuseIf, UsageError } from '../arguments.ts'
+import { commaList, oneOf, refuseIf, UsageError } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
 import { defineCommand, yesOption } from '../command.ts'
+import { parseClients } from '../filters.ts'
 import { askLine, askSecret, readStdinValue } from '../input.ts'
 import type { ObserverChange } from '../observer-choice.ts'
 import { isInNpxCache } from '../program-versions.ts'
@@ -34,19 +37,21 @@ import { setSetting } from './config.ts'
 
 const dryRunOption = { type: 'boolean', describe: 'Print the change, make none' } as const
 const targetOptions = {
-  client: { type: 'string', describe: 'claude-code or cursor', default: 'claude-code' },
+  client: { type: 'string', describe: `${CLIENT_NAMES.join(', ')}; several with commas, or all` },
   scope: { type: 'string', describe: 'user: all projects; project: only the current one', default: 'user' },
 } as const
 
 export const installCommand = defineCommand({
   usage: 'install',
   group: 'Integrations',
-  summary: 'Connect Claude Code or Cursor: hooks that report its sessions, and the MCP server',
+  summary: 'Connect coding agents: hooks that report their sessions, and the MCP server',
   about:
     'Copies the program into the data directory (program/current), where clients run it: it stays when the cache of npx, a ' +
     "clone or a global installation is gone. Adds claude-mem's hooks and its MCP server to the client's own settings: for Claude Code ~/.claude/settings.json and " +
-    '~/.claude.json (or in CLAUDE_CONFIG_DIR), for Cursor ~/.cursor/hooks.json and mcp.json; with --scope project those of ' +
-    'the project. Either all files are changed or none; other entries are not changed, and copies of the files are kept. ' +
+    '~/.claude.json (or in CLAUDE_CONFIG_DIR), for the others see docs/agents.md; with --scope project those of the project. ' +
+    'Without --client it looks for all clients on this machine; on a terminal it shows what it found and asks, with --yes it ' +
+    'takes all of them, and otherwise only Claude Code. Codex runs hooks only after you have reviewed and trusted them there; ' +
+    '--trust-hooks writes that trust into its config.toml for our hooks, so that it never asks you about them. Either all files are changed or none; other entries are not changed, and copies of the files are kept. ' +
     'Run it again after node or claude-mem has moved, or after an update of the client: existing entries are updated, ' +
     'nothing is added twice. On a terminal it asks for the observer; --provider sets it without a question, and without ' +
     'either the observer stays as it is (offline, if none is set). There are two hooks: websocket, a node program, works ' +
@@ -58,7 +63,8 @@ export const installCommand = defineCommand({
     ['claude-mem install', ''],
     ['claude-mem install --provider claude-code', 'with your subscription as observer'],
     ['pass show gemini | claude-mem install --provider gemini --key-stdin', 'a model with an API key'],
-    ['claude-mem install --client cursor', ''],
+    ['claude-mem install --client codex,gemini', 'other agents'],
+    ['claude-mem install --client all --dry-run', 'what would change in each agent that is found here'],
     ['claude-mem install --hook fast', 'the hook without a node start (Linux, macOS; needs curl)'],
     ['claude-mem install --scope project', 'only for the current project'],
     ['claude-mem uninstall', 'undo it'],
@@ -69,11 +75,17 @@ export const installCommand = defineCommand({
     'key-stdin': { type: 'boolean', describe: 'Read the API key for --provider from standard input' },
     link: { type: 'boolean', describe: 'For development: register this program itself, copy nothing' },
     hook: { type: 'string', describe: 'fast: sh and curl, a fraction of a node start; websocket: node' },
+    'trust-hooks': {
+      type: 'boolean',
+      describe: 'Codex: also write that you trust our hooks, instead of your review in Codex',
+    },
+    yes: { ...yesOption, describe: 'Do not ask: without --client in all clients that are found' },
     'dry-run': dryRunOption,
   },
-  run: async ({ client, scope, provider, 'key-stdin': keyStdin, link, hook, 'dry-run': dryRun }, cli) => {
-    const options = { dryRun, provider, keyStdin, link, hook }
-    await install(cli, await resolveClient(cli, client, scope, link), options)
+  run: async ({ client, scope, ...args }, cli) => {
+    const { provider, 'key-stdin': keyStdin, link, hook, 'trust-hooks': trustHooks, yes, 'dry-run': dryRun } = args
+    const chosen = await chooseClients(cli, { client, scope, yes, dryRun, link })
+    await install(cli, chosen, { dryRun, provider, keyStdin, yes, link, hook, trustHooks })
   },
 })
 
@@ -83,7 +95,20 @@ export interface InstallClient {
   program: ProgramPaths
 }
 
+/** A client that is going to be connected, and the program that was found of it. */
+interface ChosenClient extends InstallClient {
+  found: InstalledClient | null
+}
+
+interface ChosenClients {
+  clients: ChosenClient[]
+  /** Clients that were found and not chosen. */
+  others: InstallAdapter[]
+}
+
 interface InstallOptions {
+  trustHooks: boolean
+  yes: boolean
   dryRun: boolean
   provider: string | undefined
   keyStdin: boolean
@@ -92,8 +117,7 @@ interface InstallOptions {
   hook: string | undefined
 }
 
-async function install(cli: Cli, installClient: InstallClient, options: InstallOptions): Promise<void> {
-  const { adapter, where } = installClient
+async function install(cli: Cli, { clients, others }: ChosenClients, options: InstallOptions): Promise<void> {
   const { dryRun, link } = options
   const [setup, { programPaths }] = await Promise.all([
     import('../../setup/install/install.ts'),
@@ -105,40 +129,153 @@ async function install(cli: Cli, installClient: InstallClient, options: InstallO
   }
   const { dataDir } = cli.paths
   const loaded = loadSettings(dataDir, cli.env)
-  const found = await adapter.find(where)
-  const observer = await chooseObserverChange(cli, options, loaded, found)
-  const hook = await chooseHook(cli, installClient, own, options)
-  const program = hook.curl === null ? installClient.program : { ...installClient.program, curl: hook.curl }
+  const claude = clients.find(({ adapter }) => adapter.name === CLAUDE_CODE)
+  const observer = await chooseObserverChange(cli, options, loaded, claude?.found ?? null)
+  const hook = await chooseHook(cli, clients, own, options)
   // Fails before anything is written if the settings file cannot be parsed, because it could not be changed later.
   if (observer !== null) readSettingsObject(dataDir)
-  const circumstances = { version: found?.version ?? null, fileContext: loaded.values.CLAUDE_MEM_FILE_CONTEXT }
-  const change = (only: { dryRun: boolean }) =>
-    setup.installClient(adapter, where, program, circumstances, { dataDir, now: new Date(), ...only })
-  // Settings that cannot be changed are found before the program is copied.
-  const planned = change({ dryRun: true })
-  const result = dryRun ? planned : link ? change({ dryRun }) : await placeAndRegister(cli, () => change({ dryRun }))
+  const change = (chosen: ChosenClient, dry: boolean, trust?: readonly TrustedHook[]): InstallResult => {
+    const { adapter, where, found } = chosen
+    const program = { ...chosen.program, built: cli.dist, ...(hook.curl === null ? {} : { curl: hook.curl }) }
+    const base = { version: found?.version ?? null, fileContext: loaded.values.CLAUDE_MEM_FILE_CONTEXT }
+    const circumstances = trust === undefined ? base : { ...base, trust }
+    return setup.installClient(adapter, where, program, circumstances, { dataDir, now: new Date(), dryRun: dry })
+  }
+  const register = async (): Promise<ClientResult[]> => {
+    const registered: ClientResult[] = []
+    for (const client of clients) {
+      const result = change(client, false)
+      const trust = options.trustHooks ? await hookHashes(client, result.command) : null
+      // The hashes are of what was installed just now; the second change has the notes that apply then.
+      const trusted = trust === null ? result : change(client, false, trust)
+      registered.push({ client, result: { ...trusted, changed: result.changed || trusted.changed } })
+    }
+    return registered
+  }
+  // A file that cannot be changed is found before the program is copied, and before the files of another client are changed.
+  const planned = clients.map((client): ClientResult => ({ client, result: change(client, true) }))
+  const results = dryRun ? planned : link ? await register() : await placeAndRegister(cli, register)
   const restarted = !dryRun && observer !== null && (await applyObserverChange(cli, observer))
-  const notes = [
-    ...installNotes(cli, installClient, found, result, dryRun),
-    ...hook.notes,
-    ...observerNotes(cli, observer),
-  ]
-  const kind: HookKind = hook.curl === null ? 'websocket' : 'fast'
-  const view = { hook: kind, client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
-  printResult(cli, { ...view, observer: observer?.provider ?? null, restarted }, () => {
+  const installations = results.map(({ client, result }) => installationView(cli, client, result, hook, dryRun))
+  const [only] = installations
+  const observerView = { observer: observer?.provider ?? null, restarted }
+  const view =
+    installations.length === 1 && only !== undefined
+      ? { ...only, notes: [...only.notes, ...observerNotes(cli, observer)], ...observerView }
+      : { dryRun, clients: installations, notes: observerNotes(cli, observer), ...observerView }
+  printResult(cli, view, () => {
     const display = cli.display()
-    const planned = [
-      ...installDryRunLines(result.files, display),
-      ...(observer === null ? [] : [plannedSettingsText(cli, observer)]),
+    const plannedObserver = dryRun && observer !== null ? [plannedSettingsText(cli, observer)] : []
+    return [
+      ...results.flatMap(({ client, result }, index) => {
+        const { adapter, where, found } = client
+        const notes = [
+          ...(installations[index]?.notes ?? []),
+          ...(index === results.length - 1 ? observerNotes(cli, observer) : []),
+        ]
+        const installed = { title: adapter.title, found, result, observer, restarted }
+        const undo = uninstallCommandText(adapter, where.scope)
+        const lines = dryRun ? installDryRunLines(result.files, display) : installedLines(installed, undo, display)
+        const planned = index === 0 ? plannedObserver : []
+        return [...(index === 0 ? [] : ['']), ...lines, ...planned, ...installNoteLines(notes, display)]
+      }),
+      ...otherClientLines(others),
     ]
-    const installed = { title: adapter.title, found, result, observer, restarted }
-    const undo = uninstallCommandText(adapter, where.scope)
-    return [...(dryRun ? planned : installedLines(installed, undo, display)), ...installNoteLines(notes, display)]
+  })
+}
+
+interface ClientResult {
+  client: ChosenClient
+  result: InstallResult
+}
+
+/** Null: this client asks for no trust. */
+async function hookHashes({ adapter, where, found }: ChosenClient, command: string): Promise<TrustedHook[] | null> {
+  if (adapter.trust === undefined) return null
+  if (found === null || found.version === null) {
+    throw new MemError(
+      'not_found',
+      `--trust-hooks asks ${adapter.title} for the hashes of its hooks; put it on your PATH`,
+    )
+  }
+  return await adapter.trust.hashes(where, found, command)
+}
+
+function installationView(cli: Cli, client: ChosenClient, result: InstallResult, hook: HookChoice, dryRun: boolean) {
+  const { adapter, where, found } = client
+  const notes = [...installNotes(cli, client, found, result, dryRun), ...hook.notes]
+  const kind: HookKind = hook.curl === null ? 'websocket' : 'fast'
+  return { hook: kind, client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
+}
+
+function otherClientLines(others: readonly InstallAdapter[]): string[] {
+  if (others.length === 0) return []
+  const titles = others.map(({ title }) => title).join(', ')
+  const names = others.map(({ name }) => name).join(',')
+  return [
+    '',
+    `Also on this machine: ${titles}. To connect ${others.length === 1 ? 'it' : 'them'}: claude-mem install --client ${names}`,
+  ]
+}
+
+const CLAUDE_CODE = 'claude-code'
+
+interface ClientChoice {
+  client: string | undefined
+  scope: string
+  yes: boolean
+  dryRun: boolean
+  link: boolean
+}
+
+/** The clients to connect: those that --client names, those that the user picks, or Claude Code. */
+async function chooseClients(cli: Cli, { client, scope, yes, dryRun, link }: ClientChoice): Promise<ChosenClients> {
+  const { INSTALL_ADAPTERS } = await import('../../setup/install/clients/index.ts')
+  const names = client === undefined ? null : parseClients(client)
+  const wanted = names ?? INSTALL_ADAPTERS.map(({ name }) => name)
+  const candidates = await Promise.all(
+    wanted.map(async (name) => {
+      const resolved = await resolveClient(cli, name, scope, link)
+      return { ...resolved, found: await resolved.adapter.find(resolved.where) }
+    }),
+  )
+  if (names !== null) return { clients: candidates, others: [] }
+  const present = candidates.filter(({ found }) => found !== null)
+  if (client !== undefined || yes) {
+    if (present.length > 0) return { clients: present, others: [] }
+    throw new MemError(
+      'not_found',
+      `no client was found on this machine; name one: claude-mem install --client ${CLAUDE_CODE}`,
+    )
+  }
+  const standard = candidates.filter(({ adapter }) => adapter.name === CLAUDE_CODE)
+  const canAsk = cli.interactive && !cli.json && !dryRun
+  const picked =
+    canAsk && present.some(({ adapter }) => adapter.name !== CLAUDE_CODE) ? await pickClients(present) : standard
+  const clients = picked.length === 0 ? standard : picked
+  return { clients, others: present.filter((one) => !clients.includes(one)).map(({ adapter }) => adapter) }
+}
+
+/** Shows the clients with the files that would be changed, and asks for some of them. */
+async function pickClients(present: readonly ChosenClient[]): Promise<ChosenClient[]> {
+  const lines = present.map(({ adapter, where, found }, index) => {
+    const files = adapter.files(where).map(({ path }) => terminalSafe(path))
+    const version = found?.version ?? null
+    return `  ${index + 1}  ${adapter.title}${version === null ? '' : ` ${version}`}: ${files.join(', ')}`
+  })
+  process.stderr.write(`Coding agents on this machine, and the files that would be changed:\n${lines.join('\n')}\n`)
+  const streams = { input: process.stdin, output: process.stderr }
+  const numbers = commaList(await askLine('Which ones? Numbers with commas; Enter for all: ', streams))
+  if (numbers.length === 0) return [...present]
+  return numbers.map((given) => {
+    const chosen = present[Number(given) - 1]
+    if (chosen === undefined) throw new UsageError(`there is no client ${given}; choose 1 to ${present.length}`)
+    return chosen
   })
 }
 
 /** Copies the program, registers it and makes it the current one. A running daemon of an older version hands over to it. */
-async function placeAndRegister(cli: Cli, register: () => InstallResult): Promise<InstallResult> {
+async function placeAndRegister<T>(cli: Cli, register: () => Promise<T>): Promise<T> {
   const { placeProgram, switchProgram, withProgramLock } = await import('../../setup/program/place.ts')
   const { ensureDatabaseDriver } = await import('../daemon-process.ts')
   const { handOverTo, refuseNewerDatabase } = await import('../program-versions.ts')
@@ -151,7 +288,7 @@ async function placeAndRegister(cli: Cli, register: () => InstallResult): Promis
       const placed = await placeProgram(cli.dist, cli.paths)
       refuseNewerDatabase(cli.paths, placed)
       switchProgram(cli.paths, placed)
-      return { result: register(), program: placed }
+      return { result: await register(), program: placed }
     },
     waiting,
   ).finally(() => cli.progress(''))
@@ -186,7 +323,7 @@ async function resolveClient(cli: Cli, client: string, scope: string, link = fal
 
 function uninstallCommandText(adapter: InstallAdapter, scope: InstallScope): string {
   const words = ['claude-mem uninstall']
-  if (adapter.name !== targetOptions.client.default) words.push(`--client ${adapter.name}`)
+  if (adapter.name !== CLAUDE_CODE) words.push(`--client ${adapter.name}`)
   if (scope !== targetOptions.scope.default) words.push(`--scope ${scope}`)
   return words.join(' ')
 }
@@ -197,10 +334,10 @@ interface HookChoice {
   notes: string[]
 }
 
-/** `own`: this program, which is tried; what is registered may not be there yet. */
+/** One for all clients. `own`: this program, which is tried; what is registered may not be there yet. */
 async function chooseHook(
   cli: Cli,
-  { adapter, where, program }: InstallClient,
+  clients: readonly InstallClient[],
   own: ProgramPaths,
   { hook, dryRun }: InstallOptions,
 ): Promise<HookChoice> {
@@ -213,7 +350,8 @@ async function chooseHook(
   ])
   const canAsk = cli.interactive && !cli.json && !dryRun
   const options = { dataDir: cli.paths.dataDir, now: new Date(), dryRun }
-  const registered = given === null ? registeredHookKind(adapter, where, program, options) : null
+  const kinds = clients.map(({ adapter, where, program }) => registeredHookKind(adapter, where, program, options))
+  const registered = given === null && kinds.includes('fast') ? 'fast' : null
   if (given === null && registered !== 'fast' && !canAsk) return websocket
   const search = await findFastHook(own, cli.env)
   if (search.type === 'missing') {
@@ -239,12 +377,12 @@ async function chooseHook(
 /** Null: the observer stays as it is. */
 async function chooseObserverChange(
   cli: Cli,
-  { provider, keyStdin, dryRun }: InstallOptions,
+  { provider, keyStdin, dryRun, yes }: InstallOptions,
   loaded: LoadedSettings,
   client: InstalledClient | null,
 ): Promise<ObserverChange | null> {
   refuseIf(keyStdin && provider === undefined, '--key-stdin needs --provider')
-  const canAsk = cli.interactive && !cli.json && !dryRun
+  const canAsk = cli.interactive && !cli.json && !dryRun && !yes
   if (provider === undefined && !canAsk) return null
   const [{ parseObserverName, planObserverChange, promptForObserver }, { readProviderEnvironment }] = await Promise.all(
     [import('../observer-choice.ts'), import('../../observer/provider-choice.ts')],
@@ -358,7 +496,8 @@ export const uninstallCommand = defineCommand({
   examples: [
     ['claude-mem uninstall --dry-run', 'what would change'],
     ['claude-mem uninstall', ''],
-    ['claude-mem uninstall --client cursor', ''],
+    ['claude-mem uninstall --client codex', ''],
+    ['claude-mem uninstall --client all', 'in every client'],
     ['claude-mem uninstall --purge --dry-run', 'what would be deleted'],
     ['claude-mem uninstall --purge', 'remove everything'],
   ],
@@ -371,13 +510,24 @@ export const uninstallCommand = defineCommand({
   run: async ({ client, scope, purge, yes, 'dry-run': dryRun }, cli) => {
     if (purge) {
       const { purgeAll } = await import('../purge.ts')
-      return await purgeAll(cli, await resolveClient(cli, client, scope), { dryRun, yes })
+      return await purgeAll(cli, await resolveClient(cli, client ?? CLAUDE_CODE, scope), { dryRun, yes })
     }
     refuseIf(yes, '--yes is an option of --purge')
-    await uninstall(cli, await resolveClient(cli, client, scope), dryRun)
+    for (const name of await uninstalledClients(cli, client)) {
+      await uninstall(cli, await resolveClient(cli, name, scope), dryRun)
+    }
     return 0
   },
 })
+
+/** `all`: those that have a record, and Claude Code. */
+async function uninstalledClients(cli: Cli, client: string | undefined): Promise<readonly string[]> {
+  if (client === undefined) return [CLAUDE_CODE]
+  const named = parseClients(client)
+  if (named !== null) return named
+  const { allRecords } = await import('../../setup/install/change.ts')
+  return [...new Set([CLAUDE_CODE, ...allRecords(cli.paths.dataDir).map((record) => record.client)])]
+}
 
 async function uninstall(cli: Cli, { adapter, where, program }: InstallClient, dryRun: boolean): Promise<void> {
   const [{ uninstallClient }, { allRecords }] = await Promise.all([

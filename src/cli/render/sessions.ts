@@ -1,5 +1,6 @@
 /** Prints lists about sessions: the sessions themselves, queued messages, and the trace of transitions. */
 import { authorName } from '../../domain/authorship.ts'
+import { clientTitle } from '../../domain/clients.ts'
 import { pluralize } from '../../lib/format.ts'
 import type { InboxMessage, MessageStatus, SessionListItem, SessionView, TraceRow } from '../../store/port.ts'
 import { formatAgo, formatClockTime } from '../format.ts'
@@ -17,6 +18,7 @@ export function sessionListLines(sessions: readonly SessionListItem[], more: boo
   const rows = sessions.map((item, i): TableCell[] => [
     { text: ids[i] ?? item.session, paint: style.bold },
     item.projectName,
+    clientTitle(item.client),
     { text: item.status, paint: sessionStatusPaint(item.status, display) },
     { text: item.state, paint: style.cyan },
     String(item.prompts),
@@ -27,7 +29,16 @@ export function sessionListLines(sessions: readonly SessionListItem[], more: boo
     sessionNote(item, display),
   ])
   const counts = ['PROMPTS', 'OBS', 'QUEUED', 'FAILED'].map(rightColumn)
-  const columns = ['SESSION', cutColumn('PROJECT'), 'STATUS', 'STATE', ...counts, 'UPDATED', wrapColumn('')]
+  const columns = [
+    'SESSION',
+    cutColumn('PROJECT'),
+    cutColumn('CLIENT'),
+    'STATUS',
+    'STATE',
+    ...counts,
+    'UPDATED',
+    wrapColumn(''),
+  ]
   return [...tableLines(columns, rows, display), ...(more ? ['', style.dim('There are more: --limit N')] : [])]
 }
 

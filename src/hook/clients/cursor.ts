@@ -3,14 +3,16 @@
  * and commands have no id: within one generation an event's id is a hash of its content.
  */
 import { OWN_MCP_SERVER, OWN_MCP_TOOLS } from '../../domain/event.ts'
-import { type ClientAdapter, type HookOutcome, type HookPayload, stringOrEmpty } from './adapter.ts'
+import { type ClientAdapter, type HookOutcome, type HookPayload, STANDARD_TRAITS, stringOrEmpty } from './adapter.ts'
+import { mcpToolName, toolUse } from './tool-shapes.ts'
 
 export const cursorAdapter: ClientAdapter = {
   name: 'cursor',
+  traits: STANDARD_TRAITS,
   translate: (payload) => {
     const event = stringOrEmpty(payload.hook_event_name)
     const fields = Object.hasOwn(TRANSLATORS, event) ? TRANSLATORS[event]?.(payload) : undefined
-    return fields === undefined ? null : { ...common(payload), ...fields }
+    return fields === undefined ? [] : [{ ...common(payload), ...fields }]
   },
   // beforeSubmitPrompt needs `continue`; the other events ignore it.
   answer: ({ event, context }: HookOutcome) => ({
@@ -44,10 +46,6 @@ const TRANSLATORS: Record<string, (payload: HookPayload) => HookPayload> = {
   sessionEnd: ({ reason }) => ({ hook_event_name: 'SessionEnd', reason }),
 }
 
-function toolUse(tool: string, input: unknown, response: unknown): HookPayload {
-  return { hook_event_name: 'PostToolUse', tool_name: tool, tool_input: input, tool_response: response }
-}
-
 function common({
   conversation_id,
   session_id,
@@ -76,8 +74,8 @@ function toolName({ tool_name, mcp_server_name }: HookPayload): string {
   const split = given.indexOf(':')
   const tool = given.slice(split + 1)
   const server = stringOrEmpty(mcp_server_name) || given.slice(0, Math.max(0, split))
-  if (server !== '') return `mcp__${server}__${tool}`
-  return OWN_MCP_TOOLS.includes(tool) ? `mcp__${OWN_MCP_SERVER}__${tool}` : tool
+  if (server !== '') return mcpToolName(server, tool)
+  return OWN_MCP_TOOLS.includes(tool) ? mcpToolName(OWN_MCP_SERVER, tool) : tool
 }
 
 /** Some fields are JSON in a string; other text is returned unchanged. */

@@ -44,6 +44,10 @@ export async function* checkHooks(connection: ClientConnection, facts: DoctorFac
   for (const fileSwitches of switches) yield* switchFaults(fileSwitches, environment)
   if (entries.length > 0) yield* eventFaults(connection, entries)
   yield* duplicateFaults(connection, entries, plugins)
+  if (connection.untrusted.length > 0) {
+    const text = `${connection.title} skips ${connection.untrusted.join(', ')}: you have not trusted these hooks in it`
+    yield problem(text, `start ${connection.name}, and trust them there (/hooks)`)
+  }
   yield* programFaults(connection, entries, environment)
   if (environment.env.CLAUDE_MEM_HOOK_DISABLED === '1') yield DISABLED
   return registeredText(entries, plugins)
@@ -218,7 +222,7 @@ export async function* checkHookRun(connection: ClientConnection, { environment 
     const { missing } = await locateCommand(command, environment)
     // Reported by the hooks check.
     if (missing.length > 0) continue
-    const result = await timeCommand(command, environment)
+    const result = await timeCommand(command, connection.name, environment)
     if (typeof result !== 'number') {
       yield problem(`${command} does not work: ${failureText(result)}`, connection.installCommand(file.scope))
       continue
@@ -269,7 +273,11 @@ function failureText({ code, stdout, stderr }: CommandRun): string {
 }
 
 /** The run time as a multiple of an empty node's, or the run that failed. */
-async function timeCommand(command: string, environment: DoctorEnvironment): Promise<number | CommandRun> {
+async function timeCommand(
+  command: string,
+  client: string,
+  environment: DoctorEnvironment,
+): Promise<number | CommandRun> {
   const { words, program } = commandWords(command)
   const env = { ...environment.env, CLAUDE_MEM_DATA_DIR: environment.paths.dataDir }
   const input = JSON.stringify({ hook_event_name: PROBE_EVENT, session_id: 'doctor', cwd: environment.root })
@@ -280,7 +288,9 @@ async function timeCommand(command: string, environment: DoctorEnvironment): Pro
     // Alternating, so that a short load affects both.
     empties.push((await runCommand(`${node} -e 0`, null, '', env)).ms)
     const run = await runCommand(command, null, input, env)
-    if (run.code !== 0 || !isOneLineOfJson(run.stdout)) return run
+    // Some clients take no output where there is nothing to say.
+    const isAnswer = isOneLineOfJson(run.stdout) || (client !== CLAUDE_CODE && run.stdout === '')
+    if (run.code !== 0 || !isAnswer) return run
     hooks.push(run.ms)
   }
   return median(hooks) / median(empties)

@@ -10,8 +10,9 @@ import { VERSION } from '../../lib/version.ts'
 import { type InstallRecord, readRecord } from '../install/change.ts'
 import type { InstallAdapter, InstalledClient, InstallScope, InstallTarget } from '../install/clients/adapter.ts'
 import { INSTALL_ADAPTERS } from '../install/clients/index.ts'
-import { CLI_FILE, HOOK_FILE, isFastHookCommand, isOurCommand, serverCommand } from '../install/command-line.ts'
-import { type EntryFormat, SERVER_NAME } from '../install/entries.ts'
+import { CLI_FILE, HOOK_FILE, isFastHookCommand, isOurCommand } from '../install/command-line.ts'
+import { ENTRY_FORMATS } from '../install/entries.ts'
+import type { EntryFormat } from '../install/entry-format.ts'
 import { readSettingsFile } from '../install/settings-file.ts'
 import { readBuildInfo } from '../program/place.ts'
 import type { DoctorEnvironment } from './check.ts'
@@ -49,6 +50,8 @@ export interface ClientConnection {
   unknown: readonly string[]
   /** Why nothing can be registered in this client. */
   tooOld: string | null
+  /** Events of our hooks that the user has still to trust in the client. */
+  untrusted: readonly string[]
   installCommand(scope: InstallScope): string
   uninstallCommand(scope: InstallScope): string
 }
@@ -72,7 +75,7 @@ async function findConnection(
   const files = [userTarget, { ...userTarget, scope: 'project' } as const].flatMap((where) =>
     adapter
       .files(where)
-      .map(({ path, format }) => readInstalledFile(adapter, where.scope, path, format, commands, environment)),
+      .flatMap(({ path, format }) => readInstalledFile(adapter, where.scope, path, format, commands, environment)),
   )
   const client = await adapter.find(userTarget)
   const registered = hookEntries(files).map(({ event }) => event)
@@ -82,12 +85,16 @@ async function findConnection(
       ...(adapter === INSTALL_ADAPTERS[0] ? [] : [`--client ${adapter.name}`]),
       ...(scope === 'user' ? [] : [`--scope ${scope}`]),
     ].join(' ')
+  const isOurs = (one: unknown) => typeof one === 'string' && hookEntries(files).some((entry) => entry.command === one)
   const connection = {
+    untrusted: missingTrust(adapter, userTarget, isOurs),
     name: adapter.name,
     title: adapter.title,
     client,
     // In the home directory the project's files are the user's files.
-    files: files.filter(({ path }, index) => files.findIndex((other) => other.path === path) === index),
+    files: files.filter(
+      ({ path, kind }, index) => files.findIndex((other) => other.path === path && other.kind === kind) === index,
+    ),
     installCommand: (scope: InstallScope) => command('install', scope),
     uninstallCommand: (scope: InstallScope) => command('uninstall', scope),
   }
@@ -100,12 +107,31 @@ async function findConnection(
   }
 }
 
+function missingTrust(adapter: InstallAdapter, where: InstallTarget, isOurs: (command: unknown) => boolean): string[] {
+  try {
+    return adapter.trust?.missing(where, isOurs) ?? []
+  } catch {
+    // A file that cannot be read is reported by the check of the hooks.
+    return []
+  }
+}
+
 export type RegisteredHook = InstalledEntry & { file: InstalledFile }
 
 export function hookEntries(files: readonly InstalledFile[]): RegisteredHook[] {
   return files
     .filter(({ kind }) => kind === 'hooks')
     .flatMap((file) => file.entries.map((entry) => ({ ...entry, file })))
+}
+
+/** A file with hooks and servers is two: what the checks say about it differs. */
+const FILE_KINDS: Record<EntryFormat, readonly InstalledFile['kind'][]> = {
+  hooks: ['hooks'],
+  'flat-hooks': ['hooks'],
+  'mcp-servers': ['server'],
+  'hooks-and-servers': ['hooks', 'server'],
+  'toml-server': ['server'],
+  'own-file': ['hooks', 'server'],
 }
 
 function readInstalledFile(
@@ -115,61 +141,26 @@ function readInstalledFile(
   format: EntryFormat,
   commands: readonly string[],
   { paths }: DoctorEnvironment,
-): InstalledFile {
-  const kind = format === 'mcp-servers' ? 'server' : 'hooks'
-  const base = { scope, path, kind, unreadable: null, taken: false, record: null } as const
+): InstalledFile[] {
+  const base = { scope, path, unreadable: null, taken: false, record: null }
   try {
-    const { text, target } = readSettingsFile(path)
+    const { text, target } = readSettingsFile(path, ENTRY_FORMATS[format].syntax)
     const record = readRecord(paths.dataDir, adapter.name, target)
     const written = [...commands, ...(record?.commands ?? [])]
-    const json = fieldsOf(JSON.parse(text))
-    const all = kind === 'server' ? servers(json) : format === 'hooks' ? groupedHooks(json) : flatHooks(json)
-    const entries = all.flatMap(({ event, command }) => {
-      const byHand = isByHand(command)
-      const isOwn = scope === 'user' || written.includes(command)
-      return byHand || isOurCommand(command, written) ? [{ event, command, byHand, isOwn }] : []
+    const all = ENTRY_FORMATS[format].list(text)
+    return FILE_KINDS[format].map((kind) => {
+      const ofKind = all.filter((entry) => entry.kind === (kind === 'server' ? 'server' : 'hook'))
+      const entries = ofKind.flatMap(({ event, command }) => {
+        const byHand = isByHand(command)
+        const isOwn = scope === 'user' || written.includes(command)
+        return byHand || isOurCommand(command, written) ? [{ event, command, byHand, isOwn }] : []
+      })
+      return { ...base, kind, entries, taken: kind === 'server' && ofKind.length > entries.length, record }
     })
-    return { ...base, entries, taken: kind === 'server' && all.length > entries.length, record }
   } catch (error) {
     const unreadable = errorMessage(error).replace(/ Nothing was changed\.$/, '')
-    return { ...base, entries: [], unreadable }
+    return FILE_KINDS[format].map((kind) => ({ ...base, kind, entries: [], unreadable }))
   }
-}
-
-type RegisteredCommand = Pick<InstalledEntry, 'event' | 'command'>
-
-/** Claude Code: under each event groups, each with a list of hooks. */
-function groupedHooks({ hooks }: Record<string, unknown>): RegisteredCommand[] {
-  return Object.entries(fieldsOf(hooks)).flatMap(([event, groups]) =>
-    itemsOf(groups).flatMap((group) => itemsOf(group.hooks).flatMap((hook) => registeredCommand(event, hook.command))),
-  )
-}
-
-/** Cursor: under each event a list of hooks. */
-function flatHooks({ hooks }: Record<string, unknown>): RegisteredCommand[] {
-  return Object.entries(fieldsOf(hooks)).flatMap(([event, list]) =>
-    itemsOf(list).flatMap((hook) => registeredCommand(event, hook.command)),
-  )
-}
-
-function servers({ mcpServers }: Record<string, unknown>): RegisteredCommand[] {
-  const held = fieldsOf(mcpServers)[SERVER_NAME]
-  if (held === undefined) return []
-  const { command, args } = fieldsOf(held)
-  if (typeof command !== 'string' || !Array.isArray(args)) return registeredCommand(SERVER_NAME, '')
-  return registeredCommand(SERVER_NAME, serverCommand(command, args.map(String)))
-}
-
-function registeredCommand(event: string, command: unknown): RegisteredCommand[] {
-  return typeof command === 'string' ? [{ event, command }] : []
-}
-
-function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
-}
-
-function itemsOf(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.map(fieldsOf) : []
 }
 
 /** A quoted or plain word; our command lines use no other shell syntax. */

@@ -13,7 +13,7 @@ import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 import { moveFileSync } from '../../lib/files.ts'
 import { shortHash } from '../../lib/paths.ts'
 import type { ClientFile } from './clients/adapter.ts'
-import { ENTRY_FORMAT_NAMES, type IsOurs } from './entries.ts'
+import { ENTRY_FORMAT_NAMES, type IsOurs } from './entry-format.ts'
 import { refuseReadOnly, removeSettingsFile, type SettingsFile, sameBytes, writeSettingsFile } from './settings-file.ts'
 
 export interface ChangeOptions {

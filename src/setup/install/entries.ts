@@ -1,12 +1,23 @@
 /**
- * Our entries in the text of a client's file: add, update, find and remove them. Three formats are known: hooks of
- * Claude Code (groups under each event), hooks of Cursor (a flat list under each event) and MCP servers. Everything else
- * in the file stays as it is; a file whose structure is not known is refused.
+ * Our entries in the text of a client's file: add, update, find and remove them. Formats: hooks in groups under each event
+ * (Claude Code, Codex, Gemini CLI), hooks in a flat list under each event (Cursor), MCP servers in JSON or TOML, a file with
+ * hooks and servers, and a file that is ours as a whole. Everything else in the file stays as it is; a file whose structure
+ * is not known is refused. A new format is a name and an entry in `ENTRY_FORMATS`.
  */
+import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { MemError } from '../../lib/errors.ts'
 import { hookEntry, hookGroup } from './claude-code-events.ts'
 import { serverCommand } from './command-line.ts'
+import {
+  type EntryFormat,
+  type EntryFormatSpec,
+  type IsOurs,
+  type RegisteredCommand,
+  SERVER_NAME,
+  unknownShape,
+  type WantedEntries,
+} from './entry-format.ts'
 import {
   type ArrayNode,
   addItem,
@@ -21,31 +32,7 @@ import {
   removeChild,
   replaceNode,
 } from './json-edit.ts'
-
-export const ENTRY_FORMAT_NAMES = ['hooks', 'flat-hooks', 'mcp-servers'] as const
-export type EntryFormat = (typeof ENTRY_FORMAT_NAMES)[number]
-export type IsOurs = (command: unknown) => boolean
-
-/** What a client's files should contain: a hook for each event, and the MCP server. */
-export interface WantedEntries {
-  events: readonly string[]
-  /** The hook's command line. */
-  command: string
-  server: Json
-}
-
-/** `text` must be valid JSON; `file` is its name for error messages. */
-interface EntryFormatSpec {
-  /** What our entries are, for messages. */
-  what: string
-  /** Adds our entries, or updates them. */
-  merge(text: string, wanted: WantedEntries, isOurs: IsOurs, file: string): string
-  remove(text: string, isOurs: IsOurs, file: string): string
-  /** The names of our entries; a duplicate is listed twice. */
-  ours(text: string, isOurs: IsOurs): string[]
-  /** Top-level keys that a file without entries of the user may have. */
-  bareKeys: readonly string[]
-}
+import { TOML_SERVER_FORMAT } from './toml-server.ts'
 
 /** A child of an object or array, by its index. */
 interface Position {
@@ -60,8 +47,8 @@ interface HookForm {
   /** The entries in the list of one event; each with its positions from the entry up to that list. */
   entries(list: ArrayNode): { node: JsonNode; positions: Position[] }[]
   /** The list item for an event without an entry of ours. */
-  newItem(event: string, command: string): Json
-  update(text: string, entry: JsonNode, event: string, command: string): string
+  newItem(event: string, wanted: WantedEntries): Json
+  update(text: string, entry: JsonNode, event: string, wanted: WantedEntries): string
 }
 
 /** Claude Code: each item of the list is a group with a list of `hooks`. */
@@ -79,9 +66,10 @@ const GROUPED: HookForm = {
         ],
       }))
     }),
-  newItem: hookGroup,
-  update: (text, entry, event, command) => {
-    const wanted = hookEntry(event, command)
+  newItem: (event, { command, hookEntry: ownEntry }) =>
+    ownEntry === undefined ? hookGroup(event, command) : { hooks: [ownEntry(event, command)] },
+  update: (text, entry, event, { command, hookEntry: ownEntry = hookEntry }) => {
+    const wanted = ownEntry(event, command)
     return isDeepStrictEqual(nodeValue(text, entry), wanted) ? text : replaceNode(text, entry, wanted)
   },
 }
@@ -90,38 +78,110 @@ const GROUPED: HookForm = {
 const FLAT: HookForm = {
   version: 1,
   entries: (list) => list.items.map((node, index) => ({ node, positions: [{ container: list, index }] })),
-  newItem: (_, command) => ({ command }),
-  update: (text, entry, _, command) => {
+  newItem: (_, { command }) => ({ command }),
+  update: (text, entry, _, { command }) => {
     const node = memberValue(entry, 'command')
     return node === undefined || nodeValue(text, node) === command ? text : replaceNode(text, node, command)
   },
 }
 
+const SERVERS_FORMAT: EntryFormatSpec = {
+  what: 'MCP server',
+  syntax: 'json',
+  merge: mergeServer,
+  remove: removeServer,
+  ours: findServer,
+  list: (text) => {
+    const servers = memberValue(parseNodes(text, SERVERS), SERVERS)
+    const server = servers === undefined ? undefined : memberValue(servers, SERVER_NAME)
+    if (server === undefined) return []
+    return [{ kind: 'server', event: SERVER_NAME, command: registeredServerCommand(nodeValue(text, server)) ?? '' }]
+  },
+  isBare: hasOnlyKeys([]),
+}
+
+/** A file with both: the client's settings. */
+function combinedFormat(hooks: EntryFormatSpec, servers: EntryFormatSpec): EntryFormatSpec {
+  return {
+    what: 'hooks and MCP server',
+    syntax: 'json',
+    merge: (text, wanted, isOurs, file) => servers.merge(hooks.merge(text, wanted, isOurs, file), wanted, isOurs, file),
+    remove: (text, isOurs, file) => servers.remove(hooks.remove(text, isOurs, file), isOurs, file),
+    ours: (text, isOurs) => [...hooks.ours(text, isOurs), ...servers.ours(text, isOurs)],
+    list: (text) => [...hooks.list(text), ...servers.list(text)],
+    isBare: (text) => hooks.isBare(text) && servers.isBare(text),
+  }
+}
+
+/** In each of our files, so that a file of another program under its name is left alone. */
+const OWN_FILE_MARK = 'claude-mem'
+
+/** The event under which the hook of a plugin is listed. */
+export const PLUGIN_EVENT = 'plugin'
+const OWN_FILE_COMMAND = /^\/\/ claude-mem (hook|server): (.+)$/gm
+
+/** Comment lines at the beginning of a plugin that say which programs of ours it runs. */
+export function ownFileHead(hook: string, server: string): string {
+  return `// ${OWN_FILE_MARK} hook: ${hook}\n// ${OWN_FILE_MARK} server: ${server}\n`
+}
+
+function listOwnFile(text: string): RegisteredCommand[] {
+  return [...text.matchAll(OWN_FILE_COMMAND)].map(([, kind, command = '']) =>
+    kind === 'server' ? { kind, event: SERVER_NAME, command } : { kind: 'hook', event: PLUGIN_EVENT, command },
+  )
+}
+
+/** A file that only we write, such as a plugin. */
+const OWN_FILE_FORMAT: EntryFormatSpec = {
+  what: 'plugin file',
+  syntax: 'text',
+  merge: (text, { ownFiles }, _, file) => {
+    const content = ownFiles?.[basename(file)]
+    if (content === undefined) return text
+    if (text !== '' && !text.includes(OWN_FILE_MARK)) throw unknownShape(file, 'is not a file of claude-mem')
+    return content
+  },
+  remove: (text) => (text.includes(OWN_FILE_MARK) ? '' : text),
+  ours: (text) => (text.includes(OWN_FILE_MARK) ? [OWN_FILE_MARK] : []),
+  list: listOwnFile,
+  isBare: (text) => text.trim() === '',
+}
+
 export const ENTRY_FORMATS: Readonly<Record<EntryFormat, EntryFormatSpec>> = {
   hooks: hooksFormat(GROUPED),
   'flat-hooks': hooksFormat(FLAT),
-  'mcp-servers': { what: 'MCP server', merge: mergeServer, remove: removeServer, ours: findServer, bareKeys: [] },
+  'mcp-servers': SERVERS_FORMAT,
+  'hooks-and-servers': combinedFormat(hooksFormat(GROUPED), SERVERS_FORMAT),
+  'toml-server': TOML_SERVER_FORMAT,
+  'own-file': OWN_FILE_FORMAT,
 }
 
-/** Whether the file contains nothing that the user could have written. */
-export function isBare(text: string, format: EntryFormat): boolean {
-  return Object.keys(JSON.parse(text)).every((key) => ENTRY_FORMATS[format].bareKeys.includes(key))
+/** Whether a file without our entries may have these keys and no others. */
+function hasOnlyKeys(keys: readonly string[]): (text: string) => boolean {
+  return (text) => Object.keys(JSON.parse(text)).every((key) => keys.includes(key))
 }
 
 function hooksFormat(form: HookForm): EntryFormatSpec {
   return {
     what: 'hooks',
-    merge: (text, { events, command }, isOurs, file) => {
+    syntax: 'json',
+    merge: (text, wanted, isOurs, file) => {
+      const { events } = wanted
       checkHooks(text, form, file)
       const prepared = withVersion(removeSurplusHooks(text, form, events, isOurs), form)
-      return events.reduce((merged, event) => mergeHook(merged, form, event, command, isOurs), prepared)
+      return events.reduce((merged, event) => mergeHook(merged, form, event, wanted, isOurs), prepared)
     },
     remove: (text, isOurs, file) => {
       checkHooks(text, form, file)
       return removeHooks(text, form, isOurs, () => true)
     },
     ours: (text, isOurs) => findHooks(text, form, isOurs).map(({ event }) => event),
-    bareKeys: form.version === null ? [] : ['version'],
+    list: (text) =>
+      findHooks(text, form, (command) => typeof command === 'string').map(({ event, node }) => {
+        const command = memberValue(node, 'command')
+        return { kind: 'hook', event, command: command === undefined ? '' : String(nodeValue(text, command)) }
+      }),
+    isBare: hasOnlyKeys(form.version === null ? [] : ['version']),
   }
 }
 
@@ -172,10 +232,10 @@ function removeSurplusHooks(text: string, form: HookForm, events: readonly strin
   )
 }
 
-function mergeHook(text: string, form: HookForm, event: string, command: string, isOurs: IsOurs): string {
+function mergeHook(text: string, form: HookForm, event: string, wanted: WantedEntries, isOurs: IsOurs): string {
   const hook = findHooks(text, form, isOurs).find((found) => found.event === event)
-  if (hook !== undefined) return form.update(text, hook.node, event, command)
-  const item = form.newItem(event, command)
+  if (hook !== undefined) return form.update(text, hook.node, event, wanted)
+  const item = form.newItem(event, wanted)
   const root = parseNodes(text)
   const lists = memberValue(root, 'hooks')
   if (lists?.kind !== 'object')
@@ -204,10 +264,6 @@ function checkHooks(text: string, { version }: HookForm, file: string): void {
   throw new MemError('bad_setting', `${file} ${problem}; update claude-mem. Nothing was changed.`)
 }
 
-function unknownShape(file: string, problem: string): MemError {
-  return new MemError('bad_setting', `${file} ${problem}; repair it, then try again. Nothing was changed.`)
-}
-
 function withVersion(text: string, { version }: HookForm): string {
   if (version === null) return text
   const root = parseNodes(text)
@@ -215,7 +271,6 @@ function withVersion(text: string, { version }: HookForm): string {
   return addMember(text, root, 'version', version)
 }
 
-export const SERVER_NAME = 'claude-mem'
 const SERVERS = 'mcpServers'
 
 /** Another program's server under our name is left alone. */

@@ -22,7 +22,7 @@ import type {
   RegistrationOptions,
 } from './clients/adapter.ts'
 import { fastHookCommand, isFastHookCommand, isOurCommand } from './command-line.ts'
-import { ENTRY_FORMATS, isBare } from './entries.ts'
+import { ENTRY_FORMATS } from './entries.ts'
 import { readSettingsFile, resolveLinkTarget } from './settings-file.ts'
 
 export interface ChangedFile {
@@ -141,7 +141,7 @@ function readClientFile(
   commands: readonly string[],
   { dataDir }: ChangeOptions,
 ): ClientFileState {
-  const before = readSettingsFile(file.path)
+  const before = readSettingsFile(file.path, ENTRY_FORMATS[file.format].syntax)
   const record = readRecord(dataDir, client, before.target)
   const written = [...commands, ...(record?.commands ?? [])]
   return { ...file, client, before, record, isOurs: (command) => isOurCommand(command, written) }
@@ -213,7 +213,9 @@ function planRemoval({ before, record, isOurs, format }: ClientFileState): { how
   }
   const text = ENTRY_FORMATS[format].remove(before.text, isOurs, before.file)
   if (text === before.text) return { how: 'nothing', after: before.bytes }
-  if (record !== null && record.original === null && isBare(text, format)) return { how: 'file removed', after: null }
+  const isBare = ENTRY_FORMATS[format].isBare(text)
+  // A file of ours alone is removed even where its record is lost.
+  if (isBare && (format === 'own-file' || record?.original === null)) return { how: 'file removed', after: null }
   return { how: 'removed', after: Buffer.from(before.bom + text) }
 }
 
@@ -229,5 +231,6 @@ function changedFile(change: FileChange & { backup: string | null }): ChangedFil
 
 function textAfter(change: FileChange): string {
   const { before, after } = change
-  return changesBytes(change) ? (after?.toString('utf8').slice(before.bom.length) ?? '{}') : before.text
+  const removed = ENTRY_FORMATS[change.format].syntax === 'json' ? '{}' : ''
+  return changesBytes(change) ? (after?.toString('utf8').slice(before.bom.length) ?? removed) : before.text
 }

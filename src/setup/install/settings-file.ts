@@ -17,7 +17,9 @@ import {
 import { dirname, resolve } from 'node:path'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 import { moveFileSync, readRegularFileSync } from '../../lib/files.ts'
+import type { EntrySyntax } from './entry-format.ts'
 import { withoutStrings } from './json-edit.ts'
+import { readTomlTables } from './toml-edit.ts'
 
 const BOM = '\uFEFF'
 const NOTHING_CHANGED = 'Nothing was changed.'
@@ -30,19 +32,21 @@ export interface SettingsFile {
   /** Null if the file does not exist. */
   bytes: Buffer | null
   bom: string
-  /** Without the byte order mark; `{}` for a file that is empty or missing. */
+  /** Without the byte order mark; of a JSON file that is empty or missing `{}`. */
   text: string
 }
 
-export function readSettingsFile(file: string): SettingsFile {
+export function readSettingsFile(file: string, syntax: EntrySyntax = 'json'): SettingsFile {
   const target = resolveLinkTarget(file)
   const bytes = readBytes(target)
-  if (bytes === null) return { file, target, bytes, bom: '', text: '{}\n' }
+  const empty = syntax === 'json' ? '{}\n' : ''
+  if (bytes === null) return { file, target, bytes, bom: '', text: empty }
   const decoded = decode(bytes, file)
   const bom = decoded.startsWith(BOM) ? BOM : ''
   const text = decoded.slice(bom.length)
-  if (text.trim() === '') return { file, target, bytes, bom, text: '{}\n' }
-  checkJson(text, file)
+  if (syntax === 'json' && text.trim() === '') return { file, target, bytes, bom, text: empty }
+  if (syntax === 'json') checkJson(text, file)
+  if (syntax === 'toml') readTomlTables(text, file)
   return { file, target, bytes, bom, text }
 }
 

@@ -5,7 +5,7 @@
 
 import { hookGroup, supportedEvents } from '../install/claude-code-events.ts'
 import { CLI_FILE, HOOK_FILE, MCP_ARGUMENT } from '../install/command-line.ts'
-import { SERVER_NAME } from '../install/entries.ts'
+import { SERVER_NAME } from '../install/entry-format.ts'
 import type { Json } from '../install/json-edit.ts'
 
 /** The oldest supported client: an event that it does not know would disable all of the plugin's hooks. */

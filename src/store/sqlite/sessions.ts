@@ -111,12 +111,12 @@ export function sessionsWithPrefix(db: Database, prefix: string): string[] {
 
 /** Newest first. */
 export function listSessions(db: Database, filter: SessionFilter): SessionListItem[] {
-  const where = whereEqual({ 's.status': filter.status, 's.project': filter.project })
+  const where = whereEqual({ 's.status': filter.status, 's.project': filter.project, 's.client': filter.client })
   const messages = (status: string) => sql`
       (SELECT count(*) FROM pending_messages m WHERE m.content_session_id = s.content_session_id AND m.status = ${status})`
   return db.all<SessionListItem>`
     SELECT s.content_session_id AS session, s.project,
-      ${displayNameSql('s.project', 's.project_name')} AS projectName, s.status, s.state, s.prompts,
+      ${displayNameSql('s.project', 's.project_name')} AS projectName, s.client, s.status, s.state, s.prompts,
       ${messages('pending')} AS pending, ${messages('processing')} AS processing, ${messages('failed')} AS failed,
       (SELECT count(*) FROM observations o WHERE o.content_session_id = s.content_session_id) AS observations,
       s.waiting, s.quarantine, s.wake_at AS wakeAt, s.created_at_epoch AS createdAt, s.updated_at_epoch AS updatedAt,

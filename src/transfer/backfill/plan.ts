@@ -2,7 +2,8 @@
 
 import type { TranscriptEnd, TranscriptImportState } from '../../domain/event.ts'
 import { isExcluded } from '../../domain/project.ts'
-import type { SurveyedSession, TranscriptProblem, TranscriptSurvey } from './survey.ts'
+import type { TranscriptProblem } from '../transcripts/reader.ts'
+import type { SurveyedSession, TranscriptSurvey } from './survey.ts'
 
 export const SKIP_REASONS = {
   hooks: 'reported by hooks',

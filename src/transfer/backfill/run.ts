@@ -71,12 +71,13 @@ async function backfillSession(
   { client, settings, onProgress }: BackfillOptions,
   aborted: AbortController,
 ): Promise<void> {
-  const { session, file, forgotten } = planned
+  const { session, file, forgotten, client: clientName } = planned
   let toolUses = 0
   try {
     if (forgotten) await client.call('revive_sessions', { sessions: [session] })
     const sent = await sendSession({
       client,
+      clientName,
       file,
       session,
       settings,
@@ -136,6 +137,8 @@ const MAX_POLL_MS = 250
 const OBSERVER_TIMEOUT_MS = 120_000
 
 interface SendSessionOptions extends Pick<BackfillOptions, 'client' | 'settings'> {
+  /** Whose transcript it is; Claude Code's by default. */
+  clientName?: string
   file: string
   session: string
   /** Called for each acknowledged event. */
@@ -151,11 +154,14 @@ type SentSession = Pick<BackfillProgress, 'fresh' | 'observations' | 'summaries'
 
 /** Resolves when the session is observed, summarised and closed. */
 export async function sendSession(options: SendSessionOptions): Promise<SentSession> {
-  const { session, file, settings, signal } = options
+  const { session, file, clientName, settings, signal } = options
   const window = new SendWindow(options)
   let turns = 0
   let messages = 0
-  for await (const event of readTranscriptEvents(file, { settings })) {
+  for await (const event of readTranscriptEvents(file, {
+    settings,
+    ...(clientName === undefined ? {} : { client: clientName }),
+  })) {
     if (event.session !== session) continue
     signal.throwIfAborted()
     await window.send(event)

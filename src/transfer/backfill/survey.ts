@@ -1,21 +1,22 @@
 /**
- * Finds Claude Code's transcripts (`<config>/projects/<directory>/<session>.jsonl`) and lists the sessions in them: where,
- * when and how much, without making their events. Reads each file once, with bounded memory; sends nothing.
+ * Lists the sessions in transcripts: where, when and how much, without making their events. Reads each file once, with
+ * bounded memory; sends nothing.
  */
 
-import { readdirSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { transcriptEndId } from '../../domain/event.ts'
 import { MAX_ID_CHARS } from '../../domain/event-names.ts'
 import { isExcluded, type Project, projectOfDirectory } from '../../domain/project.ts'
 import type { TranscriptEntry } from '../../domain/transcript-entry.ts'
-import { errorMessage, systemCode } from '../../lib/errors.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { dropOldest, entryLineId, MAX_OPEN_CALLS } from '../transcripts/index.ts'
-import { readEntries } from '../transcripts/lines.ts'
+import { type FoundTranscripts, type TranscriptProblem, unreadableReason } from '../transcripts/reader.ts'
+import { transcriptReader } from '../transcripts/readers.ts'
 
 export interface SurveyedSession {
   session: string
+  /** Whose transcript it is, as in `--client`. */
+  client: string
   file: string
   project: Project
   cwd: string
@@ -61,10 +62,10 @@ export async function surveyTranscripts(found: FoundTranscripts, options: Survey
   const result: TranscriptSurvey = { sessions: [], problems: [...found.problems], badLines: 0 }
   const ofBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   const done: SurveyProgress = { files: 0, ofFiles: files.length, bytes: 0, ofBytes }
-  for (const { file, bytes } of files) {
+  for (const { client, file, bytes } of files) {
     const before = done.bytes
     try {
-      const { sessions, lines, badLines } = await scanTranscript(file, settings, (chars) => {
+      const { sessions, lines, badLines } = await scanTranscript(client, file, settings, (chars) => {
         done.bytes = Math.min(before + bytes, done.bytes + chars)
         progress?.(done)
       })
@@ -89,93 +90,12 @@ function noSessionReason(sessions: number, lines: number, badLines: number, name
   return named ? 'it contains no session that this version can read' : null
 }
 
-interface TranscriptFile {
-  file: string
-  bytes: number
-  /** Epoch ms. */
-  changedAt: number
-}
-
-/** A transcript that could not be read, and why. */
-export interface TranscriptProblem {
-  file: string
-  reason: string
-}
-
-interface FoundTranscripts {
-  files: TranscriptFile[]
-  problems: TranscriptProblem[]
-}
-
-/** Files of subagents belong to the session that started them. */
-const AGENT_FILE = /^agent-/
-
-export function findTranscripts(configDir: string): FoundTranscripts {
-  const found: FoundTranscripts = { files: [], problems: [] }
-  const projects = join(configDir, 'projects')
-  for (const name of namesIn(projects, found)) {
-    const directory = join(projects, name)
-    if (!isDirectory(directory)) continue
-    for (const file of namesIn(directory, found)) {
-      if (file.endsWith('.jsonl') && !AGENT_FILE.test(file)) addTranscript(join(directory, file), found)
-    }
-  }
-  return found
-}
-
-/** Files that the user named. */
-export function namedTranscripts(files: readonly string[]): FoundTranscripts {
-  const found: FoundTranscripts = { files: [], problems: [] }
-  for (const file of new Set(files)) addTranscript(file, found)
-  return found
-}
-
-function addTranscript(file: string, found: FoundTranscripts): void {
-  try {
-    const stat = statSync(file)
-    if (stat.isFile()) found.files.push({ file, bytes: stat.size, changedAt: stat.mtimeMs })
-    else if (stat.isDirectory()) found.problems.push({ file, reason: 'it is a directory; name the .jsonl files in it' })
-    else found.problems.push({ file, reason: 'it is not a file' })
-  } catch (error) {
-    found.problems.push({ file, reason: unreadableReason(error) })
-  }
-}
-
-/** A missing directory has no transcripts; one that cannot be read is a problem. */
-function namesIn(directory: string, found: FoundTranscripts): string[] {
-  try {
-    return readdirSync(directory).sort()
-  } catch (error) {
-    const code = systemCode(error)
-    if (code !== 'ENOENT' && code !== 'ENOTDIR')
-      found.problems.push({ file: directory, reason: unreadableReason(error) })
-    return []
-  }
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-}
-
-function unreadableReason(error: unknown): string {
-  switch (systemCode(error)) {
-    case 'ENOENT':
-      return 'it does not exist'
-    case 'EACCES':
-    case 'EPERM':
-      return 'it cannot be read: check its permissions'
-    case 'EISDIR':
-      return 'it is a directory; name the .jsonl files in it'
-    default:
-      return `it cannot be read: ${errorMessage(error)}`
-  }
-}
-
 /** A client writes one session per file, or two after a resume; no client's file has more than this. */
 const MAX_SESSIONS = 1_000
 
 /** Throws file system errors. `onRead` is called with the number of characters of each line. */
 async function scanTranscript(
+  client: string,
   file: string,
   settings: SurveyOptions['settings'],
   onRead: (chars: number) => void,
@@ -184,7 +104,7 @@ async function scanTranscript(
   let lines = 0
   let badLines = 0
   let session = basename(file, '.jsonl')
-  const entries = readEntries(file, ({ text }, problem) => {
+  const entries = transcriptReader(client).entries(file, ({ text }, problem) => {
     onRead((text?.length ?? 0) + 1)
     if (text?.trim() !== '') lines += 1
     if (problem !== null) badLines += 1
@@ -192,7 +112,7 @@ async function scanTranscript(
   for await (const entry of entries) {
     session = entry.session ?? session
     if (session.length > MAX_ID_CHARS || (!tallies.has(session) && tallies.size >= MAX_SESSIONS)) continue
-    const tally = tallies.get(session) ?? new SessionTally(session, file, settings)
+    const tally = tallies.get(session) ?? new SessionTally(session, client, file, settings)
     tallies.set(session, tally)
     tally.add(entry)
   }
@@ -201,6 +121,7 @@ async function scanTranscript(
 
 class SessionTally {
   readonly #session: string
+  readonly #client: string
   readonly #file: string
   readonly #settings: SurveyOptions['settings']
   readonly #open = new Map<string, string>()
@@ -212,8 +133,9 @@ class SessionTally {
   #first: string | null = null
   #lastLine: string | number = 'unknown'
 
-  constructor(session: string, file: string, settings: SurveyOptions['settings']) {
+  constructor(session: string, client: string, file: string, settings: SurveyOptions['settings']) {
     this.#session = session
+    this.#client = client
     this.#file = file
     this.#settings = settings
   }
@@ -252,6 +174,7 @@ class SessionTally {
     const project = projectOfDirectory(cwd)
     return {
       session: this.#session,
+      client: this.#client,
       file: this.#file,
       project,
       cwd,

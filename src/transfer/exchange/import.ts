@@ -29,7 +29,7 @@ export type ImportItem = {
 )
 
 export interface ImportSource {
-  what: 'export' | 'original'
+  what: 'export' | 'original' | 'auto-memory'
   /** Value of `done` at the end, in bytes or rows. */
   total: number
   items(): AsyncIterable<ImportItem>

@@ -1,6 +1,5 @@
 /**
- * Reads Claude Code's transcripts (`~/.claude/projects/<cwd>/<session>.jsonl`, clients 1.0 to 2.1) as the same events
- * that the hooks report. Each event is made by the hook's `readPayload`, so that masking, bounds and exclusions are the
+ * Makes the events of a transcript (`reader.ts`), the same that the hooks report. Each event is made by the hook's `readPayload`, so that masking, bounds and exclusions are the
  * same. A line that is truncated, unknown or too long is skipped and reported to `skipped`; a file may contain several
  * sessions; subagents may be inline or in separate files.
  *
@@ -27,7 +26,10 @@ import {
 } from '../../domain/transcript-entry.ts'
 import { TurnWords } from '../../domain/turn-words.ts'
 import { type PayloadOptions, readPayload } from '../../hook/payload.ts'
-import { readEntries } from './lines.ts'
+import { type OnLine, readEntries } from './lines.ts'
+import { transcriptReader } from './readers.ts'
+
+const CLAUDE_CODE = 'claude-code'
 
 /** Tokens of the request that made a tool use. */
 export interface ToolUsage {
@@ -40,6 +42,8 @@ export interface ToolUsage {
 
 export interface TranscriptOptions {
   settings: PayloadOptions['settings']
+  /** Whose transcript it is; Claude Code's by default. Text in chunks is always read as one of Claude Code. */
+  client?: string
   /** The transcript's path, if it is not given as a file. */
   transcriptPath?: string | null
   /** Called for each tool use with the tokens of the request that made it, if the transcript has them. */
@@ -56,18 +60,19 @@ export async function* readTranscriptEvents(
   const readers = new Map<string, SessionReader>()
   const undated = typeof source === 'string' ? modifiedAt(source) : Date.now()
   let session = transcriptPath === null ? null : basename(transcriptPath, '.jsonl')
-  const entries = readEntries(source, ({ number }, problem) => {
+  const onLine: OnLine = ({ number }, problem) => {
     if (problem !== null) options.skipped?.(number, problem)
-  })
+  }
+  const reader = transcriptReader(options.client ?? CLAUDE_CODE)
+  const entries = typeof source === 'string' ? reader.entries(source, onLine) : readEntries(source, onLine)
   for await (const entry of entries) {
     session = entry.session ?? session
     if (session === null) continue
-    const reader =
-      readers.get(session) ?? new SessionReader(session, entry.at ?? undated, { ...options, transcriptPath })
-    readers.set(session, reader)
-    yield* reader.events(entry)
+    const made = readers.get(session) ?? new SessionReader(session, entry.at ?? undated, { ...options, transcriptPath })
+    readers.set(session, made)
+    yield* made.events(entry)
   }
-  for (const reader of readers.values()) yield* reader.end()
+  for (const made of readers.values()) yield* made.end()
 }
 
 /** Time of lines without one at the beginning of a file: the session is not newer than its file. */
@@ -254,7 +259,8 @@ class SessionReader {
       hook_event_name: hook,
       ...fields,
     }
-    const reading = readPayload(JSON.stringify(payload), { settings: this.#options.settings, at: this.#at })
+    const { settings, client = CLAUDE_CODE } = this.#options
+    const reading = readPayload(JSON.stringify(payload), { settings, at: this.#at, client })
     if (reading.type === 'ignored' || this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
     const event = this.#withWords(reading.event, words)

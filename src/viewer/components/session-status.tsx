@@ -1,5 +1,7 @@
 /** Elements about one session: its row in a list, its status, its running effect and the size of its context. */
+
 import type { OutputOf } from '../../api/index.ts'
+import { clientTitle } from '../../domain/clients.ts'
 import { receivedNote } from '../author.tsx'
 import { daemonSettings, daemonSettingValue } from '../daemon-status.ts'
 import { compactCount, countOf, durationText, exactTime, fullCount, RelativeTime, useNow } from '../format.tsx'
@@ -19,7 +21,7 @@ export const SESSION_STATUSES = [
   'failed',
 ] as const satisfies SessionListRow['status'][]
 
-type RowFields = 'session' | 'projectName' | 'prompts' | 'observations' | 'pending' | 'failed' | 'updatedAt'
+type RowFields = 'session' | 'client' | 'projectName' | 'prompts' | 'observations' | 'pending' | 'failed' | 'updatedAt'
 
 interface SessionRowProps {
   /** `pending` of a live session includes messages that are being observed. */
@@ -36,6 +38,7 @@ export function SessionRowItem({ row, arrived = false }: SessionRowProps) {
         <span class="session-row-name row">
           <b class="ellipsis">{safeLine(row.projectName)}</b>
           <span class="mono soft">{safeLine(shortSessionId(row.session))}</span>
+          <span class="small soft">{safeLine(clientTitle(row.client))}</span>
         </span>
         <span class="session-row-state">
           {row.author == null ? <SessionStatusChip session={row} /> : <span class="chip">{receivedNote(row)}</span>}

@@ -15,7 +15,15 @@ const read = (file: string) => readFileSync(file, 'utf8')
 const SERVER = { type: 'stdio', command: '/usr/bin/node', args: ['/opt/claude-mem/dist/cli.js', 'mcp'] }
 
 const CURSOR_COMMAND = `${COMMAND} --client cursor`
-const CURSOR_EVENTS = ['beforeSubmitPrompt', 'afterShellExecution', 'afterFileEdit', 'afterMCPExecution', 'stop']
+const CURSOR_EVENTS = [
+  'sessionStart',
+  'beforeSubmitPrompt',
+  'afterShellExecution',
+  'afterFileEdit',
+  'afterMCPExecution',
+  'stop',
+  'sessionEnd',
+]
 
 describe('Cursor', () => {
   const inPlace = (place: InstallFixture) => (name: string) => join(place.home, '.cursor', name)

@@ -10,6 +10,7 @@ const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember']
 const CONCEPTS = ['Auth', 'caching', 'Größe', 'how it works', '性能']
 const FILES = ['src/Auth/jwt.ts', 'src\\auth\\session.ts', 'README.md', 'src/100%_done.ts', 'Ärger/x.ts']
 const PROJECTS = ['git:/a', 'git:/b']
+const CLIENTS = ['claude-code', 'codex', 'gemini']
 const AGENTS = [null, 'explorer']
 const MODELS = ['offline', 'claude-haiku-4-5', null]
 /** What the user wrote by hand is in a session with this prefix. */
@@ -25,6 +26,7 @@ interface Filtered {
   type: ObservationType | null
   agent: string | null
   author: string | null
+  client: string
   concepts: readonly string[]
   files: readonly string[]
   createdAt: number
@@ -32,7 +34,7 @@ interface Filtered {
 }
 
 function passes(filters: SearchFilters, memory: Filtered): boolean {
-  const { project, kinds, types, concepts, files, since, until, agent, author, session, pinned } = filters
+  const { project, kinds, types, concepts, files, since, until, agent, author, client, session, pinned } = filters
   const anyOf = <T>(wanted: readonly T[], holds: (item: T) => boolean) => wanted.length === 0 || wanted.some(holds)
   const path = (file: string) => file.replaceAll('\\', '/').toLowerCase()
   return (
@@ -40,6 +42,7 @@ function passes(filters: SearchFilters, memory: Filtered): boolean {
     (session === null || memory.session === session) &&
     (agent === null || memory.agent === agent) &&
     (author === null || memory.author === author) &&
+    (client === null || memory.client === client) &&
     (since === null || memory.createdAt >= since) &&
     (until === null || memory.createdAt <= until) &&
     (!pinned || memory.pinned) &&
@@ -73,7 +76,8 @@ beforeAll(async () => {
     const project = PROJECTS[(n % 7) % 2] ?? ''
     const createdAt = NOW + pick(SPAN)
     const words = some(WORDS)
-    const state = stateOf({ project: { key: project, name: project } })
+    const client = CLIENTS[(n % 7) % 3] ?? ''
+    const state = stateOf({ project: { key: project, name: project }, client })
     const base = {
       session,
       project,
@@ -82,6 +86,7 @@ beforeAll(async () => {
       type: null,
       agent: null,
       author,
+      client,
       concepts: [],
       files: [],
       pinned: false,
@@ -140,6 +145,7 @@ const anyFilters: fc.Arbitrary<SearchFilters> = fc
     until: moment,
     agent: orNull(['explorer', 'nobody']),
     author: orNull(['user', 'offline', 'claude-haiku-4-5', 'nobody']),
+    client: orNull([...CLIENTS, 'nobody']),
     session: orNull(['s0', 's3', BY_HAND, 'nobody']),
     pinned: fc.boolean(),
   })

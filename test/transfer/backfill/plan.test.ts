@@ -4,8 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TranscriptImportState } from '../../../src/domain/event.ts'
 import { loadSettings, type Settings } from '../../../src/settings/settings.ts'
 import { type BackfillPlanOptions, estimateCost, planBackfill } from '../../../src/transfer/backfill/plan.ts'
-import { findTranscripts, namedTranscripts, surveyTranscripts } from '../../../src/transfer/backfill/survey.ts'
+import { surveyTranscripts } from '../../../src/transfer/backfill/survey.ts'
+import { findTranscripts } from '../../../src/transfer/transcripts/claude-code.ts'
 import { readTranscriptEvents } from '../../../src/transfer/transcripts/index.ts'
+import { namedTranscripts } from '../../../src/transfer/transcripts/readers.ts'
 import { DAY_MS, HOUR_MS, TranscriptFixture } from './fixture.ts'
 
 const NOW = Date.UTC(2026, 10, 16, 12)

@@ -5,9 +5,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { eventSchema } from '../../../src/api/schemas.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
-import { namedTranscripts, surveyTranscripts } from '../../../src/transfer/backfill/survey.ts'
+import { surveyTranscripts } from '../../../src/transfer/backfill/survey.ts'
 import { readTranscriptEvents, type TranscriptOptions } from '../../../src/transfer/transcripts/index.ts'
 import { readLines } from '../../../src/transfer/transcripts/lines.ts'
+import { namedTranscripts } from '../../../src/transfer/transcripts/readers.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
 
 const settings = loadSettings('', {}).values

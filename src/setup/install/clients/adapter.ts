@@ -1,5 +1,7 @@
 /** What the installer needs to know about a client. To add one, write a file beside this one and list it in index.ts. */
-import type { EntryFormat, WantedEntries } from '../entries.ts'
+import { execFile } from 'node:child_process'
+import { isProgram, programFiles } from '../../../lib/find-program.ts'
+import type { EntryFormat, IsOurs, TrustedHook, WantedEntries } from '../entry-format.ts'
 
 export type InstallScope = 'user' | 'project'
 
@@ -21,6 +23,8 @@ export interface ProgramPaths {
   cli: string
   /** The curl of the fast hook; missing: the hook's own process is registered. */
   curl?: string
+  /** Where the files of the program are now, if what is registered is copied only later; missing: beside `hook`. */
+  built?: string
 }
 
 export interface ClientFile {
@@ -39,6 +43,8 @@ export interface RegistrationOptions {
   version: string | null
   /** CLAUDE_MEM_FILE_CONTEXT: register the hook that runs before a file is read. */
   fileContext: boolean
+  /** Hooks whose trust is written (`InstallAdapter.hashes`). */
+  trust?: readonly TrustedHook[]
   /** The names of our entries that are already registered. */
   registered: readonly string[]
 }
@@ -63,6 +69,43 @@ export interface InstallAdapter {
   files(where: InstallTarget): readonly ClientFile[]
   find(where: InstallTarget): Promise<InstalledClient | null>
   registration(program: ProgramPaths, circumstances: RegistrationOptions): Registration
+  /**
+   * For a client that runs a hook only after its user has trusted it: the hashes of our installed hooks, which `--trust-hooks`
+   * writes for the user, and the events that are not trusted by what the files say. Absent: there is no such trust.
+   */
+  trust?: {
+    hashes(where: InstallTarget, client: InstalledClient, command: string): Promise<TrustedHook[]>
+    missing(where: InstallTarget, isOurs: IsOurs): string[]
+  }
   /** What the user should know. `texts`: the content of the files after installing. */
   notes(where: InstallTarget, texts: readonly string[]): string[]
+}
+
+/** Starting a client to ask for its version takes seconds on a slow disk. */
+const VERSION_TIMEOUT_MS = 15_000
+
+/** What `--version` prints; null if it prints no version. */
+export function reportedVersion(path: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  // Node can run a .cmd file only through the shell.
+  const shell = /\.(?:cmd|bat)$/i.test(path)
+  return new Promise((resolve) => {
+    const child = execFile(
+      shell ? `"${path}"` : path,
+      ['--version'],
+      { env, shell, timeout: VERSION_TIMEOUT_MS, windowsHide: true },
+      (error, stdout) =>
+        resolve(error === null ? (/(?<!\d)\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]+)?/.exec(stdout)?.[0] ?? null) : null),
+    )
+    child.stdin?.end()
+  })
+}
+
+/** The first program of this name on the PATH that reports a version; null if there is none. */
+export async function findClientProgram(name: string, env: NodeJS.ProcessEnv): Promise<InstalledClient | null> {
+  for (const path of programFiles(name, env, process.platform)) {
+    if (!(await isProgram(path))) continue
+    const version = await reportedVersion(path, env)
+    if (version !== null) return { path, version }
+  }
+  return null
 }

@@ -1,12 +1,17 @@
 /** Claude Code: hooks go into its settings, the MCP server into its state file (`.claude.json`). */
 
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isProgram, programFiles } from '../../../lib/find-program.ts'
 import { eventsToRegister, supportedEvents } from '../claude-code-events.ts'
 import { hookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
-import { type InstallAdapter, type InstalledClient, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
+import {
+  type InstallAdapter,
+  type InstalledClient,
+  type InstallTarget,
+  PROJECT_NOTE,
+  reportedVersion,
+} from './adapter.ts'
 
 export const claudeCodeInstall: InstallAdapter = {
   name: 'claude-code',
@@ -72,8 +77,6 @@ function serversFile({ scope, env, home, root }: InstallTarget): string {
   return existsSync(legacyFile) ? legacyFile : join(env.CLAUDE_CONFIG_DIR || home, '.claude.json')
 }
 
-/** Timeout of `claude --version`: starting it takes seconds on a slow disk. */
-const VERSION_TIMEOUT_MS = 15_000
 const PROGRAM_NAME = 'claude'
 
 /** The first `claude` that reports a version; null if there is none. */
@@ -97,21 +100,6 @@ function candidates(env: NodeJS.ProcessEnv, home: string, configDir: string): st
     programFiles(PROGRAM_NAME, { PATHEXT: env.PATHEXT, PATH: directory }, process.platform),
   )
   return [...new Set([...programFiles(PROGRAM_NAME, env, process.platform), ...files])]
-}
-
-function reportedVersion(path: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  // Node can run a .cmd file only through the shell.
-  const shell = /\.(?:cmd|bat)$/i.test(path)
-  return new Promise((resolve) => {
-    const child = execFile(
-      shell ? `"${path}"` : path,
-      ['--version'],
-      { env, shell, timeout: VERSION_TIMEOUT_MS, windowsHide: true },
-      (error, stdout) =>
-        resolve(error === null ? (/(?<!\d)\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[\w.]+)?/.exec(stdout)?.[0] ?? null) : null),
-    )
-    child.stdin?.end()
-  })
 }
 
 /** The plugin of the original claude-mem, which keeps its own memory. */

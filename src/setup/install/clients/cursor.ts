@@ -6,7 +6,15 @@ import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.
 import { type InstallAdapter, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
 
 /** Registered for every version: Cursor ignores events that it does not know. */
-const CURSOR_EVENTS = ['beforeSubmitPrompt', 'afterShellExecution', 'afterFileEdit', 'afterMCPExecution', 'stop']
+const CURSOR_EVENTS = [
+  'sessionStart',
+  'beforeSubmitPrompt',
+  'afterShellExecution',
+  'afterFileEdit',
+  'afterMCPExecution',
+  'stop',
+  'sessionEnd',
+]
 
 export const cursorInstall: InstallAdapter = {
   name: 'cursor',
@@ -35,7 +43,8 @@ export const cursorInstall: InstallAdapter = {
   },
   notes: ({ scope }) => [
     ...(scope === 'project' ? [PROJECT_NOTE] : []),
-    'Cursor reads no context from a hook. Run claude-mem files on --parts cursor in a project to keep a rules file there that it reads.',
+    'The memory is given to Cursor when a session starts (sessionStart, additional_context). Not tested with Cursor itself; users report that its CLI passes it on to the model and that some versions of the editor drop it.',
+    'If a session knows nothing: claude-mem files on --parts cursor keeps a rules file in a project, which every version reads.',
     'Cursor runs the hooks of the user and of the project. If installed in both scopes, each event is reported twice.',
   ],
 }

@@ -1,5 +1,7 @@
 /** The card of an active session: its state machine, current work, figures and newest observations. */
+
 import { useMemo, useRef } from 'preact/hooks'
+import { clientTitle } from '../../../domain/clients.ts'
 import { countFigure, type Figure, FigureList } from '../../components/basics.tsx'
 import { Icon, KindIcon } from '../../components/icon.tsx'
 import {
@@ -48,7 +50,7 @@ function Card({ session, size }: SessionCardProps) {
         </h2>
         <SessionStatusChip session={session} />
         <p class="wrap small soft">
-          <span title={safeLine(session.cwd)}>{safeLine(session.client)}</span>
+          <span title={safeLine(session.cwd)}>{safeLine(clientTitle(session.client))}</span>
           <span class="mono" title={safeLine(session.session)}>
             {safeLine(shortSessionId(session.session))}
           </span>

@@ -1,5 +1,6 @@
 /** `#/session` lists sessions, `#/session/ID` shows one. */
 import { useRef, useState } from 'preact/hooks'
+import { CLIENT_NAMES, CLIENT_TITLES } from '../../../domain/clients.ts'
 import type { StreamMessage } from '../../../transport/messages.ts'
 import { EmptyState, ErrorNotice, LoadingRows, Select } from '../../components/basics.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -30,6 +31,8 @@ interface SessionFilter {
   status: SessionListRow['status'] | null
   /** Key of a project; empty: all projects. */
   project: string
+  /** Empty: all clients. */
+  client: string
   /** Part of the id or of the project's name. */
   words: string
   onlyFailed: boolean
@@ -42,6 +45,7 @@ function SessionList({ query }: { query: URLSearchParams }) {
   const filter: SessionFilter = {
     status: SESSION_STATUSES.find((status) => status === query.get('status')) ?? null,
     project: query.get('project') ?? '',
+    client: query.get('client') ?? '',
     words: query.get('q') ?? '',
     onlyFailed: query.get('with') === 'failed',
   }
@@ -79,12 +83,13 @@ function SessionList({ query }: { query: URLSearchParams }) {
 
 /** Matching sessions, most recently updated first: one more than `max` if there are more. */
 function useSessionRows(filter: SessionFilter, max: number) {
-  const { status, project, words, onlyFailed } = filter
+  const { status, project, client, words, onlyFailed } = filter
   const isSearch = words !== '' || onlyFailed
   const request = {
     limit: isSearch ? MAX_SEARCHED : max + 1,
     ...(status === null ? {} : { status }),
     ...(project === '' ? {} : { project }),
+    ...(client === '' ? {} : { client }),
   }
   const { data, error, loading, reload } = useOperation('sessions', request)
   useReloadOnStream(isSessionChange, isSearch ? SEARCH_THROTTLE_MS : THROTTLE_MS, reload)
@@ -140,6 +145,15 @@ function SessionFilters({ filter, onChange }: SessionFiltersProps) {
           ...projects.map(({ key, name }) => ({ value: key, text: safeLine(name) })),
         ]}
         onSelect={(value) => onChange('project', value)}
+      />
+      <Select
+        label="Client"
+        value={filter.client}
+        options={[
+          { value: '', text: 'All clients' },
+          ...CLIENT_NAMES.map((name) => ({ value: name, text: CLIENT_TITLES[name] })),
+        ]}
+        onSelect={(value) => onChange('client', value)}
       />
       <label class="check soft">
         <input

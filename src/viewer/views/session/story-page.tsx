@@ -1,5 +1,7 @@
 /** One session from its first prompt to its last summary: figures, state machine, failed messages and turns. */
+
 import { useRef, useState } from 'preact/hooks'
+import { clientTitle } from '../../../domain/clients.ts'
 import { receivedNote } from '../../author.tsx'
 import { countFigure, ErrorNotice, type Figure, FigureList, LoadingRows } from '../../components/basics.tsx'
 import { ActionDialog, runWithToast, useBusy } from '../../components/dialog.tsx'
@@ -104,7 +106,7 @@ function StoryHead({ story, reload }: StoryProps) {
       <p class="soft small story-meta wrap">
         <span class="mono">{safeLine(row.session)}</span>
         <span>
-          {safeLine(row.client)} in <span class="mono">{safeLine(row.cwd)}</span>
+          {safeLine(clientTitle(row.client))} in <span class="mono">{safeLine(row.cwd)}</span>
         </span>
         <span>
           started <RelativeTime at={row.createdAt} />, last event <RelativeTime at={row.heardAt} />

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type MemoryEvent, OWN_MCP_TOOLS } from '../../src/domain/event.ts'
-import { EMPTY_OUTCOME, type HookPayload } from '../../src/hook/clients/adapter.ts'
-import { adapterFromArgs, CLIENT_ADAPTERS } from '../../src/hook/clients/index.ts'
-import { readPayloadFields } from '../../src/hook/payload.ts'
-import { readToolAction } from '../../src/observer/tool-events/tool-action.ts'
-import { loadSettings } from '../../src/settings/settings.ts'
-import { TestDesk } from '../mcp/desk.ts'
-import { ack, buildHook, Door, Hook } from './hook-process.ts'
+import { type MemoryEvent, OWN_MCP_TOOLS } from '../../../src/domain/event.ts'
+import { EMPTY_OUTCOME, type HookPayload } from '../../../src/hook/clients/adapter.ts'
+import { adapterFromArgs, CLIENT_ADAPTERS } from '../../../src/hook/clients/index.ts'
+import { readPayloadFields } from '../../../src/hook/payload.ts'
+import { readToolAction } from '../../../src/observer/tool-events/tool-action.ts'
+import { loadSettings } from '../../../src/settings/settings.ts'
+import { TestDesk } from '../../mcp/desk.ts'
+import { ack, buildHook, Door, Hook } from '../hook-process.ts'
 
 const { values: settings } = loadSettings('', {})
 const cursor = adapterFromArgs(['--client', 'cursor'])
@@ -22,8 +22,8 @@ const BASE = {
 
 function reported(fields: HookPayload): MemoryEvent | string {
   const payload = { ...BASE, ...fields }
-  const translated = cursor.translate(payload)
-  if (translated === null) return 'nothing to report'
+  const [translated] = cursor.translate(payload, {})
+  if (translated === undefined) return 'nothing to report'
   const reading = readPayloadFields(translated, JSON.stringify(payload), { settings, at: 1, client: cursor.name })
   return reading.type === 'event' ? reading.event : reading.reason
 }
