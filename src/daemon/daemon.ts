@@ -494,6 +494,7 @@ class DaemonParts implements Daemon {
         recall,
         keyOf,
         excluded: () => settings.CLAUDE_MEM_EXCLUDED_PROJECTS,
+        cleanAside: (event) => this.#server.cleanAside(event),
         beforeContext: (project) => this.#team.sessionStarts(project),
         question: (project) =>
           settings.CLAUDE_MEM_CONTEXT_MESSAGE === 'off' ? null : this.#projects.directories.takeQuestion(project),

@@ -4,7 +4,9 @@
  * start also gets its context, and a prompt its memories.
  */
 import type { Recall } from '../context/recall.ts'
+import type { CleanedEvent } from '../domain/clean-event.ts'
 import { type FileContextQuery, isTranscriptId, type MemoryEvent, type TurnEndEvent } from '../domain/event.ts'
+import { MAX_DEPTH } from '../domain/private-parts.ts'
 import { isExcluded } from '../domain/project.ts'
 import { EMPTY_CONTEXT, type RenderedContext } from '../domain/rendered-context.ts'
 import { faultPoint } from '../lib/faults.ts'
@@ -23,6 +25,8 @@ interface EventIntakeOptions {
   excluded?: () => readonly string[]
   /** Called before the context of a starting session is rendered; bounded, and usually at once. */
   beforeContext?: (project: string) => Promise<void>
+  /** Cleans a large event on another thread; the main thread serves others meanwhile. Missing: it is cleaned here. */
+  cleanAside?: (event: MemoryEvent) => Promise<CleanedEvent>
   /** What the user has to be asked about the directory with this key; null: nothing. Asked once. */
   question?: (project: string) => string | null
 }
@@ -33,10 +37,34 @@ export interface EventAnswer extends RenderedContext {
   skipped: string | null
 }
 
+/**
+ * Cleaning takes about 6 ms for 100,000 characters. A hook sends less of one output, because it has cut it; other programs
+ * send up to CLAUDE_MEM_MAX_MESSAGE_KB.
+ */
+const LARGE_EVENT_CHARS = 131_072
+
+/** Whether the texts of a value have more characters than this. It stops counting there. */
+function hasMoreText(value: unknown, most: number): boolean {
+  let left = most
+  const count = (part: unknown, depth: number): void => {
+    if (typeof part === 'string') left -= part.length
+    if (typeof part !== 'object' || part === null || depth > MAX_DEPTH) return
+    for (const one of Object.values(part)) {
+      if (left < 0) return
+      count(one, depth + 1)
+    }
+  }
+  count(value, 0)
+  return left < 0
+}
+
 export class EventIntake {
   readonly #options: EventIntakeOptions
   readonly #words = new TranscriptWords()
-  /** Sessions with a turn end that waits for its words. Their later events wait, too, so that the order is kept. */
+  /**
+   * Sessions with a turn end that waits for its words, or with a large event that is being cleaned. Their later events wait,
+   * too, so that the order is kept.
+   */
   readonly #waiting = new Map<string, Promise<void>>()
 
   constructor(options: EventIntakeOptions) {
@@ -48,9 +76,38 @@ export class EventIntake {
    * that took no context when its session started.
    */
   async accept(given: MemoryEvent, startContext = false): Promise<EventAnswer> {
-    const { supervisor, recall } = this.#options
     for (let before = this.#waiting.get(given.session); before; before = this.#waiting.get(given.session)) await before
-    const cleaned = supervisor.clean(given)
+    const { supervisor, cleanAside } = this.#options
+    if (cleanAside === undefined || !hasMoreText(given, LARGE_EVENT_CHARS)) {
+      return await this.#acceptCleaned(supervisor.clean(given), startContext)
+    }
+    // A thread that failed must not lose the event.
+    const cleaning = cleanAside(given).catch(() => supervisor.clean(given))
+    const { answer } = await this.#inTurn(given.session, cleaning, (cleaned) => ({
+      answer: this.#acceptCleaned(cleaned, startContext),
+    }))
+    return await answer
+  }
+
+  /** Runs `use` with the result before any event of the session that arrived meanwhile. */
+  async #inTurn<T, R>(session: string, result: Promise<T>, use: (value: T) => R): Promise<R> {
+    const used = result.then(
+      (value) => {
+        this.#waiting.delete(session)
+        return use(value)
+      },
+      (error: unknown) => {
+        this.#waiting.delete(session)
+        throw error
+      },
+    )
+    const settled = () => undefined
+    this.#waiting.set(session, used.then(settled, settled))
+    return await used
+  }
+
+  async #acceptCleaned(cleaned: CleanedEvent, startContext: boolean): Promise<EventAnswer> {
+    const { supervisor, recall } = this.#options
     if (cleaned.type === 'skipped') return { duplicate: false, skipped: cleaned.reason, ...EMPTY_CONTEXT }
     if (this.#words.isNeededFor(cleaned.event)) return await this.#acceptTurnEnd(cleaned.event)
     const { event } = cleaned
@@ -84,20 +141,13 @@ export class EventIntake {
   /** With what the agent wrote between tool uses, if its transcript can be read. */
   async #acceptTurnEnd(event: TurnEndEvent & { transcriptPath: string }): Promise<EventAnswer> {
     const { supervisor } = this.#options
-    const accepting = this.#words.read(event, this.#options.excluded?.()).then((words) => {
-      this.#waiting.delete(event.session)
+    const reading = this.#words.read(event, this.#options.excluded?.())
+    const { accepted } = await this.#inTurn(event.session, reading, (words) => {
       const cleaned = supervisor.clean({ ...event, words })
       // The result is awaited below; here only the order counts.
       return { accepted: supervisor.accept(cleaned.type === 'event' ? cleaned.event : event) }
     })
-    this.#waiting.set(
-      event.session,
-      accepting.then(
-        () => undefined,
-        () => undefined,
-      ),
-    )
-    const { duplicate } = await (await accepting).accepted
+    const { duplicate } = await accepted
     faultPoint('ack')
     return { duplicate, skipped: null, ...EMPTY_CONTEXT }
   }

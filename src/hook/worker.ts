@@ -1,12 +1,14 @@
 /**
- * Entry point of the thread on which the daemon reads payloads of the fast hook. Parsing and cleaning a large one takes tens of
- * milliseconds, and its project, transcript and private turns are in files that may lie on a slow disk: nothing of it may
- * delay the daemon's main thread. Payloads are read in the order in which they arrived, so a session's events keep theirs.
+ * Entry point of the thread on which the daemon reads payloads of the fast hook, and cleans large events of other programs.
+ * Parsing and cleaning a large one takes tens of milliseconds, and its project, transcript and private turns are in files that
+ * may lie on a slow disk: nothing of it may delay the daemon's main thread. Payloads are read in the order in which they
+ * arrived, so a session's events keep theirs.
  */
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { workerData } from 'node:worker_threads'
-import { type CleaningRules, pickRules } from '../domain/clean-event.ts'
+import { type CleanedEvent, type CleaningRules, cleanEvent, pickRules } from '../domain/clean-event.ts'
+import type { MemoryEvent } from '../domain/event.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { dataPaths } from '../lib/paths.ts'
 import { serveWorker } from '../lib/worker-rpc.ts'
@@ -46,6 +48,14 @@ function readPosted({ bytes, client, seed, at }: PostedPayload): HookReading & {
   return { ...reading, rules: pickRules(settings) }
 }
 
+function cleanGiven({ event, at }: { event: MemoryEvent; at: number }): {
+  cleaned: CleanedEvent
+  rules: CleaningRules
+} {
+  const rules = pickRules(loadHookSettings(workerData.dataDir, {}))
+  return { cleaned: cleanEvent(event, rules, at), rules }
+}
+
 /** Where the fast hook keeps a payload, in a file without a name. */
 const SHARED_MEMORY = '/dev/shm'
 /** The script removes its name at once: an older one is of a script that was killed, in ms. */
@@ -63,12 +73,12 @@ function removeStaleNames(): void {
   }
 }
 
-export type HookThread = { read: typeof readPosted; close(): void }
+export type HookThread = { read: typeof readPosted; clean: typeof cleanGiven; close(): void }
 
 await serveWorker(
   () => {
     removeStaleNames()
-    return { read: readPosted, close: () => undefined } satisfies HookThread
+    return { read: readPosted, clean: cleanGiven, close: () => undefined } satisfies HookThread
   },
   (error) => (error instanceof MemError ? error : new MemError('internal', errorMessage(error), { cause: error })),
 )

@@ -12,7 +12,8 @@ import type { DaemonContext } from '../api/context.ts'
 import { OPERATIONS, runOperation } from '../api/index.ts'
 import { type Caller, checkDoor } from '../api/operation.ts'
 import { eventSchema, parseInput } from '../api/schemas.ts'
-import type { CleaningRules } from '../domain/clean-event.ts'
+import type { CleanedEvent, CleaningRules } from '../domain/clean-event.ts'
+import type { MemoryEvent } from '../domain/event.ts'
 import { FILE_CONTEXT_TIMEOUT_MS } from '../domain/protocol.ts'
 import { deferStartContext } from '../hook/client-session.ts'
 import { EMPTY_OUTCOME, type HookOutcome, stringOrEmpty } from '../hook/clients/adapter.ts'
@@ -84,6 +85,17 @@ export class HookDoor {
       request.resume()
       sendError(response, error)
     }
+  }
+
+  /** Cleans a large event that came through another door, by the rules of now. */
+  async clean(event: MemoryEvent): Promise<CleanedEvent> {
+    const { context, now } = this.#options
+    const thread = await this.#openThread()
+    const { cleaned, rules } = await thread.clean({ event, at: now() })
+    // A skipped event was skipped by rules that the daemon may not have any more.
+    if (cleaned.type === 'skipped') return context.supervisor.clean(event)
+    context.supervisor.addCleaned(cleaned.event, rules)
+    return context.supervisor.clean(cleaned.event)
   }
 
   async #answer({ client, seed, colors }: HookQuery, bytes: Uint8Array, caller: Caller): Promise<string> {

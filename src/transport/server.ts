@@ -25,7 +25,9 @@ import {
   runHandler,
   type ViewerInfo,
 } from '../api/operation.ts'
+import type { CleanedEvent } from '../domain/clean-event.ts'
 import type { Door } from '../domain/doors.ts'
+import type { MemoryEvent } from '../domain/event.ts'
 import { PROTOCOL_VERSION } from '../domain/protocol.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -152,6 +154,11 @@ export class DaemonServer {
   }
   get subscribers(): number {
     return this.#subscriptions.size
+  }
+
+  /** Cleans a large event on the thread of the hooks. */
+  cleanAside(event: MemoryEvent): Promise<CleanedEvent> {
+    return this.#hooks.clean(event)
   }
 
   async listen(): Promise<void> {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MemoryEvent } from '../../src/domain/event.ts'
+import { openStoreReader } from '../../src/store/sqlite/reader.ts'
 import { DaemonSandbox } from '../support/daemon.ts'
 import { type EventDoor, eventDoors } from '../support/event-doors.ts'
 
@@ -101,6 +102,19 @@ const RULES: Record<string, { skipped: boolean; events: (session: string, marker
     skipped: true,
     events: (s, marker) => [toolUse(s, `${s}t`, 'mcp__claude-mem__search_memory', marker)],
   },
+  // Cleaned on another thread.
+  'private parts and secrets of a large event': {
+    skipped: false,
+    events: (s, marker) => {
+      const words = 'some words of an output\n'.repeat(2_000)
+      const fields = [`<private>${marker}</private>`, `export API_TOKEN=${marker}-${marker}`, 'done', 'again']
+      return [toolUse(s, `${s}t`, 'Bash', Object.fromEntries(fields.map((text, i) => [`f${i}`, words + text])))]
+    },
+  },
+  'a large event of a skipped tool': {
+    skipped: true,
+    events: (s, marker) => [toolUse(s, `${s}t`, 'Skipped', marker.repeat(50_000))],
+  },
   'a field that is too long': {
     skipped: false,
     events: (s, marker) => [
@@ -148,4 +162,21 @@ describe.each(DOOR_NAMES)('over %s', (doorName) => {
     const { view } = await place.ask((client) => client.call('session', { session, trace: 10 }))
     expect(view).toMatchObject({ row: { prompts: 1 }, messages: [{ kind: 'tool_use' }] })
   })
+})
+
+test('events of a session keep their order, also behind a large one', async () => {
+  const session = 'door-order-session'
+  const large = { stdout: 'words '.repeat(60_000), stderr: 'more '.repeat(60_000) }
+  const events = [
+    toolUse(session, 'large-1', 'Bash', large),
+    toolUse(session, 'small-1', 'Bash', 'small'),
+    toolUse(session, 'large-2', 'Bash', large),
+    { ...base(session, 'end-1'), kind: 'turn_end' as const, lastMessage: 'done', error: null, words: [] },
+    prompt(session, 'prompt-1', 'and now?'),
+  ]
+  await place.ask((client) => Promise.all(events.map((event) => client.call('event', { event, version: '' }))))
+  const reader = await openStoreReader(place.paths.database)
+  const stored = await reader.events(session, 10)
+  await reader.close()
+  expect(stored.map(({ eventId }) => eventId)).toEqual(events.map(({ id }) => id))
 })
