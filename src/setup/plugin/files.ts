@@ -1,9 +1,11 @@
 /**
  * The files of the Claude Code plugin, without the program that the build copies beside them (`dist/`, `prompts/`,
- * `assets/`). The directory stands alone: it works from any place, and is a marketplace of one plugin.
+ * `assets/`). The directory stands alone: it works from any place, and is a marketplace of one plugin. Its `gemini/` is an
+ * extension of Gemini CLI.
  */
 
 import { hookGroup, supportedEvents } from '../install/claude-code-events.ts'
+import { GEMINI_EVENTS, geminiHookEntry } from '../install/clients/gemini.ts'
 import { CLI_FILE, HOOK_FILE, MCP_ARGUMENT } from '../install/command-line.ts'
 import { SERVER_NAME } from '../install/entry-format.ts'
 import type { Json } from '../install/json-edit.ts'
@@ -40,9 +42,28 @@ export function pluginFiles({ name, version, description, license }: Package): R
     '.mcp.json': json({ mcpServers: { [SERVER_NAME]: server } }),
     // The program finds its version and its prompts beside this file.
     'package.json': json({ name, version, description, license, type: 'module' }),
+    ...geminiExtensionFiles({ name, version, description }),
     'commands/search.md': SEARCH_COMMAND,
     'commands/status.md': STATUS_COMMAND,
     'skills/memory/SKILL.md': MEMORY_SKILL,
+  }
+}
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it
+const EXTENSION = '${extensionPath}'
+
+/**
+ * An extension of Gemini CLI in a directory of its own: `gemini extensions link gemini`. Both clients read
+ * `hooks/hooks.json`, and an event that it does not know makes Claude Code ignore all hooks of a plugin. It runs the program
+ * in the directory above, so it is linked, not copied.
+ */
+function geminiExtensionFiles({ name, version, description }: Omit<Package, 'license'>): Record<string, string> {
+  const command = `node "${EXTENSION}/../dist/${HOOK_FILE}" --client gemini`
+  const hooks = GEMINI_EVENTS.map((event): [string, Json] => [event, [{ hooks: [geminiHookEntry(event, command)] }]])
+  const server = { command: 'node', args: [`${EXTENSION}/../dist/${CLI_FILE}`, MCP_ARGUMENT] }
+  return {
+    'gemini/gemini-extension.json': json({ name, version, description, mcpServers: { [SERVER_NAME]: server } }),
+    'gemini/hooks/hooks.json': json({ hooks: Object.fromEntries(hooks) }),
   }
 }
 

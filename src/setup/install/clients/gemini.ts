@@ -2,11 +2,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import type { Json } from '../json-edit.ts'
 import { findClientProgram, type InstallAdapter, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
 
 const TIMEOUT_MS = 10_000
 /** Its PreCompress is reported before nearly every request, and is not registered. */
-const GEMINI_EVENTS = ['SessionStart', 'BeforeAgent', 'AfterTool', 'AfterAgent', 'SessionEnd']
+export const GEMINI_EVENTS = ['SessionStart', 'BeforeAgent', 'AfterTool', 'AfterAgent', 'SessionEnd']
+
+export function geminiHookEntry(event: string, command: string): { [name: string]: Json } {
+  return { name: `claude-mem-${event}`, type: 'command', command, timeout: TIMEOUT_MS }
+}
 
 export const geminiInstall: InstallAdapter = {
   name: 'gemini',
@@ -27,12 +32,7 @@ export const geminiInstall: InstallAdapter = {
       command,
       commands: [command, serverCommand(node, server.args)],
       server,
-      hookEntry: (event, line) => ({
-        name: `claude-mem-${event}`,
-        type: 'command',
-        command: line,
-        timeout: TIMEOUT_MS,
-      }),
+      hookEntry: geminiHookEntry,
     }
   },
   notes: ({ scope }) => [
