@@ -17,6 +17,8 @@ const ROOT = '${CLAUDE_PLUGIN_ROOT}'
 /** The client puts it before the names of commands: /mem:search. */
 const PLUGIN_NAME = 'mem'
 
+const CODEX_SERVERS = '.codex-plugin/mcp.json'
+
 interface Package {
   name: string
   version: string
@@ -42,11 +44,27 @@ export function pluginFiles({ name, version, description, license }: Package): R
     '.mcp.json': json({ mcpServers: { [SERVER_NAME]: server } }),
     // The program finds its version and its prompts beside this file.
     'package.json': json({ name, version, description, license, type: 'module' }),
+    '.codex-plugin/plugin.json': json({ ...plugin, mcpServers: `./${CODEX_SERVERS}` }),
+    [CODEX_SERVERS]: json({ mcpServers: { [SERVER_NAME]: codexServer(name, version) } }),
     ...geminiExtensionFiles({ name, version, description }),
     'commands/search.md': SEARCH_COMMAND,
     'commands/status.md': STATUS_COMMAND,
     'skills/memory/SKILL.md': MEMORY_SKILL,
   }
+}
+
+/**
+ * Codex installs this plugin too. It replaces no variable in the entry of a server and tells it neither the plugin's directory nor
+ * `CODEX_HOME`, and with a `cwd` the server would not know the project: so the program is looked for where Codex puts it.
+ */
+function codexServer(marketplace: string, version: string): Json {
+  const place = ['.codex', 'plugins', 'cache', marketplace, PLUGIN_NAME, version, 'dist', CLI_FILE]
+  const code = [
+    `const file = require('path').join(require('os').homedir(), ${place.map((name) => `'${name}'`).join(', ')})`,
+    'process.argv.splice(1, 0, file)',
+    "import(require('url').pathToFileURL(file))",
+  ]
+  return { command: 'node', args: ['-e', code.join('; '), MCP_ARGUMENT] }
 }
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the client replaces it

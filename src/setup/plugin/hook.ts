@@ -6,20 +6,26 @@ import { readRegularFileSync, readTextFile } from '../../lib/files.ts'
 
 const HOOK = join(__dirname, 'dist', 'hook.cjs')
 
+/** Codex installs the same plugin; it names the directory by a variable that Claude Code does not set. */
+const isCodex = process.env.PLUGIN_ROOT !== undefined
+
 if (!existsSync(HOOK)) answer(missingProgramMessage())
 else if (isInstalled()) answer({})
-else require(HOOK)
+else {
+  if (isCodex) process.argv.push('--client', 'codex')
+  require(HOOK)
+}
 
+/** Codex takes no empty answer to some events. */
 function answer(more: { systemMessage?: string }): void {
+  if (isCodex) return
   writeSync(1, `${JSON.stringify({ continue: true, suppressOutput: true, ...more })}\n`)
 }
 
 /** Whether `claude-mem install` registered a hook: the session would get its context twice. */
 function isInstalled(): boolean {
-  const { CLAUDE_CONFIG_DIR: configured } = process.env
-  const directory = configured === undefined || configured === '' ? join(homedir(), '.claude') : configured
   try {
-    const settings = readRegularFileSync(join(directory, 'settings.json')).toString('utf8')
+    const settings = readRegularFileSync(hooksFile()).toString('utf8')
     const directories = [...settings.matchAll(/([^"\\]+)\/(?:hook\.cjs|fast-hook\.sh)\b/g)].map(
       ([, directory = '']) => directory,
     )
@@ -27,6 +33,12 @@ function isInstalled(): boolean {
   } catch {
     return false
   }
+}
+
+function hooksFile(): string {
+  const { CLAUDE_CONFIG_DIR, CODEX_HOME } = process.env
+  if (isCodex) return join(CODEX_HOME || join(homedir(), '.codex'), 'hooks.json')
+  return join(CLAUDE_CONFIG_DIR || join(homedir(), '.claude'), 'settings.json')
 }
 
 /** A clone or another data directory may have any name. */
