@@ -66,6 +66,7 @@ const program = build({
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
   plugins: [
+    { name: 'yargs', setup: withoutWorkingDirectory },
     {
       name: MCP_SERVER,
       setup: ({ onResolve }) =>
@@ -128,6 +129,19 @@ writeNotices(results.flatMap((result) => Object.keys(result?.metafile?.inputs ??
 await writeBuildInfo()
 await writePlugin(join(outdir, 'plugin'))
 await writeFastHook(join(outdir, 'fast-hook.sh'))
+
+/**
+ * Outside of node_modules yargs asks for the working directory when it is loaded, which fails where that was deleted; only its
+ * look for a package.json would need it.
+ */
+function withoutWorkingDirectory({ onLoad }) {
+  onLoad({ filter: /yargs[\\/]lib[\\/]platform-shims[\\/]esm\.mjs$/ }, ({ path }) => {
+    const text = readFileSync(path, 'utf8')
+    const contents = text.replace('mainFilename || process.cwd()', 'mainFilename || dirname(__dirname)')
+    if (contents === text) throw new Error(`${path} has changed; see withoutWorkingDirectory in scripts/build.mjs`)
+    return { contents, loader: 'js' }
+  })
+}
 
 async function viewer() {
   const { CHARTS } = await loaded('src/statechart/machine-charts.ts')

@@ -66,12 +66,14 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     const { place, run, env } = at(TWO_SPACES)
     env.PATH = `${place.bin}:/usr/bin:/bin`
     const stop = () => place.commands.find((command) => command.startsWith('Stop: '))
-    const fast = `Stop: /bin/sh "${join(program.dist, 'fast-hook.sh')}" "${process.execPath}" "/usr/bin/curl"`
+    const fast = `Stop: /bin/sh "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'fast-hook.sh')}" "${process.execPath}" "/usr/bin/curl"`
     expect((await run('install', '--hook', 'fast')).code).toBe(0)
     expect(stop()).toBe(fast)
     expect((await run('install')).stdout).toMatch(/is already installed in .+; nothing changed/)
     expect((await run('install', '--hook', 'websocket')).code).toBe(0)
-    expect(stop()).toBe(`Stop: "${process.execPath}" "${join(program.dist, 'hook.cjs')}"`)
+    expect(stop()).toBe(
+      `Stop: "${process.execPath}" "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'hook.cjs')}"`,
+    )
     expect((await run('install', '--hook', 'fast')).code).toBe(0)
     // The curl is gone: the hook that works everywhere is registered instead.
     env.PATH = `${place.bin}:/nonexistent`
