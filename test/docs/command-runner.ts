@@ -80,12 +80,19 @@ const EXPECTED_FAILURES: readonly ExpectedFailure[] = [
     output: /claude-mem install/,
     reason: 'no program is installed; test/setup/program runs them with one',
   },
+  {
+    command: /^claude-mem install --client codex --trust-hooks$/,
+    code: 1,
+    output: /PATH/,
+    reason: 'Codex is not installed',
+  },
   { command: /^claude-mem uninstall --purge$/, code: 1, output: /--yes/, reason: 'asks first, which needs a terminal' },
 ]
 
 /** What the user of an example has done before. */
 const PREPARATIONS: readonly (readonly [command: RegExp, preparation: string])[] = [
   [/^claude-mem (?:team(?! connect)|flush --wait)/, 'claude-mem team connect "$URL" --share .'],
+  [/^claude-mem install --client all/, 'mkdir -p ~/.codex ~/.gemini'],
   [/^claude-mem start/, 'claude-mem stop'],
   [/export memory\.jsonl/, 'rm memory.jsonl'],
   [/projects rename "Shop, old"/, 'claude-mem projects rename shop "Shop, old"'],
