@@ -283,7 +283,9 @@ function readStdin(stdin: number): Buffer | null {
 /** A pipe that the client made non-blocking returns EAGAIN instead of waiting. */
 const BUSY_WAIT_MS = 2
 
+/** Nothing, not even a line break, where there is no answer: some clients take any output for one. */
 function writeLine(stdout: number, line: string): void {
+  if (line === '') return
   const bytes = Buffer.from(`${line}\n`)
   for (let at = 0; at < bytes.length; ) {
     try {

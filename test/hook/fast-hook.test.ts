@@ -139,6 +139,38 @@ describe('a daemon that answers', () => {
     expect(comparable(await place.stored(other))).toEqual(comparable(await place.stored(one)))
   }, 120_000)
 
+  it('gives both hooks the same bytes for other clients, also none, and the context once', async () => {
+    await place.sandbox.ask((client) =>
+      client.call('remember', {
+        project: projectOfDirectory(place.cwd),
+        cwd: place.cwd,
+        title: 'The cart is rounded',
+        text: 'Totals of the cart are rounded to cents',
+        by: 'person',
+      }),
+    )
+    const events: [string, string, Record<string, unknown>, RegExp][] = [
+      ['codex', 'SessionStart', { source: 'startup', model: 'm' }, /Totals of the cart/],
+      ['codex', 'UserPromptSubmit', { turn_id: 't1', prompt: 'go' }, /^/],
+      ['codex', 'Stop', { turn_id: 't1', last_assistant_message: 'done' }, /^$/],
+      ['gemini', 'SessionStart', { source: 'startup', timestamp: 'a' }, /^(?!.*Totals)/],
+      ['gemini', 'BeforeAgent', { prompt: 'go', timestamp: 'b' }, /Totals of the cart/],
+      ['gemini', 'BeforeAgent', { prompt: 'go on', timestamp: 'c' }, /^(?!.*Totals)/],
+      ['gemini', 'AfterAgent', { prompt: 'go', prompt_response: 'done', timestamp: 'd' }, /^/],
+      ['qwen', 'SessionStart', { source: 'startup' }, /Totals of the cart/],
+      ['copilot', 'SessionStart', { source: 'startup', timestamp: 1 }, /^/],
+    ]
+    const sessions = new Map<string, [string, string]>()
+    for (const [client, event, fields, answer] of events) {
+      const [one, other] = sessions.get(client) ?? [newSession(), newSession()]
+      sessions.set(client, [one, other])
+      const expected = await place.plain(claude(one, event, fields), {}, ['--client', client])
+      expect(expected, `${client} ${event}`).toMatchObject({ code: 0, stdout: expect.stringMatching(answer) })
+      expect(await place.fast(claude(other, event, fields), { args: ['--client', client] })).toEqual(expected)
+    }
+    expect(place.nodeStarts()).toBe(0)
+  }, 120_000)
+
   it('gets each payload exactly, in every shell, kept in memory or in a variable', async () => {
     const hostile = `quotes " ' \\ \` $(touch /tmp/x) \${HOME} %s %d * ? [a] ~ & | ; < > \t é 😀 x\n\n`
     const scripts = [undefined, place.withoutSharedMemory()]
