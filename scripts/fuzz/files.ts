@@ -1,7 +1,6 @@
 /** Targets that are files and processes: the spool, files to import, and the real hook process. */
 
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { dirname, join } from 'node:path'
@@ -9,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { isExcluded } from '../../src/domain/project.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { adapterFromArgs } from '../../src/hook/clients/index.ts'
+import { parseJsonObject } from '../../src/hook/payload.ts'
 import { errorMessage, MemError } from '../../src/lib/errors.ts'
 import { readFileChunks } from '../../src/lib/files.ts'
 import { OriginalDatabase } from '../../src/store/sqlite/original-database.ts'
@@ -18,7 +19,7 @@ import { originalSource } from '../../src/transfer/exchange/original.ts'
 import { readLines } from '../../src/transfer/transcripts/lines.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
 import type { Random } from '../lib/random.ts'
-import { HOOK, isAnswer } from '../lib/sandbox.ts'
+import { HOOK } from '../lib/sandbox.ts'
 import { mutateBytes, mutateJson, mutateText } from './mutate.ts'
 import { hookInput } from './parsers.ts'
 import { exportLines, memoryEvent } from './samples.ts'
@@ -211,16 +212,35 @@ export const hookProcessTarget: TargetSpec = {
       const { client, raw } = hookInput(random)
       const { code, stdout } = await runHookWith(raw, ['--client', client.replaceAll('\0', '')], env)
       if (code !== 0) throw new Finding(`a hook ended with exit code ${code}`)
-      if (!isAnswer(stdout)) throw new Finding(`a hook wrote something else than its answer: ${stdout.slice(0, 100)}`)
+      if (!isAnswerTo(client, stdout)) {
+        throw new Finding(`a hook wrote something else than its answer: ${stdout.slice(0, 100)}`)
+      }
     },
     close: () => undefined,
   }),
 }
 
+const ANSWERED_EVENTS = ['', 'SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop', 'SessionEnd']
+
+/** One line with an object that has only fields of this client's answers; nothing, if it takes none to some event. */
+function isAnswerTo(client: string, text: string): boolean {
+  const adapter = adapterFromArgs(['--client', client])
+  const answers = ANSWERED_EVENTS.flatMap((event) => [
+    adapter.answer({ event, context: '', message: '' }),
+    adapter.answer({ event, context: 'c', message: 'm' }),
+  ])
+  if (text === '') return answers.includes(null)
+  const sent = parseJsonObject(text)
+  if (sent === null || text.trimEnd().includes('\n')) return false
+  const known = new Set(answers.flatMap((answer) => Object.keys(answer ?? {})))
+  return Object.keys(sent).every((name) => known.has(name))
+}
+
 const DOOR_LANES = 8
 
 /** Answers of the daemon to a payload that it leaves to the hook's own process. */
-const LEFT_TO_THE_HOOK = [413, 422, 503]
+const REFUSED = 503
+const LEFT_TO_THE_HOOK = [413, 422, REFUSED]
 
 export const hookDoorTarget: TargetSpec = {
   about: 'payloads, posted to the daemon as the fast hook posts them',
@@ -236,7 +256,7 @@ export const hookDoorTarget: TargetSpec = {
         if (LEFT_TO_THE_HOOK.includes(status)) return
         if (status !== 200) throw new Finding(`the daemon answered a payload with ${status}`)
         const [line = '', seed] = text.split('\n')
-        if (!isAnswer(line) || seed !== `fuzz-${index}`) {
+        if (!isAnswerTo(client, line) || seed !== `fuzz-${index}`) {
           throw new Finding(
             `the daemon answered something else than a line of JSON and the seed: ${text.slice(0, 100)}`,
           )
@@ -251,8 +271,15 @@ async function postPayload(socketPath: string, path: string, raw: string): Promi
   const body = Buffer.from(raw)
   const headers = { 'content-length': body.length }
   const sent = request({ socketPath, path, method: 'POST', headers, agent: false })
+  // A payload that is refused is not read to its end: the rest of it cannot be written.
+  sent.on('error', () => undefined)
+  const answered = new Promise<IncomingMessage | null>((resolve) => {
+    sent.once('response', resolve)
+    sent.once('close', () => resolve(null))
+  })
   sent.end(body)
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const response = await answered
+  if (response === null) return { status: REFUSED, text: '' }
   let text = ''
   for await (const chunk of response) text += chunk
   return { status: response.statusCode ?? 0, text }
