@@ -191,7 +191,14 @@ function ensureInstalled() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lockFile) return
   printNote('installing packages (two of them compile native code; this takes a few minutes the first time)…')
   // Not `npm ci`: the lock file names only the platform packages of the machine that wrote it.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund'], { ...nodeHeaders(), ...process.env })
+  const install = ['install', '--no-save', '--no-audit', '--no-fund']
+  const env = { ...nodeHeaders(), ...process.env }
+  if (statusOf('npm', install, env) !== 0) {
+    // hnswlib-node has no prebuilt binary, and everything works without it.
+    printNote('that failed; if there is no compiler, this may work: only what is needed is built…')
+    run('npm', [...install, '--ignore-scripts'], env)
+    run('npm', ['rebuild', 'better-sqlite3', 'esbuild'], env)
+  }
   mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, lockFile)
 }
@@ -213,12 +220,17 @@ function ensureBuilt() {
 
 /** Runs a program in this terminal; ends this process with its exit code if it fails. */
 function run(program, args, env = process.env) {
+  const status = statusOf(program, args, env)
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+function statusOf(program, args, env) {
   // npm is a script on Windows: run it with this node.
   const npm = program === 'npm' ? process.env.npm_execpath : undefined
   const [command, all] = npm === undefined ? [program, args] : [process.execPath, [npm, ...args]]
   const { status, error } = spawnSync(command, all, { cwd: root, stdio: 'inherit', env })
   if (error !== undefined) fail(`${program} could not be run: ${error.message}`)
-  if (status !== 0) process.exit(status ?? 1)
+  return status
 }
 
 function newestTime(path) {
