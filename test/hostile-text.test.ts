@@ -4,15 +4,4 @@
  */
 import { describeHostileText } from './support/hostile-cases.ts'
 
-describeHostileText([
-  ' ',
-  '\n',
-  'a',
-  '"',
-  '.',
-  '- ',
-  'a\n',
-  '[](',
-  '\\"',
-  'password: ',
-])
+describeHostileText([' ', '\n', 'a', '"', '.', '- ', 'a\n', '[](', '\\"', 'password: '])
