@@ -204,7 +204,7 @@ async function writeBuildInfo() {
   writeFileSync(join(outdir, 'build.json'), `${JSON.stringify({ version, schema: SCHEMA_VERSION })}\n`)
 }
 
-/** A directory that stands alone: the program is copied into it. It is no part of the package. */
+/** Self-contained: the program is copied into the directory. Not part of the npm package. */
 async function writePlugin(directory) {
   const { pluginFiles } = await loaded('src/setup/plugin/files.ts')
   for (const [path, content] of Object.entries(pluginFiles({ ...manifest, version }))) {

@@ -4,7 +4,7 @@
  * cleans, delivers and spools it as for every client.
  *
  * - Where OpenCode waits for a plugin (a prompt, the end of a tool, a compaction) the plugin waits for the hook: the event
- *   is durable before the client goes on.
+ *   is durable before the client continues.
  * - Where it does not (`event`) the hook is started at once and detached, with the payload on its standard input: it
  *   survives the client. `opencode run` exits right after `session.idle`.
  * - The context of the session goes into the system prompt of each model call, what was recalled for a prompt into its
@@ -32,7 +32,7 @@ interface Answer {
 
 const NO_ANSWER: Answer = { context: '', message: '' }
 
-/** The longest that OpenCode waits for a hook, which goes on all the same. A hook that starts a session waits for a team. */
+/** Timeout of OpenCode's wait for a hook; the hook itself is not cancelled. A hook that starts a session waits for a team. */
 const WAIT_MS = 8_000
 /** Between the exit of a hook and the end of its output. */
 const EXIT_GRACE_MS = 100

@@ -350,9 +350,10 @@ async function chooseHook(
   ])
   const canAsk = cli.interactive && !cli.json && !dryRun
   const options = { dataDir: cli.paths.dataDir, now: new Date(), dryRun }
-  const kinds = clients.map(({ adapter, where, program }) => registeredHookKind(adapter, where, program, options))
-  const registered = given === null && kinds.includes('fast') ? 'fast' : null
-  if (given === null && registered !== 'fast' && !canAsk) return websocket
+  const isRegistered =
+    given === null &&
+    clients.some(({ adapter, where, program }) => registeredHookKind(adapter, where, program, options) === 'fast')
+  if (given === null && !isRegistered && !canAsk) return websocket
   const search = await findFastHook(own, cli.env)
   if (search.type === 'missing') {
     if (given === 'fast') {
@@ -361,10 +362,10 @@ async function chooseHook(
         `the fast hook does not work here: ${search.reason}. Nothing was changed; to install without it: --hook websocket`,
       )
     }
-    if (registered !== 'fast') return websocket
+    if (!isRegistered) return websocket
     return { curl: null, notes: [`The fast hook was registered, but it does not work any more: ${search.reason}.`] }
   }
-  if (given === 'fast' || registered === 'fast') return { curl: search.curl, notes: [] }
+  if (given === 'fast' || isRegistered) return { curl: search.curl, notes: [] }
   const { fastMs, websocketMs } = await measureHooks(own, search.curl, cli.env)
   if (fastMs >= websocketMs) return websocket
   const question =

@@ -5,7 +5,7 @@
  */
 import { MemError } from '../../lib/errors.ts'
 
-/** A table with its lines, up to the next header. The first one has an empty path: what stands before any header. */
+/** A table with its lines, up to the next header. The first one has an empty path: the lines before any header. */
 export interface TomlTable {
   path: string[]
   /** `[[…]]` */

@@ -1,6 +1,6 @@
 /**
  * The files of the Claude Code plugin, without the program that the build copies beside them (`dist/`, `prompts/`,
- * `assets/`). The directory stands alone: it works from any place, and is a marketplace of one plugin. Its `gemini/` is an
+ * `assets/`). The directory is self-contained: it works from any place, and is a marketplace of one plugin. Its `gemini/` is an
  * extension of Gemini CLI.
  */
 

@@ -144,7 +144,7 @@ export function switchProgram(paths: Paths, program: InstalledProgram): void {
   }
 }
 
-/** On Windows a junction cannot be replaced at once: it is missing for a moment. */
+/** On Windows a junction cannot be replaced at once: it does not exist between removal and creation. */
 function replaceLink(paths: Paths, link: string, target: string): void {
   const file = join(paths.program, link)
   const made = join(paths.program, `.partial-${link}-${process.pid}`)
