@@ -11,10 +11,11 @@ import { applicableRules, PRIVATE_KEYS, type SecretRule } from './secret-formats
 
 /** Replaces every secret by `[secret:kind]`. Idempotent. */
 export function maskSecrets(text: string): string {
-  let masked = maskSecretManifests(maskQuotedFiles(removeSpans(text, PRIVATE_KEYS)))
+  let masked = text
   // Repeated until nothing changes: masking one secret may reveal the start of the next.
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const before = masked
+    masked = maskSecretManifests(maskQuotedFiles(removeSpans(masked, PRIVATE_KEYS)))
     for (const rule of applicableRules(masked)) masked = applyRule(masked, rule)
     masked = maskAssignments(maskCommands(masked))
     if (masked === before) break
