@@ -110,7 +110,8 @@ function ageWeight(one: { session: string; at: number }, last: LastSession | nul
   if (last === null || isHandWritten(one)) return 1
   const { session, at } = one
   if (session !== last.session) return OTHER_SESSION_WEIGHT / (1 + Math.max(0, last.to - at) / DAY_MS / HALF_LIFE_DAYS)
-  const progress = last.to === last.from ? 1 : (at - last.from) / (last.to - last.from)
+  // A pinned one, which does not count for the session's times, may be older than its other memories.
+  const progress = last.to === last.from ? 1 : Math.max(0, at - last.from) / (last.to - last.from)
   return SESSION_START_WEIGHT + (1 - SESSION_START_WEIGHT) * progress
 }
 

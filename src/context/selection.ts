@@ -440,7 +440,7 @@ class WaitingQueue {
   }
 
   hasBetter(score: number): boolean {
-    return (this.#sorted.at(-1)?.score ?? 0) > score
+    return (this.#sorted.at(-1)?.score ?? Number.NEGATIVE_INFINITY) > score
   }
 
   add(one: Waiting): void {

@@ -582,6 +582,13 @@ describe('arbitrary memories', () => {
     expect(text.length).toBeLessThanOrEqual(10_000)
   })
 
+  test('pinned.off: one that is much older than the rest of its session is an observation like others', () => {
+    const pinned = observation(17, { session: 'monday', createdAt: at(1, 9, 0), title: 'Never log card numbers' })
+    const parts = CONTEXT_PARTS.filter((part) => part !== 'pinned')
+    const text = rendered({ observations: MEMORIES, pinned: [pinned], summaries: [summary()] }, { parts })
+    expect(ids(text)).toContain(17)
+  })
+
   test('text.deterministic: the same memory on the same day, loaded in any order', () => {
     fc.assert(
       fc.property(anything, settings, fc.integer({ min: at(17, 0, 0), max: at(17, 23, 59) }), (all, options, now) => {
