@@ -5,7 +5,7 @@
  */
 import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, normalize, resolve } from 'node:path'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { MemError } from '../../lib/errors.ts'
 import { readTextFile } from '../../lib/files.ts'
@@ -15,6 +15,8 @@ import type { Paths } from '../../lib/paths.ts'
 import { readBuildInfo, UNCHANGED } from './place.ts'
 
 const PACKAGE = 'claude-mem'
+/** The command's file in a package of ours. */
+const COMMAND_FILE = 'dist/cli.js'
 const DRIVER = 'better-sqlite3'
 const DRIVER_BINARY = join('build', 'Release', 'better_sqlite3.node')
 
@@ -60,14 +62,31 @@ export async function fetchProgram(source: ProgramSource, paths: Paths, options:
 
 /** The newest version in the registry. */
 export async function newestVersion(options: Omit<FetchProgramOptions, 'directory'>): Promise<string> {
-  const printed = await runNpm(['view', PACKAGE, 'version'], { cwd: dirname(process.execPath), ...options })
-  const version = printed.trim()
-  if (!/^\d+\.\d+\.\d+/.test(version)) throw new MemError('internal', `npm named no version of ${PACKAGE}: ${version}`)
+  return await requireOurs(`${PACKAGE}@latest`, options)
+}
+
+/** The version that is meant. Throws if the registry has another program under our name. */
+async function requireOurs(wanted: string, { env, signal }: Omit<FetchProgramOptions, 'directory'>): Promise<string> {
+  const args = ['view', wanted, 'version', 'bin', '--json']
+  const printed = await runNpm(args, { cwd: dirname(process.execPath), env, signal })
+  const { version, bin } = parseJsonObject(printed) ?? {}
+  if (typeof version !== 'string' || !/^\d+\.\d+\.\d+/.test(version)) {
+    throw new MemError('not_found', `the registry has no ${wanted}. ${UNCHANGED}`)
+  }
+  const command: unknown = typeof bin === 'object' && bin !== null ? Reflect.get(bin, PACKAGE) : bin
+  if (typeof command !== 'string' || normalize(command) !== normalize(COMMAND_FILE)) {
+    throw new MemError(
+      'bad_request',
+      `${wanted} in the registry (${version}) is another program with the same name. ` +
+        `To update: claude-mem update --from FILE, with a packed file or a directory of this one. ${UNCHANGED}`,
+    )
+  }
   return version
 }
 
 /** Without scripts: what they would compile is usually here already. Resolves with the package's directory. */
 async function unpack(wanted: string, { directory, env, signal }: FetchProgramOptions): Promise<string> {
+  if (wanted.startsWith(`${PACKAGE}@`)) await requireOurs(wanted, { env, signal })
   writeFileSync(join(directory, 'package.json'), '{ "private": true }\n')
   const args = [
     'install',
