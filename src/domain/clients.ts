@@ -7,7 +7,6 @@ export const CLIENT_TITLES = {
   copilot: 'Copilot CLI',
   cursor: 'Cursor',
   qwen: 'Qwen Code',
-  cline: 'Cline',
 } as const
 
 export type ClientName = keyof typeof CLIENT_TITLES
@@ -15,5 +14,10 @@ export const CLIENT_NAMES = Object.keys(CLIENT_TITLES) as ClientName[]
 
 /** The title of a client; the stored name itself if it is another program (`rest`, an import). */
 export function clientTitle(name: string): string {
-  return CLIENT_NAMES.includes(name as ClientName) ? CLIENT_TITLES[name as ClientName] : name
+  return agentTitle(name) ?? name
+}
+
+/** Null: no agent, but another program, or nothing is known. */
+export function agentTitle(name: string | null): string | null {
+  return CLIENT_NAMES.includes(name as ClientName) ? CLIENT_TITLES[name as ClientName] : null
 }

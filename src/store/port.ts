@@ -192,6 +192,8 @@ export interface RecordedEvent
 
 /** What an observation was made from. */
 export interface ObservationProvenance {
+  /** The client of its session; null where no session is known. */
+  client: string | null
   /** The prompt of the turn. */
   prompt: PromptRow | null
   /** In the order in which they were reported. Empty for an observation written by hand or imported. */

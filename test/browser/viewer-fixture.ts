@@ -46,6 +46,14 @@ export class ViewerFixture {
     }
   }
 
+  /** The hook as it is registered in another client. */
+  async runHooksOf(client: string, ...payloads: object[]): Promise<void> {
+    for (const payload of payloads) {
+      const { code, stdout } = await this.daemon.hook(payload, this.#env, { args: ['--client', client] })
+      if (code !== 0) throw new Error(`the hook exited with ${code}: ${stdout}`)
+    }
+  }
+
   link(): Promise<string> {
     return this.daemon.ask(async (client) => (await client.call('viewer_link')).url)
   }

@@ -116,6 +116,41 @@ describe('viewer.memory', () => {
   })
 })
 
+describe('who', () => {
+  test('each session and each memory says which agent it is from', async () => {
+    const session = 'c0de0001-0000-4000-8000-000000000001'
+    const codex = { session_id: session, turn_id: 'turn-1', cwd: '/tmp/island', model: 'gpt-5.5' }
+    await fixture.runHooksOf(
+      'codex',
+      { ...codex, hook_event_name: 'SessionStart', source: 'startup' },
+      { ...codex, hook_event_name: 'UserPromptSubmit', prompt: 'Why does the buoy drift?' },
+      {
+        ...codex,
+        hook_event_name: 'Stop',
+        last_assistant_message: 'The buoy drifts because its chain is too long. Decided to shorten the chain to 12 m.',
+      },
+    )
+    const learned = async () => {
+      const { answer } = await fixture.daemon.ask((client) =>
+        client.call('search', { query: 'buoy chain', kinds: ['observation'] }),
+      )
+      return answer.hits.find(({ session: from }) => from === session)
+    }
+    await expect.poll(learned).toBeDefined()
+    const id = (await learned())?.id
+    const now = await watch('#/now')
+    await now.page.getByText('Codex', { exact: true }).first().waitFor()
+    const story = await watch(`#/session/${session}`)
+    await story.page
+      .getByText(/Codex in/)
+      .first()
+      .waitFor()
+    const memory = await watch(`#/memory/${id}`)
+    await memory.page.locator('[data-testid=memory-open]').getByText('What Codex did').waitFor()
+    for (const { errors } of [now, story, memory]) expect(errors).toEqual([])
+  })
+})
+
 /** A turn with passages of its prompt, its command and its last message. */
 async function workOnFoghorn(session: string) {
   const turn = { session, prompt: `${session}-prompt`, cwd: '/tmp/island' }

@@ -165,6 +165,7 @@ describe('inspect --message.output', () => {
 
 describe('inspect --observation.output', () => {
   const origin = {
+    client: 'codex',
     prompt: { number: 1, text: 'Do the tests pass?', private: false, at: NOW - 90_000 },
     events: [event],
     effectId: 'effect-1',
@@ -175,6 +176,7 @@ describe('inspect --observation.output', () => {
   it('prints the prompt, the tool uses, the effect and its calls', () => {
     const text = provenanceLines({ observation: observationOf({}), origin }, false, display).join('\n')
     expect(text).toContain('│ Do the tests pass?')
+    expect(text).toContain('Events of Codex')
     expect(text).toMatch(/toolu_1 {2}[\d: -]+ {2}tool_use Bash\n {2}│ \{"command":"npm test"\}/)
     expect(text).toContain('effect effect-1')
     expect(text).toContain('prompts v3')
@@ -182,7 +184,7 @@ describe('inspect --observation.output', () => {
   })
 
   it('prints that an observation was written by hand', () => {
-    const bare = { prompt: null, events: [], effectId: null, calls: [], trace: [] }
+    const bare = { client: null, prompt: null, events: [], effectId: null, calls: [], trace: [] }
     const text = provenanceLines({ observation: observationOf({}), origin: bare }, false, display).join('\n')
     expect(text).toContain('none: it was written by hand or imported')
     expect(text).not.toContain('Calls')
@@ -191,6 +193,7 @@ describe('inspect --observation.output', () => {
   it('is sanitised and fits the terminal', () => {
     const evil = {
       ...origin,
+      client: EVIL,
       prompt: { ...origin.prompt, text: EVIL.repeat(30) },
       events: [{ ...event, eventId: EVIL, tool: EVIL, payload: { ...payload, input: EVIL.repeat(30) } }],
       effectId: EVIL,

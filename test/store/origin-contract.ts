@@ -102,6 +102,7 @@ export function originContract(current: () => Store, committed: Committed): void
     test('origin.leadsFromAnObservationToItsPromptEventsCallsAndTransitions', async () => {
       const origin = await current().provenance(await turn())
       expect(origin).toMatchObject({
+        client: 'claude-code',
         prompt: { number: 1, text: 'fix the login', private: false },
         effectId: 'e1',
         events: [{ eventId: '1', outcome: 'observed', effectId: 'e1', attempts: 0, payload: { tool: 'Read' } }],
@@ -123,7 +124,7 @@ export function originContract(current: () => Store, committed: Committed): void
         current(),
         commitOf('s', 1, { observations: [observationOf(['gone'])] }),
       )
-      const nothing = { prompt: null, events: [], effectId: null, calls: [], trace: [] }
+      const nothing = { client: 'claude-code', prompt: null, events: [], effectId: null, calls: [], trace: [] }
       expect(await current().provenance(observationIds[0] ?? 0)).toEqual(nothing)
       for (const id of [0, -1, 999_999, 1.5]) expect(await current().provenance(id)).toBeNull()
     })

@@ -6,6 +6,7 @@
 import type { OutputOf } from '../../api/index.ts'
 import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
 import { receivedFromText } from '../../domain/authorship.ts'
+import { agentTitle } from '../../domain/clients.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { Observation } from '../../domain/observation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
@@ -38,12 +39,14 @@ export function provenanceLines(
   full: boolean,
   display: Display,
 ): string[] {
-  const { effectId, calls, trace } = origin
+  const { client, effectId, calls, trace } = origin
+  const agent = agentTitle(client)
+  const eventsTitle = agent === null ? 'Events' : `Events of ${agent}`
   const effectLine = (id: string) => `  ${display.style.dim(`effect ${terminalSafe(id)}`)}`
   return [
     ...observationLines(observation, display),
     ...section('Prompt', promptLines(origin, full, display), display),
-    ...section('Events', sourceLines(origin, receivedFromText(observation, null), full, display), display),
+    ...section(eventsTitle, sourceLines(origin, receivedFromText(observation, null), full, display), display),
     ...(effectId === null ? [] : [...callSection(calls, display), effectLine(effectId)]),
     ...(trace.length === 0 ? [] : section('Transitions', traceLines(trace, 0, display), display)),
   ]

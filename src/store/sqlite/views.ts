@@ -115,12 +115,15 @@ function selectStorySummaries(db: Database, session: string, limit: number): Ses
 
 /** What an observation was made from. Every step uses an index. */
 export function selectProvenance(db: Database, observation: number): ObservationProvenance | null {
-  const row = db.get<{ session: string; prompt: number; sources: string; effectId: string | null }>`
-    SELECT content_session_id AS session, prompt_number AS prompt, sources, effect_id AS effectId FROM observations
-    WHERE id = ${observation}`
+  type Source = { session: string; client: string | null; prompt: number; sources: string; effectId: string | null }
+  const row = db.get<Source>`
+    SELECT o.content_session_id AS session, s.client, o.prompt_number AS prompt, o.sources, o.effect_id AS effectId
+    FROM observations o LEFT JOIN sdk_sessions s ON s.content_session_id = o.content_session_id
+    WHERE o.id = ${observation}`
   if (row === undefined) return null
-  const { session, prompt, sources, effectId } = row
+  const { session, client, prompt, sources, effectId } = row
   return {
+    client,
     prompt: selectPrompt(db, session, prompt),
     events: selectSourceEvents(db, session, sources),
     effectId,

@@ -1,6 +1,7 @@
 /** Why an observation exists: the prompt, the source events, and the model calls that made it. */
 import { useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
+import { agentTitle } from '../../../domain/clients.ts'
 import type { MemoryEvent } from '../../../domain/event.ts'
 import { receivedNote } from '../../author.tsx'
 import { Table } from '../../components/basics.tsx'
@@ -19,7 +20,7 @@ const MAX_EVENTS = 100
 const MAX_PAYLOAD_CHARS = 12_000
 
 export function ProvenanceSection({ observation, origin }: { observation: ObservationDetails; origin: Provenance }) {
-  const { prompt, events, calls, trace } = origin
+  const { client, prompt, events, calls, trace } = origin
   const { model, promptVersion, saidBy, saidIn } = observation
   const isManual = model === null && promptVersion === null
   const received = receivedNote(observation)
@@ -40,7 +41,7 @@ export function ProvenanceSection({ observation, origin }: { observation: Observ
         )}
         <li>
           <h4 class="row small soft">
-            <Icon name="spark" size={14} /> What the agent did
+            <Icon name="spark" size={14} /> What {agentTitle(client) ?? 'the agent'} did
           </h4>
           {events.length === 0 ? (
             <p class="soft">
