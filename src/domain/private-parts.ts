@@ -18,26 +18,30 @@ export const SECTION_END = '<!-- claude-mem:end'
 
 /** Replaces private parts by a marker. Context and sections that claude-mem inserted are removed without a marker. */
 export function removePrivateParts(text: string): string {
-  const rest = removeSpans(removeSpans(removeSpans(text, PRIVATE_TEXT), CONTEXT), SECTION_TEXT)
+  const visible = removeSpans(text, PRIVATE_TEXT)
+  const rest = removeSpans(removeSpans(visible, CONTEXT), SECTION_TEXT)
   // Removing the context may have joined two halves of a tag.
-  return removeSpans(rest, PRIVATE_TEXT)
+  return rest === visible ? rest : removeSpans(rest, PRIVATE_TEXT)
 }
 
 /** The same for every string and key in a tool's input or response. */
 export function removePrivatePartsDeep(value: unknown): unknown {
-  const rest = removeSpansDeep(removeSpansDeep(removeSpansDeep(value, PRIVATE_FRAGMENT), CONTEXT), SECTION_FRAGMENT)
-  return removeSpansDeep(rest, PRIVATE_FRAGMENT)
+  const visible = removeSpansDeep(value, PRIVATE_FRAGMENT)
+  const rest = removeSpansDeep(removeSpansDeep(visible, CONTEXT), SECTION_FRAGMENT)
+  return rest === visible ? rest : removeSpansDeep(rest, PRIVATE_FRAGMENT)
 }
 
 /** The text has private parts and nothing else but white space and invisible characters. */
 export function isEntirelyPrivate(text: string): boolean {
-  if (!PRIVATE_TEXT.hint.test(text) || PRIVATE_TEXT.find(text).length === 0) return false
+  if (!mayContainSpan(text, PRIVATE_TEXT) || PRIVATE_TEXT.find(text).length === 0) return false
   const rest = removeSpans(removeSpans(text, { ...PRIVATE_TEXT, marker: ' ' }), CONTEXT)
   return rest.replace(INVISIBLE, '') === ''
 }
 
 const INVISIBLE = /\s+|\u200b|\u200c|\u200d|\u2060|\ufeff/gu
 
+/** `<`, also as it is escaped in JSON text. */
+const TAG_STARTS = ['<', '\\u003', '\\U003']
 const PRIVATE_TEXT = tagRule('private', PRIVATE_MARKER, false)
 const PRIVATE_FRAGMENT = tagRule('private', PRIVATE_MARKER, true)
 const CONTEXT = tagRule(CONTEXT_TAG, '', false)
@@ -46,7 +50,7 @@ const SECTION_FRAGMENT = sectionRule(true)
 
 /** A fragment may start inside a section: then everything before the end mark is removed. */
 function sectionRule(fragment: boolean): SpanRule {
-  return { hint: /claude-mem:/i, marker: '', find: (text) => sectionSpans(text, fragment) }
+  return { literals: TAG_STARTS, hint: /claude-mem:/i, marker: '', find: (text) => sectionSpans(text, fragment) }
 }
 
 function sectionSpans(text: string, fragment: boolean): Span[] {
@@ -68,7 +72,7 @@ function sectionSpans(text: string, fragment: boolean): Span[] {
 
 function tagRule(name: string, marker: string, fragment: boolean): SpanRule {
   const tag = new RegExp(`(?:<|\\\\u003c)(\\\\*/|\\\\{1,4}u002f)?(\\s*)${name}(?=[\\s/>\\\\]|$)`, 'gi')
-  return { hint: new RegExp(name, 'i'), marker, find: (text) => tagSpans(text, tag, fragment) }
+  return { literals: TAG_STARTS, hint: new RegExp(name, 'i'), marker, find: (text) => tagSpans(text, tag, fragment) }
 }
 
 /** From a tag's name to its `>` if it has no attributes. */
@@ -107,8 +111,10 @@ export interface Span {
 }
 
 export interface SpanRule {
-  /** Cheap test: if it does not match, `find` returns nothing. */
-  hint: RegExp
+  /** A text without any of these has nothing to remove. They are found many times faster than a pattern. */
+  literals: readonly string[]
+  /** The same for a pattern. It is tried where there is a literal. */
+  hint?: RegExp
   /** Sorted, not overlapping. */
   find(text: string): Span[]
   marker: string
@@ -121,7 +127,7 @@ export const MAX_DEPTH = 64
 export const TOO_DEEP = '[… nested too deep …]'
 
 export function removeSpans(text: string, rule: SpanRule): string {
-  if (!rule.hint.test(text)) return text
+  if (!mayContainSpan(text, rule)) return text
   const spans = rule.find(text)
   return spans.length === 0 ? text : (withoutSpans([text], spans, rule.marker)[0] ?? '')
 }
@@ -131,7 +137,7 @@ export function removeSpans(text: string, rule: SpanRule): string {
  * array of lines, and a private part may begin in one line and end in another.
  */
 export function removeSpansDeep(value: unknown, rule: SpanRule): unknown {
-  return mayContainSpan(value, rule, 0) ? removeFrom(value, rule, 0, null) : value
+  return mayContainSpan(value, rule) ? removeFrom(value, rule, 0, null) : value
 }
 
 /** Sanitizing can make two keys equal: the second one gets a number, so that no value is lost. */
@@ -145,13 +151,19 @@ export function toObjectWithUniqueKeys(entries: Iterable<readonly [string, unkno
   return Object.fromEntries(seen)
 }
 
-/** Avoids copying values that contain nothing to remove. */
-function mayContainSpan(value: unknown, rule: SpanRule, depth: number): boolean {
-  if (typeof value === 'string') return rule.hint.test(value)
+/** Avoids copying values that contain nothing to remove. Literal and hint may be in two strings of an array. */
+function mayContainSpan(value: unknown, { literals, hint }: SpanRule): boolean {
+  const hasLiteral = hasText(value, (text) => literals.some((literal) => text.includes(literal)), 0)
+  return hasLiteral && (hint === undefined || hasText(value, (text) => hint.test(text), 0))
+}
+
+/** Whether any string or key of a JSON value passes the test. A value that is too deep does. */
+function hasText(value: unknown, test: (text: string) => boolean, depth: number): boolean {
+  if (typeof value === 'string') return test(value)
   if (typeof value !== 'object' || value === null) return false
   if (depth >= MAX_DEPTH) return true
-  if (Array.isArray(value)) return value.some((item) => mayContainSpan(item, rule, depth + 1))
-  return Object.entries(value).some(([key, item]) => rule.hint.test(key) || mayContainSpan(item, rule, depth + 1))
+  if (Array.isArray(value)) return value.some((item) => hasText(item, test, depth + 1))
+  return Object.entries(value).some(([key, item]) => test(key) || hasText(item, test, depth + 1))
 }
 
 /** `cleaned`: inside of an array, its strings without spans, in the order of `collectTexts`; null outside. */

@@ -124,9 +124,9 @@ const cutKey = (name: string, mask: MaskText): string => cutText(name, name.leng
 type MaskText = (text: string, key: string | null) => string
 const keep: MaskText = (text) => text
 
-/** Replaces lone surrogates by U+FFFD, as `String.prototype.toWellFormed` does. */
+/** Replaces lone surrogates by U+FFFD. */
 export function toWellFormed(text: string): string {
-  return /\p{Surrogate}/u.test(text) ? text.replace(/\p{Surrogate}/gu, '\ufffd') : text
+  return text.toWellFormed()
 }
 
 export function cutText(text: string, max: number, mask: MaskText = keep): string {
@@ -138,11 +138,11 @@ export function boundValue(value: unknown, bounds: SizeBounds = DEFAULT_BOUNDS, 
   const prepared = prepare(value, { ...bounds, text, members }, mask, null, 0)
   while (text > 1 || members > 1) {
     const rendered = render(prepared, text, members)
-    if (jsonBytes(rendered) <= bounds.total) return rendered
+    if (isWithin(rendered, bounds.total)) return rendered
     ;({ text, members } = smaller(text, members))
   }
   const least = render(prepared, 1, 1)
-  return jsonBytes(least) <= bounds.total ? least : null
+  return isWithin(least, bounds.total) ? least : null
 }
 
 type Limits = Pick<SizeBounds, 'text' | 'members'>
@@ -200,8 +200,10 @@ function prepareText(text: string, max: number, mask: MaskText, key: string | nu
   const keptTail = last(tail, Math.max(0, tail.length - margin))
   const left = text.length - keptHead.length - keptTail.length
   const lines = max < MIN_CHARS_WITH_LINES ? [] : maskedLines(text, side - 2 * margin, max, mask, key)
-  const isNew = (line: TellingLine) => !keptHead.includes(line.text) && !keptTail.includes(line.text)
-  return { kind: 'text', head: keptHead, tail: keptTail, left, lines: lines.filter(isNew) }
+  const kept = new Set(
+    lines.length === 0 ? [] : [keptHead, keptTail].flatMap((part) => part.split('\n').map(shortLine)),
+  )
+  return { kind: 'text', head: keptHead, tail: keptTail, left, lines: lines.filter((line) => !kept.has(line.text)) }
 }
 
 /** A text that is cut to less keeps its head and tail only: the markers would take most of it. */
@@ -212,6 +214,7 @@ function maskedLines(text: string, end: number, max: number, mask: MaskText, key
   const from = Math.max(0, end)
   const found = findTellingLines(text, from, text.length - from)
   const lines = found.map((line) => ({ ...line, whole: line.text, text: shortLine(line.text) }))
+  // One by one: beside a line from elsewhere a secret may look like something else.
   return bestLines(lines, max * LINES_SHARE).map(({ whole, ...line }) => ({
     ...line,
     text: shortLine(mask(toWellFormed(whole), key)),
@@ -353,6 +356,11 @@ function last(text: string, length: number): string {
   return text.slice(length > 0 && isLow(text.charCodeAt(start)) ? start + 1 : start)
 }
 
-function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? '')
+/** Bytes of a character that is escaped in JSON. */
+const MAX_CHAR_BYTES = 6
+
+/** Whether a value has at most so many bytes as JSON. Most values are so small that counting characters is enough. */
+function isWithin(value: unknown, bytes: number): boolean {
+  const chars = measure(value, { text: Infinity, members: Infinity }, bytes, 0)
+  return chars * MAX_CHAR_BYTES <= bytes || Buffer.byteLength(JSON.stringify(value) ?? '') <= bytes
 }

@@ -16,7 +16,7 @@ export function maskSecrets(text: string): string {
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const before = masked
     masked = maskSecretManifests(maskQuotedFiles(removeSpans(masked, PRIVATE_KEYS)))
-    for (const rule of applicableRules(masked)) masked = applyRule(masked, rule)
+    for (const rule of applicableRules(masked, pass > 0)) masked = applyRule(masked, rule)
     masked = maskAssignments(maskCommands(masked))
     if (masked === before) break
   }
@@ -24,7 +24,7 @@ export function maskSecrets(text: string): string {
 }
 
 /** Real text needs two passes; secrets that are concatenated need more. */
-const MAX_PASSES = 8
+const MAX_PASSES = 9
 
 function applyRule(text: string, rule: SecretRule): string {
   return text.replace(rule.pattern, (match: string, group: unknown) => {

@@ -106,6 +106,14 @@ describe('removePrivatePartsDeep', () => {
     })
   })
 
+  it('finds a tag whose beginning and name are in two lines', () => {
+    expect(removePrivatePartsDeep(['a <', 'private> b', 'c</private> d'])).toEqual([
+      'a [private]',
+      '[private]',
+      '[private] d',
+    ])
+  })
+
   it('removes sections that claude-mem wrote into a file', () => {
     const part = { content: '#12 Fix the login\n```\n<!-- claude-mem:end -->\nmine' }
     expect(removePrivatePartsDeep(part)).toEqual({ content: '\nmine' })

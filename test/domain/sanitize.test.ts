@@ -316,3 +316,21 @@ describe('sanitizing', () => {
     expect(response).toEqual({ lines: [`+${marker}`, marker, marker, marker, '+x'] })
   })
 })
+
+describe('telling lines of a cut text', () => {
+  const filler = (count: number) => 'a plain line of the log with nothing in it to see\n'.repeat(count)
+  const cut = (lines: string, key = 'stdout') => {
+    const response = { [key]: `${filler(1_500)}${lines}\n${filler(1_500)}` }
+    return JSON.stringify(sanitizeToolFields({ input: { command: 'npm run deploy' }, response }))
+  }
+
+  it.each([
+    { what: 'code', lines: `    throw new Error('boom');\n${filler(3)}error: login failed with password: hunter22x` },
+    { what: 'a continued command', lines: `error: docker run failed \\\n${filler(3)}mysql -phunter22x app failed` },
+    { what: 'a first line', lines: 'error first\nerror=hunter22x99; failed=1', key: 'cookie' },
+  ])('a secret is masked beside $what', ({ lines, key }) => {
+    const cleaned = cut(lines, key)
+    expect(cleaned.includes('but for these lines')).toBe(true)
+    expect(cleaned.includes('hunter22x')).toBe(false)
+  })
+})

@@ -1,12 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isEnvFile, maskEnvFile } from '../../src/domain/credential-files.ts'
-import { PREFIXED_TOKENS, SECRET_RULES } from '../../src/domain/secret-formats.ts'
+import { applicableRules, PREFIXED_TOKENS, SECRET_RULES } from '../../src/domain/secret-formats.ts'
 import { maskSecrets } from '../../src/domain/secrets.ts'
 import { expectLinearTime } from '../support/linear-time.ts'
 
 const r = (length: number): string => 'aB3dE5gH7jK9mN1pQ2sT4vW6xY8z'.repeat(10).slice(0, length)
 const hex = (length: number): string => '0123456789abcdef'.repeat(10).slice(0, length)
+
+/** A lower bound of what a pattern matches: its classes and literals, without what may be missing and what only looks around. */
+function leastLength({ source }: RegExp): number {
+  const items = source
+    .replace(/\(\?<?[=!](?:[^()]|\([^()]*\))*\)/g, '')
+    .replace(/\[(?:\\.|[^\]])+\]|\\./g, 'C')
+    .replace(/\(\?:([^()]*)\)/g, (_, options: string) => 'C'.repeat(Math.min(...options.split('|').map(leastItems))))
+  return leastItems(items)
+}
+
+function leastItems(items: string): number {
+  const counts = [...items.matchAll(/[^{}?*+](?:\{(\d+)(?:,\d*)?\}|([?*]))?/g)]
+  return counts.reduce((sum, [, least, optional]) => sum + (optional === undefined ? Number(least ?? 1) : 0), 0)
+}
 
 /** Put together here, so that no scanner takes this file for a leak. */
 const SHAPES: Record<string, string[]> = {
@@ -54,6 +68,12 @@ describe('secrets with known formats', () => {
       // A launch key is a UUID.
       const token = `${prefix}${kind === 'launchdarkly-key' ? `${hex(8)}-${hex(4)}-${hex(27)}` : body.slice(0, least + 8)}`
       expect(maskSecrets(`with ${token} in it`)).not.toContain(token.slice(prefix.length))
+    }
+  })
+
+  it('finds a token of the least length that a rule allows', () => {
+    for (const { kind, dense, pattern } of SECRET_RULES) {
+      if (dense !== undefined) expect([kind, dense]).toEqual([kind, Math.min(dense, leastLength(pattern))])
     }
   })
 
@@ -278,4 +298,64 @@ it('masks a key that a terminal colours', () => {
   for (const colour of ['\u001b[31m', '\\u001b[1;31m', '[0m']) {
     expect(maskSecrets(`token${colour}${key}\u001b[0m`)).not.toContain(key)
   }
+})
+
+describe('rules that apply to a text', () => {
+  it('are all whose pattern is in it, whatever is around the secret', () => {
+    const prefixes = PREFIXED_TOKENS.flatMap(([, all]) => all.split(' '))
+    const piece = fc.oneof(
+      fc.constantFrom(
+        ...prefixes,
+        'sk-',
+        'AKIA',
+        'AIza',
+        'eyJ',
+        '.eyJ',
+        'SG.',
+        ':AA',
+        '-us1',
+        'Q~',
+        '.atlasv1.',
+        'xoxb-',
+      ),
+      fc.constantFrom(
+        ' ',
+        '\\n',
+        '\n',
+        '=',
+        '"',
+        '/',
+        '-',
+        '.',
+        '\u001b[38;5;120m',
+        '\u001b[1;2;3;4;5;6m',
+        'é',
+        ':',
+        '+',
+      ),
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 6, maxLength: 64 }),
+      fc.string({ unit: fc.constantFrom(...'aZ9_-.'), minLength: 1, maxLength: 40 }),
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const text = pieces.join('')
+        const applicable = new Set(applicableRules(text))
+        const missing = SECRET_RULES.filter((rule) => text.search(rule.pattern) !== -1 && !applicable.has(rule))
+        expect(missing.map(({ kind }) => kind)).toEqual([])
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('mask secrets that follow each other without a separator', () => {
+    const hex = (length: number) => 'a1b2c3d4e5f60718'.repeat(8).slice(0, length)
+    // In the order of the rules: each begins a word only when the one before is masked.
+    const chain = [
+      ...[`dop_v1_${hex(64)}`, `sbp_${hex(40)}`, `shpat_${hex(32)}`, `rubygems_${hex(48)}`, `pul-${hex(40)}`],
+      ...[`squ_${hex(40)}`, `shippo_live_${hex(40)}`, `sk_${hex(48)}`, `key-${hex(32)}`, `SK${hex(32)}`],
+    ].join('')
+    const masked = maskSecrets(chain)
+    expect(masked).not.toMatch(/[0-9a-f]{30}/)
+    expect(maskSecrets(masked)).toBe(masked)
+  })
 })

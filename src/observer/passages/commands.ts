@@ -5,8 +5,7 @@
 import type { ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
 import { findTellingLines } from '../../domain/telling-lines.ts'
 import { isCommitCommand, readCommitMessage } from '../tool-events/commands/git.ts'
-import { readCommand } from '../tool-events/commands/index.ts'
-import { outputLines } from '../tool-events/commands/output.ts'
+import { commandOutput, readCommand } from '../tool-events/commands/index.ts'
 import { asFields, type JsonFields, stringField } from '../tool-events/json-fields.ts'
 import { singleLine } from '../tool-events/text.ts'
 import type { CommandResult } from '../tool-events/types.ts'
@@ -31,8 +30,9 @@ export function commandPassages(event: ToolUseEvent | ToolFailureEvent, input: J
   const stdout = stringField(response, 'stdout') || plain
   const stderr = stringField(response, 'stderr')
   const error = event.kind === 'tool_failure' ? event.error : null
-  const result = readCommand({ command, stdout, stderr, failed: error !== null, error })
-  const lines = outputLines([stdout, stderr, error ?? ''])
+  const ran = { command, stdout, stderr, failed: error !== null, error }
+  const lines = commandOutput(ran)
+  const result = readCommand(ran, lines)
   const message = result.ok ? (readCommitMessage(command) ?? printedTitle(command, lines)) : null
   const commit = message === null ? [] : commitPassages(message, lines)
   if (commit.length > 0) return commit
@@ -137,7 +137,8 @@ const DRAWN = /^[\s⠀-⣿│┃║╎▏|]+|[\s⠀-⣿│┃║╎]+$/g
 const JOB_LOG = /^([^\t]{1,80})\t[^\t]{1,120}\t\ufeff?\d{4}-\d\d-\d\dT[\d:.]{8,20}Z\s?/
 
 function withoutFrame(line: string): string {
-  const head = line.slice(0, MAX_LINE_CHARS * 2).replace(JOB_LOG, '$1: ')
+  const start = line.slice(0, MAX_LINE_CHARS * 2)
+  const head = start.includes('\t') ? start.replace(JOB_LOG, '$1: ') : start
   return /[⠀-⣿│┃║╎]/.test(head) ? head.replace(DRAWN, '') : head
 }
 

@@ -46,9 +46,9 @@ const MAX_FACT_CHARS = 480
 /** Their output shows whether they failed, even where a pipe hides the exit code. */
 const REPORTS_FAILURE = new Set<CommandKind>(['test', 'build', 'typecheck', 'lint', 'commit', 'git', 'server'])
 
-export function readCommand(input: CommandInput): CommandResult {
+/** `lines`: its output, for a caller that has read it already. */
+export function readCommand(input: CommandInput, lines: string[] = commandOutput(input)): CommandResult {
   const line = readShellLine(input.command)
-  const lines = commandOutput(input)
   const exitCode = findExitCode(input, line, lines)
   const readings = new Map(line.runs.map((run) => [run, readRun(run, lines)]))
   const failedRun = line.runs.find((run) => REPORTS_FAILURE.has(run.kind) && readings.get(run)?.failed)
@@ -70,8 +70,8 @@ export function readCommand(input: CommandInput): CommandResult {
   }
 }
 
-/** The error of a failed command often repeats its output. */
-function commandOutput(input: CommandInput): string[] {
+/** The lines of its output. The error of a failed command often repeats the rest of it. */
+export function commandOutput(input: CommandInput): string[] {
   const error = (input.error ?? '').replace(/^(?:Error: )?Exit code \d+\n?/, '')
   const parts = [input.stdout, input.stderr, error]
   return outputLines(

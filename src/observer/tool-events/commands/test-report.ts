@@ -124,10 +124,12 @@ export function summaryReader(rules: SummaryRules): TestReader {
 }
 
 function groupsOf(lines: string[], rule: RegExp): Record<string, string | undefined>[] {
-  return lines.flatMap((line) => {
+  const found: Record<string, string | undefined>[] = []
+  for (const line of lines) {
     const match = rule.exec(line)
-    return match ? [match.groups ?? {}] : []
-  })
+    if (match) found.push(match.groups ?? {})
+  }
+  return found
 }
 
 /** The sum of the numbers in a text like `2 failed | 3 passed`. In a pattern, # is the number. */

@@ -1,5 +1,5 @@
 /** Test runs. The runner is recognised by its summary, because `npm test` does not name the one it calls. */
-import { firstRuleMatch, type OutputReader } from './output.ts'
+import { firstRuleMatch, hasMatch, type OutputReader } from './output.ts'
 import { firstRecognised, summaryReader, testReading } from './test-report.ts'
 import * as compiled from './test-runners-compiled.ts'
 import * as scripting from './test-runners-scripting.ts'
@@ -58,7 +58,12 @@ const COVERAGE: RegExp[] = [
   /^([\d.]+)% coverage, \d+\/\d+ lines covered/,
 ]
 
+/** What every summary has: an output without any of it is not tried on all of them, which takes some milliseconds. */
+const MAY_BE_SUMMARY =
+  /test|pass|fail|skip|example|runs,|executed|^(?:not )?ok\b|^\d+:\d\d? \+\d|\d (?:errors?|deselected|warnings?|rerun)\b/i
+
 export const readTests: OutputReader = (run, lines) => {
+  if (!hasMatch(lines, MAY_BE_SUMMARY)) return null
   const report = readSummary(lines)
   if (report === null) return null
   const percent = firstRuleMatch(lines, COVERAGE)?.[1]

@@ -381,3 +381,19 @@ describe('commands.test runs', () => {
     )
   })
 })
+
+/** Of summaries whose only words are these. */
+describe('a summary without a test that ran', () => {
+  it.each([
+    ['pytest', '3 skipped in 0.12s'],
+    ['pytest', '1 error in 0.51s'],
+    ['pytest', '2 deselected in 0.01s'],
+    ['pytest', '1 warning in 0.02s'],
+    ['pytest', '1 rerun in 0.3s'],
+    ['gradle check', 'Cart > total() SKIPPED'],
+    ['go vet', '--- SKIP: Cart (0.00s)'],
+    ['dart run', '0:1 +3: done'],
+  ])('%s: %s', (_, output) => {
+    expect(ran('npm test', output).headline).not.toBeNull()
+  })
+})
