@@ -29,8 +29,7 @@ const CLIENTS = {
 }
 
 const BENCHMARKS = {
-  hook: 'time of a hook compared with starting node, with the daemon up and down',
-  'hook-clients': 'the same for a payload of each client: Claude Code, Codex, Gemini CLI',
+  hook: 'time of a hook compared with starting node, with the daemon up and down, and for a payload of each client',
   ingest: 'durable acks per second on 16 connections compared with bare SQLite; draining a spool of 1,000 events',
   quality: 'what an observer keeps of recorded sessions: [--sessions DIR] [--provider NAME]',
   answers:

@@ -2,14 +2,17 @@
  * `npm run bench -- hook [--json]`: the cost of a hook. The installed command line as a fresh process, payload on stdin,
  * until it exits, compared with `node -e 0` started the same way in turn; both the hook that is a node program and the fast
  * one (sh and curl). The daemon is real, and every event must be acknowledged, not spooled; then the same without a daemon,
- * where the hook spools the event and starts one.
+ * where the hook spools the event and starts one. Beside them what sh and curl need to post the same bytes to a server that
+ * only answers: the fast hook cannot take less; and a payload of each client.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import { listSpool } from '../../src/hook/spool.ts'
+import { CLIENT_PAYLOADS } from '../lib/client-payloads.ts'
 import { bash, type Payload, sessionStart, stop, userPrompt } from '../lib/payloads.ts'
 import { median, Progress, printNote, report, rounded } from '../lib/report.ts'
 import {
@@ -84,14 +87,46 @@ function toolUse(sandbox: Sandbox, bytes: number): Payload {
   return make(line.repeat(Math.ceil(room / line.length)).slice(0, room))
 }
 
-/** Times of each kind of hook, in ms. `start`: a session start with a context of 8 KB. */
-type Times = Record<HookKind, Record<Size | 'start', number[]>>
+/** Times in ms. */
+type SizeTimes = Record<Size, number[]>
+/** Of each kind of hook. `start`: a session start with a context of 8 KB. */
+type Times = Record<HookKind, SizeTimes & { start: number[] }>
 
-async function withDaemon(): Promise<{ baselines: number[]; hooks: Times }> {
+/** A server that reads a request and answers. */
+const ONLY_ANSWERS = `require('node:http').createServer((request, response) => {
+  request.resume().on('end', () => response.end('{}'))
+}).listen(process.argv[1], () => console.log('listening'))`
+
+/** What it takes to start sh and curl and to send the bytes: the least that the fast hook can take. */
+async function leastTimes(sandbox: Sandbox): Promise<SizeTimes> {
+  const socket = join(sandbox.paths.dataDir, 'only-answers.sock')
+  const server = spawn(process.execPath, ['-e', ONLY_ANSWERS, socket], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(server.stdout, 'data')
+  const [shell, , , curl] = hookCommandLine('fast')
+  const post = `"$0" -q -s -f --unix-socket "$1" -H Expect: -X POST -T - http://localhost/ && :`
+  const times: SizeTimes = { '1kb': [], '100kb': [], '2mb': [] }
+  try {
+    for (let n = 0; n < runs + WARM_UP; n++) {
+      progress.show(`sh and curl alone: ${n} of ${runs + WARM_UP}`)
+      for (const size of SIZE_NAMES) {
+        const { ms, stdout } = timed([shell, '-c', post, curl ?? '', socket], sandbox, 'x'.repeat(SIZES[size]))
+        if (stdout !== '{}') throw new Error(`the server answered ${JSON.stringify(stdout)}`)
+        times[size].push(ms)
+      }
+    }
+  } finally {
+    server.kill()
+  }
+  for (const one of Object.values(times)) one.splice(0, WARM_UP)
+  return times
+}
+
+async function withDaemon(): Promise<{ baselines: number[]; hooks: Times; least: SizeTimes }> {
   const sandbox = makeSandbox('bench-hook')
   const none = () => ({ '1kb': [], '100kb': [], '2mb': [], start: [] })
   const hooks: Times = { websocket: none(), fast: none() }
   const baselines: number[] = []
+  const least = await leastTimes(sandbox)
   let others = 0
   let spooled = 0
   used = 0
@@ -130,7 +165,7 @@ async function withDaemon(): Promise<{ baselines: number[]; hooks: Times }> {
     sandbox.remove()
   }
   for (const kind of KINDS) for (const times of Object.values(hooks[kind])) times.splice(0, WARM_UP)
-  return { baselines: baselines.slice(WARM_UP), hooks }
+  return { baselines: baselines.slice(WARM_UP), hooks, least }
 }
 
 /** Not the project of the tool uses, whose memories change with them. */
@@ -176,6 +211,45 @@ async function withoutDaemon(): Promise<{ baselines: number[]; hooks: Record<Hoo
   return { baselines: baselines.slice(2 * WARM_UP), hooks }
 }
 
+interface ClientTimes {
+  client: string
+  kind: HookKind
+  times: number[]
+}
+
+/** A shell command as each client reports it. */
+async function ofEachClient(): Promise<{ baselines: number[]; hooks: ClientTimes[] }> {
+  const sandbox = makeSandbox('bench-hook-clients')
+  const baselines: number[] = []
+  const hooks = Object.keys(CLIENT_PAYLOADS).flatMap((client) =>
+    KINDS.map((kind): ClientTimes => ({ client, kind, times: [] })),
+  )
+  const cwd = sandbox.paths.dataDir
+  let sent = 0
+  try {
+    await startDaemon(sandbox)
+    for (let n = 0; n < runs + WARM_UP; n++) {
+      progress.show(`each client: ${n} of ${runs + WARM_UP}`)
+      baselines.push(baseline(sandbox))
+      for (const { client, kind, times } of hooks) {
+        const session = { session_id: `bench-${client}`, cwd, transcript_path: join(cwd, 'transcript.jsonl') }
+        const payload = JSON.stringify(CLIENT_PAYLOADS[client]?.(session, sent++))
+        const { ms, ok } = timed([...hookCommandLine(kind), '--client', client], sandbox, payload)
+        if (!ok) throw new Error(`the hook of ${client} failed`)
+        times.push(ms)
+      }
+    }
+    await stopServing(sandbox)
+    const stored = countEvents(sandbox)
+    if (stored !== sent) throw new Error(`${sent} hooks ran, ${stored} events are stored`)
+  } finally {
+    for (const pid of processesIn(sandbox)) kill(pid)
+    sandbox.remove()
+  }
+  for (const { times } of hooks) times.splice(0, WARM_UP)
+  return { baselines: baselines.slice(WARM_UP), hooks }
+}
+
 /** So that the next run finds no daemon, also none that is starting or stopping. */
 async function theLaunchedDaemonIsDone(sandbox: Sandbox): Promise<void> {
   if ((await servingPid(sandbox, 15_000)) === null) throw new Error('the hook started no daemon')
@@ -194,11 +268,19 @@ function countEvents(sandbox: Sandbox): number {
 
 const up = await withDaemon()
 const down = await withoutDaemon()
+const clients = await ofEachClient()
 progress.clear()
 const base = median(up.baselines)
 const baseDown = median(down.baselines)
 const ratio = (values: number[], against: number) => rounded(median(values) / against, 3)
 const { websocket, fast } = up.hooks
+const clientBase = median(clients.baselines)
+const clientRatios = Object.fromEntries(
+  clients.hooks.map(({ client, kind, times }) => [
+    `${kind === 'fast' ? 'fast_' : ''}ratio_${client.replace('-', '_')}`,
+    ratio(times, clientBase),
+  ]),
+)
 const figures = {
   max_ratio: ratio(websocket['1kb'], base),
   max_ratio_down: ratio(down.hooks.websocket, baseDown),
@@ -212,6 +294,10 @@ const figures = {
   fast_ratio_2mb: ratio(fast['2mb'], base),
   fast_ratio_start: ratio(fast.start, base),
   fast_ratio_down: ratio(down.hooks.fast, baseDown),
+  least_ratio_1kb: ratio(up.least['1kb'], base),
+  least_ratio_100kb: ratio(up.least['100kb'], base),
+  least_ratio_2mb: ratio(up.least['2mb'], base),
+  ...clientRatios,
   baseline_ms: rounded(base),
   hook_1kb_ms: rounded(median(websocket['1kb'])),
   hook_100kb_ms: rounded(median(websocket['100kb'])),

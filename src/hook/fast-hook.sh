@@ -6,12 +6,23 @@
 #   fast-hook.sh NODE CURL [--client NAME]
 #
 # For any POSIX shell. It always exits with 0. The build fills in the version and the names of variables.
-set -f +e +u
+set -f +aeuvx
+# Neither this shell nor what it starts has anything to say: a client may show it as an error.
+exec 2>/dev/null
+# A signal must not end the script: it may have the payload.
+signalled=
+trap 'signalled=1' TERM INT HUP QUIT PIPE
+# Nor may a limit of file sizes, which is met below.
+trap '' XFSZ
+# A closed standard input would become the first file that is opened.
+true 3<&0 || exec </dev/null
+# What the environment has under these names would be exported.
+unset payload answer
 version='@VERSION@'
 node=${1-} curl=${2-}
 [ "$#" -lt 2 ] || shift 2
 case $0 in */*) hook=${0%/*}/hook.cjs ;; *) hook=./hook.cjs ;; esac
-[ -x "$node" ] || node=node
+[ -f "$node" ] && [ -x "$node" ] || node=node
 client=claude-code
 newline='
 '
@@ -35,7 +46,7 @@ empty_answer() {
 # Before the payload is read: the hook's own process reads it.
 use_node() {
   restore_environment
-  command -v "$node" >/dev/null && exec "$node" "$hook" "$@"
+  [ -f "$hook" ] && command -v "$node" >/dev/null && exec "$node" "$hook" "$@"
   empty_answer
   exit 0
 }
@@ -57,50 +68,56 @@ socket=$data/daemon.sock
 [ "${#socket}" -le 103 ] && [ -S "$socket" ] && [ -x "$curl" ] || use_node "$@"
 
 # The seed is unique to this run. The event's id is derived from it where the client sends none, so that an event that the
-# daemon stored without being able to answer is counted once. Field 22 of the file is the time at which the process started.
+# daemon stored without being able to answer is counted once.
 started=
-read_start() { started=${20-}; }
-if read -r line 2>/dev/null </proc/$$/stat; then read_start ${line##*\) }; fi
+if read -r started line </proc/uptime; then started=${started%.*}${started#*.}; fi
 case $started in '' | *[!0-9]*) started=$(date +%s) ;; esac
 seed=$$-$started-${RANDOM-0}
 case $seed in *[!0-9-]*) seed=$$-$PPID ;; esac
 
-# A signal must not end the script while it has the payload: after it nothing waits for the daemon.
-signalled=
-trap 'signalled=1' TERM INT HUP
-
-# The payload is kept in memory: in a file of /dev/shm that has no name any more, or in a variable. Blanks in the file show
-# that there is space; they are removed again. A script that is killed leaves at most the name of an empty file, which the
-# daemon removes. A variable cannot hold a zero byte, which no JSON may contain: as another control character it is refused
-# the same way.
+# The payload is kept in memory: in a file of /dev/shm whose name is removed before it gets the payload, or in a variable.
+# Blanks show that there is space; they are removed again. A script that is killed leaves at most the name of a file without
+# it, which the daemon removes. A variable cannot hold a zero byte, which no JSON may contain: as another control character it is
+# refused the same way.
 memory=/dev/shm/claude-mem-$seed
 kept=variable
 umask 077
 set -C
-if [ -d /dev/shm ] && true 2>/dev/null >"$memory"; then
+# What exists already is not ours, and may be a FIFO, which would be opened.
+if [ -d /dev/shm ] && [ ! -e "$memory" ] && true >"$memory"; then
   set +C
-  exec 3>>"$memory" 4<"$memory" 5<"$memory"
-  rm -f "$memory"
-  if printf '%262144s' '' 2>/dev/null >&3 && true 2>/dev/null >/dev/fd/3; then kept=file; fi
+  if printf '%262144s' '' >"$memory" && true >"$memory" && exec 4<"$memory" && [ -f /dev/fd/4 ] && [ -w /dev/fd/4 ]; then
+    kept=file
+  else
+    rm -f "$memory"
+  fi
 fi
 set +C
-if [ "$kept" = file ]; then
-  cat >&3
-  exec 3>&-
-else
-  payload=$(tr '\000' '\001' && printf x)
-  case $payload in *x) ;; *) trap - TERM INT HUP; use_node "$@" ;; esac
-  payload=${payload%x}
-fi
 
+# Reads the payload. Nothing ends it before the payload's end: no signal, and no curl that ended.
+keep() {
+  trap '' TERM INT HUP QUIT PIPE
+  rm -f "$memory"
+  exec tee /dev/fd/4 4<&4
+}
 post() {
   # -q: no ~/.curlrc. The time is that of a session start (src/domain/protocol.ts), with what curl needs itself.
-  "$curl" -q -s -f -m 2.2 --noproxy '*' --unix-socket "$socket" -H Expect: -H Content-Type:application/json \
-    --data-binary @- "http://localhost/hook?client=$client&version=$version&seed=$seed&colors=$colors" 2>/dev/null
+  exec "$curl" -q -s -f -m 2.2 --noproxy '*' --unix-socket "$socket" -H Expect: -H Content-Type:application/json \
+    -X POST -T - "http://localhost/hook?client=$client&version=$version&seed=$seed&colors=$colors"
 }
 colors=1
 [ -z "${NO_COLOR-}" ] || colors=0
-if [ "$kept" = file ]; then answer=$(post <&4); else answer=$(printf %s "$payload" | post); fi
+if [ "$kept" = file ]; then
+  # curl starts while the payload is read. A signal ends curl, but not the wait for the end of the payload.
+  answer=$(trap : TERM INT HUP QUIT; keep | post)
+else
+  # A printf that is another program takes only short arguments.
+  case $(command -v printf) in printf) ;; *) use_node "$@" ;; esac
+  payload=$(trap '' TERM INT HUP QUIT PIPE; tr '\000' '\001' && printf x)
+  case $payload in *x) ;; *) use_node "$@" ;; esac
+  payload=${payload%x}
+  answer=$(printf %s "$payload" | post)
+fi
 code=$?
 
 # Its last line is the seed: without it the answer is not complete, or not the daemon's.
@@ -115,13 +132,26 @@ if [ "$code" -eq 0 ]; then
   esac
 fi
 
-# A daemon that did not answer in time (28) is not asked again: the event is spooled.
+# A daemon that did not answer in time (28) is not asked again: the event is spooled. The same after a signal.
 if [ "$code" -eq 28 ] || [ -n "$signalled" ]; then set -- "$@" --unanswered; fi
+[ "$kept" = variable ] || rm -f "$memory"
 restore_environment
-if [ "$kept" = file ]; then
-  "$node" "$hook" "$@" --seed "$seed" <&5
-else
-  printf %s "$payload" | "$node" "$hook" "$@" --seed "$seed"
+hand_over() {
+  if [ "$kept" = variable ]; then
+    printf %s "$payload" | "$node" "$hook" "$@" --seed "$seed"
+  elif [ -s /dev/fd/4 ]; then
+    "$node" "$hook" "$@" --seed "$seed" </dev/fd/4
+  else
+    # The payload is still to be read.
+    "$node" "$hook" "$@" --seed "$seed"
+  fi
+}
+hand_over "$@"
+code=$?
+# A signal that ended node while it started: once more.
+if [ "$code" -gt 128 ]; then
+  hand_over "$@" --unanswered
+  code=$?
 fi
-case $? in 126 | 127) empty_answer ;; esac
+case $code in 126 | 127) empty_answer ;; esac
 exit 0

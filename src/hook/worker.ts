@@ -4,6 +4,7 @@
  * may lie on a slow disk: nothing of it may delay the daemon's main thread. Payloads are read in the order in which they
  * arrived, so a session's events keep theirs.
  */
+import { isAscii } from 'node:buffer'
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { workerData } from 'node:worker_threads'
@@ -30,15 +31,16 @@ function readPosted({ bytes, client, seed, at }: PostedPayload): HookReading & {
   const adapter = clientAdapterNamed(client)
   if (adapter === undefined) throw new MemError('bad_request', `the client "${client}" is not known`)
   const settings = loadHookSettings(paths.dataDir, {})
-  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const raw = decodeText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   const sent = parseJsonObject(raw)
-  if (sent === null) return { type: 'events', deliveries: [], rules: pickRules(settings) }
+  // It may be a part of one. The hook's own process has the last word.
+  if (sent === null) throw new MemError('bad_request', 'the payload is not a JSON object')
   const reading = readHook(sent, raw, {
     adapter,
     paths,
     settings,
-    // The script hands over what depends on its environment.
-    env: {},
+    // The script hands over what else depends on its environment.
+    env: { CLAUDE_MEM_DATA_DIR: paths.dataDir },
     at,
     seed,
     cwd: () => {
@@ -46,6 +48,11 @@ function readPosted({ bytes, client, seed, at }: PostedPayload): HookReading & {
     },
   })
   return { ...reading, rules: pickRules(settings) }
+}
+
+/** Most payloads are ASCII, which is decoded in a fifth of the time as such. */
+function decodeText(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8')
 }
 
 function cleanGiven({ event, at }: { event: MemoryEvent; at: number }): {
@@ -61,14 +68,22 @@ const SHARED_MEMORY = '/dev/shm'
 /** The script removes its name at once: an older one is of a script that was killed, in ms. */
 const STALE_NAME_MS = 60_000
 
-/** Removes what killed scripts left: names of empty files. */
+/** Removes what killed scripts left: names of files without a payload. Payloads are read without it, too. */
 function removeStaleNames(): void {
+  try {
+    removeOldNames()
+  } catch {
+    // The directory cannot be read: there is nothing to remove for us.
+  }
+}
+
+function removeOldNames(): void {
   const user = process.getuid?.()
   if (user === undefined || !existsSync(SHARED_MEMORY)) return
-  for (const name of readdirSync(SHARED_MEMORY).filter((one) => /^claude-mem-\d+-\d+-\d+$/.test(one))) {
+  for (const name of readdirSync(SHARED_MEMORY).filter((one) => /^claude-mem-[\d-]+$/.test(one))) {
     const file = join(SHARED_MEMORY, name)
     const stat = lstatSync(file, { throwIfNoEntry: false })
-    const isLeft = stat?.isFile() === true && stat.uid === user && stat.size === 0
+    const isLeft = stat?.isFile() === true && stat.uid === user
     if (isLeft && Date.now() - stat.mtimeMs > STALE_NAME_MS) rmSync(file, { force: true })
   }
 }

@@ -65,25 +65,34 @@ export class HookDoor {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
-    const size = Number(request.headers['content-length'])
+    const chunks: Uint8Array[] = []
+    let size = 0
     try {
       const query = hookQuery(request)
-      if (Number.isNaN(size)) throw new MemError('bad_request', 'the request needs a Content-Length')
-      if (size > MAX_BODY_BYTES) throw new MemError('too_large', `a payload may have ${MAX_BODY_BYTES} bytes here`)
-      if (this.#waitingBytes + size > MAX_WAITING_BYTES) {
-        throw new MemError('busy', 'too many payloads are being read', { retryable: true })
+      this.#checkSize(Number(request.headers['content-length'] ?? 0))
+      for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+        chunks.push(chunk)
+        size += chunk.byteLength
+        this.#waitingBytes += chunk.byteLength
+        this.#checkSize(size)
       }
-      this.#waitingBytes += size
-      try {
-        const line = await this.#answer(query, await readBytes(request), caller)
-        sendAnswer(response, `${line}\n${query.seed}\n`)
-      } finally {
-        this.#waitingBytes -= size
-      }
+      // The script could not read it, and knows what to do.
+      if (size === 0) throw new MemError('bad_request', 'the payload is empty')
+      const line = await this.#answer(query, sharedBytes(chunks, size), caller)
+      sendAnswer(response, `${line}\n${query.seed}\n`)
     } catch (error) {
       this.#options.log('debug', 'a payload was not accepted; its hook reports it in its own process', { error })
       request.resume()
       sendError(response, error)
+    } finally {
+      this.#waitingBytes -= size
+    }
+  }
+
+  #checkSize(size: number): void {
+    if (size > MAX_BODY_BYTES) throw new MemError('too_large', `a payload may have ${MAX_BODY_BYTES} bytes here`)
+    if (this.#waitingBytes > MAX_WAITING_BYTES) {
+      throw new MemError('busy', 'too many payloads are being read', { retryable: true })
     }
   }
 
@@ -184,11 +193,15 @@ function hookQuery(request: IncomingMessage): HookQuery {
   return { client, seed, colors: colors !== '0' }
 }
 
-async function readBytes(request: IncomingMessage): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  const [only] = chunks
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
+/** Bytes that the thread reads without another copy. */
+function sharedBytes(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(new SharedArrayBuffer(size))
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
 }
 
 function outcome(event: string, answer: object): HookOutcome {

@@ -5,11 +5,12 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createServer as createNetServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listSpool, readSpool } from '../../src/hook/spool.ts'
 import { DIST } from '../support/paths.ts'
 import { finished } from '../support/programs.ts'
-import { CURL, FastHookPlace } from './fast-hook-place.ts'
+import { CURL, FastHookPlace, SHELLS } from './fast-hook-place.ts'
 
 const EMPTY = '{"continue":true,"suppressOutput":true}\n'
 let place: FastHookPlace
@@ -50,12 +51,13 @@ async function listen(answer: (response: ServerResponse, url: string) => void): 
   await once(server, 'listening')
 }
 
+/** In a process group of its own, with nothing on its standard input yet. */
+function startEmpty(script = join(DIST, 'fast-hook.sh'), [shell = '/bin/sh', ...options]: readonly string[] = []) {
+  return spawn(shell, [...options, script, place.node, CURL], { env: place.env, cwd: place.cwd, detached: true })
+}
+
 function start(): ChildProcess {
-  const child = spawn('/bin/sh', [join(DIST, 'fast-hook.sh'), place.node, CURL], {
-    env: place.env,
-    cwd: place.cwd,
-    detached: true,
-  })
+  const child = startEmpty()
   child.stdin.end(JSON.stringify(payload()))
   return child
 }
@@ -144,6 +146,45 @@ describe('a signal while it waits', () => {
     pid = child.pid ?? 0
     expect(await finished(child)).toMatchObject({ code: 0, stdout: EMPTY })
     expect(spooled()).toHaveLength(1)
+  })
+
+  // ksh runs the end of a pipeline itself, and goes on when it is ended.
+  const shells = SHELLS.filter(([shell]) => shell !== '/bin/ksh')
+  it.each([
+    ['a file', () => join(DIST, 'fast-hook.sh')],
+    ['a variable', () => place.withoutSharedMemory()],
+  ])(
+    'to all its processes, in the middle of a payload that is kept in %s: nothing of it is lost',
+    async (_, script) => {
+      await listen((response) => response.writeHead(503).end('{}'))
+      for (const [i, shell] of shells.entries()) {
+        const child = startEmpty(script(), shell)
+        const text = JSON.stringify({ ...payload(), tool_response: { stdout: 'a line\n'.repeat(2_000) } })
+        child.stdin.write(text.slice(0, 7_000))
+        await sleep(300)
+        process.kill(-(child.pid ?? 0), 'SIGTERM')
+        await sleep(100)
+        child.stdin.end(text.slice(7_000))
+        expect(await finished(child)).toMatchObject({ code: 0, stdout: EMPTY, stderr: '' })
+        expect(spooled()).toHaveLength(i + 1)
+      }
+    },
+  )
+
+  it('that ends the other hook while it starts: it is started once more', async () => {
+    await listen((response) => response.writeHead(503).end('{}'))
+    const once = join(place.bin, 'once')
+    const node = place.program(
+      'ended-node',
+      `[ -e '${once}' ] || { : >'${once}'; head -c 10 >'${once}'; kill $$; }\nexec '${place.node}' "$@"`,
+    )
+    for (const script of [join(DIST, 'fast-hook.sh'), place.withoutSharedMemory()]) {
+      rmSync(once, { force: true })
+      const child = spawn('/bin/sh', [script, node, CURL], { env: place.env, cwd: place.cwd })
+      child.stdin.end(JSON.stringify(payload()))
+      expect(await finished(child)).toMatchObject({ code: 0, stdout: EMPTY, stderr: '' })
+    }
+    expect(spooled()).toHaveLength(2)
   })
 
   it('an answer that arrives all the same is printed, and nothing is spooled', async () => {

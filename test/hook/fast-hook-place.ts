@@ -16,7 +16,6 @@ export const SHELLS: readonly (readonly string[])[] = [
   ['/bin/bash', '--posix'],
   ['/bin/busybox', 'ash'],
   ['/bin/ksh'],
-  ['/bin/mksh'],
 ].filter(([shell = '']) => existsSync(shell))
 
 export interface FastRun {

@@ -1,14 +1,14 @@
 /** The fast hook against a real daemon: rules P19 to P24 of docs/hook-protocol.md. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import { listSpool, readSpool } from '../../src/hook/spool.ts'
 import { DIST } from '../support/paths.ts'
-import { finished } from '../support/programs.ts'
+import { finished, runProgram } from '../support/programs.ts'
 import { CURL, FastHookPlace, SHELLS } from './fast-hook-place.ts'
 
 const place = new FastHookPlace()
@@ -188,7 +188,7 @@ describe('a daemon that answers', () => {
     expect(place.nodeStarts()).toBe(0)
   }, 120_000)
 
-  it('gets invalid UTF-8, 5 MB and an empty payload like the other hook', async () => {
+  it('gets invalid UTF-8 and 5 MB like the other hook', async () => {
     const bytes = Buffer.from(Array.from({ length: 224 }, (_, i) => i + 32)).toString('latin1')
     const text = Buffer.from(bytes.replaceAll(/["\\]/g, ''), 'latin1')
     const [head = '', tail = ''] = JSON.stringify(bash('SESSION', { tool_use_id: 'b', tool_response: '@@' })).split(
@@ -207,7 +207,6 @@ describe('a daemon that answers', () => {
         expect(await place.fast(make(other), script === undefined ? {} : { script })).toEqual(expected)
         expect(comparable(await place.stored(other))).toEqual(comparable(await place.stored(one)))
       }
-      expect(await place.fast('', script === undefined ? {} : { script })).toMatchObject({ code: 0, stdout: EMPTY })
     }
     expect(place.nodeStarts()).toBe(0)
   }, 120_000)
@@ -293,6 +292,32 @@ describe('what leads to the other hook', () => {
     ['dies', 'kill -9 $$'],
   ])('a broken curl that %s', (_, script) => usesNode({ curl: place.program('broken-curl', script) }))
 
+  it('a curl that ends before it has read a large payload, in every shell: nothing of it is lost', async () => {
+    const curl = place.program('hasty-curl', 'exit 7')
+    const output = 'a line of output\n'.repeat(60_000)
+    for (const shell of SHELLS) {
+      const session = newSession()
+      const payload = bash(session, { tool_use_id: 'h', tool_response: { stdout: output } })
+      expect(await place.fast(payload, { curl, shell })).toMatchObject({ code: 0, stdout: EMPTY, stderr: '' })
+      const other = newSession()
+      await place.plain({ ...payload, session_id: other })
+      expect(comparable(await place.stored(session))).toEqual(comparable(await place.stored(other)))
+    }
+    expect(place.nodeStarts()).toBe(SHELLS.length)
+  }, 60_000)
+
+  it('no tee', () =>
+    usesNode({
+      script: place.changedScript('no-tee', (text) => text.replace('exec tee', 'exec /nonexistent/tee')),
+    }))
+
+  it('an empty payload', async () => {
+    for (const script of [join(DIST, 'fast-hook.sh'), place.withoutSharedMemory()]) {
+      expect(await place.fast('', { script })).toMatchObject({ code: 0, stdout: EMPTY, stderr: '' })
+      expect(place.nodeStarts()).toBe(1)
+    }
+  })
+
   it('a newer version than the daemon has', () =>
     usesNode({
       script: place.changedScript('newer', (text) => text.replace(/^version='.*'$/m, "version='99.0.0'")),
@@ -341,7 +366,7 @@ describe('the environment of a client', () => {
   }, 60_000)
 
   it('may hide the tools of the system behind others', async () => {
-    for (const name of ['cat', 'rm', 'tr', 'date']) place.program(name, 'echo hijacked')
+    for (const name of ['tee', 'rm', 'tr', 'date']) place.program(name, 'echo hijacked')
     const env = { PATH: `${place.bin}:${process.env.PATH}` }
     for (const script of [undefined, place.withoutSharedMemory()]) {
       const session = newSession()
@@ -351,6 +376,58 @@ describe('the environment of a client', () => {
     }
     expect(place.nodeStarts()).toBe(0)
   })
+
+  it('may be one in which nothing is as usual', async () => {
+    const large = bash(newSession(), { tool_response: { stdout: 'a line\n'.repeat(50_000) } })
+    const shells = SHELLS.map((shell) => shell.join(' '))
+    const cases: [what: string, before: string, after: string][] = [
+      ['variables of its names are exported', 'export payload=1 answer=1 line=1 set=1;', ''],
+      ['files may not grow', 'ulimit -f 100;', ''],
+      ['its standard input is closed', '', '<&-'],
+      ['its standard output is closed', '', '>&-'],
+      ['its standard output is full', '', '>/dev/full'],
+      ['nobody reads its standard output', '', '| true'],
+    ]
+    for (const script of [join(DIST, 'fast-hook.sh'), place.withoutSharedMemory()]) {
+      for (const [what, before, after] of cases) {
+        for (const shell of shells) {
+          const session = newSession()
+          const line = `${before} exec 3>&1; ${shell} '${script}' '${place.node}' '${CURL}' ${after}; exit $?`
+          const { code, stderr } = await runProgram('/bin/bash', ['-c', line], {
+            env: place.env,
+            input: JSON.stringify({ ...large, session_id: session }),
+            cwd: place.cwd,
+          })
+          expect([what, shell, code]).toEqual([what, shell, 0])
+          expect([what, shell, stderr]).toEqual([what, shell, ''])
+          // ksh keeps the output of a command in a file.
+          if (after === '<&-' || (/ksh$/.test(shell) && before.startsWith('ulimit'))) continue
+          const stored = await place.stored(session).catch(() => [])
+          expect([what, shell, stored.length]).toEqual([what, shell, 1])
+        }
+      }
+    }
+  }, 120_000)
+
+  it('may have put something in the place of the file in memory: it stays as it is', async () => {
+    const victim = join(place.home, 'victim')
+    writeFileSync(victim, 'of another')
+    const link = join(place.home, 'link')
+    symlinkSync(victim, link)
+    const fifo = join(place.home, 'fifo')
+    execFileSync('mkfifo', [fifo])
+    for (const file of [victim, link, fifo, place.home]) {
+      const script = place.changedScript('taken', (text) => text.replace(/^memory=.*$/m, `memory='${file}'`))
+      for (const shell of SHELLS) {
+        const session = newSession()
+        const ran = await place.fast(bash(session, { tool_use_id: 'v' }), { shell, script })
+        expect(ran).toMatchObject({ code: 0, stdout: EMPTY, stderr: '' })
+        expect(await place.stored(session)).toMatchObject([{ eventId: 'v' }])
+      }
+    }
+    expect(readFileSync(victim, 'utf8')).toBe('of another')
+    expect(place.nodeStarts()).toBe(0)
+  }, 60_000)
 
   it.runIf(existsSync('/dev/shm'))('leaves nothing in the memory file system', async () => {
     const child = spawn('/bin/sh', [join(DIST, 'fast-hook.sh'), place.node, CURL], { env: place.env })

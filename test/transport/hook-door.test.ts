@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { DaemonSandbox } from '../support/daemon.ts'
 
@@ -11,6 +12,8 @@ afterAll(() => sandbox.dispose())
 
 const PAYLOAD = JSON.stringify({ session_id: 'door-session-1', cwd: '/', hook_event_name: 'SessionStart' })
 const QUERY = { client: 'claude-code', version: '0.0.1', seed: '1-2-3' }
+const TOO_LARGE = 17 * 1024 * 1024
+const CHUNKED = { 'transfer-encoding': 'chunked' }
 const path = (query: Record<string, string>) => `/hook?${new URLSearchParams({ ...QUERY, ...query })}`
 
 async function send(
@@ -37,20 +40,48 @@ describe('on the local socket', () => {
     ['a seed that is not one', { path: path({ seed: '../../x' }) }, 422],
     ['a hook that is newer', { path: path({ version: '99.0.0' }) }, 409],
     ['another method', { method: 'GET' }, 405],
-    ['a body of unknown length', { headers: { 'transfer-encoding': 'chunked' } }, 422],
-    ['a body that is too large', { headers: { 'content-length': 17 * 1024 * 1024 } }, 413],
+    ['a body that says it is too large', { headers: { 'content-length': TOO_LARGE } }, 413],
+    ['a body that gets too large', { headers: CHUNKED }, 413, Buffer.alloc(TOO_LARGE, ' ')],
+    ['no body', {}, 422, ''],
+    ['a body of no chunk', { headers: CHUNKED }, 422, ''],
     ['another address', { path: '/hooks' }, 404],
-  ])('%s is refused before anything is stored', async (_, options, status) => {
-    expect(await send(options)).toMatchObject({ status })
+  ])('%s is refused before anything is stored', async (_, options, status, body?: string | Buffer) => {
+    expect(await send(options, body)).toMatchObject({ status })
+    expect(await sessions()).toEqual([])
+  })
+
+  it.each(['null', '[]', '{', PAYLOAD.slice(0, -1)])(
+    'the body %s is refused: it may be a part of one',
+    async (body) => {
+      expect(await send({}, body)).toMatchObject({ status: 422 })
+    },
+  )
+
+  it('a body that ends in the middle is not taken for a payload', async () => {
+    const socket = connect(sandbox.paths.socket)
+    socket.on('error', () => undefined)
+    const head = `POST ${path({})} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`
+    const size = PAYLOAD.length.toString(16)
+    // Everything but the chunk that says that it was the last.
+    socket.end(`${head}${size}\r\n${PAYLOAD}\r\n`)
+    socket.resume()
+    await once(socket, 'close')
     expect(await sessions()).toEqual([])
   })
 
   it('a payload that is ignored gets the answer of an ignored payload, and the seed', async () => {
-    for (const body of ['', 'null', '[]', '{', '{"hook_event_name":"Stop"}', Buffer.from([0, 255])]) {
-      const text = '{"continue":true,"suppressOutput":true}\n1-2-3\n'
-      expect(await send({}, body)).toEqual({ status: 200, text })
-    }
+    const text = '{"continue":true,"suppressOutput":true}\n1-2-3\n'
+    expect(await send({}, '{"hook_event_name":"Stop"}')).toEqual({ status: 200, text })
     expect(await sessions()).toEqual([])
+  })
+
+  it('a payload may arrive in chunks of any size', async () => {
+    const sent = request({ socketPath: sandbox.paths.socket, agent: false, method: 'POST', path: path({}) })
+    for (const character of PAYLOAD.replace('door-session-1', 'chunks-session')) sent.write(character)
+    sent.end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    expect(response.statusCode).toBe(200)
+    expect(await sessions()).toMatchObject([{ session: 'chunks-session' }])
   })
 })
 
@@ -60,7 +91,7 @@ it('it is not open on the TCP port, not even with the token', async () => {
   const tcp = { socketPath: undefined, host: '127.0.0.1', port }
   const refused = [await send({ ...tcp, headers: { authorization: `Bearer ${token}` } }), await send(tcp)]
   expect(refused.map(({ status }) => status)).toEqual([405, 405])
-  expect(await sessions()).toEqual([])
+  expect((await sessions()).map(({ session }) => session)).not.toContain('door-session-1')
 })
 
 it('a daemon that stops refuses payloads, and stores none after that', async () => {

@@ -38,12 +38,15 @@ export function clientHookCommand(
 /** Every Linux and macOS has it; no profile is read by it. */
 export const FAST_HOOK_SHELL = '/bin/sh'
 
+/** A shell whose script is gone may end with 2, which is how a hook of Claude Code refuses a prompt. */
+const NEVER_FAILS = ' || true'
+
 /** A hook's command line with the fast hook instead, which is beside `hook`. Another form of command stays as it is. */
 export function fastHookCommand(command: string, node: string, hook: string, curl: string): string {
   const plain = hookCommand(node, hook)
   if (command !== plain && !command.startsWith(`${plain} `)) return command
   const words = [join(dirname(hook), FAST_HOOK_FILE), node, curl].map((word) => quoted(word, 'linux'))
-  return [FAST_HOOK_SHELL, ...words].join(' ') + command.slice(plain.length)
+  return [FAST_HOOK_SHELL, ...words].join(' ') + command.slice(plain.length) + NEVER_FAILS
 }
 
 /** An MCP server as one command line, to recognise it like a hook. */
@@ -65,7 +68,8 @@ function quoted(path: string, platform: NodeJS.Platform): string {
 }
 
 const OURS = /^(?:"((?:[^"\\]|\\.)+)"|(node)) "((?:[^"\\]|\\.)+)"(?: (--client [a-z][a-z-]*|mcp))?$/
-const OURS_FAST = /^\/bin\/sh "((?:[^"\\]|\\.)+)" "((?:[^"\\]|\\.)+)" "(?:[^"\\]|\\.)+"(?: --client [a-z][a-z-]*)?$/
+const OURS_FAST =
+  /^\/bin\/sh "((?:[^"\\]|\\.)+)" "((?:[^"\\]|\\.)+)" "(?:[^"\\]|\\.)+"(?: --client [a-z][a-z-]*)?(?: \|\| true)?$/
 const NODE = /^node(?:\.exe)?$/i
 
 /**

@@ -62,11 +62,37 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     expect((await run('uninstall')).stdout).toContain('is not installed')
   })
 
+  it('without a client on the PATH: Claude Code, also with --yes; an empty --client is refused', async () => {
+    const { place, run } = at(null, null)
+    expect((await run('install', '--client', '')).stderr).toContain('--client needs a name: all, claude-code')
+    expect((await run('install', '--client', 'all')).stderr).toContain('no client was found')
+    const { code, stdout } = await run('install', '--yes')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('installed in Claude Code') })
+    expect(place.commands.length).toBeGreaterThan(5)
+  })
+
+  it('Claude Code that is only in an editor is found by its settings, beside other clients', async () => {
+    const { place, run } = at(TWO_SPACES, null)
+    mkdirSync(join(place.home, '.codex'))
+    const { stdout } = await run('install', '--yes', '--dry-run', '--json')
+    expect(JSON.parse(stdout).clients.map(({ client }: { client: string }) => client)).toEqual(['claude-code', 'codex'])
+  })
+
+  it('a file that cannot be changed: says how to connect the other clients', async () => {
+    const { place, run } = at(TWO_SPACES)
+    mkdirSync(join(place.home, '.gemini'))
+    writeFileSync(join(place.home, '.gemini', 'settings.json'), '// mine\n{}\n')
+    const { code, stderr } = await run('install', '--yes')
+    expect(code).toBe(1)
+    expect(stderr).toContain('To connect the others without Gemini CLI: claude-mem install --client claude-code')
+    expect(place.text).toBe(TWO_SPACES)
+  })
+
   it('registers the fast hook when asked, keeps it, and goes back', async () => {
     const { place, run, env } = at(TWO_SPACES)
     env.PATH = `${place.bin}:/usr/bin:/bin`
     const stop = () => place.commands.find((command) => command.startsWith('Stop: '))
-    const fast = `Stop: /bin/sh "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'fast-hook.sh')}" "${process.execPath}" "/usr/bin/curl"`
+    const fast = `Stop: /bin/sh "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'fast-hook.sh')}" "${process.execPath}" "/usr/bin/curl" || true`
     expect((await run('install', '--hook', 'fast')).code).toBe(0)
     expect(stop()).toBe(fast)
     expect((await run('install')).stdout).toMatch(/is already installed in .+; nothing changed/)

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 /** Installing the fast hook: which curl is used, switching between both hooks, and undoing it byte for byte. */
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -82,13 +83,30 @@ describe('the registered command', () => {
       command('/opt/claude-mem/dist/hook.cjs'),
       command('/opt/claude-mem/dist/hook.cjs', ' --client cursor'),
     ]
-    expect(ours[0]).toBe(COMMAND)
-    expect(ours[1]).toBe(`${COMMAND} --client cursor`)
+    expect(ours[0]).toBe(`${COMMAND} || true`)
+    expect(ours[1]).toBe(`${COMMAND} --client cursor || true`)
     for (const one of ours) expect([isOurCommand(one, []), isFastHookCommand(one)]).toEqual([true, true])
     expect(isOurCommand(command('/opt/other/dist/hook.cjs'), [])).toBe(false)
     expect(isOurCommand(COMMAND.replace('/usr/bin/node', '/usr/bin/python3'), [])).toBe(false)
     expect(isOurCommand(`${COMMAND}; rm -rf x`, [])).toBe(false)
     expect(isFastHookCommand(hookCommand('/usr/bin/node', '/opt/claude-mem/dist/hook.cjs'))).toBe(false)
+  })
+
+  it('ends with 0 where its script is gone: with 2 a client would refuse prompts', () => {
+    const command = fastHookCommand(
+      hookCommand('/usr/bin/node', '/gone/hook.cjs'),
+      '/usr/bin/node',
+      '/gone/hook.cjs',
+      CURL,
+    )
+    expect(spawnSync('/bin/sh', ['-c', command], { input: '{}', encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: '',
+    })
+  })
+
+  it('is recognised as a version before this one registered it', () => {
+    expect([isOurCommand(COMMAND, []), isFastHookCommand(COMMAND)]).toEqual([true, true])
   })
 
   it('is a form of the hook command; another command stays', () => {
