@@ -10,7 +10,7 @@ import {
   type SearchFilter,
   type SearchFilters,
 } from '../domain/search-query.ts'
-import { commaList, INPUT_LIMITS, oneOf, UsageError } from './arguments.ts'
+import { commaList, INPUT_LIMITS, oneOf, refuseIf, UsageError } from './arguments.ts'
 import { stringOption } from './command.ts'
 
 type FilterTable = typeof SEARCH_FILTERS
@@ -121,9 +121,10 @@ export function parseProjectOrAll(given: string | undefined, env: NodeJS.Process
   return given === 'all' ? null : parseProject(given, env)
 }
 
-/** `codex,gemini`; `all` and nothing are null. */
+/** `codex,gemini`; null for `all`. */
 export function parseClients(given: string): ClientName[] | null {
   const names = commaList(given)
-  if (names.length === 0 || names.includes('all')) return null
+  refuseIf(names.length === 0, `--client needs a name: ${['all', ...CLIENT_NAMES].join(', ')}`)
+  if (names.includes('all')) return null
   return [...new Set(names.map((name) => oneOf('client', name, CLIENT_NAMES)))]
 }

@@ -169,7 +169,7 @@ function resultLines(
     ...(cleaned === 0 ? [] : [`  Its section was removed from ${pluralize(cleaned, 'file')}.`]),
     deleted ? `  ${dataDir} is deleted.` : `  There was no ${dataDir}.`,
     '',
-    'Close sessions that are open now: they still have the hooks and would start it again. To remove the program: npm',
+    'Close sessions that are open now: they still have its hooks.',
   ]
 }
 

@@ -125,8 +125,11 @@ export function loadDatabaseDriver(packages = defaultPackages()): LoadedDriver {
 export function databaseDriver(): SqliteDriver {
   const { driver, reason } = loadDatabaseDriver()
   if (driver !== null) return driver
-  const missing = (): never => {
-    throw missingDriverError(reason)
+  // A class: it is extended where commands are loaded that need no database.
+  const missing = class {
+    constructor() {
+      throw missingDriverError(reason ?? '')
+    }
   }
   return missing as unknown as SqliteDriver
 }

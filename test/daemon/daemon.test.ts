@@ -1,16 +1,6 @@
 /** The whole program as processes: hook, daemon, database. */
 import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -126,39 +116,6 @@ describe('daemon.kill', () => {
   })
 })
 
-describe('daemon.leaves', () => {
-  test('when its data directory is removed, without creating it again', async () => {
-    const daemon = await place.start()
-    await place.hook(prompt)
-    rmSync(place.dataDir, { recursive: true })
-    await exited(daemon)
-    expect(existsSync(place.dataDir)).toBe(false)
-  })
-
-  test('when its data directory is replaced, and touches nothing in the new one', async () => {
-    const daemon = await place.start()
-    await place.hook(prompt)
-    renameSync(place.dataDir, `${place.dataDir}-moved`)
-    mkdirSync(place.dataDir)
-    writeFileSync(place.paths.socket, 'of another daemon')
-    await exited(daemon)
-    expect(readdirSync(place.dataDir)).toEqual(['daemon.sock'])
-    rmSync(place.paths.socket)
-  })
-
-  test('within its deadline although a thread hangs, and loses nothing', async () => {
-    const daemon = await place.start({ CLAUDE_MEM_FAULT: 'close.hang' })
-    await place.hook(prompt)
-    await place.ask((client) => client.call('stop', {}))
-    await exited(daemon)
-    expect(daemon.signalCode).toBe('SIGKILL')
-    expect(place.log()).toContain('did not stop in time')
-    expect(await stored()).toHaveLength(1)
-    await place.start()
-    expect((await place.status()).sessions).toBe(1)
-  })
-})
-
 describe('daemon.second', () => {
   test('on the same data directory is refused, and says why', async () => {
     await place.start()
@@ -209,7 +166,7 @@ describe('daemon.update', () => {
 
   test('a newer hook brings the newer daemon by itself', async () => {
     await place.start()
-    await place.hook(prompt, {}, newer)
+    await place.hook(prompt, {}, { dist: newer })
     await expect
       .poll(
         () =>

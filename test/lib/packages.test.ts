@@ -1,5 +1,5 @@
 /** Packages that are not bundled: the versions that are fetched, and where they are found. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lastFetchFailure } from '../../src/lib/fetch-packages.ts'
@@ -25,6 +25,16 @@ describe('packages that are not bundled', () => {
   it('are the only ones that npm installs with the program: the others are bundled', () => {
     const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     expect([Object.keys(dependencies), optionalDependencies]).toEqual([['better-sqlite3'], undefined])
+  })
+
+  it('are imported only as types: they may be elsewhere, or missing', () => {
+    const names = UNBUNDLED_PACKAGE_NAMES.map((name) => name.replace('/', '\\/')).join('|')
+    const pattern = new RegExp(`^import (?!type ).* from '(?:${names})'`, 'm')
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    )
+    expect(sources.length).toBeGreaterThan(300)
+    expect(sources.filter((file) => pattern.test(readFileSync(join(ROOT, 'src', file), 'utf8')))).toEqual([])
   })
 
   it('are found in the program first', () => {

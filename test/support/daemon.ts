@@ -78,10 +78,14 @@ export class DaemonSandbox {
   }
 
   /** A daemon that the hook starts takes nothing from its environment, so its settings are in the file too. */
-  hook(payload: string | object, env: NodeJS.ProcessEnv = {}, dist = DIST): Promise<Finished> {
+  hook(
+    payload: string | object,
+    env: NodeJS.ProcessEnv = {},
+    { dist = DIST, args = [] }: { dist?: string; args?: readonly string[] } = {},
+  ): Promise<Finished> {
     writeSettingsFile(this.dataDir, { ...this.env, ...env })
     const input = typeof payload === 'string' ? payload : JSON.stringify(payload)
-    return runProgram(process.execPath, [join(dist, 'hook.cjs')], { env: { ...this.env, ...env }, input })
+    return runProgram(process.execPath, [join(dist, 'hook.cjs'), ...args], { env: { ...this.env, ...env }, input })
   }
 
   log(): string {

@@ -153,7 +153,9 @@ async function install(cli: Cli, { clients, others }: ChosenClients, options: In
     return registered
   }
   // A file that cannot be changed is found before the program is copied, and before the files of another client are changed.
-  const planned = clients.map((client): ClientResult => ({ client, result: change(client, true) }))
+  const planned = clients.map(
+    (client): ClientResult => ({ client, result: orWithout(client, clients, () => change(client, true)) }),
+  )
   const results = dryRun ? planned : link ? await register() : await placeAndRegister(cli, register)
   const restarted = !dryRun && observer !== null && (await applyObserverChange(cli, observer))
   const installations = results.map(({ client, result }) => installationView(cli, client, result, hook, dryRun))
@@ -187,6 +189,18 @@ async function install(cli: Cli, { clients, others }: ChosenClients, options: In
 interface ClientResult {
   client: ChosenClient
   result: InstallResult
+}
+
+/** An error of one client's files also says how to connect the others. */
+function orWithout<T>({ adapter }: InstallClient, clients: readonly InstallClient[], make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    const others = clients.map((one) => one.adapter.name).filter((name) => name !== adapter.name)
+    if (!(error instanceof MemError) || others.length === 0) throw error
+    const advice = `To connect the others without ${adapter.title}: claude-mem install --client ${others.join(',')}`
+    throw new MemError(error.code, `${error.message}. ${advice}`.replace(/\.\. /, '. '), { cause: error })
+  }
 }
 
 /** Null: this client asks for no trust. */
@@ -240,9 +254,13 @@ async function chooseClients(cli: Cli, { client, scope, yes, dryRun, link }: Cli
     }),
   )
   if (names !== null) return { clients: candidates, others: [] }
-  const present = candidates.filter(({ found }) => found !== null)
-  if (client !== undefined || yes) {
-    if (present.length > 0) return { clients: present, others: [] }
+  // An extension of an editor brings a Claude Code that is on no PATH.
+  const present = candidates.filter(
+    ({ adapter, where, found }) =>
+      found !== null || (adapter.name === CLAUDE_CODE && adapter.files(where).some(({ path }) => existsSync(path))),
+  )
+  if (present.length > 0 && (client !== undefined || yes)) return { clients: present, others: [] }
+  if (client !== undefined) {
     throw new MemError(
       'not_found',
       `no client was found on this machine; name one: claude-mem install --client ${CLAUDE_CODE}`,
@@ -352,7 +370,10 @@ async function chooseHook(
   const options = { dataDir: cli.paths.dataDir, now: new Date(), dryRun }
   const isRegistered =
     given === null &&
-    clients.some(({ adapter, where, program }) => registeredHookKind(adapter, where, program, options) === 'fast')
+    clients.some((client) => {
+      const { adapter, where, program } = client
+      return orWithout(client, clients, () => registeredHookKind(adapter, where, program, options)) === 'fast'
+    })
   if (given === null && !isRegistered && !canAsk) return websocket
   const search = await findFastHook(own, cli.env)
   if (search.type === 'missing') {
@@ -442,7 +463,7 @@ function installNotes(
     ...result.notes,
     ...originalNotes(dataDir),
     ...(isNpxCache ? ['claude-mem runs from the cache of npx, which may be deleted: install it without --link.'] : []),
-    ...(isInNpxCache(cli.dist) ? ['To run commands: npx claude-mem status, or npm install -g claude-mem.'] : []),
+    ...(isInNpxCache(cli.dist) && !isNpxCache ? [`To run commands: node ${JSON.stringify(program.cli)} status`] : []),
     ...(dataDir === dataDirectory({})
       ? []
       : [`The memory is in ${dataDir} only if CLAUDE_MEM_DATA_DIR is set: set it for ${adapter.title} too.`]),

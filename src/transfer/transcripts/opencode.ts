@@ -6,7 +6,7 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import type BetterSqlite3 from 'better-sqlite3'
 import {
   fieldsOrEmpty,
   nonEmptyString,
@@ -14,6 +14,7 @@ import {
   type TranscriptEntryHead,
 } from '../../domain/transcript-entry.ts'
 import { openCodeToolFailure, openCodeToolUses, unquoted } from '../../hook/clients/opencode.ts'
+import { databaseDriver } from '../../lib/packages.ts'
 import type { OnLine } from './lines.ts'
 import {
   type FoundTranscripts,
@@ -90,14 +91,15 @@ async function* readSessions(source: string, onLine: OnLine): AsyncGenerator<Tra
   }
 }
 
-function openReadOnly(file: string): Database.Database {
+function openReadOnly(file: string): BetterSqlite3.Database {
+  const Database = databaseDriver()
   return new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
 }
 
 /** OpenCode may be writing. */
 const BUSY_TIMEOUT_MS = 2_000
 
-function withDatabase<T>(file: string, read: (db: Database.Database) => T): T {
+function withDatabase<T>(file: string, read: (db: BetterSqlite3.Database) => T): T {
   const db = openReadOnly(file)
   try {
     return read(db)
@@ -108,17 +110,17 @@ function withDatabase<T>(file: string, read: (db: Database.Database) => T): T {
 
 const SESSION_COLUMNS = 'id, parent_id AS parent, directory, time_updated AS changedAt'
 
-function rootSessions(db: Database.Database): SessionRow[] {
+function rootSessions(db: BetterSqlite3.Database): SessionRow[] {
   return db
     .prepare<[], SessionRow>(`SELECT ${SESSION_COLUMNS} FROM session WHERE parent_id IS NULL ORDER BY time_created`)
     .all()
 }
 
-function sessionNamed(db: Database.Database, id: string): SessionRow[] {
+function sessionNamed(db: BetterSqlite3.Database, id: string): SessionRow[] {
   return db.prepare<[string], SessionRow>(`SELECT ${SESSION_COLUMNS} FROM session WHERE id = ?`).all(id)
 }
 
-function sessionBytes(db: Database.Database, id: string): number {
+function sessionBytes(db: BetterSqlite3.Database, id: string): number {
   const sum = db.prepare<[string], { bytes: number | null }>(
     'SELECT SUM(LENGTH(data)) AS bytes FROM part WHERE session_id = ?',
   )
@@ -129,12 +131,12 @@ function sessionBytes(db: Database.Database, id: string): number {
 const MAX_DEPTH = 8
 
 class SessionEntries {
-  readonly #db: Database.Database
+  readonly #db: BetterSqlite3.Database
   readonly #root: string
   readonly #onLine: OnLine
   #rows = 0
 
-  constructor(db: Database.Database, root: string, onLine: OnLine) {
+  constructor(db: BetterSqlite3.Database, root: string, onLine: OnLine) {
     this.#db = db
     this.#root = root
     this.#onLine = onLine
