@@ -4,6 +4,8 @@
  * the output of `grep` and in diffs, and the data of Kubernetes secrets wherever such a manifest is.
  */
 
+import { LiteralSearch } from '../lib/literal-search.ts'
+
 /** `lines`: one setting per line, the names are kept. `whole`: nothing is kept. */
 export type CredentialFile = 'lines' | 'whole'
 
@@ -30,8 +32,17 @@ const WHOLE_FILES = new RegExp(
   'i',
 )
 /** A text without any of these names none of the files. */
-const FILE_HINT =
-  /\.env|\.npmrc|\.pypirc|\.cnf|\.s3cfg|\.boto|databrickscfg|Renviron|credentials|tfvars|tfstate|netrc|pgpass|htpasswd|vault-token|dockercfg|passwd-s3fs|id_[rde]|\.(?:ppk|p12|pfx|jks|keystore|kdbx|key|ovpn)\b|kubeconfig|terraformrc|access_tokens|rclone|settings|msal_token|config|hosts\.yml|gnupg|wireguard|auth\.json|shadow/i
+const FILE_HINTS = new LiteralSearch([
+  ...'.env .npmrc .pypirc .cnf .s3cfg .boto databrickscfg Renviron credentials tfvars tfstate netrc pgpass htpasswd'.split(
+    ' ',
+  ),
+  ...'vault-token dockercfg passwd-s3fs id_r id_d id_e .ppk .p12 .pfx .jks .keystore .kdbx .key .ovpn kubeconfig'.split(
+    ' ',
+  ),
+  ...'terraformrc access_tokens rclone settings msal_token config hosts.yml gnupg wireguard auth.json shadow'.split(
+    ' ',
+  ),
+])
 
 /** Most characters of a path that is looked at. */
 const MAX_PATH = 1_024
@@ -85,7 +96,7 @@ const MAX_COMMAND = 20_000
 
 /** What a shell command prints or writes: `lines` if it names such a file, `whole` if it prints one. */
 export function commandCredentialFile(command: string): CredentialFile | null {
-  if (!FILE_HINT.test(command)) return null
+  if (!FILE_HINTS.isIn(command)) return null
   let found: CredentialFile | null = null
   for (const simple of command.slice(0, MAX_COMMAND).split(/[;|&\n]|\$\(|`/)) {
     const words = simple.match(/[^\s"'()<>=]+/g) ?? []
@@ -98,7 +109,7 @@ export function commandCredentialFile(command: string): CredentialFile | null {
 
 /** A command that writes such a file has its content: the text of `echo`, and the lines of a heredoc. */
 export function maskWrittenCredentials(command: string): string {
-  if (!FILE_HINT.test(command)) return command
+  if (!FILE_HINTS.isIn(command)) return command
   const writes = [
     ...command.slice(0, MAX_COMMAND).matchAll(/(?:>{1,2}|\btee(?: -a)?)[ \t]{0,4}["']?([^\s"'|;&<>]{1,1024})/g),
   ]
@@ -183,7 +194,7 @@ const QUOTED_LINE = /^((?:[A-Za-z]:[\\/])?[^\s:]{1,1024}?)(:\d{1,7}[:-]|-\d{1,7}
 
 /** Masks the lines of such files in the output of `grep`, `git diff`, `git show`, `head` and the like. */
 export function maskQuotedFiles(text: string): string {
-  if (!FILE_HINT.test(text)) return text
+  if (!FILE_HINTS.isIn(text)) return text
   let section: CredentialFile | null = null
   let changed = false
   const lines = text.split('\n').map((line) => {

@@ -9,6 +9,7 @@
  *   starts inside a private part, so everything before it is removed too;
  * - tags that are escaped in JSON text (`\u003cprivate\u003e`, `<\/private>`) count.
  */
+import { LiteralSearch } from '../lib/literal-search.ts'
 
 const PRIVATE_MARKER = '[private]'
 export const CONTEXT_TAG = 'claude-mem-context'
@@ -42,6 +43,7 @@ const INVISIBLE = /\s+|\u200b|\u200c|\u200d|\u2060|\ufeff/gu
 
 /** `<`, also as it is escaped in JSON text. */
 const TAG_STARTS = ['<', '\\u003', '\\U003']
+const SECTION_NAME = new LiteralSearch(['claude-mem:'])
 const PRIVATE_TEXT = tagRule('private', PRIVATE_MARKER, false)
 const PRIVATE_FRAGMENT = tagRule('private', PRIVATE_MARKER, true)
 const CONTEXT = tagRule(CONTEXT_TAG, '', false)
@@ -50,7 +52,7 @@ const SECTION_FRAGMENT = sectionRule(true)
 
 /** A fragment may start inside a section: then everything before the end mark is removed. */
 function sectionRule(fragment: boolean): SpanRule {
-  return { literals: TAG_STARTS, hint: /claude-mem:/i, marker: '', find: (text) => sectionSpans(text, fragment) }
+  return { literals: TAG_STARTS, hint: SECTION_NAME, marker: '', find: (text) => sectionSpans(text, fragment) }
 }
 
 function sectionSpans(text: string, fragment: boolean): Span[] {
@@ -72,7 +74,8 @@ function sectionSpans(text: string, fragment: boolean): Span[] {
 
 function tagRule(name: string, marker: string, fragment: boolean): SpanRule {
   const tag = new RegExp(`(?:<|\\\\u003c)(\\\\*/|\\\\{1,4}u002f)?(\\s*)${name}(?=[\\s/>\\\\]|$)`, 'gi')
-  return { literals: TAG_STARTS, hint: new RegExp(name, 'i'), marker, find: (text) => tagSpans(text, tag, fragment) }
+  const hint = new LiteralSearch([name])
+  return { literals: TAG_STARTS, hint, marker, find: (text) => tagSpans(text, tag, fragment) }
 }
 
 /** From a tag's name to its `>` if it has no attributes. */
@@ -113,8 +116,8 @@ export interface Span {
 export interface SpanRule {
   /** A text without any of these has nothing to remove. They are found many times faster than a pattern. */
   literals: readonly string[]
-  /** The same for a pattern. It is tried where there is a literal. */
-  hint?: RegExp
+  /** The same in any case. It is tried where there is a literal. */
+  hint?: LiteralSearch
   /** Sorted, not overlapping. */
   find(text: string): Span[]
   marker: string
@@ -154,7 +157,7 @@ export function toObjectWithUniqueKeys(entries: Iterable<readonly [string, unkno
 /** Avoids copying values that contain nothing to remove. Literal and hint may be in two strings of an array. */
 function mayContainSpan(value: unknown, { literals, hint }: SpanRule): boolean {
   const hasLiteral = hasText(value, (text) => literals.some((literal) => text.includes(literal)), 0)
-  return hasLiteral && (hint === undefined || hasText(value, (text) => hint.test(text), 0))
+  return hasLiteral && (hint === undefined || hasText(value, (text) => hint.isIn(text), 0))
 }
 
 /** Whether any string or key of a JSON value passes the test. A value that is too deep does. */

@@ -79,6 +79,8 @@ function rulesOf(program: string): readonly ProgramFlags[] {
 const PIPED =
   /(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?["']?(?<bare>[^\s"'|]{1,512})["']?[ \t]{0,4}\|[^\n|]{0,400}?(?:--password-stdin|--with-token|sudo -S|--passphrase-fd)/dg
 
+const PIPED_HINTS = ['-stdin', '--with-token', 'sudo -S', '-fd']
+
 /** Characters of a command after its program: longer ones are rare, and this bounds the time for each program. */
 const MAX_COMMAND = 2_000
 
@@ -98,7 +100,7 @@ export function maskCommands(text: string): string {
       for (const found of rest.matchAll(rule.flags)) addSpan(spans, found, from, rule.kind ?? 'password')
     }
   }
-  if (/-stdin|--with-token|sudo -S|-fd/.test(text)) {
+  if (PIPED_HINTS.some((hint) => text.includes(hint))) {
     for (const found of text.matchAll(PIPED)) addSpan(spans, found, 0, 'password')
   }
   return spans.length === 0 ? text : replaced(text, spans)

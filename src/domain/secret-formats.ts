@@ -282,7 +282,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
     accepts: hasDigit,
   },
   { kind: 'jwt', dense: 32, hints: ['eyJ'], pattern: atWordStart(/eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/g) },
-  { kind: 'signature', hints: ['ig='], pattern: /[?&;]sig=([\w%+/=-]{16,})/g },
+  { kind: 'signature', hints: ['?sig=', '&sig=', ';sig='], pattern: /[?&;]sig=([\w%+/=-]{16,})/g },
   { kind: 'signature', hints: ['-Signature='], pattern: /[?&;]X-(?:Amz|Goog)-Signature=([0-9a-f]{32,})/gi },
   { kind: 'jwk', hints: ['"kty"', '\\"kty'], pattern: /\\{0,3}"d\\{0,3}"\s{0,8}:\s{0,8}\\{0,3}"([\w-]{32,})/g },
   {

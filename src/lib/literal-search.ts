@@ -17,6 +17,8 @@ export class LiteralSearch {
   readonly #window: number
   /** By the last pair of the window: how far it can be moved. 0: a literal may begin at its start. */
   readonly #shifts: Uint8Array
+  /** By the first pair of the window: 1 if a literal begins with it. Most windows that end like a literal do not begin like one. */
+  readonly #starts = new Uint8Array(PAIRS)
   /** Literals in lower case, by the last pair of their beginning. */
   readonly #candidates = new Map<number, string[]>()
 
@@ -30,15 +32,21 @@ export class LiteralSearch {
         const pair = pairAt(literal, at)
         this.#shifts[pair] = Math.min(this.#shifts[pair] ?? 0, this.#window - 2 - at)
       }
+      this.#starts[pairAt(literal, 0)] = 1
       const last = pairAt(literal, this.#window - 2)
       this.#candidates.set(last, [...(this.#candidates.get(last) ?? []), literal])
     }
+  }
+
+  isIn(text: string): boolean {
+    return this.next(text, 0) !== -1
   }
 
   /** Where the first literal that begins at `from` or later and ends before `to` is; -1 if there is none. */
   next(text: string, from: number, to = text.length): number {
     const offset = this.#window - 2
     const shifts = this.#shifts
+    const starts = this.#starts
     for (let at = from + offset; at + 1 < to; ) {
       const shift = shifts[pairAt(text, at)] ?? 0
       if (shift > 0) {
@@ -46,7 +54,7 @@ export class LiteralSearch {
         continue
       }
       const start = at - offset
-      if (this.#isAt(text, start, at, to)) return start
+      if (starts[pairAt(text, start)] === 1 && this.#isAt(text, start, at, to)) return start
       at++
     }
     return -1

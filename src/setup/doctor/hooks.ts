@@ -212,7 +212,7 @@ function* switchFaults(switches: Switches, { paths }: DoctorEnvironment): Genera
 
 /** No client has this event: the hook ignores it. */
 const PROBE_EVENT = 'Doctor'
-/** A hook normally takes about 1.3 times as long as an empty node; from this ratio on something slows it down. */
+/** A hook normally takes up to 2 times as long as an empty node; from this ratio on something slows it down. */
 const SLOW_RATIO = 4
 
 export async function* checkHookRun(connection: ClientConnection, { environment }: DoctorFacts): CheckRun {
