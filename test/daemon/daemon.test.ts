@@ -4,10 +4,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writeSpool } from '../../src/hook/spool.ts'
-import { openStoreReader } from '../../src/store/sqlite/reader.ts'
-import { buildVersion, DaemonSandbox } from '../support/daemon.ts'
+import { DaemonSandbox } from '../support/daemon.ts'
 import { exited } from '../support/programs.ts'
 import { events } from './actors/harness.ts'
 
@@ -32,16 +31,7 @@ const tool = (id: string, more: object = {}) => ({
 })
 const stop = { ...base, hook_event_name: 'Stop', prompt_id: 'p1', last_assistant_message: 'done' }
 
-async function stored(): Promise<string[]> {
-  const reader = await openStoreReader(place.paths.database)
-  try {
-    return (await reader.events('demo', 10_000)).map((event) => event.eventId)
-  } finally {
-    await reader.close()
-  }
-}
 const spool = () => readdirSync(place.paths.spool).filter((name) => name.endsWith('.json'))
-const drained = () => expect.poll(async () => (await place.status()).spooled, { timeout: 10_000 }).toBe(0)
 
 describe('daemon.loop', () => {
   test('a turn reported by hooks is observed and summarised', async () => {
@@ -70,8 +60,8 @@ describe('daemon.loop', () => {
         { timeout: 15_000 },
       )
       .toBe('serving')
-    await drained()
-    expect((await stored()).sort()).toEqual([...ids].sort())
+    await place.drained()
+    expect((await place.stored('demo')).sort()).toEqual([...ids].sort())
     expect(place.log().match(/"listening"/g)).toHaveLength(1)
   })
 
@@ -112,7 +102,7 @@ describe('daemon.kill', () => {
     daemon.kill('SIGTERM')
     expect(await exited(daemon)).toBe(0)
     expect(() => statSync(place.paths.socket)).toThrow()
-    expect(await stored()).toHaveLength(1)
+    expect(await place.stored('demo')).toHaveLength(1)
   })
 })
 
@@ -129,60 +119,6 @@ describe('daemon.second', () => {
     const children = [place.spawn(), place.spawn(), place.spawn()]
     await expect.poll(() => children.filter((child) => child.exitCode === 3).length, { timeout: 20_000 }).toBe(2)
     expect((await place.status()).state).toBe('serving')
-  })
-})
-
-describe('daemon.update', () => {
-  let newer: string
-  beforeAll(() => {
-    newer = buildVersion('99.0.0')
-  })
-
-  test('an older daemon hands over to a newer one without losing an event', async () => {
-    const old = await place.start()
-    await place.hook(prompt)
-    const sent: Promise<unknown>[] = []
-    const ids = Array.from({ length: 40 }, (_, i) => `t${i}`)
-    for (const [i, id] of ids.entries()) {
-      if (i === 10) place.spawn({}, newer)
-      sent.push(place.hook(tool(id)))
-      await new Promise((resolve) => setTimeout(resolve, 15))
-    }
-    await Promise.all(sent)
-    await exited(old)
-    await expect
-      .poll(
-        () =>
-          place.status().then(
-            (s) => s.version,
-            () => 'down',
-          ),
-        { timeout: 15_000 },
-      )
-      .toBe('99.0.0')
-    await drained()
-    expect((await stored()).filter((id) => id.startsWith('t')).sort()).toEqual([...ids].sort())
-  })
-
-  test('a newer hook brings the newer daemon by itself', async () => {
-    await place.start()
-    await place.hook(prompt, {}, { dist: newer })
-    await expect
-      .poll(
-        () =>
-          place.status().then(
-            (s) => s.version,
-            () => 'down',
-          ),
-        { timeout: 15_000 },
-      )
-      .toBe('99.0.0')
-  })
-
-  test('an older daemon never takes over from a newer one', async () => {
-    await place.start({}, newer)
-    expect(await exited(place.spawn())).toBe(3)
-    expect((await place.status()).version).toBe('99.0.0')
   })
 })
 
@@ -219,7 +155,7 @@ describe('daemon.trouble', () => {
     writeFileSync(place.paths.database, bytes)
     await place.start()
     expect((await place.status()).notices.map((notice) => notice.text).join('\n')).toMatch(/damaged|corrupt/)
-    expect(await stored()).toEqual(expect.arrayContaining(['t1']))
+    expect(await place.stored('demo')).toEqual(expect.arrayContaining(['t1']))
     expect(readdirSync(place.dataDir).some((name) => name.includes('corrupt'))).toBe(true)
   })
 
@@ -271,10 +207,10 @@ describe('daemon.trouble', () => {
       )
       .toBe('serving')
     writeFileSync(join(place.paths.spool, '000-bad.json'), '{"v":1,"event":{"half')
-    await drained()
+    await place.drained()
     expect((await place.status()).notices.map((notice) => notice.text).join()).toContain('set aside')
     expect(readdirSync(join(place.paths.spool, 'bad'))).toEqual(['000-bad.json'])
-    expect((await stored()).sort()).toEqual(['t1', 't2'])
+    expect((await place.stored('demo')).sort()).toEqual(['t1', 't2'])
   })
 
   test('a directory and a FIFO in the spool prevent neither the start nor a tick', async () => {
@@ -283,8 +219,8 @@ describe('daemon.trouble', () => {
     mkdirSync(join(place.paths.spool, '001.json'))
     if (process.platform !== 'win32') execFileSync('mkfifo', [join(place.paths.spool, '002.json')])
     writeSpool(place.paths.spool, events.prompt('demo', 'p'))
-    await drained()
-    expect(await stored()).toEqual(['p'])
+    await place.drained()
+    expect(await place.stored('demo')).toEqual(['p'])
     expect(readdirSync(join(place.paths.spool, 'bad'))).toContain('000.json')
   })
 

@@ -3,8 +3,10 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { isSettingName, SETTINGS_FILE } from '../../src/settings/settings.ts'
+import { openStoreReader } from '../../src/store/sqlite/reader.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
 import { temporaryDirectory } from './directories.ts'
 import { DIST, ROOT } from './paths.ts'
@@ -86,6 +88,21 @@ export class DaemonSandbox {
     writeSettingsFile(this.dataDir, { ...this.env, ...env })
     const input = typeof payload === 'string' ? payload : JSON.stringify(payload)
     return runProgram(process.execPath, [join(dist, 'hook.cjs'), ...args], { env: { ...this.env, ...env }, input })
+  }
+
+  /** Ids of the stored events of a session. */
+  async stored(session: string): Promise<string[]> {
+    const reader = await openStoreReader(this.paths.database)
+    try {
+      return (await reader.events(session, 10_000)).map((event) => event.eventId)
+    } finally {
+      await reader.close()
+    }
+  }
+
+  /** Waits until the spool is empty. */
+  async drained(): Promise<void> {
+    await expect.poll(async () => (await this.status()).spooled, { timeout: 10_000 }).toBe(0)
   }
 
   log(): string {
