@@ -155,6 +155,11 @@ export function isTranscriptId(id: string): boolean {
   return id.startsWith(TRANSCRIPT_ID_PREFIX)
 }
 
+/** A model that counts its calls (Kimi K2); some servers begin anew with every request. Such an id is not unique in a session. */
+export function isCountedId(id: string): boolean {
+  return /^functions\.[\w.-]{1,200}:\d{1,6}$/.test(id)
+}
+
 export const transcriptStartId = (session: string): string => transcriptId('start', session)
 
 /**

@@ -7,7 +7,7 @@
 import { statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { type CleaningRules, cleanEvent, cleanIdentifier } from '../domain/clean-event.ts'
-import type { Agent, FileContextQuery, MemoryEvent } from '../domain/event.ts'
+import { type Agent, type FileContextQuery, isCountedId, type MemoryEvent } from '../domain/event.ts'
 import { withBoundedNames } from '../domain/event-names.ts'
 import type { EventOwner } from '../domain/private-turns.ts'
 import { isExcluded, projectOfDirectory } from '../domain/project.ts'
@@ -146,6 +146,10 @@ function readAgent(payload: HookPayload, hook: string): Agent | null {
  */
 function eventId(hook: string, payload: HookPayload, raw: string, seed: string | undefined): string {
   const toolUse = identifier(payload.tool_use_id)
+  if (isCountedId(toolUse)) {
+    const { tool_input, agent_id } = payload
+    return `${toolUse}:${shortHash(`${identifier(agent_id)}\n${sample(JSON.stringify(tool_input) ?? '')}`)}`
+  }
   if (toolUse !== '') return toolUse
   const prompt = identifier(payload.prompt_id)
   // `event_key` is set by an adapter where the client's own payload differs although it is the same event.

@@ -62,6 +62,11 @@ describe('opencode', () => {
     const read = tool('read', { filePath: '/home/me/shop/a.ts' }, { output })
     expect(read.events).toMatchObject([{ tool: 'Read', response: { file: { content: 'const a = 1\n3: x' } } }])
     expect(read.actions).toMatchObject([{ kind: 'read', file: 'a.ts' }])
+    const markup =
+      '<content>\n1: <entry>\n2: <content>hi</content>\n3: </entry>\n\n(End of file - total 3 lines)\n</content>'
+    expect(tool('read', { filePath: '/a.xml' }, { output: markup }).events).toMatchObject([
+      { response: { file: { content: '<entry>\n<content>hi</content>\n</entry>' } } },
+    ])
     const write = tool(
       'write',
       { filePath: '/home/me/shop/a.ts', content: 'export const limit = 1\n' },

@@ -254,6 +254,14 @@ describe('before anything leaves the process', () => {
     expect(JSON.stringify(event).length).toBeLessThan(70_000)
   })
 
+  it('ids that a model counts differ with the input and the agent, and are the same for the same payload', () => {
+    const call = (command: string, more: object = {}) =>
+      eventOf({ ...bash, tool_use_id: 'functions.bash:0', tool_input: { command }, ...more }).id
+    expect(call('ls')).toBe(call('ls'))
+    const agent = { agent_id: 'a1', agent_type: 'explore' }
+    expect(new Set([call('ls'), call('pwd'), call('ls', agent)]).size).toBe(3)
+  })
+
   it('ids and names that are too long for the daemon are shortened, and stay different', () => {
     const long = 'x'.repeat(5_000)
     const fields = {

@@ -67,6 +67,14 @@ describe('qwen', () => {
     expect(reported(shell)).toMatchObject([
       { kind: 'tool_failure', tool: 'Bash', error: 'Exit code 3\nbad', id: 'call_2' },
     ])
+    const printed = 'FAIL cart.test.ts\n  expected 3 to be 4\nTests: 1 failed'
+    const several = error.replace('Output: bad', `Output: ${printed}`)
+    expect(reported({ ...shell, error: several })).toMatchObject([{ error: `Exit code 3\n${printed}` }])
+    const command = 'echo x\nOutput: y'
+    const odd = several.replace('Command: make', `Command: ${command}`)
+    expect(reported({ ...shell, tool_input: { command }, error: odd })).toMatchObject([
+      { error: `Exit code 3\n${printed}` },
+    ])
     const read = { ...failure, tool_name: 'read_file', tool_input: { file_path: '/x' }, error: 'File not found: /x' }
     expect(reported(read)).toMatchObject([{ kind: 'tool_failure', tool: 'Read', error: 'File not found: /x' }])
   })

@@ -6,6 +6,7 @@
  * - Context arrives with `<` and `>` escaped. In headless mode a prompt begins with the context that hooks gave before it.
  * - A shell command's exit code is in the text for the model. SessionEnd is reported two or three times.
  */
+import { parseJsonObject } from '../payload.ts'
 import { type ClientAdapter, fieldsOf, type HookOutcome, type HookPayload, stringOrEmpty } from './adapter.ts'
 import {
   editUse,
@@ -87,13 +88,18 @@ function toolName(name: string, { server_name, tool_name }: HookPayload): string
 type ToolShape = (input: HookPayload, response: HookPayload) => HookPayload
 
 const TOOL_SHAPES: Record<string, ToolShape> = {
-  run_shell_command: ({ command }, response) => {
+  run_shell_command: (input, response) => {
+    const command = stringOrEmpty(input.command)
     const text = resultText(response)
-    const [, code] = /^Exit Code: (\d{1,3})$/m.exec(text) ?? []
+    const shown = stringOrEmpty(response.returnDisplay)
+    if (/^Command was automatically cancelled/.test(text)) return toolFailure('Bash', { command }, text)
+    const { output, code, signal } = shellResult(text, command, shown)
+    const stdout = shown || output
+    if (signal !== null) return toolFailure('Bash', { command }, `Ended by signal ${signal}\n${stdout}`)
     return shellUse({
-      command: stringOrEmpty(command),
-      stdout: stringOrEmpty(response.returnDisplay) || shellOutput(text),
-      exitCode: code === undefined ? 0 : Number(code),
+      command,
+      stdout,
+      exitCode: code ?? 0,
       interrupted: /^(?:Command was cancelled by user|Tool execution cancelled by user)/.test(text),
     })
   },
@@ -126,7 +132,7 @@ const TOOL_SHAPES: Record<string, ToolShape> = {
   google_web_search: ({ query }, response) => toolUse('WebSearch', { query }, resultText(response)),
   write_todos: (input) => toolUse('TodoWrite', input, null),
   invoke_agent: ({ agent_name, prompt }, response) =>
-    subagentUse(stringOrEmpty(agent_name), stringOrEmpty(prompt), resultText(response)),
+    subagentUse(stringOrEmpty(agent_name), stringOrEmpty(prompt), agentReport(resultText(response))),
 }
 
 /** What the model was given: a text or parts with texts, in a wrapper that marks it as not trusted. */
@@ -139,9 +145,39 @@ function resultText({ llmContent }: HookPayload): string {
     .replace(/^<untrusted_context>\n([\s\S]*)\n<\/untrusted_context>$/, '$1')
 }
 
-/** `Output: …`, between what else the client says about a command. */
-function shellOutput(text: string): string {
-  const [, output = ''] =
-    /^Output: ([\s\S]*?)(?:\n(?:Exit Code|Process Group PGID|Error|Signal|Background PIDs): .*)*$/m.exec(text) ?? []
-  return output === '(empty)' ? '' : output
+/** `Subagent 'x' finished.`, its reason, and its result, which is JSON with one text. */
+function agentReport(text: string): string {
+  const [, result = text] =
+    /^Subagent '[^'\n]*' finished\.\nTermination Reason: .*\nResult:\n([\s\S]*)$/.exec(text) ?? []
+  const [only, ...more] = Object.values(parseJsonObject(result) ?? {})
+  return typeof only === 'string' && more.length === 0 ? only : result
 }
+
+interface ShellResult {
+  output: string
+  /** Null: the client did not say one. */
+  code: number | null
+  signal: string | null
+}
+
+/** What Gemini CLI, and Qwen Code, say after a command's output. It is at the end: the output may have such lines, too. */
+const SHELL_END =
+  /(?:\nError: .*)?(?:\nExit Code: (\d{1,3}|\(none\)))?(?:\nSignal: (\S+))?(?:\nBackground PIDs: .*)?(?:\nProcess Group PGID: \S+)?$/
+
+/** `Output: …` and its end, in Qwen Code after `Command: …` and `Directory: …`. `shown`: the output, if it is known. */
+function shellResult(text: string, command: string, shown: string): ShellResult {
+  const head = `Command: ${command}\n`
+  const rest = text.startsWith(head) ? text.slice(text.indexOf('\nOutput: ', head.length - 1) + 1) : text
+  if (!rest.startsWith(OUTPUT)) return { output: '', code: null, signal: null }
+  const from = shown !== '' && rest.startsWith(shown, OUTPUT.length) ? OUTPUT.length + shown.length : OUTPUT.length
+  const end = SHELL_END.exec(rest.slice(from))
+  const output = rest.slice(OUTPUT.length, from + (end?.index ?? rest.length))
+  const [, code = '', signal = '(none)'] = end ?? []
+  return {
+    output: output === '(empty)' ? '' : output,
+    code: /^\d/.test(code) ? Number(code) : null,
+    signal: signal === '(none)' ? null : signal,
+  }
+}
+
+const OUTPUT = 'Output: '

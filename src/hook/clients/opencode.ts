@@ -159,7 +159,7 @@ function resultText({ output }: HookPayload): string {
 
 /** `<content>\n1: first line\n…\n(End of file - total 2 lines)\n</content>`; older versions have `<file>` and `00001| `. */
 function fileContent(output: string): string {
-  const [, numbered] = /<(?:content|file)>\n([\s\S]*?)\n?<\/(?:content|file)>/.exec(output) ?? []
+  const [, numbered] = /<(?:content|file)>\n([\s\S]*)<\/(?:content|file)>/.exec(output) ?? []
   if (numbered === undefined) return output
   return numbered
     .split('\n')

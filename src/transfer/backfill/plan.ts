@@ -69,12 +69,13 @@ export async function planBackfill(
   const known = await findReported(unique, options)
   // A resumed session that hooks reported has only the part after the resume, so its original is still sent.
   const copies = findCopies(unique.filter(({ session }) => known.get(session)?.hooks !== true))
-  const erased = firstToolUsesOf(unique.filter(({ session }) => known.get(session)?.forgotten === true))
+  const erased = new Set(unique.filter(({ session }) => known.get(session)?.forgotten === true).map(beginning))
+  erased.delete(null)
   const plan: BackfillPlan = { sessions: [], skipped: [], problems, badLines }
   for (const session of unique) {
     const before = known.get(session.session)
     // A session that was resumed from an erased one begins with a copy of it.
-    const forgotten = before?.forgotten === true || erased.has(session.firstToolUse)
+    const forgotten = before?.forgotten === true || erased.has(beginning(session))
     const reason = forgotten && !options.forgotten ? 'forgotten' : reasonToSkip(session, before, copies, options)
     const begun = before !== undefined && (before.hooks || before.transcript)
     if (reason === null) plan.sessions.push({ ...session, forgotten, begun })
@@ -100,13 +101,14 @@ function reasonToSkip(
   return null
 }
 
-function firstToolUsesOf(sessions: readonly SurveyedSession[]): Set<string | null> {
-  return new Set(sessions.flatMap(({ firstToolUse }) => (firstToolUse === null ? [] : [firstToolUse])))
+/** Sessions with the same one begin with the same tool use. Null: it has none. */
+function beginning({ client, firstToolUse }: SurveyedSession): string | null {
+  return firstToolUse === null ? null : `${client}:${firstToolUse}`
 }
 
 /** Older clients resume a session under another id, in a file that begins with a copy of it. */
 function findCopies(sessions: readonly SurveyedSession[]): Set<string> {
-  const longest = new Set(longestByKey(sessions, ({ firstToolUse }) => firstToolUse))
+  const longest = new Set(longestByKey(sessions, beginning))
   const copies = sessions.filter((session) => session.firstToolUse !== null && !longest.has(session))
   return new Set(copies.map(({ session }) => session))
 }

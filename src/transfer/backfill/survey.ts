@@ -4,7 +4,7 @@
  */
 
 import { basename } from 'node:path'
-import { transcriptEndId } from '../../domain/event.ts'
+import { isCountedId, transcriptEndId } from '../../domain/event.ts'
 import { MAX_ID_CHARS } from '../../domain/event-names.ts'
 import { isExcluded, type Project, projectOfDirectory } from '../../domain/project.ts'
 import type { TranscriptEntry } from '../../domain/transcript-entry.ts'
@@ -163,7 +163,7 @@ class SessionTally {
     const tool = this.#open.get(id)
     if (tool === undefined) return
     this.#open.delete(id)
-    this.#first ??= id
+    if (!isCountedId(id)) this.#first ??= id
     if (!this.#settings.CLAUDE_MEM_SKIP_TOOLS.includes(tool)) this.#toolUses += 1
   }
 

@@ -16,11 +16,13 @@ import {
   deleteUse,
   editUse,
   mcpToolName,
+  subagentUse,
   toolFailure,
   toolUse,
   unifiedDiffHunks,
   writeUse,
 } from '../../hook/clients/tool-shapes.ts'
+import { parseJsonObject } from '../../hook/payload.ts'
 import { readFileChunks } from '../../lib/files.ts'
 import { type OnLine, readLines } from './lines.ts'
 import {
@@ -61,6 +63,7 @@ async function* readCodexEntries(file: string, onLine: OnLine): AsyncGenerator<T
     const value = parseLine(line, onLine)
     if (value !== null) yield* reader.entries(value, line.number)
   }
+  yield* reader.unfinished()
 }
 
 /** Most calls without an output that are remembered. */
@@ -72,6 +75,8 @@ class CodexLines {
   #turn: string | null = null
   #isSubagent = false
   readonly #calls = new Map<string, { name: string; input: unknown }>()
+  /** Subagents that work, by their ids: the call that started each. */
+  readonly #agents = new Map<string, { head: TranscriptEntryHead; call: string; input: Fields }>()
   /** Calls and messages that an `item_completed` has told. */
   readonly #told = new Set<string>()
 
@@ -162,11 +167,27 @@ class CodexLines {
     for (const [index, use] of uses.entries()) yield* toolEntries(head, index === 0 ? id : `${id}:${index + 1}`, use)
   }
 
+  *#agentEnd(head: TranscriptEntryHead, agent: string, report: string): Generator<TranscriptEntry> {
+    const started = this.#agents.get(agent)
+    if (started === undefined) return
+    this.#agents.delete(agent)
+    const { call, input } = started
+    const type = stringValue(input.agent_type) || 'default'
+    yield* this.#use(head, call, [subagentUse(type, stringValue(input.message), report)])
+  }
+
+  /** Subagents whose results nothing waited for. */
+  *unfinished(): Generator<TranscriptEntry> {
+    for (const [agent, { head }] of this.#agents) yield* this.#agentEnd(head, agent, '')
+  }
+
   /** What no `item_completed` told: older versions, and tools that have no item. */
   *#responseItem(head: TranscriptEntryHead, item: Fields): Generator<TranscriptEntry> {
     const call = nonEmptyString(item.call_id)
     if (call === null) return
     if (item.type === 'function_call' || item.type === 'custom_tool_call' || item.type === 'local_shell_call') {
+      // A model that counts its calls uses an id again.
+      this.#told.delete(call)
       this.#calls.set(call, { name: stringValue(item.name) || 'shell', input: callInput(item) })
       if (this.#calls.size > MAX_OPEN) this.#calls.delete([...this.#calls.keys()][0] ?? '')
       return
@@ -175,6 +196,18 @@ class CodexLines {
     if (open === undefined || !String(item.type).endsWith('_output')) return
     this.#calls.delete(call)
     const response = outputValue(item.output)
+    if (open.name === 'spawn_agent') {
+      const agent = nonEmptyString(jsonFields(response).agent_id) ?? call
+      this.#agents.set(agent, { head, call, input: fieldsOrEmpty(open.input) })
+      return
+    }
+    if (/wait_agent$/.test(open.name)) {
+      for (const [agent, state] of Object.entries(fieldsOrEmpty(jsonFields(response).status))) {
+        const { completed } = fieldsOrEmpty(state)
+        if (typeof completed === 'string') yield* this.#agentEnd(head, agent, completed)
+      }
+      return
+    }
     const payload = { tool_name: open.name, tool_input: open.input, tool_response: response, cwd: this.#cwd }
     yield* this.#use(head, call, codexToolUses(payload))
   }
@@ -208,6 +241,10 @@ function callInput(item: Fields): unknown {
   } catch {
     return { input: item.arguments }
   }
+}
+
+function jsonFields(text: unknown): Fields {
+  return parseJsonObject(stringValue(text)) ?? {}
 }
 
 /** Text, or JSON with an `output` in older versions. */

@@ -208,13 +208,13 @@ class SessionReader {
     const fields = { tool_name: call.tool, tool_input: call.input, tool_use_id: result.id, ...agentFields(call.agent) }
     if (result.error) {
       const error = result.text.replace(/^<tool_use_error>([\s\S]*)<\/tool_use_error>$/, '$1')
-      yield* this.#event('PostToolUseFailure', { ...fields, error, is_interrupt: REJECTED.test(error) }, result.id)
+      yield* this.#event('PostToolUseFailure', { ...fields, error, is_interrupt: REJECTED.test(error) }, null)
       return
     }
     if (isAgentTool(call.tool)) yield* this.#agentEnd(call, result)
     const duration = fieldsOrEmpty(result.response)
     const durationMs = duration.totalDurationMs ?? duration.durationMs ?? null
-    yield* this.#event('PostToolUse', { ...fields, tool_response: result.response, duration_ms: durationMs }, result.id)
+    yield* this.#event('PostToolUse', { ...fields, tool_response: result.response, duration_ms: durationMs }, null)
   }
 
   *#agentEnd(call: OpenCall, result: ToolResult): Generator<MemoryEvent> {
@@ -244,11 +244,11 @@ class SessionReader {
     }
   }
 
-  /** `words`: of a turn that ends. No payload of a client has them. */
+  /** `ofTranscript`: its id; null for a tool use, which has the id that a hook gives it. `words`: of a turn that ends. No payload of a client has them. */
   *#event(
     hook: string,
     fields: Record<string, unknown>,
-    id: string,
+    ofTranscript: string | null,
     words: readonly string[] = [],
   ): Generator<MemoryEvent> {
     const payload = {
@@ -261,7 +261,9 @@ class SessionReader {
     }
     const { settings, client = CLAUDE_CODE } = this.#options
     const reading = readPayload(JSON.stringify(payload), { settings, at: this.#at, client })
-    if (reading.type === 'ignored' || this.#reported.has(id) || !this.#mayReport(reading.event)) return
+    if (reading.type === 'ignored') return
+    const id = ofTranscript ?? reading.event.id
+    if (this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
     const event = this.#withWords(reading.event, words)
     this.#project ??= event.project

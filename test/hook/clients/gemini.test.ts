@@ -69,6 +69,31 @@ describe('gemini', () => {
     expect(failed.action).toMatchObject({ kind: 'command', result: { ok: false, exitCode: 3 } })
   })
 
+  const shell = (llmContent: string, returnDisplay = '') =>
+    used('run_shell_command', { command: 'make' }, { llmContent, returnDisplay }).event
+
+  it('keeps the whole output of a command, also where lines of it look like what the client says', () => {
+    const output = 'Exit Code: 0\nError: no\nlast line'
+    expect(shell(shellText(`Output: ${output}\nExit Code: 3`))).toMatchObject({ error: `Exit code 3\n${output}` })
+    expect(shell(shellText(`Output: ${output}`))).toMatchObject({ kind: 'tool_use', response: { stdout: output } })
+    expect(shell(shellText('Output: Exit Code: 7'))).toMatchObject({
+      response: { stdout: 'Exit Code: 7', exitCode: 0 },
+    })
+    const known = 'a\nExit Code: 7'
+    expect(shell(shellText(`Output: ${known}`), known)).toMatchObject({ response: { stdout: known, exitCode: 0 } })
+    expect(shell(shellText('Output: (empty)'))).toMatchObject({ response: { stdout: '' } })
+  })
+
+  it('a command that was ended by a signal, a timeout or the user has failed', () => {
+    expect(shell(shellText('Output: half\nSignal: 9'))).toMatchObject({ error: 'Ended by signal 9\nhalf' })
+    const timeout =
+      'Command was automatically cancelled because it exceeded the timeout of 5.0 minutes without output. Below is the output before it was cancelled:\nhalf'
+    expect(shell(timeout, 'half')).toMatchObject({ kind: 'tool_failure', error: timeout, interrupted: false })
+    const cancelled =
+      'Command was cancelled by user before it could complete. There was no output before it was cancelled.'
+    expect(shell(cancelled)).toMatchObject({ kind: 'tool_failure', interrupted: true })
+  })
+
   it('reports reads, edits with their diff, and new files', () => {
     const read = used('read_file', { file_path: '/home/me/shop/a.ts' }, { llmContent: 'alpha\n', returnDisplay: '' })
     expect(read.action).toMatchObject({ kind: 'read', file: 'a.ts' })
@@ -124,6 +149,9 @@ describe('gemini', () => {
       { llmContent: [{ text: 'Found it.' }] },
     )
     expect(agent.action).toMatchObject({ kind: 'agent', subject: 'look', found: 'Found it.' })
+    const text = 'Subagent \'generalist\' finished.\nTermination Reason: GOAL\nResult:\n{\n  "response": "Found it."\n}'
+    const finished = used('invoke_agent', { agent_name: 'generalist', prompt: 'look' }, { llmContent: [{ text }] })
+    expect(finished.event).toMatchObject({ tool: 'Task', response: 'Found it.' })
     const done = { tool_name: 'complete_task', tool_input: {}, tool_response: {} }
     expect(reported({ hook_event_name: 'AfterTool', ...done })).toBe('nothing to report')
   })

@@ -108,6 +108,16 @@ describe('a plan', () => {
     expect(ids((await plan({ known: [hooked] })).sessions)).toEqual(['first'])
   })
 
+  it('sessions whose first tool uses have the same counted id are no copies of each other', async () => {
+    for (const session of ['one', 'two']) {
+      const lines = past.lines(session, NOW - DAY_MS, [turn])
+      past.write(session, lines.replace(/toolu_[\w-]+/g, 'functions.bash:0'))
+    }
+    const { sessions, skipped } = await plan()
+    expect(ids(sessions).sort()).toEqual(['one', 'two'])
+    expect(skipped).toEqual([])
+  })
+
   it('does not read an erased session again, nor one that begins with a copy of it, unless asked to', async () => {
     const copied = past.lines('resumed', NOW - 2 * DAY_MS, [turn], { ids: 'erased' })
     past.session('erased', NOW - 2 * DAY_MS, [turn])

@@ -143,6 +143,32 @@ describe('Codex', () => {
     expect(found[2]).toMatchObject({ input: { command: 'ls -l' }, response: { stdout: 'a' } })
   })
 
+  it('has the results of subagents, and calls whose ids were used before', async () => {
+    const call = (name: string, input: object, output: unknown, id: string) => [
+      line('response_item', { type: 'function_call', name, arguments: JSON.stringify(input), call_id: id }),
+      line('response_item', { type: 'function_call_output', call_id: id, output }),
+    ]
+    const file = write(join(temporaryDirectory('codex'), 'x.jsonl'), [
+      meta(),
+      item({ type: 'UserMessage', id: 'u', content: [{ text: 'look' }] }),
+      ...call('spawn_agent', { message: 'find it' }, '{"agent_id":"a1"}', 'c1'),
+      ...call('spawn_agent', { message: 'and that' }, '{"agent_id":"a2"}', 'c2'),
+      ...call('wait_agent', { ids: ['a1'] }, '{"status":{"a1":{"completed":"It is in cart.ts."}}}', 'c3'),
+      ...call('exec_command', { cmd: 'ls' }, 'a', 'functions.exec_command:0'),
+      ...call('exec_command', { cmd: 'pwd' }, '/x', 'functions.exec_command:0'),
+    ])
+    const { found } = await events(file, 'codex')
+    const tasks = found.filter((event) => event.kind === 'tool_use' && event.tool === 'Task')
+    expect(tasks).toMatchObject([
+      { id: 'c1', input: { prompt: 'find it' }, response: 'It is in cart.ts.' },
+      { id: 'c2', input: { prompt: 'and that' }, response: '' },
+    ])
+    expect(found.filter(({ kind }) => kind === 'subagent_end')).toMatchObject([{ lastMessage: 'It is in cart.ts.' }])
+    expect(found.flatMap((event) => (event.kind === 'tool_use' && event.tool === 'Bash' ? [event.input] : []))).toEqual(
+      [{ command: 'ls' }, { command: 'pwd' }],
+    )
+  })
+
   it("leaves a subagent's file alone", async () => {
     const file = write(join(temporaryDirectory('codex'), 'x.jsonl'), [
       meta({ id: 'other', thread_source: 'subagent' }),
