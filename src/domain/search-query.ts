@@ -96,11 +96,12 @@ export const SEARCH_FILTERS = {
     maxChars: MAX_WORD_CHARS,
     about: 'Who wrote it: me, a member of the team, or of your own: user, offline, or the name of a model',
   },
-  client: {
+  clients: {
     param: 'client',
-    kind: 'text',
-    maxChars: MAX_WORD_CHARS,
-    about: `Client of the session it came from: ${CLIENT_NAMES.join(', ')}`,
+    kind: 'choices',
+    choices: CLIENT_NAMES,
+    standard: [],
+    about: `Client of the session it came from: ${CLIENT_NAMES.join(', ')}; several with commas`,
   },
   session: {
     param: 'session',

@@ -6,7 +6,7 @@ import { allOf, type Database, EMPTY_SQL, type Sql, sql } from './database.ts'
 import { matchExpression, narrowedFirst } from './full-text-search.ts'
 import { selectPassages } from './passages.ts'
 import { displayNameSql } from './projects.ts'
-import { authorCondition, clientCondition } from './search-rows.ts'
+import { authorCondition, clientsCondition } from './search-rows.ts'
 
 /** `every`: newest first. `any`: best first; equal scores: the newer one first. Empty if the query has no words. */
 export function selectMatchingPassages(
@@ -43,7 +43,7 @@ export function countFilteredPassages(db: Database, filters: SearchFilters): num
 
 /** Over `passages p`. A passage has no type, concept or pin: a filter for one excludes all of them. */
 export function passageConditions(filters: SearchFilters): Sql[] {
-  const { project, types, concepts, files, since, until, agent, author, client, session, pinned } = filters
+  const { project, types, concepts, files, since, until, agent, author, clients, session, pinned } = filters
   const conditions: Sql[] = []
   if (types.length + concepts.length > 0 || agent !== null || pinned) conditions.push(sql`FALSE`)
   if (author !== null) {
@@ -52,7 +52,7 @@ export function passageConditions(filters: SearchFilters): Sql[] {
   }
   if (project !== null) conditions.push(sql`p.project = ${project}`)
   if (session !== null) conditions.push(sql`p.content_session_id = ${session}`)
-  if (client !== null) conditions.push(clientCondition(client, sql`p.content_session_id`))
+  if (clients.length > 0) conditions.push(clientsCondition(clients, sql`p.content_session_id`))
   if (since !== null) conditions.push(sql`p.at >= ${since}`)
   if (until !== null) conditions.push(sql`p.at <= ${until}`)
   if (files.length > 0) {

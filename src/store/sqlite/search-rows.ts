@@ -41,19 +41,19 @@ export function authorCondition(author: string, member: Sql, isByWriter: Sql): S
 }
 
 /** `session`: SQL for the id of a session. */
-export function clientCondition(client: string, session: Sql): Sql {
-  return sql`${session} IN (SELECT content_session_id FROM sdk_sessions WHERE client = ${client})`
+export function clientsCondition(clients: readonly string[], session: Sql): Sql {
+  return sql`${session} IN (SELECT content_session_id FROM sdk_sessions WHERE client IN (SELECT value FROM json_each(${clients})))`
 }
 
 /** Filters as SQL over `search_rows s`. Every search, list and export uses this. A new filter is a line here. */
 export function filterConditions(filters: SearchFilters): Sql {
-  const { project, kinds, types, concepts, files, since, until, agent, author, client, session, pinned } = filters
+  const { project, kinds, types, concepts, files, since, until, agent, author, clients, session, pinned } = filters
   const conditions: Sql[] = []
   if (project !== null) conditions.push(sql`s.project = ${project}`)
   if (session !== null) conditions.push(sql`s.content_session_id = ${session}`)
   if (agent !== null) conditions.push(sql`s.agent = ${agent}`)
   if (author !== null) conditions.push(authorCondition(author, MEMBER, sql`${WRITER} = ${author}`))
-  if (client !== null) conditions.push(clientCondition(client, sql`s.content_session_id`))
+  if (clients.length > 0) conditions.push(clientsCondition(clients, sql`s.content_session_id`))
   if (since !== null) conditions.push(sql`s.created_at_epoch >= ${since}`)
   if (until !== null) conditions.push(sql`s.created_at_epoch <= ${until}`)
   if (isSomeKinds(kinds)) conditions.push(kindsCondition(kinds, 's.id'))

@@ -10,7 +10,7 @@ const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember']
 const CONCEPTS = ['Auth', 'caching', 'Größe', 'how it works', '性能']
 const FILES = ['src/Auth/jwt.ts', 'src\\auth\\session.ts', 'README.md', 'src/100%_done.ts', 'Ärger/x.ts']
 const PROJECTS = ['git:/a', 'git:/b']
-const CLIENTS = ['claude-code', 'codex', 'gemini']
+const CLIENTS = ['claude-code', 'codex', 'gemini'] as const
 const AGENTS = [null, 'explorer']
 const MODELS = ['offline', 'claude-haiku-4-5', null]
 /** What the user wrote by hand is in a session with this prefix. */
@@ -34,7 +34,7 @@ interface Filtered {
 }
 
 function passes(filters: SearchFilters, memory: Filtered): boolean {
-  const { project, kinds, types, concepts, files, since, until, agent, author, client, session, pinned } = filters
+  const { project, kinds, types, concepts, files, since, until, agent, author, clients, session, pinned } = filters
   const anyOf = <T>(wanted: readonly T[], holds: (item: T) => boolean) => wanted.length === 0 || wanted.some(holds)
   const path = (file: string) => file.replaceAll('\\', '/').toLowerCase()
   return (
@@ -42,11 +42,11 @@ function passes(filters: SearchFilters, memory: Filtered): boolean {
     (session === null || memory.session === session) &&
     (agent === null || memory.agent === agent) &&
     (author === null || memory.author === author) &&
-    (client === null || memory.client === client) &&
     (since === null || memory.createdAt >= since) &&
     (until === null || memory.createdAt <= until) &&
     (!pinned || memory.pinned) &&
     anyOf(kinds, (kind) => memory.kind === kind) &&
+    anyOf(clients, (client) => memory.client === client) &&
     anyOf(types, (type) => memory.type === type) &&
     anyOf(concepts, (concept) => memory.concepts.some((own) => own.trim().toLowerCase() === concept.toLowerCase())) &&
     anyOf(files, (part) => memory.files.some((file) => path(file).includes(path(part))))
@@ -145,7 +145,7 @@ const anyFilters: fc.Arbitrary<SearchFilters> = fc
     until: moment,
     agent: orNull(['explorer', 'nobody']),
     author: orNull(['user', 'offline', 'claude-haiku-4-5', 'nobody']),
-    client: orNull([...CLIENTS, 'nobody']),
+    clients: fc.oneof(fc.constant([]), subset(CLIENTS)),
     session: orNull(['s0', 's3', BY_HAND, 'nobody']),
     pinned: fc.boolean(),
   })
