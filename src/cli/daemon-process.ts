@@ -1,11 +1,12 @@
 /** Starts and stops the daemon process. It is stopped by a request, never by a signal, so that it can finish its work. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DaemonStatus } from '../api/operations/daemon.ts'
 import { daemonEnvironment } from '../lib/daemon-environment.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
+import { makeDataDirectory } from '../lib/files.ts'
 import { daemonDist, isReplacedProgram } from '../lib/installed-program.ts'
 import { loadDatabaseDriver } from '../lib/packages.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
@@ -101,7 +102,7 @@ function launchDaemon(cli: Cli, { keepEnvironment = false }: StartOptions): Laun
   const file = join(daemonDist(cli.paths, cli.dist), 'daemon.js')
   if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
   const { dataDir } = cli.paths
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDataDirectory(dataDir)
   const { CLAUDE_MEM_CA_CERTS: caCerts } = loadSettings(dataDir, {}).values
   const child = spawn(process.execPath, [file], {
     detached: true,
@@ -126,7 +127,10 @@ function launchDaemon(cli: Cli, { keepEnvironment = false }: StartOptions): Laun
 
 function startError(paths: Paths, failure: string, pid: number | undefined): MemError {
   const logged = pid === undefined ? null : lastLoggedError(paths.logs, pid)
-  return new MemError('not_running', logged ?? `the daemon exited at its start (${failure}); see: claude-mem logs`)
+  return new MemError(
+    'not_running',
+    logged ?? `the daemon exited at its start (${failure}); to see why: claude-mem doctor`,
+  )
 }
 
 async function waitUntilStopped(cli: Cli, pid: number, activity: string): Promise<void> {

@@ -21,7 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { type FileHandle, open, rename, stat } from 'node:fs/promises'
-import { MemError, systemCode } from './errors.ts'
+import { errorMessage, MemError, systemCode } from './errors.ts'
 
 /** ENOTDIR: a part of the path is a file. */
 export function isMissingFile(error: unknown): boolean {
@@ -263,6 +263,16 @@ function syncPath(path: string, flag: 'r' | 'r+'): void {
 }
 
 /** Makes a directory in one that exists: what the daemon writes late must not make a removed data directory again. */
+/** For commands: says what to do if it cannot be made. */
+export function makeDataDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const fix = 'make that place writable, or set CLAUDE_MEM_DATA_DIR to another directory'
+    throw new MemError('storage', `${dataDir} cannot be made (${errorMessage(cause)}); ${fix}`, { cause })
+  }
+}
+
 export function makeSubdirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 })

@@ -1,8 +1,8 @@
 /** Writes the settings file atomically, one key at a time; all other keys are kept. */
-import { mkdirSync, realpathSync, rmSync } from 'node:fs'
+import { realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
-import { moveFileSync, readRegularFileSync, writeFileDurably } from '../lib/files.ts'
+import { errorMessage, MemError } from '../lib/errors.ts'
+import { isMissingFile, makeDataDirectory, moveFileSync, readRegularFileSync, writeFileDurably } from '../lib/files.ts'
 import { type SettingName, type SettingValue, settingsFileName } from './settings.ts'
 
 /** `value` must already be validated. */
@@ -25,7 +25,7 @@ export function readSettingsObject(dataDir: string): Record<string, unknown> {
   try {
     text = readRegularFileSync(file).toString('utf8')
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return {}
+    if (isMissingFile(error)) return {}
     throw new MemError('bad_setting', `${file} cannot be read: ${errorMessage(error)}`, { cause: error })
   }
   try {
@@ -38,7 +38,7 @@ export function readSettingsObject(dataDir: string): Record<string, unknown> {
 }
 
 function writeSettings(dataDir: string, settings: Record<string, unknown>): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDataDirectory(dataDir)
   const file = resolveLink(join(dataDir, settingsFileName(dataDir)))
   const temporary = `${file}.${process.pid}`
   try {

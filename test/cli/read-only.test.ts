@@ -7,6 +7,7 @@ import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.
 import { type Place, place } from '../store/place.ts'
 import { accepting, toolUse } from '../store/samples.ts'
 import { temporaryDirectory } from '../support/directories.ts'
+import { Program } from './program.ts'
 
 const NOBODY = 65_534
 const isWindows = process.platform === 'win32'
@@ -93,4 +94,18 @@ it.skipIf(isWindows)('offline memory.names the fix if the database file is not r
       message: expect.stringContaining('Check that its directory exists and belongs to you'),
     }),
   )
+})
+
+it.skipIf(isWindows)('a data directory that cannot be made is named, with the fix', async () => {
+  const program = await Program.make()
+  const missing = join(program.dataDir, 'settings.json', 'data')
+  const env = { CLAUDE_MEM_DATA_DIR: missing }
+  for (const args of [['start'], ['remember', 'a fact'], ['config', 'set', 'log-level', 'debug']]) {
+    const { code, stderr } = await program.run(args, { env })
+    expect([args, code]).toEqual([args, 1])
+    expect(stderr).toContain(`${missing} cannot be made`)
+    expect(stderr).toContain('set CLAUDE_MEM_DATA_DIR to another directory')
+  }
+  const { stdout } = await program.run(['doctor'], { env })
+  expect(stdout).toContain(`${missing} cannot be made`)
 })

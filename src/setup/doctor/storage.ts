@@ -1,5 +1,5 @@
 /** Checks of the data directory: size, free disk space, permissions, the database and the queue. */
-import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DaemonStatus } from '../../api/operations/daemon.ts'
 import { MemError, systemCode } from '../../lib/errors.ts'
@@ -19,9 +19,14 @@ import {
 
 export async function* checkDataDirectory({ environment: { paths } }: DoctorFacts): CheckRun {
   const { dataDir } = paths
-  const stat = statSync(dataDir, { throwIfNoEntry: false })
-  if (stat === undefined) return `${dataDir} is created when the first session is reported`
-  if (!stat.isDirectory()) {
+  if (!existsSync(dataDir)) {
+    const parent = nearestExisting(dataDir)
+    if (isWritable(parent)) return `${dataDir} is created when the first session is reported`
+    const fix = `make ${shellQuote(parent)} writable, or set CLAUDE_MEM_DATA_DIR to another directory`
+    yield problem(`${dataDir} cannot be made, because ${parent} cannot be written: nothing is remembered`, fix)
+    return null
+  }
+  if (!statSync(dataDir).isDirectory()) {
     yield problem(`${dataDir} is not a directory`, 'move it away, or check CLAUDE_MEM_DATA_DIR')
     return null
   }
