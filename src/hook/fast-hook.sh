@@ -14,8 +14,14 @@ signalled=
 trap 'signalled=1' TERM INT HUP QUIT PIPE
 # Nor may a limit of file sizes, which is met below.
 trap '' XFSZ
+# Functions that bash takes from the environment would be called instead of these.
+unset -f printf read true command umask rm tee tr cat date [
 # A closed standard input would become the first file that is opened.
 true 3<&0 || exec </dev/null
+# What is left of it, for the other hook.
+exec 5<&0
+# A limit that can be lifted would cut the payload.
+ulimit -S -f unlimited
 # What the environment has under these names would be exported.
 unset payload answer
 version='@VERSION@'
@@ -30,8 +36,8 @@ newline='
 # The tools of the system come first: the environment of a client may be that of a project.
 path_was_set=${PATH+x} path_was=${PATH-} locale_was_set=${LC_ALL+x} locale_was=${LC_ALL-}
 PATH=/usr/bin:/bin${PATH:+:$PATH}
-# Bytes, not characters.
-LC_ALL=C
+# Bytes, not characters, also for the tools.
+export LC_ALL=C
 
 restore_environment() {
   if [ -n "$path_was_set" ]; then PATH=$path_was; else unset PATH; fi
@@ -43,11 +49,11 @@ empty_answer() {
   case $client in claude-code | cursor) printf '{"continue":true}\n' ;; esac
 }
 
-# Before the payload is read: the hook's own process reads it.
+# Before the payload is read: the hook's own process reads it. It always exits with 0: another code means that it did not run.
 use_node() {
   restore_environment
-  [ -f "$hook" ] && command -v "$node" >/dev/null && exec "$node" "$hook" "$@"
-  empty_answer
+  "$node" "$hook" "$@"
+  [ "$?" -ne 0 ] && [ -z "$signalled" ] && empty_answer
   exit 0
 }
 
@@ -102,23 +108,38 @@ keep() {
 }
 post() {
   # -q: no ~/.curlrc. The time is that of a session start (src/domain/protocol.ts), with what curl needs itself.
-  exec "$curl" -q -s -f -m 2.2 --noproxy '*' --unix-socket "$socket" -H Expect: -H Content-Type:application/json \
+  "$curl" -q -s -f -m 2.2 --noproxy '*' --unix-socket "$socket" -H Expect: -H Content-Type:application/json \
     -X POST -T - "http://localhost/hook?client=$client&version=$version&seed=$seed&colors=$colors"
+}
+# A tee that is ended when curl ends early would lose what it has read.
+post_all() {
+  trap : TERM INT HUP QUIT
+  post && return
+  code=$?
+  trap '' TERM INT HUP QUIT
+  cat >/dev/null
+  return "$code"
 }
 colors=1
 [ -z "${NO_COLOR-}" ] || colors=0
 if [ "$kept" = file ]; then
   # curl starts while the payload is read. A signal ends curl, but not the wait for the end of the payload.
-  answer=$(trap : TERM INT HUP QUIT; keep | post)
+  answer=$(trap : TERM INT HUP QUIT; keep | post_all)
+  code=$?
 else
   # A printf that is another program takes only short arguments.
   case $(command -v printf) in printf) ;; *) use_node "$@" ;; esac
   payload=$(trap '' TERM INT HUP QUIT PIPE; tr '\000' '\001' && printf x)
-  case $payload in *x) ;; *) use_node "$@" ;; esac
-  payload=${payload%x}
-  answer=$(printf %s "$payload" | post)
+  case $payload in
+    *x)
+      payload=${payload%x}
+      answer=$(printf %s "$payload" | post)
+      code=$?
+      ;;
+    # Not all of it could be read.
+    *) code=1 ;;
+  esac
 fi
-code=$?
 
 # Its last line is the seed: without it the answer is not complete, or not the daemon's.
 if [ "$code" -eq 0 ]; then
@@ -136,22 +157,25 @@ fi
 if [ "$code" -eq 28 ] || [ -n "$signalled" ]; then set -- "$@" --unanswered; fi
 [ "$kept" = variable ] || rm -f "$memory"
 restore_environment
+# The other hook reads what is kept, and then what is left of the input: of one that does not wait for its writer, tee may
+# have read a part only. ksh passes on only what is named.
 hand_over() {
   if [ "$kept" = variable ]; then
-    printf %s "$payload" | "$node" "$hook" "$@" --seed "$seed"
-  elif [ -s /dev/fd/4 ]; then
-    "$node" "$hook" "$@" --seed "$seed" </dev/fd/4
+    printf %s "$payload" | "$node" "$hook" "$@" --seed "$seed" --rest 5<&5
   else
-    # The payload is still to be read.
-    "$node" "$hook" "$@" --seed "$seed"
+    "$node" "$hook" "$@" --seed "$seed" --rest </dev/fd/4 5<&5
   fi
 }
-hand_over "$@"
+answer=$(trap : TERM INT HUP QUIT; hand_over "$@")
 code=$?
 # A signal that ended node while it started: once more.
-if [ "$code" -gt 128 ]; then
-  hand_over "$@" --unanswered
+if [ "$code" -gt 128 ] && [ -z "$answer" ]; then
+  answer=$(trap : TERM INT HUP QUIT; hand_over "$@" --unanswered)
   code=$?
 fi
-case $code in 126 | 127) empty_answer ;; esac
+if [ -n "$answer" ]; then
+  printf '%s\n' "$answer"
+elif [ "$code" -ne 0 ]; then
+  empty_answer
+fi
 exit 0

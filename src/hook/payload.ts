@@ -5,7 +5,7 @@
  * Claude Code 1.0 sends neither `tool_use_id` nor `prompt_id`, 2.0 sends the first, 2.1 both.
  */
 import { statSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, resolve, win32 } from 'node:path'
 import { type CleaningRules, cleanEvent, cleanIdentifier } from '../domain/clean-event.ts'
 import { type Agent, type FileContextQuery, isCountedId, type MemoryEvent } from '../domain/event.ts'
 import { withBoundedNames } from '../domain/event-names.ts'
@@ -172,7 +172,9 @@ function randomId(): string {
 }
 
 function workingDirectory(payload: HookPayload, ofProcess: () => string = processDirectory): string {
-  return identifier(payload.cwd) || ofProcess()
+  const given = identifier(payload.cwd)
+  // An absolute path of any system.
+  return win32.isAbsolute(given) ? given : resolve(ofProcess(), given)
 }
 
 function processDirectory(): string {

@@ -66,11 +66,15 @@ export async function runHook(io: HookIo): Promise<void> {
 }
 
 /** Empty if nothing is to be reported. */
-function readInput({ env, stdin }: HookIo): string {
+function readInput({ env, stdin, args }: HookIo): string {
   if (env.CLAUDE_MEM_HOOK_DISABLED === '1') return ''
-  const bytes = typeof stdin === 'number' ? readStdin(stdin) : stdin
+  if (typeof stdin !== 'number') return stdin.toString('utf8')
+  const bytes = readStdin(args.includes('--rest') ? [stdin, REST_OF_INPUT] : [stdin])
   return bytes?.toString('utf8') ?? ''
 }
+
+/** Where the fast hook has what it did not read of its own input, if it says `--rest`. */
+const REST_OF_INPUT = 5
 
 /** The answer after an uncaught exception or a signal. */
 export function writeEmptyAnswer({ stdout, args }: Pick<HookIo, 'stdout' | 'args'>): void {
@@ -112,7 +116,7 @@ interface HookRun {
 }
 
 /**
- * What the fast hook (fast-hook.sh) adds when it hands its payload over: the seed that it sent to the daemon, and
+ * What the fast hook (fast-hook.sh) adds when it hands its payload over: the seed that it sent to the daemon, `--rest`, and
  * `--unanswered` if the daemon did not answer in time or a signal arrived: then the event is spooled at once.
  */
 function fastHookArguments(args: readonly string[]): { seed: string | undefined; unanswered: boolean } {
@@ -255,15 +259,15 @@ function readRenderedFile(directory: string, projectKey: string): RenderedContex
 export const MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 const READ_BYTES = 65_536
 
-/** Null if there is more than `MAX_PAYLOAD_BYTES`. */
-function readStdin(stdin: number): Buffer | null {
+/** One after the other. Null if there is more than `MAX_PAYLOAD_BYTES`. */
+function readStdin(inputs: readonly number[]): Buffer | null {
   const chunks: Buffer[] = []
   let total = 0
-  for (;;) {
+  for (let at = 0; at < inputs.length; ) {
     const chunk = Buffer.allocUnsafe(total < READ_BYTES ? READ_BYTES : READ_BYTES * 16)
     let length: number
     try {
-      length = readSync(stdin, chunk, 0, chunk.length, null)
+      length = readSync(inputs[at] ?? 0, chunk, 0, chunk.length, null)
     } catch (error) {
       if (systemCode(error) === 'EAGAIN') {
         pause(BUSY_WAIT_MS)
@@ -272,7 +276,10 @@ function readStdin(stdin: number): Buffer | null {
       // Windows reports a closed pipe as an error.
       length = 0
     }
-    if (length === 0) break
+    if (length === 0) {
+      at++
+      continue
+    }
     total += length
     if (total > MAX_PAYLOAD_BYTES) return null
     chunks.push(chunk.subarray(0, length))

@@ -78,7 +78,12 @@ export class HookDoor {
       }
       // The script could not read it, and knows what to do.
       if (size === 0) throw new MemError('bad_request', 'the payload is empty')
-      const line = await this.#answer(query, sharedBytes(chunks, size), caller)
+      const { line, reading } = await this.#answer(query, sharedBytes(chunks, size), caller)
+      response.once('close', () => {
+        if (!response.writableFinished) this.#deferContexts(reading)
+      })
+      // The script may have stopped waiting.
+      if (response.destroyed) this.#deferContexts(reading)
       sendAnswer(response, `${line}\n${query.seed}\n`)
     } catch (error) {
       this.#options.log('debug', 'a payload was not accepted; its hook reports it in its own process', { error })
@@ -107,12 +112,25 @@ export class HookDoor {
     return context.supervisor.clean(cleaned.event)
   }
 
-  async #answer({ client, seed, colors }: HookQuery, bytes: Uint8Array, caller: Caller): Promise<string> {
+  async #answer(
+    { client, seed, colors }: HookQuery,
+    bytes: Uint8Array,
+    caller: Caller,
+  ): Promise<{ line: string; reading: PostedReading }> {
     const adapter = clientAdapterNamed(client)
     if (adapter === undefined) throw new MemError('bad_request', `the client "${client}" is not known`)
     const thread = await this.#openThread()
     const reading = await thread.read({ bytes, client, seed, at: this.#options.now() })
-    return answerLine(adapter, await this.#run(reading, caller), colors)
+    return { line: answerLine(adapter, await this.#run(reading, caller), colors), reading }
+  }
+
+  /** The context of the session's start did not arrive: the hook's own process asks for it again. */
+  #deferContexts(reading: PostedReading): void {
+    if (reading.type === 'file') return
+    const { clientSessions } = dataPaths(this.#options.context.process.dataDir)
+    for (const { event, startContext } of reading.deliveries) {
+      if (startContext && event.kind !== 'session_start') deferStartContext(event.session, clientSessions)
+    }
   }
 
   async #run(reading: PostedReading, caller: Caller): Promise<HookOutcome> {
@@ -122,23 +140,22 @@ export class HookDoor {
     }
     checkDoor('event', OPERATIONS.event, caller)
     let last = EMPTY_OUTCOME
-    for (const delivery of reading.deliveries) last = await this.#deliver(delivery, reading.rules)
+    try {
+      for (const delivery of reading.deliveries) last = await this.#deliver(delivery, reading.rules)
+    } catch (error) {
+      this.#deferContexts(reading)
+      throw error
+    }
     return last
   }
 
   async #deliver({ name, event: read, startContext }: HookDelivery, rules: CleaningRules): Promise<HookOutcome> {
-    const { events, supervisor, process: own } = this.#options.context
+    const { events, supervisor } = this.#options.context
     const event = parseInput(eventSchema, read)
     supervisor.addCleaned(event, rules)
     const starts = event.kind === 'session_start'
-    try {
-      const answer = await events.accept(event, startContext && !starts)
-      return outcome(name, starts && !startContext ? { ...answer, context: '' } : answer)
-    } catch (error) {
-      // The hook's own process asks for it again.
-      if (startContext && !starts) deferStartContext(event.session, dataPaths(own.dataDir).clientSessions)
-      throw error
-    }
+    const answer = await events.accept(event, startContext && !starts)
+    return outcome(name, starts && !startContext ? { ...answer, context: '' } : answer)
   }
 
   async #openThread(): Promise<Remote<HookThread>> {

@@ -2,8 +2,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import { listSpool, readSpool } from '../../src/hook/spool.ts'
@@ -306,6 +308,48 @@ describe('what leads to the other hook', () => {
     expect(place.nodeStarts()).toBe(SHELLS.length)
   }, 60_000)
 
+  it('a tee that a broken pipe ends: nothing of a large payload is lost', async () => {
+    const script = place.changedScript('fragile-tee', (text) =>
+      text.replace('exec tee', 'exec env --default-signal=PIPE tee'),
+    )
+    const curl = place.program('hasty-curl', 'exit 7')
+    const output = 'a line of output\n'.repeat(60_000)
+    for (const shell of SHELLS) {
+      const session = newSession()
+      await place.fast(bash(session, { tool_use_id: 'p', tool_response: { stdout: output } }), { curl, shell, script })
+      expect([shell, (await place.stored(session)).length]).toEqual([shell, 1])
+    }
+  }, 60_000)
+
+  it('an input that does not wait for its writer: nothing of it is lost', async () => {
+    const fifo = join(place.home, 'input')
+    execFileSync('mkfifo', [fifo])
+    // The pipe stays as node has set it.
+    const unblock = `'${process.execPath}' -e 'process.stdin; process.kill(process.pid, "SIGKILL")'`
+    for (const script of [join(DIST, 'fast-hook.sh'), place.withoutSharedMemory()]) {
+      for (const shell of SHELLS) {
+        const session = newSession()
+        const text = JSON.stringify(bash(session, { tool_use_id: 'n', tool_response: { stdout: 'x'.repeat(5_000) } }))
+        const line = `exec <'${fifo}'; ${unblock}; ${shell.join(' ')} '${script}' '${place.node}' '${CURL}'; exit $?`
+        const child = spawn('/bin/bash', ['-c', line], { env: place.env, cwd: place.cwd })
+        const writer = await open(fifo, 'w')
+        await writer.write(text.slice(0, 2_000))
+        await sleep(400)
+        await writer.write(text.slice(2_000))
+        await writer.close()
+        expect(await finished(child)).toMatchObject({ code: 0, stdout: EMPTY })
+        expect([shell, (await place.stored(session)).length]).toEqual([shell, 1])
+      }
+    }
+  }, 120_000)
+
+  it('a directory that is not absolute: only the hook knows its own', async () => {
+    const session = newSession()
+    await place.fast({ ...bash(session, { tool_use_id: 'r' }), cwd: 'sub' })
+    expect(place.nodeStarts()).toBe(1)
+    expect(await place.stored(session)).toMatchObject([{ eventId: 'r' }])
+  })
+
   it('no tee', () =>
     usesNode({
       script: place.changedScript('no-tee', (text) => text.replace('exec tee', 'exec /nonexistent/tee')),
@@ -364,6 +408,18 @@ describe('the environment of a client', () => {
     }
     expect(place.nodeStarts()).toBe(0)
   }, 60_000)
+
+  it('may have functions under the names of the tools', async () => {
+    const names = ['rm', 'printf', 'true', 'read', 'command', 'tee', '[']
+    const env = Object.fromEntries(names.map((name) => [`BASH_FUNC_${name}%%`, '() { echo hijacked; return 1; }']))
+    for (const shell of [['/bin/bash', '--posix'], ...SHELLS]) {
+      const session = newSession()
+      const ran = await place.fast(bash(session, { tool_use_id: 'f' }), { env, shell })
+      if (shell[0] === '/bin/bash' && shell.length === 1) continue
+      expect([shell, ran.stdout]).toEqual([shell, EMPTY])
+      expect(await place.stored(session)).toMatchObject([{ eventId: 'f' }])
+    }
+  })
 
   it('may hide the tools of the system behind others', async () => {
     for (const name of ['tee', 'rm', 'tr', 'date']) place.program(name, 'echo hijacked')

@@ -1,9 +1,10 @@
 /** `POST /hook`: which requests it takes, on which socket. What is posted there is tested in test/hook/fast-hook.test.ts. */
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { projectOfDirectory } from '../../src/domain/project.ts'
 import { DaemonSandbox } from '../support/daemon.ts'
 
 const sandbox = new DaemonSandbox()
@@ -82,6 +83,29 @@ describe('on the local socket', () => {
     const [response] = (await once(sent, 'response')) as [IncomingMessage]
     expect(response.statusCode).toBe(200)
     expect(await sessions()).toMatchObject([{ session: 'chunks-session' }])
+  })
+})
+
+describe('an answer that gets lost', () => {
+  it('the context of a start that did not arrive is given with the next prompt', async () => {
+    await sandbox.ask((client) =>
+      client.call('remember', { project: projectOfDirectory('/'), cwd: '/', text: 'The port is 4711.', by: 'person' }),
+    )
+    const session = { session_id: 'gemini-session', cwd: '/', transcript_path: '/none' }
+    const gemini = { path: path({ client: 'gemini' }) }
+    const post = (payload: object) => send(gemini, JSON.stringify({ ...session, ...payload }))
+    await post({ hook_event_name: 'SessionStart', source: 'startup' })
+    const prompt = JSON.stringify({ ...session, hook_event_name: 'BeforeAgent', prompt: 'first' })
+    const lost = connect(sandbox.paths.socket)
+    const head = `POST ${gemini.path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${prompt.length}\r\n\r\n`
+    lost.end(head + prompt, () => lost.destroy())
+    await once(lost, 'close')
+    const isStored = async () => (await sandbox.stored('gemini-session')).some((id) => id.startsWith('UserPrompt'))
+    await expect.poll(isStored).toBe(true)
+    const deferred = () => readdirSync(sandbox.paths.clientSessions).some((name) => name.endsWith('.context'))
+    await expect.poll(deferred).toBe(true)
+    const { text } = await post({ hook_event_name: 'BeforeAgent', prompt: 'second' })
+    expect(text).toContain('The port is 4711.')
   })
 })
 

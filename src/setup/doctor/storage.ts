@@ -1,5 +1,5 @@
 /** Checks of the data directory: size, free disk space, permissions, the database and the queue. */
-import { accessSync, constants, existsSync, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { DaemonStatus } from '../../api/operations/daemon.ts'
 import { MemError, systemCode } from '../../lib/errors.ts'

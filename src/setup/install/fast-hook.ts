@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -41,6 +41,15 @@ export async function findFastHook(
   return missing(failures.length === 0 ? 'there is no curl on the PATH; install it' : failures.join('; '))
 }
 
+const SHARED_MEMORY = '/dev/shm'
+/** Types of file systems in memory (tmpfs, ramfs), as statfs(2) names them. */
+const MEMORY_TYPES = [0x01021994, 0x858458f6]
+
+/** A container may have a plain directory there: the payload would be on the disk before it is cleaned. */
+function isMemory(directory: string): boolean {
+  return !existsSync(directory) || MEMORY_TYPES.includes(statfsSync(directory).type)
+}
+
 const missing = (reason: string): FastHookSearch => ({ type: 'missing', reason })
 
 export function fastHookScriptOf(hook: string): string {
@@ -53,6 +62,7 @@ export async function fastHookFailure(
   curl: string,
   env: NodeJS.ProcessEnv,
 ): Promise<string | null> {
+  if (!isMemory(SHARED_MEMORY)) return `${SHARED_MEMORY} is not in memory here, and the script keeps payloads in it`
   return await withProbeServer(async (probe) => {
     const { code, stdout, stderr } = await runFastHook(program, curl, probe.env(env))
     if (code === 0 && stdout === `${probe.line}\n`) return null
