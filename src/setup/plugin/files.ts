@@ -5,6 +5,7 @@
  */
 
 import { hookGroup, supportedEvents } from '../install/claude-code-events.ts'
+import { CODEX_EVENTS, codexHookEntry } from '../install/clients/codex.ts'
 import { GEMINI_EVENTS, geminiHookEntry } from '../install/clients/gemini.ts'
 import { CLI_FILE, HOOK_FILE, MCP_ARGUMENT } from '../install/command-line.ts'
 import { SERVER_NAME } from '../install/entry-format.ts'
@@ -18,6 +19,8 @@ const ROOT = '${CLAUDE_PLUGIN_ROOT}'
 const PLUGIN_NAME = 'mem'
 
 const CODEX_SERVERS = '.codex-plugin/mcp.json'
+/** Codex reads it instead of `hooks/hooks.json`: Claude Code would ignore all hooks because of an event that only Codex has. */
+const CODEX_HOOKS = '.codex-plugin/hooks.json'
 
 interface Package {
   name: string
@@ -34,6 +37,7 @@ export function pluginFiles({ name, version, description, license }: Package): R
     event,
     [hookGroup(event, command)],
   ])
+  const codexHooks = CODEX_EVENTS.map((event): [string, Json] => [event, [{ hooks: [codexHookEntry(event, command)] }]])
   const server = { type: 'stdio', command: 'node', args: [`${ROOT}/dist/${CLI_FILE}`, MCP_ARGUMENT] }
   const plugin = { name: PLUGIN_NAME, version, description, author: { name }, license }
   const listed = { ...plugin, source: './' }
@@ -44,7 +48,8 @@ export function pluginFiles({ name, version, description, license }: Package): R
     '.mcp.json': json({ mcpServers: { [SERVER_NAME]: server } }),
     // The program finds its version and its prompts beside this file.
     'package.json': json({ name, version, description, license, type: 'module' }),
-    '.codex-plugin/plugin.json': json({ ...plugin, mcpServers: `./${CODEX_SERVERS}` }),
+    '.codex-plugin/plugin.json': json({ ...plugin, hooks: `./${CODEX_HOOKS}`, mcpServers: `./${CODEX_SERVERS}` }),
+    [CODEX_HOOKS]: json({ hooks: Object.fromEntries(codexHooks) }),
     [CODEX_SERVERS]: json({ mcpServers: { [SERVER_NAME]: codexServer(name, version) } }),
     ...geminiExtensionFiles({ name, version, description }),
     'commands/search.md': SEARCH_COMMAND,

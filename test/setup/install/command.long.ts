@@ -354,6 +354,23 @@ describe.skipIf(process.platform === 'win32')('the plugin', () => {
     expect(run(alone).systemMessage).toContain('its plugin is not complete')
   })
 
+  it('gives Codex a hooks file of its own, with what install writes', async () => {
+    const { place, run } = at('{}')
+    mkdirSync(join(place.home, '.codex'))
+    expect((await run('install', '--client', 'codex', '--link')).code).toBe(0)
+    const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
+    const plugin = join(program.dist, 'plugin')
+    const manifest = read(join(plugin, '.codex-plugin', 'plugin.json'))
+    const text = readFileSync(join(plugin, manifest.hooks), 'utf8')
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Codex replaces it
+    const command = 'node "${CLAUDE_PLUGIN_ROOT}/hook.cjs"'
+    const { hooks } = read(join(place.home, '.codex', 'hooks.json'))
+    const installed = hooks.Interrupt[0].hooks[0].command
+    const withPluginCommand = JSON.stringify({ hooks }).replaceAll(JSON.stringify(installed), JSON.stringify(command))
+    expect(JSON.parse(text)).toEqual(JSON.parse(withPluginCommand))
+    expect(hooks.SessionStart[0].hooks[0].additionalContextLimit).toBe(0)
+  })
+
   it('does nothing if the hook is installed too', () => {
     const { place } = at('{}')
     const config = join(place.home, 'config')

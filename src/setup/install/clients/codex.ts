@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readTextFile } from '../../../lib/files.ts'
 import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import type { Json } from '../json-edit.ts'
 import { untrustedEvents } from '../toml-server.ts'
 import { findClientProgram, type InstallAdapter, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
 import { readHookHashes } from './codex-trust.ts'
@@ -27,6 +28,13 @@ const EVENT_TIMEOUTS: Readonly<Record<string, number>> = {
 /** Their context is not cut to 2,500 tokens: it has a limit of its own. */
 const CONTEXT_EVENTS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit'])
 
+export const CODEX_EVENTS = Object.keys(EVENT_TIMEOUTS)
+
+export function codexHookEntry(event: string, command: string): { [name: string]: Json } {
+  const timeout = EVENT_TIMEOUTS[event] ?? TIMEOUT_SECONDS
+  return { type: 'command', command, timeout, ...(CONTEXT_EVENTS.has(event) ? { additionalContextLimit: 0 } : {}) }
+}
+
 export const codexInstall: InstallAdapter = {
   name: 'codex',
   title: 'Codex',
@@ -44,18 +52,13 @@ export const codexInstall: InstallAdapter = {
     const command = clientHookCommand(node, hook, codexInstall.name)
     const server = { command: node, args: [cli, MCP_ARGUMENT] }
     return {
-      events: Object.keys(EVENT_TIMEOUTS),
+      events: CODEX_EVENTS,
       leftOut: [],
       command,
       commands: [command, serverCommand(node, server.args)],
       server,
       ...(trust === undefined ? {} : { trust }),
-      hookEntry: (event, line) => ({
-        type: 'command',
-        command: line,
-        timeout: EVENT_TIMEOUTS[event] ?? TIMEOUT_SECONDS,
-        ...(CONTEXT_EVENTS.has(event) ? { additionalContextLimit: 0 } : {}),
-      }),
+      hookEntry: codexHookEntry,
     }
   },
   trust: {
