@@ -75,7 +75,8 @@ export function installClient(
     taken: ENTRY_FORMATS[change.format].ours(textAfter(change), change.isOurs).length === 0,
   }))
   const { command, events, leftOut } = wanted
-  const notes = adapter.notes(target, changes.map(textAfter))
+  const texts = changes.map((change) => ({ text: textAfter(change), changed: changesBytes(change) }))
+  const notes = adapter.notes(target, texts, (line) => line === command)
   return { changed: files.some(({ changed }) => changed), command, events, leftOut, files, notes }
 }
 

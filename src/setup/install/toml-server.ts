@@ -3,7 +3,7 @@
  * that says whose it is. With the hooks, Codex keeps in the same file which of them the user trusts
  * (`[hooks.state."<hooks.json>:session_start:0:0"]`): those of our hooks are removed with them.
  */
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { readTextFile } from '../../lib/files.ts'
 import { serverCommand } from './command-line.ts'
 import {
@@ -15,6 +15,7 @@ import {
   unknownShape,
   type WantedEntries,
 } from './entry-format.ts'
+import { resolveLinkTarget } from './settings-file.ts'
 import {
   isTomlPath,
   parseTomlString,
@@ -167,11 +168,23 @@ export function untrustedEvents(config: string, hooks: string, hooksFile: string
   )
   return listHooks(hooks)
     .filter(({ command }) => isOurs(command))
-    .filter(({ event, group, index }) => !trusted.has(`${hooksFile}:${snakeCase(event)}:${group}:${index}`))
+    .filter((hook) => !trustKeys(hooksFile, hook).some((key) => trusted.has(key)))
     .map(({ event }) => event)
 }
 
-/** Keys are `<file>:<event>:<group>:<hook>`, counted from 0. */
+/** `<file>:<event>:<group>:<hook>`, counted from 0. */
+function trustKeys(
+  hooksFile: string,
+  { event, group, index }: { event: string; group: number; index: number },
+): string[] {
+  return namesInCodex(hooksFile).map((file) => `${file}:${snakeCase(event)}:${group}:${index}`)
+}
+
+/** Codex resolves links in CODEX_HOME, but not in `~/.codex`, and never a `hooks.json` that is a link. */
+export function namesInCodex(hooksFile: string): string[] {
+  return [...new Set([hooksFile, join(resolveLinkTarget(dirname(hooksFile)), basename(hooksFile))])]
+}
+
 function removeTrust(text: string, isOurs: IsOurs, file: string): string {
   const hooksFile = join(dirname(file), 'hooks.json')
   const hooks = readTextFile(hooksFile)
@@ -179,7 +192,7 @@ function removeTrust(text: string, isOurs: IsOurs, file: string): string {
   const keys = new Set(
     listHooks(hooks)
       .filter(({ command }) => isOurs(command))
-      .map(({ event, group, index }) => `${hooksFile}:${snakeCase(event)}:${group}:${index}`),
+      .flatMap((hook) => trustKeys(hooksFile, hook)),
   )
   const tables = readTomlTables(text, file)
   return tables

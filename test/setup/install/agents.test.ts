@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { codexInstall } from '../../../src/setup/install/clients/codex.ts'
 import { geminiInstall } from '../../../src/setup/install/clients/gemini.ts'
 import { installClient } from '../../../src/setup/install/install.ts'
+import { snakeCase } from '../../../src/setup/install/toml-server.ts'
 import { settingsAt as at, type InstallFixture } from './fixture.ts'
 import { COMMAND } from './inputs.ts'
 
@@ -50,6 +51,36 @@ describe('Codex', () => {
 
   it('says what the user has to trust', () => {
     expect(install(at(null)).notes.join(' ')).toContain('trust')
+  })
+
+  it('says it until our own hooks are trusted: the trust of other hooks does not count', () => {
+    const place = at(null)
+    const trust = (key: string) => `[hooks.state."${key}"]\ntrusted_hash = "sha256:1"\n`
+    const other = trust(`${hooks(place)}:session_start:0:1`) + trust('lint@market:hooks/hooks.json:session_start:0:0')
+    const file = write(place, '.codex/config.toml', other)
+    const { events } = install(place)
+    expect(install(place).notes.join(' ')).toContain('Codex runs a hook only after you trusted it')
+    const own = events.map((event) => trust(`${hooks(place)}:${snakeCase(event)}:0:0`))
+    writeFileSync(file, read(file) + own.join(''))
+    expect(install(place).notes).toEqual([])
+    // The trust is for the entry, which is another one now.
+    place.node = '/opt/node'
+    expect(install(place).notes.join(' ')).toContain('Codex runs a hook only after you trusted it')
+  })
+
+  it('names a linked CODEX_HOME in its trust by the target', () => {
+    const place = at(null)
+    mkdirSync(join(place.home, 'real'))
+    symlinkSync(join(place.home, 'real'), join(place.home, 'linked'))
+    place.env = { CODEX_HOME: join(place.home, 'linked') }
+    const { events } = install(place)
+    const file = join(place.home, 'real', 'config.toml')
+    const key = (event: string) => `${join(place.home, 'real', 'hooks.json')}:${snakeCase(event)}:0:0`
+    const trust = events.map((event) => `[hooks.state."${key(event)}"]\ntrusted_hash = "sha256:1"\n`)
+    writeFileSync(file, read(file) + trust.join(''))
+    expect(install(place).notes).toEqual([])
+    uninstall(place)
+    expect(existsSync(file) ? read(file) : '').not.toContain('trusted_hash')
   })
 
   it('is given the trust of our hooks only if asked, and loses it again', () => {

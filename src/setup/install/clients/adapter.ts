@@ -56,6 +56,12 @@ export interface Registration extends WantedEntries {
   commands: readonly string[]
 }
 
+export interface InstalledText {
+  text: string
+  /** By this installation. */
+  changed: boolean
+}
+
 /** For an installation in a project. */
 export const PROJECT_NOTE =
   'These files contain paths of this machine. They do not work for other people who get them with the project.'
@@ -77,8 +83,8 @@ export interface InstallAdapter {
     hashes(where: InstallTarget, client: InstalledClient, command: string): Promise<TrustedHook[]>
     missing(where: InstallTarget, isOurs: IsOurs): string[]
   }
-  /** What the user should know. `texts`: the content of the files after installing. */
-  notes(where: InstallTarget, texts: readonly string[]): string[]
+  /** What the user should know. `files`: after installing; `isOurs`: whether a hook's command line is the one that was written. */
+  notes(where: InstallTarget, files: readonly InstalledText[], isOurs: IsOurs): string[]
 }
 
 /** Starting a client to ask for its version takes seconds on a slow disk. */

@@ -36,8 +36,8 @@ export const claudeCodeInstall: InstallAdapter = {
       server,
     }
   },
-  notes: (where, [settings = '{}']) => [
-    ...settingsNotes(where, settings),
+  notes: (where, [settings]) => [
+    ...settingsNotes(where, settings?.text ?? '{}'),
     ...(where.scope === 'project'
       ? [PROJECT_NOTE, 'Claude Code asks once whether it may start the server of a .mcp.json.']
       : []),

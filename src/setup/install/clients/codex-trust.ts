@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { MemError } from '../../../lib/errors.ts'
 import type { TrustedHook } from '../entry-format.ts'
+import { namesInCodex } from '../toml-server.ts'
 
 /** It starts in about a second. */
 const ANSWER_TIMEOUT_MS = 20_000
@@ -26,8 +27,9 @@ export async function readHookHashes(
   const answer = await askAppServer(program, env, cwd)
   const data: { hooks?: ListedHook[] }[] = Array.isArray(answer.data) ? answer.data : []
   const hooks = data.flatMap((one) => (Array.isArray(one.hooks) ? one.hooks : []))
+  const files: unknown[] = namesInCodex(hooksFile)
   return hooks
-    .filter((hook) => hook.sourcePath === hooksFile && hook.command === command)
+    .filter((hook) => files.includes(hook.sourcePath) && hook.command === command)
     .flatMap(({ key, currentHash }) =>
       typeof key === 'string' && typeof currentHash === 'string' ? [{ key, hash: currentHash }] : [],
     )

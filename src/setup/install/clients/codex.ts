@@ -7,9 +7,16 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readTextFile } from '../../../lib/files.ts'
 import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import type { IsOurs } from '../entry-format.ts'
 import type { Json } from '../json-edit.ts'
 import { untrustedEvents } from '../toml-server.ts'
-import { findClientProgram, type InstallAdapter, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
+import {
+  findClientProgram,
+  type InstallAdapter,
+  type InstalledText,
+  type InstallTarget,
+  PROJECT_NOTE,
+} from './adapter.ts'
 import { readHookHashes } from './codex-trust.ts'
 
 /** Seconds, as in Claude Code. It ends a SessionEnd hook after three at most. */
@@ -73,17 +80,28 @@ export const codexInstall: InstallAdapter = {
       return hooks === undefined ? [] : untrustedEvents(config, hooks, hooksFile, isOurs)
     },
   },
-  notes: ({ scope }, [, config = '']) => [
-    ...(config.includes('trusted_hash')
-      ? []
-      : [
+  notes: (where, [hooks, config], isOurs) => [
+    ...(needsTrust(where, hooks, config, isOurs)
+      ? [
           'Codex runs a hook only after you trusted it: start codex, and when it says that hooks need review, choose to ' +
             'trust them (or open /hooks). Until then it skips them without a word, in codex exec, too.',
-        ]),
-    ...(scope === 'project'
+        ]
+      : []),
+    ...(where.scope === 'project'
       ? [PROJECT_NOTE, 'Codex reads the .codex of a project only if you trusted the project.']
       : []),
   ],
+}
+
+/** A changed entry needs new trust: the hash in config.toml is of the old one. */
+function needsTrust(
+  where: InstallTarget,
+  hooks: InstalledText | undefined,
+  config: InstalledText | undefined,
+  isOurs: IsOurs,
+): boolean {
+  if (hooks === undefined || hooks.changed) return true
+  return untrustedEvents(config?.text ?? '', hooks.text, join(codexDirectory(where), 'hooks.json'), isOurs).length > 0
 }
 
 function codexDirectory({ scope, env, home, root }: InstallTarget): string {
