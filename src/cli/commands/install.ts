@@ -119,8 +119,9 @@ interface InstallOptions {
 
 async function install(cli: Cli, { clients, others }: ChosenClients, options: InstallOptions): Promise<void> {
   const { dryRun, link } = options
-  const [setup, { programPaths }] = await Promise.all([
+  const [setup, { rollBack }, { programPaths }] = await Promise.all([
     import('../../setup/install/install.ts'),
+    import('../../setup/install/change.ts'),
     import('../../setup/program/place.ts'),
   ])
   const own = programPaths(cli.dist)
@@ -134,21 +135,27 @@ async function install(cli: Cli, { clients, others }: ChosenClients, options: In
   const hook = await chooseHook(cli, clients, own, options)
   // Fails before anything is written if the settings file cannot be parsed, because it could not be changed later.
   if (observer !== null) readSettingsObject(dataDir)
+  const undo: (() => void)[] = []
   const change = (chosen: ChosenClient, dry: boolean, trust?: readonly TrustedHook[]): InstallResult => {
     const { adapter, where, found } = chosen
     const program = { ...chosen.program, built: cli.dist, ...(hook.curl === null ? {} : { curl: hook.curl }) }
     const base = { version: found?.version ?? null, fileContext: loaded.values.CLAUDE_MEM_FILE_CONTEXT }
     const circumstances = trust === undefined ? base : { ...base, trust }
-    return setup.installClient(adapter, where, program, circumstances, { dataDir, now: new Date(), dryRun: dry })
+    return setup.installClient(adapter, where, program, circumstances, { dataDir, now: new Date(), dryRun: dry, undo })
   }
   const register = async (): Promise<ClientResult[]> => {
     const registered: ClientResult[] = []
-    for (const client of clients) {
-      const result = change(client, false)
-      const trust = options.trustHooks ? await hookHashes(client, result.command) : null
-      // The hashes are of what was installed just now; the second change has the notes that apply then.
-      const trusted = trust === null ? result : change(client, false, trust)
-      registered.push({ client, result: { ...trusted, changed: result.changed || trusted.changed } })
+    try {
+      for (const client of clients) {
+        const result = change(client, false)
+        const trust = options.trustHooks ? await hookHashes(client, result.command) : null
+        // The hashes are of what was installed just now; the second change has the notes that apply then.
+        const trusted = trust === null ? result : change(client, false, trust)
+        registered.push({ client, result: { ...trusted, changed: result.changed || trusted.changed } })
+      }
+    } catch (error) {
+      const failure = rollBack(undo, error)
+      throw failure === error ? withSentence(error, 'The files of all clients are as before.') : failure
     }
     return registered
   }
@@ -156,6 +163,7 @@ async function install(cli: Cli, { clients, others }: ChosenClients, options: In
   const planned = clients.map(
     (client): ClientResult => ({ client, result: orWithout(client, clients, () => change(client, true)) }),
   )
+  if (options.trustHooks) await checkTrust(planned, dryRun)
   const results = dryRun ? planned : link ? await register() : await placeAndRegister(cli, register)
   const restarted = !dryRun && observer !== null && (await applyObserverChange(cli, observer))
   const installations = results.map(({ client, result }) => installationView(cli, client, result, hook, dryRun))
@@ -198,21 +206,46 @@ function orWithout<T>({ adapter }: InstallClient, clients: readonly InstallClien
   } catch (error) {
     const others = clients.map((one) => one.adapter.name).filter((name) => name !== adapter.name)
     if (!(error instanceof MemError) || others.length === 0) throw error
-    const advice = `To connect the others without ${adapter.title}: claude-mem install --client ${others.join(',')}`
-    throw new MemError(error.code, `${error.message}. ${advice}`.replace(/\.\. /, '. '), { cause: error })
+    throw withSentence(
+      error,
+      `To connect the others without ${adapter.title}: claude-mem install --client ${others.join(',')}`,
+    )
+  }
+}
+
+function withSentence(error: unknown, sentence: string): unknown {
+  if (!(error instanceof MemError)) return error
+  const { code, message, retryable } = error
+  return new MemError(code, `${message.replace(/\.$/, '')}. ${sentence}`, { cause: error, retryable })
+}
+
+/** Whether hashes can be asked for at all: those of our hooks are known only when the client's files are written. */
+async function checkTrust(planned: readonly ClientResult[], dryRun: boolean): Promise<void> {
+  for (const { client, result } of planned) {
+    try {
+      if (dryRun) trustedProgram(client)
+      else await hookHashes(client, result.command)
+    } catch (error) {
+      throw withSentence(error, 'Nothing was changed.')
+    }
   }
 }
 
 /** Null: this client asks for no trust. */
-async function hookHashes({ adapter, where, found }: ChosenClient, command: string): Promise<TrustedHook[] | null> {
-  if (adapter.trust === undefined) return null
-  if (found === null || found.version === null) {
-    throw new MemError(
-      'not_found',
-      `--trust-hooks asks ${adapter.title} for the hashes of its hooks; put it on your PATH`,
-    )
-  }
-  return await adapter.trust.hashes(where, found, command)
+async function hookHashes(client: ChosenClient, command: string): Promise<TrustedHook[] | null> {
+  const program = trustedProgram(client)
+  return program === null ? null : await program.trust.hashes(client.where, program.found, command)
+}
+
+/** The client to ask for the hashes of hooks; null: it needs no trust. */
+function trustedProgram({ adapter: { trust, title }, found }: ChosenClient) {
+  if (trust === undefined) return null
+  if (found !== null && found.version !== null) return { trust, found }
+  const fix = 'put it on your PATH, or install without --trust-hooks'
+  throw new MemError(
+    'not_found',
+    `--trust-hooks asks ${title} for the hashes of its hooks, and it was not found: ${fix}`,
+  )
 }
 
 function installationView(cli: Cli, client: ChosenClient, result: InstallResult, hook: HookChoice, dryRun: boolean) {

@@ -20,6 +20,8 @@ export interface ChangeOptions {
   dataDir: string
   now: Date
   dryRun: boolean
+  /** Gets the steps that undo the changes, the last change first (`rollBack`). */
+  undo?: (() => void)[]
 }
 
 /** One of a client's files, as it is now. */
@@ -79,6 +81,7 @@ export function applyChanges<Change extends FileChange>(
     for (const { after, record } of changes) {
       if (after === null) removeEmptyDirectories(record?.madeDirectories ?? [])
     }
+    options.undo?.unshift(...undoSteps)
     return applied
   } catch (error) {
     throw rollBack(undoSteps, error)
@@ -123,7 +126,8 @@ function write(before: SettingsFile, after: Buffer | null, mode: number): void {
   else writeSettingsFile(before, after, mode)
 }
 
-function rollBack(undoSteps: readonly (() => void)[], error: unknown): unknown {
+/** Undoes changes after an error, and returns the error; with the files that could not be restored, if there are any. */
+export function rollBack(undoSteps: readonly (() => void)[], error: unknown): unknown {
   const failures: string[] = []
   for (const undo of undoSteps) {
     try {

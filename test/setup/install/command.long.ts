@@ -88,6 +88,64 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     expect(place.text).toBe(TWO_SPACES)
   })
 
+  /** Answers as Codex does; `answers`: how many times it lists hooks before it ends instead. */
+  function putCodex(place: InstallFixture, answers: number): void {
+    const code = `#!${process.execPath}
+      const fs = require('fs')
+      if (process.argv[2] === '--version') return console.log('codex-cli 0.166.0')
+      const file = process.env.HOME + '/.codex/hooks.json'
+      const send = (message) => console.log(JSON.stringify(message))
+      require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line)
+        if (method === 'initialize') return send({ id, result: {} })
+        if (method !== 'hooks/list') return
+        fs.appendFileSync(__filename + '.asked', '.')
+        if (fs.statSync(__filename + '.asked').size > ${answers}) process.exit(3)
+        const lists = fs.existsSync(file) ? Object.entries(JSON.parse(fs.readFileSync(file, 'utf8')).hooks) : []
+        const hooks = lists.map(([event, [{ hooks: [{ command }] }]]) => ({
+          key: file + ':' + event.replace(/(?<=[a-z])[A-Z]/g, '_$&').toLowerCase() + ':0:0',
+          command,
+          currentHash: 'sha256:1',
+          sourcePath: file,
+        }))
+        send({ id, result: { data: [{ hooks }] } })
+      })`
+    writeFileSync(join(place.bin, 'codex'), code)
+    chmodSync(join(place.bin, 'codex'), 0o755)
+  }
+
+  it.each([
+    ['no Codex', null, 'it was not found: put it on your PATH'],
+    ['a Codex that lists no hooks', 0, 'it ended with 3'],
+    ['a Codex that fails after its files were written', 1, 'The files of all clients are as before'],
+  ])('--trust-hooks with %s: no file of any client is changed', async (_, answers, message) => {
+    const { place, run } = at(null)
+    const config = join(place.home, '.codex', 'config.toml')
+    mkdirSync(join(place.home, '.codex'))
+    writeFileSync(config, 'model = "x"\n')
+    if (answers !== null) putCodex(place, answers)
+    for (const link of [['--link'], []]) {
+      rmSync(join(place.bin, 'codex.asked'), { force: true })
+      const { code, stderr } = await run('install', '--client', 'gemini,codex', '--trust-hooks', '--yes', ...link)
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
+      expect(readFileSync(config, 'utf8')).toBe('model = "x"\n')
+      expect(readdirSync(join(place.home, '.codex'))).toEqual(['config.toml'])
+      expect(existsSync(join(place.home, '.gemini'))).toBe(false)
+      expect(place.kept).toEqual([])
+    }
+  })
+
+  it('--trust-hooks writes the trust of our hooks', async () => {
+    const { place, run } = at(null)
+    mkdirSync(join(place.home, '.codex'))
+    putCodex(place, 2)
+    const { code, stdout } = await run('install', '--client', 'codex', '--trust-hooks', '--link', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).notes.join(' ')).not.toContain('Codex runs a hook only after you trusted it')
+    const config = readFileSync(join(place.home, '.codex', 'config.toml'), 'utf8')
+    expect(config.match(/trusted_hash = "sha256:1"/g)).toHaveLength(JSON.parse(stdout).events.length)
+  })
+
   it('registers the fast hook when asked, keeps it, and goes back', async () => {
     const { place, run, env } = at(TWO_SPACES)
     env.PATH = `${place.bin}:/usr/bin:/bin`

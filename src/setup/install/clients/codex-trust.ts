@@ -50,7 +50,7 @@ function askAppServer(program: string, env: NodeJS.ProcessEnv, cwd: string): Pro
       finish()
     }
     const fail = (why: string) => {
-      const next = 'The hooks are installed; trust them in Codex: start codex, then /hooks'
+      const next = 'Install without --trust-hooks, then trust the hooks in Codex: start codex, then /hooks'
       end(() => reject(new MemError('internal', `Codex was asked for the hashes of its hooks: ${why}. ${next}`)))
     }
     const timer = setTimeout(() => fail(`no answer within ${ANSWER_TIMEOUT_MS / 1_000} s`), ANSWER_TIMEOUT_MS)
