@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { CLIENT_NAMES } from '../../domain/clients.ts'
-import { MemError } from '../../lib/errors.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
 import { currentDist } from '../../lib/installed-program.ts'
 import { dataDirectory } from '../../lib/paths.ts'
 import {
@@ -23,10 +23,10 @@ import type {
   ProgramPaths,
 } from '../../setup/install/clients/adapter.ts'
 import type { TrustedHook } from '../../setup/install/entry-format.ts'
-import type { HookKind, InstallResult } from '../../setup/install/install.ts'
+import type { HookKind, InstallResult, UninstallResult } from '../../setup/install/install.ts'
 import { commaList, oneOf, refuseIf, UsageError } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
-import { defineCommand, yesOption } from '../command.ts'
+import { defineCommand, EXIT_FAILED, yesOption } from '../command.ts'
 import { parseClients } from '../filters.ts'
 import { askLine, askSecret, readStdinValue } from '../input.ts'
 import type { ObserverChange } from '../observer-choice.ts'
@@ -373,10 +373,12 @@ async function resolveClient(cli: Cli, client: string, scope: string, link = fal
 }
 
 function uninstallCommandText(adapter: InstallAdapter, scope: InstallScope): string {
-  const words = ['claude-mem uninstall']
-  if (adapter.name !== CLAUDE_CODE) words.push(`--client ${adapter.name}`)
-  if (scope !== targetOptions.scope.default) words.push(`--scope ${scope}`)
-  return words.join(' ')
+  const client = adapter.name === CLAUDE_CODE ? '' : ` --client ${adapter.name}`
+  return `claude-mem uninstall${client}${scopeWords(scope)}`
+}
+
+function scopeWords(scope: InstallScope): string {
+  return scope === targetOptions.scope.default ? '' : ` --scope ${scope}`
 }
 
 /** `curl` is null for the hook that is a node program. */
@@ -544,7 +546,8 @@ export const uninstallCommand = defineCommand({
   summary: "Remove our entries from the client's settings; --purge deletes the memory too",
   about:
     "Restores the client's settings to what they were before claude-mem install, byte for byte; if they were changed since, " +
-    "only claude-mem's entries are removed. The memory is kept. --purge does this for every client and project that " +
+    "only claude-mem's entries are removed. A client whose files cannot be changed is named and does not keep the others from " +
+    'being uninstalled; the exit code is 1 then. The memory is kept. --purge does this for every client and project that ' +
     'claude-mem was installed in, removes the sections it wrote into files (claude-mem files), stops the daemon and deletes ' +
     'the data directory, with the whole memory, its backups, your claude-mem settings and prompts. It asks first. To keep ' +
     'the memory, export it before: claude-mem export.',
@@ -568,10 +571,8 @@ export const uninstallCommand = defineCommand({
       return await purgeAll(cli, await resolveClient(cli, client ?? CLAUDE_CODE, scope), { dryRun, yes })
     }
     refuseIf(yes, '--yes is an option of --purge')
-    for (const name of await uninstalledClients(cli, client)) {
-      await uninstall(cli, await resolveClient(cli, name, scope), dryRun)
-    }
-    return 0
+    const names = await uninstalledClients(cli, client)
+    return await uninstall(cli, await Promise.all(names.map((name) => resolveClient(cli, name, scope))), dryRun)
   },
 })
 
@@ -584,26 +585,74 @@ async function uninstalledClients(cli: Cli, client: string | undefined): Promise
   return [...new Set([CLAUDE_CODE, ...allRecords(cli.paths.dataDir).map((record) => record.client)])]
 }
 
-async function uninstall(cli: Cli, { adapter, where, program }: InstallClient, dryRun: boolean): Promise<void> {
+interface Uninstalled {
+  client: InstallClient
+  result: UninstallResult
+}
+
+/** Clients whose files can be changed are uninstalled, also if those of another cannot. Resolves with the exit code. */
+async function uninstall(cli: Cli, clients: readonly InstallClient[], dryRun: boolean): Promise<number> {
   const [{ uninstallClient }, { allRecords }] = await Promise.all([
     import('../../setup/install/install.ts'),
     import('../../setup/install/change.ts'),
   ])
   const { dataDir } = cli.paths
-  const result = uninstallClient(adapter, where, program, { dataDir, now: new Date(), dryRun })
-  printResult(cli, { client: adapter.name, scope: where.scope, dryRun, ...result }, () => {
-    if (dryRun) return installDryRunLines(result.files, cli.display())
-    const next = [
-      '',
-      `The memory is kept in ${terminalSafe(dataDir)}. To stop the daemon, if it is running: claude-mem stop`,
-      `To install it again: ${uninstallCommandText(adapter, where.scope).replace('uninstall', 'install')}`,
-    ]
-    return [
-      ...uninstalledLines(adapter.title, result, cli.display()),
-      ...(result.changed ? next : []),
-      ...otherInstallationLines(allRecords(dataDir)),
-    ]
+  const done: Uninstalled[] = []
+  const failed: { client: InstallClient; error: unknown }[] = []
+  for (const client of clients) {
+    const { adapter, where, program } = client
+    try {
+      done.push({ client, result: uninstallClient(adapter, where, program, { dataDir, now: new Date(), dryRun }) })
+    } catch (error) {
+      if (clients.length === 1) throw error
+      failed.push({ client, error })
+    }
+  }
+  const views = done.map(({ client: { adapter, where }, result }) => {
+    return { client: adapter.name, scope: where.scope, dryRun, ...result }
   })
+  const failures = failed.map(({ client, error }) => failedUninstallView(client, error, dryRun))
+  printResult(cli, clients.length === 1 ? views[0] : { dryRun, clients: views, failures }, () => [
+    ...done.flatMap(({ client, result }, index) => [
+      ...(index === 0 || dryRun ? [] : ['']),
+      ...(dryRun
+        ? installDryRunLines(result.files, cli.display())
+        : uninstalledLines(client.adapter.title, result, cli.display())),
+    ]),
+    ...(dryRun ? [] : afterUninstallLines(dataDir, done, allRecords(dataDir))),
+  ])
+  if (!cli.json) for (const { message } of failures) cli.printStderr(`claude-mem: ${terminalSafe(message)}`)
+  return failures.length === 0 ? 0 : EXIT_FAILED
+}
+
+function failedUninstallView({ adapter, where }: InstallClient, error: unknown, dryRun: boolean) {
+  // Not the whole truth here: other clients were changed.
+  const why = errorMessage(error).replace(/(?:, then try again)?\.? Nothing was changed\.$/, '')
+  const message = `${adapter.title} ${dryRun ? 'would stay' : 'stays'} as it is: ${why}. Then: ${uninstallCommandText(adapter, where.scope)}`
+  const code = error instanceof MemError ? error.code : 'internal'
+  return { client: adapter.name, scope: where.scope, error: code, message }
+}
+
+function afterUninstallLines(
+  dataDir: string,
+  done: readonly Uninstalled[],
+  records: readonly InstallRecord[],
+): string[] {
+  const changed = done.filter(({ result }) => result.changed).map(({ client }) => client)
+  const [first] = changed
+  if (first === undefined) return otherInstallationLines(records)
+  const { adapter, where } = first
+  const names = changed.map((client) => client.adapter.name).join(',')
+  const again =
+    changed.length === 1
+      ? uninstallCommandText(adapter, where.scope).replace('uninstall', 'install')
+      : `claude-mem install --client ${names}${scopeWords(where.scope)}`
+  return [
+    '',
+    `The memory is kept in ${terminalSafe(dataDir)}. To stop the daemon, if it is running: claude-mem stop`,
+    `To install it again: ${again}`,
+    ...otherInstallationLines(records),
+  ]
 }
 
 /** Installations for other clients, or in projects. */

@@ -337,6 +337,45 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
   })
 })
 
+describe.skipIf(process.platform === 'win32')('claude-mem uninstall --client all', () => {
+  it('a client whose file cannot be changed is named, and all others are uninstalled', async () => {
+    const { place, run } = at(TWO_SPACES)
+    const config = join(place.home, '.codex', 'config.toml')
+    const hooks = join(place.home, '.codex', 'hooks.json')
+    const installed = await run('install', '--client', 'claude-code,codex,gemini', '--link')
+    expect(installed.code).toBe(0)
+    const written = [readFileSync(config, 'utf8'), readFileSync(hooks, 'utf8')]
+    writeFileSync(config, 'a = ')
+    const planned = await run('uninstall', '--client', 'all', '--dry-run', '--json')
+    expect(planned.code).toBe(1)
+    expect(JSON.parse(planned.stdout)).toMatchObject({ dryRun: true, failures: [{ client: 'codex' }] })
+    expect(place.commands).not.toEqual([])
+
+    const { code, stdout, stderr } = await run('uninstall', '--client', 'all')
+    expect(code).toBe(1)
+    expect(place.text).toBe(TWO_SPACES)
+    expect(existsSync(join(place.home, '.gemini'))).toBe(false)
+    expect([readFileSync(config, 'utf8'), readFileSync(hooks, 'utf8')]).toEqual(['a = ', written[1]])
+    expect(stdout).toContain('no longer installed in Claude Code')
+    expect(stdout).toContain('no longer installed in Gemini CLI')
+    expect(stdout).toContain('To install it again: claude-mem install --client claude-code,gemini')
+    expect(stderr).toContain(`Codex stays as it is: ${config} `)
+    expect(stderr).toContain('Then: claude-mem uninstall --client codex')
+    expect(stdout + stderr).not.toContain('Nothing was changed')
+
+    const again = await run('uninstall', '--client', 'all', '--json')
+    expect([again.code, again.stderr]).toEqual([1, ''])
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      dryRun: false,
+      clients: [{ client: 'claude-code', changed: false }],
+      failures: [{ client: 'codex', error: 'bad_setting', message: expect.stringContaining('Codex stays as it is') }],
+    })
+    writeFileSync(config, written[0] ?? '')
+    expect((await run('uninstall', '--client', 'all')).code).toBe(0)
+    expect(existsSync(join(place.home, '.codex'))).toBe(false)
+  })
+})
+
 describe.skipIf(process.platform === 'win32')('claude-mem uninstall --purge', () => {
   it('leaves no process, no socket and no file of ours, and every setting as it was', async () => {
     const { place, run, env } = at(TWO_SPACES)
