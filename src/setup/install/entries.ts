@@ -22,8 +22,9 @@ import {
   type ArrayNode,
   addItem,
   addMember,
-  childrenOf,
   findMember,
+  hasComments,
+  isOnlyChild,
   type Json,
   type JsonNode,
   nodeValue,
@@ -100,11 +101,11 @@ const SERVERS_FORMAT: EntryFormatSpec = {
   isBare: hasOnlyKeys([]),
 }
 
-/** A file with both: the client's settings. */
+/** A file with both: the settings of Gemini CLI and Qwen Code, which read them without `//` and `/*` comments. */
 function combinedFormat(hooks: EntryFormatSpec, servers: EntryFormatSpec): EntryFormatSpec {
   return {
     what: 'hooks and MCP server',
-    syntax: 'json',
+    syntax: 'json-with-comments',
     merge: (text, wanted, isOurs, file) => servers.merge(hooks.merge(text, wanted, isOurs, file), wanted, isOurs, file),
     remove: (text, isOurs, file) => servers.remove(hooks.remove(text, isOurs, file), isOurs, file),
     ours: (text, isOurs) => [...hooks.ours(text, isOurs), ...servers.ours(text, isOurs)],
@@ -156,9 +157,9 @@ export const ENTRY_FORMATS: Readonly<Record<EntryFormat, EntryFormatSpec>> = {
   'own-file': OWN_FILE_FORMAT,
 }
 
-/** Whether a file without our entries may have these keys and no others. */
+/** Whether a file without our entries may have these keys and no others. A comment is the user's. */
 function hasOnlyKeys(keys: readonly string[]): (text: string) => boolean {
-  return (text) => Object.keys(JSON.parse(text)).every((key) => keys.includes(key))
+  return (text) => !hasComments(text) && Object.keys(JSON.parse(text)).every((key) => keys.includes(key))
 }
 
 function hooksFormat(form: HookForm): EntryFormatSpec {
@@ -216,7 +217,7 @@ function removeHooks(
 ): string {
   for (let rest = text; ; ) {
     const hook = findHooks(rest, form, isOurs).findLast(isUnwanted)
-    const inner = hook?.positions.find(({ container }) => childrenOf(container).length > 1) ?? hook?.positions.at(-1)
+    const inner = hook?.positions.find(({ container }) => !isOnlyChild(rest, container)) ?? hook?.positions.at(-1)
     if (inner === undefined) return rest
     rest = removeChild(rest, inner.container, inner.index)
   }
@@ -288,7 +289,7 @@ function mergeServer(text: string, { server }: WantedEntries, isOurs: IsOurs, fi
 function removeServer(text: string, isOurs: IsOurs, file: string): string {
   const { root, servers } = parseServers(text, file)
   if (servers === undefined || findServer(text, isOurs).length === 0) return text
-  const [parent, name] = servers.members.length > 1 ? [servers, SERVER_NAME] : [root, SERVERS]
+  const [parent, name] = isOnlyChild(text, servers) ? [root, SERVERS] : [servers, SERVER_NAME]
   return removeChild(
     text,
     parent,

@@ -34,7 +34,7 @@ export interface TrustedHook {
 }
 
 /** How the text of a file is checked before it is changed; `text` is anything. */
-export type EntrySyntax = 'json' | 'toml' | 'text'
+export type EntrySyntax = 'json' | 'json-with-comments' | 'toml' | 'text'
 
 /** A hook or a server in a file, ours or another's. */
 export interface RegisteredCommand {

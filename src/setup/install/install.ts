@@ -232,6 +232,6 @@ function changedFile(change: FileChange & { backup: string | null }): ChangedFil
 
 function textAfter(change: FileChange): string {
   const { before, after } = change
-  const removed = ENTRY_FORMATS[change.format].syntax === 'json' ? '{}' : ''
+  const removed = ENTRY_FORMATS[change.format].syntax.startsWith('json') ? '{}' : ''
   return changesBytes(change) ? (after?.toString('utf8').slice(before.bom.length) ?? removed) : before.text
 }

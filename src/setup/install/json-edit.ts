@@ -1,6 +1,7 @@
 /**
  * Edits JSON as text: one value is added, removed or replaced, and every other byte stays. Parsing and serialising would
- * lose the user's layout, duplicate keys, and numbers that a double cannot hold.
+ * lose the user's layout, duplicate keys, and numbers that a double cannot hold. Comments may be between any two tokens and
+ * stay too; whether a file may have them is checked where it is read (`settings-file.ts`).
  *
  * Not jsonc-parser 3.3: its `modify` reformats the neighbouring values and one-line files, edits the first instead of the
  * last of duplicate keys, and writes invalid JSON when it removes the last item of `[{…},{…}]`. Adding one server to a
@@ -28,8 +29,8 @@ export type ObjectNode = Extract<JsonNode, { kind: 'object' }>
 export type ArrayNode = Extract<JsonNode, { kind: 'array' }>
 
 const SPACE = /[ \t\r\n]*/y
-const WORD = /[^,\]}\s]*/y
-const NO_BRACKET = /[^"{}[\]]*/y
+const WORD = /[^,\]}\s/]*/y
+const NO_BRACKET = /[^"{}[\]/]*/y
 
 /** No settings file is nested deeper than this; it would overflow the stack. */
 const MAX_DEPTH = 500
@@ -44,15 +45,19 @@ export function parseNodes(text: string, only: string | null = null): JsonNode {
     pattern.lastIndex = at
     at += pattern.exec(text)?.[0].length ?? 0
   }
+  /** Past what `pattern` matches and past comments. Outside of strings a slash can only begin a comment. */
+  const takeWithComments = (pattern: RegExp): void => {
+    for (take(pattern); text[at] === '/'; take(pattern)) at = commentEnd(text, at)
+  }
   /** Calls `readChild` for each child and stops after the closing bracket. */
   const children = (close: string, readChild: () => void) => {
     at++
-    take(SPACE)
+    takeWithComments(SPACE)
     while (text[at] !== close) {
       readChild()
-      take(SPACE)
+      takeWithComments(SPACE)
       if (text[at] === ',') at++
-      take(SPACE)
+      takeWithComments(SPACE)
     }
     at++
   }
@@ -64,7 +69,7 @@ export function parseNodes(text: string, only: string | null = null): JsonNode {
     if (depth > MAX_DEPTH) {
       throw new MemError('bad_setting', `the settings are nested more than ${MAX_DEPTH} deep. Nothing was changed.`)
     }
-    take(SPACE)
+    takeWithComments(SPACE)
     const start = at
     if (text[at] === '{') {
       const members: Member[] = []
@@ -72,7 +77,7 @@ export function parseNodes(text: string, only: string | null = null): JsonNode {
         const from = at
         at = stringEnd(text, at)
         const key: string = JSON.parse(text.slice(from, at))
-        take(SPACE)
+        takeWithComments(SPACE)
         at++
         const held = depth > 0 || only === null || key === only ? value(depth + 1) : skipped()
         members.push({ start: from, end: held.end, key, value: held })
@@ -88,7 +93,7 @@ export function parseNodes(text: string, only: string | null = null): JsonNode {
     return { kind: 'other', start, end: at }
   }
   const skipped = (): JsonNode => {
-    take(SPACE)
+    takeWithComments(SPACE)
     const start = at
     if (text[at] !== '{' && text[at] !== '[') scalar()
     else {
@@ -96,7 +101,7 @@ export function parseNodes(text: string, only: string | null = null): JsonNode {
       do {
         if (text[at] === '"') at = stringEnd(text, at)
         else open += '{['.includes(text.charAt(at++)) ? 1 : -1
-        if (open > 0) take(NO_BRACKET)
+        if (open > 0) takeWithComments(NO_BRACKET)
       } while (open > 0)
     }
     return { kind: 'other', start, end: at }
@@ -114,8 +119,50 @@ function stringEnd(text: string, at: number): number {
   return text.length
 }
 
-/** The text with every string emptied, to search for separators and comments outside strings. */
-export function withoutStrings(text: string): string {
+/** The index after the comment that begins at `at`; of one to the end of the line, before its line break. */
+function commentEnd(text: string, at: number): number {
+  const isBlock = text[at + 1] === '*'
+  const end = isBlock ? text.indexOf('*/', at + 2) : text.indexOf('\n', at)
+  if (end === -1) return text.length
+  if (isBlock) return end + 2
+  return text[end - 1] === '\r' ? end - 1 : end
+}
+
+/** `span` begins and ends outside of strings and comments. */
+function commentsIn(text: string, { start, end }: Span): Span[] {
+  const found: Span[] = []
+  const stringOrComment = /"|\/[/*]/g
+  stringOrComment.lastIndex = start
+  for (;;) {
+    const at = stringOrComment.exec(text)?.index ?? end
+    if (at >= end) return found
+    const isString = text[at] === '"'
+    stringOrComment.lastIndex = isString ? stringEnd(text, at) : commentEnd(text, at)
+    if (!isString) found.push({ start: at, end: stringOrComment.lastIndex })
+  }
+}
+
+export function hasComments(text: string): boolean {
+  return commentsIn(text, wholeText(text)).length > 0
+}
+
+/** With spaces instead of comments, as clients read it that allow them: every position stays. */
+export function withoutComments(text: string): string {
+  const kept: string[] = []
+  let at = 0
+  for (const { start, end } of commentsIn(text, wholeText(text))) {
+    kept.push(text.slice(at, start), text.slice(start, end).replace(/[^\r\n]/g, ' '))
+    at = end
+  }
+  return [...kept, text.slice(at)].join('')
+}
+
+function wholeText(text: string): Span {
+  return { start: 0, end: text.length }
+}
+
+/** The text with every string emptied, to search for separators outside strings. */
+function withoutStrings(text: string): string {
   const kept: string[] = []
   let at = 0
   for (let quote = text.indexOf('"'); quote !== -1; quote = text.indexOf('"', at)) {
@@ -131,7 +178,7 @@ export function findMember(object: ObjectNode, key: string): Member | undefined 
 }
 
 export function nodeValue(text: string, node: Span): unknown {
-  return JSON.parse(text.slice(node.start, node.end))
+  return JSON.parse(withoutComments(text.slice(node.start, node.end)))
 }
 
 export function addMember(text: string, object: ObjectNode, key: string, value: Json): string {
@@ -153,16 +200,59 @@ export function replaceNode(text: string, node: Span, value: Json): string {
   return splice(text, node, isMultiLine ? formatLines(text, value, indent) : formatOneLine(text, value))
 }
 
-/** Removes one child of an object or array, with its comma and white space. */
+/** Whether an object or array has only this one child, and no comment beside it. */
+export function isOnlyChild(text: string, parent: ObjectNode | ArrayNode): boolean {
+  const [child, other] = childrenOf(parent)
+  if (child === undefined || other !== undefined) return false
+  const gaps = [
+    { start: parent.start + 1, end: child.start },
+    { start: child.end, end: parent.end - 1 },
+  ]
+  return gaps.every((gap) => commentsIn(text, gap).length === 0)
+}
+
+/** Removes one child of an object or array, with its comma and white space. Comments beside it stay. */
 export function removeChild(text: string, parent: ObjectNode | ArrayNode, index: number): string {
   const children = childrenOf(parent)
   const child = children[index]
   if (child === undefined) return text
   const before = children[index - 1]
   const after = children[index + 1]
+  const gapBefore = { start: before?.end ?? parent.start + 1, end: child.start }
+  const gapAfter = { start: child.end, end: after?.start ?? parent.end - 1 }
+  if (commentsIn(text, gapBefore).length > 0 || commentsIn(text, gapAfter).length > 0) {
+    return removeBesideComments(text, gapBefore, gapAfter, before === undefined, after === undefined)
+  }
   if (before !== undefined) return splice(text, { start: before.end, end: child.end }, '')
   if (after !== undefined) return splice(text, { start: child.start, end: after.start }, '')
   return splice(text, { start: parent.start + 1, end: parent.end - 1 }, '')
+}
+
+/** One comma stays between the children before and after: the first one, which cannot get into a comment. */
+function removeBesideComments(
+  text: string,
+  gapBefore: Span,
+  gapAfter: Span,
+  isFirst: boolean,
+  isLast: boolean,
+): string {
+  const above = isLast ? withoutComma(text, gapBefore) : text.slice(gapBefore.start, gapBefore.end)
+  const below = isLast ? text.slice(gapAfter.start, gapAfter.end) : withoutComma(text, gapAfter)
+  // The first child keeps the white space before it for the one that follows.
+  const kept = isFirst && !isLast ? above : above.trimEnd()
+  const rest = isFirst && !isLast ? below.trimStart() : below
+  const endsInComment = commentsIn(kept, wholeText(kept)).some(
+    ({ start, end }) => end === kept.length && kept[start + 1] === '/',
+  )
+  const lineBreak = endsInComment && !/^[ \t]*\r?\n/.test(rest) ? lineEnd(text) : ''
+  return splice(text, { start: gapBefore.start, end: gapAfter.end }, kept + lineBreak + rest)
+}
+
+/** Of the text between two children. */
+function withoutComma(text: string, { start, end }: Span): string {
+  const gap = text.slice(start, end)
+  const comma = withoutComments(gap).indexOf(',')
+  return comma === -1 ? gap : splice(gap, { start: comma, end: comma + 1 }, '')
 }
 
 /** Appends a child in the layout of the last one. */
@@ -176,26 +266,46 @@ function addChild(text: string, parent: ObjectNode | ArrayNode, value: Json, key
   const eol = lineEnd(text)
   if (last === undefined) {
     const inside = { start: parent.start + 1, end: parent.end - 1 }
-    if (isOneLine(text)) return splice(text, inside, inOneLine())
+    const comment = commentsIn(text, inside).at(-1)
     const outer = lineIndent(text, parent.start)
     const inner = outer + indentUnit(text)
+    if (comment !== undefined) {
+      const added = isOneLine(text) ? space() + inOneLine() : `${eol}${inner}${inLines(inner)}`
+      return splice(text, { start: comment.end, end: comment.end }, added)
+    }
+    if (isOneLine(text)) return splice(text, inside, inOneLine())
     return splice(text, inside, `${eol}${inner}${inLines(inner)}${eol}${outer}`)
   }
   const after = { start: last.end, end: last.end }
-  const gap = gapBefore(text, last.start)
+  const gap = gapBefore(text, childrenOf(parent).at(-2)?.end ?? parent.start + 1, last.start)
   if (!gap.includes('\n')) return splice(text, after, `,${space()}${inOneLine()}`)
-  const inner = gap.slice(gap.lastIndexOf('\n') + 1)
-  return splice(text, after, `,${eol}${inner}${inLines(inner)}`)
+  const inner = lineIndent(text, last.start)
+  // A comment behind the last child, in its line, stays behind that one.
+  const comments = sameLineComments(text, last.end)
+  return splice(
+    text,
+    { start: last.end, end: last.end + comments.length },
+    `,${comments}${eol}${inner}${inLines(inner)}`,
+  )
 }
 
 function splice(text: string, { start, end }: Span, replacement: string): string {
   return text.slice(0, start) + replacement + text.slice(end)
 }
 
-function gapBefore(text: string, at: number): string {
-  let start = at
-  while (start > 0 && ' \t\r\n'.includes(text.charAt(start - 1))) start--
-  return text.slice(start, at)
+/** White space before a child, comments counted as such. */
+function gapBefore(text: string, from: number, at: number): string {
+  const gap = withoutComments(text.slice(from, at))
+  return gap.slice(gap.trimEnd().length)
+}
+
+function sameLineComments(text: string, from: number): string {
+  for (let end = from; ; ) {
+    let start = end
+    while (text[start] === ' ' || text[start] === '\t') start++
+    if (text[start] !== '/') return text.slice(from, end)
+    end = commentEnd(text, start)
+  }
 }
 
 /** A file with only an empty object has no layout to follow; it counts as multi-line. */
@@ -204,7 +314,7 @@ function isOneLine(text: string): boolean {
 }
 
 function isCompact(text: string): boolean {
-  return !/[,:] /.test(withoutStrings(text))
+  return !/[,:] /.test(withoutStrings(withoutComments(text)))
 }
 
 function formatOneLine(text: string, value: Json): string {
@@ -223,9 +333,9 @@ function lineEnd(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? '\n'
 }
 
-/** The indentation of the first indented line; JSON.stringify uses at most ten characters. */
+/** The indentation of the first indented line that is no comment; JSON.stringify uses at most ten characters. */
 function indentUnit(text: string): string {
-  return /\n([ \t]+)\S/.exec(text)?.[1]?.slice(0, 10) ?? '  '
+  return /\n([ \t]+)[^\s*/]/.exec(text)?.[1]?.slice(0, 10) ?? '  '
 }
 
 /** The indentation of the line that contains this index. */

@@ -18,7 +18,7 @@ import { dirname, resolve } from 'node:path'
 import { errorMessage, MemError, systemCode } from '../../lib/errors.ts'
 import { moveFileSync, readRegularFileSync } from '../../lib/files.ts'
 import type { EntrySyntax } from './entry-format.ts'
-import { withoutStrings } from './json-edit.ts'
+import { hasComments, withoutComments } from './json-edit.ts'
 import { readTomlTables } from './toml-edit.ts'
 
 const BOM = '\uFEFF'
@@ -39,13 +39,14 @@ export interface SettingsFile {
 export function readSettingsFile(file: string, syntax: EntrySyntax = 'json'): SettingsFile {
   const target = resolveLinkTarget(file)
   const bytes = readBytes(target)
-  const empty = syntax === 'json' ? '{}\n' : ''
+  const isJson = syntax === 'json' || syntax === 'json-with-comments'
+  const empty = isJson ? '{}\n' : ''
   if (bytes === null) return { file, target, bytes, bom: '', text: empty }
   const decoded = decode(bytes, file)
   const bom = decoded.startsWith(BOM) ? BOM : ''
   const text = decoded.slice(bom.length)
-  if (syntax === 'json' && text.trim() === '') return { file, target, bytes, bom, text: empty }
-  if (syntax === 'json') checkJson(text, file)
+  if (isJson && text.trim() === '') return { file, target, bytes, bom, text: empty }
+  if (isJson) checkJson(text, file, syntax === 'json-with-comments')
   if (syntax === 'toml') readTomlTables(text, file)
   return { file, target, bytes, bom, text }
 }
@@ -136,13 +137,14 @@ function decode(bytes: Buffer, file: string): string {
   }
 }
 
-function checkJson(text: string, file: string): void {
+function checkJson(text: string, file: string, mayHaveComments: boolean): void {
   try {
-    JSON.parse(text)
+    JSON.parse(mayHaveComments ? withoutComments(text) : text)
   } catch (cause) {
-    const why = /\/\/|\/\*/.test(withoutStrings(text))
-      ? 'has comments, which JSON does not allow: remove them'
-      : `is not valid JSON (${errorMessage(cause)}): repair it`
+    const why =
+      !mayHaveComments && hasComments(text)
+        ? 'has comments, which JSON does not allow: remove them'
+        : `is not valid JSON (${errorMessage(cause)}): repair it`
     throw new MemError('bad_setting', `${file} ${why}, then try again. ${NOTHING_CHANGED}`, { cause })
   }
 }

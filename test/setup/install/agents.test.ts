@@ -1,13 +1,14 @@
-/** Codex and Gemini CLI: their files get our entries, and are as before without them, odd ones, too. */
+/** Codex, Gemini CLI and Qwen Code: their files get our entries, and are as before without them, odd ones, too. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { codexInstall } from '../../../src/setup/install/clients/codex.ts'
 import { geminiInstall } from '../../../src/setup/install/clients/gemini.ts'
+import { qwenInstall } from '../../../src/setup/install/clients/qwen.ts'
 import { installClient } from '../../../src/setup/install/install.ts'
 import { snakeCase } from '../../../src/setup/install/toml-server.ts'
 import { settingsAt as at, type InstallFixture } from './fixture.ts'
-import { COMMAND } from './inputs.ts'
+import { COMMAND, COMMENTED, commentsOf, parseCommented } from './inputs.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
 
@@ -243,5 +244,62 @@ describe('Gemini CLI', () => {
     writeFileSync(file, JSON.stringify({ ...JSON.parse(read(file)), general: { vimMode: true } }, null, 2))
     uninstall(place)
     expect(JSON.parse(read(file))).toEqual({ ...theirs, general: { vimMode: true } })
+  })
+})
+
+describe.each([
+  ['Gemini CLI', geminiInstall, '.gemini/settings.json', 'BeforeAgent'],
+  ['Qwen Code', qwenInstall, '.qwen/settings.json', 'UserPromptSubmit'],
+])('comments in the settings of %s', (_, adapter, name, event) => {
+  it.each(Object.entries(COMMENTED))('%s: stay, and every other byte', (_, text) => {
+    const place = at(null)
+    const file = write(place, name, text)
+    const install = () => place.install(null, { adapter })
+    const { events } = install()
+    const written = read(file)
+    const parsed = parseCommented(written)
+    expect({ ...parsed, hooks: 1, mcpServers: 1 }).toEqual({ ...parseCommented(text), hooks: 1, mcpServers: 1 })
+    for (const one of events) {
+      expect(parsed.hooks[one].at(-1).hooks[0].command).toBe(`${COMMAND} --client ${adapter.name}`)
+    }
+    expect(parsed.mcpServers['claude-mem'].command).toBe('/usr/bin/node')
+    expect(commentsOf(written)).toEqual(commentsOf(text))
+    expect(install().changed).toBe(false)
+    place.node = '/opt/node'
+    expect(install().changed).toBe(true)
+    expect(commentsOf(read(file))).toEqual(commentsOf(text))
+    place.uninstall({ adapter })
+    expect(read(file)).toBe(text)
+  })
+
+  it.each(Object.entries(COMMENTED))('%s: stay where the file was changed since', (_, text) => {
+    const place = at(null)
+    const file = write(place, name, text)
+    place.install(null, { adapter })
+    writeFileSync(file, `${read(file)}\n// added`)
+    place.uninstall({ adapter })
+    expect(read(file)).toBe(`${text}\n// added`)
+  })
+
+  it('beside our entries, written later, stay too', () => {
+    const place = at(null)
+    const file = write(place, name, '{\n  "a": 1\n}\n')
+    place.install(null, { adapter })
+    const commented = read(file)
+      .replace(`    "${event}"`, `    // above\n    "${event}"`)
+      .replace('  "mcpServers": {', '  /* servers */ "mcpServers": { // ours')
+      .replace(/\n\}\n$/, ', // behind\n  "b": 2\n}\n')
+    writeFileSync(file, commented)
+    place.uninstall({ adapter })
+    expect(commentsOf(read(file))).toEqual(['// above', '/* servers */', '// ours', '// behind'])
+    expect(parseCommented(read(file))).toMatchObject({ a: 1, b: 2 })
+    expect(read(file)).not.toContain('claude-mem')
+  })
+
+  it.each(['{"a": 1,} // one', '{} /', '// only a comment', '{"a": /* open'])('%s is refused', (text) => {
+    const place = at(null)
+    const file = write(place, name, text)
+    expect(() => place.install(null, { adapter })).toThrow(/is not valid JSON .*Nothing was changed/)
+    expect(read(file)).toBe(text)
   })
 })

@@ -81,7 +81,7 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
   it('a file that cannot be changed: says how to connect the other clients', async () => {
     const { place, run } = at(TWO_SPACES)
     mkdirSync(join(place.home, '.gemini'))
-    writeFileSync(join(place.home, '.gemini', 'settings.json'), '// mine\n{}\n')
+    writeFileSync(join(place.home, '.gemini', 'settings.json'), '{"a": 1,}\n')
     const { code, stderr } = await run('install', '--yes')
     expect(code).toBe(1)
     expect(stderr).toContain('To connect the others without Gemini CLI: claude-mem install --client claude-code')

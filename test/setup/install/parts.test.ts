@@ -9,8 +9,10 @@ import { eventsToRegister } from '../../../src/setup/install/claude-code-events.
 import { findClaudeCode } from '../../../src/setup/install/clients/claude-code.ts'
 import { clientHookCommand, hookCommand, isOurCommand } from '../../../src/setup/install/command-line.ts'
 import { ENTRY_FORMATS } from '../../../src/setup/install/entries.ts'
+import { parseNodes, removeChild, withoutComments } from '../../../src/setup/install/json-edit.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
 import { InstallFixture } from './fixture.ts'
+import { commentsOf } from './inputs.ts'
 
 const COMMAND = '"/usr/bin/node" "/opt/claude-mem/dist/hook.cjs"'
 const HOOK_EVENT_NAMES = eventsToRegister(true)
@@ -35,6 +37,49 @@ describe('json as text', () => {
         const merged = mergeHooks(text, HOOK_EVENT_NAMES)
         const parsed = JSON.parse(merged)
         expect(parsed.more).toEqual(JSON.parse(text).more)
+        for (const event of HOOK_EVENT_NAMES) expect(parsed.hooks[event].at(-1).hooks[0].command).toBe(COMMAND)
+        expect(mergeHooks(merged, HOOK_EVENT_NAMES)).toBe(merged)
+        expect(ENTRY_FORMATS.hooks.remove(merged, isOurs, 'settings.json')).toBe(text)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  const comment = fc.constantFrom('', '', '', ' ', '/* , */', '/*"*/', '/*\n{\n*/', ' // ] "x\n', '//\r\n')
+  const comments = fc.array(comment, { minLength: 40, maxLength: 40 })
+  function withComments(plain: string, gaps: readonly string[]): string {
+    let at = 0
+    return plain.replace(/"(?:[^"\\]|\\.)*"|[{}[\],:]/g, (token) => token + gaps[at++ % gaps.length])
+  }
+
+  it('any list with comments: one item is removed, and no comment', () => {
+    const lists = fc.array(fc.constantFrom(1, 'a, // b', [2, 3], { c: '*/' }), { minLength: 1, maxLength: 4 })
+    fc.assert(
+      fc.property(lists, layout, comments, fc.nat(), (list, indent, gaps, n) => {
+        const text = withComments(JSON.stringify(list, null, indent), gaps)
+        const node = parseNodes(text)
+        if (node.kind !== 'array') throw new Error('no list')
+        const index = n % list.length
+        const removed = removeChild(text, node, index)
+        expect(JSON.parse(withoutComments(removed))).toEqual(list.toSpliced(index, 1))
+        const { start = 0, end = 0 } = node.items[index] ?? {}
+        const outside = text.slice(0, start) + ' '.repeat(end - start) + text.slice(end)
+        // White space behind the item may be behind a comment now.
+        expect(commentsOf(removed).map((one) => one.trimEnd())).toEqual(commentsOf(outside))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('any comments between any two tokens: adding and removing our entries keeps every other byte', () => {
+    fc.assert(
+      fc.property(settings, layout, comments, fc.boolean(), (value, indent, gaps, isFirst) => {
+        const { hooks, more } = value
+        const plain = JSON.stringify(isFirst ? { hooks, more } : { more, hooks }, null, indent)
+        const text = withComments(plain, gaps)
+        const merged = mergeHooks(text, HOOK_EVENT_NAMES)
+        const parsed = JSON.parse(withoutComments(merged))
+        expect(parsed.more).toEqual(JSON.parse(plain).more)
         for (const event of HOOK_EVENT_NAMES) expect(parsed.hooks[event].at(-1).hooks[0].command).toBe(COMMAND)
         expect(mergeHooks(merged, HOOK_EVENT_NAMES)).toBe(merged)
         expect(ENTRY_FORMATS.hooks.remove(merged, isOurs, 'settings.json')).toBe(text)
