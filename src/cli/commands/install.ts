@@ -392,7 +392,7 @@ async function chooseHook(
   cli: Cli,
   clients: readonly InstallClient[],
   own: ProgramPaths,
-  { hook, dryRun }: InstallOptions,
+  { hook, dryRun, yes }: InstallOptions,
 ): Promise<HookChoice> {
   const websocket: HookChoice = { curl: null, notes: [] }
   const given = hook === undefined ? null : oneOf<HookKind>('hook', hook, ['fast', 'websocket'])
@@ -401,7 +401,7 @@ async function chooseHook(
     import('../../setup/install/fast-hook.ts'),
     import('../../setup/install/install.ts'),
   ])
-  const canAsk = cli.interactive && !cli.json && !dryRun
+  const canAsk = cli.interactive && !cli.json && !dryRun && !yes
   const options = { dataDir: cli.paths.dataDir, now: new Date(), dryRun }
   const isRegistered =
     given === null &&
@@ -567,8 +567,10 @@ export const uninstallCommand = defineCommand({
   },
   run: async ({ client, scope, purge, yes, 'dry-run': dryRun }, cli) => {
     if (purge) {
+      const isForOne = client !== undefined || scope !== 'user'
+      refuseIf(isForOne, '--purge removes it from every client and project, and the memory: omit --client and --scope')
       const { purgeAll } = await import('../purge.ts')
-      return await purgeAll(cli, await resolveClient(cli, client ?? CLAUDE_CODE, scope), { dryRun, yes })
+      return await purgeAll(cli, await resolveClient(cli, CLAUDE_CODE, scope), { dryRun, yes })
     }
     refuseIf(yes, '--yes is an option of --purge')
     const names = await uninstalledClients(cli, client)
@@ -659,5 +661,8 @@ function afterUninstallLines(
 function otherInstallationLines(records: readonly InstallRecord[]): string[] {
   if (records.length === 0) return []
   const files = [...new Set(records.map(({ path }) => terminalSafe(path)))]
-  return [`It is still installed in ${files.join(', ')}; to remove all: claude-mem uninstall --purge`]
+  return [
+    `It is still installed in ${files.join(', ')}.`,
+    'To remove it there, too: claude-mem uninstall --client all; in a project with --scope project',
+  ]
 }

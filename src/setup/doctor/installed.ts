@@ -85,9 +85,8 @@ async function findConnection(
       ...(adapter === INSTALL_ADAPTERS[0] ? [] : [`--client ${adapter.name}`]),
       ...(scope === 'user' ? [] : [`--scope ${scope}`]),
     ].join(' ')
-  const isOurs = (one: unknown) => typeof one === 'string' && hookEntries(files).some((entry) => entry.command === one)
   const connection = {
-    untrusted: missingTrust(adapter, userTarget, isOurs),
+    untrusted: await missingTrust(adapter, userTarget, client, hookEntries(files)),
     name: adapter.name,
     title: adapter.title,
     client,
@@ -107,9 +106,20 @@ async function findConnection(
   }
 }
 
-function missingTrust(adapter: InstallAdapter, where: InstallTarget, isOurs: (command: unknown) => boolean): string[] {
+async function missingTrust(
+  { trust }: InstallAdapter,
+  where: InstallTarget,
+  client: InstalledClient | null,
+  entries: readonly RegisteredHook[],
+): Promise<string[]> {
+  if (trust === undefined || entries.length === 0) return []
+  const commands = new Set<unknown>(entries.map(({ command }) => command))
+  const [command] = entries.filter(({ file }) => file.scope === where.scope).map((entry) => entry.command)
   try {
-    return adapter.trust?.missing(where, isOurs) ?? []
+    // A client that does not answer is reported by another check.
+    const asked = client === null || command === undefined ? [] : trust.hashes(where, client, command)
+    const current = await Promise.resolve(asked).catch(() => [])
+    return trust.missing(where, (one) => commands.has(one), current)
   } catch {
     // A file that cannot be read is reported by the check of the hooks.
     return []

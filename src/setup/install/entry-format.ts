@@ -70,7 +70,7 @@ export function unknownShape(file: string, problem: string): MemError {
 
 /** Every hook of a file with groups, with its position under its event. */
 export function listHooks(text: string): { event: string; group: number; index: number; command: unknown }[] {
-  const { hooks }: { hooks?: unknown } = Object(JSON.parse(text))
+  const { hooks }: { hooks?: unknown } = Object(JSON.parse(text.replace(/^\uFEFF/, '')))
   return Object.entries(Object(hooks)).flatMap(([event, groups]) =>
     itemsIn(groups).flatMap((group, at) =>
       itemsIn(group.hooks).map(({ command }, index) => ({ event, group: at, index, command })),

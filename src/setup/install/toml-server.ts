@@ -159,16 +159,29 @@ function mergeTrust(text: string, trust: readonly TrustedHook[], file: string): 
   }, text)
 }
 
-/** Events of our hooks in `hooks.json` that the user has not trusted yet. Whether a hash is current only Codex knows. */
-export function untrustedEvents(config: string, hooks: string, hooksFile: string, isOurs: IsOurs): string[] {
-  const trusted = new Set(
-    readTomlTables(config, 'config.toml').flatMap(({ path, keys }) =>
-      startsWithTomlPath(path, TRUST_PATH) && keys.some((key) => isTomlPath(key.path, [TRUST_KEY])) ? [path[2]] : [],
-    ),
+/**
+ * Events of our hooks in `hooks.json` that the user has not trusted yet. Whether a hash is current only Codex knows: `current`
+ * are those that it was asked for.
+ */
+export function untrustedEvents(
+  config: string,
+  hooks: string,
+  hooksFile: string,
+  isOurs: IsOurs,
+  current: readonly TrustedHook[] = [],
+): string[] {
+  const trusted = new Map(
+    readTomlTables(config, 'config.toml').flatMap(({ path, keys }): [string, string][] => {
+      const value = keys.find((key) => isTomlPath(key.path, [TRUST_KEY]))
+      if (value === undefined || path[2] === undefined || !startsWithTomlPath(path, TRUST_PATH)) return []
+      return [[path[2], config.slice(value.start, value.end)]]
+    }),
   )
+  const hashes = new Map(current.map(({ key, hash }) => [key, hash]))
+  const isTrusted = (key: string) => trusted.get(key)?.includes(hashes.get(key) ?? '') === true
   return listHooks(hooks)
     .filter(({ command }) => isOurs(command))
-    .filter((hook) => !trustKeys(hooksFile, hook).some((key) => trusted.has(key)))
+    .filter((hook) => !trustKeys(hooksFile, hook).some(isTrusted))
     .map(({ event }) => event)
 }
 

@@ -84,6 +84,16 @@ describe('Codex', () => {
     expect(existsSync(file) ? read(file) : '').not.toContain('trusted_hash')
   })
 
+  it('is uninstalled, and its trust is checked, where hooks.json begins with a byte order mark', () => {
+    const place = at(null)
+    const { command } = install(place)
+    writeFileSync(hooks(place), `\uFEFF${read(hooks(place))}`)
+    write(place, '.codex/config.toml', `${read(join(place.home, '.codex', 'config.toml'))}\n[projects."/x"]\n`)
+    expect(codexInstall.trust?.missing(place.where(), (one) => one === command)).toContain('SessionStart')
+    uninstall(place)
+    expect(read(join(place.home, '.codex', 'config.toml'))).not.toContain('claude-mem')
+  })
+
   it('is given the trust of our hooks only if asked, and loses it again', () => {
     const place = at(null)
     const file = write(place, '.codex/config.toml', 'model = "x"\n')

@@ -146,6 +146,31 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     expect(config.match(/trusted_hash = "sha256:1"/g)).toHaveLength(JSON.parse(stdout).events.length)
   })
 
+  it('doctor reports trust that is of an older entry', async () => {
+    const { place, run } = at(null)
+    mkdirSync(join(place.home, '.codex'))
+    putCodex(place, 9)
+    await run('install', '--client', 'codex', '--trust-hooks', '--link')
+    const text = 'Codex skips'
+    expect((await run('doctor')).stdout).not.toContain(text)
+    const config = join(place.home, '.codex', 'config.toml')
+    writeFileSync(config, readFileSync(config, 'utf8').replaceAll('sha256:1', 'sha256:0'))
+    expect((await run('doctor')).stdout).toContain(text)
+  })
+
+  it('--purge is refused for one client or for a project: it would delete the memory', async () => {
+    const { place, run } = at(TWO_SPACES)
+    await run('install', '--link')
+    for (const option of [
+      ['--client', 'gemini'],
+      ['--scope', 'project'],
+    ]) {
+      const { code, stderr } = await run('uninstall', '--purge', '--yes', ...option)
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('omit --client and --scope') })
+    }
+    expect(existsSync(place.dataDir)).toBe(true)
+  })
+
   it('registers the fast hook when asked, keeps it, and goes back', async () => {
     const { place, run, env } = at(TWO_SPACES)
     env.PATH = `${place.bin}:/usr/bin:/bin`

@@ -77,11 +77,12 @@ export interface InstallAdapter {
   registration(program: ProgramPaths, circumstances: RegistrationOptions): Registration
   /**
    * For a client that runs a hook only after its user has trusted it: the hashes of our installed hooks, which `--trust-hooks`
-   * writes for the user, and the events that are not trusted by what the files say. Absent: there is no such trust.
+   * writes for the user, and the events that are not trusted by what the files say, and by those hashes where they are known.
+   * Absent: there is no such trust.
    */
   trust?: {
     hashes(where: InstallTarget, client: InstalledClient, command: string): Promise<TrustedHook[]>
-    missing(where: InstallTarget, isOurs: IsOurs): string[]
+    missing(where: InstallTarget, isOurs: IsOurs, current?: readonly TrustedHook[]): string[]
   }
   /** What the user should know. `files`: after installing; `isOurs`: whether a hook's command line is the one that was written. */
   notes(where: InstallTarget, files: readonly InstalledText[], isOurs: IsOurs): string[]

@@ -73,11 +73,11 @@ export const codexInstall: InstallAdapter = {
       const hooksFile = join(codexDirectory(where), 'hooks.json')
       return readHookHashes(path, { env: where.env, cwd: where.root, hooksFile, command })
     },
-    missing: (where, isOurs) => {
+    missing: (where, isOurs, current) => {
       const directory = codexDirectory(where)
       const [hooksFile, config] = [join(directory, 'hooks.json'), readTextFile(join(directory, 'config.toml')) ?? '']
       const hooks = readTextFile(hooksFile)
-      return hooks === undefined ? [] : untrustedEvents(config, hooks, hooksFile, isOurs)
+      return hooks === undefined ? [] : untrustedEvents(config, hooks, hooksFile, isOurs, current)
     },
   },
   notes: (where, [hooks, config], isOurs) => [
