@@ -105,6 +105,8 @@ ${seeAlso('[settings](settings.md)', '[MCP tools](mcp.md)')}
 
 Every command with its options and examples. ${GENERATED} The source is \`src/cli/commands/\`; \`claude-mem COMMAND --help\` prints the same. In a
 clone, \`claude-mem\` is \`node dist/cli.js\`.
+
+With \`--json\` a command prints one line of JSON. An error is a text on standard error in any case: exit code 1 if the command failed, 2 if it was not understood.
 ${table.join('\n')}
 
 ${COMMANDS.map(commandSection).join('\n')}`
