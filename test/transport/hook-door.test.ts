@@ -86,6 +86,23 @@ describe('on the local socket', () => {
   })
 })
 
+it('a session of Codex that ends while the next one works closes itself alone', async () => {
+  const codex = { path: path({ client: 'codex' }) }
+  const post = (session: string, payload: object) =>
+    send(codex, JSON.stringify({ session_id: session, cwd: '/', model: 'm', permission_mode: 'default', ...payload }))
+  const begin = async (session: string) => {
+    await post(session, { hook_event_name: 'SessionStart', source: 'startup' })
+    await post(session, { hook_event_name: 'UserPromptSubmit', turn_id: `turn-${session}`, prompt: 'go on' })
+  }
+  await begin('codex-first')
+  await post('codex-first', { hook_event_name: 'Stop', turn_id: 'turn-codex-first', last_assistant_message: 'Done.' })
+  await begin('codex-next')
+  expect(await post('codex-first', { hook_event_name: 'SessionEnd', reason: 'exit' })).toMatchObject({ status: 200 })
+  const statuses = async () =>
+    Object.fromEntries((await sessions()).map(({ session, status }) => [session, status] as const))
+  await expect.poll(statuses).toMatchObject({ 'codex-first': 'completed', 'codex-next': 'active' })
+})
+
 describe('an answer that gets lost', () => {
   it('the context of a start that did not arrive is given with the next prompt', async () => {
     await sandbox.ask((client) =>
