@@ -92,7 +92,7 @@ set -C
 # What exists already is not ours, and may be a FIFO, which would be opened.
 if [ -d /dev/shm ] && [ ! -e "$memory" ] && true >"$memory"; then
   set +C
-  if printf '%262144s' '' >"$memory" && true >"$memory" && exec 4<"$memory" && [ -f /dev/fd/4 ] && [ -w /dev/fd/4 ]; then
+  if printf '%65536s' '' >"$memory" && true >"$memory" && exec 4<"$memory" && [ -f /dev/fd/4 ] && [ -w /dev/fd/4 ]; then
     kept=file
   else
     rm -f "$memory"
