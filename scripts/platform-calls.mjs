@@ -99,8 +99,8 @@ export const PLATFORM_CALLS = [
     pattern: /['"`]\/(?:tmp|dev|proc|etc|usr|var|bin)(?:\/|['"`])/,
     windows: 'not used: the directories of the system come from `node:os`',
     files: {
-      'src/hook/worker.ts': 'where the fast hook keeps payloads; Windows does not have it',
-      'src/setup/install/fast-hook.ts': 'where the fast hook keeps payloads; it is not offered on Windows',
+      'src/hook/fast-hook.ts':
+        'where the fast hook keeps payloads; it is not offered on Windows, which does not have it',
       'src/lib/paths.ts': 'where the directory for temporary files has too long a path for a Unix socket',
       'src/cli/browser.ts': 'snaps, which only Linux has',
       'src/cli/commands/client-programs.ts': 'the text of an example',

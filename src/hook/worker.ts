@@ -14,6 +14,7 @@ import { errorMessage, MemError } from '../lib/errors.ts'
 import { dataPaths } from '../lib/paths.ts'
 import { serveWorker } from '../lib/worker-rpc.ts'
 import { clientAdapterNamed } from './clients/index.ts'
+import { SHARED_MEMORY } from './fast-hook.ts'
 import { parseJsonObject } from './payload.ts'
 import { type HookReading, loadHookSettings, readHook } from './reading.ts'
 
@@ -63,8 +64,6 @@ function cleanGiven({ event, at }: { event: MemoryEvent; at: number }): {
   return { cleaned: cleanEvent(event, rules, at), rules }
 }
 
-/** Where the fast hook keeps a payload, in a file without a name. */
-const SHARED_MEMORY = '/dev/shm'
 /** The script removes its name at once: an older one is of a script that was killed, in ms. */
 const STALE_NAME_MS = 60_000
 

@@ -89,7 +89,7 @@ function toolUses(tool: string, input: HookPayload, response: unknown, call: Cal
     case 'update_plan':
       return [toolUse('TodoWrite', input, null)]
     case 'spawn_agent':
-      return [subagentUse(stringOrEmpty(input.agent_type) || 'default', stringOrEmpty(input.message), '')]
+      return [codexSubagentUse(input, '')]
     // What it waited for is reported by SubagentStop.
     case 'wait_agent':
     case 'multi_agent_v1wait_agent':
@@ -97,6 +97,11 @@ function toolUses(tool: string, input: HookPayload, response: unknown, call: Cal
     default:
       return [mcpOrOtherUse(withOwnServerName(tool), input, response)]
   }
+}
+
+/** `input`: of `spawn_agent`. `report`: what the subagent said at its end, if it is known. */
+export function codexSubagentUse(input: HookPayload, report: string): HookPayload {
+  return subagentUse(stringOrEmpty(input.agent_type) || 'default', stringOrEmpty(input.message), report)
 }
 
 /** How much of a transcript is read for the end of a command, which it holds before the hook runs. */

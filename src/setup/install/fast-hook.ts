@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { FAST_HOOK_FILE, isFastHookPlatform } from '../../hook/fast-hook.ts'
+import { FAST_HOOK_FILE, isFastHookPlatform, SHARED_MEMORY } from '../../hook/fast-hook.ts'
 import { isProgram, programFiles } from '../../lib/find-program.ts'
 import { dataPaths } from '../../lib/paths.ts'
 import { type CommandRun, runCommand } from '../run-command.ts'
@@ -41,7 +41,6 @@ export async function findFastHook(
   return missing(failures.length === 0 ? 'there is no curl on the PATH; install it' : failures.join('; '))
 }
 
-const SHARED_MEMORY = '/dev/shm'
 /** Types of file systems in memory (tmpfs, ramfs), as statfs(2) names them. */
 const MEMORY_TYPES = [0x01021994, 0x858458f6]
 

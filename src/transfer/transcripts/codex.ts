@@ -11,12 +11,11 @@ import {
   type TranscriptEntry,
   type TranscriptEntryHead,
 } from '../../domain/transcript-entry.ts'
-import { codexShellUse, codexToolUses } from '../../hook/clients/codex.ts'
+import { codexShellUse, codexSubagentUse, codexToolUses } from '../../hook/clients/codex.ts'
 import {
   deleteUse,
   editUse,
   mcpToolName,
-  subagentUse,
   toolFailure,
   toolUse,
   unifiedDiffHunks,
@@ -171,9 +170,7 @@ class CodexLines {
     const started = this.#agents.get(agent)
     if (started === undefined) return
     this.#agents.delete(agent)
-    const { call, input } = started
-    const type = stringValue(input.agent_type) || 'default'
-    yield* this.#use(head, call, [subagentUse(type, stringValue(input.message), report)])
+    yield* this.#use(head, started.call, [codexSubagentUse(started.input, report)])
   }
 
   /** Subagents whose results nothing waited for. */
