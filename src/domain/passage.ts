@@ -5,9 +5,13 @@
 import type { MemoryOrigin } from './observation.ts'
 
 /**
- * `prompt`: what the user wrote. `answer`: the user's answer to a question, or the reason of a refusal. `closing`: the agent's
- * last message of a turn. `words`: what it wrote between tool uses. `report`: the last message of a subagent. `commit`: a
- * commit and its message. `command`: a command with the telling lines of its output. `edit`: a hunk. `result`: telling
+ * What was said: `prompt` by the user, without what the client added; `answer`: an explicit choice of the user, from a field
+ * of the client; `closing`: the agent's last message of a turn; `words`: what it wrote between tool uses, and its plans;
+ * `report`: the last message of a subagent.
+ *
+ * What was done: `commit` with its message; `check`: a command that tests, lints, type-checks or builds; `status`: what git
+ * itself said about branch and working tree; `link`: an address that a tool reported, such as that of a pull request;
+ * `command`: any other command with the telling lines of its output; `file`: a new file; `edit`: a hunk; `result`: telling
  * lines of what another tool returned.
  */
 export const PASSAGE_KINDS = [
@@ -17,7 +21,11 @@ export const PASSAGE_KINDS = [
   'words',
   'report',
   'commit',
+  'check',
+  'status',
+  'link',
   'command',
+  'file',
   'edit',
   'result',
 ] as const

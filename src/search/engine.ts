@@ -556,7 +556,11 @@ const PASSAGE_SPEAKERS: Record<PassageKind, Speaker> = {
   words: 'agent',
   report: 'agent',
   commit: 'agent',
+  file: 'agent',
   edit: 'agent',
+  check: 'tool',
+  status: 'tool',
+  link: 'tool',
   command: 'tool',
   result: 'tool',
 }

@@ -53,7 +53,11 @@ const PASSAGE_KIND_WEIGHTS: Record<PassageKind, number> = {
   words: 1.25,
   report: 0.9,
   commit: 1.45,
+  check: 0.7,
+  status: 0.7,
+  link: 0.7,
   command: 0.7,
+  file: 0.65,
   edit: 0.65,
   result: 0.55,
 }
