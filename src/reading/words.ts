@@ -1,0 +1,140 @@
+/**
+ * What user and agent wrote, as blocks in their order and unchanged: sentences, list items with their heading, rows of a
+ * table with its header, code. Only the structure of the text decides, so it works in any language. One scan over the lines.
+ */
+import { sentencesOf } from '../domain/sentences.ts'
+
+export interface WordBlock {
+  kind: 'heading' | 'sentence' | 'item' | 'row' | 'code'
+  /** As written, on one line but for code; without the mark of a list item or heading. */
+  text: string
+  /** The heading or lead-in (`Changes:`) that it stands under; null where there is none. */
+  heading: string | null
+  /** Header of the table that it is a row of. */
+  header: string | null
+  /** Number of the paragraph, list, table or code block that it is a part of, from 0. */
+  group: number
+}
+
+const HEADING = /^\s{0,3}#{1,6}\s+(?=\S)/
+/** A line of bold words only, with or without a colon, is a heading, too. */
+const BOLD_LINE = /^\s{0,3}(?:\*\*|__)([^*_\n]{1,120})(?:\*\*|__)[:：]?\s*$/
+const ITEM = /^\s{0,24}(?:[-*+•‣▪–]|\d{1,3}[.)、]|[a-zA-Z][.)]|[①-⑳])\s+(?=\S)/
+const ROW = /^\s{0,8}\|.*\|\s*$/
+const TABLE_RULE = /^\s{0,8}\|?[\s:|+-]{3,}\|?\s*$/
+const RULE = /^\s{0,8}(?:[-*_=─━]\s?){3,}$/
+const FENCE = /^\s{0,24}(?:```|~~~)/
+const QUOTE = /^\s{0,3}(?:>\s?)+/
+const LEAD_IN = /[:：]$/
+/** A longer line ending in a colon is a statement. */
+const MAX_LEAD_CHARS = 90
+/** Patterns look only at lines of this length; a longer one is prose or data. */
+const MAX_RULED_CHARS = 2_000
+
+export function readWords(text: string): WordBlock[] {
+  const reader = new WordReader()
+  for (const line of text.split(/\r\n|\r|\n/)) reader.read(line)
+  return reader.end()
+}
+
+class WordReader {
+  readonly #blocks: WordBlock[] = []
+  /** Lines of the paragraph or item that is being read. */
+  #open: { kind: 'sentence' | 'item'; lines: string[] } | null = null
+  #code: string[] | null = null
+  #heading: string | null = null
+  #header: string | null = null
+  #group = 0
+
+  read(line: string): void {
+    const isShort = line.length <= MAX_RULED_CHARS
+    const trimmed = line.trim()
+    if (isShort && FENCE.test(line)) this.#toggleCode()
+    else if (this.#code !== null) this.#code.push(line.trimEnd())
+    else if (trimmed === '') this.#endParagraph()
+    else if (isShort) this.#readLine(line, trimmed)
+    else this.#readText(trimmed)
+  }
+
+  #readLine(line: string, trimmed: string): void {
+    const isRule = RULE.test(line) || TABLE_RULE.test(line)
+    const isRow = !isRule && ROW.test(line)
+    if (!isRule && !isRow) this.#header = null
+    const bold = BOLD_LINE.exec(line)?.[1]
+    if (isRow) this.#readRow(trimmed)
+    else if (isRule) {
+      if (this.#header === null) this.#endParagraph()
+    } else if (HEADING.test(line)) this.#readHeading(line.replace(HEADING, '').trim())
+    else if (bold !== undefined) this.#readHeading(bold.trim())
+    else if (ITEM.test(line)) this.#readItem(line.replace(ITEM, '').trim())
+    else this.#readText(trimmed.replace(QUOTE, ''))
+  }
+
+  end(): WordBlock[] {
+    if (this.#code !== null) this.#toggleCode()
+    this.#endParagraph()
+    return this.#blocks
+  }
+
+  #add(kind: WordBlock['kind'], text: string, header: string | null = null): void {
+    if (text !== '') this.#blocks.push({ kind, text, heading: this.#heading, header, group: this.#group })
+  }
+
+  #toggleCode(): void {
+    if (this.#code === null) {
+      this.#endParagraph()
+      this.#code = []
+      return
+    }
+    this.#add('code', this.#code.join('\n').trim())
+    this.#code = null
+    this.#group++
+  }
+
+  #readHeading(text: string): void {
+    this.#endParagraph()
+    this.#addHeading(text)
+    this.#group++
+  }
+
+  #addHeading(text: string): void {
+    this.#heading = null
+    this.#add('heading', text)
+    this.#heading = text.replace(LEAD_IN, '')
+  }
+
+  #readItem(text: string): void {
+    this.#close()
+    this.#open = { kind: 'item', lines: [text] }
+  }
+
+  #readRow(line: string): void {
+    this.#close()
+    if (this.#header === null) this.#header = line
+    else this.#add('row', line, this.#header)
+  }
+
+  /** A line after an item continues it; after a paragraph's line it is a part of the paragraph. */
+  #readText(text: string): void {
+    if (this.#open === null) this.#open = { kind: 'sentence', lines: [] }
+    this.#open.lines.push(text)
+  }
+
+  /** A short paragraph that ends in a colon leads in what follows. */
+  #close(): void {
+    const open = this.#open
+    this.#open = null
+    if (open === null) return
+    const text = open.lines.join(' ').replace(/\s+/g, ' ').trim()
+    if (open.kind === 'item') this.#add('item', text)
+    else if (LEAD_IN.test(text) && text.length <= MAX_LEAD_CHARS) this.#addHeading(text)
+    else for (const sentence of sentencesOf(text)) this.#add('sentence', sentence)
+  }
+
+  #endParagraph(): void {
+    const before = this.#blocks.length
+    this.#close()
+    this.#header = null
+    if (this.#blocks.length > before) this.#group++
+  }
+}
