@@ -44,12 +44,13 @@ const lastLine = ({ stdout }: Finished): unknown => JSON.parse(stdout.trimEnd().
 describe('the answers benchmark', () => {
   it('asks each fact of the memory, of the start and of the transcript itself', async () => {
     const file = join(directory, 'parcels.jsonl')
-    const { facts, contextTokens } = await answeredSession('parcels', file, FACTS, { observer: offlineObserver })
+    const { facts, start, naive } = await answeredSession('parcels', file, FACTS, { observer: offlineObserver })
     const [known, unknown] = facts
-    expect(known?.answered).toMatchObject({ captured: true, context_answers: true, raw_at_5: true })
+    expect(known?.answered).toMatchObject({ captured: true, context_answers: true, naive_start: true, raw_at_5: true })
     expect(known?.hits[0]).toMatch(/label/i)
-    expect(Object.values(unknown?.answered ?? {})).toEqual(Array(9).fill(false))
-    expect(contextTokens).toBeGreaterThan(0)
+    expect(Object.values(unknown?.answered ?? {})).toEqual(Array(10).fill(false))
+    expect(start.tokens).toBeGreaterThan(0)
+    expect(naive).toMatch(/^> The parcel label is printed .*\nFixed: the label width was in inches/)
   })
 
   it('ends with one line of JSON: shares of all facts, by session', async () => {

@@ -15,12 +15,13 @@
  * - stale_in_start, naive_stale: the start has an outdated value and not the current one
  * - stale_first: in the 1,200 tokens an outdated value comes before the current one, or instead of it
  *
- * `spread` is the standard deviation of the histories' figures. --dump writes for each checkpoint what the start was made
+ * `over_histories` has mean and spread (standard deviation) of the histories' figures and of the start's margin over the
+ * naive one. --dump writes for each checkpoint what the start was made
  * of (scripts/quality/start.ts), with its questions.
  */
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Figures, Progress, printNote, report, rounded } from '../lib/report.ts'
+import { type Figures, meanAndSpread, Progress, printNote, report, rounded } from '../lib/report.ts'
 import { AgentSearch } from '../quality/agent-search.ts'
 import { ASOF_MEASURES, type AskedQuestion, type AsofMeasure, askQuestion, checkpointsOf } from '../quality/asof.ts'
 import { type History, historiesIn } from '../quality/histories.ts'
@@ -97,6 +98,13 @@ function figuresOf(asked: readonly AskedQuestion[], startTokens: readonly number
   }
 }
 
+function overHistories(histories: readonly AskedHistory[]): Figures {
+  const shares = histories.map(({ asked }) => sharesOf(asked))
+  const margin = meanAndSpread(shares.map(({ start, naive_start }) => (start ?? 0) - (naive_start ?? 0)))
+  const measures = ASOF_MEASURES.map((name) => [name, meanAndSpread(shares.map((each) => each[name] ?? 0))])
+  return { start_over_naive: margin, ...Object.fromEntries(measures) }
+}
+
 function showAsked({ name, asked }: AskedHistory): void {
   for (const { question, answered } of asked) {
     const { after, kind, ask, expect } = question
@@ -132,7 +140,8 @@ async function main(): Promise<void> {
     histories.flatMap(({ startTokens }) => startTokens),
   )
   const byHistory = histories.map(({ name, asked, startTokens }) => [name, figuresOf(asked, startTokens)])
-  report({ ...all, by_history: Object.fromEntries(byHistory) }, options.json)
+  const asked = histories.filter((history) => history.asked.length > 0)
+  report({ ...all, over_histories: overHistories(asked), by_history: Object.fromEntries(byHistory) }, options.json)
 }
 
 await main()

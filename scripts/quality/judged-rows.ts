@@ -7,8 +7,8 @@ import type { Observation, Summary } from '../../src/domain/observation.ts'
 import { cutText } from '../../src/domain/sanitize.ts'
 import { STOP_WORDS, splitWords } from '../../src/lib/words.ts'
 import { rounded } from '../lib/report.ts'
-import { startOf } from './answers.ts'
 import type { ObservedMemory } from './observed.ts'
+import { startOf } from './start.ts'
 
 export const MARKS = ['useful', 'weak', 'noise', 'false'] as const
 export type Mark = (typeof MARKS)[number]

@@ -7,6 +7,7 @@ import type { MemoryEvent } from '../../src/domain/event.ts'
 import type { Project } from '../../src/domain/project.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/store/port.ts'
+import type { ObservedMemory } from './observed.ts'
 
 /** What `buildContext` read from the store, in the order of its calls. */
 interface StartRead {
@@ -18,6 +19,13 @@ interface StartRead {
 export interface MadeStart extends BuiltContext {
   options: ContextOptions
   reads: StartRead[]
+}
+
+/** The start after the session that a memory is made of. */
+export async function startOf({ store, events }: Pick<ObservedMemory, 'store' | 'events'>): Promise<MadeStart> {
+  const session = events[0] === undefined ? null : await store.session(events[0].session)
+  if (session === null) throw new Error('the transcript contains no session')
+  return await startAfter(store, session.project, events)
 }
 
 /** What the next session of a project gets with the default settings, if it starts after the last of these events. */
