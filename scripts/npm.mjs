@@ -35,6 +35,7 @@ const BENCHMARKS = {
   answers:
     'whether the memory of a session answers questions about it, compared with its raw transcript: --sessions DIR',
   asof: 'whether the memory of a project tells what is true now, beside a naive start: --histories DIR [--dump DIR]',
+  next: 'how many of the paths and names that the next session uses its start has, beside a naive start: --histories DIR',
   rows: 'a sheet to judge what a session is told at its start: --sessions DIR --out FILE; --marks FILE... reads it',
   retrieval: 'whether the search finds what answers a question: --data FILE (LoCoMo format), --code',
   tokens: 'cost of the observer with a model: tokens per observation and tool use, facts that reach the model',
