@@ -27,7 +27,7 @@ import { ASOF_MEASURES, type AskedQuestion, type AsofMeasure, askQuestion, check
 import { type History, historiesIn } from '../quality/histories.ts'
 import { type ObservedWith, withMemory } from '../quality/observed.ts'
 import { observerNamed } from '../quality/sessions.ts'
-import { dumpStart } from '../quality/start.ts'
+import { checkpointName, dumpStart } from '../quality/start.ts'
 
 interface AskedHistory {
   name: string
@@ -53,9 +53,8 @@ async function askHistory(
       for await (const checkpoint of checkpointsOf(history, memory, after)) {
         progress.show(`${name}: session ${checkpoint.after + 1} of ${history.files.length}`)
         const here = questions.filter((question) => question.after === checkpoint.after)
-        const dumped = `${name}-${String(checkpoint.after).padStart(3, '0')}`
         const asks = { history: name, after: checkpoint.after, naive_start: checkpoint.naive, questions: here }
-        if (dump !== undefined) dumpStart(dump, dumped, checkpoint.start, asks)
+        if (dump !== undefined) dumpStart(dump, checkpointName(name, checkpoint.after), checkpoint.start, asks)
         startTokens.push(checkpoint.start.tokens)
         await search.index()
         for (const question of here) asked.push(await askQuestion(question, checkpoint, search))

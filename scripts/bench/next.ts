@@ -21,7 +21,7 @@ import { type History, historiesIn, historyEvents } from '../quality/histories.t
 import { commonWords, knownWords, specificWords, usedWords } from '../quality/next-words.ts'
 import { type GrowingMemory, type ObservedWith, withMemory } from '../quality/observed.ts'
 import { observerNamed } from '../quality/sessions.ts'
-import { dumpStart } from '../quality/start.ts'
+import { checkpointName, dumpStart } from '../quality/start.ts'
 
 /** The share of fewer words says little. */
 const MIN_WORDS = 5
@@ -69,7 +69,7 @@ async function readHistory(
       const words = needed[session] ?? new Set()
       if (words.size < MIN_WORDS) continue
       const asked = { history: name, after: last, naive_start: naive, words: [...words] }
-      if (dump !== undefined) dumpStart(dump, `${name}-${String(last).padStart(3, '0')}`, start, asked)
+      if (dump !== undefined) dumpStart(dump, checkpointName(name, last), start, asked)
       const found = { start: specificWords(start.context), naive: specificWords(naive) }
       sessions.push({ session, words, ...found, startTokens: start.tokens })
     }

@@ -55,7 +55,7 @@ function readHistory(folder: string): History {
   const name = basename(resolve(folder))
   const file = join(folder, 'questions.json')
   const questions = existsSync(file) ? questionsSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : []
-  const cwd = `/home/dev/${name}`
+  const cwd = `/histories/${name}`
   return { name, files: transcriptsIn(folder), questions, cwd, project: { key: `dir:${cwd}`, name } }
 }
 

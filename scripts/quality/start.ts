@@ -59,3 +59,6 @@ export function dumpStart(directory: string, name: string, start: MadeStart, ask
   const dump = { name, project, now: options.now, options, reads, start: context, ...asked }
   writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(dump)}\n`)
 }
+
+/** `NAME-018`: the start after session 18 of a history. */
+export const checkpointName = (history: string, after: number): string => `${history}-${String(after).padStart(3, '0')}`
