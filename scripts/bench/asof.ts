@@ -50,8 +50,7 @@ async function askHistory(
     const asked: AskedQuestion[] = []
     const startTokens: number[] = []
     try {
-      for await (const checkpoint of checkpointsOf(history, memory, after)) {
-        progress.show(`${name}: session ${checkpoint.after + 1} of ${history.files.length}`)
+      for await (const checkpoint of checkpointsOf(history, memory, after, progress)) {
         const here = questions.filter((question) => question.after === checkpoint.after)
         const asks = { history: name, after: checkpoint.after, naive_start: checkpoint.naive, questions: here }
         if (dump !== undefined) dumpStart(dump, checkpointName(name, checkpoint.after), checkpoint.start, asks)

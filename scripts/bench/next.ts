@@ -63,9 +63,8 @@ async function readHistory(
     const needed = await neededWords(history, memory)
     const after = new Set(files.slice(1).keys())
     const sessions: NextSession[] = []
-    for await (const { after: last, start, naive } of checkpointsOf(history, memory, after)) {
+    for await (const { after: last, start, naive } of checkpointsOf(history, memory, after, progress)) {
       const session = last + 1
-      progress.show(`${name}: before session ${session + 1} of ${files.length}`)
       const words = needed[session] ?? new Set()
       if (words.size < MIN_WORDS) continue
       const asked = { history: name, after: last, naive_start: naive, words: [...words] }

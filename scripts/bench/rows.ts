@@ -45,11 +45,11 @@ async function sessionStart(directory: string, name: string, observing: Observed
   })
 }
 
-async function historyStarts(history: History, observing: ObservedWith): Promise<JudgedStart[]> {
+async function historyStarts(history: History, observing: ObservedWith, progress: Progress): Promise<JudgedStart[]> {
   const checkpoints = new Set(history.questions.map(({ after }) => after))
   return await withMemory(observing, async (memory) => {
     const starts: JudgedStart[] = []
-    for await (const { after, start } of checkpointsOf(history, memory, checkpoints)) {
+    for await (const { after, start } of checkpointsOf(history, memory, checkpoints, progress)) {
       starts.push({ name: checkpointName(history.name, after), text: start.context, events: [...memory.events] })
     }
     return starts
@@ -65,8 +65,7 @@ async function allStarts(sessions: string | null, histories: string | null, prov
     starts.push(await sessionStart(sessions ?? '', name, observing))
   }
   for (const history of histories === null ? [] : historiesIn(histories)) {
-    progress.show(history.name)
-    starts.push(...(await historyStarts(history, observing)))
+    starts.push(...(await historyStarts(history, observing, progress)))
   }
   progress.clear()
   return starts

@@ -1,4 +1,5 @@
 /** What the memory of a history says at each of its checkpoints: in the start of the next session, and to a search. */
+import type { Progress } from '../lib/report.ts'
 import type { AgentSearch } from './agent-search.ts'
 import { type History, historyEvents, type Question } from './histories.ts'
 import { naiveStart, type SpokenTurn, spokenTurns } from './naive-start.ts'
@@ -38,10 +39,12 @@ export async function* checkpointsOf(
   history: History,
   memory: GrowingMemory,
   after: ReadonlySet<number>,
+  progress: Progress,
 ): AsyncGenerator<Checkpoint> {
   const turns: SpokenTurn[] = []
   for (const [session, file] of history.files.entries()) {
     if (session > Math.max(...after)) return
+    progress.show(`${history.name}: session ${session + 1} of ${history.files.length}`)
     await memory.add(historyEvents(history, memory, file))
     turns.push(...(await spokenTurns(file)))
     if (!after.has(session)) continue
