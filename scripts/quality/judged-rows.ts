@@ -9,8 +9,8 @@ import { cutText } from '../../src/domain/sanitize.ts'
 import { rounded } from '../lib/report.ts'
 import { RawTranscript } from './raw-transcript.ts'
 
-export const MARKS = ['useful', 'weak', 'noise', 'false'] as const
-export type Mark = (typeof MARKS)[number]
+const MARKS = ['useful', 'weak', 'noise', 'false'] as const
+type Mark = (typeof MARKS)[number]
 
 /** The start after a session or at a checkpoint of a history, and what happened before it. */
 export interface JudgedStart {
@@ -59,7 +59,7 @@ export function judgedRows(starts: readonly Pick<JudgedStart, 'name' | 'text'>[]
 }
 
 /** Without tags and headings; indented and quoted lines belong to the line above. */
-export function startRows(start: string): string[] {
+function startRows(start: string): string[] {
   const rows: string[] = []
   for (const line of start.split('\n')) {
     if (line.trim() === '' || /^<|^#{1,6} /.test(line)) continue
@@ -196,7 +196,7 @@ const PAIR_SIDES = ['first', 'second'] as const
 const PREFERENCES = [...PAIR_SIDES, 'neither'] as const
 
 /** Which of two versions comes first in a pair: by chance, but the same every time. */
-export function firstVersion(name: string): 'one' | 'other' {
+function firstVersion(name: string): 'one' | 'other' {
   return createHash('sha256').update(name).digest().readUInt8(0) % 2 === 0 ? 'one' : 'other'
 }
 
