@@ -34,7 +34,9 @@ const BENCHMARKS = {
   quality: 'what an observer keeps of recorded sessions: [--sessions DIR] [--provider NAME]',
   answers:
     'whether the memory of a session answers questions about it, compared with its raw transcript: --sessions DIR',
-  rows: 'a sheet to judge what a session is told at its start: --sessions DIR --out FILE; --marks FILE... reads it',
+  asof: 'whether the memory of a project tells what is true now, beside a naive start: --histories DIR [--dump DIR]',
+  next: 'how many of the paths and names that the next session uses its start has, beside a naive start: --histories DIR',
+  rows: 'sheets to judge what a session gets at its start, and pairs of two versions: --sessions DIR --histories DIR --out DIR',
   retrieval: 'whether the search finds what answers a question: --data FILE (LoCoMo format), --code',
   tokens: 'cost of the observer with a model: tokens per observation and tool use, facts that reach the model',
   year: 'a year of sessions read by backfill: duration, memory, search and context compared with a small memory',

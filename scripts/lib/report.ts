@@ -19,6 +19,14 @@ export function rounded(value: number, digits = 2): number {
   return Number(value.toFixed(digits))
 }
 
+/** Of the figures of several sessions or projects; `spread` is their standard deviation, null if there is only one. */
+export function meanAndSpread(values: readonly number[]): { mean: number; spread: number | null } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+  const spread = values.length < 2 ? null : rounded(Math.sqrt(squares / (values.length - 1)), 3)
+  return { mean: rounded(mean, 3), spread }
+}
+
 /** What scripts say: progress for people on stderr; the result on stdout, with --json as one line at the end. */
 export type Figures = Record<string, unknown>
 

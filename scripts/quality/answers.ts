@@ -1,24 +1,23 @@
 /**
- * Whether the memory of a session answers questions about it: what was captured, what the next session is told at its
- * start, what a search finds, and, beside it, what a search of the transcript itself finds.
+ * Whether the memory of a session answers questions about it: what was captured, what the next session gets at its start,
+ * what a search finds; and, beside it, what a naive start has and what a search of the transcript itself finds.
  */
-import { type BuiltContext, buildContext } from '../../src/context/build.ts'
-import { contextSettings } from '../../src/context/selection.ts'
 import { CHARS_PER_TOKEN } from '../../src/domain/observation.ts'
 import { PASSAGE_KINDS } from '../../src/domain/passage.ts'
-import type { Project } from '../../src/domain/project.ts'
 import { NO_FILTERS } from '../../src/domain/search-query.ts'
 import { searchHitText } from '../../src/mcp/tools/search.ts'
-import { loadSettings } from '../../src/settings/settings.ts'
 import { IndexedSearch } from '../search/searched-memory.ts'
 import { memoryTexts } from './measure.ts'
+import { naiveStart, spokenTurns } from './naive-start.ts'
 import { type ObservedMemory, type ObservedWith, withObserved } from './observed.ts'
 import { RawTranscript } from './raw-transcript.ts'
 import { answers, type Fact } from './sessions.ts'
+import { type MadeStart, startOf } from './start.ts'
 
 export const ANSWER_MEASURES = [
   'captured',
   'context_answers',
+  'naive_start',
   'answers_at_1',
   'answers_at_5',
   'answers_in_400_tokens',
@@ -39,8 +38,9 @@ export interface AskedFact {
 export interface AnsweredSession {
   name: string
   facts: AskedFact[]
-  /** Estimated tokens of the start. */
-  contextTokens: number
+  start: MadeStart
+  /** The newest turns verbatim, in as many tokens as the start may have. */
+  naive: string
   complaints: string[]
 }
 
@@ -58,37 +58,23 @@ export async function answeredSession(
   const raw = RawTranscript.read(transcript)
   try {
     return await withObserved(transcript, options, async (memory) => {
-      const context = await startOf(memory)
-      const asked = await askAll(memory, context, raw, facts)
-      return { name, facts: asked, contextTokens: context.tokens, complaints: memory.complaints }
+      const start = await startOf(memory)
+      const naive = naiveStart(await spokenTurns(transcript), start.options.tokens)
+      const asked = await askAll(memory, { start, naive }, raw, facts)
+      return { name, facts: asked, start, naive, complaints: memory.complaints }
     })
   } finally {
     raw.close()
   }
 }
 
-/** What the next session of the project gets with the default settings, if it starts when this one ended. */
-export async function startOf({ store, events }: ObservedMemory): Promise<BuiltContext> {
-  const { values } = loadSettings('', {})
-  const now = events.at(-1)?.at ?? 0
-  const options = { ...contextSettings(values), now }
-  return await buildContext(store, await projectOf({ store, events }), options)
-}
-
-/** The project under which the session is stored. */
-async function projectOf({ store, events }: Pick<ObservedMemory, 'store' | 'events'>): Promise<Project> {
-  const session = events[0] === undefined ? null : await store.session(events[0].session)
-  if (session === null) throw new Error('the transcript contains no session')
-  return session.project
-}
-
 async function askAll(
   memory: ObservedMemory,
-  { context }: BuiltContext,
+  { start, naive }: Pick<AnsweredSession, 'start' | 'naive'>,
   raw: RawTranscript,
   facts: readonly Fact[],
 ): Promise<AskedFact[]> {
-  const project = (await projectOf(memory)).key
+  const project = start.project.key
   const stored = [...memoryTexts(memory), ...(await passageTexts(memory.store, project))]
   const search = await IndexedSearch.open(memory.store, memory.paths)
   try {
@@ -105,7 +91,8 @@ async function askAll(
         hits: withinTokens(hits, LARGE_BUDGET),
         answered: {
           captured: one(stored),
-          context_answers: one([context]),
+          context_answers: one([start.context]),
+          naive_start: one([naive]),
           answers_at_1: one(hits.slice(0, 1)),
           answers_at_5: one(hits.slice(0, 5)),
           answers_in_400_tokens: one(withinTokens(hits, SMALL_BUDGET)),

@@ -1,167 +1,99 @@
 /**
- * A sheet for people who judge what a session is told at its start: every line with the memory it is made of and the events
- * behind that, to be marked by readers who do not know the rules that made it; and the figures of their marks.
+ * Sheets for people who judge the starts of sessions: every line with the events that it may come from, to be marked by
+ * readers who do not know the rules that made it; pairs of starts of two versions, to say which is better; and the figures
+ * of both.
  */
+import { createHash } from 'node:crypto'
 import type { MemoryEvent } from '../../src/domain/event.ts'
-import type { Observation, Summary } from '../../src/domain/observation.ts'
 import { cutText } from '../../src/domain/sanitize.ts'
-import { STOP_WORDS, splitWords } from '../../src/lib/words.ts'
 import { rounded } from '../lib/report.ts'
-import { startOf } from './answers.ts'
-import type { ObservedMemory } from './observed.ts'
+import { RawTranscript } from './raw-transcript.ts'
 
-export const MARKS = ['useful', 'weak', 'noise', 'false'] as const
-export type Mark = (typeof MARKS)[number]
+const MARKS = ['useful', 'weak', 'noise', 'false'] as const
+type Mark = (typeof MARKS)[number]
 
-/** A line of a start, with the indented lines that belong to it. */
+/** The start after a session or at a checkpoint of a history, and what happened before it. */
+export interface JudgedStart {
+  name: string
+  text: string
+  events: readonly MemoryEvent[]
+}
+
+/** A line of a start, with the indented and quoted lines that belong to it. */
 export interface JudgedRow {
   /** `NAME-1`. */
   id: string
   text: string
 }
 
-export interface JudgedSession {
-  rows: JudgedRow[]
-  markdown: string
-}
+export const SHEET_INSTRUCTIONS = `# The starts of sessions, to be judged
 
-export const SHEET_INSTRUCTIONS = `# What a session is told at its start, to be judged
-
-An agent worked with a user; the session ended. The lines below are what the next session in the same project is told about
-it. Mark each numbered line with one word, in the CSV file beside this one (\`line,mark,reason\`; the reason is free text):
+An agent worked with a user; its sessions ended. \`starts/NAME.md\` is what the next session in the same project gets about
+them, \`sheets/NAME.md\` the same line by line. Mark each numbered line with one word in \`marks.csv\`
+(\`line,mark,reason\`; the reason is free text):
 
 - **useful**: it helps an engineer who continues this work tomorrow.
 - **weak**: it is true, but of little help.
 - **noise**: it carries no information, or cannot be understood.
-- **false**: it is not true at the end of the session; also what was true once and was changed later, a failure that was
-  fixed or was none, and a next step that was done, was refused or makes no sense.
+- **false**: it is not true at that time; also what was true once and was changed later but is worded as the present, a
+  failure that was fixed or was none, and a next step that was done, was refused or makes no sense.
 
-Judge the line as it is written: its reader sees only that. What is quoted below it is for checking: the memory that the line
-was made of, the events behind that memory, and the request and the closing message of its turn. Each session begins with
-its last turns, so that you know how it ended. Judge alone, and do not change a mark after talking to another reader.
+Judge the line as it is written: its reader sees only that. What is quoted below it is for checking: the pieces of prompts,
+messages, tool uses and outputs that have most of its words. Each sheet begins with the last turns, so that you know how it
+ended. Judge alone, and do not change a mark after talking to another reader.
 `
 
-/** Each event, and each closing message. */
-const EVENT_CHARS = 1_500
-/** More events of one memory rarely help to judge it. */
-const EVENTS_SHOWN = 6
+/** Pieces of events that are shown below a line. */
+const EVIDENCE_SHOWN = 3
 const LAST_TURNS_SHOWN = 3
+/** Of each request and closing message. */
+const TURN_CHARS = 1_500
 
-export async function judgedSession(name: string, memory: ObservedMemory): Promise<JudgedSession> {
-  const { context } = await startOf(memory)
-  const rows = startRows(context).map((text, i) => ({ id: `${name}-${i + 1}`, text }))
-  const turns = turnsOf(memory.events)
-  const sections = rows.map((row) => rowSection(row, memory, turns))
-  const ending = turns.slice(-LAST_TURNS_SHOWN).flatMap((turn) => turnLines(turn))
-  const markdown = [`# Session ${name}`, '## How it ended', ...ending, '## Lines to mark', ...sections].join('\n\n')
-  return { rows, markdown }
+/** The lines of each start that say something. A line that every start has belongs to the frame. */
+export function judgedRows(starts: readonly Pick<JudgedStart, 'name' | 'text'>[]): JudgedRow[][] {
+  const all = starts.map(({ text }) => startRows(text))
+  const frame = new Set(all.length < 2 ? [] : all[0]?.filter((row) => all.every((rows) => rows.includes(row))))
+  return starts.map(({ name }, i) =>
+    (all[i] ?? []).filter((row) => !frame.has(row)).map((text, j) => ({ id: `${name}-${j + 1}`, text })),
+  )
 }
 
-/** The frame around the memories, which is the same for every session, and headings: also a file's name alone. */
-const FRAME_LINE = /^<|^#{1,6} |^[\d,.]+k? observations?[ ,;]|; rows: #id|^Notes, not instructions|^More: |^\S+$/
-
-/** The lines that say something; indented ones belong to the line above. */
-export function startRows(context: string): string[] {
+/** Without tags and headings; indented and quoted lines belong to the line above. */
+function startRows(start: string): string[] {
   const rows: string[] = []
-  for (const line of context.split('\n')) {
-    if (line.trim() === '' || FRAME_LINE.test(line)) continue
+  for (const line of start.split('\n')) {
+    if (line.trim() === '' || /^<|^#{1,6} /.test(line)) continue
     const last = rows.at(-1)
-    if (/^\s/.test(line) && last !== undefined) rows[rows.length - 1] = `${last}\n${line}`
+    if (/^[\s>]/.test(line) && last !== undefined) rows[rows.length - 1] = `${last}\n${line}`
     else rows.push(line)
   }
   return rows
 }
 
-interface Turn {
-  promptNumber: number
-  prompt: string
-  closing: string
+export function startSheet({ name, events }: JudgedStart, rows: readonly JudgedRow[]): string {
+  const evidence = RawTranscript.of(events.map(eventText))
+  try {
+    const sections = rows.flatMap(({ id, text }) => [
+      `### ${id}`,
+      quote(text),
+      ...evidence.search(text, EVIDENCE_SHOWN).map((piece) => `From the transcript:\n\n${quote(piece)}`),
+    ])
+    const parts = [`# ${name}`, '## How it ended', ...lastTurns(events), '## Lines to mark', ...sections]
+    return `${parts.join('\n\n')}\n`
+  } finally {
+    evidence.close()
+  }
 }
 
-function turnsOf(events: readonly MemoryEvent[]): Turn[] {
-  const turns: Turn[] = []
+function lastTurns(events: readonly MemoryEvent[]): string[] {
+  const turns: string[][] = []
   for (const event of events) {
-    if (event.kind === 'prompt') turns.push({ promptNumber: turns.length + 1, prompt: event.text, closing: '' })
-    const turn = turns.at(-1)
-    if (event.kind === 'turn_end' && turn !== undefined) turn.closing = event.lastMessage ?? event.error ?? ''
+    const moment = new Date(event.at).toISOString()
+    if (event.kind === 'prompt') turns.push([`Request, ${moment}:\n\n${shortened(event.text)}`])
+    if (event.kind !== 'turn_end') continue
+    turns.at(-1)?.push(`Closing message, ${moment}:\n\n${shortened(event.lastMessage ?? event.error ?? '')}`)
   }
-  return turns
-}
-
-type Memory = { kind: 'observation'; of: Observation } | { kind: 'summary'; of: Summary }
-
-function rowSection(row: JudgedRow, memory: ObservedMemory, turns: readonly Turn[]): string {
-  const found = memoriesOf(row.text, memory)
-  const sources = found.length === 0 ? eventsLike(row.text, memory.events) : sourcesOf(found, memory.events)
-  const numbers = new Set(found.map(({ of }) => of.promptNumber))
-  const shown = sources.slice(0, EVENTS_SHOWN)
-  const omitted = sources.length - shown.length
-  return [
-    `### ${row.id}`,
-    quote(row.text),
-    ...found.map(memoryText),
-    ...(found.length === 0 ? ['*Made of no single memory. The events that have most of its words:*'] : []),
-    ...shown.map((event) => `Source ${event.kind}:\n\n${quote(shortened(eventText(event)))}`),
-    ...(omitted > 0 ? [`*${omitted} more sources.*`] : []),
-    ...turns.filter(({ promptNumber }) => numbers.has(promptNumber)).flatMap(turnLines),
-  ].join('\n\n')
-}
-
-function sourcesOf(memories: readonly Memory[], events: readonly MemoryEvent[]): MemoryEvent[] {
-  const ids = new Set(memories.flatMap((one) => (one.kind === 'observation' ? one.of.sources : [])))
-  return events.filter(({ id }) => ids.has(id))
-}
-
-const LIKE_SHOWN = 3
-
-/** Lines may also be made of prompts, closing messages and tool uses themselves. */
-function eventsLike(line: string, events: readonly MemoryEvent[]): MemoryEvent[] {
-  const words = tellingWords(line)
-  return events
-    .map((event) => ({ event, share: shareOf(words, tellingWords(eventText(event))) }))
-    .filter(({ share }) => share > 0)
-    .sort((one, other) => other.share - one.share)
-    .slice(0, LIKE_SHOWN)
-    .map(({ event }) => event)
-}
-
-/** The observations whose ids the line names; else the one memory that has most of its words. */
-function memoriesOf(line: string, { observations, summaries }: ObservedMemory): Memory[] {
-  const words = tellingWords(line)
-  const all: Memory[] = [
-    ...observations.map((of): Memory => ({ kind: 'observation', of })),
-    ...summaries.map((of): Memory => ({ kind: 'summary', of })),
-  ]
-  const scored = all.map((one) => ({ one, share: shareOf(words, tellingWords(memoryText(one))) }))
-  const ids = new Set([...line.matchAll(/#(\d+)/g)].map(([, id]) => Number(id)))
-  const named = scored.filter(
-    ({ one, share }) => one.kind === 'observation' && ids.has(one.of.id) && share >= MIN_NAMED_SHARE,
-  )
-  if (named.length > 0) return named.map(({ one }) => one)
-  const [best] = scored.sort((a, b) => b.share - a.share)
-  return best !== undefined && best.share >= MIN_SHARE ? [best.one] : []
-}
-
-/** Share of a line's words that its memory has. `#17` may also be the number of a pull request. */
-const MIN_NAMED_SHARE = 0.3
-const MIN_SHARE = 0.6
-
-const tellingWords = (text: string): Set<string> => new Set(splitWords(text).filter((word) => !STOP_WORDS.has(word)))
-
-function shareOf(words: ReadonlySet<string>, among: ReadonlySet<string>): number {
-  return words.size === 0 ? 0 : [...words].filter((word) => among.has(word)).length / words.size
-}
-
-function memoryText(memory: Memory): string {
-  if (memory.kind === 'observation') {
-    const { id, type, title, subtitle, narrative, facts, promptNumber } = memory.of
-    const lines = [title, subtitle, narrative, ...facts.map((fact) => `- ${fact}`)]
-    return `Observation #${id} (${type}, turn ${promptNumber}):\n\n${quote(lines.filter(Boolean).join('\n'))}`
-  }
-  const { id, promptNumber, request, investigated, learned, completed, nextSteps, notes } = memory.of
-  const fields = { request, investigated, learned, completed, nextSteps, notes }
-  const lines = Object.entries(fields).flatMap(([name, text]) => (text ? [`${name}: ${text}`] : []))
-  return `Summary ${id} (turn ${promptNumber}):\n\n${quote(lines.join('\n'))}`
+  return turns.slice(-LAST_TURNS_SHOWN).flat()
 }
 
 function eventText(event: MemoryEvent): string {
@@ -177,21 +109,13 @@ function eventText(event: MemoryEvent): string {
     case 'turn_end':
       return [...event.words, event.lastMessage ?? event.error ?? ''].join('\n\n')
     default:
-      return event.kind
+      return ''
   }
 }
 
 /** JSON with its line ends as line ends. */
 const readable = (value: unknown): string => (JSON.stringify(value) ?? '').replaceAll('\\n', '\n')
-
-function turnLines({ promptNumber, prompt, closing }: Turn): string[] {
-  return [
-    `Request of turn ${promptNumber}:\n\n${quote(shortened(prompt))}`,
-    ...(closing === '' ? [] : [`Closing message of turn ${promptNumber}:\n\n${quote(shortened(closing))}`]),
-  ]
-}
-
-const shortened = (text: string): string => cutText(text, EVENT_CHARS)
+const shortened = (text: string): string => quote(cutText(text, TURN_CHARS))
 const quote = (text: string): string => text.replace(/^/gm, '> ')
 
 const CSV_HEAD = 'line,mark,reason'
@@ -203,17 +127,22 @@ export function marksTemplate(rows: readonly JudgedRow[]): string {
 
 /** The mark of each line of a filled file. Every line must have one. */
 export function readMarks(file: string, text: string): Map<string, Mark> {
-  const marks = new Map<string, Mark>()
+  return readForm(file, text, MARKS)
+}
+
+/** The second cell of each line by its first; the third is free text. */
+function readForm<T extends string>(file: string, text: string, allowed: readonly T[]): Map<string, T> {
+  const cells = new Map<string, T>()
   for (const [i, line] of text.split(/\r?\n/).entries()) {
-    if (line.trim() === '' || line.startsWith('line,')) continue
+    if (line.trim() === '' || (i === 0 && /^(?:line|start),/.test(line))) continue
     const [, id, given = ''] = /^\s*"?([^",]+?)"?\s*,\s*"?([^",]*?)"?\s*(?:,|$)/.exec(line) ?? []
-    const mark = MARKS.find((known) => known === given.toLowerCase())
-    if (id === undefined || mark === undefined) {
-      throw new Error(`${file}:${i + 1}: "${given}" is not a mark; use one of ${MARKS.join(', ')}`)
+    const cell = allowed.find((known) => known === given.toLowerCase())
+    if (id === undefined || cell === undefined) {
+      throw new Error(`${file}:${i + 1}: "${given}" is not allowed here; use one of ${allowed.join(', ')}`)
     }
-    marks.set(id, mark)
+    cells.set(id, cell)
   }
-  return marks
+  return cells
 }
 
 /** Shares of the marks over all readers; with two, also on how many lines they agree. */
@@ -224,7 +153,7 @@ export function marksFigures(readers: readonly ReadonlyMap<string, Mark>[]): Rec
     ...sharesOf(all),
     lines: new Set(readers.flatMap((marks) => [...marks.keys()])).size,
     readers: readers.map((marks) => sharesOf([...marks.values()])),
-    by_session: bySession(readers),
+    by_start: byStart(readers),
     ...(one !== undefined && other !== undefined ? agreementOf(one, other) : {}),
   }
 }
@@ -235,13 +164,13 @@ function sharesOf(marks: readonly Mark[]): Record<Mark, number | null> {
   return { useful: share('useful'), weak: share('weak'), noise: share('noise'), false: share('false') }
 }
 
-function bySession(readers: readonly ReadonlyMap<string, Mark>[]): Record<string, unknown> {
+function byStart(readers: readonly ReadonlyMap<string, Mark>[]): Record<string, unknown> {
   const groups = new Map<string, Mark[]>()
   for (const [id, mark] of readers.flatMap((marks) => [...marks])) {
-    const session = id.replace(/-\d+$/, '')
-    groups.set(session, [...(groups.get(session) ?? []), mark])
+    const start = id.replace(/-\d+$/, '')
+    groups.set(start, [...(groups.get(start) ?? []), mark])
   }
-  return Object.fromEntries([...groups].map(([session, marks]) => [session, sharesOf(marks)]))
+  return Object.fromEntries([...groups].map(([start, marks]) => [start, sharesOf(marks)]))
 }
 
 /** `kappa`: agreement beyond chance (Cohen); 1 is full agreement, 0 what chance gives. */
@@ -261,4 +190,32 @@ function agreementOf(
   const chance = MARKS.reduce((sum, mark) => sum + share(mark, 'first') * share(mark, 'second'), 0)
   const kappa = chance === 1 ? 1 : (agreement - chance) / (1 - chance)
   return { agreement: rounded(agreement, 3), kappa: rounded(kappa, 3), disagreed }
+}
+
+const PAIR_SIDES = ['first', 'second'] as const
+const PREFERENCES = [...PAIR_SIDES, 'neither'] as const
+
+/** Which of two versions comes first in a pair: by chance, but the same every time. */
+function firstVersion(name: string): 'one' | 'other' {
+  return createHash('sha256').update(name).digest().readUInt8(0) % 2 === 0 ? 'one' : 'other'
+}
+
+export function startPair(name: string, one: string, other: string): string {
+  const texts = firstVersion(name) === 'one' ? [one, other] : [other, one]
+  return PAIR_SIDES.map((side, i) => `===== ${name}: the ${side} start =====\n\n${texts[i]?.trimEnd()}\n`).join('\n')
+}
+
+export function preferencesTemplate(names: readonly string[]): string {
+  return `${['start,preferred,reason', ...names.map((name) => `${name},,`)].join('\n')}\n`
+}
+
+/** How often each version was preferred, over all readers. */
+export function preferenceFigures(forms: readonly { file: string; text: string }[]): Record<string, unknown> {
+  const given = forms.flatMap(({ file, text }) => [...readForm(file, text, PREFERENCES)])
+  const preferred = given.map(([name, side]) => {
+    if (side === 'neither') return side
+    return (side === 'first') === (firstVersion(name) === 'one') ? 'one' : 'other'
+  })
+  const share = (version: string) => rounded(preferred.filter((each) => each === version).length / given.length, 3)
+  return { one: share('one'), other: share('other'), neither: share('neither'), pairs: given.length }
 }

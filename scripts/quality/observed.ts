@@ -9,6 +9,7 @@ import { type LoadedSettings, loadSettings } from '../../src/settings/settings.t
 import type { CallRow, Store } from '../../src/store/port.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
+import { namedTranscripts } from '../../src/transfer/transcripts/readers.ts'
 import { makeSandbox } from '../lib/sandbox.ts'
 
 export interface Observed {
@@ -42,7 +43,10 @@ export async function observed(file: string, options: ObservedWith): Promise<Obs
 
 /** The clock is the time of the last event, as it was when the session was recorded. */
 export async function observedEvents(source: AsyncIterable<MemoryEvent>, options: ObservedWith): Promise<Observed> {
-  return await withObservedEvents(source, options, withoutMemory)
+  return await withMemory(options, async (memory) => {
+    await memory.add(source)
+    return await withoutMemory(await memory.observed())
+  })
 }
 
 const withoutMemory = async ({ store: _store, paths: _paths, ...seen }: ObservedMemory): Promise<Observed> => seen
@@ -53,68 +57,98 @@ export async function withObserved<T>(
   options: ObservedWith,
   use: (memory: ObservedMemory) => Promise<T>,
 ): Promise<T> {
-  const { values: settings } = options.loaded ?? loadSettings('', {})
-  const skips: string[] = []
-  const skipped = (line: number, reason: string) => skips.push(`${file}:${line}: ${reason}`)
-  return await withObservedEvents(readTranscriptEvents(file, { settings, skipped }), options, (memory) =>
-    use({ ...memory, complaints: [...skips, ...memory.complaints] }),
-  )
+  return await withMemory(options, async (memory) => {
+    await memory.add(memory.transcript(file))
+    return await use(await memory.observed())
+  })
 }
 
-async function withObservedEvents<T>(
-  source: AsyncIterable<MemoryEvent>,
-  options: ObservedWith,
-  use: (memory: ObservedMemory) => Promise<T>,
-): Promise<T> {
+/** Calls `use` with an empty memory, which is removed afterwards. */
+export async function withMemory<T>(options: ObservedWith, use: (memory: GrowingMemory) => Promise<T>): Promise<T> {
   const sandbox = makeSandbox('quality')
   const store = await openLocalStore({ databaseFile: sandbox.paths.database, backupsDir: sandbox.paths.backups })
   try {
-    const { events, complaints } = await observeAll(source, store, options)
-    const [observations, summaries, calls] = await Promise.all([
-      store.observations({ limit: MOST }),
-      store.summaries({ limit: MOST }),
-      store.calls({ limit: MOST }),
-    ])
-    const seen = { events, complaints, observations: inOrder(observations), summaries: inOrder(summaries), calls }
-    return await use({ ...seen, store, paths: sandbox.paths })
+    return await use(new GrowingMemory(store, sandbox.paths, options))
   } finally {
     await store.close()
     sandbox.remove()
   }
 }
 
-async function observeAll(
-  source: AsyncIterable<MemoryEvent>,
-  store: Store,
-  { observer, loaded = loadSettings('', {}) }: ObservedWith,
-): Promise<Pick<Observed, 'events' | 'complaints'>> {
-  const complaints: string[] = []
-  const events: MemoryEvent[] = []
-  let ids = 0
-  const supervisor = new Supervisor({
-    store,
-    observer: () => observer,
-    offlineObserver,
-    policy: () => sessionPolicy(loaded, observer.provider === 'offline'),
-    concurrency: () => 1,
-    spool: { deliver: async () => 0 },
-    log: (level, text, details) => {
-      if (level === 'warn' || level === 'error') complaints.push(`${text} ${JSON.stringify(details ?? {}, showError)}`)
-    },
-    now: () => events.at(-1)?.at ?? 0,
-    random: () => 0.5,
-    freshId: () => `quality-${++ids}`,
-  })
-  await supervisor.restore()
-  for await (const event of source) {
-    events.push(event)
-    await supervisor.accept(event)
-    // In a real session the observer has enough time between two tool uses.
-    await settled(store)
+/** A memory to which one session after the other is added. */
+export class GrowingMemory {
+  readonly events: MemoryEvent[] = []
+  readonly complaints: string[] = []
+  readonly store: Store
+  readonly paths: Paths
+  readonly #settings: LoadedSettings['values']
+  readonly #supervisor: Supervisor
+
+  constructor(store: Store, paths: Paths, { observer, loaded = loadSettings('', {}) }: ObservedWith) {
+    this.store = store
+    this.paths = paths
+    this.#settings = loaded.values
+    let ids = 0
+    this.#supervisor = new Supervisor({
+      store,
+      observer: () => observer,
+      offlineObserver,
+      policy: () => sessionPolicy(loaded, observer.provider === 'offline'),
+      concurrency: () => 1,
+      spool: { deliver: async () => 0 },
+      log: (level, text, details) => {
+        if (level !== 'warn' && level !== 'error') return
+        this.complaints.push(`${text} ${JSON.stringify(details ?? {}, showError)}`)
+      },
+      now: () => this.events.at(-1)?.at ?? 0,
+      random: () => 0.5,
+      freshId: () => `quality-${++ids}`,
+    })
   }
-  await supervisor.flush(null)
-  await settled(store)
-  return { events, complaints }
+
+  /** The events of a transcript of any client. */
+  transcript(file: string): AsyncGenerator<MemoryEvent> {
+    const skipped = (line: number, reason: string) => this.complaints.push(`${file}:${line}: ${reason}`)
+    return readTranscriptEvents(file, { settings: this.#settings, client: clientOf(file), skipped })
+  }
+
+  async add(source: AsyncIterable<MemoryEvent>): Promise<void> {
+    if (this.events.length === 0) await this.#supervisor.restore()
+    for await (const event of source) {
+      this.events.push(event)
+      await this.#supervisor.accept(event)
+      // In a real session the observer has enough time between two tool uses.
+      await settled(this.store)
+    }
+    await this.#supervisor.flush(null)
+    await settled(this.store)
+  }
+
+  async observed(): Promise<ObservedMemory> {
+    const { store, paths, events, complaints } = this
+    const [observations, summaries, calls] = await Promise.all([
+      store.observations({ limit: MOST }),
+      store.summaries({ limit: MOST }),
+      store.calls({ limit: MOST }),
+    ])
+    return {
+      store,
+      paths,
+      events,
+      complaints,
+      observations: inOrder(observations),
+      summaries: inOrder(summaries),
+      calls,
+    }
+  }
+}
+
+/** Whose transcript it is. */
+export function clientOf(file: string): string {
+  const { files, problems } = namedTranscripts([file])
+  const [found] = files
+  if (found === undefined) throw new Error(`${file}: ${problems[0]?.reason ?? 'no transcript'}`)
+  return found.client
 }
 
 async function settled(store: Store): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The baseline of the answers benchmark: a user who searches the transcript itself. Its prompts, the agent's words, tool
- * inputs and tool outputs are cut into pieces of 1,000 characters; plain FTS5 finds them.
+ * A transcript as a user would search it: its prompts, the agent's words, tool inputs and tool outputs in pieces of 1,000
+ * characters, found by plain FTS5. It is the baseline of the answers benchmark, and finds evidence for judged lines.
  */
 import { readFileSync } from 'node:fs'
 import { PlainFts5 } from '../search/searched-memory.ts'
@@ -18,7 +18,11 @@ export class RawTranscript {
 
   /** Reads the file itself, not through our transcript reader: the baseline has all text, also what we leave out. */
   static read(file: string): RawTranscript {
-    return new RawTranscript(readFileSync(file, 'utf8').split('\n').flatMap(lineTexts).flatMap(cut))
+    return RawTranscript.of(readFileSync(file, 'utf8').split('\n').flatMap(lineTexts))
+  }
+
+  static of(texts: readonly string[]): RawTranscript {
+    return new RawTranscript(texts.flatMap(cut))
   }
 
   /** The best pieces first. */
