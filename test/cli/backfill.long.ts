@@ -217,7 +217,7 @@ describe('backfill.interrupted', () => {
     const progress = newBackfillProgress((await planSessions(client)).sessions)
     const lost = runBackfill(progress, { client, settings, stop: never, onProgress: () => undefined })
     await expect(lost).rejects.toSatisfy(isDaemonGone)
-    expect(progress.left.length + progress.done).toBe(sessions.length)
+    expect(progress.left.length + progress.done.length).toBe(sessions.length)
     expect(await json('backfill', '--since', '2026-01-01')).toMatchObject({ failed: [], left: 0, error: null })
     expect(await memoryOf(sessions)).toEqual(await whole())
   })

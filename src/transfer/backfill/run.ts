@@ -5,6 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isInboxEvent, type MemoryEvent } from '../../domain/event.ts'
+import type { Project } from '../../domain/project.ts'
+import { travellingIdentity } from '../../domain/repository.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
 import type { DaemonClient } from '../../transport/client.ts'
@@ -18,7 +20,7 @@ const SESSIONS_AT_ONCE = 4
 export interface BackfillProgress {
   /** Sessions to send, or to send again; newest first. */
   left: PlannedSession[]
-  done: number
+  done: PlannedSession[]
   failed: { session: string; file: string; reason: string }[]
   /** Acknowledged tool uses, including those that were already known. */
   toolUses: number
@@ -33,7 +35,7 @@ export interface BackfillProgress {
 export function newBackfillProgress(sessions: readonly PlannedSession[]): BackfillProgress {
   return {
     left: [...sessions],
-    done: 0,
+    done: [],
     failed: [],
     toolUses: 0,
     fresh: 0,
@@ -71,15 +73,19 @@ async function backfillSession(
   { client, settings, onProgress }: BackfillOptions,
   aborted: AbortController,
 ): Promise<void> {
-  const { session, file, forgotten, client: clientName } = planned
+  const { session, file, forgotten, client: clientName, project, commit } = planned
   let toolUses = 0
   try {
     if (forgotten) await client.call('revive_sessions', { sessions: [session] })
+    // By this a clone that is used later is recognised as one of the repository.
+    if (commit !== null && travellingIdentity(project.key) !== null)
+      await client.call('repository_commits', { repository: project.key, commits: [commit] })
     const sent = await sendSession({
       client,
       clientName,
       file,
       session,
+      project,
       settings,
       signal: aborted.signal,
       acked: ({ kind }) => {
@@ -94,7 +100,7 @@ async function backfillSession(
         onProgress(progress)
       },
     })
-    progress.done += 1
+    progress.done.push(planned)
     progress.waiting = null
     progress.fresh += sent.fresh
     progress.observations += sent.observations
@@ -141,6 +147,8 @@ interface SendSessionOptions extends Pick<BackfillOptions, 'client' | 'settings'
   clientName?: string
   file: string
   session: string
+  /** To which all its events belong; without it each has the project of its directory. */
+  project?: Project
   /** Called for each acknowledged event. */
   acked?: (event: MemoryEvent) => void
   /** Called with the reason while the observer does not answer. */
@@ -154,13 +162,14 @@ type SentSession = Pick<BackfillProgress, 'fresh' | 'observations' | 'summaries'
 
 /** Resolves when the session is observed, summarised and closed. */
 export async function sendSession(options: SendSessionOptions): Promise<SentSession> {
-  const { session, file, clientName, settings, signal } = options
+  const { session, file, clientName, project, settings, signal } = options
   const window = new SendWindow(options)
   let turns = 0
   let messages = 0
   for await (const event of readTranscriptEvents(file, {
     settings,
     ...(clientName === undefined ? {} : { client: clientName }),
+    ...(project === undefined ? {} : { project }),
   })) {
     if (event.session !== session) continue
     signal.throwIfAborted()

@@ -8,7 +8,7 @@
  *   Stop was reported.
  * - Sidechains are subagents: their prompts are not the user's, and their tool uses carry the agent.
  */
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { cleanEvent } from '../../domain/clean-event.ts'
 import { type Agent, type MemoryEvent, transcriptEndId, transcriptId, transcriptStartId } from '../../domain/event.ts'
@@ -46,6 +46,8 @@ export interface TranscriptOptions {
   client?: string
   /** The transcript's path, if it is not given as a file. */
   transcriptPath?: string | null
+  /** To which the session belongs, wherever its events happened; without it each event has the project of its directory. */
+  project?: Project
   /** Called for each tool use with the tokens of the request that made it, if the transcript has them. */
   usage?: (usage: ToolUsage) => void
   skipped?: (line: number, reason: string) => void
@@ -104,8 +106,6 @@ class SessionReader {
   readonly #words = new TurnWords()
   #lastLine: string | number = 'unknown'
   #boundary = false
-  /** Of the first event. */
-  #project: Project | null = null
 
   /** `at`: time of the first entry. */
   constructor(session: string, at: number, options: TranscriptOptions) {
@@ -115,6 +115,7 @@ class SessionReader {
   }
 
   *events(entry: TranscriptEntry): Generator<MemoryEvent> {
+    if (entry.kind === 'session_meta') return
     if (!entry.sidechain) {
       // A prompt first ends the turn before it: that Stop has the time of the last entry.
       if (entry.kind !== 'prompt' || !this.#started) this.#at = entry.at ?? this.#at
@@ -133,7 +134,7 @@ class SessionReader {
       case 'prompt':
         yield* this.#endTurn()
         // Words of a turn that was interrupted.
-        this.#words.take(false)
+        if (entry.duringTurn !== true) this.#words.take(false)
         this.#promptId = entry.promptId
         this.#at = entry.at ?? this.#at
         yield* this.#event('UserPromptSubmit', { prompt: entry.text }, entryEventId('prompt', entry))
@@ -266,8 +267,7 @@ class SessionReader {
     if (this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
     const event = this.#withWords(reading.event, words)
-    this.#project ??= event.project
-    yield withBoundedNames({ ...event, project: sessionProject(this.#project, event), id })
+    yield withBoundedNames({ ...event, project: this.#options.project ?? event.project, id })
   }
 
   #withWords(event: MemoryEvent, words: readonly string[]): MemoryEvent {
@@ -292,15 +292,6 @@ class SessionReader {
   #addPrivateAgent(agent: string | null): void {
     if (agent !== null) this.#privateAgents.add(agent)
   }
-}
-
-/**
- * The repository of a directory that is gone cannot be found: each folder that the session changed into would be a
- * project of its own. Inside of the directory of the session's first event it is the same project.
- */
-function sessionProject(first: Project, { project, cwd }: MemoryEvent): Project {
-  const isInside = first.key.startsWith('dir:') && /^[\\/]/.test(project.key.slice(first.key.length))
-  return isInside && project.key.startsWith(first.key) && !existsSync(cwd) ? first : project
 }
 
 const agentFields = (agent: Agent | null) => (agent === null ? {} : { agent_id: agent.id, agent_type: agent.type })
