@@ -5,7 +5,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isInboxEvent, type MemoryEvent } from '../../domain/event.ts'
-import type { Project } from '../../domain/project.ts'
 import { travellingIdentity } from '../../domain/repository.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
@@ -73,7 +72,7 @@ async function backfillSession(
   { client, settings, onProgress }: BackfillOptions,
   aborted: AbortController,
 ): Promise<void> {
-  const { session, file, forgotten, client: clientName, project, commit } = planned
+  const { session, file, forgotten, client: clientName, project, cwd, commit } = planned
   let toolUses = 0
   try {
     if (forgotten) await client.call('revive_sessions', { sessions: [session] })
@@ -85,7 +84,7 @@ async function backfillSession(
       clientName,
       file,
       session,
-      project,
+      filed: { project, cwd },
       settings,
       signal: aborted.signal,
       acked: ({ kind }) => {
@@ -147,8 +146,8 @@ interface SendSessionOptions extends Pick<BackfillOptions, 'client' | 'settings'
   clientName?: string
   file: string
   session: string
-  /** To which all its events belong; without it each has the project of its directory. */
-  project?: Project
+  /** As in `TranscriptOptions`. */
+  filed?: NonNullable<TranscriptOptions['filed']>
   /** Called for each acknowledged event. */
   acked?: (event: MemoryEvent) => void
   /** Called with the reason while the observer does not answer. */
@@ -162,14 +161,14 @@ type SentSession = Pick<BackfillProgress, 'fresh' | 'observations' | 'summaries'
 
 /** Resolves when the session is observed, summarised and closed. */
 export async function sendSession(options: SendSessionOptions): Promise<SentSession> {
-  const { session, file, clientName, project, settings, signal } = options
+  const { session, file, clientName, filed, settings, signal } = options
   const window = new SendWindow(options)
   let turns = 0
   let messages = 0
   for await (const event of readTranscriptEvents(file, {
     settings,
     ...(clientName === undefined ? {} : { client: clientName }),
-    ...(project === undefined ? {} : { project }),
+    ...(filed === undefined ? {} : { filed }),
   })) {
     if (event.session !== session) continue
     signal.throwIfAborted()

@@ -192,6 +192,11 @@ class CodexLines {
 
   /** What no `item_completed` told: older versions, and tools that have no item. */
   *#responseItem(head: TranscriptEntryHead, item: Fields): Generator<TranscriptEntry> {
+    if (item.type === 'agent_message') {
+      const text = contentText(item.content)
+      const heading = FINAL_ANSWER.exec(text)?.[0]
+      if (heading !== undefined) yield* this.#agentEnd(head, stringValue(item.author), text.slice(heading.length))
+    }
     const call = nonEmptyString(item.call_id)
     if (call === null) return
     if (item.type === 'function_call' || item.type === 'custom_tool_call' || item.type === 'local_shell_call') {
@@ -206,7 +211,8 @@ class CodexLines {
     this.#calls.delete(call)
     const response = outputValue(item.output)
     if (open.name === 'spawn_agent') {
-      const agent = nonEmptyString(jsonFields(response).agent_id) ?? call
+      const { agent_id, task_name } = jsonFields(response)
+      const agent = nonEmptyString(agent_id) ?? nonEmptyString(task_name) ?? call
       this.#agents.set(agent, { head, call, input: fieldsOrEmpty(open.input) })
       return
     }
@@ -224,6 +230,9 @@ class CodexLines {
 
 /** What the client itself puts in as the user. */
 const CLIENT_TEXT = /^\s*<(?:environment_context|user_instructions|permissions instructions|turn_aborted)>/
+
+/** Before the report of a subagent that is addressed by its task (seen with 0.147). */
+const FINAL_ANSWER = /^Message Type: FINAL_ANSWER\n(?:[^\n]*\n){0,4}?Payload:\n/
 
 const stringValue = (value: unknown): string => (typeof value === 'string' ? value : '')
 

@@ -46,8 +46,11 @@ export interface TranscriptOptions {
   client?: string
   /** The transcript's path, if it is not given as a file. */
   transcriptPath?: string | null
-  /** To which the session belongs, wherever its events happened; without it each event has the project of its directory. */
-  project?: Project
+  /**
+   * The project to which the session belongs wherever its events happened, and its main directory, where it counts as
+   * started. Without it each event has the project of its directory.
+   */
+  filed?: { project: Project; cwd: string }
   /** Called for each tool use with the tokens of the request that made it, if the transcript has them. */
   usage?: (usage: ToolUsage) => void
   skipped?: (line: number, reason: string) => void
@@ -124,7 +127,8 @@ class SessionReader {
     }
     if (!this.#started) {
       this.#started = true
-      yield* this.#event('SessionStart', { source: 'startup' }, transcriptStartId(this.#session))
+      const cwd = this.#options.filed?.cwd ?? this.#cwd
+      yield* this.#event('SessionStart', { source: 'startup', cwd }, transcriptStartId(this.#session))
     }
     if (entry.sidechain) {
       yield* this.#sidechain(entry)
@@ -267,7 +271,7 @@ class SessionReader {
     if (this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
     const event = this.#withWords(reading.event, words)
-    yield withBoundedNames({ ...event, project: this.#options.project ?? event.project, id })
+    yield withBoundedNames({ ...event, project: this.#options.filed?.project ?? event.project, id })
   }
 
   #withWords(event: MemoryEvent, words: readonly string[]): MemoryEvent {

@@ -85,9 +85,11 @@ describe('a session', () => {
 
   it('has one project in all its events, each with its own directory', async () => {
     const file = claudeCode('s', ['/no/such/home', 1], ['/no/such/shop', 2])
-    const project = (await survey()).sessions[0]?.project ?? { key: '', name: '' }
+    const [session] = (await survey()).sessions
+    if (session === undefined) throw new Error('no session was found')
     const events = []
-    for await (const event of readTranscriptEvents(file, { settings, project })) events.push(event)
+    for await (const event of readTranscriptEvents(file, { settings, filed: session })) events.push(event)
+    expect(events[0]).toMatchObject({ kind: 'session_start', cwd: '/no/such/shop' })
     expect(new Set(events.map((event) => event.project.key))).toEqual(new Set(['dir:/no/such/shop']))
     expect(new Set(events.map(({ cwd }) => cwd))).toEqual(new Set(['/no/such/home', '/no/such/shop']))
   })
