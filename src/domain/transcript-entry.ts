@@ -35,6 +35,8 @@ export type TranscriptEntry = TranscriptEntryHead &
   (
     | { kind: 'prompt'; text: string; duringTurn?: true }
     | { kind: 'interrupt' }
+    /** The client wrote it as the user: a notice, a message of another agent, output of a command. */
+    | { kind: 'client_message' }
     | {
         kind: 'assistant'
         message: string | null
@@ -109,14 +111,19 @@ function userEntry(head: TranscriptEntryHead, value: Fields): TranscriptEntry | 
   const results = blocks.filter((block) => block.type === 'tool_result')
   if (results.length > 0) return resultsEntry(head, results, value.toolUseResult)
   if (value.isCompactSummary === true) return { ...head, kind: 'compact_summary' }
-  if (value.isMeta === true || value.isVisibleInTranscriptOnly === true || value.promptSource === 'system') return null
   const origin = nonEmptyString(fieldsOrEmpty(value.origin).kind)
-  if (origin !== null && origin !== 'human') return null
+  const isOfClient =
+    value.isMeta === true ||
+    value.isVisibleInTranscriptOnly === true ||
+    value.promptSource === 'system' ||
+    (origin !== null && origin !== 'human')
+  if (isOfClient) return { ...head, kind: 'client_message' }
   const text = typeof content === 'string' ? content : textOfBlocks(blocks)
+  if (text.trim() === '') return null
   if (origin === null && INTERRUPTED.test(text)) return { ...head, kind: 'interrupt' }
   // Clients before about 2.1.200 do not record the origin.
   const typed = origin === 'human' ? withoutInserted(text) : typedText(text)
-  return typed === '' ? null : { ...head, kind: 'prompt', text: typed }
+  return typed === '' ? { ...head, kind: 'client_message' } : { ...head, kind: 'prompt', text: typed }
 }
 
 const INTERRUPTED = /^\s*\[Request interrupted by user/

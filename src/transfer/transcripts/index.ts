@@ -4,8 +4,8 @@
  * sessions; subagents may be inline or in separate files.
  *
  * - A tool use becomes an event when its result is read; one without a result was never reported.
- * - A turn ends if the main agent's last entry is text and a prompt or the end of the file follows. After an interrupt no
- *   Stop was reported.
+ * - A turn ends if the main agent's last entry is text and a prompt, a message of the client or the end of the file follows.
+ *   After an interrupt no Stop was reported.
  * - Sidechains are subagents: their prompts are not the user's, and their tool uses carry the agent.
  */
 import { statSync } from 'node:fs'
@@ -145,6 +145,9 @@ class SessionReader {
         return
       case 'interrupt':
         this.#lastMessage = null
+        return
+      case 'client_message':
+        yield* this.#endTurn()
         return
       case 'assistant':
         this.#recordMessage(entry)

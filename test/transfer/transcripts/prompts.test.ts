@@ -86,6 +86,16 @@ describe('a line of the user', () => {
   })
 })
 
+it('ends the turn before it where the client wrote it, as the client reported then', async () => {
+  const notice = user('the build is done', { origin: { kind: 'task-notification' } })
+  const events = await read([user('mend it'), ...works('t1'), says('Waiting.'), notice, ...works('t2'), says('Done.')])
+  expect(events.flatMap((event) => (event.kind === 'turn_end' ? [event.lastMessage] : []))).toEqual([
+    'Waiting.',
+    'Done.',
+  ])
+  expect(events.filter(({ kind }) => kind === 'prompt')).toHaveLength(1)
+})
+
 describe('a message that was typed while the agent worked', () => {
   it('counts where it was handed to the agent, within the turn, and nothing else says so', async () => {
     const events = await read([
