@@ -5,7 +5,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isInboxEvent, type MemoryEvent } from '../../domain/event.ts'
-import { travellingIdentity } from '../../domain/repository.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { VERSION } from '../../lib/version.ts'
 import type { DaemonClient } from '../../transport/client.ts'
@@ -72,12 +71,12 @@ async function backfillSession(
   { client, settings, onProgress }: BackfillOptions,
   aborted: AbortController,
 ): Promise<void> {
-  const { session, file, forgotten, client: clientName, project, cwd, commit } = planned
+  const { session, file, forgotten, client: clientName, project, cwd, repository, commit } = planned
   let toolUses = 0
   try {
     if (forgotten) await client.call('revive_sessions', { sessions: [session] })
     // By this a clone that is used later is recognised as one of the repository.
-    if (commit !== null && travellingIdentity(project.key) !== null)
+    if (commit !== null && project.key === repository?.key)
       await client.call('repository_commits', { repository: project.key, commits: [commit] })
     const sent = await sendSession({
       client,
