@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import type { Call } from '../api/index.ts'
 import type { DaemonStatus } from '../api/operations/daemon.ts'
+import type { ProjectView } from '../daemon/project-views.ts'
 import { formatDateTime } from '../domain/dates.ts'
 import type { Project } from '../domain/project.ts'
 import { errorMessage } from '../lib/errors.ts'
@@ -16,6 +17,7 @@ import {
   estimateCost,
   type PlannedSession,
   planBackfill,
+  projectHomes,
   SKIP_REASONS,
   type SkippedSession,
   type SkipReason,
@@ -57,9 +59,9 @@ const EXIT_INTERRUPTED = 130
 /** `--dry-run`: starts no daemon. Resolves with the exit code. */
 export async function previewBackfill(request: BackfillRequest, cli: Cli): Promise<number> {
   const { values: settings } = loadSettings(cli.paths.dataDir, cli.env)
-  const survey = await surveyFiles(request, settings, cli)
+  const { survey, projects } = await surveyFiles(request, settings, cli)
   const status = await fetchDaemonStatus(cli.paths)
-  const plan = await withMemory(cli, (call) => planSessions(survey, request, call, cli))
+  const plan = await withMemory(cli, (call) => planSessions(survey, projects, request, call, cli))
   const view = backfillView(plan, status ?? (await configuredObserver(cli)), request, settings)
   printPreview(view, cli)
   return plan.problems.length > 0 ? EXIT_FAILED : 0
@@ -68,14 +70,15 @@ export async function previewBackfill(request: BackfillRequest, cli: Cli): Promi
 /** Resolves with the exit code. */
 export async function backfill(request: BackfillRequest, cli: Cli): Promise<number> {
   const { values: settings } = loadSettings(cli.paths.dataDir, cli.env)
-  const survey = await surveyFiles(request, settings, cli)
+  const { survey, projects } = await surveyFiles(request, settings, cli)
   return await withDaemon(cli, async (client) => {
-    const plan = await planSessions(survey, request, (name, ...args) => client.call(name, ...args), cli)
+    const plan = await planSessions(survey, projects, request, (name, ...args) => client.call(name, ...args), cli)
     const { status } = await client.call('status')
     const view = backfillView(plan, status, request, settings)
     if (!(await confirmCost(view, request, cli))) return EXIT_FAILED
     const result = await runPlan(plan, settings, cli)
-    printResult(cli, { dryRun: false, ...result, skipped: view.skipped, problems: view.problems }, () =>
+    const { skipped, threads, problems } = view
+    printResult(cli, { dryRun: false, ...result, skipped, threads, problems }, () =>
       backfillResultLines(result, view, cli.display()),
     )
     const isComplete = result.failed.length + view.problems.length + result.left === 0 && result.error === null
@@ -87,23 +90,28 @@ async function surveyFiles(
   { files, since, clients }: BackfillRequest,
   settings: Settings,
   cli: Cli,
-): Promise<TranscriptSurvey> {
+): Promise<{ survey: TranscriptSurvey; projects: ProjectView[] }> {
+  const { projects } = await withMemory(cli, (call) => call('projects'))
   const named = files.length > 0
   const found = named ? namedTranscripts(files) : findAllTranscripts({ env: cli.env, home: homedir() }, clients)
+  const known = projects.flatMap(({ key, merged }) => [key, ...merged])
   const progress = (done: SurveyProgress) => cli.progress(surveyProgressLine(done))
-  return await surveyTranscripts(found, { settings, since, named, progress }).finally(() => cli.progress(''))
+  const survey = await surveyTranscripts(found, { settings, since, named, known, progress }).finally(() =>
+    cli.progress(''),
+  )
+  return { survey, projects }
 }
 
 async function planSessions(
   survey: TranscriptSurvey,
+  projects: readonly ProjectView[],
   { project, forgotten }: BackfillRequest,
   call: Call,
   cli: Cli,
 ): Promise<BackfillPlan> {
-  const known = project === null ? [] : (await call('projects')).projects
   return await planBackfill(survey, {
     project,
-    places: known.flatMap(({ key, name, merged }) => (key === project || name === project ? merged : [])),
+    projects,
     forgotten,
     now: cli.display().now,
     dataDir: cli.paths.dataDir,
@@ -119,7 +127,7 @@ async function configuredObserver(cli: Cli) {
 }
 
 function backfillView(
-  { sessions, skipped, problems, badLines }: BackfillPlan,
+  { sessions, skipped, threads, problems, badLines }: BackfillPlan,
   { provider, model }: Pick<DaemonStatus, 'provider' | 'model'>,
   { since }: BackfillRequest,
   settings: Settings,
@@ -128,6 +136,7 @@ function backfillView(
     since,
     projects: sessionsByProject(sessions),
     skipped: countSkipped(skipped),
+    threads,
     problems,
     badLines,
     observer: { provider, model },
@@ -165,8 +174,13 @@ async function runPlan(plan: BackfillPlan, settings: Settings, cli: Cli) {
     else if (!cli.json) cli.printStderr(line)
   })
   const error = await withStopSignal(cli, (stop) => runWithReconnects(progress, { settings, stop, onProgress }, cli))
+  // Of a clone that was new, the daemon has decided in the meantime to which repository it belongs.
+  const homes = projectHomes((await withMemory(cli, (call) => call('projects'))).projects)
   return {
-    sessions: progress.done,
+    sessions: progress.done.length,
+    projects: sessionsByProject(
+      progress.done.map((session) => ({ ...session, project: homes.get(session.project.key) ?? session.project })),
+    ),
     toolUses: progress.toolUses,
     events: progress.fresh,
     observations: progress.observations,
@@ -186,12 +200,12 @@ async function runWithReconnects(
   cli: Cli,
 ): Promise<unknown> {
   let lost = 0
-  for (let finished = 0; ; finished = progress.done + progress.failed.length) {
+  for (let finished = 0; ; finished = progress.done.length + progress.failed.length) {
     try {
       await withDaemon(cli, (client) => runBackfill(progress, { ...options, client }))
       return null
     } catch (error) {
-      lost = progress.done + progress.failed.length > finished ? 1 : lost + 1
+      lost = progress.done.length + progress.failed.length > finished ? 1 : lost + 1
       if (!isDaemonGone(error) || lost >= MAX_LOST_CONNECTIONS || options.stop.aborted) return error
     }
   }
@@ -215,8 +229,8 @@ async function withStopSignal<T>(cli: Cli, run: (stop: AbortSignal) => Promise<T
   }
 }
 
-/** `--json` lists all problems. */
-const SHOWN_PROBLEMS = 10
+/** Of subagents' threads, and of problems. */
+const SHOWN_LINES = 10
 
 /** The last used project comes first, because the sessions are sorted. */
 function sessionsByProject(sessions: readonly PlannedSession[]) {
@@ -248,6 +262,16 @@ function backfillPreviewLines(view: BackfillView, display: Display): string[] {
 
 function backfillEstimateLines(view: BackfillView, display: Display): string[] {
   const { projects, estimate } = view
+  const sessions = projects.reduce((sum, project) => sum + project.sessions, 0)
+  const toolUses = projects.reduce((sum, project) => sum + project.toolUses, 0)
+  return [
+    ...projectLines(projects, display),
+    display.style.bold(`${pluralize(sessions, 'session')}, ${pluralize(toolUses, 'tool use')}`),
+    ...(estimate === null ? [] : ['', costText(view, estimate)]),
+  ]
+}
+
+function projectLines(projects: BackfillView['projects'], display: Display): string[] {
   const rows = projects.map(({ name, sessions, toolUses, from, to }) => [
     name,
     String(sessions),
@@ -256,13 +280,7 @@ function backfillEstimateLines(view: BackfillView, display: Display): string[] {
     formatDateTime(to),
   ])
   const columns = [cutColumn('project'), rightColumn('sessions'), rightColumn('tool uses'), 'from', 'to']
-  const sessions = projects.reduce((sum, project) => sum + project.sessions, 0)
-  const toolUses = projects.reduce((sum, project) => sum + project.toolUses, 0)
-  return [
-    ...tableLines(columns, rows, display),
-    display.style.bold(`${pluralize(sessions, 'session')}, ${pluralize(toolUses, 'tool use')}`),
-    ...(estimate === null ? [] : ['', costText(view, estimate)]),
-  ]
+  return tableLines(columns, rows, display)
 }
 
 function costText({ observer: { provider, model }, budget }: BackfillView, { tokens, cost }: CostEstimate): string {
@@ -273,19 +291,27 @@ function costText({ observer: { provider, model }, budget }: BackfillView, { tok
   return `${estimate}, about ${formatMoney(cost)}${overBudget}`
 }
 
-function skippedLines({ skipped, problems, badLines }: BackfillView, { style }: Display): string[] {
+function skippedLines({ skipped, threads, problems, badLines }: BackfillView, { style }: Display): string[] {
   const reasons = (Object.keys(SKIP_REASONS) as SkipReason[]).flatMap((reason) => {
     const count = skipped[reason]
     return count === undefined ? [] : [`  skipped: ${pluralize(count, 'session')}, ${SKIP_REASONS[reason]}`]
   })
   const bad = badLines > 0 ? [`  skipped: ${pluralize(badLines, 'line')} that cannot be read or were truncated`] : []
-  const more = problems.length - SHOWN_PROBLEMS
-  const warnings = [
-    ...problems.slice(0, SHOWN_PROBLEMS).map(({ file, reason }) => `! ${terminalSafe(file)}: ${terminalSafe(reason)}`),
-    ...(more > 0 ? [`! and ${more} more`] : []),
-  ]
-  const lines = [...[...reasons, ...bad].map(style.dim), ...warnings.map(style.yellow)]
+  const subagents = shortList(
+    threads.map(({ file, session }) => `  skipped: ${terminalSafe(`subagent's thread of ${session}: ${file}`)}`),
+    "subagents' threads",
+  )
+  const warnings = shortList(
+    problems.map(({ file, reason }) => `! ${terminalSafe(`${file}: ${reason}`)}`),
+    'problems',
+  )
+  const lines = [...[...reasons, ...bad, ...subagents].map(style.dim), ...warnings.map(style.yellow)]
   return lines.length === 0 ? [] : ['', ...lines]
+}
+
+function shortList(lines: readonly string[], what: string): string[] {
+  const more = lines.length - SHOWN_LINES
+  return more > 0 ? [...lines.slice(0, SHOWN_LINES), `  and ${more} more ${what} (--json lists all)`] : [...lines]
 }
 
 function backfillResultLines(result: BackfillResult, view: BackfillView, display: Display): string[] {
@@ -297,6 +323,7 @@ function backfillResultLines(result: BackfillResult, view: BackfillView, display
     isEmpty
       ? `Nothing new to read${sinceText(view)}`
       : `${green('✓')} ${bold(`${pluralize(sessions, 'session')} read`)}: ${counts}`,
+    ...(sessions === 0 ? [] : ['', ...projectLines(result.projects, display)]),
     ...failed.map(({ session, reason }) => yellow(`! session ${terminalSafe(session)}: ${terminalSafe(reason)}`)),
     ...(error === null ? [] : [yellow(`! ${terminalSafe(error)}`)]),
     ...(left === 0 ? [] : [`${pluralize(left, 'session')} left; run the same command again to continue`]),
@@ -317,7 +344,7 @@ function backfillProgressLine(
   total: { sessions: number; toolUses: number },
   elapsedMs: number,
 ): string {
-  const finished = done + failed.length
+  const finished = done.length + failed.length
   // Each session counts like one more tool use, for its summary.
   const [part, whole] = [toolUses + finished, total.toolUses + total.sessions]
   const state = waiting === null ? remainingText(part, whole, elapsedMs) : `, waiting: ${terminalSafe(waiting)}`

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Dir } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { claimedRepository } from '../domain/repository.ts'
+import { COMMIT_ID, claimedRepository } from '../domain/repository.ts'
 import { MemError } from '../lib/errors.ts'
 import { isMissingFile, readFileStart, readRegularFile, readRegularFileEnd } from '../lib/files.ts'
 
@@ -25,8 +25,6 @@ const MAX_OF_SOURCE = 50
 /** Commits of a repository that are compared with others. */
 const MAX_COMMITS = 150
 
-/** Of a commit, in a repository with SHA-1 or SHA-256. */
-const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 /** What git writes where there is no commit. */
 const NO_COMMIT = /^0+$/
 

@@ -9,6 +9,7 @@ import { isDaemonGone, newBackfillProgress, runBackfill, sendSession } from '../
 import { surveyTranscripts } from '../../src/transfer/backfill/survey.ts'
 import { findTranscripts } from '../../src/transfer/transcripts/claude-code.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
+import { git, repository } from '../support/repository.ts'
 import { DAY_MS, TranscriptFixture } from '../transfer/backfill/fixture.ts'
 import { Program } from './program.ts'
 
@@ -142,6 +143,38 @@ describe('backfill', () => {
     expect((await run('backfill', '--since', 'soon')).stderr).toContain('--since "soon" is not a date')
   })
 
+  it('files sessions of worktrees that are gone with their clone, and not with a directory that only claims to be one', async () => {
+    const clone = (name: string) => {
+      const directory = repository(past.work(name))
+      git(directory, 'remote', 'add', 'origin', 'https://github.com/acme/shop.git')
+      return directory
+    }
+    const commit = git(clone('shop'), 'rev-parse', 'HEAD').trim()
+    clone('archive')
+    const remote = { repository_url: 'git@github.com:acme/shop.git', commit_hash: commit }
+    const rollout = (session: string, meta: object) => {
+      const line = (type: string, payload: object) =>
+        JSON.stringify({ timestamp: new Date(ago(1)).toISOString(), type, payload })
+      const cwd = `/no/such/.codex/worktrees/${session}/shop`
+      const lines = [
+        line('session_meta', { id: session, session_id: session, cwd, git: remote, ...meta }),
+        line('event_msg', { type: 'user_message', message: 'mend the login' }),
+      ]
+      return past.write(session, `${lines.join('\n')}\n`)
+    }
+    const thread = rollout('review', { thread_source: 'subagent', parent_thread_id: 'one' })
+    await json('backfill', rollout('one', {}), rollout('two', {}))
+    const files = [past.session('live', ago(1), [turn]), past.session('other', ago(1), [turn], 'archive'), thread]
+    const { stdout } = await run('backfill', ...files)
+    expect(stdout).toMatch(/^✓ 2 sessions read: 6 tool uses.*\n\nproject +sessions .*\n(?:shop|archive) +1 /)
+    expect(stdout).toContain(`  skipped: subagent's thread of one: ${thread}`)
+    const { projects } = await json('projects')
+    expect(projects.map(({ key, sessions }: { key: string; sessions: number }) => [key, sessions]).sort()).toEqual([
+      [`git:${join(past.work('archive'), '.git')}`, 1],
+      ['repo:github.com/acme/shop', 3],
+    ])
+  })
+
   it('reads a transcript that is larger than the heap', async () => {
     // 34 MB of text do not fit into this heap.
     past.session('huge', ago(1), new Array(7).fill({ prompt: 'look', tools: 20, output: 120_000 }))
@@ -191,7 +224,7 @@ describe('backfill.interrupted', () => {
     const progress = newBackfillProgress((await planSessions(client)).sessions)
     const stop = new AbortController()
     await runBackfill(progress, { client, settings, stop: stop.signal, onProgress: () => stop.abort() })
-    expect(progress).toMatchObject({ done: 4, failed: [] })
+    expect([progress.done.length, progress.failed]).toEqual([4, []])
     expect(progress.left.map(({ session }) => session)).toEqual(['b', 'a'])
     expect((await finish(client)).map(({ begun }) => begun)).toEqual([false, false])
     client.close()
@@ -217,7 +250,7 @@ describe('backfill.interrupted', () => {
     const progress = newBackfillProgress((await planSessions(client)).sessions)
     const lost = runBackfill(progress, { client, settings, stop: never, onProgress: () => undefined })
     await expect(lost).rejects.toSatisfy(isDaemonGone)
-    expect(progress.left.length + progress.done).toBe(sessions.length)
+    expect(progress.left.length + progress.done.length).toBe(sessions.length)
     expect(await json('backfill', '--since', '2026-01-01')).toMatchObject({ failed: [], left: 0, error: null })
     expect(await memoryOf(sessions)).toEqual(await whole())
   })

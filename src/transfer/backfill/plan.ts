@@ -1,9 +1,9 @@
 /** Which past sessions a backfill sends, in which order, why the others are skipped, and what it would cost. */
 
 import type { TranscriptEnd, TranscriptImportState } from '../../domain/event.ts'
-import { isExcluded } from '../../domain/project.ts'
+import { isExcluded, type Project } from '../../domain/project.ts'
 import type { TranscriptProblem } from '../transcripts/reader.ts'
-import type { SurveyedSession, TranscriptSurvey } from './survey.ts'
+import type { SubagentThread, SurveyedSession, TranscriptSurvey } from './survey.ts'
 
 export const SKIP_REASONS = {
   hooks: 'reported by hooks',
@@ -34,17 +34,22 @@ export interface BackfillPlan {
   /** Newest first. */
   sessions: PlannedSession[]
   skipped: SkippedSession[]
+  /** Files that are not read: the session that started the subagent has its task and result. */
+  threads: SubagentThread[]
   problems: TranscriptProblem[]
   badLines: number
 }
+
+/** `merged`: keys of directories that belong to it. */
+type ProjectWithPlaces = Project & { merged: readonly string[] }
 
 export interface BackfillPlanOptions {
   now: number
   dataDir: string
   /** A key or a name; null: all. */
   project: string | null
-  /** Keys of the directories of that project: a repository has another name and key than its clones. */
-  places?: readonly string[]
+  /** Projects of the memory. */
+  projects?: readonly ProjectWithPlaces[]
   /** Read sessions that the user erased. */
   forgotten: boolean
   reported(sessions: readonly TranscriptEnd[]): Promise<readonly TranscriptImportState[]>
@@ -55,15 +60,17 @@ const STILL_OPEN_MS = 10 * 60_000
 /** Sessions per `reported` request. */
 const REPORTED_BATCH = 500
 
-export async function planBackfill(
-  { sessions, problems, badLines }: TranscriptSurvey,
-  options: BackfillPlanOptions,
-): Promise<BackfillPlan> {
-  const { project, places = [] } = options
-  const inProject = ({ project: { key, name } }: SurveyedSession) =>
-    project === null || key === project || name === project || places.includes(key)
+export async function planBackfill(survey: TranscriptSurvey, options: BackfillPlanOptions): Promise<BackfillPlan> {
+  const { project: given, projects = [] } = options
+  const homes = projectHomes(projects)
+  const wanted = given === null ? null : (homes.get(given)?.key ?? given)
+  const sessions = survey.sessions.flatMap((session) => {
+    const project = homes.get(session.project.key) ?? session.project
+    const isWanted = wanted === null || [project.key, project.name, session.project.name].includes(wanted)
+    return isWanted ? [{ ...session, project }] : []
+  })
   // A session in two files is read from the one that has more of it.
-  const unique = longestByKey(sessions.filter(inProject), ({ session }) => session).sort(
+  const unique = longestByKey(sessions, ({ session }) => session).sort(
     (a, b) => b.to - a.to || (a.session < b.session ? -1 : 1),
   )
   const known = await findReported(unique, options)
@@ -71,7 +78,9 @@ export async function planBackfill(
   const copies = findCopies(unique.filter(({ session }) => known.get(session)?.hooks !== true))
   const erased = new Set(unique.filter(({ session }) => known.get(session)?.forgotten === true).map(beginning))
   erased.delete(null)
-  const plan: BackfillPlan = { sessions: [], skipped: [], problems, badLines }
+  const { problems, badLines } = survey
+  const threads = wanted === null ? survey.threads : []
+  const plan: BackfillPlan = { sessions: [], skipped: [], threads, problems, badLines }
   for (const session of unique) {
     const before = known.get(session.session)
     // A session that was resumed from an erased one begins with a copy of it.
@@ -82,6 +91,11 @@ export async function planBackfill(
     else plan.skipped.push({ session: session.session, file: session.file, reason })
   }
   return plan
+}
+
+/** The project to which each key belongs. */
+export function projectHomes(projects: readonly ProjectWithPlaces[]): Map<string, Project> {
+  return new Map(projects.flatMap(({ key, name, merged }) => [key, ...merged].map((place) => [place, { key, name }])))
 }
 
 function reasonToSkip(

@@ -18,7 +18,7 @@ const SESSIONS_AT_ONCE = 4
 export interface BackfillProgress {
   /** Sessions to send, or to send again; newest first. */
   left: PlannedSession[]
-  done: number
+  done: PlannedSession[]
   failed: { session: string; file: string; reason: string }[]
   /** Acknowledged tool uses, including those that were already known. */
   toolUses: number
@@ -33,7 +33,7 @@ export interface BackfillProgress {
 export function newBackfillProgress(sessions: readonly PlannedSession[]): BackfillProgress {
   return {
     left: [...sessions],
-    done: 0,
+    done: [],
     failed: [],
     toolUses: 0,
     fresh: 0,
@@ -71,15 +71,19 @@ async function backfillSession(
   { client, settings, onProgress }: BackfillOptions,
   aborted: AbortController,
 ): Promise<void> {
-  const { session, file, forgotten, client: clientName } = planned
+  const { session, file, forgotten, client: clientName, project, cwd, repository, commit } = planned
   let toolUses = 0
   try {
     if (forgotten) await client.call('revive_sessions', { sessions: [session] })
+    // By this a clone that is used later is recognised as one of the repository.
+    if (commit !== null && project.key === repository?.key)
+      await client.call('repository_commits', { repository: project.key, commits: [commit] })
     const sent = await sendSession({
       client,
       clientName,
       file,
       session,
+      filed: { project, cwd },
       settings,
       signal: aborted.signal,
       acked: ({ kind }) => {
@@ -94,7 +98,7 @@ async function backfillSession(
         onProgress(progress)
       },
     })
-    progress.done += 1
+    progress.done.push(planned)
     progress.waiting = null
     progress.fresh += sent.fresh
     progress.observations += sent.observations
@@ -141,6 +145,8 @@ interface SendSessionOptions extends Pick<BackfillOptions, 'client' | 'settings'
   clientName?: string
   file: string
   session: string
+  /** As in `TranscriptOptions`. */
+  filed?: NonNullable<TranscriptOptions['filed']>
   /** Called for each acknowledged event. */
   acked?: (event: MemoryEvent) => void
   /** Called with the reason while the observer does not answer. */
@@ -154,13 +160,14 @@ type SentSession = Pick<BackfillProgress, 'fresh' | 'observations' | 'summaries'
 
 /** Resolves when the session is observed, summarised and closed. */
 export async function sendSession(options: SendSessionOptions): Promise<SentSession> {
-  const { session, file, clientName, settings, signal } = options
+  const { session, file, clientName, filed, settings, signal } = options
   const window = new SendWindow(options)
   let turns = 0
   let messages = 0
   for await (const event of readTranscriptEvents(file, {
     settings,
     ...(clientName === undefined ? {} : { client: clientName }),
+    ...(filed === undefined ? {} : { filed }),
   })) {
     if (event.session !== session) continue
     signal.throwIfAborted()

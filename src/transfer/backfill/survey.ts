@@ -6,21 +6,21 @@
 import { basename } from 'node:path'
 import { isCountedId, transcriptEndId } from '../../domain/event.ts'
 import { MAX_ID_CHARS } from '../../domain/event-names.ts'
-import { isExcluded, type Project, projectOfDirectory } from '../../domain/project.ts'
+import { COMMIT_ID, repositoryKeyOf } from '../../domain/repository.ts'
 import type { TranscriptEntry } from '../../domain/transcript-entry.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { dropOldest, entryLineId, MAX_OPEN_CALLS } from '../transcripts/index.ts'
 import { type FoundTranscripts, type TranscriptProblem, unreadableReason } from '../transcripts/reader.ts'
 import { transcriptReader } from '../transcripts/readers.ts'
+import { type FiledSession, fileSessions, type SessionPlaces } from './filing.ts'
 
-export interface SurveyedSession {
+interface TalliedSession extends SessionPlaces {
   session: string
   /** Whose transcript it is, as in `--client`. */
   client: string
   file: string
-  project: Project
-  cwd: string
-  excluded: boolean
+  /** Of the repository when the session began, where the client recorded it. */
+  commit: string | null
   /** Epoch ms of its first and last line. */
   from: number
   to: number
@@ -33,8 +33,18 @@ export interface SurveyedSession {
   end: string
 }
 
+export type SurveyedSession = TalliedSession & FiledSession
+
+/** A file with nothing but the work of a subagent. Its session has the task and the result. */
+export interface SubagentThread {
+  file: string
+  /** That of the agent that started it. */
+  session: string
+}
+
 export interface TranscriptSurvey {
   sessions: SurveyedSession[]
+  threads: SubagentThread[]
   problems: TranscriptProblem[]
   /** Lines that were skipped: not JSON, truncated, or too long. */
   badLines: number
@@ -46,6 +56,8 @@ interface SurveyOptions {
   since: number | null
   /** The user named the files: a file without a session is then reported. */
   named: boolean
+  /** Keys of projects and directories that the memory knows. */
+  known?: readonly string[]
   progress?: (progress: SurveyProgress) => void
 }
 
@@ -57,22 +69,24 @@ export interface SurveyProgress {
 }
 
 export async function surveyTranscripts(found: FoundTranscripts, options: SurveyOptions): Promise<TranscriptSurvey> {
-  const { settings, since, named, progress } = options
+  const { settings, since, named, known = [], progress } = options
   const files = found.files.filter(({ changedAt }) => since === null || changedAt >= since)
-  const result: TranscriptSurvey = { sessions: [], problems: [...found.problems], badLines: 0 }
+  const tallied: TalliedSession[] = []
+  const result: TranscriptSurvey = { sessions: [], threads: [], problems: [...found.problems], badLines: 0 }
   const ofBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   const done: SurveyProgress = { files: 0, ofFiles: files.length, bytes: 0, ofBytes }
   for (const { client, file, bytes } of files) {
     const before = done.bytes
     try {
-      const { sessions, lines, badLines } = await scanTranscript(client, file, settings, (chars) => {
+      const { sessions, threads, lines, badLines } = await scanTranscript(client, file, settings, (chars) => {
         done.bytes = Math.min(before + bytes, done.bytes + chars)
         progress?.(done)
       })
       result.badLines += badLines
-      const reason = noSessionReason(sessions.length, lines, badLines, named)
+      const reason = noSessionReason(sessions.length + threads.length, lines, badLines, named)
       if (reason !== null) result.problems.push({ file, reason })
-      result.sessions.push(...sessions.filter(({ to }) => since === null || to >= since))
+      tallied.push(...sessions.filter(({ to }) => since === null || to >= since))
+      result.threads.push(...threads)
     } catch (error) {
       result.problems.push({ file, reason: unreadableReason(error) })
     }
@@ -80,6 +94,8 @@ export async function surveyTranscripts(found: FoundTranscripts, options: Survey
     done.bytes = before + bytes
     progress?.(done)
   }
+  const filed = fileSessions(tallied, { known, excluded: settings.CLAUDE_MEM_EXCLUDED_PROJECTS })
+  result.sessions = filed.flatMap((places, i) => (tallied[i] === undefined ? [] : { ...tallied[i], ...places }))
   return result
 }
 
@@ -93,13 +109,16 @@ function noSessionReason(sessions: number, lines: number, badLines: number, name
 /** A client writes one session per file, or two after a resume; no client's file has more than this. */
 const MAX_SESSIONS = 1_000
 
+/** Directories of a session that are counted; no session moves to more. */
+const MAX_DIRECTORIES = 256
+
 /** Throws file system errors. `onRead` is called with the number of characters of each line. */
 async function scanTranscript(
   client: string,
   file: string,
   settings: SurveyOptions['settings'],
   onRead: (chars: number) => void,
-): Promise<{ sessions: SurveyedSession[]; lines: number; badLines: number }> {
+): Promise<{ sessions: TalliedSession[]; threads: SubagentThread[]; lines: number; badLines: number }> {
   const tallies = new Map<string, SessionTally>()
   let lines = 0
   let badLines = 0
@@ -116,7 +135,13 @@ async function scanTranscript(
     tallies.set(session, tally)
     tally.add(entry)
   }
-  return { sessions: [...tallies.values()].flatMap((tally) => tally.result() ?? []), lines, badLines }
+  const all = [...tallies.values()]
+  return {
+    sessions: all.flatMap((tally) => tally.result() ?? []),
+    threads: all.flatMap(({ startedBy }) => (startedBy === null ? [] : { file, session: startedBy })),
+    lines,
+    badLines,
+  }
 }
 
 class SessionTally {
@@ -125,6 +150,11 @@ class SessionTally {
   readonly #file: string
   readonly #settings: SurveyOptions['settings']
   readonly #open = new Map<string, string>()
+  readonly #directories = new Map<string, number>()
+  #repository: SessionPlaces['repository'] = null
+  #commit: string | null = null
+  #subagentOf: string | null = null
+  #isMain = false
   #from: number | null = null
   #to = 0
   #cwd: string | null = null
@@ -145,13 +175,27 @@ class SessionTally {
       this.#from ??= entry.at
       this.#to = Math.max(this.#to, entry.at)
     }
-    if (!entry.sidechain) {
-      this.#cwd = entry.cwd ?? this.#cwd
+    if (entry.kind === 'session_meta') {
+      const key = entry.remote === null ? null : repositoryKeyOf(entry.remote)
+      this.#repository = key === null || entry.cwd === null ? null : { key, directory: entry.cwd }
+      this.#commit = COMMIT_ID.test(entry.commit ?? '') ? entry.commit : null
+      this.#subagentOf = entry.subagentOf
+    } else if (!entry.sidechain) {
+      this.#isMain = true
+      this.#addDirectory(entry.cwd)
       this.#lastLine = entryLineId(entry)
       if (entry.kind === 'prompt') this.#prompts += 1
     }
     if (entry.kind === 'assistant') for (const { id, tool } of entry.calls) if (id !== null) this.#call(id, tool)
     if (entry.kind === 'results') for (const { id } of entry.results) this.#result(id)
+  }
+
+  #addDirectory(cwd: string | null): void {
+    this.#cwd = cwd ?? this.#cwd
+    if (this.#cwd === null) return
+    const entries = this.#directories.get(this.#cwd)
+    if (entries === undefined && this.#directories.size >= MAX_DIRECTORIES) return
+    this.#directories.set(this.#cwd, (entries ?? 0) + 1)
   }
 
   #call(id: string, tool: string): void {
@@ -167,18 +211,21 @@ class SessionTally {
     if (!this.#settings.CLAUDE_MEM_SKIP_TOOLS.includes(tool)) this.#toolUses += 1
   }
 
-  /** Null for a session without any timestamp. */
-  result(): SurveyedSession | null {
-    if (this.#from === null) return null
-    const cwd = this.#cwd ?? '/'
-    const project = projectOfDirectory(cwd)
+  /** The session that started the subagent whose thread this is; null if it is a session of the user. */
+  get startedBy(): string | null {
+    return this.#subagentOf ?? (this.#isMain ? null : this.#session)
+  }
+
+  /** Null for the thread of a subagent, and for a session without any timestamp. */
+  result(): TalliedSession | null {
+    if (this.#from === null || this.startedBy !== null) return null
     return {
       session: this.#session,
       client: this.#client,
       file: this.#file,
-      project,
-      cwd,
-      excluded: isExcluded(cwd, project, this.#settings.CLAUDE_MEM_EXCLUDED_PROJECTS),
+      directories: this.#directories,
+      repository: this.#repository,
+      commit: this.#commit,
       from: this.#from,
       to: this.#to,
       prompts: this.#prompts,

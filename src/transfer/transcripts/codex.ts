@@ -1,8 +1,8 @@
 /**
  * The transcripts of Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-<time>-<session>.jsonl`, lines with `timestamp`, `type`
  * and `payload`. What happened is in `item_completed` events, with exit codes and diffs; versions before them have messages
- * as events, and tool calls with their outputs as `response_item`. A subagent has a file of its own, which is not read: its
- * parent's has the task and the result.
+ * as events, and tool calls with their outputs as `response_item`. A subagent has a file of its own, of which only the first
+ * line is read: its parent's has the task and the result.
  */
 import { join } from 'node:path'
 import {
@@ -79,33 +79,45 @@ class CodexLines {
   /** Calls and messages that an `item_completed` has told. */
   readonly #told = new Set<string>()
 
-  /** A resumed session repeats its first line. */
-  #readMeta(meta: Fields): void {
+  /** A resumed session repeats its first line, and a subagent that knows what its parent knows has a copy of its parent's. */
+  #readMeta(meta: Fields, headOf: (session: string) => TranscriptEntryHead): TranscriptEntry | null {
     const id = nonEmptyString(meta.id)
     const session = nonEmptyString(meta.session_id) ?? id
-    const source = nonEmptyString(meta.thread_source)
-    this.#isSubagent = (id !== null && session !== id) || (source !== null && source !== 'user')
-    this.#session ??= session
-    this.#cwd ??= nonEmptyString(meta.cwd)
+    if (this.#session !== null || session === null) return null
+    const thread = nonEmptyString(meta.thread_source) ?? 'user'
+    this.#isSubagent =
+      (id !== null && session !== id) || thread !== 'user' || fieldsOrEmpty(meta.source).subagent !== undefined
+    this.#session = session
+    this.#cwd = nonEmptyString(meta.cwd)
+    const git = fieldsOrEmpty(meta.git)
+    return {
+      ...headOf(session),
+      kind: 'session_meta',
+      remote: nonEmptyString(git.repository_url),
+      commit: nonEmptyString(git.commit_hash),
+      subagentOf: this.#isSubagent ? (nonEmptyString(meta.parent_thread_id) ?? session) : null,
+    }
   }
 
   *entries({ timestamp, type, payload }: Fields, line: number): Generator<TranscriptEntry> {
     const fields = fieldsOrEmpty(payload)
-    if (type === 'session_meta') this.#readMeta(fields)
-    if (type === 'turn_context') this.#cwd = nonEmptyString(fields.cwd) ?? this.#cwd
-    if (this.#isSubagent || this.#session === null) return
-    this.#turn = nonEmptyString(fields.turn_id) ?? this.#turn
     const at = Date.parse(nonEmptyString(timestamp) ?? '')
-    const head: TranscriptEntryHead = {
-      session: this.#session,
-      uuid: `${this.#session}:${line}`,
+    const headOf = (session: string): TranscriptEntryHead => ({
+      session,
+      uuid: `${session}:${line}`,
       parent: null,
       at: at >= 0 ? at : null,
       cwd: this.#cwd,
       promptId: this.#turn,
       sidechain: false,
       agentId: null,
-    }
+    })
+    const meta = type === 'session_meta' ? this.#readMeta(fields, headOf) : null
+    if (meta !== null) yield meta
+    if (type === 'turn_context') this.#cwd = nonEmptyString(fields.cwd) ?? this.#cwd
+    if (this.#isSubagent || this.#session === null) return
+    this.#turn = nonEmptyString(fields.turn_id) ?? this.#turn
+    const head = headOf(this.#session)
     if (type === 'event_msg') yield* this.#event(head, fields)
     else if (type === 'response_item') yield* this.#responseItem(head, fields)
     else if (type === 'compacted') yield { ...head, kind: 'compact', trigger: 'auto' }
@@ -180,6 +192,11 @@ class CodexLines {
 
   /** What no `item_completed` told: older versions, and tools that have no item. */
   *#responseItem(head: TranscriptEntryHead, item: Fields): Generator<TranscriptEntry> {
+    if (item.type === 'agent_message') {
+      const text = contentText(item.content)
+      const heading = FINAL_ANSWER.exec(text)?.[0]
+      if (heading !== undefined) yield* this.#agentEnd(head, stringValue(item.author), text.slice(heading.length))
+    }
     const call = nonEmptyString(item.call_id)
     if (call === null) return
     if (item.type === 'function_call' || item.type === 'custom_tool_call' || item.type === 'local_shell_call') {
@@ -194,7 +211,8 @@ class CodexLines {
     this.#calls.delete(call)
     const response = outputValue(item.output)
     if (open.name === 'spawn_agent') {
-      const agent = nonEmptyString(jsonFields(response).agent_id) ?? call
+      const { agent_id, task_name } = jsonFields(response)
+      const agent = nonEmptyString(agent_id) ?? nonEmptyString(task_name) ?? call
       this.#agents.set(agent, { head, call, input: fieldsOrEmpty(open.input) })
       return
     }
@@ -212,6 +230,9 @@ class CodexLines {
 
 /** What the client itself puts in as the user. */
 const CLIENT_TEXT = /^\s*<(?:environment_context|user_instructions|permissions instructions|turn_aborted)>/
+
+/** Before the report of a subagent that is addressed by its task (seen with 0.147). */
+const FINAL_ANSWER = /^Message Type: FINAL_ANSWER\n(?:[^\n]*\n){0,4}?Payload:\n/
 
 const stringValue = (value: unknown): string => (typeof value === 'string' ? value : '')
 

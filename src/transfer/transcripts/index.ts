@@ -4,11 +4,11 @@
  * sessions; subagents may be inline or in separate files.
  *
  * - A tool use becomes an event when its result is read; one without a result was never reported.
- * - A turn ends if the main agent's last entry is text and a prompt or the end of the file follows. After an interrupt no
- *   Stop was reported.
+ * - A turn ends if the main agent's last entry is text and a prompt, a message of the client or the end of the file follows.
+ *   After an interrupt no Stop was reported.
  * - Sidechains are subagents: their prompts are not the user's, and their tool uses carry the agent.
  */
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { cleanEvent } from '../../domain/clean-event.ts'
 import { type Agent, type MemoryEvent, transcriptEndId, transcriptId, transcriptStartId } from '../../domain/event.ts'
@@ -46,6 +46,11 @@ export interface TranscriptOptions {
   client?: string
   /** The transcript's path, if it is not given as a file. */
   transcriptPath?: string | null
+  /**
+   * The project to which the session belongs wherever its events happened, and its main directory, where it counts as
+   * started. Without it each event has the project of its directory.
+   */
+  filed?: { project: Project; cwd: string }
   /** Called for each tool use with the tokens of the request that made it, if the transcript has them. */
   usage?: (usage: ToolUsage) => void
   skipped?: (line: number, reason: string) => void
@@ -104,8 +109,6 @@ class SessionReader {
   readonly #words = new TurnWords()
   #lastLine: string | number = 'unknown'
   #boundary = false
-  /** Of the first event. */
-  #project: Project | null = null
 
   /** `at`: time of the first entry. */
   constructor(session: string, at: number, options: TranscriptOptions) {
@@ -115,6 +118,7 @@ class SessionReader {
   }
 
   *events(entry: TranscriptEntry): Generator<MemoryEvent> {
+    if (entry.kind === 'session_meta') return
     if (!entry.sidechain) {
       // A prompt first ends the turn before it: that Stop has the time of the last entry.
       if (entry.kind !== 'prompt' || !this.#started) this.#at = entry.at ?? this.#at
@@ -123,7 +127,8 @@ class SessionReader {
     }
     if (!this.#started) {
       this.#started = true
-      yield* this.#event('SessionStart', { source: 'startup' }, transcriptStartId(this.#session))
+      const cwd = this.#options.filed?.cwd ?? this.#cwd
+      yield* this.#event('SessionStart', { source: 'startup', cwd }, transcriptStartId(this.#session))
     }
     if (entry.sidechain) {
       yield* this.#sidechain(entry)
@@ -133,13 +138,16 @@ class SessionReader {
       case 'prompt':
         yield* this.#endTurn()
         // Words of a turn that was interrupted.
-        this.#words.take(false)
+        if (entry.duringTurn !== true) this.#words.take(false)
         this.#promptId = entry.promptId
         this.#at = entry.at ?? this.#at
         yield* this.#event('UserPromptSubmit', { prompt: entry.text }, entryEventId('prompt', entry))
         return
       case 'interrupt':
         this.#lastMessage = null
+        return
+      case 'client_message':
+        yield* this.#endTurn()
         return
       case 'assistant':
         this.#recordMessage(entry)
@@ -266,8 +274,7 @@ class SessionReader {
     if (this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
     const event = this.#withWords(reading.event, words)
-    this.#project ??= event.project
-    yield withBoundedNames({ ...event, project: sessionProject(this.#project, event), id })
+    yield withBoundedNames({ ...event, project: this.#options.filed?.project ?? event.project, id })
   }
 
   #withWords(event: MemoryEvent, words: readonly string[]): MemoryEvent {
@@ -292,15 +299,6 @@ class SessionReader {
   #addPrivateAgent(agent: string | null): void {
     if (agent !== null) this.#privateAgents.add(agent)
   }
-}
-
-/**
- * The repository of a directory that is gone cannot be found: each folder that the session changed into would be a
- * project of its own. Inside of the directory of the session's first event it is the same project.
- */
-function sessionProject(first: Project, { project, cwd }: MemoryEvent): Project {
-  const isInside = first.key.startsWith('dir:') && /^[\\/]/.test(project.key.slice(first.key.length))
-  return isInside && project.key.startsWith(first.key) && !existsSync(cwd) ? first : project
 }
 
 const agentFields = (agent: Agent | null) => (agent === null ? {} : { agent_id: agent.id, agent_type: agent.type })

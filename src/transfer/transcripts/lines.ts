@@ -8,7 +8,9 @@ import {
   fieldsOrEmpty,
   nonEmptyString,
   parseTranscriptLine,
+  type QueueLine,
   type TranscriptEntry,
+  typedText,
 } from '../../domain/transcript-entry.ts'
 import { readFileChunks } from '../../lib/files.ts'
 
@@ -76,12 +78,67 @@ export async function* readEntries(
 }
 
 async function* parseLines(chunks: AsyncIterable<string>, onLine: OnLine): AsyncGenerator<TranscriptEntry> {
+  const queue = new PromptQueue()
   for await (const line of readLines(chunks)) {
     const { text } = line
     const entry = text === null || text.trim() === '' ? null : parseTranscriptLine(text)
     if (text === null) onLine(line, 'the line is too long')
     else onLine(line, entry === undefined ? 'the line is not JSON or is truncated' : null)
-    if (entry !== null && entry !== undefined) yield entry
+    if (entry === null || entry === undefined) continue
+    if (entry.kind === 'queue') yield* queue.change(entry)
+    else if (!queue.isRepeated(entry)) yield entry
+  }
+  yield* queue.rest()
+}
+
+/** More messages than a person types while an agent works; the oldest of a damaged file are dropped. */
+const MAX_QUEUED = 1_000
+
+/**
+ * Messages that the user typed while the agent worked. The client queues them. It either sends one later as a prompt of
+ * its own (`dequeue`), which is a line like any other, or hands it to the working agent (`remove`), of which older versions
+ * write nothing else. Each message counts once.
+ */
+class PromptQueue {
+  readonly #waiting: QueueLine[] = []
+  /** Texts handed over since the last prompt: a prompt with the same text is the same message. */
+  readonly #handedOver = new Set<string>()
+
+  /** Whether this is a prompt that was handed over already. */
+  isRepeated(entry: TranscriptEntry): boolean {
+    if (entry.kind !== 'prompt' || entry.sidechain) return false
+    const queued = this.#waiting.findIndex(({ text }) => text?.trim() === entry.text.trim())
+    if (queued >= 0) this.#waiting.splice(queued, 1)
+    const isSame = this.#handedOver.has(entry.text.trim())
+    this.#handedOver.clear()
+    return isSame
+  }
+
+  *change(line: QueueLine): Generator<TranscriptEntry> {
+    if (line.operation === 'enqueue') {
+      this.#waiting.push(line)
+      if (this.#waiting.length > MAX_QUEUED) this.#waiting.shift()
+    } else if (line.operation === 'remove' || line.operation === 'dequeue') {
+      const at = line.text === null ? 0 : this.#waiting.findIndex(({ text }) => text === line.text)
+      const [taken] = at < 0 ? [] : this.#waiting.splice(at, 1)
+      if (taken !== undefined && line.operation === 'remove') yield* this.#prompt(taken, line.at)
+    } else if (line.operation === 'popAll') {
+      // The user took all of them back to change them.
+      this.#waiting.length = 0
+    }
+  }
+
+  /** Those that were still waiting when the session ended. */
+  *rest(): Generator<TranscriptEntry> {
+    for (const line of this.#waiting) yield* this.#prompt(line, null)
+  }
+
+  *#prompt(line: QueueLine, at: number | null): Generator<TranscriptEntry> {
+    const text = typedText(line.text ?? '')
+    if (text === '') return
+    this.#handedOver.add(text)
+    const uuid = line.at === null ? null : `queued:${line.at}`
+    yield { ...line, kind: 'prompt', uuid, at, text, duringTurn: true }
   }
 }
 

@@ -82,7 +82,14 @@ export function namesIn(directory: string, found: FoundTranscripts): string[] {
 export function directoriesIn(directory: string, found: FoundTranscripts): string[] {
   return namesIn(directory, found)
     .map((name) => join(directory, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    .filter((path) => {
+      try {
+        return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+      } catch (error) {
+        found.problems.push({ file: path, reason: unreadableReason(error) })
+        return false
+      }
+    })
 }
 
 export function unreadableReason(error: unknown): string {

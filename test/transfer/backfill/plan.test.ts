@@ -62,8 +62,14 @@ describe('a plan', () => {
     expect(ids((await plan({ project: 'shop' })).sessions)).toEqual(['shop', 'old'])
     const [shop] = (await plan({ project: 'shop' })).sessions
     expect(ids((await plan({ project: shop?.project.key ?? '' })).sessions)).toEqual(['shop', 'old'])
-    const places = [shop?.project.key ?? '']
-    expect(ids((await plan({ project: 'repo:host/acme/web', places })).sessions)).toEqual(['shop', 'old'])
+    const projects = [{ key: 'repo:host/acme/web', name: 'web', merged: [shop?.project.key ?? ''] }]
+    for (const project of ['repo:host/acme/web', 'web', 'shop', shop?.project.key ?? '']) {
+      const { sessions } = await plan({ project, projects })
+      expect(sessions.map(({ session, project: { key } }) => [session, key])).toEqual([
+        ['shop', 'repo:host/acme/web'],
+        ['old', 'repo:host/acme/web'],
+      ])
+    }
   })
 
   it('skips known, open, excluded, empty and own sessions', async () => {
@@ -242,7 +248,7 @@ describe('bad transcripts', () => {
   })
 
   it('may be missing', async () => {
-    expect(await plan()).toEqual({ sessions: [], skipped: [], problems: [], badLines: 0 })
+    expect(await plan()).toEqual({ sessions: [], skipped: [], threads: [], problems: [], badLines: 0 })
   })
 })
 

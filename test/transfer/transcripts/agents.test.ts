@@ -153,6 +153,15 @@ describe('Codex', () => {
       item({ type: 'UserMessage', id: 'u', content: [{ text: 'look' }] }),
       ...call('spawn_agent', { message: 'find it' }, '{"agent_id":"a1"}', 'c1'),
       ...call('spawn_agent', { message: 'and that' }, '{"agent_id":"a2"}', 'c2'),
+      ...call('spawn_agent', { message: 'review it' }, '{"task_name":"/root/review"}', 'c4'),
+      ...['MESSAGE\nPayload:\nstill reading', 'FINAL_ANSWER\nSender: /root/review\nPayload:\nFine.\nShip it.'].map(
+        (text) =>
+          line('response_item', {
+            type: 'agent_message',
+            author: '/root/review',
+            content: [{ type: 'input_text', text: `Message Type: ${text}` }],
+          }),
+      ),
       ...call('wait_agent', { ids: ['a1'] }, '{"status":{"a1":{"completed":"It is in cart.ts."}}}', 'c3'),
       ...call('exec_command', { cmd: 'ls' }, 'a', 'functions.exec_command:0'),
       ...call('exec_command', { cmd: 'pwd' }, '/x', 'functions.exec_command:0'),
@@ -160,10 +169,14 @@ describe('Codex', () => {
     const { found } = await events(file, 'codex')
     const tasks = found.filter((event) => event.kind === 'tool_use' && event.tool === 'Task')
     expect(tasks).toMatchObject([
+      { id: 'c4', input: { prompt: 'review it' }, response: 'Fine.\nShip it.' },
       { id: 'c1', input: { prompt: 'find it' }, response: 'It is in cart.ts.' },
       { id: 'c2', input: { prompt: 'and that' }, response: '' },
     ])
-    expect(found.filter(({ kind }) => kind === 'subagent_end')).toMatchObject([{ lastMessage: 'It is in cart.ts.' }])
+    expect(found.filter(({ kind }) => kind === 'subagent_end')).toMatchObject([
+      { lastMessage: 'Fine.\nShip it.' },
+      { lastMessage: 'It is in cart.ts.' },
+    ])
     expect(found.flatMap((event) => (event.kind === 'tool_use' && event.tool === 'Bash' ? [event.input] : []))).toEqual(
       [{ command: 'ls' }, { command: 'pwd' }],
     )

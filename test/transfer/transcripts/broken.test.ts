@@ -42,17 +42,6 @@ async function read(text: readonly string[], options: Partial<TranscriptOptions>
 const kinds = (events: readonly MemoryEvent[]): string[] => events.map(({ kind }) => kind)
 
 describe('a transcript', () => {
-  it('of a directory that is gone stays one project in the folders that it changed into', async () => {
-    const inside = { cwd: '/no/such/shop/src' }
-    const beside = { cwd: '/no/such/shop-two' }
-    const texts = [
-      user('go', { cwd: '/no/such/shop' }),
-      ...[inside, beside].flatMap((place, i) => [call(`t${i}`, 'Bash', {}, place), result(`t${i}`, place)]),
-    ]
-    const keys = (await read(texts)).filter(({ kind }) => kind === 'tool_use').map(({ project }) => project.key)
-    expect(keys).toEqual(['dir:/no/such/shop', 'dir:/no/such/shop-two'])
-  })
-
   it('is read up to a line that is cut off', async () => {
     const skipped: number[] = []
     const cut = call('t2').slice(0, 90)
