@@ -12,7 +12,7 @@ import { ChaosModel, Clients } from './chaos/clients.ts'
 import { Killer, type Way } from './chaos/killer.ts'
 import { runScenarios } from './chaos/run-scenarios.ts'
 import { runTeamChaos } from './chaos/team.ts'
-import { judge, type Verdict } from './chaos/verdict.ts'
+import { judge, judgePassages, type Verdict } from './chaos/verdict.ts'
 import { freshSeed, Random } from './lib/random.ts'
 import { Progress, printNote, report, rounded } from './lib/report.ts'
 import {
@@ -84,7 +84,13 @@ async function main(): Promise<number> {
     const { clients, killer, spooled } = await wreck(sandbox, wanted, seed)
     await workOff(sandbox)
     const orphans = await leftovers(sandbox)
-    const verdict = judge(sandbox.paths.database, clients.log)
+    const events = judge(sandbox.paths.database, clients.log)
+    const passages = judgePassages(sandbox.paths.database)
+    const verdict: Verdict = {
+      ...events,
+      lost: [...events.lost, ...passages.lost],
+      duplicated: [...events.duplicated, ...passages.duplicated],
+    }
     explain(verdict, killer, clients)
     const reported = clients.log.filter((entry) => entry.reported).length
     report(
@@ -96,6 +102,7 @@ async function main(): Promise<number> {
         orphans: orphans.length,
         seed,
         events: reported,
+        passages: passages.stored,
         maybe: clients.log.length - reported,
         spooled,
         restarts: killer.starts,

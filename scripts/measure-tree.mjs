@@ -7,12 +7,13 @@
  *
  * Rules: imports between rooms follow `ROOMS`; a room is imported only through its `ENTRY_FILES`; the root of `src/` holds
  * no code; an exported name is declared once in `src/` and `machines/`; calls that Windows does not have are used only in the
- * files of scripts/platform-calls.mjs.
+ * files of scripts/platform-calls.mjs; patterns with lists of words are in `src/reading` (scripts/word-patterns.mjs).
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { platformCallProblems } from './platform-calls.mjs'
+import { wordPatternProblems } from './word-patterns.mjs'
 
 const root = process.argv.includes('--root')
   ? resolve(process.argv[process.argv.indexOf('--root') + 1])
@@ -157,17 +158,33 @@ export const ENTRY_FILES = {
     'search-thread.ts',
     'vectors/hnsw-index.ts',
   ],
+  reading: [
+    'declarations.ts',
+    'edits.ts',
+    'fields.ts',
+    'git.ts',
+    'output.ts',
+    'passages.ts',
+    'pieces.ts',
+    'prompt.ts',
+    'shell-syntax.ts',
+    'shell.ts',
+    'terms.ts',
+    'text.ts',
+    'tool-use.ts',
+    'words.ts',
+  ],
   observer: [
     'make-observer.ts',
     'model/chat.ts',
     'model/novelty.ts',
     'model/prompts.ts',
     'model/reply/index.ts',
-    'passages/index.ts',
+    'offline/index.ts',
+    'passage-filter.ts',
     'port.ts',
     'prices.ts',
     'provider-choice.ts',
-    'rules/index.ts',
   ],
   hook: [
     'client-session.ts',
@@ -272,6 +289,7 @@ for (const file of code) {
 }
 const notUnique = [...declared].filter(([, files]) => files.length > 1)
 problems.push(...platformCallProblems(new Map(code.map((file) => [file, texts.get(file)]))))
+problems.push(...wordPatternProblems(new Map(code.map((file) => [file, texts.get(file)]))))
 for (const [name, files] of notUnique) problems.push(`"${name}" is exported by ${files.join(' and ')}`)
 
 const folders = new Map()

@@ -31,6 +31,7 @@ describe('fuzz', () => {
     await h.supervisor.accept(eventOf(userPrompt(turn, 'go')))
     await h.supervisor.accept(eventOf(bash(turn, 't-1', 'ls', 'a.txt')))
     await h.supervisor.drain('the test')
+    await h.store.indexNext(100)
     await h.store.close()
     expect(checkStored(file)).toMatchObject({ problems: [], rows: { prompt: 1, sdk_sessions: 1, events: 2 } })
 

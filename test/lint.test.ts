@@ -47,6 +47,28 @@ describe('lint.arrows', () => {
   })
 })
 
+describe('lint.words', () => {
+  const LIST = 'const OPENING = /^(?:okay|sure|great|perfect|certainly|absolutely|of course|understood)\\b[!.,]/i\n'
+
+  test.each(['src/observer/new.ts', 'src/context/new.ts', 'src/search/new.ts', 'src/daemon/new.ts'])(
+    'a list of words in %s is reported',
+    async (file) => {
+      const { code, stderr } = await check({ [file]: LIST })
+      expect(stderr).toContain(`${file}:1: a regular expression with a list of words; read them in src/reading`)
+      expect(code).toBe(1)
+    },
+  )
+
+  test('in the room that reads, in replies of models and in a comment it is accepted, and so is a form', async () => {
+    const files = {
+      'src/reading/new.ts': LIST,
+      'src/observer/model/reply/new.ts': LIST,
+      'src/context/new.ts': `// ${LIST}const TABLE_ROW = /^\\s{0,3}\\|(?:[^|\\n]{1,200}\\|){1,40}\\s{0,8}$|^\\s{0,3}[-:|]{3,80}$/\n`,
+    }
+    expect(await check(files)).toMatchObject({ code: 0 })
+  })
+})
+
 describe('lint.platforms', () => {
   test.each([
     ["import { chmodSync } from 'node:fs'", 'chmod, chown'],

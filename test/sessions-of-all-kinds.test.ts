@@ -10,7 +10,7 @@ import { startOf } from '../scripts/quality/start.ts'
 import { IndexedSearch } from '../scripts/search/searched-memory.ts'
 import { NO_FILTERS } from '../src/domain/search-query.ts'
 import { searchHitText } from '../src/mcp/tools/search.ts'
-import { offlineObserver } from '../src/observer/rules/index.ts'
+import { offlineObserver } from '../src/observer/offline/index.ts'
 import { temporaryDirectory } from './support/directories.ts'
 import { TranscriptLines } from './support/transcript-lines.ts'
 

@@ -14,11 +14,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildContext } from '../../src/context/build.ts'
-import { contextSettings } from '../../src/context/selection.ts'
+import { contextSettings } from '../../src/context/options.ts'
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import { estimateTokens } from '../../src/domain/observation.ts'
 import { VERSION } from '../../src/lib/version.ts'
-import { offlineObserver } from '../../src/observer/rules/index.ts'
+import { offlineObserver } from '../../src/observer/offline/index.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import type { ContextMaterial } from '../../src/store/port.ts'
 import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
@@ -110,8 +110,9 @@ function materialOf({ observations, summaries }: Observed): ContextMaterial {
     pinned: [],
     summaries: newestFirst(summaries),
     passages: [],
+    prompts: [],
+    idle: [],
     repeats: [],
-    superseded: 0,
   }
 }
 

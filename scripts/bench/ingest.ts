@@ -29,8 +29,15 @@ interface Rows {
   sessions: Map<unknown, Row>
 }
 
-/** Transactions per second of bare better-sqlite3: one durable transaction per event, with the daemon's own rows. */
-async function bareRate(rows: Rows, seconds: number): Promise<number> {
+interface Bare {
+  /** Transactions per second. */
+  rate: number
+  /** How long each event waited that came with those of the other connections: until its transaction and theirs are done. */
+  waitsMs: number[]
+}
+
+/** Bare better-sqlite3: one durable transaction per event, with the daemon's own rows. */
+async function runBare(rows: Rows, seconds: number): Promise<Bare> {
   const sandbox = makeSandbox('bench-bare')
   try {
     const made = await openLocalStore({ databaseFile: sandbox.paths.database, backupsDir: sandbox.paths.backups })
@@ -57,7 +64,7 @@ function readRows(file: string): Rows {
   }
 }
 
-function write(file: string, rows: Rows, seconds: number): number {
+function write(file: string, rows: Rows, seconds: number): Bare {
   const db = new Database(file)
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
@@ -89,13 +96,14 @@ function write(file: string, rows: Rows, seconds: number): number {
   })
   try {
     const began = performance.now()
-    let done = 0
+    const endedAt: number[] = [began]
     for (const event of rows.events) {
       one.immediate(event)
-      done += 1
-      if (performance.now() - began > seconds * 1_000) break
+      const now = endedAt[endedAt.push(performance.now()) - 1] ?? began
+      if (now - began > seconds * 1_000) break
     }
-    return done / ((performance.now() - began) / 1_000)
+    const waitsMs = endedAt.slice(CONNECTIONS).map((at, i) => at - (endedAt[i] ?? began))
+    return { rate: (endedAt.length - 1) / (((endedAt.at(-1) ?? began) - began) / 1_000), waitsMs }
   } finally {
     db.close()
   }
@@ -125,17 +133,18 @@ const progress = new Progress()
 interface Round {
   single: LoadResult
   queued: LoadResult
-  bare: number
+  bare: Bare
   drainMs: number
 }
 
 /** Bare SQLite before and after the load, because the speed of a disk varies. */
 async function oneRound(): Promise<Round> {
   const single = await loaded(1)
-  const before = await bareRate(single.rows, SECONDS)
+  const before = await runBare(single.rows, SECONDS)
   const queued = await loaded(QUEUED)
-  const after = await bareRate(single.rows, SECONDS)
-  return { single: single.result, queued: queued.result, bare: (before + after) / 2, drainMs: await spoolDrainMs() }
+  const after = await runBare(single.rows, SECONDS)
+  const bare = { rate: (before.rate + after.rate) / 2, waitsMs: [...before.waitsMs, ...after.waitsMs] }
+  return { single: single.result, queued: queued.result, bare, drainMs: await spoolDrainMs() }
 }
 
 async function loaded(inFlight: number): Promise<{ result: LoadResult; rows: Rows }> {
@@ -214,15 +223,17 @@ async function main(): Promise<void> {
   }
   progress.clear()
   const rate = ({ acks, seconds }: LoadResult) => acks / seconds
+  const ackP99 = ({ single }: Round) => percentile(single.latenciesMs, 0.99)
+  const bareP99 = ({ bare }: Round) => percentile(bare.waitsMs, 0.99)
   const of = (figure: (round: Round) => number) => median(rounds.map(figure))
   report(
     {
       ratio_to_bare: rounded(
-        of((round) => rate(round.single) / round.bare),
+        of((round) => rate(round.single) / round.bare.rate),
         3,
       ),
       ratio_to_bare_queued: rounded(
-        of((round) => rate(round.queued) / round.bare),
+        of((round) => rate(round.queued) / round.bare.rate),
         3,
       ),
       acks_per_s: rounded(
@@ -234,11 +245,13 @@ async function main(): Promise<void> {
         0,
       ),
       bare_per_s: rounded(
-        of((round) => round.bare),
+        of((round) => round.bare.rate),
         0,
       ),
       ack_p50_ms: rounded(of((round) => median(round.single.latenciesMs))),
-      ack_p99_ms: rounded(of((round) => percentile(round.single.latenciesMs, 0.99))),
+      ack_p99_ms: rounded(of(ackP99)),
+      bare_p99_ms: rounded(of(bareP99)),
+      p99_to_bare: rounded(of((round) => ackP99(round) / bareP99(round))),
       ack_p99_ms_queued: rounded(of((round) => percentile(round.queued.latenciesMs, 0.99))),
       spool_drain_ms: rounded(
         of((round) => round.drainMs),

@@ -43,10 +43,12 @@ async function askAll(memory: SearchedMemory): Promise<PromptCandidates> {
   await memory.index()
   const ask = async (project: string, prompt: string, expect: readonly string[] | null): Promise<Candidate[]> => {
     const hits = await memory.ask(prompt, { project: `dir:/${project}` }, CANDIDATES)
-    return hits.map(({ id, explanation }) => ({
-      relevance: relevance(prompt, explanation.matched),
-      isAnswer: expect !== null && isHeld(texts.get(`observation ${id}`) ?? '', expect),
-    }))
+    return hits
+      .flatMap((hit) => [hit, ...hit.further])
+      .map(({ id, matched }) => ({
+        relevance: relevance(prompt, matched),
+        isAnswer: expect !== null && isHeld(texts.get(`observation ${id}`) ?? '', expect),
+      }))
   }
   const asked: PromptCandidates = { own: [], foreign: [], everyday: [], questions: [] }
   const prompts = sessions.flatMap(({ name, observed }) =>

@@ -198,6 +198,7 @@ function passageOf(point: FaultPoint, random: Random, spooled: number): number {
     case 'ack':
       return random.between(1, 8)
     case 'effect.start':
+    case 'passages.stored':
     case 'effect.result':
       return random.between(1, 6)
     case 'decide':

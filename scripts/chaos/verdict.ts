@@ -1,5 +1,9 @@
 /** Compares what clients reported with what the database contains when all work is done. */
 import Database from 'better-sqlite3'
+import type { Passage } from '../../src/domain/passage.ts'
+import { passagesOfEvent } from '../../src/reading/passages.ts'
+import { Database as StoreDatabase } from '../../src/store/sqlite/database.ts'
+import { passagesFrom } from '../../src/store/sqlite/passages.ts'
 import type { LogEntry } from './clients.ts'
 
 export interface Verdict {
@@ -49,6 +53,36 @@ export function judge(
   } finally {
     db.close()
   }
+}
+
+export interface PassageVerdict extends Pick<Verdict, 'lost' | 'duplicated'> {
+  stored: number
+}
+
+/** Compares the passages of all events whose payload is kept with those that are stored, when all work is done. */
+export function judgePassages(databaseFile: string): PassageVerdict {
+  const db = new StoreDatabase(databaseFile, { readonly: true })
+  try {
+    const stored = passagesFrom(db)`passages p`
+    // A project has each text once, as a part of the newest event with it.
+    const texts = new Set(stored.map(textKey))
+    const places = counted(
+      stored.map(({ session, eventId, position }) => `passage ${position} of ${session} ${eventId}`),
+    )
+    const payloads = db.ids<string>`SELECT payload AS id FROM payloads`
+    const expected = payloads.flatMap((payload) => passagesOfEvent(JSON.parse(payload), 0))
+    return {
+      lost: expected.filter((one) => !texts.has(textKey(one))).map(({ eventId }) => `a passage of ${eventId}`),
+      duplicated: [...places].filter(([, count]) => count > 1).map(([place]) => place),
+      stored: stored.length,
+    }
+  } finally {
+    db.close()
+  }
+}
+
+function textKey({ kind, subject, text }: Pick<Passage, 'kind' | 'subject' | 'text'>): string {
+  return JSON.stringify([kind, subject, text])
 }
 
 function storedKeys(db: Database.Database, sql: string, erased: ReadonlySet<string>): string[] {

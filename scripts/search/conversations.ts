@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { ObservationDraft } from '../../src/domain/observation.ts'
-import type { Explanation, SearchHit } from '../../src/domain/search-query.ts'
+import { type Explanation, SCORE_WEIGHTS, type SearchHit } from '../../src/domain/search-query.ts'
 import { meanOf, PlainFts5, type Score, type SearchedMemory, scoreOf, TOP } from './searched-memory.ts'
 
 interface Turn {
@@ -84,7 +84,7 @@ function timeOf(text: string): number {
   return at
 }
 
-type Parts = Pick<Explanation, 'lexical' | 'semantic' | 'session'>
+type Parts = Pick<Explanation, 'words' | 'meaning' | 'around' | 'recency'>
 
 interface RankedQuestion {
   /** Number of right answers, found or not. */
@@ -93,8 +93,8 @@ interface RankedQuestion {
 }
 
 interface Weighting {
-  semantic: number
-  session: number
+  meaning: number
+  around: number
 }
 
 interface Fitted {
@@ -103,8 +103,8 @@ interface Fitted {
 }
 
 /** The weight of words is 1: only the ratio to the other weights matters. */
-const GRID: Weighting[] = [0.3, 0.5, 0.7, 0.9, 1.1].flatMap((semantic) =>
-  [0, 0.1, 0.2, 0.3, 0.4, 0.5].map((session) => ({ semantic, session })),
+const GRID: Weighting[] = [0.3, 0.5, 0.7, 0.9, 1.1].flatMap((meaning) =>
+  [0, 0.2, 0.3, 0.5, 0.7].map((around) => ({ meaning, around })),
 )
 
 /** For each group its scores with the weights that are best for the other groups. */
@@ -120,8 +120,9 @@ export function leaveOneOut(groups: readonly (readonly RankedQuestion[])[]): Fit
   })
 }
 
-function scored({ semantic, session }: Weighting): (asked: RankedQuestion) => Score {
-  const total = (parts: Parts) => parts.lexical + semantic * parts.semantic + session * parts.session
+function scored({ meaning, around }: Weighting): (asked: RankedQuestion) => Score {
+  const total = (parts: Parts) =>
+    parts.words + meaning * parts.meaning + around * parts.around + SCORE_WEIGHTS.recency * parts.recency
   return ({ evidence, candidates }) => {
     const first = candidates
       .map(({ right, explanation }) => ({ right, score: total(explanation) }))
@@ -160,7 +161,7 @@ export async function keepConversation(
       project: projectOf(conversation),
       observations: turns.map(({ text }, i) => ({
         draft: draftOf(text),
-        promptNumber: 1,
+        promptNumber: i + 1,
         at: at + i * BETWEEN_TURNS_MS,
       })),
       summaries: [],

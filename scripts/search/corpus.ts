@@ -11,7 +11,7 @@ import { OBSERVATION_TYPES, type ObservationDraft, type SummaryDraft } from '../
 import type { PassageDraft } from '../../src/domain/passage.ts'
 import type { Project } from '../../src/domain/project.ts'
 import { STOP_WORDS } from '../../src/lib/words.ts'
-import { passagesOfEvent } from '../../src/observer/passages/index.ts'
+import { passagesOfEvent } from '../../src/reading/passages.ts'
 import { decodeWordVectors } from '../../src/search/embedders/word-vectors.ts'
 import { type Commit, closedSessionState, contentHash, emptyCommit, type InboxUpdate } from '../../src/store/commit.ts'
 import type { Store } from '../../src/store/port.ts'

@@ -2,7 +2,7 @@
 
 import type { ContextPreview } from '../context/build.ts'
 import type { FileSections } from '../context/files/file-sections.ts'
-import type { ContextSettings } from '../context/selection.ts'
+import type { ContextSettings } from '../context/options.ts'
 import type { BudgetView } from '../daemon/actors/model-calls.ts'
 import type { Supervisor } from '../daemon/actors/supervisor.ts'
 import type { EventIntake } from '../daemon/event-intake.ts'

@@ -116,8 +116,10 @@ export class Recall {
       store.shownObservations(session),
     ])
     const ids = hits
-      .filter((hit) => hit.session !== session && hit.supersededBy === null && !shown.includes(hit.id))
-      .filter((hit) => relevance(query, hit.explanation.matched) >= settings.CLAUDE_MEM_PROMPT_CONTEXT_FLOOR)
+      .filter((hit) => hit.session !== session && hit.supersededBy === null)
+      .flatMap((hit) => [hit, ...hit.further])
+      .filter(({ id }) => !shown.includes(id))
+      .filter(({ matched }) => relevance(query, matched) >= settings.CLAUDE_MEM_PROMPT_CONTEXT_FLOOR)
       .slice(0, settings.CLAUDE_MEM_PROMPT_CONTEXT_ITEMS)
       .map(({ id }) => id)
     return ids.length === 0 ? [] : await search.observations(ids)

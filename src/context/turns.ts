@@ -1,129 +1,136 @@
 /**
- * What was said in the turns of a session, put together from its passages: prompts, closing messages, and which answer
- * belongs to which question.
+ * The turns of a project's newest sessions, put together from what is stored: the request, the user's choices, what was done,
+ * the closing words, and the notes that a model made of them.
  */
+import { isOwn } from '../domain/authorship.ts'
+import { isHandWritten, type Observation } from '../domain/observation.ts'
+import type { Passage, PassageKind } from '../domain/passage.ts'
+import { joinPieces } from '../reading/pieces.ts'
+import { withoutBoilerplate } from '../reading/prompt.ts'
+import type { ContextMaterial } from '../store/port.ts'
 
-import type { Passage } from '../domain/passage.ts'
-import { plainText, truncateAtWord } from '../domain/plain-text.ts'
-import { ownWords, quoted } from '../domain/reported-speech.ts'
-import { sentencesOf } from '../domain/sentences.ts'
-import { hasSubstance, informativeTerms, rejectsAnswer } from './statements.ts'
-
-/** The passages of one event as one text. */
-export interface SpokenText {
+export interface PastTurn {
   session: string
   promptNumber: number
+  /** When it began. */
   at: number
-  text: string
+  /** The user's words; null where none are known. */
+  request: string | null
+  /** The agent's last message, whole as far as it is stored; null where there is none. */
+  closing: { text: string; at: number } | null
+  /** Closing messages before the last one, where the client continued the turn; oldest first. */
+  earlier: string[]
+  /** What the agent wrote between tool uses, and reports of subagents, oldest first. */
+  words: string[]
+  /** The user's explicit choices, oldest first. */
+  answers: Passage[]
+  /** What was done, oldest first. */
+  steps: Passage[]
+  /** Made by a model, or of words that are no longer kept; oldest first. */
+  notes: Observation[]
 }
 
-/** One turn: what the user asked, and what the agent said at its end. */
-export interface SpokenTurn {
-  session: string
-  promptNumber: number
-  prompt: SpokenText | null
-  closing: SpokenText | null
-  /** The user's next message says that the closing message was wrong. */
-  isRejected: boolean
-}
+/** The observer without a model stores this name. */
+const OFFLINE_MODEL = 'offline'
+
+const STEPS: ReadonlySet<PassageKind> = new Set(['commit', 'check', 'status', 'link', 'file', 'edit', 'command'])
 
 /** Newest first. */
-export function spokenTurns(passages: readonly Passage[]): SpokenTurn[] {
-  const turns = new Map<string, SpokenTurn>()
-  for (const kind of ['prompt', 'closing'] as const) {
-    for (const spoken of spokenTexts(passages.filter((passage) => passage.kind === kind))) {
-      const { session, promptNumber } = spoken
-      const key = turnKeyOf(spoken)
-      const turn = turns.get(key) ?? { session, promptNumber, prompt: null, closing: null, isRejected: false }
-      turns.set(key, turn)
+export function turnsOf({ passages, prompts, observations }: ContextMaterial): PastTurn[] {
+  const turns = new Map<string, PastTurn>()
+  const turnOf = ({ session, promptNumber }: { session: string; promptNumber: number }, at: number): PastTurn => {
+    const key = `${session}\n${promptNumber}`
+    const known = turns.get(key)
+    if (known !== undefined) return known
+    const made = {
+      session,
+      promptNumber,
+      at,
+      request: null,
+      closing: null,
+      earlier: [],
+      words: [],
+      answers: [],
+      steps: [],
+      notes: [],
+    }
+    turns.set(key, made)
+    return made
+  }
+  const ordered = passages.toSorted((a, b) => a.at - b.at || compare(a.eventId, b.eventId) || a.position - b.position)
+  for (const passage of ordered) {
+    const turn = turnOf(passage, passage.at)
+    if (STEPS.has(passage.kind)) turn.steps.push(passage)
+    else if (passage.kind === 'answer') turn.answers.push(passage)
+    else if (passage.kind === 'words' || passage.kind === 'report') turn.words.push(passage.text)
+  }
+  for (const { at, text, kind, ...place } of spokenTexts(ordered)) {
+    const turn = turnOf(place, at)
+    if (kind === 'prompt') turn.request ??= text
+    else {
       // A turn that the client continued has several closing messages: the last one is its result.
-      if (turn[kind] === null || turn[kind].at < spoken.at) turn[kind] = spoken
+      if (turn.closing !== null) turn.earlier.push(turn.closing.text)
+      turn.closing = { text, at }
     }
   }
+  for (const { text, at, ...place } of prompts) {
+    const turn = turnOf(place, at)
+    turn.request = withoutBoilerplate(text) || null
+    turn.at = at
+  }
+  for (const note of observations.toReversed()) {
+    if (!isHandWritten(note)) turnOf(note, note.createdAt).notes.push(note)
+  }
+  // The observer without a model repeats the words of the turn: its notes count where those are no longer kept.
   for (const turn of turns.values()) {
-    const next = turns.get(turnKeyOf({ session: turn.session, promptNumber: turn.promptNumber + 1 }))
-    turn.isRejected = next?.prompt != null && rejectsAnswer(plainText(ownWords(next.prompt.text, 'prompt')))
+    if (turn.closing !== null) turn.notes = turn.notes.filter(({ model }) => model !== OFFLINE_MODEL)
   }
   return [...turns.values()].sort(
-    (a, b) => timeOfTurn(b) - timeOfTurn(a) || (a.session < b.session ? -1 : 1) || b.promptNumber - a.promptNumber,
+    (a, b) => endOfTurn(b) - endOfTurn(a) || compare(a.session, b.session) || b.promptNumber - a.promptNumber,
   )
 }
 
-/** Identifies the turn of anything that belongs to one. */
-export function turnKeyOf({ session, promptNumber }: { session: string; promptNumber: number }): string {
-  return `${session}\n${promptNumber}`
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Time of the last thing that is known of it. */
+export function endOfTurn({ at, closing, steps }: PastTurn): number {
+  return Math.max(at, closing?.at ?? 0, steps.at(-1)?.at ?? 0)
 }
 
-export function timeOfTurn({ prompt, closing }: SpokenTurn): number {
-  return closing?.at ?? prompt?.at ?? 0
-}
+type SpokenText = Pick<Passage, 'session' | 'promptNumber' | 'at' | 'text' | 'kind'>
 
-/** A piece that a newer event has too is stored with that one, so there may be gaps. */
-function spokenTexts(passages: readonly Passage[]): SpokenText[] {
+/** The pieces of each prompt and each closing message as one text, oldest first. */
+function spokenTexts(ordered: readonly Passage[]): SpokenText[] {
   const events = new Map<string, Passage[]>()
-  for (const passage of passages) {
-    const key = `${passage.session}\n${passage.eventId}`
+  for (const passage of ordered) {
+    if (passage.kind !== 'prompt' && passage.kind !== 'closing') continue
+    const key = `${passage.session}\n${passage.kind}\n${passage.eventId}`
     const pieces = events.get(key)
     if (pieces === undefined) events.set(key, [passage])
     else pieces.push(passage)
   }
   return [...events.values()].flatMap((pieces) => {
-    const ordered = [...pieces].sort((a, b) => a.position - b.position)
-    const [first] = ordered
+    const [first] = pieces
     if (first === undefined) return []
-    const { session, promptNumber, at } = first
-    return [{ session, promptNumber, at, text: ordered.map(({ text }) => text).join('\n') }]
+    const { session, promptNumber, at, kind } = first
+    return [{ session, promptNumber, at, kind, text: joinPieces(pieces.map(({ text }) => text)) }]
   })
 }
 
-/** Characters at the end of a message in which it may ask something. */
-const QUESTION_CHARS = 700
-const MAX_QUESTION_CHARS = 200
-const MAX_REPLY_CHARS = 200
-
-/** The question with which a message ends; null if it asks nothing. */
-export function closingQuestion(message: string): string | null {
-  const end = ownWords(message, 'message').slice(-QUESTION_CHARS)
-  const lines = end
-    .split('\n')
-    .map((line) => plainText(line.replaceAll('**', '')))
-    .filter((line) => line !== '')
-  // A list of options may follow the question.
-  for (let i = lines.length - 1; i >= Math.max(0, lines.length - 6); i--) {
-    const question = sentencesOf(lines[i] ?? '').findLast((sentence) => /[?？]$/.test(sentence))
-    if (question !== undefined) return truncateAtWord(question, MAX_QUESTION_CHARS)
-    if (!/^\s*(?:[-*•]|\d{1,2}[.)])\s/.test(end.split('\n').filter((line) => line.trim() !== '')[i] ?? '')) return null
-  }
-  return null
+/** Whether anything was done or said in the turn beside the request. */
+export function hasOutcome({ closing, steps, notes }: PastTurn): boolean {
+  return closing !== null || steps.length > 0 || notes.length > 0
 }
 
-/** Part of a reply's words that the message before must have, for the reply to choose among what it offered. */
-const CHOSEN_SHARE = 0.5
-const CHOSEN_NUMBER =
-  /^\W*(?:(?:ok|okay|yes|yeah|yep|sure|let(?:'|’)?s|lets|please|do|go|with|for|option|number|the|choice|pick|i|would|like|prefer|take|use|#)\W+)*#?([1-9])\W*(?:please|thanks?)?\W*$/i
-
-/** What the user chose among what the agent had offered, as one line; null if the prompt is no such choice. */
-export function chosenOption(message: string, prompt: string): string | null {
-  if (prompt.length > 2 * MAX_REPLY_CHARS) return null
-  const question = closingQuestion(message)
-  const reply = question === null ? '' : plainText(ownWords(prompt, 'prompt'))
-  if (question === null || reply === '' || reply.length > MAX_REPLY_CHARS || reply.endsWith('?')) return null
-  const number = CHOSEN_NUMBER.exec(reply)?.[1]
-  if (number !== undefined) {
-    const option = numberedItem(message, Number(number))
-    return option === null ? null : `Of the options the user chose ${number}: ${quoted(option)}`
+/** The material without other people's memories. */
+export function ownMaterial(material: ContextMaterial, me: string | null): ContextMaterial {
+  const own = <T extends Parameters<typeof isOwn>[0]>(list: readonly T[]) => list.filter((one) => isOwn(one, me))
+  const { observations, pinned, summaries, passages } = material
+  return {
+    ...material,
+    observations: own(observations),
+    pinned: own(pinned),
+    summaries: own(summaries),
+    passages: own(passages),
   }
-  const terms = [...informativeTerms(reply).keys()]
-  const offered = informativeTerms(plainText(message.slice(-2_000)))
-  const known = terms.filter((term) => offered.has(term))
-  if (known.length < 2 || known.length < terms.length * CHOSEN_SHARE || !hasSubstance(`${question} ${reply}`))
-    return null
-  return `Asked ${quoted(question)}, the user said: ${quoted(reply)}`
-}
-
-/** The item with this number in the last numbered list of a message. */
-function numberedItem(message: string, number: number): string | null {
-  const item = message.split('\n').findLast((line) => line.trimStart().startsWith(`${number}.`))
-  const text = plainText((item ?? '').replaceAll('**', '').replace(/^\s*\d[.)]\s*/, ''))
-  return text === '' ? null : truncateAtWord(text, MAX_QUESTION_CHARS)
 }

@@ -7,8 +7,8 @@ import { setFlagsFromString } from 'node:v8'
 import type { DaemonContext } from '../api/context.ts'
 import { FileSections } from '../context/files/file-sections.ts'
 import { fileLimits } from '../context/files/section-content.ts'
+import { contextSettings } from '../context/options.ts'
 import { Recall } from '../context/recall.ts'
-import { contextSettings } from '../context/selection.ts'
 import type { MemoryEvent } from '../domain/event.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { forceExit } from '../lib/exit.ts'
@@ -17,8 +17,8 @@ import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { removeStaleTemporary } from '../lib/temporary.ts'
 import { type ConfiguredObserver, makeObserver } from '../observer/make-observer.ts'
-import { makePassageFilter } from '../observer/passages/index.ts'
-import { offlineObserver } from '../observer/rules/index.ts'
+import { offlineObserver } from '../observer/offline/index.ts'
+import { makePassageFilter } from '../observer/passage-filter.ts'
 import { Indexer } from '../search/indexer.ts'
 import { LazySearchThread, searchOptions } from '../search/search-thread.ts'
 import { type LoadedSettings, loadSettings } from '../settings/settings.ts'
@@ -145,6 +145,9 @@ interface DaemonBase {
   seq: number
   mayRestart: () => boolean
 }
+
+/** Longest time that a search waits for what was stored a moment ago. */
+const INDEX_BEFORE_SEARCH_MS = 300
 
 /** The parts refer to each other through `this`, so closures may name parts that are created later. */
 class DaemonParts implements Daemon {
@@ -309,10 +312,6 @@ class DaemonParts implements Daemon {
   #createSupervisor(): Supervisor {
     const { paths, store, loaded, log, observer, budget } = this.#base
     const settings = loaded.values
-    const mayBePassage = makePassageFilter({
-      tools: settings.CLAUDE_MEM_NEVER_SEND_TOOLS,
-      paths: settings.CLAUDE_MEM_NEVER_SEND_PATHS,
-    })
     const supervisor = new Supervisor({
       store,
       observer: () => observer.observer,
@@ -322,8 +321,16 @@ class DaemonParts implements Daemon {
       onModelCallsStored: (calls) => budget.add(calls),
       cleaningRules: () => settings,
       keepsPayloads: () => settings.CLAUDE_MEM_KEEP_PAYLOADS_DAYS > 0,
-      keepsPassages: (event) =>
-        settings.CLAUDE_MEM_PASSAGE_DAYS > 0 && settings.CLAUDE_MEM_PASSAGE_MB > 0 && mayBePassage(event),
+      mayBePassage: makePassageFilter({
+        tools: settings.CLAUDE_MEM_NEVER_SEND_TOOLS,
+        paths: settings.CLAUDE_MEM_NEVER_SEND_PATHS,
+      }),
+      keepsPassages: () => settings.CLAUDE_MEM_PASSAGE_DAYS > 0 && settings.CLAUDE_MEM_PASSAGE_MB > 0,
+      passagesStored: (project) => {
+        this.#team.changed(project)
+        this.#contextCache.outdated(project)
+        this.#indexer.wakeForWords()
+      },
       policy: () => sessionPolicy(loaded, observer.choice.provider === 'offline'),
       concurrency: () => settings.CLAUDE_MEM_EFFECT_CONCURRENCY,
       spool: this.#spool,
@@ -469,12 +476,16 @@ class DaemonParts implements Daemon {
   #createContext(): DaemonContext {
     const { store, paths, loaded, log, observer, budget } = this.#base
     const settings = loaded.values
-    const search = () => this.#search.open()
+    const search = async () => {
+      await this.#indexer.beforeSearch(INDEX_BEFORE_SEARCH_MS)
+      return await this.#search.open()
+    }
     const keyOf = (project: string) => this.#projects.keyOf(project)
     const keepBackups = () => settings.CLAUDE_MEM_KEEP_BACKUPS
     const recall = new Recall({
       store,
-      search,
+      // A prompt waits for it: without what was stored a moment ago.
+      search: () => this.#search.open(),
       settings,
       keyOf,
       me: this.#me,
@@ -546,12 +557,12 @@ class DaemonParts implements Daemon {
       return
     }
     if (item.status !== 'active') this.#team.sessionEnded()
-    const { project, observations, summaries, passages, waiting, transitions } = item
+    const { project, observations, summaries, newPrompts, waiting } = item
     if (observations.length + summaries.length > 0) this.#projectChanged(project)
-    else if (passages > 0) this.#contextCache.outdated(project)
+    else if (newPrompts.length > 0) this.#contextCache.outdated(project)
     this.#contextCache.setWaitReason(project, waiting)
     if (observations.length > 0) this.#indexer.wake()
-    else if (transitions.some(({ eventId }) => eventId !== null)) this.#indexer.wakeForWords()
+    else if (newPrompts.length > 0) this.#indexer.wakeForWords()
   }
 
   #projectChanged(project: string): void {

@@ -12,8 +12,8 @@ import {
   type ContextReader,
   withMessage,
 } from '../context/build.ts'
-import { NO_OBSERVER_PROBLEMS, type ObserverProblems } from '../context/rendering.ts'
-import type { ContextOptions, ContextSettings } from '../context/selection.ts'
+import { NO_OBSERVER_PROBLEMS, type ObserverProblems } from '../context/message.ts'
+import type { ContextOptions, ContextSettings } from '../context/options.ts'
 import type { Project } from '../domain/project.ts'
 import {
   decodeRenderedContext,

@@ -1,32 +1,48 @@
 /** Fills a number of tokens with the hits of a search, best first. */
 import { CHARS_PER_TOKEN } from './observation.ts'
 import { truncateAtWord } from './plain-text.ts'
-import type { SearchHit } from './search-query.ts'
+import type { HitPiece, SearchHit } from './search-query.ts'
 
-/** Characters of the line above a hit's text, without title and subject: id, date, kind, quotation marks. */
+/** Characters of the line above a text, without title and subject: id, date, kind, quotation marks. */
 const HEAD_CHARS = 40
+/** The same of a further piece, which has no date. */
+const FURTHER_HEAD_CHARS = 20
 /** Characters of title and subject that are shown. */
 const MAX_NAME_CHARS = 120
 /** A shorter rest of a text says nothing. */
 const MIN_SNIPPET_CHARS = 40
 
-/** The first hits that fit, at least one; the text of the last one is cut at a word. */
+/** The first hits that fit, at least one; the text of the last piece is cut at a word. */
 export function hitsWithinTokens(hits: readonly SearchHit[], tokens: number): SearchHit[] {
   const kept: SearchHit[] = []
   let left = tokens * CHARS_PER_TOKEN
   for (const hit of hits) {
-    const room = left - headChars(hit)
-    if (hit.snippet.length <= room) kept.push(hit)
-    else if (room >= MIN_SNIPPET_CHARS || kept.length === 0) {
-      kept.push({ ...hit, snippet: truncateAtWord(hit.snippet, Math.max(MIN_SNIPPET_CHARS, room)) })
+    const least = kept.length === 0 ? MIN_SNIPPET_CHARS : 0
+    const first = fitPiece(hit, Math.max(least, left - HEAD_CHARS - nameChars(hit)))
+    if (first === null) break
+    left -= HEAD_CHARS + pieceChars(first)
+    const further: HitPiece[] = []
+    for (const piece of hit.further) {
+      const fitting = fitPiece(piece, left - FURTHER_HEAD_CHARS - nameChars(piece))
+      if (fitting === null) break
+      further.push(fitting)
+      left -= FURTHER_HEAD_CHARS + pieceChars(fitting)
     }
-    left = room - hit.snippet.length
+    kept.push({ ...first, further })
     if (left <= 0) break
   }
   return kept
 }
 
-function headChars({ kind, title, passage }: SearchHit): number {
+/** The piece with at most `room` characters of its text; null where that would say nothing. */
+function fitPiece<P extends HitPiece>(piece: P, room: number): P | null {
+  if (piece.snippet.length <= room) return piece
+  return room < MIN_SNIPPET_CHARS ? null : { ...piece, snippet: truncateAtWord(piece.snippet, room) }
+}
+
+const pieceChars = (piece: HitPiece): number => nameChars(piece) + piece.snippet.length
+
+function nameChars({ kind, title, passage }: HitPiece): number {
   const name = kind === 'passage' ? 0 : Math.min(title.length, MAX_NAME_CHARS)
-  return HEAD_CHARS + name + Math.min(passage?.subject?.length ?? 0, MAX_NAME_CHARS)
+  return name + Math.min(passage?.subject?.length ?? 0, MAX_NAME_CHARS)
 }

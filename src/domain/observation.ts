@@ -8,8 +8,8 @@ import type { Speaker } from './speaker.ts'
 export const OBSERVATION_TYPES = ['bugfix', 'feature', 'refactor', 'decision', 'discovery', 'change'] as const
 export type ObservationType = (typeof OBSERVATION_TYPES)[number]
 
-/** `open`: a problem that is not solved yet; `resolved`: it was, and is solved. */
-export const OBSERVATION_STATUSES = ['open', 'resolved'] as const
+/** `open`: a problem that is not solved yet; `untested`: a change that was never run; `resolved`: it was one of these. */
+export const OBSERVATION_STATUSES = ['open', 'untested', 'resolved'] as const
 export type ObservationStatus = (typeof OBSERVATION_STATUSES)[number]
 
 export interface FunctionChange {
@@ -41,10 +41,12 @@ export interface ObservationDraft {
   saidBy?: Speaker | null
   /** Of one written with `remember`: the client, and the session of an agent. */
   saidIn?: string | null
-  /** Null or absent: it is no problem. */
+  /** Null or absent: nothing is left to do about it. */
   status?: ObservationStatus | null
   /** Ids of earlier observations that it replaces, if the observer reported any. */
   supersedes?: readonly number[]
+  /** Ids of earlier observations of which it replaces one statement; the rest of them stays true. */
+  amends?: readonly number[]
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * A passage is a short piece of what was said or done in a session, in the words of the session: the evidence behind
- * observations. Passages are made when an event is accepted, without an observer, and are found by a search.
+ * observations. Passages are made before an observer reads their event, by no model, and are found by a search.
  */
 import type { MemoryOrigin } from './observation.ts'
 
@@ -30,6 +30,23 @@ export const PASSAGE_KINDS = [
   'result',
 ] as const
 export type PassageKind = (typeof PASSAGE_KINDS)[number]
+
+/** How a passage is labelled for a reader. */
+export const PASSAGE_LABELS: Record<PassageKind, string> = {
+  prompt: 'prompt',
+  answer: 'answer of the user',
+  closing: 'closing words',
+  words: 'said',
+  report: 'report of a subagent',
+  commit: 'commit',
+  check: 'check',
+  status: 'status',
+  link: 'link',
+  command: 'command',
+  file: 'new file',
+  edit: 'edit',
+  result: 'result',
+}
 
 /** A passage before it is stored: the store adds id, session and project. */
 export interface PassageDraft {

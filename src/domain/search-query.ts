@@ -246,55 +246,62 @@ export interface SearchRequest {
   offset: number
 }
 
-/** The passage that a hit is, or that is the evidence of its memory. */
+/** The passage that a piece is. */
 export type HitPassage = Pick<Passage, 'id' | 'kind' | 'subject' | 'outcome'>
 
-/** Why a hit has its rank: the parts of its score. */
-export interface Explanation {
-  /** Each part is from 0 to 1, before its weight. */
-  lexical: number
-  semantic: number
-  session: number
-  recency: number
-  type: number
-  /** The weighted sum. Superseded observations come after all others, whatever their score is. */
+/** How much each part of a score counts (src/search/ranking.ts). */
+export const SCORE_WEIGHTS = { words: 1, meaning: 0.7, around: 0.5, recency: 0.2, names: 3 } as const
+export type ScorePart = keyof typeof SCORE_WEIGHTS
+
+/** Why a hit has its rank: the parts of the score of its first piece, each from 0 to 1 before its weight. */
+export interface Explanation extends Record<ScorePart, number> {
+  /** The weight of its kind, by which all parts but `names` are multiplied. */
+  kind: number
+  /** Superseded observations come after all others, whatever their score is. */
   score: number
-  /** Words of the query that the memory contains. */
-  matched: string[]
   /** The fragment that is closest in meaning: `narrative`, `fact 2`, … Null if it has no vector. */
   fragment: string | null
 }
 
-export interface SearchHit extends MemoryOrigin {
+/** A text that answers the query: a memory or a passage. */
+export interface HitPiece {
   kind: HitKind
   /** Of a passage it is shown with a p: `p12`. */
   id: number
-  session: string
-  project: string
-  projectName: string
   /** Null for all but observations. */
   type: ObservationType | null
   /** Of a passage: what it is about, or its beginning. */
   title: string
   /** Whose words it is made of; null or absent: unknown. */
   saidBy?: Speaker | null
-  /** What answers the query: the passage, or the best sentences of the memory. May have several lines. */
+  /** What answers the query: its best sentences. May have several lines. */
   snippet: string
-  /** The passage that the snippet is; null where the snippet is made of the memory's own text. */
+  /** Null for a memory. */
   passage: HitPassage | null
+  /** Words of the query that it contains. */
+  matched: string[]
+}
+
+/** The best pieces of a turn; of a list without a query one memory or passage. The hit itself is the best of them. */
+export interface SearchHit extends HitPiece, MemoryOrigin {
+  session: string
+  project: string
+  projectName: string
   files: string[]
   createdAt: number
   promptNumber: number
   pinned: boolean
   /** The newer observation that replaces it. */
   supersededBy: number | null
-  /** Ids of near-duplicates that are not listed. */
+  /** Newer observations that replace one statement of it. */
+  amendedBy: number[]
+  /** Ids of observations that say the same and are not listed. */
   similar: number[]
   /** Estimated tokens of the whole memory. */
   tokens: number
   explanation: Explanation
-  /** A filler: it does not match the query, only the filters, and fills up the first page. */
-  completes: boolean
+  /** The next best of the same turn, none of which repeats another. */
+  further: HitPiece[]
 }
 
 export interface SearchAnswer {
@@ -302,7 +309,7 @@ export interface SearchAnswer {
   /** For the user: why another mode was used, and similar. */
   notes: string[]
   hits: SearchHit[]
-  /** Number of matches; a lower bound if counting would take long. */
+  /** Number of hits on all pages; a lower bound if counting would take long. */
   total: number
   tookMs: number
   embedder: string | null

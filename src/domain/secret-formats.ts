@@ -344,40 +344,75 @@ function isCookie(header: string): boolean {
 }
 
 /**
- * PEM private keys. In a block that was cut, one end is enough: a BEGIN without END masks the rest of the text, an END
- * without BEGIN everything before it. A PuTTY key has no such ends: it is masked from its private lines to its MAC.
+ * PEM private keys, and those of PuTTY. A mark (`-----BEGIN … PRIVATE KEY-----`) is masked together with the lines of the key
+ * beside it, and the mask ends where they end: code has the marks without a key, and of a key that was cut one end is left.
  */
 export const PRIVATE_KEYS: SpanRule = {
   literals: ['PRIVATE KEY', 'Private-Lines:'],
   marker: '[secret:private-key]',
   find(text) {
     const spans: Span[] = []
-    let start: number | null = null
-    for (const match of text.matchAll(KEY_MARKS)) {
-      const end = match.index + match[0].length
-      if (match[1] === 'BEGIN' || match[0].startsWith('Private-Lines')) {
-        if (start === null && !isQuotedMark(text, end, end)) start = match.index
-        continue
+    const marks = [...text.matchAll(KEY_MARKS)].map(({ index, 0: mark }) => ({
+      start: index,
+      end: index + mark.length,
+      opens: /^(?:-----BEGIN|Private-Lines)/.test(mark),
+    }))
+    for (const [i, mark] of marks.entries()) {
+      const from = Math.max(marks[i - 1]?.end ?? 0, spans.at(-1)?.end ?? 0)
+      if (mark.opens) {
+        const next = marks[i + 1]
+        const lines = keyLines(text.slice(mark.end, next?.start))
+        if (lines.chars === 0) continue
+        const closes = lines.isAll && next?.opens === false
+        spans.push({ start: mark.start, end: closes ? next.end : mark.end + lines.chars })
+      } else if (mark.start >= from) {
+        const { chars } = keyLines(text.slice(from, mark.start), true)
+        if (chars > 0) spans.push({ start: mark.start - chars, end: mark.end })
       }
-      // A MAC alone follows the private lines of a key that is already masked.
-      if (match[1] === undefined && start === null) continue
-      if (start === null && isQuotedMark(text, match.index - 1, match.index - KEY_WINDOW)) continue
-      spans.push({ start: start ?? spans.at(-1)?.end ?? 0, end })
-      start = null
     }
-    if (start !== null) spans.push({ start, end: text.length })
     return spans
   },
 }
 
-/** Characters beside a mark in which a key has its first or last line. */
-const KEY_WINDOW = 120
+const KEY_MARKS =
+  /-----(?:BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: \d{1,4}|Private-MAC: [0-9a-f]{1,128}/g
 
-/** Code that compares with a mark has it in quotes, with no key beside it. */
-function isQuotedMark(text: string, quoteAt: number, from: number): boolean {
-  if (!/["'`]/.test(text[quoteAt] ?? '')) return false
-  return !/[A-Za-z0-9+/=]{40}/.test(text.slice(Math.max(0, from), Math.max(0, from) + KEY_WINDOW))
+/** Also as JSON text has it, and where a text was cut. */
+const LINE_BREAK = /((?:\\+[nr]|[\n\r]|\[… [^\]\n]{1,60} …\])+)/
+/** What a diff, a listing or source code has before and after the line of a key. */
+const LINE_START = /^(?:[\w./-]{0,200}(?::\d+:|-\d+-)|\s{0,8}\d{1,6}[→:|\t])?[\s"'`+|>#*,/\\-]*/
+const LINE_END = /[\s"'`,;+\\]*$/
+const KEY_HEADER = /^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*: /
+/** Words of base64 in one line: a key whose line breaks became spaces. */
+const LEAST_LONG_WORD = 32
+/** Characters at either end of a line in which there may be other things than the key. */
+const MAX_DECORATION_CHARS = 240
+
+/** Characters of the text that are lines of a key, from its beginning or its end. Blank lines and headers may be among them. */
+function keyLines(text: string, fromEnd = false): { chars: number; isAll: boolean } {
+  const pieces = text.split(LINE_BREAK)
+  if (fromEnd) pieces.reverse()
+  let at = 0
+  let chars = 0
+  for (const [i, piece] of pieces.entries()) {
+    at += piece.length
+    if (i % 2 === 1) continue
+    const kind = keyLineKind(piece)
+    if (kind === 'other' || (kind === 'header' && chars > 0 !== fromEnd)) return { chars, isAll: false }
+    if (kind === 'key') chars = at
+  }
+  return { chars, isAll: chars > 0 }
 }
 
-const KEY_MARKS =
-  /-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: \d{1,4}|Private-MAC: [0-9a-f]{1,128}/g
+function keyLineKind(line: string): 'key' | 'header' | 'blank' | 'other' {
+  const head = line.slice(0, MAX_DECORATION_CHARS).replace(LINE_START, '')
+  const rest = head + line.slice(MAX_DECORATION_CHARS)
+  const tail = rest.slice(-MAX_DECORATION_CHARS).replace(LINE_END, '')
+  const inner = rest.slice(0, -MAX_DECORATION_CHARS) + tail
+  if (inner === '') return 'blank'
+  if (/^[A-Za-z0-9+/]+={0,4}$/.test(inner)) return 'key'
+  const words = inner.split(/\s+/)
+  const areBase64 = words.every((word) => /^[A-Za-z0-9+/=]+$/.test(word))
+  if (areBase64 && words.some((word) => word.length >= LEAST_LONG_WORD)) return 'key'
+  return KEY_HEADER.test(inner) ? 'header' : 'other'
+}

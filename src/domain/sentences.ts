@@ -17,8 +17,3 @@ export function sentencesOf(text: string): string[] {
   }
   return sentences
 }
-
-/** The sentences of one line; what has no word is left out. */
-export function sentencesOfLine(line: string): string[] {
-  return sentencesOf(line.replace(/\s+/g, ' ').trim()).filter((sentence) => /\p{L}{2}|[\p{Lo}]/u.test(sentence))
-}

@@ -34,7 +34,8 @@ export interface SharedSession {
 
 type Local = 'id' | 'session' | 'project' | keyof MemoryOrigin
 
-export interface SharedObservation extends Omit<Observation, Local | 'supersedes' | 'contentHash' | 'status'> {
+export interface SharedObservation
+  extends Omit<Observation, Local | 'supersedes' | 'amends' | 'contentHash' | 'status'> {
   session: SharedSession
 }
 
@@ -59,7 +60,7 @@ export interface RecordBodies {
   link: Versioned & {
     from: RecordId
     to: RecordId
-    link: 'repeats' | 'supersedes'
+    link: 'repeats' | 'supersedes' | 'amends'
     by: 'search' | 'model' | 'person'
     on: boolean
   }

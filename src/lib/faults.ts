@@ -12,6 +12,7 @@ const POINTS = {
   'commit.after': 'durable, no caller is notified',
   ack: 'durable, the acknowledgement is not sent',
   'effect.start': 'the effect is claimed, the observer is not called',
+  'passages.stored': 'some passages of the effect are durable, the observer is not called',
   'effect.result': 'the observer answered, the answer is not stored',
   'spool.read': 'a spool file is read, its event is not accepted',
   'spool.committed': 'a spooled event is durable, its file still exists',

@@ -4,11 +4,11 @@ import { errorMessage } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
 import type { LoadedSettings } from '../settings/settings.ts'
 import type { ChatModel } from './model/chat.ts'
+import { offlineObserver } from './offline/index.ts'
 import { plainObserver } from './plain.ts'
 import { type Observer, ObserverError } from './port.ts'
 import { modelPrice } from './prices.ts'
 import { chooseProvider, type ProviderChoice, type ProviderConfig, readProviderEnvironment } from './provider-choice.ts'
-import { offlineObserver } from './rules/index.ts'
 
 export interface ConfiguredObserver {
   observer: Observer

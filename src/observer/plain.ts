@@ -2,9 +2,9 @@
 import { basename } from 'node:path'
 import type { InboxEvent } from '../domain/event.ts'
 import { estimateTokens, NO_USAGE, type ObservationDraft } from '../domain/observation.ts'
+import { asFields, stringField } from '../reading/fields.ts'
+import { singleLine } from '../reading/text.ts'
 import type { Observer } from './port.ts'
-import { tidyTitle } from './title-format.ts'
-import { asFields, stringField } from './tool-events/json-fields.ts'
 
 const WRITING_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
 const TITLE_CHARS = 80
@@ -48,7 +48,7 @@ function plainObservation(event: InboxEvent): ObservationDraft {
   const writes = event.kind === 'tool_use' && WRITING_TOOLS.has(event.tool)
   return {
     type: writes ? 'change' : 'discovery',
-    title: tidyTitle(truncateLine(title, TITLE_CHARS)),
+    title: singleLine(title, TITLE_CHARS),
     subtitle: null,
     narrative,
     facts: [],
@@ -74,9 +74,4 @@ function describe(event: InboxEvent): { title: string; narrative: string } {
 /** Empty if there is none. */
 function filePath(event: InboxEvent): string {
   return event.kind === 'subagent_end' ? '' : stringField(asFields(event.input), 'file_path')
-}
-
-function truncateLine(text: string, maxChars: number): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`
 }

@@ -9,13 +9,14 @@
  * and everything that must be kept is in the answer, so that the session actor can commit it in one transaction and
  * repeat a call after a crash. A failed call throws an `ObserverError` that names who has to act.
  *
- * Implementations: `rules/` (no model, the default), `model/` (any chat model, reached through `providers/`) and
+ * Implementations: `offline/` (no model, the default), `model/` (any chat model, reached through `providers/`) and
  * `plain.ts` (one observation per message). `make-observer.ts` builds the one that the settings ask for.
  */
 
 import type { InboxEvent, TurnEndEvent } from '../domain/event.ts'
 import type { FailureOwner, ModelCallRecorder } from '../domain/model-call.ts'
 import type { Observation, ObservationDraft, Summary, SummaryDraft, Usage } from '../domain/observation.ts'
+import type { Passage } from '../domain/passage.ts'
 import type { Project } from '../domain/project.ts'
 import type { ObserverTurn } from '../store/commit.ts'
 
@@ -29,12 +30,16 @@ export interface ObserverSession {
   promptNumber: number
   /** The user's prompt of this turn without private parts; null if there was none. */
   prompt: string | null
+  /** The agent's closing words of the turn before; null if there are none. */
+  reportBefore?: () => Promise<string | null>
   /** The observer's conversation so far, current generation only. */
   conversation: readonly ObserverTurn[]
   /** Size of the conversation in tokens after the last answer. */
   contextTokens: number
   /** The session's newest observations that no later one supersedes, newest first. */
   recorded(): Promise<readonly Observation[]>
+  /** What was said and done in this turn, in the order of the session. */
+  turnPassages(): Promise<readonly Passage[]>
   /** The newest open problems of the project, of any session, newest first. */
   openProblems(): Promise<readonly Observation[]>
   /** Records every model call. */

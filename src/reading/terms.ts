@@ -7,18 +7,21 @@ import { STOP_WORDS } from '../lib/words.ts'
 const TERM =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{2,}|[\p{L}\p{N}_][\p{L}\p{M}\p{N}_./:#@'-]*[\p{L}\p{M}\p{N}_]|[\p{L}\p{N}]/gu
 const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
-const SPECIFIC = /[\d_./:#@]|\p{Ll}\p{Lu}/u
+const HUMP = /\p{Ll}\p{Lu}/u
+const SPECIFIC = /[\d_./:#@]/
 /** Longer ones are data. */
 const MAX_TERM_CHARS = 120
 
-/** The distinct terms, in lower case, without stop words. */
+/** The distinct terms without stop words, in lower case but for names such as `parseLine`. */
 export function termsOf(text: string): Set<string> {
   const terms = new Set<string>()
   for (const [found] of text.matchAll(TERM)) {
     if (UNSPACED.test(found)) for (let i = 0; i < found.length - 1; i++) terms.add(found.slice(i, i + 2))
     else if (found.length > 1 && found.length <= MAX_TERM_CHARS) {
       const folded = found.toLowerCase()
-      if (!STOP_WORDS.has(folded)) terms.add(isSpecific(found) ? folded : stemmed(folded))
+      if (STOP_WORDS.has(folded)) continue
+      if (HUMP.test(found)) terms.add(found)
+      else terms.add(isSpecific(folded) ? folded : stemmed(folded))
     }
   }
   return terms
@@ -26,7 +29,7 @@ export function termsOf(text: string): Set<string> {
 
 /** A name or a number: an identifier, a path, a version, a hash. */
 export function isSpecific(term: string): boolean {
-  return SPECIFIC.test(term)
+  return SPECIFIC.test(term) || HUMP.test(term)
 }
 
 /** Folds the plural, so that `tests` repeats `test`. */

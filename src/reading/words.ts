@@ -44,6 +44,8 @@ class WordReader {
   #code: string[] | null = null
   #heading: string | null = null
   #header: string | null = null
+  /** Rows below the header. */
+  #rows = 0
   #group = 0
 
   read(line: string): void {
@@ -59,7 +61,7 @@ class WordReader {
   #readLine(line: string, trimmed: string): void {
     const isRule = RULE.test(line) || TABLE_RULE.test(line)
     const isRow = !isRule && ROW.test(line)
-    if (!isRule && !isRow) this.#header = null
+    if (!isRule && !isRow) this.#endTable()
     const bold = BOLD_LINE.exec(line)?.[1]
     if (isRow) this.#readRow(trimmed)
     else if (isRule) {
@@ -110,8 +112,19 @@ class WordReader {
 
   #readRow(line: string): void {
     this.#close()
-    if (this.#header === null) this.#header = line
-    else this.#add('row', line, this.#header)
+    if (this.#header === null) {
+      this.#header = line
+      this.#rows = 0
+      return
+    }
+    this.#rows++
+    this.#add('row', line, this.#header)
+  }
+
+  /** A table of one line has no header. */
+  #endTable(): void {
+    if (this.#header !== null && this.#rows === 0) this.#add('row', this.#header)
+    this.#header = null
   }
 
   /** A line after an item continues it; after a paragraph's line it is a part of the paragraph. */
@@ -134,7 +147,7 @@ class WordReader {
   #endParagraph(): void {
     const before = this.#blocks.length
     this.#close()
-    this.#header = null
+    this.#endTable()
     if (this.#blocks.length > before) this.#group++
   }
 }

@@ -4,9 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage, MemError } from '../lib/errors.ts'
+import { withTimeout } from '../lib/timeout.ts'
+import { STOP_WORDS } from '../lib/words.ts'
 import type { Store } from '../store/port.ts'
-import { type NewVector, searchRowId, type UnembeddedObservation } from '../store/search-port.ts'
-import { hasSameWords } from './ranking.ts'
+import { type FoundMemory, type NewVector, searchRowId, type UnembeddedObservation } from '../store/search-port.ts'
 import type { SearchCalls } from './search-thread.ts'
 
 export interface IndexerProgress {
@@ -48,6 +49,8 @@ export class Indexer {
   /** The next run: of the words only, or of everything. */
   #again: 'words' | 'all' | null = null
   #soon: NodeJS.Timeout | null = null
+  /** A search waits for the words. */
+  #isUrgent = false
   #stopped = false
   #progress: IndexerProgress | null = null
   /** Cursor: up to this observation id all vectors of this embedder exist. */
@@ -60,7 +63,15 @@ export class Indexer {
   }
 
   get progress(): IndexerProgress | null {
-    return this.#progress
+    return this.#progress ?? (this.#soon === null ? null : { what: 'lexical', done: 0, total: 0, embedder: null })
+  }
+
+  /** Before a search: words that were stored a moment ago are indexed now, unless that takes longer than this, in ms. */
+  async beforeSearch(timeoutMs: number): Promise<void> {
+    if (this.#soon === null || this.#stopped) return
+    this.#isUrgent = true
+    this.#indexWordsNow()
+    await withTimeout(timeoutMs, this.#running ?? Promise.resolve(), undefined)
   }
 
   /** Starts a run, or schedules another one after the current. */
@@ -133,7 +144,9 @@ export class Indexer {
   /** The observer needs memory and processor more urgently. */
   async #waitWhileBusy(): Promise<void> {
     const until = performance.now() + MAX_DEFERRED_MS
-    while (!this.#stopped && this.#options.busy?.() === true && performance.now() < until) await sleep(BUSY_POLL_MS)
+    const isBusy = () => !this.#isUrgent && this.#options.busy?.() === true
+    while (!this.#stopped && isBusy() && performance.now() < until) await sleep(BUSY_POLL_MS)
+    this.#isUrgent = false
   }
 
   #report(problem: string): void {
@@ -229,4 +242,40 @@ async function embedObservations(
     embedder,
     vector: vectors[i] ?? null,
   }))
+}
+
+/** Whether two observations have the same type and mostly the same words. */
+function hasSameWords(a: FoundMemory, b: FoundMemory): boolean {
+  return a.type === b.type && sameWords(comparableWords(a), comparableWords(b))
+}
+
+/** Numbers have to be equal: a different port or error code makes a different memory. */
+interface ComparableWords {
+  /** Without stop words. */
+  all: ReadonlySet<string>
+  numbers: string
+}
+
+/**
+ * Share of words that two duplicates have in common: one of six may differ. Neither words nor vectors suffice alone.
+ */
+const MIN_SHARED_WORDS = 0.85
+
+function sameWords(a: ComparableWords, b: ComparableWords): boolean {
+  const [fewer, more] = a.all.size < b.all.size ? [a.all, b.all] : [b.all, a.all]
+  if (a.numbers !== b.numbers || more.size === 0) return false
+  let missing = more.size - fewer.size
+  const maxMissing = more.size * (1 - MIN_SHARED_WORDS)
+  for (const word of fewer) {
+    if (missing > maxMissing) return false
+    if (!more.has(word)) missing += 1
+  }
+  return missing <= maxMissing
+}
+
+function comparableWords({ title, text, facts }: FoundMemory): ComparableWords {
+  const words = `${title} ${text} ${facts.join(' ')}`.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  const all = new Set(words.filter((word) => !STOP_WORDS.has(word)))
+  const numbers = [...all].filter((word) => /\p{N}/u.test(word)).sort()
+  return { all, numbers: numbers.join(' ') }
 }

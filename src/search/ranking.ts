@@ -1,104 +1,50 @@
 /**
- * The order of hits. The score is a weighted sum of parts that are each between 0 and 1:
+ * The order of hits. Everything that can be found is a piece: an observation, a summary, a prompt or a passage. One formula
+ * scores them all; its weights are `SCORE_WEIGHTS`, the parts are from 0 to 1:
  *
- * score = lexical · L + semantic · S + session · C + recency · R + type · T
+ * score = kind · (words + .7 meaning + .5 around + .2 recency) + 3 names
  *
- * L  BM25 over the words of the memory and, with less weight, of its neighbours, divided by the best of this query
- * S  cosine of the closest fragment, smoothed over the neighbours in its session, divided by the best; memories without
- *    a vector (summaries, prompts) get L instead
- * C  BM25 of the chunk of the session that contains it, divided by the best
- * R  1 for a new memory, halved with every half-life of its age
- * T  how often memories of this type are looked up again
+ * words    BM25, divided by the best of memories or of passages
+ * meaning  cosine with the query, divided by the best: of an observation that of its closest fragment, smoothed over its
+ *          neighbours; of a passage that of its word vectors. A piece without a vector has its part `words`
+ * around   how well what is around it matches, divided by the best: for an observation the chunk of its session, for
+ *          everything else its turn
+ * recency  1 for the newest turn of the candidates, 0 for the oldest, in equal steps
+ * names    share of the rare identifiers and paths, and of the quoted phrases of the query, that it has as a whole
  *
- * Superseded observations come after all others, in the same order.
+ * A turn is one hit with its best pieces; docs/retrieval.md has the figures.
  */
-import { DAY_MS } from '../domain/dates.ts'
-import type { ObservationType } from '../domain/observation.ts'
-import type { Explanation } from '../domain/search-query.ts'
-import { STOP_WORDS } from '../lib/words.ts'
-import { type ColumnWeights, type FoundMemory, type RankingRow, searchRowId } from '../store/search-port.ts'
+import { isHandWritten } from '../domain/observation.ts'
+import type { PassageKind } from '../domain/passage.ts'
+import { type Explanation, type MemoryKind, SCORE_WEIGHTS } from '../domain/search-query.ts'
+import {
+  type ColumnWeights,
+  type FoundPassage,
+  type PassageWeights,
+  type RankingRow,
+  searchRowId,
+} from '../store/search-port.ts'
 import type { SearchDatabase } from '../store/sqlite/search-reader.ts'
 import type { VectorMatch } from './vectors/vector-set.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
 
-export interface RankingWeights {
-  lexical: number
-  semantic: number
-  session: number
-  recency: number
-  type: number
-  /** Days after which the recency part is halved. */
-  halfLifeDays: number
-}
-
-export interface RankingCandidate {
-  memory: RankingRow
-  /** BM25; 0 if it contains no word of the query. */
-  lexical: number
-  /** Smoothed cosine; null if it has no vector. */
-  semantic: number | null
-  fragment: string | null
-  /** BM25 of its chunk of the session. */
-  session: number
-}
-
-export interface RankedMemory<M extends RankingRow = FoundMemory> {
-  memory: M
-  explanation: Omit<Explanation, 'matched'>
-}
-
-/** Decisions and bugfixes are looked up again most often, plain changes of files hardly ever. */
-const TYPE_VALUE: Record<ObservationType, number> = {
-  decision: 1,
-  bugfix: 1,
-  feature: 0.7,
-  discovery: 0.7,
-  refactor: 0.5,
-  change: 0.4,
-}
-/** Summaries and prompts. */
-const NO_TYPE_VALUE = 0.5
-
-export function rankCandidates(
-  candidates: readonly RankingCandidate[],
-  weights: RankingWeights,
-  now: number,
-): RankedMemory<RankingRow>[] {
-  const best = (score: (candidate: RankingCandidate) => number) => Math.max(0, ...candidates.map(score))
-  const lexical = best((candidate) => candidate.lexical)
-  const session = best((candidate) => candidate.session)
-  const semantic = best((candidate) => candidate.semantic ?? 0)
-  const share = (value: number, whole: number) => (whole > 0 ? value / whole : 0)
-  return candidates
-    .map(({ memory, fragment, ...scores }): RankedMemory<RankingRow> => {
-      const words = share(scores.lexical, lexical)
-      const parts = {
-        lexical: words,
-        semantic: scores.semantic === null ? words : share(Math.max(0, scores.semantic), semantic),
-        session: share(scores.session, session),
-        recency: 0.5 ** (Math.max(0, now - memory.createdAt) / (weights.halfLifeDays * DAY_MS)),
-        type: memory.type === null ? NO_TYPE_VALUE : TYPE_VALUE[memory.type],
-      }
-      const score =
-        weights.lexical * parts.lexical +
-        weights.semantic * parts.semantic +
-        weights.session * parts.session +
-        weights.recency * parts.recency +
-        weights.type * parts.type
-      return { memory, explanation: { ...parts, score, fragment } }
-    })
-    .sort(byScore)
-}
-
-/** With equal scores the newer one is first, so that the order is stable. */
-function byScore(a: RankedMemory<RankingRow>, b: RankedMemory<RankingRow>): number {
-  const superseded = Number(a.memory.supersededBy !== null) - Number(b.memory.supersededBy !== null)
-  return (
-    superseded ||
-    b.explanation.score - a.explanation.score ||
-    b.memory.createdAt - a.memory.createdAt ||
-    b.memory.row - a.memory.row
-  )
+/** What people wrote for others to read answers more questions than what programs print. */
+const KIND_WEIGHTS: Record<MemoryKind | PassageKind, number> = {
+  commit: 1.4,
+  observation: 0.85,
+  prompt: 1.2,
+  answer: 1.2,
+  closing: 1.2,
+  words: 1,
+  summary: 0.6,
+  report: 0.7,
+  check: 0.7,
+  command: 0.85,
+  edit: 0.7,
+  file: 0.7,
+  link: 0.7,
+  status: 0.7,
+  result: 0.55,
 }
 
 /**
@@ -106,8 +52,125 @@ function byScore(a: RankedMemory<RankingRow>, b: RankedMemory<RankingRow>): numb
  * of a word adds little, which suits short texts.
  */
 export const COLUMN_WEIGHTS: ColumnWeights = { title: 4, body: 3, facts: 3, names: 3, grams: 3, neighbours: 0.75 }
+export const PASSAGE_WEIGHTS: PassageWeights = { text: 1, around: 0.25 }
 
-export interface SemanticScore {
+export type Piece<M extends RankingRow = RankingRow> =
+  | { is: 'memory'; memory: M }
+  | { is: 'passage'; passage: FoundPassage }
+
+/** A piece with its measures, before they are divided by the best. */
+export interface RankingCandidate {
+  piece: Piece
+  /** BM25; 0 if it contains no word of the query. */
+  words: number
+  /** Cosine; null without a vector. */
+  meaning: number | null
+  fragment: string | null
+  /** BM25 of its chunk of the session; null for all but observations. */
+  chunk: number | null
+  /** From 0 to 1. */
+  names: number
+}
+
+export interface RankedPiece<M extends RankingRow = RankingRow> {
+  piece: Piece<M>
+  explanation: Explanation
+}
+
+export type ScoreWeights = Record<keyof typeof SCORE_WEIGHTS, number>
+
+/** Best first. Superseded observations come after all others; with equal scores the newer one is first. */
+export function rankPieces(
+  candidates: readonly RankingCandidate[],
+  weights: ScoreWeights = SCORE_WEIGHTS,
+): RankedPiece[] {
+  const words = shares(candidates, (one) => one.words, isOf)
+  const meaning = shares(candidates, (one) => one.meaning ?? 0, isOf)
+  const chunks = shares(candidates, (one) => one.chunk ?? 0)
+  const turns = turnShares(candidates, words)
+  const recency = turnRecency(candidates)
+  return candidates
+    .map((candidate, i): RankedPiece => {
+      const turn = turnOf(candidate.piece)
+      const own = words[i] ?? 0
+      const parts = {
+        words: own,
+        meaning: candidate.meaning === null ? own : (meaning[i] ?? 0),
+        around: candidate.chunk === null ? (turns.get(turn) ?? 0) : (chunks[i] ?? 0),
+        recency: recency.get(turn) ?? 0,
+        names: candidate.names,
+      }
+      const kind = KIND_WEIGHTS[kindOf(candidate.piece)]
+      const sum =
+        weights.words * parts.words +
+        weights.meaning * parts.meaning +
+        weights.around * parts.around +
+        weights.recency * parts.recency
+      const score = kind * sum + weights.names * parts.names
+      return { piece: candidate.piece, explanation: { ...parts, kind, score, fragment: candidate.fragment } }
+    })
+    .sort(byScore)
+}
+
+const isOf = ({ piece }: RankingCandidate): string => piece.is
+const kindOf = (piece: Piece): MemoryKind | PassageKind =>
+  piece.is === 'memory' ? piece.memory.kind : piece.passage.kind
+const timeOf = (piece: Piece): number => (piece.is === 'memory' ? piece.memory.createdAt : piece.passage.at)
+const idOf = (piece: Piece): number => (piece.is === 'memory' ? piece.memory.row : piece.passage.id)
+const isSuperseded = (piece: Piece): boolean => piece.is === 'memory' && piece.memory.supersededBy !== null
+
+/** A note that was written by hand, and an observation that was replaced, are on their own. */
+export function turnOf(piece: Piece): string {
+  const place = piece.is === 'memory' ? piece.memory : piece.passage
+  const isAlone = isSuperseded(piece) || isHandWritten(place)
+  return isAlone ? `${piece.is} ${idOf(piece)}` : `${place.promptNumber} ${place.session}`
+}
+
+/** The measures divided by the best of their group. */
+function shares(
+  candidates: readonly RankingCandidate[],
+  measure: (candidate: RankingCandidate) => number,
+  group: (candidate: RankingCandidate) => string = () => '',
+): number[] {
+  const best = new Map<string, number>()
+  for (const one of candidates) best.set(group(one), Math.max(best.get(group(one)) ?? 0, measure(one)))
+  return candidates.map((one) => {
+    const whole = best.get(group(one)) ?? 0
+    return whole > 0 ? Math.max(0, measure(one)) / whole : 0
+  })
+}
+
+/** Square root: a turn with many matches is not better in proportion. */
+function turnShares(candidates: readonly RankingCandidate[], words: readonly number[]): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const [i, { piece }] of candidates.entries()) {
+    sums.set(turnOf(piece), (sums.get(turnOf(piece)) ?? 0) + (words[i] ?? 0))
+  }
+  const best = Math.max(Number.MIN_VALUE, ...sums.values())
+  return new Map([...sums].map(([turn, sum]) => [turn, Math.sqrt(sum / best)]))
+}
+
+/** By rank, so that a pause of a year does not make all turns before it equally old. */
+function turnRecency(candidates: readonly RankingCandidate[]): Map<string, number> {
+  const newest = new Map<string, number>()
+  for (const { piece } of candidates) {
+    newest.set(turnOf(piece), Math.max(newest.get(turnOf(piece)) ?? 0, timeOf(piece)))
+  }
+  const times = [...new Set(newest.values())].sort((a, b) => a - b)
+  const shareAt = new Map(times.map((at, i) => [at, times.length === 1 ? 1 : i / (times.length - 1)]))
+  return new Map([...newest].map(([turn, at]) => [turn, shareAt.get(at) ?? 0]))
+}
+
+function byScore(a: RankedPiece, b: RankedPiece): number {
+  return (
+    Number(isSuperseded(a.piece)) - Number(isSuperseded(b.piece)) ||
+    b.explanation.score - a.explanation.score ||
+    timeOf(b.piece) - timeOf(a.piece) ||
+    idOf(b.piece) - idOf(a.piece)
+  )
+}
+
+interface SemanticScore {
   /** Cosine of the closest fragment, averaged with those of the neighbours. */
   smoothed: number
   /** The closest fragment, counted from 1: `fact 2`. */
@@ -148,71 +211,4 @@ export function semanticScores(
 function fragmentLabel(fragment: string): string {
   const fact = /^fact_(\d+)$/.exec(fragment)?.[1]
   return fact === undefined ? fragment : `fact ${Number(fact) + 1}`
-}
-
-/** The best of several near-duplicates. The others are still stored. */
-export interface HitGroup<T> {
-  kept: T
-  /** Ids of the others. */
-  similar: number[]
-}
-
-/**
- * Collapses near-duplicates in a list of hits. Only observations of the same project can be duplicates: those that are
- * linked as repetitions, or have the same type, mostly the same words and, by `hasSameMeaning`, the same meaning.
- */
-export function collapseDuplicates<T extends { memory: FoundMemory }>(
-  hits: readonly T[],
-  hasSameMeaning: (a: FoundMemory, b: FoundMemory) => boolean,
-): HitGroup<T>[] {
-  const groups: (HitGroup<T> & { words: ComparableWords })[] = []
-  for (const hit of hits) {
-    const { memory } = hit
-    const words = comparableWords(memory)
-    const duplicateOf = groups.find(({ kept: { memory: other }, words: otherWords }) => {
-      if (memory.kind !== 'observation' || other.kind !== 'observation') return false
-      if (memory.project !== other.project) return false
-      if (memory.repeats.includes(other.id) || other.repeats.includes(memory.id)) return true
-      return memory.type === other.type && sameWords(words, otherWords) && hasSameMeaning(memory, other)
-    })
-    if (duplicateOf === undefined) groups.push({ kept: hit, similar: [], words })
-    else duplicateOf.similar.push(memory.id)
-  }
-  return groups.map(({ kept, similar }) => ({ kept, similar }))
-}
-
-/** Whether two observations have the same type and mostly the same words. */
-export function hasSameWords(a: FoundMemory, b: FoundMemory): boolean {
-  return a.type === b.type && sameWords(comparableWords(a), comparableWords(b))
-}
-
-/** Numbers have to be equal: a different port or error code makes a different memory. */
-interface ComparableWords {
-  /** Without stop words. */
-  all: ReadonlySet<string>
-  numbers: string
-}
-
-/**
- * Share of words that two duplicates have in common: one of six may differ. Neither words nor vectors suffice alone.
- */
-const MIN_SHARED_WORDS = 0.85
-
-function sameWords(a: ComparableWords, b: ComparableWords): boolean {
-  const [fewer, more] = a.all.size < b.all.size ? [a.all, b.all] : [b.all, a.all]
-  if (a.numbers !== b.numbers || more.size === 0) return false
-  let missing = more.size - fewer.size
-  const maxMissing = more.size * (1 - MIN_SHARED_WORDS)
-  for (const word of fewer) {
-    if (missing > maxMissing) return false
-    if (!more.has(word)) missing += 1
-  }
-  return missing <= maxMissing
-}
-
-function comparableWords({ title, text, facts }: FoundMemory): ComparableWords {
-  const words = `${title} ${text} ${facts.join(' ')}`.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-  const all = new Set(words.filter((word) => !STOP_WORDS.has(word)))
-  const numbers = [...all].filter((word) => /\p{N}/u.test(word)).sort()
-  return { all, numbers: numbers.join(' ') }
 }

@@ -115,13 +115,5 @@ export function searchOptions(settings: Settings, paths: Paths) {
     vectorsDirectory: paths.vectors,
     /** Number of vectors in a project from which on an HNSW index is built for them. */
     hnswThreshold: settings.CLAUDE_MEM_VECTOR_INDEX_FROM,
-    weights: {
-      lexical: settings.CLAUDE_MEM_SEARCH_LEXICAL,
-      semantic: settings.CLAUDE_MEM_SEARCH_SEMANTIC,
-      session: settings.CLAUDE_MEM_SEARCH_SESSION,
-      recency: settings.CLAUDE_MEM_SEARCH_RECENCY,
-      type: settings.CLAUDE_MEM_SEARCH_TYPE,
-      halfLifeDays: settings.CLAUDE_MEM_SEARCH_HALF_LIFE_DAYS,
-    },
   }
 }

@@ -5,8 +5,7 @@
  */
 
 import { isAbsolute } from 'node:path'
-import { CONTEXT_MESSAGES, CONTEXT_PARTS, FORMER_CONTEXT_PARTS } from '../domain/context-parts.ts'
-import { OBSERVATION_TYPES } from '../domain/observation.ts'
+import { CONTEXT_MESSAGES, CONTEXT_PARTS } from '../domain/context-parts.ts'
 import type { SettingGroupName, SettingRule, SettingSpec } from './rules.ts'
 
 /** The settings of a group: `now` and `restart` say when a change takes effect. */
@@ -35,9 +34,9 @@ const choice = (value: string, choices: readonly string[]) => ({ kind: 'choice',
 const text = (value: string) => ({ kind: 'text', default: value }) as const
 const list = (value: readonly string[], check?: (item: string) => string | null) =>
   ({ kind: 'list', default: value, ...(check === undefined ? {} : { check }) }) as const
-/** A list of some of these words; all of them by default. `former` are accepted too. */
-const subset = (words: readonly string[], former: readonly string[] = []) =>
-  list(words, (item) => ([...words, ...former].includes(item) ? null : `a list of some of ${words.join(', ')}`))
+/** A list of some of these words; all of them by default. */
+const subset = (words: readonly string[]) =>
+  list(words, (item) => (words.includes(item) ? null : `a list of some of ${words.join(', ')}`))
 const secret = { kind: 'text', default: '', secret: true, check: checkSecret } as const
 const address = (words: readonly string[] = []) =>
   ({ kind: 'text', default: '', check: (given: string) => checkAddress(given, words), warn: insecureAddress }) as const
@@ -213,27 +212,6 @@ export const SETTINGS = {
       'What makes vectors of memories: `static` (built-in word vectors) or a model (`claude-mem models`)',
     ),
   ),
-  CLAUDE_MEM_SEARCH_LEXICAL: search.restart(
-    number(1, 0, 10),
-    'Weight of matching words in the ranking of a search; see docs/retrieval.md',
-  ),
-  CLAUDE_MEM_SEARCH_SEMANTIC: search.restart(
-    number(0.7, 0, 10),
-    'Weight of meaning; raise it with a better embedder than `static`',
-  ),
-  CLAUDE_MEM_SEARCH_SESSION: search.restart(
-    number(0.3, 0, 10),
-    'Weight of the neighbouring memories in the same session',
-  ),
-  CLAUDE_MEM_SEARCH_RECENCY: search.restart(number(0.05, 0, 10), 'Weight of recency; 0 treats all times alike'),
-  CLAUDE_MEM_SEARCH_TYPE: search.restart(
-    number(0.05, 0, 10),
-    'Weight of the type: decisions and bug fixes before mere changes',
-  ),
-  CLAUDE_MEM_SEARCH_HALF_LIFE_DAYS: search.restart(
-    integer(90, 1, 36_500),
-    'Days after which the recency of a memory counts half',
-  ),
   CLAUDE_MEM_VECTOR_INDEX_FROM: search.restart(
     integer(20_000, 100, 100_000_000),
     'Vectors of a project from which on an index is kept for them; below that, all of them are scanned',
@@ -243,21 +221,9 @@ export const SETTINGS = {
     integer(2_000, 0, 2_500),
     'Tokens that the context of a starting session may take; 0: no context',
   ),
-  CLAUDE_MEM_CONTEXT_OBSERVATIONS: context.now(
-    integer(50, 0, 500),
-    'Observations in the context beside pinned ones: fewer leave room for what was said and done in the last session',
-  ),
-  CLAUDE_MEM_CONTEXT_SUMMARIES: context.now(
-    integer(3, 0, 20),
-    'Sessions before the last one that the context summarises in one line each',
-  ),
   CLAUDE_MEM_CONTEXT_PARTS: context.now(
-    subset(CONTEXT_PARTS, Object.keys(FORMER_CONTEXT_PARTS)),
-    'Parts of the context; a part that is left out makes room for the others. Names of earlier versions (`summary`, `timeline`) still mean what shows the same now',
-  ),
-  CLAUDE_MEM_CONTEXT_TYPES: context.now(
-    subset(OBSERVATION_TYPES),
-    'Types of observations in the context; pinned ones are always shown',
+    subset(CONTEXT_PARTS),
+    'Parts of the context; a part that is left out makes room for the others',
   ),
   CLAUDE_MEM_CONTEXT_MESSAGE: context.now(
     choice('full', CONTEXT_MESSAGES),

@@ -114,7 +114,7 @@ export interface Commit {
   released: string[]
   events: EventRecord[]
   prompts: NewPrompt[]
-  /** Made of the events. */
+  /** Of a session that is stored as a whole. Those of a live one are stored with its effects. */
   passages: PassageDraft[]
   inbox: InboxUpdate[]
   observations: NewObservation[]

@@ -31,7 +31,7 @@ export interface PromptRecord extends Omit<PromptRow, 'private'> {
   session: string
 }
 
-export interface ObservationRecord extends Omit<Observation, 'supersedes' | 'contentHash'> {
+export interface ObservationRecord extends Omit<Observation, 'supersedes' | 'amends' | 'contentHash'> {
   kind: 'observation'
 }
 

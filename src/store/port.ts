@@ -126,6 +126,12 @@ export interface InboxMessage {
   createdAt: number
 }
 
+export interface EventOfTurn {
+  event: MemoryEvent
+  /** The prompt number of its turn. */
+  prompt: number
+}
+
 export interface QueueFilter {
   session?: string
   status?: MessageStatus
@@ -166,7 +172,6 @@ export interface EventRow {
   tool: string | null
   at: number
   receivedAt: number
-  payloadHash: string
   outcome: string | null
   reason: string | null
   observationIds: number[]
@@ -316,17 +321,17 @@ export interface ProjectAlias {
 
 export interface ContextQuery {
   project: string
-  types: readonly ObservationType[]
-  /** The newest of these types together, and in addition the newest `ofEachType` of each type. */
+  /** Newest observations. */
   observations: number
-  ofEachType: number
   summaries: number
   pinned: number
   /** The newest passages of these kinds, each group up to its limit. */
   passages: readonly { kinds: readonly PassageKind[]; limit: number }[]
+  /** Newest prompts. */
+  prompts: number
   /** The name of the reader in a team: what has another author is somebody else's. Null or absent: there is no team. */
   me?: string | null
-  /** Newest observations of other people, in addition to one's own; absent: none. */
+  /** Newest observations of other people, in addition to the reader's own; absent: none. */
   others?: number
 }
 
@@ -338,24 +343,32 @@ export interface ProjectTotals {
   since: number | null
 }
 
-/** What the context of a session is selected from. Its size does not grow with the size of the project. */
+/** A prompt of a session, whole, without private parts. */
+export interface SessionPrompt {
+  session: string
+  promptNumber: number
+  text: string
+  at: number
+}
+
+/** What the context of a session is made of. Its size does not grow with the size of the project. */
 export interface ContextMaterial {
   project: Project
-  /** Working trees of a repository on this machine: its key names none. Paths below them are shown without them. */
-  roots?: readonly string[]
   totals: ProjectTotals
   /** Newest first, without pinned and superseded ones; those of other people are among them. */
   observations: Observation[]
-  /** Most recently pinned first, of any type, superseded or not; one's own before those of other people. */
+  /** Most recently pinned first, of any type, superseded or not; the reader's own before those of other people. */
   pinned: Observation[]
-  /** Newest first; only one's own. */
+  /** Newest first; only the reader's own. */
   summaries: Summary[]
-  /** Newest first, within an event in their order; only one's own. */
+  /** Newest first, within an event in their order; only the reader's own. */
   passages: Passage[]
+  /** Newest first; only those of this machine. */
+  prompts: SessionPrompt[]
+  /** The newest sessions in which no tool was used. */
+  idle: string[]
   /** Links between the observations above: `from` repeats the earlier `to`. */
   repeats: { from: number; to: number }[]
-  /** Candidates that were left out because they are superseded. */
-  superseded: number
 }
 
 // Model calls

@@ -27,12 +27,12 @@ export function memoryIds(rows: readonly number[], kind: MemoryKind): number[] {
 }
 
 /**
- * `every`: all words must occur in the memory itself; newest first. `any`: the more words match, in the memory or in its
- * neighbours, the better; best first.
+ * `every`: all words must occur in the memory itself; newest first. `phrase`: in this order, next to each other; newest
+ * first. `any`: the more words match, in the memory or in its neighbours, the better; best first.
  */
 export interface LexicalQuery {
   text: string
-  how: 'every' | 'any'
+  how: 'every' | 'phrase' | 'any'
 }
 
 /** Weight of a match in each column; 0 excludes a column from the score. */
@@ -60,8 +60,9 @@ export interface ScoredChunk {
   score: number
 }
 
-/** A search result before ranking. */
-export interface FoundMemory extends Omit<SearchHit, 'snippet' | 'passage' | 'similar' | 'explanation' | 'completes'> {
+/** A memory with its text. */
+export interface FoundMemory
+  extends Omit<SearchHit, 'snippet' | 'passage' | 'matched' | 'similar' | 'explanation' | 'further'> {
   kind: MemoryKind
   row: number
   /** Its text without the title: the source of the snippet. */
@@ -77,7 +78,7 @@ export interface FoundMemory extends Omit<SearchHit, 'snippet' | 'passage' | 'si
 /** What the rank of a memory depends on, beside the query. */
 export type RankingRow = Pick<
   FoundMemory,
-  'row' | 'kind' | 'id' | 'project' | 'type' | 'createdAt' | 'chunk' | 'supersededBy'
+  'row' | 'kind' | 'id' | 'session' | 'promptNumber' | 'project' | 'createdAt' | 'chunk' | 'supersededBy'
 >
 
 /** Weight of a match in the passage itself, and in the passages before and after it in its event. */
@@ -109,6 +110,8 @@ export interface LinkedObservation extends Observation {
   pinned: boolean
   supersededBy: number | null
   supersedes: number[]
+  amends: number[]
+  amendedBy: number[]
   repeats: number[]
   tokens: number
 }
@@ -140,7 +143,7 @@ export interface UnembeddedPage {
   next: number | null
 }
 
-export const LINK_KINDS = ['repeats', 'supersedes'] as const
+export const LINK_KINDS = ['repeats', 'supersedes', 'amends'] as const
 export type LinkKind = (typeof LINK_KINDS)[number]
 /** Who made the link, as stored: `person` is the user. A search only makes `repeats`. */
 export type LinkMaker = 'search' | 'model' | 'person'

@@ -66,7 +66,7 @@ const link = z.object({
   version,
   from: recordId,
   to: recordId,
-  link: z.enum(['repeats', 'supersedes']),
+  link: z.enum(['repeats', 'supersedes', 'amends']),
   by: z.enum(['search', 'model', 'person']),
   on: z.boolean(),
 })

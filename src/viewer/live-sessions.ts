@@ -13,7 +13,7 @@ export type LiveTransition = Commit['transitions'][number]
 
 /** Fields of a commit that describe the commit and not its session. */
 type CommitFields = 'v' | 'type' | 'seq' | 'at' | 'newPrompts' | 'calls'
-type CountedFields = 'passages' | 'transitions' | 'observations' | 'summaries'
+type CountedFields = 'transitions' | 'observations' | 'summaries'
 
 export interface LiveSession extends Omit<Commit, CommitFields | CountedFields> {
   observations: number

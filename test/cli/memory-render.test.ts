@@ -40,19 +40,21 @@ const hit = (id: number, over: Partial<SearchHit> = {}): SearchHit => ({
   promptNumber: 1,
   pinned: false,
   supersededBy: null,
+  amendedBy: [],
   similar: [],
   tokens: 45,
+  matched: ['token'],
   explanation: {
-    lexical: 0.85,
-    semantic: 0.3,
-    session: 0.1,
+    words: 0.85,
+    meaning: 0.3,
+    around: 0.1,
     recency: 0.5,
-    type: 1,
+    names: 1,
+    kind: 1.2,
     score: 1.234,
-    matched: ['token'],
     fragment: 'fact 2',
   },
-  completes: false,
+  further: [],
   ...over,
 })
 const answerOf = (hits: SearchHit[], over: Partial<SearchAnswer> = {}): SearchAnswer => ({
@@ -68,7 +70,7 @@ const rendered = (answer: SearchAnswer, over: Partial<SearchDisplay & Display> =
   const { style = display.style, columns = null, ...rest } = over
   return searchResultLines(
     answer,
-    { oneProject: true, explain: false, offset: 0, ...rest },
+    { oneProject: true, full: false, explain: false, offset: 0, ...rest },
     { ...display, style, columns },
   )
 }
@@ -91,15 +93,43 @@ describe('search.output', () => {
 
   it('marks pinned, replaced and repeated observations', () => {
     const text = rendered(answerOf([hit(1, { pinned: true, supersededBy: 40, similar: [2, 3, 4, 5] })])).join('\n')
-    expect(text).toContain('pinned; replaced by #40; nearly the same: #2, #3, #4 and 1 more')
+    expect(text).toContain('pinned; replaced by #40; says the same: #2, #3, #4 and 1 more')
   })
 
-  it('lists newest memories that do not match after the hits, under a heading', () => {
-    const lines = rendered(answerOf([hit(1), hit(2, { completes: true })], { total: 1 }))
-    expect(lines.indexOf('The newest that pass the filters:')).toBe(3)
-    expect(lines.join('\n')).toContain('1 of 1;')
-    const alone = rendered(answerOf([hit(2, { completes: true })], { total: 0 }))
-    expect(alone[1]).toBe('Nothing was found by these words; the newest that pass the filters:')
+  it('has three lines for a hit, and all of its turn where that is asked for', () => {
+    const further = [
+      hit(7, { snippet: '**Done:** the clock is read in UTC' }),
+      hit(31, {
+        kind: 'passage',
+        type: null,
+        title: 'npm test',
+        snippet: '| suite | result |\n|---|---|\n| auth | 3 failed |',
+        passage: { id: 31, kind: 'check', subject: 'npm test', outcome: 'failed' },
+      }),
+    ]
+    const short = answerOf([hit(12, { further })])
+    expect(rendered(short).slice(1, 4)).toEqual([
+      '#12  2026-11-14 09:05  🐛  Title 12     ~45',
+      '      The token had expired.',
+      '      #7 Title 7: Done: the clock is read in UTC',
+    ])
+    expect(rendered(short, { full: true }).slice(2, 8)).toEqual([
+      '      The token had expired.',
+      '      #7 Title 7',
+      '      Done: the clock is read in UTC',
+      '      p31 check npm test failed',
+      '      suite · result',
+      '      auth · 3 failed',
+    ])
+    const long = rendered(answerOf([hit(12, { snippet: 'one word after another '.repeat(40), further })]))
+    expect(long).toHaveLength(7)
+    expect(long[3]).toMatch(/…$/)
+  })
+
+  it('labels a passage by what it is, and not by its first words', () => {
+    const passage = { id: 8, kind: 'closing' as const, subject: null, outcome: null }
+    const lines = rendered(answerOf([hit(8, { kind: 'passage', type: null, title: 'The token', passage })]))
+    expect(lines[1]).toMatch(/^p8 .*¶ {2}closing words/)
   })
 
   it('prints the next offset, hints and notes', () => {
@@ -142,16 +172,16 @@ describe('search.output', () => {
 
 describe('search.explain', () => {
   it('draws a bar for each part of the score', () => {
-    expect(explanationLines(hit(1).explanation, 200, display)).toEqual([
-      'words █████▏ 0.85  meaning █▊     0.30  session ▋      0.10  recency ███    0.50  type ██████ 1.00',
-      'score 1.234, words: token, closest: fact 2',
+    expect(explanationLines(hit(1), 200, display)).toEqual([
+      'words █████▏ 0.85 × 1  meaning █▊     0.30 × 0.7  around ▋      0.10 × 0.5  recency ███    0.50 × 0.2  names ██████ 1.00 × 3',
+      'score 1.234, kind × 1.2, words: token, closest: fact 2',
     ])
   })
 
   it('takes more lines on a narrow terminal', () => {
-    const lines = explanationLines(hit(1).explanation, 40, display)
-    expect(lines).toHaveLength(4)
-    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(45)
+    const lines = explanationLines(hit(1), 40, display)
+    expect(lines).toHaveLength(6)
+    for (const line of lines.slice(0, -1)) expect(displayWidth(line)).toBeLessThanOrEqual(40)
   })
 })
 
@@ -209,6 +239,8 @@ const view = (over: Partial<LinkedObservation> = {}): LinkedObservation => ({
   createdAt: AT,
   pinned: true,
   supersededBy: 40,
+  amendedBy: [41],
+  amends: [6],
   supersedes: [3],
   repeats: [7],
   tokens: 120,
@@ -231,7 +263,7 @@ describe('show.output', () => {
       '  project    shop git:/shop',
       '  learned    2026-11-14 09:05 (2 d ago), session session-one, prompt 3',
       '  by         claude-haiku-4-5, prompts observe-1, from 4 events: e1, e2, e3, …',
-      '  links      pinned; replaced by #40; replaces #3; repeats #7',
+      '  links      pinned; replaced by #40; amended by #41; replaces #3; amends #6; repeats #7',
       '  cost       ~120 tokens to read; about 3.4k to learn',
     ])
   })
@@ -266,6 +298,8 @@ describe('show.output', () => {
       pinned: false,
       supersededBy: null,
       supersedes: [],
+      amendedBy: [],
+      amends: [],
       repeats: [],
     })
     const text = observationLines(empty, display).join('\n')
@@ -474,15 +508,26 @@ describe('memories of other people', () => {
       files: _f,
       pinned: _i,
       supersededBy: _b,
+      amendedBy: _a,
       similar: _m,
       explanation: _e,
-      completes: _c,
+      matched: _c,
+      further: _r,
       ...item
     } = hit(12, ALICE)
     expect(timelineLines({ anchor: null, items: [item] }, display)[1]).toContain('Title 12  by alice  ~45')
     const linked = {
       ...sampleObservation({ id: 12, title: 'Title', createdAt: AT, ...ALICE }),
-      ...{ projectName: 'shop', pinned: false, supersededBy: null, supersedes: [], repeats: [], tokens: 4 },
+      ...{
+        projectName: 'shop',
+        pinned: false,
+        supersededBy: null,
+        supersedes: [],
+        amends: [],
+        amendedBy: [],
+        repeats: [],
+        tokens: 4,
+      },
     }
     expect(observationLines(linked, display).join('\n')).toContain(
       "by alice, Nov 14; received from alice's machine laptop",

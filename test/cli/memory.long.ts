@@ -96,7 +96,7 @@ describe('without a daemon', () => {
       project: shop.key,
       mode: 'hybrid',
       notes: ['no daemon is running: searched by words only'],
-      hits: [{ id: 1 }, { id: 2 }],
+      hits: [{ id: 1 }],
     })
     expect(await jsonInShop('search', 'jwt', '--mode', 'strict')).toMatchObject({ hits: [{ id: 1 }], total: 1 })
     expect((await inShop('show', '2', '1')).stdout).toMatch(/^#2 {2}📝 change {2}Pool enlarged\n(?:.*\n)+#1 {2}🐛/)

@@ -35,7 +35,6 @@ const event: EventWithPayload = {
   tool: 'Bash',
   at: NOW - 60_000,
   receivedAt: NOW - 60_000,
-  payloadHash: 'hash',
   outcome: null,
   reason: null,
   observationIds: [],

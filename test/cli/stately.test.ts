@@ -55,7 +55,6 @@ const commit: CommitItem = {
   newPrompts: [{ id: 1, number: 2, text: SECRET, private: false, at: 1 }],
   observations: [observationOf({ title: SECRET, narrative: SECRET })],
   summaries: [],
-  passages: 0,
   calls: [],
 }
 

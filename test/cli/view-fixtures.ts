@@ -33,6 +33,8 @@ export function observationOf(changes: Partial<LinkedObservation>): LinkedObserv
     pinned: false,
     supersededBy: null,
     supersedes: [],
+    amends: [],
+    amendedBy: [],
     repeats: [],
     tokens: 20,
     ...changes,

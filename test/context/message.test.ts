@@ -1,24 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type MessageInput, NO_OBSERVER_PROBLEMS, renderMessage } from '../../src/context/rendering.ts'
+import { type MessageInput, NO_OBSERVER_PROBLEMS, renderMessage } from '../../src/context/message.ts'
 import { stripColors } from '../../src/lib/format.ts'
-import { MEMORIES, material, NOW, SHOP, summary } from './samples.ts'
+import { at, NOW, SHOP } from './samples.ts'
 
-const KNOWN = material({ observations: MEMORIES, summaries: [summary()] })
+const STATE = { ended: 'Finished: the last request has its closing message.', at: at(16, 14, 52), lines: [] }
 const painted = (over: Partial<MessageInput> = {}) =>
-  renderMessage({ material: KNOWN, tokens: 1_940, problems: NO_OBSERVER_PROBLEMS, kind: 'full', now: NOW, ...over })
+  renderMessage({
+    ...{ project: SHOP, state: STATE, tokens: 1_940, problems: NO_OBSERVER_PROBLEMS, kind: 'full', now: NOW },
+    ...over,
+  })
 const message = (over: Partial<MessageInput> = {}) => stripColors(painted(over))
 
 describe('the message for the user', () => {
-  test('message.full: how much is known, when it was last worked on, what comes next', () => {
+  test('message.full: how the last session ended, in one sentence', () => {
     expect(message()).toBe(
-      'claude-mem: 5 memories of shop, last worked on Nov 16, ~1.9k tokens given to the session, ' +
-        'next: migrate the stored carts; remove toFixed from the invoice template',
+      'claude-mem: shop, last session ended Nov 16 14:52. Finished: the last request has its closing message. ' +
+        '~1.9k tokens given to this session',
     )
     expect(painted()).toContain('\u001b[1m')
-    expect(message({ material: material({ observations: MEMORIES.slice(0, 1) }) })).toBe(
-      'claude-mem: 1 memory of shop, last worked on Nov 16, ~1.9k tokens given to the session',
-    )
+    expect(message({ state: null })).toBe('claude-mem: shop: ~1.9k tokens given to this session')
   })
 
   test('message.problems: what waits and why, what failed, what is observed without the model', () => {
@@ -26,7 +27,7 @@ describe('the message for the user', () => {
     expect(message({ problems, kind: 'problems' })).toBe(
       'claude-mem: 12 messages wait: key rejected (claude-mem status); 3 messages failed (claude-mem queue)',
     )
-    expect(message({ problems })).toContain('invoice template; 12 messages wait: key rejected')
+    expect(message({ problems })).toContain('given to this session; 12 messages wait: key rejected')
     expect(message({ problems: { ...problems, pending: 1, failed: 1 }, kind: 'problems' })).toBe(
       'claude-mem: 1 message waits: key rejected (claude-mem status); 1 message failed (claude-mem queue)',
     )
@@ -37,7 +38,6 @@ describe('the message for the user', () => {
   })
 
   test('message.empty if there is nothing to report', () => {
-    expect(message({ material: null })).toBe('')
     expect(message({ tokens: 0 })).toBe('')
     expect(message({ kind: 'problems' })).toBe('')
     expect(message({ kind: 'off', problems: { pending: 9, failed: 9, reason: 'down', offline: false } })).toBe('')
@@ -48,10 +48,9 @@ describe('the message for the user', () => {
   test('message.ofAnyText is one line in which only our colours have an effect', () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.constant('\u001b]0;title\u0007\u001b[2J\n'))
     fc.assert(
-      fc.property(text, text, text, (name, nextSteps, reason) => {
-        const known = material({ project: { ...SHOP, name }, summaries: [summary({ nextSteps })] })
+      fc.property(text, text, (name, reason) => {
         const problems = { pending: 1, failed: 0, reason, offline: false }
-        expect(message({ material: known, problems })).not.toMatch(/\p{Cc}|\p{Cf}/u)
+        expect(message({ project: { ...SHOP, name }, problems })).not.toMatch(/\p{Cc}|\p{Cf}/u)
       }),
       { numRuns: 200 },
     )

@@ -59,7 +59,7 @@ describe('contextCache', () => {
     await learn(1, 'Fix the login')
     await expect.poll(() => existsSync(file())).toBe(true)
     expect(written()).toEqual({ v: 1, ...(await cache.render(PROJECT.key)) })
-    expect(written()).toEqual(context(' Fix the login'))
+    expect(written()).toEqual(context('Fix the login'))
     expect(written()).toEqual(context('tokens live an hour'))
     if (process.platform !== 'win32') expect(statSync(file()).mode & 0o777).toBe(0o600)
     expect(readdirSync(join(dir, 'context'))).toHaveLength(1)

@@ -1,5 +1,5 @@
 /** Memories as an observer writes them. */
-import { type ContextOptions, contextSettings } from '../../src/context/selection.ts'
+import { type ContextOptions, contextSettings } from '../../src/context/options.ts'
 import type { Observation, Summary } from '../../src/domain/observation.ts'
 import type { Passage, PassageKind } from '../../src/domain/passage.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
@@ -18,11 +18,11 @@ export const OPTIONS: ContextOptions = { ...CONTEXT_SETTINGS, now: NOW }
 
 /** Nothing but a project that is known. */
 export function material(over: Partial<ContextMaterial> = {}): ContextMaterial {
-  const { observations = [], pinned = [], superseded = 0 } = over
+  const { observations = [], pinned = [] } = over
   return {
     project: SHOP,
     totals: {
-      observations: observations.length + pinned.length + superseded,
+      observations: observations.length + pinned.length,
       discoveryTokens: 12_400,
       since: at(15, 10, 0),
     },
@@ -30,8 +30,9 @@ export function material(over: Partial<ContextMaterial> = {}): ContextMaterial {
     pinned,
     summaries: [],
     passages: [],
+    prompts: [],
+    idle: [],
     repeats: [],
-    superseded,
     ...over,
   }
 }

@@ -88,9 +88,19 @@ const CHANGES: Record<string, () => Promise<{ has?: string; hasNot?: string }>> 
     await client.call('project_rename', { project: PROJECT.key, name: 'storefront-renamed' })
     return { has: 'storefront-renamed' }
   },
-  'a prompt that no observer has seen': async () => {
+  'a turn that goes on': async () => {
     const text = 'Migrate the checkout service to fastify-websocket next, please.'
     await send({ ...base('asked', 'asked-1'), kind: 'prompt', text, private: false })
+    const edit = { file_path: '/w/storefront/a.ts', old_string: 'a', new_string: 'b' }
+    await send({
+      ...base('asked', 'asked-2'),
+      kind: 'tool_use',
+      tool: 'Edit',
+      input: edit,
+      response: 'ok',
+      durationMs: 1,
+    })
+    await client.call('flush', { session: 'asked', wait: true })
     return { has: 'fastify-websocket' }
   },
   'a session that is erased': async () => {

@@ -160,6 +160,20 @@ const MASKED: [text: string, masked: string][] = [
   ['kind: Secret\ndata:\n  a: aHVudGVy\ntype: Opaque', 'kind: Secret\ndata:\n  a: [secret:kubernetes]\ntype: Opaque'],
   ['a\n-----BEGIN PRIVATE KEY-----\nabc', 'a\n[secret:private-key]'],
   ['abc\n-----END OPENSSH PRIVATE KEY-----\nb', '[secret:private-key]\nb'],
+  [
+    `const a = 1\n-----BEGIN PRIVATE KEY-----\n${r(64)}\n${r(64)}\nconst open = /x/\n-----END PRIVATE KEY-----\nb`,
+    'const a = 1\n[secret:private-key]\nconst open = /x/\n-----END PRIVATE KEY-----\nb',
+  ],
+  [
+    `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,7F\n\n${r(64)}\nab==\n-----END RSA PRIVATE KEY-----\nb`,
+    '[secret:private-key]\nb',
+  ],
+  [`-----BEGIN PRIVATE KEY----- ${r(64)} ${r(20)} -----END PRIVATE KEY----- b`, '[secret:private-key] b'],
+  [
+    `a.pem:1:-----BEGIN PRIVATE KEY-----\na.pem-2-${r(64)}\nb.ts:3:const b = 2`,
+    'a.pem:1:[secret:private-key]\nb.ts:3:const b = 2',
+  ],
+  [`Private-Lines: 2\n${r(64)}\n${r(64)}\nPrivate-MAC: ${hex(40)}\nb`, '[secret:private-key]\nb'],
 ]
 
 const LEFT_ALONE = [
@@ -200,6 +214,9 @@ const LEFT_ALONE = [
   'the secret: nobody knows; a token: see above',
   '-----BEGIN PUBLIC KEY-----',
   "if (text.startsWith('-----BEGIN PRIVATE KEY-----')) return\nconst a = 1",
+  'const KEY = /-----BEGIN PRIVATE KEY-----/\nconst a = 1\nexport function b() {\n  return a\n}',
+  'const KEY = /-----BEGIN RSA PRIVATE KEY-----[\\s\\S]+?-----END RSA PRIVATE KEY-----/g\nconst a = 1',
+  '-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----',
   'password: cursor,\n  page: 2,',
   'pass: 12, fail: 0',
   '"pass": "The element has a title"',
@@ -256,7 +273,7 @@ describe('masking', () => {
   })
 
   it('takes linear time', () => {
-    const traps = ['eyJ', '-eyJ', 'eyJaaaaaaaa.', 'sk-', 'key', '_key', 'secret', 'token=', 'password: "', '://', '://a:', 'Bearer ', '-----BEGIN ', 'xox', 'SG.', 'github_pat_', 'a', '\\', '=', ' ', 'Authorization:', 'PASSWORD=('] // biome-ignore format: a list
+    const traps = ['eyJ', '-eyJ', 'eyJaaaaaaaa.', 'sk-', 'key', '_key', 'secret', 'token=', 'password: "', '://', '://a:', 'Bearer ', '-----BEGIN ', '-----BEGIN PRIVATE KEY-----\n', 'abcd\n-----END PRIVATE KEY-----', 'xox', 'SG.', 'github_pat_', 'a', '\\', '=', ' ', 'Authorization:', 'PASSWORD=('] // biome-ignore format: a list
     for (const trap of traps) {
       expectLinearTime((size) => maskSecrets(trap.repeat(Math.ceil(size / trap.length))), 62_500, trap)
     }

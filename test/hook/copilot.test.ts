@@ -6,7 +6,7 @@ import type { MemoryEvent } from '../../src/domain/event.ts'
 import { EMPTY_OUTCOME, type HookPayload } from '../../src/hook/clients/adapter.ts'
 import { adapterFromArgs, adapterOfPayload } from '../../src/hook/clients/index.ts'
 import { readPayloadFields } from '../../src/hook/payload.ts'
-import { readToolAction } from '../../src/observer/tool-events/tool-action.ts'
+import { readToolUse } from '../../src/reading/tool-use.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 
@@ -41,7 +41,7 @@ function tool(name: string, input: object, text: string, more: HookPayload = {})
   const [event, ...others] = reported(fields)
   if (event === undefined || others.length > 0) throw new Error('not one event')
   if (event.kind !== 'tool_use' && event.kind !== 'tool_failure') throw new Error(`${event.kind} is no tool`)
-  return { event, action: readToolAction(event, 1) }
+  return { event, action: readToolUse(event) }
 }
 
 const line = (type: string, data: object, more: object = {}) => `${JSON.stringify({ type, data, ...more })}\n`
@@ -50,21 +50,24 @@ describe('copilot', () => {
   it('reports commands as the observer knows them, with the exit code of their last line', () => {
     const fine = tool('Bash', { command: 'npm test' }, 'Tests  48 passed (48)\n<shellId: 0 completed with exit code 0>')
     expect(fine.event).toMatchObject({ tool: 'Bash', response: { stdout: 'Tests  48 passed (48)' } })
-    expect(fine.action).toMatchObject({ kind: 'command', result: { kind: 'test', ok: true } })
+    expect(fine.action).toMatchObject({ kind: 'command', command: { kind: 'check' }, outcome: 'ok' })
     const failed = tool('Bash', { command: 'make' }, 'bad\n<shellId: 1 completed with exit code 3>')
     expect(failed.event).toMatchObject({ kind: 'tool_failure', error: 'Exit code 3\nbad' })
-    expect(failed.action).toMatchObject({ kind: 'command', result: { ok: false, exitCode: 3 } })
+    expect(failed.action).toMatchObject({ kind: 'command', outcome: 'failed' })
   })
 
   it('reports a read, a new file, an edit and a failure', () => {
     expect(tool('Read', { path: '/home/me/shop/a.ts' }, 'const a = 1\n').action).toMatchObject({
-      kind: 'read',
-      file: 'a.ts',
+      kind: 'look',
+      subject: 'Read a.ts',
     })
     const created = tool('Write', { path: '/home/me/shop/a.ts', file_text: 'export const limit = 1\n' }, 'Created file')
-    expect(created.action).toMatchObject({ kind: 'edit', change: { kind: 'created' } })
+    expect(created.action).toMatchObject({ kind: 'edit', file: { change: 'created' } })
     const edited = tool('Edit', { path: '/home/me/shop/a.ts', old_str: 'limit = 1', new_str: 'limit = 2' }, 'updated')
-    expect(edited.action).toMatchObject({ kind: 'edit', change: { file: 'a.ts', linesAdded: 1, linesRemoved: 1 } })
+    expect(edited.action).toMatchObject({
+      kind: 'edit',
+      file: { path: 'a.ts', hunks: [{ lines: ['-limit = 1', '+limit = 2'] }] },
+    })
     const failure = {
       hook_event_name: 'PostToolUseFailure',
       tool_name: 'Read',

@@ -4,7 +4,7 @@ import type { MemoryEvent } from '../../src/domain/event.ts'
 import { EMPTY_OUTCOME, type HookPayload } from '../../src/hook/clients/adapter.ts'
 import { adapterFromArgs } from '../../src/hook/clients/index.ts'
 import { readPayloadFields } from '../../src/hook/payload.ts'
-import { readToolAction } from '../../src/observer/tool-events/tool-action.ts'
+import { readToolUse } from '../../src/reading/tool-use.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 
 const { values: settings } = loadSettings('', {})
@@ -32,9 +32,7 @@ function tool(name: string, args: object, result: object, more: HookPayload = {}
     ...more,
   })
   const actions = events.flatMap((event) =>
-    event.kind === 'tool_use' || event.kind === 'tool_failure' || event.kind === 'subagent_end'
-      ? readToolAction(event, 1)
-      : [],
+    event.kind === 'tool_use' || event.kind === 'tool_failure' ? readToolUse(event) : [],
   )
   return { events, actions }
 }
@@ -50,10 +48,10 @@ describe('opencode', () => {
   it('reports a command and a command that failed as the observer knows them', () => {
     const fine = tool('bash', { command: 'npm test' }, { metadata: { output: 'Tests  48 passed (48)\n', exit: 0 } })
     expect(fine.events).toMatchObject([{ kind: 'tool_use', tool: 'Bash', id: 'call_1' }])
-    expect(fine.actions).toMatchObject([{ kind: 'command', result: { kind: 'test', ok: true } }])
+    expect(fine.actions).toMatchObject([{ kind: 'command', command: { kind: 'check' }, outcome: 'ok' }])
     const failed = tool('bash', { command: 'npm test' }, { output: 'oops\n', metadata: { output: 'oops\n', exit: 3 } })
     expect(failed.events).toMatchObject([{ kind: 'tool_failure', tool: 'Bash', error: 'Exit code 3\noops\n' }])
-    expect(failed.actions).toMatchObject([{ kind: 'command', result: { ok: false, exitCode: 3 } }])
+    expect(failed.actions).toMatchObject([{ kind: 'command', outcome: 'failed' }])
   })
 
   it('reports a read, a new file and an edit with its diff', () => {
@@ -61,7 +59,7 @@ describe('opencode', () => {
       '<path>/home/me/shop/a.ts</path>\n<type>file</type>\n<content>\n1: const a = 1\n2: 3: x\n\n(End of file - total 2 lines)\n</content>'
     const read = tool('read', { filePath: '/home/me/shop/a.ts' }, { output })
     expect(read.events).toMatchObject([{ tool: 'Read', response: { file: { content: 'const a = 1\n3: x' } } }])
-    expect(read.actions).toMatchObject([{ kind: 'read', file: 'a.ts' }])
+    expect(read.actions).toMatchObject([{ kind: 'look', subject: 'Read a.ts' }])
     const markup =
       '<content>\n1: <entry>\n2: <content>hi</content>\n3: </entry>\n\n(End of file - total 3 lines)\n</content>'
     expect(tool('read', { filePath: '/a.xml' }, { output: markup }).events).toMatchObject([
@@ -72,14 +70,14 @@ describe('opencode', () => {
       { filePath: '/home/me/shop/a.ts', content: 'export const limit = 1\n' },
       { output: 'Wrote file successfully.', metadata: { exists: false } },
     )
-    expect(write.actions).toMatchObject([{ kind: 'edit', change: { kind: 'created', file: 'a.ts' } }])
+    expect(write.actions).toMatchObject([{ kind: 'edit', file: { change: 'created', path: 'a.ts' } }])
     const edit = tool(
       'edit',
       { filePath: '/home/me/shop/a.ts', oldString: 'limit = 1', newString: 'limit = 2' },
       { output: 'Edit applied successfully.', metadata: { diff: DIFF } },
     )
     expect(edit.events).toMatchObject([{ tool: 'Edit', input: { old_string: 'limit = 1', new_string: 'limit = 2' } }])
-    expect(edit.actions).toMatchObject([{ kind: 'edit', change: { kind: 'edited', linesAdded: 1, linesRemoved: 1 } }])
+    expect(edit.actions).toMatchObject([{ kind: 'edit', file: { change: 'edited', path: 'a.ts' } }])
   })
 
   it('reports each file of a patch as an event of its own', () => {

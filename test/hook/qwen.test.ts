@@ -4,7 +4,7 @@ import type { MemoryEvent } from '../../src/domain/event.ts'
 import { EMPTY_OUTCOME, type HookPayload } from '../../src/hook/clients/adapter.ts'
 import { adapterFromArgs } from '../../src/hook/clients/index.ts'
 import { readPayloadFields } from '../../src/hook/payload.ts'
-import { readToolAction } from '../../src/observer/tool-events/tool-action.ts'
+import { readToolUse } from '../../src/reading/tool-use.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 
 const { values: settings } = loadSettings('', {})
@@ -24,7 +24,7 @@ function tool(name: string, input: object, response: object, more: HookPayload =
   const fields = { tool_name: name, tool_input: input, tool_response: response, tool_call_id: 'call_1', ...more }
   const [event] = reported({ hook_event_name: 'PostToolUse', ...fields })
   if (event?.kind !== 'tool_use' && event?.kind !== 'tool_failure') throw new Error('no tool use')
-  return { event, action: readToolAction(event, 1) }
+  return { event, action: readToolUse(event) }
 }
 
 describe('qwen', () => {
@@ -42,22 +42,22 @@ describe('qwen', () => {
     }
     expect(tool('run_shell_command', { command: 'npm test' }, shell)).toMatchObject({
       event: { tool: 'Bash', id: 'call_1', response: { stdout: '3 passed' } },
-      action: { kind: 'command', result: { ok: true } },
+      action: { kind: 'command', outcome: 'ok' },
     })
     expect(tool('read_file', { file_path: FILE }, { llmContent: 'x' }).action).toMatchObject({
-      kind: 'read',
-      file: 'a.ts',
+      kind: 'look',
+      subject: 'Read a.ts',
     })
     const diff = 'Index: a.ts\n--- a.ts\n+++ a.ts\n@@ -1,1 +1,1 @@\n-limit = 1\n+limit = 2\n'
     const edited = { returnDisplay: { fileDiff: diff, originalContent: 'limit = 1\n' } }
     const edit = tool('edit', { file_path: FILE, old_string: 'limit = 1', new_string: 'limit = 2' }, edited)
     expect(edit).toMatchObject({
       event: { tool: 'Edit' },
-      action: { kind: 'edit', change: { linesAdded: 1, linesRemoved: 1 } },
+      action: { kind: 'edit', file: { path: 'a.ts', change: 'edited' } },
     })
     const written = { returnDisplay: { fileDiff: '', originalContent: '' } }
     const write = tool('write_file', { file_path: FILE, content: 'export const a = 1\n' }, written)
-    expect(write.action).toMatchObject({ kind: 'edit', change: { kind: 'created' } })
+    expect(write.action).toMatchObject({ kind: 'edit', file: { change: 'created' } })
   })
 
   it('reports failures, with the exit code of a command', () => {

@@ -106,7 +106,8 @@ describe('get_session_summary and timeline', () => {
       supersededBy: _b,
       similar: _m,
       explanation: _e,
-      completes: _c,
+      matched: _c,
+      further: _r,
       ...item
     } = hit(ALICE)
     desk = await TestDesk.open({ memory: { timeline: async () => ({ anchor: null, items: [item] }) } })

@@ -137,15 +137,15 @@ describe('search_memory', () => {
   })
 
   it('says what one should know about a row', async () => {
-    await withHits([hit({ pinned: true, supersededBy: 130, similar: [7, 8], completes: true, files: [] })], {
+    await withHits([hit({ pinned: true, supersededBy: 130, similar: [7, 8], files: [] })], {
       notes: ['no model is there: by words alone'],
     })
     const { data, text } = await desk.call('search_memory', { query: 'x' })
     expect(data).toMatchObject({
       notes: ['no model is there: by words alone'],
-      results: [{ pinned: true, superseded_by: 130, similar: [7, 8], filler: true }],
+      results: [{ pinned: true, superseded_by: 130, similar: [7, 8] }],
     })
-    expect(text).toContain('(pinned; superseded by #130; like #7, #8; only passes the filters)')
+    expect(text).toContain('(pinned; superseded by #130; like #7, #8)')
     expect(text).toContain('no model is there: by words alone')
   })
 
@@ -203,17 +203,25 @@ describe('search_memory', () => {
     ])
     const shown = await desk.call('search_memory', { query: 'x' })
     expect(shown.data.results).toMatchObject([
-      { kind: 'passage', passage: 'p12', about: '“npm test”', outcome: 'failed' },
+      { kind: 'passage', passage: 'p12', label: 'command', about: '“npm test”', outcome: 'failed' },
     ])
-    expect(shown.text).toContain('p12 2026-11-16 14:30 failed [tool] (“npm test”)\n“3 failed\nError: expected 3”')
+    expect(shown.text).toContain('p12 2026-11-16 14:30 command “npm test” failed\n“3 failed\nError: expected 3”')
     expect(shown.text).toContain('p-ids with what is around them')
   })
 
-  it('shows an observation with the passage that is its evidence', async () => {
+  it('shows the next best of the turn below a hit, each with its id and what it is', async () => {
     const passage = { id: 7, kind: 'commit' as const, subject: '1a2b3c4', outcome: 'ok' as const }
-    await withHits([hit({ passage, snippet: 'Read the clock in UTC' })])
-    const { text } = await desk.call('search_memory', { query: 'x' })
-    expect(text).toContain('#123 2026-11-16 14:30 bugfix Fix JWT expiry (1a2b3c4)\n“Read the clock in UTC”')
+    const further = [
+      hit({ kind: 'passage', id: 7, type: null, title: '1a2b3c4', snippet: 'Read the clock in UTC', passage }),
+      hit({ id: 124, type: 'decision', title: 'UTC everywhere', snippet: 'No local times in the store' }),
+    ]
+    await withHits([hit({ further, files: [] })])
+    const { data, text } = await desk.call('search_memory', { query: 'x' })
+    expect(text.split('\n').slice(3, 5)).toEqual([
+      'p7 commit 1a2b3c4 “Read the clock in UTC”',
+      '#124 decision UTC everywhere “No local times in the store”',
+    ])
+    expect(data.results).toMatchObject([{ further: [{ passage: 'p7', label: 'commit' }, { id: 124 }] }])
   })
 
   it('fills a number of tokens best first, and cuts the last one at a word', async () => {

@@ -199,10 +199,12 @@ export function hit(fields: Partial<SearchHit> = {}): SearchHit {
     promptNumber: 2,
     pinned: false,
     supersededBy: null,
+    amendedBy: [],
     similar: [],
     tokens: 45,
-    explanation: { lexical: 1, semantic: 0, session: 0, recency: 0, type: 0, score: 1, matched: [], fragment: null },
-    completes: false,
+    matched: [],
+    explanation: { words: 1, meaning: 0, around: 0, recency: 0, names: 0, kind: 1, score: 1, fragment: null },
+    further: [],
     ...fields,
   }
 }
@@ -234,6 +236,8 @@ export function observation(fields: Partial<LinkedObservation> = {}): LinkedObse
     pinned: false,
     supersededBy: null,
     supersedes: [],
+    amends: [],
+    amendedBy: [],
     repeats: [],
     tokens: 45,
     ...fields,

@@ -101,7 +101,7 @@ describe('languages without spaces', () => {
   test('a snippet shows the words that were found', async () => {
     const { hits } = await here.search('连接池')
     expect(hits[0]?.snippet).toContain('连接池')
-    expect(hits[0]?.explanation.matched).toEqual(['连接池'])
+    expect(hits[0]?.matched).toEqual(['连接池'])
   })
 })
 
@@ -161,7 +161,10 @@ describe('questions', () => {
 
   test('the answer explains a hit with the matched words and the closest fragment', async () => {
     const { hits } = await here.search('which typescript emits extensions?')
-    expect(hits[0]?.explanation).toMatchObject({ matched: ['typescript', 'emits', 'extensions'], fragment: 'fact 1' })
+    expect(hits[0]).toMatchObject({
+      matched: ['typescript', 'emits', 'extensions'],
+      explanation: { fragment: 'fact 1' },
+    })
     expect(hits[0]?.snippet).toContain('typescript 5.9.3 emits no extensions')
   })
 })

@@ -139,9 +139,7 @@ describe('the backlog', () => {
     await indexer.whenIdle()
     expect(startedOver).toBe(true)
     expect(here.engine().state().fragments).toBe(320)
-    expect(await here.found('token', { mode: 'semantic', limit: 200 })).toHaveLength(
-      (await here.search('', { limit: 200 })).hits.length,
-    )
+    expect(await here.near('token')).toHaveLength((await here.search('', { limit: 200 })).hits.length)
   })
 
   test('rows that cannot be indexed are reported and not retried forever', async () => {
@@ -200,7 +198,7 @@ describe('another embedder', () => {
     await here.index()
     const after = await here.search('token login', { mode: 'semantic', limit: 50 })
     expect(after.embedder).toBe('words-2')
-    expect(new Set(after.hits.flatMap(({ id, similar }) => [id, ...similar]))).toEqual(new Set(ids))
+    expect(new Set(await here.near('token login'))).toEqual(new Set(ids))
     // The first one's are still there: going back costs nothing.
     await here.open({ embedder: wordEmbedder() })
     const { tookMs: _a, ...back } = await here.search('token login', { mode: 'semantic', limit: 50 })

@@ -44,13 +44,12 @@ test('after a merge, memories of both projects are found by words and by meaning
   const posts = await learn(here, 'blog', learned(4, 'posts'), OTHER_PROJECT)
   const carts = await learn(here, 'shop', learned(4, 'carts'), PROJECT)
   await here.index()
-  const all = { mode: 'semantic', limit: 20 } as const
-  expect(await here.found('anything', { ...all, project: FROM })).toHaveLength(4)
-  expect(await here.found('anything', { ...all, project: INTO })).toHaveLength(4)
+  expect(await here.near('anything', { project: FROM })).toHaveLength(4)
+  expect(await here.near('anything', { project: INTO })).toHaveLength(4)
   await merge()
   const everything = [...posts, ...carts].sort((a, b) => a - b)
-  expect((await here.found('anything', { ...all, project: INTO })).sort((a, b) => a - b)).toEqual(everything)
-  expect(await here.found('anything', { ...all, project: FROM })).toEqual([])
+  expect((await here.near('anything', { project: INTO })).sort((a, b) => a - b)).toEqual(everything)
+  expect(await here.near('anything', { project: FROM })).toEqual([])
   expect(await here.found('posts', { mode: 'strict', project: INTO })).toHaveLength(4)
   // Parts of sessions are looked through by project too.
   expect(here.engine().reader.chunks('posts', INTO, 10)).toHaveLength(1)
@@ -64,7 +63,7 @@ test.runIf(HAS_HNSW)('after a merge, the built index is completed and the other 
   const build = () => {
     while (here.engine().vectors?.build(1_000) === true);
   }
-  const ask = (project: string) => here.found('anything', { mode: 'semantic', limit: 100, project })
+  const ask = (project: string) => here.near('anything', { project })
   await ask(FROM)
   await ask(INTO)
   build()

@@ -45,23 +45,33 @@ describe('search with passages', () => {
     ])
   })
 
-  test('a passage lifts the observation of its event and becomes its snippet', async () => {
+  test('the pieces of a turn are one hit', async () => {
     await here.commit('s1', {
       events: [record(toolUse('s1', 'e1'))],
       passages: [draft('The tokens expired early because the clock was read in local time.')],
     })
     const [id] = await here.commit('s1', {
-      observations: [observationOf(['e1'], { title: 'Repair sign in', narrative: 'Uses UTC now', facts: [] })],
+      observations: [
+        observationOf(['e1'], {
+          title: 'Repair early expiry',
+          narrative: 'Why tokens expire: uses UTC now',
+          facts: [],
+        }),
+      ],
       inbox: [settle('x', [{ eventId: 'e1', kind: 'observed', reason: null }])],
     })
     await here.index()
     const { hits } = await here.search('why did tokens expire early')
     expect(hits).toHaveLength(1)
-    expect(hits[0]).toMatchObject({ kind: 'observation', id, title: 'Repair sign in', passage: { id: 1 } })
-    expect(hits[0]?.snippet).toContain('read in local time')
+    const pieces = hits.flatMap((hit) => [hit, ...hit.further])
+    expect(pieces.find(({ kind }) => kind === 'observation')).toMatchObject({ id, title: 'Repair early expiry' })
+    expect(pieces.find(({ kind }) => kind === 'passage')).toMatchObject({
+      snippet: expect.stringContaining('read in local time'),
+      passage: { id: 1, kind: 'closing' },
+    })
   })
 
-  test('shows a statement once, as the observation if there is one', async () => {
+  test('shows a statement once, and names the observation that says the same', async () => {
     const text = 'Parser keeps trailing commas because the old files have them'
     await here.commit('s1', {
       passages: [draft(text), draft(`${text}.`, { kind: 'words' })],
@@ -69,7 +79,7 @@ describe('search with passages', () => {
     })
     await here.index()
     const { hits, total } = await here.search('why does the parser keep trailing commas')
-    expect(hits.map(({ kind }) => kind)).toEqual(['observation'])
+    expect(hits).toMatchObject([{ kind: 'passage', similar: [expect.any(Number)], further: [] }])
     expect(total).toBe(1)
     expect(await here.search('why does the parser keep trailing commas', { offset: 1 })).toMatchObject({
       hits: [],
@@ -84,7 +94,10 @@ describe('search with passages', () => {
       summaries: [summaryOf({ learned: 'A widget may be shared between pages' })],
     })
     await here.index()
-    const kinds = async (over = {}) => (await here.search('widget', over)).hits.map(({ kind }) => kind).sort()
+    const kinds = async (over = {}) =>
+      (await here.search('widget', over)).hits
+        .flatMap((hit) => [hit.kind, ...hit.further.map(({ kind }) => kind)])
+        .sort()
     expect(await kinds()).toEqual(['passage', 'summary'])
     expect(await kinds({ kinds: ['passage'] })).toEqual(['passage'])
     expect(await kinds({ kinds: ['prompt'] })).toEqual(['prompt'])
@@ -122,7 +135,9 @@ describe('search with passages', () => {
   })
 
   test('pages follow each other without gaps', async () => {
-    const passages = Array.from({ length: 30 }, (_, i) => draft(`alpha number ${i} is about subject${i} and more`))
+    const passages = Array.from({ length: 30 }, (_, i) =>
+      draft(`alpha number ${i} is about subject${i} and more`, { promptNumber: i + 1 }),
+    )
     await here.commit('s1', { passages })
     await here.index()
     const all = (await here.search('alpha', { limit: 30 })).hits.map(({ id }) => id)
@@ -136,8 +151,13 @@ describe('search with passages', () => {
 
   test('without word vectors passages are ranked by words', async () => {
     await here.open({ embedder: null })
-    await here.commit('s1', { passages: [draft('beta gamma'), draft('beta delta', { eventId: 'e2' })] })
+    await here.commit('s1', {
+      passages: [draft('beta gamma'), draft('beta delta epsilon gamma', { eventId: 'e2', promptNumber: 2 })],
+    })
     await here.index()
-    expect((await here.search('beta gamma')).hits.map(({ snippet }) => snippet)).toEqual(['beta gamma', 'beta delta'])
+    expect((await here.search('beta gamma')).hits.map(({ snippet }) => snippet)).toEqual([
+      'beta gamma',
+      'beta delta epsilon gamma',
+    ])
   })
 })

@@ -11,7 +11,6 @@ import {
 import type { Embedder } from '../../src/search/embedders/models.ts'
 import { SearchEngine, type SearchEngineOptions } from '../../src/search/engine.ts'
 import { Indexer } from '../../src/search/indexer.ts'
-import type { RankingWeights } from '../../src/search/ranking.ts'
 import type { SearchCalls } from '../../src/search/search-thread.ts'
 import { loadHnswLibrary } from '../../src/search/vectors/hnsw-index.ts'
 import type { Commit } from '../../src/store/commit.ts'
@@ -20,16 +19,10 @@ import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { commitOf, NOW, observationOf, PROJECT, stateOf } from '../store/samples.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 
-export const WEIGHTS: RankingWeights = {
-  lexical: 1,
-  semantic: 0.7,
-  session: 0.3,
-  recency: 0.05,
-  type: 0.05,
-  halfLifeDays: 90,
-}
 /** Tests of graphs are skipped if the optional package is not installed. */
 export const HAS_HNSW = loadHnswLibrary().library !== null
+
+const MANY = 1_000
 
 export const OTHER_PROJECT = { key: 'git:/home/me/blog', name: 'blog' }
 
@@ -48,8 +41,10 @@ export interface SearchFixture {
   /** Updates the full-text index, vectors and links. */
   index(): Promise<void>
   search(query: string, over?: Partial<SearchFilters> & QueryOptions): Promise<SearchAnswer>
-  /** Ids of the hits, completions left out. */
+  /** Ids of everything that is shown, best first. */
   found(query: string, over?: Partial<SearchFilters> & QueryOptions): Promise<number[]>
+  /** Ids of all observations that the vectors lead to, closest first, however far away they are. */
+  near(query: string, over?: Partial<SearchFilters>): Promise<number[]>
   commit(session: string, over: Partial<Commit>): Promise<number[]>
   dispose(): Promise<void>
 }
@@ -80,12 +75,10 @@ export async function searchFixture(embedder: Embedder | null): Promise<SearchFi
       current = await SearchEngine.open({
         database,
         embedder,
-        weights: WEIGHTS,
         vectorsDirectory: vectors,
         hnswThreshold: 1_000_000,
         // Without the optional package every opening logs that it is missing.
         log: (text) => void (HAS_HNSW || !text.startsWith('hnswlib-node') ? messages.push(text) : null),
-        now: () => NOW,
         ...over,
       })
       return current
@@ -112,7 +105,13 @@ export async function searchFixture(embedder: Embedder | null): Promise<SearchFi
       here.engine().search({ query, mode, limit, offset, filters: { ...NO_FILTERS, ...filters } }),
     found: async (query, over) => {
       const { hits } = await here.search(query, over)
-      return hits.filter(({ completes }) => !completes).map(({ id }) => id)
+      return hits.flatMap((hit) => [hit, ...hit.further]).map(({ id }) => id)
+    },
+    near: async (query, over = {}) => {
+      const [vector] = await here.engine().embed([query])
+      if (vector === null || vector === undefined) return []
+      const found = here.engine().vectors?.nearest(vector, { ...NO_FILTERS, ...over }, MANY) ?? []
+      return found.map(({ observationId }) => observationId)
     },
     commit: async (session, over) => {
       const revision = (revisions.get(session) ?? 0) + 1

@@ -6,7 +6,7 @@ import { LazySearchThread } from '../../src/search/search-thread.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { type Bundle, bundle } from '../store/bundle.ts'
 import { PROJECT } from '../store/samples.ts'
-import { HAS_HNSW, learn, type SearchFixture, searchFixture, WEIGHTS } from './search-fixture.ts'
+import { HAS_HNSW, learn, type SearchFixture, searchFixture } from './search-fixture.ts'
 
 let worker: Bundle
 let here: SearchFixture
@@ -36,7 +36,6 @@ function gate(over: { embedder?: string; database?: string } = {}): LazySearchTh
       modelsDirectory: join(here.directory, 'models'),
       vectorsDirectory: here.vectors,
       hnswThreshold: 20,
-      weights: WEIGHTS,
       workerFile: worker.file,
     }),
     notice: (text) => notices.push(text),
@@ -172,8 +171,7 @@ describe('the search thread', () => {
     await indexer.whenIdle()
     expect(counts.filter((count) => count % 2 === 1)).toEqual([])
     expect(counts).toEqual([...counts].sort((a, b) => a - b))
-    const { hits } = await search.search(requestOf('token', { mode: 'semantic', limit: 100 }))
-    expect(hits.flatMap(({ id, similar }) => [id, ...similar])).toHaveLength(60)
+    expect((await search.search(requestOf('token', { mode: 'strict', limit: 100 }))).hits).toHaveLength(60)
     expect(notices).toEqual([])
   })
 })

@@ -1,22 +1,21 @@
 /** What the context of a session is chosen from. Part of the contract. */
 import { describe, expect, test } from 'vitest'
-import { OBSERVATION_TYPES, type ObservationType } from '../../src/domain/observation.ts'
+import type { ObservationType } from '../../src/domain/observation.ts'
 import type { PassageDraft, PassageKind } from '../../src/domain/passage.ts'
 import type { Commit, CommitResult, NewObservation } from '../../src/store/commit.ts'
 import type { ContextQuery, Store } from '../../src/store/port.ts'
-import { commitOf, NOW, observationOf, PROJECT, stateOf, summaryOf } from './samples.ts'
+import { commitOf, NOW, observationOf, PROJECT, promptOf, record, stateOf, summaryOf, toolUse } from './samples.ts'
 
 type Committed = (store: Store, commit: Commit) => Promise<Extract<CommitResult, { ok: true }>>
 
 const MINUTE_MS = 60_000
 const QUERY: ContextQuery = {
   project: PROJECT.key,
-  types: OBSERVATION_TYPES,
   observations: 100,
-  ofEachType: 10,
   summaries: 5,
   pinned: 5,
   passages: [],
+  prompts: 10,
 }
 
 export function contextContract(current: () => Store, committed: Committed): void {
@@ -38,14 +37,14 @@ export function contextContract(current: () => Store, committed: Committed): voi
       await committed(current(), commitOf('s', 1))
       expect(await asked()).toEqual({
         project: PROJECT,
-        roots: [],
         totals: { observations: 0, discoveryTokens: 0, since: null },
         observations: [],
         pinned: [],
         summaries: [],
         passages: [],
+        prompts: [],
+        idle: [],
         repeats: [],
-        superseded: 0,
       })
       expect(await current().aliases(PROJECT.key)).toEqual([])
     })
@@ -85,17 +84,24 @@ export function contextContract(current: () => Store, committed: Committed): voi
       expect(material.observations[0]).toEqual(await current().observation(a))
     })
 
-    test('material.holdsTheNewestOfAllAndSomeOfEachType', async () => {
-      const changes = Array.from({ length: 6 }, (_, i) => made('change', 10 + i))
-      const ids = await learn([made('decision', 1), made('decision', 2), made('decision', 3), ...changes])
-      const [, second, third] = ids
-      const newest = ids.slice(-4).reverse()
-      expect(idsOf((await asked({ observations: 4, ofEachType: 2 })).observations)).toEqual([...newest, third, second])
-      expect(idsOf((await asked({ observations: 4, ofEachType: 0 })).observations)).toEqual(newest)
-      const decisions = await asked({ types: ['decision'], observations: 2, ofEachType: 1 })
-      expect(idsOf(decisions.observations)).toEqual([third, second])
-      expect(decisions.totals.observations).toBe(9)
-      expect((await asked({ types: [] })).observations).toEqual([])
+    test('material.hasTheNewestPromptsButNoPrivateOne', async () => {
+      const prompt = (number: number, over = {}) => ({
+        ...{ eventId: `p${number}`, number, text: `prompt ${number}`, private: false, at: NOW + number },
+        ...over,
+      })
+      const prompts = [prompt(1), prompt(2, { private: true, text: '' }), prompt(3)]
+      await committed(current(), commitOf('s', 1, { prompts }))
+      expect((await asked()).prompts).toEqual([
+        { session: 's', promptNumber: 3, text: 'prompt 3', at: NOW + 3 },
+        { session: 's', promptNumber: 1, text: 'prompt 1', at: NOW + 1 },
+      ])
+      expect((await asked({ prompts: 1 })).prompts).toHaveLength(1)
+    })
+
+    test('material.namesSessionsWithoutAnyToolUse', async () => {
+      await committed(current(), commitOf('asked', 1, { events: [record(promptOf('asked', 'p'))] }))
+      await committed(current(), commitOf('worked', 1, { events: [record(toolUse('worked', 't'))] }))
+      expect((await asked()).idle).toEqual(['asked'])
     })
 
     test('material.leavesOutWhatWasReplacedAndTellsWhatRepeats', async () => {
@@ -105,11 +111,10 @@ export function contextContract(current: () => Store, committed: Committed): voi
       expect(await asked()).toMatchObject({
         observations: [{ id: c }, { id: b }],
         repeats: [{ from: c, to: b }],
-        superseded: 1,
         totals: { observations: 3 },
       })
       await current().unlink(c, a, 'supersedes')
-      expect(await asked()).toMatchObject({ observations: [{ id: c }, { id: b }, { id: a }], superseded: 0 })
+      expect(await asked()).toMatchObject({ observations: [{ id: c }, { id: b }, { id: a }] })
     })
 
     test('material.hasWhatIsPinnedApartHoweverOldItIs', async () => {
@@ -117,11 +122,10 @@ export function contextContract(current: () => Store, committed: Committed): voi
       await current().link({ from: d, to: b, kind: 'supersedes', by: 'model', at: NOW })
       await current().pin([b], true, NOW + 1)
       await current().pin([a], true, NOW + 2)
-      const material = await asked({ observations: 1, ofEachType: 0, types: ['change'] })
+      const material = await asked({ observations: 1 })
       expect(idsOf(material.pinned)).toEqual([a, b])
       expect(idsOf(material.observations)).toEqual([d])
-      expect(material.superseded).toBe(0)
-      expect(idsOf((await asked({ types: ['decision'], pinned: 1 })).pinned)).toEqual([a])
+      expect(idsOf((await asked({ pinned: 1 })).pinned)).toEqual([a])
       expect(idsOf((await asked()).observations)).toEqual([d, c])
     })
 

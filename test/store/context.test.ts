@@ -10,12 +10,11 @@ import { commitOf, NOW, observationOf, PROJECT, summaryOf } from './samples.ts'
 
 const QUERY = {
   project: PROJECT.key,
-  types: OBSERVATION_TYPES,
   observations: 10,
-  ofEachType: 5,
   summaries: 5,
   pinned: 5,
   passages: [],
+  prompts: 5,
 }
 
 let at: Place

@@ -146,6 +146,22 @@ export function memoryContract(current: () => Store, committed: Committed): void
       ])
     })
 
+    test('resolved.setsAnUntestedChangeThatWasTestedSince', async () => {
+      const [change = 0] = await learn('s', 1, { observations: [observationOf([], { status: 'untested' })] })
+      expect(await current().openProblems(PROJECT.key, 9)).toEqual([])
+      await committed(current(), commitOf('s', 2, { resolved: [change] }))
+      expect((await current().observation(change))?.status).toBe('resolved')
+    })
+
+    test('link.ofAnAmendmentLeavesTheOlderObservationCurrent', async () => {
+      const old = first(await learn('s', 1))
+      const links = [{ to: old, kind: 'amends' as const, by: 'model' as const }]
+      const commit = commitOf('s', 2, { observations: [observationOf([], { links })] })
+      const id = first((await committed(current(), commit)).observationIds)
+      expect((await current().observations({ session: 's', current: true })).map((one) => one.id)).toEqual([id, old])
+      expect(await current().unlink(id, old, 'amends')).toMatchObject({ changed: true })
+    })
+
     test('resolved.doesNotReachTheObservationsOfItsOwnCommit', async () => {
       const [only = 0] = await learn('s', 1)
       const commit = commitOf('s', 2, { resolved: [only + 1], observations: [observationOf([], { status: 'open' })] })

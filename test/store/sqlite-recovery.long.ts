@@ -440,7 +440,7 @@ describe('a damaged database', () => {
     ])
     expect(await again.observations({})).toHaveLength(1)
     expect((await again.events('s', 10)).map(({ outcome }) => outcome)).toEqual(['observed', null, null])
-    expect((await again.claimedEvents('s', 'e2'))[0]).toEqual(toolUse('s', '2'))
+    expect((await again.claimedMessages('s', 'e2'))[0]?.event).toEqual(toolUse('s', '2'))
   })
 
   test('damage.releasesClaimsThatTheRestoredRowKnowsNothingOf', async () => {

@@ -507,9 +507,8 @@ export function teamContract(current: () => Store, committed: Committed): void {
 
 const contextQuery = {
   project: KEY,
-  types: [],
   observations: 0,
-  ofEachType: 0,
+  prompts: 0,
   summaries: 0,
   pinned: 10,
   passages: [],

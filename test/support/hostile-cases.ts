@@ -3,22 +3,15 @@ import { describe, it } from 'vitest'
 import { highlightWords } from '../../src/cli/commands/search.ts'
 import { createStyle } from '../../src/cli/style.ts'
 import { displayWidth, paragraphLines, terminalSafe, truncate, wrapText } from '../../src/cli/text.ts'
+import { openEnd } from '../../src/context/choices.ts'
 import { withoutSection, withSection } from '../../src/context/files/section.ts'
-import { detailLine, observationTitle, observationWords, shownPath } from '../../src/context/lines.ts'
+import { detailLine, observationTitle } from '../../src/context/lines.ts'
+import { quoteBegin, quoteLines } from '../../src/context/quote.ts'
 import { fileHeading, isSameFile, relevance, significantWords } from '../../src/context/recall.ts'
-import { renderContext } from '../../src/context/rendering.ts'
-import { selectContext } from '../../src/context/selection.ts'
-import {
-  choicesOf,
-  informativeTerms,
-  messageStatements,
-  rejectsAnswer,
-  summaryStatements,
-} from '../../src/context/statements.ts'
-import { chosenOption, closingQuestion } from '../../src/context/turns.ts'
+import { renderStart } from '../../src/context/start.ts'
 import { byline, othersForgottenText, receivedFromText } from '../../src/domain/authorship.ts'
 import { parseMoment } from '../../src/domain/dates.ts'
-import type { InboxEvent } from '../../src/domain/event.ts'
+import type { InboxEvent, MemoryEvent } from '../../src/domain/event.ts'
 import { plainText, tableCell, truncateAtWord } from '../../src/domain/plain-text.ts'
 import { isEntirelyPrivate, removePrivateParts, removePrivatePartsDeep } from '../../src/domain/private-parts.ts'
 import { claimedRepository, repositoryKeyOf } from '../../src/domain/repository.ts'
@@ -44,51 +37,28 @@ import {
 import { parseReply } from '../../src/observer/model/reply/index.ts'
 import { describeToolUse } from '../../src/observer/model/tool-use.ts'
 import { makeWithheldFilter } from '../../src/observer/model/withheld.ts'
-import { passagesOfEvent } from '../../src/observer/passages/index.ts'
+import {
+  lastPart,
+  mostInformative,
+  openingText,
+  statementsOf,
+  titleFrom,
+} from '../../src/observer/offline/statements.ts'
 import { isTooLongError } from '../../src/observer/providers/failures.ts'
-import {
-  observeClosing,
-  observeReport,
-  openQuestion,
-  outerSentences,
-  readWords,
-} from '../../src/observer/rules/closing.ts'
-import { commitStatements, composeCommit, readCommits, stripCommitPrefix } from '../../src/observer/rules/commits.ts'
-import { titleOf } from '../../src/observer/rules/drafts.ts'
-import { changedFiles, trackEdits, withoutReverted } from '../../src/observer/rules/edits.ts'
-import { composeFix, findFixes, lastOutcomes } from '../../src/observer/rules/fixes.ts'
-import {
-  contentWords,
-  fingerprintOf,
-  isChatter,
-  isStanding,
-  roleOf,
-  sentenceWeight,
-  withoutOpening,
-} from '../../src/observer/rules/statement-roles.ts'
-import { cleanInline, readStatements } from '../../src/observer/rules/statements.ts'
-import { composeSummary } from '../../src/observer/rules/summary.ts'
-import { findAnswer, findUserChoices, requestOf } from '../../src/observer/rules/user-words.ts'
-import {
-  isAmendment,
-  isCommitCommand,
-  readCommitMessage,
-  stagedPaths,
-} from '../../src/observer/tool-events/commands/git.ts'
-import { parseShellLine } from '../../src/observer/tool-events/commands/shell-syntax.ts'
-import {
-  fileName,
-  isTestFile,
-  shortPath,
-  singleLine,
-  splitSentences,
-  statedReason,
-} from '../../src/observer/tool-events/text.ts'
-import { readToolAction, type ToolAction } from '../../src/observer/tool-events/tool-action.ts'
+import { declaredName, functionsChanged } from '../../src/reading/declarations.ts'
+import { readGitState } from '../../src/reading/git.ts'
+import { isOutputLine, outputLines, readTotals, tellingLines } from '../../src/reading/output.ts'
+import { passagesOfEvent } from '../../src/reading/passages.ts'
+import { cutProse } from '../../src/reading/pieces.ts'
+import { notifiedReport, withoutBoilerplate } from '../../src/reading/prompt.ts'
+import { checkName, readCommandLine } from '../../src/reading/shell.ts'
+import { isOutsidePath, isSameTree, isTestFile, pathInProject, singleLine } from '../../src/reading/text.ts'
+import { readToolUse } from '../../src/reading/tool-use.ts'
+import { readWords } from '../../src/reading/words.ts'
 import { indexedPairs, queryWords } from '../../src/store/sqlite/full-text-search.ts'
 import { markdownCode, markdownLine, markdownLines } from '../../src/transfer/exchange/markdown.ts'
 import { highlightPieces, safeLine, safeText } from '../../src/viewer/safe-text.ts'
-import { material, NOW, OPTIONS, observation, passage, SHOP, summary } from '../context/samples.ts'
+import { material, NOW, OPTIONS, observation, passage } from '../context/samples.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../observer/events.ts'
 import { expectLinearOnHostileText } from './hostile-text.ts'
 
@@ -120,8 +90,6 @@ const CONTEXT: Cases = {
   truncateAtWord: (text) => truncateAtWord(text, 60_000),
   observationTitle: (text) => observationTitle(observation(1, { title: text, subtitle: text })),
   detailLine: (text) => detailLine(observation(1, { narrative: text, facts: [text, text] })),
-  observationWords: (text) => observationWords(observation(1, { title: text, narrative: text, facts: [text, text] })),
-  shownPath: (text) => shownPath(text, SHOP),
   byline: (text) => byline({ author: text }, 0, 0),
   receivedFromText: (text) => receivedFromText({ author: text, machine: text }, null),
   othersForgottenText: (text) => othersForgottenText([{ author: text, observations: 1 }]),
@@ -134,37 +102,24 @@ const CONTEXT: Cases = {
       author: text,
       machine: text,
     }
-    const selection = selectContext(
-      material({ observations: [observation(1, theirs)], pinned: [observation(2, theirs)] }),
-      OPTIONS,
-    )
-    return selection === null ? '' : renderContext(selection)
+    return renderStart(material({ observations: [observation(1, theirs)], pinned: [observation(2, theirs)] }), OPTIONS)
   },
-  messageStatements,
-  summaryStatements,
-  choicesOf,
-  informativeTerms,
-  rejectsAnswer,
-  closingQuestion,
-  chosenOption: (text) => chosenOption(`${text}\nWhich one?`, 'lets do 2'),
+  openEnd: (text) => openEnd(`${text}\nWhich one?`),
+  quoteBegin: (text) => quoteBegin(text, 200),
+  quoteLines: (text) => quoteLines(text.split('\n')),
   'context of 12 turns': (text) => {
     const said = Array.from({ length: 12 }, (_, i) =>
-      (['prompt', 'closing', 'command', 'commit', 'edit', 'answer'] as const).map((kind) =>
+      (['prompt', 'closing', 'command', 'commit', 'edit', 'answer', 'check', 'status', 'words'] as const).map((kind) =>
         passage(kind, text, { subject: text, outcome: 'ok', promptNumber: i, eventId: `${kind}-${i}` }),
       ),
     )
-    const selection = selectContext(
-      material({ passages: said.flat(), summaries: [summary({ completed: text, nextSteps: text })] }),
-      OPTIONS,
-    )
-    return selection === null ? null : renderContext(selection)
+    return renderStart(material({ passages: said.flat() }), OPTIONS)
   },
   'context of 12 notes': (text) => {
     const notes = Array.from({ length: 12 }, (_, i) =>
       observation(i + 1, { title: text, narrative: text, facts: [text] }),
     )
-    const selection = selectContext(material({ observations: notes }), OPTIONS)
-    return selection === null ? null : renderContext(selection)
+    return renderStart(material({ observations: notes }), OPTIONS)
   },
   fileHeading: (text) => fileHeading({ file: text, cwd: text }),
   isSameFile: (text) => isSameFile(text, { file: text, cwd: '/home/me' }, text),
@@ -191,72 +146,53 @@ const events = (text: string): InboxEvent[] => [
   ),
 ]
 
-/** Every rule that reads an action. */
-function observeAction(action: ToolAction, event: InboxEvent): unknown {
-  const edits = trackEdits([], withoutReverted([action, action], [event]))
-  const { fixes, open } = findFixes([action, action], [], edits)
-  const commits = action.kind === 'command' ? readCommits(action) : []
-  return [
-    changedFiles(edits),
-    open,
-    fixes.map(composeFix),
-    lastOutcomes([action], []),
-    commits.map((commit) => composeCommit(commit, commitStatements(commit), edits, [])),
-    action.kind === 'agent' ? observeReport(action) : null,
-  ]
-}
+const turnEnd = (text: string): MemoryEvent => ({
+  ...bash('', ''),
+  kind: 'turn_end',
+  lastMessage: text,
+  error: null,
+  words: [text],
+})
 
-const RULES: Cases = Object.fromEntries([
+const READING: Cases = Object.fromEntries([
   ...events('').map((_, i): [string, (text: string) => unknown] => [
     `tool event ${i}`,
     (text) => {
       const event = events(text)[i]
-      if (event === undefined) return null
-      return observeAction(readToolAction(event, text.length), event)
+      if (event === undefined || event.kind === 'subagent_end') return null
+      const made = passagesOfEvent(event, 1)
+      return [readToolUse(event), functionsChanged(made), made]
     },
   ]),
   ...Object.entries<(text: string) => unknown>({
-    passagesOfEvent: (text) => events(text).map((event) => passagesOfEvent(event, 1)),
-    readStatements: (text) =>
-      observeClosing(readStatements(text), { edits: [], outcomes: [], hasWork: true, chars: 1, sources: ['e'] }),
-    readWords: (text) => readWords([text, text.slice(0, 600)], { said: new Set(), told: [text] }),
-    openQuestion: (text) => openQuestion(readStatements(text)),
-    outerSentences,
-    findUserChoices,
-    findAnswer: (text) => findAnswer({ question: text, options: [text, text.slice(1)] }, text),
-    requestOf: (text) => requestOf(text, { question: text, options: [] }),
-    composeSummary: (text) =>
-      composeSummary({
-        request: text,
-        statements: readStatements(text),
-        asked: { question: text, options: [text] },
-        error: text,
-        observations: [],
-        filesEdited: [text],
-      }),
-    titleOf,
-    cleanInline,
-    roleOf: (text) => roleOf(text, text),
-    isChatter,
-    isStanding,
-    withoutOpening,
-    contentWords,
-    fingerprintOf,
-    isCommitCommand,
-    isAmendment,
-    stagedPaths,
-    stripCommitPrefix,
-    sentenceWeight,
-    readCommitMessage,
-    parseShellLine,
-    fileName,
+    'passages of a turn': (text) => passagesOfEvent(turnEnd(text), 1),
+    withoutBoilerplate,
+    notifiedReport,
+    readWords,
+    cutProse: (text) => cutProse(text, 30),
+    readCommandLine: (text) => readCommandLine(text, '/home/dev/shop'),
+    checkName,
+    'output of a command': (text) => [tellingLines(outputLines([text, text])), readTotals(outputLines([text]))],
+    readGitState: (text) =>
+      readGitState([passage('status', text, { subject: 'git status' }), passage('commit', text, { subject: text })]),
+    'declarations of all languages': (text) =>
+      ['a.ts', 'a.py', 'a.go', 'a.rs', 'a.rb', 'a.sh', 'a.sql', 'a.java'].map((file) =>
+        text.split('\n').map((line) => declaredName(file, line)),
+      ),
+    isOutputLine,
     isTestFile,
-    splitSentences,
-    statedReason,
-    shortPath: (text) => shortPath(text, text),
+    isSameTree: (text) => isSameTree(text, text),
+    pathInProject: (text) => isOutsidePath(pathInProject(text, text)),
     singleLine: (text) => singleLine(text, 400),
   }),
 ])
+
+const OFFLINE: Cases = {
+  titleFrom: (text) => titleFrom(readWords(text)),
+  statements: (text) => mostInformative(statementsOf(readWords(text)), 2_400),
+  openingText: (text) => openingText(statementsOf(readWords(text)), 900),
+  lastPart: (text) => lastPart(readWords(text)),
+}
 
 const filter = makeWithheldFilter({ tools: ['a*b'], paths: ['**/a*/b?'] })
 const BATCH = {
@@ -264,8 +200,8 @@ const BATCH = {
   fieldChars: 32_000,
   outputChars: 32_000,
   totalChars: 200_000,
-  folded: 0,
-  withheld: 0,
+  folded: [],
+  withheld: [],
 }
 
 const MODEL: Cases = {
@@ -328,7 +264,8 @@ export function describeHostileText(pieces: readonly string[]): void {
   describe.each([
     ['cleaning', CLEANING],
     ['context', CONTEXT],
-    ['offline observer', RULES],
+    ['reading', READING],
+    ['offline observer', OFFLINE],
     ['observer with a model', MODEL],
     ['search and display', SHOWING],
   ] as const)('hostile text: %s', (_, cases) => {

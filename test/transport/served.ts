@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaemonProcess } from '../../src/api/context.ts'
-import { contextSettings } from '../../src/context/selection.ts'
+import { contextSettings } from '../../src/context/options.ts'
 import type { LiveSettings } from '../../src/daemon/live-settings.ts'
 import { Projects } from '../../src/daemon/projects.ts'
 import { RenderedContextCache } from '../../src/daemon/rendered-context-cache.ts'

@@ -47,16 +47,16 @@ describe('settings of a running daemon', () => {
   test('hold at once where they can, and everything else in the file stays', () => {
     start({ NOT_OURS: { deep: 1 } })
     live.set('CLAUDE_MEM_BATCH_MAX_SIZE', '5', 'local')
-    live.set('CLAUDE_MEM_CONTEXT_PARTS', ['timeline', 'more'], 'local')
+    live.set('CLAUDE_MEM_CONTEXT_PARTS', ['story', 'more'], 'local')
     expect(loaded.values).toMatchObject({
       CLAUDE_MEM_BATCH_MAX_SIZE: 5,
-      CLAUDE_MEM_CONTEXT_PARTS: ['timeline', 'more'],
+      CLAUDE_MEM_CONTEXT_PARTS: ['story', 'more'],
     })
     expect(loaded.sources.CLAUDE_MEM_BATCH_MAX_SIZE).toBe('file')
     expect(file()).toEqual({
       NOT_OURS: { deep: 1 },
       CLAUDE_MEM_BATCH_MAX_SIZE: 5,
-      CLAUDE_MEM_CONTEXT_PARTS: ['timeline', 'more'],
+      CLAUDE_MEM_CONTEXT_PARTS: ['story', 'more'],
     })
     expect(taken).toEqual([['CLAUDE_MEM_BATCH_MAX_SIZE'], ['CLAUDE_MEM_CONTEXT_PARTS']])
     if (process.platform !== 'win32') expect(statSync(join(dataDir, 'settings.json')).mode & 0o777).toBe(0o600)
@@ -78,7 +78,7 @@ describe('settings of a running daemon', () => {
     const before = file()
     expect(() => live.set('CLAUDE_MEM_BATCH_MAX_SIZE', '501', 'local')).toThrow('a whole number from 1 to 500')
     expect(() => live.set('CLAUDE_MEM_LOG_LEVEL', 'loud', 'local')).toThrow('one of fatal')
-    expect(() => live.set('CLAUDE_MEM_CONTEXT_TYPES', ['nonsense'], 'local')).toThrow('some of')
+    expect(() => live.set('CLAUDE_MEM_CONTEXT_PARTS', ['nonsense'], 'local')).toThrow('some of')
     expect(() => live.set('CLAUDE_MEM_NOTHING', '1', 'local')).toThrow('there is no setting')
     expect(() => live.set('__proto__', '1', 'local')).toThrow('there is no setting')
     expect(file()).toEqual(before)

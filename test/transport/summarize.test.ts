@@ -1,9 +1,10 @@
 /** The summary on demand: of a turn, of a whole session, with and without a provider that answers. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands/index.ts'
+import type { MemoryEvent } from '../../src/domain/event.ts'
 import { NO_FILTERS } from '../../src/domain/search-query.ts'
+import { offlineObserver } from '../../src/observer/offline/index.ts'
 import { type Observer, ObserverError } from '../../src/observer/port.ts'
-import { offlineObserver } from '../../src/observer/rules/index.ts'
 import { InProcessProgram } from '../cli/in-process-program.ts'
 import { events } from '../daemon/actors/harness.ts'
 import { type Served, served } from './served.ts'
@@ -13,8 +14,9 @@ beforeEach(async () => {
   s = await served()
   const { supervisor } = s.h
   s.h.observer = offlineObserver
-  const turn = async (n: number, prompt: string, file: string, lastMessage: string) => {
+  const turn = async (n: number, prompt: string, file: string, lastMessage: string, more: MemoryEvent[] = []) => {
     await supervisor.accept(events.prompt('session-one', `p${n}`, prompt))
+    for (const event of more) await supervisor.accept(event)
     const edit = { file_path: `/w/shop/src/${file}`, old_string: 'a', new_string: `const limit${n} = ${n}00` }
     const used = { ...events.tool('session-one', `t${n}`), kind: 'tool_use' as const, tool: 'Edit', input: edit }
     await supervisor.accept({ ...used, response: { filePath: edit.file_path }, durationMs: null })
@@ -27,13 +29,18 @@ beforeEach(async () => {
     })
     await s.h.settle()
   }
-  await turn(
-    1,
-    'Fix the login',
-    'login.ts',
-    'I fixed the login. We use JWT instead of cookies because of the mobile app.',
-  )
-  await turn(2, 'Add a cart', 'cart.ts', 'The cart has a limit of 200 items. Next step: add tests.')
+  const question = 'How does the mobile app log in?'
+  const asked = { questions: [{ question, options: [{ label: 'JWT' }, { label: 'cookies' }] }] }
+  const choice = {
+    ...events.tool('session-one', 'q1'),
+    kind: 'tool_use' as const,
+    tool: 'AskUserQuestion',
+    input: asked,
+  }
+  await turn(1, 'Fix the login', 'login.ts', 'The login uses JWT because of the mobile app.', [
+    { ...choice, response: { answers: { [question]: 'JWT' } }, durationMs: null },
+  ])
+  await turn(2, 'Add a cart', 'cart.ts', 'The cart has a limit of 200 items.\n\nShall I add tests?')
 })
 afterEach(() => s.close())
 
@@ -59,7 +66,7 @@ describe('summarize', () => {
     const stored = (await s.h.store.summaries({ session: 'session-one' })).filter(({ whole }) => whole === true)
     expect(stored).toMatchObject([{ promptNumber: 2 }])
     const { answer } = await s.client.call('search', { ...NO_FILTERS, kinds: ['summary'], query: 'login cart' })
-    expect(answer.hits.map(({ id }) => id)).toContain(stored[0]?.id)
+    expect(answer.hits.flatMap((hit) => [hit, ...hit.further]).map(({ id }) => id)).toContain(stored[0]?.id)
   })
 
   test('asked again, the new summary of the whole session replaces the old one', async () => {

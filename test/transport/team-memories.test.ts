@@ -68,7 +68,7 @@ describe('the author filter', () => {
 
   test('applies to summaries and passages too', async () => {
     const kinds = async (author: string) =>
-      (await hits({ query: 'token cache', author })).filter(({ completes }) => !completes).map(({ kind }) => kind)
+      (await hits({ query: 'token cache', author })).flatMap((hit) => [hit, ...hit.further]).map(({ kind }) => kind)
     expect(new Set(await kinds('alice'))).toEqual(new Set(['observation', 'summary', 'passage']))
     expect(new Set(await kinds('me'))).toEqual(new Set(['observation']))
   })

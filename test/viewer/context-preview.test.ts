@@ -23,21 +23,17 @@ const settings = Object.entries(SETTINGS).map(
 it('context preview.starts with the stored settings', () => {
   const stored = optionsFromSettings(settings)
   expect(stored.tokens).toBe(SETTINGS.CLAUDE_MEM_CONTEXT_TOKENS.rule.default)
-  expect(stored.observations).toBe(SETTINGS.CLAUDE_MEM_CONTEXT_OBSERVATIONS.rule.default)
-  expect(stored.summaries).toBe(SETTINGS.CLAUDE_MEM_CONTEXT_SUMMARIES.rule.default)
   expect(stored.parts).toEqual(SETTINGS.CLAUDE_MEM_CONTEXT_PARTS.rule.default)
-  expect(optionsFromSettings([])).toEqual({ tokens: 0, observations: 0, summaries: 0, parts: [], types: [] })
+  expect(optionsFromSettings([])).toEqual({ tokens: 0, parts: [] })
 })
 
 it('context preview.saves only changed settings, in the order of the settings', () => {
   const stored = optionsFromSettings(settings)
   expect(changedSettings(stored, stored)).toEqual([])
-  const parts = stored.parts.filter((part) => part !== 'places')
-  const types = stored.types.filter((type) => type !== 'bugfix')
-  expect(changedSettings(stored, { ...stored, tokens: 900, parts, types }).map(({ name }) => name)).toEqual([
+  const parts = stored.parts.filter((part) => part !== 'story')
+  expect(changedSettings(stored, { ...stored, tokens: 900, parts }).map(({ name }) => name)).toEqual([
     'CLAUDE_MEM_CONTEXT_TOKENS',
     'CLAUDE_MEM_CONTEXT_PARTS',
-    'CLAUDE_MEM_CONTEXT_TYPES',
   ])
   expect(changedSettings(stored, { ...stored, tokens: 900 })).toEqual([
     { name: 'CLAUDE_MEM_CONTEXT_TOKENS', value: '900' },

@@ -436,8 +436,7 @@ async function loadTimeline(
 async function bestHit(search: SearchReader, query: string, project: string | null): Promise<number | null> {
   const filters = { ...OBSERVATIONS_ONLY, project }
   const { hits } = await search.search({ query, mode: 'auto', filters, limit: 1, offset: 0 })
-  const [best] = hits
-  return best === undefined || best.completes ? null : best.id
+  return hits[0]?.id ?? null
 }
 
 function timelineItem(found: FoundMemory): TimelineItem {

@@ -4,7 +4,6 @@ import type { FileSections, FileSectionsResult } from '../../context/files/file-
 import { FILE_PARTS, FILES_ACTIONS, workingTreeAt, workingTreeOfKey } from '../../context/files/tree-sections.ts'
 import { projectViews } from '../../daemon/project-views.ts'
 import { CONTEXT_PARTS } from '../../domain/context-parts.ts'
-import { OBSERVATION_TYPES } from '../../domain/observation.ts'
 import { findProject, type Project } from '../../domain/project.ts'
 import { COMMIT_ID, travellingIdentity } from '../../domain/repository.ts'
 import { MemError } from '../../lib/errors.ts'
@@ -16,16 +15,13 @@ import { batchSchema } from '../record-schemas.ts'
 import { path, projectName, projectNewName } from '../schemas.ts'
 import { limitToScope } from '../scope.ts'
 
-const { CLAUDE_MEM_CONTEXT_TOKENS, CLAUDE_MEM_CONTEXT_OBSERVATIONS, CLAUDE_MEM_CONTEXT_SUMMARIES } = SETTINGS
+const { CLAUDE_MEM_CONTEXT_TOKENS } = SETTINGS
 const pathOrNone = path.nullable().default(null)
 
 /** Other values than the settings have, for a preview of the context. */
 const contextOverrides = {
   tokens: withinRule(CLAUDE_MEM_CONTEXT_TOKENS.rule),
-  observations: withinRule(CLAUDE_MEM_CONTEXT_OBSERVATIONS.rule),
-  summaries: withinRule(CLAUDE_MEM_CONTEXT_SUMMARIES.rule),
   parts: z.array(z.enum(CONTEXT_PARTS)).max(CONTEXT_PARTS.length).exactOptional(),
-  types: z.array(z.enum(OBSERVATION_TYPES)).max(OBSERVATION_TYPES.length).exactOptional(),
 }
 export type ContextOverrides = z.output<z.ZodObject<typeof contextOverrides>>
 
@@ -50,7 +46,7 @@ export const projectOperations = {
     about: 'Shows what a session of this project would get at its start, or would get with other settings.',
     doors: AGENTS_TOO,
     input: z.object({ project: projectName.describe('Key or name'), ...contextOverrides }),
-    answerDescription: '`project`, `tokens`, `context`, `message`, `totals`, `report`',
+    answerDescription: '`project`, `tokens`, `context`, `message`, `totals`, `parts`',
     handle: async ({ reader, previewContext }, { project: given, ...overrides }, caller) => {
       const project = await findProject(reader, given)
       return await previewContext({ ...project, key: limitToScope(project.key, caller) }, overrides)

@@ -4,9 +4,12 @@ import type { Timeline, TimelineItem } from '../../api/operations/memory.ts'
 import { TYPE_ICONS } from '../../context/lines.ts'
 import { authorName, byline } from '../../domain/authorship.ts'
 import { formatDateTime, formatFullDay, formatTime } from '../../domain/dates.ts'
+import { PASSAGE_LABELS } from '../../domain/passage.ts'
 import {
-  type Explanation,
   type HitKind,
+  type HitPiece,
+  SCORE_WEIGHTS,
+  type ScorePart,
   SEARCH_MODES,
   type SearchAnswer,
   type SearchHit,
@@ -45,7 +48,8 @@ export const searchCommand = defineCommand({
   group: 'Memory',
   summary: 'Find what was learned, by words and by meaning',
   about:
-    'Finds observations, summaries and passages (or prompts: --kind) of the current project, best first. Ask as you would ask a ' +
+    'Finds observations, summaries and passages (or prompts: --kind) of the current project: the best of each turn, best first, ' +
+    'until they are no longer relevant. Ask as you would ask a ' +
     'colleague, or by an exact name: getUserById, ERR_MODULE_NOT_FOUND, src/auth/jwt.ts. Without words it lists the newest ' +
     'that pass the filters. Filters are exact in every mode. --mode strict requires every word and lists the newest first, ' +
     'semantic searches by meaning only, hybrid by both, and auto (the default) chooses; the last line names the mode. ' +
@@ -55,6 +59,7 @@ export const searchCommand = defineCommand({
     ['claude-mem search "connection pool" --project all --since 2w', 'in all projects, of the last two weeks'],
     ['claude-mem search --type decision,bugfix --file src/auth', 'newest first, about these files'],
     ['claude-mem search --author me --since 1d', 'your own, of all your machines'],
+    ['claude-mem search jwt --full', 'with all that is found of each turn'],
     ['claude-mem search jwt --explain', 'with the parts of each score'],
     ['claude-mem search jwt --json | jq .hits[].id', 'for programs'],
   ],
@@ -70,9 +75,10 @@ export const searchCommand = defineCommand({
       1,
       MAX_SEARCH_TOKENS,
     ),
+    full: { type: 'boolean', describe: 'Show whole excerpts, and the next best of each turn' },
     explain: { type: 'boolean', alias: 'e', describe: 'Show the parts of each score' },
   },
-  run: async ({ rest, mode, limit, offset, tokens = null, explain, ...args }, cli) => {
+  run: async ({ rest, mode, limit, offset, tokens = null, full, explain, ...args }, cli) => {
     const filters = parseFilterArgs(args, cli.env, cli.display().now)
     const request = {
       query: joinQuery(rest),
@@ -86,7 +92,7 @@ export const searchCommand = defineCommand({
       const { answer } = await call('search', request)
       return { answer, elsewhere: offset > 0 ? 0 : await countElsewhere(request, answer, call), running }
     })
-    const options = { oneProject: filters.project !== null, explain, offset }
+    const options = { oneProject: filters.project !== null, full, explain, offset }
     printResult(cli, { running, project: filters.project, elsewhere, ...answer }, () =>
       searchResultLines(answer, options, cli.display()),
     )
@@ -104,9 +110,8 @@ function joinQuery(words: readonly string[]): string {
 
 /** Hits in all projects, if the current project has none: the user may be in the wrong directory. */
 async function countElsewhere(request: InputOf<'search'>, answer: SearchAnswer, call: Call): Promise<number> {
-  if (request.project === null || answer.hits.some(({ completes: isFiller }) => !isFiller)) return 0
-  const everywhere = await call('search', { ...request, project: null, limit: 1, offset: 0 })
-  return everywhere.answer.hits.some(({ completes: isFiller }) => !isFiller) ? everywhere.answer.total : 0
+  if (request.project === null || answer.hits.length > 0) return 0
+  return (await call('search', { ...request, project: null, limit: 1, offset: 0 })).answer.total
 }
 
 export const showCommand = defineCommand({
@@ -210,14 +215,16 @@ function memoryLabel({ kind, id }: ListedMemory): string {
 const INDENT = '      '
 /** Snippets are wrapped, also when the output is not a terminal. */
 const SNIPPET_COLUMNS = 120
-/** A passage has some ten lines; the rest is shown by `claude-mem show`. */
-const MAX_SNIPPET_LINES = 12
+/** Lines below the row of a hit; the rest is shown with --full, and by `claude-mem show`. */
+const BRIEF_LINES = 2
 /** Ids that a hint names. */
 const SHOWN_IDS = 3
 
 export interface SearchDisplay {
   /** All hits are of the same project: no column for it. */
   oneProject: boolean
+  /** Whole excerpts, and all pieces of a hit. */
+  full: boolean
   explain: boolean
   offset: number
 }
@@ -229,14 +236,9 @@ export function searchResultLines(answer: SearchAnswer, options: SearchDisplay, 
   if (hits.length === 0) return [...noteLines, footer(answer, options, display)]
   const rows = hits.map((hit) => hitCells(hit, options, display))
   const [header = '', ...rowLines] = tableLines(hitColumns(options), rows, display)
-  const firstFiller = hits.findIndex(({ completes: isFiller }) => isFiller)
   return [
     header,
-    ...hits.flatMap((hit, i) => [
-      ...(i === firstFiller ? [style.dim(fillerHeading(i))] : []),
-      rowLines[i] ?? '',
-      ...hitDetailLines(hit, options, display),
-    ]),
+    ...hits.flatMap((hit, i) => [rowLines[i] ?? '', ...hitDetailLines(hit, options, display)]),
     '',
     ...noteLines,
     footer(answer, options, display),
@@ -255,45 +257,85 @@ function hitCells(hit: SearchHit, { oneProject }: SearchDisplay, { style }: Disp
     { text: memoryLabel(hit), paint: cyan },
     { text: formatDateTime(hit.createdAt), paint: dim },
     memoryIcon(hit),
-    { text: hit.title, paint: hit.supersededBy !== null || hit.completes ? dim : bold },
+    { text: pieceTitle(hit), paint: hit.supersededBy !== null ? dim : bold },
     ...(oneProject ? [] : [hit.projectName || hit.project]),
     { text: `~${formatCount(hit.tokens)}`, paint: dim },
   ]
 }
 
-function hitDetailLines(hit: SearchHit, { explain }: SearchDisplay, display: Display): string[] {
+/** What a passage is and is about; its words are below. */
+function pieceTitle({ title, passage }: HitPiece): string {
+  if (passage === null) return title
+  const { kind, subject, outcome } = passage
+  return [PASSAGE_LABELS[kind], subject ?? '', outcome === 'failed' ? 'failed' : '']
+    .filter((part) => part !== '')
+    .join(' ')
+}
+
+function hitDetailLines(hit: SearchHit, { full, explain }: SearchDisplay, display: Display): string[] {
   const { style, columns } = display
   const width = Math.min(SNIPPET_COLUMNS, columns ?? SNIPPET_COLUMNS) - INDENT.length
-  const all = paragraphLines(hit.snippet, width)
-  const snippet = all.length <= MAX_SNIPPET_LINES ? all : [...all.slice(0, MAX_SNIPPET_LINES), '…']
+  const texts = full ? fullTexts(hit, width) : briefTexts(hit, width)
   const notes = hitNotes(hit, display.now)
   const lines = [
-    ...snippet.map((line) => highlightWords(line, hit.explanation.matched, style)),
+    ...texts.map((line) => highlightWords(line, hit.matched, style)),
     ...(notes === '' ? [] : [style.yellow(notes)]),
-    ...(explain ? explanationLines(hit.explanation, width, display) : []),
+    ...(explain ? explanationLines(hit, width, display) : []),
   ]
   return lines.map((line) => INDENT + line)
 }
 
+function fullTexts(hit: SearchHit, width: number): string[] {
+  const further = hit.further.map((piece) => `${furtherHead(piece)}\n${piece.snippet}`)
+  return [hit.snippet, ...further].flatMap((text) => paragraphLines(withoutMarkdown(text), width))
+}
+
+/** The beginning, on two lines; on the second one the next piece, if the first one is short. */
+function briefTexts({ snippet, further: [next] }: SearchHit, width: number): string[] {
+  const text = withoutMarkdown(snippet).replace(/\s+/g, ' ')
+  const lines = paragraphLines(text, width)
+  if (lines.length >= BRIEF_LINES) {
+    const rest = lines.slice(BRIEF_LINES - 1).join(' ')
+    return [...lines.slice(0, BRIEF_LINES - 1), truncate(rest, width)]
+  }
+  const second = next === undefined ? [] : [`${furtherHead(next)}: ${withoutMarkdown(next.snippet)}`]
+  return [...lines, ...second.map((line) => truncate(terminalSafe(line.replace(/\s+/g, ' ')), width))]
+}
+
+const furtherHead = (piece: HitPiece): string => `${memoryLabel(piece)} ${pieceTitle(piece)}`
+
+const TABLE_RULE = /^[\s|:-]*-[\s|:-]*$/
+const HEADING = /^\s*#{1,6}\s+/
+
+/** Marks that only help a reader of Markdown: emphasis, code, headings, the borders of tables. */
+export function withoutMarkdown(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !TABLE_RULE.test(line) && !line.trim().startsWith('```'))
+    .map((line) => line.replace(HEADING, '').replaceAll('**', '').replaceAll('`', '').trim())
+    .map((line) => (line.startsWith('|') ? tableRow(line) : line))
+    .join('\n')
+}
+
+const tableRow = (line: string): string =>
+  line
+    .split('|')
+    .map((cell) => cell.trim())
+    .filter((cell) => cell !== '')
+    .join(' · ')
+
 function hitNotes(hit: SearchHit, now: number): string {
-  const { kind, pinned, supersededBy, similar, passage, createdAt } = hit
+  const { pinned, supersededBy, amendedBy, similar, createdAt } = hit
   const by = terminalSafe(byline(hit, createdAt, now))
   const ids = similar.slice(0, SHOWN_IDS).map((id) => `#${id}`)
   const more = similar.length > SHOWN_IDS ? ` and ${similar.length - SHOWN_IDS} more` : ''
   return [
     ...(by === '' ? [] : [by]),
-    ...(passage === null || kind === 'passage' ? [] : [`p${passage.id}`]),
-    ...(passage?.outcome === 'failed' ? ['failed'] : []),
     ...(pinned ? ['pinned'] : []),
     ...(supersededBy === null ? [] : [`replaced by #${supersededBy}`]),
-    ...(similar.length === 0 ? [] : [`nearly the same: ${ids.join(', ')}${more}`]),
+    ...amendedBy.slice(0, SHOWN_IDS).map((id) => `amended by #${id}`),
+    ...(similar.length === 0 ? [] : [`says the same: ${ids.join(', ')}${more}`]),
   ].join('; ')
-}
-
-/** Too few hits are filled up with the newest memories, which do not match the query. */
-function fillerHeading(hitsBefore: number): string {
-  const heading = 'The newest that pass the filters:'
-  return hitsBefore === 0 ? `Nothing was found by these words; ${heading.toLowerCase()}` : heading
 }
 
 const MODE_TEXTS: Record<SearchAnswer['mode'], string> = {
@@ -305,9 +347,8 @@ const MODE_TEXTS: Record<SearchAnswer['mode'], string> = {
 
 function footer(answer: SearchAnswer, { offset }: SearchDisplay, { style }: Display): string {
   const { mode, hits, total, tookMs, embedder } = answer
-  const found = hits.filter(({ completes: isFiller }) => !isFiller).length
   const from = offset === 0 ? '' : `, from ${offset + 1} on`
-  const count = hits.length === 0 ? 'Nothing found' : `${found} of ${total}${from}`
+  const count = hits.length === 0 ? 'Nothing found' : `${hits.length} of ${total}${from}`
   const usesMeaning = mode === 'semantic' || mode === 'hybrid'
   const how = usesMeaning && embedder === null ? `by words alone (${mode})` : MODE_TEXTS[mode]
   const withEmbedder = usesMeaning && embedder !== null ? ` with ${terminalSafe(embedder)}` : ''
@@ -355,37 +396,33 @@ function escapeRegExp(word: string): string {
 const SCORE_BAR_COLUMNS = 6
 const GAP = '  '
 
-const SCORE_PARTS = [
-  ['words', 'lexical'],
-  ['meaning', 'semantic'],
-  ['session', 'session'],
-  ['recency', 'recency'],
-  ['type', 'type'],
-] as const
-
-/** A bar for each part of a hit's score, as many in a line as fit. */
-export function explanationLines(explanation: Explanation, width: number, { style }: Display): string[] {
+/** A bar for each part of a hit's score, with its weight, as many in a line as fit. */
+export function explanationLines(hit: SearchHit, width: number, { style }: Display): string[] {
+  const { explanation, matched } = hit
   const lines: { width: number; text: string }[] = []
-  for (const [label, name] of SCORE_PARTS) {
-    const value = explanation[name].toFixed(2)
+  for (const name of SCORE_PARTS) {
+    const value = `${explanation[name].toFixed(2)} × ${SCORE_WEIGHTS[name]}`
     const drawn = padEnd(drawBar(explanation[name], 1, SCORE_BAR_COLUMNS), SCORE_BAR_COLUMNS)
     const part = {
-      width: displayWidth(`${label} ${drawn} ${value}`),
-      text: `${style.dim(label)} ${style.cyan(drawn)} ${value}`,
+      width: displayWidth(`${name} ${drawn} ${value}`),
+      text: `${style.dim(name)} ${style.cyan(drawn)} ${value}`,
     }
     const line = lines.at(-1)
     const joined = (line?.width ?? 0) + GAP.length + part.width
     if (line === undefined || joined > width) lines.push(part)
     else Object.assign(line, { width: joined, text: `${line.text}${GAP}${part.text}` })
   }
-  const { score, matched, fragment } = explanation
+  const { score, kind, fragment } = explanation
   const sum = [
     `score ${score.toFixed(3)}`,
+    `kind × ${kind}`,
     ...(matched.length === 0 ? [] : [`words: ${matched.slice(0, 10).map(terminalSafe).join(' ')}`]),
     ...(fragment === null ? [] : [`closest: ${terminalSafe(fragment)}`]),
   ].join(', ')
   return [...lines.map(({ text }) => text), style.dim(sum)]
 }
+
+const SCORE_PARTS = Object.keys(SCORE_WEIGHTS) as ScorePart[]
 
 const ANCHOR_MARK = '▶'
 /** Columns that a title keeps on a narrow terminal. */

@@ -92,11 +92,13 @@ function observerText({ model, promptVersion, agent, sources }: LinkedObservatio
   ].join(', ')
 }
 
-function linksText({ pinned, supersededBy, supersedes, repeats }: LinkedObservation): string {
+function linksText({ pinned, supersededBy, amendedBy, supersedes, amends, repeats }: LinkedObservation): string {
   return [
     ...(pinned ? ['pinned'] : []),
     ...(supersededBy === null ? [] : [`replaced by #${supersededBy}`]),
+    ...(amendedBy.length === 0 ? [] : [`amended by ${idList(amendedBy)}`]),
     ...(supersedes.length === 0 ? [] : [`replaces ${idList(supersedes)}`]),
+    ...(amends.length === 0 ? [] : [`amends ${idList(amends)}`]),
     ...(repeats.length === 0 ? [] : [`repeats ${idList(repeats)}`]),
   ].join('; ')
 }

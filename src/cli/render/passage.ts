@@ -2,7 +2,7 @@
 import type { OutputOf } from '../../api/index.ts'
 import { authorName } from '../../domain/authorship.ts'
 import { formatDateTime } from '../../domain/dates.ts'
-import type { Passage } from '../../domain/passage.ts'
+import { PASSAGE_LABELS } from '../../domain/passage.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT_FAILED } from '../command.ts'
 import type { Display } from '../style.ts'
@@ -31,10 +31,13 @@ export function passageLines({ id, around }: Around, display: Display): string[]
   return around.flatMap((passage, i) => [...(i === 0 ? [] : ['']), ...onePassage(passage, passage.id === id, display)])
 }
 
-function onePassage(passage: Passage, isAsked: boolean, { style, columns }: Display): string[] {
+function onePassage(passage: Around['around'][number], isAsked: boolean, { style, columns }: Display): string[] {
   const { id, kind, subject, outcome, at } = passage
+  const where = isAsked ? `[${passage.projectName || passage.project}]` : ''
   const by = passage.author == null ? '' : `(by ${authorName(passage.author)})`
-  const head = [kind, outcome === 'failed' ? 'failed' : '', subject ?? '', by].filter((part) => part !== '').join(' ')
+  const head = [PASSAGE_LABELS[kind], outcome === 'failed' ? 'failed' : '', subject ?? '', where, by]
+    .filter((part) => part !== '')
+    .join(' ')
   const title = `${style.cyan(`p${id}`)}  ${style.dim(formatDateTime(at))}  ${terminalSafe(head)}`
   const lines = paragraphLines(passage.text, paragraphWidth(columns, 2)).map((line) => `  ${line}`)
   return [isAsked ? style.bold(title) : title, ...(isAsked ? lines : lines.map(style.dim))]

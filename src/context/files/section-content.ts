@@ -4,7 +4,7 @@
  */
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { formatFullDay, formatTime } from '../../domain/dates.ts'
-import { OBSERVATION_TYPES, type Observation, observationTokens, type Summary } from '../../domain/observation.ts'
+import { type Observation, observationTokens, type Summary } from '../../domain/observation.ts'
 import { plainText, truncateAtWord } from '../../domain/plain-text.ts'
 import { quoted, reportedText, speakerOf } from '../../domain/reported-speech.ts'
 import { isReported } from '../../domain/speaker.ts'
@@ -12,8 +12,7 @@ import { isInside } from '../../lib/paths.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ContextReader } from '../build.ts'
 import { NEXT_LABEL, TYPE_ICONS } from '../lines.ts'
-import { ownMaterial } from '../others.ts'
-import { hasOutcome } from '../selection.ts'
+import { ownMaterial } from '../turns.ts'
 import { directoryAt, pathExists } from './edit-file.ts'
 import type { FilePart } from './tree-sections.ts'
 
@@ -86,12 +85,11 @@ async function readMaterial(
 ): Promise<SectionMaterial> {
   const material = await reader.contextMaterial({
     project,
-    types: OBSERVATION_TYPES,
     observations: OBSERVATIONS_READ,
-    ofEachType: 0,
     summaries: SUMMARIES_READ,
     pinned: Math.floor(limits.rows * PINNED_SHARE),
     passages: [],
+    prompts: 0,
     me,
   })
   if (material === null) return { pinned: [], current: [], summaries: [] }
@@ -131,7 +129,12 @@ const CURSOR_HEADER: readonly string[] = [
 
 /** Of the newest turn with an outcome only: the next steps of an older one may be done by now. */
 function nextStepsText(summaries: readonly Summary[]): string {
-  return sectionText(summaries.find(hasOutcome)?.nextSteps ?? '', NEXT_STEPS_CHARS)
+  return sectionText(summaries.find(saysOutcome)?.nextSteps ?? '', NEXT_STEPS_CHARS)
+}
+
+/** False for the summary of a turn in which nothing was done. */
+function saysOutcome({ learned, completed, nextSteps }: Summary): boolean {
+  return [learned, completed, nextSteps].some((text) => plainText(text ?? '') !== '')
 }
 
 /** Null if there is nothing to show. */

@@ -7,7 +7,6 @@ import type { Change, Policy, SessionContext, SessionInput } from '../../../mach
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
 import { withSpeaker } from '../../domain/speaker.ts'
-import { passagesOfEvent } from '../../observer/passages/index.ts'
 import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../../observer/port.ts'
 import { type Commit, type CommitParts, contentHash, type EventOutcome, type SessionState } from '../../store/commit.ts'
 
@@ -88,7 +87,6 @@ interface DecisionOptions {
   at: number
   /** Time of the session's newest event. */
   heardAt: number
-  keepsPassages: (event: MemoryEvent) => boolean
 }
 
 /**
@@ -100,7 +98,7 @@ export function addDecision(
   delivery: Delivery,
   before: MachineState,
   after: MachineState,
-  { at, heardAt, keepsPassages }: DecisionOptions,
+  { at, heardAt }: DecisionOptions,
 ): void {
   const { decided } = after.context
   const reason = decided?.reason ?? ''
@@ -109,7 +107,6 @@ export function addDecision(
   if (event !== null) commit.events.push({ event, receivedAt: at, outcome: immediateOutcome(event, changes) })
   if (changes.length > 0) commit.inbox.push({ at, changes, event, outcomes: messageOutcomes(delivery) })
   addPrompt(commit, event, changes)
-  if (event !== null && keepsPassages(event)) addPassages(commit, event, changes, at)
   addAnswer(commit, delivery, changes, at, heardAt)
   addCalls(commit, delivery)
   addTurns(commit, delivery, before, after, at)
@@ -152,19 +149,6 @@ function addPrompt(commit: CommitParts, event: MemoryEvent | null, changes: read
   commit.prompts.push({ eventId: event.id, number: added.number, text, private: added.private, at: event.at })
 }
 
-/** Of events that are kept: a prompt that is not private, and what enters the inbox. */
-function addPassages(commit: CommitParts, event: MemoryEvent, changes: readonly Change[], now: number): void {
-  const add = (promptNumber: number) => {
-    for (const passage of passagesOfEvent(event, promptNumber)) {
-      commit.passages.push({ ...passage, at: learnedAt([event], now, now) })
-    }
-  }
-  for (const change of changes) {
-    if (change.do === 'add_prompt' && !change.private) add(change.number)
-    if (change.do === 'add_message' || change.do === 'add_turn_end') add(change.prompt)
-  }
-}
-
 /** Adds the observer's answer, if the machine settled the effect with it. */
 function addAnswer(
   commit: CommitParts,
@@ -191,7 +175,10 @@ function addAnswer(
       model,
       effectId,
       createdAt: learnedAt(sources, at, heardAt),
-      links: (draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' })),
+      links: [
+        ...(draft.supersedes ?? []).map((to) => ({ to, kind: 'supersedes', by: 'model' }) as const),
+        ...(draft.amends ?? []).map((to) => ({ to, kind: 'amends', by: 'model' }) as const),
+      ],
     })
   }
   commit.resolved.push(...(answer.resolved ?? []))

@@ -4,7 +4,7 @@
  * beginning of each model call is committed before its request is sent: a call that a crash cuts off is still counted.
  */
 import type { Effect } from '../../../machines/session/types.ts'
-import { isInboxEvent, sessionNotFound } from '../../domain/event.ts'
+import { isInboxEvent, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import type { FailureOwner, ModelCall } from '../../domain/model-call.ts'
 import { addUsage, NO_USAGE } from '../../domain/observation.ts'
 import type { Project } from '../../domain/project.ts'
@@ -14,8 +14,9 @@ import type { Log } from '../../lib/log.ts'
 import { withTimeout } from '../../lib/timeout.ts'
 import { unobservedActionMark } from '../../observer/model/novelty.ts'
 import { type CompactAnswer, type Observer, ObserverError, type ObserverSession } from '../../observer/port.ts'
-import type { PromptRow, Store, TurnMaterial } from '../../store/port.ts'
+import type { PromptRow, Store, StoredSessionRow, TurnMaterial } from '../../store/port.ts'
 import type { Delivery } from './decision.ts'
+import { type PassageHost, storePassages } from './effect-passages.ts'
 import { Breaker, EffectCalls } from './model-calls.ts'
 
 /** Newest rows that a digest is made from; more would not fit into it. */
@@ -26,7 +27,34 @@ const LISTED_OBSERVATIONS = 60
 /** Newest open problems of a project that the opening of a conversation may list. */
 const LISTED_PROBLEMS = 20
 
-interface EffectCall {
+/** What an effect is about, from its rows. Its passages are stored by then. */
+interface EffectMaterial {
+  row: StoredSessionRow
+  events: readonly MemoryEvent[]
+  claimed: readonly PromptRow[]
+  material: TurnMaterial
+}
+
+async function readMaterial(
+  host: PassageHost,
+  session: string,
+  effect: Effect,
+  signal: AbortSignal,
+): Promise<EffectMaterial> {
+  const { store } = host
+  const [row, messages, claimed, material, prompts] = await Promise.all([
+    store.session(session),
+    store.claimedMessages(session, effect.id),
+    store.claimedPrompts(session, effect.id),
+    store.turnMaterial(session, effect.prompt),
+    store.promptEvents(session, effect.id, effect.prompt),
+  ])
+  if (row === null) throw new ObserverError('message', sessionNotFound(session).message)
+  if (isOfTurn(effect)) await storePassages(host, session, row.project.key, [...prompts, ...messages], signal)
+  return { row, events: messages.map(({ event }) => event), claimed, material }
+}
+
+interface EffectCall extends EffectMaterial {
   store: Store
   observer: Observer
   session: string
@@ -37,16 +65,9 @@ interface EffectCall {
 
 /** Calls the observer with what the effect is about. */
 async function callObserver(
-  { store, observer, session, effect, calls, at }: EffectCall,
+  { store, observer, session, effect, calls, at, row, events, claimed, material }: EffectCall,
   signal: AbortSignal,
 ): Promise<Delivery> {
-  const [row, events, claimed, material] = await Promise.all([
-    store.session(session),
-    store.claimedEvents(session, effect.id),
-    store.claimedPrompts(session, effect.id),
-    store.turnMaterial(session, effect.prompt),
-  ])
-  if (row === null) throw new ObserverError('message', sessionNotFound(session).message)
   const request: ObserverSession = {
     session,
     project: row.project,
@@ -54,11 +75,13 @@ async function callObserver(
     at: Math.min(at, events[0]?.at ?? material.prompt?.at ?? at),
     promptNumber: effect.prompt,
     prompt: requestOf(effect, claimed, material),
+    reportBefore: () => store.closingWords(session, effect.prompt - 1),
     // An observer supersedes only what this machine learned: a session that was continued here may have memories of another.
     recorded: async () =>
       (await store.observations({ session, current: true, limit: LISTED_OBSERVATIONS })).filter(
         ({ author }) => author == null,
       ),
+    turnPassages: () => store.passagesOfTurn(session, effect.prompt),
     openProblems: () => store.openProblems(row.project.key, LISTED_PROBLEMS),
     conversation: await store.observerTurns(session, row.generation),
     contextTokens: row.contextTokens,
@@ -129,8 +152,7 @@ const AFTER_FAILURE: Record<FailureOwner, string> = {
 /** How long an aborted effect may take to record what it cost, in ms. */
 const ABORT_GRACE_MS = 500
 
-export interface EffectHost {
-  store: Store
+export interface EffectHost extends PassageHost {
   observer(): Observer
   /** The observer that is used while no model may be called. */
   offlineObserver: Observer
@@ -138,7 +160,6 @@ export interface EffectHost {
   modelDisabledReason(): string | null
   /** Whether sessions continue with the offline observer while the provider is unavailable, instead of waiting. */
   fallsBackToOffline(): boolean
-  now(): number
   random(): number
   freshId(): string
   concurrency(): number
@@ -290,18 +311,19 @@ export class EffectRunner {
   }
 
   async #callWithBreaker(session: string, effect: Effect, calls: EffectCalls, signal: AbortSignal): Promise<Delivery> {
-    const now = this.#host.now()
-    const observer = this.#observerFor(effect)
-    const breaker = this.#breaker(observer.provider)
-    const usesModel = observer !== this.#host.offlineObserver
-    const spent = usesModel ? this.#host.modelDisabledReason() : null
-    if (spent !== null) return this.#failedDelivery(effect, calls, 'provider', spent, now)
-    if (breaker.openUntil > now) {
-      const reason = breaker.waiting?.reason ?? 'waits'
-      return this.#failedDelivery(effect, calls, 'provider', reason, this.#retryAt(effect, breaker.openUntil))
-    }
-    const call = { store: this.#host.store, observer, session, effect, calls, at: now }
+    let call: EffectCall | null = null
     try {
+      const material = await abortable(readMaterial(this.#host, session, effect, signal), signal)
+      const now = this.#host.now()
+      const observer = this.#observerFor(effect)
+      const breaker = this.#breaker(observer.provider)
+      const spent = observer === this.#host.offlineObserver ? null : this.#host.modelDisabledReason()
+      if (spent !== null) return this.#failedDelivery(effect, calls, 'provider', spent, now)
+      if (breaker.openUntil > now) {
+        const reason = breaker.waiting?.reason ?? 'waits'
+        return this.#failedDelivery(effect, calls, 'provider', reason, this.#retryAt(effect, breaker.openUntil))
+      }
+      call = { ...material, store: this.#host.store, observer, session, effect, calls, at: now }
       const result = await abortable(callObserver(call, signal), signal)
       breaker.succeed()
       return result
@@ -316,8 +338,9 @@ export class EffectRunner {
           ...details,
           ...loggedProblem(owner, error),
         })
-        if (isWholeSummary(effect) && usesModel) {
-          return await callObserver({ ...call, observer: this.#host.offlineObserver }, signal)
+        const { offlineObserver } = this.#host
+        if (isWholeSummary(effect) && call !== null && call.observer !== offlineObserver) {
+          return await callObserver({ ...call, observer: offlineObserver }, signal)
         }
       }
       return failure
@@ -362,6 +385,11 @@ export class EffectRunner {
     this.#breakers.set(provider, made)
     return made
   }
+}
+
+/** It reads events of a turn; other effects read memories. */
+function isOfTurn(effect: Effect): boolean {
+  return effect.kind !== 'compact' && !isWholeSummary(effect)
 }
 
 function isWholeSummary(effect: Effect): boolean {

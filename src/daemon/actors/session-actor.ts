@@ -39,12 +39,12 @@ export interface SessionHost {
   offline(): string | null
   /** Whether payloads are kept after their messages are settled. */
   keepsPayloads(): boolean
-  /** Whether passages are made of an event. */
-  keepsPassages(event: MemoryEvent): boolean
   /** After a commit: the effect that the snapshot wants in flight, or none. */
   act(session: string, effect: Effect | null): void
   committed(commit: Commit, result: CommitResult & { ok: true }, counts: { pending: number; failed: number }): void
   quarantined(session: string, reason: string, seq: number, at: number): void
+  /** No turn is open, nothing is left for it to do, and its row has everything. */
+  atRest(actor: SessionActor): void
 }
 
 export interface Accepted {
@@ -230,6 +230,7 @@ export class SessionActor {
     }
     this.#lastUsed = this.#host.now()
     this.#busy = false
+    if (this.#awake === null || isAtRest(machineOf(this.#awake))) this.#host.atRest(this)
   }
 
   #nextItems(): Item[] {
@@ -331,8 +332,7 @@ export class SessionActor {
       )
     }
     if (snapshot.context.decided?.key === env.key) {
-      const options = { at, heardAt, keepsPassages: (event: MemoryEvent) => this.#host.keepsPassages(event) }
-      addDecision(parts, delivery, before, machineOf(awake), options)
+      addDecision(parts, delivery, before, machineOf(awake), { at, heardAt })
     } else addCalls(parts, delivery)
   }
 
@@ -421,6 +421,10 @@ export class SessionActor {
 function machineOf(awake: Awake): MachineState {
   const { value, context } = awake.actor.getSnapshot()
   return { value, context }
+}
+
+function isAtRest({ context }: MachineState): boolean {
+  return context.effect === null && context.turns.length === 0
 }
 
 function countsOf({ context }: MachineState): { pending: number; failed: number } {

@@ -29,8 +29,6 @@ export interface CommitItem extends StreamedSession {
   newPrompts: StreamedPrompt[]
   observations: Observation[]
   summaries: Summary[]
-  /** How many passages it adds. */
-  passages: number
   calls: StreamedCall[]
 }
 
@@ -80,7 +78,6 @@ export function commitItem(
       return { ...observation, id: result.observationIds[i] ?? 0, session, project }
     }),
     summaries: commit.summaries.map((summary, i) => ({ ...summary, id: result.summaryIds[i] ?? 0, session, project })),
-    passages: commit.passages.length,
     calls: commit.calls
       .filter(({ error }) => error !== UNKNOWN_OUTCOME)
       .map(({ sent: _, received: __, ...call }) => call),

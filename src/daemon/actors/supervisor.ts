@@ -72,13 +72,13 @@ export class Notices {
   }
 }
 
-/** Session actors in memory. All other sessions exist only as rows. */
+/** Session actors in memory: one without an open turn leaves at once, others after some idle time. The rest exist only as rows. */
 class Registry {
   readonly #awake = new Map<string, SessionActor>()
   readonly #host: SessionHost
 
-  constructor(host: SessionHost) {
-    this.#host = host
+  constructor(host: Omit<SessionHost, 'atRest'>) {
+    this.#host = { ...host, atRest: (actor) => this.#remove(actor) }
   }
 
   get size(): number {
@@ -95,10 +95,14 @@ class Registry {
 
   /** Removes actors that were idle since `idleBefore`; the next event restores them from their row. */
   sleep(idleBefore: number): void {
-    for (const [session, actor] of this.#awake) {
+    for (const actor of this.#awake.values()) {
       const since = actor.idleSince
-      if (since !== null && since <= idleBefore) this.#awake.delete(session)
+      if (since !== null && since <= idleBefore) this.#remove(actor)
     }
+  }
+
+  #remove(actor: SessionActor): void {
+    if (this.#awake.get(actor.session) === actor) this.#awake.delete(actor.session)
   }
 }
 
@@ -160,7 +164,7 @@ class ClockWatch {
 }
 
 const TICK_MS = 1_000
-/** Idle time after which an actor leaves memory: it is a few KB, and cheap to restore. In ms. */
+/** Idle time after which an actor with an open turn leaves memory: it is a few KB, and cheap to restore. In ms. */
 const SLEEP_AFTER_MS = 60_000
 /** Sessions woken by one tick; the rest wait for the next, so that a long list never delays new events. */
 const WAKE_AT_ONCE = 200
@@ -179,12 +183,13 @@ export interface ProjectKeyResolver {
 }
 
 type EffectOptions = Omit<EffectHost, 'deliver' | 'recordCost'>
+type OptionalHost = keyof EffectOptions & keyof typeof DEFAULTS
 
 interface SupervisorOptions
-  extends Omit<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>,
-    Partial<Pick<EffectOptions, 'modelDisabledReason' | 'fallsBackToOffline' | 'now' | 'random'>>,
+  extends Omit<EffectOptions, OptionalHost>,
+    Partial<Pick<EffectOptions, OptionalHost>>,
     Pick<SessionHost, 'policy' | 'freshId'>,
-    Partial<Pick<SessionHost, 'keepsPayloads' | 'keepsPassages'>> {
+    Partial<Pick<SessionHost, 'keepsPayloads'>> {
   spool: Spool
   /** What may be kept of an event. Read for each event: the settings may change. */
   cleaningRules?: () => CleaningRules
@@ -202,7 +207,9 @@ const DEFAULTS = {
   modelDisabledReason: () => null,
   fallsBackToOffline: () => false,
   keepsPayloads: () => true,
+  mayBePassage: () => true,
   keepsPassages: () => true,
+  passagesStored: () => undefined,
   now: Date.now,
   random: Math.random,
   cleaningRules: () => NO_EXCLUSIONS,

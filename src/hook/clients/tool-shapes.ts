@@ -1,5 +1,5 @@
 /**
- * The one shape of each kind of tool use, as Claude Code reports it and src/observer/tool-events reads it. Adapters of
+ * The one shape of each kind of tool use, as Claude Code reports it and src/reading reads it. Adapters of
  * other clients make their events with these functions.
  */
 import { isAbsolute, join } from 'node:path'

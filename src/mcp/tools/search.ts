@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { MAX_QUERY_CHARS, memoryId } from '../../api/schemas.ts'
+import { PASSAGE_LABELS } from '../../domain/passage.ts'
 import { quoted, quotedName } from '../../domain/reported-speech.ts'
-import { SEARCH_MODES, type SearchHit } from '../../domain/search-query.ts'
+import { type HitPiece, SEARCH_MODES, type SearchHit } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
 import { ALL_PROJECTS, filterInputs, projectInput, resolveProjectInput, searchFilters } from '../inputs.ts'
 import {
@@ -31,31 +32,40 @@ const MAX_TOKENS = 8_000
 const DEFAULT_ROWS = 30
 const MAX_ROWS = 50
 const MAX_OFFSET = 10_000
-/** A passage, or the best sentences of a memory. */
+/** Longer than any excerpt. */
 const SNIPPET_CHARS = 640
 const FILE_CHARS = 100
 const SIMILAR_SHOWN = 5
 const NOTES_SHOWN = 5
 const NOTE_CHARS = 200
 
-const hitSchema = rowSchema.extend({
-  passage: z.string().optional().describe('The passage that the text is: p12'),
+const pieceFields = {
+  passage: z.string().optional().describe('The id of a passage: p12'),
+  label: z.string().optional().describe('What the passage is: command, closing words, …'),
   about: z.string().optional().describe('Command, file or commit of the passage'),
   outcome: z.enum(['ok', 'failed']).optional(),
   text: z.string().optional().describe('What was said or done; a quotation'),
+}
+const furtherSchema = rowSchema
+  .pick({ id: true, kind: true, type: true, title: true, said_by: true })
+  .extend(pieceFields)
+const hitSchema = rowSchema.extend({
+  ...pieceFields,
+  further: z.array(furtherSchema).optional().describe('The next best of the same turn'),
   pinned: z.literal(true).optional(),
   superseded_by: z.int().optional().describe('Read that one instead'),
+  amended_by: z.array(z.int()).optional().describe('They replace a statement of it'),
   similar: z.array(z.int()).optional().describe('Near-duplicates left out for this one'),
-  filler: z.literal(true).optional().describe('It only passes the filters'),
 })
 type SearchRow = z.input<typeof hitSchema>
+type FurtherRow = z.input<typeof furtherSchema>
 
 export const searchMemory = defineTool({
   name: 'search_memory',
   title: 'Search memory',
   description:
     'Finds what earlier sessions said, did and learned, by words and meaning: observations, summaries and passages (pieces ' +
-    'of what was said, run and edited) in one list, best first, with the text to answer from. `tokens` is the length of ' +
+    'of what was said, run and edited), the best of each turn together, with the text to answer from. `tokens` is the length of ' +
     'the answer: raise it to see more. Often that is the answer; else `get_observations` reads an observation (#12) ' +
     'whole, or a passage (p12) with what is around it, and `timeline` shows what happened around an observation. Use it ' +
     'before redoing work or asking about past decisions, bugs and why code is as it is. Code names, paths, error texts and ' +
@@ -108,21 +118,34 @@ export function searchHitText(hit: SearchHit, manyProjects: boolean): string {
 
 function searchRow(hit: SearchHit, manyProjects: boolean): SearchRow {
   const row = indexRow(hit, { project: manyProjects, session: false })
-  const { passage } = hit
-  const text = paragraphs(hit.snippet, SNIPPET_CHARS)
   const [file] = hit.files
   const ownFile = file === undefined ? undefined : quotedName(oneLine(file, FILE_CHARS))
   return {
     ...row,
-    passage: passage === null ? undefined : `p${passage.id}`,
-    about: passage === null ? ownFile : passageSubject(passage),
-    outcome: passage?.outcome ?? undefined,
-    // An excerpt, perhaps of somebody else's words: always a quotation.
-    text: text === '' || (passage === null && isInTitle(text, row.title)) ? undefined : quoted(text),
+    ...pieceOf(hit, row.title),
+    about: hit.passage === null ? ownFile : passageSubject(hit.passage),
     pinned: hit.pinned ? true : undefined,
     superseded_by: hit.supersededBy ?? undefined,
+    amended_by: unlessEmpty(hit.amendedBy.slice(0, SIMILAR_SHOWN)),
     similar: unlessEmpty(hit.similar.slice(0, SIMILAR_SHOWN)),
-    filler: hit.completes ? true : undefined,
+    further: unlessEmpty(hit.further.map((piece) => furtherRow(piece, hit))),
+  }
+}
+
+function furtherRow(piece: HitPiece, hit: SearchHit): FurtherRow {
+  const { id, kind, type, title, said_by } = indexRow({ ...hit, ...piece }, { project: false, session: false })
+  return { id, kind, type, title, said_by, ...pieceOf(piece, title) }
+}
+
+function pieceOf({ passage, snippet }: HitPiece, title: string): z.input<z.ZodObject<typeof pieceFields>> {
+  const text = paragraphs(snippet, SNIPPET_CHARS)
+  return {
+    passage: passage === null ? undefined : `p${passage.id}`,
+    label: passage === null ? undefined : PASSAGE_LABELS[passage.kind],
+    about: passage === null ? undefined : passageSubject(passage),
+    outcome: passage?.outcome ?? undefined,
+    // An excerpt, perhaps of somebody else's words: always a quotation.
+    text: text === '' || (passage === null && isInTitle(text, title)) ? undefined : quoted(text),
   }
 }
 
@@ -132,32 +155,39 @@ function isInTitle(text: string, title: string): boolean {
 
 const foldText = (text: string): string => text.replace(/[…“”]/g, '').replace(/\s+/g, ' ').trim().toLowerCase()
 
-/** `#12 2026-11-16 14:30 bugfix Fix JWT expiry (npm test failed; superseded by #15)`, and the text below it. */
+/**
+ * `#12 2026-11-16 14:30 bugfix Fix JWT expiry (superseded by #15)`, the text below it, and the further pieces, each with its
+ * id.
+ */
 function searchRowText(hit: SearchRow): string {
   const remarks = [
-    hit.about ?? '',
+    hit.kind === 'passage' ? '' : (hit.about ?? ''),
     hit.pinned === true ? 'pinned' : '',
     hit.superseded_by === undefined ? '' : `superseded by #${hit.superseded_by}`,
+    hit.amended_by === undefined ? '' : `amended by ${idList(hit.amended_by)}`,
     hit.similar === undefined ? '' : `like ${idList(hit.similar)}`,
-    hit.filler === true ? 'only passes the filters' : '',
   ]
   const remarkText = joinParts(remarks, '; ')
   const head = joinParts([rowHead(hit), remarkText === '' ? '' : `(${remarkText})`], ' ')
-  return hit.text === undefined ? head : `${head}\n${hit.text}`
+  const further = (hit.further ?? []).map((piece) => joinParts([pieceHead(piece, ''), piece.text ?? ''], ' '))
+  return joinParts([head, hit.text ?? '', ...further], '\n')
 }
 
 function rowHead(hit: SearchRow): string {
   const project = hit.project === undefined ? '' : `[${hit.project}]`
-  const speaker = hit.said_by === undefined ? '' : `[${hit.said_by}]`
-  const what = hit.kind === undefined ? `#${hit.id} ${rowMoment(hit)} ${hit.type ?? 'observation'}` : kindHead(hit)
-  // The text of a passage and what it is about say more than a title made of them.
-  const isTold = hit.kind === 'passage' || (hit.text !== undefined && isInTitle(hit.title, hit.text))
-  return joinParts([what, hit.outcome === 'failed' ? 'failed' : '', project, speaker, isTold ? '' : hit.title], ' ')
+  const session = hit.kind === undefined || hit.kind === 'passage' ? '' : `of session ${hit.session}`
+  return pieceHead(hit, rowMoment(hit), joinParts([session, project], ' '))
 }
 
-function kindHead(hit: SearchRow): string {
-  const { kind, session, passage } = hit
-  return kind === 'passage' ? `${passage} ${rowMoment(hit)}` : `${rowMoment(hit)} ${kind} of session ${session}`
+/** The label of a passage and what it is about say more than a title made of them. */
+function pieceHead(piece: FurtherRow, when: string, where = ''): string {
+  const { kind, passage, label, about, outcome, said_by, text, title } = piece
+  const isTold = text !== undefined && isInTitle(title, text)
+  const failed = outcome === 'failed' ? 'failed' : ''
+  if (kind === 'passage') return joinParts([passage ?? '', when, label ?? '', about ?? '', failed, where], ' ')
+  const id = kind === undefined ? `#${piece.id}` : ''
+  const speaker = said_by === undefined ? '' : `[${said_by}]`
+  return joinParts([id, when, kind ?? piece.type ?? 'observation', where, speaker, isTold ? '' : title], ' ')
 }
 
 function searchNextStep(results: readonly IndexRow[], total: number, offset: number, asked: string | null): string {

@@ -3,8 +3,9 @@
  * addresses, process ids, temporary paths). Null: a result that cannot be compared.
  */
 import { createHash } from 'node:crypto'
-import { asFields, type JsonFields, stringField } from '../tool-events/json-fields.ts'
-import { stripControlCharacters } from '../tool-events/text.ts'
+import { rateOutputLine } from '../../domain/telling-lines.ts'
+import { asFields, type JsonFields, stringField } from '../../reading/fields.ts'
+import { stripControlCharacters } from '../../reading/text.ts'
 
 /** A longer result is not compared and counts as new. */
 const MAX_COMPARED_CHARS = 262_144
@@ -32,9 +33,12 @@ export function comparable(text: string): string | null {
   return text.length > MAX_COMPARED_CHARS || CUT_MARKER.test(text) ? null : text
 }
 
-/** Fields that describe the call, not its result. */
-const CALL_FIELD =
-  /^(?:(?:total_?)?duration(?:_?ms|_?seconds)?|elapsed(?:_?ms)?|took|tool_?use_?id|request_?id|timestamp|usage)$/i
+/** Fields that describe the call, not its result; in lower case, without underscores. */
+const CALL_FIELDS = new Set([
+  ...['duration', 'durationms', 'durationseconds', 'totalduration', 'totaldurationms', 'totaldurationseconds'],
+  ...['elapsed', 'elapsedms', 'took', 'tooluseid', 'requestid', 'timestamp', 'usage'],
+])
+const isCallField = (name: string) => CALL_FIELDS.has(name.toLowerCase().replaceAll('_', ''))
 
 /** The same text for the same JSON value, whatever the order of its keys. */
 export function stableText(value: unknown): string | null {
@@ -56,7 +60,7 @@ export function stableText(value: unknown): string | null {
     return (
       put(isList ? '[' : '{') &&
       names.every((name) => {
-        if (!isList && CALL_FIELD.test(name)) return true
+        if (!isList && isCallField(name)) return true
         return put(`${JSON.stringify(name)}:`) && write(Reflect.get(part, name), depth + 1) && put(',')
       }) &&
       put('}')
@@ -101,24 +105,13 @@ function trimLineEnds(text: string): string {
 const AMOUNT = String.raw`\d{1,9}(?:[.,]\d{1,9})?\s?(?:ns|µs|us|ms|s|secs?|seconds?|m|min|minutes?)\b`
 const DURATION = new RegExp(`(?<![\\w.])${AMOUNT}(?:\\s?${AMOUNT})?`, 'gi')
 const CLOCK = /\b(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?![\w:])/g
-/** The time at the beginning of a log line. */
-const LOG_TIME = /^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?\]?(?=\s)/gm
-/** Lines of a report that contain a duration. Elsewhere a duration may be the result itself. */
-const TIMED_LINE =
-  /^[ \t]*(?:[✓✔√×✗✘❯↓#=]|(?:ok|not ok|pass|fail|tests?|test files|suites?|time|total time|duration|start at|finished|done|real|user|sys)\b|--- )[^\n]*/gim
-const TIMED_WORDS = new RegExp(
-  `(\\b(?:in|took|after|elapsed:?) |[(\\[])${AMOUNT}(?:\\s?${AMOUNT})?(?=[)\\]\\s.,;]|$)`,
-  'gim',
-)
-const TIMED_FIELD = /\b(duration(?:_ms)?|time)([=: ]{1,3})\d{1,9}(?:\.\d{1,9})?/gi
 
-/** The output of a check (tests, build, linter): also without durations and times. */
+/** The output of a check (tests, build, linter): also without durations and times, but for lines that report an error. */
 export function normalizeCheckOutput(text: string): string {
   return normalizeOutput(text)
-    .replace(LOG_TIME, '<time>')
-    .replace(TIMED_LINE, (line) => line.replace(CLOCK, '<time>').replace(DURATION, '<time>'))
-    .replace(TIMED_WORDS, '$1<time>')
-    .replace(TIMED_FIELD, '$1$2<time>')
+    .split('\n')
+    .map((line) => (rateOutputLine(line) > 1 ? line : line.replace(CLOCK, '<time>').replace(DURATION, '<time>')))
+    .join('\n')
 }
 
 /** The key of a file, or of a range of it. Null if the input names no file. */

@@ -6,11 +6,12 @@
  * long ones are cut alike, and each keeps at least one line.
  */
 
-import { formatDate, formatTimeWithSeconds, utcOffset } from '../../domain/dates.ts'
+import { formatDate, formatDateTime, formatTimeWithSeconds, utcOffset } from '../../domain/dates.ts'
 import type { InboxEvent, TurnEndEvent } from '../../domain/event.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
 import { cutText } from '../../domain/sanitize.ts'
 import { pluralize } from '../../lib/format.ts'
+import { clipAtWord, singleLine } from '../../reading/text.ts'
 import { fairShares, promptAttribute, promptLine, promptText, shortenForPrompt } from './prompt-text.ts'
 import { fillPrompt, type Prompts } from './prompts.ts'
 import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
@@ -18,7 +19,7 @@ import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
 /** A request is short; a longer one contains a pasted log or file. */
 const MAX_REQUEST_CHARS = 3_000
 /** Of a request that the conversation already has whole: enough to recognise it. */
-const MAX_KNOWN_REQUEST_CHARS = 300
+const MAX_KNOWN_REQUEST_CHARS = 160
 const MAX_LINE_CHARS = 300
 /** One turn, and all turns, in the request for a summary of the whole session. */
 const MAX_TURN_CHARS = 1_000
@@ -27,20 +28,25 @@ const MAX_SESSION_CHARS = 16_000
 interface Opening {
   /** The project's display name. */
   project: string
-  technologies: readonly string[]
   cwd: string
   /** Epoch ms. */
   at: number
   /** Lines with the numbers of open problems from earlier sessions; '' if there is none. */
   open: string
   /** Null if no prompt was seen. */
-  request: string | null
+  request: TurnRequest | null
+}
+
+/** What the user asked for. */
+export interface TurnRequest {
+  text: string
+  /** The end of the agent's report that a short request answers; null where the request says enough by itself. */
+  answers: string | null
 }
 
 export function renderOpening(prompts: Prompts, opening: Opening): string {
   return fillPrompt(prompts.opening, {
     project: promptLine(opening.project, MAX_LINE_CHARS) || 'unknown',
-    technologies: promptLine(opening.technologies.join(', '), MAX_LINE_CHARS) || 'unknown',
     directory: promptLine(opening.cwd, MAX_LINE_CHARS) || 'unknown',
     date: `${formatDate(opening.at)} ${formatTimeWithSeconds(opening.at)} UTC${utcOffset(opening.at)}`,
     open: opening.open,
@@ -51,19 +57,22 @@ export function renderOpening(prompts: Prompts, opening: Opening): string {
 interface ObservedBatch {
   /** Lines with the numbers of what was stored since the last request; '' if there is none. */
   stored: string
+  /** Lines with what checks say about earlier notes; '' if there is none. */
+  checks: string
   /** Null if the conversation already contains it. */
-  request: string | null
+  request: TurnRequest | null
   batch: string
 }
 
-export function renderObservation(prompts: Prompts, { stored, request, batch }: ObservedBatch): string {
-  return fillPrompt(prompts.observation, { stored, request: renderRequest(prompts, request), batch })
+export function renderObservation(prompts: Prompts, { stored, checks, request, batch }: ObservedBatch): string {
+  const notes = [stored, checks].filter((lines) => lines !== '').join('\n')
+  return fillPrompt(prompts.observation, { stored: notes, request: renderRequest(prompts, request), batch })
 }
 
 interface EndedTurn {
   /** As for a batch. */
   stored: string
-  request: string | null
+  request: TurnRequest | null
   /** The conversation already contains the request. */
   isKnown: boolean
   turnEnd: Pick<TurnEndEvent, 'lastMessage' | 'words' | 'error'> | null
@@ -75,8 +84,8 @@ export function renderSummary(prompts: Prompts, turn: EndedTurn): string {
   const { stored, request, isKnown } = turn
   return fillPrompt(prompts.summary, {
     stored,
-    request: requestText(request, isKnown ? MAX_KNOWN_REQUEST_CHARS : MAX_REQUEST_CHARS) || '(not known)',
-    last_message: lastMessageText(turn) || '(none were seen)',
+    request: requestText(request?.text ?? '', isKnown ? MAX_KNOWN_REQUEST_CHARS : MAX_REQUEST_CHARS) || '(not known)',
+    last_message: lastMessageText(turn),
   })
 }
 
@@ -125,30 +134,40 @@ export function renderCompaction(prompts: Prompts, { opening, stored, digest }: 
   return fillPrompt(prompts.compaction, { opening, digest: stored === '' ? text : `${stored}\n${text}` })
 }
 
-function renderRequest(prompts: Prompts, request: string | null): string {
-  const text = requestText(request)
-  return text === '' ? '' : fillPrompt(prompts.request, { text })
+function renderRequest(prompts: Prompts, request: TurnRequest | null): string {
+  const text = requestText(request?.text ?? '', MAX_REQUEST_CHARS)
+  const answers = promptText(request?.answers ?? '').trim()
+  const report = answers === '' ? '' : fillPrompt(prompts.report, { text: answers })
+  return text === '' ? '' : fillPrompt(prompts.request, { report, text })
 }
 
-function requestText(request: string | null, maxChars = MAX_REQUEST_CHARS): string {
-  return shortenForPrompt(promptText(request ?? ''), maxChars, 'output').trim()
+function requestText(request: string, maxChars: number): string {
+  return shortenForPrompt(promptText(request), maxChars, 'output').trim()
 }
 
 /** Of a turn without closing words: most of what the agent wrote before is about the next tool use. */
 const MAX_WORDS_CHARS = 2_000
 
+/** Says how the turn ended where it has no closing words. */
 function lastMessageText({ turnEnd, maxMessageChars }: EndedTurn): string {
   const closing = shortenForPrompt(promptText(turnEnd?.lastMessage ?? ''), maxMessageChars, 'output').trim()
-  const text = closing || cutText(promptText(turnEnd?.words.at(-1) ?? ''), MAX_WORDS_CHARS).trim()
+  const words = closing === '' ? cutText(promptText(turnEnd?.words.at(-1) ?? ''), MAX_WORDS_CHARS).trim() : ''
   const error = promptLine(turnEnd?.error ?? '', MAX_LINE_CHARS)
-  return [text, error === '' ? '' : `(The turn was ended by an error: ${error})`]
-    .filter((part) => part !== '')
-    .join('\n')
+  const ended =
+    turnEnd === null
+      ? '(None: the turn was cut off before the agent had finished.)'
+      : error !== ''
+        ? `(The turn was ended by an error: ${error})`
+        : closing === ''
+          ? '(None: the turn ended without closing words.)'
+          : ''
+  const before = words === '' ? '' : `Before that the agent wrote: ${words}`
+  return [closing, ended, before].filter((part) => part !== '').join('\n')
 }
 
 export function conversationHasRequest(
   prompts: Prompts,
-  request: string | null,
+  request: TurnRequest | null,
   turns: readonly { content: string }[],
 ): boolean {
   const text = renderRequest(prompts, request)
@@ -164,16 +183,17 @@ export interface BatchOptions {
   outputChars: number
   /** Limit of the whole batch, in characters. */
   totalChars: number
-  /** Number of messages that were left out because they repeat earlier ones. */
-  folded: number
-  /** Number of messages that must not be sent to a model. */
-  withheld: number
+  /** Messages that were left out because they repeat earlier ones or say nothing. */
+  folded: readonly InboxEvent[]
+  /** Messages that must not be sent to a model. */
+  withheld: readonly InboxEvent[]
 }
 
 export function renderBatch(messages: readonly InboxEvent[], options: BatchOptions): string {
   const blocks = messages.map((message, i) => makeBlock(message, i + 1, options))
   const [first] = messages
-  const heading = first === undefined ? [] : [`${pluralize(messages.length, 'tool use')} of ${formatDate(first.at)}:`]
+  const heading =
+    first === undefined ? [] : [`${pluralize(messages.length, 'tool use')} of ${formatDateTime(first.at)}:`]
   const notes = batchNotes(options)
   const frameChars = [...heading, ...notes].reduce((sum, line) => sum + line.length + 1, 0)
   const room = sharesWithRest(
@@ -185,11 +205,33 @@ export function renderBatch(messages: readonly InboxEvent[], options: BatchOptio
   return cutText([...heading, ...rendered, ...notes].join('\n'), options.totalChars)
 }
 
-function batchNotes({ folded, withheld }: BatchOptions): string[] {
+/** Names of tool uses that are not shown, each and in all. */
+const MAX_NAME_CHARS = 48
+const MAX_NAMED_CHARS = 180
+
+/** What is withheld is named by its tool alone: the file may be what the user hides. */
+function batchNotes({ folded, withheld, projectDir }: BatchOptions): string[] {
+  const repeated = countedNames(folded.map((event) => briefUse(describeToolUse(event, projectDir))))
+  const hidden = countedNames(withheld.map((event) => (event.kind === 'subagent_end' ? 'subagent' : event.tool)))
   return [
-    ...(folded > 0 ? [`${pluralize(folded, 'more tool use')} left out: they only repeat what was shown before.`] : []),
-    ...(withheld > 0 ? [`${pluralize(withheld, 'more tool use')} withheld: the user keeps them private.`] : []),
+    ...(folded.length > 0 ? [`${pluralize(folded.length, 'more tool use')} with nothing new: ${repeated}`] : []),
+    ...(withheld.length > 0
+      ? [`${pluralize(withheld.length, 'more tool use')} withheld, the user keeps them private: ${hidden}`]
+      : []),
   ]
+}
+
+/** `Read src/cart.ts`, without what failed or came back. */
+function briefUse({ tool, input }: ReturnType<typeof describeToolUse>): string {
+  return singleLine(`${tool} ${(input[0]?.text ?? '').slice(0, 4 * MAX_NAME_CHARS)}`, MAX_NAME_CHARS)
+}
+
+/** `Read a.ts, Bash ls (3)`: each once. */
+function countedNames(names: readonly string[]): string {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const listed = [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count})`))
+  return promptText(clipAtWord(listed.join('; '), MAX_NAMED_CHARS))
 }
 
 interface Block {
@@ -218,7 +260,6 @@ function makeBlock(message: InboxEvent, n: number, options: BatchOptions): Block
   const dir = projectPath(message.cwd, options.projectDir)
   const attributes = [
     promptAttribute('tool', use.tool),
-    promptAttribute('time', formatTimeWithSeconds(message.at)),
     promptAttribute('dir', dir === '.' ? '' : dir),
     promptAttribute('agent', message.agent?.type ?? ''),
   ].join('')
@@ -267,8 +308,12 @@ function mostChars({ parts, fixedChars }: Block): number {
   return parts.reduce((sum, part) => sum + part.most, fixedChars)
 }
 
-function renderBlock({ brief, parts, fixedChars, assemble }: Block, room: number): string {
-  if (room < fixedChars) return cutText(brief, Math.max(0, room))
+/** With less than this for its texts, a block says less than its one line. */
+const MIN_BLOCK_TEXT_CHARS = 80
+
+function renderBlock(block: Block, room: number): string {
+  const { brief, parts, fixedChars, assemble } = block
+  if (room < Math.min(wantedChars(block), fixedChars + MIN_BLOCK_TEXT_CHARS)) return cutText(brief, Math.max(0, room))
   const shares = sharesWithRest(
     parts.map((part) => part.wants),
     parts.map((part) => part.most),

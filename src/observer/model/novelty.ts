@@ -4,13 +4,10 @@
  * each time. In doubt an event is sent, because a folded fact is lost.
  */
 import type { InboxEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
+import { asFields, type JsonFields, stringField } from '../../reading/fields.ts'
+import { gitVerb, onlyShows, readCommandLine, type ShellCommand } from '../../reading/shell.ts'
+import { unique } from '../../reading/text.ts'
 import type { LeftOutMessage, SeenResult } from '../port.ts'
-import { commandKind } from '../tool-events/commands/command-kind.ts'
-import { readShellLine } from '../tool-events/commands/shell-line.ts'
-import { parseShellLine, programName, type SimpleCommand } from '../tool-events/commands/shell-syntax.ts'
-import { asFields, type JsonFields, stringField } from '../tool-events/json-fields.ts'
-import { unique } from '../tool-events/text.ts'
-import type { CommandKind } from '../tool-events/types.ts'
 import {
   comparable,
   editedContent,
@@ -256,18 +253,16 @@ function classifyCommand(event: ToolUseEvent, input: JsonFields): Classification
   return repeatable(toolSubject(event, input), result, 'the same command with the same result', hasEffect(line))
 }
 
-/** Commands whose durations are noise. In the output of others a duration may be the result. */
-const CHECK_KINDS = new Set<CommandKind>(['test', 'build', 'lint', 'typecheck', 'install', 'look'])
 const MEASURING = /bench|perf|profil|hyperfine|\btime\b|\bduration/i
 
+/** Of tests, builds and linters durations are noise. In the output of other commands a duration may be the result. */
 function normalizeCommandOutput(line: string, output: string): string {
-  const kinds = readShellLine(line).runs.map((run) => run.kind)
-  const isCheck = kinds.every((kind) => CHECK_KINDS.has(kind)) && kinds.some((kind) => kind !== 'look')
+  const isCheck = readCommandLine(line).kind === 'check' && !hasEffect(line)
   return isCheck && !MEASURING.test(line) ? normalizeCheckOutput(output) : normalizeOutput(output)
 }
 
 function hasEffect(line: string): boolean {
-  return readShellLine(line).runs.some(({ kind }) => !CHECK_KINDS.has(kind) || kind === 'install')
+  return readCommandLine(line).commands.some((command) => command.kind !== 'check' && !onlyShows(command))
 }
 
 function foundNothing(response: unknown): boolean {
@@ -280,95 +275,38 @@ function foundNothing(response: unknown): boolean {
   return isCounted && isZero && listed === 0 && stringField(fields, 'content').trim() === ''
 }
 
-// Routine commands only look around (listings, status, searches without a match). A line is routine only if every command
-// in it is, and in doubt it is not.
+// Routine commands list files or find nothing. A line is routine only if every command in it is, and in doubt it is not.
 
 const ONLY_LISTED = 'only listed files'
-const ONLY_STATUS = 'status only'
-const ONLY_LOOKED = 'only looked around'
 const FOUND_NOTHING = 'a search that found nothing'
 
-/** Why a command is routine; `idle` if it adds nothing to the line, null if it may do more. */
-type RoutineKind = typeof ONLY_LISTED | typeof ONLY_STATUS | typeof ONLY_LOOKED | typeof FOUND_NOTHING | 'idle' | null
-
-/** A longer line does more than look around. */
-const MAX_LINE_CHARS = 1_000
-/** A longer word of `echo` may be a note. */
-const MAX_ECHO_CHARS = 40
-
-/** Outputs of listings and status that report a problem. */
-const PROBLEM_OUTPUT =
-  /no such file|cannot access|permission denied|command not found|: not found|not a git|fatal:|error:|unmerged paths|both (?:modified|added)|^(?:UU|AA|DD|AU|UA|DU|UD) |rebase in progress|currently (?:rebasing|cherry-picking|bisecting|reverting)|HEAD detached|have diverged|\(no branch|still merging/im
+/** A longer line does more than list files. */
+const MAX_LINE_CHARS = 300
+const LISTING = new Set('ls tree dir exa eza find fd pwd which where whereis basename dirname realpath'.split(' '))
+const LISTING_VERBS = new Set(['status', 'ls-files', 'rev-parse'])
+const SEARCHING = new Set(['grep', 'egrep', 'fgrep', 'rg', 'ag', 'ack'])
+const FILTERS = new Set([...SEARCHING, ...'head tail wc sort cut column nl less uniq'.split(' ')])
+/** What may write, run something else or say a note: redirections, substitutions, other programs of the same name. */
+const DOES_MORE = /[<>`{}$\\]|&\s*$|[^&]&[^&]|(?:^|[;&|])\s*\.{1,2}\/|\b(?:echo|printf|sudo)\b/
+const HARMLESS_REDIRECTION = /(?:&|\d)?>>?\s*\/dev\/null\b|\d>&\d/g
+/** Arguments that make a listing or a filter do something, or a search say nothing. */
+const ACTING_ARGUMENTS = new Set(
+  '-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -x -X -q --exec --exec-batch --quiet --silent'.split(
+    ' ',
+  ),
+)
+const WRITING_ARGUMENT = /^(?:-[a-zA-Z]*[oO]|--output(?:=.*)?|--log-file.*)$/
+const isActing = (arg: string) => ACTING_ARGUMENTS.has(arg) || WRITING_ARGUMENT.test(arg)
 
 /** Why a successful command adds nothing, or null. */
-function routineReason(line: string, stdout: string, stderr: string): string | null {
-  if (stderr.trim() !== '' || PROBLEM_OUTPUT.test(stdout)) return null
-  const kinds = routineKinds(line)
-  if (kinds === null) return null
-  if (kinds.includes(FOUND_NOTHING)) return stdout.trim() === '' ? FOUND_NOTHING : null
-  return [ONLY_LISTED, ONLY_STATUS, ONLY_LOOKED].find((reason) => kinds.some((kind) => kind === reason)) ?? null
-}
-
-const HARMLESS_REDIRECTION = /(?:&|\d)?>>?\s*\/dev\/null\b|\d>&\d/g
-
-/** The kind of each command of a line; null if one of them may do more. */
-function routineKinds(whole: string): RoutineKind[] | null {
+function routineReason(whole: string, stdout: string, stderr: string): string | null {
   const line = whole.trim().replace(HARMLESS_REDIRECTION, ' ')
-  if (line === '' || line.length > MAX_LINE_CHARS || /[<>`{}]|\$\(|&\s*$/.test(line)) return null
-  // A single `&` starts a background process, whose output comes later.
-  if (/[^&]&[^&]/.test(line)) return null
-  const kinds = parseShellLine(line).map(routineKind)
-  return kinds.every((kind) => kind !== null) ? kinds : null
-}
-
-const LIST_PROGRAMS = new Set(['ls', 'tree', 'dir', 'exa', 'eza', 'find', 'fd'])
-const LOOK_PROGRAMS = new Set('pwd which where whereis cd pushd popd basename dirname realpath'.split(' '))
-const SEARCH_PROGRAMS = new Set(['grep', 'egrep', 'fgrep', 'rg', 'ag', 'ack'])
-const IDLE_PROGRAMS = new Set(['true', ':', 'clear', 'sleep', 'echo', 'printf'])
-const FILTER_PROGRAMS = new Set('head tail wc sort grep egrep rg cut column nl less'.split(' '))
-
-/** Arguments that make a listing do something. */
-const EXECUTING_ARGUMENT = /^-(?:exec|execdir|ok|okdir|delete|fprint0?|fprintf|fls)$|^(?:-[xX]|--exec|--exec-batch)$/
-const QUIET_ARGUMENT = /^(?:-[a-zA-Z]*q[a-zA-Z]*|--quiet|--silent)$/
-/** `sort -o`, `less -O`. */
-const WRITING_ARGUMENT = /^(?:-[a-zA-Z]*[oO]|--output(?:=.*)?|--log-file.*)$/
-
-/** `./find` is a script of the project. */
-const isSystemProgram = (word: string) => !/[\\/]/.test(word) || /^\/(?:usr\/(?:local\/)?)?s?bin\//.test(word)
-
-function routineKind(command: SimpleCommand): RoutineKind {
-  const [head, ...rest] = command.words
-  if (head === undefined || command.body !== null || !isSystemProgram(head.text)) return null
-  const program = programName(head.text)
-  const args = rest.map((word) => word.text)
-  if (command.joiner === 'pipe') return filterKind(program, args)
-  if (program === 'git') return gitKind(args)
-  if (LIST_PROGRAMS.has(program)) {
-    const doesMore = args.some((arg) => EXECUTING_ARGUMENT.test(arg) || (program === 'tree' && arg === '-o'))
-    return doesMore ? null : ONLY_LISTED
-  }
-  if (LOOK_PROGRAMS.has(program)) return ONLY_LOOKED
-  if (SEARCH_PROGRAMS.has(program)) return args.some((arg) => QUIET_ARGUMENT.test(arg)) ? null : FOUND_NOTHING
-  if (!IDLE_PROGRAMS.has(program)) return null
-  return rest.every((word) => !word.raw.includes('$') && word.text.length <= MAX_ECHO_CHARS) ? 'idle' : null
-}
-
-function filterKind(program: string, args: readonly string[]): RoutineKind {
-  return FILTER_PROGRAMS.has(program) && !args.some((arg) => WRITING_ARGUMENT.test(arg)) ? 'idle' : null
-}
-
-const GIT_STATUS_COMMANDS = /^(?:status|branch|ls-files|rev-parse)$/
-/** `git status -v` shows the changes themselves. */
-const VERBOSE_ARGUMENT = /^(?:-v+|--verbose)$/
-
-function gitKind(args: string[]): RoutineKind {
-  const rest = args[0] === '-C' ? args.slice(2) : args.filter((arg) => arg !== '--no-pager')
-  const [command = '', ...flags] = rest
-  if (!GIT_STATUS_COMMANDS.test(command) || commandKind('git', rest) !== 'look') return null
-  if (command === 'status') return flags.some((flag) => VERBOSE_ARGUMENT.test(flag)) ? null : ONLY_STATUS
-  if (command === 'ls-files') return ONLY_LISTED
-  // `git branch -D name -v` would delete: only flags that list are allowed.
-  if (command === 'branch' && !flags.every((flag) => /^(?:-[arv]+|--list|--all|--show-current)$/.test(flag)))
-    return null
-  return ONLY_STATUS
+  if (stderr.trim() !== '' || line.length > MAX_LINE_CHARS || DOES_MORE.test(line)) return null
+  const { commands } = readCommandLine(line)
+  if (commands.length === 0 || commands.some(({ args }) => args.some(isActing))) return null
+  if (stdout.trim() === '') return commands.every(({ program }) => FILTERS.has(program)) ? FOUND_NOTHING : null
+  const isListing = ({ program, args }: ShellCommand) =>
+    LISTING.has(program) || (program === 'git' && LISTING_VERBS.has(gitVerb(args)) && !args.includes('-v'))
+  const isRoutine = (command: ShellCommand) => isListing(command) || FILTERS.has(command.program)
+  return commands.every(isRoutine) && commands.slice(0, 1).every(isListing) ? ONLY_LISTED : null
 }

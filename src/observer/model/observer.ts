@@ -8,13 +8,17 @@ import {
   CHARS_PER_TOKEN,
   estimateTokens,
   NO_USAGE,
+  type Observation,
   type ObservationDraft,
   type Summary,
   type Usage,
 } from '../../domain/observation.ts'
 import { workingTreeRoot } from '../../domain/project.ts'
 import { errorMessage } from '../../lib/errors.ts'
+import { asFields, stringField } from '../../reading/fields.ts'
+import { withoutBoilerplate } from '../../reading/prompt.ts'
 import type { ObserverTurn } from '../../store/commit.ts'
+import { composeSessionSummary } from '../offline/session-summary.ts'
 import {
   type CompactAnswer,
   type CompactRequest,
@@ -29,8 +33,6 @@ import {
   type SummarizeRequest,
 } from '../port.ts'
 import { type ModelPrice, usageCost } from '../prices.ts'
-import { composeSessionSummary } from '../rules/session-summary.ts'
-import { asFields, stringField } from '../tool-events/json-fields.ts'
 import { type ChatMessage, type ChatModel, type ChatReply, estimateRequestTokens } from './chat.ts'
 import { conversationDigest } from './digest.ts'
 import {
@@ -41,12 +43,12 @@ import {
   renderOpening,
   renderSessionSummary,
   renderSummary,
+  type TurnRequest,
 } from './messages.ts'
 import { prepareNovelty } from './novelty.ts'
 import type { Prompts } from './prompts.ts'
 import { type ParsedObservation, type ParsedReply, parseReply } from './reply/index.ts'
-import { isFromModel, openLines, sendableObservations, storedLines, storedUpTo } from './stored-notes.ts'
-import { detectTechnologies } from './technologies.ts'
+import { checkLines, isFromModel, openLines, sendableObservations, storedLines, storedUpTo } from './stored-notes.ts'
 import type { WithheldFilter } from './withheld.ts'
 
 interface ModelObserverOptions {
@@ -97,7 +99,7 @@ export class ModelObserver implements Observer {
     const { fresh, folded, seen } = novelty
       ? await leaveOutRepeated(allowed, request)
       : { fresh: allowed, folded: [], seen: [] }
-    const { conversation, contextTokens, prompt } = request
+    const { conversation, contextTokens } = request
     const promptVersion = prompts.version
     if (fresh.length === 0) {
       const empty = { usage: NO_USAGE, turns: [], observations: [], model: null }
@@ -108,13 +110,19 @@ export class ModelObserver implements Observer {
       fieldChars: FIELD_CHARS,
       outputChars: OUTPUT_CHARS,
       totalChars: this.#charsFor(BATCH_CHARS, BATCH_SHARE),
-      folded: folded.length,
-      withheld: skipped.length,
+      folded: leftOutEvents(request.messages, folded),
+      withheld: leftOutEvents(request.messages, skipped),
     })
-    const opening = await this.#openingIfNew(request, prompt)
-    const isKnown = opening !== '' || conversationHasRequest(prompts, prompt, modelTurns(conversation))
-    const stored = await this.#stored(request)
-    const question = renderObservation(prompts, { stored, request: isKnown ? null : prompt, batch })
+    const asked = await turnRequest(request)
+    const opening = await this.#openingIfNew(request, asked)
+    const isKnown = opening !== '' || conversationHasRequest(prompts, asked, modelTurns(conversation))
+    const notes = await this.#notes(request)
+    const question = renderObservation(prompts, {
+      stored: storedLines(notes, modelTurns(conversation)),
+      checks: checkLines(notes, fresh),
+      request: isKnown ? null : asked,
+      batch,
+    })
     const content = joinParagraphs(opening, question)
     const { reply, result } = await this.#call(
       request,
@@ -135,18 +143,19 @@ export class ModelObserver implements Observer {
 
   async summarize(request: SummarizeRequest, signal: AbortSignal): Promise<SummarizeAnswer> {
     const { prompts } = this.#options
-    const { prompt, turnEnd, turns } = request
+    const { turnEnd, turns } = request
     const sendable = turns === null ? null : this.#sendable(turns, request)
     // Without a turn that a model has read, there is nothing that it may be asked about.
     if (turns !== null && sendable?.turns.length === 0) return composedAnswer(turns, request)
     const opening = await this.#openingIfNew(request, null)
-    const isKnown = conversationHasRequest(prompts, prompt, modelTurns(request.conversation))
+    const asked = await turnRequest(request)
+    const conversation = modelTurns(request.conversation)
     const question =
       sendable === null
         ? renderSummary(prompts, {
-            stored: await this.#stored(request),
-            request: prompt,
-            isKnown,
+            stored: storedLines(await this.#notes(request), conversation),
+            request: asked,
+            isKnown: conversationHasRequest(prompts, asked, conversation),
             turnEnd,
             maxMessageChars: this.#charsFor(LAST_MESSAGE_CHARS, LAST_MESSAGE_SHARE),
           })
@@ -169,9 +178,9 @@ export class ModelObserver implements Observer {
     return Math.min(most, Math.floor(this.#options.compactTokens * CHARS_PER_TOKEN * share))
   }
 
-  /** The numbers of what was stored since the last request of the conversation. */
-  async #stored({ recorded, conversation, cwd }: ObserverSession): Promise<string> {
-    return storedLines(sendableObservations(await recorded(), this.#options.withheld, cwd), modelTurns(conversation))
+  /** The notes of the session that the model may see, newest first. */
+  async #notes({ recorded, cwd }: ObserverSession): Promise<Observation[]> {
+    return sendableObservations(await recorded(), this.#options.withheld, cwd)
   }
 
   /** Without what the rules wrote, and what is about files that are never sent: a model has not read it. */
@@ -190,7 +199,7 @@ export class ModelObserver implements Observer {
       maxTokens: Math.min(DIGEST_TOKENS, Math.floor(compactTokens * DIGEST_SHARE)),
       withheld,
     })
-    const opening = await this.#opening(request, request.prompt)
+    const opening = await this.#opening(request, await turnRequest(request))
     const stored = storedUpTo(sendableObservations(request.observations, withheld, request.cwd))
     const content = renderCompaction(prompts, { opening, stored, digest })
     return {
@@ -251,19 +260,39 @@ export class ModelObserver implements Observer {
   }
 
   /** Empty if the conversation has already begun. */
-  async #openingIfNew(session: ObserverSession, request: string | null): Promise<string> {
+  async #openingIfNew(session: ObserverSession, request: TurnRequest | null): Promise<string> {
     return modelTurns(session.conversation).length > 0 ? '' : await this.#opening(session, request)
   }
 
   async #opening(
     { session, project, cwd, at, openProblems }: ObserverSession,
-    request: string | null,
+    request: TurnRequest | null,
   ): Promise<string> {
-    const technologies = await detectTechnologies(workingTreeRoot(cwd))
     const open = openLines(sendableObservations(await openProblems(), this.#options.withheld, cwd), session)
     const name = project.name || basename(cwd)
-    return renderOpening(this.#options.prompts, { project: name, technologies, cwd, at, open, request })
+    return renderOpening(this.#options.prompts, { project: name, cwd, at, open, request })
   }
+}
+
+/** A request this short says little without the report that it answers: "yes", "the second one", "ok, do it". */
+const SHORT_REQUEST_CHARS = 24
+/** Of that report: its last lines, where the open questions are. */
+const REPORT_END_CHARS = 600
+
+async function turnRequest({ prompt, reportBefore }: ObserverSession): Promise<TurnRequest | null> {
+  if (prompt === null) return null
+  const text = withoutBoilerplate(prompt)
+  const report = text.length > SHORT_REQUEST_CHARS ? null : ((await reportBefore?.()) ?? null)
+  return { text, answers: report === null ? null : endOf(report, REPORT_END_CHARS) }
+}
+
+/** The last whole lines that fit, or the end of a longer line. */
+function endOf(text: string, maxChars: number): string {
+  const whole = text.trim()
+  if (whole.length <= maxChars) return whole
+  const end = whole.slice(-maxChars)
+  const line = end.indexOf('\n')
+  return `… ${(line < 0 ? end.replace(/^\S*\s/, '') : end.slice(line + 1)).trim()}`
 }
 
 /** The summary of a whole session by rules, without a call. */
@@ -282,6 +311,11 @@ function separateWithheld(messages: readonly InboxEvent[], withheld: WithheldFil
     else skipped.push({ eventId: message.id, reason })
   }
   return { allowed, skipped }
+}
+
+function leftOutEvents(messages: readonly InboxEvent[], leftOut: readonly LeftOutMessage[]): InboxEvent[] {
+  const ids = new Set(leftOut.map(({ eventId }) => eventId))
+  return messages.filter(({ id }) => ids.has(id))
 }
 
 async function leaveOutRepeated(messages: readonly InboxEvent[], { seen }: ObserveRequest) {

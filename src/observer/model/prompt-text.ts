@@ -11,15 +11,16 @@ import {
   type TellingLine,
   totalLineChars,
 } from '../../domain/telling-lines.ts'
+import { wordList } from '../../reading/text.ts'
 
 /** Above what a hook lets through by default; a longer text is cut before its characters are processed. */
 const MAX_TEXT_CHARS = 262_144
 
 /** The blocks that our prompts put around foreign text. */
-const BLOCK_TAG =
-  /<(?=[ \t]{0,8}\/?[ \t]{0,8}(?:tool_use|outcome|user_request|last_message|memory|turns|decisions)\b)/gi
+const BLOCKS = ['tool_use', 'outcome', 'user_request', 'last_message', 'memory', 'turns', 'decisions']
+const BLOCK_TAG = new RegExp(`<(?=[ \\t]{0,8}/?[ \\t]{0,8}(?:${BLOCKS.join('|')})\\b)`, 'gi')
 /** How a request names stored observations (stored-notes.ts). */
-const STORED_MARK = /^(stored: (?:up to )?|open: )#(?=\d)/gm
+const STORED_MARK = /^(stored: (?:up to )?|open: |check of )#(?=\d)/gm
 
 export function promptText(text: string): string {
   return plainLines(cutText(text, MAX_TEXT_CHARS)).replace(BLOCK_TAG, '&lt;').replace(STORED_MARK, '$1no. ')
@@ -149,8 +150,12 @@ function ratedLines(text: string, from: number, to: number, rate: (line: string)
 const IMPORT_LINE =
   /^[+ -]?(?:import\b|from \S+ import\b|export (?:\*|\{[^}]*\}) from\b|#include\b|using [\w.:]+;|use [\w:]+|require(?:_relative)?[ (]|(?:const|let|var) .{1,200} = require\()/
 const REMARK_LINE = /\b(?:TODO|FIXME|HACK|XXX|NOTE|WARNING|IMPORTANT|because)\b/
-const DECLARATION_LINE =
-  /^[+ -]?\s{0,8}(?:export|public|private|protected|static|abstract|async|function|class|interface|type|enum|const [A-Z]|def|func|fn|pub|impl|struct|trait|module|namespace|CREATE|ALTER|@@|@\w+\()|^[+ -]?#{1,4} \S/
+/** Words that begin a declaration in one language or another. */
+const DECLARING =
+  wordList(`export public private protected static abstract async function class interface type enum def func fn
+  pub impl struct trait module namespace CREATE ALTER @@`)
+const DECLARATION_LINE = new RegExp(`^[+ -]?\\s{0,8}(?:${DECLARING.join('|')}|const [A-Z]|@\\w+\\()|^[+ -]?#{1,4} \\S`)
+
 function rateCodeLine(line: string): number {
   return REMARK_LINE.test(line) ? 2 : DECLARATION_LINE.test(line) ? 1 : 0
 }
@@ -246,58 +251,104 @@ function shortenBlock(block: readonly string[], maxChars: number): string {
 // Lists in an output: what passed, and what repeats itself, is counted.
 
 /** A line for one passed test, in the formats of TAP, Mocha, Vitest, Jest, Go, Rust, pytest, unittest and GoogleTest. */
-const PASSED_TEST_LINE =
-  /^(?:ok \d+\b|[✓✔√] |PASS(?:ED)? |--- PASS: |=== (?:RUN|PAUSE|CONT|NAME) |.{1,300} \.\.\. ok$|\S+::\S.{0,300} PASSED\b|\[\s{1,8}OK \] |\[ RUN\s{1,8}\] )/
-/** Fewer in a row are kept. */
+const PASSED_TEST_LINES = [
+  /^ok \d+\b/,
+  /^[✓✔√] /,
+  /^PASS(?:ED)? /,
+  /^--- PASS: /,
+  /^=== (?:RUN|PAUSE|CONT|NAME) /,
+  /^.{1,300} \.\.\. ok$/,
+  /^\S+::\S.{0,300} PASSED\b/,
+  /^\[\s{1,8}OK \] |^\[ RUN\s{1,8}\] /,
+]
+/** Fewer are kept. */
 const MIN_PASSED_LINES = 3
 
 /** For the output of a test run: elsewhere such a line may be the result. */
 export function withoutPassedTests(output: string): string {
-  const isPassed = (line: string) => (PASSED_TEST_LINE.test(line.slice(0, RATED_CHARS).trim()) ? 'passed' : null)
-  return replaceRuns(output, isPassed, (run) =>
-    run.length < MIN_PASSED_LINES ? run : [`[${run.length} lines of passed tests left out]`],
-  )
-}
-
-/** The word that a line of a list begins with: `create mode 100644 a.ts`, `Compiling serde`. */
-const FIRST_WORD = /^\s{0,16}([A-Za-z]{4,20})[ :]/
-/** Lines in a row with the same first word that are a list; of these so many are kept as examples. */
-const MIN_LISTED_LINES = 12
-const LISTED_EXAMPLES = 4
-
-/** For a long output: lines that begin with the same word and say nothing by themselves are counted after the first ones. */
-export function withoutLongLists(output: string): string {
-  const firstWord = (line: string) => {
-    const start = line.slice(0, RATED_CHARS)
-    return rateOutputLine(start) > 0 ? null : (FIRST_WORD.exec(start)?.[1] ?? null)
+  const isPassed = (line: string) => {
+    const start = line.slice(0, RATED_CHARS).trim()
+    return PASSED_TEST_LINES.some((pattern) => pattern.test(start)) ? 'passed' : null
   }
-  return replaceRuns(output, firstWord, (run) => {
-    if (run.length < MIN_LISTED_LINES) return run
-    return [...run.slice(0, LISTED_EXAMPLES), `[${run.length - LISTED_EXAMPLES} more lines like these left out]`]
+  return collapseGroups(output, isPassed, { least: MIN_PASSED_LINES, shown: 0 }, (hidden) => {
+    return `[${hidden.length} lines of passed tests left out]`
   })
 }
 
-/** Replaces lines in a row that belong to the same group; a line of the group null stays as it is. */
-function replaceRuns(
+/** Lines of one shape that are a list; of these so many are kept as examples. */
+const MIN_LISTED_LINES = 8
+const LISTED_EXAMPLES = 3
+const QUOTED_LINE_CHARS = 100
+
+/**
+ * Of lines that differ only in names and numbers (`Collecting idna`, `create mode 100644 a.ts`), wherever they stand, the first
+ * ones are kept, and a marker quotes the last. Lines that report an error stay.
+ */
+export function withoutLongLists(output: string): string {
+  const shapes = new LineShapes()
+  const shapeOf = (line: string) => {
+    const start = line.slice(0, RATED_CHARS)
+    return rateOutputLine(start) > 1 ? null : shapes.shapeOf(start)
+  }
+  return collapseGroups(output, shapeOf, { least: MIN_LISTED_LINES, shown: LISTED_EXAMPLES }, (hidden, example) => {
+    const quote = (line: string) => `"${cutText(line.trim(), QUOTED_LINE_CHARS)}"`
+    return `[${hidden.length} more lines like ${quote(example)} left out, the last: ${quote(hidden.at(-1) ?? '')}]`
+  })
+}
+
+/** The first word of a line of a list. */
+const FIRST_WORD = /^\p{L}{3,20}:?$/u
+/** Words that name something of their own: a number, a path, a version. */
+const NAME_WORD = /[\d/@_=]|\w\.\w/
+const MAX_SHAPE_WORDS = 24
+/** Shapes with the same first word and length; a line of another one is kept. */
+const MAX_SHAPES = 8
+
+/** Finds lines of the same shape: as many words, the same first one, and at least half of the others alike. */
+class LineShapes {
+  readonly #known = new Map<string, string[][]>()
+
+  /** Null for a line that is of no list. */
+  shapeOf(line: string): string | null {
+    const words = line.trim().split(/\s+/)
+    const [first = ''] = words
+    if (!FIRST_WORD.test(first) || words.length < 2 || words.length > MAX_SHAPE_WORDS) return null
+    const shape = words.map((word) => (NAME_WORD.test(word) ? '#' : word))
+    const key = `${words.length} ${first}`
+    const shapes = this.#known.get(key) ?? []
+    this.#known.set(key, shapes)
+    const index = shapes.findIndex((known) => known.filter((word, i) => word === shape[i]).length * 2 >= shape.length)
+    if (index >= 0) return `${key} ${index}`
+    return shapes.length === MAX_SHAPES ? null : `${key} ${shapes.push(shape) - 1}`
+  }
+}
+
+/** Lines of a group after the first `shown` ones are replaced by one marker, where the group has at least `least`. */
+function collapseGroups(
   text: string,
   groupOf: (line: string) => string | null,
-  replace: (run: readonly string[]) => readonly string[],
+  { least, shown }: { least: number; shown: number },
+  marker: (hidden: readonly string[], example: string) => string,
 ): string {
-  const kept: string[] = []
-  let run: string[] = []
-  let group: string | null = null
-  const endRun = () => {
-    for (const line of run.length === 0 ? [] : replace(run)) kept.push(line)
-    run = []
-  }
-  for (const line of text.split('\n')) {
-    const next = groupOf(line)
-    if (next !== group) endRun()
-    group = next
-    if (next === null) kept.push(line)
-    else run.push(line)
-  }
-  endRun()
+  const lines = text.split('\n')
+  const keys = lines.map(groupOf)
+  const groups = new Map<string, string[]>()
+  keys.forEach((key, i) => {
+    if (key === null) return
+    const members = groups.get(key)
+    if (members === undefined) groups.set(key, [lines[i] ?? ''])
+    else members.push(lines[i] ?? '')
+  })
+  const seen = new Map<string, number>()
+  const kept = lines.flatMap((line, i) => {
+    const key = keys[i] ?? null
+    const members = key === null ? [] : (groups.get(key) ?? [])
+    if (key === null || members.length < least) return [line]
+    const n = (seen.get(key) ?? 0) + 1
+    seen.set(key, n)
+    if (n <= shown) return [line]
+    return n === shown + 1 ? [marker(members.slice(shown), members[shown - 1] ?? '')] : []
+  })
   return kept.join('\n')
 }
 

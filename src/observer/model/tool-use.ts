@@ -3,14 +3,15 @@
  * fields are shown, without empty ones, ids, counters and binary data.
  */
 
-import type { InboxEvent, ToolUseEvent } from '../../domain/event.ts'
+import type { InboxEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
 import { boundValue } from '../../domain/sanitize.ts'
 import { pathBelow } from '../../lib/paths.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
-import { readShellLine } from '../tool-events/commands/shell-line.ts'
-import { readFileEdit } from '../tool-events/file-edit.ts'
-import { asFields, type JsonFields, numberField, splitTextLines, stringField } from '../tool-events/json-fields.ts'
-import { isTestFile } from '../tool-events/text.ts'
+import { type EditHunk, readEditedFile } from '../../reading/edits.ts'
+import { asFields, type JsonFields, numberField, stringField } from '../../reading/fields.ts'
+import { readCommandLine } from '../../reading/shell.ts'
+import { isTestFile } from '../../reading/text.ts'
+import { stableText } from './fingerprint.ts'
 import { type TextKind, withoutLongLists, withoutPassedTests } from './prompt-text.ts'
 
 export interface ToolUsePart {
@@ -43,7 +44,7 @@ export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseT
   const path: ShortenPath = (given) => projectPath(given, projectDir)
   const reader = (Object.hasOwn(READERS, event.tool) ? READERS[event.tool] : null) ?? {}
   const response = event.kind === 'tool_use' ? asFields(event.response) : {}
-  const read = reader.input?.(asFields(event.input), path, response) ?? []
+  const read = reader.input?.(asFields(event.input), path, event) ?? []
   // The fallback covers clients that name the fields differently.
   const input = read.length > 0 ? read : part(null, toolValueText(event.input))
   if (event.kind === 'tool_failure') {
@@ -56,30 +57,53 @@ export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseT
   return { tool: event.tool, input, outcome, ended: response.interrupted === true ? 'interrupted' : null }
 }
 
-/** Some tools return what they were given beside their result. */
+/** A text of the input that is this long is recognised in the response: a plan, a question, a task. */
+const MIN_ECHO_CHARS = 80
+const MAX_ECHOES = 8
+
+/** Some tools return what they were given beside their result: a plan, the questions, the task of an agent. */
 function withoutEchoes(response: unknown, input: unknown): unknown {
-  if (typeof response !== 'object' || response === null || Array.isArray(response)) return response
   const given = asFields(input)
-  const isEcho = ([name, value]: [string, unknown]) => typeof value === 'string' && value === given[name]
-  return Object.fromEntries(Object.entries(response).filter((entry) => !isEcho(entry)))
+  const long = Object.values(given)
+    .filter((value) => typeof value === 'string' && value.trim().length >= MIN_ECHO_CHARS)
+    .slice(0, MAX_ECHOES)
+  const withoutLong = (text: string): string =>
+    long.reduce<string>((rest, value) => rest.split(String(value).trim()).join('[as given above]'), text)
+  if (typeof response === 'string') return withoutLong(response)
+  if (typeof response !== 'object' || response === null || Array.isArray(response)) return response
+  const isEcho = (name: string, value: unknown) => value !== undefined && isSameValue(value, given[name])
+  return Object.fromEntries(
+    Object.entries(response)
+      .filter(([name, value]) => !isEcho(name, value))
+      .map(([name, value]) => [name, typeof value === 'string' ? withoutLong(value) : value]),
+  )
+}
+
+function isSameValue(one: unknown, other: unknown): boolean {
+  const text = stableText(one)
+  return text !== null && text === stableText(other)
 }
 
 type ShortenPath = (path: string) => string
 
 interface ToolReader {
-  input?: (input: JsonFields, path: ShortenPath, response: JsonFields) => ToolUsePart[]
+  input?: (input: JsonFields, path: ShortenPath, event: ToolUseEvent | ToolFailureEvent) => ToolUsePart[]
   /** Null: the response has another shape, and all its fields are shown. */
   outcome?: (response: JsonFields, event: ToolUseEvent, path: ShortenPath) => ToolUsePart[] | null
 }
 
 const EDIT: ToolReader = {
-  input: (input, path, response) => {
-    const patch = patchLines(response.structuredPatch)
-    const change = (patch.length > 0 ? patch : replacementLines(input)).join('\n')
+  input: (input, path, event) => {
+    const change = changeText(event)
     if (change === '') return []
-    return [...filePart(input, path), ...part(null, maskBlobs(change), 'code', fileShare(input, path))]
+    const edits = [input, ...(Array.isArray(input.edits) ? input.edits.map(asFields) : [])]
+    return [
+      ...filePart(input, path),
+      ...part('replaced', edits.some((edit) => edit.replace_all === true) ? 'everywhere' : ''),
+      ...part(null, maskBlobs(change), 'code', fileShare(input, path)),
+    ]
   },
-  outcome: (response, event) => ('filePath' in response ? part('symbols', changedSymbols(event)) : null),
+  outcome: (response) => ('filePath' in response ? [] : null),
 }
 
 const SEARCH: ToolReader = {
@@ -112,17 +136,18 @@ const READERS: Partial<Record<string, ToolReader>> = {
   Edit: EDIT,
   MultiEdit: EDIT,
   Write: {
-    input: (input, path, response) => {
-      const change = overwriteChange(input, response)
+    input: (input, path, event) => {
+      const change = overwriteChange(event)
       const [label, text] = change === '' ? ['content', stringField(input, 'content')] : [null, change]
       return [...filePart(input, path), ...part(label, maskBlobs(text), 'code', fileShare(input, path))]
     },
     outcome: (response, event) => {
       if (!('filePath' in response)) return null
-      const isChange = overwriteChange(asFields(event.input), response) !== ''
-      const effect =
-        response.type === 'create' ? 'new file' : isChange ? 'overwritten, with this change' : 'overwritten'
-      return [...part(null, effect), ...part('symbols', changedSymbols(event))]
+      const isChange = overwriteChange(event) !== ''
+      return part(
+        null,
+        response.type === 'create' ? 'new file' : isChange ? 'overwritten, with this change' : 'overwritten',
+      )
     },
   },
   NotebookEdit: {
@@ -200,14 +225,11 @@ const MAX_COMMAND_CHARS = 2_000
 
 /** Claude Code adds it to the output of a command that changed the directory. */
 const CLIENT_NOTE = /^Shell cwd was reset to .*\n?/gm
-/** An output this long may be a list. */
-const LONG_OUTPUT_CHARS = 2_000
 
 function commandOutput(input: JsonFields, output: string): string {
-  const masked = maskBlobs(output.replace(CLIENT_NOTE, ''))
-  const text = masked.length > LONG_OUTPUT_CHARS ? withoutLongLists(masked) : masked
+  const text = withoutLongLists(maskBlobs(output.replace(CLIENT_NOTE, '')))
   const line = stringField(input, 'command').slice(0, MAX_COMMAND_CHARS)
-  return readShellLine(line).runs.some(({ kind }) => kind === 'test') ? withoutPassedTests(text) : text
+  return readCommandLine(line).kind === 'check' ? withoutPassedTests(text) : text
 }
 
 function stringItems(value: unknown): string[] {
@@ -236,12 +258,18 @@ export function projectPath(path: string, projectDir: string): string {
   return pathBelow(projectDir, path) ?? path
 }
 
-function patchLines(patch: unknown): string[] {
-  if (!Array.isArray(patch)) return []
-  return patch.map(asFields).flatMap((hunk) => {
-    const lines = stringItems(hunk.lines)
-    return lines.length === 0 ? [] : [`@@ line ${numberField(hunk, 'newStart')}`, ...lines]
-  })
+/** The hunks of a change, each with the line and the declaration that it is in. */
+function changeText(event: ToolUseEvent | ToolFailureEvent): string {
+  const attempt =
+    event.kind === 'tool_use' ? event : { ...event, kind: 'tool_use' as const, response: null, durationMs: null }
+  return readEditedFile(attempt).hunks.map(hunkText).join('\n')
+}
+
+function hunkText({ oldStart, lines, heading }: EditHunk): string {
+  const hasContext = lines.some((line) => line.startsWith(' '))
+  const of = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1))
+  const shown = hasContext ? lines : lineDiff(of('-'), of('+'))
+  return [`@@ line ${oldStart}${heading === null ? '' : ` in ${heading}`}`, ...shown].join('\n')
 }
 
 /** A change this short is shown also where the whole content is shorter. */
@@ -251,26 +279,10 @@ const SHORT_CHANGE_CHARS = 500
  * What a file that existed before has lost and got. Empty for a new file, for one that has little left of its old
  * content, and where that is not known: the new content is then shown instead.
  */
-function overwriteChange(input: JsonFields, response: JsonFields): string {
-  const content = stringField(input, 'content')
-  const before = typeof response.originalFile === 'string' ? response.originalFile : ''
-  const patch = patchLines(response.structuredPatch)
-  if (patch.length === 0 && before === '') return ''
-  const lines = patch.length > 0 ? patch : lineDiff(splitTextLines(before), splitTextLines(content))
-  const change = lines.join('\n')
+function overwriteChange(event: ToolUseEvent | ToolFailureEvent): string {
+  const change = changeText(event)
+  const content = stringField(asFields(event.input), 'content')
   return change.length > Math.max(content.length, SHORT_CHANGE_CHARS) ? '' : change
-}
-
-function replacementLines(input: JsonFields): string[] {
-  const edits = Array.isArray(input.edits) ? input.edits.map(asFields) : [input]
-  return edits.flatMap((edit, i) => {
-    const lines = lineDiff(
-      splitTextLines(stringField(edit, 'old_string')),
-      splitTextLines(stringField(edit, 'new_string')),
-    )
-    const everywhere = edit.replace_all === true ? ' (everywhere)' : ''
-    return edits.length > 1 || everywhere !== '' ? [`@@ edit ${i + 1}${everywhere}`, ...lines] : lines
-  })
 }
 
 /** Old and new text mostly share their ends, which make the edit unique; one line of each end is shown. */
@@ -286,18 +298,6 @@ function lineDiff(before: readonly string[], after: readonly string[]): string[]
     ...after.slice(head, after.length - tail).map((line) => `+${line}`),
     ...after.slice(after.length - tail, after.length - tail + 1).map((line) => ` ${line}`),
   ]
-}
-
-/** The outline of a new file is visible in its content. */
-const MAX_SYMBOLS = 15
-
-/** `new parseTotal, modified Cart.discount`: a model cannot tell from the changed lines which function they are in. */
-function changedSymbols(event: ToolUseEvent): string {
-  const { symbols } = readFileEdit(event, asFields(event.input)).change
-  return symbols
-    .slice(0, MAX_SYMBOLS)
-    .map(({ action, name }) => `${action} ${name}`)
-    .join(', ')
 }
 
 /** Generous: the text is shortened later, to its share. */

@@ -12,7 +12,7 @@ import {
   type SimpleCommand,
   stripCommandPrefixes,
   stripRunnerPrograms,
-} from '../tool-events/commands/shell-syntax.ts'
+} from '../../reading/shell-syntax.ts'
 
 /** The user's list comes after these and can remove them: `!.env`. */
 const DEFAULT_PATHS = [
@@ -166,8 +166,10 @@ function sequenceMatches(
 /** Deeper than any tool's payload, and safe for the stack. */
 const MAX_DEPTH = 64
 
-const PATH_FIELD =
-  /^(?:.*[_-])?(?:paths?|files?|file_?names?|uris?|globs?|director(?:y|ies)|dirs?)$|^(?:source|destination)$|(?:Path|File|Uri|Dir)s?$/
+const PATH_NAMES = ['paths?', 'files?', 'file_?names?', 'uris?', 'globs?', 'director(?:y|ies)', 'dirs?']
+const PATH_FIELD = new RegExp(
+  `^(?:.*[_-])?(?:${PATH_NAMES.join('|')})$|^(?:source|destination)$|(?:Path|File|Uri|Dir)s?$`,
+)
 const COMMAND_FIELD = /^(?:command|cmd|script|args|argv)$/
 /** The file that was read or written. A name in a list of files is not content. */
 const RESPONSE_PATH_FIELD = /^(?:file_?path|path|notebook_?path)$/i

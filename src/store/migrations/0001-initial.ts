@@ -61,7 +61,6 @@ CREATE TABLE events (
   tool TEXT,
   at INTEGER NOT NULL,
   received_at INTEGER NOT NULL,
-  payload_hash TEXT NOT NULL,
   outcome TEXT CHECK (outcome IN ('noted', 'skipped', 'observed', 'folded', 'failed', 'dropped')),
   reason TEXT,
   observation_ids TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(observation_ids)),

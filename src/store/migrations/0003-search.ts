@@ -19,7 +19,7 @@ CREATE TABLE links (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   from_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
   to_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
-  kind TEXT NOT NULL CHECK (kind IN ('repeats', 'supersedes')),
+  kind TEXT NOT NULL CHECK (kind IN ('repeats', 'supersedes', 'amends')),
   made_by TEXT NOT NULL CHECK (made_by IN ('search', 'model', 'person')),
   at INTEGER NOT NULL,
   UNIQUE (from_id, to_id, kind),

@@ -18,5 +18,6 @@ CREATE TABLE forgotten_sessions (
 
 ALTER TABLE forgotten ADD COLUMN content_session_id TEXT;
 ALTER TABLE forgotten ADD COLUMN prompt_number INTEGER;
+CREATE INDEX forgotten_turn ON forgotten (content_session_id, prompt_number);
 `,
 }

@@ -21,6 +21,9 @@ function unindexNeighbours(row: 'OLD' | 'NEW'): string {
  * passage that is not in the index. When a passage is deleted or becomes part of another event, the triggers take its
  * neighbours out of the index, so that no row of the index has words of a text that is no longer beside it.
  *
+ * `transient` is 1 where no passages are kept: such a one is there for the observer until the summary of its turn is settled,
+ * is not in the index and does not leave the machine.
+ *
  * `forgotten_turns` has a tombstone for each turn whose passages were forgotten: the time of the oldest and when it was
  * forgotten, nothing of the text.
  */
@@ -41,12 +44,14 @@ CREATE TABLE passages (
   bytes INTEGER NOT NULL,
   digest BLOB NOT NULL,
   at INTEGER NOT NULL,
-  indexed INTEGER NOT NULL DEFAULT 0 CHECK (indexed IN (0, 1))
+  indexed INTEGER NOT NULL DEFAULT 0 CHECK (indexed IN (0, 1)),
+  transient INTEGER NOT NULL DEFAULT 0 CHECK (transient IN (0, 1))
 ) STRICT;
 CREATE UNIQUE INDEX passages_digest ON passages (project, digest);
 CREATE INDEX passages_turn ON passages (content_session_id, prompt_number, event_id, position);
 CREATE INDEX passages_age ON passages (at, id, bytes);
-CREATE INDEX passages_unindexed ON passages (id) WHERE indexed = 0;
+CREATE INDEX passages_unindexed ON passages (id) WHERE indexed = 0 AND transient = 0;
+CREATE INDEX passages_transient ON passages (content_session_id, prompt_number) WHERE transient = 1;
 
 CREATE VIRTUAL TABLE passage_fts USING fts5 (text, around, content = '', contentless_delete = 1,
   tokenize = 'porter unicode61 remove_diacritics 2');

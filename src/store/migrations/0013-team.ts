@@ -48,7 +48,7 @@ function enterLog({ table, kind, time }: MemoryTable, which: string): string {
     uid = CASE WHEN uid IN (SELECT t.uid FROM team_tombstones t) THEN ${NEW_UID} ELSE uid END
   WHERE ${which} AND machine IS NULL AND repository IS NULL AND EXISTS (SELECT 1 FROM shared_projects s
     WHERE s.project = ${table}.project AND s.withdrawn = 0 AND s.since <= ${table}.${time}
-      ${kind === 'passage' ? 'AND s.passages = 1' : ''});`
+      ${kind === 'passage' ? 'AND s.passages = 1 AND passages.transient = 0' : ''});`
 }
 
 /** A row that was salvaged from an older database has no uid yet. */

@@ -4,7 +4,6 @@
  */
 import { closeSync, copyFileSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
 import { Database, isGroupFailure, raw, rowSql, type Sql, type SqlValue, seqNow, sql } from '../sqlite/database.ts'
-import { payloadHash } from '../sqlite/events.ts'
 import { forgetAgain } from '../sqlite/forget.ts'
 import { isIntactPassage } from '../sqlite/passages.ts'
 import { whileApplying } from '../sqlite/team-apply.ts'
@@ -367,7 +366,7 @@ function addParents(target: Database, table: string, row: SalvagedRow, sessions:
     insertLostSession(target, session, typeof row.project === 'string' ? row.project : UNKNOWN_PROJECT, at)
     sessions.add(session)
   }
-  if (table === 'pending_messages' && typeof row.payload === 'string') insertLostEvent(target, row, row.payload)
+  if (table === 'pending_messages' && typeof row.payload === 'string') insertLostEvent(target, row)
   return lost
 }
 
@@ -381,12 +380,11 @@ function insertLostSession(db: Database, session: string, project: string, at: n
       0, 1, 0, 0, 0, 0, 0, 0, ${at}, ${at}, '')`
 }
 
-function insertLostEvent(db: Database, row: SalvagedRow, payload: string): void {
+function insertLostEvent(db: Database, row: SalvagedRow): void {
   const { content_session_id = null, event_id = null, kind = null, tool = null, created_at_epoch = null } = row
   db.run`
-    INSERT INTO events (content_session_id, event_id, kind, tool, at, received_at, payload_hash)
-    VALUES (${content_session_id}, ${event_id}, ${kind}, ${tool}, ${created_at_epoch}, ${created_at_epoch},
-      ${payloadHash(payload)})
+    INSERT INTO events (content_session_id, event_id, kind, tool, at, received_at)
+    VALUES (${content_session_id}, ${event_id}, ${kind}, ${tool}, ${created_at_epoch}, ${created_at_epoch})
     ON CONFLICT DO NOTHING`
 }
 

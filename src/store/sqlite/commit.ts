@@ -92,6 +92,7 @@ function apply(db: Database, decided: Commit): CommitResult {
   for (const entry of commit.trace) insertTrace(db, session, entry)
   for (const { id, observation } of inserted) addLinks(db, id, observation.links ?? [], commit.at)
   const observationIds = inserted.map(({ id }) => id)
-  indexAddedMemories(db, { session, observations: observationIds, summaries: summaryIds, prompts: promptIds })
+  // A hook waits for its prompt: that is indexed later, with the passages.
+  indexAddedMemories(db, { session, observations: observationIds, summaries: summaryIds, prompts: [] })
   return { ok: true, seq, observationIds, summaryIds, promptIds }
 }

@@ -3,12 +3,12 @@
  * `shown`: observations that a session got with its prompts, so that none is given twice.
  */
 import { type Authorship, isOwn } from '../../domain/authorship.ts'
-import { OBSERVATION_TYPES, type Observation, type ObservationType } from '../../domain/observation.ts'
+import type { Observation } from '../../domain/observation.ts'
 import type { Passage } from '../../domain/passage.ts'
-import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals } from '../port.ts'
-import { type Database, type Sql, type Stored, sql } from './database.ts'
+import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals, SessionPrompt } from '../port.ts'
+import type { Database, Stored } from './database.ts'
 import { observationsFrom, selectObservationsById, selectSummaries } from './memories.ts'
-import { selectNewestPassages } from './passages.ts'
+import { selectNewestPassages, selectNewestSessions } from './passages.ts'
 import { newestName, selectGivenName } from './projects.ts'
 
 /** Null for an unknown project. */
@@ -23,15 +23,32 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
   const ids = candidates.filter(({ superseded }) => superseded === 0).map(({ id }) => id)
   return {
     project: { key, name },
-    roots: db.ids<string>`SELECT root AS id FROM projects WHERE merged_into = ${key} AND root IS NOT NULL`,
     totals: selectTotals(db, query.project),
     observations: selectObservationsById(db, ids),
     pinned,
     summaries: newestOwn((limit) => selectSummaries(db, { project: key, limit }), query.summaries, isMine),
     passages: selectContextPassages(db, query, isMine),
+    prompts: query.prompts === 0 ? [] : selectNewestPrompts(db, key, query.prompts),
+    idle: selectIdleSessions(db, key),
     repeats: selectRepeats(db, [...ids, ...isPinned]),
-    superseded: candidates.length - ids.length,
   }
+}
+
+function selectNewestPrompts(db: Database, project: string, limit: number): SessionPrompt[] {
+  return db.all<SessionPrompt>`
+    SELECT p.content_session_id AS session, p.prompt_number AS promptNumber, p.prompt_text AS text,
+      p.created_at_epoch AS at
+    FROM json_each(${selectNewestSessions(db, project)}) wanted
+      CROSS JOIN user_prompts p ON p.content_session_id = wanted.value
+    WHERE p.private = 0 ORDER BY p.created_at_epoch DESC, p.id DESC LIMIT ${limit}`
+}
+
+/** Sessions of this machine in which no tool was used: somebody asked something, and no more. */
+function selectIdleSessions(db: Database, project: string): string[] {
+  return db.ids<string>`
+    SELECT wanted.value AS id FROM json_each(${selectNewestSessions(db, project)}) wanted
+    WHERE EXISTS (SELECT 1 FROM events e WHERE e.content_session_id = wanted.value)
+      AND NOT EXISTS (SELECT 1 FROM events e WHERE e.content_session_id = wanted.value AND e.tool IS NOT NULL)`
 }
 
 /**
@@ -81,28 +98,16 @@ interface Candidate extends Authorship {
   superseded: number
 }
 
-/**
- * Newest first: the newest of all requested types, and in addition some of each type. These are one's own; the newest of
- * other people are read beside them, so that a busy team does not displace them.
- */
+/** Newest first: the reader's own, and beside them the newest of other people, so that a busy team does not displace them. */
 function newestCandidates(db: Database, query: ContextQuery): Candidate[] {
-  const { project, types, observations, ofEachType, me = null, others = 0 } = query
+  const { project, observations, me = null, others = 0 } = query
   const isMine = (candidate: Candidate) => isOwn(candidate, me)
-  const newestOf = (indexed: Sql, limit: number) => db.all<Candidate>`
+  const newest = (limit: number) => db.all<Candidate>`
     SELECT id, created_at_epoch AS at, author,
       EXISTS (SELECT 1 FROM links WHERE to_id = observations.id AND kind = 'supersedes') AS superseded
-    FROM observations INDEXED BY ${indexed} ORDER BY created_at_epoch DESC, id DESC LIMIT ${limit}`
-  const ofType = (type: ObservationType, limit: number) =>
-    newestOf(sql`observations_type WHERE project = ${project} AND type = ${type}`, limit)
-  const ofTypes = (limit: number) => types.flatMap((type) => ofType(type, limit))
-  const newest = (limit: number) =>
-    OBSERVATION_TYPES.every((type) => types.includes(type))
-      ? newestOf(sql`observations_project WHERE project = ${project}`, limit)
-      : ofTypes(limit).sort(newestFirst).slice(0, limit)
-  const own = [
-    ...newestOwn(newest, observations, isMine),
-    ...types.flatMap((type) => newestOwn((limit) => ofType(type, limit), ofEachType, isMine)),
-  ]
+    FROM observations INDEXED BY observations_project WHERE project = ${project}
+    ORDER BY created_at_epoch DESC, id DESC LIMIT ${limit}`
+  const own = newestOwn(newest, observations, isMine)
   const isTeam = others > 0 && (me !== null || !newest(others).every(isMine))
   const foreign = isTeam ? newest(others * OTHERS_LOOKED_AT).filter((one) => !isMine(one)) : []
   const byId = new Map([...own, ...foreign.slice(0, others)].map((candidate) => [candidate.id, candidate]))

@@ -2,7 +2,6 @@
  * `events`: one row per accepted event, which makes accepting idempotent and records the outcome. `payloads`: the content
  * of settled events, kept until retention deletes it; the content of pending events is in the inbox.
  */
-import { createHash } from 'node:crypto'
 import {
   eventTool,
   type MemoryEvent,
@@ -16,10 +15,6 @@ import type { EventRow, EventWithPayload, RecordedEvent } from '../port.ts'
 import { type Database, EMPTY_SQL, type Stored, sql, startsWith } from './database.ts'
 import { selectSessionErasedAt } from './tombstones.ts'
 
-export function payloadHash(payload: string): string {
-  return createHash('sha256').update(payload).digest('hex')
-}
-
 export function eventKnown(db: Database, session: string, eventId: string): boolean {
   return db.exists`SELECT 1 FROM events WHERE content_session_id = ${session} AND event_id = ${eventId}`
 }
@@ -32,7 +27,6 @@ export function insertEvent(db: Database, session: string, { event, receivedAt, 
     tool: eventTool(event),
     at: event.at,
     received_at: receivedAt,
-    payload_hash: payloadHash(JSON.stringify(event)),
     outcome: outcome?.kind ?? null,
     reason: outcome?.reason ?? null,
   })
@@ -103,7 +97,7 @@ export function addObservationIds(
 }
 
 const EVENT_COLUMNS = sql`e.event_id AS eventId, e.content_session_id AS session, e.kind, e.tool, e.at,
-  e.received_at AS receivedAt, e.payload_hash AS payloadHash, e.outcome, e.reason, e.observation_ids AS observationIds,
+  e.received_at AS receivedAt, e.outcome, e.reason, e.observation_ids AS observationIds,
   e.effect_id AS effectId, e.attempts`
 
 /** The payload of a pending event is in the inbox. */

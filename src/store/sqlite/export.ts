@@ -209,7 +209,7 @@ function summaryRecord({ id: _, session, project, createdAt, ...content }: Summa
 function exportedPassages(filters: SearchFilters): Sql {
   const kinds: readonly string[] = filters.kinds
   const isWanted = kinds.length === 0 || kinds.includes('passage') || MEMORY_KINDS.every((kind) => kinds.includes(kind))
-  return isWanted ? allOf(passageConditions(filters)) : sql`FALSE`
+  return isWanted ? allOf([sql`p.transient = 0`, ...passageConditions(filters)]) : sql`FALSE`
 }
 
 /** Written out because the order of the fields in an exported line is fixed. */

@@ -308,7 +308,7 @@ export function indexState(db: Database): IndexState {
     count(sql`search_rows WHERE indexed = 0`) +
     count(sql`search_rows WHERE chunk IS NULL AND id & 3 = 0`) +
     count(sql`session_chunks WHERE indexed = 0`) +
-    count(sql`passages WHERE indexed = 0`) +
+    count(sql`passages WHERE indexed = 0 AND transient = 0`) +
     purges
   const total =
     count(sql`search_rows`) + count(sql`observations`) + count(sql`session_chunks`) + passageIds(db) + purges
@@ -346,7 +346,7 @@ export function indexNext(db: Database, limit: number): IndexState {
       SELECT id FROM session_chunks WHERE indexed = 0 ORDER BY id LIMIT ${Math.ceil(left / ROWS_PER_CHUNK)}`
     for (const chunk of chunks) indexChunk(db, chunk)
     const passages = Math.ceil(Math.max(0, left - chunks.length * ROWS_PER_CHUNK) / ROWS_PER_PASSAGE)
-    const unindexed = db.ids`SELECT id FROM passages WHERE indexed = 0 ORDER BY id DESC LIMIT ${passages}`
+    const unindexed = db.ids`SELECT id FROM passages WHERE indexed = 0 AND transient = 0 ORDER BY id DESC LIMIT ${passages}`
     if (unindexed.length > 0)
       changeIndex(
         db,

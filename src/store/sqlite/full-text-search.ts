@@ -67,7 +67,7 @@ type RankedTable = keyof typeof OWN_COLUMNS
 export function matchExpression(query: LexicalQuery, table: RankedTable = 'memory_fts'): string | null {
   const terms = termsOf(query)
   if (terms.length === 0) return null
-  return query.how === 'every' ? `${OWN_COLUMNS[table]} : (${terms.join(' AND ')})` : terms.join(' OR ')
+  return query.how === 'any' ? terms.join(' OR ') : `${OWN_COLUMNS[table]} : (${terms.join(' AND ')})`
 }
 
 /** For the chunk table, which has one column. */
@@ -93,11 +93,28 @@ export function queryWords(text: string): string[] {
   return kept.length > 0 ? kept : words
 }
 
+/** The words of a query; a word of a language without spaces as its pairs of letters, which other texts contain. */
+export function comparedTerms(text: string): string[] {
+  return queryWords(text).flatMap((word) => {
+    const [run] = unspacedRuns(word)
+    return run === undefined || run.length < 3 ? [word] : letterPairs(run)
+  })
+}
+
 function termsOf({ text, how }: LexicalQuery): string[] {
+  if (how === 'phrase') return phraseTerms(text)
   const words = queryWords(text)
   const terms =
     how === 'every' ? words.flatMap(wholeTerms) : words.flatMap((word) => [...wholeTerms(word), ...partTerms(word)])
   return [...new Set(terms)].slice(0, MAX_TERMS)
+}
+
+/** One phrase of all its words; a run of a language without spaces is a phrase of its own. */
+function phraseTerms(text: string): string[] {
+  const clean = text.slice(0, MAX_WORD_CHARS).replace(/[\0\p{Surrogate}]/gu, ' ')
+  const spaced = withoutRuns(clean).trim()
+  const runs = unspacedRuns(clean).flatMap((letters) => wholeTerms(letters.join('')))
+  return [...(/[\p{L}\p{N}]/u.test(spaced) ? [quoted(spaced.toLowerCase())] : []), ...runs]
 }
 
 /** A run of a language without spaces is a word of its own, also inside a longer word. */
@@ -194,7 +211,7 @@ export function selectMatches(
   const match = matchExpression(query)
   if (match === null) return []
   const score = scoreSql(weights)
-  if (query.how === 'every') return selectNewest(db, filters, match, score, limit)
+  if (query.how !== 'any') return selectNewest(db, filters, match, score, limit)
   return narrowedFirst(db, 'memory_fts', query.text, limit, (narrowed) =>
     selectBest(db, filters, narrowed ?? match, score, limit),
   )

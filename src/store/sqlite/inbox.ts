@@ -5,10 +5,19 @@
 import type { Effect } from '../../../machines/session/types.ts'
 import { eventTool, type MemoryEvent, withAddedFields } from '../../domain/event.ts'
 import type { EventOutcome, InboxUpdate, NewObservation } from '../commit.ts'
-import type { InboxMessage, MessageStatus, QueueFilter, QueueSample, QueueStats, SampledQueue } from '../port.ts'
+import type {
+  EventOfTurn,
+  InboxMessage,
+  MessageStatus,
+  QueueFilter,
+  QueueSample,
+  QueueStats,
+  SampledQueue,
+} from '../port.ts'
 import { type Database, EMPTY_SQL, sql, whereEqual } from './database.ts'
 import { addObservationIds, settleEvent } from './events.ts'
 import { deleteMessages } from './forget.ts'
+import { deleteTransientPassages } from './passages.ts'
 
 /** An observation of the commit that is being applied, with its new id. */
 export interface InsertedObservation {
@@ -38,6 +47,7 @@ export function applyInboxUpdate(
         break
       case 'settle':
         settle(db, session, change.effectId, update, inserted, keepPayloads)
+        if (change.kind === 'summarize') deleteTransientPassages(db, session, change.prompt)
         break
       case 'fail':
         failEvents(db, session, change.effectId, change.reason)
@@ -189,11 +199,12 @@ export function selectMessage(db: Database, session: string, eventId: string): I
   return found ?? null
 }
 
-/** The events of the messages that an effect has claimed, oldest first. */
-export function selectClaimedEvents(db: Database, session: string, effectId: string): MemoryEvent[] {
-  const rows = db.all<{ payload: string }>`
-    SELECT payload FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
-  return rows.map(({ payload }) => withAddedFields(JSON.parse(payload)))
+/** The messages that an effect has claimed, oldest first. */
+export function selectClaimedMessages(db: Database, session: string, effectId: string): EventOfTurn[] {
+  const rows = db.all<{ payload: string; prompt: number }>`
+    SELECT payload, prompt_number AS prompt FROM pending_messages
+    WHERE content_session_id = ${session} AND effect_id = ${effectId} ORDER BY id`
+  return rows.map(({ payload, prompt }) => ({ event: withAddedFields(JSON.parse(payload)), prompt }))
 }
 
 /** Without turn ends: to the machine these are summaries that are due. */

@@ -1,12 +1,12 @@
 /**
  * What was learned: `observations`, `session_summaries` and `user_prompts`. Also `pins`, and `links` from a newer
- * observation to an older one that it repeats or supersedes.
+ * observation to an older one that it repeats, supersedes or amends.
  */
 import { randomBytes } from 'node:crypto'
 import { type MemoryOrigin, type Observation, observationNotFound, type Summary } from '../../domain/observation.ts'
 import { MemError } from '../../lib/errors.ts'
 import type { NewLink, NewObservation, NewPrompt, NewSummary } from '../commit.ts'
-import type { MemoryFilter, PromptRow, TurnMaterial } from '../port.ts'
+import type { EventOfTurn, MemoryFilter, PromptRow, TurnMaterial } from '../port.ts'
 import type { Link, LinkKind, LinkResult, PinResult } from '../search-port.ts'
 import {
   type Database,
@@ -145,7 +145,7 @@ export function selectPrompts(db: Database, session: string, limit: number): Pro
   return promptsWhere(db, rest).reverse()
 }
 
-export type ObservationRow = Stored<Omit<Observation, 'supersedes'>>
+export type ObservationRow = Stored<Omit<Observation, 'supersedes' | 'amends'>>
 
 /** Of `observations o`. */
 export const OBSERVATION_COLUMNS = sql`o.id, o.content_session_id AS session, o.project, o.type, o.title, o.subtitle,
@@ -203,6 +203,26 @@ export function selectClaimedPrompts(db: Database, session: string, effectId: st
       SELECT prompt_number FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId})
       ORDER BY prompt_number`,
   )
+}
+
+/** The prompt of an effect's turn and those of the messages that it has claimed, as their events; without private ones. */
+export function selectPromptEvents(db: Database, session: string, effectId: string, prompt: number): EventOfTurn[] {
+  type Row = { id: string; prompt: number; text: string; at: number; client: string; cwd: string } & {
+    key: string
+    name: string
+  }
+  const rows = db.all<Row>`
+    SELECT p.event_id AS id, p.prompt_number AS prompt, p.prompt_text AS text, p.created_at_epoch AS at, s.client, s.cwd,
+      s.project AS key, s.project_name AS name
+    FROM user_prompts p JOIN sdk_sessions s USING (content_session_id)
+    WHERE p.content_session_id = ${session} AND p.private = 0 AND (p.prompt_number = ${prompt} OR p.prompt_number IN (
+      SELECT prompt_number FROM pending_messages WHERE content_session_id = ${session} AND effect_id = ${effectId}))
+    ORDER BY p.prompt_number`
+  const rest = { kind: 'prompt', session, transcriptPath: null, promptId: null, agent: null, private: false } as const
+  return rows.map(({ key, name, prompt: number, ...row }) => ({
+    event: { ...rest, ...row, project: { key, name } },
+    prompt: number,
+  }))
 }
 
 /** Observations in the order in which they were made. */
@@ -303,21 +323,22 @@ export function selectOpenProblems(db: Database, project: string, limit: number)
     ORDER BY o.created_at_epoch DESC, o.id DESC LIMIT ${limit}`
 }
 
-/** Ids that do not exist, are of another project or of another author, or are not open are left out. */
+/** Ids that do not exist, are of another project or of another author, or are not open or untested are left out. */
 export function resolveObservations(db: Database, { project, seq }: RowKeys, ids: readonly number[]): void {
   if (ids.length === 0) return
   db.run`
     UPDATE observations SET status = 'resolved', seq = ${seq}
-    WHERE id IN (SELECT value FROM json_each(${ids})) AND project = ${project} AND status = 'open' AND author IS NULL`
+    WHERE id IN (SELECT value FROM json_each(${ids})) AND project = ${project} AND status IN ('open', 'untested')
+      AND author IS NULL`
 }
 
 /**
  * Links to observations that do not exist, or of another project, are left out. What another author learned is only superseded
- * by a person: an observer may not know why it was written.
+ * or amended by a person: an observer may not know why it was written.
  */
 export function addLinks(db: Database, from: number, links: readonly NewLink[], at: number): void {
   for (const { to, kind, by } of links) {
-    const isForeign = kind === 'supersedes' && by !== 'person' && isReceived(db, to)
+    const isForeign = kind !== 'repeats' && by !== 'person' && isReceived(db, to)
     if (to !== from && !isForeign) insertLink(db, { from, to, kind, by, at })
   }
 }

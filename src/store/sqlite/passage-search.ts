@@ -8,7 +8,7 @@ import { selectPassages } from './passages.ts'
 import { displayNameSql } from './projects.ts'
 import { authorCondition, clientsCondition } from './search-rows.ts'
 
-/** `every`: newest first. `any`: best first; equal scores: the newer one first. Empty if the query has no words. */
+/** `every` and `phrase`: newest first. `any`: best first; equal scores: the newer one first. Empty if the query has no words. */
 export function selectMatchingPassages(
   db: Database,
   query: LexicalQuery,
@@ -19,14 +19,14 @@ export function selectMatchingPassages(
   const expression = matchExpression(query, 'passage_fts')
   if (expression === null) return []
   const conditions = passageConditions(filters)
-  const isJoined = conditions.length > 0 || query.how === 'every'
+  const isJoined = conditions.length > 0 || query.how !== 'any'
   // CROSS JOIN fixes the order: filters are looked up for matching rows, not the other way round.
   const join = isJoined ? sql`CROSS JOIN passages p ON p.id = passage_fts.rowid` : EMPTY_SQL
-  const order = query.how === 'every' ? sql`p.at DESC, p.id DESC` : sql`score DESC, passage_fts.rowid DESC`
+  const order = query.how === 'any' ? sql`score DESC, passage_fts.rowid DESC` : sql`p.at DESC, p.id DESC`
   const select = (match: string) => db.all<ScoredPassage>`
     SELECT passage_fts.rowid AS id, -bm25(passage_fts, ${weights.text}, ${weights.around}) AS score
     FROM passage_fts ${join} WHERE passage_fts MATCH ${match} AND ${allOf(conditions)} ORDER BY ${order} LIMIT ${limit}`
-  if (query.how === 'every') return select(expression)
+  if (query.how !== 'any') return select(expression)
   return narrowedFirst(db, 'passage_fts', query.text, limit, (narrowed) => select(narrowed ?? expression))
 }
 

@@ -69,9 +69,9 @@ export type PassageOutcome = { id: number; is: 'added' | 'moved' | 'known' }
 export function insertPassage(
   db: Database,
   { session, project }: PassageOwner,
-  draft: PassageDraft & NewOrigin,
+  draft: PassageDraft & NewOrigin & { transient?: boolean },
 ): PassageOutcome {
-  const { kind, subject, outcome, eventId, position, promptNumber, at } = draft
+  const { kind, subject, outcome, eventId, position, promptNumber, at, transient = false } = draft
   const digest = passageDigest(draft)
   const place = {
     content_session_id: session,
@@ -81,8 +81,8 @@ export function insertPassage(
     outcome,
     at,
   }
-  const known = db.get<{ id: number; at: number; session: string; eventId: string }>`
-    SELECT id, at, content_session_id AS session, event_id AS eventId FROM passages
+  const known = db.get<{ id: number; at: number; session: string; eventId: string; transient: number }>`
+    SELECT id, at, content_session_id AS session, event_id AS eventId, transient FROM passages
     WHERE project = ${project} AND digest = ${digest} AND coalesce(machine, '') = ${draft.machine ?? ''}`
   if (known === undefined) {
     const text = Buffer.from(draft.text)
@@ -93,6 +93,7 @@ export function insertPassage(
       text: compressed(text),
       bytes: text.length,
       digest,
+      transient,
       ...originColumns(draft),
     }
     return { id: db.insertRow('passages', { ...place, ...content }), is: 'added' }
@@ -100,11 +101,59 @@ export function insertPassage(
   const isSameEvent = known.session === session && known.eventId === eventId
   if (isSameEvent || known.at > at) return { id: known.id, is: 'known' }
   const move = (): PassageOutcome => {
-    db.run`UPDATE passages SET ${assignmentsSql(place)} WHERE id = ${known.id}`
+    const isTransient = known.transient === 1 && transient
+    db.run`UPDATE passages SET ${assignmentsSql({ ...place, transient: isTransient })} WHERE id = ${known.id}`
     return { id: known.id, is: 'moved' }
   }
   // A trigger takes it out of the index. If that is damaged, the passage stays where it is.
   return changeIndex(db, move, () => ({ id: known.id, is: 'known' }))
+}
+
+/**
+ * Stores passages of events that are still there: a message that the observer has not settled, a prompt that is not private.
+ * Of what was forgotten meanwhile nothing is stored; passages that are there already stay as they are. `transient`: they
+ * are deleted when the summary of their turn is settled.
+ */
+export function addPassages(
+  db: Database,
+  session: string,
+  drafts: readonly PassageDraft[],
+  transient: boolean,
+): { stored: number } {
+  return db.write(() => {
+    const project = db.get<{ key: string }>`
+      SELECT coalesce(p.merged_into, s.project) AS key FROM sdk_sessions s LEFT JOIN projects p ON p.key = s.project
+      WHERE s.content_session_id = ${session}`?.key
+    if (project === undefined) return { stored: 0 }
+    const isThere = new Map<string, boolean>()
+    let stored = 0
+    for (const draft of drafts) {
+      const known = isThere.get(draft.eventId) ?? isEventThere(db, session, draft)
+      isThere.set(draft.eventId, known)
+      if (!known) continue
+      insertPassage(db, { session, project }, { ...draft, transient })
+      stored += 1
+    }
+    return { stored }
+  })
+}
+
+/** False if it was forgotten: the event itself, or its turn when it had happened already. */
+function isEventThere(db: Database, session: string, { eventId, promptNumber, at }: PassageDraft): boolean {
+  const isForgotten = (table: string) => sql`EXISTS (SELECT 1 FROM ${raw(table)} WHERE content_session_id = ${session}
+    AND prompt_number = ${promptNumber} AND at >= ${at})`
+  return db.exists`
+    SELECT 1 WHERE (
+      EXISTS (SELECT 1 FROM pending_messages WHERE content_session_id = ${session} AND event_id = ${eventId})
+      OR EXISTS (SELECT 1 FROM user_prompts WHERE content_session_id = ${session} AND prompt_number = ${promptNumber}
+        AND event_id = ${eventId} AND private = 0))
+      AND NOT ${isForgotten('forgotten_turns')} AND NOT ${isForgotten('forgotten')}`
+}
+
+/** Of the turns up to this one. */
+export function deleteTransientPassages(db: Database, session: string, promptNumber: number): void {
+  db.run`
+    DELETE FROM passages WHERE content_session_id = ${session} AND prompt_number <= ${promptNumber} AND transient = 1`
 }
 
 /** Small buffers for small texts: a commit waits for it, and the default ones take three times as long to set up. */
@@ -168,6 +217,12 @@ export function selectPassagesOfTurn(db: Database, session: string, promptNumber
     ORDER BY p.at, p.event_id, p.position`
 }
 
+/** The agent's last message of a turn; null if there is none. Without the spaces between its passages. */
+export function selectClosingWords(db: Database, session: string, promptNumber: number): string | null {
+  const passages = selectPassagesOfTurn(db, session, promptNumber).filter(({ kind }) => kind === 'closing')
+  return passages.length === 0 ? null : passages.map(({ text }) => text).join('\n')
+}
+
 export interface NewestPassages {
   project: string
   kinds: readonly PassageKind[]
@@ -177,13 +232,16 @@ export interface NewestPassages {
 /** Older sessions of a project are not looked at: what is newest is in the last few. */
 const MAX_NEWEST_SESSIONS = 50
 
-/** Of the newest sessions of a project, newest first; within an event in their order. */
-export function selectNewestPassages(db: Database, { project, kinds, limit }: NewestPassages): Passage[] {
-  const sessions = db.ids<string>`
+export function selectNewestSessions(db: Database, project: string): string[] {
+  return db.ids<string>`
     SELECT content_session_id AS id FROM sdk_sessions WHERE project = ${project}
     ORDER BY updated_at_epoch DESC LIMIT ${MAX_NEWEST_SESSIONS}`
+}
+
+/** Of the newest sessions of a project, newest first; within an event in their order. */
+export function selectNewestPassages(db: Database, { project, kinds, limit }: NewestPassages): Passage[] {
   const found: Passage[] = []
-  for (const session of sessions) {
+  for (const session of selectNewestSessions(db, project)) {
     if (found.length >= limit) break
     const ofSession = passagesFrom(db)`
       passages p WHERE p.content_session_id = ${session} AND p.project = ${project}

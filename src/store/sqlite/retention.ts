@@ -60,11 +60,15 @@ function deletePayloadsOver(db: Database, maxBytes: number, limit: number): numb
       WHERE total > ${maxBytes} ORDER BY kept_at, id LIMIT ${limit})`.changes
 }
 
+/** Passages that the observer still needs: they are deleted with the summary of their turn, or after their session. */
+const IN_OPEN_TURN = sql`(transient = 1 AND EXISTS (SELECT 1 FROM sdk_sessions s
+  WHERE s.content_session_id = passages.content_session_id AND s.status = 'active'))`
+
 function deletePassages(db: Database, { passageDays, passageBytes }: Retention, now: number, limit: number): number {
   const isOff = passageDays === 0 || passageBytes === 0
   // An event of a client whose clock is ahead is in the future.
   const before = isOff ? Number.MAX_SAFE_INTEGER : now - passageDays * DAY_MS
-  const old = db.ids`SELECT id FROM passages WHERE at <= ${before} ORDER BY at, id LIMIT ${limit}`
+  const old = db.ids`SELECT id FROM passages WHERE at <= ${before} AND NOT ${IN_OPEN_TURN} ORDER BY at, id LIMIT ${limit}`
   const ids = old.length < limit && !isOff ? [...old, ...passagesOver(db, passageBytes, old, limit)] : old
   if (ids.length === 0) return 0
   const those = sql`id IN (SELECT value FROM json_each(${ids}))`
@@ -76,7 +80,7 @@ function deletePassages(db: Database, { passageDays, passageBytes }: Retention, 
   db.run`UPDATE passages SET repository = NULL WHERE ${those} AND repository IS NOT NULL`
   db.run`DELETE FROM passages WHERE ${those}`
   // Who switches passages off expects that no word of them is left.
-  if (isOff && !db.exists`SELECT 1 FROM passages LIMIT 1`) startPurge(db)
+  if (isOff && !db.exists`SELECT 1 FROM passages WHERE transient = 0 LIMIT 1`) startPurge(db)
   return ids.length
 }
 

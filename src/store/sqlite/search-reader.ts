@@ -124,6 +124,8 @@ type LinkedRow = ObservationRow & {
   pinned: number
   supersededBy: number | null
   supersedes: string
+  amends: string
+  amendedBy: string
   repeats: string
 }
 
@@ -149,6 +151,8 @@ function selectLinked(db: Database, ids: readonly number[]): LinkedObservation[]
       ...observation,
       pinned: row.pinned === 1,
       supersedes: JSON.parse(row.supersedes),
+      amends: JSON.parse(row.amends),
+      amendedBy: JSON.parse(row.amendedBy),
       repeats: JSON.parse(row.repeats),
       tokens: observationTokens(observation),
     })
@@ -180,12 +184,21 @@ function foundObservation(row: LinkedRow): FoundMemory {
     chunk: row.chunk,
     pinned: row.pinned === 1,
     supersededBy: row.supersededBy,
+    amendedBy: JSON.parse(row.amendedBy),
     repeats: JSON.parse(row.repeats),
   }
 }
 
 /** Summaries and prompts have none of these. */
-const OBSERVATION_ONLY = { chunk: null, pinned: false, supersededBy: null, repeats: [], facts: [], concepts: [] }
+const OBSERVATION_ONLY = {
+  chunk: null,
+  pinned: false,
+  supersededBy: null,
+  amendedBy: [],
+  repeats: [],
+  facts: [],
+  concepts: [],
+}
 
 type FoundSummaryRow = SummaryRow & { projectName: string }
 
@@ -242,6 +255,8 @@ function selectLinkedRows(db: Database, ids: readonly number[]): LinkedRow[] {
       EXISTS (SELECT 1 FROM pins p WHERE p.id = o.id) AS pinned,
       (SELECT max(from_id) FROM links WHERE to_id = o.id AND kind = 'supersedes') AS supersededBy,
       (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'supersedes') AS supersedes,
+      (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'amends') AS amends,
+      (SELECT json_group_array(from_id) FROM links WHERE to_id = o.id AND kind = 'amends') AS amendedBy,
       (SELECT json_group_array(to_id) FROM links WHERE from_id = o.id AND kind = 'repeats') AS repeats
     FROM json_each(${ids}) wanted CROSS JOIN observations o ON o.id = wanted.value
       JOIN sdk_sessions s USING (content_session_id) LEFT JOIN search_rows r ON r.id = o.id * 4`

@@ -158,8 +158,12 @@ export function selectNeighbours(
 /** In the order of the rows; missing ones are left out. */
 export function selectRankingRows(db: Database, rows: readonly number[]): RankingRow[] {
   const found = db.all<Omit<RankingRow, 'kind' | 'id'>>`
-    SELECT s.id AS row, s.project, s.type, s.created_at_epoch AS createdAt, s.chunk, CASE s.id & 3 WHEN 0 THEN
-      (SELECT max(from_id) FROM links WHERE to_id = s.id >> 2 AND kind = 'supersedes') END AS supersededBy
+    SELECT s.id AS row, s.content_session_id AS session, s.project, s.created_at_epoch AS createdAt, s.chunk,
+      CASE s.id & 3 WHEN 0 THEN (SELECT prompt_number FROM observations WHERE id = s.id >> 2)
+        WHEN 1 THEN (SELECT prompt_number FROM session_summaries WHERE id = s.id >> 2)
+        ELSE (SELECT prompt_number FROM user_prompts WHERE id = s.id >> 2) END AS promptNumber,
+      CASE s.id & 3 WHEN 0 THEN
+        (SELECT max(from_id) FROM links WHERE to_id = s.id >> 2 AND kind = 'supersedes') END AS supersededBy
     FROM json_each(${rows}) wanted CROSS JOIN search_rows s ON s.id = wanted.value ORDER BY wanted.key`
   return found.map((row) => ({ ...row, kind: searchRowKind(row.row), id: searchRowMemoryId(row.row) }))
 }

@@ -28,17 +28,19 @@ import { selectHeldEvents } from './events.ts'
 import { eraseSession, forgetMemories, selectInboxToForget } from './forget.ts'
 import { indexNext, indexState, purge, rebuildIndex } from './full-text-index.ts'
 import { importBatch } from './import.ts'
-import { countMessagesByPrompt, countMessagesBySession, sampleQueue, selectClaimedEvents } from './inbox.ts'
+import { countMessagesByPrompt, countMessagesBySession, sampleQueue, selectClaimedMessages } from './inbox.ts'
 import {
   linkObservations,
   pinObservations,
   selectClaimedPrompts,
   selectOpenProblems,
+  selectPromptEvents,
   selectTurnMaterial,
   unlinkObservations,
 } from './memories.ts'
 import { selectObserverTurns, selectSeenDigests } from './observer-turns.ts'
 import { type OpenOptions, openDatabase } from './open.ts'
+import { addPassages, selectClosingWords } from './passages.ts'
 import { moveMergedRows, updateProjects } from './projects.ts'
 import { readOperations } from './reader.ts'
 import { recordCommits, selectCommits } from './repositories.ts'
@@ -75,11 +77,14 @@ const daemonOperations = {
   nextWorkAt: selectNextWorkAt,
   wakeUpsAfter: selectWakeUpsAfter,
   newestActivity: selectNewestActivity,
-  claimedEvents: selectClaimedEvents,
+  claimedMessages: selectClaimedMessages,
   claimedPrompts: selectClaimedPrompts,
+  promptEvents: selectPromptEvents,
+  addPassages,
   countMessagesByPrompt,
   countMessagesBySession,
   turnMaterial: selectTurnMaterial,
+  closingWords: selectClosingWords,
   openProblems: selectOpenProblems,
   observerTurns: selectObserverTurns,
   seenDigests: selectSeenDigests,

@@ -317,7 +317,7 @@ function selectSharedSessions(db: Database, ids: readonly string[]): Map<string,
 
 function observationBody(row: Observation, session: SharedSession): SharedObservation {
   const { id: _, session: _s, project: _p, uid: _u, author: _a, machine: _m, ...content } = row
-  const { contentHash: _h, status: _t, supersedes: _r, ...body } = content
+  const { contentHash: _h, status: _t, supersedes: _r, amends: _e, ...body } = content
   return { ...body, session }
 }
 

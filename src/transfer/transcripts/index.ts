@@ -190,8 +190,12 @@ class SessionReader {
     const { text, uuid, failed } = message
     const id = transcriptId('stop', uuid ?? this.#at)
     const words = this.#words.take(true)
+    // When it was said: commands of the client may come later.
+    const last = this.#at
+    this.#at = message.at ?? last
     if (failed) yield* this.#event('StopFailure', { error: text }, id, words)
     else yield* this.#event('Stop', { last_assistant_message: text }, id, words)
+    this.#at = last
   }
 
   #recordCalls(entry: AssistantEntry, agent: Agent | null): void {
@@ -273,7 +277,7 @@ class SessionReader {
     const id = ofTranscript ?? reading.event.id
     if (this.#reported.has(id) || !this.#mayReport(reading.event)) return
     this.#reported.add(id)
-    const event = this.#withWords(reading.event, words)
+    const event = withoutLaterWords(this.#withWords(reading.event, words), hook)
     yield withBoundedNames({ ...event, project: this.#options.filed?.project ?? event.project, id })
   }
 
@@ -386,4 +390,9 @@ export function dropOldest(map: Map<string, unknown>, most: number): void {
     map.delete(key)
     return
   }
+}
+
+/** A turn that failed has no closing words: those at the end of the transcript, which a hook would read, are of a later turn. */
+function withoutLaterWords(event: MemoryEvent, hook: string): MemoryEvent {
+  return event.kind === 'turn_end' && hook === 'StopFailure' ? { ...event, lastMessage: null } : event
 }

@@ -5,9 +5,9 @@ import type { DailyBudget } from '../../../src/daemon/actors/model-calls.ts'
 import { type ProjectKeyResolver, type Spool, Supervisor } from '../../../src/daemon/actors/supervisor.ts'
 import type { CleaningRules } from '../../../src/domain/clean-event.ts'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
+import { offlineObserver } from '../../../src/observer/offline/index.ts'
 import { plainObserver } from '../../../src/observer/plain.ts'
 import type { Observer } from '../../../src/observer/port.ts'
-import { offlineObserver } from '../../../src/observer/rules/index.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
 import type { Store } from '../../../src/store/port.ts'
 import { openLocalStore } from '../../../src/store/sqlite/store.ts'
@@ -31,6 +31,7 @@ export class Harness {
   cleaningRules: CleaningRules = loadSettings(this.directory, {}).values
   keepsPayloads = true
   keepsPassages = true
+  mayBePassage: (event: MemoryEvent) => boolean = () => true
   budget: DailyBudget | null = null
   /** Made for each start. */
   projectKeys: ((store: Store) => Promise<ProjectKeyResolver>) | null = null
@@ -73,6 +74,7 @@ export class Harness {
       fallsBackToOffline: () => this.fallsBackToOffline,
       keepsPayloads: () => this.keepsPayloads,
       keepsPassages: () => this.keepsPassages,
+      mayBePassage: (event) => this.mayBePassage(event),
       onModelCallsStored: (calls) => this.budget?.add(calls),
       cleaningRules: () => this.cleaningRules,
       policy: () => this.policy,

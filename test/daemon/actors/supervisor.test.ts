@@ -155,6 +155,29 @@ describe('supervisor.restart', () => {
     expect(h.supervisor.awake).toBe(0)
   })
 
+  test('sessions leave memory when their work is done, as after a backfill, and lose nothing', async () => {
+    const names = Array.from({ length: 60 }, (_, i) => `s${i}`)
+    const session = (name: string) => [
+      events.start(name, 'start'),
+      events.prompt(name, 'p'),
+      events.tool(name, 'a'),
+      events.turnEnd(name, 'z'),
+      // The others stay open between two turns.
+      ...(name.endsWith('1') ? [] : [events.end(name, 'end')]),
+    ]
+    await Promise.all(names.map((name) => accept(...session(name))))
+    await h.settle()
+    await expect.poll(() => h.supervisor.awake).toBe(0)
+    for (const name of names) {
+      expect(await titles(name)).toEqual(['Edit a.ts'])
+      expect(await h.store.summaries({ session: name })).toHaveLength(1)
+    }
+    // A late event finds everything in the row, and one with an open turn stays.
+    expect(await h.supervisor.accept(events.tool('s0', 'a'))).toEqual({ duplicate: true })
+    await accept(events.prompt('s1', 'q'))
+    expect(h.supervisor.awake).toBe(1)
+  })
+
   test('what was spooled is read before anything is served', async () => {
     h.spooled = [events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z')]
     await h.crash()

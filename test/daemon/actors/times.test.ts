@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { offlineObserver } from '../../../src/observer/rules/index.ts'
+import { offlineObserver } from '../../../src/observer/offline/index.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
 import { readTranscriptEvents } from '../../../src/transfer/transcripts/index.ts'
 import { TranscriptLines } from '../../support/transcript-lines.ts'

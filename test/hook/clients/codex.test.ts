@@ -6,7 +6,7 @@ import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { EMPTY_OUTCOME, type HookPayload } from '../../../src/hook/clients/adapter.ts'
 import { codexAdapter } from '../../../src/hook/clients/codex.ts'
 import { readPayloadFields } from '../../../src/hook/payload.ts'
-import { readToolAction } from '../../../src/observer/tool-events/tool-action.ts'
+import { readToolUse } from '../../../src/reading/tool-use.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
 
@@ -35,7 +35,7 @@ function used(tool: string, input: unknown, response: unknown, more: HookPayload
     if (typeof event === 'string' || (event.kind !== 'tool_use' && event.kind !== 'tool_failure')) {
       throw new Error(`no tool event: ${JSON.stringify(event)}`)
     }
-    return { event, action: readToolAction(event, 1) }
+    return { event, action: readToolUse(event) }
   })
 }
 
@@ -50,7 +50,7 @@ describe('codex', () => {
   it('reports a command with its output', () => {
     const [use] = used('Bash', { command: 'npm test' }, 'Tests  48 passed (48)\n')
     expect(use?.event).toMatchObject({ id: 'call_1', tool: 'Bash', kind: 'tool_use', input: { command: 'npm test' } })
-    expect(use?.action).toMatchObject({ kind: 'command', result: { kind: 'test', ok: true } })
+    expect(use?.action).toMatchObject({ kind: 'command', command: { kind: 'check' }, outcome: 'ok' })
   })
 
   it('finds the exit code of a command in the transcript', () => {
@@ -61,7 +61,7 @@ describe('codex', () => {
     writeFileSync(file, `${line(item)}\n${line(other)}\n{"type":"resp`)
     const [use] = used('Bash', { command: 'make' }, 'oops\n', { transcript_path: file })
     expect(use?.event).toMatchObject({ kind: 'tool_failure', error: 'Exit code 3\noops\n' })
-    expect(use?.action).toMatchObject({ kind: 'command', result: { ok: false, exitCode: 3 } })
+    expect(use?.action).toMatchObject({ kind: 'command', outcome: 'failed' })
     const [unknown] = used('Bash', { command: 'make' }, 'oops\n', { transcript_path: file, tool_use_id: 'call_9' })
     expect(unknown?.event.kind).toBe('tool_use')
   })
@@ -95,7 +95,7 @@ describe('codex', () => {
       ['call_1:3', 'Delete'],
       ['call_1:4', 'Edit'],
     ])
-    expect(uses[0]?.action).toMatchObject({ kind: 'edit', change: { file: 'src/limit.ts' } })
+    expect(uses[0]?.action).toMatchObject({ kind: 'edit', file: { path: 'src/limit.ts' } })
     expect(uses[0]?.event.input).toMatchObject({
       file_path: '/home/me/shop/src/limit.ts',
       edits: [{ old_string: 'const a = 1\nconst limit = 10', new_string: 'const a = 1\nconst limit = 20' }, {}],
@@ -131,7 +131,7 @@ describe('codex', () => {
 
   it('reports subagents: who was started, what it did and what it found', () => {
     const [started] = used('spawn_agent', { message: 'look around', task_name: 'x' }, '{"agent_id":"1"}')
-    expect(started?.action).toMatchObject({ kind: 'agent', subject: 'look around', found: '' })
+    expect(started?.action).toMatchObject({ kind: 'report', texts: [''] })
     const waited = { tool_name: 'multi_agent_v1wait_agent', tool_input: {}, tool_response: '{}', tool_use_id: 'c' }
     expect(reported({ hook_event_name: 'PostToolUse', ...waited })).toEqual([])
     const [inner] = used('Bash', { command: 'ls' }, 'a\n', SUBAGENT)

@@ -4,7 +4,7 @@ import { type MemoryEvent, OWN_MCP_TOOLS } from '../../../src/domain/event.ts'
 import { EMPTY_OUTCOME, type HookPayload } from '../../../src/hook/clients/adapter.ts'
 import { adapterFromArgs, CLIENT_ADAPTERS } from '../../../src/hook/clients/index.ts'
 import { readPayloadFields } from '../../../src/hook/payload.ts'
-import { readToolAction } from '../../../src/observer/tool-events/tool-action.ts'
+import { readToolUse } from '../../../src/reading/tool-use.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
 import { TestDesk } from '../../mcp/desk.ts'
 import { ack, buildHook, Door, Hook } from '../hook-process.ts'
@@ -31,7 +31,7 @@ function reported(fields: HookPayload): MemoryEvent | string {
 function observed(fields: HookPayload) {
   const event = reported(fields)
   if (typeof event === 'string' || event.kind !== 'tool_use') throw new Error(`no tool use: ${JSON.stringify(event)}`)
-  return { event, action: readToolAction(event, 1) }
+  return { event, action: readToolUse(event) }
 }
 
 describe('the client', () => {
@@ -73,18 +73,18 @@ describe('cursor', () => {
       duration: 1_234,
     })
     expect(event).toMatchObject({ tool: 'Bash', durationMs: 1_234, input: { command: 'npm test' } })
-    expect(action).toMatchObject({ kind: 'command', result: { kind: 'test', ok: true } })
+    expect(action).toMatchObject({ kind: 'command', command: { kind: 'check' }, outcome: 'ok' })
   })
 
   it('reports one edit or several as the observer knows them', () => {
     const edit = { old_string: 'const total = 1', new_string: 'const total = cents(1)' }
     const one = observed({ hook_event_name: 'afterFileEdit', file_path: '/home/me/shop/src/total.ts', edits: [edit] })
     expect(one.event).toMatchObject({ tool: 'Edit', input: { ...edit, file_path: '/home/me/shop/src/total.ts' } })
-    expect(one.action).toMatchObject({ kind: 'edit', change: { file: 'src/total.ts' } })
+    expect(one.action).toMatchObject({ kind: 'edit', file: { path: 'src/total.ts' } })
     const edits = [edit, { old_string: '', new_string: 'export function cents() {}' }]
     const two = observed({ hook_event_name: 'afterFileEdit', file_path: '/home/me/shop/src/total.ts', edits })
     expect(two.event).toMatchObject({ tool: 'MultiEdit', input: { edits } })
-    expect(two.action).toMatchObject({ kind: 'edit', change: { file: 'src/total.ts' } })
+    expect(two.action).toMatchObject({ kind: 'edit', file: { path: 'src/total.ts' } })
   })
 
   it('reports MCP tools by their server and name, their JSON unpacked', () => {

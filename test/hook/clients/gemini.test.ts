@@ -5,7 +5,7 @@ import { deferStartContext, takeStartContext, withDerivedTurn } from '../../../s
 import { EMPTY_OUTCOME, fitContext, type HookPayload } from '../../../src/hook/clients/adapter.ts'
 import { geminiAdapter } from '../../../src/hook/clients/gemini.ts'
 import { readPayloadFields } from '../../../src/hook/payload.ts'
-import { readToolAction } from '../../../src/observer/tool-events/tool-action.ts'
+import { readToolUse } from '../../../src/reading/tool-use.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
 import { ack, buildHook, Door, Hook } from '../hook-process.ts'
@@ -34,7 +34,7 @@ function used(tool: string, input: unknown, response: unknown, more: HookPayload
   if (typeof event === 'string' || (event.kind !== 'tool_use' && event.kind !== 'tool_failure')) {
     throw new Error(`no tool event: ${JSON.stringify(event)}`)
   }
-  return { event, action: readToolAction(event, 1) }
+  return { event, action: readToolUse(event) }
 }
 
 const shellText = (output: string) => `<untrusted_context>\n${output}\nProcess Group PGID: 4242\n</untrusted_context>`
@@ -66,7 +66,7 @@ describe('gemini', () => {
       { llmContent: shellText('Output: oops\nExit Code: 3'), returnDisplay: 'oops' },
     )
     expect(failed.event).toMatchObject({ kind: 'tool_failure', error: 'Exit code 3\noops' })
-    expect(failed.action).toMatchObject({ kind: 'command', result: { ok: false, exitCode: 3 } })
+    expect(failed.action).toMatchObject({ kind: 'command', outcome: 'failed' })
   })
 
   const shell = (llmContent: string, returnDisplay = '') =>
@@ -96,7 +96,7 @@ describe('gemini', () => {
 
   it('reports reads, edits with their diff, and new files', () => {
     const read = used('read_file', { file_path: '/home/me/shop/a.ts' }, { llmContent: 'alpha\n', returnDisplay: '' })
-    expect(read.action).toMatchObject({ kind: 'read', file: 'a.ts' })
+    expect(read.action).toMatchObject({ kind: 'look', subject: 'Read a.ts' })
     const missing = { llmContent: 'Could not', error: { message: 'File not found: /x', type: 'file_not_found' } }
     expect(used('read_file', { file_path: '/x' }, missing).event).toMatchObject({
       kind: 'tool_failure',
@@ -116,7 +116,7 @@ describe('gemini', () => {
         structuredPatch: [{ oldStart: 1, newStart: 1, lines: ['-const limit = 10', '+const limit = 20', ' beta'] }],
       },
     })
-    expect(edit.action).toMatchObject({ kind: 'edit', change: { file: 'a.ts' } })
+    expect(edit.action).toMatchObject({ kind: 'edit', file: { path: 'a.ts' } })
     const written = used(
       'write_file',
       { file_path: '/home/me/shop/new.ts', content: 'hello\n' },
@@ -148,7 +148,7 @@ describe('gemini', () => {
       { agent_name: 'generalist', prompt: 'look' },
       { llmContent: [{ text: 'Found it.' }] },
     )
-    expect(agent.action).toMatchObject({ kind: 'agent', subject: 'look', found: 'Found it.' })
+    expect(agent.action).toMatchObject({ kind: 'report', texts: ['Found it.'] })
     const text = 'Subagent \'generalist\' finished.\nTermination Reason: GOAL\nResult:\n{\n  "response": "Found it."\n}'
     const finished = used('invoke_agent', { agent_name: 'generalist', prompt: 'look' }, { llmContent: [{ text }] })
     expect(finished.event).toMatchObject({ tool: 'Task', response: 'Found it.' })

@@ -1,19 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { formatDate, formatTimeWithSeconds } from '../../../src/domain/dates.ts'
+import { formatDateTime } from '../../../src/domain/dates.ts'
 import type { InboxEvent } from '../../../src/domain/event.ts'
 import { bash, bashFails, edit, failed, grep, used, write } from '../events.ts'
 import { ENDED, filler, only, render } from './batches.ts'
 
 describe('batch.block', () => {
-  test('has number, tool, time, directory below the project, and agent', () => {
+  test('has number, tool, directory below the project, and agent; the time stands above', () => {
     const first: InboxEvent = { ...bash('npm test', 'ok'), cwd: '/home/dev/shop/packages/api' }
     const second: InboxEvent = { ...bash('ls'), cwd: '/tmp', agent: { id: 'a1', type: 'Explore' } }
     const text = render([first, second])
-    expect(text).toContain(`2 tool uses of ${formatDate(first.at)}:`)
-    expect(text).toContain(`<tool_use n="1" tool="Bash" time="${formatTimeWithSeconds(first.at)}" dir="packages/api">`)
-    expect(text).toContain(
-      `<tool_use n="2" tool="Bash" time="${formatTimeWithSeconds(second.at)}" dir="/tmp" agent="Explore">`,
-    )
+    expect(text).toContain(`2 tool uses of ${formatDateTime(first.at)}:`)
+    expect(text).toContain('<tool_use n="1" tool="Bash" dir="packages/api">')
+    expect(text).toContain('<tool_use n="2" tool="Bash" dir="/tmp" agent="Explore">')
   })
 
   test("the project's own directory goes without saying", () => {
@@ -21,23 +19,30 @@ describe('batch.block', () => {
     expect(only({ ...bash('ls'), cwd: 'C:\\dev\\shop\\src' }, { projectDir: 'C:\\dev\\shop\\' })).toContain('dir="src"')
   })
 
-  test('folded and withheld tool uses are counted', () => {
-    const text = only(bash('ls'), { folded: 4, withheld: 1 })
-    expect(text).toContain('4 more tool uses left out: they only repeat')
-    expect(text).toContain('1 more tool use withheld')
-    expect(render([], { folded: 2 })).toBe('2 more tool uses left out: they only repeat what was shown before.')
+  test('what is left out is named by tool and target, each once; what is withheld by its tool alone', () => {
+    const read = used('Read', { file_path: '/home/dev/shop/src/cart.ts' }, {})
+    const secret = used('Read', { file_path: '/home/dev/shop/.env' }, {})
+    const text = only(bash('make'), { folded: [read, bash('npm test'), read], withheld: [secret] })
+    expect(text).toContain('3 more tool uses with nothing new: Read src/cart.ts (2); Bash npm test')
+    expect(text).toContain('1 more tool use withheld, the user keeps them private: Read')
+    expect(text).not.toContain('.env')
+    expect(render([], { folded: [read] })).toBe('1 more tool use with nothing new: Read src/cart.ts')
     expect(render([])).toBe('')
+  })
+
+  test('the names of many left out tool uses are bounded', () => {
+    const folded = Array.from({ length: 500 }, (_, i) => bash(`cat file-${i}.txt`))
+    expect(only(bash('make'), { folded }).length).toBeLessThan(800)
   })
 })
 
 describe('batch.tools', () => {
-  test('an edit shows its patch and the changed symbols, never the whole file', () => {
+  test('an edit shows its patch with the declaration around it, never the whole file', () => {
     const before = 'export function discount(cart) {\n  return cart.coupon.percent\n}\n// far away\n'
     const text = only(edit('src/cart.ts', before, '  return cart.coupon.percent', '  return cart.coupon?.percent ?? 0'))
     expect(text).toContain(
-      'file: src/cart.ts\n@@ line 2\n-  return cart.coupon.percent\n+  return cart.coupon?.percent ?? 0',
+      'file: src/cart.ts\n@@ line 2 in export function discount(cart) {\n-  return cart.coupon.percent\n+  return cart.coupon?.percent ?? 0',
     )
-    expect(text).toContain('symbols: modified discount')
     expect(text).not.toContain('far away')
   })
 
@@ -50,14 +55,14 @@ describe('batch.tools', () => {
       ],
     }
     const text = only(used('MultiEdit', input, { filePath: '/home/dev/shop/a.py' }))
-    expect(text).toContain('@@ edit 1\n b\n-c\n+X\n d\n@@ edit 2 (everywhere)\n-red\n+blue\n')
+    expect(text).toContain('replaced: everywhere\n@@ line 1\n b\n-c\n+X\n d\n@@ line 1\n-red\n+blue\n')
   })
 
   test('a failed edit shows the attempt and the error', () => {
     const text = only(
       failed('Edit', { file_path: '/home/dev/shop/a.ts', old_string: 'x', new_string: 'y' }, 'String not found'),
     )
-    expect(text).toContain('file: a.ts\n-x\n+y\n<outcome failed="yes">\nString not found\n</outcome>')
+    expect(text).toContain('file: a.ts\n@@ line 1\n-x\n+y\n<outcome failed="yes">\nString not found\n</outcome>')
   })
 
   test('a new file shows its content once', () => {
@@ -111,7 +116,7 @@ describe('batch.tools', () => {
     expect(only(bash(command, `${line}\n${line}\n${line}\nend`))).toContain('[3 lines of passed tests left out]\nend')
   })
 
-  test('a long list of lines that begin alike is counted after its first ones', () => {
+  test('of lines that differ only in names and numbers the first are shown, and the last is named', () => {
     const files = Array.from({ length: 300 }, (_, i) => ` create mode 100644 vendor/part-${i}/index.js`)
     const output = [
       '[main 76000c9] Add the parts',
@@ -120,11 +125,33 @@ describe('batch.tools', () => {
       'warning: LF will be replaced',
     ].join('\n')
     const text = only(bash('git commit -am "Add the parts"', output))
-    expect(text).toContain('part-3/index.js\n[296 more lines like these left out]\nwarning: LF will be replaced\n')
+    expect(text).toContain(
+      'part-2/index.js\n[297 more lines like "create mode 100644 vendor/part-2/index.js" left out, the last: "create mode 100644 vendor/part-299/index.js"]\nwarning: LF will be replaced\n',
+    )
     expect(text).toContain('[main 76000c9] Add the parts\n 300 files changed\n create mode')
     expect(text.length).toBeLessThan(600)
     const telling = files.map((line, i) => (i === 150 ? 'create failed: no space left' : line)).join('\n')
     expect(only(bash('make', telling))).toContain('create failed: no space left')
+  })
+
+  test('the output of a package manager is counted also where its lines alternate', () => {
+    const output = Array.from({ length: 60 }, (_, i) => `Collecting part${i}\n  Downloading part${i}-1.0.whl (12 kB)`)
+    const text = only(
+      bash('pip install -r requirements.txt', [...output, 'Successfully installed part0-1.0'].join('\n')),
+    )
+    expect(text).toContain('[57 more lines like "Collecting part2" left out, the last: "Collecting part59"]')
+    expect(text).toContain('Successfully installed')
+    expect(text.length).toBeLessThan(800)
+  })
+
+  test('lines unlike the rest are never left out, whatever they begin with', () => {
+    const lines = Array.from({ length: 40 }, (_, i) => `INFO request ${i} served from cache`)
+    lines[20] = 'INFO the migration chose the second index of orders'
+    lines[30] = 'INFO worker stopped after the queue was empty'
+    const text = only(bash('./server', lines.join('\n')))
+    expect(text).toContain('the migration chose the second index of orders')
+    expect(text).toContain('worker stopped after the queue was empty')
+    expect(text).not.toContain('request 25 served')
   })
 
   test("the client's note on the directory is not shown", () => {
@@ -138,6 +165,16 @@ describe('batch.tools', () => {
     const text = only(used('WebSearch', { query: 'vendored parts' }, { query: 'vendored parts', results: ['one'] }))
     expect(text.match(/vendored parts/g)).toHaveLength(1)
     expect(text).toContain('one')
+    const plan = `# Plan\n${'Move the cart to integer cents, then the tax module. '.repeat(4)}`
+    const approved = only(used('ExitPlanMode', { plan }, `The user approved the plan:\n${plan}\nGo on.`))
+    expect(approved.match(/# Plan/g)).toHaveLength(1)
+    expect(approved).toContain('Go on.')
+    const questions = [{ question: 'Cents or decimals?', options: [{ label: 'Cents' }, { label: 'Decimals' }] }]
+    const asked = only(
+      used('AskUserQuestion', { questions }, { questions, answers: { 'Cents or decimals?': 'Cents' } }),
+    )
+    expect(asked.match(/"label":"Decimals"/g)).toHaveLength(1)
+    expect(asked).toContain('Cents or decimals?":"Cents')
   })
 
   test('a read shows file, lines and a shortened content', () => {

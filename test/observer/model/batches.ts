@@ -7,14 +7,14 @@ const DEFAULTS: BatchOptions = {
   fieldChars: 4_000,
   outputChars: 4_000,
   totalChars: 40_000,
-  folded: 0,
-  withheld: 0,
+  folded: [],
+  withheld: [],
 }
 export const render = (messages: InboxEvent[], options: Partial<BatchOptions> = {}) =>
   renderBatch(messages, { ...DEFAULTS, ...options })
 export const only = (message: InboxEvent, options: Partial<BatchOptions> = {}) => render([message], options)
 export const filler = (chars: number) =>
-  Array.from({ length: Math.ceil(chars / 36) }, (_, i) => `row ${i}: nothing to see here, carry on`).join('\n')
+  Array.from({ length: Math.ceil(chars / 36) }, (_, i) => `${i}: a row, nothing to see, carry on.`).join('\n')
 
 export const ENDED: SubagentEndEvent = {
   id: 'end',

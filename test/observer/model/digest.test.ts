@@ -36,6 +36,7 @@ function requestWith(parts: Partial<CompactRequest> = {}): CompactRequest {
     calls: { begin: async () => () => undefined },
     recorded: async () => [],
     openProblems: async () => [],
+    turnPassages: async () => [],
     observations: [],
     summaries: [],
     ...parts,
@@ -58,7 +59,7 @@ describe('digest', () => {
     expect(digest({})).toBe('Nothing has been recorded in this session yet.')
   })
 
-  test('has one list of what is stored, beside turns, next steps, names and files', () => {
+  test('has one list of what is stored and what it says, beside turns and next steps', () => {
     const text = digest({
       observations: [
         observation(5, { title: 'Share one charge', functionsChanged: [], narrative: 'Uses `chargeOnce` now.' }),
@@ -91,14 +92,12 @@ describe('digest', () => {
     expect(under(text, 'Turns')).toEqual(['- prompt 2: Fix carts → Empty carts check out'])
     expect(under(text, 'Next steps')).toEqual(['- Write the docs'])
     expect(under(text, 'Stored')).toEqual([
-      '- #3 discovery, open: Test of refunds fails: Expects 12.50, gets 12.49.',
-      '- #4 decision: Keep the mutex: The mutex stays because readers must not block.',
-      '- #1 change: Order matters: a before b',
-      '- #5 change: Share one charge',
-      '- #2 bugfix, resolved: Charge was called twice',
+      '- discovery #3 Test of refunds fails, open: Expects 12.50, gets 12.49.',
+      '- decision #4 Keep the mutex: A channel was tried. The mutex stays because readers must not block.',
+      '- change #1 Order matters: a before b',
+      '- change #5 Share one charge: Uses `chargeOnce` now.',
+      '- bugfix #2 Charge was called twice, resolved',
     ])
-    expect(under(text, 'Names')).toEqual(['charge, chargeOnce'])
-    expect(under(text, 'Files')).toEqual(['src/charge.ts, src/refund.ts'])
     for (const number of [1, 2, 3, 4]) expect(text.split(`#${number} `)).toHaveLength(2)
   })
 
@@ -119,7 +118,6 @@ describe('digest', () => {
     )
     expect(text).not.toMatch(/Secret title|\.env/)
     expect(text).toContain('1 observation,')
-    expect(under(text, 'Files')).toEqual(['a.ts'])
   })
 
   test('keeps open problems and decisions in little space, and counts the rest', () => {
@@ -132,7 +130,7 @@ describe('digest', () => {
     expect(estimateTokens(text)).toBeLessThanOrEqual(500)
     expect(under(text, 'Next steps')).toEqual(['- Ship it'])
     const stored = under(text, 'Stored')
-    expect(stored[0]).toBe('- #7 decision: Something of some length happened here, number 7')
+    expect(stored[0]).toBe('- decision #7 Something of some length happened here, number 7')
     expect(stored[1]).toContain('#200 ')
     expect(stored.at(-1)).toBe(`(${200 - (stored.length - 1)} more left out)`)
   })

@@ -15,6 +15,7 @@ export function observation(fields: Partial<ParsedObservation>): ParsedObservati
     functionsChanged: [],
     from: [],
     supersedes: [],
+    amends: [],
     status: null,
     ...fields,
   }

@@ -59,7 +59,9 @@ describe('prompts.built-in', () => {
       expect(text).toContain(`</${tag}>`)
     }
     for (const type of OBSERVATION_TYPES) expect(text).toContain(`\n- ${type}: `)
-    for (const concept of CONCEPTS) expect(text).toContain(`\n- ${concept}: `)
+    for (const concept of CONCEPTS) expect(text).toMatch(new RegExp(`Concepts.*\\b${concept}\\b`))
+    for (const tag of ['amends', 'resolved']) expect(text).toContain(`<${tag} `)
+    for (const status of ['open', 'untested']) expect(text).toContain(`status="${status}"`)
     expect(text).toContain('<skip reason="')
     expect(ours.prompts.summary.text).toContain('<skip_summary reason="')
     expect(text).toContain('action="new|modified|deleted"')

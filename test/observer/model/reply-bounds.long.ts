@@ -15,7 +15,7 @@ describe('reply.limits', () => {
 <functions_changed>${many('function', 500)}</functions_changed></observation>`
     const [o = observation({}), ...others] = parseReply(text.repeat(60)).observations
     expect(others).toHaveLength(49)
-    expect([o.title?.length, o.subtitle?.length, o.narrative?.length]).toEqual([59, 300, 8_000])
+    expect([o.title?.length, o.subtitle?.length, o.narrative?.length]).toEqual([295, 295, 7_995])
     expect([o.facts.length, o.concepts.length, o.filesRead.length]).toEqual([40, 20, 200])
     expect([o.functionsChanged.length, o.from.length]).toEqual([100, 200])
     expect(o.filesModified[0]).toHaveLength(1_024)
@@ -24,7 +24,7 @@ describe('reply.limits', () => {
 
   it('a surrogate pair is not cut', () => {
     const [o] = parseReply(`<observation><title>x${'😀'.repeat(200)}</title></observation>`).observations
-    expect(o?.title).toBe(`x${'😀'.repeat(99)}…`)
+    expect(o?.title).toBe(`x${'😀'.repeat(149)}…`)
   })
 
   // A reader with quadratic time would time out.

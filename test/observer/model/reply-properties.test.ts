@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OBSERVATION_TYPES } from '../../../src/domain/observation.ts'
 import { isAnswer, type ParsedObservation, parseReply } from '../../../src/observer/model/reply/index.ts'
-import { tidyTitle } from '../../../src/observer/title-format.ts'
 import { emptyReply, observation } from './expected-reply.ts'
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -33,7 +32,7 @@ function fieldsOf(o: ParsedObservation, encode: Escape = escaped): string[] {
 
 function rendered(o: ParsedObservation, encode: Escape = escaped): string {
   const numbers = (name: string, list: readonly number[]) => (list.length === 0 ? '' : ` ${name}="${list.join(' ')}"`)
-  const from = numbers('from', o.from) + numbers('supersedes', o.supersedes)
+  const from = numbers('from', o.from) + numbers('supersedes', o.supersedes) + numbers('amends', o.amends)
   const status = o.status === null ? '' : ` status="${o.status}"`
   return `<observation${from}${status}>\n${fieldsOf(o, encode).join('\n')}\n</observation>`
 }
@@ -61,7 +60,7 @@ const some = <T>(value: fc.Arbitrary<T>) => fc.uniqueArray(value, { maxLength: 4
 const observationFrom = (words: readonly string[]): fc.Arbitrary<ParsedObservation> =>
   fc.record({
     type: fc.constantFrom(...OBSERVATION_TYPES),
-    title: phrase(words).map(tidyTitle),
+    title: phrase(words),
     subtitle: fc.option(phrase(words)),
     narrative: fc.option(fc.array(phrase(words), { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n'))),
     facts: some(phrase(words)),
@@ -78,7 +77,8 @@ const observationFrom = (words: readonly string[]): fc.Arbitrary<ParsedObservati
     ),
     from: fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { maxLength: 4 }),
     supersedes: fc.uniqueArray(fc.integer({ min: 1, max: 99_999 }), { maxLength: 2 }),
-    status: fc.constantFrom('open' as const, null),
+    amends: fc.uniqueArray(fc.integer({ min: 1, max: 99_999 }), { maxLength: 2 }),
+    status: fc.constantFrom('open' as const, 'untested' as const, null),
   })
 
 const anyObservation = observationFrom([...WORDS, ...GRAMMAR])
@@ -182,7 +182,7 @@ describe('reply.damage', () => {
       fc.property(anyObservation, phrase(WORDS.filter((word) => word !== '```')), (o, words) => {
         const xml = `<observation>${fieldsOf({ ...o, narrative: null }).join('')}<narrative>${escaped(words)}`
         expect(parseReply(xml).observations).toEqual([
-          { ...o, narrative: words, from: [], supersedes: [], status: null },
+          { ...o, narrative: words, from: [], supersedes: [], amends: [], status: null },
         ])
       }),
     )

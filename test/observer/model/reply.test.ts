@@ -56,6 +56,26 @@ const WELL_FORMED: ReplyExample[] = [
     inObservation('<title>The build fails</title><status>Open</status>'),
     withObservations({ title: 'The build fails', status: 'open' }),
   ],
+  [
+    'a change that was never run',
+    '<observation status="untested"><title>Add a retry</title></observation>',
+    withObservations({ title: 'Add a retry', status: 'untested' }),
+  ],
+  [
+    'a statement of an earlier observation replaced',
+    '<observation><title>Use five retries</title><amends id="12">3 retries → 5 retries</amends></observation>',
+    withObservations({ title: 'Use five retries', amends: [12], facts: ['Amends #12: 3 retries → 5 retries'] }),
+  ],
+  [
+    'amended observations in an attribute and in an empty tag',
+    '<observation amends="#12, 13"><title>A</title><amends ids="14"/></observation>',
+    withObservations({ title: 'A', amends: [14, 12, 13] }),
+  ],
+  [
+    'an amended observation named in the text',
+    inObservation('<title>A</title><amends>#12: the port is 80 → it is 8080</amends>'),
+    withObservations({ title: 'A', amends: [12], facts: ['Amends #12: the port is 80 → it is 8080'] }),
+  ],
   ['another status', '<observation status="done"><title>A</title></observation>', withObservations({ title: 'A' })],
   ['solved problems', '<resolved ids="23, #24"/>', { ...emptyReply, resolved: [23, 24] }],
   ['solved problems between tags', '<resolved>23 1234567</resolved>', { ...emptyReply, resolved: [23, 1_234_567] }],

@@ -121,6 +121,7 @@ beforeAll(async () => {
       })
     }
   }
+  at.indexAll()
 })
 afterAll(() => at.dispose())
 

@@ -299,7 +299,7 @@ describe('what was forgotten, in copies', () => {
     const [id = 0] = at.learn('s', { title: 'quokkavlatigo' }, { title: 'numbat' })
     const { file } = await at.core.backup('migration', 7)
     const copy = new Database(file)
-    copy.exec(`DROP TABLE forgotten_sessions; ALTER TABLE forgotten DROP COLUMN content_session_id;
+    copy.exec(`DROP TABLE forgotten_sessions; DROP INDEX forgotten_turn; ALTER TABLE forgotten DROP COLUMN content_session_id;
       ALTER TABLE forgotten DROP COLUMN prompt_number; PRAGMA user_version = 6`)
     copy.close()
     await forget({ ids: [id] })

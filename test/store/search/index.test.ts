@@ -37,6 +37,8 @@ function fill(sessions: number, rounds: number): void {
       })
     }
   }
+  // Prompts are indexed later than their commit.
+  at.indexAll()
 }
 
 /** Every answer there is; chunks by what is in them, since their numbers mean nothing. */
@@ -55,10 +57,15 @@ function answers(): unknown {
 }
 
 describe('the index', () => {
-  test('index.isInStepWithEveryCommit', () => {
-    fill(2, 3)
-    const state = at.core.indexState()
-    expect(state.done).toBe(state.total)
+  test('index.isInStepWithEveryCommit, and prompts follow', () => {
+    const left = () => at.core.indexState().total - at.core.indexState().done
+    at.commit('s', { observations: [bareObservation({ title: 'amber' })], summaries: [summaryOf()] })
+    expect(left()).toBe(0)
+    const prompts = [{ eventId: 'p', number: 1, text: 'birch', private: false, at: NOW }]
+    at.commit('s', { prompts, events: [record(promptOf('s', 'p'))] })
+    expect(left()).toBe(1)
+    at.indexAll()
+    expect(at.find('birch')).toEqual([1])
   })
 
   test('index.failsWithItsCommitAndNothingOfItIsStored', () => {

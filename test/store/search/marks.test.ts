@@ -17,11 +17,12 @@ describe('what is known beside the words', () => {
     at.core.link({ from: b, to: a, kind: 'supersedes', by: 'person', at: NOW })
     at.core.link({ from: c, to: a, kind: 'supersedes', by: 'model', at: NOW })
     at.core.link({ from: c, to: b, kind: 'repeats', by: 'search', at: NOW })
+    at.core.link({ from: c, to: b, kind: 'amends', by: 'model', at: NOW })
     at.core.pin([b], true, NOW)
     expect(at.reader.observations([c, a, 99, b])).toMatchObject([
-      { id: c, supersededBy: null, supersedes: [a], repeats: [b], pinned: false, projectName: 'shop' },
+      { id: c, supersededBy: null, supersedes: [a], amends: [b], repeats: [b], pinned: false, projectName: 'shop' },
       { id: a, supersededBy: c, supersedes: [], repeats: [], tokens: 1 },
-      { id: b, supersededBy: null, supersedes: [a], pinned: true },
+      { id: b, supersededBy: null, supersedes: [a], amendedBy: [c], pinned: true },
     ])
     expect(at.reader.loadMemories([searchRowId('observation', a)])).toMatchObject([
       { title: 'old', supersededBy: c, repeats: [] },

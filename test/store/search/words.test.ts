@@ -64,6 +64,7 @@ describe('words', () => {
       prompts: [prompt(1, 'make the quokka jump', false), prompt(2, 'the wombat is secret', true)],
       summaries: [summaryOf({ nextSteps: 'feed the numbat' })],
     })
+    at.indexAll()
     const rows = (text: string) => at.reader.lexical({ text, how: 'every' }, ALL, EVEN_WEIGHTS, 9).map(({ row }) => row)
     expect(rows('quokka')).toEqual([searchRowId('prompt', 1)])
     expect(rows('numbat')).toEqual([searchRowId('summary', 1)])

@@ -115,15 +115,11 @@ describe.each([1, 2])('exchange.roundTrip, seed %i', (seed) => {
     const again = await importInto(into.store, textSource(fileText(before)))
     expect(again).toMatchObject({ added: NOTHING, known: report.added, refused: 0 })
 
+    // Prompts and passages are indexed later than their commit.
+    for (const { store } of [from, into]) await store.indexNext(1_000)
     const titles = async (here: SearchFixture, query: string) =>
-      (await here.search(query, { kinds: MEMORY_KINDS, limit: 50 })).hits.map(
-        ({ kind, title, createdAt, completes, supersededBy }) => [
-          kind,
-          title,
-          createdAt,
-          completes,
-          supersededBy !== null,
-        ],
+      (await here.search(query, { kinds: MEMORY_KINDS, mode: 'strict', limit: 50 })).hits.map(
+        ({ kind, title, createdAt, supersededBy }) => [kind, title, createdAt, supersededBy !== null],
       )
     for (const query of ['login token', 'zebra', 'user by id', '登录', 'creme', '']) {
       expect(await titles(into, query)).toEqual(await titles(from, query))

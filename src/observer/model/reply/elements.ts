@@ -256,8 +256,13 @@ function isNarrative(cursor: Cursor, element: ReplyElement, tag: Tag): boolean {
 
 function readField(cursor: Cursor, element: ReplyElement, tag: Tag): void {
   if (tag.form === 'close') cursor.pass(tag)
-  else if (tag.role === 'text' && tag.form === 'open') addTo(element.texts, tag.name, readText(cursor, element, tag))
-  else if (tag.role === 'root') addTo(element.texts, 'narrative', readText(cursor, element, tag))
+  else if (tag.role === 'text' && (tag.form === 'open' || tag.attributes.size > 0)) {
+    // `<amends id="12">…</amends>`: the number stands before the text.
+    const id = tag.attributes.get('ids') ?? tag.attributes.get('id') ?? ''
+    const text = tag.form === 'open' ? readText(cursor, element, tag) : ''
+    if (tag.form === 'empty') cursor.pass(tag)
+    addTo(element.texts, tag.name, id === '' ? text : `${id} ${text}`)
+  } else if (tag.role === 'root') addTo(element.texts, 'narrative', readText(cursor, element, tag))
   else if (tag.role === 'list' && tag.form === 'open') readList(cursor, element, tag, tag.name)
   else {
     const list = tag.role === 'item' ? LIST_OF_ITEM[tag.name] : null

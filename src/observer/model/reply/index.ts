@@ -3,14 +3,14 @@
  * of a damaged reply that can be read.
  */
 import type { ObservationDraft, SummaryDraft } from '../../../domain/observation.ts'
-import { tidyTitle } from '../../title-format.ts'
-import { unique } from '../../tool-events/text.ts'
+import { unique } from '../../../reading/text.ts'
 import { type ListEntry, type ReplyElement, readElements } from './elements.ts'
 import { decodeEntities, type ListName, type RootName, type TextName } from './tags.ts'
 import {
   cleanReplyText,
   decodeText,
   isPlaceholderText,
+  MAX_FACT_CHARS,
   MAX_FILES,
   parseConcepts,
   parseFacts,
@@ -28,8 +28,9 @@ export interface ParsedObservation
   from: number[]
   /** Ids of earlier observations that it makes obsolete. */
   supersedes: number[]
-  /** `open`: a problem that is not solved yet. */
-  status: 'open' | null
+  /** Ids of earlier observations of which it replaces one statement. */
+  amends: number[]
+  status: 'open' | 'untested' | null
 }
 
 export interface ParsedReply {
@@ -48,10 +49,8 @@ const MAX_OBSERVATIONS = 50
 const MAX_SUMMARIES = 10
 /** More do not fit into one line. */
 const MAX_REASONS = 10
-/** A title is one line of a list. */
-const MAX_TITLE_CHARS = 200
-/** Some models write a sentence or two: what does not fit into the title is kept elsewhere. */
-const MAX_RAW_TITLE_CHARS = 1_000
+/** A title is one line of a list; the prompt asks for a short one. */
+const MAX_TITLE_CHARS = 300
 const MAX_SUBTITLE_CHARS = 300
 /** About two pages: more would be a transcript. */
 const MAX_NARRATIVE_CHARS = 8_000
@@ -112,38 +111,48 @@ function firstOf<T>(
 function readObservation(element: ReplyElement): ParsedObservation | null {
   if (element.attributes === null && !(element.texts.has('type') && fieldCount(element) > 1)) return null
   const numbers = (name: TextName) => parseNumbers(texts(element, name, MAX_TITLE_CHARS).join(' '))
+  const amendments = parseAmendments(texts(element, 'amends', MAX_FACT_CHARS))
   const observation = {
     type: parseType(texts(element, 'type', MAX_TITLE_CHARS)[0] ?? ''),
     ...readHeading(element),
-    facts: parseFacts(entries(element, 'facts')),
+    facts: unique([...parseFacts(entries(element, 'facts')), ...amendments.facts]),
     concepts: parseConcepts(entries(element, 'concepts')),
     filesRead: parseFiles(entries(element, 'files_read')),
     filesModified: parseFiles(entries(element, 'files_modified')),
     functionsChanged: parseFunctions(entries(element, 'functions_changed')),
     from: numbers('from'),
     supersedes: numbers('supersedes'),
+    amends: amendments.ids,
     status: parseStatus(texts(element, 'status', MAX_TITLE_CHARS)[0] ?? ''),
   }
   return hasContent(observation) ? observation : null
 }
 
-/** A model reports what is open; what was solved it names in a mark. */
+/** A model reports what is open or untested; what was solved it names in a mark. */
 function parseStatus(written: string): ParsedObservation['status'] {
-  return /^(?:open|unresolved|unsolved)\b/i.test(written) ? 'open' : null
+  if (/^(?:open|unresolved|unsolved)\b/i.test(written)) return 'open'
+  return /^(?:untested|not[ _-]?tested|unverified)\b/i.test(written) ? 'untested' : null
 }
 
-/** Title, subtitle and narrative. What tidying cuts off the title goes into the subtitle, or else into the narrative. */
+/** `12 old statement → new one`: the number, then what is replaced, which is kept as a fact. */
+function parseAmendments(written: readonly string[]): { ids: number[]; facts: string[] } {
+  const ids = new Set<number>()
+  const facts: string[] = []
+  for (const text of written) {
+    const [, number = '', statement = ''] = /^\D{0,20}?(\d{1,9})(?!\d)[\s:,.–-]{0,8}(.*)$/s.exec(text) ?? []
+    const hasWords = /\p{L}/u.test(statement)
+    for (const id of hasWords ? parseNumbers(number) : parseNumbers(text)) ids.add(id)
+    if (hasWords) facts.push(textLine(`Amends #${number}: ${statement}`, MAX_FACT_CHARS))
+  }
+  return { ids: [...ids], facts }
+}
+
 function readHeading(element: ReplyElement): Pick<ParsedObservation, 'title' | 'subtitle' | 'narrative'> {
-  const whole = firstLine(element, 'title', MAX_RAW_TITLE_CHARS)
-  const subtitle = firstLine(element, 'subtitle', MAX_SUBTITLE_CHARS)
-  const narrative = paragraphs(element, 'narrative', MAX_NARRATIVE_CHARS) ?? looseText(element, MAX_NARRATIVE_CHARS)
-  if (whole === null) return { title: whole, subtitle, narrative }
-  const title = truncateText(tidyTitle(whole), MAX_TITLE_CHARS)
-  const rest = whole.slice(title.length).replace(/^[\s,;:.–—-]+/, '')
-  if (rest === '' || [subtitle, narrative].some((text) => text?.includes(rest))) return { title, subtitle, narrative }
-  if (subtitle === null && whole.length <= MAX_SUBTITLE_CHARS) return { title, subtitle: whole, narrative }
-  const told = narrative === null ? whole : `${whole}\n\n${narrative}`
-  return { title, subtitle, narrative: truncateText(told, MAX_NARRATIVE_CHARS) }
+  return {
+    title: firstLine(element, 'title', MAX_TITLE_CHARS),
+    subtitle: firstLine(element, 'subtitle', MAX_SUBTITLE_CHARS),
+    narrative: paragraphs(element, 'narrative', MAX_NARRATIVE_CHARS) ?? looseText(element, MAX_NARRATIVE_CHARS),
+  }
 }
 
 /** A type and concepts alone are no content. */

@@ -21,6 +21,7 @@ const GRAMMAR = {
     narrative: 'narrative description text',
     from: 'from',
     supersedes: 'supersedes',
+    amends: 'amends amend',
     status: 'status',
     request: 'request',
     investigated: 'investigated',

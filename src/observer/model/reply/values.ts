@@ -4,12 +4,12 @@
  */
 import { type FunctionChange, OBSERVATION_TYPES, type ObservationType } from '../../../domain/observation.ts'
 import { toWellFormed } from '../../../domain/sanitize.ts'
-import { stripControlCharacters } from '../../tool-events/text.ts'
+import { stripControlCharacters } from '../../../reading/text.ts'
 import type { ListEntry, ListItem } from './elements.ts'
 import { decodeMarkup, skipPattern } from './tags.ts'
 
 const MAX_FACTS = 40
-const MAX_FACT_CHARS = 1_000
+export const MAX_FACT_CHARS = 1_000
 const MAX_CONCEPTS = 20
 /** A concept is a word or a few. */
 const MAX_CONCEPT_CHARS = 60
@@ -44,7 +44,9 @@ export function textLine(text: string, maxChars: number): string {
 
 export function truncateText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
-  return `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, '')}…`
+  const head = text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, '')
+  const space = head.search(/\s\S{0,40}$/)
+  return `${space > 0 ? head.slice(0, space) : head}…`
 }
 
 /** What models write if they have nothing to say, or copy from an example. */

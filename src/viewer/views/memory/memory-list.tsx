@@ -1,5 +1,6 @@
 /** The list of memories: rows of equal height, the day of the first visible row, and the button for new memories. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { PASSAGE_LABELS } from '../../../domain/passage.ts'
 import type { HitPassage, SearchHit } from '../../../domain/search-query.ts'
 import { AuthorChip } from '../../author.tsx'
 import { EmptyState, ErrorNotice, LoadingRows } from '../../components/basics.tsx'
@@ -172,7 +173,7 @@ function ScorePopover({ row, x, y, onClose }: { row: SearchHit; x: number; y: nu
       role="dialog"
       aria-label={`Why ${shownNumber(row)} has this rank`}
     >
-      <ScoreTable explanation={row.explanation} />
+      <ScoreTable hit={row} />
     </div>
   )
 }
@@ -192,7 +193,7 @@ interface MemoryRowProps {
 
 function MemoryRow(props: MemoryRowProps) {
   const { row, href, tabIndex, open, isNew, bestScore, onExplain } = props
-  const { kind, createdAt, explanation } = row
+  const { kind, createdAt, matched } = row
   const marks = [open ? 'open' : '', isNew ? 'arrived' : '']
   const superseded = row.supersededBy === null ? '' : 'superseded'
   // A prompt has no title, and what was said has no subject: the text takes two lines.
@@ -212,14 +213,14 @@ function MemoryRow(props: MemoryRowProps) {
           <h3 class={`memory-row-title ${isText ? 'clamp' : 'ellipsis'} ${superseded}`} dir="auto">
             <a href={href} tabIndex={tabIndex} data-row-link aria-current={open ? 'true' : undefined}>
               <Highlighted
-                text={(isText ? excerptAround(row.snippet, explanation.matched) : row.title) || '(no title)'}
-                words={explanation.matched}
+                text={(isText ? excerptAround(row.snippet, matched) : row.title) || '(no title)'}
+                words={matched}
               />
             </a>
           </h3>
           {isText ? null : (
             <p class="memory-row-snippet soft ellipsis" dir="auto">
-              <Highlighted text={excerptAround(row.snippet, explanation.matched)} words={explanation.matched} />
+              <Highlighted text={excerptAround(row.snippet, matched)} words={matched} />
             </p>
           )}
           <RowDetails row={row} bestScore={bestScore} onExplain={onExplain} />
@@ -240,7 +241,7 @@ function MemoryRow(props: MemoryRowProps) {
 }
 
 function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 'bestScore' | 'onExplain'>) {
-  const { supersededBy, similar, files, completes, kind, passage } = row
+  const { supersededBy, amendedBy, similar, further, files, kind, passage } = row
   return (
     <p class="memory-row-foot smaller soft row">
       <span class="memory-row-project ellipsis" title="Project">
@@ -252,15 +253,14 @@ function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 
       <AuthorChip memory={row} at={row.createdAt} />
       {passage === null ? null : <PassageLabel row={row} passage={passage} />}
       {supersededBy === null ? null : <span class="chip warn">superseded by #{supersededBy}</span>}
-      {completes ? (
-        <span class="chip" title="It matches the filters, but not the search text">
-          filters only
-        </span>
-      ) : null}
+      {amendedBy.length === 0 ? null : <span class="chip warn">amended by #{amendedBy.join(', #')}</span>}
       {similar.length === 0 ? null : (
-        <span class="chip" title={`Nearly the same: ${similar.map((one) => `#${one}`).join(', ')}`}>
+        <span class="chip" title={`Says the same: ${similar.map((one) => `#${one}`).join(', ')}`}>
           +{fullCount(similar.length)} similar
         </span>
+      )}
+      {further.length === 0 ? null : (
+        <span title="The next best of the same turn">also {further.map(shownNumber).join(', ')}</span>
       )}
       {files.slice(0, MAX_ROW_FILES).map((file) => (
         <span key={file} class="mono memory-row-file ellipsis" title={safeLine(file, 500)}>
@@ -273,7 +273,7 @@ function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 
       <span class="figure memory-row-tokens" title={`About ${fullCount(row.tokens)} tokens to read it whole`}>
         ~{compactCount(row.tokens)} tokens
       </span>
-      {bestScore === null || completes ? null : (
+      {bestScore === null ? null : (
         <button
           type="button"
           class="plain score-button smaller"
@@ -290,15 +290,14 @@ function RowDetails({ row, bestScore, onExplain }: Pick<MemoryRowProps, 'row' | 
 }
 
 /** `p12` of a passage, `#12` of others. */
-function shownNumber({ kind, id }: SearchHit): string {
+function shownNumber({ kind, id }: Pick<SearchHit, 'kind' | 'id'>): string {
   return kind === 'passage' ? `p${id}` : `#${id}`
 }
 
-/** The kind of the passage that is shown, with a link to its turn where the row is the passage. */
-function PassageLabel({ row: { kind, session, promptNumber }, passage }: { row: SearchHit; passage: HitPassage }) {
-  const label = passage.outcome === 'failed' ? `${passage.kind}, failed` : passage.kind
-  if (kind !== 'passage')
-    return <span title="The passage that is shown, from its evidence">{`p${passage.id} ${label}`}</span>
+/** What the passage is, with a link to its turn. */
+function PassageLabel({ row: { session, promptNumber }, passage }: { row: SearchHit; passage: HitPassage }) {
+  const name = PASSAGE_LABELS[passage.kind]
+  const label = passage.outcome === 'failed' ? `${name}, failed` : name
   const turn = promptNumber > 0 ? `${promptNumber}` : ''
   return (
     <>

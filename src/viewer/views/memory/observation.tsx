@@ -1,6 +1,7 @@
 /** The panel of an observation: its content, actions, evidence, provenance and neighbours. */
 import { useRef, useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
+import type { ObservationStatus } from '../../../domain/observation.ts'
 import { MemError } from '../../../lib/errors.ts'
 import type { StreamMessage } from '../../../transport/messages.ts'
 import { AuthorChip } from '../../author.tsx'
@@ -64,9 +65,9 @@ export function ObservationPanel({ id, query, rows, onClose }: ObservationPanelP
       actions={<ObservationActions observation={observation} query={query} />}
     >
       <ObservationContent observation={observation} query={query} />
-      {hit === undefined || hit.completes ? null : (
+      {hit === undefined ? null : (
         <PanelSection title="Why it was found">
-          <ScoreTable explanation={hit.explanation} />
+          <ScoreTable hit={hit} />
         </PanelSection>
       )}
       <EvidenceSection observation={id} query={query} />
@@ -201,9 +202,7 @@ function ObservationContent({ observation, query }: ContentProps) {
         </li>
       </MemoryMeta>
       {observation.status === null || observation.status === undefined ? null : (
-        <p class={observation.status === 'open' ? 'note warn' : 'note'}>
-          {observation.status === 'open' ? 'Open problem: not solved yet.' : 'This problem was solved since.'}
-        </p>
+        <p class={observation.status === 'resolved' ? 'note' : 'note warn'}>{STATUS_NOTES[observation.status]}</p>
       )}
       <Links observation={observation} query={query} />
       {narrative === null ? null : <ProseText text={narrative} />}
@@ -235,23 +234,40 @@ function ObservationContent({ observation, query }: ContentProps) {
   )
 }
 
+const STATUS_NOTES: Record<ObservationStatus, string> = {
+  open: 'Open problem: not solved yet.',
+  untested: 'Untested: this change was never run.',
+  resolved: 'Solved or tested since.',
+}
+
 /** Linked observations in one line. */
 const MAX_LINKS = 50
 
-function Links({ observation: { supersededBy, supersedes, repeats }, query }: ContentProps) {
+function Links({ observation: { supersededBy, supersedes, amendedBy, amends, repeats }, query }: ContentProps) {
   const linkTo = (id: number) => (
     <a key={id} class="figure" href={memoryHref(query, `${id}`)}>
       #{id}
     </a>
   )
-  if (supersededBy === null && supersedes.length === 0 && repeats.length === 0) return null
+  const lists = [
+    ['Amended by', amendedBy],
+    ['Supersedes', supersedes],
+    ['Amends', amends],
+    ['Nearly the same as', repeats],
+  ] as const
+  if (supersededBy === null && lists.every(([, ids]) => ids.length === 0)) return null
   return (
     <ul class="memory-links stack">
       {supersededBy === null ? null : (
         <li class="note warn">Superseded by {linkTo(supersededBy)}: it is no longer valid.</li>
       )}
-      {supersedes.length === 0 ? null : <li class="note">Supersedes {supersedes.slice(0, MAX_LINKS).map(linkTo)}</li>}
-      {repeats.length === 0 ? null : <li class="note">Nearly the same as {repeats.slice(0, MAX_LINKS).map(linkTo)}</li>}
+      {lists.map(([label, ids]) =>
+        ids.length === 0 ? null : (
+          <li key={label} class="note">
+            {label} {ids.slice(0, MAX_LINKS).map(linkTo)}
+          </li>
+        ),
+      )}
     </ul>
   )
 }

@@ -1,5 +1,5 @@
 /** Passages: the panel of one with those around it in its turn, and the evidence in the panel of an observation. */
-import type { Passage } from '../../../domain/passage.ts'
+import { PASSAGE_LABELS, type Passage } from '../../../domain/passage.ts'
 import { AuthorChip } from '../../author.tsx'
 import { KindIcon } from '../../components/icon.tsx'
 import { countOf } from '../../format.tsx'
@@ -73,17 +73,6 @@ export function PassagePanel({ id, query, onClose }: PassagePanelProps) {
   )
 }
 
-const PASSAGE_LABELS: Record<Passage['kind'], string> = {
-  prompt: 'What the user wrote',
-  answer: 'What the user answered',
-  closing: 'Last message of the agent',
-  words: 'What the agent wrote',
-  report: 'Report of a subagent',
-  commit: 'A commit',
-  command: 'A command',
-  edit: 'An edit',
-  result: 'Result of a tool',
-}
 /** Prose; the others are output and code. */
 const SPOKEN: ReadonlySet<Passage['kind']> = new Set(['prompt', 'answer', 'closing', 'words', 'report'])
 

@@ -1,26 +1,23 @@
-/** The score of a search hit: the share of each ranking factor, as a bar and as a table. */
-import type { Explanation } from '../../../domain/search-query.ts'
+/** The score of a search hit: what each part adds, as a bar and as a table. */
+import { type Explanation, SCORE_WEIGHTS, type SearchHit } from '../../../domain/search-query.ts'
 import { Table } from '../../components/basics.tsx'
-import { daemonSettings, daemonSettingValue } from '../../daemon-status.ts'
-import { useObservable } from '../../observable.ts'
 import { safeLine } from '../../safe-text.ts'
 
 const FACTORS = [
-  { part: 'lexical', name: 'Words', about: 'words of the memory and of its neighbours', colour: '--accent' },
-  { part: 'semantic', name: 'Meaning', about: 'similarity of its closest fragment', colour: '--discovery' },
-  { part: 'session', name: 'Session', about: 'topic of its part of the session', colour: '--feature' },
-  { part: 'recency', name: 'Recency', about: 'age of the memory', colour: '--decision' },
-  { part: 'type', name: 'Type', about: 'how useful its type usually is', colour: '--ink-soft' },
+  { part: 'words', name: 'Words', about: 'words of the text and of its neighbours', colour: '--accent' },
+  { part: 'meaning', name: 'Meaning', about: 'similarity of its closest fragment', colour: '--discovery' },
+  { part: 'around', name: 'Around', about: 'how well its turn or part of the session matches', colour: '--feature' },
+  { part: 'recency', name: 'Recency', about: 'newest turn first', colour: '--decision' },
+  { part: 'names', name: 'Names', about: 'identifiers, paths and quoted phrases as a whole', colour: '--ink-soft' },
 ] as const
 
 /** Matched words in the table. */
 const MAX_WORDS = 20
 
-function useFactors(explanation: Explanation) {
-  useObservable(daemonSettings)
+/** The weight of its kind multiplies every part but the names. */
+function factorsOf(explanation: Explanation) {
   return FACTORS.map(({ part, name, about, colour }) => {
-    const value = daemonSettingValue(`CLAUDE_MEM_SEARCH_${part.toUpperCase()}`)
-    const weight = typeof value === 'number' ? value : 1
+    const weight = SCORE_WEIGHTS[part] * (part === 'names' ? 1 : explanation.kind)
     const found = explanation[part]
     return { part, name, about, background: `var(${colour})`, found, weight, added: found * weight }
   })
@@ -31,7 +28,7 @@ export function ScoreBar({ explanation, best }: { explanation: Explanation; best
   const whole = Math.max(best, explanation.score, Number.EPSILON)
   return (
     <span class="track score-bar" aria-hidden="true">
-      {useFactors(explanation).map(({ part, background, added }) => (
+      {factorsOf(explanation).map(({ part, background, added }) => (
         <span key={part} style={{ background, width: `${(added / whole) * 100}%` }} />
       ))}
     </span>
@@ -41,24 +38,24 @@ export function ScoreBar({ explanation, best }: { explanation: Explanation; best
 const SCORE_COLUMNS = [
   'Factor',
   { name: 'Value', about: 'From 0 to 1, relative to the best hit of this search' },
-  { name: 'Weight', about: 'The weight in the settings' },
+  { name: 'Weight', about: 'The weight of the part, times that of the kind of text' },
   'Adds',
 ]
 
-export function ScoreTable({ explanation }: { explanation: Explanation }) {
-  const { matched, fragment, score } = explanation
+export function ScoreTable({ hit: { explanation, matched } }: { hit: SearchHit }) {
+  const { fragment, score } = explanation
   return (
     <>
       <Table class="numbers" caption="Parts of the score" columns={SCORE_COLUMNS}>
         <tbody>
-          {useFactors(explanation).map(({ part, name, about, background, found, weight, added }) => (
+          {factorsOf(explanation).map(({ part, name, about, background, found, weight, added }) => (
             <tr key={part}>
               <th scope="row" title={about}>
                 <span class="colour-key" style={{ background }} />
                 {name}
               </th>
               <td>{found.toFixed(2)}</td>
-              <td>× {weight}</td>
+              <td>× {weight.toFixed(2)}</td>
               <td>{added.toFixed(2)}</td>
             </tr>
           ))}

@@ -2,8 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { OutputOf } from '../../../api/index.ts'
 import type { ContextOverrides } from '../../../api/operations/projects.ts'
-import { CONTEXT_PARTS, type ContextPart, contextPartsOf, FORMER_CONTEXT_PARTS } from '../../../domain/context-parts.ts'
-import { OBSERVATION_TYPES } from '../../../domain/observation.ts'
+import { CONTEXT_PARTS, type ContextPart } from '../../../domain/context-parts.ts'
 import { stripColors } from '../../../lib/format.ts'
 import type { SettingInfo } from '../../../settings/settings.ts'
 import type { StreamMessage } from '../../../transport/messages.ts'
@@ -11,7 +10,7 @@ import { ErrorNotice, LoadingRows, Select } from '../../components/basics.tsx'
 import { runWithToast, useBusy } from '../../components/dialog.tsx'
 import { callDaemon } from '../../connection.ts'
 import { changeSetting } from '../../daemon-status.ts'
-import { countOf, fullCount } from '../../format.tsx'
+import { fullCount } from '../../format.tsx'
 import { useLast, useProjects, useQuery, useReloadOnStream } from '../../queries.ts'
 import { safeLine, safeText } from '../../safe-text.ts'
 import { Pills } from './setting-controls.tsx'
@@ -28,17 +27,10 @@ type ContextOptions = Required<ContextOverrides>
 /** The setting of each option. */
 const OPTION_SETTINGS = {
   tokens: 'CLAUDE_MEM_CONTEXT_TOKENS',
-  observations: 'CLAUDE_MEM_CONTEXT_OBSERVATIONS',
-  summaries: 'CLAUDE_MEM_CONTEXT_SUMMARIES',
   parts: 'CLAUDE_MEM_CONTEXT_PARTS',
-  types: 'CLAUDE_MEM_CONTEXT_TYPES',
 } as const satisfies Record<keyof ContextOptions, string>
 
-const SLIDERS = [
-  { option: 'tokens', label: 'Tokens', step: 50 },
-  { option: 'observations', label: 'Observations', step: 1 },
-  { option: 'summaries', label: 'Earlier sessions', step: 1 },
-] as const
+const SLIDERS = [{ option: 'tokens', label: 'Tokens', step: 50 }] as const
 
 /** The options as they are set. */
 export function optionsFromSettings(settings: readonly SettingInfo[]): ContextOptions {
@@ -54,10 +46,7 @@ export function optionsFromSettings(settings: readonly SettingInfo[]): ContextOp
   }
   return {
     tokens: number('tokens'),
-    observations: number('observations'),
-    summaries: number('summaries'),
-    parts: contextPartsOf(some('parts', [...CONTEXT_PARTS, ...Object.keys(FORMER_CONTEXT_PARTS)])),
-    types: some('types', OBSERVATION_TYPES),
+    parts: some('parts', CONTEXT_PARTS),
   }
 }
 
@@ -134,16 +123,12 @@ export function ContextPreviewPanel({ settings }: { settings: readonly SettingIn
 }
 
 const PART_TITLES: Record<ContextPart, string> = {
-  totals: 'Size of the memory',
   pinned: 'Pinned observations',
-  goal: 'What the last session was asked',
-  state: 'Where it stopped: checks, commits, edited files',
-  next: 'Next steps and open questions',
-  decisions: 'Rules and decisions',
-  fixes: 'What was fixed and changed',
-  learned: 'What was found out',
-  places: 'Where things are',
-  earlier: 'Earlier sessions, one line each',
+  state: 'State when the last session ended: branch, commit, checks',
+  exchange: 'The last request and its report',
+  decided: 'What you decided',
+  story: 'How it got here, newest first',
+  others: 'What others of the team noted',
   more: 'How the agent can ask for more',
 }
 
@@ -181,10 +166,6 @@ function PreviewControls({ settings, options, onChange }: PreviewControlsProps) 
           titles={PART_TITLES}
           onSelect={(parts) => onChange({ parts })}
         />
-      </fieldset>
-      <fieldset class="pills wrap">
-        <legend>Types</legend>
-        <Pills choices={OBSERVATION_TYPES} selected={options.types} onSelect={(types) => onChange({ types })} />
       </fieldset>
     </div>
   )
@@ -229,42 +210,29 @@ function isContextChange(message: StreamMessage): boolean {
 }
 
 type ContextAnswer = OutputOf<'context'>
-type ContextReport = NonNullable<ContextAnswer['report']>
+type PartTokens = NonNullable<ContextAnswer['parts']>
 
-const REPORT_PARTS: readonly { part: keyof ContextReport['parts']; colour: string; name: string }[] = [
+const REPORT_PARTS: readonly { part: keyof PartTokens; colour: string; name: string }[] = [
   { part: 'pinned', colour: '--accent', name: 'pinned' },
-  { part: 'goal', colour: '--prompt', name: 'goal' },
   { part: 'state', colour: '--summary', name: 'state' },
-  { part: 'next', colour: '--live', name: 'next' },
-  { part: 'decisions', colour: '--decision', name: 'decisions' },
-  { part: 'fixes', colour: '--bugfix', name: 'fixes' },
-  { part: 'learned', colour: '--discovery', name: 'learned' },
-  { part: 'places', colour: '--refactor', name: 'places' },
-  { part: 'earlier', colour: '--prompt', name: 'earlier sessions' },
-  { part: 'totals', colour: '--live', name: 'totals' },
+  { part: 'exchange', colour: '--prompt', name: 'last exchange' },
+  { part: 'decided', colour: '--decision', name: 'decided' },
+  { part: 'story', colour: '--discovery', name: 'how it got here' },
+  { part: 'others', colour: '--refactor', name: 'others' },
   { part: 'more', colour: '--feature', name: 'how to ask' },
   { part: 'frame', colour: '--change', name: 'frame' },
-]
-
-const LEFT_OUT: readonly [keyof ContextReport['leftOut'], string][] = [
-  ['budget', 'beyond the tokens'],
-  ['rows', 'beyond the number of observations'],
-  ['repeats', 'say nothing that other lines do not say'],
-  ['superseded', 'superseded by a newer one'],
-  ['parts', 'in a part that is off'],
-  ['unread', 'too old, or of a type that is off'],
 ]
 
 /** More than any budget allows, in characters. */
 const MAX_CONTEXT_CHARS = 40_000
 
-/** The text, its cost by part, and the numbers of omitted memories. */
+/** The text and its cost by part. */
 function PreviewReport({ answer, budget }: { answer: ContextAnswer; budget: number }) {
-  const { context, tokens, report } = answer
+  const { context, tokens, parts } = answer
   const message = stripColors(answer.message)
   return (
     <div class="stack">
-      <TokenCost tokens={tokens} budget={budget} parts={report?.parts ?? {}} />
+      <TokenCost tokens={tokens} budget={budget} parts={parts ?? {}} />
       {context === '' ? (
         <p class="preview-empty sunk soft">With these options the session gets no context.</p>
       ) : (
@@ -279,7 +247,6 @@ function PreviewReport({ answer, budget }: { answer: ContextAnswer; budget: numb
           </pre>
         </section>
       )}
-      {report === null ? null : <ReportCounts report={report} />}
       <p class="note">
         <strong>Message to you:</strong> {message === '' ? 'none' : safeLine(message, 600)}
       </p>
@@ -287,7 +254,7 @@ function PreviewReport({ answer, budget }: { answer: ContextAnswer; budget: numb
   )
 }
 
-function TokenCost({ tokens, budget, parts }: { tokens: number; budget: number; parts: ContextReport['parts'] }) {
+function TokenCost({ tokens, budget, parts }: { tokens: number; budget: number; parts: PartTokens }) {
   const costs = REPORT_PARTS.map((one) => ({ ...one, cost: parts[one.part] ?? 0 })).filter(({ cost }) => cost > 0)
   const whole = Math.max(budget, tokens, 1)
   return (
@@ -308,26 +275,6 @@ function TokenCost({ tokens, budget, parts }: { tokens: number; budget: number; 
           <li key={part} title={`${fullCount(cost)} tokens`}>
             <span class="colour-key" style={{ background: `var(${colour})` }} />
             {name} <span class="figure">{fullCount(cost)}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-function ReportCounts({ report: { counts, leftOut } }: { report: ContextReport }) {
-  const missing = LEFT_OUT.filter(([reason]) => leftOut[reason] > 0)
-  return (
-    <div class="soft small">
-      <p>
-        Contains {countOf(counts.observations, 'observation')}, {fullCount(counts.pinned)} pinned,{' '}
-        {countOf(counts.statements, 'other line')}, {countOf(counts.sessions, 'earlier session')}.
-      </p>
-      <p>{missing.length === 0 ? 'Nothing of this project is left out.' : 'Left out:'}</p>
-      <ul class="preview-missing">
-        {missing.map(([reason, text]) => (
-          <li key={reason}>
-            <span class="figure">{fullCount(leftOut[reason])}</span> {text}
           </li>
         ))}
       </ul>

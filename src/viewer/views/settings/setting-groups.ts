@@ -1,6 +1,5 @@
 /** How the settings page groups, labels and filters settings. */
 import { CONTEXT_PARTS } from '../../../domain/context-parts.ts'
-import { OBSERVATION_TYPES } from '../../../domain/observation.ts'
 import { SETTING_GROUP_NAMES, SETTING_GROUPS, type SettingGroupName } from '../../../settings/rules.ts'
 import type { SettingInfo } from '../../../settings/settings.ts'
 
@@ -46,8 +45,7 @@ export function settingLabel(setting: string): { label: string; unit: string | n
 
 /** The allowed items of a list setting; null if any text is allowed. */
 export function listChoices(setting: string): readonly string[] | null {
-  if (setting === 'CLAUDE_MEM_CONTEXT_PARTS') return CONTEXT_PARTS
-  return setting === 'CLAUDE_MEM_CONTEXT_TYPES' ? OBSERVATION_TYPES : null
+  return setting === 'CLAUDE_MEM_CONTEXT_PARTS' ? CONTEXT_PARTS : null
 }
 
 /** Whether name, label, group and description together contain every word of the query. */

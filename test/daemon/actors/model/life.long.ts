@@ -245,8 +245,8 @@ describe('model.budget', () => {
     harness.clockOffset += 24 * 3_600_000
     expect(harness.budget.reason).toBeNull()
     await turn(3)
-    const [online] = await harness.store.observations({ session: 's' })
-    expect(online).toMatchObject({ model: 'claude-haiku-4-5', sources: ['t3'] })
+    const online = { model: 'claude-haiku-4-5', sources: ['t3'] }
+    expect(await harness.store.observations({ session: 's' })).toContainEqual(expect.objectContaining(online))
   })
 })
 
@@ -324,7 +324,7 @@ describe('model.novelty', () => {
     await accept(events.turnEnd('s', 'end1'))
     await place.harness.settle()
     expect(batches()).toEqual([2])
-    expect(place.server.requests[0]?.call?.messages[0]?.content).toContain('2 more tool uses left out')
+    expect(place.server.requests[0]?.call?.messages[0]?.content).toContain('2 more tool uses with nothing new')
     const outcomes = Object.fromEntries(
       (await place.events('s')).map((row) => [row.eventId, `${row.outcome}: ${row.reason}`]),
     )

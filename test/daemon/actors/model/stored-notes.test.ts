@@ -110,10 +110,55 @@ describe('stored notes', () => {
     expect((await place.harness.store.session('s'))?.generation).toBeGreaterThan(generation)
     const [batch, end] = sent.slice(-2)
     expect(batch).toContain('stored: up to #2\n')
-    expect(batch).toContain('- #2 discovery: The build needs Node 22')
+    expect(batch).toContain('- discovery #2 The build needs Node 22')
     expect(batch).not.toMatch(/Node 20|stored: #/)
     expect(batch).toContain('<user_request>\nrequest 3\n</user_request>')
     expect(end).toMatch(/^stored: #3 The cache is on disk\n/)
+  })
+})
+
+function command(id: string, line: string, isOk: boolean): MemoryEvent {
+  const base = { ...events.tool('s', id), tool: 'Bash', input: { command: line } }
+  if (isOk) return { ...base, kind: 'tool_use', response: { stdout: 'done', stderr: '' }, durationMs: 1 }
+  return { ...base, kind: 'tool_failure', error: 'Exit code 1', interrupted: false, durationMs: 1 }
+}
+
+describe('a change that was not checked', () => {
+  const change = (title: string) =>
+    `<observation from="1" status="untested"><type>change</type><title>${title}</title><files_modified><file>a.ts</file></files_modified></observation>`
+
+  test('gets the outcome of a check in a later batch, once, and is resolved by it', async () => {
+    answerBatches(change('Round totals once'), '<resolved ids="1"/>')
+    await turn(1)
+    expect(sent[1]).toContain('stored: #1 Round totals once, untested\n')
+    for (const [n, isOk] of [false, true, true].entries()) {
+      await accept(
+        events.prompt('s', `q${n}`, 'now run the tests of the cart'),
+        command(`c${n}`, 'npm test', isOk),
+        events.turnEnd('s', `f${n}`),
+      )
+      await place.harness.settle()
+      if (n === 0) {
+        expect(sent[2]).toMatch(/^check of #1: npm test failed \(tool use 1\)\n/)
+        expect((await newestFirst())[0]?.status).toBe('resolved')
+      }
+    }
+    expect(sent.slice(3).join('\n')).not.toContain('check of #')
+  })
+
+  test('is amended where one statement of it changes: both notes stay, and the newer one names the older', async () => {
+    answerBatches(
+      note('The retry limit is 3'),
+      '<observation from="1"><type>change</type><title>Raise the retry limit</title><amends id="1">limit 3 → limit 5</amends></observation>',
+    )
+    await turn(1)
+    await turn(2)
+    const current = await place.harness.store.observations({ session: 's', current: true })
+    expect(current.map(({ title, facts }) => [title, facts])).toEqual([
+      ['Raise the retry limit', ['Amends #1: limit 3 → limit 5']],
+      ['The retry limit is 3', []],
+    ])
+    expect(await place.harness.store.unlink(2, 1, 'amends')).toMatchObject({ changed: true })
   })
 })
 
@@ -195,6 +240,38 @@ describe('the answer to a summary', () => {
 })
 
 describe('the request of a turn', () => {
+  test('of a word comes with the end of the report that it answers, a longer one alone', async () => {
+    script(() => null)
+    const report = `The cart is fixed.\n\n${'More about the cart. '.repeat(60)}\n\nShall I also drop the column?`
+    await accept(events.prompt('s', 'p1', 'Fix the cart and all of its tests'), events.tool('s', 't1'), {
+      ...events.turnEnd('s', 'end1'),
+      kind: 'turn_end',
+      lastMessage: report,
+      words: [],
+      error: null,
+    })
+    await place.harness.settle()
+    await accept(events.prompt('s', 'p2', 'yes'), events.tool('s', 't2'), events.turnEnd('s', 'end2'))
+    await place.harness.settle()
+    expect(sent[0]).not.toContain("The agent's report before it")
+    expect(sent[2]).toMatch(/<last_message>\n…[^<]{0,900}Shall I also drop the column\?\n<\/last_message>/)
+    expect(sent[2]).toContain('<user_request>\nyes\n</user_request>')
+    expect(sent[2]).not.toContain('The cart is fixed.')
+  })
+
+  test('is what the user typed, without what the client added', async () => {
+    script(() => null)
+    const opened = '<ide_opened_file>The user opened the file /home/dev/shop/src/cart.ts in the IDE.</ide_opened_file>'
+    await accept(
+      events.prompt('s', 'p1', `${opened}\nFix the cart`),
+      events.tool('s', 't1'),
+      events.turnEnd('s', 'end1'),
+    )
+    await place.harness.settle()
+    expect(sent[0]).toContain('<user_request>\nFix the cart\n</user_request>')
+    expect(sent[1]).toContain('<user_request>\nFix the cart\n</user_request>')
+  })
+
   test('is that of the turn that is worked on, however far the session has gone on', async () => {
     let release: () => void = () => undefined
     const held = new Promise<void>((resolve) => {

@@ -1,0 +1,125 @@
+/**
+ * What the user decided: answers to questions and approvals of plans, from the client's own fields; and short replies to a
+ * report that ended with a question, with or without options below it. Each is quoted with its date and with what it refers to, newest first; of
+ * several about the same question the newest counts.
+ */
+import { isHandWritten, type Observation } from '../domain/observation.ts'
+import type { Passage } from '../domain/passage.ts'
+import { APPROVED } from '../reading/passages.ts'
+import { termsOf } from '../reading/terms.ts'
+import { readWords, type WordBlock } from '../reading/words.ts'
+import { type Moment, moment, momentAfter } from './moment.ts'
+import { quoteBegin } from './quote.ts'
+import type { PastTurn } from './turns.ts'
+
+export interface Choice {
+  /** Null for a note that was written by hand. */
+  turn: PastTurn | null
+  at: number
+  line: string
+  /** The words in the line, without its date. */
+  words: string
+  /** What it refers to. */
+  about: ReadonlySet<string>
+}
+
+/** A longer prompt is a request of its own. */
+const MAX_REPLY_CHARS = 200
+const MAX_ANSWER_CHARS = 240
+const MAX_QUESTION_CHARS = 200
+const MAX_OPTION_CHARS = 110
+const MAX_OPTIONS = 4
+
+export function userChoices(turns: readonly PastTurn[], now: Moment): Choice[] {
+  const previous = new Map<string, PastTurn>()
+  for (const turn of turns) previous.set(`${turn.session}\n${turn.promptNumber + 1}`, turn)
+  const found = turns.flatMap((turn) => [
+    ...turn.answers.map((answer) => answerChoice(turn, answer, now)),
+    ...replyChoice(turn, previous.get(`${turn.session}\n${turn.promptNumber}`), now),
+  ])
+  return withoutOvertaken(found.sort((a, b) => b.at - a.at))
+}
+
+/** `text`: the answer, and on a second line what was not chosen. */
+function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Moment): Choice {
+  const [answer = '', other = ''] = text.split('\n')
+  const others = other === '' ? '' : ` (${quoteBegin(other, MAX_OPTION_CHARS)})`
+  const asked = subject === null ? '' : `; asked: ${quoteBegin(subject, MAX_QUESTION_CHARS)}`
+  const choice = `chose ${quoteBegin(answer, MAX_ANSWER_CHARS)}${others}${asked}`
+  // A plan was approved: the reading stores its heading as what was asked.
+  const isApproval = answer === APPROVED && subject !== null
+  return {
+    turn,
+    at,
+    line: `- ${moment(at, now)} ${isApproval ? `approved ${quoteBegin(subject, MAX_QUESTION_CHARS)}` : choice}`,
+    words: `${subject ?? ''} ${text}`,
+    about: termsOf(`${subject ?? ''} ${other}`),
+  }
+}
+
+function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment): Choice[] {
+  const { request, at } = turn
+  if (request === null || request.length > MAX_REPLY_CHARS || isQuestion(request) || before?.closing == null) return []
+  const asked = openEnd(before.closing.text)
+  if (asked === null) return []
+  const options = asked.options.slice(0, MAX_OPTIONS).map((option) => quoteBegin(option, MAX_OPTION_CHARS))
+  const question = `asked ${momentAfter(before.closing.at, at, now)}: ${quoteBegin(asked.question, MAX_QUESTION_CHARS)}`
+  const refers = [question, ...(options.length === 0 ? [] : [`options: ${options.join(' ')}`])]
+  return [
+    {
+      turn,
+      at,
+      line: `- ${moment(at, now)} ${quoteBegin(request, MAX_ANSWER_CHARS)}; ${refers.join('; ')}`,
+      words: [request, asked.question, ...asked.options].join('\n'),
+      about: termsOf([asked.question, ...asked.options].join(' ')),
+    },
+  ]
+}
+
+/** Blocks at the end of a report in which it may ask something. */
+const END_BLOCKS = 8
+
+/** The question with which a report ends, and the options below it; null if it asks nothing. */
+export function openEnd(report: string): { question: string; options: string[] } | null {
+  const blocks = readWords(report).slice(-END_BLOCKS)
+  const at = blocks.findLastIndex(({ kind, text }) => (kind === 'sentence' || kind === 'heading') && isQuestion(text))
+  const after = blocks.slice(at + 1)
+  const question = blocks[at]?.text
+  // What follows the question may only be its options.
+  return question === undefined || !after.every(isItem) ? null : { question, options: after.map(({ text }) => text) }
+}
+
+const isItem = ({ kind }: WordBlock): boolean => kind === 'item'
+const isQuestion = (text: string): boolean => /[?？؟]["'”’)）*_]{0,3}$/.test(text.trimEnd())
+
+/** Share of the words of a question that a newer one has, from which on it is the same question. */
+const SAME_QUESTION = 0.6
+
+function withoutOvertaken(newestFirst: readonly Choice[]): Choice[] {
+  const kept: Choice[] = []
+  for (const choice of newestFirst) {
+    const isSame = kept.some(({ about }) => choice.about.size > 2 && sharedPart(choice.about, about) >= SAME_QUESTION)
+    if (!isSame) kept.push(choice)
+  }
+  return kept
+}
+
+function sharedPart(terms: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  let shared = 0
+  for (const term of terms) if (others.has(term)) shared++
+  return shared / terms.size
+}
+
+/** Notes that were written by hand, by the user or on request by the agent. */
+export function writtenNotes(observations: readonly Observation[], now: Moment): Choice[] {
+  return observations.filter(isHandWritten).map(({ id, createdAt, saidBy, title, narrative, facts }) => ({
+    turn: null,
+    at: createdAt,
+    line: `- ${moment(createdAt, now)} #${id} noted by the ${saidBy === 'person' ? 'user' : 'agent'}: ${quoteBegin(
+      [title, narrative, ...facts].filter((part) => part !== null && part !== '').join(' '),
+      2 * MAX_ANSWER_CHARS,
+    )}`,
+    words: [title, narrative, ...facts].join('\n'),
+    about: new Set<string>(),
+  }))
+}

@@ -1,0 +1,205 @@
+/**
+ * What a session is told when it starts, under one budget: pinned notes; the state when the last session ended; the last
+ * exchange; what the user decided; how it got here; what others of the team noted; how to look up more. Each part is left
+ * out where there is nothing certain. Pure: the same memory on the same day gives the same bytes.
+ */
+import { byline, isOwn } from '../domain/authorship.ts'
+import type { ContextPart } from '../domain/context-parts.ts'
+import { CHARS_PER_TOKEN, type Observation, tokensForChars } from '../domain/observation.ts'
+import type { ContextMaterial } from '../store/port.ts'
+import { userChoices, writtenNotes } from './choices.ts'
+import { exchangeLines } from './exchange.ts'
+import { CONTEXT_CLOSE_TAG, CONTEXT_OPEN_TAG, MORE_HINT, titleLine } from './lines.ts'
+import { moment, momentAfter } from './moment.ts'
+import type { ContextOptions } from './options.ts'
+import { quote, quoteBegin } from './quote.ts'
+import { type EndState, sessionState } from './state.ts'
+import { chooseStory, type Statement, type StoryOptions } from './story.ts'
+import { hasOutcome, ownMaterial, type PastTurn, turnsOf } from './turns.ts'
+
+/** Most of the budget for each part; what a part does not use is left for the story. */
+const SHARES = { pinned: 0.15, state: 0.22, exchange: 0.32, others: 0.1 }
+
+const HEADINGS: Partial<Record<ContextPart, string>> = {
+  pinned: '## Pinned',
+  decided: '## Decided by the user',
+  story: '## How it got here',
+  others: '## Noted by others of the team',
+}
+
+const REQUEST_CHARS = 140
+const NOTE_CHARS = 400
+
+interface Section {
+  part: ContextPart | 'frame'
+  lines: readonly string[]
+}
+
+export interface StartText {
+  text: string
+  /** Null where no session of the reader is known. */
+  state: EndState | null
+  /** Tokens of each part, including the `frame` around them. */
+  parts: Partial<Record<ContextPart | 'frame', number>>
+}
+
+/** Null if nothing is known, or nothing fits into the budget. */
+export function renderStart(given: ContextMaterial, options: ContextOptions): StartText | null {
+  const { now, me = null } = options
+  const material = ownMaterial(given, me)
+  const turns = turnsOf(material)
+  const worked = turnsOfLastWork(turns, material)
+  const state = sessionState(worked, now)
+  const exchange = worked.find((turn) => turn.closing !== null) ?? worked.find(hasOutcome) ?? null
+  const chars = options.tokens * CHARS_PER_TOKEN
+  const page = new Page(chars, options.parts)
+  const frame = [CONTEXT_OPEN_TAG, titleLine(material.project), CONTEXT_CLOSE_TAG]
+  if (!page.reserve(frame) || (page.shows('more') && !page.reserve(['', MORE_HINT]))) return null
+  page.add(
+    'pinned',
+    [...material.pinned, ...others(given.pinned, me)].map((note) => `- ${noteText(note, options)}`),
+    chars * SHARES.pinned,
+  )
+  if (state !== null) {
+    page.add(
+      'state',
+      state.lines.map((line) => `- ${line}`),
+      chars * SHARES.state,
+      `## State when the last session ended (${moment(state.at, now)})`,
+    )
+  }
+  if (exchange !== null) page.add('exchange', exchangeLines(exchange, now), chars * SHARES.exchange, '## Last exchange')
+  page.add(
+    'others',
+    others(given.observations, me).map((note) => `- ${noteText(note, options)}`),
+    chars * SHARES.others,
+  )
+  const choices = page.shows('decided') ? [...writtenNotes(material.observations, now), ...userChoices(turns, now)] : []
+  const told = page.shows('story') ? turns : []
+  const story = chooseStory(told, choices, { ...storyOptions(page, now), chars: page.left - HEADINGS_CHARS })
+  page.add(
+    'decided',
+    story.decisions.sort((a, b) => b.at - a.at).map(({ line }) => line),
+    chars,
+  )
+  page.add('story', storyLines(story.turns, page, now), chars)
+  if (page.isEmpty) return null
+  return page.finish(frame, state)
+}
+
+function others(observations: readonly Observation[], me: string | null): Observation[] {
+  return observations.filter((one) => !isOwn(one, me))
+}
+
+/** `#12 “title: what it says”`, with its author where that is somebody else. */
+function noteText(note: Observation, { now, me = null }: ContextOptions): string {
+  const said = [note.title, note.narrative, ...note.facts].filter((part) => part !== null && part !== '')
+  const by = isOwn(note, me) ? moment(note.createdAt, now) : byline(note, note.createdAt, now)
+  return `#${note.id} ${quoteBegin(said.join(': '), NOTE_CHARS)} (${by})`
+}
+
+/** The turns of the newest session that did any work; of the newest one where none did. */
+function turnsOfLastWork(turns: readonly PastTurn[], { idle }: ContextMaterial): PastTurn[] {
+  const isIdle = new Set(idle)
+  const session = (turns.find((turn) => !isIdle.has(turn.session)) ?? turns[0])?.session
+  return turns.filter((turn) => turn.session === session)
+}
+
+/** Characters that a quotation takes beside its words, with the number of its note. */
+const quotationChars = (note: number | null): number => 3 + (note === null ? 0 : `#${note} `.length)
+
+/** The headings of both parts with the empty lines above them, and the days of some lines of the story. */
+const HEADINGS_CHARS = 140
+
+function storyOptions(page: Page, now: number): Omit<StoryOptions, 'chars'> {
+  return { told: page.lines, head: (turn) => headOf(turn, '', now, turn.at), overhead: quotationChars }
+}
+
+/** `above`: where the request may be quoted already. `since`: time of the line before, whose day needs no mention. */
+function headOf({ at, request }: PastTurn, above: string, now: number, since = 0): string {
+  const quoted = request === null ? '' : quoteBegin(request, REQUEST_CHARS)
+  const isAbove = quoted !== '' && above.includes(quoted)
+  return `- ${momentAfter(at, since, now)}${isAbove ? ' (request above)' : quoted === '' ? '' : ` ${quoted}`}`
+}
+
+function storyLines(story: ReadonlyMap<PastTurn, Statement[]>, page: Page, now: number): string[] {
+  const above = page.lines.join('\n')
+  let since = 0
+  return [...story].map(([turn, statements]) => {
+    const head = headOf(turn, above, now, since)
+    since = turn.at
+    const said = statementsText(statements.filter(({ text }) => text !== ''))
+    return said === '' ? head : `${head}\n  ${said}`
+  })
+}
+
+/** The statements of a note follow its number. */
+function statementsText(statements: readonly Statement[]): string {
+  return statements
+    .map(({ note, text }, i) => `${note !== null && statements[i - 1]?.note !== note ? `#${note} ` : ''}${quote(text)}`)
+    .join(' ')
+}
+
+/** The text while it is put together. */
+class Page {
+  readonly #parts: readonly ContextPart[]
+  readonly #sections: Section[] = []
+  #left: number
+
+  constructor(chars: number, parts: readonly ContextPart[]) {
+    this.#left = chars
+    this.#parts = parts
+  }
+
+  get left(): number {
+    return this.#left
+  }
+  get lines(): string[] {
+    return this.#sections.flatMap(({ lines }) => lines)
+  }
+  get isEmpty(): boolean {
+    return this.#sections.length === 0
+  }
+  shows(part: ContextPart): boolean {
+    return this.#parts.includes(part)
+  }
+
+  /** Keeps room for lines that are always there; false if there is none. */
+  reserve(lines: readonly string[]): boolean {
+    this.#left -= charsOf(lines)
+    return this.#left >= 0
+  }
+
+  /** Whole lines in their order, up to `most` characters. */
+  add(part: ContextPart, lines: readonly string[], most: number, heading = HEADINGS[part] ?? ''): void {
+    const room = Math.min(most, this.#left) - heading.length - 2
+    let chars = 0
+    const fits = lines.findIndex((line) => {
+      chars += line.length + 1
+      return chars > room
+    })
+    const taken = fits === -1 ? lines : lines.slice(0, fits)
+    if (!this.shows(part) || taken.length === 0) return
+    const section = ['', heading, ...taken]
+    this.#left -= charsOf(section)
+    this.#sections.push({ part, lines: section })
+  }
+
+  finish(frame: readonly string[], state: EndState | null): StartText {
+    const order = (part: Section['part']) => this.#parts.indexOf(part as ContextPart)
+    const sections = this.#sections.toSorted((a, b) => order(a.part) - order(b.part))
+    const more: Section[] = this.shows('more') ? [{ part: 'more', lines: ['', MORE_HINT] }] : []
+    const all = [...sections, ...more]
+    const [open = '', title = '', close = ''] = frame
+    const parts = Object.fromEntries(all.map(({ part, lines }) => [part, tokensForChars(charsOf(lines))]))
+    return {
+      text: [open, title, ...all.flatMap(({ lines }) => lines), close].join('\n'),
+      state,
+      parts: { frame: tokensForChars(charsOf(frame)), ...parts },
+    }
+  }
+}
+
+function charsOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0)
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { notifiedReport, withoutBoilerplate } from '../../src/reading/prompt.ts'
+
+test.each([
+  ['Fix it', 'Fix it'],
+  ['<ide_selection>lines 1 to 2 of a.ts</ide_selection>\nFix it', 'Fix it'],
+  ['Fix it\n<system-reminder>The date is\n2026</system-reminder>', 'Fix it'],
+  ['<claude-mem-context>old memory</claude-mem-context>Fix it', 'Fix it'],
+  [
+    '<command-message>review is running</command-message>\n<command-name>/review</command-name>\n<command-args>12 --fast</command-args>',
+    '/review 12 --fast',
+  ],
+  [
+    '<command-name>/exit</command-name>\n <command-message>exit</command-message>\n <command-args></command-args>',
+    '/exit',
+  ],
+  ['<command-name>review</command-name>', '/review'],
+  ['<bash-input>git pull</bash-input>', '! git pull'],
+  ['<local-command-stdout>Bye</local-command-stdout>', ''],
+  ['<local-command-caveat>Caveat: …</local-command-caveat>', ''],
+  ['<user_query>\nFix it\n</user_query>', 'Fix it'],
+  ['<task-notification><result>x</result></task-notification>', ''],
+])('%j is %j', (prompt, words) => expect(withoutBoilerplate(prompt)).toBe(words))
+
+test('what the user wrote about tags and markup is theirs', () => {
+  for (const text of [
+    'What does <system-reminder> mean?',
+    'a < b and <div>c</div>',
+    'why </system-reminder>',
+    'Caveat: do not touch a.ts',
+  ]) {
+    expect(withoutBoilerplate(text)).toBe(text)
+  }
+})
+
+test('a tag that is never closed is looked for once', () => {
+  const text = '<system-reminder>'.repeat(20_000)
+  expect(withoutBoilerplate(text)).toBe(text)
+})
+
+test('a notification without a report has none', () => {
+  expect(notifiedReport('<task-notification>x</task-notification>')).toBe('')
+  expect(notifiedReport('see <task-notification><result>x</result></task-notification>')).toBe(null)
+})
