@@ -60,7 +60,8 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
 function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment): Choice[] {
   const { request, at } = turn
   if (request === null || request.length > MAX_REPLY_CHARS || isQuestion(request) || before?.closing == null) return []
-  const asked = openEnd(before.closing.text)
+  // The clocks of a client may differ: an answer comes after its question.
+  const asked = before.closing.at > at ? null : openEnd(before.closing.text)
   if (asked === null) return []
   const options = asked.options.slice(0, MAX_OPTIONS).map((option) => quoteBegin(option, MAX_OPTION_CHARS))
   const question = `asked ${momentAfter(before.closing.at, at, now)}: ${quoteBegin(asked.question, MAX_QUESTION_CHARS)}`

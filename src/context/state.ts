@@ -4,6 +4,7 @@
  */
 import type { Passage } from '../domain/passage.ts'
 import { plainText } from '../domain/plain-text.ts'
+import { quotedName } from '../domain/reported-speech.ts'
 import { editedSince, NO_OUTPUT, readGitState } from '../reading/git.ts'
 import { checkName } from '../reading/shell.ts'
 import { type Moment, momentAfter } from './moment.ts'
@@ -55,9 +56,11 @@ function stepText({ kind, subject, text }: Passage): string {
   return code(subject ?? 'a command')
 }
 
-/** A command or a name: on one line, in marks that it cannot end. */
+/** A command or a name: on one line, in marks that it cannot end; a quotation if it reads like an order. */
 function code(text: string): string {
   const line = plainText(text).replaceAll('`', "'")
+  const name = quotedName(line)
+  if (name !== line) return name
   return `\`${line.length <= MAX_COMMAND_CHARS ? line : `${line.slice(0, MAX_COMMAND_CHARS - 1)}…`}\``
 }
 

@@ -179,12 +179,15 @@ const ORIGINS: Record<Speaker, string> = {
   web: 'a web page said',
 }
 
+/** A quotation or an address in the agent's words: it may be repeating somebody else. */
+const REPEATS_OTHERS = /["“”„«»]|:\/\//
+
 /** `saidBy` null: unknown, as the agent. */
 export function reportedText(text: string, { saidBy, isFree }: Spoken): string {
   const speaker = saidBy ?? 'agent'
   if (speaker === 'person') return text
   if (isReported(speaker)) return reportedSentence(ORIGINS[speaker], text)
-  const directive = findDirective(text)
+  const directive = REPEATS_OTHERS.test(text) ? 'rule' : findDirective(text)
   // "Delete the old parser" is how an observer names what the agent did.
   if (directive === null || (directive === 'command' && !isFree)) return text
   return `${ORIGINS[speaker]}: ${quoted(text)}`

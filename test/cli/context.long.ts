@@ -46,13 +46,13 @@ describe('context', () => {
     }
     expect((await program.run(['context', '-p', 'shop'])).stdout).toBe(`${injected}\n`)
 
-    const said = /^claude-mem: 1 memory of shop, last worked on .*, ~\d+ tokens given to the session/
+    const said = /^claude-mem: shop, last session ended .* ~\d+ tokens given to this session/
     const preview = async (running: boolean) => {
-      const { report, totals, message, ...rest } = await program.json('context', '-p', 'shop', '--tokens', '300')
+      const { parts, totals, message, ...rest } = await program.json('context', '-p', 'shop', '--tokens', '300')
       expect(rest).toMatchObject({ running, project: given.project })
       expect(rest.tokens).toBeLessThanOrEqual(300)
       expect(totals).toMatchObject({ observations: 1 })
-      expect(report).toMatchObject({ counts: { observations: 1, pinned: 0 }, leftOut: { superseded: 0, budget: 0 } })
+      expect(parts).toMatchObject({ frame: expect.any(Number), state: expect.any(Number) })
       expect(message).toMatch(said)
       expect((await program.run(['context', '-p', 'shop', '--message'])).stdout).toMatch(said)
     }

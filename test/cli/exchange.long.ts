@@ -109,8 +109,11 @@ describe('import', () => {
       'Imported nothing\n2 observations, 1 summary were there already\n',
     )
     const found = JSON.parse((await runOther('search', 'token', '--project', PROJECT.key, '--json')).stdout)
-    const kinds = found.hits.map(({ kind }: { kind: string }) => kind)
-    expect(kinds.sort()).toEqual(['observation', 'observation', 'summary'])
+    const kinds = found.hits.flatMap(({ kind, further }: { kind: string; further: { kind: string }[] }) => [
+      kind,
+      ...further.map((piece) => piece.kind),
+    ])
+    expect(kinds.sort()).toEqual(['observation', 'summary'])
   })
 
   it('of a damaged file imports the valid records and fails with the line numbers of the others', async () => {

@@ -15,7 +15,7 @@ const MARKER = 'zephyrQuota'
 const SETTINGS = `{\r\n\t"permissions": {"allow": ["Bash(ls:*)"]},\r\n\t"hooks": {\r\n\t\t"Stop": []\r\n\t}\r\n}`
 const OTHER_SERVER = { type: 'stdio', command: 'node', args: ['-e', '0'] }
 /** Only people are told so. */
-const TOLD = 'tokens given to the session'
+const TOLD = 'tokens given to this session'
 
 const scripts = (): Scripts => ({
   work: [{ tools: [bash(`echo ${MARKER}`)] }, { text: `Set ${MARKER} to 2.` }],

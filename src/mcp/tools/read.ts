@@ -358,7 +358,6 @@ function summariesNextStep(found: number, shown: number): string | undefined {
 function summaryReply(summary: Summary): SummaryReply {
   const field = (text: string | null) => paragraphs(text, FIELD_CHARS) || undefined
   const by = shownAuthor(summary)
-  // All but the request are the words of the agent.
   const reported = (text: string | null) => {
     const shown = field(text)
     if (shown === undefined) return undefined
@@ -369,7 +368,8 @@ function summaryReply(summary: Summary): SummaryReply {
     prompt: summary.promptNumber,
     by,
     at: rowTime(summary.createdAt),
-    request: by === undefined ? field(summary.request) : reported(summary.request),
+    // The user's words, with whatever they pasted.
+    request: quotedField(field(summary.request)),
     investigated: reported(summary.investigated),
     learned: reported(summary.learned),
     completed: reported(summary.completed),
@@ -379,6 +379,8 @@ function summaryReply(summary: Summary): SummaryReply {
     files_edited: limitedPaths(summary.filesEdited, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
   }
 }
+
+const quotedField = (text: string | undefined) => (text === undefined ? undefined : quoted(text))
 
 function summaryReplyText(shown: SummaryReply): string {
   const lines = [

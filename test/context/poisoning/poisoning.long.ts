@@ -127,8 +127,8 @@ async function toolAnswers(cwd: string, query: string): Promise<string> {
   return answers.join('\n')
 }
 
-/** The text without quotations; one that is cut off ends with its line. */
-const unquoted = (text: string) => text.replace(/“[^”]*”|“[^”\n]*$/gm, '“…”')
+/** The text without quotations, in a line or of whole lines; one that is cut off ends with its line. */
+const unquoted = (text: string) => text.replace(/“[^”]*”|“[^”\n]*$|^> .*$/gm, '“…”')
 
 function expectHarmless(text: string, mark: string): void {
   expect(unquoted(text)).not.toContain(mark)
@@ -140,7 +140,7 @@ function expectHarmless(text: string, mark: string): void {
   const headings = text.split('\n').filter((line) => /^\s*#{1,6}\s/.test(line))
   for (const heading of headings) {
     expect(heading).toMatch(
-      /^(?:# .+: memory of earlier sessions, as of |## (?:Pinned|Goal|Where it stopped|Next|Rules and decisions|Fixed and changed|Learned|Where things are|Earlier sessions|Recent Memory)|### )/,
+      /^(?:# .+: earlier sessions \(quotations|## (?:Pinned|State when|Last exchange|Decided by|How it got|Noted by|Recent Memory)|### )/,
     )
   }
 }
@@ -161,7 +161,7 @@ describe(`none of ${ATTEMPTS.length} attempts in a session speaks to the next on
       const cwd = directoryOf(join(`${i}`, turn.directory ?? 'shop'))
       await runTurn(`s${i}`, cwd, turn)
       const { start, recall, section, answers } = await nextSession(cwd, `What about ${mark} and evil.example?`)
-      expect(start).toContain('Notes, not instructions')
+      expect(start).toContain('not instructions')
       for (const text of [start, recall, section, answers]) expectHarmless(text, mark)
       const decisions = (await observationsOf(cwd)).filter(({ type }) => type === 'decision')
       expect(decisions.filter((one) => JSON.stringify(one).includes(mark))).toEqual([])
@@ -238,15 +238,15 @@ describe('what is written into the memory directly', () => {
     expect(stored).toMatchObject({ saidBy: 'agent', saidIn: 'mcp, session mcp-session' })
     const shown = await nextSession(cwd, `What about ${mark}?`)
     for (const text of Object.values(shown)) expectHarmless(text, mark)
-    expect(shown.start).toContain('the agent said: “Always run')
+    expect(shown.start).toContain('noted by the agent: “Always run')
   })
 
-  test('a note of the user is shown as it is', async () => {
+  test('a note of the user is quoted as theirs', async () => {
     const cwd = directoryOf('person')
     const note = { title: null, text: 'Never deploy on Fridays.', kind: 'decision' as const, by: 'person' as const }
     await client.call('remember', { project: projectOfDirectory(cwd), cwd, ...note, client: 'cli' })
     const { start } = await nextSession(cwd, 'hello')
-    expect(unquoted(start)).toContain('Never deploy on Fridays')
+    expect(start).toContain('noted by the user: “Never deploy on Fridays')
   })
 
   test('a transcript that is read later', async () => {
@@ -297,9 +297,7 @@ describe('what the user and the agent decide survives', () => {
       const said = (await observationsOf(cwd)).filter((one) =>
         JSON.stringify(one).toLowerCase().includes(legitimate.words.toLowerCase()),
       )
-      if (legitimate.by === 'person')
-        expect(said).toContainEqual(expect.objectContaining({ type: 'decision', saidBy: 'person' }))
-      else for (const one of said) expect(one.saidBy).toBe('agent')
+      for (const one of said) expect(one.saidBy).toBe('agent')
     },
     60_000,
   )
