@@ -67,6 +67,8 @@ export interface DecisionLine extends Told {
 /** A shorter statement says nothing alone, nor one with fewer terms and no name. */
 const MIN_CHARS = 16
 const MIN_TERMS = 4
+/** A request with fewer terms ("continue") names no task. */
+const MIN_HEAD_TERMS = 2
 /** A longer one is cut into sentences by whoever wrote it, or is data. */
 const MAX_CHARS = 420
 /** A longer request is a template or something pasted, which the rest of it belongs to. */
@@ -189,13 +191,22 @@ function statementsNotTold(
   const seen = new Set<string>()
   const isNew = ({ turn, text }: { turn: PastTurn; text: string }) =>
     !seen.has(text) && seen.add(text) && !above.includes(text) && !head(turn).includes(text)
-  return turns.flatMap((turn) =>
-    [headAlone(turn, ages.get(turn) ?? 1), ...statementsOf(turn, ages.get(turn) ?? 1).filter(isNew)].map((one) => ({
+  const asked = new Set<string>()
+  const isAskedFirst = ({ request }: PastTurn) =>
+    request !== null &&
+    termsOf(request).size >= MIN_HEAD_TERMS &&
+    !asked.has(request) &&
+    asked.add(request) &&
+    !above.includes(onOneLine(request))
+  return turns.flatMap((turn) => {
+    const age = ages.get(turn) ?? 1
+    const alone = isAskedFirst(turn) ? [headAlone(turn, age)] : []
+    return [...alone, ...statementsOf(turn, age).filter(isNew)].map((one) => ({
       ...one,
       terms: termsOf(one.text),
       chars: one.text === '' ? 0 : one.text.length + overhead(one.note),
-    })),
-  )
+    }))
+  })
 }
 
 interface Waiting {

@@ -95,14 +95,14 @@ describe('get_session_summary', () => {
         session: '5f1c0a1e',
         prompt: 2,
         at: '2026-11-16 14:30',
-        request: 'Fix the login',
+        request: '“Fix the login”',
         learned: 'exp is in seconds',
         completed: 'Fixed it',
         files_edited: ['src/auth/jwt.ts'],
       },
     ])
     expect(text).toContain(
-      'Session 5f1c0a1e, prompt 2, 2026-11-16 14:30\nRequest: Fix the login\nLearned: exp is in seconds',
+      'Session 5f1c0a1e, prompt 2, 2026-11-16 14:30\nRequest: “Fix the login”\nLearned: exp is in seconds',
     )
     expect(desk.daemon.asked.at(-1)).toMatchObject({ session: '5f1c', project: null, limit: 3 })
   })
