@@ -8,7 +8,7 @@
  * of it. So the budget is filled with what says most, repetition pays nothing, and many independent tasks are each named
  * before one of them is told at length. What is chosen is told by turn, newest first, in the words and order it was said.
  *
- * The constants were chosen by leaving out one of six sessions and two histories at a time (docs/context.md has the spread).
+ * docs/context.md says how the constants were chosen, and which of them by hand.
  */
 import { CHARS_PER_TOKEN, type Observation } from '../domain/observation.ts'
 import { commitsOf } from '../reading/git.ts'
@@ -189,8 +189,8 @@ function statementsNotTold(
 ): Statement[] {
   const above = told.join('\n')
   const seen = new Set<string>()
-  const isNew = ({ turn, text }: { turn: PastTurn; text: string }) =>
-    !seen.has(text) && seen.add(text) && !above.includes(text) && !head(turn).includes(text)
+  const isNew = (text: string, line: string) =>
+    !seen.has(text) && seen.add(text) && !above.includes(text) && !line.includes(text)
   const asked = new Set<string>()
   const isAskedFirst = ({ request }: PastTurn) =>
     request !== null &&
@@ -201,7 +201,8 @@ function statementsNotTold(
   return turns.flatMap((turn) => {
     const age = ages.get(turn) ?? 1
     const alone = isAskedFirst(turn) ? [headAlone(turn, age)] : []
-    return [...alone, ...statementsOf(turn, age).filter(isNew)].map((one) => ({
+    const line = head(turn)
+    return [...alone, ...statementsOf(turn, age).filter(({ text }) => isNew(text, line))].map((one) => ({
       ...one,
       terms: termsOf(one.text),
       chars: one.text === '' ? 0 : one.text.length + overhead(one.note),
