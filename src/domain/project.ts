@@ -93,6 +93,16 @@ export function projectKeyPath(key: string): string | null {
   return /^(?:git|dir):(.+)$/s.exec(key)?.[1] ?? null
 }
 
+/**
+ * Whether a session that changes its directory stays in its project: outside of repositories, a directory below the project's own
+ * belongs to it. Not below the home directory, where clients are started that then enter a project.
+ */
+export function staysInProject(from: Project, to: Project): boolean {
+  if (!from.key.startsWith('dir:') || !to.key.startsWith('dir:')) return false
+  const [root, directory] = [projectKeyPath(from.key) ?? '', projectKeyPath(to.key) ?? '']
+  return root !== homedir() && nodePath.dirname(root) !== root && isAtOrBelow(directory, root)
+}
+
 /** The main working tree that a key names. The path in the key if that is a bare repository. */
 export function projectWorkingTree(key: string, path: typeof nodePath = nodePath): string | null {
   const place = projectKeyPath(key)

@@ -1,4 +1,5 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join, posix, resolve, win32 } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -9,6 +10,7 @@ import {
   projectOfDirectory,
   projectWorkingTree,
   resolveGivenPath,
+  staysInProject,
   workingTreeRoot,
 } from '../../src/domain/project.ts'
 import { temporaryDirectory } from '../support/directories.ts'
@@ -272,5 +274,23 @@ describe('projectWorkingTree', () => {
   it('is null for a key without a path', () => {
     for (const key of ['import:shop', 'shop', 'git:', ''])
       expect([projectKeyPath(key), projectWorkingTree(key)]).toEqual([null, null])
+  })
+})
+
+describe('a session that changes its directory', () => {
+  const at = (key: string) => ({ key, name: 'any' })
+
+  it('stays in its project below a directory outside of repositories', () => {
+    expect(staysInProject(at('dir:/work/shop'), at('dir:/work/shop/app/client'))).toBe(true)
+    expect(staysInProject(at('dir:C:\\work\\shop'), at('dir:C:\\work\\shop\\app'))).toBe(true)
+  })
+
+  it('leaves it for a sibling, a parent, a repository, and below the home directory', () => {
+    expect(staysInProject(at('dir:/work/shop'), at('dir:/work/shopping'))).toBe(false)
+    expect(staysInProject(at('dir:/work/shop'), at('dir:/work'))).toBe(false)
+    expect(staysInProject(at('dir:/work/shop'), at('git:/work/shop/lib/.git'))).toBe(false)
+    expect(staysInProject(at('git:/work/shop/.git'), at('dir:/work/shop/lib'))).toBe(false)
+    expect(staysInProject(at(`dir:${homedir()}`), at(`dir:${join(homedir(), 'notes')}`))).toBe(false)
+    expect(staysInProject(at('dir:/'), at('dir:/work'))).toBe(false)
   })
 })

@@ -6,6 +6,7 @@ import { stateName, writeSnapshot } from '../../../machines/session/snapshot.ts'
 import type { Change, Policy, SessionContext, SessionInput } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
+import { staysInProject } from '../../domain/project.ts'
 import { withSpeaker } from '../../domain/speaker.ts'
 import type { CompactAnswer, ObserveAnswer, SummarizeAnswer } from '../../observer/port.ts'
 import { type Commit, type CommitParts, contentHash, type EventOutcome, type SessionState } from '../../store/commit.ts'
@@ -40,9 +41,11 @@ export function detailsOf({ project, client, cwd, transcriptPath, heardAt }: Ses
   return { project, client, cwd, transcriptPath, heardAt }
 }
 
-/** An event time is at most `now`: a client's clock may be ahead. */
-export function detailsOfEvent(event: MemoryEvent, now: number): SessionDetails {
-  return detailsOf({ ...event, heardAt: Math.min(event.at, now) })
+/** `before`: null for the first event of a session. An event time is at most `now`: a client's clock may be ahead. */
+export function detailsOfEvent(event: MemoryEvent, now: number, before: SessionDetails | null): SessionDetails {
+  const stays = before !== null && staysInProject(before.project, event.project)
+  const project = stays ? before.project : event.project
+  return detailsOf({ ...event, project, heardAt: Math.min(event.at, now) })
 }
 
 export function inputOf(event: MemoryEvent): SessionInput {

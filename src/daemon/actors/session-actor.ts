@@ -200,7 +200,7 @@ export class SessionActor {
       if (record === undefined || record.event.id !== event.id) continue
       record.receivedAt = receivedAt
       parts.released.push(event.id)
-      details = detailsOfEvent(event, at)
+      details = detailsOfEvent(event, at, details)
     }
     return details
   }
@@ -306,7 +306,7 @@ export class SessionActor {
           continue
         }
         seen.add(delivery.event.id)
-        details = detailsOfEvent(delivery.event, at)
+        details = detailsOfEvent(delivery.event, at, details)
       }
       this.#decide(awake, parts, delivery, at, details.heardAt)
     }
@@ -370,7 +370,7 @@ export class SessionActor {
     if (row === null) {
       const first = items.find((item) => item.delivery.kind === 'event')?.delivery
       if (first?.kind !== 'event') throw sessionNotFound(this.session)
-      this.#awake = this.#start(null, 0, detailsOfEvent(first.event, this.#host.now()))
+      this.#awake = this.#start(null, 0, detailsOfEvent(first.event, this.#host.now(), null))
       return this.#awake
     }
     this.#quarantine = row.quarantine

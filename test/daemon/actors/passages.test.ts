@@ -237,3 +237,14 @@ test('passages.ofATurnThatWasForgottenDoNotComeBackWithItsNextBatch', async () =
   const of = new Set((await h.store.passagesOfTurn('s', 1)).map(({ eventId }) => eventId))
   expect(of).toEqual(new Set(['s-b', 's-z']))
 })
+
+test('passages.stayInTheProjectOfASessionThatEntersAFolderOfIt', async () => {
+  const shop = { key: 'dir:/work/shop', name: 'shop' }
+  const client = { key: 'dir:/work/shop/app/client', name: 'client' }
+  const inside = turn('s').map((event, i) => ({ ...event, project: i === 0 ? shop : client }))
+  await accept(...inside)
+  await h.settle()
+  expect((await h.store.session('s'))?.project).toEqual(shop)
+  const found = await h.store.newestPassages({ project: shop.key, kinds: ['closing'], limit: 9 })
+  expect(found.map(({ text }) => text)).toEqual([CLOSING])
+})
