@@ -36,6 +36,8 @@ const BENCHMARKS = {
     'whether the memory of a session answers questions about it, compared with its raw transcript: --sessions DIR',
   asof: 'whether the memory of a project tells what is true now, beside a naive start: --histories DIR [--dump DIR]',
   next: 'how many of the paths and names that the next session uses its start has, beside a naive start: --histories DIR',
+  constants:
+    'what the constants of the start are worth on a set that they were not chosen on: --starts DIR [--settings 120]',
   rows: 'sheets to judge what a session gets at its start, and pairs of two versions: --sessions DIR --histories DIR --out DIR',
   retrieval: 'whether the search finds what answers a question: --data FILE (LoCoMo format), --code',
   tokens: 'cost of the observer with a model: tokens per observation and tool use, facts that reach the model',

@@ -1,7 +1,8 @@
 /** The last exchange: the request, of a long report its beginning and its end. */
 import { type Moment, moment } from './moment.ts'
 import { quoteBegin, quoteEnds, quoteLines } from './quote.ts'
-import type { PastTurn } from './turns.ts'
+import { stepText } from './state.ts'
+import { hasOutcome, type PastTurn } from './turns.ts'
 
 /** A longer request contains something pasted; what is asked stands before or after it. */
 const MAX_REQUEST_CHARS = 700
@@ -12,16 +13,44 @@ const BEGIN_CHARS = 800
 const END_CHARS = 800
 const MAX_LINE_CHARS = 500
 
-export function exchangeLines(turn: PastTurn, now: Moment): string[] {
-  const request =
-    turn.request === null ? [] : [`User, ${moment(turn.at, now)}: ${quoteEnds(turn.request, MAX_REQUEST_CHARS)}`]
-  if (turn.closing === null) return request
-  const lines = reportLines(turn.closing.text)
+/** `turns`: of the session that is continued, newest first. Without a report: what was done since the request, and the report before it. */
+export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[] {
+  const last = turns.find((turn) => turn.request !== null || hasOutcome(turn))
+  if (last === undefined) return []
+  const before = last.closing === null ? turns.find(({ closing }) => closing !== null) : undefined
+  const request = [...requestLine(last, now), ...doneLine(last, now)]
+  return before === undefined
+    ? [...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now)]
+    : [...request, 'Before it:', ...requestLine(before, now), ...reportOf(before, now)]
+}
+
+function requestLine({ request, at }: PastTurn, now: Moment): string[] {
+  return request === null ? [] : [`User, ${moment(at, now)}: ${quoteEnds(request, MAX_REQUEST_CHARS)}`]
+}
+
+function reportOf({ closing }: PastTurn, now: Moment): string[] {
+  if (closing === null) return []
+  const lines = reportLines(closing.text)
   const [only] = lines
   if (lines.length === 1 && only !== undefined) {
-    return [...request, `Agent, ${moment(turn.closing.at, now)}: ${quoteBegin(only, REPORT_CHARS)}`]
+    return [`Agent, ${moment(closing.at, now)}: ${quoteBegin(only, REPORT_CHARS)}`]
   }
-  return [...request, `Agent, ${moment(turn.closing.at, now)}:`, ...lines.map(block)]
+  return [`Agent, ${moment(closing.at, now)}:`, ...lines.map(block)]
+}
+
+const MAX_STEPS = 6
+
+/** What was done after the last report, or without one. */
+function doneLine({ closing, steps }: PastTurn, now: Moment): string[] {
+  const done = steps.filter(({ at }) => at > (closing?.at ?? 0))
+  const names = [...new Set(done.map(stepText))]
+  const last = done.at(-1)
+  // The state names the last step.
+  if (last === undefined || names.length === 1) return []
+  const shown = [...(names.length > MAX_STEPS ? ['…'] : []), ...names.slice(-MAX_STEPS)]
+  return [
+    `${closing === null ? 'No report. Done' : 'Done after this report'} until ${moment(last.at, now)}: ${shown.join(', ')}`,
+  ]
 }
 
 const block = (line: string): string => (line === CUT ? CUT : (quoteLines([line])[0] ?? ''))

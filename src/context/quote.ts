@@ -9,7 +9,12 @@ const MAX_QUOTED_CHARS = 2_000
 
 /** On one line, in quotation marks. */
 export function quote(text: string): string {
-  return `“${plainText(text.slice(0, MAX_QUOTED_CHARS)).replace(/[“”„]/g, '"')}”`
+  return `“${quotable(text)}”`
+}
+
+/** A part of a quotation. */
+export function quotable(text: string): string {
+  return plainText(text.slice(0, MAX_QUOTED_CHARS)).replace(/[“”„]/g, '"')
 }
 
 /** Cut between statements or words, with a mark where something is missing. */

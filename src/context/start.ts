@@ -12,10 +12,10 @@ import { exchangeLines } from './exchange.ts'
 import { CONTEXT_CLOSE_TAG, CONTEXT_OPEN_TAG, MORE_HINT, titleLine } from './lines.ts'
 import { moment, momentAfter } from './moment.ts'
 import type { ContextOptions } from './options.ts'
-import { quote, quoteBegin } from './quote.ts'
+import { quotable, quote, quoteBegin } from './quote.ts'
 import { type EndState, sessionState } from './state.ts'
 import { chooseStory, type Statement, type StoryOptions } from './story.ts'
-import { hasOutcome, ownMaterial, type PastTurn, turnsOf } from './turns.ts'
+import { ownMaterial, type PastTurn, repeatedTasks, turnsOf } from './turns.ts'
 
 /** Most of the budget for each part; what a part does not use is left for the story. */
 const SHARES = { pinned: 0.15, state: 0.22, exchange: 0.32, others: 0.1 }
@@ -50,7 +50,7 @@ export function renderStart(given: ContextMaterial, options: ContextOptions): St
   const turns = turnsOf(material)
   const worked = turnsOfLastWork(turns, material)
   const state = sessionState(worked, now)
-  const exchange = worked.find((turn) => turn.closing !== null) ?? worked.find(hasOutcome) ?? null
+  const exchange = exchangeLines(worked, now)
   const chars = options.tokens * CHARS_PER_TOKEN
   const page = new Page(chars, options.parts)
   const frame = [CONTEXT_OPEN_TAG, titleLine(material.project), CONTEXT_CLOSE_TAG]
@@ -61,28 +61,31 @@ export function renderStart(given: ContextMaterial, options: ContextOptions): St
     chars * SHARES.pinned,
   )
   if (state !== null) {
+    const isShort = state.isFinished && state.lines.length > 0
+    const lines = isShort ? state.lines : [state.ended, ...state.lines]
     page.add(
       'state',
-      state.lines.map((line) => `- ${line}`),
+      lines.map((line) => `- ${line}`),
       chars * SHARES.state,
-      `## State when the last session ended (${moment(state.at, now)})`,
+      `## State when the last session ended (${moment(state.at, now)}${isShort ? ', finished' : ''})`,
     )
   }
-  if (exchange !== null) page.add('exchange', exchangeLines(exchange, now), chars * SHARES.exchange, '## Last exchange')
+  page.add('exchange', exchange, chars * SHARES.exchange, '## Last exchange')
   page.add(
     'others',
     others(given.observations, me).map((note) => `- ${noteText(note, options)}`),
     chars * SHARES.others,
   )
   const choices = page.shows('decided') ? [...writtenNotes(material.observations, now), ...userChoices(turns, now)] : []
-  const told = page.shows('story') ? turns : []
+  const idle = new Set(material.idle)
+  const told = page.shows('story') ? turns.filter((turn) => !idle.has(turn.session)) : []
   const story = chooseStory(told, choices, { ...storyOptions(page, now), chars: page.left - HEADINGS_CHARS })
   page.add(
     'decided',
     story.decisions.sort((a, b) => b.at - a.at).map(({ line }) => line),
     chars,
   )
-  page.add('story', storyLines(story.turns, page, now), chars)
+  page.add('story', storyLines(story.turns, repeatedTasks(turns), page, now), chars)
   if (page.isEmpty) return null
   return page.finish(frame, state)
 }
@@ -105,40 +108,79 @@ function turnsOfLastWork(turns: readonly PastTurn[], { idle }: ContextMaterial):
   return turns.filter((turn) => turn.session === session)
 }
 
-/** Characters that a quotation takes beside its words, with the number of its note. */
-const quotationChars = (note: number | null): number => 3 + (note === null ? 0 : `#${note} `.length)
-
 /** The headings of both parts with the empty lines above them, and the days of some lines of the story. */
 const HEADINGS_CHARS = 140
 
 function storyOptions(page: Page, now: number): Omit<StoryOptions, 'chars'> {
-  return { told: page.lines, head: (turn) => headOf(turn, '', now, turn.at), overhead: quotationChars }
+  return { told: page.lines, head: (turn) => headOf(turn, [], '', now, turn.at) }
 }
 
-/** `above`: where the request may be quoted already. `since`: time of the line before, whose day needs no mention. */
-function headOf({ at, request }: PastTurn, above: string, now: number, since = 0): string {
+/**
+ * `more`: statements of the request that its beginning does not have. `above`: where the request may be quoted already.
+ * `since`: time of the line before, whose day needs no mention.
+ */
+function headOf(turn: PastTurn, more: readonly Statement[], above: string, now: number, since = 0): string {
+  const { at, request } = turn
   const quoted = request === null ? '' : quoteBegin(request, REQUEST_CHARS)
-  const isAbove = quoted !== '' && above.includes(quoted)
-  return `- ${momentAfter(at, since, now)}${isAbove ? ' (request above)' : quoted === '' ? '' : ` ${quoted}`}`
+  const begin = quoted !== '' && above.includes(quoted) ? '(request above)' : quoted
+  return `- ${[momentAfter(at, since, now), begin, ...more.map(({ text }) => quote(text))].filter((part) => part !== '').join(' ')}`
 }
 
-function storyLines(story: ReadonlyMap<PastTurn, Statement[]>, page: Page, now: number): string[] {
-  const above = page.lines.join('\n')
+function storyLines(
+  story: ReadonlyMap<PastTurn, Statement[]>,
+  repeated: ReadonlyMap<PastTurn, readonly PastTurn[]>,
+  page: Page,
+  now: number,
+): string[] {
+  let above = page.lines.join('\n')
   let since = 0
   return [...story].map(([turn, statements]) => {
-    const head = headOf(turn, above, now, since)
+    const ofKind = (kind: Statement['kind']) => statements.filter((one) => one.kind === kind)
+    const head = headOf(turn, ofKind('request'), above, now, since)
     since = turn.at
-    const said = statementsText(statements.filter(({ text }) => text !== ''))
-    return said === '' ? head : `${head}\n  ${said}`
+    above += head
+    const lines = [
+      spokenText(statements.filter(({ kind }) => kind === 'earlier' || kind === 'report')),
+      labelled('on the way', spokenText(ofKind('words'))),
+      labelled('committed', spokenText(ofKind('commit'))),
+    ]
+    return [
+      `${head}${repeatsOf(repeated.get(turn) ?? [], now)}`,
+      ...lines.filter((line) => line !== '').map((line) => `  ${line}`),
+    ].join('\n')
   })
 }
 
-/** The statements of a note follow its number. */
-function statementsText(statements: readonly Statement[]): string {
-  return statements
-    .map(({ note, text }, i) => `${note !== null && statements[i - 1]?.note !== note ? `#${note} ` : ''}${quote(text)}`)
-    .join(' ')
+/** What a program asks in many sessions is one line. */
+function repeatsOf(turns: readonly PastTurn[], now: number): string {
+  const oldest = turns.at(-1)
+  return oldest === undefined
+    ? ''
+    : ` (begins like ${turns.length - 1} earlier requests since ${moment(oldest.at, now)})`
 }
+
+const labelled = (label: string, text: string): string => (text === '' ? '' : `${label}: ${text}`)
+
+/** What was said in one quotation, with marks where something is left out; the statements of a note follow its number. */
+function spokenText(statements: readonly Statement[]): string {
+  let text = ''
+  let last: Statement | undefined
+  const quotations: string[] = []
+  for (const one of statements) {
+    if (last !== undefined && last.note !== one.note) {
+      quotations.push(quotation(last.note, text))
+      text = ''
+      last = undefined
+    }
+    const join = last === undefined ? '' : one.order - last.order > 1 ? ' […] ' : one.isItem ? ' · ' : ' '
+    text += join + quotable(one.text)
+    last = one
+  }
+  if (last !== undefined) quotations.push(quotation(last.note, text))
+  return quotations.join(' ')
+}
+
+const quotation = (note: number | null, text: string): string => `${note === null ? '' : `#${note} `}“${text}”`
 
 /** The text while it is put together. */
 class Page {

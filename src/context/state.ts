@@ -6,7 +6,8 @@ import type { Passage } from '../domain/passage.ts'
 import { plainText } from '../domain/plain-text.ts'
 import { quotedName } from '../domain/reported-speech.ts'
 import { editedSince, NO_OUTPUT, readGitState } from '../reading/git.ts'
-import { checkName } from '../reading/shell.ts'
+import { readTotals } from '../reading/output.ts'
+import { checkName, commandAlone } from '../reading/shell.ts'
 import { type Moment, momentAfter } from './moment.ts'
 import { quoteBegin } from './quote.ts'
 import { endOfTurn, type PastTurn } from './turns.ts'
@@ -22,6 +23,8 @@ const MAX_TELLING_CHARS = 140
 export interface EndState {
   /** One sentence: how the session ended. */
   ended: string
+  isFinished: boolean
+  /** What is known beside that. */
   lines: string[]
   at: number
 }
@@ -32,28 +35,30 @@ export function sessionState(turns: readonly PastTurn[], now: Moment): EndState 
   if (last === undefined) return null
   const at = endOfTurn(last)
   const newest = turns.flatMap(({ steps }) => steps).sort((a, b) => b.at - a.at || b.position - a.position)
-  const ended = endOfSession(last, at, now)
   return {
-    ended,
+    ended: endOfSession(last, at, now),
+    isFinished: isFinished(last),
     at,
-    lines: [ended, ...gitLines(newest, at, now), ...checkLines(newest, at, now), ...linkLines(newest, at, now)],
+    lines: [...gitLines(newest, at, now), ...checkLines(newest, at, now), ...linkLines(newest, at, now)],
   }
 }
 
-function endOfSession({ closing, steps, request }: PastTurn, at: number, now: Moment): string {
+const isFinished = ({ closing, steps }: PastTurn): boolean => closing !== null && (steps.at(-1)?.at ?? 0) <= closing.at
+
+function endOfSession(turn: PastTurn, at: number, now: Moment): string {
+  const { steps, request } = turn
   const step = steps.at(-1)
-  if (closing !== null && (step === undefined || step.at <= closing.at))
-    return 'Finished: the last request has its closing message.'
+  if (isFinished(turn)) return 'Finished: the last request has its closing message.'
   if (step !== undefined)
     return `Cut off: no closing message after the last step, ${stepText(step)} at ${momentAfter(step.at, at, now)}.`
   if (request === null) return 'Cut off: there is no closing message.'
   return 'Cut off: the last request has no answer.'
 }
 
-function stepText({ kind, subject, text }: Passage): string {
+export function stepText({ kind, subject, text }: Passage): string {
   if (kind === 'edit' || kind === 'file') return `an edit of ${code(endOfPath(subject ?? 'a file'))}`
   if (kind === 'commit') return `the commit ${quoteBegin(text.split('\n')[0] ?? '', MAX_TELLING_CHARS)}`
-  return code(subject ?? 'a command')
+  return code(commandAlone(subject ?? 'a command'))
 }
 
 /** A command or a name: on one line, in marks that it cannot end; a quotation if it reads like an order. */
@@ -125,15 +130,20 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
     return isNewest
   })
   return runs.slice(0, MAX_CHECKS).flatMap(({ subject, outcome, text, at: ran }) => {
-    const line = (text.split('\n')[0] ?? '').replace(/^[=\s-]+|[=\s-]+$/g, '')
-    const telling =
-      line === NO_OUTPUT || line.length < MIN_TELLING_CHARS ? '' : `: ${quoteBegin(line, MAX_TELLING_CHARS)}`
+    const telling = tellingLine(text, outcome)
     // Neither the exit code nor the output says how it ended.
     if (outcome === null && telling === '') return []
     const result = outcome === 'ok' ? ' passed' : outcome === 'failed' ? ' failed' : ''
     const since = editedSince(newest, ran).length === 0 ? '' : ' (edited since)'
-    return [`${code(subject ?? '')}${result} at ${momentAfter(ran, at, now)}${since}${telling}`]
+    return [`${code(commandAlone(subject ?? ''))}${result} at ${momentAfter(ran, at, now)}${since}${telling}`]
   })
+}
+
+/** The program's own totals; of a run that failed without any its first line. */
+function tellingLine(text: string, outcome: Passage['outcome']): string {
+  const lines = text.split('\n').map((line) => line.replace(/^[=\s-]+|[=\s-]+$/g, ''))
+  const line = readTotals(lines).lines.at(-1) ?? (outcome === 'failed' ? (lines[0] ?? '') : '')
+  return line === NO_OUTPUT || line.length < MIN_TELLING_CHARS ? '' : `: ${quoteBegin(line, MAX_TELLING_CHARS)}`
 }
 
 function linkLines(newest: readonly Passage[], at: number, now: Moment): string[] {

@@ -1,124 +1,142 @@
 /**
- * How it got here: whole statements of requests, closing words and notes, chosen over all turns by what they add.
+ * How it got here: turns with what came of them, and whole statements of their closing words, chosen over all turns by what they add.
  *
  * gain = prior · Σ weight(term) · REPEATED^(times told) / tokens^COST_POWER
  *
- * The weight of a term is its rarity among all statements, three times as much for names and numbers. The prior of a statement falls with
- * the age of its turn and session. A turn that is not told yet costs its head (date and request), too, and gains the words
- * of it. So the budget is filled with what says most, repetition pays nothing, and many independent tasks are each named
- * before one of them is told at length. What is chosen is told by turn, newest first, in the words and order it was said.
+ * The weight of a term is its rarity among all statements, more for names and numbers. The prior of a statement falls with the age
+ * of its turn and session, and with the statements of its turn that are told already.
+ * A turn is never told without its outcome: whatever is chosen of a turn brings its opening with it, the date, the request and
+ * the statement that says what came of it, and pays for them. So the budget is filled with what says most, repetition pays nothing,
+ * and many independent tasks are each named before one of them is told at length.
  *
- * docs/context.md says how the constants were chosen, and which of them by hand.
+ * docs/context.md says how the constants were chosen.
  */
 import { CHARS_PER_TOKEN, type Observation } from '../domain/observation.ts'
 import { commitsOf } from '../reading/git.ts'
 import { isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
 import { readWords, type WordBlock } from '../reading/words.ts'
 import type { Choice } from './choices.ts'
-import type { PastTurn } from './turns.ts'
+import { type PastTurn, requestBegin } from './turns.ts'
 
-const STORY = {
+export const STORY = {
   /** Names and numbers compared with other words. */
-  specific: 3,
+  specific: 5,
   /** What a word is worth that is told already. */
-  repeated: 0.25,
+  repeated: 0.2,
   /** Per turn and per session before the newest. */
-  turnAge: 0.97,
+  turnAge: 0.95,
   sessionAge: 0.9,
-  costPower: 0.85,
-  /** The first statements of a report say what came of the turn. */
-  lead: 1.3,
-  leadStatements: 3,
-  /** Priors of what is no closing word; of a request that is told without what came of it. */
-  headAlone: 0.5,
-  request: 0.5,
-  commit: 1,
-  words: 0.2,
-  code: 0.5,
-  choice: 2,
+  costPower: 0.9,
+  /** Per statement of the same turn that is told already. */
+  depth: 0.95,
+  /** Priors of the first statements of a report, which say what came of the turn, and of what is no closing word. */
+  lead: 2,
+  request: 0.75,
+  commit: 0.5,
+  words: 0.3,
+  earlier: 0.5,
+  choice: 1.5,
 }
 
+/**
+ * `report`: the closing words, or a note of them; `earlier`: closing words before the client continued the turn;
+ * `words`: what the agent wrote in a turn without closing words.
+ */
+export type StatementKind = 'request' | 'earlier' | 'report' | 'words' | 'commit'
+
 /** What competes for a place in the text. */
-interface Told {
+interface Candidate {
   terms: ReadonlySet<string>
   prior: number
-  /** Characters that it takes, without the head of its turn. */
+  /** Characters that it takes, without the opening of its turn. */
   chars: number
   /** Null for what is told elsewhere than below its turn. */
   turn: PastTurn | null
 }
 
-export interface Statement extends Told {
+export interface Statement extends Candidate {
   turn: PastTurn
+  kind: StatementKind
   /** Id of the note that says it; null for what user and agent said. */
   note: number | null
   text: string
+  /** It is an item of a list or a row of a table. */
+  isItem: boolean
   /** Place in the turn. */
   order: number
 }
 
 /** What the user decided: a line of its own, beside the turns. */
-export interface DecisionLine extends Told {
+export interface DecisionLine extends Candidate {
   turn: null
   line: string
   at: number
 }
 
-/** A shorter statement says nothing alone, nor one with fewer terms and no name. */
+/** A statement with fewer terms says nothing alone, unless it names something. */
+const MIN_TERMS = 6
 const MIN_CHARS = 16
-const MIN_TERMS = 4
-/** A request with fewer terms ("continue") names no task. */
-const MIN_HEAD_TERMS = 2
-/** A longer one is cut into sentences by whoever wrote it, or is data. */
+/** A longer one is data, or should have been several. */
 const MAX_CHARS = 420
-/** A longer request is a template or something pasted, which the rest of it belongs to. */
-const MAX_REQUEST_STATEMENTS = 6
-/** Statements of a text that are compared, from the beginning and the end of the words. */
+/** Most statements of one text, half of them from its beginning and half from its end. */
 const MAX_STATEMENTS = 80
+/** A longer request is a template or something pasted. */
+const MAX_REQUEST_STATEMENTS = 4
+const LEAD_STATEMENTS = 3
 
-function statementsOf(turn: PastTurn, age: number): Omit<Statement, 'terms' | 'chars'>[] {
-  const closing = turn.notes.length > 0 || turn.closing === null ? [] : blocksOf(turn.closing.text)
-  const request = turn.request === null ? [] : blocksOf(turn.request).slice(0, MAX_REQUEST_STATEMENTS)
-  const commits = commitsOf(turn.steps).flatMap(({ title, body }) => [title, ...textsOf(body)])
-  const between = turn.notes.length > 0 ? [] : [...turn.words, ...turn.earlier].flatMap(textsOf)
-  const spoken = (text: string, prior: number) => ({ note: null, text: onOneLine(text), prior })
-  const lead = (i: number) => (i < STORY.leadStatements ? STORY.lead : 1)
-  const said = [
-    ...request.map(({ text }) => spoken(text, STORY.request)),
-    ...commits.map((text) => spoken(text, STORY.commit)),
-    ...between.map((text) => spoken(text, STORY.words)),
-    ...closing.map((block, i) => spoken(withHeading(block, closing[i - 1]), lead(i) * blockPrior(block))),
-  ].filter(({ text }) => saysSomething(text))
-  return [...turn.notes.flatMap(noteStatements), ...said]
-    .filter(({ text }) => text.length <= MAX_CHARS)
-    .map((one, order) => ({ ...one, turn, order, prior: one.prior * age }))
+type Said = Pick<Statement, 'kind' | 'note' | 'text' | 'isItem' | 'prior'>
+
+/** Everything that can be told of a turn, in its order. */
+function saidIn({ request, notes, closing, earlier, words, steps }: PastTurn): Said[] {
+  const commits = commitsOf(steps).flatMap(({ title, body }) => [...readWords(title), ...blocksOf(body)])
+  const spoken = [
+    ...earlier.flatMap((report) => blocksOf(report).map(toSaid('earlier', STORY.earlier))),
+    ...(closing === null
+      ? words.flatMap(blocksOf).map(toSaid('words', STORY.words))
+      : blocksOf(closing.text).map(toSaid('report', 1))),
+  ]
+  return [
+    ...blocksOf(request ?? '')
+      .slice(0, MAX_REQUEST_STATEMENTS)
+      .map(toSaid('request', STORY.request)),
+    ...(notes.length > 0 ? notes.flatMap(noteStatements) : spoken),
+    ...commits.map(toSaid('commit', STORY.commit)),
+  ].filter(({ note, text }) => note !== null || saysSomething(text))
 }
 
-/** A turn may be told by its date and request alone, so that each task is named. */
-function headAlone(turn: PastTurn, age: number): Omit<Statement, 'terms' | 'chars'> {
-  return { turn, note: null, text: '', order: -1, prior: STORY.headAlone * age }
-}
+const toSaid =
+  (kind: StatementKind, prior: number) =>
+  (block: WordBlock, i: number, all: readonly WordBlock[]): Said => ({
+    kind,
+    note: null,
+    text: onOneLine(withHeading(block, all[i - 1])),
+    isItem: block.kind === 'item' || block.kind === 'row',
+    prior: kind === 'report' ? prior * leadPrior(i) : prior,
+  })
+
+const leadPrior = (i: number): number => (i < LEAD_STATEMENTS ? STORY.lead : 1)
 
 /** A model has weighed what it says: each of its statements is a whole. */
-function noteStatements({ id, title, narrative, facts }: Observation): Pick<Statement, 'note' | 'text' | 'prior'>[] {
+function noteStatements({ id, title, narrative, facts }: Observation): Said[] {
   const texts = [title ?? '', ...readWords(narrative ?? '').map(({ text }) => text), ...facts]
   return texts
-    .map((text, i) => ({ note: id, text: onOneLine(text), prior: i < STORY.leadStatements ? STORY.lead : 1 }))
+    .map((text, i) => ({ kind: 'report' as const, note: id, text: onOneLine(text), isItem: true, prior: leadPrior(i) }))
     .filter(({ text }) => text !== '')
 }
 
+/** Without headings, which stand before what is below them, and code. */
 function blocksOf(text: string): WordBlock[] {
-  const blocks = readWords(text).filter(({ kind }) => kind !== 'heading')
+  const blocks = readWords(text).filter(({ kind }) => kind !== 'heading' && kind !== 'code')
   return blocks.length <= MAX_STATEMENTS
     ? blocks
     : [...blocks.slice(0, MAX_STATEMENTS / 2), ...blocks.slice(-MAX_STATEMENTS / 2)]
 }
 
-/** An announcement ends in a colon; a few common words say nothing alone. */
+/** A few common words say nothing alone, an announcement (`Now the tests:`) nothing at all, and a long line is data. */
 function saysSomething(text: string): boolean {
-  if (text.length < MIN_CHARS || /[:：]$/.test(text)) return false
+  if (text.length < MIN_CHARS || text.length > MAX_CHARS || /[:：]$/.test(text)) return false
   const terms = [...termsOf(text)]
-  return terms.length >= MIN_TERMS || terms.some(isSpecific)
+  return terms.length >= MIN_TERMS || (terms.length > 1 && terms.some(isSpecific))
 }
 
 /** A heading that is longer is not repeated. */
@@ -131,13 +149,7 @@ function withHeading({ kind, text, heading, header }: WordBlock, before: WordBlo
   return isFirst && heading.length <= MAX_HEADING_CHARS ? `${heading}: ${text}` : text
 }
 
-const textsOf = (text: string): string[] => blocksOf(text).map((block) => block.text)
-const blockPrior = ({ kind }: WordBlock): number => (kind === 'code' ? STORY.code : 1)
-
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
-
-/** Two line ends and the indentation of the second line. */
-const LINE_CHARS = 4
 
 export interface StoryOptions {
   /** Characters that may be used. */
@@ -146,12 +158,10 @@ export interface StoryOptions {
   told: readonly string[]
   /** The line that a turn begins with. */
   head: (turn: PastTurn) => string
-  /** Characters that a statement takes in its line, beside its own; `note`: its number, if it is of a note. */
-  overhead: (note: number | null) => number
 }
 
 export interface Story {
-  /** The chosen statements by turn, in the order of the turns. */
+  /** What is told of each turn, in the order of the turns, its statements in theirs. */
   turns: Map<PastTurn, Statement[]>
   decisions: DecisionLine[]
 }
@@ -159,19 +169,97 @@ export interface Story {
 /** `choices`: what the user decided in each turn. */
 export function chooseStory(turns: readonly PastTurn[], choices: readonly Choice[], options: StoryOptions): Story {
   const ages = turnAges(turns)
-  const statements = statementsNotTold(turns, ages, options)
+  const ageOf = (turn: PastTurn) => ages.get(turn) ?? 1
+  const openings = openingsOf(turns, ageOf, options)
   const decisions = choices.map(({ line, at, turn, words }): DecisionLine => {
-    const prior = STORY.choice * (turn === null ? 1 : (ages.get(turn) ?? 1))
+    const prior = STORY.choice * (turn === null ? 1 : ageOf(turn))
     return { turn: null, line, at, prior, terms: termsOf(words), chars: line.length + 1 }
   })
-  const teller = new Teller(turns, [...statements, ...decisions], options)
-  teller.tellBest()
-  const toldDecisions = decisions.filter((one) => teller.isChosen(one))
-  const toldStatements = turns.flatMap((turn): [PastTurn, Statement[]][] => {
-    const own = statements.filter((one) => one.turn === turn && teller.isChosen(one))
-    return own.length === 0 ? [] : [[turn, own]]
-  })
-  return { turns: new Map(toldStatements), decisions: toldDecisions }
+  const teller = new Teller(openings, decisions, options)
+  const chosen = teller.tellBest()
+  return {
+    turns: new Map([...openings].flatMap(([turn, opening]) => toldOf(turn, opening, chosen))),
+    decisions: decisions.filter((one) => chosen.has(one)),
+  }
+}
+
+function toldOf(turn: PastTurn, opening: Opening, chosen: ReadonlySet<Candidate>): [PastTurn, Statement[]][] {
+  const told = opening.statements.filter((one) => chosen.has(one))
+  if (told.length === 0 && !chosen.has(opening)) return []
+  const { lead } = opening
+  return [[turn, [...told, ...(lead === null ? [] : [lead])].sort((a, b) => a.order - b.order)]]
+}
+
+/** The head of a turn with the statement that says what came of it. Chosen alone, or brought by another statement of the turn. */
+interface Opening extends Candidate {
+  turn: PastTurn
+  lead: Statement | null
+  /** The others of the turn. */
+  statements: Statement[]
+}
+
+/** What is left out between two statements is marked with these. */
+const JOIN_CHARS = 5
+/** Line ends, indentation and quotation marks. */
+const OPENING_CHARS = 8
+
+/** Each statement once, by the newest turn that says it, and nothing that is told already. */
+function openingsOf(
+  turns: readonly PastTurn[],
+  ageOf: (turn: PastTurn) => number,
+  { told, head }: StoryOptions,
+): Map<PastTurn, Opening> {
+  const above = told.join('\n')
+  const seen = new Set<string>()
+  const asked = new Set<string>()
+  const openings = new Map<PastTurn, Opening>()
+  for (const turn of turns) {
+    const line = head(turn)
+    const isNew = ({ text }: Said) => !seen.has(text) && seen.add(text) && !above.includes(text) && !line.includes(text)
+    const all = saidIn(turn)
+      .filter(isNew)
+      .map((said, order) => statement(turn, said, order, ageOf(turn)))
+    const isTold = turn.request !== null && above.includes(onOneLine(turn.request))
+    if (all.length === 0 && (isTold || asked.has(requestBegin(turn)))) continue
+    asked.add(requestBegin(turn))
+    const lead = isTold ? null : leadOf(all)
+    openings.set(turn, {
+      turn,
+      lead,
+      statements: all.filter((one) => one !== lead),
+      prior: ageOf(turn),
+      terms: new Set([...termsOf(turn.request?.slice(0, line.length) ?? ''), ...(lead?.terms ?? [])]),
+      chars: line.length + (lead?.chars ?? 0) + OPENING_CHARS,
+    })
+  }
+  return openings
+}
+
+const statement = (turn: PastTurn, said: Said, order: number, age: number): Statement => ({
+  ...said,
+  turn,
+  order,
+  prior: said.prior * age,
+  terms: termsOf(said.text),
+  chars: said.text.length + JOIN_CHARS,
+})
+
+/** A longer statement tells more than what came of the turn. */
+const MAX_LEAD_CHARS = 300
+/** Statements of a report that may open its turn. */
+const LEAD_TRIED = 4
+/** "Good question." says less than this share of what the statements after it say. */
+const MIN_LEAD_SHARE = 0.4
+
+/** The first statement of the report that says enough; without a report the last words before it was cut off, or a commit. */
+function leadOf(statements: readonly Statement[]): Statement | null {
+  const ofKind = (kind: StatementKind) =>
+    statements.filter((one) => one.kind === kind && one.text.length <= MAX_LEAD_CHARS)
+  const tried = ofKind('report').slice(0, LEAD_TRIED)
+  const says = tried.map(({ terms }) => [...terms].reduce((sum, term) => sum + (isSpecific(term) ? 2 : 1), 0))
+  const most = Math.max(0, ...says)
+  const first = tried.find((_, i) => (says[i] ?? 0) >= most * MIN_LEAD_SHARE)
+  return first ?? ofKind('words').at(-1) ?? ofKind('earlier').at(-1) ?? ofKind('commit')[0] ?? null
 }
 
 /** How much a turn counts for its age, and for that of its session. */
@@ -182,90 +270,63 @@ function turnAges(turns: readonly PastTurn[]): Map<PastTurn, number> {
   )
 }
 
-function statementsNotTold(
-  turns: readonly PastTurn[],
-  ages: ReadonlyMap<PastTurn, number>,
-  { told, head, overhead }: StoryOptions,
-): Statement[] {
-  const above = told.join('\n')
-  const seen = new Set<string>()
-  const isNew = (text: string, line: string) =>
-    !seen.has(text) && seen.add(text) && !above.includes(text) && !line.includes(text)
-  const asked = new Set<string>()
-  const isAskedFirst = ({ request }: PastTurn) =>
-    request !== null &&
-    termsOf(request).size >= MIN_HEAD_TERMS &&
-    !asked.has(request) &&
-    asked.add(request) &&
-    !above.includes(onOneLine(request))
-  return turns.flatMap((turn) => {
-    const age = ages.get(turn) ?? 1
-    const alone = isAskedFirst(turn) ? [headAlone(turn, age)] : []
-    const line = head(turn)
-    return [...alone, ...statementsOf(turn, age).filter(({ text }) => isNew(text, line))].map((one) => ({
-      ...one,
-      terms: termsOf(one.text),
-      chars: one.text === '' ? 0 : one.text.length + overhead(one.note),
-    }))
-  })
-}
-
 interface Waiting {
-  one: Told
+  one: Candidate
   gain: number
 }
 
 /** What is told so far, and what a further statement would add and cost. */
 class Teller {
   readonly #weights = new TermWeights(STORY.specific)
-  readonly #heads: ReadonlyMap<PastTurn, { chars: number; terms: ReadonlySet<string> }>
+  readonly #openings: ReadonlyMap<PastTurn, Opening>
   readonly #told = new Map<string, number>()
-  readonly #chosen = new Set<Told>()
-  readonly #begun = new Set<PastTurn>()
+  readonly #chosen = new Set<Candidate>()
+  /** Statements that are told of each turn. */
+  readonly #depths = new Map<PastTurn, number>()
   #queue: Waiting[]
   #left: number
 
-  constructor(turns: readonly PastTurn[], all: readonly Told[], { chars, told, head }: StoryOptions) {
+  constructor(
+    openings: ReadonlyMap<PastTurn, Opening>,
+    decisions: readonly DecisionLine[],
+    { chars, told }: StoryOptions,
+  ) {
     this.#left = chars
-    this.#heads = new Map(
-      turns.map((turn) => {
-        const line = head(turn)
-        return [turn, { chars: line.length + LINE_CHARS, terms: termsOf(turn.request?.slice(0, line.length) ?? '') }]
-      }),
-    )
+    this.#openings = openings
     for (const line of told) this.#add(termsOf(line))
+    const all = [...[...openings.values()].flatMap((one) => [one, ...one.statements]), ...decisions]
     for (const { terms } of all) this.#weights.add(terms)
     this.#queue = all.map((one) => ({ one, gain: this.#gain(one) })).sort((a, b) => b.gain - a.gain)
   }
 
-  isChosen(one: Told): boolean {
-    return this.#chosen.has(one)
-  }
-
   /** A gain only falls while others are chosen: the first one whose gain is still the highest is the best of all. */
-  tellBest(): void {
+  tellBest(): ReadonlySet<Candidate> {
     for (let best = this.#queue.shift(); best !== undefined; best = this.#queue.shift()) {
-      if (this.#cost(best.one) > this.#left) continue
-      const gain = this.#gain(best.one)
-      if (gain < (this.#queue[0]?.gain ?? 0)) this.#insert({ one: best.one, gain })
-      else this.#tell(best.one)
+      const { one } = best
+      if (this.#cost(one) > this.#left) continue
+      const gain = this.#gain(one)
+      if (gain < (this.#queue[0]?.gain ?? 0)) this.#insert({ one, gain })
+      else this.#tell(one)
     }
+    return this.#chosen
   }
 
-  #tell(one: Told): void {
-    const head = this.#newHead(one.turn)
+  #tell(one: Candidate): void {
+    const opening = this.#newOpening(one)
     this.#left -= this.#cost(one)
-    this.#add(head?.terms ?? [])
+    this.#add(opening?.terms ?? [])
     this.#add(one.terms)
     this.#chosen.add(one)
-    if (one.turn === null || head === null) return
-    this.#begun.add(one.turn)
-    this.#raise(one.turn)
+    if (one.turn === null) return
+    const isBegun = this.#depths.has(one.turn)
+    this.#depths.set(one.turn, (this.#depths.get(one.turn) ?? 0) + 1)
+    if (!isBegun) this.#raise(one.turn)
   }
 
-  /** Without the cost of the head, the other statements of the turn gain more than before. */
+  /** Without the cost of the opening, the other statements of the turn gain more than before. */
   #raise(turn: PastTurn): void {
-    const raised = this.#queue.filter(({ one }) => one.turn === turn)
+    const opening = this.#openings.get(turn)
+    const raised = this.#queue.filter(({ one }) => one.turn === turn && one !== opening)
     this.#queue = this.#queue.filter(({ one }) => one.turn !== turn)
     for (const { one } of raised) this.#insert({ one, gain: this.#gain(one) })
   }
@@ -281,20 +342,23 @@ class Teller {
     this.#queue.splice(from, 0, waiting)
   }
 
-  #gain(one: Told): number {
+  #gain(one: Candidate): number {
     let sum = 0
     for (const term of one.terms) sum += this.#worth(term)
-    for (const term of this.#newHead(one.turn)?.terms ?? []) if (!one.terms.has(term)) sum += this.#worth(term)
-    return (one.prior * sum) / Math.max(1, this.#cost(one) / CHARS_PER_TOKEN) ** STORY.costPower
+    for (const term of this.#newOpening(one)?.terms ?? []) if (!one.terms.has(term)) sum += this.#worth(term)
+    const depth = one.turn === null ? 0 : (this.#depths.get(one.turn) ?? 0)
+    return (one.prior * STORY.depth ** depth * sum) / Math.max(1, this.#cost(one) / CHARS_PER_TOKEN) ** STORY.costPower
   }
 
-  /** Null where the turn is told already. */
-  #newHead(turn: PastTurn | null) {
-    return turn === null || this.#begun.has(turn) ? null : (this.#heads.get(turn) ?? null)
+  /** The opening that the choice of a statement brings with it; null where its turn is told already. */
+  #newOpening(one: Candidate): Opening | null {
+    if (one.turn === null || this.#depths.has(one.turn)) return null
+    const opening = this.#openings.get(one.turn) ?? null
+    return opening === one ? null : opening
   }
 
-  #cost({ turn, chars }: Told): number {
-    return chars + (this.#newHead(turn)?.chars ?? 0)
+  #cost(one: Candidate): number {
+    return one.chars + (this.#newOpening(one)?.chars ?? 0)
   }
 
   #worth(term: string): number {

@@ -20,8 +20,10 @@ export interface PastTurn {
   closing: { text: string; at: number } | null
   /** Closing messages before the last one, where the client continued the turn; oldest first. */
   earlier: string[]
-  /** What the agent wrote between tool uses, and reports of subagents, oldest first. */
+  /** What the agent wrote between tool uses, oldest first. */
   words: string[]
+  /** Of subagents, oldest first. */
+  reports: string[]
   /** The user's explicit choices, oldest first. */
   answers: Passage[]
   /** What was done, oldest first. */
@@ -50,6 +52,7 @@ export function turnsOf({ passages, prompts, observations }: ContextMaterial): P
       closing: null,
       earlier: [],
       words: [],
+      reports: [],
       answers: [],
       steps: [],
       notes: [],
@@ -62,7 +65,8 @@ export function turnsOf({ passages, prompts, observations }: ContextMaterial): P
     const turn = turnOf(passage, passage.at)
     if (STEPS.has(passage.kind)) turn.steps.push(passage)
     else if (passage.kind === 'answer') turn.answers.push(passage)
-    else if (passage.kind === 'words' || passage.kind === 'report') turn.words.push(passage.text)
+    else if (passage.kind === 'words') turn.words.push(passage.text)
+    else if (passage.kind === 'report') turn.reports.push(passage.text)
   }
   for (const { at, text, kind, ...place } of spokenTexts(ordered)) {
     const turn = turnOf(place, at)
@@ -134,3 +138,23 @@ export function ownMaterial(material: ContextMaterial, me: string | null): Conte
     passages: own(passages),
   }
 }
+
+/** Requests that begin alike are one task that was given several times, mostly by a program. */
+const ALIKE_CHARS = 140
+
+export const requestBegin = ({ request }: PastTurn): string => request?.slice(0, ALIKE_CHARS) ?? ''
+
+/** The newest turn of each task that was given in three sessions or more, with all of its turns, newest first. */
+export function repeatedTasks(turns: readonly PastTurn[]): Map<PastTurn, PastTurn[]> {
+  const alike = new Map<string, PastTurn[]>()
+  for (const turn of turns) alike.set(requestBegin(turn), [...(alike.get(requestBegin(turn)) ?? []), turn])
+  return new Map(
+    [...alike].flatMap(([begin, all]): [PastTurn, PastTurn[]][] => {
+      const [newest] = all
+      const isRepeated = begin !== '' && new Set(all.map(({ session }) => session)).size >= MIN_REPEATS
+      return isRepeated && newest !== undefined ? [[newest, all]] : []
+    }),
+  )
+}
+
+const MIN_REPEATS = 3

@@ -60,7 +60,7 @@ export function readCommandLine(line: string, cwd = ''): ShellLine {
   return {
     commands,
     kind,
-    shown: singleLine(withoutDirectory(line, cwd), MAX_SHOWN_CHARS),
+    shown: singleLine(withoutDirectory(line, cwd).replace(LINE_AFTER_CD, '$1; '), MAX_SHOWN_CHARS),
     hidesExit: main.some(({ hidesExit }) => hidesExit),
     printsExit: /\$\??\{?(?:\?|PIPESTATUS)/.test(line),
   }
@@ -100,12 +100,19 @@ function withHiddenExits(stages: readonly Stage[]): ShellCommand[] {
   return found
 }
 
+const LINE_AFTER_CD = /^(\s*cd\s+[^\s;&|]{1,400})\s*\n\s*/
+
 /** `cd /somewhere && make` is about `make`, unless it leaves the tree: then it is about another project. */
 function withoutDirectory(line: string, cwd: string): string {
   const match = /^\s*cd\s+(?:"([^"\n]{1,400})"|'([^'\n]{1,400})'|([^\s;&|]{1,400}))\s*(?:&&|;|\n)\s*(?=\S)/.exec(line)
   if (match === null) return line
   const directory = match[1] ?? match[2] ?? match[3] ?? ''
   return cwd === '' || isSameTree(directory, cwd) ? line.slice(match[0].length) : line
+}
+
+/** The command itself, wherever it was run. */
+export function commandAlone(line: string): string {
+  return withoutDirectory(line, '')
 }
 
 /**

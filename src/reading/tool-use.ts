@@ -82,8 +82,9 @@ export function readToolUse(event: ToolEvent): ToolReading {
   }
   if (tool === 'AskUserQuestion') return { kind: 'answers', subject, outcome, answers: readAnswers(event, input) }
   if (AGENT_TOOLS.has(tool)) {
-    const isStarted = asFields(event.response).status === 'async_launched'
-    return { kind: 'report', subject, outcome, texts: isStarted ? [] : [responseText(event.response)] }
+    // Any other status (`async_launched`, `teammate_spawned`) says that it has only begun.
+    const { status = 'completed' } = asFields(event.response)
+    return { kind: 'report', subject, outcome, texts: status === 'completed' ? [responseText(event.response)] : [] }
   }
   const asked = WEB_TOOLS.has(tool) ? [] : statements(input)
   return { kind: 'result', subject, outcome, texts: [...asked, ...readable(responseText(event.response))] }

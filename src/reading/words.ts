@@ -26,6 +26,8 @@ const RULE = /^\s{0,8}(?:[-*_=─━]\s?){3,}$/
 const FENCE = /^\s{0,24}(?:```|~~~)/
 const QUOTE = /^\s{0,3}(?:>\s?)+/
 const LEAD_IN = /[:：]$/
+/** A paragraph that may be JSON. */
+const JSON_START = /^(?:\[\s*)?\{\s*"|^\[\s*["[]/
 /** A longer line ending in a colon is a statement. */
 const MAX_LEAD_CHARS = 90
 /** Patterns look only at lines of this length; a longer one is prose or data. */
@@ -139,9 +141,17 @@ class WordReader {
     this.#open = null
     if (open === null) return
     const text = open.lines.join(' ').replace(/\s+/g, ' ').trim()
-    if (open.kind === 'item') this.#add('item', text)
+    if (JSON_START.test(text)) this.#readJson(text)
+    else if (open.kind === 'item') this.#add('item', text)
     else if (LEAD_IN.test(text) && text.length <= MAX_LEAD_CHARS) this.#addHeading(text)
     else for (const sentence of sentencesOf(text)) this.#add('sentence', sentence)
+  }
+
+  /** What is said in JSON are its texts; without texts it is code. */
+  #readJson(json: string): void {
+    const texts = jsonTexts(json)
+    if (texts.length === 0) this.#add('code', json)
+    for (const text of texts) for (const sentence of sentencesOf(text)) this.#add('item', sentence)
   }
 
   #endParagraph(): void {
@@ -150,4 +160,18 @@ class WordReader {
     this.#endTable()
     if (this.#blocks.length > before) this.#group++
   }
+}
+
+/** Texts of more than one word, each after its key, in their order. */
+function jsonTexts(json: string): string[] {
+  const texts: string[] = []
+  try {
+    JSON.parse(json, function (this: unknown, key, value: unknown) {
+      if (typeof value === 'string' && /\S\s+\S/.test(value)) texts.push(`${key}: ${value.replace(/\s+/g, ' ').trim()}`)
+      return value
+    })
+  } catch {
+    return []
+  }
+  return texts
 }

@@ -4,7 +4,10 @@ import { type MessageInput, NO_OBSERVER_PROBLEMS, renderMessage } from '../../sr
 import { stripColors } from '../../src/lib/format.ts'
 import { at, NOW, SHOP } from './samples.ts'
 
-const STATE = { ended: 'Finished: the last request has its closing message.', at: at(16, 14, 52), lines: [] }
+const STATE = {
+  ...{ ended: 'Finished: the last request has its closing message.', isFinished: true },
+  ...{ at: at(16, 14, 52), lines: [] },
+}
 const painted = (over: Partial<MessageInput> = {}) =>
   renderMessage({
     ...{ project: SHOP, state: STATE, tokens: 1_940, problems: NO_OBSERVER_PROBLEMS, kind: 'full', now: NOW },

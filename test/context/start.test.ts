@@ -211,7 +211,7 @@ describe('how it got here', () => {
       ...{ facts: ['total() returned 1000.0000000000001'], createdAt: at(16, 9, 1) },
     })
     const text = start({ passages: WORK, observations: [note] })
-    expect(text).toContain('“Stripe wants integers.”')
+    expect(text).toContain('#9 “Floats lose cents · Stripe wants integers. · total() returned 1000.0000000000001”')
     expect(text).not.toContain('summed as floats')
   })
 
@@ -221,7 +221,7 @@ describe('how it got here', () => {
       narrative: 'Totals are summed as floats.',
       createdAt: at(16, 9, 1),
     })
-    expect(start({ observations: [note] })).toContain('“Totals are summed as floats.”')
+    expect(start({ observations: [note] })).toContain('#9 “Change number 9 · Totals are summed as floats.”')
   })
 })
 
@@ -273,7 +273,9 @@ describe('any memory', () => {
         expect(text.match(/<\/?claude-mem-context>|<system-reminder>/g)).toHaveLength(2)
         // A line that is no heading or frame of ours is a list item, a continuation or a quotation.
         for (const line of text.split('\n').slice(2, -1))
-          expect(line).toMatch(/^(?:$|## |- | {2}“|User, |Agent, |> |More: )/)
+          expect(line).toMatch(
+            /^(?:$|## |- | {2}(?:committed: )?“|User, |Agent, |> |Before it:$|(?:No report\. Done|Done after this report) until |More: )/,
+          )
       }),
       { numRuns: 300 },
     )
