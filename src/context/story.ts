@@ -203,6 +203,9 @@ const JOIN_CHARS = 5
 /** Line ends, indentation and quotation marks. */
 const OPENING_CHARS = 8
 
+/** A head that has so much of a statement is the beginning of it. */
+const BEGIN_CHARS = 60
+
 /** Each statement once, by the newest turn that says it, and nothing that is told already. */
 function openingsOf(
   turns: readonly PastTurn[],
@@ -215,7 +218,11 @@ function openingsOf(
   const openings = new Map<PastTurn, Opening>()
   for (const turn of turns) {
     const line = head(turn)
-    const isNew = ({ text }: Said) => !seen.has(text) && seen.add(text) && !above.includes(text) && !line.includes(text)
+    const isNew = ({ text }: Said) => {
+      const isKnown = seen.has(text) || above.includes(text) || line.includes(text.slice(0, BEGIN_CHARS))
+      seen.add(text)
+      return !isKnown
+    }
     const all = saidIn(turn)
       .filter(isNew)
       .map((said, order) => statement(turn, said, order, ageOf(turn)))
