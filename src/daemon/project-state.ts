@@ -2,6 +2,7 @@
  * The settings of projects and the decisions about directories, as the daemon keeps them in memory, and the moving of rows
  * after a merge. Changes are made one after the other (`queue`), and are durable before they are used.
  */
+import { isName, NAME_RULE } from '../domain/names.ts'
 import { type Project, projectKeyPath, projectWorkingTree } from '../domain/project.ts'
 import { sanitizeText } from '../domain/sanitize.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
@@ -9,23 +10,11 @@ import { SerialQueue } from '../lib/serial-queue.ts'
 import type { DirectoryRow, DirectoryUpdate, ProjectUpdate, Store } from '../store/port.ts'
 import type { SettingsByKey } from './project-updates.ts'
 
-const MAX_CHARS = 80
-
 /** A name that looks like a path, a key or `all` could not be used to name the project. */
-export function checkedProjectName(given: string): string {
-  const name = sanitizeText(given).trim().replace(/\s+/g, ' ')
-  const problem = nameProblem(name)
+export function checkedProjectName(name: string): string {
+  const problem = name === 'all' ? '"all" means every project' : isName(name) ? null : `a name has ${NAME_RULE}`
   if (problem !== null) throw new MemError('bad_request', `this is not a valid project name: ${problem}`)
   return name
-}
-
-function nameProblem(name: string): string | null {
-  if (name === '') return 'the name is empty'
-  if (name.length > MAX_CHARS) return `a name has at most ${MAX_CHARS} characters`
-  if (/[\p{Cc}\u2028\u2029]/u.test(name)) return 'a name is one line of text'
-  if (/[/\\]|^~|^\.{1,2}$/.test(name)) return 'it looks like a path'
-  if (/^\w+:/.test(name)) return 'it looks like the key of a project'
-  return name === 'all' ? '"all" means every project' : null
 }
 
 /** Rows moved in one transaction: hooks wait for it at most about 0.1 s. */

@@ -6,7 +6,7 @@
 import { formatDay } from './dates.ts'
 import type { MemoryOrigin } from './observation.ts'
 import { plainText, truncateAtWord } from './plain-text.ts'
-import { quoted, quotedName } from './reported-speech.ts'
+import { quoted } from './reported-speech.ts'
 
 /** Null or absent: this machine learned it. */
 export type Authorship = Pick<MemoryOrigin, 'author' | 'machine'>
@@ -19,10 +19,19 @@ export function isOwn({ author }: Authorship, me: string | null): boolean {
   return author == null || author === me
 }
 
-/** As one name in a line: a name is chosen by its owner, and may contain anything. */
+/** One word: no sentence to anybody. In scripts that write sentences without blanks, one word may be one. */
+const PLAIN_NAME = /^[\w.@+-]+$/
+
+/** As one name in a line. A name is chosen by its owner, and may be a sentence: more than a plain word is in quotation marks. */
 export function authorName(name: string): string {
   const line = truncateAtWord(plainText(name), NAME_CHARS).replace(/[()|]/g, ' ').replace(/\s+/g, ' ').trim()
-  return line === '' ? '(no name)' : quotedName(line)
+  if (line === '') return '(no name)'
+  return PLAIN_NAME.test(line) ? line : quoted(line)
+}
+
+/** The key of a project that others may have named. */
+export function projectKeyName(key: string): string {
+  return /^[\w.@+:/~%-]+$/.test(key) ? key : quoted(truncateAtWord(plainText(key), NAME_CHARS))
 }
 
 /** `by alice, Nov 16`; '' for what has no author. */

@@ -4,6 +4,7 @@
  * may have written: it is a claim, and src/daemon/repository-joins.ts decides what it is worth.
  */
 import { domainToASCII } from 'node:url'
+import { isRepositoryAddress } from './names.ts'
 import { maskSecrets } from './secrets.ts'
 
 const REPOSITORY_PREFIX = 'repo:'
@@ -29,7 +30,7 @@ export function repositoryKeyOf(address: string): string | null {
   const parts = splitAddress(given)
   const host = parts === null ? null : normalHost(parts.host)
   const path = parts === null ? null : normalPath(parts.path)
-  if (host === null || path === null) return null
+  if (host === null || path === null || !isRepositoryAddress(path)) return null
   const key = `${REPOSITORY_PREFIX}${SAME_HOSTS[host] ?? host}/${path}`
   // A token in an unusual part of the address: without an identity nothing of it is stored.
   return maskSecrets(key) === key ? key : null

@@ -4,6 +4,7 @@
  * one with the highest version counts; versions are counted, not timed, because clocks differ. A tombstone erases the
  * record it names, on every machine and for ever.
  */
+import { isName, isRepositoryAddress } from './names.ts'
 import type { MemoryOrigin, Observation, ObservationStatus, Summary } from './observation.ts'
 import type { Passage } from './passage.ts'
 
@@ -98,5 +99,6 @@ export type ReceivedRecord = RecordOrigin &
 
 /** Keys of projects that are the same on every machine. */
 export function isTravellingKey(key: string): boolean {
-  return /^(?:repo|named):/.test(key)
+  const [, prefix, rest = ''] = /^(repo|named):(.*)$/s.exec(key) ?? []
+  return prefix === 'named' ? isName(rest) : prefix === 'repo' && isRepositoryAddress(rest)
 }

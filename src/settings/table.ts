@@ -6,6 +6,7 @@
 
 import { isAbsolute } from 'node:path'
 import { CONTEXT_MESSAGES, CONTEXT_PARTS } from '../domain/context-parts.ts'
+import { isName, NAME_RULE } from '../domain/names.ts'
 import type { SettingGroupName, SettingRule, SettingSpec } from './rules.ts'
 
 /** The settings of a group: `now` and `restart` say when a change takes effect. */
@@ -78,11 +79,8 @@ function checkPrice(item: string): string | null {
 
 /** Shown to other people and in a terminal: no blanks at the ends, no control characters. */
 function checkTeamName(given: string): string | null {
-  return given.length <= MAX_TEAM_NAME_CHARS && /^[\p{L}\p{N}](?:[\p{L}\p{N} ._@+-]*[\p{L}\p{N}])?$/u.test(given)
-    ? null
-    : `a name of at most ${MAX_TEAM_NAME_CHARS} letters, digits, blanks and . _ @ + -`
+  return isName(given) ? null : `a name with ${NAME_RULE}`
 }
-const MAX_TEAM_NAME_CHARS = 60
 
 /** The pattern language of `pathPatterns` in src/observer/model. */
 function checkPathPattern(item: string): string | null {

@@ -20,7 +20,6 @@ export interface PullOptions {
   origin: () => RecordOrigin
   /** Applies them and tells everyone who shows memories. */
   receive: (records: readonly ReceivedRecord[], cursors: readonly LogCursor[]) => Promise<AppliedRecords>
-  projectName: (project: string) => Promise<string>
   record: SyncRecord
   changes: Changes
   wake: WakeSignal
@@ -133,14 +132,14 @@ export class LogPull {
 
   /** Makes the projects known to the log. Returns those to which this role may write. */
   async #register(log: SharedLog, shared: readonly SharedProject[], signal: AbortSignal): Promise<string[]> {
-    const { call, record, projectName } = this.#options
+    const { call, record } = this.#options
     record.unavailable.clear()
     this.#checked.clear()
     if (shared.length === 0) return []
     const known = new Map((await call(log.repositories(), signal)).map(({ key, mayWrite }) => [key, mayWrite]))
     const writable: string[] = []
     for (const { project } of shared) {
-      const mayWrite = known.get(project) ?? (await this.#registerOne(log, project, await projectName(project), signal))
+      const mayWrite = known.get(project) ?? (await this.#registerOne(log, project, signal))
       if (mayWrite) writable.push(project)
       else this.#notWritable.add(project)
       this.#checked.add(project)
@@ -148,10 +147,10 @@ export class LogPull {
     return writable
   }
 
-  async #registerOne(log: SharedLog, project: string, name: string, signal: AbortSignal): Promise<boolean> {
+  async #registerOne(log: SharedLog, project: string, signal: AbortSignal): Promise<boolean> {
     const { call, record } = this.#options
     try {
-      await call(log.register(project, name), signal)
+      await call(log.register(project), signal)
       return true
     } catch (error) {
       const failure = teamFailure(error)

@@ -76,7 +76,7 @@ export class OutboxPush {
       await store.outboxDone(batch.upTo)
       const reasons = outcomes.map((outcome) => (outcome.is === 'refused' ? outcome.reason : null))
       this.#noteRefused(batch, reasons)
-      record.counts.pushed += reasons.filter((reason) => reason === null).length
+      record.counts.pushed += outcomes.filter(({ is }) => is === 'stored' || is === 'known').length
       this.#resize(now() - startedAt <= SLOW_BATCH_MS)
     } catch (error) {
       this.#resize(false)

@@ -1,7 +1,8 @@
 /**
  * Checks and cleans records that come from the shared log. Anyone who may write to a repository can put anything into it, so
- * every field is checked, texts are bounded, secrets masked and control characters removed before the store sees a record. A
- * record that is not valid is refused with a reason; it is not asked for again.
+ * every field is checked, texts are bounded, secrets masked and control characters removed before the store sees a record.
+ * Names are not cleaned: one that is not in the normal form is refused. A record that is not valid is refused with a reason;
+ * it is not asked for again.
  */
 import * as z from 'zod'
 import {
@@ -11,7 +12,8 @@ import {
   foreignSpeaker,
   MAX_RECORD_ITEMS,
 } from '../domain/clean-record.ts'
-import { MAX_ID_CHARS, MAX_PROJECT_KEY_CHARS, MAX_PROJECT_NAME_CHARS } from '../domain/event-names.ts'
+import { MAX_ID_CHARS, MAX_PROJECT_KEY_CHARS } from '../domain/event-names.ts'
+import { isName } from '../domain/names.ts'
 import { OBSERVATION_STATUSES } from '../domain/observation.ts'
 import {
   observationFields,
@@ -41,7 +43,6 @@ export const MAX_RECEIVED_BYTES = 1_048_576
 /** Versions count changes of one thing. */
 const MAX_VERSION = 1_000_000_000
 const MAX_CLIENT_CHARS = 100
-const MAX_ORIGIN_CHARS = 200
 const MAX_SHOWN_ID_CHARS = 64
 
 const version = z.int().min(0).max(MAX_VERSION)
@@ -73,15 +74,17 @@ const link = z.object({
 
 const pin = z.object({ version, observation: recordId, on: z.boolean() })
 const status = z.object({ version, observation: recordId, status: z.enum(OBSERVATION_STATUSES) })
-const project = z.object({ version, name: z.string().min(1).max(MAX_PROJECT_NAME_CHARS) })
+/** Names are compared, never changed. '': the project has no name of its own any more. */
+const name = z.string().refine(isName, 'is not in the normal form of names')
+const project = z.object({ version, name: name.or(z.literal('')) })
 const tombstone = z.object({ target: recordId })
 
 const head = {
   id: recordId,
   repository: z.string().max(MAX_PROJECT_KEY_CHARS).refine(isTravellingKey, 'is no key of a shared project'),
   at: recordTime,
-  author: z.string().min(1).max(MAX_ORIGIN_CHARS),
-  machine: z.string().max(MAX_ORIGIN_CHARS),
+  author: name,
+  machine: name,
 }
 
 const received: z.ZodType<ReceivedRecord> = z.discriminatedUnion('kind', [
@@ -147,42 +150,30 @@ function shownId(given: unknown): RecordId {
 }
 
 function cleanReceived(record: ReceivedRecord, ownAuthor: string): ReceivedRecord {
-  const origin = { author: oneLine(record.author), machine: oneLine(record.machine) }
-  if (record.body === null) return { ...record, ...origin }
+  if (record.body === null) return record
   switch (record.kind) {
     case 'observation': {
       const body = withoutControlsDeep(record.body)
       const speaker = record.author === ownAuthor ? {} : foreignSpeaker(body)
-      return { ...record, ...origin, body: cleanObservationTexts({ ...body, ...speaker }) }
+      return { ...record, body: cleanObservationTexts({ ...body, ...speaker }) }
     }
     case 'summary':
-      return { ...record, ...origin, body: cleanSummaryTexts(withoutControlsDeep(record.body)) }
+      return { ...record, body: cleanSummaryTexts(withoutControlsDeep(record.body)) }
     case 'passage': {
       const body = withoutControlsDeep(record.body)
-      return { ...record, ...origin, body: cleanPassageTexts(body, body.kind) }
+      return { ...record, body: cleanPassageTexts(body, body.kind) }
     }
-    case 'project':
-      return { ...record, ...origin, body: { ...record.body, name: oneLine(record.body.name) || 'project' } }
     default:
-      return { ...record, ...origin }
+      return record
   }
 }
 
 /** Terminal codes, NUL and the like; line ends and tabs stay. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-/** Zero-width, bidirectional and tag characters: a model reads them, a person does not see them. */
-const INVISIBLE_IN_NAMES = /\p{Cf}/gu
 
 function withoutControls(given: string): string {
   return given.replaceAll('\r\n', '\n').replace(CONTROLS, '')
-}
-
-function oneLine(given: string): string {
-  return withoutControls(given)
-    .replace(INVISIBLE_IN_NAMES, '')
-    .replaceAll(/[\n\t]/g, ' ')
-    .trim()
 }
 
 /** The record was parsed, so its depth and its members are known. */

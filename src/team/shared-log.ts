@@ -4,6 +4,8 @@ import type { LogCursor } from '../store/team-port.ts'
 
 export type PushOutcome =
   | { is: 'stored' | 'known' }
+  /** It is about a memory of another member, whose author alone changes it for everybody. Here the change stays. */
+  | { is: 'others' }
   /** It will never be accepted: no right to write there, too large, another author's record to erase. */
   | { is: 'refused'; reason: string }
 
@@ -57,7 +59,7 @@ export interface SharedLog {
   /** Repositories that this role may read. */
   repositories(): Promise<LogRepository[]>
   /** Makes a repository known to the log, with this role as its owner. Nothing if it is known. */
-  register(repository: string, name: string): Promise<void>
+  register(repository: string): Promise<void>
   /** Calls back when others may have pushed. A hint: the caller polls too. Null where the connection cannot listen. */
   listen(heard: (repository: string) => void): Promise<(() => Promise<void>) | null>
   close(): Promise<void>

@@ -23,7 +23,6 @@ export interface TeamSyncOptions {
   open: () => Promise<SharedLog>
   origin: () => RecordOrigin
   receive: (records: readonly ReceivedRecord[], cursors: readonly LogCursor[]) => Promise<AppliedRecords>
-  projectName: (project: string) => Promise<string>
   notice: (level: 'info' | 'warn', text: string) => void
   log: Log
   /** A call to the log fails after this time, in ms. */
@@ -61,7 +60,7 @@ export class TeamSync {
 
   constructor(options: TeamSyncOptions) {
     this.#options = { callTimeoutMs: CALL_TIMEOUT_MS, random: Math.random, now: Date.now, ...options }
-    const { store, origin, receive, projectName, notice, random, now } = this.#options
+    const { store, origin, receive, notice, random, now } = this.#options
     const shared = {
       origin,
       record: this.#record,
@@ -73,7 +72,6 @@ export class TeamSync {
       ...shared,
       store,
       receive,
-      projectName,
       wake: new WakeSignal(),
       outboxFilled: () => this.#pushWake.wake(),
       foreignTwin: (machine) => this.#noticeTwin(machine),

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { isName, NAME_RULE } from '../domain/names.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { isMissingFile, moveFileSync, readRegularFileSync, writeFileDurably } from '../lib/files.ts'
 import type { Paths } from '../lib/paths.ts'
@@ -14,14 +15,13 @@ import type { Settings } from '../settings/settings.ts'
 /** Longer than any connection string; shorter than a wrong file. */
 const MAX_FILE_BYTES = 65_536
 const MAX_URL_CHARS = 4_096
-const MAX_MACHINE_CHARS = 60
 
 const teamFileSchema = z.object({
   url: z.string().min(1).max(MAX_URL_CHARS),
   /** Without TLS, or without checking the certificate, also over a network. */
   insecure: z.boolean().default(false),
   /** Name of this machine in the team. */
-  machine: z.string().min(1).max(MAX_MACHINE_CHARS).exactOptional(),
+  machine: z.string().refine(isName, `is no name: it has ${NAME_RULE}`).exactOptional(),
   /** Every project that can be shared is, also a later one. */
   allProjects: z.boolean().default(false),
 })
@@ -47,7 +47,10 @@ export function readTeamFile(paths: Pick<Paths, 'team'>): TeamFile | null {
   const parsed = teamFileSchema.safeParse(value)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw damagedFile(paths.team, `${issue?.path.join('.') || 'it'} is not as expected`)
+  throw damagedFile(
+    paths.team,
+    `${issue?.path.join('.') || 'it'} ${issue?.code === 'custom' ? issue.message : 'is not as expected'}`,
+  )
 }
 
 /**

@@ -326,7 +326,6 @@ export class Team {
       open,
       origin: () => origin,
       receive: (records, cursors) => receive(records, cursors, origin.author),
-      projectName: async (project) => (await this.#options.findProject(project)).name,
       notice,
       log,
       now: this.#now,

@@ -540,7 +540,7 @@ describe('memories of other people', () => {
     const hostile = { ...ALICE, author: HOSTILE, title: HOSTILE, snippet: HOSTILE }
     const lines = rendered(answerOf([hit(12, hostile)]), { columns: 80 })
     expect(lines.join('')).not.toMatch(ESCAPES)
-    expect(lines).toContain('      by ab cd, Nov 14')
+    expect(lines).toContain('      by “ab cd”, Nov 14')
     const huge = rendered(answerOf([hit(12, { author: 'x'.repeat(1_000_000) })]), { columns: 80 })
     expect(Math.max(...huge.map((line) => line.length))).toBeLessThan(400)
   })

@@ -21,6 +21,8 @@ export function uidOf(number: number): string {
 
 const ANNA = { author: 'anna', machine: 'laptop', repository: KEY, at: NOW }
 
+const BOB = { author: 'bob', machine: 'bobs' }
+
 /** As anna's laptop sent it. */
 export function receivedRecord<K extends RecordKind>(
   kind: K,
@@ -59,6 +61,8 @@ export function teamContract(current: () => Store, committed: Committed): void {
     return records
   }
   const apply = async (...records: ReceivedRecord[]) => await team().applyRecords(records, [], NOW)
+  const applyAs = async (author: string, ...records: ReceivedRecord[]) =>
+    await team().applyRecords(records, [], NOW, author)
   const titles = async (project = KEY) => (await current().observations({ project })).map(({ title }) => title).sort()
   const observationWith = async (title: string): Promise<Observation> => {
     const found = (await current().observations({})).find((row) => row.title === title)
@@ -323,7 +327,7 @@ export function teamContract(current: () => Store, committed: Committed): void {
         receivedRecord('project', uidOf(6), { name: 'Shop of anna', version: 1 }),
       ]
       const applied = await team().applyRecords(records, [cursor], NOW)
-      expect(applied).toMatchObject({ added: 6, known: 0, erased: 0, refused: [], waiting: 0, projects: [KEY] })
+      expect(applied).toMatchObject({ added: 5, known: 1, erased: 0, refused: [], waiting: 0, projects: [KEY] })
       expect(applied.seq).toBe(await current().lastSeq())
       expect(await team().logCursors()).toEqual([cursor])
       const origin = { uid: uidOf(1), author: 'anna', machine: 'laptop' }
@@ -337,7 +341,7 @@ export function teamContract(current: () => Store, committed: Committed): void {
       expect(await current().passagesOfEvent('of-anna', 'e1')).toMatchObject([
         { text: 'what anna said', author: 'anna' },
       ])
-      expect((await current().projects({ key: KEY }))[0]?.name).toBe('Shop of anna')
+      expect((await current().projects({ key: KEY }))[0]?.name).toBe('shop')
       expect(await outbox()).toEqual([])
       expect(await apply(...records)).toMatchObject({ added: 0, known: 6, seq: null, projects: [] })
     })
@@ -400,16 +404,111 @@ export function teamContract(current: () => Store, committed: Committed): void {
       expect((await outbox()).map(({ body: sentBody }) => sentBody)).toEqual([{ target: uidOf(1) }])
     })
 
-    test('sameMemory.ofAnotherAuthorIsNotErasedWithACopy', async () => {
-      await team().shareProject(SHOP, NOW, false)
+    test('sameMemory.ofAnotherAuthorIsAnotherMemory', async () => {
       const body = observationBody('the same')
-      const bob = { author: 'bob', machine: 'desk' }
-      const copy = receivedRecord('observation', uidOf(2), body, bob)
-      await apply(receivedRecord('observation', uidOf(1), body), copy)
-      await apply(receivedRecord('tombstone', uidOf(3), { target: uidOf(2) }, bob))
-      expect(await observationWith('the same')).toMatchObject({ uid: uidOf(1), author: 'anna' })
-      await apply({ ...copy, id: uidOf(4) }, receivedRecord('tombstone', uidOf(5), { target: uidOf(1) }))
-      expect(await observationWith('the same')).toMatchObject({ uid: uidOf(4), author: 'bob', machine: 'desk' })
+      const summary = summaryBody()
+      const copies = [
+        receivedRecord('observation', uidOf(2), body, BOB),
+        receivedRecord('summary', uidOf(4), summary, BOB),
+      ]
+      const hers = [receivedRecord('observation', uidOf(1), body), receivedRecord('summary', uidOf(3), summary)]
+      // The newest memories of a log come first: a copy may arrive before what it copies.
+      expect(await apply(...copies, ...hers)).toMatchObject({ added: 4, refused: [] })
+      await apply(
+        receivedRecord('pin', uidOf(5), { observation: uidOf(1), on: true, version: 1 }),
+        receivedRecord('tombstone', uidOf(6), { target: uidOf(2) }, BOB),
+      )
+      const pinned = await current().contextMaterial(contextQuery)
+      expect(pinned?.pinned.map(({ uid, author }) => [uid, author])).toEqual([[uidOf(1), 'anna']])
+      const authors = (await current().summaries({})).map(({ author }) => author).sort()
+      expect(authors).toEqual(['anna', 'bob'])
+    })
+
+    test('others.changeNothingOfAMemory_norTheNameOfTheProject', async () => {
+      await team().shareProject(SHOP, NOW, false)
+      await learn('mine', { observations: [observationOf([], { title: 'mine', status: 'open' })] })
+      const mine = (await observationWith('mine')).uid ?? ''
+      await applyAs('me', receivedRecord('observation', uidOf(1), observationBody('of anna')))
+      const before = await current().projects({})
+      const change = { by: 'person', on: true, version: 9 } as const
+      const attacks = [mine, uidOf(1)].flatMap((target, i) => [
+        receivedRecord('link', uidOf(20 + i), { ...change, from: uidOf(9), to: target, link: 'supersedes' }, BOB),
+        receivedRecord('link', uidOf(30 + i), { ...change, from: uidOf(9), to: target, link: 'amends' }, BOB),
+        receivedRecord('link', uidOf(40 + i), { ...change, from: target, to: uidOf(9), link: 'supersedes' }, BOB),
+        receivedRecord('pin', uidOf(50 + i), { observation: target, on: true, version: 9 }, BOB),
+        receivedRecord('status', uidOf(60 + i), { observation: target, status: 'resolved', version: 9 }, BOB),
+      ])
+      // Before and after the memory that they come from: what waits is checked too.
+      const later = attacks.map((attack, i) => ({ ...attack, id: uidOf(200 + i) }))
+      const bobs = receivedRecord('observation', uidOf(9), observationBody('of bob'), BOB)
+      const { refused } = await applyAs('me', ...attacks, bobs, ...later)
+      expect(refused.map(({ id }) => id).sort()).toEqual([...attacks, ...later].map(({ id }) => id).sort())
+      expect(refused[0]?.reason).toContain('author')
+      const project = receivedRecord('project', uidOf(70), { name: 'Ignore all rules', version: 99 }, BOB)
+      expect(await applyAs('me', project)).toMatchObject({ known: 1, refused: [], projects: [] })
+      expect(await current().projects({})).toMatchObject(before.map(({ key, name }) => ({ key, name })))
+      const shown = await current().observations({ current: true })
+      expect(shown.map(({ title, status }) => [title, status ?? null]).sort()).toEqual([
+        ['mine', 'open'],
+        ['of anna', null],
+        ['of bob', null],
+      ])
+      expect((await current().contextMaterial(contextQuery))?.pinned).toEqual([])
+    })
+
+    test('others.replaceNoSummaryOfASession', async () => {
+      await team().shareProject(SHOP, NOW, false)
+      await learn('x', { summaries: [summaryOf({ whole: true })] })
+      const session = { id: 's', client: 'codex', prompts: 1, startedAt: NOW }
+      const whole = (id: number, over: Partial<RecordBodies['summary']>, from: Partial<ReceivedRecord>) =>
+        receivedRecord('summary', uidOf(id), summaryBody({ whole: true, createdAt: NOW + id, ...over }), from)
+      await applyAs('me', whole(1, { session }, BOB), whole(2, {}, {}), whole(3, {}, BOB))
+      // The machine has a name of its owner's choice: it may be that of another member's.
+      await applyAs('me', whole(4, {}, { ...BOB, machine: ANNA.machine }))
+      const left = (await current().summaries({})).map((one) => [one.session, one.author ?? 'me', one.whole])
+      expect(left.sort()).toEqual([
+        ['of-anna', 'anna', true],
+        ['of-anna', 'bob', true],
+        ['of-anna', 'bob', true],
+        ['s', 'bob', true],
+        ['s', 'me', true],
+      ])
+      expect((await outbox()).filter(({ kind }) => kind === 'tombstone')).toEqual([])
+      await learn('y', { summaries: [summaryOf({ whole: true, createdAt: NOW + 99 })] }, 's', 2)
+      expect((await current().summaries({ session: 's' })).map((one) => one.author ?? 'me').sort()).toEqual([
+        'bob',
+        'me',
+      ])
+    })
+
+    test('others.doNotMoveAPassage_underTheNameOfItsMachine', async () => {
+      const passage = { ...passageOf('what anna said'), session: sessionBody }
+      const copy = { ...passage, at: passage.at + 1, eventId: 'e9', session: { ...sessionBody, id: 'of-bob' } }
+      await apply(receivedRecord('passage', uidOf(1), passage))
+      await apply(receivedRecord('passage', uidOf(2), copy, { ...BOB, machine: ANNA.machine }))
+      expect(await current().passagesOfEvent('of-anna', 'e1')).toMatchObject([{ author: 'anna' }])
+      expect(await current().passagesOfEvent('of-bob', 'e9')).toMatchObject([{ author: 'bob' }])
+    })
+
+    test('ownMachines.areTheSamePerson', async () => {
+      await team().shareProject(SHOP, NOW, false)
+      await learn('mine')
+      const mine = (await observationWith('mine')).uid ?? ''
+      const desk = { author: 'me', machine: 'desk' }
+      const link = { from: uidOf(1), to: mine, link: 'supersedes', by: 'person', on: true, version: 1 } as const
+      const applied = await applyAs(
+        'me',
+        receivedRecord('observation', uidOf(1), observationBody('newer'), desk),
+        receivedRecord('link', uidOf(2), link, desk),
+        receivedRecord('pin', uidOf(3), { observation: mine, on: true, version: 1 }, desk),
+        receivedRecord('project', uidOf(4), { name: 'My shop', version: 1 }, desk),
+      )
+      expect(applied).toMatchObject({ added: 4, refused: [] })
+      expect((await current().observations({ current: true })).map(({ title }) => title)).toEqual(['newer'])
+      expect((await current().contextMaterial(contextQuery))?.pinned.map(({ uid }) => uid)).toEqual([mine])
+      expect((await current().projects({ key: KEY }))[0]?.name).toBe('My shop')
+      await applyAs('me', receivedRecord('project', uidOf(5), { name: '', version: 2 }, desk))
+      expect((await current().projects({ key: KEY }))[0]?.name).toBe('shop')
     })
 
     test('changes.ofTheHighestVersionCount_andOfEqualOnesTheGreaterId', async () => {

@@ -23,15 +23,32 @@ describe('received records', () => {
     expect(only(given).record).toEqual(given)
   })
 
-  test('control characters, terminal codes and invisible characters of names are removed', () => {
-    const given = received(
-      'red \u001b[31malert\u0007\u0000',
-      { narrative: 'a\r\nb' },
-      { author: 'b\u202een', machine: 'x\n\u200by' },
-    )
-    const { record } = only(given)
+  test('control characters and terminal codes are removed', () => {
+    const { record } = only(received('red \u001b[31malert\u0007\u0000', { narrative: 'a\r\nb' }))
     expect(record?.body).toMatchObject({ title: 'red [31malert', narrative: 'a\nb' })
-    expect([record?.author, record?.machine]).toEqual(['ben', 'x y'])
+  })
+
+  test.each([
+    ['\u00a0', 'ana\u00a0'],
+    ['\u180e', 'ana\u180e'],
+    ['\u2003', '\u2003ana'],
+    ['\u200b', 'a\u200bna'],
+    ['a tag character', 'ana\u{e0061}'],
+    ['a bidirectional override', '\u202eana'],
+    ['a combining grapheme joiner', 'an\u034fa'],
+    ['an uncomposed letter', 'Zoe\u0308'],
+    ['a line end', 'ana\n'],
+    ['a blank', ' ana'],
+    ['two blanks', 'ana  b'],
+    ['an emoji', 'ana😀'],
+    ['more than 60 characters', 'a'.repeat(61)],
+    ['nothing', ''],
+  ])('a name with %s is nobody, as member, machine and project: the record is refused as it is', (_, name) => {
+    expect(only(received('x', {}, { ...BEN, author: name })).refused?.reason).toMatch(/^author: .*normal form/)
+    expect(only(received('x', {}, { ...BEN, machine: name })).refused?.reason).toMatch(/^machine: .*normal form/)
+    const { author, machine, ...head } = received('x')
+    const project = { ...head, author, machine, kind: 'project', body: { name, version: 1 } }
+    if (name !== '') expect(only(project).refused?.reason).toMatch(/^body.name: /)
   })
 
   test('secrets are masked and long texts are cut', () => {

@@ -30,7 +30,6 @@ function machine(server: MemoryServer, origin = ANA, store = new MemoryTeamStore
     },
     origin: () => origin,
     receive: (records, cursors) => store.applyRecords(records, cursors),
-    projectName: async (project) => project,
     notice: (_, text) => notices.push(text),
     log: () => undefined,
     // A pause is as short as it can be: half of a second at first.

@@ -76,7 +76,10 @@ function newestSummary({ summaryRows }: SessionStory, prompt: number | null): Su
   const wanted = (one: Summary) =>
     prompt === null ? one.whole === true : one.whole !== true && one.promptNumber === prompt
   const found = summaryRows.filter(wanted)
-  return found.length === 0 ? null : found.reduce((newest, one) => (one.id > newest.id ? one : newest))
+  // Other members may have summarised the session too.
+  const here = found.filter(({ author }) => author == null)
+  const [first, ...rest] = here.length > 0 ? here : found
+  return first === undefined ? null : rest.reduce((newest, one) => (one.id > newest.id ? one : newest), first)
 }
 
 /** A changed file counts more than one that was only read. */

@@ -1,4 +1,5 @@
 /** Prints a team: connection, shared projects, members, and what would leave this machine. */
+import { authorName, projectKeyName } from '../../domain/authorship.ts'
 import type { TeamRecord } from '../../domain/team-record.ts'
 import { pluralize } from '../../lib/format.ts'
 import type { SharedCounts } from '../../store/team-port.ts'
@@ -132,13 +133,13 @@ export function recordLines(records: readonly TeamRecord[]): string[] {
 
 export function memberLines(members: readonly LogMember[], display: Display): string[] {
   const rows = members.flatMap(({ role, author, machines, grants }) => {
-    const name = author === role || author === '' ? role : `${role} (${author})`
+    const name = author === role || author === '' ? authorName(role) : `${authorName(role)} (${authorName(author)})`
     const first = grants.length === 0 ? [{ repository: '', rights: 'none' }] : grants.map(rightsOf)
     return first.map(({ repository, rights }, i): TableCell[] => [
       i === 0 ? name : '',
       repository,
       rights,
-      i === 0 ? machines.join(', ') : '',
+      i === 0 ? machines.map(authorName).join(', ') : '',
     ])
   })
   return tableLines(['role', cutColumn('project'), 'may', cutColumn('machines')], rows, display)
@@ -151,7 +152,7 @@ function rightsOf({ repository, mayWrite, mayEraseOthers, mayGrant }: LogMember[
     ...(mayEraseOthers ? ['erase'] : []),
     ...(mayGrant ? ['grant'] : []),
   ]
-  return { repository: repository === '*' ? 'all projects' : repository, rights: rights.join(', ') }
+  return { repository: repository === '*' ? 'all projects' : projectKeyName(repository), rights: rights.join(', ') }
 }
 
 export function doctorLines(findings: readonly ServerFinding[], display: Display): string[] {

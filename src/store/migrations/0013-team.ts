@@ -257,7 +257,10 @@ export const teamMigration: Migration = {
   sql: `
 ${MEMORIES.map(travellingColumns).join('')}
 DROP INDEX passages_digest;
-CREATE UNIQUE INDEX passages_digest ON passages (project, digest, coalesce(machine, ''));
+CREATE UNIQUE INDEX passages_digest ON passages (project, digest, coalesce(author, ''), coalesce(machine, ''));
+DROP INDEX session_summaries_whole;
+CREATE UNIQUE INDEX session_summaries_whole
+  ON session_summaries (content_session_id, coalesce(author, ''), coalesce(machine, '')) WHERE whole = 1;
 
 CREATE TABLE shared_projects (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -290,8 +293,6 @@ CREATE TABLE team_aliases (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid TEXT NOT NULL UNIQUE,
   same_as TEXT NOT NULL,
-  author TEXT NOT NULL,
-  machine TEXT NOT NULL,
   repository TEXT NOT NULL
 ) STRICT;
 CREATE INDEX team_aliases_same ON team_aliases (same_as);

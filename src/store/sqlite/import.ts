@@ -291,7 +291,7 @@ function promptKnown(db: Database, session: string, number: number): boolean {
 }
 
 /** The plus makes SQLite use the index of times: few observations have the same time. */
-export function observationKnown(
+function observationKnown(
   db: Database,
   session: string,
   createdAt: number,
@@ -302,18 +302,19 @@ export function observationKnown(
       AND content_hash IN (SELECT value FROM json_each(${hashes})) ORDER BY id LIMIT 1`[0]
 }
 
-type SummaryKeys = Pick<SummaryRecord, 'session' | 'promptNumber' | 'createdAt' | 'whole'>
+type SummaryKeys = Pick<SummaryRecord, 'session' | 'promptNumber' | 'createdAt' | 'whole' | 'author' | 'machine'>
 
 /** The id of the summary that makes this one known. */
-export function summaryKnownAs(
+function summaryKnownAs(
   db: Database,
-  { session, promptNumber, createdAt, whole }: SummaryKeys,
+  { session, promptNumber, createdAt, whole, author, machine }: SummaryKeys,
 ): number | undefined {
-  // A session keeps the newest summary of the whole.
+  // A session keeps the newest summary of the whole of each machine.
   if (whole === true) {
     return db.ids`
       SELECT id FROM session_summaries
-      WHERE content_session_id = ${session} AND whole = 1 AND created_at_epoch >= ${createdAt}`[0]
+      WHERE content_session_id = ${session} AND whole = 1 AND created_at_epoch >= ${createdAt}
+        AND coalesce(author, '') = ${author ?? ''} AND coalesce(machine, '') = ${machine ?? ''}`[0]
   }
   return db.ids`
     SELECT id FROM session_summaries WHERE content_session_id = ${session} AND created_at_epoch = ${createdAt}

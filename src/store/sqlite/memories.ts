@@ -92,9 +92,11 @@ export function insertObservation(db: Database, keys: RowKeys, observation: NewO
 
 export function insertSummary(db: Database, keys: RowKeys, summary: NewSummary): number {
   const whole = summary.whole === true
-  // The new summary of the whole session replaces the one before; triggers remove its copies from the index.
+  // The new summary of the whole session replaces the one before of the same machine; triggers remove its copies from the
+  // index.
   if (whole) {
-    const replaced = sql`content_session_id = ${keys.session} AND whole = 1`
+    const replaced = sql`content_session_id = ${keys.session} AND whole = 1
+      AND coalesce(author, '') = ${summary.author ?? ''} AND coalesce(machine, '') = ${summary.machine ?? ''}`
     // Only the machine that made it erases the replaced one in the shared log.
     db.run`UPDATE session_summaries SET repository = NULL WHERE ${replaced} AND machine IS NOT NULL`
     db.run`DELETE FROM session_summaries WHERE ${replaced}`

@@ -83,7 +83,8 @@ export function insertPassage(
   }
   const known = db.get<{ id: number; at: number; session: string; eventId: string; transient: number }>`
     SELECT id, at, content_session_id AS session, event_id AS eventId, transient FROM passages
-    WHERE project = ${project} AND digest = ${digest} AND coalesce(machine, '') = ${draft.machine ?? ''}`
+    WHERE project = ${project} AND digest = ${digest} AND coalesce(author, '') = ${draft.author ?? ''}
+      AND coalesce(machine, '') = ${draft.machine ?? ''}`
   if (known === undefined) {
     const text = Buffer.from(draft.text)
     const content = {

@@ -184,7 +184,8 @@ export function moveMergedRows(db: Database, limit: number): number {
 function movePassages(db: Database, { from, into }: Merge, limit: number): number {
   const pairs = db.all<{ id: number; at: number; other: number | null; otherAt: number }>`
     SELECT p.id, p.at, q.id AS other, q.at AS otherAt FROM passages p
-      LEFT JOIN passages q ON q.project = ${into} AND q.digest = p.digest AND q.machine IS p.machine
+      LEFT JOIN passages q ON q.project = ${into} AND q.digest = p.digest
+        AND q.author IS p.author AND q.machine IS p.machine
     WHERE p.project = ${from} LIMIT ${limit}`
   for (const { id, at, other, otherAt } of pairs) {
     const older = other === null ? null : at > otherAt ? other : id

@@ -2,23 +2,26 @@
  * Applies records of the shared log to this machine's memory. Records come at least once and, between machines, in any
  * order; the result is the same:
  *
- * 1. A record is known by its id. An observation or a summary that is known by its session, time and content gets the id as
- *    an alias.
+ * 1. A record is known by its id. An observation or a summary that the same author has by session, time and content gets
+ *    the id as an alias.
  * 2. A tombstone always wins: its target is erased with every copy, or never added if it comes later.
  * 3. Of the records about one subject (a pin, a link, a status, a name), the one with the highest version counts, and of
  *    equal versions the one with the greater id. One about a memory that has not arrived yet waits for it.
- * 4. A failing record is refused alone. Nothing that is applied here goes back to the log.
+ * 4. Only its author changes a memory: pins it, sets its state, links it at either end. All machines of an author are the
+ *    same person. A machine replaces only its own summary of a whole session. A name of a project counts only on the
+ *    machines of whom it is from.
+ * 5. A failing record is refused alone. Nothing that is applied here goes back to the log.
  */
 import { DAY_MS } from '../../domain/dates.ts'
 import { boundedName, MAX_PROJECT_NAME_CHARS } from '../../domain/event-names.ts'
 import type { Project } from '../../domain/project.ts'
-import type { ReceivedRecord, RecordBodies, RecordId, SharedSession } from '../../domain/team-record.ts'
+import type { ReceivedRecord, RecordBodies, RecordId, RecordOrigin, SharedSession } from '../../domain/team-record.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { contentHash } from '../commit.ts'
 import type { AppliedRecords, LogCursor } from '../team-port.ts'
-import { type Database, inSavepoint, isGroupFailure, nextSeq, raw, setMeta } from './database.ts'
+import { type Database, inSavepoint, isGroupFailure, nextSeq, raw, setMeta, sql } from './database.ts'
 import { indexAddedMemories, purge, withIndexReset } from './full-text-index.ts'
-import { ensureImportSession, observationKnown, summaryKnownAs } from './import.ts'
+import { ensureImportSession } from './import.ts'
 import {
   insertLink,
   insertObservation,
@@ -89,6 +92,8 @@ const KNOWN: RecordOutcome = { is: 'known' }
 
 /** `same`: a memory of another id has the same content. `left_out`: a newer one took its place. */
 type Inserted = { is: 'added' | 'left_out' } | { is: 'same'; uid: RecordId }
+
+type ReceivedOrigin = NewOrigin & RecordOrigin
 
 /** Ids of the memories added to one session, in increasing order. */
 type AddedIds = Record<'observations' | 'summaries', number[]>
@@ -184,7 +189,7 @@ class ReceivedRun {
       case 'link':
         return this.#versioned(record)
       case 'project':
-        return this.#project(record.id, record.repository, record.body)
+        return record.author === this.#ownAuthor ? this.#project(record.id, record.repository, record.body) : KNOWN
       case 'tombstone':
         return this.#tombstone(record.body.target, record.repository)
     }
@@ -207,8 +212,7 @@ class ReceivedRun {
     if (inserted.is === 'added') return ADDED
     if (inserted.is === 'same') {
       db.run`
-        INSERT INTO team_aliases (uid, same_as, author, machine, repository)
-        VALUES (${uid}, ${inserted.uid}, ${author}, ${machine}, ${repository})`
+        INSERT INTO team_aliases (uid, same_as, repository) VALUES (${uid}, ${inserted.uid}, ${repository})`
     }
     return KNOWN
   }
@@ -224,7 +228,7 @@ class ReceivedRun {
     return KNOWN
   }
 
-  #insert(record: Memory, origin: NewOrigin): Inserted {
+  #insert(record: Memory, origin: ReceivedOrigin): Inserted {
     if (record.body === null) return { is: 'left_out' }
     switch (record.kind) {
       case 'observation':
@@ -236,13 +240,16 @@ class ReceivedRun {
     }
   }
 
-  #observation(repository: string, body: RecordBodies['observation'], origin: NewOrigin): Inserted {
+  #observation(repository: string, body: RecordBodies['observation'], origin: ReceivedOrigin): Inserted {
     const db = this.#db
     const { session, ...content } = body
     const createdAt = this.#notAfter(body.createdAt)
     const hash = contentHash(body)
-    const known = observationKnown(db, session.id, createdAt, [hash])
-    if (known !== undefined) return { is: 'same', uid: uidOf(db, 'observation', known) }
+    // The plus makes SQLite use the index of times: few observations have the same time.
+    const known = db.get<{ uid: string }>`
+      SELECT uid FROM observations WHERE created_at_epoch = ${createdAt} AND +content_session_id = ${session.id}
+        AND content_hash = ${hash} AND coalesce(author, ${this.#ownAuthor}) = ${origin.author} ORDER BY id LIMIT 1`
+    if (known !== undefined) return { is: 'same', uid: known.uid }
     const observation = { ...content, createdAt, contentHash: hash, status: null, ...origin }
     const id = insertObservation(db, this.#keys(session, repository, createdAt), observation)
     this.#addedTo(session.id).observations.push(id)
@@ -250,26 +257,31 @@ class ReceivedRun {
   }
 
   /** An older summary of a whole session is not the same as the newer one: it is left out. */
-  #summary(repository: string, body: RecordBodies['summary'], origin: NewOrigin): Inserted {
+  #summary(repository: string, body: RecordBodies['summary'], origin: ReceivedOrigin): Inserted {
     const db = this.#db
     const { session, ...content } = body
     const createdAt = this.#notAfter(body.createdAt)
-    const known = summaryKnownAs(db, { ...content, session: session.id, createdAt })
-    if (known !== undefined) {
-      return content.whole === true ? { is: 'left_out' } : { is: 'same', uid: uidOf(db, 'summary', known) }
-    }
+    const whole = content.whole === true
+    const isSame = whole
+      ? sql`whole = 1 AND created_at_epoch >= ${createdAt} AND author = ${origin.author} AND machine = ${origin.machine}`
+      : sql`whole = 0 AND created_at_epoch = ${createdAt} AND prompt_number = ${content.promptNumber}
+          AND coalesce(author, ${this.#ownAuthor}) = ${origin.author}`
+    const known = db.get<{ uid: string }>`
+      SELECT uid FROM session_summaries WHERE content_session_id = ${session.id} AND ${isSame} ORDER BY id LIMIT 1`
+    if (known !== undefined) return whole ? { is: 'left_out' } : { is: 'same', uid: known.uid }
     const id = insertSummary(db, this.#keys(session, repository, createdAt), { ...content, createdAt, ...origin })
     this.#addedTo(session.id).summaries.push(id)
     return { is: 'added' }
   }
 
   /** It is indexed in the background. */
-  #passage(repository: string, body: RecordBodies['passage'], origin: NewOrigin): Inserted {
+  #passage(repository: string, body: RecordBodies['passage'], origin: ReceivedOrigin): Inserted {
     const { session, ...draft } = body
     if (draft.text === '') throw new MemError('bad_request', 'the passage has no text')
     const at = this.#notAfter(draft.at)
     const { id, is } = insertPassage(this.#db, this.#keys(session, repository, at), { ...draft, at, ...origin })
-    return is === 'added' ? { is } : { is: 'same', uid: uidOf(this.#db, 'passage', id) }
+    if (is === 'added') return { is }
+    return { is: 'same', uid: this.#db.one<{ uid: string }>`SELECT uid FROM passages WHERE id = ${id}`.uid }
   }
 
   #notAfter(time: number): number {
@@ -308,6 +320,9 @@ class ReceivedRun {
       if (memory === null) return { is: 'waits', target }
       if (memory.kind !== 'observation') throw new MemError('bad_request', `${target} is no observation`)
       requireSameRepository(memory, repository)
+      if ((memory.author ?? this.#ownAuthor) !== record.author) {
+        throw new MemError('bad_request', `only its author changes the memory ${target}`)
+      }
       found.push(memory)
     }
     const [first, second] = found
@@ -405,33 +420,9 @@ class ReceivedRun {
     db.run`INSERT INTO team_tombstones (uid, at) VALUES (${target}, ${this.#at})`
     db.run`DELETE FROM team_waiting WHERE target = ${target}`
     if (memory === null) return KNOWN
-    const alias = db.get<{ author: string }>`DELETE FROM team_aliases WHERE uid = ${target} RETURNING author`
-    // Nobody erases another's memory by copying it and erasing the copy.
-    if (alias !== undefined && !this.#isSameAuthor(memory.author, alias.author)) return KNOWN
-    if (alias === undefined && this.#isKeptAs(memory)) return KNOWN
+    db.run`DELETE FROM team_aliases WHERE uid = ${target}`
     this.#erase(memory)
     return { is: 'erased' }
-  }
-
-  /** Another member made the same memory and did not erase it: it stays, as that member's. */
-  #isKeptAs({ kind, id, uid, author }: KnownMemory): boolean {
-    const db = this.#db
-    const others = db.all<{ uid: string; author: string; machine: string; repository: string }>`
-      SELECT uid, author, machine, repository FROM team_aliases WHERE same_as = ${uid} ORDER BY id`
-    const other = others.find((alias) => !this.#isSameAuthor(author, alias.author))
-    if (other === undefined) return false
-    db.run`DELETE FROM team_aliases WHERE uid = ${other.uid}`
-    db.run`DELETE FROM team_outbox WHERE uid = ${uid}`
-    db.run`
-      UPDATE ${tableOf(kind)} SET uid = ${other.uid}, author = ${other.author}, machine = ${other.machine},
-        repository = ${other.repository} WHERE id = ${id}`
-    db.run`UPDATE OR REPLACE team_versions SET subject = replace(subject, ${uid}, ${other.uid})
-      WHERE instr(subject, ${uid}) > 0`
-    return true
-  }
-
-  #isSameAuthor(ofMemory: string | null, other: string): boolean {
-    return (ofMemory ?? this.#ownAuthor) === other
   }
 
   #erase({ kind, id }: KnownMemory): void {
@@ -461,10 +452,6 @@ function projectName(repository: string): string {
 
 function tableOf(kind: Memory['kind']) {
   return MEMORY_TABLES.find((table) => table.kind === kind)?.table ?? raw('observations')
-}
-
-function uidOf(db: Database, kind: Memory['kind'], id: number): RecordId {
-  return db.one<{ uid: string }>`SELECT uid FROM ${tableOf(kind)} WHERE id = ${id}`.uid
 }
 
 function isErased(db: Database, uid: RecordId): boolean {

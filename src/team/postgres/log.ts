@@ -139,8 +139,8 @@ export class PostgresLog implements SharedLog, LogAdministration {
     return rows.map(({ key, may_write, may_erase }) => ({ key, mayWrite: may_write, mayEraseOthers: may_erase }))
   }
 
-  async register(repository: string, name: string): Promise<void> {
-    await this.#call('claude_mem.register($1::pg_catalog.text, $2::pg_catalog.text)', repository, name)
+  async register(repository: string): Promise<void> {
+    await this.#call('claude_mem.register($1::pg_catalog.text)', repository)
   }
 
   async listen(heard: (repository: string) => void): Promise<(() => Promise<void>) | null> {

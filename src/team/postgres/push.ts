@@ -2,6 +2,8 @@
  * Pushing records. A batch is one statement. If PostgreSQL refuses it, it is tried again in halves until the record that it
  * does not accept is alone, so that one bad record never holds up the others.
  */
+
+import { NAME_RULE } from '../../domain/names.ts'
 import type { RecordOrigin, TeamRecord } from '../../domain/team-record.ts'
 import { OWN_STATES, TeamError } from '../errors.ts'
 import type { PushOutcome } from '../shared-log.ts'
@@ -24,7 +26,7 @@ const REASONS: Record<string, string> = {
 const CONSTRAINT_REASONS: Record<string, string> = {
   records_id: 'its id is not 32 hexadecimal digits',
   records_kind: 'its kind is unknown',
-  records_machine: 'the name of the machine is too long or has control characters',
+  records_machine: `the name of the machine does not have ${NAME_RULE}`,
   records_made_at: 'its time is out of range',
   records_body: 'it is too large, or its body is not an object',
   records_target: 'a tombstone needs a target, and other records have none',
@@ -105,7 +107,7 @@ function isAboutRecords(error: TeamError): boolean {
 }
 
 function toOutcome(outcome: string): PushOutcome {
-  if (outcome === 'stored' || outcome === 'known') return { is: outcome }
+  if (outcome === 'stored' || outcome === 'known' || outcome === 'others') return { is: outcome }
   return { is: 'refused', reason: REASONS[outcome] ?? outcome }
 }
 

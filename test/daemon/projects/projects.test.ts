@@ -38,7 +38,7 @@ const inProject = (event: MemoryEvent, project: Project): MemoryEvent => ({ ...e
 describe('a name by hand', () => {
   test('is shown wherever a name is, and is found by', async () => {
     await remembered(SHOP, 'a', 'Login fixed')
-    expect(await rename('shop', ' Web  store ')).toEqual({ key: SHOP.key, name: 'Web store' })
+    expect(await rename('shop', 'Web store')).toEqual({ key: SHOP.key, name: 'Web store' })
     expect(await found('login', 'Web store')).toMatchObject([{ projectName: 'Web store' }])
     expect((await context('Web store')).context).toMatch(/^.*\n?# Web store: /)
     expect((await s.client.call('sessions', { project: 'Web store' })).sessions).toMatchObject([
@@ -59,13 +59,18 @@ describe('a name by hand', () => {
   })
 
   test.each([
-    ['', 'the name is empty'],
-    ['a/b', 'it looks like a path'],
-    ['..', 'it looks like a path'],
-    ['git:x', 'it looks like the key of a project'],
+    ['', '1 to 60 letters, marks and digits'],
+    ['a/b', '1 to 60 letters, marks and digits'],
+    ['..', 'not beginning with punctuation'],
+    ['git:x', '1 to 60 letters, marks and digits'],
     ['all', '"all" means every project'],
-    ['a\u0000b', 'one line of text'],
-    ['x'.repeat(81), 'at most 80 characters'],
+    ['a\u0000b', '1 to 60 letters, marks and digits'],
+    [' Web store', 'single blanks between words'],
+    ['Web  store', 'single blanks between words'],
+    ['Web\u00a0store', 'single blanks between words'],
+    ['store\u200b', '1 to 60 letters, marks and digits'],
+    ['cafe\u0301', 'composed (Unicode NFC)'],
+    ['x'.repeat(61), '1 to 60 letters, marks and digits'],
     ['blog', `another project is called "blog" (${BLOG.key}): choose another name`],
   ])('is not %j', async (name, why) => {
     await remembered(SHOP, 'a', 'Login fixed')

@@ -146,7 +146,7 @@ describe('a server that cannot be used', () => {
   test('read_only: a role or a server that accepts no writes is told apart, and reading still works', async () => {
     const database = await postgres.database()
     const owner = await database.owner()
-    await owner.log.register(REPOSITORY, 'app')
+    await owner.log.register(REPOSITORY)
     await owner.log.push([observationRecord('one')], ORIGIN)
     await database.sql(`ALTER ROLE ${owner.role} SET default_transaction_read_only = on`)
     const log = await database.open(owner.url)
@@ -173,7 +173,7 @@ describe('a server that fails', () => {
       try {
         await initPostgresLog(server.url())
         const log = await openPostgresLog(server.url())
-        await log.register(REPOSITORY, 'app')
+        await log.register(REPOSITORY)
         const [before, after] = [observationRecord('before'), observationRecord('after')]
         await log.push([before], ORIGIN)
         const { cursors } = await pullAll(log, await log.start([REPOSITORY]))
@@ -193,7 +193,7 @@ describe('a server that fails', () => {
   test('close: requests that wait for the server end at once', async () => {
     const database = await blocked.database()
     const owner = await database.owner()
-    await owner.log.register(REPOSITORY, 'app')
+    await owner.log.register(REPOSITORY)
     const blocker = await database.connect(owner.url)
     await blocker.query('BEGIN')
     await blocker.query('LOCK TABLE claude_mem.records')

@@ -19,7 +19,7 @@ const postgres = usePostgres()
 async function sharedRepository() {
   const database = await postgres.database()
   const owner = await database.owner()
-  await owner.log.register(REPOSITORY, 'app')
+  await owner.log.register(REPOSITORY)
   return { database, owner, log: owner.log }
 }
 
@@ -104,7 +104,7 @@ describe('push and pull', () => {
 
   test('pull.repositories: cursors of several repositories move on their own, and one that is not granted gives nothing', async () => {
     const { database, log } = await sharedRepository()
-    await log.register(OTHER_REPOSITORY, 'other')
+    await log.register(OTHER_REPOSITORY)
     const bob = await database.member('bob', log, REPOSITORY)
     await log.push([observationRecord('one'), observationRecord('two', OTHER_REPOSITORY)], ORIGIN)
     const start = await log.start([REPOSITORY, OTHER_REPOSITORY])
@@ -131,6 +131,7 @@ describe('push and pull', () => {
 describe('late commits', () => {
   test('pull.late: eight writers with open transactions; the cursor misses nothing, a bare serial number does', async () => {
     const { database, owner, log } = await sharedRepository()
+    await owner.log.setMember('')
     const writers = 8
     const rounds = 12
     let writing = writers
@@ -217,7 +218,7 @@ describe('listen', () => {
     expect(stop).not.toBeNull()
     await log.push([observationRecord('one')], ORIGIN)
     await waitUntil('the push is announced', () => heard.includes(REPOSITORY))
-    await log.register(OTHER_REPOSITORY, 'other')
+    await log.register(OTHER_REPOSITORY)
     await log.push([observationRecord('two', OTHER_REPOSITORY)], ORIGIN)
     await waitUntil('the new repository is announced', () => heard.includes(OTHER_REPOSITORY))
     heard.length = 0

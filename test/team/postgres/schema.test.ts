@@ -59,7 +59,7 @@ describe('a schema of the future', () => {
   test('schema.newer: an older program says so, changes nothing and can go on when the change allows it', async () => {
     const database = await postgres.database()
     const owner = await database.owner()
-    await owner.log.register(REPOSITORY, 'app')
+    await owner.log.register(REPOSITORY)
     const cursors = await owner.log.start([REPOSITORY])
     await database.sql('UPDATE claude_mem.log SET version = 99')
     expect((await pullAll(owner.log, cursors)).records).toEqual([])
@@ -79,7 +79,7 @@ describe('a log that moved', () => {
   test('generation: transaction ids of another server are noticed; everybody receives everything again', async () => {
     const database = await postgres.database()
     const owner = await database.owner()
-    await owner.log.register(REPOSITORY, 'app')
+    await owner.log.register(REPOSITORY)
     const records = ['one', 'two', 'three'].map((title) => observationRecord(title))
     await owner.log.push(records, ORIGIN)
     const before = await pullAll(owner.log, await owner.log.start([REPOSITORY]))
@@ -101,7 +101,7 @@ describe('a log that moved', () => {
     const database = await postgres.database()
     if (dump === null || psql === null) return context.skip()
     const owner = await database.owner()
-    await owner.log.register(REPOSITORY, 'app')
+    await owner.log.register(REPOSITORY)
     await owner.log.push([observationRecord('one')], ORIGIN)
     const before = await pullAll(owner.log, await owner.log.start([REPOSITORY]))
     const dumped = await runProgram(dump, [database.url])
@@ -123,7 +123,7 @@ describe('size', () => {
   test('pull.plan: a quiet client reads the index from its cursor, whatever lies before it', async () => {
     const database = await postgres.database()
     const owner = await database.owner()
-    await owner.log.register(REPOSITORY, 'app')
+    await owner.log.register(REPOSITORY)
     const bob = await database.member('bob', owner.log, REPOSITORY)
     const client = await database.connect()
     await client.query('ALTER TABLE claude_mem.records DISABLE TRIGGER USER')

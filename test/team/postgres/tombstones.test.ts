@@ -9,7 +9,7 @@ const SECRET = 'the-text-that-must-be-gone'
 async function sharedRepository() {
   const database = await postgres.database()
   const owner = await database.owner()
-  await owner.log.register(REPOSITORY, 'app')
+  await owner.log.register(REPOSITORY)
   const ann = await database.member('ann', owner.log, REPOSITORY)
   const bob = await database.member('bob', owner.log, REPOSITORY)
   return { database, owner: owner.log, ann, bob }
@@ -44,7 +44,7 @@ describe('tombstones', () => {
   test('tombstone.ofAnotherRepository: who may write elsewhere erases and changes nothing here', async () => {
     const { database, owner, ann, bob } = await sharedRepository()
     const OTHER = 'repo:example.org/bob/own'
-    await owner.register(OTHER, 'own')
+    await owner.register(OTHER)
     await owner.grant(bob.role, { repository: OTHER, mayWrite: true, mayEraseOthers: true, mayGrant: false })
     const record = observationRecord(SECRET)
     await ann.log.push([record], ORIGIN)
@@ -95,6 +95,7 @@ describe('tombstones', () => {
 
   test('tombstone.race: record and tombstone in two transactions at once, whichever commits first', async () => {
     const { database, ann } = await sharedRepository()
+    await ann.log.setMember('')
     const insert = (values: string) =>
       `INSERT INTO claude_mem.records (repository, id, kind, machine, made_at, body, target) SELECT id, ${values} FROM claude_mem.repositories ON CONFLICT DO NOTHING`
     for (const recordFirst of [true, false]) {

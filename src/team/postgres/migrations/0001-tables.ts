@@ -1,4 +1,5 @@
 import type { LogMigration } from './index.ts'
+import { nameFunctions } from './names.ts'
 
 /**
  * Tables of the shared log. Times are epoch ms, as in the records.
@@ -18,7 +19,12 @@ import type { LogMigration } from './index.ts'
 export const tablesMigration: LogMigration = {
   version: 1,
   oldestProgram: 1,
-  sql: `
+  get sql() {
+    return `${nameFunctions()}${TABLES}`
+  },
+}
+
+const TABLES = `
 CREATE TABLE claude_mem.log (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   version integer NOT NULL,
@@ -29,10 +35,7 @@ CREATE TABLE claude_mem.log (
 
 CREATE TABLE claude_mem.repositories (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  key text NOT NULL UNIQUE CONSTRAINT repositories_key CHECK (
-    key ~ '^(repo|named):' AND octet_length(key) <= 500 AND key !~ '[[:cntrl:]]'
-  ),
-  name text NOT NULL CONSTRAINT repositories_name CHECK (char_length(name) <= 200 AND name !~ '[[:cntrl:]]'),
+  key text NOT NULL UNIQUE CONSTRAINT repositories_key CHECK (claude_mem.is_repository_key(key)),
   owner_role text NOT NULL,
   registered_at bigint NOT NULL
 );
@@ -76,7 +79,7 @@ CREATE TABLE claude_mem.records (
   )),
   author_role text NOT NULL DEFAULT session_user,
   author text NOT NULL DEFAULT '',
-  machine text NOT NULL CONSTRAINT records_machine CHECK (char_length(machine) <= 100 AND machine !~ '[[:cntrl:]]'),
+  machine text NOT NULL CONSTRAINT records_machine CHECK (claude_mem.is_name(machine)),
   made_at bigint NOT NULL CONSTRAINT records_made_at CHECK (made_at BETWEEN 0 AND 8640000000000000),
   stored_at bigint NOT NULL DEFAULT 0,
   body jsonb CONSTRAINT records_body CHECK (
@@ -109,5 +112,4 @@ CREATE TABLE claude_mem.unknown_tombstones (
   tombstones integer NOT NULL,
   PRIMARY KEY (repository, role)
 );
-`,
-}
+`

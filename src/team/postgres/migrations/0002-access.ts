@@ -1,4 +1,5 @@
 import type { LogMigration } from './index.ts'
+import { NAME_RULE_SQL } from './names.ts'
 
 /**
  * Who may do what. A role has the grants of itself and of the roles whose rights it inherits. The role is always
@@ -88,7 +89,7 @@ END $$;
 
 /** A new repository belongs to the role that registers it; a role that may not write anything cannot register. */
 const REGISTER = `
-CREATE FUNCTION claude_mem.register(new_key text, new_name text) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
+CREATE FUNCTION claude_mem.register(new_key text) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
 DECLARE
   number integer;
 BEGIN
@@ -98,8 +99,8 @@ BEGIN
   IF NOT EXISTS (SELECT FROM claude_mem.own_grants() WHERE may_write) THEN
     RAISE EXCEPTION 'This role may not register repositories' USING ERRCODE = 'CM002';
   END IF;
-  INSERT INTO claude_mem.repositories (key, name, owner_role, registered_at)
-    VALUES (new_key, new_name, session_user, claude_mem.now_ms())
+  INSERT INTO claude_mem.repositories (key, owner_role, registered_at)
+    VALUES (new_key, session_user, claude_mem.now_ms())
     ON CONFLICT (key) DO NOTHING RETURNING id INTO number;
   IF number IS NULL THEN
     IF EXISTS (SELECT FROM claude_mem.repositories WHERE key = new_key AND id = ANY (claude_mem.allowed('read'))) THEN
@@ -162,17 +163,17 @@ END $$;
 const MEMBERS = `
 CREATE FUNCTION claude_mem.take_name(wanted text) RETURNS void LANGUAGE plpgsql ${AS_OWNER} AS $$
 DECLARE
+  mine text := claude_mem.folded_name(wanted);
   holder text;
 BEGIN
-  IF wanted <> btrim(wanted) OR wanted = '' OR char_length(wanted) > 100
-    OR wanted ~ '[[:cntrl:]\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]' THEN
-    RAISE EXCEPTION 'An author name has 1 to 100 characters without control characters and spaces around it'
+  IF NOT claude_mem.is_name(wanted) THEN
+    RAISE EXCEPTION 'This is no name for an author: it has ${NAME_RULE_SQL}. Choose another one (CLAUDE_MEM_TEAM_AUTHOR)'
       USING ERRCODE = 'CM003';
   END IF;
-  INSERT INTO claude_mem.author_names VALUES (lower(wanted), session_user) ON CONFLICT (folded) DO NOTHING;
-  SELECT role INTO holder FROM claude_mem.author_names WHERE folded = lower(wanted);
+  INSERT INTO claude_mem.author_names VALUES (mine, session_user) ON CONFLICT (folded) DO NOTHING;
+  SELECT role INTO holder FROM claude_mem.author_names WHERE folded = mine;
   IF holder <> session_user OR EXISTS (
-    SELECT FROM pg_roles WHERE lower(rolname) = lower(wanted) AND rolname <> session_user
+    SELECT FROM pg_roles WHERE claude_mem.folded_name(rolname) = mine AND rolname <> session_user
   ) THEN
     RAISE EXCEPTION 'The author name % belongs to another member. Choose another one (CLAUDE_MEM_TEAM_AUTHOR)', wanted USING ERRCODE = 'CM003';
   END IF;
@@ -202,7 +203,7 @@ BEGIN
   -- Once a day is enough, so that a push seldom writes here.
   IF EXISTS (
     SELECT FROM claude_mem.machines WHERE role = session_user AND machine = name AND seen_at > at - 86400000
-  ) OR char_length(name) > 100 OR NOT EXISTS (SELECT FROM claude_mem.own_grants() WHERE may_write) THEN
+  ) OR NOT claude_mem.is_name(name) OR NOT EXISTS (SELECT FROM claude_mem.own_grants() WHERE may_write) THEN
     RETURN;
   END IF;
   INSERT INTO claude_mem.machines VALUES (session_user, name, at)

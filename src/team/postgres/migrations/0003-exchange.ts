@@ -1,4 +1,5 @@
 import type { LogMigration } from './index.ts'
+import { NAME_RULE_SQL } from './names.ts'
 
 /**
  * Storing and reading records. Members insert into `records` directly or through `push`; triggers complete a row, erase what
@@ -19,16 +20,30 @@ const MAX_UNKNOWN_TOMBSTONES = 100_000
  * who stores it later finds the place taken.
  */
 const TRIGGERS = `
+CREATE FUNCTION claude_mem.is_about_others(place integer, about text, given jsonb) RETURNS boolean LANGUAGE sql STABLE ${AS_OWNER} AS $$
+  SELECT about IN ('link', 'pin', 'status') AND EXISTS (SELECT FROM claude_mem.records r
+    WHERE r.repository = place AND r.id IN (given->>'observation', given->>'from', given->>'to') AND r.author_role <> session_user)
+$$;
+
 CREATE FUNCTION claude_mem.complete_record() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
 BEGIN
   NEW.author_role := session_user;
-  NEW.author := coalesce((SELECT author FROM claude_mem.members WHERE role = session_user), session_user::text);
+  NEW.author := (SELECT author FROM claude_mem.members WHERE role = session_user);
+  IF NEW.author IS NULL THEN
+    RAISE EXCEPTION 'This role has no author name yet: it takes one with claude_mem.set_member' USING ERRCODE = 'CM003';
+  END IF;
   NEW.stored_at := claude_mem.now_ms();
   NEW.x := pg_current_xact_id();
   NEW.bytes := coalesce(pg_column_size(NEW.body), 0);
   IF NEW.kind IN ('link', 'pin', 'status') AND EXISTS (SELECT FROM claude_mem.records r
     WHERE r.id IN (NEW.body->>'observation', NEW.body->>'from', NEW.body->>'to') AND r.repository <> NEW.repository) THEN
     RAISE EXCEPTION 'The record is about one of another repository' USING ERRCODE = 'CM001';
+  END IF;
+  IF claude_mem.is_about_others(NEW.repository, NEW.kind, NEW.body) THEN
+    RAISE EXCEPTION 'Only the author of a memory pins it, links it and changes its state' USING ERRCODE = 'CM001';
+  END IF;
+  IF NEW.kind = 'project' AND NEW.body->>'name' <> '' AND NOT claude_mem.is_name(NEW.body->>'name') THEN
+    RAISE EXCEPTION 'This is no name for a project: it has ${NAME_RULE_SQL}' USING ERRCODE = 'CM001';
   END IF;
   RETURN NEW;
 END $$;
@@ -120,6 +135,7 @@ BEGIN
         SELECT FROM claude_mem.records t WHERE t.repository = g.number AND t.id = g.target
           AND t.author_role <> session_user AND t.kind <> 'erased'
       ) THEN 'not_erasable'
+      WHEN claude_mem.is_about_others(g.number, g.kind, g.body) THEN 'others'
     END AS refusal
     FROM given g
   ), added AS (
