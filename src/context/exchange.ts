@@ -14,7 +14,7 @@ const MAX_LINE_CHARS = 500
 
 export function exchangeLines(turn: PastTurn, now: Moment): string[] {
   const request =
-    turn.request === null ? [] : [`User, ${moment(turn.at, now)}: ${quoteEnds(turn.request, MAX_REQUEST_CHARS)}`]
+    turn.request === null ? [] : [`Prompt, ${moment(turn.at, now)}: ${quoteEnds(turn.request, MAX_REQUEST_CHARS)}`]
   if (turn.closing === null) return request
   const lines = reportLines(turn.closing.text)
   const [only] = lines

@@ -3,13 +3,14 @@
  * nothing that a client or a reader of Markdown would interpret.
  */
 import { plainText } from '../domain/plain-text.ts'
+import { quotation } from '../domain/quotation.ts'
 
 /** Longest text that is quoted on one line. */
 const MAX_QUOTED_CHARS = 2_000
 
 /** On one line, in quotation marks. */
 export function quote(text: string): string {
-  return `“${plainText(text.slice(0, MAX_QUOTED_CHARS)).replace(/[“”„]/g, '"')}”`
+  return quotation(text.slice(0, MAX_QUOTED_CHARS))
 }
 
 /** Cut between statements or words, with a mark where something is missing. */

@@ -5,8 +5,7 @@
  */
 import { formatDay } from './dates.ts'
 import type { MemoryOrigin } from './observation.ts'
-import { plainText, truncateAtWord } from './plain-text.ts'
-import { quoted, quotedName } from './reported-speech.ts'
+import { quotation } from './quotation.ts'
 
 /** Null or absent: this machine learned it. */
 export type Authorship = Pick<MemoryOrigin, 'author' | 'machine'>
@@ -19,20 +18,14 @@ export function isOwn({ author }: Authorship, me: string | null): boolean {
   return author == null || author === me
 }
 
-/** As one name in a line: a name is chosen by its owner, and may contain anything. */
+/** Between quotation marks: a name is chosen by its owner, and may contain anything. */
 export function authorName(name: string): string {
-  const line = truncateAtWord(plainText(name), NAME_CHARS).replace(/[()|]/g, ' ').replace(/\s+/g, ' ').trim()
-  return line === '' ? '(no name)' : quotedName(line)
+  return quotation(name.replace(/[()|]/g, ' '), NAME_CHARS)
 }
 
 /** `by alice, Nov 16`; '' for what has no author. */
 export function byline({ author }: Authorship, at: number, now: number): string {
   return author == null ? '' : `by ${authorName(author)}, ${formatDay(at, now)}`
-}
-
-/** Words of another person: always a quotation, so that nothing in them addresses the reader. */
-export function othersWords(text: string): string {
-  return quoted(text)
 }
 
 /** The memory as its owner reads it: what another machine of the same person learned has a machine, but no author. */
