@@ -113,7 +113,7 @@ describe('search.output', () => {
       '      agent: “The token had expired.”',
       '      #7 agent: “Title 7”: agent: “Done: the clock is read in UTC”',
     ])
-    expect(rendered(short, { full: true }).slice(2, 8)).toEqual([
+    expect(rendered(short, { full: true }).slice(2, 9)).toEqual([
       '      agent: “The token had expired.”',
       '      #7 agent: “Title 7”',
       '      agent: “Done: the clock is read in UTC”',
@@ -124,7 +124,7 @@ describe('search.output', () => {
     ])
     const long = rendered(answerOf([hit(12, { snippet: 'one word after another '.repeat(40), further })]))
     expect(long).toHaveLength(7)
-    expect(long[3]).toMatch(/…$/)
+    expect(long[3]).toMatch(/…”$/)
   })
 
   it('labels a passage by what it is, and not by its first words', () => {

@@ -315,8 +315,7 @@ function briefTexts(hit: SearchHit, width: number): string[] {
       withoutMarkdown(piece.snippet),
       room,
     )
-  if (snippet.trim() === '') return []
-  const lines = paragraphLines(said(hit, BRIEF_LINES * width - BRIEF_MARGIN), width)
+  const lines = snippet.trim() === '' ? [] : paragraphLines(said(hit, BRIEF_LINES * width - BRIEF_MARGIN), width)
   if (lines.length >= BRIEF_LINES || next === undefined) return lines
   const head = `${furtherHead(next, hit)}: `
   return [...lines, terminalSafe(head + said(next, Math.max(1, width - displayWidth(head) - BRIEF_MARGIN)))]
