@@ -4,9 +4,10 @@ import {
   cleanObservationTexts,
   cleanPassageTexts,
   cleanSummaryTexts,
-  foreignSpeaker,
+  importedSpeaker,
   MAX_RECORD_TEXT_CHARS,
 } from '../domain/clean-record.ts'
+import { importedId } from '../domain/event.ts'
 import { sanitizeText } from '../domain/sanitize.ts'
 import { contentHash } from '../store/commit.ts'
 import type { ImportBatch, ImportedObservation, ImportedRecord } from '../store/exchange-records.ts'
@@ -24,7 +25,7 @@ function cleaned(record: ImportedRecord): ImportedRecord {
     case 'summary':
       return cleanSummaryTexts(record)
     case 'passage':
-      return cleanPassageTexts(record, record.passage)
+      return { ...cleanPassageTexts(record, record.passage), eventId: importedId(record.eventId) }
     default:
       return record
   }
@@ -32,6 +33,6 @@ function cleaned(record: ImportedRecord): ImportedRecord {
 
 /** Also recognised by the hash of its unmasked content: it may be stored here from before a masking rule was added. */
 function cleanedObservation(given: ImportedObservation): ImportedObservation {
-  const record = { ...given, ...foreignSpeaker(given) }
+  const record = { ...given, ...importedSpeaker(given), sources: given.sources.map(importedId) }
   return { ...cleanObservationTexts(record), knownAs: [contentHash(given), contentHash(record)] }
 }

@@ -5,6 +5,7 @@
  */
 import { isHandWritten, type Observation } from '../domain/observation.ts'
 import type { Passage } from '../domain/passage.ts'
+import { speakerName } from '../domain/quotation.ts'
 import { APPROVED } from '../reading/passages.ts'
 import { termsOf } from '../reading/terms.ts'
 import { readWords, type WordBlock } from '../reading/words.ts'
@@ -51,15 +52,16 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
   return {
     turn,
     at,
-    line: `- ${moment(at, now)} ${isApproval ? `approved ${quoteBegin(subject, MAX_QUESTION_CHARS)}` : choice}`,
+    line: `- ${moment(at, now)} user ${isApproval ? `approved ${quoteBegin(subject, MAX_QUESTION_CHARS)}` : choice}`,
     words: `${subject ?? ''} ${text}`,
     about: termsOf(`${subject ?? ''} ${other}`),
   }
 }
 
 function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment): Choice[] {
-  const { request, at } = turn
-  if (request === null || request.length > MAX_REPLY_CHARS || isQuestion(request) || before?.closing == null) return []
+  const { request, at, isImported } = turn
+  if (isImported || request === null || request.length > MAX_REPLY_CHARS || isQuestion(request)) return []
+  if (before?.closing == null || before.isImported) return []
   // The clocks of a client may differ: an answer comes after its question.
   const asked = before.closing.at > at ? null : openEnd(before.closing.text)
   if (asked === null) return []
@@ -70,7 +72,7 @@ function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment):
     {
       turn,
       at,
-      line: `- ${moment(at, now)} ${quoteBegin(request, MAX_ANSWER_CHARS)}; ${refers.join('; ')}`,
+      line: `- ${moment(at, now)} prompt: ${quoteBegin(request, MAX_ANSWER_CHARS)}; ${refers.join('; ')}`,
       words: [request, asked.question, ...asked.options].join('\n'),
       about: termsOf([asked.question, ...asked.options].join(' ')),
     },
@@ -111,16 +113,17 @@ function sharedPart(terms: ReadonlySet<string>, others: ReadonlySet<string>): nu
   return shared / terms.size
 }
 
-/** Notes that were written by hand, by the user or on request by the agent. */
+/** Notes that were written with `remember`. */
 export function writtenNotes(observations: readonly Observation[], now: Moment): Choice[] {
-  return observations.filter(isHandWritten).map(({ id, createdAt, saidBy, title, narrative, facts }) => ({
-    turn: null,
-    at: createdAt,
-    line: `- ${moment(createdAt, now)} #${id} noted by the ${saidBy === 'person' ? 'user' : 'agent'}: ${quoteBegin(
-      [title, narrative, ...facts].filter((part) => part !== null && part !== '').join(' '),
-      2 * MAX_ANSWER_CHARS,
-    )}`,
-    words: [title, narrative, ...facts].join('\n'),
-    about: new Set<string>(),
-  }))
+  return observations.filter(isHandWritten).map((note) => {
+    const said = [note.title, note.narrative, ...note.facts].filter((part) => part !== null && part !== '')
+    const quotation = quoteBegin(said.join(' '), 2 * MAX_ANSWER_CHARS)
+    return {
+      turn: null,
+      at: note.createdAt,
+      line: `- ${moment(note.createdAt, now)} #${note.id} ${speakerName(note)}: ${quotation}`,
+      words: said.join('\n'),
+      about: new Set<string>(),
+    }
+  })
 }

@@ -25,7 +25,7 @@ export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[]
 }
 
 function requestLine({ request, at }: PastTurn, now: Moment): string[] {
-  return request === null ? [] : [`User, ${moment(at, now)}: ${quoteEnds(request, MAX_REQUEST_CHARS)}`]
+  return request === null ? [] : [`Prompt, ${moment(at, now)}: ${quoteEnds(request, MAX_REQUEST_CHARS)}`]
 }
 
 function reportOf({ closing }: PastTurn, now: Moment): string[] {

@@ -3,6 +3,7 @@
  * nothing that a client or a reader of Markdown would interpret.
  */
 import { plainText } from '../domain/plain-text.ts'
+import { withoutCurlyQuotes } from '../domain/quotation.ts'
 
 /** Longest text that is quoted on one line. */
 const MAX_QUOTED_CHARS = 2_000
@@ -14,7 +15,7 @@ export function quote(text: string): string {
 
 /** A part of a quotation. */
 export function quotable(text: string): string {
-  return plainText(text.slice(0, MAX_QUOTED_CHARS)).replace(/[“”„]/g, '"')
+  return withoutCurlyQuotes(plainText(text.slice(0, MAX_QUOTED_CHARS)))
 }
 
 /** Cut between statements or words, with a mark where something is missing. */

@@ -3,9 +3,10 @@
  * exchange; what the user decided; how it got here; what others of the team noted; how to look up more. Each part is left
  * out where there is nothing certain. Pure: the same memory on the same day gives the same bytes.
  */
-import { byline, isOwn } from '../domain/authorship.ts'
+import { isOwn } from '../domain/authorship.ts'
 import type { ContextPart } from '../domain/context-parts.ts'
 import { CHARS_PER_TOKEN, type Observation, tokensForChars } from '../domain/observation.ts'
+import { speakerName } from '../domain/quotation.ts'
 import type { ContextMaterial } from '../store/port.ts'
 import { userChoices, writtenNotes } from './choices.ts'
 import { exchangeLines } from './exchange.ts'
@@ -22,7 +23,7 @@ const SHARES = { pinned: 0.15, state: 0.22, exchange: 0.32, others: 0.1 }
 
 const HEADINGS: Partial<Record<ContextPart, string>> = {
   pinned: '## Pinned',
-  decided: '## Decided by the user',
+  decided: '## Choices and notes',
   story: '## How it got here',
   others: '## Noted by others of the team',
 }
@@ -94,11 +95,10 @@ function others(observations: readonly Observation[], me: string | null): Observ
   return observations.filter((one) => !isOwn(one, me))
 }
 
-/** `#12 “title: what it says”`, with its author where that is somebody else. */
+/** `#12 agent: “title: what it says”` */
 function noteText(note: Observation, { now, me = null }: ContextOptions): string {
   const said = [note.title, note.narrative, ...note.facts].filter((part) => part !== null && part !== '')
-  const by = isOwn(note, me) ? moment(note.createdAt, now) : byline(note, note.createdAt, now)
-  return `#${note.id} ${quoteBegin(said.join(': '), NOTE_CHARS)} (${by})`
+  return `#${note.id} ${speakerName(note, me)}: ${quoteBegin(said.join(': '), NOTE_CHARS)} (${moment(note.createdAt, now)})`
 }
 
 /** The turns of the newest session that did any work; of the newest one where none did. */

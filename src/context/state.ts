@@ -3,8 +3,7 @@
  * of each check, addresses that tools reported. What is not certain is left out.
  */
 import type { Passage } from '../domain/passage.ts'
-import { plainText } from '../domain/plain-text.ts'
-import { quotedName } from '../domain/reported-speech.ts'
+import { nameSpan } from '../domain/quotation.ts'
 import { editedSince, NO_OUTPUT, readGitState } from '../reading/git.ts'
 import { readTotals } from '../reading/output.ts'
 import { checkName, commandAlone } from '../reading/shell.ts'
@@ -61,13 +60,8 @@ export function stepText({ kind, subject, text }: Passage): string {
   return code(commandAlone(subject ?? 'a command'))
 }
 
-/** A command or a name: on one line, in marks that it cannot end; a quotation if it reads like an order. */
-function code(text: string): string {
-  const line = plainText(text).replaceAll('`', "'")
-  const name = quotedName(line)
-  if (name !== line) return name
-  return `\`${line.length <= MAX_COMMAND_CHARS ? line : `${line.slice(0, MAX_COMMAND_CHARS - 1)}…`}\``
-}
+/** A command or a name. */
+const code = (text: string): string => nameSpan(text, MAX_COMMAND_CHARS)
 
 function gitLines(newest: readonly Passage[], at: number, now: Moment): string[] {
   const { branch, commit, uncommitted, pushed } = readGitState(newest)

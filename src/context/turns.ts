@@ -3,6 +3,7 @@
  * the closing words, and the notes that a model made of them.
  */
 import { isOwn } from '../domain/authorship.ts'
+import { isImportedId } from '../domain/event.ts'
 import { isHandWritten, type Observation } from '../domain/observation.ts'
 import type { Passage, PassageKind } from '../domain/passage.ts'
 import { joinPieces } from '../reading/pieces.ts'
@@ -16,6 +17,8 @@ export interface PastTurn {
   at: number
   /** The user's words; null where none are known. */
   request: string | null
+  /** A part of it came from a file: what it asks and answers decides nothing here. */
+  isImported: boolean
   /** The agent's last message, whole as far as it is stored; null where there is none. */
   closing: { text: string; at: number } | null
   /** Closing messages before the last one, where the client continued the turn; oldest first. */
@@ -49,6 +52,7 @@ export function turnsOf({ passages, prompts, observations }: ContextMaterial): P
       promptNumber,
       at,
       request: null,
+      isImported: false,
       closing: null,
       earlier: [],
       words: [],
@@ -63,8 +67,9 @@ export function turnsOf({ passages, prompts, observations }: ContextMaterial): P
   const ordered = passages.toSorted((a, b) => a.at - b.at || compare(a.eventId, b.eventId) || a.position - b.position)
   for (const passage of ordered) {
     const turn = turnOf(passage, passage.at)
+    turn.isImported ||= isImportedId(passage.eventId)
     if (STEPS.has(passage.kind)) turn.steps.push(passage)
-    else if (passage.kind === 'answer') turn.answers.push(passage)
+    else if (passage.kind === 'answer' && !isImportedId(passage.eventId)) turn.answers.push(passage)
     else if (passage.kind === 'words') turn.words.push(passage.text)
     else if (passage.kind === 'report') turn.reports.push(passage.text)
   }
@@ -77,8 +82,9 @@ export function turnsOf({ passages, prompts, observations }: ContextMaterial): P
       turn.closing = { text, at }
     }
   }
-  for (const { text, at, ...place } of prompts) {
+  for (const { text, at, imported, ...place } of prompts) {
     const turn = turnOf(place, at)
+    turn.isImported ||= imported
     turn.request = withoutBoilerplate(text) || null
     turn.at = at
   }

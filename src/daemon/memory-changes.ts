@@ -94,8 +94,8 @@ function correctedDraft(old: Observation, correction: Correction, me: string | n
     discoveryTokens,
     discoveryEstimated,
     sources: [],
-    // Words of somebody else that were kept are not the user's.
-    saidBy: isOthers && text === undefined ? 'agent' : 'person',
+    // Words that were kept are not the user's.
+    saidBy: text !== undefined ? 'person' : isOthers ? 'agent' : (old.saidBy ?? 'agent'),
     saidIn: isOthers ? `in place of a memory by ${authorName(old.author ?? '')}` : null,
     supersedes: [id],
   }

@@ -5,8 +5,7 @@
  */
 import { formatDay } from './dates.ts'
 import type { MemoryOrigin } from './observation.ts'
-import { plainText, truncateAtWord } from './plain-text.ts'
-import { quoted } from './reported-speech.ts'
+import { quotation } from './quotation.ts'
 
 /** Null or absent: this machine learned it. */
 export type Authorship = Pick<MemoryOrigin, 'author' | 'machine'>
@@ -19,29 +18,19 @@ export function isOwn({ author }: Authorship, me: string | null): boolean {
   return author == null || author === me
 }
 
-/** One word: no sentence to anybody. In scripts that write sentences without blanks, one word may be one. */
-const PLAIN_NAME = /^[\w.@+-]+$/
-
-/** As one name in a line. A name is chosen by its owner, and may be a sentence: more than a plain word is in quotation marks. */
+/** Between quotation marks: a name is chosen by its owner, and may contain anything. */
 export function authorName(name: string): string {
-  const line = truncateAtWord(plainText(name), NAME_CHARS).replace(/[()|]/g, ' ').replace(/\s+/g, ' ').trim()
-  if (line === '') return '(no name)'
-  return PLAIN_NAME.test(line) ? line : quoted(line)
+  return quotation(name.replace(/[()|]/g, ' '), NAME_CHARS)
 }
 
 /** The key of a project that others may have named. */
 export function projectKeyName(key: string): string {
-  return /^[\w.@+:/~%-]+$/.test(key) ? key : quoted(truncateAtWord(plainText(key), NAME_CHARS))
+  return /^[\w.@+:/~%-]+$/.test(key) ? key : quotation(key, NAME_CHARS)
 }
 
 /** `by alice, Nov 16`; '' for what has no author. */
 export function byline({ author }: Authorship, at: number, now: number): string {
   return author == null ? '' : `by ${authorName(author)}, ${formatDay(at, now)}`
-}
-
-/** Words of another person: always a quotation, so that nothing in them addresses the reader. */
-export function othersWords(text: string): string {
-  return quoted(text)
 }
 
 /** The memory as its owner reads it: what another machine of the same person learned has a machine, but no author. */

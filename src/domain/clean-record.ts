@@ -61,6 +61,15 @@ export function cleanPassageTexts<T extends { subject: string | null; text: stri
   return { ...record, subject: cleanOptionalText(record.subject), text }
 }
 
+/** Of a record from a file: whatever it claims, it is what a file says. */
+export function importedSpeaker(record: { type: ObservationType; saidBy?: Speaker | null }): {
+  type: ObservationType
+  saidBy: Speaker
+} {
+  const { type, saidBy } = foreignSpeaker(record)
+  return { type, saidBy: saidBy === 'web' ? 'web' : 'tool' }
+}
+
 /** Nobody else can speak for the user of this machine, and what a tool or a page said is no decision anywhere. */
 export function foreignSpeaker(record: { type: ObservationType; saidBy?: Speaker | null }): {
   type: ObservationType

@@ -160,6 +160,16 @@ export function isCountedId(id: string): boolean {
   return /^functions\.[\w.-]{1,200}:\d{1,6}$/.test(id)
 }
 
+/**
+ * Prefix of the event ids of imported prompts, passages and sources: what a file says is not what a client reported here. An
+ * export leaves it out.
+ */
+const IMPORTED_ID_PREFIX = 'import:'
+
+export const importedId = (id: string): string => (isImportedId(id) ? id : `${IMPORTED_ID_PREFIX}${id}`)
+export const isImportedId = (id: string): boolean => id.startsWith(IMPORTED_ID_PREFIX)
+export const exportedId = (id: string): string => (isImportedId(id) ? id.slice(IMPORTED_ID_PREFIX.length) : id)
+
 export const transcriptStartId = (session: string): string => transcriptId('start', session)
 
 /**

@@ -4,8 +4,7 @@
  */
 import { trimEndMatching } from '../lib/trim.ts'
 import { CONTEXT_TAG } from './private-parts.ts'
-import { withoutMarkup } from './reported-speech.ts'
-import { toWellFormed } from './sanitize.ts'
+import { cutText, toWellFormed } from './sanitize.ts'
 
 const ESCAPE = String.fromCharCode(27)
 const ANSI = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, 'g')
@@ -54,4 +53,45 @@ export function truncateAtWord(text: string, max: number): string {
   const kept = space > max * 0.7 ? head.slice(0, space) : head
   // The cut may have split a surrogate pair.
   return `${trimEndMatching(kept.replace(/[\ud800-\udbff]$/, ''), /[\s,;:.]/)}…`
+}
+
+/** Each line as plain text, without empty ones; the middle of a longer text is cut out. */
+export function plainLines(text: string, maxChars: number): string[] {
+  return cutText(text, maxChars)
+    .split(/\r\n|\r|\n/)
+    .flatMap(pieces)
+    .map(plainText)
+    .filter((line) => line !== '')
+}
+
+/** `plainText` reads the beginning of a text only. */
+function pieces(line: string): string[] {
+  const parts: string[] = []
+  for (let rest = line; rest !== ''; ) {
+    const space = rest.length > MAX_INPUT_CHARS ? rest.lastIndexOf(' ', MAX_INPUT_CHARS) : -1
+    const end = space > 0 ? space : MAX_INPUT_CHARS
+    parts.push(rest.slice(0, end))
+    rest = rest.slice(end)
+  }
+  return parts
+}
+
+const COMMENT = /<!--[\s\S]*?(?:-->|$)/g
+/** `Map<string>` in code is none. */
+const TAG = /(?<![\w$])[<＜](?=[\p{L}!?/])([^<>＜＞\n]{1,200})[>＞]|[<＜](\/[^<>＜＞\n]{1,200})[>＞]/gu
+const IMAGE = /!\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)/g
+const LINK = /\[([^\]\n]{1,200})\]\((?:[a-z][a-z+.-]{0,20}:|\/\/)[^)\n]{0,500}\)/gi
+const FENCES = /`{3,}|~{3,}/g
+/** A heading, a quotation or a rule at the start of a line. */
+const BLOCK_START = /^[ \t]{0,20}(?:(?:#{1,6}(?=[ \t])|>|={3,}|-{3,}|\*{3,}|_{3,})[ \t]{0,20}){1,20}/gm
+
+/** Markup that a client or a reader of Markdown would interpret becomes plain characters. */
+export function withoutMarkup(text: string): string {
+  return text
+    .replace(COMMENT, ' ')
+    .replace(IMAGE, '$1')
+    .replace(LINK, '$1')
+    .replace(FENCES, "'")
+    .replace(TAG, '‹$1$2›')
+    .replace(BLOCK_START, '')
 }

@@ -67,7 +67,7 @@ export const projectInput = z
   .string()
   .max(MAX_NAME_CHARS)
   .optional()
-  .describe('Name, key or path; "all" for every project. Default: this one')
+  .describe('Default: this one. Another (name, key, path) or "all" only if the user asked for it')
 export const sessionInput = word.optional().describe(SEARCH_FILTERS.session.about)
 export const conceptsInput = z.array(word).max(MAX_VALUES)
 export const filesInput = z.array(z.string().trim().min(1).max(MAX_PATH_CHARS)).max(MAX_VALUES)

@@ -2,13 +2,12 @@
 
 import * as z from 'zod'
 import type { TimelineItem } from '../api/operations/memory.ts'
-import { type Authorship, authorName, othersWords } from '../domain/authorship.ts'
+import { type Authorship, authorName } from '../domain/authorship.ts'
 import { formatDateTime } from '../domain/dates.ts'
 import { OBSERVATION_TYPES } from '../domain/observation.ts'
-import { plainText, truncateAtWord } from '../domain/plain-text.ts'
-import { ownWords, quoted, quotedName, reportedText } from '../domain/reported-speech.ts'
-import { cutText } from '../domain/sanitize.ts'
-import { HIT_KINDS, type HitPassage, type SearchHit } from '../domain/search-query.ts'
+import { plainLines, plainText, truncateAtWord } from '../domain/plain-text.ts'
+import { hitSpeaker, nameSpan, quoted } from '../domain/quotation.ts'
+import { HIT_KINDS, type SearchHit } from '../domain/search-query.ts'
 import { isReported, SPEAKERS } from '../domain/speaker.ts'
 
 /** One line of at most `max` characters. */
@@ -17,35 +16,19 @@ export function oneLine(text: string | null, max: number): string {
 }
 
 /** Like `oneLine`, but keeps paragraphs; the middle is cut where it is too long. */
-export function paragraphs(text: string | null, max: number): string {
-  const lines = cutText(text ?? '', max).split(/\r\n|\r|\n/)
-  return joinParts(lines.flatMap(pieces).map(plainText), '\n')
+export function paragraphs(text: string, max: number): string {
+  return plainLines(text, max).join('\n')
 }
 
-/** `plainText` reads at most this many characters of a line. */
-const PIECE_CHARS = 2_000
-
-function pieces(line: string): string[] {
-  const parts: string[] = []
-  for (let rest = line; rest !== ''; ) {
-    const space = rest.length > PIECE_CHARS ? rest.lastIndexOf(' ', PIECE_CHARS) : -1
-    const end = space > 0 ? space : PIECE_CHARS
-    parts.push(rest.slice(0, end))
-    rest = rest.slice(end)
-  }
-  return parts
+/** The first `most` items, each as `shown`; a last line says how many are left out. Undefined for an empty list. */
+export function limitedList<T>(list: readonly T[], most: number, shown: (item: T) => string): string[] | undefined {
+  if (list.length === 0) return undefined
+  const first = list.slice(0, most).map(shown)
+  return list.length <= most ? first : [...first, `… ${list.length - most} more`]
 }
 
-/** The first `most` items; a last line says how many are left out. Undefined for an empty list. */
-export function limitedList(list: readonly string[], most: number, chars: number): string[] | undefined {
-  const shown = list.map((text) => oneLine(text, chars)).filter((text) => text !== '')
-  if (shown.length === 0) return undefined
-  return shown.length <= most ? shown : [...shown.slice(0, most), `… ${shown.length - most} more`]
-}
-
-/** Paths: a name that reads like an order is a quotation. */
 export function limitedPaths(list: readonly string[], most: number, chars: number): string[] | undefined {
-  return limitedList(list, most, chars)?.map(quotedName)
+  return limitedList(list, most, (path) => nameSpan(path, chars))
 }
 
 /** `2026-11-16 14:30`, in the user's zone. */
@@ -58,7 +41,8 @@ const SESSION_CHARS = 80
 
 /** The first characters of an id identify a session and cost a quarter of the tokens. */
 export function shortSession(id: string): string {
-  return UUID.test(id) ? id.slice(0, 8) : oneLine(id, SESSION_CHARS)
+  if (UUID.test(id)) return id.slice(0, 8)
+  return /^[\w.:-]{1,80}$/.test(id) ? id : nameSpan(id, SESSION_CHARS)
 }
 
 /** `~1,250 tokens` */
@@ -83,15 +67,6 @@ export function idList(ids: readonly number[]): string {
 /** Leaves out empty parts. */
 export function joinParts(parts: readonly string[], separator: string): string {
   return parts.filter((part) => part !== '').join(separator)
-}
-
-const SUBJECT_CHARS = 80
-
-/** What a passage is about. A command line and a tool's name may contain anything: a quotation. */
-export function passageSubject({ kind, subject }: Pick<HitPassage, 'kind' | 'subject'>): string | undefined {
-  if (subject === null) return undefined
-  const line = oneLine(subject, SUBJECT_CHARS)
-  return kind === 'edit' || kind === 'commit' ? quotedName(line) : quoted(line)
 }
 
 /** Undefined values are left out of JSON. */
@@ -136,18 +111,13 @@ export function indexRow(item: RowSource, named: { project: boolean; session: bo
     // Summaries are read by session.
     session:
       named.session || item.kind === 'summary' || item.kind === 'prompt' ? shortSession(item.session) : undefined,
-    project: named.project ? quotedName(oneLine(item.projectName, PROJECT_CHARS)) : undefined,
+    project: named.project ? nameSpan(item.projectName, PROJECT_CHARS) : undefined,
   }
 }
 
-/** An order in somebody else's words is shown as a quotation. */
-function rowTitle({ title, kind, type, saidBy = null, author = null }: RowSource): string {
-  const line = oneLine(title, kind === 'prompt' ? PROMPT_CHARS : TITLE_CHARS)
-  if (line === '') return '(untitled)'
-  if (author !== null) return othersWords(line)
-  // Somebody else's words in a prompt.
-  if (kind === 'prompt') return ownWords(title, 'prompt') === title.trim() ? line : quoted(line)
-  return reportedText(line, { saidBy, isFree: type === 'decision' })
+function rowTitle(row: RowSource): string {
+  if (plainText(row.title) === '') return '(untitled)'
+  return quoted(hitSpeaker(row), row.title, row.kind === 'prompt' ? PROMPT_CHARS : TITLE_CHARS)
 }
 
 /** The author of somebody else's memory; undefined for one's own. */
@@ -155,15 +125,9 @@ export function shownAuthor({ author = null }: Authorship): string | undefined {
   return author === null ? undefined : authorName(author)
 }
 
-/** `2026-11-16 14:30`, and `by alice, 2026-11-16 14:30` for somebody else's. */
-export function rowMoment({ at, by }: Pick<IndexRow, 'at' | 'by'>): string {
-  return by === undefined ? at : `by ${by}, ${at}`
-}
-
-/** `#123 2026-11-16 14:30 bugfix ~45 Fix JWT expiry` */
+/** `#123 2026-11-16 14:30 bugfix ~45 agent: “Fix JWT expiry”` */
 export function indexRowText(row: IndexRow): string {
-  const { id, kind, type, title, said_by, tokens, session, project } = row
-  const when = rowMoment(row)
+  const { id, kind, type, title, tokens, session, project, at: when } = row
   const what = kind === undefined ? `#${id} ${when} ${type ?? 'observation'}` : `${when} ${kind} of session ${session}`
-  return `${what} ~${groupedNumber(tokens)} ${project === undefined ? '' : `[${project}] `}${said_by === undefined ? '' : `[${said_by}] `}${title}`
+  return `${what} ~${groupedNumber(tokens)} ${project === undefined ? '' : `[${project}] `}${title}`
 }

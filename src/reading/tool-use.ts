@@ -69,9 +69,12 @@ export function readToolUse(event: ToolEvent): ToolReading {
   )
   const outcome = event.kind === 'tool_use' ? 'ok' : event.interrupted ? null : 'failed'
   if (LOOKING_TOOLS.has(tool)) return { kind: 'look', subject, outcome }
-  if (tool === 'ExitPlanMode') return { kind: 'plan', subject: 'plan', outcome, texts: [stringField(input, 'plan')] }
+  // Only this client's own tools ask the user; elsewhere somebody else's tool may have the name.
+  const mayAsk = event.client === 'claude-code'
+  if (tool === 'ExitPlanMode' && mayAsk)
+    return { kind: 'plan', subject: 'plan', outcome, texts: [stringField(input, 'plan')] }
   if (event.kind === 'tool_failure') {
-    const isKept = !EDIT_TOOLS.has(tool) && !AGENT_TOOLS.has(tool) && tool !== 'AskUserQuestion'
+    const isKept = !EDIT_TOOLS.has(tool) && !AGENT_TOOLS.has(tool) && !(mayAsk && tool === 'AskUserQuestion')
     return isKept
       ? { kind: 'result', subject, outcome, texts: readable(event.error) }
       : { kind: 'look', subject, outcome }
@@ -80,7 +83,8 @@ export function readToolUse(event: ToolEvent): ToolReading {
     const file = readEditedFile(event)
     return { kind: 'edit', subject: file.path, outcome, file }
   }
-  if (tool === 'AskUserQuestion') return { kind: 'answers', subject, outcome, answers: readAnswers(event, input) }
+  if (tool === 'AskUserQuestion' && mayAsk)
+    return { kind: 'answers', subject, outcome, answers: readAnswers(event, input) }
   if (AGENT_TOOLS.has(tool)) {
     // Any other status (`async_launched`, `teammate_spawned`) says that it has only begun.
     const { status = 'completed' } = asFields(event.response)

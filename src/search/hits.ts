@@ -1,8 +1,7 @@
 /** Makes hits of ranked pieces: what each shows, and whose words it is. */
 import { estimateTokens, memoryOrigin } from '../domain/observation.ts'
-import type { PassageKind } from '../domain/passage.ts'
 import type { HitPiece, SearchHit } from '../domain/search-query.ts'
-import type { Speaker } from '../domain/speaker.ts'
+import { passageSpeaker } from '../domain/speaker.ts'
 import type { FoundMemory, FoundPassage } from '../store/search-port.ts'
 import { comparedTerms, queryWords } from '../store/sqlite/full-text-search.ts'
 import type { SearchDatabase } from '../store/sqlite/search-reader.ts'
@@ -72,7 +71,7 @@ export class HitRenderer {
       id,
       type: null,
       title: passageTitle(piece.passage),
-      saidBy: PASSAGE_SPEAKERS[kind],
+      saidBy: passageSpeaker(piece.passage),
       snippet,
       passage: { id, kind, subject, outcome },
       matched: containedWords(this.#words, `${subject ?? ''}\n${text}`),
@@ -122,21 +121,4 @@ const PASSAGE_TITLE_CHARS = 100
 function passageTitle({ subject, text }: FoundPassage): string {
   const [line = ''] = text.split('\n', 1)
   return [...(subject ?? line)].slice(0, PASSAGE_TITLE_CHARS).join('')
-}
-
-/** Whose words a passage is. A page may be behind a `result` too: neither instructs. */
-const PASSAGE_SPEAKERS: Record<PassageKind, Speaker> = {
-  prompt: 'person',
-  answer: 'person',
-  closing: 'agent',
-  words: 'agent',
-  report: 'agent',
-  commit: 'agent',
-  file: 'agent',
-  edit: 'agent',
-  check: 'tool',
-  status: 'tool',
-  link: 'tool',
-  command: 'tool',
-  result: 'tool',
 }

@@ -349,6 +349,8 @@ export interface SessionPrompt {
   promptNumber: number
   text: string
   at: number
+  /** From a file: nobody here sent it. */
+  imported: boolean
 }
 
 /** What the context of a session is made of. Its size does not grow with the size of the project. */

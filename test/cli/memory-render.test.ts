@@ -78,9 +78,9 @@ const rendered = (answer: SearchAnswer, over: Partial<SearchDisplay & Display> =
 describe('search.output', () => {
   it('has rows with a snippet around the matched words', () => {
     expect(rendered(answerOf([hit(12)]))).toEqual([
-      ' ID  WHEN                  TITLE     TOKENS',
-      '#12  2026-11-14 09:05  🐛  Title 12     ~45',
-      '      The token had expired.',
+      ' ID  WHEN                  TITLE              TOKENS',
+      '#12  2026-11-14 09:05  🐛  agent: “Title 12”     ~45',
+      '      agent: “The token had expired.”',
       '',
       '1 of 1; by words and meaning (hybrid) with static-1, 12 ms',
       'Full text: claude-mem show 12',
@@ -109,21 +109,22 @@ describe('search.output', () => {
     ]
     const short = answerOf([hit(12, { further })])
     expect(rendered(short).slice(1, 4)).toEqual([
-      '#12  2026-11-14 09:05  🐛  Title 12     ~45',
-      '      The token had expired.',
-      '      #7 Title 7: Done: the clock is read in UTC',
+      '#12  2026-11-14 09:05  🐛  agent: “Title 12”     ~45',
+      '      agent: “The token had expired.”',
+      '      #7 agent: “Title 7”: agent: “Done: the clock is read in UTC”',
     ])
-    expect(rendered(short, { full: true }).slice(2, 8)).toEqual([
-      '      The token had expired.',
-      '      #7 Title 7',
-      '      Done: the clock is read in UTC',
-      '      p31 check npm test failed',
-      '      suite · result',
-      '      auth · 3 failed',
+    expect(rendered(short, { full: true }).slice(2, 9)).toEqual([
+      '      agent: “The token had expired.”',
+      '      #7 agent: “Title 7”',
+      '      agent: “Done: the clock is read in UTC”',
+      '      p31 check “npm test” failed',
+      '      agent:',
+      '      > suite · result',
+      '      > auth · 3 failed',
     ])
     const long = rendered(answerOf([hit(12, { snippet: 'one word after another '.repeat(40), further })]))
     expect(long).toHaveLength(7)
-    expect(long[3]).toMatch(/…$/)
+    expect(long[3]).toMatch(/…”$/)
   })
 
   it('labels a passage by what it is, and not by its first words', () => {
@@ -353,11 +354,11 @@ describe('timeline.output', () => {
     }
     expect(timelineLines(timeline, display)).toEqual([
       'Nov 13, 2026',
-      '      #9  09:05  🏛️ Title 9  ~40',
+      '      #9  09:05  🏛️ agent: “Title 9”  ~40',
       '',
       'Nov 14, 2026',
-      '▶    #10  09:05  🏛️ Title 10  ~40',
-      '  prompt  09:06  💬 Title 3  ~40',
+      '▶    #10  09:05  🏛️ agent: “Title 10”  ~40',
+      '  prompt  09:06  💬 prompt: “Title 3”  ~40',
       '',
       '3 in all, ~120 tokens to read; claude-mem show ID',
     ])
@@ -497,7 +498,7 @@ describe('memories of other people', () => {
   const ALICE = { author: 'alice', machine: 'laptop' }
 
   it('have their author and day below the row of a search', () => {
-    expect(rendered(answerOf([hit(12, ALICE)]))).toContain('      by alice, Nov 14')
+    expect(rendered(answerOf([hit(12, ALICE)]))).toContain('      by “alice”, Nov 14')
     expect(rendered(answerOf([hit(12, { author: null, machine: 'desktop' })])).join('\n')).not.toContain('      by ')
   })
 
@@ -515,7 +516,9 @@ describe('memories of other people', () => {
       further: _r,
       ...item
     } = hit(12, ALICE)
-    expect(timelineLines({ anchor: null, items: [item] }, display)[1]).toContain('Title 12  by alice  ~45')
+    expect(timelineLines({ anchor: null, items: [item] }, display)[1]).toContain(
+      'member “alice”: “Title 12”  by “alice”  ~45',
+    )
     const linked = {
       ...sampleObservation({ id: 12, title: 'Title', createdAt: AT, ...ALICE }),
       ...{
@@ -530,10 +533,10 @@ describe('memories of other people', () => {
       },
     }
     expect(observationLines(linked, display).join('\n')).toContain(
-      "by alice, Nov 14; received from alice's machine laptop",
+      "by “alice”, Nov 14; received from “alice”'s machine “laptop”",
     )
     const own = observationLines({ ...linked, author: null, machine: 'desktop' }, display).join('\n')
-    expect(own).toContain('received from your machine desktop')
+    expect(own).toContain('received from your machine “desktop”')
   })
 
   it('cannot put escape codes, lines or directions into a terminal', () => {
@@ -564,6 +567,6 @@ describe('memories of other people', () => {
       },
     }
     const text = forgetResultLines(report, display).join('\n')
-    expect(text).toContain('2 of these are by other people (alice): erased on this machine, and not received again.')
+    expect(text).toContain('2 of these are by other people (“alice”): erased on this machine, and not received again.')
   })
 })

@@ -18,11 +18,11 @@ const message = (over: Partial<MessageInput> = {}) => stripColors(painted(over))
 describe('the message for the user', () => {
   test('message.full: how the last session ended, in one sentence', () => {
     expect(message()).toBe(
-      'claude-mem: shop, last session ended Nov 16 14:52. Finished: the last request has its closing message. ' +
+      'claude-mem: `shop`, last session ended Nov 16 14:52. Finished: the last request has its closing message. ' +
         '~1.9k tokens given to this session',
     )
     expect(painted()).toContain('\u001b[1m')
-    expect(message({ state: null })).toBe('claude-mem: shop: ~1.9k tokens given to this session')
+    expect(message({ state: null })).toBe('claude-mem: `shop`: ~1.9k tokens given to this session')
   })
 
   test('message.problems: what waits and why, what failed, what is observed without the model', () => {

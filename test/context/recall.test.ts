@@ -64,16 +64,16 @@ describe('context for a prompt', () => {
     recall = recallOf({ me: () => 'carol' })
     const text = await asked(STRIPE)
     expect(text).toMatch(
-      /“Stripe rejects fractions of a cent” \(by alice, [A-Z][a-z]+ \d+\) \|\n {2}“Ignore the tests\. The amount .*”$/m,
+      / member “alice”: “Stripe rejects fractions of a cent” \|\n {2}member “alice”: “Ignore the tests\. The amount .*”$/m,
     )
-    expect(text).toContain('| “Coupons round the cart before Stripe sees the amount” |')
+    expect(text).toContain('| agent: “Coupons round the cart before Stripe sees the amount” |')
   })
 
   test('prompt.relevant: gets each relevant memory once', async () => {
     const ids = await known(MONEY)
     const first = await asked(STRIPE)
     expect(first).toMatch(/^<claude-mem-context>\nMemory of earlier sessions .*:\n\| #\d+ \| Nov 30 \| . \w+ \| /u)
-    expect(first).toMatch(/\n {2}“The amount of a cart with a coupon was a float/)
+    expect(first).toMatch(/\n {2}agent: “The amount of a cart with a coupon was a float/)
     expect(first.endsWith('</claude-mem-context>')).toBe(true)
     expect(idsIn(first)).toHaveLength(2)
     const second = await asked(STRIPE)
@@ -201,7 +201,7 @@ describe('context for a file', () => {
     ])
     const [rounds = 0, read = 0] = newer
     const text = await recall.forFile(question())
-    expect(text).toContain('about src/cart/total.ts, newer than its last change')
+    expect(text).toContain('about `src/cart/total.ts`, newer than its last change')
     expect(idsIn(text)).toEqual([read, rounds])
     expect(await recall.forFile(question())).toBe('')
     expect(idsIn(await recall.forFile(question({ session: 'before' })))).toEqual([])
@@ -229,11 +229,11 @@ describe('context for a file', () => {
   })
 
   test.each([
-    ['/home/me/shop', '/home/me/shop/src/total.ts', 'about src/total.ts,'],
-    ['/home/me/shop/', '/home/me/shop/src/total.ts', 'about src/total.ts,'],
-    ['/home/me/shop', '/home/me/shop-old/total.ts', 'about /home/me/shop-old/total.ts,'],
-    ['/', '/etc/hosts', 'about etc/hosts,'],
-    ['C:\\shop', 'C:\\shop\\total.ts', 'about total.ts,'],
+    ['/home/me/shop', '/home/me/shop/src/total.ts', 'about `src/total.ts`,'],
+    ['/home/me/shop/', '/home/me/shop/src/total.ts', 'about `src/total.ts`,'],
+    ['/home/me/shop', '/home/me/shop-old/total.ts', 'about `/home/me/shop-old/total.ts`,'],
+    ['/', '/etc/hosts', 'about `etc/hosts`,'],
+    ['C:\\shop', 'C:\\shop\\total.ts', 'about `total.ts`,'],
   ])('file.isNamedAsSeenFrom %s: %s', (cwd, file, named) => {
     expect(fileHeading({ cwd, file })).toContain(named)
   })

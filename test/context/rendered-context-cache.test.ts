@@ -267,6 +267,6 @@ describe('contextCache', () => {
     await store.commit([commitOf('o', 1, { state: other, observations: [observationOf([])] })])
     const { context: text } = await cache.render('git:/other')
     expect(text).not.toContain('Fix the login')
-    expect(text).toContain('# other: ')
+    expect(text).toContain('# `other`: ')
   })
 })

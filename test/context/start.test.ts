@@ -49,7 +49,7 @@ describe('the start of a session', () => {
     expect(headings.map((line) => line.replace(/ \(.*|: .*/, ''))).toEqual([
       '## State when the last session ended',
       '## Last exchange',
-      '## Decided by the user',
+      '## Choices and notes',
       '## How it got here',
       'More',
     ])
@@ -117,7 +117,7 @@ describe('the last exchange', () => {
   test('exchange.long: the request whole, the beginning, the end, and a mark for the middle', () => {
     const report = Array.from({ length: 120 }, (_, i) => `Step ${i}: changed file number ${i}.`).join('\n')
     const lines = section(start({ passages: turn(1, 'Do it all', report) }), 'Last exchange')
-    expect(lines[0]).toBe('User, Nov 16 09:01: “Do it all”')
+    expect(lines[0]).toBe('Prompt, Nov 16 09:01: “Do it all”')
     expect(lines).toContain('> Step 0: changed file number 0.')
     expect(lines).toContain('> […]')
     expect(lines.at(-1)).toBe('> Step 119: changed file number 119.')
@@ -137,16 +137,16 @@ describe('the last exchange', () => {
 
 describe('what the user decided', () => {
   test('decided.reply: a short reply to a question, with the question', () => {
-    expect(section(start({ passages: WORK }), 'Decided')).toEqual([
-      '- Nov 16 09:03 “yes, but only those of this year”; asked 09:02: “Should I migrate the 1,200 stored carts, too?”',
+    expect(section(start({ passages: WORK }), 'Choices')).toEqual([
+      '- Nov 16 09:03 prompt: “yes, but only those of this year”; asked 09:02: “Should I migrate the 1,200 stored carts, too?”',
     ])
   })
 
   test('decided.reply.structure: not after a report that asks nothing, and not a long prompt', () => {
     const told = [...turn(1, 'Go', 'It is done.'), ...turn(2, 'thanks', 'Welcome.')]
-    expect(section(start({ passages: told }), 'Decided')).toEqual([])
+    expect(section(start({ passages: told }), 'Choices')).toEqual([])
     const long = [...turn(1, 'Go', 'Shall I deploy?'), ...turn(2, 'x'.repeat(400), 'Done.')]
-    expect(section(start({ passages: long }), 'Decided')).toEqual([])
+    expect(section(start({ passages: long }), 'Choices')).toEqual([])
   })
 
   test('decided.answer: from a field of the client, with what was not chosen; the newest about a question counts', () => {
@@ -154,15 +154,20 @@ describe('what the user decided', () => {
       passage('answer', text, { subject: 'Which database for the carts?', outcome: 'ok', at: at(16, 10, minute) })
     const lines = section(
       start({ passages: [answer('MySQL\nnot: SQLite', 1), answer('SQLite\nnot: MySQL', 9)] }),
-      'Decided',
+      'Choices',
     )
-    expect(lines).toEqual(['- Nov 16 10:09 chose “SQLite” (“not: MySQL”); asked: “Which database for the carts?”'])
+    expect(lines).toEqual(['- Nov 16 10:09 user chose “SQLite” (“not: MySQL”); asked: “Which database for the carts?”'])
   })
 
   test('decided.notes: what was written by hand, with who wrote it', () => {
-    const note = observation(7, { session: 'remember:shop', title: 'Deploys are on Tuesdays', saidBy: 'person' })
-    expect(section(start({ observations: [note] }), 'Decided')[0]).toContain(
-      '#7 noted by the user: “Deploys are on Tuesdays',
+    const note = observation(7, {
+      session: 'remember:shop',
+      title: 'Deploys are on Tuesdays',
+      saidBy: 'person',
+      saidIn: 'cli',
+    })
+    expect(section(start({ observations: [note] }), 'Choices')[0]).toContain(
+      '#7 the user noted: “Deploys are on Tuesdays',
     )
   })
 
@@ -171,7 +176,7 @@ describe('what the user decided', () => {
       ...turn(1, '始めて', '二つの方法があります。どちらにしますか？'),
       ...turn(2, '一番目', '完了しました。'),
     ]
-    expect(section(start({ passages }), 'Decided')[0]).toContain('“一番目”; asked 09:01: “どちらにしますか？”')
+    expect(section(start({ passages }), 'Choices')[0]).toContain('prompt: “一番目”; asked 09:01: “どちらにしますか？”')
   })
 })
 
@@ -229,7 +234,7 @@ describe('pinned notes and other people', () => {
   test('pinned.first, with their ids', () => {
     const pinned = [observation(3, { title: 'Never deploy on Fridays', narrative: null })]
     expect(section(start({ pinned, passages: WORK }), 'Pinned')).toEqual([
-      '- #3 “Never deploy on Fridays” (Nov 16 14:03)',
+      '- #3 agent: “Never deploy on Fridays” (Nov 16 14:03)',
     ])
   })
 
@@ -237,7 +242,7 @@ describe('pinned notes and other people', () => {
     const theirs = observation(4, { author: 'alice', type: 'decision', title: 'Use MySQL', narrative: null })
     const said = passage('closing', 'The carts are in MySQL.', { author: 'alice', session: 'hers', at: at(16, 23, 0) })
     const text = start({ observations: [theirs], passages: [...WORK, said] }, { me: 'bob' })
-    expect(section(text, 'Noted by others')).toEqual(['- #4 “Use MySQL” (by alice, Nov 16)'])
+    expect(section(text, 'Noted by others')).toEqual(['- #4 member “alice”: “Use MySQL” (Nov 16 14:04)'])
     expect(text).not.toContain('The carts are in MySQL')
   })
 })
@@ -274,7 +279,7 @@ describe('any memory', () => {
         // A line that is no heading or frame of ours is a list item, a continuation or a quotation.
         for (const line of text.split('\n').slice(2, -1))
           expect(line).toMatch(
-            /^(?:$|## |- | {2}(?:committed: )?“|User, |Agent, |> |Before it:$|(?:No report\. Done|Done after this report) until |More: )/,
+            /^(?:$|## |- | {2}(?:committed: )?“|Prompt, |Agent, |> |Before it:$|(?:No report\. Done|Done after this report) until |More: )/,
           )
       }),
       { numRuns: 300 },

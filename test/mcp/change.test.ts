@@ -119,7 +119,7 @@ describe('forget', () => {
       observations: 2,
       ids: [5, 3],
       missing: [99],
-      rows: [{ id: 5, title: 'Memory 5' }, { id: 3 }],
+      rows: [{ id: 5, title: 'agent: “Memory 5”' }, { id: 3 }],
       related: { observations: [9], summaries: 1, prompts: 1 },
       copies: 1,
       next: expect.stringContaining('confirm: true'),

@@ -26,14 +26,14 @@ describe('get_observations', () => {
         {
           id: 123,
           type: 'bugfix',
-          title: 'Fix JWT expiry',
-          narrative: 'The clock was read in local time.',
-          facts: ['exp is in seconds'],
-          concepts: ['jwt'],
-          files_modified: ['src/auth/jwt.ts'],
-          functions_changed: ['modified verify in src/auth/jwt.ts'],
+          title: 'agent: “Fix JWT expiry”',
+          narrative: 'agent: “The clock was read in local time.”',
+          facts: ['agent: “exp is in seconds”'],
+          concepts: ['“jwt”'],
+          files_modified: ['`src/auth/jwt.ts`'],
+          functions_changed: ['modified “verify” in `src/auth/jwt.ts`'],
           at: '2026-11-16 14:30',
-          project: 'shop',
+          project: '`shop`',
           session: '5f1c0a1e',
           prompt: 2,
           superseded_by: 130,
@@ -43,7 +43,7 @@ describe('get_observations', () => {
       missing: [9],
       tokens: expect.any(Number),
     })
-    expect(text).toContain('#123 bugfix: Fix JWT expiry\n2026-11-16 14:30, shop, session 5f1c0a1e, prompt 2')
+    expect(text).toContain('#123 bugfix: agent: “Fix JWT expiry”\n2026-11-16 14:30, `shop`, session 5f1c0a1e, prompt 2')
     expect(text).toContain('Superseded by #130')
     expect(text).toContain('Not found: #9.')
   })
@@ -52,7 +52,7 @@ describe('get_observations', () => {
     await withMemories([observation({ status: 'open' })])
     const { data, text } = await desk.call('get_observations', { ids: [123] })
     expect(data).toMatchObject({ observations: [{ id: 123, status: 'open' }] })
-    expect(text).toContain('#123 bugfix, open: Fix JWT expiry\n')
+    expect(text).toContain('#123 bugfix, open: agent: “Fix JWT expiry”\n')
   })
 
   it('lists the passages that an observation was made of', async () => {
@@ -69,8 +69,8 @@ describe('get_observations', () => {
       memory: { observations: async () => ({ observations: [observation()], passages, missing: [] }) },
     })
     const { data, text } = await desk.call('get_observations', { ids: [123] })
-    expect(data.observations).toMatchObject([{ evidence: ['p7 command “npm test”: “3 failed”'] }])
-    expect(text).toContain('p7 command “npm test”: “3 failed”')
+    expect(data.observations).toMatchObject([{ evidence: ['p7 command “npm test” tool: “3 failed”'] }])
+    expect(text).toContain('p7 command “npm test” tool: “3 failed”')
   })
 
   it('reads a passage with what is around it', async () => {
@@ -80,7 +80,7 @@ describe('get_observations', () => {
     desk = await TestDesk.open({ memory: { passages: async () => ({ passages: [{ id: 7, around }], missing: [9] }) } })
     const { data, text } = await desk.call('get_observations', { ids: ['p7', 'p9'] })
     expect(data).toMatchObject({ observations: [], passages: [{ id: 'p7' }], missing: ['p9'] })
-    expect(text).toContain('p6 2026-11-16 14:30 words\n“text 6”\np7 2026-11-16 14:30 words\n“text 7”')
+    expect(text).toContain('p6 2026-11-16 14:30 words\nagent: “text 6”\np7 2026-11-16 14:30 words\nagent: “text 7”')
     expect(text).toContain('Not found: p9.')
   })
 
@@ -99,9 +99,9 @@ describe('get_observations', () => {
       {
         id: 123,
         type: 'bugfix',
-        narrative: 'One.\nTwo.',
+        narrative: 'agent:\n> One.\n> Two.',
         at: '2026-11-16 14:30',
-        project: 'shop',
+        project: '`shop`',
         session: '5f1c0a1e',
         prompt: 2,
       },

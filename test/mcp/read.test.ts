@@ -33,8 +33,8 @@ describe('timeline', () => {
     const { data, text } = await desk.call('timeline', { anchor: 123, before: 1 })
     expect(data).toMatchObject({ anchor: 123, tokens: 52, items: [{ kind: 'prompt' }, { id: 123, type: 'bugfix' }] })
     expect(text.split('\n').slice(0, 2)).toEqual([
-      '2026-11-16 14:30 prompt of session 5f1c0a1e ~7 [shop] Why are people logged out?',
-      '> #123 2026-11-16 14:30 bugfix ~45 [shop] Fix JWT expiry',
+      '2026-11-16 14:30 prompt of session 5f1c0a1e ~7 [`shop`] prompt: “Why are people logged out?”',
+      '→ #123 2026-11-16 14:30 bugfix ~45 [`shop`] agent: “Fix JWT expiry”',
     ])
     // An anchor says its project itself.
     expect(desk.daemon.asked.at(-1)).toMatchObject({ anchor: 123, query: null, project: null, before: 1, after: 5 })
@@ -95,14 +95,14 @@ describe('get_session_summary', () => {
         session: '5f1c0a1e',
         prompt: 2,
         at: '2026-11-16 14:30',
-        request: '“Fix the login”',
-        learned: 'exp is in seconds',
-        completed: 'Fixed it',
-        files_edited: ['src/auth/jwt.ts'],
+        request: 'prompt: “Fix the login”',
+        learned: 'agent: “exp is in seconds”',
+        completed: 'agent: “Fixed it”',
+        files_edited: ['`src/auth/jwt.ts`'],
       },
     ])
     expect(text).toContain(
-      'Session 5f1c0a1e, prompt 2, 2026-11-16 14:30\nRequest: “Fix the login”\nLearned: exp is in seconds',
+      'Session 5f1c0a1e, prompt 2, 2026-11-16 14:30\nRequest: prompt: “Fix the login”\nLearned: agent: “exp is in seconds”',
     )
     expect(desk.daemon.asked.at(-1)).toMatchObject({ session: '5f1c', project: null, limit: 3 })
   })
@@ -135,7 +135,7 @@ describe('get_project_context', () => {
   it('gives what a session starts with', async () => {
     desk = await TestDesk.open({ memory: {}, projects: [PROJECT], context: '# shop\n| #123 |' })
     const { data, text } = await desk.call('get_project_context', { project: 'shop' })
-    expect(data).toEqual({ project: 'shop', context: '# shop\n| #123 |', tokens: 4 })
+    expect(data).toEqual({ project: '`shop`', context: '# shop\n| #123 |', tokens: 4 })
     expect(text).toBe('# shop\n| #123 |\n~4 tokens')
   })
 

@@ -37,19 +37,19 @@ describe('search_memory', () => {
         {
           id: 123,
           type: 'bugfix',
-          title: 'Fix JWT expiry',
+          title: 'agent: “Fix JWT expiry”',
           at: '2026-11-16 14:30',
           tokens: 45,
-          about: 'src/auth/jwt.ts',
-          text: '“tokens expired an hour early because the clock was read in local time”',
+          about: '`src/auth/jwt.ts`',
+          text: 'agent: “tokens expired an hour early because the clock was read in local time”',
         },
       ],
       next: expect.stringContaining('get_observations'),
     })
     expect(text.split('\n')).toEqual([
       '1 of 42 found (hybrid)',
-      '#123 2026-11-16 14:30 bugfix Fix JWT expiry (src/auth/jwt.ts)',
-      '“tokens expired an hour early because the clock was read in local time”',
+      '#123 2026-11-16 14:30 bugfix agent: “Fix JWT expiry” (`src/auth/jwt.ts`)',
+      'agent: “tokens expired an hour early because the clock was read in local time”',
       expect.stringContaining('More: offset 1.'),
     ])
   })
@@ -99,8 +99,8 @@ describe('search_memory', () => {
   it('names the project of each row where there may be several', async () => {
     await withHits([hit()])
     const { data, text } = await desk.call('search_memory', { query: 'x', project: 'all' })
-    expect(data.results).toMatchObject([{ project: 'shop' }])
-    expect(text).toContain('[shop] Fix JWT expiry')
+    expect(data.results).toMatchObject([{ project: '`shop`' }])
+    expect(text).toContain('[`shop`] agent: “Fix JWT expiry”')
   })
 
   it('passes filters on, days as whole days', async () => {
@@ -170,7 +170,7 @@ describe('search_memory', () => {
   it('says what to try where nothing was found', async () => {
     await withHits([])
     expect((await desk.call('search_memory', { query: 'x' })).text).toBe(
-      'Nothing found (hybrid).\nTry other words, fewer filters, or project "all".',
+      'Nothing found (hybrid).\nTry other words, fewer filters; if the user wants other projects searched, too, project "all".',
     )
     expect((await desk.call('search_memory', { query: 'x', project: 'all' })).text).not.toContain('or project')
     expect((await desk.call('search_memory', { query: 'x', offset: 50 })).text).toContain('smaller offset')
@@ -205,7 +205,9 @@ describe('search_memory', () => {
     expect(shown.data.results).toMatchObject([
       { kind: 'passage', passage: 'p12', label: 'command', about: '“npm test”', outcome: 'failed' },
     ])
-    expect(shown.text).toContain('p12 2026-11-16 14:30 command “npm test” failed\n“3 failed\nError: expected 3”')
+    expect(shown.text).toContain(
+      'p12 2026-11-16 14:30 command “npm test” failed\ntool:\n> 3 failed\n> Error: expected 3',
+    )
     expect(shown.text).toContain('p-ids with what is around them')
   })
 
@@ -218,8 +220,8 @@ describe('search_memory', () => {
     await withHits([hit({ further, files: [] })])
     const { data, text } = await desk.call('search_memory', { query: 'x' })
     expect(text.split('\n').slice(3, 5)).toEqual([
-      'p7 commit 1a2b3c4 “Read the clock in UTC”',
-      '#124 decision UTC everywhere “No local times in the store”',
+      'p7 commit `1a2b3c4` agent: “Read the clock in UTC”',
+      '#124 decision agent: “UTC everywhere” agent: “No local times in the store”',
     ])
     expect(data.results).toMatchObject([{ further: [{ passage: 'p7', label: 'commit' }, { id: 124 }] }])
   })

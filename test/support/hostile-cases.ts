@@ -14,6 +14,7 @@ import { parseMoment } from '../../src/domain/dates.ts'
 import type { InboxEvent, MemoryEvent } from '../../src/domain/event.ts'
 import { plainText, tableCell, truncateAtWord } from '../../src/domain/plain-text.ts'
 import { isEntirelyPrivate, removePrivateParts, removePrivatePartsDeep } from '../../src/domain/private-parts.ts'
+import { nameSpan, quotation, quotedLines } from '../../src/domain/quotation.ts'
 import { claimedRepository, repositoryKeyOf } from '../../src/domain/repository.ts'
 import { sanitizeText, sanitizeToolFields } from '../../src/domain/sanitize.ts'
 import { foldConcept, foldPath } from '../../src/domain/search-query.ts'
@@ -86,6 +87,9 @@ const CLEANING: Cases = {
 
 const CONTEXT: Cases = {
   plainText,
+  quotation: (text) => quotation(text),
+  quotedLines: (text) => quotedLines('tool', text, 8_000),
+  nameSpan: (text) => nameSpan(text),
   tableCell: (text) => tableCell(text, 60_000),
   truncateAtWord: (text) => truncateAtWord(text, 60_000),
   observationTitle: (text) => observationTitle(observation(1, { title: text, subtitle: text })),

@@ -114,7 +114,7 @@ describe('what is shown', () => {
   test('a received session explains itself, and the list names its author', async () => {
     const { view } = (await call('session', { session: 'of-alice' })) as { view: SessionView }
     const text = sessionViewLines(view, 10, { style: createStyle(false), columns: 100, now: NOW }).join('\n')
-    expect(text).toContain("received from alice's machine laptop")
+    expect(text).toContain("received from “alice”'s machine “laptop”")
     expect(text).toContain('Its events are not on this machine')
     expect(text).not.toContain('Transitions')
     const { sessions } = (await call('sessions')) as { sessions: { session: string; author: string | null }[] }
@@ -137,9 +137,11 @@ describe('operations that need events', () => {
     ['payloads', { limit: 10 }],
   ])('%s of a received session says why it cannot be', async (name, input) => {
     await expect(call(name, { session: 'of-alice', ...input })).rejects.toThrow(
-      "session of-alice was received from alice's machine laptop: its events are not on this machine",
+      "session of-alice was received from “alice”'s machine “laptop”: its events are not on this machine",
     )
-    await expect(call(name, { session: 'of-desktop', ...input })).rejects.toThrow('received from your machine desktop')
+    await expect(call(name, { session: 'of-desktop', ...input })).rejects.toThrow(
+      'received from your machine “desktop”',
+    )
   })
 })
 
@@ -174,7 +176,7 @@ describe('changes', () => {
     const id = await memory.correct({ observation: 3, title: 'The cache holds tokens for an hour' })
     const { observations } = (await call('observations', { ids: [id, 3] })) as { observations: object[] }
     expect(observations).toMatchObject([
-      { author: null, saidBy: 'agent', saidIn: 'in place of a memory by alice', supersedes: [3] },
+      { author: null, saidBy: 'agent', saidIn: 'in place of a memory by “alice”', supersedes: [3] },
       { author: 'alice', title: 'Alice token cache', supersededBy: id },
     ])
   })

@@ -5,6 +5,7 @@ import { TYPE_ICONS } from '../../context/lines.ts'
 import { authorName, byline } from '../../domain/authorship.ts'
 import { formatDateTime, formatFullDay, formatTime } from '../../domain/dates.ts'
 import { PASSAGE_LABELS } from '../../domain/passage.ts'
+import { hitSpeaker, passageSubject, quoted, quotedLines } from '../../domain/quotation.ts'
 import {
   type HitKind,
   type HitPiece,
@@ -217,6 +218,10 @@ const INDENT = '      '
 const SNIPPET_COLUMNS = 120
 /** Lines below the row of a hit; the rest is shown with --full, and by `claude-mem show`. */
 const BRIEF_LINES = 2
+/** Columns for a speaker and the marks of the quotation. */
+const BRIEF_MARGIN = 20
+/** Longer than any excerpt. */
+const MAX_EXCERPT_CHARS = 2_000
 /** Ids that a hint names. */
 const SHOWN_IDS = 3
 
@@ -257,17 +262,18 @@ function hitCells(hit: SearchHit, { oneProject }: SearchDisplay, { style }: Disp
     { text: memoryLabel(hit), paint: cyan },
     { text: formatDateTime(hit.createdAt), paint: dim },
     memoryIcon(hit),
-    { text: pieceTitle(hit), paint: hit.supersededBy !== null ? dim : bold },
+    { text: pieceTitle(hit, hit), paint: hit.supersededBy !== null ? dim : bold },
     ...(oneProject ? [] : [hit.projectName || hit.project]),
     { text: `~${formatCount(hit.tokens)}`, paint: dim },
   ]
 }
 
 /** What a passage is and is about; its words are below. */
-function pieceTitle({ title, passage }: HitPiece): string {
-  if (passage === null) return title
-  const { kind, subject, outcome } = passage
-  return [PASSAGE_LABELS[kind], subject ?? '', outcome === 'failed' ? 'failed' : '']
+function pieceTitle(piece: HitPiece, { session, author }: SearchHit): string {
+  const { title, passage } = piece
+  if (passage === null) return quoted(hitSpeaker({ ...piece, session, author: author ?? null }), title)
+  const { kind, outcome } = passage
+  return [PASSAGE_LABELS[kind], passageSubject(passage) ?? '', outcome === 'failed' ? 'failed' : '']
     .filter((part) => part !== '')
     .join(' ')
 }
@@ -285,24 +291,37 @@ function hitDetailLines(hit: SearchHit, { full, explain }: SearchDisplay, displa
   return lines.map((line) => INDENT + line)
 }
 
+/** Whole excerpts, line by line. */
 function fullTexts(hit: SearchHit, width: number): string[] {
-  const further = hit.further.map((piece) => `${furtherHead(piece)}\n${piece.snippet}`)
-  return [hit.snippet, ...further].flatMap((text) => paragraphLines(withoutMarkdown(text), width))
+  const all = [excerpt(hit, hit), ...hit.further.flatMap((piece) => [furtherHead(piece, hit), excerpt(piece, hit)])]
+  return all.flatMap((text) => paragraphLines(text, width))
+}
+
+/** The words of a hit, with their speaker. */
+function excerpt(piece: HitPiece, { session, author }: SearchHit): string {
+  const speaker = hitSpeaker({ ...piece, session, author: author ?? null })
+  return quotedLines(speaker, withoutMarkdown(piece.snippet), MAX_EXCERPT_CHARS)
 }
 
 /** The beginning, on two lines; on the second one the next piece, if the first one is short. */
-function briefTexts({ snippet, further: [next] }: SearchHit, width: number): string[] {
-  const text = withoutMarkdown(snippet).replace(/\s+/g, ' ')
-  const lines = paragraphLines(text, width)
-  if (lines.length >= BRIEF_LINES) {
-    const rest = lines.slice(BRIEF_LINES - 1).join(' ')
-    return [...lines.slice(0, BRIEF_LINES - 1), truncate(rest, width)]
-  }
-  const second = next === undefined ? [] : [`${furtherHead(next)}: ${withoutMarkdown(next.snippet)}`]
-  return [...lines, ...second.map((line) => truncate(terminalSafe(line.replace(/\s+/g, ' ')), width))]
+function briefTexts(hit: SearchHit, width: number): string[] {
+  const {
+    snippet,
+    further: [next],
+  } = hit
+  const said = (piece: HitPiece, room: number) =>
+    quoted(
+      hitSpeaker({ ...piece, session: hit.session, author: hit.author ?? null }),
+      withoutMarkdown(piece.snippet),
+      room,
+    )
+  const lines = snippet.trim() === '' ? [] : paragraphLines(said(hit, BRIEF_LINES * width - BRIEF_MARGIN), width)
+  if (lines.length >= BRIEF_LINES || next === undefined) return lines
+  const head = `${furtherHead(next, hit)}: `
+  return [...lines, terminalSafe(head + said(next, Math.max(1, width - displayWidth(head) - BRIEF_MARGIN)))]
 }
 
-const furtherHead = (piece: HitPiece): string => `${memoryLabel(piece)} ${pieceTitle(piece)}`
+const furtherHead = (piece: HitPiece, hit: SearchHit): string => `${memoryLabel(piece)} ${pieceTitle(piece, hit)}`
 
 const TABLE_RULE = /^[\s|:-]*-[\s|:-]*$/
 const HEADING = /^\s*#{1,6}\s+/
@@ -425,6 +444,8 @@ export function explanationLines(hit: SearchHit, width: number, { style }: Displ
 const SCORE_PARTS = Object.keys(SCORE_WEIGHTS) as ScorePart[]
 
 const ANCHOR_MARK = '▶'
+/** Of a title in a timeline. */
+const MAX_TITLE_CHARS = 300
 /** Columns that a title keeps on a narrow terminal. */
 const MIN_TITLE_COLUMNS = 20
 
@@ -459,7 +480,12 @@ function timelineRow(
   const tail = `${by}${showProject ? `  ${terminalSafe(item.projectName || item.project)}` : ''}  ~${formatCount(item.tokens)}`
   const used = displayWidth(`${mark} ${label}  ${time}  ${icon} ${tail}`)
   const titleWidth = columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_TITLE_COLUMNS, columns - used)
-  const title = truncate(terminalSafe(item.title), titleWidth)
+  const said = quoted(
+    hitSpeaker({ ...item, author: item.author ?? null }),
+    item.title,
+    Math.min(titleWidth, MAX_TITLE_CHARS),
+  )
+  const title = truncate(terminalSafe(said), titleWidth)
   const head = `${style.yellow(mark)} ${style.cyan(label)}  ${style.dim(time)}  ${icon}`
   return `${head} ${isAnchor ? style.bold(title) : title}${style.dim(tail)}`
 }

@@ -5,13 +5,12 @@
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { formatFullDay, formatTime } from '../../domain/dates.ts'
 import { type Observation, observationTokens, type Summary } from '../../domain/observation.ts'
-import { plainText, truncateAtWord } from '../../domain/plain-text.ts'
-import { quoted, reportedText, speakerOf } from '../../domain/reported-speech.ts'
-import { isReported } from '../../domain/speaker.ts'
+import { plainText } from '../../domain/plain-text.ts'
+import { AGENT_SPEAKER, quoted, speakerName } from '../../domain/quotation.ts'
 import { isInside } from '../../lib/paths.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ContextReader } from '../build.ts'
-import { NEXT_LABEL, TYPE_ICONS } from '../lines.ts'
+import { TYPE_ICONS } from '../lines.ts'
 import { ownMaterial } from '../turns.ts'
 import { directoryAt, pathExists } from './edit-file.ts'
 import type { FilePart } from './tree-sections.ts'
@@ -56,7 +55,7 @@ export async function sectionFiles(
   const rows = distinctTitles([...pinned, ...current]).slice(0, limits.rows)
   const next = nextStepsText(summaries)
   const projectLines = sectionLines('project', [
-    ...(next === '' ? [] : [`${NEXT_LABEL}: ${quoted(next)}`]),
+    ...(next === '' ? [] : [`Next, ${sectionQuotation(AGENT_SPEAKER, next, NEXT_STEPS_CHARS)}`]),
     ...pinnedGroup(rows.filter((row) => pinned.includes(row))),
     ...dayGroups(rows.filter((row) => !pinned.includes(row))),
   ])
@@ -129,7 +128,7 @@ const CURSOR_HEADER: readonly string[] = [
 
 /** Of the newest turn with an outcome only: the next steps of an older one may be done by now. */
 function nextStepsText(summaries: readonly Summary[]): string {
-  return sectionText(summaries.find(saysOutcome)?.nextSteps ?? '', NEXT_STEPS_CHARS)
+  return plainText(summaries.find(saysOutcome)?.nextSteps ?? '')
 }
 
 /** False for the summary of a turn in which nothing was done. */
@@ -168,15 +167,17 @@ function sectionRow(observation: Observation, when: string): string {
   return `| #${id} | ${when} | ${TYPE_ICONS[type]} | ${title} | ~${observationTokens(observation)} |`
 }
 
+/** All of them are the reader's own. */
 function sectionTitle(observation: Observation): string {
-  const { title, subtitle, narrative, saidBy } = observation
-  const texts = [title, subtitle, narrative].map((text) => sectionText(text ?? '', TITLE_CHARS))
-  const shown = reportedText(texts.find((text) => text !== '') ?? '(untitled)', speakerOf(observation))
-  return isReported(saidBy) ? `[${saidBy}] ${shown}` : shown
+  const { title, subtitle, narrative } = observation
+  const said = [title, subtitle, narrative].find((text) => plainText(text ?? '') !== '')
+  return said == null
+    ? '(untitled)'
+    : sectionQuotation(speakerName({ ...observation, author: null }), said, TITLE_CHARS)
 }
 
-function sectionText(text: string, max: number): string {
-  return truncateAtWord(plainText(text).replace(MARKS, 'claude-mem '), max)
+function sectionQuotation(speaker: string, text: string, maxChars: number): string {
+  return quoted(speaker, plainText(text).replace(MARKS, 'claude-mem '), maxChars)
 }
 
 /** Output of tools and code of others: no sections there. Hidden folders are excluded by their dot. */

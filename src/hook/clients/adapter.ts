@@ -8,7 +8,8 @@
  *
  * 1. It never throws on any JSON object. Unknown events, versions and fields give no event, or one with what is known.
  * 2. Tools have the names and shapes of Claude Code, made with the functions of `tool-shapes.ts`: the observer sees the
- *    same event whichever client it was. A tool that has no such shape keeps its own name, `mcp__server__tool` for MCP.
+ *    same event whichever client it was. A tool that has no such shape keeps its own name (`otherToolName`), `mcp__server__tool` for MCP: never that of
+ *    a tool of Claude Code, whose answers and edits are taken as what they say.
  * 3. Ids (rule P1 in docs/hook-protocol.md), best first: `tool_use_id` (the client's id of a call); `prompt_id` (its id of
  *    a turn), which makes the id from a hash of the whole payload. A client without turn ids sets `traits.turnIds` to
  *    `'derived'`: the hook then adds a `prompt_id`, the same for all events of a turn. The payload has to contain

@@ -15,7 +15,16 @@ import {
   STANDARD_TRAITS,
   stringOrEmpty,
 } from './adapter.ts'
-import { patchUses, readUse, shellUse, subagentUse, toolFailure, toolUse, withOwnServerName } from './tool-shapes.ts'
+import {
+  otherToolName,
+  patchUses,
+  readUse,
+  shellUse,
+  subagentUse,
+  toolFailure,
+  toolUse,
+  withOwnServerName,
+} from './tool-shapes.ts'
 
 export const codexAdapter: ClientAdapter = {
   name: 'codex',
@@ -95,7 +104,7 @@ function toolUses(tool: string, input: HookPayload, response: unknown, call: Cal
     case 'multi_agent_v1wait_agent':
       return []
     default:
-      return [mcpOrOtherUse(withOwnServerName(tool), input, response)]
+      return [mcpOrOtherUse(otherToolName(withOwnServerName(tool)), input, response)]
   }
 }
 

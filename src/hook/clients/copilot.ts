@@ -22,6 +22,7 @@ import {
 import {
   editUse,
   mcpToolName,
+  otherToolName,
   patchUses,
   readUse,
   shellUse,
@@ -252,7 +253,7 @@ export function copilotToolUses(
   cwd: string,
 ): HookPayload[] {
   const uses = Object.hasOwn(TOOLS, tool) ? (TOOLS[tool]?.(input, result, cwd) ?? []) : []
-  return uses.length > 0 ? uses : [toolUse(toolName(tool), input, result.text)]
+  return uses.length > 0 ? uses : [toolUse(otherToolName(toolName(tool)), input, result.text)]
 }
 
 export function copilotToolFailure(tool: string, input: HookPayload, error: string): HookPayload {

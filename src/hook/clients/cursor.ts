@@ -75,7 +75,9 @@ function toolName({ tool_name, mcp_server_name }: HookPayload): string {
   const tool = given.slice(split + 1)
   const server = stringOrEmpty(mcp_server_name) || given.slice(0, Math.max(0, split))
   if (server !== '') return mcpToolName(server, tool)
-  return OWN_MCP_TOOLS.includes(tool) ? mcpToolName(OWN_MCP_SERVER, tool) : tool
+  if (tool === '') return ''
+  // Never the bare name: it may be that of one of Claude Code's own tools.
+  return mcpToolName(OWN_MCP_TOOLS.includes(tool) ? OWN_MCP_SERVER : 'unknown', tool)
 }
 
 /** Some fields are JSON in a string; other text is returned unchanged. */

@@ -11,6 +11,7 @@ import { type ClientAdapter, fieldsOf, type HookOutcome, type HookPayload, strin
 import {
   editUse,
   mcpToolName,
+  otherToolName,
   readUse,
   shellUse,
   subagentUse,
@@ -72,7 +73,7 @@ export function geminiToolUse({ tool_name, tool_input, tool_response, mcp_contex
   // Submits the result of a subagent, which `invoke_agent` returns.
   if (tool === 'complete_task') return null
   const shown = Object.hasOwn(TOOL_SHAPES, tool) ? TOOL_SHAPES[tool] : undefined
-  const use = shown?.(input, response) ?? toolUse(tool, input, resultText(response))
+  const use = shown?.(input, response) ?? toolUse(otherToolName(tool), input, resultText(response))
   const error = stringOrEmpty(fieldsOf(response.error).message)
   const failed = error !== '' || response.error !== undefined
   if (!failed || use.hook_event_name === 'PostToolUseFailure') return use

@@ -15,6 +15,7 @@ import {
 import {
   editUse,
   mcpToolName,
+  otherToolName,
   patchUses,
   readUse,
   shellUse,
@@ -127,7 +128,7 @@ const TOOLS: Record<string, ToolReader> = {
 /** A call of a tool as events in Claude Code's format. The transcript reader uses it, too. */
 export function openCodeToolUses(tool: string, args: HookPayload, result: HookPayload, cwd: string): HookPayload[] {
   const uses = Object.hasOwn(TOOLS, tool) ? (TOOLS[tool]?.(args, result, cwd) ?? []) : []
-  return uses.length > 0 ? uses : [toolUse(toolName(tool), args, result.content ?? resultText(result))]
+  return uses.length > 0 ? uses : [toolUse(otherToolName(toolName(tool)), args, result.content ?? resultText(result))]
 }
 
 /** A failed call has no result: only its input is translated. */

@@ -113,6 +113,12 @@ export function subagentUse(type: string, prompt: string, report: string): HookP
   return toolUse('Task', input, report)
 }
 
+/**
+ * A tool that has no shape above: of a plugin, of the project, or of an MCP server where the client does not say so. The names
+ * of Claude Code begin with a capital letter, and what they say is trusted more: nobody else's tool keeps such a name.
+ */
+export const otherToolName = (tool: string): string => (tool === '' || /^[a-z]/.test(tool) ? tool : `other:${tool}`)
+
 export const mcpToolName = (server: string, tool: string): string => `mcp__${server}__${tool}`
 
 /** Ours is named `claude-mem`; some clients replace what is not a letter, a digit or an underscore. */

@@ -4,6 +4,7 @@ import { memoryId } from '../../api/schemas.ts'
 import { othersForgottenText } from '../../domain/authorship.ts'
 import { estimateTokens } from '../../domain/observation.ts'
 import { isEntirelyPrivate } from '../../domain/private-parts.ts'
+import { nameSpan } from '../../domain/quotation.ts'
 import { sanitizeText } from '../../domain/sanitize.ts'
 import { OBSERVATIONS_ONLY } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
@@ -16,23 +17,12 @@ import {
   projectInput,
   searchFilters,
 } from '../inputs.ts'
-import {
-  groupedNumber,
-  idList,
-  indexRow,
-  indexRowText,
-  joinParts,
-  oneLine,
-  rowSchema,
-  tokenCost,
-  unlessEmpty,
-} from '../text.ts'
+import { groupedNumber, idList, indexRow, indexRowText, joinParts, rowSchema, tokenCost, unlessEmpty } from '../text.ts'
 import { defineTool, type ToolContext, type ToolReply } from '../tool.ts'
 
 const MAX_TITLE_CHARS = 200
 /** About a thousand tokens: a memory is a short note, and reading it costs tokens. */
 const MAX_TEXT_CHARS = 4_000
-const NAME_CHARS = 200
 
 export const remember = defineTool({
   name: 'remember',
@@ -73,7 +63,7 @@ export const remember = defineTool({
       by: 'agent',
       client: 'mcp',
     })
-    const data = { id, project: oneLine(here.project.name, NAME_CHARS), tokens: estimateTokens(`${title}\n${text}`) }
+    const data = { id, project: nameSpan(here.project.name), tokens: estimateTokens(`${title}\n${text}`) }
     return { data, text: `Remembered as #${id} in ${data.project} (${tokenCost(data.tokens)}).` }
   },
 })

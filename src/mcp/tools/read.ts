@@ -1,11 +1,21 @@
 import * as z from 'zod'
 import type { OutputOf } from '../../api/index.ts'
 import { memoryId } from '../../api/schemas.ts'
-import { othersWords } from '../../domain/authorship.ts'
 import { OBSERVATION_STATUSES, OBSERVATION_TYPES, type Summary, tokensForChars } from '../../domain/observation.ts'
-import { PASSAGE_KINDS } from '../../domain/passage.ts'
-import { AGENT_WORDS, quoted, quotedName, reportedText, speakerOf } from '../../domain/reported-speech.ts'
-import { SPEAKERS } from '../../domain/speaker.ts'
+import { PASSAGE_KINDS, type Passage } from '../../domain/passage.ts'
+import { plainText } from '../../domain/plain-text.ts'
+import {
+  AGENT_SPEAKER,
+  hitSpeaker,
+  nameSpan,
+  PROMPT_SPEAKER,
+  passageSubject,
+  quotation,
+  quoted,
+  quotedLines,
+  speakerName,
+} from '../../domain/quotation.ts'
+import { passageSpeaker, SPEAKERS } from '../../domain/speaker.ts'
 import { MemError } from '../../lib/errors.ts'
 import { projectInput, resolveProjectInput, sessionInput } from '../inputs.ts'
 import {
@@ -13,10 +23,6 @@ import {
   joinParts,
   limitedList,
   limitedPaths,
-  oneLine,
-  paragraphs,
-  passageSubject,
-  rowMoment,
   rowTime,
   shortSession,
   shownAuthor,
@@ -42,6 +48,7 @@ const CONCEPT_CHARS = 60
 const MAX_OBSERVATION_FILES = 20
 const OBSERVATION_FILE_CHARS = 200
 const MAX_FUNCTIONS = 20
+const FUNCTION_CHARS = 100
 const MAX_LINKS = 20
 
 const texts = z.array(z.string()).optional()
@@ -97,7 +104,7 @@ const passageSchema = z.object({
       about: z.string().optional(),
       outcome: z.enum(['ok', 'failed']).optional(),
       at: z.string(),
-      text: z.string().describe('A quotation'),
+      text: z.string().describe('A quotation with its speaker'),
     }),
   ),
 })
@@ -183,8 +190,7 @@ function passageReply({ id, around }: OutputOf<'passages'>['passages'][number]):
       about: passageSubject(passage),
       outcome: passage.outcome ?? undefined,
       at: rowTime(passage.at),
-      // What was said and printed in a session, by anyone: always a quotation.
-      text: quoted(paragraphs(passage.text, PASSAGE_TEXT_CHARS)),
+      text: quotedLines(speakerOfPassage(passage), passage.text, PASSAGE_TEXT_CHARS),
     })),
   }
 }
@@ -198,12 +204,15 @@ function passageReplyText({ id, session, by, around }: PassageReply): string {
   return [`${id} and what is around it, session ${session}${author}:`, ...lines].join('\n')
 }
 
-/** `p12 command: the beginning of its text` */
+const speakerOfPassage = (passage: Passage): string =>
+  hitSpeaker({ ...passage, kind: 'passage', passage, saidBy: passageSpeaker(passage) })
+
+/** `p12 command “npm test” tool: “the beginning of its text”` */
 function evidenceLines(id: number, passages: OutputOf<'observations'>['passages']): string[] | undefined {
   const own = passages.filter(({ observationId }) => observationId === id)
   const shown = own.slice(0, MAX_EVIDENCE).map((passage) => {
     const head = joinParts([`p${passage.id}`, passage.kind, passageSubject(passage) ?? ''], ' ')
-    return `${head}: ${quoted(oneLine(passage.text, EVIDENCE_CHARS))}`
+    return `${head} ${quoted(speakerOfPassage(passage), passage.text, EVIDENCE_CHARS)}`
   })
   const more = own.length - shown.length
   return unlessEmpty(more > 0 ? [...shown, `… ${more} more`] : shown)
@@ -224,27 +233,29 @@ function takeWithinBudget<T>(all: readonly T[], maxTokens: number): { shown: T[]
 
 function observationReply(view: ObservationView, passages: OutputOf<'observations'>['passages']): ObservationReply {
   const author = shownAuthor(view)
-  const reported = (text: string) =>
-    author === undefined || text === '' ? reportedText(text, speakerOf(view)) : othersWords(text)
-  const named = (text: string) => (author === undefined ? text : quotedName(text))
-  const functions = view.functionsChanged.map(({ name, file, action }) => `${action} ${name} in ${file}`)
+  const speaker = speakerName(view)
+  const line = (text: string, most: number) => (plainText(text) === '' ? '' : quoted(speaker, text, most))
   return {
     id: view.id,
     type: view.type,
-    title: reported(oneLine(view.title, LINE_CHARS)) || undefined,
-    subtitle: reported(oneLine(view.subtitle, LINE_CHARS)) || undefined,
-    narrative: reported(paragraphs(view.narrative, NARRATIVE_CHARS)) || undefined,
-    facts: limitedList(view.facts, MAX_FACTS, FACT_CHARS)?.map(reported),
-    concepts: limitedList(view.concepts, MAX_CONCEPTS, CONCEPT_CHARS)?.map(named),
+    title: line(view.title ?? '', LINE_CHARS) || undefined,
+    subtitle: line(view.subtitle ?? '', LINE_CHARS) || undefined,
+    narrative: quotedLines(speaker, view.narrative ?? '', NARRATIVE_CHARS) || undefined,
+    facts: limitedList(view.facts, MAX_FACTS, (fact) => line(fact, FACT_CHARS)),
+    concepts: limitedList(view.concepts, MAX_CONCEPTS, (concept) => quotation(concept, CONCEPT_CHARS)),
     files_read: limitedPaths(view.filesRead, MAX_OBSERVATION_FILES, OBSERVATION_FILE_CHARS),
     files_modified: limitedPaths(view.filesModified, MAX_OBSERVATION_FILES, OBSERVATION_FILE_CHARS),
-    functions_changed: limitedList(functions, MAX_FUNCTIONS, LINE_CHARS)?.map(named),
+    functions_changed: limitedList(
+      view.functionsChanged,
+      MAX_FUNCTIONS,
+      ({ name, file, action }) => `${action} ${quotation(name, FUNCTION_CHARS)} in ${nameSpan(file)}`,
+    ),
     by: author,
     at: rowTime(view.createdAt),
-    project: quotedName(oneLine(view.projectName, LINE_CHARS)),
+    project: nameSpan(view.projectName),
     session: shortSession(view.session),
     prompt: view.promptNumber,
-    agent: oneLine(view.agent, LINE_CHARS) || undefined,
+    agent: view.agent === null ? undefined : nameSpan(view.agent),
     said_by: view.saidBy ?? undefined,
     status: view.status ?? undefined,
     pinned: view.pinned ? true : undefined,
@@ -259,7 +270,7 @@ function observationReply(view: ObservationView, passages: OutputOf<'observation
 
 function observationReplyText(shown: ObservationReply): string {
   const { id, type, project, session, prompt, agent, said_by, status } = shown
-  const from = `${rowMoment(shown)}, ${project}, session ${session}, prompt ${prompt}${agent === undefined ? '' : `, agent ${agent}`}`
+  const from = `${shown.at}, ${project}, session ${session}, prompt ${prompt}${agent === undefined ? '' : `, agent ${agent}`}`
   const lines = [
     `#${id} ${type}${status === undefined ? '' : `, ${status}`}: ${shown.title ?? '(untitled)'}`,
     `${from}${said_by === undefined ? '' : `, said by ${said_by}`}${shown.pinned === true ? ', pinned' : ''}`,
@@ -356,35 +367,28 @@ function summariesNextStep(found: number, shown: number): string | undefined {
 }
 
 function summaryReply(summary: Summary): SummaryReply {
-  const field = (text: string | null) => paragraphs(text, FIELD_CHARS) || undefined
   const by = shownAuthor(summary)
-  const reported = (text: string | null) => {
-    const shown = field(text)
-    if (shown === undefined) return undefined
-    return by === undefined ? reportedText(shown, AGENT_WORDS) : othersWords(shown)
-  }
+  const said = (text: string | null, speaker = by === undefined ? AGENT_SPEAKER : speakerName(summary)) =>
+    quotedLines(speaker, text ?? '', FIELD_CHARS) || undefined
   return {
     session: shortSession(summary.session),
     prompt: summary.promptNumber,
     by,
     at: rowTime(summary.createdAt),
-    // The user's words, with whatever they pasted.
-    request: quotedField(field(summary.request)),
-    investigated: reported(summary.investigated),
-    learned: reported(summary.learned),
-    completed: reported(summary.completed),
-    next_steps: reported(summary.nextSteps),
-    notes: reported(summary.notes),
+    request: said(summary.request, by === undefined ? PROMPT_SPEAKER : undefined),
+    investigated: said(summary.investigated),
+    learned: said(summary.learned),
+    completed: said(summary.completed),
+    next_steps: said(summary.nextSteps),
+    notes: said(summary.notes),
     files_read: limitedPaths(summary.filesRead, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
     files_edited: limitedPaths(summary.filesEdited, MAX_SUMMARY_FILES, SUMMARY_FILE_CHARS),
   }
 }
 
-const quotedField = (text: string | undefined) => (text === undefined ? undefined : quoted(text))
-
 function summaryReplyText(shown: SummaryReply): string {
   const lines = [
-    `Session ${shown.session}, prompt ${shown.prompt}, ${rowMoment(shown)}`,
+    `Session ${shown.session}, prompt ${shown.prompt}, ${shown.at}`,
     ...SUMMARY_FIELDS.map(([field, label]) => {
       const text = shown[field]
       return text === undefined ? '' : `${label}: ${text}`
@@ -395,15 +399,13 @@ function summaryReplyText(shown: SummaryReply): string {
   return joinParts(lines, '\n')
 }
 
-const NAME_CHARS = 200
-
 export const getProjectContext = defineTool({
   name: 'get_project_context',
   title: 'What a session of a project starts with',
   description:
-    'The overview that a new session of a project gets: goal, where it stopped, next steps, decisions, fixes and what was ' +
-    'learned, with ids for get_observations. A session of this project has had it at its start: use it for another project, or ' +
-    'after a compaction lost it. Costs up to a few thousand tokens.',
+    'The overview that a new session of a project gets: the state when the last one ended, the last exchange, choices and what was ' +
+    'learned, with ids for get_observations. A session of this project has had it at its start: use it after a compaction ' +
+    'lost it, or for another project that the user named. Costs up to a few thousand tokens.',
   input: z.strictObject({ project: projectInput }),
   output: z.object({
     project: z.string(),
@@ -418,8 +420,8 @@ export const getProjectContext = defineTool({
     const { project: found, context, tokens } = await call('context', { project: asked })
     // Of an unknown project the daemon only knows the key.
     const isUnknown = context === '' && found.key === here.project.key
-    const name = oneLine(isUnknown ? here.project.name : found.name, NAME_CHARS)
-    const nothing = `Nothing is remembered of ${name} yet; search_memory with project "all" looks elsewhere.`
+    const name = nameSpan(isUnknown ? here.project.name : found.name)
+    const nothing = `Nothing is remembered of ${name} yet.`
     const data = { project: name, context: context === '' ? nothing : context, tokens }
     return { data, text: context === '' ? nothing : `${context}\n${tokenCost(tokens)}` }
   },

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { MAX_QUERY_CHARS, memoryId } from '../../api/schemas.ts'
 import { PASSAGE_LABELS } from '../../domain/passage.ts'
-import { quoted, quotedName } from '../../domain/reported-speech.ts'
+import { plainText } from '../../domain/plain-text.ts'
+import { hitSpeaker, nameSpan, passageSubject, quotedLines } from '../../domain/quotation.ts'
 import { type HitPiece, SEARCH_MODES, type SearchHit } from '../../domain/search-query.ts'
 import { MemError } from '../../lib/errors.ts'
 import { ALL_PROJECTS, filterInputs, projectInput, resolveProjectInput, searchFilters } from '../inputs.ts'
@@ -14,9 +15,6 @@ import {
   joinParts,
   limitedList,
   oneLine,
-  paragraphs,
-  passageSubject,
-  rowMoment,
   rowSchema,
   sum,
   tokenCost,
@@ -44,7 +42,7 @@ const pieceFields = {
   label: z.string().optional().describe('What the passage is: command, closing words, …'),
   about: z.string().optional().describe('Command, file or commit of the passage'),
   outcome: z.enum(['ok', 'failed']).optional(),
-  text: z.string().optional().describe('What was said or done; a quotation'),
+  text: z.string().optional().describe('What was said or done: a quotation with its speaker'),
 }
 const furtherSchema = rowSchema
   .pick({ id: true, kind: true, type: true, title: true, said_by: true })
@@ -102,7 +100,7 @@ export const searchMemory = defineTool({
       total: answer.total,
       mode: answer.mode,
       results,
-      notes: limitedList(answer.notes, NOTES_SHOWN, NOTE_CHARS),
+      notes: limitedList(answer.notes, NOTES_SHOWN, (note) => oneLine(note, NOTE_CHARS)),
       next: searchNextStep(results, answer.total, offset, filters.project),
     }
     const shown = `${groupedNumber(results.length)} of ${groupedNumber(data.total)} found (${data.mode})`
@@ -119,10 +117,10 @@ export function searchHitText(hit: SearchHit, manyProjects: boolean): string {
 function searchRow(hit: SearchHit, manyProjects: boolean): SearchRow {
   const row = indexRow(hit, { project: manyProjects, session: false })
   const [file] = hit.files
-  const ownFile = file === undefined ? undefined : quotedName(oneLine(file, FILE_CHARS))
+  const ownFile = file === undefined ? undefined : nameSpan(file, FILE_CHARS)
   return {
     ...row,
-    ...pieceOf(hit, row.title),
+    ...pieceOf(hit, hit),
     about: hit.passage === null ? ownFile : passageSubject(hit.passage),
     pinned: hit.pinned ? true : undefined,
     superseded_by: hit.supersededBy ?? undefined,
@@ -134,26 +132,28 @@ function searchRow(hit: SearchHit, manyProjects: boolean): SearchRow {
 
 function furtherRow(piece: HitPiece, hit: SearchHit): FurtherRow {
   const { id, kind, type, title, said_by } = indexRow({ ...hit, ...piece }, { project: false, session: false })
-  return { id, kind, type, title, said_by, ...pieceOf(piece, title) }
+  return { id, kind, type, title, said_by, ...pieceOf(piece, hit) }
 }
 
-function pieceOf({ passage, snippet }: HitPiece, title: string): z.input<z.ZodObject<typeof pieceFields>> {
-  const text = paragraphs(snippet, SNIPPET_CHARS)
+function pieceOf(piece: HitPiece, { session, author }: SearchHit): z.input<z.ZodObject<typeof pieceFields>> {
+  const { passage, snippet, title } = piece
+  const text = quotedLines(hitSpeaker({ ...piece, session, author }), snippet, SNIPPET_CHARS)
   return {
     passage: passage === null ? undefined : `p${passage.id}`,
     label: passage === null ? undefined : PASSAGE_LABELS[passage.kind],
     about: passage === null ? undefined : passageSubject(passage),
     outcome: passage?.outcome ?? undefined,
-    // An excerpt, perhaps of somebody else's words: always a quotation.
-    text: text === '' || (passage === null && isInTitle(text, title)) ? undefined : quoted(text),
+    text: text === '' || (passage === null && contains(title, snippet)) ? undefined : text,
   }
 }
 
-function isInTitle(text: string, title: string): boolean {
-  return foldText(title).includes(foldText(text))
+/** Whether one text says the other, with or without its speaker and its marks. */
+function contains(text: string, part: string): boolean {
+  return foldText(text).includes(foldText(part))
 }
 
-const foldText = (text: string): string => text.replace(/[…“”]/g, '').replace(/\s+/g, ' ').trim().toLowerCase()
+const SPEAKER = /^(?:member “[^”\n]*”|[a-z ]{1,20}):\s/
+const foldText = (text: string): string => plainText(text.replace(SPEAKER, '').replace(/[…“”"'>]/g, '')).toLowerCase()
 
 /**
  * `#12 2026-11-16 14:30 bugfix Fix JWT expiry (superseded by #15)`, the text below it, and the further pieces, each with its
@@ -176,24 +176,23 @@ function searchRowText(hit: SearchRow): string {
 function rowHead(hit: SearchRow): string {
   const project = hit.project === undefined ? '' : `[${hit.project}]`
   const session = hit.kind === undefined || hit.kind === 'passage' ? '' : `of session ${hit.session}`
-  return pieceHead(hit, rowMoment(hit), joinParts([session, project], ' '))
+  return pieceHead(hit, hit.at, joinParts([session, project], ' '))
 }
 
 /** The label of a passage and what it is about say more than a title made of them. */
 function pieceHead(piece: FurtherRow, when: string, where = ''): string {
-  const { kind, passage, label, about, outcome, said_by, text, title } = piece
-  const isTold = text !== undefined && isInTitle(title, text)
+  const { kind, passage, label, about, outcome, text, title } = piece
+  const isTold = text !== undefined && contains(text, title)
   const failed = outcome === 'failed' ? 'failed' : ''
   if (kind === 'passage') return joinParts([passage ?? '', when, label ?? '', about ?? '', failed, where], ' ')
   const id = kind === undefined ? `#${piece.id}` : ''
-  const speaker = said_by === undefined ? '' : `[${said_by}]`
-  return joinParts([id, when, kind ?? piece.type ?? 'observation', where, speaker, isTold ? '' : title], ' ')
+  return joinParts([id, when, kind ?? piece.type ?? 'observation', where, isTold ? '' : title], ' ')
 }
 
 function searchNextStep(results: readonly IndexRow[], total: number, offset: number, asked: string | null): string {
   const [first] = results
   if (first === undefined) {
-    const wider = asked === null ? '' : `, or project "${ALL_PROJECTS}"`
+    const wider = asked === null ? '' : `; if the user wants other projects searched, too, project "${ALL_PROJECTS}"`
     return offset > 0 ? 'There is no more: use a smaller offset.' : `Try other words, fewer filters${wider}.`
   }
   const seen = offset + results.length
@@ -250,12 +249,12 @@ export const timeline = defineTool({
         rows.length > 0
           ? 'get_observations(ids) reads those you need.'
           : query === null
-            ? 'Nothing is remembered here yet; another project may have it: search_memory with project "all".'
+            ? 'Nothing is remembered here yet; if the user wants other projects searched: search_memory with project "all".'
             : 'The query found nothing: try other words with search_memory.',
     }
     const lines = rows.map((row) => {
       const isAnchor = row.id !== undefined && row.id === found.anchor
-      return `${isAnchor ? '> ' : ''}${indexRowText(row)}`
+      return `${isAnchor ? '→ ' : ''}${indexRowText(row)}`
     })
     return {
       data,

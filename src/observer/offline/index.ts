@@ -11,6 +11,7 @@ import {
   type SummaryDraft,
   tokensForChars,
 } from '../../domain/observation.ts'
+import type { Speaker } from '../../domain/speaker.ts'
 import { functionsChanged } from '../../reading/declarations.ts'
 import type { CommitRecord } from '../../reading/git.ts'
 import { clipAtWord, singleLine } from '../../reading/text.ts'
@@ -104,7 +105,8 @@ function wholeTurn(
   const statements = statementsOf(closing).filter(({ text }) => isNew(text))
   if (statements.length === 0 && isExplained) return null
   if (!hasWork && !statements.some(({ text }) => saysSomething(text))) return null
-  const title = titleFrom(statements) ?? commits[0]?.title ?? titleFrom(closing) ?? changedTitle(files)
+  const own = titleFrom(statements)
+  const title = own ?? commits[0]?.title ?? titleFrom(closing) ?? changedTitle(files)
   if (title === null) return null
   const narrative = mostInformative(
     statements.filter(({ kind }) => kind === 'sentence'),
@@ -120,6 +122,7 @@ function wholeTurn(
     narrative: narrative.map(({ text }) => text).join(' ') || null,
     facts: factTexts(facts.slice(0, MAX_FACTS)),
     sources: turn.sources,
+    saidBy: own === null && commits.length > 0 ? 'tool' : 'agent',
   })
 }
 
@@ -140,7 +143,14 @@ function changedTitle(files: readonly string[]): string | null {
 
 function commitOf(turn: ObservedTurn, { title, body, eventId }: CommitRecord): ObservationDraft {
   const type = commitType(title) ?? turnType(turn)
-  return draftOf(turn, { type, title, narrative: clipAtWord(body, MAX_FACTS_CHARS), facts: [], sources: [eventId] })
+  return draftOf(turn, {
+    type,
+    title,
+    narrative: clipAtWord(body, MAX_FACTS_CHARS),
+    facts: [],
+    sources: [eventId],
+    saidBy: 'tool',
+  })
 }
 
 const MAX_QUESTION_CHARS = 160
@@ -150,13 +160,13 @@ function choiceOf(turn: ObservedTurn, { question, answer, eventId }: TurnChoice)
   const asked = withoutMarks(singleLine(question, MAX_QUESTION_CHARS))
   return {
     ...draftOf(turn, {
+      saidBy: 'person',
       type: 'decision',
       title: `${asked}${/[?？؟]$/.test(asked) ? '' : ':'} ${chosen}`.trim(),
       narrative: `${question}\n${answer}`,
       facts: [],
       sources: [eventId],
     }),
-    saidBy: 'person',
     filesModified: [],
     functionsChanged: [],
   }
@@ -168,6 +178,8 @@ interface DraftParts {
   narrative: string | null
   facts: string[]
   sources: readonly string[]
+  /** What git prints of a commit may be somebody else's message. */
+  saidBy: Speaker
 }
 
 function draftOf(turn: ObservedTurn, { sources, ...parts }: DraftParts): ObservationDraft {
@@ -182,7 +194,6 @@ function draftOf(turn: ObservedTurn, { sources, ...parts }: DraftParts): Observa
     discoveryTokens: tokensForChars(turn.chars),
     discoveryEstimated: true,
     sources: sources.slice(0, MAX_SOURCES),
-    saidBy: 'agent',
   }
 }
 

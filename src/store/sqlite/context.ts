@@ -3,6 +3,7 @@
  * `shown`: observations that a session got with its prompts, so that none is given twice.
  */
 import { type Authorship, isOwn } from '../../domain/authorship.ts'
+import { isImportedId } from '../../domain/event.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { Passage } from '../../domain/passage.ts'
 import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals, SessionPrompt } from '../port.ts'
@@ -35,12 +36,13 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
 }
 
 function selectNewestPrompts(db: Database, project: string, limit: number): SessionPrompt[] {
-  return db.all<SessionPrompt>`
+  const rows = db.all<Omit<SessionPrompt, 'imported'> & { eventId: string }>`
     SELECT p.content_session_id AS session, p.prompt_number AS promptNumber, p.prompt_text AS text,
-      p.created_at_epoch AS at
+      p.created_at_epoch AS at, p.event_id AS eventId
     FROM json_each(${selectNewestSessions(db, project)}) wanted
       CROSS JOIN user_prompts p ON p.content_session_id = wanted.value
     WHERE p.private = 0 ORDER BY p.created_at_epoch DESC, p.id DESC LIMIT ${limit}`
+  return rows.map(({ eventId, ...prompt }) => ({ ...prompt, imported: isImportedId(eventId) }))
 }
 
 /** Sessions of this machine in which no tool was used: somebody asked something, and no more. */

@@ -3,6 +3,7 @@
  * a daemon writes. It keeps only ids in memory and reads the rows in pages.
  */
 
+import { exportedId } from '../../domain/event.ts'
 import { boundedName, MAX_PROJECT_NAME_CHARS } from '../../domain/event-names.ts'
 import { memoryOrigin, type Observation, type Summary } from '../../domain/observation.ts'
 import type { Passage, PassageKind } from '../../domain/passage.ts'
@@ -191,7 +192,7 @@ function observationRecord(row: Observation): ObservationRecord {
     promptNumber: row.promptNumber,
     discoveryTokens: row.discoveryTokens,
     discoveryEstimated: row.discoveryEstimated,
-    sources: row.sources,
+    sources: row.sources.map(exportedId),
     model: row.model,
     promptVersion: row.promptVersion,
     saidBy: row.saidBy ?? null,
@@ -218,7 +219,7 @@ function passageRecord(passage: PassageKind, row: Omit<Passage, 'id' | 'kind'>):
     kind: 'passage',
     session: row.session,
     project: row.project,
-    eventId: row.eventId,
+    eventId: exportedId(row.eventId),
     position: row.position,
     promptNumber: row.promptNumber,
     at: row.at,

@@ -4,6 +4,7 @@
  * project. The others get new ids.
  */
 import { DAY_MS } from '../../domain/dates.ts'
+import { importedId } from '../../domain/event.ts'
 import { type MemoryOrigin, observationNotFound } from '../../domain/observation.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { type Commit, closedSessionState, contentHash, emptyCommit } from '../commit.ts'
@@ -31,7 +32,7 @@ import {
   setPins,
 } from './memories.ts'
 import { insertTrace } from './observer-turns.ts'
-import { insertPassage } from './passages.ts'
+import { hasPassage, insertPassage } from './passages.ts'
 import { resolveMergedProject } from './projects.ts'
 import { insertSession, selectSession, updateSession } from './sessions.ts'
 import { deleteSessionTombstones, selectSessionErasedAt } from './tombstones.ts'
@@ -144,7 +145,7 @@ class ImportRun {
       const why = `the existing session ${session} has only ${target.prompts} prompts`
       throw new MemError('bad_request', `prompt ${number} was not imported: ${why}`)
     }
-    const prompt = { eventId: `import:${number}`, number, text, private: false, at }
+    const prompt = { eventId: importedId(String(number)), number, text, private: false, at }
     const id = insertPrompt(db, { session, project: target.project, seq: this.#seq }, prompt)
     this.#projects.add(target.project)
     this.#addedTo(session).prompts.push(id)
@@ -173,13 +174,15 @@ class ImportRun {
     return ADDED
   }
 
-  /** One that the project has of an older event becomes a part of the imported event. It is indexed in the background. */
+  /** One that the project has stays what it is: a file does not say whose words they were. Indexed in the background. */
   #passage(record: PassageRecord): ImportOutcome {
     if (record.text === '') throw new MemError('bad_request', 'the passage has no text')
     const { session, passage: kind } = record
     const project = this.#projectOf(record)
-    const { is } = insertPassage(this.#db, { session, project }, { ...withFreeUid(this.#db, record), kind })
-    return is === 'known' ? KNOWN : ADDED
+    const draft = { ...withFreeUid(this.#db, record), kind }
+    if (hasPassage(this.#db, project, draft)) return KNOWN
+    insertPassage(this.#db, { session, project }, draft)
+    return ADDED
   }
 
   /** Two observations of the file may be one here: then there is no link. */

@@ -63,6 +63,13 @@ function contentDigest(content: string): Buffer {
 
 type PassageOwner = Pick<RowKeys, 'session' | 'project'>
 
+/** Whether the project has a passage with this content, of the same machine. */
+export function hasPassage(db: Database, project: string, draft: PassageDraft & NewOrigin): boolean {
+  return db.exists`
+    SELECT 1 FROM passages WHERE project = ${project} AND digest = ${passageDigest(draft)}
+      AND coalesce(machine, '') = ${draft.machine ?? ''}`
+}
+
 /** `moved`: the project had it as a part of an older event. `known`: it has it as a part of this event or of a newer one. */
 export type PassageOutcome = { id: number; is: 'added' | 'moved' | 'known' }
 

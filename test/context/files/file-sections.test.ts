@@ -85,13 +85,13 @@ describe('fileSections.project', () => {
     const text = tree.read('CLAUDE.md')
     expect(text.startsWith(original.toString())).toBe(true)
     expect(text).toContain('## Recent Memory\r\n')
-    expect(text).toContain('Next: “migrate the carts; remove toFixed”\r\n')
-    expect(text).toMatch(/\r\nNov 30, 2026\r\n\| #1 \| \d\d:\d\d \| 🐛 \| Fix the login \| ~\d+ \|\r\n/)
+    expect(text).toContain('Next, agent: “migrate the carts; remove toFixed”\r\n')
+    expect(text).toMatch(/\r\nNov 30, 2026\r\n\| #1 \| \d\d:\d\d \| 🐛 \| agent: “Fix the login” \| ~\d+ \|\r\n/)
     if (posix) expect(statSync(join(tree.root, 'CLAUDE.md')).mode & 0o777).toBe(0o640)
 
     await tree.learn('Keep cents', { type: 'decision' })
     await tree.follow(files)
-    expect(tree.read('CLAUDE.md')).toMatch(/🏛️ \| the agent said: “Keep cents” \| .*\r\n.*🐛 \| Fix the login/)
+    expect(tree.read('CLAUDE.md')).toMatch(/🏛️ \| agent: “Keep cents” \| .*\r\n.*🐛 \| agent: “Fix the login/)
     expect(outcomes(await files.turnOff(tree.owner, null, false))).toEqual(['cleaned CLAUDE.md'])
     expect(readFileSync(join(tree.root, 'CLAUDE.md'))).toEqual(original)
     await tree.learn('Not shown')
@@ -166,7 +166,11 @@ describe('fileSections.project', () => {
     const text = tree.read('CLAUDE.md')
     expect(text.match(/<!-- claude-mem:(begin|end)/g)).toHaveLength(2)
     const inside = text.split('\n').slice(text.split('\n').indexOf('```text') + 1, -3)
-    expect(inside).toEqual([expect.stringMatching(/^Next: /), 'Nov 30, 2026', expect.stringMatching(/^\| #\d+ /)])
+    expect(inside).toEqual([
+      expect.stringMatching(/^Next, agent: “/),
+      'Nov 30, 2026',
+      expect.stringMatching(/^\| #\d+ /),
+    ])
     expect(removePrivatePartsDeep({ file: { content: text } })).toEqual({ file: { content: 'mine\n\n\n' } })
     await files.turnOff(tree.owner, null, false)
     expect(tree.read('CLAUDE.md')).toBe('mine\n')

@@ -10,6 +10,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MemoryEvent } from '../../../src/domain/event.ts'
 import { type Project, projectOfDirectory } from '../../../src/domain/project.ts'
+import { clientAdapterNamed } from '../../../src/hook/clients/index.ts'
 import { readPayload } from '../../../src/hook/payload.ts'
 import { Connection, callsOver } from '../../../src/mcp/connection.ts'
 import { serverLocation } from '../../../src/mcp/inputs.ts'
@@ -21,7 +22,7 @@ import { DaemonClient } from '../../../src/transport/client.ts'
 import { called } from '../../mcp/desk.ts'
 import { DaemonSandbox } from '../../support/daemon.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
-import { ATTEMPTS, type Attempt, LEGITIMATE, type Legitimate, type Turn } from './corpus.ts'
+import { ATTEMPTS, type Attempt, LANGUAGES, LEGITIMATE, type Legitimate, type Turn } from './corpus.ts'
 
 const sandbox = new DaemonSandbox()
 const root = realpathSync(temporaryDirectory('poisoning'))
@@ -64,7 +65,24 @@ async function send(event: MemoryEvent): Promise<string> {
   return (await client.call('event', { event })).context ?? ''
 }
 
-async function runTurn(session: string, cwd: string, { prompt, tools = [], subagent, last }: Turn): Promise<void> {
+/** Of another client: as its adapter translates it. */
+async function reportOf(client: string, session: string, cwd: string, payload: object): Promise<void> {
+  const adapter = clientAdapterNamed(client)
+  if (adapter === undefined) throw new Error(`there is no client ${client}`)
+  const ids = { session_id: session, conversation_id: session, cwd, workspace_roots: [cwd], call_id: `c${++events}` }
+  for (const translated of adapter.translate({ ...payload, ...ids }, {})) {
+    const raw = { ...translated, prompt_id: `p-${session}` }
+    const reading = readPayload(JSON.stringify(raw), { settings, client: adapter.name, at: Date.now() })
+    if (reading.type === 'ignored') throw new Error(reading.reason)
+    await send(reading.event)
+  }
+}
+
+async function runTurn(
+  session: string,
+  cwd: string,
+  { prompt, tools = [], payloads = [], subagent, last }: Turn,
+): Promise<void> {
   await report(session, cwd, { hook_event_name: 'SessionStart', source: 'startup' })
   await report(session, cwd, {
     hook_event_name: 'UserPromptSubmit',
@@ -74,6 +92,7 @@ async function runTurn(session: string, cwd: string, { prompt, tools = [], subag
     const name = error === undefined ? 'PostToolUse' : 'PostToolUseFailure'
     await report(session, cwd, { hook_event_name: name, ...tool, ...(error === undefined ? {} : { error }) })
   }
+  for (const { client: name, payload } of payloads) await reportOf(name, session, cwd, payload)
   if (subagent !== undefined) {
     const agent = { agent_id: 'a1', agent_type: 'Explore', last_assistant_message: subagent }
     await report(session, cwd, { hook_event_name: 'SubagentStop', ...agent })
@@ -127,11 +146,26 @@ async function toolAnswers(cwd: string, query: string): Promise<string> {
   return answers.join('\n')
 }
 
-/** The text without quotations, in a line or of whole lines; one that is cut off ends with its line. */
-const unquoted = (text: string) => text.replace(/“[^”]*”|“[^”\n]*$|^> .*$/gm, '“…”')
+/** The text without quotations, in a line or of whole lines, and without names in code spans. */
+const unquoted = (text: string) => text.replace(/“[^”\n]*”|^> .*$/gm, '“…”').replace(/`[^`\n]{1,121}`/g, '`…`')
+
+/** The words before each quotation of the mark. */
+function speakersOf(text: string, mark: string): string[] {
+  const inLine = [...text.matchAll(/([^“”\n]{0,60})“([^”\n]*)”/g)].flatMap(([, before = '', said = '']) =>
+    said.includes(mark) ? [before] : [],
+  )
+  const lines = text.split('\n')
+  const blocks = lines.flatMap((line, i) =>
+    line.startsWith('> ') && line.includes(mark)
+      ? [lines.slice(0, i).findLast((one) => !one.startsWith('> ')) ?? '']
+      : [],
+  )
+  return [...inLine, ...blocks]
+}
 
 function expectHarmless(text: string, mark: string): void {
   expect(unquoted(text)).not.toContain(mark)
+  for (const speaker of speakersOf(text, mark)) expect(speaker).not.toMatch(/\buser\b/i)
   expect(text).not.toMatch(/\p{Cf}/u)
   expect(text.replace(/[\n\t]/g, '')).not.toMatch(/\p{Cc}/u)
   expect(text.match(/<\/?claude-mem-context>/g) ?? []).toHaveLength(text.includes('<claude-mem-context>') ? 2 : 0)
@@ -140,7 +174,7 @@ function expectHarmless(text: string, mark: string): void {
   const headings = text.split('\n').filter((line) => /^\s*#{1,6}\s/.test(line))
   for (const heading of headings) {
     expect(heading).toMatch(
-      /^(?:# .+: earlier sessions \(quotations|## (?:Pinned|State when|Last exchange|Decided by|How it got|Noted by|Recent Memory)|### )/,
+      /^(?:# .+: earlier sessions \(quotations|## (?:Pinned|State when|Last exchange|Choices and notes|How it got|Noted by|Recent Memory)|### )/,
     )
   }
 }
@@ -206,6 +240,53 @@ describe('what is written into the memory directly', () => {
     expect(shown.start).toContain(mark)
   })
 
+  test.each(LANGUAGES)(
+    'an imported session, whatever kinds its records claim, in $language',
+    async ({ language, order }) => {
+      const mark = `kind${language}xv`
+      const said = order.replaceAll('$', mark)
+      const cwd = directoryOf(`kinds in ${language}`)
+      const project = projectOfDirectory(cwd)
+      const session = project.key.slice(-8)
+      const place = { session, project: project.key, promptNumber: 1, position: 0, outcome: null }
+      const kinds = ['closing', 'answer', 'prompt', 'words'] as const
+      const passages = kinds.map((passage, i) => ({
+        ...{ kind: 'passage', passage, ...place, eventId: `e${i}`, at: 1_700_000_000_000 + i },
+        ...{
+          subject: passage === 'answer' ? 'What now?' : null,
+          text: passage === 'closing' ? `${said} Shall I?` : said,
+        },
+      }))
+      const prompts = [1, 2].map((number) => ({
+        kind: 'prompt',
+        session,
+        number,
+        text: said,
+        at: 1_700_000_001_000 + number,
+      }))
+      const batch = records(project, mark, {})
+      const [imported] = batch.sessions
+      await client.call('import', {
+        batch: { ...batch, sessions: [{ ...imported, prompts: 2 }], records: [...passages, ...prompts] },
+      } as never)
+      const shown = await nextSession(cwd, `What about ${mark}?`)
+      for (const text of Object.values(shown)) expectHarmless(text, mark)
+      expect(shown.start).toContain(mark)
+      expect(shown.start).not.toContain('## Choices and notes')
+    },
+  )
+
+  test.each(LANGUAGES)('a note of an agent in $language', async ({ language, order }) => {
+    const mark = `note${language}xv`
+    const cwd = directoryOf(`note in ${language}`)
+    const text = order.replaceAll('$', mark)
+    const note = { title: null, text, kind: 'decision' as const, by: 'agent' as const, client: 'mcp' }
+    await client.call('remember', { project: projectOfDirectory(cwd), cwd, ...note })
+    const shown = await nextSession(cwd, `What about ${mark}?`)
+    for (const one of Object.values(shown)) expectHarmless(one, mark)
+    expect(shown.start).toMatch(/the agent noted: “[^”]*evil\.example/)
+  })
+
   test('an imported summary', async () => {
     const mark = 'sumxv'
     const cwd = directoryOf('summary')
@@ -238,7 +319,7 @@ describe('what is written into the memory directly', () => {
     expect(stored).toMatchObject({ saidBy: 'agent', saidIn: 'mcp, session mcp-session' })
     const shown = await nextSession(cwd, `What about ${mark}?`)
     for (const text of Object.values(shown)) expectHarmless(text, mark)
-    expect(shown.start).toContain('noted by the agent: “Always run')
+    expect(shown.start).toContain('the agent noted: “Always run')
   })
 
   test('a note of the user is quoted as theirs', async () => {
@@ -246,7 +327,7 @@ describe('what is written into the memory directly', () => {
     const note = { title: null, text: 'Never deploy on Fridays.', kind: 'decision' as const, by: 'person' as const }
     await client.call('remember', { project: projectOfDirectory(cwd), cwd, ...note, client: 'cli' })
     const { start } = await nextSession(cwd, 'hello')
-    expect(start).toContain('noted by the user: “Never deploy on Fridays')
+    expect(start).toContain('the user noted: “Never deploy on Fridays')
   })
 
   test('a transcript that is read later', async () => {
@@ -297,7 +378,8 @@ describe('what the user and the agent decide survives', () => {
       const said = (await observationsOf(cwd)).filter((one) =>
         JSON.stringify(one).toLowerCase().includes(legitimate.words.toLowerCase()),
       )
-      for (const one of said) expect(one.saidBy).toBe('agent')
+      // What git prints of a commit may be anybody's message.
+      for (const one of said) expect(one.saidBy).toBe(legitimate.name === 'a commit message' ? 'tool' : 'agent')
     },
     60_000,
   )

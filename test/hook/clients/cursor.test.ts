@@ -95,7 +95,7 @@ describe('cursor', () => {
       duration: 5,
     }
     expect(observed({ ...mcp, tool_name: 'search_contacts' }).event).toMatchObject({
-      tool: 'search_contacts',
+      tool: 'mcp__unknown__search_contacts',
       input: { query: 'Ada' },
       response: { found: 1 },
       durationMs: 5,
