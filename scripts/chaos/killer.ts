@@ -20,13 +20,13 @@ import {
 } from '../lib/sandbox.ts'
 
 /** A fault point that a serving daemon does not reach within this time is given up, and the daemon is killed, in ms. */
-const FAULT_LIMIT_MS = 15_000
+const FAULT_LIMIT_MS = 30_000
 const SERVE_LIMIT_MS = 60_000
 /** A daemon that does not serve yet is killed within this time after its start, in ms. */
 const START_LIFE_MS = 900
 /** One that serves is killed after so many acks, so that most events go through the socket; or after the limit, in ms. */
 const ACKS_IN_LIFE = [1, 60] as const
-const LIFE_LIMIT_MS = 15_000
+const LIFE_LIMIT_MS = 30_000
 
 export type Way = FaultPoint | 'random' | 'twins' | 'launched'
 

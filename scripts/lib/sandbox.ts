@@ -122,7 +122,10 @@ export class StartLock {
   }
 
   hold(): void {
-    this.#keeper ??= setInterval(() => this.#renew(), HOLD_EVERY_MS)
+    if (this.#keeper !== null) return
+    // That nobody has made it yet does not mean that a daemon listens.
+    this.#make()
+    this.#keeper = setInterval(() => this.#renew(), HOLD_EVERY_MS)
   }
 
   release(): void {
@@ -137,11 +140,15 @@ export class StartLock {
       utimesSync(this.#file, now, now)
     } catch {
       this.#onMissing()
-      try {
-        writeFileSync(this.#file, '{}')
-      } catch {
-        // The directory is missing, or its disk is full.
-      }
+      this.#make()
+    }
+  }
+
+  #make(): void {
+    try {
+      writeFileSync(this.#file, '{}')
+    } catch {
+      // The directory is missing, or its disk is full.
     }
   }
 }
