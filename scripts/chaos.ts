@@ -8,28 +8,21 @@ import { mkdirSync, watch } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { FAULT_POINTS } from '../src/lib/faults.ts'
+import { shortHash } from '../src/lib/paths.ts'
 import { ChaosModel, Clients } from './chaos/clients.ts'
 import { Killer, type Way } from './chaos/killer.ts'
 import { runScenarios } from './chaos/run-scenarios.ts'
 import { runTeamChaos } from './chaos/team.ts'
 import { judge, judgePassages, type Verdict } from './chaos/verdict.ts'
+import { mutantEnvironment, workOff } from './chaos/world.ts'
 import { freshSeed, Random } from './lib/random.ts'
 import { Progress, printNote, report, rounded } from './lib/report.ts'
-import {
-  connect,
-  daemonStatus,
-  kill,
-  makeSandbox,
-  processesIn,
-  type Sandbox,
-  startDaemon,
-  until,
-} from './lib/sandbox.ts'
+import { daemonStatus, kill, makeSandbox, processesIn, type Sandbox, startDaemon, until } from './lib/sandbox.ts'
 
 const CLIENTS = 4
 /** Small, so that the observer is always busy. */
 const BATCH = '3'
-/** Share of commits that a sabotaged store drops but reports as done. */
+/** Share of commits that a sabotaged store drops but reports as done. Its hooks also wipe every text that they spool. */
 const LOSE = 0.4
 /** A sabotaged run ends after this many reported events. */
 const SABOTAGED_EVENTS = 80
@@ -40,6 +33,7 @@ const { values: options } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     scenario: { type: 'string' },
+    cuts: { type: 'string', default: '100' },
     team: { type: 'boolean', default: false },
     provider: { type: 'string', default: 'plain' },
     hook: { type: 'string', default: 'websocket' },
@@ -52,12 +46,13 @@ const { values: options } = parseArgs({
 
 async function main(): Promise<number> {
   const wanted = Number(options.kills)
+  const cuts = Number(options.cuts)
   const seed = options.seed === undefined ? freshSeed() : Number(options.seed)
   const knownHook = options.hook === 'fast' || options.hook === 'websocket'
   const known = knownHook && (options.provider === 'plain' || options.provider === 'anthropic')
-  if (!Number.isInteger(wanted) || wanted < 1 || !Number.isInteger(seed) || !known) {
+  if (!isCount(wanted) || !isCount(cuts) || !Number.isInteger(seed) || !known) {
     printNote(
-      'usage: npm run chaos -- [--kills 200 | --scenario NAME | --team --kills 100] [--seed 1] [--provider plain|anthropic] [--hook fast|websocket] [--sabotage] [--keep] [--json]',
+      'usage: npm run chaos -- [--kills 200 | --scenario NAME [--cuts 100] | --team --kills 100] [--seed 1] [--provider plain|anthropic] [--hook fast|websocket] [--sabotage] [--keep] [--json]',
     )
     return 2
   }
@@ -68,10 +63,11 @@ async function main(): Promise<number> {
   }
   if (options.scenario !== undefined) {
     const { sabotage, keep, json } = options
-    return await runScenarios(options.scenario, { seed, sabotage, keep, json })
+    return await runScenarios(options.scenario, { seed, sabotage, keep, json, cuts })
   }
   const model = options.provider === 'anthropic' ? await ChaosModel.listen() : null
   const sandbox = makeSandbox('chaos', { CLAUDE_MEM_BATCH_MAX_SIZE: BATCH, ...model?.settings })
+  if (options.sabotage) Object.assign(sandbox.env, mutantEnvironment('spool-wiped'))
   const began = performance.now()
   const endEverything = () => {
     for (const pid of processesIn(sandbox)) kill(pid)
@@ -82,7 +78,7 @@ async function main(): Promise<number> {
   })
   try {
     const { clients, killer, spooled } = await wreck(sandbox, wanted, seed)
-    await workOff(sandbox)
+    await finishWork(sandbox)
     const orphans = await leftovers(sandbox)
     const events = judge(sandbox.paths.database, clients.log)
     const passages = judgePassages(sandbox.paths.database)
@@ -92,19 +88,22 @@ async function main(): Promise<number> {
       duplicated: [...events.duplicated, ...passages.duplicated],
     }
     explain(verdict, killer, clients)
-    const reported = clients.log.filter((entry) => entry.reported).length
+    const reported = clients.log.filter((entry) => entry.reported)
+    const throughSpool = reported.filter(({ event }) => spooled.has(shortHash(event))).length
     report(
       {
         kills: killer.total,
         lost: verdict.lost.length,
+        altered: verdict.altered.length,
         duplicated: verdict.duplicated.length,
         stuck: verdict.stuck.length,
         orphans: orphans.length,
         seed,
-        events: reported,
+        events: reported.length,
         passages: passages.stored,
-        maybe: clients.log.length - reported,
-        spooled,
+        maybe: clients.log.length - reported.length,
+        socket_share: rounded(1 - throughSpool / reported.length),
+        spool_share: rounded(throughSpool / reported.length),
         restarts: killer.starts,
         kills_by_point: killer.kills,
         missed: killer.missed,
@@ -119,8 +118,16 @@ async function main(): Promise<number> {
       },
       options.json,
     )
-    if (options.sabotage) return verdict.lost.length > 0 ? 0 : 1
-    const wrong = [verdict.lost, verdict.duplicated, verdict.stuck, verdict.damage, orphans, killer.crashes]
+    if (options.sabotage) return verdict.lost.length > 0 && verdict.altered.length > 0 ? 0 : 1
+    const wrong = [
+      verdict.lost,
+      verdict.altered,
+      verdict.duplicated,
+      verdict.stuck,
+      verdict.damage,
+      orphans,
+      killer.crashes,
+    ]
     return wrong.every((list) => list.length === 0) && clients.failures.length === 0 ? 0 : 1
   } finally {
     endEverything()
@@ -130,10 +137,12 @@ async function main(): Promise<number> {
   }
 }
 
+const isCount = (value: number): boolean => Number.isInteger(value) && value >= 1
+
 /** Runs clients and killer until enough daemons were killed. */
 async function wreck(sandbox: Sandbox, wanted: number, seed: number) {
   const random = new Random(seed)
-  const killer = new Killer(sandbox, random, options.sabotage ? `commit.lose:${LOSE}` : '')
+  const killer = new Killer(sandbox, random, options.sabotage ? `commit.lose:${LOSE}` : '', () => clients.acks)
   const clients = new Clients(sandbox, seed, () => killer.serving, options.hook === 'fast' ? 'fast' : 'websocket')
   const spooled = watchSpool(sandbox)
   const progress = new Progress()
@@ -168,46 +177,32 @@ function* plan(kills: number, random: Random): Generator<Way> {
   for (;;) yield* random.shuffled(ways)
 }
 
-/** Number of events that went through the spool. */
-function watchSpool(sandbox: Sandbox): () => number {
+/** The hashes of the events that went through the spool: the last part of the names of their files. */
+function watchSpool(sandbox: Sandbox): () => Set<string> {
   mkdirSync(sandbox.paths.spool, { recursive: true, mode: 0o700 })
   const seen = new Set<string>()
   const watcher = watch(sandbox.paths.spool, (_, name) => {
-    if (name?.endsWith('.json') === true) seen.add(name)
+    const [, hash] = /-([^-]+)\.json$/.exec(name ?? '') ?? []
+    if (hash !== undefined) seen.add(hash)
   })
   return () => {
     watcher.close()
-    return seen.size
+    return seen
   }
 }
 
 /** Runs a clean daemon until no work is left, then stops it as a user does. */
-async function workOff(sandbox: Sandbox): Promise<void> {
+async function finishWork(sandbox: Sandbox): Promise<void> {
   await until(() => processesIn(sandbox).length === 0, 1_000, 50)
   for (const pid of processesIn(sandbox)) kill(pid, 'SIGTERM')
   await until(() => processesIn(sandbox).length === 0, 10_000, 50)
   const daemon = await startDaemon(sandbox, DRAIN_LIMIT_MS)
-  const done = await until(
-    async () => {
-      const { queue, spooled } = await daemonStatus(sandbox)
-      if (queue.pending > 0) await flush(sandbox)
-      return queue.pending + queue.processing + spooled === 0
-    },
-    DRAIN_LIMIT_MS,
-    200,
-  )
-  if (!done)
+  if (!(await workOff(sandbox, DRAIN_LIMIT_MS)))
     printNote(
       `not worked off within ${DRAIN_LIMIT_MS / 1000} s: ${JSON.stringify((await daemonStatus(sandbox)).queue)}`,
     )
   daemon.child.kill('SIGTERM')
   await Promise.race([daemon.exited, sleep(10_000, null, { ref: false })])
-}
-
-async function flush(sandbox: Sandbox): Promise<void> {
-  const client = await connect(sandbox, 1_000)
-  await client?.call('flush', { session: null, wait: true })
-  client?.close()
 }
 
 async function leftovers(sandbox: Sandbox): Promise<number[]> {
@@ -220,6 +215,7 @@ function explain(verdict: Verdict, killer: Killer, clients: Clients): void {
     if (list.length > 0) printNote(`${what}: ${list.slice(0, 10).join(', ')}${list.length > 10 ? ', …' : ''}`)
   }
   some('lost', verdict.lost)
+  some('altered', verdict.altered)
   some('duplicated', verdict.duplicated)
   some('stuck', verdict.stuck)
   some('damage', verdict.damage)

@@ -1,6 +1,7 @@
 /** The chaos script in short; `npm run chaos` is the long one. Runs the built program. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { canRecord } from '../scripts/chaos/power-cut.ts'
 import { ROOT } from './support/paths.ts'
 import { runProgram } from './support/programs.ts'
 
@@ -27,8 +28,18 @@ test('chaos: killed daemons and hooks lose, duplicate and strand nothing', { tim
   expect(code, stderr).toBe(0)
 })
 
-test('chaos: a store that drops commits is detected', { timeout: LIMIT_MS }, async () => {
+test('chaos: a store that drops commits and hooks that spool no text are detected', { timeout: LIMIT_MS }, async () => {
   const { code, figures, stderr } = await chaos('--kills', '3', '--seed', '3', '--sabotage')
   expect(figures.lost, stderr).toBeGreaterThan(0)
+  expect(figures.altered, stderr).toBeGreaterThan(0)
   expect(code, stderr).toBe(0)
 })
+
+test.skipIf(!canRecord())(
+  'chaos: each sync that is missing before a power cut is detected',
+  { timeout: 5 * LIMIT_MS },
+  async () => {
+    const { code, stderr } = await chaos('--scenario', 'power-cut', '--seed', '5', '--sabotage')
+    expect(code, stderr).toBe(0)
+  },
+)

@@ -9,11 +9,20 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { VERSION } from '../../src/lib/version.ts'
-import { Killer } from '../chaos/killer.ts'
 import { judge } from '../chaos/verdict.ts'
 import { freshSeed, Random } from '../lib/random.ts'
 import { Progress, percentile, printNote, report, rounded } from '../lib/report.ts'
-import { connect, daemonStatus, kill, makeSandbox, processesIn, ROOT, type Sandbox, until } from '../lib/sandbox.ts'
+import {
+  connect,
+  daemonStatus,
+  kill,
+  makeSandbox,
+  processesIn,
+  ROOT,
+  type Sandbox,
+  StartLock,
+  until,
+} from '../lib/sandbox.ts'
 import { SoakDaemons } from '../soak/daemons.ts'
 import { SessionEraser } from '../soak/eraser.ts'
 import { SoakLoad } from '../soak/load.ts'
@@ -71,7 +80,7 @@ async function main(): Promise<number> {
   const model = await SoakModel.listen(new Random(seed))
   const soak = prepare(model, seed, rate)
   const { sandbox, daemons, load, eraser, samples } = soak
-  const killer = new Killer(sandbox, new Random(seed), '')
+  const startLock = new StartLock(sandbox.paths.starting)
   process.once('SIGINT', () => {
     for (const pid of processesIn(sandbox)) kill(pid)
     process.exit(130)
@@ -79,7 +88,7 @@ async function main(): Promise<number> {
   const began = performance.now()
   try {
     // Only this script starts daemons, so that it knows their lives.
-    killer.holdStart()
+    startLock.hold()
     const lifeMs = life * 60_000
     const lastLifeMs = await run(soak, minutes * 60_000, lifeMs)
     const failed = await workOff(soak)
@@ -119,7 +128,7 @@ async function main(): Promise<number> {
     const clean = Object.values(wrong).every((list) => list.length === 0)
     return clean && growing.length === 0 && daemons.crashes.length + load.errors.length === 0 ? 0 : 1
   } finally {
-    killer.letHooksStart()
+    startLock.release()
     for (const pid of processesIn(sandbox)) kill(pid)
     await model.close()
     daemons.remove()

@@ -3,7 +3,6 @@
  * or run twice. They log what they reported; the daemon has no part in this log. The model of the run is a Messages API on
  * loopback that outlives every daemon.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { goodAnswer } from '../../test/observer/servers/answers.ts'
 import type { Fault, Handler, ModelRequest } from '../../test/observer/servers/fault.ts'
@@ -11,7 +10,8 @@ import { MessagesServer } from '../../test/observer/servers/messages-server.ts'
 import type { Payload, Turn } from '../lib/payloads.ts'
 import * as say from '../lib/payloads.ts'
 import { Random } from '../lib/random.ts'
-import { type HookKind, type HookRun, type Interruption, runHook, type Sandbox } from '../lib/sandbox.ts'
+import { type HookKind, type HookRun, type Interruption, runHook, type Sandbox, until } from '../lib/sandbox.ts'
+import { contentDigest } from './verdict.ts'
 
 const KEY = 'sk-chaos-0123456789'
 
@@ -88,20 +88,45 @@ const DELIVERED_TWICE = 0.04
 /** A hook takes about 50 ms: a kill within this time may hit any of its steps. */
 const HOOK_LIFE_MS = 120
 
-/** Longest pause between two steps of a client while no daemon answers, so that a small machine can start one, in ms. */
-const PAUSE_MS = 250
+/**
+ * While no daemon serves, a client goes on with its next step or waits for one, by chance: on any machine a few events are
+ * spooled between two daemons, and most find one.
+ */
+const WAITS = 0.6
+const WAIT_LIMIT_MS = 30_000
 
 export interface LogEntry {
   session: string
   /** The id of the tool use, else name and turn of the event: unique within the run. */
   key: string
   kind: 'message' | 'prompt' | 'other'
+  /** Of what must be stored (`contentDigest`); null if only the id is compared. */
+  content: string | null
+  /** The event's id in the program. */
+  event: string
   /** False: its hook was killed. The event may be stored or not, but never twice. */
   reported: boolean
 }
 
+/** Of a payload as the hook reads it. */
+export function logEntry(payload: Payload, reported: boolean): LogEntry {
+  const { hook_event_name: name, tool_use_id: toolUse, prompt_id: prompt } = payload
+  const event = say.eventOf(payload)
+  const isMessage = name === 'PostToolUse' || name === 'PostToolUseFailure' || name === 'SubagentStop'
+  return {
+    session: payload.session_id,
+    key: typeof toolUse === 'string' ? toolUse : `${name}:${prompt}`,
+    kind: isMessage ? 'message' : name === 'UserPromptSubmit' ? 'prompt' : 'other',
+    content: contentDigest(event),
+    event: event.id,
+    reported,
+  }
+}
+
 export class Clients {
   readonly log: LogEntry[] = []
+  /** Reported events in the log. */
+  acks = 0
   /** Hooks that failed without being killed. */
   readonly failures: HookRun[] = []
   readonly #sandbox: Sandbox
@@ -134,7 +159,9 @@ export class Clients {
       for (const together of sessionSteps(random, `chaos-${worker}-${n}`, this.#sandbox.paths.dataDir)) {
         if (!this.#running) return
         await Promise.all(together.map((payload) => this.#deliver(payload, random)))
-        if (!this.#serving()) await sleep(random.between(0, PAUSE_MS))
+        if (!this.#serving() && random.chance(WAITS)) {
+          await until(() => this.#serving() || !this.#running, WAIT_LIMIT_MS, 20)
+        }
       }
     }
   }
@@ -147,12 +174,9 @@ export class Clients {
       ...(twice ? [runHook(this.#sandbox, payload, null, this.#hook)] : []),
     ])
     if (interruption === null) this.failures.push(...runs.filter((run) => !run.reported))
-    this.log.push({
-      session: payload.session_id,
-      key: keyOf(payload),
-      kind: kindOf(payload),
-      reported: runs.some((run) => run.reported),
-    })
+    const reported = runs.some((run) => run.reported)
+    this.log.push(logEntry(payload, reported))
+    if (reported) this.acks += 1
   }
 }
 
@@ -160,17 +184,6 @@ function interruptionOf(random: Random): Interruption | null {
   const dice = random.next()
   if (dice >= HOOK_KILLED + HOOK_TERMINATED) return null
   return { signal: dice < HOOK_KILLED ? 'SIGKILL' : 'SIGTERM', afterMs: random.between(0, HOOK_LIFE_MS) }
-}
-
-export function keyOf(payload: Payload): string {
-  return typeof payload.tool_use_id === 'string'
-    ? payload.tool_use_id
-    : `${payload.hook_event_name}:${payload.prompt_id}`
-}
-
-export function kindOf({ hook_event_name: name }: Payload): LogEntry['kind'] {
-  if (name === 'UserPromptSubmit') return 'prompt'
-  return name === 'PostToolUse' || name === 'PostToolUseFailure' || name === 'SubagentStop' ? 'message' : 'other'
 }
 
 /** One session in steps; the payloads of one step are reported by hooks that run at the same time. */

@@ -19,11 +19,14 @@ import {
   until,
 } from '../lib/sandbox.ts'
 
-/** A fault point that is not reached within this time is given up, and the daemon is killed, in ms. */
-const FAULT_LIMIT_MS = 5_000
-const SERVE_LIMIT_MS = 30_000
-/** A daemon is killed within this time after its start or its first answer, in ms. */
-const RANDOM_LIFE_MS = 900
+/** A fault point that a serving daemon does not reach within this time is given up, and the daemon is killed, in ms. */
+const FAULT_LIMIT_MS = 30_000
+const SERVE_LIMIT_MS = 60_000
+/** A daemon that does not serve yet is killed within this time after its start, in ms. */
+const START_LIFE_MS = 900
+/** One that serves is killed after so many acks, so that most events go through the socket; or after the limit, in ms. */
+const ACKS_IN_LIFE = [1, 60] as const
+const LIFE_LIMIT_MS = 30_000
 
 export type Way = FaultPoint | 'random' | 'twins' | 'launched'
 
@@ -40,11 +43,14 @@ export class Killer {
   readonly #sandbox: Sandbox
   readonly #random: Random
   readonly #sabotage: string
+  readonly #acks: () => number
   readonly #lock: StartLock
 
-  constructor(sandbox: Sandbox, random: Random, sabotage: string) {
+  /** `acks`: how many events were acknowledged. */
+  constructor(sandbox: Sandbox, random: Random, sabotage: string, acks: () => number) {
     this.#sandbox = sandbox
     this.#random = random
+    this.#acks = acks
     this.#sabotage = sabotage
     this.#lock = new StartLock(sandbox.paths.starting, Date.now, () => {
       this.serving = this.starts > 0
@@ -95,6 +101,7 @@ export class Killer {
     if (point.startsWith('spool.')) await until(() => spooled() >= passage, FAULT_LIMIT_MS)
     const daemon = this.#spawn(`${point}:${passage}`)
     await this.#provoke(point, daemon)
+    await until(() => this.serving || daemon.exit !== null, SERVE_LIMIT_MS)
     const exit = await Promise.race([daemon.exited, sleep(FAULT_LIMIT_MS, null)])
     if (exit?.signal === 'SIGKILL') return this.#count(point)
     if (exit?.code === EXIT_ALREADY_RUNNING) return await this.#killStranger()
@@ -123,15 +130,23 @@ export class Killer {
   }
 
   async #killAtRandom(daemon: DaemonProcess): Promise<void> {
-    if (this.#random.chance(0.5)) await until(() => this.serving || daemon.exit !== null, FAULT_LIMIT_MS)
-    await Promise.race([daemon.exited, sleep(this.#random.between(0, RANDOM_LIFE_MS))])
+    if (this.#random.chance(0.8)) await this.#live(() => daemon.exit !== null)
+    else await Promise.race([daemon.exited, sleep(this.#random.between(0, START_LIFE_MS))])
     await this.#killNow(daemon, 'random')
+  }
+
+  /** Lets a daemon serve for a number of acks. */
+  async #live(isOver: () => boolean): Promise<void> {
+    await until(() => this.serving || isOver(), SERVE_LIMIT_MS)
+    const enough = this.#acks() + this.#random.between(...ACKS_IN_LIFE)
+    await until(() => this.#acks() >= enough || isOver(), LIFE_LIMIT_MS)
   }
 
   /** Starts two daemons. When the one that serves is killed while the other waits for the lock, the other takes over. */
   async #killTwins(): Promise<void> {
     for (const daemon of this.#random.shuffled([this.#spawn(null), this.#spawn(null)])) {
-      await sleep(this.#random.between(0, RANDOM_LIFE_MS))
+      if (this.#random.chance(0.5)) await this.#live(() => daemon.exit !== null)
+      else await sleep(this.#random.between(0, START_LIFE_MS))
       if (daemon.exit?.code !== EXIT_ALREADY_RUNNING) await this.#killNow(daemon, 'twins')
     }
   }
@@ -145,7 +160,7 @@ export class Killer {
     }
     this.starts += 1
     this.serving = true
-    await sleep(this.#random.between(0, RANDOM_LIFE_MS))
+    await this.#live(() => !isAlive(pid))
     this.holdStart()
     await this.#killPid(pid)
   }
@@ -183,10 +198,11 @@ export class Killer {
 }
 
 /**
- * Fault points of a start are reached once. Those of an event are reached first by spooled events: some daemons die
- * there, others while they serve hooks.
+ * Fault points of a start are reached once. Those of an event are reached first by the spooled events, then by those that
+ * come through the socket: some daemons die with the first, most with the second.
  */
 function passageOf(point: FaultPoint, random: Random, spooled: number): number {
+  const ofEvent = spooled + random.between(...ACKS_IN_LIFE)
   switch (point) {
     case 'migrate.step':
     case 'listen':
@@ -195,15 +211,15 @@ function passageOf(point: FaultPoint, random: Random, spooled: number): number {
       return 1
     case 'spool.read':
     case 'spool.committed':
+      return random.between(1, 4)
     case 'ack':
-      return random.between(1, 8)
+      return random.between(...ACKS_IN_LIFE)
     case 'effect.start':
     case 'passages.stored':
     case 'effect.result':
-      return random.between(1, 6)
-    case 'decide':
-      return random.between(1, spooled + 12)
+      // A third of the events are observed together.
+      return Math.ceil(ofEvent / 3)
     default:
-      return random.between(1, 24)
+      return ofEvent
   }
 }

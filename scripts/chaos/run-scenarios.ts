@@ -9,6 +9,7 @@ interface RunOptions {
   seed: number
   sabotage: boolean
   keep: boolean
+  cuts: number
   json: boolean
 }
 
@@ -21,6 +22,7 @@ interface Result extends Counts {
 
 const NOTHING: Result = {
   lost: 0,
+  altered: 0,
   duplicated: 0,
   stuck: 0,
   orphans: 0,
@@ -30,7 +32,7 @@ const NOTHING: Result = {
   events: 0,
   duration_s: 0,
 }
-const BAD = ['lost', 'duplicated', 'stuck', 'orphans', 'leaked', 'damage', 'failures'] as const
+const BAD = ['lost', 'altered', 'duplicated', 'stuck', 'orphans', 'leaked', 'damage', 'failures'] as const
 
 /** The exit code: 0 if nothing went wrong in any scenario, or, with sabotage, something in each. */
 export async function runScenarios(name: string, options: RunOptions): Promise<number> {
@@ -57,11 +59,15 @@ export async function runScenarios(name: string, options: RunOptions): Promise<n
   return all.some(isBad) ? 1 : 0
 }
 
-async function runOne(name: string, scenario: Scenario, { seed, sabotage, keep }: RunOptions): Promise<Result> {
+async function runOne(name: string, scenario: Scenario, { seed, sabotage, keep, cuts }: RunOptions): Promise<Result> {
   const skipped = scenario.unavailable?.() ?? null
   if (skipped !== null) return { ...NOTHING, skipped }
   const began = performance.now()
-  const world = new World(name, new Random(seed), { sabotage, leaksItself: scenario.leaksItself ?? false })
+  const world = new World(name, new Random(seed), {
+    sabotage,
+    cuts,
+    sabotagesItself: scenario.sabotagesItself ?? false,
+  })
   const end = () => world.remove(false)
   process.once('SIGINT', end)
   try {

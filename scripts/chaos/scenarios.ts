@@ -30,6 +30,7 @@ import { git, repository } from '../../test/support/repository.ts'
 import * as say from '../lib/payloads.ts'
 import { type DaemonProcess, daemonStatus, isAlive, servingPid, until } from '../lib/sandbox.ts'
 import { ChaosModel } from './clients.ts'
+import { canRecord, powerCuts } from './power-cut.ts'
 import type { World } from './world.ts'
 
 const MINUTE_MS = 60_000
@@ -37,8 +38,8 @@ const HOUR_MS = 60 * MINUTE_MS
 
 export interface Scenario {
   about: string
-  /** With `--sabotage` it lets something leak itself, so its daemons drop no commits. */
-  leaksItself?: boolean
+  /** With `--sabotage` it breaks something else, so its daemons drop no commits. */
+  sabotagesItself?: boolean
   /** Why it cannot run on this machine; null if it can. */
   unavailable?: () => string | null
   run: (world: World) => Promise<void>
@@ -60,12 +61,19 @@ export const SCENARIOS: Record<string, Scenario> = {
   'provider-down': { about: 'the provider fails for hours, the daemon is killed meanwhile', run: providerDown },
   private: {
     about: 'private turns with late events, excluded projects, forgotten memories, at every door',
-    leaksItself: true,
+    sabotagesItself: true,
     run: privateTurns,
+  },
+  'power-cut': {
+    about: 'the power is cut: what was not synced is gone, as a whole or in part',
+    sabotagesItself: true,
+    unavailable: () =>
+      canRecord() ? null : 'it needs Linux and strace, allowed to trace: install the package "strace"',
+    run: powerCuts,
   },
   'hostile-repository': {
     about: 'repositories with special files and claimed identities',
-    leaksItself: true,
+    sabotagesItself: true,
     run: hostileRepositories,
   },
 }
@@ -458,7 +466,7 @@ async function rawEvents(world: World, cwd: string, hide: (text: string) => stri
     private: false,
   }
   await client.call('event', { event: prompt, version: '' })
-  world.expect(say.userPrompt(turn, 'x'), !world.sabotage)
+  world.expect(say.userPrompt(turn, 'x'), !world.sabotage, false)
   const { port } = (await client.call('status', {})).status
   client.close()
   if (port === null) return
@@ -473,7 +481,7 @@ async function rawEvents(world: World, cwd: string, hide: (text: string) => stri
     body: JSON.stringify({ ...body, response }),
   })
   if (!answer.ok) world.failures.push(`REST refused an event: ${answer.status} ${await answer.text()}`)
-  world.expect(use)
+  world.expect(use, true, false)
 }
 
 /** Memories that were written, backed up, and forgotten everywhere. */

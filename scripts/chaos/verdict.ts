@@ -1,5 +1,7 @@
 /** Compares what clients reported with what the database contains when all work is done. */
+import { createHash } from 'node:crypto'
 import Database from 'better-sqlite3'
+import type { MemoryEvent } from '../../src/domain/event.ts'
 import type { Passage } from '../../src/domain/passage.ts'
 import { passagesOfEvent } from '../../src/reading/passages.ts'
 import { Database as StoreDatabase } from '../../src/store/sqlite/database.ts'
@@ -8,6 +10,8 @@ import type { LogEntry } from './clients.ts'
 
 export interface Verdict {
   lost: string[]
+  /** Events that are stored with another content than was reported, or without any. */
+  altered: string[]
   duplicated: string[]
   /** Sessions that are not closed though no work is left. */
   stuck: string[]
@@ -38,6 +42,7 @@ export function judge(
       )
     const known = new Set(log.map((entry) => entry.key))
     return {
+      altered: alteredEvents(db, log, stored),
       // An event of a killed hook that was stored must be observed like any other.
       lost: log
         .filter((entry) => (entry.reported || stored.has(entry.key)) && outcomes(entry).includes(0))
@@ -53,6 +58,68 @@ export function judge(
   } finally {
     db.close()
   }
+}
+
+/** Ids do not show a lost text: the contents of prompts and payloads must be those that were reported. */
+function alteredEvents(db: Database.Database, log: readonly LogEntry[], stored: ReadonlyMap<string, number>): string[] {
+  const contents = storedContents(db)
+  return log
+    .filter(({ key, content }) => content !== null && stored.has(key))
+    .filter((entry) => contents.get(placeOf(entry)) !== entry.content)
+    .map(({ key }) => key)
+}
+
+/** The digest of each stored event, by session and id; null where only its row is kept. */
+export function storedContents(db: Database.Database): Map<string, string | null> {
+  const events = db
+    .prepare<[], { session: string; event: string }>(
+      'SELECT content_session_id AS session, event_id AS event FROM events',
+    )
+    .all()
+    .map((row): [string, null] => [placeOf(row), null])
+  const prompts = db
+    .prepare<[], { session: string; event: string; text: string; private: number }>(
+      'SELECT content_session_id AS session, event_id AS event, prompt_text AS text, private FROM user_prompts',
+    )
+    .all()
+    .map((row): [string, string] => [placeOf(row), digest([row.text, row.private === 1])])
+  const payloads = db
+    .prepare<[], { session: string; event: string; payload: string }>(
+      `SELECT content_session_id AS session, event_id AS event, payload FROM payloads
+       UNION ALL SELECT content_session_id, event_id, payload FROM pending_messages`,
+    )
+    .all()
+    .map((row): [string, string | null] => [placeOf(row), contentDigest(JSON.parse(row.payload))])
+  return new Map<string, string | null>([...events, ...prompts, ...payloads])
+}
+
+export const placeOf = ({ session, event }: { session: string; event: string }): string => `${session} ${event}`
+
+/** Null for events that consist of their name. The daemon adds to the other fields, or changes them. */
+export function contentDigest(event: MemoryEvent): string | null {
+  switch (event.kind) {
+    case 'prompt':
+      return digest([event.text, event.private])
+    case 'tool_use':
+      return digest([event.tool, event.input, event.response, event.agent])
+    case 'tool_failure':
+      return digest([event.tool, event.input, event.error, event.agent])
+    case 'subagent_end':
+      return digest([event.lastMessage, event.agent])
+    case 'turn_end':
+      return digest([event.lastMessage, event.error])
+    default:
+      return null
+  }
+}
+
+function digest(content: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(content, sortedKeys)).digest('hex')
+}
+
+function sortedKeys(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 export interface PassageVerdict extends Pick<Verdict, 'lost' | 'duplicated'> {

@@ -30,19 +30,26 @@ import {
   spawnDaemon,
   until,
 } from '../lib/sandbox.ts'
-import { type ChaosModel, keyOf, kindOf, type LogEntry } from './clients.ts'
-import { judge } from './verdict.ts'
+import { type ChaosModel, type LogEntry, logEntry } from './clients.ts'
+import { judge, type Verdict } from './verdict.ts'
 
 /** A hook or a stop that takes longer counts as hung, in ms. */
 const HUNG_MS = 20_000
-const SERVE_LIMIT_MS = 30_000
+const SERVE_LIMIT_MS = 60_000
 const FINISH_LIMIT_MS = 90_000
 /** Share of commits that a sabotaged daemon drops but reports as done. */
 const LOSE = 0.4
 
+/** Lets every process of a sandbox lack what the mutant in chaos/mutants.cjs takes away. */
+export function mutantEnvironment(mutant: string): NodeJS.ProcessEnv {
+  const preloads = ['clock.cjs', 'mutants.cjs'].map((name) => `--require=${join(ROOT, 'scripts', 'chaos', name)}`)
+  return { CHAOS_MUTANT: mutant, NODE_OPTIONS: preloads.join(' ') }
+}
+
 /** All must be 0. */
 export interface Counts {
   lost: number
+  altered: number
   duplicated: number
   stuck: number
   orphans: number
@@ -54,6 +61,8 @@ export class World {
   readonly sandbox: Sandbox
   readonly random: Random
   readonly sabotage: boolean
+  /** How many times the power is cut. */
+  readonly cuts: number
   /** Holds the directories in which the clients of the scenario work. */
   readonly work = mkdtempSync(join(tmpdir(), 'claude-mem-chaos-work-'))
   readonly log: LogEntry[] = []
@@ -63,6 +72,7 @@ export class World {
   readonly figures: Record<string, number> = {}
   readonly #markers: string[] = []
   readonly #leaks: string[] = []
+  readonly #found: Verdict[] = []
   readonly #ignored = new Set<string>()
   #counts: Counts | null = null
   readonly #clock: string
@@ -76,13 +86,14 @@ export class World {
   constructor(
     name: string,
     random: Random,
-    { sabotage, leaksItself = false }: { sabotage: boolean; leaksItself?: boolean },
+    { sabotage, cuts, sabotagesItself = false }: { sabotage: boolean; cuts: number; sabotagesItself?: boolean },
   ) {
     this.sandbox = makeSandbox(`chaos-${name}`)
-    this.#losesCommits = sabotage && !leaksItself
+    this.#losesCommits = sabotage && !sabotagesItself
     this.random = random
     this.#lock = new StartLock(this.paths.starting, () => Date.now() + this.#offsetMs)
     this.sabotage = sabotage
+    this.cuts = cuts
     this.#clock = join(this.work, 'clock')
     this.sandbox.env.CHAOS_CLOCK = this.#clock
     this.sandbox.env.NODE_OPTIONS = `--require=${join(ROOT, 'scripts', 'chaos', 'clock.cjs')}`
@@ -176,14 +187,16 @@ export class World {
   /** Runs the hook. `keep: false`: nothing may be kept of it; `'maybe'`: it may be kept or not, but not twice. */
   async report(payload: Payload, keep: boolean | 'maybe' = true): Promise<HookRun> {
     const run = await runHook(this.sandbox, payload, { signal: 'SIGKILL', afterMs: HUNG_MS })
-    if (!run.reported) this.failures.push(`the hook of ${keyOf(payload)} failed or hung: ${JSON.stringify(run)}`)
+    if (!run.reported)
+      this.failures.push(`the hook of ${logEntry(payload, false).key} failed or hung: ${JSON.stringify(run)}`)
     if (keep !== false) this.expect(payload, keep === true)
     return run
   }
 
-  /** Adds an event to the log that was reported on another way than by a hook. */
-  expect(payload: Payload, kept = true): void {
-    this.log.push({ session: payload.session_id, key: keyOf(payload), kind: kindOf(payload), reported: kept })
+  /** Adds an event to the log. Of one that was reported on another way than by a hook only the id is known. */
+  expect(payload: Payload, kept = true, byHook = true): void {
+    const entry = logEntry(payload, kept)
+    this.log.push(byHook ? entry : { ...entry, content: null })
   }
 
   async client(): Promise<DaemonClient> {
@@ -200,6 +213,11 @@ export class World {
   /** A leak that is not a marker word. */
   leak(what: string): void {
     this.#leaks.push(what)
+  }
+
+  /** What a comparison of its own found. */
+  found(verdict: Verdict): void {
+    this.#found.push(verdict)
   }
 
   /** What is left of a session that was erased is not compared. */
@@ -219,19 +237,7 @@ export class World {
 
   /** Waits until no message is pending and no file is in the spool; false after the limit. */
   async workOff(limitMs = FINISH_LIMIT_MS): Promise<boolean> {
-    return await until(
-      async () => {
-        const { queue, spooled } = await daemonStatus(this.sandbox)
-        if (queue.pending > 0) {
-          const client = await this.client()
-          await client.call('flush', { session: null, wait: true }).catch(() => undefined)
-          client.close()
-        }
-        return queue.pending + queue.processing + spooled === 0
-      },
-      limitMs,
-      200,
-    )
+    return await workOff(this.sandbox, limitMs)
   }
 
   /**
@@ -259,13 +265,14 @@ export class World {
     await this.stop(daemon)
     this.releaseStart()
     await until(() => processesIn(this.sandbox).length === 0, 2_000, 50)
-    const verdict = judge(this.paths.database, this.log, this.#ignored)
+    const verdict = together([judge(this.paths.database, this.log, this.#ignored), ...this.#found])
     const leaked = [...this.#leaks, ...answered, ...this.#leakedInFiles()]
     for (const [what, list] of Object.entries({ ...verdict, leaked })) {
       if (list.length > 0) this.failures.push(`${what}: ${list.slice(0, 10).join(', ')}`)
     }
     return {
       lost: verdict.lost.length,
+      altered: verdict.altered.length,
       duplicated: verdict.duplicated.length,
       stuck: verdict.stuck.length,
       orphans: processesIn(this.sandbox).length,
@@ -313,6 +320,34 @@ export class World {
         .map((marker) => `${marker} in ${file}`)
     })
   }
+}
+
+function together(verdicts: readonly Verdict[]): Verdict {
+  const all = (key: keyof Verdict) => verdicts.flatMap((verdict) => verdict[key])
+  return {
+    lost: all('lost'),
+    altered: all('altered'),
+    duplicated: all('duplicated'),
+    stuck: all('stuck'),
+    damage: all('damage'),
+  }
+}
+
+/** Lets a daemon observe everything that waits; false if that is not done after the limit. */
+export async function workOff(sandbox: Sandbox, limitMs: number): Promise<boolean> {
+  return await until(
+    async () => {
+      const { queue, spooled } = await daemonStatus(sandbox)
+      if (queue.pending > 0) {
+        const client = await connect(sandbox, SERVE_LIMIT_MS)
+        await client?.call('flush', { session: null, wait: true }).catch(() => undefined)
+        client?.close()
+      }
+      return queue.pending + queue.processing + spooled === 0
+    },
+    limitMs,
+    200,
+  )
 }
 
 function regularFiles(directory: string): string[] {

@@ -61,7 +61,14 @@ export interface Sandbox {
   paths: Paths
   /** The environment of every process that works in this sandbox. */
   env: NodeJS.ProcessEnv
+  /** A program and its arguments that runs every daemon and hook, such as a tracer. */
+  under?: readonly string[]
   remove(): void
+}
+
+function commandIn(sandbox: Sandbox, command: readonly string[]): [program: string, args: string[]] {
+  const [program = process.execPath, ...args] = [...(sandbox.under ?? []), ...command]
+  return [program, args]
 }
 
 export function makeSandbox(name: string, settings: Record<string, string> = {}): Sandbox {
@@ -115,7 +122,10 @@ export class StartLock {
   }
 
   hold(): void {
-    this.#keeper ??= setInterval(() => this.#renew(), HOLD_EVERY_MS)
+    if (this.#keeper !== null) return
+    // That nobody has made it yet does not mean that a daemon listens.
+    this.#make()
+    this.#keeper = setInterval(() => this.#renew(), HOLD_EVERY_MS)
   }
 
   release(): void {
@@ -130,11 +140,15 @@ export class StartLock {
       utimesSync(this.#file, now, now)
     } catch {
       this.#onMissing()
-      try {
-        writeFileSync(this.#file, '{}')
-      } catch {
-        // The directory is missing, or its disk is full.
-      }
+      this.#make()
+    }
+  }
+
+  #make(): void {
+    try {
+      writeFileSync(this.#file, '{}')
+    } catch {
+      // The directory is missing, or its disk is full.
     }
   }
 }
@@ -165,7 +179,7 @@ export interface DaemonProcess {
 }
 
 export function spawnDaemon(sandbox: Sandbox, env: NodeJS.ProcessEnv = {}, program = DAEMON): DaemonProcess {
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(...commandIn(sandbox, [process.execPath, program]), {
     env: { ...sandbox.env, ...env },
     stdio: 'ignore',
     cwd: sandbox.paths.dataDir,
@@ -272,9 +286,11 @@ export function runHook(
   interruption: Interruption | null = null,
   kind: HookKind = 'websocket',
 ): Promise<HookRun> {
-  const [program, ...args] = hookCommandLine(kind)
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: sandbox.env, stdio: ['pipe', 'pipe', 'ignore'] })
+    const child = spawn(...commandIn(sandbox, hookCommandLine(kind)), {
+      env: sandbox.env,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
     let stdout = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       stdout += chunk

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { errorMessage, MemError } from '../../src/lib/errors.ts'
 import { VERSION } from '../../src/lib/version.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
-import { keyOf, kindOf, type LogEntry, sessionSteps } from '../chaos/clients.ts'
+import { type LogEntry, logEntry, sessionSteps } from '../chaos/clients.ts'
 import { eventOf, type Payload } from '../lib/payloads.ts'
 import { Random } from '../lib/random.ts'
 import { runHook, type Sandbox } from '../lib/sandbox.ts'
@@ -82,25 +82,25 @@ export class SoakLoad {
   }
 
   async #deliver(payload: Payload, random: Random): Promise<void> {
-    const entry = { session: payload.session_id, key: keyOf(payload), kind: kindOf(payload) }
     if (random.chance(THROUGH_HOOK)) {
       this.hooks += 1
       const run = await runHook(this.#sandbox, payload)
       if (!run.reported) this.errors.push(`hook: ${JSON.stringify(run)}`)
-      this.#record({ ...entry, reported: run.reported })
+      this.#record(payload, run.reported)
       return
     }
     // As the hook would: one id for all attempts.
     const event = eventOf(payload)
     for (;;) {
       const answer = await this.#ask((client) => client.call('event', { event, version: VERSION }, CALL_TIMEOUT_MS))
-      if (answer !== 'none') return this.#record({ ...entry, reported: answer === 'answered' })
+      if (answer !== 'none') return this.#record(payload, answer === 'answered')
       await sleep(RETRY_MS)
     }
   }
 
-  #record(entry: LogEntry): void {
-    this.log.push(entry)
+  #record(payload: Payload, reported: boolean): void {
+    // The oldest payloads are deleted in a long run, so only ids are compared.
+    this.log.push({ ...logEntry(payload, reported), content: null })
     this.events += 1
   }
 

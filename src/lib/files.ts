@@ -21,6 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { type FileHandle, open, rename, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { errorMessage, MemError, systemCode } from './errors.ts'
 
 /** ENOTDIR: a part of the path is a file. */
@@ -262,7 +263,22 @@ function syncPath(path: string, flag: 'r' | 'r+'): void {
   }
 }
 
-/** Makes a directory in one that exists: what the daemon writes late must not make a removed data directory again. */
+/** Makes a private directory and those that hold it. Without a sync of its parent a new one is gone after a power cut. */
+export function makePrivateDirectory(directory: string): void {
+  const first = mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = directory; made.length >= first.length; made = dirname(made)) syncReadableDirectory(dirname(made))
+}
+
+/** A directory that this user may enter but not list cannot be synced. */
+function syncReadableDirectory(directory: string): void {
+  try {
+    syncDirectory(directory)
+  } catch (error) {
+    if (systemCode(error) !== 'EACCES') throw error
+  }
+}
+
 /** For commands: says what to do if it cannot be made. */
 export function makeDataDirectory(dataDir: string): void {
   try {
@@ -273,6 +289,7 @@ export function makeDataDirectory(dataDir: string): void {
   }
 }
 
+/** Makes a directory in one that exists: what the daemon writes late must not make a removed data directory again. */
 export function makeSubdirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 })

@@ -2,11 +2,11 @@
  * The database as files: created private, written to disk before they get their final name, moved and removed together
  * with their write-ahead log, and checked for damage.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { freeBytes } from '../../lib/disk-space.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
-import { moveFileSync, syncDirectory, syncFile } from '../../lib/files.ts'
+import { makePrivateDirectory, moveFileSync, syncDirectory, syncFile } from '../../lib/files.ts'
 import { schemaVersion } from '../migrations/index.ts'
 import { Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
 
@@ -14,7 +14,7 @@ import { Database, isCorruption, raw, storageError } from '../sqlite/database.ts
 const COMPANIONS = ['-wal', '-shm', '-journal']
 
 export function ensurePrivateDirectory(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makePrivateDirectory(directory)
 }
 
 /** SQLite creates the log and its index with the mode of the database file. */
