@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { temporaryDirectory } from './directories.ts'
 
+const NPM = 'https://registry.npmjs.org/'
+
 interface Published {
   /** `claims`: the checksum that the registry names; without it that of the archive. */
   manifest: { name: string; version: string; claims?: string | undefined; [field: string]: unknown }
@@ -31,20 +33,23 @@ export class Registry {
   readonly #server: Server
   readonly #published = new Map<string, Published>()
 
-  private constructor() {
+  private constructor(others: boolean) {
     this.#server = createServer((request, response) => {
       const path = decodeURIComponent(request.url ?? '').slice(1)
       this.requested.push(path)
       const tarball = /^(.+)\.tgz$/.exec(path)?.[1]
       const found = this.#published.get(tarball ?? path)
-      if (found === undefined) response.writeHead(404).end('{"error":"Not found"}')
+      if (found === undefined && others && !/claude|coding/.test(path))
+        response.writeHead(302, { location: NPM + path }).end()
+      else if (found === undefined) response.writeHead(404).end('{"error":"Not found"}')
       else if (tarball !== undefined) response.end(found.archive)
       else response.setHeader('content-type', 'application/json').end(JSON.stringify(this.#document(found)))
     })
   }
 
-  static async listen(): Promise<Registry> {
-    const registry = new Registry()
+  /** `others`: packages of other names are those of the public registry. */
+  static async listen({ others } = { others: false }): Promise<Registry> {
+    const registry = new Registry(others)
     await new Promise<void>((resolve) => registry.#server.listen(0, '127.0.0.1', resolve))
     return registry
   }
@@ -55,9 +60,8 @@ export class Registry {
 
   /** What npm takes from its surroundings. */
   get env(): NodeJS.ProcessEnv {
-    const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name))
-    const settings = { npm_config_registry: this.url, npm_config_cache: temporaryDirectory('npm-cache') }
-    return { ...Object.fromEntries(kept), ...settings, npm_config_fetch_retries: '0' }
+    const npm_config_cache = temporaryDirectory('npm-cache')
+    return { npm_config_registry: this.url, npm_config_cache, npm_config_fetch_retries: '0' }
   }
 
   publish(manifest: Published['manifest'], files: Readonly<Record<string, string>> = {}): void {
