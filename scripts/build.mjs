@@ -183,7 +183,7 @@ function writeNotices(inputs) {
   writeFileSync(join(outdir, 'THIRD-PARTY-NOTICES.txt'), [heading, ...notices].join(`\n${'-'.repeat(80)}\n\n`))
 }
 
-/** Types of `claude-mem/client`. Where the compiler is missing, as in a production install, the client does without. */
+/** Types of `coding-agent-memory/client`. Where the compiler is missing, as in a production install, the client does without. */
 async function declarations(directory) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   if (!existsSync(compiler)) return

@@ -215,7 +215,7 @@ export const ENTRY_FILES = {
     'install/fast-hook.ts',
     'install/install.ts',
     'install/purge.ts',
-    'program/place.ts',
+    'program/place.ts', 'program/shell-command.ts',
     'program/fetch.ts',
   ],
   mcp: ['server.ts'],

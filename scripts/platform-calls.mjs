@@ -33,6 +33,7 @@ export const PLATFORM_CALLS = [
     files: {
       'src/hook/worker.ts': 'own files of the fast hook in /dev/shm, which Windows does not have',
       'src/lib/paths.ts': 'the owner of a socket directory in a shared /tmp; Windows has a named pipe instead',
+      'src/setup/program/shell-command.ts': 'the login shell; Windows has none and is not asked',
       'src/setup/doctor/storage.ts': 'the owner of the data directory; undefined on Windows: not checked',
       'src/setup/install/settings-file.ts': 'root keeps the owner of a file; undefined on Windows: not called',
     },
@@ -102,6 +103,7 @@ export const PLATFORM_CALLS = [
       'src/hook/fast-hook.ts':
         'where the fast hook keeps payloads; it is not offered on Windows, which does not have it',
       'src/lib/paths.ts': 'where the directory for temporary files has too long a path for a Unix socket',
+      'src/setup/program/shell-command.ts': 'the PATH that a login shell begins with; Windows has none',
       'src/cli/browser.ts': 'snaps, which only Linux has',
       'src/cli/commands/client-programs.ts': 'the text of an example',
       'src/setup/doctor/hooks.ts': 'settings of the machine, beside those of Windows and macOS',

@@ -80,7 +80,7 @@ try {
   const home = join(place, 'home')
   mkdirSync(home)
   const env = { HOME: home, USERPROFILE: home, CLAUDE_MEM_DATA_DIR: join(home, '.claude-mem') }
-  const cli = join(first.directory, 'node_modules', 'claude-mem', 'dist', 'cli.js')
+  const cli = join(first.directory, 'node_modules', 'coding-agent-memory', 'dist', 'cli.js')
   const placed = await run(process.execPath, [cli, 'install'], home, env)
   const node = await run(process.execPath, ['-e', '0'], home)
   report(

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { errorMessage, MemError } from '../lib/errors.ts'
+import { INSTALL_NEWER } from '../lib/names.ts'
 import type { Paths } from '../lib/paths.ts'
 import { compareVersions } from '../lib/version.ts'
 import type { BuildInfo, InstalledProgram } from '../setup/program/place.ts'
@@ -53,7 +54,7 @@ export function refuseNewerDatabase(paths: Paths, { version, schema }: BuildInfo
   throw new MemError(
     'newer_database',
     `${paths.database} was written by a newer claude-mem (schema ${found}; claude-mem ${version} supports up to ${schema}). ` +
-      'Install the newer one: npx claude-mem@latest install. Nothing was changed.',
+      `Install the newer one again: ${INSTALL_NEWER}. Nothing was changed.`,
   )
 }
 

@@ -12,6 +12,7 @@ import { allRecords, type InstallRecord } from '../setup/install/change.ts'
 import { installAdapterNamed } from '../setup/install/clients/index.ts'
 import { type UninstallResult, uninstallClient, uninstallRecorded } from '../setup/install/install.ts'
 import { removableEntries } from '../setup/install/purge.ts'
+import { removeCommand } from '../setup/program/shell-command.ts'
 import { openStoreReader } from '../store/sqlite/reader.ts'
 import { removeStaleSocket, tryLock } from '../transport/daemon-lock.ts'
 import { type Cli, confirmChange, printResult } from './cli.ts'
@@ -39,12 +40,14 @@ export async function purgeAll(
   const exists = removableEntries(cli.paths, home) !== null
   const installations = listInstallations(client, allRecords(dataDir))
   const planned = uninstallAll(installations, { dataDir, now: new Date(), dryRun: true })
-  if (dryRun) return await printDryRun(cli, planned, exists)
+  const around = { paths: cli.paths, env: cli.env, home, node: client.program.node, cli: client.program.cli }
+  if (dryRun) return await printDryRun(cli, planned, exists, removeCommand(around, true))
   if (planned.failures.length > 0) throw notDeletedError(planned.failures)
   if (!yes && !(await confirmPurge(cli, planned))) return EXIT_FAILED
   const removed = uninstallAll(installations, { dataDir, now: new Date(), dryRun: false })
   // The records of installations that could not be removed are in the data directory.
   if (removed.failures.length > 0) throw notDeletedError(removed.failures)
+  const command = removeCommand(around, false)
   const pids = await stopDaemonPermanently(cli)
   const sections = await removeFileSections(cli, dryRun)
   deleteDataDirectory(cli.paths, home)
@@ -52,8 +55,16 @@ export async function purgeAll(
   const { installations: changed } = removed
   printResult(
     cli,
-    { dryRun, dataDir, deleted: exists, stopped: pids, installations: changed, projections: sections },
-    () => resultLines(cli, removed, sections, exists),
+    {
+      dryRun,
+      dataDir,
+      deleted: exists,
+      shellCommand: command,
+      stopped: pids,
+      installations: changed,
+      projections: sections,
+    },
+    () => resultLines(cli, removed, sections, exists, command),
   )
   for (const { file, why } of skipped) {
     cli.printStderr(`claude-mem: our section in ${terminalSafe(file)} was not removed: ${terminalSafe(why ?? '')}`)
@@ -61,12 +72,18 @@ export async function purgeAll(
   return skipped.length === 0 ? 0 : EXIT_FAILED
 }
 
-async function printDryRun(cli: Cli, planned: UninstallOutcome, exists: boolean): Promise<number> {
+async function printDryRun(
+  cli: Cli,
+  planned: UninstallOutcome,
+  exists: boolean,
+  command: string | null,
+): Promise<number> {
   const { dataDir } = cli.paths
   const sections = await removeFileSections(cli, true)
-  printResult(cli, { dryRun: true, dataDir, exists, ...planned, projections: sections }, () => [
+  printResult(cli, { dryRun: true, dataDir, exists, shellCommand: command, ...planned, projections: sections }, () => [
     ...planned.installations.flatMap(({ files }) => installDryRunLines(files, cli.display())),
     ...sections.flatMap(plannedSectionLines),
+    ...(command === null ? [] : [`${terminalSafe(command)} would be deleted`]),
     exists ? `${terminalSafe(dataDir)} would be deleted` : `There is no ${terminalSafe(dataDir)}`,
   ])
   if (!cli.json) for (const failure of planned.failures) cli.printStderr(`claude-mem: ${terminalSafe(failure)}`)
@@ -159,6 +176,7 @@ function resultLines(
   { installations }: UninstallOutcome,
   sections: readonly FileOutcome[],
   deleted: boolean,
+  command: string | null,
 ): string[] {
   const { bold, green } = cli.display().style
   const cleaned = sections.filter(({ what }) => what === 'cleaned' || what === 'deleted').length
@@ -167,6 +185,7 @@ function resultLines(
     `${green('✓')} ${bold('claude-mem is removed')}`,
     ...installations.flatMap(({ files }) => files.flatMap((file) => uninstalledFileLines(file, false))),
     ...(cleaned === 0 ? [] : [`  Its section was removed from ${pluralize(cleaned, 'file')}.`]),
+    ...(command === null ? [] : [`  ${terminalSafe(command)} is deleted.`]),
     deleted ? `  ${dataDir} is deleted.` : `  There was no ${dataDir}.`,
     '',
     'Close sessions that are open now: they still have its hooks.',

@@ -28,7 +28,13 @@ const MAX_DETAIL_FACTS = 5
 
 export const CONTEXT_OPEN_TAG = `<${CONTEXT_TAG}>`
 export const CONTEXT_CLOSE_TAG = `</${CONTEXT_TAG}>`
-export const MORE_HINT = 'More: the tool `search_memory`, or in a shell `claude-mem search "…"`, `claude-mem show ID`.'
+/** The agent's shell may not find `claude-mem` by its name: the daemon says what works (`nameCommandInHint`). */
+export let MORE_HINT = ''
+nameCommandInHint('claude-mem')
+
+export function nameCommandInHint(call: string): void {
+  MORE_HINT = `More: the tool \`search_memory\`, or in a shell \`${call} search "…"\`, \`${call} show ID\`.`
+}
 
 /** The name of a project in a list or a sentence; its key if it has no name. Others may have chosen it. */
 export function projectLabel({ name, key }: Project): string {

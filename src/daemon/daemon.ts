@@ -12,7 +12,7 @@ import { Recall } from '../context/recall.ts'
 import type { MemoryEvent } from '../domain/event.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import { forceExit } from '../lib/exit.ts'
-import { isReplacedProgram } from '../lib/installed-program.ts'
+import { commandCall, isReplacedProgram } from '../lib/installed-program.ts'
 import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { removeStaleTemporary } from '../lib/temporary.ts'
@@ -358,6 +358,7 @@ class DaemonParts implements Daemon {
     return new RenderedContextCache({
       reader: store,
       directory: paths.context,
+      command: () => commandCall(paths),
       settings: () => contextSettings(loaded.values),
       me: this.#me,
       keyOf: (project) => this.#projects.keyOf(project),

@@ -12,6 +12,7 @@ import {
   type ContextReader,
   withMessage,
 } from '../context/build.ts'
+import { MORE_HINT, nameCommandInHint } from '../context/lines.ts'
 import { NO_OBSERVER_PROBLEMS, type ObserverProblems } from '../context/message.ts'
 import type { ContextOptions, ContextSettings } from '../context/options.ts'
 import type { Project } from '../domain/project.ts'
@@ -24,6 +25,7 @@ import {
 } from '../domain/rendered-context.ts'
 import { type CoalescedWork, coalescePerKey } from '../lib/coalesce.ts'
 import { makeSubdirectory, moveFile } from '../lib/files.ts'
+import { COMMAND_NAME } from '../lib/names.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type { StoreReader } from '../store/port.ts'
@@ -42,6 +44,8 @@ export interface RenderedContextCacheOptions {
   /** Where the rendered files are. */
   directory: string
   settings: () => ContextSettings
+  /** How a shell of this machine runs our command line. */
+  command?: () => string
   /** The name of this machine's user in a team; null: there is none. */
   me?: () => string | null
   /** The key that a project key was merged into, or the key itself. */
@@ -86,14 +90,15 @@ export class RenderedContextCache {
   }
 
   #contextOptions(): ContextOptions {
-    const { settings, me, now = Date.now } = this.#options
+    const { settings, me, now = Date.now, command } = this.#options
+    nameCommandInHint(command?.() ?? COMMAND_NAME)
     return { ...settings(), now: now(), me: me?.() ?? null }
   }
 
   /** Rendered since the last change, with these settings and on this day; otherwise now. */
   #current(project: string, options: ContextOptions): Promise<BuiltContext> {
     // Only the date of the time is visible in a context.
-    const sameOptions = JSON.stringify({ ...options, now: new Date(options.now).toDateString() })
+    const sameOptions = JSON.stringify({ ...options, now: new Date(options.now).toDateString(), MORE_HINT })
     const kept = this.#kept.get(project)
     if (kept?.options === sameOptions) return kept.built
     const made = {

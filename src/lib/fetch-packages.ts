@@ -1,7 +1,7 @@
 /**
- * Fetches a package that is not bundled into `<data directory>/packages`, with npm. It is installed into a partial directory,
- * loaded there once, and then renamed: what is there is complete. A fetch that was killed leaves a partial directory and a
- * claim, which the next one removes.
+ * Fetches a package that is not bundled into `<data directory>/packages`, with npm, in the versions and with the checksums of
+ * package-locks.json. It is installed into a partial directory, loaded there once, and then renamed: what is there is complete.
+ * A fetch that was killed leaves a partial directory and a claim, which the next one removes.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -69,7 +69,6 @@ export function lastFetchFailure(packages: string): FetchFailure | null {
 }
 
 async function install(name: UnbundledPackage, { packages, env, signal, onProgress }: FetchOptions): Promise<string> {
-  const { version } = UNBUNDLED_PACKAGES[name]
   const partials = join(packages, PARTIALS)
   removeStaleTemporary(partials)
   const partial = join(partials, `fetch-${process.pid}-${name.replace('/', '+')}`)
@@ -80,12 +79,16 @@ async function install(name: UnbundledPackage, { packages, env, signal, onProgre
     void installedBytes(partial).then(onProgress, () => undefined)
   }, PROGRESS_MS)
   try {
-    const manifest = { private: true, dependencies: { [name]: version }, allowScripts: ALLOWED_SCRIPTS }
-    writeFileSync(join(partial, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-    // Its post-install downloads GPU libraries and fails without a network; the CPU binary is in the package.
-    writeFileSync(join(partial, '.npmrc'), 'onnxruntime-node-install=skip\n')
-    const npmArguments = ['install', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error']
-    await runNpm(npmArguments, { cwd: partial, env, ...(signal === undefined ? {} : { signal }) })
+    const { default: locks } = await import('./package-locks.json', { with: { type: 'json' } })
+    const lock = locks[name]
+    const manifest = { private: true, ...lock.packages[''], allowScripts: { [name]: true } }
+    writeFileSync(join(partial, 'package.json'), JSON.stringify(manifest))
+    writeFileSync(join(partial, 'package-lock.json'), JSON.stringify(lock))
+    const run = { cwd: partial, env, ...(signal === undefined ? {} : { signal }) }
+    // Without scripts: none may run before the checksums of all packages are known to be right.
+    await runNpm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], run)
+    if (UNBUNDLED_PACKAGES[name].isBuilt)
+      await runNpm(['rebuild', name, '--foreground-scripts', '--loglevel=error'], run)
     await tryLoad(name, partial)
     return replaceDirectory(packages, name, partial)
   } finally {
@@ -93,8 +96,6 @@ async function install(name: UnbundledPackage, { packages, env, signal, onProgre
     rmSync(partial, { recursive: true, force: true, maxRetries: 3 })
   }
 }
-
-const ALLOWED_SCRIPTS = { 'better-sqlite3': true, 'hnswlib-node': true, 'onnxruntime-node': false, protobufjs: false }
 
 /** In a process of its own: native code may crash. */
 async function tryLoad(name: UnbundledPackage, directory: string): Promise<void> {

@@ -5,6 +5,8 @@
  */
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
+import { readTextFile } from './files.ts'
+import { COMMAND_NAME } from './names.ts'
 import { isInside, type Paths } from './paths.ts'
 
 export const CURRENT_PROGRAM = 'current'
@@ -12,6 +14,21 @@ export const CURRENT_PROGRAM = 'current'
 /** Through the link: the same path after an update. */
 export function currentDist(paths: Paths): string {
   return join(paths.program, CURRENT_PROGRAM, 'dist')
+}
+
+/** What `install` has made of the command `claude-mem` (setup/program/shell-command.ts), beside the records of clients' files. */
+export function commandRecord({ dataDir }: Pick<Paths, 'dataDir'>): string {
+  return join(dataDir, 'install', 'command.json')
+}
+
+/** How to run our command line on this machine: by its name only where a new shell finds it. */
+export function commandCall(paths: Pick<Paths, 'dataDir'>): string {
+  try {
+    const { call } = JSON.parse(readTextFile(commandRecord(paths)) ?? '{}')
+    return typeof call === 'string' ? call : COMMAND_NAME
+  } catch {
+    return COMMAND_NAME
+  }
 }
 
 /** Whether the program in `dist` was installed here and another one has taken its place. */

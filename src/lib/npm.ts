@@ -81,12 +81,20 @@ function failureText(code: number | null, errors: string): string {
     .split('\n')
     .map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim())
     .filter((line) => line !== '' && !/^A complete log of this run|^gyp info|^npm warn/i.test(line))
-  const telling = lines.filter((line) => /ERR!|error|EACCES|ENOSPC|ENOTFOUND|ECONN|not found|network/i.test(line))
+  const telling = lines.filter((line) =>
+    /ERR!|error|EACCES|EINTEGRITY|ENOSPC|ENOTFOUND|ECONN|not found|network/i.test(line),
+  )
   const quoted = (telling.length > 0 ? telling : lines).slice(0, QUOTED_LINES).join('; ')
   return `npm ended with ${code}: ${quoted}. ${advice(errors)}`
 }
 
 function advice(errors: string): string {
+  if (/EINTEGRITY/.test(errors)) {
+    return (
+      'A package has another checksum than the one that was tested, so nothing of it was run. Check npm_config_registry, ' +
+      'and whether a proxy changes downloads'
+    )
+  }
   if (/ENOSPC|no space left/i.test(errors)) return 'The disk is full: free some space, then try again'
   if (/gyp ERR!|node-gyp/.test(errors)) {
     return (

@@ -25,19 +25,23 @@ interface PackageSpec {
   purpose: string
   /** Size when installed on Linux, in bytes: the end of the progress bar. */
   installedBytes: number
+  /** Its install script gets or compiles native code. The scripts of all other packages are never run. */
+  isBuilt: boolean
 }
 
 export const UNBUNDLED_PACKAGES: Readonly<Record<UnbundledPackage, PackageSpec>> = {
-  'better-sqlite3': { version: '12.11.1', purpose: 'the database driver', installedBytes: 45_000_000 },
+  'better-sqlite3': { version: '12.11.1', purpose: 'the database driver', installedBytes: 45_000_000, isBuilt: true },
   'hnswlib-node': {
     version: '3.0.0',
     purpose: 'an index that keeps search by meaning fast in very large projects',
     installedBytes: 10_000_000,
+    isBuilt: true,
   },
   '@huggingface/transformers': {
     version: '4.3.1',
     purpose: 'the runtime of embedding models',
     installedBytes: 490_000_000,
+    isBuilt: false,
   },
 }
 

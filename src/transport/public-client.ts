@@ -1,4 +1,4 @@
-/** `claude-mem/client`: the daemon's operations and its live stream for other programs, typed. See docs/client.md. */
+/** `coding-agent-memory/client`: the daemon's operations and its live stream for other programs, typed. See docs/client.md. */
 import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
 import { MemError } from '../lib/errors.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'

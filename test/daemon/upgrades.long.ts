@@ -108,7 +108,9 @@ describe('an older program with a newer database', () => {
     const before = digest()
     expect(await exited(at.spawn())).toBe(1)
     expect(digest()).toBe(before)
-    expect(at.log()).toMatch(/written by a newer claude-mem .* claude-mem update, or npx claude-mem@latest install/)
+    expect(at.log()).toMatch(
+      /written by a newer claude-mem .* node dist\/cli\.js install .* claude-mem update --from FILE/,
+    )
     const { stdout } = await at.hook({ hook_event_name: 'Stop', session_id: SESSION, cwd: at.dataDir })
     expect(JSON.parse(stdout)).toMatchObject({ continue: true })
     expect(readdirSync(at.paths.spool).filter((name) => name.endsWith('.json'))).toHaveLength(1)

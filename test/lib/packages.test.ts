@@ -2,6 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+// @ts-expect-error A script without types.
+import { PACKAGE_LOCKS_FILE, packageLocksText } from '../../scripts/package-locks.mjs'
 import { lastFetchFailure } from '../../src/lib/fetch-packages.ts'
 import { nodeHeaders, runNpm } from '../../src/lib/npm.ts'
 import {
@@ -10,15 +12,29 @@ import {
   resolvePackage,
   UNBUNDLED_PACKAGE_NAMES,
   UNBUNDLED_PACKAGES,
+  type UnbundledPackage,
 } from '../../src/lib/packages.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 import { ROOT } from '../support/paths.ts'
+
+type LockedPackages = Record<string, { integrity?: string }>
 
 describe('packages that are not bundled', () => {
   it('are fetched in the versions that are tested here', () => {
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
     for (const name of UNBUNDLED_PACKAGE_NAMES) {
       expect([name, UNBUNDLED_PACKAGES[name].version]).toEqual([name, packages[`node_modules/${name}`].version])
+    }
+  })
+
+  it('are pinned, with all that they need, by the checksums of package-lock.json', () => {
+    expect(readFileSync(PACKAGE_LOCKS_FILE, 'utf8'), 'run: node scripts/package-locks.mjs').toBe(packageLocksText())
+    const locks = JSON.parse(readFileSync(PACKAGE_LOCKS_FILE, 'utf8'))
+    expect(Object.keys(locks)).toEqual(UNBUNDLED_PACKAGE_NAMES)
+    for (const [name, { packages }] of Object.entries<{ packages: LockedPackages }>(locks)) {
+      const { '': own, ...entries } = packages
+      expect(own).toEqual({ dependencies: { [name]: UNBUNDLED_PACKAGES[name as UnbundledPackage].version } })
+      expect(Object.entries(entries).filter(([, entry]) => !/^sha512-\S{88}$/.test(entry.integrity ?? ''))).toEqual([])
     }
   })
 

@@ -14,14 +14,14 @@ import { exited } from '../support/programs.ts'
 const project = temporaryDirectory('consumer')
 
 beforeAll(() => {
-  const installed = join(project, 'node_modules', 'claude-mem')
+  const installed = join(project, 'node_modules', 'coding-agent-memory')
   mkdirSync(installed, { recursive: true })
   copyFileSync(join(ROOT, 'package.json'), join(installed, 'package.json'))
   symlinkSync(DIST, join(installed, 'dist'), 'junction')
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
 })
 const RIGHT = `
-import { connect, MemError } from 'claude-mem/client'
+import { connect, MemError } from 'coding-agent-memory/client'
 const client = await connect({ dataDir: '/somewhere' })
 const { status } = await client.request('status')
 const pending: number = status.queue.pending
@@ -40,7 +40,7 @@ console.log(pending, titles, answer.hits.length, new MemError('internal', 'x').r
 `
 
 /** One mistake a line, from the third on. */
-const WRONG = `import { connect } from 'claude-mem/client'
+const WRONG = `import { connect } from 'coding-agent-memory/client'
 const client = await connect()
 await client.request('statsu')
 await client.request('session')
@@ -114,7 +114,7 @@ describe('the package as another program sees it', () => {
 })
 
 const FOLLOWER = `
-import { connect } from 'claude-mem/client'
+import { connect } from 'coding-agent-memory/client'
 const tell = (value) => console.log(JSON.stringify(value))
 const client = await connect({ dataDir: process.argv[2] })
 const status = async () => tell({ pid: (await client.request('status')).status.pid })

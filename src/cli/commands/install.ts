@@ -4,7 +4,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { CLIENT_NAMES } from '../../domain/clients.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
-import { currentDist } from '../../lib/installed-program.ts'
+import { commandCall, currentDist } from '../../lib/installed-program.ts'
+import { COMMAND_NAME } from '../../lib/names.ts'
 import { dataDirectory } from '../../lib/paths.ts'
 import {
   type LoadedSettings,
@@ -24,6 +25,7 @@ import type {
 } from '../../setup/install/clients/adapter.ts'
 import type { TrustedHook } from '../../setup/install/entry-format.ts'
 import type { HookKind, InstallResult, UninstallResult } from '../../setup/install/install.ts'
+import type { CommandState, CommandSurroundings } from '../../setup/program/shell-command.ts'
 import { commaList, oneOf, refuseIf, UsageError } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
 import { defineCommand, EXIT_FAILED, yesOption } from '../command.ts'
@@ -46,8 +48,9 @@ export const installCommand = defineCommand({
   group: 'Integrations',
   summary: 'Connect coding agents: hooks that report their sessions, and the MCP server',
   about:
-    'Copies the program into the data directory (program/current), where clients run it: it stays when the cache of npx, a ' +
-    "clone or a global installation is gone. Adds claude-mem's hooks and its MCP server to the client's own settings: for Claude Code ~/.claude/settings.json and " +
+    'Copies the program into the data directory (program/current), where clients run it, and puts the command claude-mem into ' +
+    '~/.local/bin, unless a file of another program has that name there: the clone can be deleted. If a new shell does not ' +
+    "find the command, it prints the line to add to the shell's profile. Adds claude-mem's hooks and its MCP server to the client's own settings: for Claude Code ~/.claude/settings.json and " +
     '~/.claude.json (or in CLAUDE_CONFIG_DIR), for the others see docs/agents.md; with --scope project those of the project. ' +
     'Without --client it looks for all clients on this machine; on a terminal it shows what it found and asks, with --yes it ' +
     'takes all of them, and otherwise only Claude Code. Codex runs hooks only after you have reviewed and trusted them there; ' +
@@ -165,10 +168,14 @@ async function install(cli: Cli, { clients, others }: ChosenClients, options: In
   )
   if (options.trustHooks) await checkTrust(planned, dryRun)
   const results = dryRun ? planned : link ? await register() : await placeAndRegister(cli, register)
+  const { placeCommand } = await import('../../setup/program/shell-command.ts')
+  const around = await commandSurroundings(cli, link)
+  const command = await placeCommand(around, dryRun)
   const restarted = !dryRun && observer !== null && (await applyObserverChange(cli, observer))
+  const { commandLines, commandNotes } = await commandReport(command, around, dryRun)
   const installations = results.map(({ client, result }) => installationView(cli, client, result, hook, dryRun))
   const [only] = installations
-  const observerView = { observer: observer?.provider ?? null, restarted }
+  const observerView = { observer: observer?.provider ?? null, restarted, shellCommand: command }
   const view =
     installations.length === 1 && only !== undefined
       ? { ...only, notes: [...only.notes, ...observerNotes(cli, observer)], ...observerView }
@@ -181,17 +188,36 @@ async function install(cli: Cli, { clients, others }: ChosenClients, options: In
         const { adapter, where, found } = client
         const notes = [
           ...(installations[index]?.notes ?? []),
-          ...(index === results.length - 1 ? observerNotes(cli, observer) : []),
+          ...(index === results.length - 1 ? [...observerNotes(cli, observer), ...commandNotes] : []),
         ]
         const installed = { title: adapter.title, found, result, observer, restarted }
         const undo = uninstallCommandText(adapter, where.scope)
-        const lines = dryRun ? installDryRunLines(result.files, display) : installedLines(installed, undo, display)
-        const planned = index === 0 ? plannedObserver : []
+        const call = commandCall(cli.paths)
+        const lines = dryRun
+          ? installDryRunLines(result.files, display)
+          : installedLines(installed, { call, undo: undo.replace(COMMAND_NAME, call) }, display)
+        const planned = index === results.length - 1 ? [...commandLines, ...plannedObserver] : []
         return [...(index === 0 ? [] : ['']), ...lines, ...planned, ...installNoteLines(notes, display)]
       }),
       ...otherClientLines(others),
     ]
   })
+}
+
+async function commandSurroundings(cli: Cli, link = false): Promise<CommandSurroundings> {
+  const { programPaths } = await import('../../setup/program/place.ts')
+  const { node, cli: file } = programPaths(link ? cli.dist : currentDist(cli.paths))
+  return { paths: cli.paths, env: cli.env, home: homedir(), node, cli: file }
+}
+
+async function commandReport(command: CommandState, around: CommandSurroundings, dryRun: boolean) {
+  const { commandProblem, commandText } = await import('../../setup/program/shell-command.ts')
+  const found = commandProblem(command, around)
+  const file = terminalSafe(command.file)
+  const text = commandText(around).trimEnd().split(/\r?\n/)
+  const planned = [`${file} would be written:`, ...text.map((line) => `+${terminalSafe(line)}`)]
+  const lines = command.type !== 'placed' ? [] : dryRun ? planned : [`The command ${COMMAND_NAME} is ${file}`]
+  return { commandLines: lines, commandNotes: found === null ? [] : [`${found.detail}. To do: ${found.fix}`] }
 }
 
 interface ClientResult {
@@ -610,8 +636,15 @@ async function uninstall(cli: Cli, clients: readonly InstallClient[], dryRun: bo
       failed.push({ client, error })
     }
   }
+  const around = await commandSurroundings(cli)
+  const { longCall, removeCommand } = await import('../../setup/program/shell-command.ts')
+  const remaining = allRecords(dataDir)
+  // The command stays for other clients.
+  const isLast = remaining.every((record) => dryRun && isOf(record, clients))
+  const removed = failed.length === 0 && isLast ? removeCommand(around, dryRun) : null
+  const call = removed === null ? commandCall(cli.paths) : longCall(around.node, around.cli)
   const views = done.map(({ client: { adapter, where }, result }) => {
-    return { client: adapter.name, scope: where.scope, dryRun, ...result }
+    return { client: adapter.name, scope: where.scope, dryRun, ...result, shellCommand: removed }
   })
   const failures = failed.map(({ client, error }) => failedUninstallView(client, error, dryRun))
   printResult(cli, clients.length === 1 ? views[0] : { dryRun, clients: views, failures }, () => [
@@ -621,10 +654,15 @@ async function uninstall(cli: Cli, clients: readonly InstallClient[], dryRun: bo
         ? installDryRunLines(result.files, cli.display())
         : uninstalledLines(client.adapter.title, result, cli.display())),
     ]),
-    ...(dryRun ? [] : afterUninstallLines(dataDir, done, allRecords(dataDir))),
+    ...(removed === null ? [] : [`${terminalSafe(removed)} ${dryRun ? 'would be' : 'is'} removed.`]),
+    ...(dryRun ? [] : afterUninstallLines(dataDir, done, remaining, call)),
   ])
   if (!cli.json) for (const { message } of failures) cli.printStderr(`claude-mem: ${terminalSafe(message)}`)
   return failures.length === 0 ? 0 : EXIT_FAILED
+}
+
+function isOf({ client, scope }: InstallRecord, clients: readonly InstallClient[]): boolean {
+  return clients.some(({ adapter, where }) => adapter.name === client && where.scope === scope)
 }
 
 function failedUninstallView({ adapter, where }: InstallClient, error: unknown, dryRun: boolean) {
@@ -639,6 +677,7 @@ function afterUninstallLines(
   dataDir: string,
   done: readonly Uninstalled[],
   records: readonly InstallRecord[],
+  call: string,
 ): string[] {
   const changed = done.filter(({ result }) => result.changed).map(({ client }) => client)
   const [first] = changed
@@ -651,8 +690,8 @@ function afterUninstallLines(
       : `claude-mem install --client ${names}${scopeWords(where.scope)}`
   return [
     '',
-    `The memory is kept in ${terminalSafe(dataDir)}. To stop the daemon, if it is running: claude-mem stop`,
-    `To install it again: ${again}`,
+    `The memory is kept in ${terminalSafe(dataDir)}. To stop the daemon, if it is running: ${call} stop`,
+    `To install it again: ${again.replace(COMMAND_NAME, call)}`,
     ...otherInstallationLines(records),
   ]
 }

@@ -3,13 +3,14 @@ import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { MemError } from '../../lib/errors.ts'
 import { pluralize } from '../../lib/format.ts'
+import { PACKAGE_NAME } from '../../lib/names.ts'
 import { makeTemporaryDirectory } from '../../lib/temporary.ts'
 import { compareVersions, VERSION } from '../../lib/version.ts'
 import type { InstalledProgram } from '../../setup/program/place.ts'
 import type { BackupInfo } from '../../store/port.ts'
 import { refuseIf } from '../arguments.ts'
-import { type Cli, printResult, withInterruptSignal } from '../cli.ts'
-import { defineCommand, stringOption } from '../command.ts'
+import { type Cli, confirmChange, printResult, withInterruptSignal } from '../cli.ts'
+import { defineCommand, EXIT_FAILED, stringOption, yesOption } from '../command.ts'
 import { terminalSafe } from '../text.ts'
 
 const LATEST = 'latest'
@@ -19,27 +20,27 @@ export const updateCommand = defineCommand({
   group: 'Integrations',
   summary: 'Update the installed program, or go back to the version before',
   about:
-    'Fetches the newest version with npm (or takes the one of --from), tries it, and makes it the current one: hooks and MCP ' +
-    'server run it from then on, and a running daemon hands over to it. Nothing is lost, also in open sessions. Whatever ' +
+    'Takes the packed file of --from, or the newest version of the package coding-agent-memory in the registry of npm (no other ' +
+    'package is taken), shows its version, size and integrity, and asks. Then it tries it and makes it the current one: hooks ' +
+    'and MCP server run it from then on, and a running daemon hands over to it. Nothing is lost, also in open sessions. Whatever ' +
     'fails before, the version in use stays. The version before is kept, and --rollback goes back to it. If the database ' +
     'was upgraded since, the older version cannot read it: --rollback then changes nothing and names the backup of that ' +
     'upgrade; with --restore-backup it is restored, without what was remembered after it.',
   examples: [
-    ['claude-mem update --check', 'is there a newer version?'],
-    ['claude-mem update', ''],
-    ['claude-mem update --from ./claude-mem-0.2.0.tgz', 'a packed file, a directory or a version'],
+    ['claude-mem update --from ./coding-agent-memory-0.2.0.tgz', 'a packed file, made with npm pack in a clone'],
     ['claude-mem update --rollback', 'back to the version before'],
   ],
   options: {
-    from: stringOption('A packed file (npm pack), a directory with a build, or a version'),
+    from: stringOption('A packed file (npm pack), or a version in the registry'),
     check: { type: 'boolean', describe: 'Only print whether there is a newer version' },
     rollback: { type: 'boolean', describe: 'Go back to the version before' },
+    yes: yesOption,
     'restore-backup': {
       type: 'boolean',
       describe: 'With --rollback: also restore the database from before its upgrade',
     },
   },
-  run: async ({ from, check, rollback, 'restore-backup': restoreBackup }, cli) => {
+  run: async ({ from, check, rollback, yes, 'restore-backup': restoreBackup }, cli) => {
     refuseIf(
       [from !== undefined, check, rollback].filter(Boolean).length > 1,
       'use one of --from, --check and --rollback',
@@ -47,11 +48,11 @@ export const updateCommand = defineCommand({
     refuseIf(restoreBackup && !rollback, '--restore-backup is an option of --rollback')
     if (check) return await checkForUpdate(cli)
     if (rollback) return await rollBack(cli, restoreBackup)
-    return await update(cli, from ?? LATEST)
+    return await update(cli, from ?? LATEST, yes)
   },
 })
 
-async function checkForUpdate(cli: Cli): Promise<void> {
+async function checkForUpdate(cli: Cli): Promise<number> {
   const [{ newestVersion }, { currentProgram }] = await Promise.all([
     import('../../setup/program/fetch.ts'),
     import('../../setup/program/place.ts'),
@@ -61,53 +62,69 @@ async function checkForUpdate(cli: Cli): Promise<void> {
     cli.progress(''),
   )
   const current = currentProgram(cli.paths)?.version ?? VERSION
-  const isNewer = compareVersions(newest, current) > 0
-  printResult(cli, { current, newest, isNewer }, () =>
+  const isNewer = compareVersions(newest.version, current) > 0
+  printResult(cli, { current, newest: newest.version, integrity: newest.integrity, isNewer }, () =>
     isNewer
-      ? `claude-mem ${newest} is available; ${current} is installed. To update: claude-mem update`
-      : `claude-mem ${current} is installed; there is no newer version (the registry has ${newest})`,
+      ? `${PACKAGE_NAME} ${newest.version} (${newest.integrity}) is available; ${current} is installed. To update: claude-mem update`
+      : `claude-mem ${current} is installed; there is no newer version (the registry has ${newest.version})`,
   )
+  return 0
 }
 
-async function update(cli: Cli, from: string): Promise<void> {
-  const [place, { fetchProgram, parseProgramSource }, versions] = await Promise.all([
+/** Resolves with the exit code. */
+async function update(cli: Cli, from: string, yes: boolean): Promise<number> {
+  const [place, { fetchPackedProgram, programSource, unpackProgram }, versions] = await Promise.all([
     import('../../setup/program/place.ts'),
     import('../../setup/program/fetch.ts'),
     import('../program-versions.ts'),
   ])
   const { paths } = cli
-  requireInstalled(place.currentProgram(paths))
-  const source = parseProgramSource(from)
-  const result = await place
-    .withProgramLock(
-      paths,
-      async () => {
-        const before = requireInstalled(place.currentProgram(paths))
-        cli.progress(source.at === 'npm' ? `Fetching ${basename(source.wanted)} …` : 'Reading the program …')
-        const directory = makeTemporaryDirectory(paths.temporary, 'update')
-        const program = await withInterruptSignal(async (signal) => {
-          const dist = await fetchProgram(source, paths, { env: cli.env, signal, directory })
+  const { version: current } = requireInstalled(place.currentProgram(paths))
+  const source = programSource(from)
+  const directory = makeTemporaryDirectory(paths.temporary, 'update')
+  try {
+    cli.progress(`Fetching ${basename(source)} …`)
+    const packed = await withInterruptSignal((signal) =>
+      fetchPackedProgram(source, { env: cli.env, signal, directory }),
+    ).finally(() => cli.progress(''))
+    cli.printStderr(`${PACKAGE_NAME} ${packed.version}, ${packed.bytes} bytes, from ${terminalSafe(source)}`)
+    cli.printStderr(packed.integrity)
+    const question = `It would replace claude-mem ${current} and run with your rights. Update?`
+    if (!yes && !(await confirmChange(cli, question, 'Nothing was changed'))) return EXIT_FAILED
+    const result = await place
+      .withProgramLock(
+        paths,
+        async () => {
+          const before = requireInstalled(place.currentProgram(paths))
           cli.progress('Trying the new version …')
-          return await place.placeProgram(dist, paths)
-        }).finally(() => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
-        versions.refuseNewerDatabase(paths, program)
-        place.switchProgram(paths, program)
-        return { before, program, changed: before.name !== program.name }
-      },
-      () => cli.progress('Waiting for another installation …'),
+          const program = await withInterruptSignal(async (signal) => {
+            const dist = await unpackProgram(packed, paths, { env: cli.env, signal, directory })
+            return await place.placeProgram(dist, paths)
+          })
+          versions.refuseNewerDatabase(paths, program)
+          place.switchProgram(paths, program)
+          return { before, program, changed: before.name !== program.name }
+        },
+        () => cli.progress('Waiting for another installation …'),
+      )
+      .finally(() => cli.progress(''))
+    const restarted = result.changed && (await versions.replaceDaemon(cli, result.program))
+    const { before, program, changed } = result
+    const { bytes, integrity } = packed
+    const view = { version: program.version, before: before.version, changed, restarted, bytes, integrity }
+    printResult(cli, view, () =>
+      changed
+        ? [
+            `claude-mem ${program.version} is in use; before it was ${before.version}`,
+            restarted ? 'The daemon was handed over' : 'The next hook starts its daemon',
+            'To go back: claude-mem update --rollback',
+          ]
+        : `claude-mem ${program.version} is already in use; nothing changed`,
     )
-    .finally(() => cli.progress(''))
-  const restarted = result.changed && (await versions.replaceDaemon(cli, result.program))
-  const { before, program, changed } = result
-  printResult(cli, { version: program.version, before: before.version, changed, restarted }, () =>
-    changed
-      ? [
-          `claude-mem ${program.version} is in use; before it was ${before.version}`,
-          restarted ? 'The daemon was handed over' : 'The next hook starts its daemon',
-          'To go back: claude-mem update --rollback',
-        ]
-      : `claude-mem ${program.version} is already in use; nothing changed`,
-  )
+    return 0
+  } finally {
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+  }
 }
 
 function requireInstalled(current: InstalledProgram | null): InstalledProgram {
@@ -115,7 +132,7 @@ function requireInstalled(current: InstalledProgram | null): InstalledProgram {
   throw new MemError('not_found', 'no program is installed in the data directory yet; install it: claude-mem install')
 }
 
-async function rollBack(cli: Cli, restoreBackup: boolean): Promise<void> {
+async function rollBack(cli: Cli, restoreBackup: boolean): Promise<number> {
   const [place, versions] = await Promise.all([
     import('../../setup/program/place.ts'),
     import('../program-versions.ts'),
@@ -152,6 +169,7 @@ async function rollBack(cli: Cli, restoreBackup: boolean): Promise<void> {
         ]),
     `To undo it: claude-mem update --rollback`,
   ])
+  return 0
 }
 
 /** The newest backup that the older program understands. */

@@ -17,7 +17,12 @@ interface InstallView {
   restarted: boolean
 }
 
-export function installedLines(view: InstallView, undo: string, display: Display): string[] {
+/** `call`: how a shell of this machine runs our command line. */
+export function installedLines(
+  view: InstallView,
+  { call, undo }: { call: string; undo: string },
+  display: Display,
+): string[] {
   const { title, found, result, observer, restarted } = view
   const { bold, green } = display.style
   const [firstEvents = '', ...moreEvents] = wrapText(result.events.join(', '), EVENTS_WIDTH)
@@ -43,8 +48,8 @@ export function installedLines(view: InstallView, undo: string, display: Display
     ),
     '',
     `Next: start ${title} as usual; restart sessions that are open now.`,
-    ...(observer === null ? ['To see and change the observer: claude-mem providers'] : []),
-    `To see what is remembered: claude-mem inspect    To undo it: ${undo}`,
+    ...(observer === null ? [`To see and change the observer: ${call} providers`] : []),
+    `To see what is remembered: ${call} inspect    To undo it: ${undo}`,
   ]
 }
 

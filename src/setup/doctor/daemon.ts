@@ -7,6 +7,7 @@ import { errorMessage } from '../../lib/errors.ts'
 import { readFileEnd } from '../../lib/files.ts'
 import { isProgram } from '../../lib/find-program.ts'
 import { LOG_FILE } from '../../lib/log.ts'
+import { INSTALL_NEWER } from '../../lib/names.ts'
 import { compareVersions, VERSION } from '../../lib/version.ts'
 import { chooseProvider, findProviderOffers, readProviderEnvironment } from '../../observer/provider-choice.ts'
 import { staticEmbedder } from '../../search/embedders/static.ts'
@@ -44,7 +45,7 @@ function* identityFaults(status: DaemonStatus, { paths, dist }: DoctorEnvironmen
     yield problem(`version ${status.version} runs, and this program is ${VERSION}`, 'claude-mem restart')
   } else if (difference > 0) {
     const text = `version ${status.version} runs, and this program is the older ${VERSION} (${dist})`
-    yield problem(text, 'npm install -g claude-mem@latest, or remove the older one from your PATH')
+    yield problem(text, `${INSTALL_NEWER}; or remove the older one from your PATH`)
   }
   if (realPathOrSame(status.dataDir) !== realPathOrSame(paths.dataDir)) {
     const text = `it uses ${status.dataDir}, and this program uses ${paths.dataDir}`
@@ -105,7 +106,7 @@ export async function* checkEmbedder(facts: DoctorFacts): CheckRun {
   } catch (error) {
     const [meanwhile, fix] =
       name === STATIC
-        ? ['search uses words only', 'npm install -g claude-mem']
+        ? ['search uses words only', 'run node dist/cli.js install in a clone of claude-mem (after npm run build)']
         : ['static is used instead', `claude-mem models pull ${name}; or claude-mem models use static`]
     yield problem(`${name} cannot be used, ${meanwhile}: ${errorMessage(error)}`, fix)
   }

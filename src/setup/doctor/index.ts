@@ -13,7 +13,7 @@ import { checkClient, checkMcpServer, checkSessions } from './clients.ts'
 import { checkDaemon, checkEmbedder, checkObserver, checkTeam } from './daemon.ts'
 import { checkHookRun, checkHooks } from './hooks.ts'
 import type { ClientConnection } from './installed.ts'
-import { checkNativeModules, checkNode, checkSettings } from './program.ts'
+import { checkCommand, checkNativeModules, checkNode, checkSettings } from './program.ts'
 import { checkDatabase, checkDataDirectory, checkDisk, checkPermissions, checkQueue } from './storage.ts'
 
 /** Runs the checks one after the other, so that the timed hook runs alone. `before` is called with each check's title. */
@@ -31,6 +31,7 @@ export async function* diagnose(
 const CHECKS: readonly DoctorCheck[] = [
   { id: 'versions', title: 'claude-mem', run: reportVersion },
   { id: 'node', title: 'Node', run: checkNode },
+  { id: 'command', title: 'Command', run: checkCommand },
   { id: 'native-modules', title: 'Native modules', run: checkNativeModules },
   { id: 'settings', title: 'Settings', run: checkSettings },
   { id: 'data-directory', title: 'Data directory', run: checkDataDirectory },

@@ -6,6 +6,7 @@ import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { readTextFile } from '../../lib/files.ts'
 import { findProgram, isProgram } from '../../lib/find-program.ts'
+import { PACKAGE_NAME } from '../../lib/names.ts'
 import { VERSION } from '../../lib/version.ts'
 import { type InstallRecord, readRecord } from '../install/change.ts'
 import type { InstallAdapter, InstalledClient, InstallScope, InstallTarget } from '../install/clients/adapter.ts'
@@ -259,7 +260,7 @@ function programVersion(file: string, dist: string): string | null {
 
 function versionIn(manifest: string): string | null {
   const { name, version } = parseJsonObject(readTextFile(manifest) ?? '') ?? {}
-  return name === 'claude-mem' && typeof version === 'string' ? version : null
+  return name === PACKAGE_NAME && typeof version === 'string' ? version : null
 }
 
 /** With symbolic links resolved; unchanged if it does not exist. */

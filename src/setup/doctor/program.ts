@@ -2,8 +2,10 @@
  * Checks of the program itself: node versions, native modules, settings. The node of a hook also runs the daemon that the
  * hook starts, so it is checked too.
  */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseJsonObject } from '../../hook/payload.ts'
+import { currentDist } from '../../lib/installed-program.ts'
 import {
   fetchCommand,
   loadDatabaseDriver,
@@ -15,13 +17,15 @@ import { compareVersions } from '../../lib/version.ts'
 import { canRunModels } from '../../search/embedders/models.ts'
 import { loadHnswLibrary } from '../../search/vectors/hnsw-index.ts'
 import { SETTING_NAMES } from '../../settings/settings.ts'
+import { CLI_FILE } from '../install/command-line.ts'
+import { commandProblem, findCommand } from '../program/shell-command.ts'
 import { runCommand } from '../run-command.ts'
 import { advice, type CheckRun, type DoctorFacts, type Finding, problem } from './check.ts'
 import { hookEntries, locateCommand, realPathOrSame } from './installed.ts'
 
 /** As in package.json. */
 const OLDEST_NODE = '20.0.0'
-const UPDATE = 'install Node 20 or newer, then npm install -g claude-mem, then claude-mem install'
+const UPDATE = 'install Node 20 or newer, then run claude-mem install with it'
 
 export async function* checkNode(facts: DoctorFacts): CheckRun {
   const { node } = facts.environment
@@ -117,6 +121,19 @@ export async function* checkNativeModules({ settings }: DoctorFacts, load = load
     canRunModels() ? '@huggingface/transformers' : 'without @huggingface/transformers (claude-mem models fetches it)',
   ]
   return [`better-sqlite3 ${UNBUNDLED_PACKAGES['better-sqlite3'].version}`, ...optional].join(', ')
+}
+
+/** As a person types it, in a fresh login shell. */
+export async function* checkCommand({ environment }: DoctorFacts): CheckRun {
+  const { paths, env, home, node, dist } = environment
+  const current = currentDist(paths)
+  const cli = join(existsSync(current) ? current : dist, CLI_FILE)
+  const around = { paths, env, home, node, cli }
+  const state = await findCommand(around)
+  if (state === null) return null
+  const found = commandProblem(state, around)
+  if (found !== null) yield advice(found.detail, found.fix)
+  return `a new shell runs ${state.file}`
 }
 
 export async function* checkSettings({ settings }: DoctorFacts): CheckRun {

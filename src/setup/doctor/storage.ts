@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { DaemonStatus } from '../../api/operations/daemon.ts'
 import { MemError, systemCode } from '../../lib/errors.ts'
 import { formatBytes, pluralize } from '../../lib/format.ts'
+import { INSTALL_NEWER } from '../../lib/names.ts'
 import type { Paths } from '../../lib/paths.ts'
 import { settingsFileName } from '../../settings/settings.ts'
 import type { QueueStats } from '../../store/port.ts'
@@ -141,7 +142,7 @@ export async function* checkDatabase({ environment: { paths, deep } }: DoctorFac
   if (version > SCHEMA_VERSION) {
     yield problem(
       `${file} was written by a newer claude-mem (schema ${version}; this one knows up to ${SCHEMA_VERSION})`,
-      'npm install -g claude-mem@latest; the data is untouched',
+      `${INSTALL_NEWER}; the data is untouched`,
     )
   }
   if (damage !== null) {

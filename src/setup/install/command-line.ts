@@ -4,6 +4,7 @@ import { FAST_HOOK_FILE } from '../../hook/fast-hook.ts'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { MemError } from '../../lib/errors.ts'
 import { readTextFile } from '../../lib/files.ts'
+import { PACKAGE_NAME } from '../../lib/names.ts'
 
 export const HOOK_FILE = 'hook.cjs'
 export const CLI_FILE = 'cli.js'
@@ -96,5 +97,5 @@ export function isFastHookCommand(command: string): boolean {
 }
 
 function isOurPackage(directory: string): boolean {
-  return parseJsonObject(readTextFile(join(directory, 'package.json')) ?? '')?.name === 'claude-mem'
+  return parseJsonObject(readTextFile(join(directory, 'package.json')) ?? '')?.name === PACKAGE_NAME
 }

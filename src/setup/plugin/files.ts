@@ -4,6 +4,7 @@
  * extension of Gemini CLI.
  */
 
+import { PACKAGE_NAME } from '../../lib/names.ts'
 import { hookGroup, supportedEvents } from '../install/claude-code-events.ts'
 import { CODEX_EVENTS, codexHookEntry } from '../install/clients/codex.ts'
 import { GEMINI_EVENTS, geminiHookEntry } from '../install/clients/gemini.ts'
@@ -17,20 +18,21 @@ const OLDEST_CLIENT = '2.0.56'
 const ROOT = '${CLAUDE_PLUGIN_ROOT}'
 /** The client puts it before the names of commands: /mem:search. */
 const PLUGIN_NAME = 'mem'
+/** Of the marketplace and the extension, as people see it. */
+const NAME = 'claude-mem'
 
 const CODEX_SERVERS = '.codex-plugin/mcp.json'
 /** Codex reads it instead of `hooks/hooks.json`: Claude Code would ignore all hooks because of an event that only Codex has. */
 const CODEX_HOOKS = '.codex-plugin/hooks.json'
 
 interface Package {
-  name: string
   version: string
   description: string
   license: string
 }
 
 /** The content of each file, by its path inside the plugin. */
-export function pluginFiles({ name, version, description, license }: Package): Record<string, string> {
+export function pluginFiles({ version, description, license }: Package): Record<string, string> {
   // A built plugin may be copied to any machine, so node is found on the PATH.
   const command = `node "${ROOT}/${HOOK_FILE}"`
   const hooks = supportedEvents(OLDEST_CLIENT, false).map((event): [string, Json] => [
@@ -39,19 +41,19 @@ export function pluginFiles({ name, version, description, license }: Package): R
   ])
   const codexHooks = CODEX_EVENTS.map((event): [string, Json] => [event, [{ hooks: [codexHookEntry(event, command)] }]])
   const server = { type: 'stdio', command: 'node', args: [`${ROOT}/dist/${CLI_FILE}`, MCP_ARGUMENT] }
-  const plugin = { name: PLUGIN_NAME, version, description, author: { name }, license }
+  const plugin = { name: PLUGIN_NAME, version, description, author: { name: NAME }, license }
   const listed = { ...plugin, source: './' }
   return {
     '.claude-plugin/plugin.json': json(plugin),
-    '.claude-plugin/marketplace.json': json({ name, description, owner: { name }, plugins: [listed] }),
+    '.claude-plugin/marketplace.json': json({ name: NAME, description, owner: { name: NAME }, plugins: [listed] }),
     'hooks/hooks.json': json({ description, hooks: Object.fromEntries(hooks) }),
     '.mcp.json': json({ mcpServers: { [SERVER_NAME]: server } }),
     // The program finds its version and its prompts beside this file.
-    'package.json': json({ name, version, description, license, type: 'module' }),
+    'package.json': json({ name: PACKAGE_NAME, version, description, license, type: 'module' }),
     '.codex-plugin/plugin.json': json({ ...plugin, hooks: `./${CODEX_HOOKS}`, mcpServers: `./${CODEX_SERVERS}` }),
     [CODEX_HOOKS]: json({ hooks: Object.fromEntries(codexHooks) }),
-    [CODEX_SERVERS]: json({ mcpServers: { [SERVER_NAME]: codexServer(name, version) } }),
-    ...geminiExtensionFiles({ name, version, description }),
+    [CODEX_SERVERS]: json({ mcpServers: { [SERVER_NAME]: codexServer(NAME, version) } }),
+    ...geminiExtensionFiles({ version, description }),
     'commands/search.md': SEARCH_COMMAND,
     'commands/status.md': STATUS_COMMAND,
     'skills/memory/SKILL.md': MEMORY_SKILL,
@@ -80,12 +82,12 @@ const EXTENSION = '${extensionPath}'
  * `hooks/hooks.json`, and an event that it does not know makes Claude Code ignore all hooks of a plugin. It runs the program
  * in the directory above, so it is linked, not copied.
  */
-function geminiExtensionFiles({ name, version, description }: Omit<Package, 'license'>): Record<string, string> {
+function geminiExtensionFiles({ version, description }: Omit<Package, 'license'>): Record<string, string> {
   const command = `node "${EXTENSION}/../dist/${HOOK_FILE}" --client gemini`
   const hooks = GEMINI_EVENTS.map((event): [string, Json] => [event, [{ hooks: [geminiHookEntry(event, command)] }]])
   const server = { command: 'node', args: [`${EXTENSION}/../dist/${CLI_FILE}`, MCP_ARGUMENT] }
   return {
-    'gemini/gemini-extension.json': json({ name, version, description, mcpServers: { [SERVER_NAME]: server } }),
+    'gemini/gemini-extension.json': json({ name: NAME, version, description, mcpServers: { [SERVER_NAME]: server } }),
     'gemini/hooks/hooks.json': json({ hooks: Object.fromEntries(hooks) }),
   }
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { readRegularFileSync, readTextFile } from '../../lib/files.ts'
+import { PACKAGE_NAME } from '../../lib/names.ts'
 
 const HOOK = join(__dirname, 'dist', 'hook.cjs')
 
@@ -43,7 +44,7 @@ function hooksFile(): string {
 
 /** A clone or another data directory may have any name. */
 function isOurPackage(directory: string): boolean {
-  return /"name"\s*:\s*"claude-mem"/.test(readTextFile(join(directory, 'package.json')) ?? '')
+  return JSON.parse(readTextFile(join(directory, 'package.json')) ?? '{}').name === PACKAGE_NAME
 }
 
 /** Only at the start of a session. */
@@ -51,8 +52,8 @@ function missingProgramMessage(): { systemMessage?: string } {
   if (!/"hook_event_name"\s*:\s*"SessionStart"/.test(readPayload())) return {}
   return {
     systemMessage:
-      'claude-mem does not work: its plugin is not complete. Install the plugin again, or remove it and run: ' +
-      'npx claude-mem install',
+      'claude-mem does not work: its plugin is not complete. Build it again in a clone of claude-mem (npm run build), or ' +
+      'remove the plugin and run there: node dist/cli.js install',
   }
 }
 

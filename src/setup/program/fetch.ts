@@ -1,22 +1,22 @@
 /**
- * Gets another version of the program for `claude-mem update`: from the registry, a packed file or a directory. npm unpacks it
- * into a temporary directory; the database driver is taken from the program that is running where it is the same version, so
- * that an update compiles nothing.
+ * Gets another version of the program for `claude-mem update`: our package from the registry, or a packed file that the user
+ * names. What was fetched is one file, whose checksum the user sees and confirms before anything of it is unpacked. The
+ * database driver is taken from the program that is running where it is the same version, so that an update compiles nothing.
  */
-import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join, normalize, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import * as z from 'zod'
 import { parseJsonObject } from '../../hook/payload.ts'
-import { MemError } from '../../lib/errors.ts'
+import { errorMessage, MemError } from '../../lib/errors.ts'
 import { readTextFile } from '../../lib/files.ts'
+import { PACKAGE_NAME } from '../../lib/names.ts'
 import { runNpm } from '../../lib/npm.ts'
 import { resolvePackage } from '../../lib/packages.ts'
 import type { Paths } from '../../lib/paths.ts'
 import { readBuildInfo, UNCHANGED } from './place.ts'
 
-const PACKAGE = 'claude-mem'
-/** The command's file in a package of ours. */
-const COMMAND_FILE = 'dist/cli.js'
 const DRIVER = 'better-sqlite3'
 const DRIVER_BINARY = join('build', 'Release', 'better_sqlite3.node')
 
@@ -27,78 +27,84 @@ export interface FetchProgramOptions {
   directory: string
 }
 
-/** What npm is asked for, or a directory with a built program. */
-type ProgramSource = { at: 'npm'; wanted: string } | { at: 'directory'; directory: string }
-
-/** `from`: a packed file, a directory, a version or a tag. Throws for anything else. */
-export function parseProgramSource(from: string): ProgramSource {
-  const path = resolve(from)
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (stat?.isDirectory() === true) return { at: 'directory', directory: path }
-  if (stat?.isFile() === true) return { at: 'npm', wanted: path }
-  // A name with a slash or an ending of an archive is a file that is missing.
-  if (/^[\w][\w.-]*$/.test(from) && !/\.(?:tgz|tar|gz|zip)$/.test(from))
-    return { at: 'npm', wanted: `${PACKAGE}@${from}` }
-  throw new MemError('not_found', `there is no file or directory ${path}, and "${from}" is not a version. ${UNCHANGED}`)
+/** A package as one file, in the directory for temporary files. */
+export interface PackedProgram {
+  file: string
+  version: string
+  bytes: number
+  /** As in lock files: `sha512-…`. */
+  integrity: string
 }
 
-/** Resolves with the directory `dist` of the fetched program. */
-export async function fetchProgram(source: ProgramSource, paths: Paths, options: FetchProgramOptions): Promise<string> {
-  const root = source.at === 'directory' ? source.directory : await unpack(source.wanted, options)
-  const { name } = parseJsonObject(readTextFile(join(root, 'package.json')) ?? '') ?? {}
-  if (name !== PACKAGE) {
-    throw new MemError('bad_request', `${root} is not ${PACKAGE} (its package.json says ${String(name)}). ${UNCHANGED}`)
+/** What npm is asked for. `from`: a packed file, a version or `latest`. Throws for anything else. */
+export function programSource(from: string): string {
+  const path = resolve(from)
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path
+  if (from === 'latest' || /^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(from)) return `${PACKAGE_NAME}@${from}`
+  throw new MemError('not_found', `there is no file ${path}, and "${from}" is not a version. ${UNCHANGED}`)
+}
+
+const packedSchema = z.tuple([z.object({ name: z.string(), version: z.string(), filename: z.string() })])
+
+/** Fetches or copies the packed file. npm compares it with the registry's checksum. */
+export async function fetchPackedProgram(source: string, options: FetchProgramOptions): Promise<PackedProgram> {
+  const { directory, env, signal } = options
+  const args = ['pack', source, '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', directory]
+  const printed = await explained(source, runNpm(args, { cwd: directory, env, signal }))
+  const [{ name, version, filename }] = packedSchema.parse(JSON.parse(printed))
+  if (name !== PACKAGE_NAME) {
+    throw new MemError('bad_request', `${source} is the package ${name}, not ${PACKAGE_NAME}. ${UNCHANGED}`)
   }
+  const file = join(directory, filename)
+  const content = readFileSync(file)
+  const integrity = `sha512-${createHash('sha512').update(content).digest('base64')}`
+  return { file, version, bytes: content.length, integrity }
+}
+
+/** Unpacks the file without running anything of it. Resolves with the directory `dist` of its program. */
+export async function unpackProgram(
+  packed: PackedProgram,
+  paths: Paths,
+  options: FetchProgramOptions,
+): Promise<string> {
+  const { directory, env, signal } = options
+  writeFileSync(join(directory, 'package.json'), '{ "private": true }\n')
+  const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--loglevel=error']
+  await runNpm(['install', ...quiet, packed.file], { cwd: directory, env, signal })
+  const root = join(directory, 'node_modules', PACKAGE_NAME)
   const dist = join(root, 'dist')
   if (readBuildInfo(dist) === null) {
-    throw new MemError(
-      'bad_request',
-      `${dist} has no complete program: build it (npm run build), or use a packed file. ${UNCHANGED}`,
-    )
+    throw new MemError('bad_request', `${packed.version} has no complete program: pack it with npm pack. ${UNCHANGED}`)
   }
-  if (source.at === 'npm') await prepareDriver(root, paths, options)
+  // npm has compared the checksums in it with what it fetched.
+  if (!existsSync(join(root, 'npm-shrinkwrap.json'))) {
+    const text = `${packed.version} has no npm-shrinkwrap.json with the checksums of its packages: pack it with npm pack`
+    throw new MemError('bad_request', `${text}. ${UNCHANGED}`)
+  }
+  await prepareDriver(root, paths, options)
   return dist
 }
 
 /** The newest version in the registry. */
-export async function newestVersion(options: Omit<FetchProgramOptions, 'directory'>): Promise<string> {
-  return await requireOurs(`${PACKAGE}@latest`, options)
+export async function newestVersion(
+  options: Omit<FetchProgramOptions, 'directory'>,
+): Promise<Pick<PackedProgram, 'version' | 'integrity'>> {
+  const newest = `${PACKAGE_NAME}@latest`
+  const args = ['view', newest, 'version', 'dist.integrity', '--json', '--loglevel=error']
+  const printed = await explained(newest, runNpm(args, { cwd: dirname(process.execPath), ...options }))
+  const { version, 'dist.integrity': integrity } = parseJsonObject(printed) ?? {}
+  return { version: String(version), integrity: String(integrity) }
 }
 
-/** The version that is meant. Throws if the registry has another program under our name. */
-async function requireOurs(wanted: string, { env, signal }: Omit<FetchProgramOptions, 'directory'>): Promise<string> {
-  const args = ['view', wanted, 'version', 'bin', '--json']
-  const printed = await runNpm(args, { cwd: dirname(process.execPath), env, signal })
-  const { version, bin } = parseJsonObject(printed) ?? {}
-  if (typeof version !== 'string' || !/^\d+\.\d+\.\d+/.test(version)) {
-    throw new MemError('not_found', `the registry has no ${wanted}. ${UNCHANGED}`)
+async function explained(source: string, answer: Promise<string>): Promise<string> {
+  try {
+    return await answer
+  } catch (cause) {
+    if (!source.startsWith(`${PACKAGE_NAME}@`) || !/\b404\b|E404|ETARGET|No matching version/.test(errorMessage(cause)))
+      throw cause
+    const text = `${source.replace(/@latest$/, '')} is not in the registry. To update from a packed file: claude-mem update --from FILE`
+    throw new MemError('not_found', `${text}. ${UNCHANGED}`, { cause })
   }
-  const command: unknown = typeof bin === 'object' && bin !== null ? Reflect.get(bin, PACKAGE) : bin
-  if (typeof command !== 'string' || normalize(command) !== normalize(COMMAND_FILE)) {
-    throw new MemError(
-      'bad_request',
-      `${wanted} in the registry (${version}) is another program with the same name. ` +
-        `To update: claude-mem update --from FILE, with a packed file or a directory of this one. ${UNCHANGED}`,
-    )
-  }
-  return version
-}
-
-/** Without scripts: what they would compile is usually here already. Resolves with the package's directory. */
-async function unpack(wanted: string, { directory, env, signal }: FetchProgramOptions): Promise<string> {
-  if (wanted.startsWith(`${PACKAGE}@`)) await requireOurs(wanted, { env, signal })
-  writeFileSync(join(directory, 'package.json'), '{ "private": true }\n')
-  const args = [
-    'install',
-    '--no-audit',
-    '--no-fund',
-    '--no-package-lock',
-    '--ignore-scripts',
-    '--loglevel=error',
-    wanted,
-  ]
-  await runNpm(args, { cwd: directory, env, signal })
-  return join(directory, 'node_modules', PACKAGE)
 }
 
 async function prepareDriver(

@@ -4,6 +4,7 @@
  */
 import { MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
+import { INSTALL_NEWER } from '../../lib/names.ts'
 import type { Database } from '../sqlite/database.ts'
 import { initialMigration } from './0001-initial.ts'
 import { callsMigration } from './0002-calls.ts'
@@ -59,7 +60,7 @@ export function refuseNewer(version: number, file: string): void {
   throw new MemError(
     'newer_database',
     `${file} was written by a newer claude-mem (schema ${version}; this one supports up to ${SCHEMA_VERSION}). ` +
-      'Install the newer claude-mem again: claude-mem update, or npx claude-mem@latest install. The data was not changed.',
+      `Install the newer claude-mem again: ${INSTALL_NEWER}. The data was not changed.`,
   )
 }
 

@@ -2,6 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+// @ts-expect-error A script without types.
+import { shrinkwrapOf } from '../../../scripts/shrinkwrap.mjs'
 import { dataPaths, type Paths } from '../../../src/lib/paths.ts'
 import { currentProgram, type InstalledProgram } from '../../../src/setup/program/place.ts'
 import { Database } from '../../../src/store/sqlite/database.ts'
@@ -19,6 +21,8 @@ export function packageOf(dist: string): string {
   for (const name of ['prompts', 'assets', 'LICENSE'])
     cpSync(join(ROOT, name), join(directory, name), { recursive: true })
   writeFileSync(join(directory, 'package.json'), JSON.stringify({ ...manifest, version, scripts: {} }))
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  writeFileSync(join(directory, 'npm-shrinkwrap.json'), JSON.stringify(shrinkwrapOf(lock)))
   mkdirSync(join(directory, 'node_modules'))
   for (const name of ['better-sqlite3', 'bindings', 'file-uri-to-path']) {
     symlinkSync(join(ROOT, 'node_modules', name), join(directory, 'node_modules', name), 'junction')
@@ -92,7 +96,11 @@ export class InstalledHome {
 
   /** The installed command line. */
   mem(...args: string[]): Promise<Finished> {
-    return this.run(join(this.paths.program, 'current', 'dist'), args)
+    return this.run(this.currentDist, args)
+  }
+
+  get currentDist(): string {
+    return join(this.paths.program, 'current', 'dist')
   }
 
   async memOk(...args: string[]): Promise<Finished> {

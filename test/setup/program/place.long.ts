@@ -110,7 +110,7 @@ describe('an installation that fails', () => {
     db.close()
     const { code, stderr } = await home.run(DIST, ['install'])
     expect(code).toBe(1)
-    expect(stderr).toMatch(/was written by a newer claude-mem \(schema 999; .*npx claude-mem@latest install/)
+    expect(stderr).toMatch(/was written by a newer claude-mem \(schema 999; .*node dist\/cli\.js install/)
     expect(home.current).toBeNull()
     expect(existsSync(join(home.home, '.claude'))).toBe(false)
   })

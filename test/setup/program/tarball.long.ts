@@ -1,10 +1,8 @@
 /** From the packed file and from the plugin, in an empty home with nothing but Node and npm: no compiler is needed. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { PrebuiltServer } from '../../../scripts/lib/prebuilt-server.ts'
-// @ts-expect-error A script without types.
-import { shrinkwrapOf } from '../../../scripts/shrinkwrap.mjs'
 import { dataPaths } from '../../../src/lib/paths.ts'
 import { stopDaemons } from '../../support/daemon.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
@@ -31,13 +29,11 @@ function npmEnvironment(cache: string, userConfig: string): NodeJS.ProcessEnv {
   return { npm_config_cache: cache, npm_config_userconfig: userConfig }
 }
 
-describe('npx claude-mem install', () => {
+describe('install from the packed file', () => {
   it('works from the packed file; hooks survive a deleted package and cache; purging leaves nothing', async () => {
     const home = new InstalledHome()
     homes.push(home)
     const source = packageOf(DIST)
-    const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
-    writeFileSync(join(source, 'npm-shrinkwrap.json'), JSON.stringify(shrinkwrapOf(lock)))
     const packed = packFile(source)
     const beside = temporaryDirectory('npm')
     const cache = join(beside, 'cache')
