@@ -17,11 +17,13 @@ import { withReserve } from '../lib/disk-space.ts'
 import { errorMessage, systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
+import { readStartFailure } from '../lib/start-failure.ts'
 import { pause } from '../lib/timeout.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
 import { adapterFromArgs, adapterOfPayload } from './clients/index.ts'
 import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
+import { isKnownToHang, recordHang } from './hung-daemon.ts'
 import { missingDriverMessage } from './missing-driver.ts'
 import { parseJsonObject } from './payload.ts'
 import {
@@ -139,10 +141,13 @@ async function deliver(
   const removeHandlers = spoolOnSignal([event, ...later], paths, io)
   const starts = event.kind === 'session_start'
   const timeoutMs = starts || startContext ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS
-  const sent = unanswered
-    ? ({ type: 'timeout' } as const)
-    : await sendEvent(event, paths, timeoutMs, startContext && !starts)
+  const hangs = isKnownToHang(paths)
+  const sent =
+    unanswered || hangs
+      ? ({ type: 'timeout' } as const)
+      : await sendEvent(event, paths, timeoutMs, startContext && !starts)
   removeHandlers()
+  if (sent.type === 'timeout' && !unanswered && !hangs) recordHang(paths)
   if (sent.type === 'ack') {
     // A newer daemon takes the data directory over from an older one.
     if (compareVersions(sent.version, VERSION) < 0) await launchDaemon(paths, io.dist, io.env)
@@ -150,20 +155,21 @@ async function deliver(
   }
   const failure = spool(event, paths)
   // A draining daemon gets a successor.
-  if (sent.type === 'no_listener' || sent.type === 'draining' || sent.type === 'disconnected') {
-    await launchDaemon(paths, io.dist, io.env)
-  }
-  if (!startContext) {
-    return failure === null ? EMPTY_CONTEXT : { ...EMPTY_CONTEXT, message: lossMessage(event, failure) }
-  }
-  if (sent.type === 'no_listener' && isFirstOfMachine(paths, settings)) {
+  const isGone = sent.type === 'no_listener' || sent.type === 'draining' || sent.type === 'disconnected'
+  const launchFailure = isGone ? await launchDaemon(paths, io.dist, io.env) : ''
+  if (startContext && sent.type === 'no_listener' && isFirstOfMachine(paths, settings)) {
     const answer = await sendToStartingDaemon(event, paths, !starts)
     if (answer !== null) return answer
   }
-  const last = readLastRenderedContext(paths.context, event.project.key, settings)
+  if (failure !== null && isTold(event)) return { ...EMPTY_CONTEXT, message: lossMessage(failure, launchFailure) }
+  if (!starts && !startContext) return EMPTY_CONTEXT
   const missing = sent.type === 'no_listener' ? missingDriverMessage(paths, io.dist) : ''
-  const rendered = missing === '' ? last : { ...last, message: missing }
-  return failure === null ? rendered : { ...rendered, message: lossMessage(event, failure) || rendered.message }
+  const last = startContext ? readLastRenderedContext(paths.context, event.project.key, settings) : EMPTY_CONTEXT
+  if (missing !== '') return { ...last, message: missing }
+  const outage = hangs ? HANGS : isGone ? startFailureMessage(launchFailure || readStartFailure(paths), paths) : ''
+  if (outage === '') return last
+  // The last context would be older than what waits in the spool, so the agent gets none.
+  return { ...EMPTY_CONTEXT, message: settings.CLAUDE_MEM_CONTEXT_MESSAGE === 'off' ? '' : outage }
 }
 
 /** A daemon starts in less than a second; a hook has ten, of which the acknowledgement may take two. */
@@ -205,12 +211,23 @@ function spool(event: MemoryEvent, paths: Paths): string | null {
   }
 }
 
-/** Told when a session starts and with each prompt, not with every tool use. */
-function lossMessage({ kind }: MemoryEvent, failure: string): string {
-  if (kind !== 'session_start' && kind !== 'prompt') return ''
+/** A lost event is reported when a session starts and with each prompt, not with every tool use. */
+const isTold = ({ kind }: MemoryEvent): boolean => kind === 'session_start' || kind === 'prompt'
+
+function lossMessage(failure: string, launchFailure: string): string {
+  const why = launchFailure === '' ? '' : ` Its daemon cannot start: ${launchFailure}.`
   const next = 'Until this is fixed, nothing of this session is remembered. To see what is wrong: claude-mem doctor'
-  return `claude-mem could not store this event: its daemon did not accept it, and the spool cannot be written (${failure}). ${next}`
+  return `claude-mem could not store this event: its daemon did not accept it, and the spool cannot be written (${failure}).${why} ${next}`
 }
+
+function startFailureMessage(reason: string, { spool }: Paths): string {
+  if (reason === '') return ''
+  const kept = `What happens meanwhile is kept in ${spool} and stored once it starts.`
+  return `claude-mem remembers nothing new: its daemon cannot start: ${reason}. ${kept} When that is fixed: claude-mem start. To see more: claude-mem doctor`
+}
+
+const HANGS =
+  'claude-mem remembers nothing new: its daemon does not answer. What happens meanwhile is kept and stored later. To end it and start another: claude-mem restart'
 
 /** Sent by a client whose hook timeout expired, and by Ctrl-C in its terminal, while the hook waits for the daemon. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
