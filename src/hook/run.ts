@@ -14,7 +14,7 @@ import {
   renderedContextPath,
 } from '../domain/rendered-context.ts'
 import { withReserve } from '../lib/disk-space.ts'
-import { errorMessage, systemCode } from '../lib/errors.ts'
+import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
 import { readStartFailure } from '../lib/start-failure.ts'
@@ -61,8 +61,9 @@ export async function runHook(io: HookIo): Promise<void> {
       adapter = sender
       outcome = await handle(io, adapter, raw, sent)
     }
-  } catch {
+  } catch (error) {
     // A failing hook must not block its client, and a hook has no log to write to.
+    if (error instanceof MemError && error.code === 'too_large') outcome = { ...EMPTY_OUTCOME, message: error.message }
   }
   writeLine(io.stdout, answerLine(adapter, outcome, colorsEnabled(io.env)))
 }
@@ -72,8 +73,12 @@ function readInput({ env, stdin, args }: HookIo): string {
   if (env.CLAUDE_MEM_HOOK_DISABLED === '1') return ''
   if (typeof stdin !== 'number') return stdin.toString('utf8')
   const bytes = readStdin(args.includes('--rest') ? [stdin, REST_OF_INPUT] : [stdin])
-  return bytes?.toString('utf8') ?? ''
+  if (bytes === null) throw new MemError('too_large', TOO_LARGE)
+  return bytes.toString('utf8')
 }
+
+const TOO_LARGE =
+  'claude-mem did not store this event: the client reported more than 64 MB at once. Later events are stored as usual'
 
 /** Where the fast hook has what it did not read of its own input, if it says `--rest`. */
 const REST_OF_INPUT = 5
@@ -272,7 +277,7 @@ function readRenderedFile(directory: string, projectKey: string): RenderedContex
 // Standard input and output are used by descriptor: synchronous calls start faster than streams, and the answer is
 // written when the call returns.
 
-/** A larger payload is ignored: it would only fill memory, tool results are cut to a fraction of it. */
+/** A larger payload is not read, and the user is told: it would only fill memory, tool results are cut to a fraction of it. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 const READ_BYTES = 65_536
 

@@ -7,7 +7,14 @@ import { basename, dirname, join } from 'node:path'
 import { EVENT_KINDS, type MemoryEvent } from '../domain/event.ts'
 import { PROTOCOL_VERSION, type SpoolEnvelope } from '../domain/protocol.ts'
 import { errorMessage, systemCode } from '../lib/errors.ts'
-import { isMissingFile, moveFileSync, readRegularFileSync, syncDirectory, writeFileDurably } from '../lib/files.ts'
+import {
+  isMissingFile,
+  makeDirectoryDurably,
+  moveFileSync,
+  readRegularFileSync,
+  syncDirectory,
+  writeFileDurably,
+} from '../lib/files.ts'
 import { shortHash } from '../lib/paths.ts'
 
 const FINISHED = '.json'
@@ -21,7 +28,7 @@ let fileCount = 0
 
 /** Durable on return. Returns the file's path. */
 export function writeSpool(directory: string, event: MemoryEvent): string {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectoryDurably(directory)
   const name = `${String(event.at).padStart(15, '0')}-${process.pid}-${fileCount++}-${shortHash(event.id)}`
   const temporary = join(directory, name + TEMPORARY)
   const file = join(directory, name + FINISHED)

@@ -21,6 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { type FileHandle, open, rename, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { errorMessage, MemError, systemCode } from './errors.ts'
 
 /** ENOTDIR: a part of the path is a file. */
@@ -195,6 +196,13 @@ export function writeFileDurably(file: string, text: string, flag: 'w' | 'wx'): 
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Makes a directory with its parents, durably: the name of a new one is in its parent. */
+export function makeDirectoryDurably(directory: string): void {
+  const first = mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let made = directory; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made))
 }
 
 /** Makes the content of a file durable. */

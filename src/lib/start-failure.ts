@@ -73,5 +73,8 @@ function accessFault(paths: Paths): string {
 
 /** One line without control characters: it is shown in a terminal. */
 function plain(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim().slice(0, MAX_REASON_CHARS)
+  return text
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_REASON_CHARS)
 }
