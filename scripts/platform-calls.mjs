@@ -31,6 +31,8 @@ export const PLATFORM_CALLS = [
     pattern: /\b(?:get(?:e?uid|e?gid|groups)\b|set(?:e?uid|e?gid)\()/,
     windows: 'undefined; whatever compares owners is left out',
     files: {
+      'src/hook/private-turn.ts': 'the owner of a directory for marks in /dev/shm; undefined on Windows: not compared',
+      'src/lib/start-failure.ts': 'whose files keep a daemon from starting; undefined on Windows: not compared',
       'src/hook/worker.ts': 'own files of the fast hook in /dev/shm, which Windows does not have',
       'src/lib/paths.ts': 'the owner of a socket directory in a shared /tmp; Windows has a named pipe instead',
       'src/setup/program/shell-command.ts': 'the login shell; Windows has none and is not asked',
@@ -44,6 +46,8 @@ export const PLATFORM_CALLS = [
     windows:
       'every signal ends the process at once; a process tree is ended with `taskkill /t /f`, a daemon by request',
     files: {
+      'src/cli/daemon-process.ts':
+        'ends a daemon that hangs; on Windows its process is not known for sure, so not called',
       'src/lib/exit.ts': 'ends this process at once, on Windows too',
       'src/lib/faults.ts': 'ends this process at once, on Windows too',
       'src/lib/temporary.ts': 'signal 0 asks whether a process runs, on Windows too',
@@ -61,6 +65,8 @@ export const PLATFORM_CALLS = [
     windows:
       'Ctrl-C is SIGINT, closing the console is SIGHUP with ten seconds left, SIGTERM never arrives: nothing relies on it',
     files: {
+      'src/cli/daemon-process.ts':
+        'ends a daemon that hangs; on Windows its process is not known for sure, so not called',
       'src/daemon/daemon.ts': 'drains; on Windows the daemon is stopped by request (`claude-mem stop`)',
       'src/cli/cli.ts': 'cleans up; on Windows after Ctrl-C and a closed console',
       'src/cli/input.ts': 'Ctrl-C while a line is read, by readline on every system',
@@ -100,8 +106,9 @@ export const PLATFORM_CALLS = [
     pattern: /['"`]\/(?:tmp|dev|proc|etc|usr|var|bin)(?:\/|['"`])/,
     windows: 'not used: the directories of the system come from `node:os`',
     files: {
-      'src/hook/fast-hook.ts':
-        'where the fast hook keeps payloads; it is not offered on Windows, which does not have it',
+      'src/hook/shared-memory.ts':
+        'files in memory; where the directory does not exist, as on Windows, that for temporary files is used',
+      'src/lib/processes.ts': 'when a process started, read on Linux only; null on Windows',
       'src/lib/paths.ts': 'where the directory for temporary files has too long a path for a Unix socket',
       'src/setup/program/shell-command.ts': 'the PATH that a login shell begins with; Windows has none',
       'src/cli/browser.ts': 'snaps, which only Linux has',

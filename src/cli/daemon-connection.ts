@@ -13,7 +13,7 @@ export async function withRunningDaemon<T>(cli: Cli, use: (client: DaemonClient)
   return await useClient(await connectDaemon(cli.paths), use)
 }
 
-/** Null if no daemon is running. Rejects if one accepts connections but does not answer. */
+/** Null if no daemon is running. Rejects with `unresponsive` if one accepts connections but does not answer. */
 export async function withDaemonIfRunning<T>(
   paths: Paths,
   use: (client: DaemonClient) => Promise<T>,
@@ -40,10 +40,10 @@ export async function connectIfRunning(paths: Paths): Promise<DaemonClient | nul
   try {
     return await connectDaemon(paths)
   } catch (error) {
-    if (error instanceof MemError && error.code === 'forbidden') throw error
+    if (error instanceof MemError && ['forbidden', 'unresponsive'].includes(error.code)) throw error
     const cause = error instanceof Error ? error.cause : undefined
     if (['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(systemCode(cause) ?? '')) return null
-    throw new MemError('not_running', `something listens on ${paths.socket} but does not answer; try again`, {
+    throw new MemError('not_running', `something listens on ${paths.socket} and closes the connection; try again`, {
       cause: error,
       retryable: true,
     })

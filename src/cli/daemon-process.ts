@@ -1,18 +1,20 @@
-/** Starts and stops the daemon process. It is stopped by a request, never by a signal, so that it can finish its work. */
+/** Starts and stops the daemon process. It is stopped by a request, so that it can finish its work; only one that hangs by a signal. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DaemonStatus } from '../api/operations/daemon.ts'
 import { daemonEnvironment } from '../lib/daemon-environment.ts'
-import { errorMessage, MemError } from '../lib/errors.ts'
+import { errorMessage, isUnresponsive, MemError } from '../lib/errors.ts'
 import { makeDataDirectory } from '../lib/files.ts'
 import { daemonDist, isReplacedProgram } from '../lib/installed-program.ts'
 import { loadDatabaseDriver } from '../lib/packages.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
+import type { DaemonClient } from '../transport/client.ts'
 import { tryLock } from '../transport/daemon-lock.ts'
+import { lockHolder } from '../transport/lock-holder.ts'
 import type { Cli } from './cli.ts'
 import { isNotRunning, withDaemonIfRunning } from './daemon-connection.ts'
 import { lastLoggedError } from './log-files.ts'
@@ -41,7 +43,10 @@ export async function ensureDaemonRunning(cli: Cli, options: StartOptions = {}):
   await ensureDatabaseDriver(cli)
   // A daemon that is closing its socket may not answer properly: the one started below waits for its lock.
   prepareSocketDirectory(paths)
-  const running = await fetchDaemonStatus(paths).catch(() => null)
+  const running = await fetchDaemonStatus(paths).catch((error: unknown) => {
+    if (isUnresponsive(error)) throw error
+    return null
+  })
   if (running !== null && running.state !== 'draining' && running.state !== 'stopped') {
     const isCurrent = compareVersions(running.version, VERSION) >= 0 || isReplacedProgram(paths, cli.dist)
     if (isCurrent) return { status: running, wasRunning: true }
@@ -69,17 +74,49 @@ export async function ensureDatabaseDriver(cli: Cli): Promise<void> {
   await fetchWithProgress(cli, 'better-sqlite3')
 }
 
-/** Resolves when the daemon has stopped; null if none was running. */
-export async function stopDaemon(cli: Cli): Promise<{ pid: number } | null> {
-  const pid = await withDaemonIfRunning(cli.paths, async (client) => {
-    const { pid } = await client.call('hello', { version: VERSION })
-    // It may close the connection before its answer is sent.
-    await client.call('stop').catch(ignoreNotRunning)
-    return pid
-  })
+interface StoppedDaemon {
+  pid: number
+  /** It did not answer, so its process was ended. */
+  hung: boolean
+}
+
+/** Resolves when the daemon has stopped; null if none was running. One that does not answer is ended if it is surely ours. */
+export async function stopDaemon(cli: Cli): Promise<StoppedDaemon | null> {
+  let pid: number | null
+  try {
+    pid = await withDaemonIfRunning(cli.paths, askToStop)
+  } catch (error) {
+    const holder = isUnresponsive(error) ? lockHolder(cli.paths) : null
+    if (holder === null) throw error
+    await endHungDaemon(cli, holder)
+    return { pid: holder, hung: true }
+  }
   if (pid === null) return null
   await waitUntilStopped(cli, pid, 'Stopping claude-mem')
-  return { pid }
+  return { pid, hung: false }
+}
+
+async function askToStop(client: DaemonClient): Promise<number> {
+  const { pid } = await client.call('hello', { version: VERSION })
+  // It may close the connection before its answer is sent.
+  await client.call('stop').catch(ignoreNotRunning)
+  return pid
+}
+
+/** How long a hung daemon may take to end in order, in ms. */
+const ORDERLY_END_MS = 3_000
+
+/** Nothing that it acknowledged is lost. */
+async function endHungDaemon(cli: Cli, pid: number): Promise<void> {
+  const activity = `Ending the daemon (pid ${pid}), which does not answer`
+  const hasEnded = async () => (lockHolder(cli.paths) === pid ? null : true)
+  // One that was only suspended continues, and ends in order.
+  process.kill(pid, 'SIGTERM')
+  process.kill(pid, 'SIGCONT')
+  if ((await pollUntil(cli, activity, hasEnded, ORDERLY_END_MS)) !== null) return
+  process.kill(pid, 'SIGKILL')
+  if ((await pollUntil(cli, activity, hasEnded)) !== null) return
+  throw new MemError('unresponsive', `the daemon (pid ${pid}) does not answer and cannot be ended; end that process`)
 }
 
 /** Null if no daemon is running. */
@@ -160,13 +197,18 @@ function isLockFree(paths: Paths): boolean {
 }
 
 /** Null: timeout. */
-async function pollUntil<T>(cli: Cli, activity: string, check: () => Promise<T | null>): Promise<T | null> {
+async function pollUntil<T>(
+  cli: Cli,
+  activity: string,
+  check: () => Promise<T | null>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<T | null> {
   const startedAt = Date.now()
   try {
     for (;;) {
       const result = await check()
       const elapsedMs = Date.now() - startedAt
-      if (result !== null || elapsedMs > TIMEOUT_MS) return result
+      if (result !== null || elapsedMs > timeoutMs) return result
       if (elapsedMs > PROGRESS_DELAY_MS) cli.progress(`${activity} … ${(elapsedMs / 1000).toFixed(1)} s`)
       await sleep(POLL_MS)
     }

@@ -15,6 +15,7 @@ import { forceExit } from '../lib/exit.ts'
 import { commandCall, isReplacedProgram } from '../lib/installed-program.ts'
 import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
+import { recordStartFailure } from '../lib/start-failure.ts'
 import { removeStaleTemporary } from '../lib/temporary.ts'
 import { type ConfiguredObserver, makeObserver } from '../observer/make-observer.ts'
 import { offlineObserver } from '../observer/offline/index.ts'
@@ -50,8 +51,6 @@ import { TranscriptWords } from './transcript-words.ts'
 
 /** After this time a stop that hangs becomes a forced exit, in ms. */
 const FORCED_EXIT_MS = 8_000
-/** Exit code when another daemon serves the data directory. */
-export const EXIT_ALREADY_RUNNING = 3
 
 export interface Daemon {
   paths: Paths
@@ -84,6 +83,7 @@ export async function startDaemon(options: StartOptions): Promise<Daemon> {
       throw error
     })
     removeStartMark(paths)
+    for (const outdated of [paths.startFailure, paths.hung]) rmSync(outdated, { force: true })
     return daemon
   } catch (error) {
     log('error', `could not start: ${errorMessage(error)}`, { error })
@@ -114,6 +114,7 @@ async function openAndServe(
     backupsDir: paths.backups,
     reserveFile: paths.reserve,
     onExit: (error: unknown) => {
+      if (parts === null) recordStartFailure(paths, error)
       log('error', `the store thread died, so the daemon exits: ${errorMessage(error)}`)
       forceExit()
     },
@@ -318,6 +319,7 @@ class DaemonParts implements Daemon {
       offlineObserver,
       modelDisabledReason: () => (this.#usesModel ? budget.reason : null),
       fallsBackToOffline: () => settings.CLAUDE_MEM_WHEN_UNAVAILABLE === 'offline',
+      answersAgain: () => rmSync(this.#base.paths.hung, { force: true }),
       onModelCallsStored: (calls) => budget.add(calls),
       cleaningRules: () => settings,
       keepsPayloads: () => settings.CLAUDE_MEM_KEEP_PAYLOADS_DAYS > 0,

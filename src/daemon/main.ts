@@ -3,12 +3,13 @@
  * can make an installed one useless: it is then fetched before anything else. Hooks spool their events meanwhile.
  */
 
-import { errorMessage, MemError } from '../lib/errors.ts'
-import { exitProcess } from '../lib/exit.ts'
+import { errorMessage, isUnresponsive, MemError } from '../lib/errors.ts'
+import { EXIT_ALREADY_RUNNING, exitProcess } from '../lib/exit.ts'
 import { fetchPackage, lastFetchFailure } from '../lib/fetch-packages.ts'
 import { fileLogger } from '../lib/log.ts'
 import { loadDatabaseDriver } from '../lib/packages.ts'
 import { dataDirectory, dataPaths } from '../lib/paths.ts'
+import { recordStartFailure } from '../lib/start-failure.ts'
 
 const EXIT_FAILED = 1
 /** Hooks start a daemon again and again; without a network each attempt to fetch would only cost time. */
@@ -17,13 +18,15 @@ const KEPT_LOG_FILES = 5
 
 async function main(): Promise<number> {
   if (!(await ensureDriver())) return EXIT_FAILED
-  // Imported now: the store looks for the driver when it is loaded.
-  const { EXIT_ALREADY_RUNNING, runDaemon } = await import('./daemon.ts')
   try {
+    // Imported now: the store looks for the driver when it is loaded.
+    const { runDaemon } = await import('./daemon.ts')
     await runDaemon(null, () => undefined)
     return 0
   } catch (error) {
-    return error instanceof MemError && error.code === 'already_running' ? EXIT_ALREADY_RUNNING : EXIT_FAILED
+    if (error instanceof MemError && error.code === 'already_running') return EXIT_ALREADY_RUNNING
+    recordStartFailure(dataPaths(dataDirectory()), error)
+    return isUnresponsive(error) ? EXIT_ALREADY_RUNNING : EXIT_FAILED
   }
 }
 

@@ -7,11 +7,13 @@ import { CONNECT_TIMEOUT_MS, FILE_CONTEXT_TIMEOUT_MS, type HookRequest, PROTOCOL
 import type { RenderedContext } from '../domain/rendered-context.ts'
 import { daemonEnvironment } from '../lib/daemon-environment.ts'
 import { systemCode } from '../lib/errors.ts'
-import { readTextFile } from '../lib/files.ts'
+import { isMissingFile, readTextFile } from '../lib/files.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
+import { failureReason } from '../lib/start-failure.ts'
 import { VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
 import { type HookPayload, stringOrEmpty } from './clients/adapter.ts'
+import { isKnownToHang } from './hung-daemon.ts'
 import { parseJsonObject } from './payload.ts'
 import { type RequestFailure, sendRequest } from './websocket.ts'
 
@@ -38,6 +40,7 @@ export function sendEvent(
 
 /** Empty if nothing is known about the file, or no answer arrives before the timeout. */
 export async function requestFileContext(question: FileContextQuery, paths: Paths): Promise<string> {
+  if (isKnownToHang(paths)) return ''
   const request: HookRequest = { v: PROTOCOL_VERSION, id: 'file', type: 'file_context', ...question }
   const answer = await send(request, paths, FILE_CONTEXT_TIMEOUT_MS, ({ type, context }) =>
     type === 'recalled' ? { type: 'recalled' as const, context: stringOrEmpty(context) } : null,
@@ -80,24 +83,25 @@ const START_LOCK_MS = 10_000
 /**
  * Starts the daemon, detached. The lock file `starting` lets only one of many concurrent hooks start it, to avoid a
  * thousand processes; that only one daemon serves a data directory is guaranteed by the daemon's own lock. Never throws:
- * the caller has already spooled its event.
+ * the caller has already spooled its event. Returns why no daemon could be started; empty: one is starting.
  */
-export async function launchDaemon(paths: Paths, dist: string, env: NodeJS.ProcessEnv): Promise<void> {
+export async function launchDaemon(paths: Paths, dist: string, env: NodeJS.ProcessEnv): Promise<string> {
   try {
     mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
-    if (!takeStartLock(paths.starting, Date.now())) return
-  } catch {
-    return
+    if (!takeStartLock(paths.starting, Date.now())) return ''
+  } catch (error) {
+    return failureReason(paths, error)
   }
   try {
     const child = await spawnDaemon(dist, paths.dataDir, env)
-    child.on('error', () => {})
+    const failed = new Promise<unknown>((resolve) => child.once('error', resolve))
     child.unref()
-    if (child.pid !== undefined) return
-  } catch {
-    // Handled below, like a child without a pid: no daemon is starting.
+    if (child.pid !== undefined) return ''
+    throw await failed
+  } catch (error) {
+    rmSync(paths.starting, { force: true })
+    return failureReason(paths, error)
   }
-  rmSync(paths.starting, { force: true })
 }
 
 function takeStartLock(lock: string, now: number): boolean {
@@ -122,9 +126,10 @@ function breakLock(lock: string, now: number): boolean {
   const broken = `${lock}.${process.pid}.${now}`
   try {
     renameSync(lock, broken)
-  } catch {
+  } catch (error) {
     // Another hook removed it first; creating the lock decides which of the two wins.
-    return true
+    if (isMissingFile(error)) return true
+    throw error
   }
   const fresh = Math.abs(now - statSync(broken).mtimeMs) < START_LOCK_MS
   if (fresh) {

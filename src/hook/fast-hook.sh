@@ -72,6 +72,8 @@ data=${CLAUDE_MEM_DATA_DIR:-${HOME-}/.claude-mem}
 case $data in /*) ;; *) use_node "$@" ;; esac
 socket=$data/daemon.sock
 [ "${#socket}" -le 103 ] && [ -S "$socket" ] && [ -x "$curl" ] || use_node "$@"
+# A daemon that hangs was met a moment ago (src/hook/hung-daemon.ts): the hook's own process knows how long that counts.
+[ ! -e "$data/hung" ] || use_node "$@"
 
 # The seed is unique to this run. The event's id is derived from it where the client sends none, so that an event that the
 # daemon stored without being able to answer is counted once.
@@ -154,6 +156,7 @@ if [ "$code" -eq 0 ]; then
 fi
 
 # A daemon that did not answer in time (28) is not asked again: the event is spooled. The same after a signal.
+[ "$code" -ne 28 ] || true >"$data/hung"
 if [ "$code" -eq 28 ] || [ -n "$signalled" ]; then set -- "$@" --unanswered; fi
 [ "$kept" = variable ] || rm -f "$memory"
 restore_environment

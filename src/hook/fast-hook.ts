@@ -2,8 +2,6 @@
 import { HOOK_SETTINGS } from './reading.ts'
 
 export const FAST_HOOK_FILE = 'fast-hook.sh'
-/** Where the script keeps a payload, in a file without a name. */
-export const SHARED_MEMORY = '/dev/shm'
 
 /** Shells on these systems have Unix sockets and POSIX tools. */
 export function isFastHookPlatform(platform: NodeJS.Platform): boolean {

@@ -14,14 +14,16 @@ import {
   renderedContextPath,
 } from '../domain/rendered-context.ts'
 import { withReserve } from '../lib/disk-space.ts'
-import { errorMessage, systemCode } from '../lib/errors.ts'
+import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
 import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
+import { readStartFailure } from '../lib/start-failure.ts'
 import { pause } from '../lib/timeout.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
 import { adapterFromArgs, adapterOfPayload } from './clients/index.ts'
 import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
+import { isKnownToHang, recordHang } from './hung-daemon.ts'
 import { missingDriverMessage } from './missing-driver.ts'
 import { parseJsonObject } from './payload.ts'
 import {
@@ -59,8 +61,9 @@ export async function runHook(io: HookIo): Promise<void> {
       adapter = sender
       outcome = await handle(io, adapter, raw, sent)
     }
-  } catch {
+  } catch (error) {
     // A failing hook must not block its client, and a hook has no log to write to.
+    if (error instanceof MemError && error.code === 'too_large') outcome = { ...EMPTY_OUTCOME, message: error.message }
   }
   writeLine(io.stdout, answerLine(adapter, outcome, colorsEnabled(io.env)))
 }
@@ -70,8 +73,12 @@ function readInput({ env, stdin, args }: HookIo): string {
   if (env.CLAUDE_MEM_HOOK_DISABLED === '1') return ''
   if (typeof stdin !== 'number') return stdin.toString('utf8')
   const bytes = readStdin(args.includes('--rest') ? [stdin, REST_OF_INPUT] : [stdin])
-  return bytes?.toString('utf8') ?? ''
+  if (bytes === null) throw new MemError('too_large', TOO_LARGE)
+  return bytes.toString('utf8')
 }
+
+const TOO_LARGE =
+  'claude-mem did not store this event: the client reported more than 64 MB at once. Later events are stored as usual'
 
 /** Where the fast hook has what it did not read of its own input, if it says `--rest`. */
 const REST_OF_INPUT = 5
@@ -139,10 +146,13 @@ async function deliver(
   const removeHandlers = spoolOnSignal([event, ...later], paths, io)
   const starts = event.kind === 'session_start'
   const timeoutMs = starts || startContext ? SESSION_START_TIMEOUT_MS : ACK_TIMEOUT_MS
-  const sent = unanswered
-    ? ({ type: 'timeout' } as const)
-    : await sendEvent(event, paths, timeoutMs, startContext && !starts)
+  const hangs = isKnownToHang(paths)
+  const sent =
+    unanswered || hangs
+      ? ({ type: 'timeout' } as const)
+      : await sendEvent(event, paths, timeoutMs, startContext && !starts)
   removeHandlers()
+  if (sent.type === 'timeout' && !unanswered && !hangs) recordHang(paths)
   if (sent.type === 'ack') {
     // A newer daemon takes the data directory over from an older one.
     if (compareVersions(sent.version, VERSION) < 0) await launchDaemon(paths, io.dist, io.env)
@@ -150,20 +160,21 @@ async function deliver(
   }
   const failure = spool(event, paths)
   // A draining daemon gets a successor.
-  if (sent.type === 'no_listener' || sent.type === 'draining' || sent.type === 'disconnected') {
-    await launchDaemon(paths, io.dist, io.env)
-  }
-  if (!startContext) {
-    return failure === null ? EMPTY_CONTEXT : { ...EMPTY_CONTEXT, message: lossMessage(event, failure) }
-  }
-  if (sent.type === 'no_listener' && isFirstOfMachine(paths, settings)) {
+  const isGone = sent.type === 'no_listener' || sent.type === 'draining' || sent.type === 'disconnected'
+  const launchFailure = isGone ? await launchDaemon(paths, io.dist, io.env) : ''
+  if (startContext && sent.type === 'no_listener' && isFirstOfMachine(paths, settings)) {
     const answer = await sendToStartingDaemon(event, paths, !starts)
     if (answer !== null) return answer
   }
-  const last = readLastRenderedContext(paths.context, event.project.key, settings)
+  if (failure !== null && isTold(event)) return { ...EMPTY_CONTEXT, message: lossMessage(failure, launchFailure) }
+  if (!starts && !startContext) return EMPTY_CONTEXT
   const missing = sent.type === 'no_listener' ? missingDriverMessage(paths, io.dist) : ''
-  const rendered = missing === '' ? last : { ...last, message: missing }
-  return failure === null ? rendered : { ...rendered, message: lossMessage(event, failure) || rendered.message }
+  const last = startContext ? readLastRenderedContext(paths.context, event.project.key, settings) : EMPTY_CONTEXT
+  if (missing !== '') return { ...last, message: missing }
+  const outage = hangs ? HANGS : isGone ? startFailureMessage(launchFailure || readStartFailure(paths), paths) : ''
+  if (outage === '') return last
+  // The last context would be older than what waits in the spool, so the agent gets none.
+  return { ...EMPTY_CONTEXT, message: settings.CLAUDE_MEM_CONTEXT_MESSAGE === 'off' ? '' : outage }
 }
 
 /** A daemon starts in less than a second; a hook has ten, of which the acknowledgement may take two. */
@@ -205,12 +216,23 @@ function spool(event: MemoryEvent, paths: Paths): string | null {
   }
 }
 
-/** Told when a session starts and with each prompt, not with every tool use. */
-function lossMessage({ kind }: MemoryEvent, failure: string): string {
-  if (kind !== 'session_start' && kind !== 'prompt') return ''
+/** A lost event is reported when a session starts and with each prompt, not with every tool use. */
+const isTold = ({ kind }: MemoryEvent): boolean => kind === 'session_start' || kind === 'prompt'
+
+function lossMessage(failure: string, launchFailure: string): string {
+  const why = launchFailure === '' ? '' : ` Its daemon cannot start: ${launchFailure}.`
   const next = 'Until this is fixed, nothing of this session is remembered. To see what is wrong: claude-mem doctor'
-  return `claude-mem could not store this event: its daemon did not accept it, and the spool cannot be written (${failure}). ${next}`
+  return `claude-mem could not store this event: its daemon did not accept it, and the spool cannot be written (${failure}).${why} ${next}`
 }
+
+function startFailureMessage(reason: string, { spool }: Paths): string {
+  if (reason === '') return ''
+  const kept = `What happens meanwhile is kept in ${spool} and stored once it starts.`
+  return `claude-mem remembers nothing new: its daemon cannot start: ${reason}. ${kept} When that is fixed: claude-mem start. To see more: claude-mem doctor`
+}
+
+const HANGS =
+  'claude-mem remembers nothing new: its daemon does not answer. What happens meanwhile is kept and stored later. To end it and start another: claude-mem restart'
 
 /** Sent by a client whose hook timeout expired, and by Ctrl-C in its terminal, while the hook waits for the daemon. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
@@ -255,7 +277,7 @@ function readRenderedFile(directory: string, projectKey: string): RenderedContex
 // Standard input and output are used by descriptor: synchronous calls start faster than streams, and the answer is
 // written when the call returns.
 
-/** A larger payload is ignored: it would only fill memory, tool results are cut to a fraction of it. */
+/** A larger payload is not read, and the user is told: it would only fill memory, tool results are cut to a fraction of it. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 const READ_BYTES = 65_536
 

@@ -14,9 +14,9 @@ import { errorMessage, MemError } from '../lib/errors.ts'
 import { dataPaths } from '../lib/paths.ts'
 import { serveWorker } from '../lib/worker-rpc.ts'
 import { clientAdapterNamed } from './clients/index.ts'
-import { SHARED_MEMORY } from './fast-hook.ts'
 import { parseJsonObject } from './payload.ts'
 import { type HookReading, loadHookSettings, readHook } from './reading.ts'
+import { SHARED_MEMORY } from './shared-memory.ts'
 
 export interface PostedPayload {
   bytes: Uint8Array

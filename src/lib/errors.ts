@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'busy'
   | 'already_running'
   | 'not_running'
+  | 'unresponsive'
   | 'bad_setting'
   | 'stale_revision'
   | 'duplicate_event'
@@ -35,6 +36,11 @@ export class MemError extends Error {
     this.code = code
     this.retryable = options.retryable ?? false
   }
+}
+
+/** Something listens on the daemon's socket and does not answer. */
+export function isUnresponsive(error: unknown): boolean {
+  return error instanceof MemError && error.code === 'unresponsive'
 }
 
 export function errorMessage(error: unknown): string {

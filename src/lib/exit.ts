@@ -4,6 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** Exit code of a daemon where another one holds the data directory. */
+export const EXIT_ALREADY_RUNNING = 3
+
 /** Ends the process at once, without any clean-up. The system releases its locks; SQLite recovers at the next start. */
 export function forceExit(): never {
   process.kill(process.pid, 'SIGKILL')

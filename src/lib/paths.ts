@@ -56,6 +56,12 @@ export function dataPaths(
     token: join(dataDir, 'token'),
     /** JSON with the TCP port in use. */
     port: join(dataDir, 'port.json'),
+    /** JSON with the process that took the lock last. */
+    holder: join(dataDir, 'daemon.pid'),
+    /** Exists for a short while after a hook waited in vain for a daemon that listens (hook/hung-daemon.ts). */
+    hung: join(dataDir, 'hung'),
+    /** JSON with the reason why the last daemon could not start; missing once one started. */
+    startFailure: join(dataDir, 'start-failure.json'),
     /** Lock file of a hook that is starting the daemon, so that other hooks do not start one too. */
     starting: join(dataDir, 'starting'),
     /** The connection to a team's PostgreSQL, readable only by its owner; missing: no team. */

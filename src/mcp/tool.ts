@@ -100,6 +100,7 @@ function errorAdvice(error: unknown): string {
   const code = error instanceof MemError ? error.code : 'internal'
   switch (code) {
     case 'not_running':
+    case 'unresponsive':
     case 'draining':
     case 'already_running':
       return 'Continue without the memory for now; the user can check `claude-mem status` and `claude-mem logs`.'

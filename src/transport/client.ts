@@ -5,12 +5,14 @@ import { connect } from 'node:net'
 import { WebSocket } from 'ws'
 import type { CallArguments, OperationName, OutputOf } from '../api/index.ts'
 import { PROTOCOL_VERSION } from '../domain/protocol.ts'
-import { MemError } from '../lib/errors.ts'
+import { isUnresponsive, MemError } from '../lib/errors.ts'
 import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
 import { VERSION } from '../lib/version.ts'
 import { AGENT_PROJECT_HEADER } from './access.ts'
+import { unresponsiveError } from './lock-holder.ts'
 import { type AnswerMessage, isStreamMessage, PendingRequests, type StreamMessage } from './messages.ts'
 
+/** A daemon that is well answers in milliseconds. */
 const CONNECT_TIMEOUT_MS = 1_000
 
 interface ConnectOptions {
@@ -26,8 +28,11 @@ export function openLocalSocket(paths: Paths, { agentProject }: ConnectOptions =
   prepareSocketDirectory(paths)
   // Not as `ws+unix:PATH:/`: a path may contain characters that mean something in an address.
   const socket = new WebSocket('ws://localhost/', {
-    createConnection: () => connect(paths.socket),
-    handshakeTimeout: CONNECT_TIMEOUT_MS,
+    createConnection: () => {
+      // Of the socket itself: `handshakeTimeout` has no effect on one that was made here. `ws` ends it with the handshake.
+      const local = connect({ path: paths.socket, timeout: CONNECT_TIMEOUT_MS })
+      return local.once('timeout', () => local.destroy(unresponsiveError(paths)))
+    },
     perMessageDeflate: false,
     // A header is ASCII.
     ...(agentProject === undefined ? {} : { headers: { [AGENT_PROJECT_HEADER]: encodeURIComponent(agentProject) } }),
@@ -57,12 +62,13 @@ export class DaemonClient {
     socket.on('error', () => undefined)
   }
 
-  /** Rejects with `not_running` where no daemon answers. */
+  /** Rejects with `not_running` where no daemon listens, and with `unresponsive` where one does not answer. */
   static async connect(paths: Paths, options: ConnectOptions = {}): Promise<DaemonClient> {
     const socket = openLocalSocket(paths, options)
     try {
       await once(socket, 'open')
     } catch (cause) {
+      if (isUnresponsive(cause)) throw cause
       const text = 'the daemon is not running; start it with: claude-mem start'
       throw new MemError('not_running', text, { cause, retryable: true })
     }

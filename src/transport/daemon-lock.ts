@@ -1,7 +1,7 @@
 /**
  * One daemon per data directory. The lock is a file lock of the operating system, taken by SQLite on every platform: it
  * ends with the process that holds it, so no stale lock file can prevent a start. The holder is identified by connecting
- * to it, never by a pid file.
+ * to it; a file with its process is only asked when it does not answer (lock-holder.ts).
  */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import { databaseDriver } from '../lib/packages.ts'
 import type { Paths } from '../lib/paths.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
 import { DaemonClient } from './client.ts'
+import { lockHolder, recordHolder } from './lock-holder.ts'
 
 /** Timeout of a handover, in ms: a draining daemon releases the lock within five seconds. */
 const HANDOVER_TIMEOUT_MS = 10_000
@@ -51,7 +52,10 @@ export async function lockDataDirectory(paths: Paths, log: Log): Promise<DaemonL
   let handoverRequested = false
   for (;;) {
     const lock = tryLock(paths.lock)
-    if (lock !== null) return lock
+    if (lock !== null) {
+      recordHolder(paths)
+      return lock
+    }
     const other = await callHolder(paths, 'hello', { version: VERSION }, HELLO_TIMEOUT_MS)
     if (other !== null && compareVersions(other.version, VERSION) >= 0) {
       throw new MemError(
@@ -64,10 +68,10 @@ export async function lockDataDirectory(paths: Paths, log: Log): Promise<DaemonL
       handoverRequested = (await callHolder(paths, 'handover', { version: VERSION })) !== null
     }
     if (Date.now() > deadline) {
-      throw new MemError(
-        'already_running',
-        `another process holds ${paths.lock} but does not answer on ${paths.socket}; end that process, then try again`,
-      )
+      const pid = lockHolder(paths)
+      const which = pid === null ? 'another process' : `another daemon (pid ${pid})`
+      const text = `${which} holds ${paths.lock} and does not answer on ${paths.socket}`
+      throw new MemError('unresponsive', `${text}; end that process, then run: claude-mem start`)
     }
     await sleep(RETRY_MS)
   }

@@ -1,12 +1,15 @@
 /** Each call stands for a hook process: all that they share is the file. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NO_EXCLUSIONS } from '../../src/domain/clean-event.ts'
 import { readPayload } from '../../src/hook/payload.ts'
-import { isPrivateTurn, mayReport, privateTurnFile } from '../../src/hook/private-turn.ts'
+import { isPrivateTurn, mayReport, privateTurnFile, privateTurnsFallback } from '../../src/hook/private-turn.ts'
 import { DaemonSandbox } from '../support/daemon.ts'
 import { temporaryDirectory } from '../support/directories.ts'
+import { canMount, smallDisk } from '../support/small-disk.ts'
+import { buildHook, Hook } from './hook-process.ts'
 
 let directory: string
 beforeEach(() => {
@@ -100,10 +103,91 @@ describe('private turns in the hook', () => {
     expect(readdirSync(directory)).toEqual(['session-0001'])
   })
 
+  test('a turn whose mark cannot be written into the data directory stays private, and so does the rest of its session', () => {
+    writeFileSync(directory, 'a file in place of the directory')
+    expect([hidden('a'), tool('a'), tool(null), tool(null, 'bg')].map(report)).toEqual([true, false, false, false])
+    rmSync(directory)
+    expect([tool('a'), prompt('b', 'hello'), tool('b'), tool('a', 'bg'), tool('b', 'bg')].map(report)).toEqual([
+      false,
+      true,
+      true,
+      false,
+      false,
+    ])
+    expect(isPrivateTurn('session-0001', { promptId: 'a', agentId: null }, directory)).toBe(true)
+    report({ ...base, hook_event_name: 'SessionEnd', reason: 'exit' })
+    expect(report(tool('c'))).toBe(true)
+  })
+
+  test('a mark that cannot be written follows those that could', () => {
+    expect([hidden('a'), prompt('b', 'hello')].map(report)).toEqual([true, true])
+    const aside = `${directory}-aside`
+    renameSync(directory, aside)
+    writeFileSync(directory, '')
+    expect([hidden('c'), tool('c')].map(report)).toEqual([true, false])
+    rmSync(directory)
+    renameSync(aside, directory)
+    expect([tool('c'), tool('a', 'late'), tool('b')].map(report)).toEqual([false, false, true])
+    expect([prompt('d', 'more'), tool('d'), tool('c')].map(report)).toEqual([true, true, false])
+    report({ ...base, hook_event_name: 'SessionStart', source: 'clear' })
+  })
+
+  test('in a session with a private turn an event of a prompt that was never seen is private', () => {
+    expect([prompt('z', 'before'), hidden('a'), prompt('b', 'hello'), tool('b')].map(report)).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ])
+    // Its prompt may have been private, and its hook may have failed.
+    expect(report(tool('lost'))).toBe(false)
+    for (let i = 0; i < 10; i++) report(prompt(`public-${i}`, 'x'))
+    expect([tool('b', 'late'), tool('public-0')].map(report)).toEqual([true, true])
+  })
+
+  test('a directory of another user or one that is open to others keeps no marks', () => {
+    writeFileSync(directory, '')
+    const kept = privateTurnsFallback(directory)
+    mkdirSync(kept, { mode: 0o755 })
+    try {
+      report(hidden('a'))
+      expect(readdirSync(kept)).toEqual([])
+    } finally {
+      rmSync(kept, { recursive: true })
+    }
+  })
+
   test('a new session of the same id starts without it', () => {
     report(hidden('a'))
     report({ ...base, hook_event_name: 'SessionEnd', reason: 'exit' })
     expect(existsSync(join(directory, 'session-0001'))).toBe(false)
+  })
+})
+
+describe.skipIf(!canMount)('a disk that could not be written when a private turn began', () => {
+  test.each([
+    ['it was read-only', ['ro'], ['rw']],
+    ['it had no inodes left', ['nr_inodes=3'], ['nr_inodes=0']],
+  ])('%s: nothing of the turn is stored once it can', async (_why, fault, repaired) => {
+    const disk = smallDisk(8)
+    const remount = (options: string[]) => execFileSync('mount', ['-o', `remount,${options.join(',')}`, disk])
+    const hook = new Hook(await buildHook())
+    const run = (payload: object) => hook.run({ ...payload }, { CLAUDE_MEM_DATA_DIR: disk })
+    // Two files beside the directory itself: the limit of the third case.
+    writeFileSync(join(disk, 'starting'), '{}')
+    writeFileSync(join(disk, 'other'), '')
+    remount(fault)
+    expect(await run(hidden('a'))).toMatchObject({ code: 0, stdout: expect.stringContaining('could not store') })
+    remount(repaired)
+    await run(tool('a', null, 'marzipan'))
+    await run(tool('a', 'bg', 'marzipan'))
+    await run(prompt('b', 'hello'))
+    await run(tool('b', null, 'public'))
+    const spool = join(disk, 'spool')
+    const events = readdirSync(spool).map((name) => readFileSync(join(spool, name), 'utf8'))
+    expect(events).toHaveLength(2)
+    expect(events.join('')).not.toContain('marzipan')
+    await run({ ...base, hook_event_name: 'SessionEnd', reason: 'exit' })
   })
 })
 

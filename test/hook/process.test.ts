@@ -120,6 +120,17 @@ describe('a daemon that answers', () => {
     expect(length).toBeLessThan(90_000)
   })
 
+  it('does not get a payload of more than 64 MB, and the user is told', async () => {
+    const { requests } = await accept()
+    const lines = Array.from({ length: 70 }, (_, i) => `${i}${'x'.repeat(1_000_000)}`)
+    const { code, stdout } = await hook.run({ ...BASH, tool_response: lines })
+    expect({ code, answer: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      answer: { continue: true, systemMessage: expect.stringContaining('did not store this event') },
+    })
+    expect(requests).toEqual([])
+  })
+
   it('gets a whole event of half a megabyte', async () => {
     const { requests } = await accept()
     const parts = Array.from({ length: 7 }, (_, i) => `${i}${'x'.repeat(60_000)}`)
@@ -213,6 +224,28 @@ describe('no daemon', () => {
     expect(statSync(spool).mode & 0o777).toBe(0o700)
     expect(statSync(join(spool, name)).mode & 0o777).toBe(0o600)
   })
+
+  it.skipIf(process.platform !== 'linux')(
+    'makes the names of new directories durable before the event counts',
+    async () => {
+      const data = join(hook.dataDir, 'new', 'data')
+      const note = join(hook.cwd, 'synced')
+      const preload = join(hook.cwd, 'preload.cjs')
+      // What the real calls of the hook sync, in their order.
+      writeFileSync(
+        preload,
+        `const fs = require('node:fs')
+const sync = fs.fsyncSync
+fs.fsyncSync = (fd) => { fs.appendFileSync(${JSON.stringify(note)}, fs.readlinkSync('/proc/self/fd/' + fd) + '\\n'); sync(fd) }`,
+      )
+      const env = { CLAUDE_MEM_DATA_DIR: data, NODE_OPTIONS: `--require ${preload}` }
+      expect(await hook.run(BASH, env)).toEqual(quiet)
+      const synced = readFileSync(note, 'utf8').trim().split('\n')
+      expect(synced).toEqual(
+        expect.arrayContaining([hook.dataDir, join(hook.dataDir, 'new'), data, join(data, 'spool')]),
+      )
+    },
+  )
 
   it('makes a data directory that is not there yet, for its owner only', async () => {
     rmSync(hook.dataDir, { recursive: true })

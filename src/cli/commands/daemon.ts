@@ -4,6 +4,7 @@ import { basename, relative } from 'node:path'
 import { startOfDay } from '../../domain/dates.ts'
 import { listSpool } from '../../hook/spool.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
+import { EXIT_ALREADY_RUNNING } from '../../lib/exit.ts'
 import { dataDirectory } from '../../lib/paths.ts'
 import { loadSettings } from '../../settings/settings.ts'
 import { numberOption, oneOf } from '../arguments.ts'
@@ -37,7 +38,7 @@ export const stopCommand = defineCommand({
   summary: 'Stop the daemon',
   about:
     'Asks the daemon to finish its current work and to exit, and waits for it. Nothing is lost: unfinished work continues ' +
-    'at the next start. The next event that a hook reports starts the daemon again.',
+    'at the next start. The next event that a hook reports starts the daemon again. The process of a daemon that does not answer is ended.',
   examples: [['claude-mem stop', '']],
   run: (_, cli) => stop(cli),
 })
@@ -45,9 +46,12 @@ export const stopCommand = defineCommand({
 async function stop(cli: Cli): Promise<number> {
   const { stopDaemon } = await import('../daemon-process.ts')
   const stopped = await stopDaemon(cli)
-  printResult(cli, { running: false, stopped: stopped !== null, pid: stopped?.pid ?? null }, () =>
-    stopped === null ? 'claude-mem is not running' : `claude-mem (pid ${stopped.pid}) has stopped`,
-  )
+  printResult(cli, { running: false, stopped: stopped !== null, pid: stopped?.pid ?? null }, () => {
+    if (stopped === null) return 'claude-mem is not running'
+    return stopped.hung
+      ? `claude-mem (pid ${stopped.pid}) did not answer, so its process was ended`
+      : `claude-mem (pid ${stopped.pid}) has stopped`
+  })
   return 0
 }
 
@@ -158,7 +162,7 @@ async function runInForeground(cli: Cli): Promise<number> {
   // Only imported dynamically, so that the bundler keeps it in daemon.js, from where it finds its workers.
   const { ensureDatabaseDriver } = await import('../daemon-process.ts')
   await ensureDatabaseDriver(cli)
-  const { EXIT_ALREADY_RUNNING, runDaemon } = await import('../../daemon/daemon.ts')
+  const { runDaemon } = await import('../../daemon/daemon.ts')
   let hasTerminal = true
   const log = (line: string) => {
     if (hasTerminal) (cli.json ? cli.printStderr : cli.print)(terminalSafe(line))

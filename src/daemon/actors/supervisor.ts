@@ -197,6 +197,8 @@ interface SupervisorOptions
   monotonic?: () => number
   projectKeys?: ProjectKeyResolver
   log: Log
+  /** Called before the spool is read: hooks that thought the daemon hangs may ask it again. */
+  answersAgain?: () => void
   /** Called with model calls once they are durable. */
   onModelCallsStored?: (calls: readonly ModelCall[]) => void
   /** Called on every tick while serving, after the sessions: retention, backups, idle exit. */
@@ -214,6 +216,7 @@ const DEFAULTS = {
   random: Math.random,
   cleaningRules: () => NO_EXCLUSIONS,
   projectKeys: { keyOf: (project: string) => project, onSessionStart: async () => undefined },
+  answersAgain: () => undefined,
   onModelCallsStored: () => undefined,
   housekeeping: async () => undefined,
 }
@@ -613,6 +616,7 @@ export class Supervisor {
   }
 
   async #deliverSpooled(): Promise<number> {
+    this.#options.answersAgain()
     return await this.#options.spool.deliver((event) => {
       faultPoint('spool.read')
       this.#lastActivity = this.#now()

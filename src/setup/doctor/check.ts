@@ -1,7 +1,7 @@
 /** What a check of the doctor is, and the facts that several checks share. A check never throws: a failure is a finding. */
 
 import type { DaemonStatus } from '../../api/operations/daemon.ts'
-import { errorMessage, systemCode } from '../../lib/errors.ts'
+import { errorMessage, isUnresponsive, systemCode } from '../../lib/errors.ts'
 import type { Paths } from '../../lib/paths.ts'
 import { type LoadedSettings, loadSettings } from '../../settings/settings.ts'
 import { DaemonClient } from '../../transport/client.ts'
@@ -113,7 +113,8 @@ async function daemonState(paths: Paths): Promise<DaemonState> {
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined
     if (NOT_LISTENING.includes(systemCode(cause) ?? '')) return { type: 'stopped' }
-    return { type: 'unresponsive', reason: errorMessage(cause ?? error) }
+    if (isUnresponsive(error)) return { type: 'unresponsive', reason: errorMessage(error) }
+    return { type: 'unresponsive', reason: `${paths.socket}: ${errorMessage(cause ?? error)}` }
   }
   try {
     return { type: 'running', status: (await client.call('status', {}, STATUS_TIMEOUT_MS)).status }

@@ -26,8 +26,7 @@ export async function* checkDaemon(facts: DoctorFacts): CheckRun {
     return null
   }
   if (daemon.type === 'unresponsive') {
-    const text = `something listens on ${paths.socket} and does not answer: ${daemon.reason}`
-    yield problem(text, 'claude-mem restart; if that does not help, end the process named in claude-mem logs')
+    yield problem(daemon.reason, 'claude-mem restart; if that does not help, end the process named in claude-mem logs')
     return null
   }
   const { status } = daemon
